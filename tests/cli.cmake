@@ -3,6 +3,10 @@
 # A test finds its inputs in HEADWAY (the binary), DATA (tests/data) and SHARED (a folder of larger
 # recordings beside the checkout, empty where there is none).
 
+if(NOT TARGET headway)
+	return()
+endif()
+
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)
