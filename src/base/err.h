@@ -1,0 +1,18 @@
+/* err.h - one sentence about what went wrong.
+ *
+ * Functions that can fail return bool and take a struct hwy_err last. On false, the text is one line a
+ * user can act on: the file, the place, the reason. No newline at the end.
+ */
+#ifndef HWY_BASE_ERR_H
+#define HWY_BASE_ERR_H
+
+#include <stdbool.h>
+
+struct hwy_err {
+	char text[1024];
+};
+
+/* Writes the sentence (control characters become '?') and yields false, so that callers can return it. */
+bool hwy_fail(struct hwy_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

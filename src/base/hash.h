@@ -1,0 +1,37 @@
+/* hash.h - hashing, and a map from 64-bit keys to 32-bit values. */
+#ifndef HWY_BASE_HASH_H
+#define HWY_BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t hwy_hash(const void *bytes, size_t length);
+
+static inline uint64_t hwy_mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	return x ^ (x >> 32);
+}
+
+/* Open addressing, power-of-two size, no removal. Zeroed memory is an empty map. */
+struct hwy_map {
+	struct hwy_map_slot {
+		uint64_t key;
+		uint32_t value;
+		uint32_t used;
+	} *slots;
+	uint32_t mask; /* slots - 1, 0 when empty */
+	uint32_t count;
+};
+
+/* The value's place; 'fresh' (may be NULL) tells whether the key was put in just now (value 0). */
+uint32_t *hwy_map_put(struct hwy_map *map, uint64_t key, bool *fresh);
+/* The value's place, or NULL. */
+const uint32_t *hwy_map_get(const struct hwy_map *map, uint64_t key);
+void hwy_map_free(struct hwy_map *map);
+
+#endif

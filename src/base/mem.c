@@ -1,0 +1,86 @@
+/* mem.c - see mem.h. */
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_BLOCK = 64 * 1024 };
+
+struct hwy_arena_block {
+	struct hwy_arena_block *before;
+	size_t used, size;
+	_Alignas(8) unsigned char bytes[];
+};
+
+static void *checked(void *memory, size_t bytes)
+{
+	if (memory || bytes == 0)
+		return memory;
+	fprintf(stderr, "headway: out of memory (asked for %zu bytes)\n", bytes);
+	abort();
+}
+
+void *hwy_alloc(size_t bytes)
+{
+	return checked(malloc(bytes), bytes);
+}
+
+void *hwy_zalloc(size_t bytes)
+{
+	return checked(calloc(1, bytes), bytes);
+}
+
+void *hwy_realloc(void *old, size_t bytes)
+{
+	return checked(realloc(old, bytes), bytes);
+}
+
+void *hwy_copy(const void *from, size_t bytes)
+{
+	void *copy = hwy_alloc(bytes);
+	if (bytes)
+		memcpy(copy, from, bytes);
+	return copy;
+}
+
+void *hwy_grow(void *v, uint32_t *cap, size_t element)
+{
+	uint64_t next = *cap ? (uint64_t)*cap * 2 : 16;
+	if (next > UINT32_MAX)
+		checked(NULL, SIZE_MAX);
+	*cap = (uint32_t)next;
+	return hwy_realloc(v, next * element);
+}
+
+void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes)
+{
+	bytes = (bytes + 7) & ~(size_t)7;
+	struct hwy_arena_block *block = arena->last;
+	if (!block || block->size - block->used < bytes) {
+		size_t size = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK;
+		block = hwy_alloc(sizeof *block + size);
+		*block = (struct hwy_arena_block){.before = arena->last, .size = size};
+		arena->last = block;
+	}
+	void *place = block->bytes + block->used;
+	block->used += bytes;
+	return memset(place, 0, bytes);
+}
+
+char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length)
+{
+	char *copy = hwy_arena_alloc(arena, length + 1);
+	if (length)
+		memcpy(copy, text, length);
+	return copy;
+}
+
+void hwy_arena_free(struct hwy_arena *arena)
+{
+	while (arena->last) {
+		struct hwy_arena_block *before = arena->last->before;
+		free(arena->last);
+		arena->last = before;
+	}
+}

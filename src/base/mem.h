@@ -1,0 +1,31 @@
+/* mem.h - allocation that cannot fail, growing arrays, and an arena.
+ *
+ * Running out of memory ends the process with a message: there is nothing a profiler's reader could do
+ * instead. What comes from a file is therefore checked against the file's size before it is allocated.
+ */
+#ifndef HWY_BASE_MEM_H
+#define HWY_BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *hwy_alloc(size_t bytes);                    /* uninitialised */
+void *hwy_zalloc(size_t bytes);                   /* zeroed */
+void *hwy_realloc(void *old, size_t bytes);
+void *hwy_copy(const void *from, size_t bytes);   /* a malloc'ed copy */
+
+/* Room for one more element in a growing array: HWY_GROW(v, n, cap); v[n++] = x; */
+#define HWY_GROW(v, n, cap)                                                                        \
+	((n) < (cap) ? (void)0 : (void)((v) = hwy_grow((v), &(cap), sizeof *(v))))
+void *hwy_grow(void *v, uint32_t *cap, size_t element);
+
+/* Memory that is freed all at once. */
+struct hwy_arena {
+	struct hwy_arena_block *last;
+};
+
+void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes); /* zeroed, aligned to 8 */
+char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length); /* adds the 0 */
+void hwy_arena_free(struct hwy_arena *arena);
+
+#endif

@@ -1,0 +1,71 @@
+/* strings.c - see strings.h. */
+#include "base/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+void hwy_strings_init(struct hwy_strings *table)
+{
+	*table = (struct hwy_strings){.mask = FIRST_SLOTS - 1};
+	table->slots = hwy_zalloc(FIRST_SLOTS * sizeof *table->slots);
+	hwy_intern(table, "", 0);
+}
+
+void hwy_strings_free(struct hwy_strings *table)
+{
+	hwy_arena_free(&table->arena);
+	free(table->texts);
+	free(table->slots);
+	*table = (struct hwy_strings){0};
+}
+
+/* The slot that holds the text, or the empty one where it belongs. */
+static uint32_t slot_of(const struct hwy_strings *table, const char *text, size_t length)
+{
+	uint32_t i = (uint32_t)hwy_hash(text, length) & table->mask;
+	for (; table->slots[i]; i = (i + 1) & table->mask) {
+		const struct hwy_text *have = &table->texts[table->slots[i] - 1];
+		if (have->length == length && memcmp(have->at, text, length) == 0)
+			break;
+	}
+	return i;
+}
+
+static void rehash(struct hwy_strings *table)
+{
+	free(table->slots);
+	table->mask = table->mask * 2 + 1;
+	table->slots = hwy_zalloc(((size_t)table->mask + 1) * sizeof *table->slots);
+	for (uint32_t id = 0; id < table->n; id++)
+		table->slots[slot_of(table, table->texts[id].at, table->texts[id].length)] = id + 1;
+}
+
+uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length)
+{
+	uint32_t slot = slot_of(table, text, length);
+	if (table->slots[slot])
+		return table->slots[slot] - 1;
+	HWY_GROW(table->texts, table->n, table->cap);
+	uint32_t id = table->n++;
+	table->texts[id] = (struct hwy_text){
+		.at = hwy_arena_text(&table->arena, text, length),
+		.length = (uint32_t)length,
+	};
+	table->slots[slot] = id + 1;
+	if (table->n > table->mask / 2)
+		rehash(table);
+	return id;
+}
+
+uint32_t hwy_intern_z(struct hwy_strings *table, const char *text)
+{
+	return text ? hwy_intern(table, text, strlen(text)) : 0;
+}
+
+uint32_t hwy_strings_find(const struct hwy_strings *table, const char *text, size_t length)
+{
+	uint32_t slot = slot_of(table, text, length);
+	return table->slots[slot] ? table->slots[slot] - 1 : UINT32_MAX;
+}

@@ -1,0 +1,32 @@
+/* strings.h - every text once, named by a number.
+ *
+ * Id 0 is the empty text. Ids are dense and in order of first use. Texts may hold any byte but are always
+ * followed by a 0 that is not counted. Pointers stay valid as long as the table.
+ */
+#ifndef HWY_BASE_STRINGS_H
+#define HWY_BASE_STRINGS_H
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+struct hwy_text {
+	const char *at;
+	uint32_t length;
+};
+
+struct hwy_strings {
+	struct hwy_arena arena;
+	struct hwy_text *texts;
+	uint32_t n, cap;
+	uint32_t *slots; /* ids + 1, by hash */
+	uint32_t mask;
+};
+
+void hwy_strings_init(struct hwy_strings *table);
+void hwy_strings_free(struct hwy_strings *table);
+uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length);
+uint32_t hwy_intern_z(struct hwy_strings *table, const char *text); /* 0-terminated; NULL is "" */
+/* The id of a text that is already there, or UINT32_MAX. */
+uint32_t hwy_strings_find(const struct hwy_strings *table, const char *text, size_t length);
+
+#endif

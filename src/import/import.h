@@ -1,0 +1,18 @@
+/* import.h - opening whatever a user has: a .hwy report, an nsys SQLite export, an .nsys-rep, a PyTorch
+ * (Kineto) trace, plain or gzip'd. Chosen by content, never by the file's name.
+ */
+#ifndef HWY_IMPORT_IMPORT_H
+#define HWY_IMPORT_IMPORT_H
+
+#include "base/progress.h"
+#include "trace/trace.h"
+
+/* NULL on failure, with one line in err. */
+struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress, struct hwy_err *err);
+
+struct hwy_trace *import_nsys(const char *path, const struct hwy_progress *progress,
+			      struct hwy_err *err);
+struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress,
+				struct hwy_err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* builder.h - makes a trace: spans in any order in, one finished trace out.
+ *
+ * Readers add records (get or make an index), lanes, and spans; finishing sorts every strip, numbers the
+ * spans, links device work to the calls that enqueued it (equal correlation id in the same process), and
+ * turns references of edges into span ids.
+ *
+ *   struct hwy_builder *b = hwy_builder_new();
+ *   uint32_t lane = hwy_add_lane(b, (struct hwy_lane){.type = HWY_LANE_API, .process = p, .thread = t, …});
+ *   struct hwy_row row = {0};
+ *   row.v[HWY_START] = …;
+ *   struct hwy_ref ref = hwy_add_span(b, lane, HWY_API, &row);
+ *   struct hwy_trace *trace = hwy_builder_finish(b, rebase);
+ */
+#ifndef HWY_TRACE_BUILDER_H
+#define HWY_TRACE_BUILDER_H
+
+#include "trace/trace.h"
+
+struct hwy_builder;
+
+struct hwy_row {
+	int64_t v[HWY_COLS]; /* columns the kind does not have are ignored */
+};
+struct hwy_ref { /* a span while building */
+	uint32_t strip, row;
+};
+
+struct hwy_builder *hwy_builder_new(void);
+void hwy_builder_free(struct hwy_builder *b); /* gives up; finish frees by itself */
+/* The trace under construction: records may be read and changed through it until finish. */
+struct hwy_trace *hwy_builder_trace(struct hwy_builder *b);
+
+uint32_t hwy_text_id(struct hwy_builder *b, const char *text); /* NULL is "" */
+uint32_t hwy_text_id_n(struct hwy_builder *b, const char *text, size_t length);
+
+/* A new record with every field HWY_NONE; yields its index: trace->processes[index].pid = …
+ * (pointers into the tables move when they grow). */
+#define X(type, field, section) uint32_t hwy_new_##field(struct hwy_builder *b);
+HWY_RECORDS(X)
+#undef X
+/* Equal records share one index. Fields that are not set must be HWY_NONE (lanes) or 0 (the rest). */
+uint32_t hwy_add_lane(struct hwy_builder *b, struct hwy_lane lane);
+uint32_t hwy_add_shape(struct hwy_builder *b, const struct hwy_shape *shape);
+uint32_t hwy_add_symbol(struct hwy_builder *b, struct hwy_symbol symbol);
+uint32_t hwy_add_frame(struct hwy_builder *b, const struct hwy_frame *frame);
+uint32_t hwy_add_stack(struct hwy_builder *b, struct hwy_stack node);
+void hwy_add_property(struct hwy_builder *b, const char *name, const char *value); /* NULL: nothing */
+/* A lane with every field HWY_NONE but these (name: the empty text). */
+struct hwy_lane hwy_lane_of(enum hwy_lane_type type, int64_t process, int64_t thread);
+
+/* CORR of any span that belongs to a call may simply be set; finish makes the links. DUR must be >= 0. */
+struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind,
+			    const struct hwy_row *row);
+void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref from,
+		  struct hwy_ref to, int64_t id);
+/* Ends building. 'rebase': time 0 becomes the earliest start (the trace's wall moves with it). */
+struct hwy_trace *hwy_builder_finish(struct hwy_builder *b, bool rebase);
+
+#endif

@@ -1,0 +1,57 @@
+/* column.h - a column of integers, kept small.
+ *
+ * Rows are held in chunks of HWY_CHUNK_ROWS; a chunk keeps its smallest value and the offsets from it in
+ * the fewest bytes that hold them all (0, 1, 2, 4 or 8). A chunk of a report that was opened from a file
+ * has no data until column_load brings it in.
+ */
+#ifndef HWY_TRACE_COLUMN_H
+#define HWY_TRACE_COLUMN_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { HWY_CHUNK_BITS = 14, HWY_CHUNK_ROWS = 1 << HWY_CHUNK_BITS };
+
+struct hwy_chunk {
+	int64_t base;    /* the smallest value */
+	void *data;      /* offsets from base; NULL when width is 0 or the chunk is not loaded */
+	uint8_t width;   /* bytes of one offset */
+	uint8_t loaded;
+	uint8_t coding;  /* in the file: enum of codec.h */
+	uint32_t stored; /* bytes in the file */
+	uint64_t place;  /* offset in the file */
+};
+
+struct hwy_column {
+	struct hwy_chunk *chunks;
+	uint32_t n_chunks, cap_chunks;
+	uint32_t rows;   /* in chunks and tail */
+	int64_t *tail;   /* while building: the rows after the last full chunk */
+};
+
+void column_append(struct hwy_column *column, uint32_t row, int64_t value); /* rows between are 0 */
+void column_finish(struct hwy_column *column, uint32_t rows);               /* packs the tail */
+void column_free(struct hwy_column *column);
+/* Packs n values as one more chunk. */
+void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n);
+/* Adds 'shift' to every value of a finished column. */
+void column_shift(struct hwy_column *column, int64_t shift);
+
+static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
+{
+	const struct hwy_chunk *chunk = &column->chunks[row >> HWY_CHUNK_BITS];
+	uint32_t i = row & (HWY_CHUNK_ROWS - 1);
+	uint64_t base = (uint64_t)chunk->base;
+	assert(chunk->loaded);
+	switch (chunk->width) {
+	case 1: return (int64_t)(base + ((const uint8_t *)chunk->data)[i]);
+	case 2: return (int64_t)(base + ((const uint16_t *)chunk->data)[i]);
+	case 4: return (int64_t)(base + ((const uint32_t *)chunk->data)[i]);
+	case 8: return (int64_t)(base + ((const uint64_t *)chunk->data)[i]);
+	default: return chunk->base;
+	}
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* file.h - the report: a trace as a .hwy file (docs/report-format.md). */
+#ifndef HWY_TRACE_FILE_H
+#define HWY_TRACE_FILE_H
+
+#include "base/progress.h"
+#include "trace/trace.h"
+
+/* Writes to a temporary name beside 'path' and renames; mode 0600. An existing file is kept unless
+ * 'overwrite'. Loads all columns of the trace. */
+bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
+		    const struct hwy_progress *progress, struct hwy_err *err);
+/* Maps the file and reads its directory; columns come in with hwy_need. NULL on failure. */
+struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err);
+bool hwy_file_is_report(const void *head, size_t length); /* by its first bytes */
+
+/* Used by trace.c: brings chunks in. */
+bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);
+void file_close(struct hwy_file *file);
+
+#endif

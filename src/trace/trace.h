@@ -1,0 +1,125 @@
+/* trace.h - everything recorded, in memory, finished and immutable.
+ *
+ * Spans stand on lanes. The spans of one kind on one lane are a strip: columns of equal length, sorted by
+ * start (ties: longer first). Strips are sorted by lane, then kind; span ids count through them in that
+ * order, so a strip's rows are ids first … first+rows-1.
+ *
+ * A trace that was opened from a file holds no columns until hwy_need asks for them; after a successful
+ * hwy_need reading cannot fail. Traces made by a builder hold everything.
+ */
+#ifndef HWY_TRACE_TRACE_H
+#define HWY_TRACE_TRACE_H
+
+#include "base/err.h"
+#include "base/strings.h"
+#include "trace/column.h"
+#include "trace/model.h"
+
+struct hwy_strip {
+	uint32_t lane;
+	uint32_t kind;                        /* enum hwy_kind */
+	uint32_t rows;
+	uint32_t first;                       /* id of row 0 */
+	struct hwy_column *columns[HWY_COLS]; /* NULL: all 0 */
+};
+
+/* Every table of records, once: X(type, field of the trace, section number in the file).
+ * Append only; see docs/report-format.md. */
+#define HWY_RECORDS(X)                                                                             \
+	X(hwy_lane, lanes, 1)                                                                      \
+	X(hwy_host, hosts, 2)                                                                      \
+	X(hwy_process, processes, 3)                                                               \
+	X(hwy_thread, threads, 4)                                                                  \
+	X(hwy_device, devices, 5)                                                                  \
+	X(hwy_context, contexts, 6)                                                                \
+	X(hwy_stream, streams, 7)                                                                  \
+	X(hwy_module, modules, 8)                                                                  \
+	X(hwy_shape, shapes, 9)                                                                    \
+	X(hwy_symbol, symbols, 10)                                                                 \
+	X(hwy_frame, frames, 11)                                                                   \
+	X(hwy_stack, stacks, 12)                                                                   \
+	X(hwy_edge, edges, 13)                                                                     \
+	X(hwy_group, groups, 14)                                                                   \
+	X(hwy_clock, clocks, 15)                                                                   \
+	X(hwy_calibration, calibrations, 16)                                                       \
+	X(hwy_drop, drops, 17)                                                                     \
+	X(hwy_diagnostic, diagnostics, 18)                                                         \
+	X(hwy_property, properties, 19)                                                            \
+	X(hwy_result, results, 20)
+
+struct hwy_trace {
+	struct hwy_strings strings;
+#define X(type, field, section)                                                                    \
+	struct type *field;                                                                        \
+	uint32_t n_##field, cap_##field;
+	HWY_RECORDS(X)
+#undef X
+	struct hwy_strip *strips;
+	uint32_t n_strips, cap_strips;
+	uint32_t n_spans;
+	int64_t wall;          /* wall-clock ns (Unix) of time 0, or HWY_NONE */
+	uint8_t *roles;        /* by text id: role | HWY_ROLE_BLOCKS, or 0xff: not asked yet */
+	uint32_t n_roles;
+	struct hwy_file *file; /* where columns come from, or NULL */
+};
+
+void hwy_trace_free(struct hwy_trace *trace);
+
+/* Brings the given columns of all strips of the given kinds into memory. No-op once they are there. */
+bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err);
+/* The same for one strip. */
+bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err);
+
+static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
+{
+	const struct hwy_column *column = strip->columns[col];
+	return column ? column_get(column, row) : 0;
+}
+
+static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
+{
+	return hwy_get(strip, HWY_START, row) + hwy_get(strip, HWY_DUR, row);
+}
+
+/* The strip a span id is in; *row is its row there. */
+const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row);
+/* The strip of a kind on a lane, or NULL. */
+const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane, enum hwy_kind kind);
+
+/* A text by id; "" for HWY_NONE and ids out of range. */
+struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id);
+const char *hwy_str(const struct hwy_trace *trace, int64_t id);
+/* A property's value, or NULL. */
+const char *hwy_property(const struct hwy_trace *trace, const char *name);
+
+/* Correlation id of any span, whether or not it is linked (needs LINK and CORR, and CORR of HWY_API). */
+int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
+
+/* Role of an api name: enum hwy_role, with HWY_ROLE_BLOCKS where the call blocks by contract. */
+unsigned hwy_role(struct hwy_trace *trace, int64_t name);
+unsigned hwy_role_of_name(const char *name);
+/* Class of device work; kernels by name, copies and fills are memory, graphs compute. */
+enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
+bool hwy_name_is_comm(const char *name);
+
+/* First start and last end over the strips of the given kinds; false when there are none.
+ * Needs START and DUR of them. */
+bool hwy_extent(const struct hwy_trace *trace, uint32_t kinds, int64_t *from, int64_t *to);
+
+/* All spans of one lane (of the given kinds) in order of start, longer first:
+ *   struct hwy_walk walk = hwy_walk(trace, lane, kinds);
+ *   while (hwy_walk_next(&walk)) … hwy_get(walk.strip, HWY_NAME, walk.row) …
+ * Needs START and DUR of those kinds. */
+struct hwy_walk {
+	const struct hwy_strip *strip; /* the current span */
+	uint32_t row;
+	struct {
+		const struct hwy_strip *strip;
+		uint32_t next;
+	} heads[HWY_KINDS];
+	uint32_t n;
+};
+struct hwy_walk hwy_walk(const struct hwy_trace *trace, uint32_t lane, uint32_t kinds);
+bool hwy_walk_next(struct hwy_walk *walk);
+
+#endif
