@@ -3,6 +3,10 @@
 # -O2: the hot loops are written for it, and -O3 only grows the binary.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_C_FLAGS_DEBUG "-Og -g3")
+if(HEADWAY_FUZZERS)
+	# As many inputs a second as possible, with asserts.
+	set(CMAKE_C_FLAGS_DEBUG "-O2 -g1")
+endif()
 
 add_library(headway_flags INTERFACE)
 target_include_directories(headway_flags INTERFACE
