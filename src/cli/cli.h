@@ -1,0 +1,70 @@
+/* cli.h - what the commands share: options, opening, failing, output, colours, progress.
+ *
+ * A command is one file, cmd_NAME.c, with one function; main.c lists them. Exit status: 0 done, 1 the
+ * answer is "no", 2 could not do it. Only this room prints and exits.
+ */
+#ifndef HWY_CLI_CLI_H
+#define HWY_CLI_CLI_H
+
+#include <stdio.h>
+
+#include "trace/trace.h"
+
+int cmd_stats(int argc, char **argv);
+int cmd_breakdown(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+
+struct cli_option {
+	char letter;       /* 0: none */
+	const char *name;  /* without the dashes */
+	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch */
+	const char *help;
+};
+struct cli {
+	const char *command;               /* "stats" */
+	const char *usage;                 /* "headway stats [options] FILE" */
+	const char *about;                 /* one or a few sentences under the usage line */
+	const struct cli_option *options;  /* ends with a name of NULL; --help/-h is always there */
+	const char *footer;                /* examples, printed last by --help; may be NULL */
+	int argc;
+	char **argv;
+	int at;                            /* used by cli_next */
+	int operands_only;
+	const char *cluster;
+};
+enum { CLI_END = -1, CLI_OPERAND = -2 };
+
+/* The index of the next option in 'options' (its value in *value), CLI_OPERAND (the word in *value), or
+ * CLI_END. --name=value, --name value, -n value, -nvalue and "--" are understood. Prints help and exits 0
+ * on --help; on an unknown option or a missing value prints one line (with the nearest name) and exits 2. */
+int cli_next(struct cli *cli, const char **value);
+
+/* Prints "headway: TEXT" on stderr and exits with 2. */
+_Noreturn void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a misuse of options: adds a line that names --help of the command. */
+_Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
+struct hwy_trace *cli_open(const char *path);
+
+/* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path NULL or "-").
+ * cli_output_close reports a full disk or a closed pipe. Existing files are kept unless 'force'. */
+struct cli_output {
+	FILE *out;
+	char *path, *temporary;
+};
+struct cli_output cli_output_open(const char *path, int force);
+void cli_output_close(struct cli_output *output);
+
+/* "1.5ms", "200us", "3s", "12345" (ns) -> ns; exits with a misuse otherwise. */
+int64_t cli_time(const struct cli *cli, const char *option, const char *text);
+/* The word in 'known' (NULL-terminated) nearest to 'word', or NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *known);
+
+/* True when 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
+int cli_colour(FILE *out);
+int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
+
+#endif
