@@ -1,0 +1,39 @@
+# A thin front for CMake: `make demo` and `make test` set up what they need first.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: build demo test bench install clean format tidy
+
+build: build/build.ninja
+	@cmake --build build
+
+build/build.ninja:
+	@cmake --preset release
+
+demo:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory build
+	@scripts/demo
+
+test:
+	@scripts/setup test
+	@scripts/test
+
+bench:
+	@scripts/setup test
+	@cmake --preset release -DHEADWAY_BENCH=ON
+	@cmake --build build
+	@bench/run
+
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+clean:
+	rm -rf build build-debug build-asan build-fuzz
+
+format:
+	@git ls-files '*.c' '*.h' | xargs -r clang-format -i
+
+tidy: build
+	@git ls-files 'src/*.c' | xargs -r clang-tidy -p build --quiet

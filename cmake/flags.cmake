@@ -1,0 +1,29 @@
+# flags.cmake - headway_flags: how every file of the project is compiled and linked.
+
+# -O2: the hot loops are written for it, and -O3 only grows the binary.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-Og -g3")
+if(HEADWAY_FUZZERS)
+	# As many inputs a second as possible, with asserts.
+	set(CMAKE_C_FLAGS_DEBUG "-O2 -g1")
+endif()
+
+add_library(headway_flags INTERFACE)
+target_include_directories(headway_flags INTERFACE
+	${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(headway_flags INTERFACE
+	_GNU_SOURCE HEADWAY_VERSION="${PROJECT_VERSION}")
+target_compile_options(headway_flags INTERFACE
+	-Wall -Wextra -Wshadow -Wconversion
+	# Messages and asserts name files as the repository does, wherever it was built.
+	-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(HEADWAY_WERROR)
+	target_compile_options(headway_flags INTERFACE -Werror)
+endif()
+if(HEADWAY_SANITIZE)
+	target_compile_options(headway_flags INTERFACE
+		-fsanitize=${HEADWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	string(REPLACE "fuzzer-no-link," "" link_sanitize "${HEADWAY_SANITIZE}")
+	target_link_options(headway_flags INTERFACE -fsanitize=${link_sanitize})
+	summary_line("sanitizers" "${HEADWAY_SANITIZE}")
+endif()

@@ -1,0 +1,15 @@
+# install.cmake - what `make install` puts under PREFIX.
+
+configure_file(cmake/headway.pc.in headway.pc @ONLY)
+
+if(TARGET headway)
+	install(TARGETS headway RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET headway_static)
+	install(TARGETS headway_static headway_shared
+		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+		LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+	install(FILES ${PROJECT_BINARY_DIR}/headway.pc
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+install(FILES include/headway.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)

@@ -1,0 +1,25 @@
+# cli.cmake - tests that drive the binary: each cli/*.sh is one, and so are the checks beside them.
+#
+# A test finds its inputs in HEADWAY (the binary), DATA (tests/data) and SHARED (a folder of larger
+# recordings beside the checkout, empty where there is none).
+
+if(NOT TARGET headway)
+	return()
+endif()
+
+file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
+foreach(script IN LISTS cli_tests)
+	get_filename_component(name ${script} NAME_WE)
+	test_add(cli.${name} 300 bash ${script})
+endforeach()
+
+# Once is enough for these.
+if(NOT prefix STREQUAL "")
+	return()
+endif()
+foreach(name check_binary check_rooms compare_nsys)
+	file(GLOB script CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+	if(script)
+		test_add(${name} 600 ${script})
+	endif()
+endforeach()
