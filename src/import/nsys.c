@@ -12,24 +12,21 @@
 /* The order of work: who decides the record of a row comes before the rows, names come after them, and waits
  * after the calls they belong to. */
 static void (*const parts[])(struct nsys *) = {
-	nsys_read_target,
-	nsys_read_stacks,
-	nsys_want_calls,
-	nsys_read_cuda,
-	nsys_read_waits,
-	nsys_read_nvtx,
-	nsys_read_cpu,
-	nsys_read_sched,
-	nsys_read_gpu_metrics,
-	nsys_name_target,
-	nsys_read_meta,
-	nsys_read_diagnostics,
+	nsys_read_target,      nsys_read_stacks, nsys_want_calls, nsys_read_cuda,
+	nsys_read_waits,       nsys_read_nvtx,   nsys_read_cpu,   nsys_read_sched,
+	nsys_read_gpu_metrics, nsys_name_target, nsys_read_meta,  nsys_read_diagnostics,
 };
 
 static const char *const large_tables[] = {
-	"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
-	"CUPTI_ACTIVITY_KIND_MEMSET",  "NVTX_EVENTS",                "OSRT_API",
-	"SCHED_EVENTS",                "SAMPLING_CALLCHAINS",        "GPU_METRICS",
+	"CUPTI_ACTIVITY_KIND_RUNTIME",
+	"CUPTI_ACTIVITY_KIND_KERNEL",
+	"CUPTI_ACTIVITY_KIND_MEMCPY",
+	"CUPTI_ACTIVITY_KIND_MEMSET",
+	"NVTX_EVENTS",
+	"OSRT_API",
+	"SCHED_EVENTS",
+	"SAMPLING_CALLCHAINS",
+	"GPU_METRICS",
 };
 
 /* For the progress only: the last row id is as good as a count and needs no scan. */
@@ -50,17 +47,19 @@ static bool is_export(struct nsys *n)
 	if (nsys_has_table(n, "StringIds"))
 		return true;
 	if (!n->failed)
-		hwy_fail(n->err, "%s: an SQLite database without a table StringIds; is this an nsys export?",
-			 n->path);
+		hwy_fail(
+			n->err,
+			"%s: an SQLite database without a table StringIds; is this an nsys export?",
+			n->path);
 	n->failed = true;
 	return false;
 }
 
 static void free_parts(struct nsys *n)
 {
-	struct hwy_map *maps[] = {&n->string_rows, &n->process_of, &n->thread_of, &n->host_of,
-				  &n->device_of,   &n->gpu_of,     &n->stream_of, &n->stream_facts,
-				  &n->call_of};
+	struct hwy_map *maps[] = {&n->string_rows, &n->process_of,   &n->thread_of,
+				  &n->host_of,     &n->device_of,    &n->gpu_of,
+				  &n->stream_of,   &n->stream_facts, &n->call_of};
 	struct nsys_ids *ids[] = {&n->strings, &n->cuda_chains, &n->os_chains, &n->sample_chains,
 				  &n->syscall_chains};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)

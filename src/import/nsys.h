@@ -34,7 +34,7 @@ struct nsys_stream { /* parallel to the trace's streams */
 	uint32_t work, sync; /* lanes */
 	uint32_t next;       /* the next one with the same hash, plus one */
 };
-struct nsys_call { /* an api call that a sync or event row belongs to */
+struct nsys_call {     /* an api call that a sync or event row belongs to */
 	uint32_t name; /* text; 0: not seen */
 	int64_t start;
 };
@@ -51,19 +51,19 @@ struct nsys {
 
 	/* texts */
 	sqlite3_stmt *string_stmt;
-	struct nsys_ids strings;     /* StringIds.id -> text id + 1 */
-	struct hwy_map string_rows;  /* id -> rowid, only where id is not the row id */
+	struct nsys_ids strings;    /* StringIds.id -> text id + 1 */
+	struct hwy_map string_rows; /* id -> rowid, only where id is not the row id */
 	bool strings_by_row;
 
 	/* who is who */
-	struct hwy_map process_of;   /* globalPid >> 24 -> process */
-	struct hwy_map thread_of;    /* globalTid -> thread */
+	struct hwy_map process_of; /* globalPid >> 24 -> process */
+	struct hwy_map thread_of;  /* globalTid -> thread */
 	struct nsys_thread *threads;
 	uint32_t cap_threads;
-	struct hwy_map host_of;      /* globalPid >> 48 -> host */
-	struct hwy_map device_of;    /* host, gpu id -> device */
-	struct hwy_map gpu_of;       /* pid, CUDA ordinal -> gpu id */
-	struct hwy_map stream_of;    /* hash -> stream + 1 */
+	struct hwy_map host_of;   /* globalPid >> 48 -> host */
+	struct hwy_map device_of; /* host, gpu id -> device */
+	struct hwy_map gpu_of;    /* pid, CUDA ordinal -> gpu id */
+	struct hwy_map stream_of; /* hash -> stream + 1 */
 	struct nsys_stream *streams;
 	uint32_t cap_streams;
 	uint32_t last_stream;        /* the stream of the row before, or UINT32_MAX */
@@ -71,7 +71,7 @@ struct nsys {
 	struct nsys_stream_fact {
 		int64_t priority, flags;
 		uint32_t name;
-	} *facts;
+	} * facts;
 	uint32_t n_facts, cap_facts;
 
 	/* stacks: call chain id -> stack + 1 */
@@ -134,8 +134,8 @@ void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t c
 
 /* ---- nsys_target.c: who is who ---- */
 
-void nsys_read_target(struct nsys *n);        /* before the spans */
-void nsys_name_target(struct nsys *n);        /* after them: only who occurs gets a name */
+void nsys_read_target(struct nsys *n); /* before the spans */
+void nsys_name_target(struct nsys *n); /* after them: only who occurs gets a name */
 uint32_t nsys_process(struct nsys *n, int64_t global_pid);
 uint32_t nsys_thread(struct nsys *n, int64_t global_tid);
 uint32_t nsys_host(struct nsys *n, int64_t global_id);
@@ -147,7 +147,8 @@ uint32_t nsys_stream(struct nsys_query *q, int first);
 uint32_t nsys_work_lane(struct nsys *n, uint32_t stream);
 uint32_t nsys_sync_lane(struct nsys *n, uint32_t stream);
 /* A lane of a thread: *cached is NSYS_NO_LANE until it is made. */
-uint32_t nsys_thread_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type, uint32_t *cached);
+uint32_t nsys_thread_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type,
+			  uint32_t *cached);
 /* What the export calls "none" in 32-bit columns. */
 static inline bool nsys_is_none(int64_t value)
 {
@@ -163,7 +164,8 @@ void nsys_read_diagnostics(struct nsys *n);
 
 void nsys_read_stacks(struct nsys *n);
 void nsys_read_cuda(struct nsys *n);
-void nsys_read_waits(struct nsys *n); /* nsys_waits.c: syncs and events; wants the calls of nsys_read_cuda */
+void nsys_read_waits(
+	struct nsys *n); /* nsys_waits.c: syncs and events; wants the calls of nsys_read_cuda */
 void nsys_want_calls(struct nsys *n);
 void nsys_read_nvtx(struct nsys *n);
 void nsys_read_cpu(struct nsys *n);

@@ -80,7 +80,8 @@ static void read_samples(struct nsys *n)
 		row.v[HWY_STACK] = nsys_ids_get(&n->sample_chains, nsys_int(&q, 1));
 		row.v[HWY_CPU] = nsys_null(&q, 3) ? 0 : nsys_int(&q, 3) + 1;
 		row.v[HWY_WEIGHT] = nsys_int(&q, 4);
-		uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_SAMPLES, &n->threads[thread].samples);
+		uint32_t lane =
+			nsys_thread_lane(n, thread, HWY_LANE_SAMPLES, &n->threads[thread].samples);
 		hwy_add_span(n->b, lane, HWY_SAMPLE, &row);
 	}
 }
@@ -90,9 +91,9 @@ void nsys_read_cpu(struct nsys *n)
 	static const struct {
 		const char *table, *library;
 	} libraries[] = {
-		{"CUDNN_EVENTS", "cuDNN"},          {"CUBLAS_EVENTS", "cuBLAS"},
-		{"MPI_P2P_EVENTS", "MPI"},          {"MPI_COLLECTIVES_EVENTS", "MPI"},
-		{"MPI_START_WAIT_EVENTS", "MPI"},   {"MPI_OTHER_EVENTS", "MPI"},
+		{"CUDNN_EVENTS", "cuDNN"},        {"CUBLAS_EVENTS", "cuBLAS"},
+		{"MPI_P2P_EVENTS", "MPI"},        {"MPI_COLLECTIVES_EVENTS", "MPI"},
+		{"MPI_START_WAIT_EVENTS", "MPI"}, {"MPI_OTHER_EVENTS", "MPI"},
 	};
 	read_os(n);
 	read_syscalls(n);

@@ -40,7 +40,8 @@ static void read_calls(struct nsys *n)
 	struct nsys_query q;
 	struct hwy_row row = {0};
 	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_RUNTIME",
-			 "!start !end globalTid correlationId nameId returnValue callchainId", NULL))
+			 "!start !end globalTid correlationId nameId returnValue callchainId",
+			 NULL))
 		return;
 	while (nsys_next(&q)) {
 		if (!nsys_times(&q, &row))
@@ -49,7 +50,8 @@ static void read_calls(struct nsys *n)
 		row.v[HWY_CORR] = nsys_int(&q, 3);
 		row.v[HWY_NAME] = nsys_string_of(&q, 4);
 		row.v[HWY_RESULT] = nsys_int(&q, 5);
-		row.v[HWY_STACK] = nsys_null(&q, 6) ? 0 : nsys_ids_get(&n->cuda_chains, nsys_int(&q, 6));
+		row.v[HWY_STACK] =
+			nsys_null(&q, 6) ? 0 : nsys_ids_get(&n->cuda_chains, nsys_int(&q, 6));
 		uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_API, &n->threads[thread].api);
 		hwy_add_span(n->b, lane, HWY_API, &row);
 		note_call(n, n->threads[thread].process, &row);
@@ -59,7 +61,8 @@ static void read_calls(struct nsys *n)
 /* ---- device work ---- */
 
 /* deviceId … globalPid at columns 2 to 6, correlationId at 7, in every table of device work */
-#define WORK_COLUMNS "!start !end deviceId contextId greenContextId streamId globalPid correlationId "
+#define WORK_COLUMNS                                                                               \
+	"!start !end deviceId contextId greenContextId streamId globalPid correlationId "
 
 static void add_work(struct nsys_query *q, enum hwy_kind kind, struct hwy_row *row)
 {
@@ -72,10 +75,11 @@ static uint32_t shape_of(struct nsys_query *q, int first)
 {
 	struct hwy_shape shape;
 	int64_t *fields[] = {
-		&shape.grid_x, &shape.grid_y, &shape.grid_z, &shape.block_x, &shape.block_y,
-		&shape.block_z, &shape.cluster_x, &shape.cluster_y, &shape.cluster_z, &shape.registers,
-		&shape.static_shared, &shape.dynamic_shared, &shape.executed_shared,
-		&shape.local_per_thread, &shape.local_total,
+		&shape.grid_x,          &shape.grid_y,           &shape.grid_z,
+		&shape.block_x,         &shape.block_y,          &shape.block_z,
+		&shape.cluster_x,       &shape.cluster_y,        &shape.cluster_z,
+		&shape.registers,       &shape.static_shared,    &shape.dynamic_shared,
+		&shape.executed_shared, &shape.local_per_thread, &shape.local_total,
 	};
 	for (int i = 0; i < (int)(sizeof fields / sizeof *fields); i++)
 		*fields[i] = nsys_int(q, first + i);
@@ -86,12 +90,14 @@ static void read_kernels(struct nsys *n)
 {
 	struct nsys_query q;
 	struct hwy_row row = {0};
-	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_KERNEL",
-			 WORK_COLUMNS
-			 "demangledName shortName mangledName graphNodeId graphId launchType "
-			 "gridX gridY gridZ blockX blockY blockZ clusterX clusterY clusterZ "
-			 "registersPerThread staticSharedMemory dynamicSharedMemory sharedMemoryExecuted "
-			 "localMemoryPerThread localMemoryTotal", NULL))
+	if (!nsys_select(
+		    n, &q, "CUPTI_ACTIVITY_KIND_KERNEL",
+		    WORK_COLUMNS
+		    "demangledName shortName mangledName graphNodeId graphId launchType "
+		    "gridX gridY gridZ blockX blockY blockZ clusterX clusterY clusterZ "
+		    "registersPerThread staticSharedMemory dynamicSharedMemory sharedMemoryExecuted "
+		    "localMemoryPerThread localMemoryTotal",
+		    NULL))
 		return;
 	while (nsys_next(&q)) {
 		if (!nsys_times(&q, &row))
@@ -124,10 +130,12 @@ static void read_copies(struct nsys *n)
 {
 	struct nsys_query q;
 	struct hwy_row row = {0};
-	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_MEMCPY",
-			 WORK_COLUMNS
-			 "bytes copyKind srcKind dstKind srcDeviceId srcContextId dstDeviceId dstContextId "
-			 "migrationCause virtualAddress graphNodeId copyCount", NULL))
+	if (!nsys_select(
+		    n, &q, "CUPTI_ACTIVITY_KIND_MEMCPY",
+		    WORK_COLUMNS
+		    "bytes copyKind srcKind dstKind srcDeviceId srcContextId dstDeviceId dstContextId "
+		    "migrationCause virtualAddress graphNodeId copyCount",
+		    NULL))
 		return;
 	while (nsys_next(&q)) {
 		if (!nsys_times(&q, &row))
@@ -141,9 +149,10 @@ static void read_copies(struct nsys *n)
 		row.v[HWY_SRC_CONTEXT] = plus_one(&q, 13);
 		row.v[HWY_DST_DEVICE] = peer_device(&q, 14);
 		row.v[HWY_DST_CONTEXT] = plus_one(&q, 15);
-		row.v[HWY_CAUSE] = nsys_null(&q, 16) ? HWY_CAUSE_NONE :
-				   cause >= 0 && cause < HWY_CAUSE_ACCESS_COUNTERS ? cause + 1 :
-										  HWY_CAUSE_UNKNOWN;
+		row.v[HWY_CAUSE] = nsys_null(&q, 16) ? HWY_CAUSE_NONE
+				   : cause >= 0 && cause < HWY_CAUSE_ACCESS_COUNTERS
+					   ? cause + 1
+					   : HWY_CAUSE_UNKNOWN;
 		row.v[HWY_ADDRESS] = nsys_int(&q, 17);
 		row.v[HWY_GRAPH_NODE] = nsys_int(&q, 18);
 		row.v[HWY_COUNT] = nsys_int(&q, 19);
@@ -202,7 +211,8 @@ static void read_memory(struct nsys *n)
 	struct hwy_row row = {0};
 	if (!nsys_select(n, &q, "CUDA_GPU_MEMORY_USAGE_EVENTS",
 			 "!start globalPid deviceId address bytes memKind memoryOperationType name "
-			 "correlationId localMemoryPoolAddress", NULL))
+			 "correlationId localMemoryPoolAddress",
+			 NULL))
 		return;
 	while (nsys_next(&q)) {
 		if (!nsys_moment(&q, &row))
@@ -233,7 +243,8 @@ static void read_overhead(struct nsys *n, const char *table, const char *lane_na
 		if (!nsys_times(&q, &row))
 			continue;
 		uint32_t thread = nsys_thread(n, nsys_int(&q, 2));
-		struct hwy_lane lane = hwy_lane_of(HWY_LANE_OVERHEAD, n->threads[thread].process, thread);
+		struct hwy_lane lane =
+			hwy_lane_of(HWY_LANE_OVERHEAD, n->threads[thread].process, thread);
 		lane.name = name;
 		row.v[HWY_NAME] = nsys_string_of(&q, 3);
 		row.v[HWY_CORR] = nsys_int(&q, 4);

@@ -75,8 +75,8 @@ static char *uri_of(const char *path)
 bool nsys_db_open(struct nsys *n)
 {
 	char *uri = uri_of(n->path);
-	int rc = sqlite3_open_v2(uri, &n->db,
-				 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	int rc = sqlite3_open_v2(
+		uri, &n->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 	free(uri);
 	if (rc != SQLITE_OK) {
 		n->failed = true;
@@ -104,9 +104,10 @@ bool nsys_has_table(struct nsys *n, const char *table)
 	bool found = false;
 	if (n->failed)
 		return false;
-	if (sqlite3_prepare_v2(n->db,
-			       "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1 AND rootpage>0",
-			       -1, &stmt, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    n->db,
+		    "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1 AND rootpage>0", -1,
+		    &stmt, NULL) != SQLITE_OK)
 		return nsys_sql_fail(n, "sqlite_master");
 	sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
 	int rc = sqlite3_step(stmt);
@@ -144,8 +145,10 @@ static bool write_select(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, co
 			sqlite3_str_appendf(sql, "%s\"%.*s\"", before, (int)length, at);
 		} else if (must) {
 			n->failed = true;
-			return hwy_fail(n->err, "%s: table %s has no column '%.*s'; is this an nsys export?",
-					n->path, table, (int)length, at);
+			return hwy_fail(
+				n->err,
+				"%s: table %s has no column '%.*s'; is this an nsys export?",
+				n->path, table, (int)length, at);
 		} else {
 			sqlite3_str_appendf(sql, "%sNULL", before);
 		}
@@ -256,8 +259,10 @@ static bool prepare_strings(struct nsys *n)
 	struct nsys_query q;
 	const char *sql = "SELECT value FROM StringIds WHERE rowid=?1";
 	sqlite3_stmt *stmt = NULL;
-	if (sqlite3_prepare_v2(n->db, "SELECT pk, upper(type) FROM pragma_table_info('StringIds') WHERE name='id'",
-			       -1, &stmt, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    n->db,
+		    "SELECT pk, upper(type) FROM pragma_table_info('StringIds') WHERE name='id'",
+		    -1, &stmt, NULL) != SQLITE_OK)
 		return nsys_sql_fail(n, "StringIds");
 	bool key = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0) == 1 &&
 		   sqlite3_column_text(stmt, 1) &&

@@ -75,7 +75,8 @@ static void read_capture_meta(struct nsys *n)
 		{"CUDA_SKIP_SOME_API_CALLS", "capture.skips_api_calls"},
 		{"PROCESS_0:CUDA_SKIP_SOME_API_CALLS", "capture.skips_api_calls"},
 		{"OS_RUNTIME_OPTIONS:DURATION_THRESHOLD_NS", "capture.osrt_threshold_ns"},
-		{"OS_RUNTIME_OPTIONS:BACKTRACES_THRESHOLD_NS", "capture.osrt_backtrace_threshold_ns"},
+		{"OS_RUNTIME_OPTIONS:BACKTRACES_THRESHOLD_NS",
+		 "capture.osrt_backtrace_threshold_ns"},
 		{"LINUX_PERF_OPTIONS:SAMPLING_PERIOD", "capture.sampling_period"},
 		{"LINUX_PERF_OPTIONS:COLLECT_CPU_CTXSW_TRACE", "capture.scheduling"},
 		{"PROFILING_SESSION_UUID", "source.session"},
@@ -148,7 +149,8 @@ static void read_system(struct nsys *n)
 		char version[32];
 		if (!strcmp(property, "cuda.version")) { /* 12080 is 12.8 */
 			long number = strtol(value, NULL, 10);
-			snprintf(version, sizeof version, "%ld.%ld", number / 1000, number % 1000 / 10);
+			snprintf(version, sizeof version, "%ld.%ld", number / 1000,
+				 number % 1000 / 10);
 			value = version;
 		}
 		if (!nsys_null(&q, 0) && hwy_map_get(&n->host_of, (uint64_t)nsys_int(&q, 0) >> 48))
@@ -199,8 +201,10 @@ void nsys_read_diagnostics(struct nsys *n)
 		const char *text = value_of(&q, 2);
 		if (!text)
 			continue;
-		const uint32_t *process = nsys_null(&q, 3) ? NULL :
-			hwy_map_get(&n->process_of, (uint64_t)nsys_int(&q, 3) >> 24);
+		const uint32_t *process =
+			nsys_null(&q, 3)
+				? NULL
+				: hwy_map_get(&n->process_of, (uint64_t)nsys_int(&q, 3) >> 24);
 		int64_t severity = nsys_int(&q, 1);
 		uint32_t at = hwy_new_diagnostics(n->b);
 		struct hwy_diagnostic *said = &n->trace->diagnostics[at];

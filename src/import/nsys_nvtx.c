@@ -11,34 +11,34 @@
 #include "import/nsys.h"
 
 enum { /* ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
-	CATEGORY = 33,
-	MARK = 34,
-	PUSHPOP = 59,
-	STARTEND = 60,
-	PUSHPOP_TEXT = 70,
-	STARTEND_TEXT = 71,
-	DOMAIN_CREATE = 75,
+       CATEGORY = 33,
+       MARK = 34,
+       PUSHPOP = 59,
+       STARTEND = 60,
+       PUSHPOP_TEXT = 70,
+       STARTEND_TEXT = 71,
+       DOMAIN_CREATE = 75,
 };
 
 enum { /* columns of the ranges */
-	AT_TYPE = 2,
-	AT_ROW,
-	AT_TID,
-	AT_END_TID,
-	AT_DOMAIN,
-	AT_TEXT,
-	AT_TEXT_ID,
-	AT_CATEGORY,
-	AT_COLOR,
-	AT_U64,
-	AT_I64,
-	AT_DOUBLE,
-	AT_U32,
-	AT_I32,
-	AT_FLOAT,
-	AT_JSON,
-	AT_JSON_ID,
-	AT_BINARY,
+       AT_TYPE = 2,
+       AT_ROW,
+       AT_TID,
+       AT_END_TID,
+       AT_DOMAIN,
+       AT_TEXT,
+       AT_TEXT_ID,
+       AT_CATEGORY,
+       AT_COLOR,
+       AT_U64,
+       AT_I64,
+       AT_DOUBLE,
+       AT_U32,
+       AT_I32,
+       AT_FLOAT,
+       AT_JSON,
+       AT_JSON_ID,
+       AT_BINARY,
 };
 
 struct nvtx {
@@ -71,7 +71,8 @@ static uint32_t name_of(struct nsys_query *q, int text)
 static void read_names(struct nvtx *x)
 {
 	struct nsys_query q;
-	if (!nsys_select(x->n, &q, "NVTX_EVENTS", "!eventType globalTid domainId category text textId",
+	if (!nsys_select(x->n, &q, "NVTX_EVENTS",
+			 "!eventType globalTid domainId category text textId",
 			 "WHERE eventType IN (33, 75)"))
 		return;
 	while (nsys_next(&q)) {
@@ -118,8 +119,8 @@ static uint32_t lane_for(struct nvtx *x, uint32_t thread, int64_t domain, bool s
 	uint32_t *at = hwy_map_put(&x->lanes, key, NULL);
 	if (!*at) {
 		uint32_t process = x->n->threads[thread].process;
-		struct hwy_lane lane = hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE,
-						   process, thread);
+		struct hwy_lane lane =
+			hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE, process, thread);
 		lane.name = domain_name(x, process, domain);
 		*at = hwy_add_lane(x->n->b, lane) + 1;
 		while (x->n_ends < *at) {
@@ -140,8 +141,8 @@ static int64_t bits_of(double value)
 
 static void put_payload(struct nsys_query *q, struct hwy_row *row)
 {
-	static const uint8_t types[] = {HWY_PAYLOAD_U64, HWY_PAYLOAD_I64, HWY_PAYLOAD_DOUBLE,
-					HWY_PAYLOAD_U32, HWY_PAYLOAD_I32, HWY_PAYLOAD_FLOAT,
+	static const uint8_t types[] = {HWY_PAYLOAD_U64,  HWY_PAYLOAD_I64,  HWY_PAYLOAD_DOUBLE,
+					HWY_PAYLOAD_U32,  HWY_PAYLOAD_I32,  HWY_PAYLOAD_FLOAT,
 					HWY_PAYLOAD_JSON, HWY_PAYLOAD_JSON, HWY_PAYLOAD_BINARY};
 	row->v[HWY_PAYLOAD_TYPE] = row->v[HWY_PAYLOAD] = 0;
 	int at = AT_U64;
@@ -179,10 +180,12 @@ static void describe(struct nvtx *x, struct nsys_query *q, uint32_t process, str
 	row->v[HWY_ROW] = nsys_int(q, AT_ROW);
 	row->v[HWY_CATEGORY] =
 		category ? category_name(x, process, nsys_int(q, AT_DOMAIN), category) : 0;
-	row->v[HWY_COLOR] = nsys_null(q, AT_COLOR) ? 0 :
-		(nsys_int(q, AT_COLOR) & 0xffffffff) | INT64_C(1) << 32;
-	row->v[HWY_END_THREAD] = nsys_null(q, AT_END_TID) ? 0 :
-		1 + (int64_t)nsys_thread(x->n, nsys_int(q, AT_END_TID));
+	row->v[HWY_COLOR] = nsys_null(q, AT_COLOR)
+				    ? 0
+				    : (nsys_int(q, AT_COLOR) & 0xffffffff) | INT64_C(1) << 32;
+	row->v[HWY_END_THREAD] = nsys_null(q, AT_END_TID)
+					 ? 0
+					 : 1 + (int64_t)nsys_thread(x->n, nsys_int(q, AT_END_TID));
 	put_payload(q, row);
 }
 

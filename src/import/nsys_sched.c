@@ -56,8 +56,8 @@ static uint32_t read_turns(struct nsys *n, struct turn **turns)
 	struct nsys_query q;
 	struct hwy_row row;
 	uint32_t count = 0, cap = 0;
-	if (!nsys_select(n, &q, "SCHED_EVENTS", "!start !isSchedIn globalTid cpu threadState threadBlock",
-			 NULL))
+	if (!nsys_select(n, &q, "SCHED_EVENTS",
+			 "!start !isSchedIn globalTid cpu threadState threadBlock", NULL))
 		return 0;
 	while (nsys_next(&q)) {
 		if (!nsys_moment(&q, &row))
@@ -92,9 +92,9 @@ static void describe(const struct turn *turn, const struct words *words, struct 
 		return;
 	}
 	row->v[HWY_REASON] = words->blocks.texts[turn->block];
-	row->v[HWY_NAME] = turn->state == STATE_RUNNING ? words->runnable :
-			   words->states.texts[turn->state] ? words->states.texts[turn->state] :
-							      words->waiting;
+	row->v[HWY_NAME] = turn->state == STATE_RUNNING       ? words->runnable
+			   : words->states.texts[turn->state] ? words->states.texts[turn->state]
+							      : words->waiting;
 }
 
 static void add_stretches(struct nsys *n, const struct turn *turns, uint32_t count,

@@ -20,8 +20,9 @@ static void finish_chain(struct nsys *n, struct chain *chain, struct nsys_ids *s
 {
 	int64_t parent = 0;
 	for (uint32_t i = chain->n; i-- > 0;)
-		parent = 1 + (int64_t)hwy_add_stack(
-				     n->b, (struct hwy_stack){.parent = parent, .frame = chain->frames[i]});
+		parent = 1 + (int64_t)hwy_add_stack(n->b,
+						    (struct hwy_stack){.parent = parent,
+								       .frame = chain->frames[i]});
 	if (chain->n)
 		*nsys_ids_put(stacks, chain->id) = (uint32_t)parent;
 	chain->n = 0;
@@ -40,7 +41,8 @@ static uint32_t frame_of(struct nsys_query *q)
 }
 
 /* False when rows of a chain turned up out of order. */
-static bool read_chains(struct nsys *n, const char *table, struct nsys_ids *stacks, const char *order)
+static bool read_chains(struct nsys *n, const char *table, struct nsys_ids *stacks,
+			const char *order)
 {
 	struct nsys_query q;
 	struct chain chain = {0};

@@ -134,8 +134,9 @@ uint32_t nsys_stream(struct nsys_query *q, int first)
 		key.global_pid = n->trace->processes[0].source_id;
 	if (n->last_stream != UINT32_MAX && same_stream(&n->streams[n->last_stream], &key))
 		return n->last_stream;
-	uint64_t hash = hwy_mix((uint64_t)key.global_pid ^ hwy_mix((uint64_t)key.device << 48 ^
-			(uint64_t)key.context << 32 ^ (uint64_t)key.green << 24 ^ (uint64_t)key.number));
+	uint64_t hash = hwy_mix((uint64_t)key.global_pid ^
+				hwy_mix((uint64_t)key.device << 48 ^ (uint64_t)key.context << 32 ^
+					(uint64_t)key.green << 24 ^ (uint64_t)key.number));
 	uint32_t *head = hwy_map_put(&n->stream_of, hash, NULL);
 	for (uint32_t at = *head; at; at = n->streams[at - 1].next) {
 		if (same_stream(&n->streams[at - 1], &key))
@@ -171,7 +172,8 @@ uint32_t nsys_sync_lane(struct nsys *n, uint32_t stream)
 	return n->streams[stream].sync;
 }
 
-uint32_t nsys_thread_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type, uint32_t *cached)
+uint32_t nsys_thread_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type,
+			  uint32_t *cached)
 {
 	if (*cached == NSYS_NO_LANE)
 		*cached = hwy_add_lane(n->b, hwy_lane_of(type, n->threads[thread].process, thread));
@@ -198,7 +200,8 @@ static void read_null_streams(struct nsys *n, const char *table, const char *col
 	if (!nsys_select(n, &q, table, columns, NULL))
 		return;
 	while (nsys_next(&q)) {
-		uint64_t key = stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2), nsys_int(&q, 0));
+		uint64_t key =
+			stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2), nsys_int(&q, 0));
 		if (!nsys_null(&q, 0))
 			stream_fact(n, key)->flags = FLAG_NULL_STREAM;
 	}
@@ -216,8 +219,8 @@ void nsys_read_target(struct nsys *n)
 	}
 	read_null_streams(n, "TARGET_INFO_CUDA_NULL_STREAM", "streamId processId contextId");
 	read_null_streams(n, "TARGET_INFO_CUDA_CONTEXT_INFO", "nullStreamId processId contextId");
-	if (nsys_select(n, &q, "TARGET_INFO_CUDA_STREAM", "streamId processId contextId priority flag",
-			NULL)) {
+	if (nsys_select(n, &q, "TARGET_INFO_CUDA_STREAM",
+			"streamId processId contextId priority flag", NULL)) {
 		while (nsys_next(&q)) {
 			uint64_t key = stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2),
 						  nsys_int(&q, 0));
@@ -229,10 +232,12 @@ void nsys_read_target(struct nsys *n)
 				fact->flags = nsys_int(&q, 4);
 		}
 	}
-	if (nsys_select(n, &q, "TARGET_INFO_NVTX_CUDA_STREAM", "streamId processId contextId name", NULL)) {
+	if (nsys_select(n, &q, "TARGET_INFO_NVTX_CUDA_STREAM", "streamId processId contextId name",
+			NULL)) {
 		while (nsys_next(&q))
 			stream_fact(n, stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2),
-						  nsys_int(&q, 0)))->name = nsys_text(&q, 3);
+						  nsys_int(&q, 0)))
+				->name = nsys_text(&q, 3);
 	}
 }
 
@@ -299,11 +304,13 @@ static void put_text(struct nsys_query *q, int column, int64_t *field)
 static void describe_devices(struct nsys *n)
 {
 	struct nsys_query q;
-	if (!nsys_select(n, &q, "TARGET_INFO_GPU",
-			 "vmId !id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "
-			 "smCount maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "
-			 "maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm "
-			 "maxThreadsPerBlock computeMajor computeMinor", NULL))
+	if (!nsys_select(
+		    n, &q, "TARGET_INFO_GPU",
+		    "vmId !id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "
+		    "smCount maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "
+		    "maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm "
+		    "maxThreadsPerBlock computeMajor computeMinor",
+		    NULL))
 		return;
 	while (nsys_next(&q)) {
 		struct hwy_device *device = known_device(n, nsys_int(&q, 0), nsys_int(&q, 1));
@@ -313,12 +320,23 @@ static void describe_devices(struct nsys *n)
 		put_text(&q, 3, &device->bus);
 		put_text(&q, 4, &device->uuid);
 		int64_t *numbers[] = {
-			&device->l2_bytes, &device->memory_bytes, &device->memory_bandwidth,
-			&device->clock_hz, &device->sms, &device->registers_per_block,
-			&device->shared_per_block, &device->shared_per_block_optin,
-			&device->shared_per_sm, &device->registers_per_sm, &device->threads_per_warp,
-			&device->copy_engines, &device->max_warps_per_sm, &device->max_blocks_per_sm,
-			&device->max_threads_per_block, &device->compute_major, &device->compute_minor,
+			&device->l2_bytes,
+			&device->memory_bytes,
+			&device->memory_bandwidth,
+			&device->clock_hz,
+			&device->sms,
+			&device->registers_per_block,
+			&device->shared_per_block,
+			&device->shared_per_block_optin,
+			&device->shared_per_sm,
+			&device->registers_per_sm,
+			&device->threads_per_warp,
+			&device->copy_engines,
+			&device->max_warps_per_sm,
+			&device->max_blocks_per_sm,
+			&device->max_threads_per_block,
+			&device->compute_major,
+			&device->compute_minor,
 		};
 		for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
 			*numbers[i] = nsys_int_or_none(&q, 5 + i);
@@ -333,7 +351,8 @@ static void describe_devices(struct nsys *n)
 static void complete_devices(struct nsys *n)
 {
 	struct nsys_query q;
-	if (!nsys_select(n, &q, "TARGET_INFO_CUDA_DEVICE", "gpuId cudaId uuid numMultiprocessors", NULL))
+	if (!nsys_select(n, &q, "TARGET_INFO_CUDA_DEVICE", "gpuId cudaId uuid numMultiprocessors",
+			 NULL))
 		return;
 	while (nsys_next(&q)) {
 		int64_t gpu = nsys_null(&q, 0) ? nsys_int(&q, 1) : nsys_int(&q, 0);
@@ -378,9 +397,10 @@ void nsys_name_target(struct nsys *n)
 {
 	name_processes(n);
 	name_threads(n);
-	read_contexts(n, "TARGET_INFO_CUDA_CONTEXT_INFO",
-		      "nullStreamId hwId vmId processId deviceId contextId parentContextId isGreenContext "
-		      "numMultiprocessors");
+	read_contexts(
+		n, "TARGET_INFO_CUDA_CONTEXT_INFO",
+		"nullStreamId hwId vmId processId deviceId contextId parentContextId isGreenContext "
+		"numMultiprocessors");
 	if (n->trace->n_contexts == 0)
 		read_contexts(n, "TARGET_INFO_CUDA_NULL_STREAM",
 			      "streamId hwId vmId processId deviceId contextId parentContextId "

@@ -11,7 +11,6 @@
 
 #include "import/nsys.h"
 
-
 static uint64_t call_key(uint32_t process, int64_t corr)
 {
 	return (uint64_t)process << 32 ^ (uint64_t)corr;
@@ -50,7 +49,8 @@ static const struct nsys_call *call_of(struct nsys *n, uint32_t stream, int64_t 
 }
 
 /* deviceId … globalPid at columns 1 to 5 */
-#define COLUMNS "deviceId contextId greenContextId streamId globalPid correlationId eventId eventSyncId"
+#define COLUMNS                                                                                    \
+	"deviceId contextId greenContextId streamId globalPid correlationId eventId eventSyncId"
 enum { STREAM_AT = 2, CORR_AT = 7, EVENT_AT = 8, EVENT_SYNC_AT = 9 };
 
 static int64_t plus_one_or_none(struct nsys_query *q, int column)
@@ -76,7 +76,8 @@ static enum hwy_sync_type type_by_name(const char *name)
 static enum hwy_sync_type sync_type(struct nsys *n, const struct nsys_call *call, bool has_stream,
 				    bool has_event)
 {
-	enum hwy_sync_type type = call ? type_by_name(hwy_str(n->trace, call->name)) : HWY_SYNC_UNKNOWN;
+	enum hwy_sync_type type =
+		call ? type_by_name(hwy_str(n->trace, call->name)) : HWY_SYNC_UNKNOWN;
 	if (type != HWY_SYNC_UNKNOWN)
 		return type;
 	if (has_event)
@@ -124,11 +125,13 @@ static void read_events(struct nsys *n, struct hwy_map *record_of, struct hwy_re
 	}
 }
 
-static void read_syncs(struct nsys *n, const struct hwy_map *record_of, const struct hwy_ref *records)
+static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
+		       const struct hwy_ref *records)
 {
 	struct nsys_query q;
 	struct hwy_row row = {0};
-	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "!start !end " COLUMNS, NULL))
+	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "!start !end " COLUMNS,
+			 NULL))
 		return;
 	while (nsys_next(&q)) {
 		if (!nsys_times(&q, &row))
@@ -142,8 +145,11 @@ static void read_syncs(struct nsys *n, const struct hwy_map *record_of, const st
 						 row.v[HWY_EVENT_ID] != 0);
 		row.v[HWY_WAITED] = has_stream ? (int64_t)stream + 1 : 0;
 		struct hwy_ref ref = hwy_add_span(n->b, nsys_sync_lane(n, stream), HWY_SYNC, &row);
-		const uint32_t *record = row.v[HWY_EVENT_SYNC] <= 1 ? NULL : hwy_map_get(record_of,
-			call_key(n->streams[stream].process, row.v[HWY_EVENT_SYNC]));
+		const uint32_t *record =
+			row.v[HWY_EVENT_SYNC] <= 1
+				? NULL
+				: hwy_map_get(record_of, call_key(n->streams[stream].process,
+								  row.v[HWY_EVENT_SYNC]));
 		if (record)
 			hwy_add_edge(n->b, HWY_EDGE_EVENT, records[*record], ref,
 				     row.v[HWY_EVENT_SYNC] - 1);

@@ -76,15 +76,17 @@ static bool export_failed(const char *path, const char *program, int status, str
 {
 	int stem = stem_of(path);
 	if (status == 127 || status == 126 || status < 0)
-		return hwy_fail(err,
-				"%s: an Nsight Systems report, and there is no %s to export it; run "
-				"'nsys export --type sqlite -o %.*s.sqlite %s' where nsys is installed "
-				"and open that file",
-				path, program, stem, path, path);
-	return hwy_fail(err,
-			"%s: '%s export' failed with status %d (a report needs the nsys that wrote it, or a "
-			"newer one); run 'nsys export --type sqlite -o %.*s.sqlite %s' to see why",
-			path, program, status, stem, path, path);
+		return hwy_fail(
+			err,
+			"%s: an Nsight Systems report, and there is no %s to export it; run "
+			"'nsys export --type sqlite -o %.*s.sqlite %s' where nsys is installed "
+			"and open that file",
+			path, program, stem, path, path);
+	return hwy_fail(
+		err,
+		"%s: '%s export' failed with status %d (a report needs the nsys that wrote it, or a "
+		"newer one); run 'nsys export --type sqlite -o %.*s.sqlite %s' to see why",
+		path, program, status, stem, path, path);
 }
 
 struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *progress,
@@ -97,13 +99,15 @@ struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *pr
 		program = "nsys";
 	char *folder = join(tmp && *tmp ? tmp : "/tmp", "/headway-XXXXXX");
 	if (!mkdtemp(folder)) {
-		hwy_fail(err, "%s: no room for a temporary export: %s: %s", path, folder, strerror(errno));
+		hwy_fail(err, "%s: no room for a temporary export: %s: %s", path, folder,
+			 strerror(errno));
 		free(folder);
 		return NULL;
 	}
 	char *out = join(folder, "/export.sqlite");
-	char *argv[] = {(char *)program, "export", "--type", "sqlite", "--force-overwrite=true",
-			"-o", out, (char *)path, NULL};
+	char *argv[] = {
+		(char *)program, "export", "--type", "sqlite", "--force-overwrite=true", "-o", out,
+		(char *)path,    NULL};
 	hwy_tell(progress, "running nsys export", 0, 0);
 	int status = run(program, argv);
 	if (status == 0)

@@ -10,7 +10,8 @@
 #include "import/nsysrep.h"
 #include "trace/file.h"
 
-#define READS "Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
+#define READS                                                                                      \
+	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
 
 static const char sqlite_magic[] = "SQLite format 3"; /* its 0 is part of it */
 
@@ -55,9 +56,13 @@ static const char *guess(const unsigned char *head, size_t length)
 		size_t length;
 		const char *what;
 	} known[] = {
-		{"\x7f" "ELF", 4, "a program or library"},
+		{"\x7f"
+		 "ELF",
+		 4, "a program or library"},
 		{"PK\x03\x04", 4, "a zip archive; unpack it first"},
-		{"\xfd" "7zXZ", 5, "an xz archive; unpack it first"},
+		{"\xfd"
+		 "7zXZ",
+		 5, "an xz archive; unpack it first"},
 		{"\x28\xb5\x2f\xfd", 4, "a zstd archive; unpack it first"},
 		{"BZh", 3, "a bzip2 archive; unpack it first"},
 		{"PAR1", 4, "a Parquet file; export with --type sqlite instead"},
@@ -78,7 +83,8 @@ static const char *guess(const unsigned char *head, size_t length)
 	return "a text file that is not JSON";
 }
 
-struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress, struct hwy_err *err)
+struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
+			   struct hwy_err *err)
 {
 	unsigned char head[512];
 	ssize_t got = read_head(path, head, sizeof head, err);
