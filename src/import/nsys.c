@@ -76,7 +76,13 @@ static void free_parts(struct nsys *n)
 struct hwy_trace *import_nsys(const char *path, const struct hwy_progress *progress,
 			      struct hwy_err *err)
 {
-	struct nsys n = {.path = path, .progress = progress, .err = err, .last_stream = UINT32_MAX};
+	struct nsys n = {
+		.path = path,
+		.progress = progress,
+		.err = err,
+		.last_stream = UINT32_MAX,
+		.last_thread = UINT32_MAX,
+	};
 	n.b = hwy_builder_new();
 	n.trace = hwy_builder_trace(n.b);
 	if (nsys_db_open(&n) && is_export(&n)) {

@@ -58,6 +58,8 @@ struct nsys {
 	/* who is who */
 	struct hwy_map process_of; /* globalPid >> 24 -> process */
 	struct hwy_map thread_of;  /* globalTid -> thread */
+	int64_t last_tid;          /* the thread of the row before */
+	uint32_t last_thread;      /* or UINT32_MAX */
 	struct nsys_thread *threads;
 	uint32_t cap_threads;
 	struct hwy_map host_of;   /* globalPid >> 48 -> host */
@@ -96,7 +98,7 @@ bool nsys_db_open(struct nsys *n);
 void nsys_db_close(struct nsys *n);
 bool nsys_has_table(struct nsys *n, const char *table);
 /* SELECT of the columns (names between single spaces) of a table. A column that is not there reads as NULL;
- * one marked '!' must be there. 'rest' may hold WHERE or ORDER BY (only over columns marked '!'). False
+ * one marked '!' must be there; "?a,b,c" is 1 where any of these is not NULL. 'rest' may hold WHERE or ORDER BY (only over columns marked '!'). False
  * when there is no such table, or on failure. */
 bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
 		 const char *rest);
@@ -118,13 +120,22 @@ static inline int64_t nsys_int_or_none(struct nsys_query *q, int column)
 {
 	return nsys_null(q, column) ? HWY_NONE : nsys_int(q, column);
 }
+/* 0 for NULL, else the value plus one */
+static inline int64_t nsys_int_plus_one(struct nsys_query *q, int column)
+{
+	int64_t value = nsys_int(q, column);
+	return value == 0 && nsys_null(q, column) ? 0 : value + 1;
+}
 /* A text column as a text id; 0 for NULL. */
 uint32_t nsys_text(struct nsys_query *q, int column);
 /* A column that refers to StringIds; 0 for NULL and ids that do not exist. */
 uint32_t nsys_string(struct nsys *n, int64_t id);
 static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
 {
-	return nsys_null(q, column) ? 0 : nsys_string(q->nsys, nsys_int(q, column));
+	/* Asking for a column costs more than anything done with it: NULL reads as 0, so only 0 is asked
+	 * about twice. */
+	int64_t id = nsys_int(q, column);
+	return id == 0 && nsys_null(q, column) ? 0 : nsys_string(q->nsys, id);
 }
 /* START and DUR from columns 0 and 1; false when the row has no usable start. */
 bool nsys_times(struct nsys_query *q, struct hwy_row *row);

@@ -78,7 +78,7 @@ static void read_samples(struct nsys *n)
 		uint32_t thread = nsys_thread(n, nsys_int(&q, 2));
 		row.v[HWY_FLAGS] = HWY_FLAG_MARK;
 		row.v[HWY_STACK] = nsys_ids_get(&n->sample_chains, nsys_int(&q, 1));
-		row.v[HWY_CPU] = nsys_null(&q, 3) ? 0 : nsys_int(&q, 3) + 1;
+		row.v[HWY_CPU] = nsys_int_plus_one(&q, 3);
 		row.v[HWY_WEIGHT] = nsys_int(&q, 4);
 		uint32_t lane =
 			nsys_thread_lane(n, thread, HWY_LANE_SAMPLES, &n->threads[thread].samples);

@@ -10,15 +10,8 @@
 /* The export's numbers of memory kinds (0 pageable … 7 unknown) are ours less one; NULL is none. */
 static int64_t memory_kind(struct nsys_query *q, int column)
 {
-	int64_t kind = nsys_int(q, column);
-	if (nsys_null(q, column))
-		return HWY_MEM_NONE;
-	return kind >= 0 && kind < HWY_MEM_UNKNOWN ? kind + 1 : HWY_MEM_UNKNOWN;
-}
-
-static int64_t plus_one(struct nsys_query *q, int column)
-{
-	return nsys_null(q, column) ? 0 : nsys_int(q, column) + 1;
+	int64_t kind = nsys_int_plus_one(q, column);
+	return kind >= HWY_MEM_NONE && kind <= HWY_MEM_UNKNOWN ? kind : HWY_MEM_UNKNOWN;
 }
 
 /* ---- calls ---- */
@@ -35,8 +28,15 @@ static void note_call(struct nsys *n, uint32_t process, const struct hwy_row *ro
 	}
 }
 
+/* 0 is a chain like any other; a call without one has NULL, or a number that no chain has. */
+static int64_t chain_of(struct nsys_query *q, int column)
+{
+	return nsys_null(q, column) ? 0 : nsys_ids_get(&q->nsys->cuda_chains, nsys_int(q, column));
+}
+
 static void read_calls(struct nsys *n)
 {
+	bool has_stacks = nsys_has_table(n, "CUDA_CALLCHAINS");
 	struct nsys_query q;
 	struct hwy_row row = {0};
 	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_RUNTIME",
@@ -50,8 +50,7 @@ static void read_calls(struct nsys *n)
 		row.v[HWY_CORR] = nsys_int(&q, 3);
 		row.v[HWY_NAME] = nsys_string_of(&q, 4);
 		row.v[HWY_RESULT] = nsys_int(&q, 5);
-		row.v[HWY_STACK] =
-			nsys_null(&q, 6) ? 0 : nsys_ids_get(&n->cuda_chains, nsys_int(&q, 6));
+		row.v[HWY_STACK] = has_stacks ? chain_of(&q, 6) : 0;
 		uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_API, &n->threads[thread].api);
 		hwy_add_span(n->b, lane, HWY_API, &row);
 		note_call(n, n->threads[thread].process, &row);
@@ -146,9 +145,9 @@ static void read_copies(struct nsys *n)
 		row.v[HWY_SRC_MEMORY] = memory_kind(&q, 10);
 		row.v[HWY_DST_MEMORY] = memory_kind(&q, 11);
 		row.v[HWY_SRC_DEVICE] = peer_device(&q, 12);
-		row.v[HWY_SRC_CONTEXT] = plus_one(&q, 13);
+		row.v[HWY_SRC_CONTEXT] = nsys_int_plus_one(&q, 13);
 		row.v[HWY_DST_DEVICE] = peer_device(&q, 14);
-		row.v[HWY_DST_CONTEXT] = plus_one(&q, 15);
+		row.v[HWY_DST_CONTEXT] = nsys_int_plus_one(&q, 15);
 		row.v[HWY_CAUSE] = nsys_null(&q, 16) ? HWY_CAUSE_NONE
 				   : cause >= 0 && cause < HWY_CAUSE_ACCESS_COUNTERS
 					   ? cause + 1

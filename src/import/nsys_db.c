@@ -132,29 +132,52 @@ static bool has_column(sqlite3_stmt *all, const char *name, size_t length)
 	return length == 5 && memcmp(name, "rowid", 5) == 0;
 }
 
-/* The SELECT's text into 'sql'; false when a column that must be there is not. */
+/* One column of the SELECT; false when it must be there and is not. */
+static bool write_column(sqlite3_stmt *all, sqlite3_str *sql, const char *name, size_t length)
+{
+	bool must = *name == '!';
+	name += must;
+	length -= must;
+	if (has_column(all, name, length)) {
+		sqlite3_str_appendf(sql, "\"%.*s\"", (int)length, name);
+		return true;
+	}
+	sqlite3_str_appendall(sql, "NULL");
+	return !must;
+}
+
+static void write_any(sqlite3_stmt *all, sqlite3_str *sql, const char *names, size_t length)
+{
+	sqlite3_str_appendall(sql, "coalesce(NULL");
+	for (size_t at = 0; at < length;) {
+		size_t name = strcspn(names + at, ", ");
+		sqlite3_str_appendchar(sql, 1, ',');
+		write_column(all, sql, names + at, name);
+		at += name + 1;
+	}
+	sqlite3_str_appendall(sql, ") IS NOT NULL");
+}
+
 static bool write_select(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, const char *table,
 			 const char *columns, const char *rest)
 {
-	const char *before = "SELECT ";
+	sqlite3_str_appendall(sql, "SELECT ");
 	for (const char *at = columns; *at;) {
-		bool must = *at == '!';
-		at += must;
 		size_t length = strcspn(at, " ");
-		if (has_column(all, at, length)) {
-			sqlite3_str_appendf(sql, "%s\"%.*s\"", before, (int)length, at);
-		} else if (must) {
+		if (*at == '?') {
+			write_any(all, sql, at + 1, length - 1);
+		} else if (!write_column(all, sql, at, length)) {
 			n->failed = true;
 			return hwy_fail(
 				n->err,
 				"%s: table %s has no column '%.*s'; is this an nsys export?",
-				n->path, table, (int)length, at);
-		} else {
-			sqlite3_str_appendf(sql, "%sNULL", before);
+				n->path, table, (int)length - 1, at + 1);
 		}
-		before = ",";
 		at += length;
-		at += *at == ' ';
+		if (*at) {
+			sqlite3_str_appendchar(sql, 1, ',');
+			at++;
+		}
 	}
 	sqlite3_str_appendf(sql, " FROM \"%w\" %s", table, rest ? rest : "");
 	return true;
@@ -224,8 +247,8 @@ void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t c
 bool nsys_moment(struct nsys_query *q, struct hwy_row *row)
 {
 	int64_t start = nsys_int(q, 0);
-	if (sqlite3_column_type(q->stmt, 0) != SQLITE_INTEGER || start > TIME_LIMIT ||
-	    start < -TIME_LIMIT) {
+	if (start > TIME_LIMIT || start < -TIME_LIMIT ||
+	    (start == 0 && sqlite3_column_type(q->stmt, 0) != SQLITE_INTEGER)) {
 		q->no_time++;
 		return false;
 	}

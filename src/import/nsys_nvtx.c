@@ -20,25 +20,36 @@ enum { /* ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
        DOMAIN_CREATE = 75,
 };
 
-enum { /* columns of the ranges */
-       AT_TYPE = 2,
-       AT_ROW,
-       AT_TID,
-       AT_END_TID,
-       AT_DOMAIN,
-       AT_TEXT,
-       AT_TEXT_ID,
-       AT_CATEGORY,
-       AT_COLOR,
-       AT_U64,
-       AT_I64,
-       AT_DOUBLE,
-       AT_U32,
-       AT_I32,
-       AT_FLOAT,
-       AT_JSON,
-       AT_JSON_ID,
-       AT_BINARY,
+/* Most ranges have nothing but times, a thread and a name. Asking every row for the rest would take as long
+ * as reading it, so the first pass only asks whether there is any, and gives way to one that reads it all
+ * from the first row that has some. */
+#define COMMON "!start !end !eventType rowid globalTid domainId text textId "
+#define BRIEF                                                                                      \
+	COMMON "?endGlobalTid,category,color,uint64Value,int64Value,doubleValue,uint32Value,"      \
+	       "int32Value,floatValue,jsonText,jsonTextId,binaryData"
+#define FULL                                                                                       \
+	COMMON "endGlobalTid category color uint64Value int64Value doubleValue uint32Value "       \
+	       "int32Value floatValue jsonText jsonTextId binaryData"
+enum {
+	AT_TYPE = 2,
+	AT_ROW,
+	AT_TID,
+	AT_DOMAIN,
+	AT_TEXT,
+	AT_TEXT_ID,
+	AT_MORE,
+	AT_END_TID = AT_MORE,
+	AT_CATEGORY,
+	AT_COLOR,
+	AT_U64,
+	AT_I64,
+	AT_DOUBLE,
+	AT_U32,
+	AT_I32,
+	AT_FLOAT,
+	AT_JSON,
+	AT_JSON_ID,
+	AT_BINARY,
 };
 
 struct nvtx {
@@ -63,9 +74,11 @@ static uint64_t category_key(uint32_t process, int64_t domain, int64_t category)
 	return hwy_mix(domain_key(process, domain)) ^ (uint64_t)category;
 }
 
+/* 'text' is the column of the text; the next one is textId. */
 static uint32_t name_of(struct nsys_query *q, int text)
 {
-	return nsys_null(q, text) ? nsys_string_of(q, text + 1) : nsys_text(q, text);
+	uint32_t name = nsys_text(q, text);
+	return name ? name : nsys_string_of(q, text + 1);
 }
 
 static void read_names(struct nvtx *x)
@@ -176,8 +189,6 @@ static enum hwy_style style_of(int64_t type)
 static void describe(struct nvtx *x, struct nsys_query *q, uint32_t process, struct hwy_row *row)
 {
 	int64_t category = nsys_int(q, AT_CATEGORY);
-	row->v[HWY_NAME] = name_of(q, AT_TEXT);
-	row->v[HWY_ROW] = nsys_int(q, AT_ROW);
 	row->v[HWY_CATEGORY] =
 		category ? category_name(x, process, nsys_int(q, AT_DOMAIN), category) : 0;
 	row->v[HWY_COLOR] = nsys_null(q, AT_COLOR)
@@ -209,33 +220,57 @@ static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane, boo
 	return true;
 }
 
-/* All ranges and marks that have an end, or ('open') those that have none. */
-static void read_ranges(struct nvtx *x, bool open)
+static void add_range(struct nvtx *x, struct nsys_query *q, struct hwy_row *row, bool full,
+		      bool open)
 {
 	struct nsys *n = x->n;
+	enum hwy_style style = style_of(nsys_int(q, AT_TYPE));
+	if (style == HWY_STYLE_NONE)
+		return;
+	if (!open && style != HWY_MARK && nsys_null(q, 1)) {
+		x->unfinished++;
+		return;
+	}
+	if (open && style == HWY_MARK)
+		return;
+	uint32_t thread = nsys_thread(n, nsys_int(q, AT_TID));
+	uint32_t lane = lane_for(x, thread, nsys_int(q, AT_DOMAIN), style == HWY_STARTEND);
+	row->v[HWY_STYLE] = style;
+	if (!range_times(x, q, lane, open, row))
+		return;
+	row->v[HWY_NAME] = name_of(q, AT_TEXT);
+	row->v[HWY_ROW] = nsys_int(q, AT_ROW);
+	if (full)
+		describe(x, q, n->threads[thread].process, row);
+	hwy_add_span(n->b, lane, HWY_RANGE, row);
+}
+
+/* Ranges and marks up to the first that has more than the brief columns; yields its row. */
+static int64_t read_brief(struct nvtx *x)
+{
 	struct nsys_query q;
 	struct hwy_row row = {0};
-	if (!nsys_select(n, &q, "NVTX_EVENTS",
-			 "!start !end !eventType rowid globalTid endGlobalTid domainId text textId "
-			 "category color uint64Value int64Value doubleValue uint32Value int32Value "
-			 "floatValue jsonText jsonTextId binaryData",
-			 open ? "WHERE \"end\" IS NULL" : NULL))
-		return;
+	if (!nsys_select(x->n, &q, "NVTX_EVENTS", BRIEF, NULL))
+		return HWY_NONE;
 	while (nsys_next(&q)) {
-		enum hwy_style style = style_of(nsys_int(&q, AT_TYPE));
-		bool has_end = style == HWY_MARK || !nsys_null(&q, 1);
-		if (style == HWY_STYLE_NONE || has_end == open) {
-			x->unfinished += style != HWY_STYLE_NONE && !has_end;
-			continue;
+		if (nsys_int(&q, AT_MORE)) {
+			int64_t stop = nsys_int(&q, AT_ROW);
+			nsys_close(&q);
+			return stop;
 		}
-		uint32_t thread = nsys_thread(n, nsys_int(&q, AT_TID));
-		uint32_t lane = lane_for(x, thread, nsys_int(&q, AT_DOMAIN), style == HWY_STARTEND);
-		row.v[HWY_STYLE] = style;
-		if (!range_times(x, &q, lane, open, &row))
-			continue;
-		describe(x, &q, n->threads[thread].process, &row);
-		hwy_add_span(n->b, lane, HWY_RANGE, &row);
+		add_range(x, &q, &row, false, false);
 	}
+	return HWY_NONE;
+}
+
+static void read_full(struct nvtx *x, const char *where, bool open)
+{
+	struct nsys_query q;
+	struct hwy_row row = {0};
+	if (!nsys_select(x->n, &q, "NVTX_EVENTS", FULL, where))
+		return;
+	while (nsys_next(&q))
+		add_range(x, &q, &row, true, open);
 }
 
 void nsys_read_nvtx(struct nsys *n)
@@ -244,9 +279,14 @@ void nsys_read_nvtx(struct nsys *n)
 	if (!nsys_has_table(n, "NVTX_EVENTS"))
 		return;
 	read_names(&x);
-	read_ranges(&x, false);
+	int64_t stop = read_brief(&x);
+	if (stop != HWY_NONE) {
+		char where[64];
+		snprintf(where, sizeof where, "WHERE rowid >= %lld", (long long)stop);
+		read_full(&x, where, false);
+	}
 	if (x.unfinished)
-		read_ranges(&x, true);
+		read_full(&x, "WHERE \"end\" IS NULL", true);
 	hwy_map_free(&x.domains);
 	hwy_map_free(&x.categories);
 	hwy_map_free(&x.lanes);

@@ -50,20 +50,28 @@ uint32_t nsys_process(struct nsys *n, int64_t global_pid)
 	return *at;
 }
 
-uint32_t nsys_thread(struct nsys *n, int64_t global_tid)
+static uint32_t new_thread(struct nsys *n, int64_t global_tid)
 {
-	bool fresh;
-	uint32_t *at = hwy_map_put(&n->thread_of, (uint64_t)global_tid, &fresh);
-	if (!fresh)
-		return *at;
 	uint32_t process = nsys_process(n, global_tid);
-	uint32_t thread = *at = hwy_new_threads(n->b);
+	uint32_t thread = hwy_new_threads(n->b);
 	n->trace->threads[thread].process = process;
 	n->trace->threads[thread].tid = (int64_t)((uint64_t)global_tid & ID_MASK);
 	HWY_GROW(n->threads, thread, n->cap_threads);
 	n->threads[thread] = (struct nsys_thread){process, NSYS_NO_LANE, NSYS_NO_LANE, NSYS_NO_LANE,
 						  NSYS_NO_LANE};
 	return thread;
+}
+
+uint32_t nsys_thread(struct nsys *n, int64_t global_tid)
+{
+	if (global_tid == n->last_tid && n->last_thread != UINT32_MAX)
+		return n->last_thread;
+	bool fresh;
+	uint32_t *at = hwy_map_put(&n->thread_of, (uint64_t)global_tid, &fresh);
+	if (fresh)
+		*at = new_thread(n, global_tid);
+	n->last_tid = global_tid;
+	return n->last_thread = *at;
 }
 
 uint32_t nsys_gpu(struct nsys *n, uint32_t host, int64_t gpu)
