@@ -86,22 +86,25 @@ static int64_t round_decimal(const struct decimal *decimal)
 
 bool scan_decimal(const char *text, size_t length, int shift, int64_t *number)
 {
-	/* Nearly all: fewer than 16 digits before the point, and 'shift' behind it or none. */
-	if (length > 0 && length < 16 + (size_t)shift) {
-		const char *at = text, *end = text + length;
+	/* Nearly all: at most 18 digits before the point, and at most 'shift' behind it. */
+	const char *at = text, *end = text + length;
+	const char *point = skip_digits(at, end < at + 18 ? end : at + 18);
+	const char *last = point < end && *point == '.' && end - point - 1 <= shift ? end : point;
+	if (point > text && last == end && end[-1] != '.') {
 		int64_t value = 0;
-		for (; at < end && *at >= '0' && *at <= '9'; at++)
-			value = value * 10 + (*at - '0');
-		int places = 0;
-		if (at < end && at > text && *at == '.')
-			for (at++; at < end && *at >= '0' && *at <= '9' && places < shift; at++, places++)
-				value = value * 10 + (*at - '0');
-		if (at == end && end[-1] != '.') {
-			for (; places < shift; places++)
-				value *= 10;
-			*number = value;
-			return true;
+		int left = shift - (int)(end > point ? end - point - 1 : 0);
+		bool fits = true;
+		for (; at < end && fits; at++) {
+			fits = value < INT64_MAX / 10 - 1 && (at == point || (*at >= '0' && *at <= '9'));
+			value = at == point ? value : value * 10 + (*at - '0');
 		}
+		for (; left > 0 && fits; left--) {
+			fits = value < INT64_MAX / 10 - 1;
+			value = fits ? value * 10 : value;
+		}
+		*number = value;
+		if (fits)
+			return true;
 	}
 	struct decimal decimal;
 	if (!read_decimal(text, length, &decimal))
