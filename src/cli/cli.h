@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/progress.h"
 #include "trace/trace.h"
 
 int cmd_stats(int argc, char **argv);
@@ -22,14 +23,15 @@ struct cli_option {
 	const char *help;
 };
 struct cli {
-	const char *command;               /* "stats" */
-	const char *usage;                 /* "headway stats [options] FILE" */
-	const char *about;                 /* one or a few sentences under the usage line */
-	const struct cli_option *options;  /* ends with a name of NULL; --help/-h is always there */
-	const char *footer;                /* examples, printed last by --help; may be NULL */
+	const char *command;              /* "stats" */
+	const char *usage;                /* "headway stats [options] FILE" */
+	const char *about;                /* one or a few sentences under the usage line */
+	const struct cli_option *options; /* ends with a name of NULL; a name of "" makes 'help' a
+					    * heading; --help/-h is always there */
+	const char *footer;               /* examples, printed last by --help; may be NULL */
 	int argc;
 	char **argv;
-	int at;                            /* used by cli_next */
+	int at; /* used by cli_next */
 	int operands_only;
 	const char *cluster;
 };
@@ -49,6 +51,10 @@ _Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
 struct hwy_trace *cli_open(const char *path);
 
+/* A progress bar for work that takes long, or NULL when stderr is no terminal; cli_progress_end erases it. */
+const struct hwy_progress *cli_progress(void);
+void cli_progress_end(void);
+
 /* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path NULL or "-").
  * cli_output_close reports a full disk or a closed pipe. Existing files are kept unless 'force'. */
 struct cli_output {
@@ -66,5 +72,11 @@ const char *cli_nearest(const char *word, const char *const *known);
 /* True when 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
 int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
+int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
+
+/* Prints the help of a command; cli_next does on --help. */
+void cli_help(const struct cli *cli, FILE *out);
+/* Registers what has to happen however the program ends: main's first act. */
+void cli_start(void);
 
 #endif

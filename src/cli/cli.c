@@ -1,0 +1,77 @@
+/* cli.c - failing, opening, and what the terminal can do; see cli.h. */
+#include "cli/cli.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "import/import.h"
+
+/* One line whatever the arguments hold: a file's name may have a newline in it. */
+static void print_line(const char *who, const char *format, va_list arguments)
+{
+	char text[2048];
+	vsnprintf(text, sizeof text, format, arguments);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	cli_progress_end();
+	fflush(stdout);
+	fprintf(stderr, "headway%s%s: %s\n", who ? " " : "", who ? who : "", text);
+}
+
+_Noreturn void cli_die(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	print_line(NULL, format, arguments);
+	va_end(arguments);
+	exit(2);
+}
+
+_Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	print_line(cli->command, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "See 'headway %s --help'.\n", cli->command);
+	exit(2);
+}
+
+struct hwy_trace *cli_open(const char *path)
+{
+	struct hwy_err err;
+	struct hwy_trace *trace = hwy_open(path, cli_progress(), &err);
+	cli_progress_end();
+	if (!trace)
+		cli_die("%s", err.text);
+	return trace;
+}
+
+int cli_colour(FILE *out)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	return !(no && *no) && isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+int cli_width(FILE *out)
+{
+	struct winsize size;
+	if (!isatty(fileno(out)))
+		return 0;
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return 80;
+	return size.ws_col;
+}
+
+int cli_utf8(void)
+{
+	/* LC_CTYPE only: numbers keep their point in every locale. */
+	setlocale(LC_CTYPE, "");
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

@@ -1,0 +1,96 @@
+/* main.c - finds the command and runs it. Every command is one line of the table. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+} commands[] = {
+	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
+	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
+	{"breakdown", cmd_breakdown,
+	 "where the device's time goes: compute, communication, copies, idle"},
+	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+	int colour = cli_colour(out);
+	const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+	fprintf(out,
+		"%sHeadway%s shows what the CPU and the GPU did on one timeline, and what held the program back.\n"
+		"\n"
+		"Usage: headway COMMAND [options] FILE\n"
+		"\n"
+		"%sCommands:%s\n",
+		bold, plain, bold, plain);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-10s  %s\n", commands[i].name, commands[i].about);
+	fprintf(out,
+		"\n"
+		"%sFILE%s is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler trace\n"
+		"(.json, .json.gz); Headway looks at the content, not at the name.\n"
+		"\n"
+		"%sExamples:%s\n"
+		"  headway info run.sqlite               is this recording good for anything?\n"
+		"  headway stats trace.json.gz           the tables you know from nsys\n"
+		"  headway stats -r cuda_gpu_kern_sum --format csv run.hwy\n"
+		"\n"
+		"'headway COMMAND --help' tells more; 'headway --version' prints the version.\n",
+		bold, plain, bold, plain);
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	const char *known[N_COMMANDS + 2] = {0};
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		known[i] = commands[i].name;
+	known[N_COMMANDS] = "help";
+	const char *near = cli_nearest(name, known);
+	if (near)
+		cli_die("unknown command '%s'; did you mean '%s'?", name, near);
+	cli_die("unknown command '%s'; 'headway --help' lists them", name);
+}
+
+static int help(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stdout);
+		return 0;
+	}
+	const struct command *command = find(argv[1]);
+	char option[] = "--help";
+	char *words[] = {argv[1], option, NULL};
+	return command->run(2, words);
+}
+
+int main(int argc, char **argv)
+{
+	cli_start();
+	if (argc < 2) {
+		print_help(stderr);
+		return 2;
+	}
+	const char *word = argv[1];
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		puts("headway " HEADWAY_VERSION);
+		return 0;
+	}
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+		print_help(stdout);
+		return 0;
+	}
+	if (strcmp(word, "help") == 0)
+		return help(argc - 1, argv + 1);
+	if (word[0] == '-')
+		cli_die("unknown option '%s'; a command comes first, 'headway --help' lists them",
+			word);
+	return find(word)->run(argc - 1, argv + 1);
+}

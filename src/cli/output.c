@@ -1,0 +1,146 @@
+/* output.c - where a command's result goes, and what happens however the program ends.
+ *
+ * A file appears complete under its name or not at all: it is written under a temporary name beside it,
+ * which is removed when the command fails or is interrupted. stdout is checked too: a full disk is an
+ * error, a reader that has gone away is not worth a word.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The file being written: removed at exit and by a signal. At most one at a time. */
+static char *volatile unfinished;
+static int stdout_failed;
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+	unfinished = NULL;
+}
+
+static void on_signal(int number)
+{
+	remove_unfinished();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* 0, or errno of the write that failed; 1000 where it is no longer known. */
+static int flush_error(FILE *out)
+{
+	errno = 0;
+	bool failed = fflush(out) != 0;
+	int number = errno;
+	if (!failed && !ferror(out))
+		return 0;
+	return number ? number : 1000;
+}
+
+static const char *reason(int number)
+{
+	return number == 1000 ? "cannot be written" : strerror(number);
+}
+
+/* Ends the program with what a write to stdout failed for; EPIPE as SIGPIPE would have. */
+static int stdout_broke(int number)
+{
+	stdout_failed = 1;
+	if (number == EPIPE) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	fprintf(stderr, "headway: standard output: %s\n", reason(number));
+	return 2;
+}
+
+static void at_exit(void)
+{
+	cli_progress_end();
+	remove_unfinished();
+	int number = stdout_failed ? 0 : flush_error(stdout);
+	if (number)
+		_exit(stdout_broke(number));
+}
+
+void cli_start(void)
+{
+	/* A parent may have left SIGPIPE ignored; "headway … | head" should just end. */
+	signal(SIGPIPE, SIG_DFL);
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (signal(numbers[i], on_signal) == SIG_IGN)
+			signal(numbers[i], SIG_IGN); /* nohup */
+	atexit(at_exit);
+}
+
+/* A file beside 'path' to write to, with the mode open() would have given. */
+static FILE *open_temporary(const char *path, char **name)
+{
+	if (asprintf(name, "%s.XXXXXX", path) < 0)
+		cli_die("%s: out of memory", path);
+	int fd = mkstemp(*name);
+	if (fd < 0)
+		cli_die("%s: %s", path, strerror(errno));
+	unfinished = *name;
+	mode_t mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask);
+	FILE *out = fdopen(fd, "w");
+	if (!out)
+		cli_die("%s: %s", path, strerror(errno));
+	return out;
+}
+
+struct cli_output cli_output_open(const char *path, int force)
+{
+	struct stat status;
+	struct cli_output output = {.out = stdout};
+	if (!path || strcmp(path, "-") == 0)
+		return output;
+	if (stat(path, &status) == 0) {
+		if (S_ISDIR(status.st_mode))
+			cli_die("%s: is a directory", path);
+		if (S_ISREG(status.st_mode) && !force)
+			cli_die("%s: exists and is kept; -f overwrites it", path);
+		if (!S_ISREG(status.st_mode)) { /* a device or a pipe: no name to protect */
+			output.path = strdup(path);
+			output.out = fopen(path, "w");
+			if (!output.out)
+				cli_die("%s: %s", path, strerror(errno));
+			return output;
+		}
+		/* Write where a symbolic link points to, not over the link. */
+		output.path = realpath(path, NULL);
+	}
+	if (!output.path)
+		output.path = strdup(path);
+	output.out = open_temporary(output.path, &output.temporary);
+	return output;
+}
+
+void cli_output_close(struct cli_output *output)
+{
+	int number = flush_error(output->out);
+	if (output->out == stdout) {
+		if (number)
+			exit(stdout_broke(number));
+		return;
+	}
+	if (number)
+		cli_die("%s: %s", output->path, reason(number));
+	if (fclose(output->out) != 0)
+		cli_die("%s: %s", output->path, strerror(errno));
+	if (output->temporary && rename(output->temporary, output->path) != 0)
+		cli_die("%s: %s", output->path, strerror(errno));
+	unfinished = NULL;
+	free(output->path);
+	free(output->temporary);
+	*output = (struct cli_output){0};
+}
