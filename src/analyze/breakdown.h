@@ -1,7 +1,6 @@
 /* breakdown.h - where the time of the devices, their streams and the steps went, in exact ns.
- *
- * Everything is measured between the first and the last device op (of a device; of all devices for the
- * total), cut to a scope. Times over several devices are unions.
+ * Everything is measured between the first and the last device op (of a device; of all devices for
+ * the total), cut to a scope. Times over several devices are unions.
  */
 #ifndef HWY_ANALYZE_BREAKDOWN_H
 #define HWY_ANALYZE_BREAKDOWN_H
@@ -21,12 +20,14 @@ struct hwy_breakdown_options {
 };
 /* HTA's numbers: 30 us, 100 us, 50 us. */
 #define HWY_BREAKDOWN_DEFAULTS                                                                     \
-	((struct hwy_breakdown_options){                                                           \
-		.scope = HWY_SCOPE_ALL, .kernel_wait = 30000, .late = 100000, .short_call = 50000})
+	((struct hwy_breakdown_options){.scope = HWY_SCOPE_ALL,                                    \
+					.kernel_wait = 30000,                                      \
+					.late = 100000,                                            \
+					.short_call = 50000})
 
-/* Busy time of one device, or of several as a union. Copies and fills are apart from compute and comm;
- * "exposed" is what no class before it (compute, comm, copy, fill) covers, so that
- * compute + exposed comm + exposed copy + exposed fill = busy, and busy + idle = to - from. */
+/* Busy time of one device, or of several as a union. Copies and fills are apart from compute and
+ * comm; "exposed" is what no class before it (compute, comm, copy, fill) covers, so that compute +
+ * exposed comm + exposed copy + exposed fill = busy, and busy + idle = to - from. */
 struct hwy_measures {
 	int64_t from, to; /* the window; both 0 when there is no work */
 	uint64_t n_kernel, n_comm, n_copy, n_fill, n_graph;
@@ -49,15 +50,21 @@ struct hwy_stream_part {
 	/* idle, as HTA splits it; adds up to (to - from) - busy */
 	int64_t host_wait;   /* the next op was launched only after the stream had run dry */
 	int64_t kernel_wait; /* it was there in time, and began within the threshold */
-	int64_t other;       /* it was there in time and waited longer, or its launch is not known */
+	int64_t other; /* it was there in time and waited longer, or its launch is not known */
 	struct hwy_queue queue;
 	struct hwy_delays delays;
 };
 
 /* The TensorBoard plugin's parts of a step, each without what stands before it. */
 enum hwy_step_part {
-	HWY_STEP_KERNEL, HWY_STEP_COPY, HWY_STEP_FILL, HWY_STEP_COMM, HWY_STEP_RUNTIME, HWY_STEP_LOADER,
-	HWY_STEP_OP, HWY_STEP_OTHER,
+	HWY_STEP_KERNEL,
+	HWY_STEP_COPY,
+	HWY_STEP_FILL,
+	HWY_STEP_COMM,
+	HWY_STEP_RUNTIME,
+	HWY_STEP_LOADER,
+	HWY_STEP_OP,
+	HWY_STEP_OTHER,
 	HWY_STEP_PARTS
 };
 

@@ -1,9 +1,8 @@
 /* devices.c - what each device did, and all of them together, between first and last op.
- *
- * One pass over the work of all streams in order of start. Every length is that of a running union, so
- * nothing is kept but a few counters for each device, however long the trace is. Nested unions (compute;
- * with comm; with copies; with fills) give the exposed parts as differences, and what of comm lies under
- * compute: |A and B| = |A| + |B| - |A or B|.
+ * One pass over the work of all streams in order of start. Every length is that of a running union,
+ * so nothing is kept but a few counters for each device, however long the trace is. Nested unions
+ * (compute; with comm; with copies; with fills) give the exposed parts as differences, and what of
+ * comm lies under compute: |A and B| = |A| + |B| - |A or B|.
  */
 #include <stdlib.h>
 
@@ -15,9 +14,9 @@ enum { COMPUTE, COMM, COPY, FILL, CLASSES };
 
 struct tally { /* of a device, or of all */
 	bool any;
-	struct hwy_interval extent;        /* first start and last end, whatever the scope */
-	struct hwy_cover nested[CLASSES];  /* of this class and those before it */
-	struct hwy_cover alone[CLASSES];   /* of this class; compute's is nested[COMPUTE] */
+	struct hwy_interval extent;       /* first start and last end, whatever the scope */
+	struct hwy_cover nested[CLASSES]; /* of this class and those before it */
+	struct hwy_cover alone[CLASSES];  /* of this class; compute's is nested[COMPUTE] */
 	struct hwy_bins cells;
 	struct hwy_measures measures;
 };
@@ -28,7 +27,8 @@ static unsigned class_of(struct hwy_trace *trace, const struct hwy_strip *strip,
 	case HWY_COPY: return COPY;
 	case HWY_FILL: return FILL;
 	default:
-		return hwy_class(trace, (enum hwy_kind)strip->kind, hwy_get(strip, HWY_NAME, row)) == HWY_COMM
+		return hwy_class(trace, (enum hwy_kind)strip->kind,
+				 hwy_get(strip, HWY_NAME, row)) == HWY_COMM
 			       ? COMM
 			       : COMPUTE;
 	}
@@ -50,7 +50,8 @@ static void cover(struct tally *tally, unsigned class, struct hwy_interval at)
 	if (class != COMPUTE)
 		cover_add(&tally->alone[class], at.from, at.to, &fresh);
 	for (unsigned c = class; c < CLASSES; c++)
-		if (cover_add(&tally->nested[c], at.from, at.to, &fresh) && c == FILL && tally->cells.n)
+		if (cover_add(&tally->nested[c], at.from, at.to, &fresh) && c == FILL &&
+		    tally->cells.n)
 			bins_add(&tally->cells, fresh.from, fresh.to);
 }
 
@@ -146,7 +147,8 @@ static void sweep_work(const struct hwy_work *work, struct tally *tallies, struc
 			continue;
 		unsigned class = class_of(trace, sweep.strip, sweep.row);
 		bool linked = hwy_get(sweep.strip, HWY_LINK, sweep.row) != 0;
-		count(&tallies[sweep.tag].measures, (enum hwy_kind)sweep.strip->kind, class, linked);
+		count(&tallies[sweep.tag].measures, (enum hwy_kind)sweep.strip->kind, class,
+		      linked);
 		count(&total->measures, (enum hwy_kind)sweep.strip->kind, class, linked);
 		cover(&tallies[sweep.tag], class, at);
 		cover(total, class, at);

@@ -1,10 +1,8 @@
 /* intervals.h - arithmetic of time: unions, intersections, differences, and their lengths.
- *
- * An interval is half-open, [from, to). Intervals that touch are one. Everything here is exact and takes
- * time linear in its input; nothing here sorts: inputs come in order of their start.
- *
- * Two forms: a cover, which measures a union while intervals stream by and keeps nothing, and a set, which
- * keeps the union. Use a cover where the length is all that is asked for.
+ * An interval is half-open, [from, to). Intervals that touch are one. Everything here is exact and
+ * takes time linear in its input; nothing here sorts: inputs come in order of their start.
+ * Two forms: a cover, which measures a union while intervals stream by and keeps nothing, and a
+ * set, which keeps the union. Use a cover where the length is all that is asked for.
  */
 #ifndef HWY_ANALYZE_INTERVALS_H
 #define HWY_ANALYZE_INTERVALS_H
@@ -16,7 +14,7 @@ struct hwy_interval {
 	int64_t from, to;
 };
 
-/* ---- covers: the union of intervals that stream by ----------------------------------------------- */
+/* ---- covers: the union of intervals that stream by ------------------------------------------- */
 
 /* Zeroed memory is an empty cover. */
 struct hwy_cover {
@@ -25,9 +23,9 @@ struct hwy_cover {
 	uint64_t pieces; /* intervals of the union */
 };
 
-/* Adds [from, to). 'from' never falls from call to call. True when something new was covered, which is
- * then *fresh: fresh pieces are disjoint and come in order. An interval of length 0 covers nothing but
- * is a piece of its own when it stands alone. */
+/* Adds [from, to). 'from' never falls from call to call. True when something new was covered, which
+ * is then *fresh: fresh pieces are disjoint and come in order. An interval of length 0 covers
+ * nothing but is a piece of its own when it stands alone. */
 static inline bool cover_add(struct hwy_cover *cover, int64_t from, int64_t to,
 			     struct hwy_interval *fresh)
 {
@@ -43,19 +41,19 @@ static inline bool cover_add(struct hwy_cover *cover, int64_t from, int64_t to,
 	return true;
 }
 
-/* ---- bins: lengths shared out over windows ------------------------------------------------------- */
+/* ---- bins: lengths shared out over windows --------------------------------------------------- */
 
 struct hwy_bins {
 	const struct hwy_interval *windows; /* disjoint, in order */
 	int64_t *sums;                      /* one for each window */
 	uint32_t n;
-	uint32_t at;                        /* windows before this one have passed */
+	uint32_t at; /* windows before this one have passed */
 };
 
 /* Adds the parts of [from, to) that lie in the windows to their sums. 'from' never falls. */
 void bins_add(struct hwy_bins *bins, int64_t from, int64_t to);
 
-/* ---- sets: unions that are kept ------------------------------------------------------------------ */
+/* ---- sets: unions that are kept -------------------------------------------------------------- */
 
 /* Sorted, disjoint, never touching, never empty. Zeroed memory is an empty set. */
 struct hwy_set {

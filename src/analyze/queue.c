@@ -14,7 +14,8 @@ void launches_add(struct hwy_launches *launches, int64_t enqueued, int64_t begun
 		launches->enqueued = hwy_grow(launches->enqueued, &cap, sizeof *launches->enqueued);
 		cap = launches->cap;
 		launches->begun = hwy_grow(launches->begun, &cap, sizeof *launches->begun);
-		launches->delay = hwy_grow(launches->delay, &launches->cap, sizeof *launches->delay);
+		launches->delay =
+			hwy_grow(launches->delay, &launches->cap, sizeof *launches->delay);
 	}
 	/* Work that starts before its call, by a clock's fault, was never waiting. */
 	launches->enqueued[launches->n] = enqueued < begun ? enqueued : begun;
@@ -47,7 +48,7 @@ static void sort(int64_t *values, uint32_t n)
 		}
 }
 
-/* ---- the length over time ------------------------------------------------------------------------ */
+/* ---- the length over time -------------------------------------------------------------------- */
 
 struct run { /* along the changes, launches before starts where both happen at one time */
 	const struct hwy_launches *launches;
@@ -67,7 +68,7 @@ static bool run_next(struct run *run)
 	return true;
 }
 
-/* Value at the given share of the way through the sorted lengths, between neighbours in proportion. */
+/* Value at a share of the way through the sorted lengths, between neighbours in proportion. */
 static double quantile(const uint64_t *counts, uint64_t n, double share)
 {
 	double place = (double)(n - 1) * share;
@@ -114,7 +115,8 @@ static void add_point(struct hwy_queue *queue, uint32_t most, int64_t time, int6
 		queue->series[queue->n_series++] = (struct hwy_queue_point){time, length};
 }
 
-static void every_change(const struct hwy_launches *launches, uint32_t most, struct hwy_queue *queue)
+static void every_change(const struct hwy_launches *launches, uint32_t most,
+			 struct hwy_queue *queue)
 {
 	struct run run = {.launches = launches};
 	while (run_next(&run))
@@ -122,7 +124,8 @@ static void every_change(const struct hwy_launches *launches, uint32_t most, str
 }
 
 /* One point a stretch of time: the largest length seen in it, the one it began with included. */
-static void largest_lengths(const struct hwy_launches *launches, uint32_t most, struct hwy_queue *queue)
+static void largest_lengths(const struct hwy_launches *launches, uint32_t most,
+			    struct hwy_queue *queue)
 {
 	int64_t from = launches->enqueued[0], to = launches->begun[launches->n - 1];
 	int64_t stretch = (to - from) / most + 1;
@@ -175,7 +178,7 @@ void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct h
 		largest_lengths(launches, most_points, queue);
 }
 
-/* ---- delays -------------------------------------------------------------------------------------- */
+/* ---- delays ---------------------------------------------------------------------------------- */
 
 /* As pandas does it: between neighbours in proportion; rounded down to a ns. */
 static int64_t sorted_quantile(const int64_t *values, uint32_t n, uint32_t percent)

@@ -1,7 +1,7 @@
 /* queue.h - how much work waits on a stream, and how long a launch takes to become work.
- *
- * The queue of a stream grows by one when a call starts that enqueues work there, and shrinks by one when
- * that work starts. A graph's launch is one entry, however many nodes it has on the stream.
+ * The queue of a stream grows by one when a call starts that enqueues work there, and shrinks by
+ * one when that work starts. A graph's launch is one entry, however many nodes it has on the
+ * stream.
  */
 #ifndef HWY_ANALYZE_QUEUE_H
 #define HWY_ANALYZE_QUEUE_H
@@ -22,7 +22,7 @@ struct hwy_queue {
 	int64_t min;
 	struct hwy_queue_point *series;
 	uint32_t n_series;
-	bool exact; /* the series holds every change; otherwise the largest length of each stretch of time */
+	bool exact; /* the series has every change; if not, the largest length of each stretch */
 };
 
 struct hwy_delays { /* from the end of the call to the start of its work, never below 0 */

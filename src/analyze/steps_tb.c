@@ -1,12 +1,11 @@
 /* steps_tb.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler), for every
  * ProfilerStep#N annotation.
- *
- * A step begins where its annotation does, but not before the step before it ended; it ends with its
- * annotation or with the last device work launched inside it, whichever is later. At every moment of a step
- * one thing counts: kernel, else copy, else fill, else communication, else a call of the vendor's library,
- * else the data loader, else an operator or annotation, else nothing. A last step with less than 80 % of
- * the work of the one before it was cut off by the end of the recording.
- *
+ * A step begins where its annotation does, but not before the step before it ended; it ends with
+ * its annotation or with the last device work launched inside it, whichever is later. At every
+ * moment of a step one thing counts: kernel, else copy, else fill, else communication, else a call
+ * of the vendor's library, else the data loader, else an operator or annotation, else nothing. A
+ * last step with less than 80 % of the work of the one before it was cut off by the end of the
+ * recording.
  * The plugin counts kernels of NCCL as communication; so does this, by the class of the kernel.
  */
 #include <stdlib.h>
@@ -22,7 +21,8 @@ enum { STEP_MARK = HWY_STEP_PARTS, UNASKED = 0xff };
 struct finder {
 	struct hwy_work *work;
 	struct hwy_trace *trace;
-	uint8_t *parts; /* by text id: the part an annotation of that name counts for, or STEP_MARK */
+	/* by text id: the part an annotation of that name counts for, or STEP_MARK */
+	uint8_t *parts;
 };
 
 static bool starts_with(struct hwy_text text, const char *start)
@@ -104,10 +104,11 @@ static void find_steps(const struct finder *finder, struct hwy_breakdown *breakd
 		}
 	}
 	if (breakdown->n_steps)
-		qsort(breakdown->steps, breakdown->n_steps, sizeof *breakdown->steps, by_process_and_time);
+		qsort(breakdown->steps, breakdown->n_steps, sizeof *breakdown->steps,
+		      by_process_and_time);
 }
 
-/* ---- the steps' time on the device --------------------------------------------------------------- */
+/* ---- the steps' time on the device ----------------------------------------------------------- */
 
 struct run_of_steps { /* of one process */
 	struct hwy_step *v;
@@ -142,7 +143,8 @@ static struct hwy_sweep work_of(const struct finder *finder, const struct run_of
 	const struct hwy_trace *trace = finder->trace;
 	struct hwy_sweep sweep = {0};
 	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if (work_is_on(finder->work, &trace->strips[s]) && is_of(trace, &trace->strips[s], run->process))
+		if (work_is_on(finder->work, &trace->strips[s]) &&
+		    is_of(trace, &trace->strips[s], run->process))
 			sweep_add(&sweep, &trace->strips[s], 0);
 	return sweep;
 }
@@ -156,7 +158,7 @@ static struct hwy_step *step_of_work(const struct finder *finder, const struct r
 	return step_of_call(run, call.at);
 }
 
-/* Gives every op to the step that launched it: 'at' becomes the extent of the step's device work. */
+/* Gives every op to the step that launched it: 'at' becomes the extent of the step's work. */
 static void assign_work(const struct finder *finder, const struct run_of_steps *run)
 {
 	struct hwy_sweep sweep = work_of(finder, run);
@@ -215,9 +217,10 @@ static void set_times(const struct run_of_steps *run, int64_t end_before)
 		run->v[last].whole = false;
 }
 
-/* ---- the parts ----------------------------------------------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
-static unsigned part_of_span(const struct finder *finder, const struct hwy_strip *strip, uint32_t row)
+static unsigned part_of_span(const struct finder *finder, const struct hwy_strip *strip,
+			     uint32_t row)
 {
 	switch (strip->kind) {
 	case HWY_COPY: return HWY_STEP_COPY;
@@ -234,7 +237,8 @@ static unsigned part_of_span(const struct finder *finder, const struct hwy_strip
 }
 
 /* Nested unions, as in devices.c: what a part adds to those before it is the part. */
-static void sum_parts(const struct finder *finder, const struct run_of_steps *run, struct hwy_sweep *sweep)
+static void sum_parts(const struct finder *finder, const struct run_of_steps *run,
+		      struct hwy_sweep *sweep)
 {
 	struct hwy_interval *windows = hwy_alloc(run->n * sizeof *windows);
 	for (uint32_t i = 0; i < run->n; i++)
@@ -290,7 +294,8 @@ static void drop_steps_outside(const struct hwy_work *work, struct hwy_breakdown
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < breakdown->n_steps; i++)
-		if (breakdown->steps[i].at.from < work->to && breakdown->steps[i].at.to > work->from)
+		if (breakdown->steps[i].at.from < work->to &&
+		    breakdown->steps[i].at.to > work->from)
 			breakdown->steps[kept++] = breakdown->steps[i];
 	breakdown->n_steps = kept;
 }
@@ -307,7 +312,8 @@ bool steps_tb_measure(struct hwy_work *work, struct hwy_breakdown *breakdown, st
 	memset(finder.parts, UNASKED, trace->strings.n);
 	find_steps(&finder, breakdown);
 	for (uint32_t i = 0; i < breakdown->n_steps;) {
-		struct run_of_steps run = {.v = &breakdown->steps[i], .process = breakdown->steps[i].process};
+		struct run_of_steps run = {.v = &breakdown->steps[i],
+					   .process = breakdown->steps[i].process};
 		while (i < breakdown->n_steps && breakdown->steps[i].process == run.process) {
 			run.n++;
 			i++;

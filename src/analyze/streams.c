@@ -1,9 +1,9 @@
 /* streams.c - what each stream did: busy and idle, who kept it waiting, its queue and its launches.
- *
- * A gap belongs to the op that ends it. HTA's rule: launched after the stream had run dry, it is the host's
- * (host wait); launched in time and begun soon after, the device's (kernel wait); else other. HTA takes
- * "run dry" as the end of the op before; here it is the latest end so far, so that ops which overlap on
- * one stream make no negative gaps and the three add up to the stream's idle time.
+ * A gap belongs to the op that ends it. HTA's rule: launched after the stream had run dry, it is
+ * the host's (host wait); launched in time and begun soon after, the device's (kernel wait); else
+ * other. HTA takes "run dry" as the end of the op before; here it is the latest end so far, so that
+ * ops which overlap on one stream make no negative gaps and the three add up to the stream's idle
+ * time.
  */
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ struct along { /* what a walk along one stream carries */
 	struct hwy_map graphs; /* graph launches that have their entry in the queue */
 };
 
-static void charge_gap(struct hwy_stream_part *part, const struct along *along, struct hwy_interval gap,
-		       const struct hwy_call *call)
+static void charge_gap(struct hwy_stream_part *part, const struct along *along,
+		       struct hwy_interval gap, const struct hwy_call *call)
 {
 	int64_t length = gap.to - gap.from;
 	if (call && call->at.from > gap.from)
@@ -29,8 +29,8 @@ static void charge_gap(struct hwy_stream_part *part, const struct along *along, 
 		part->other += length;
 }
 
-/* The queue's entry and the delay of one op. Nodes of a graph share a launch and make one entry, the
- * first of them. */
+/* The queue's entry and the delay of one op. Nodes of a graph share a launch and make one entry,
+ * the first of them. */
 static void add_launch(struct hwy_stream_part *part, struct along *along, enum hwy_kind kind,
 		       struct hwy_interval at, const struct hwy_call *call)
 {

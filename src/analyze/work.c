@@ -3,9 +3,10 @@
 
 #define TIMES (HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR))
 
-/* Graph spans and the nodes of the same launch share its link, or, where the call was not recorded, the
- * correlation id in one process. */
-static uint64_t launch_key(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+/* Graph spans and the nodes of the same launch share its link, or, where the call was not recorded,
+ * the correlation id in one process. */
+static uint64_t launch_key(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			   uint32_t row)
 {
 	int64_t link = hwy_get(strip, HWY_LINK, row);
 	if (link > 0)
@@ -13,14 +14,16 @@ static uint64_t launch_key(const struct hwy_trace *trace, const struct hwy_strip
 	int64_t corr = hwy_get(strip, HWY_CORR, row);
 	if (corr == 0)
 		return 0;
-	return hwy_mix((uint64_t)corr ^ (uint64_t)trace->lanes[strip->lane].process << 40) | 1ull << 63;
+	return hwy_mix((uint64_t)corr ^ (uint64_t)trace->lanes[strip->lane].process << 40) |
+	       1ull << 63;
 }
 
 static bool find_graphs_with_nodes(struct hwy_work *work, struct hwy_err *err)
 {
 	struct hwy_trace *trace = work->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
-		for (uint32_t row = 0; trace->strips[s].kind == HWY_GRAPH && row < trace->strips[s].rows; row++)
+		for (uint32_t row = 0;
+		     trace->strips[s].kind == HWY_GRAPH && row < trace->strips[s].rows; row++)
 			hwy_map_put(&work->graphs, launch_key(trace, &trace->strips[s], row), NULL);
 	if (work->graphs.count == 0)
 		return true;
@@ -52,7 +55,8 @@ bool work_open(struct hwy_work *work, struct hwy_trace *trace, struct hwy_scope 
 	uint64_t columns = TIMES | HWY_COL_BIT(HWY_NAME);
 	return hwy_need(trace, HWY_DEVICE_KINDS, columns | HWY_COL_BIT(HWY_LINK), err) &&
 	       hwy_need(trace, HWY_KIND_BIT(HWY_GRAPH), HWY_COL_BIT(HWY_CORR), err) &&
-	       hwy_need(trace, HWY_KIND_BIT(HWY_API), columns, err) && find_graphs_with_nodes(work, err);
+	       hwy_need(trace, HWY_KIND_BIT(HWY_API), columns, err) &&
+	       find_graphs_with_nodes(work, err);
 }
 
 void work_close(struct hwy_work *work)
@@ -85,11 +89,12 @@ bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uin
 	return !has || !*has;
 }
 
-bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row, int64_t start,
-		 int64_t end, struct hwy_interval *at)
+bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
+		 int64_t start, int64_t end, struct hwy_interval *at)
 {
 	/* A moment on the edge belongs to the window; a span that only touches it does not. */
-	if (start > work->to || end < work->from || (start != end && (start == work->to || end == work->from)))
+	if (start > work->to || end < work->from ||
+	    (start != end && (start == work->to || end == work->from)))
 		return false;
 	if (!work_is_own(work, strip, row))
 		return false;
@@ -98,7 +103,8 @@ bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uin
 	return true;
 }
 
-bool work_call(struct hwy_work *work, const struct hwy_strip *strip, uint32_t row, struct hwy_call *call)
+bool work_call(struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
+	       struct hwy_call *call)
 {
 	const struct hwy_trace *trace = work->trace;
 	int64_t link = hwy_get(strip, HWY_LINK, row);

@@ -1,7 +1,8 @@
-/* work.h - the device work of a trace: which strips hold it, what counts, and the call behind a span.
- *
- * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only when its nodes
- * are not recorded as well: they would be measured twice, and the pauses between them would look busy.
+/* work.h - the device work of a trace: which strips hold it, what counts, and the call behind a
+ * span.
+ * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only when
+ * its nodes are not recorded as well: they would be measured twice, and the pauses between them
+ * would look busy.
  */
 #ifndef HWY_ANALYZE_WORK_H
 #define HWY_ANALYZE_WORK_H
@@ -19,8 +20,8 @@ struct hwy_scope {
 struct hwy_work {
 	struct hwy_trace *trace;
 	struct hwy_scope scope;
-	int64_t from, to;             /* the scope's window with HWY_NONE as the ends of time */
-	struct hwy_map graphs;        /* launches of graph spans -> 1 when their nodes are recorded */
+	int64_t from, to;      /* the scope's window with HWY_NONE as the ends of time */
+	struct hwy_map graphs; /* launches of graph spans -> 1 when their nodes are recorded */
 	const struct hwy_strip *call; /* strip of the last call asked for; calls come in runs */
 };
 
@@ -35,8 +36,8 @@ bool work_lane_is_on(const struct hwy_work *work, uint32_t lane);
 /* False for a graph span whose nodes are recorded. */
 bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row);
 /* Whether the span counts; if so, *at is its time inside the window. */
-bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row, int64_t start,
-		 int64_t end, struct hwy_interval *at);
+bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
+		 int64_t start, int64_t end, struct hwy_interval *at);
 
 /* The call that enqueued the work; false where there is none. */
 struct hwy_call {

@@ -136,7 +136,8 @@ static void put_stream(struct hwy_json *json, const struct breakdown_view *view,
 	json_end_object(json);
 }
 
-static void put_step(struct hwy_json *json, const struct breakdown_view *view, const struct hwy_step *step)
+static void put_step(struct hwy_json *json, const struct breakdown_view *view,
+		     const struct hwy_step *step)
 {
 	static const char *const keys[HWY_STEP_PARTS] = {
 		"kernel_ns",  "memcpy_ns",     "memset_ns", "communication_ns",

@@ -1,5 +1,5 @@
-/* breakdown_text.c - the breakdown for people: what the window is, a bar for each device, the numbers, then
- * the streams and the steps. */
+/* breakdown_text.c - the breakdown for people: what the window is, a bar for each device, the
+ * numbers, then the streams and the steps. */
 #include "cli/breakdown.h"
 
 #include <inttypes.h>
@@ -37,7 +37,8 @@ static const char *paint(const struct page *page, const char *colour)
 static const char *device_label(const struct page *page, int64_t device, char *text)
 {
 	const struct hwy_trace *trace = page->trace;
-	bool known = device >= 0 && device < trace->n_devices && trace->devices[device].ordinal != HWY_NONE;
+	bool known = device >= 0 && device < trace->n_devices &&
+		     trace->devices[device].ordinal != HWY_NONE;
 	if (known)
 		snprintf(text, GRID_TEXT, "GPU %" PRId64, trace->devices[device].ordinal);
 	else
@@ -45,29 +46,50 @@ static const char *device_label(const struct page *page, int64_t device, char *t
 	return text;
 }
 
-/* ---- what this is -------------------------------------------------------------------------------- */
+/* A threshold as one would say it: "30 µs". */
+static const char *limit_text(char *text, int64_t ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}};
+	for (size_t u = 0; u < 3; u++)
+		if (ns && ns % units[u].ns == 0) {
+			snprintf(text, GRID_TEXT, "%" PRId64 " %s", ns / units[u].ns,
+				 units[u].name);
+			return text;
+		}
+	return grid_time_text(text, ns);
+}
+
+/* ---- what this is ---------------------------------------------------------------------------- */
 
 static uint64_t ops_of(const struct hwy_measures *measures)
 {
-	return measures->n_kernel + measures->n_comm + measures->n_copy + measures->n_fill + measures->n_graph;
+	return measures->n_kernel + measures->n_comm + measures->n_copy + measures->n_fill +
+	       measures->n_graph;
 }
 
 static void print_devices_line(const struct page *page)
 {
 	const struct hwy_breakdown *breakdown = page->breakdown;
 	char text[GRID_TEXT];
-	fprintf(page->out, "  %" PRIu32 " GPU%s", breakdown->n_devices, breakdown->n_devices == 1 ? "" : "s");
+	fprintf(page->out, "  %" PRIu32 " GPU%s", breakdown->n_devices,
+		breakdown->n_devices == 1 ? "" : "s");
 	const char *before = "";
 	for (uint32_t i = 0; i < breakdown->n_devices; i++) {
 		int64_t device = breakdown->devices[i].device;
-		const char *name = device == HWY_NONE ? "" : hwy_str(page->trace, page->trace->devices[device].name);
+		const char *name = device == HWY_NONE ? ""
+						      : hwy_str(page->trace,
+								page->trace->devices[device].name);
 		if (*name && strcmp(name, before) != 0)
 			fprintf(page->out, "%s%s", *before ? ", " : ": ", name);
 		before = *name ? name : before;
 	}
 	uint64_t streams = breakdown->total.n_streams;
 	fprintf(page->out, " · %s ops on", grid_count_text(text, ops_of(&breakdown->total)));
-	fprintf(page->out, " %s stream%s\n", grid_count_text(text, streams), streams == 1 ? "" : "s");
+	fprintf(page->out, " %s stream%s\n", grid_count_text(text, streams),
+		streams == 1 ? "" : "s");
 }
 
 static void print_window(const struct page *page)
@@ -81,7 +103,7 @@ static void print_window(const struct page *page)
 		grid_time_text(from, total->from), grid_time_text(to, total->to));
 }
 
-/* ---- bars ---------------------------------------------------------------------------------------- */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 static void looks_of(const struct hwy_measures *measures, int64_t *times)
 {
@@ -98,9 +120,11 @@ static void print_bar(const struct page *page, const struct hwy_measures *measur
 	uint32_t drawn = 0;
 	looks_of(measures, times);
 	for (unsigned i = 0; i < LOOKS; i++) {
-		/* Each boundary is rounded by itself, so that the bar is as long as it should be. */
+		/* Each boundary is rounded by itself, so that the bar is as long as it should be.
+		 */
 		sum += times[i];
-		uint32_t until = span ? (uint32_t)((double)sum / (double)span * page->bar + 0.5) : 0;
+		uint32_t until =
+			span ? (uint32_t)((double)sum / (double)span * page->bar + 0.5) : 0;
 		if (until == drawn)
 			continue;
 		fputs(paint(page, looks[i].colour), page->out);
@@ -129,13 +153,12 @@ static void print_legend(const struct page *page)
 {
 	int64_t times[LOOKS];
 	looks_of(&page->breakdown->total, times);
-	fputs("         ", page->out);
+	fputs("       ", page->out);
 	for (unsigned i = 0; i < LOOKS; i++)
-		if (times[i] || i == IDLE)
-			fprintf(page->out, "%s%s%s %s   ", paint(page, looks[i].colour), looks[i].block,
-				paint(page, "\033[0m"), looks[i].name);
-	fputs(page->breakdown->total.n_comm ? "(comm, copy, fill: what nothing before them covers)\n" : "\n",
-	      page->out);
+		if (times[i])
+			fprintf(page->out, "  %s%s%s %s", paint(page, looks[i].colour),
+				looks[i].block, paint(page, "\033[0m"), looks[i].name);
+	fputs("   (each beyond what those before it cover)\n", page->out);
 }
 
 static void print_bars(const struct page *page)
@@ -158,7 +181,7 @@ static void print_bars(const struct page *page)
 	print_legend(page);
 }
 
-/* ---- devices ------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static void add_times(struct grid *grid, const struct hwy_measures *const *columns, uint32_t n,
 		      const char *name, int64_t (*time)(const struct hwy_measures *))
@@ -226,7 +249,8 @@ static void print_devices(const struct page *page, uint32_t width)
 		uint32_t k = 0;
 		for (; k < at_once && i + k < n; k++) {
 			bool is_total = i + k == breakdown->n_devices;
-			columns[k] = is_total ? &breakdown->total : &breakdown->devices[i + k].measures;
+			columns[k] =
+				is_total ? &breakdown->total : &breakdown->devices[i + k].measures;
 			if (is_total)
 				snprintf(names[k], GRID_TEXT, "all");
 			else
@@ -235,13 +259,15 @@ static void print_devices(const struct page *page, uint32_t width)
 		print_columns(page, columns, names, k);
 	}
 	if (breakdown->n_devices > 1)
-		fprintf(page->out, "\n  all: the union over the devices; a moment counts as busy when any of "
-				   "them works.\n");
+		fprintf(page->out,
+			"\n  all: the union over the devices; a moment counts as busy when any of "
+			"them works.\n");
 }
 
-/* ---- streams ------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
-static void add_stream_label(const struct page *page, struct grid *grid, const struct hwy_stream_part *part)
+static void add_stream_label(const struct page *page, struct grid *grid,
+			     const struct hwy_stream_part *part)
 {
 	const struct hwy_trace *trace = page->trace;
 	const struct hwy_lane *lane = &trace->lanes[part->lane];
@@ -249,9 +275,11 @@ static void add_stream_label(const struct page *page, struct grid *grid, const s
 	char device[GRID_TEXT], process[GRID_TEXT] = "";
 	device_label(page, lane->device, device);
 	if (trace->n_processes > 1 && lane->process >= 0 && lane->process < trace->n_processes)
-		snprintf(process, sizeof process, " pid %" PRId64, trace->processes[lane->process].pid);
+		snprintf(process, sizeof process, " pid %" PRId64,
+			 trace->processes[lane->process].pid);
 	if (known && trace->streams[lane->stream].number != HWY_NONE)
-		grid_cell(grid, "%s%s stream %" PRId64, device, process, trace->streams[lane->stream].number);
+		grid_cell(grid, "%s%s stream %" PRId64, device, process,
+			  trace->streams[lane->stream].number);
 	else
 		grid_cell(grid, "%s%s, no stream", device, process);
 }
@@ -259,7 +287,8 @@ static void add_stream_label(const struct page *page, struct grid *grid, const s
 static void print_stream_times(const struct page *page, uint32_t shown)
 {
 	struct grid grid = {.columns = 7, .head = 1, .colour = page->colour};
-	static const char *const head[] = {"stream", "ops", "busy", "idle", "host wait", "kernel wait", "other"};
+	static const char *const head[] = {"stream",    "ops",         "busy", "idle",
+					   "host wait", "kernel wait", "other"};
 	for (unsigned i = 0; i < grid.columns; i++)
 		grid_cell(&grid, "%s", head[i]);
 	for (uint32_t i = 0; i < shown; i++) {
@@ -286,12 +315,12 @@ static void print_stream_launches(const struct page *page, uint32_t shown)
 	grid_cell(&grid, "launch delay median");
 	grid_cell(&grid, "p95");
 	grid_cell(&grid, "max");
-	grid_cell(&grid, "> %s", grid_time_text(late, page->view->options->late));
+	grid_cell(&grid, "> %s", limit_text(late, page->view->options->late));
 	grid_cell(&grid, "short kernels");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
 		add_stream_label(page, &grid, part);
-		grid_cell(&grid, "%.1f", part->queue.time_mean);
+		grid_cell(&grid, "%.*f", part->queue.time_mean < 10 ? 2 : 1, part->queue.time_mean);
 		grid_count(&grid, (uint64_t)part->queue.max);
 		grid_time(&grid, part->delays.median);
 		grid_time(&grid, part->delays.p95);
@@ -311,16 +340,17 @@ static void print_streams(const struct page *page)
 	print_stream_times(page, shown);
 	print_stream_launches(page, shown);
 	if (shown < n)
-		fprintf(page->out, "  … and %" PRIu32 " streams more; --streams lists all\n", n - shown);
+		fprintf(page->out, "  … and %" PRIu32 " streams more; --streams lists all\n",
+			n - shown);
 	char threshold[GRID_TEXT];
 	fprintf(page->out,
 		"\n  host wait: launched after the stream ran dry · kernel wait: in time, begun within %s · "
 		"other: later\n"
 		"  queue: launched, not begun, mean over time · short: took less time than its launch call\n",
-		grid_time_text(threshold, page->view->options->kernel_wait));
+		limit_text(threshold, page->view->options->kernel_wait));
 }
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static const char *const part_names[HWY_STEP_PARTS] = {
 	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
@@ -382,13 +412,14 @@ static void print_steps(const struct page *page)
 	add_mean(page, &grid);
 	fputc('\n', page->out);
 	grid_print(&grid, page->out, "  ");
-	fprintf(page->out, "\n  ProfilerStep marks, with the device work they launched; at every moment the "
-			   "leftmost column that applies\n");
+	fprintf(page->out,
+		"\n  ProfilerStep marks, with the device work they launched; at every moment the "
+		"leftmost column that applies\n");
 	if (shown < n)
 		fprintf(page->out, "  --steps lists all %" PRIu32 "\n", n);
 }
 
-/* ---- what to be careful with --------------------------------------------------------------------- */
+/* ---- what to be careful with ----------------------------------------------------------------- */
 
 static void print_cautions(const struct page *page)
 {
@@ -399,7 +430,8 @@ static void print_cautions(const struct page *page)
 		fprintf(page->out,
 			"\n  %s graph launch%s compute: the nodes inside are not recorded, so pauses between "
 			"them look busy.\n",
-			grid_count_text(count, total->n_graph), total->n_graph == 1 ? " counts as" : "es count as");
+			grid_count_text(count, total->n_graph),
+			total->n_graph == 1 ? " counts as" : "es count as");
 	if (total->n_linked < ops)
 		fprintf(page->out,
 			"\n  %s of %s ops have no recorded launch: no delay or queue is known of them, and the gaps "
@@ -410,7 +442,8 @@ static void print_cautions(const struct page *page)
 static void print_nothing(const struct page *page)
 {
 	const struct hwy_scope *scope = &page->view->options->scope;
-	bool limited = scope->from != HWY_NONE || scope->to != HWY_NONE || scope->device != HWY_NONE;
+	bool limited =
+		scope->from != HWY_NONE || scope->to != HWY_NONE || scope->device != HWY_NONE;
 	fprintf(page->out, "  %s\n",
 		limited ? "No device work inside the given limits: everything is 0."
 			: "No device work in this recording (no kernel, copy, fill or graph): everything is 0.");
@@ -428,9 +461,10 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 	};
 	int width = cli_width(out);
 	const char *slash = strrchr(view->path, '/');
-	fprintf(out, "%s%s%s\n", paint(&page, "\033[1m"), slash && slash[1] ? slash + 1 : view->path,
-		paint(&page, "\033[0m"));
-	if (view->breakdown->n_devices == 0 || view->breakdown->total.to == view->breakdown->total.from) {
+	fprintf(out, "%s%s%s\n", paint(&page, "\033[1m"),
+		slash && slash[1] ? slash + 1 : view->path, paint(&page, "\033[0m"));
+	if (view->breakdown->n_devices == 0 ||
+	    view->breakdown->total.to == view->breakdown->total.from) {
 		print_nothing(&page);
 	} else {
 		print_devices_line(&page);

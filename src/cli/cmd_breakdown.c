@@ -11,11 +11,13 @@ static const struct cli_option options[] = {
 	[FORMAT] = {0, "format", "text|json", "how to print (default: text)"},
 	[OUTPUT] = {'o', "output", "FILE", "write to FILE instead of the terminal"},
 	[FORCE] = {'f', "force", NULL, "overwrite FILE"},
-	[FROM] = {0, "from", "TIME", "look only at what happens from this time of the recording on (1.5s, 20ms, …)"},
+	[FROM] = {0, "from", "TIME",
+		  "look only at what happens from this time of the recording on (1.5s, 20ms, …)"},
 	[TO] = {0, "to", "TIME", "… and up to this time"},
 	[DEVICE] = {0, "device", "N", "look only at GPU N"},
-	[KERNEL_WAIT] = {0, "kernel-wait", "TIME",
-			 "a stream's gap shorter than this is kernel wait, if the launch was in time (default: 30us)"},
+	[KERNEL_WAIT] =
+		{0, "kernel-wait", "TIME",
+		 "a stream's gap shorter than this is kernel wait, if the launch was in time (default: 30us)"},
 	[LATE] = {0, "late", "TIME", "count launch delays above this (default: 100us)"},
 	[STREAMS] = {0, "streams", NULL, "list every stream, not only the first ones"},
 	[STEPS] = {0, "steps", NULL, "list every step, not only the first ones"},
@@ -62,7 +64,8 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	case STEPS: wishes->all_steps = true; break;
 	default: /* an operand */
 		if (wishes->path)
-			cli_misuse(cli, "one file at a time: '%s' comes after '%s'", value, wishes->path);
+			cli_misuse(cli, "one file at a time: '%s' comes after '%s'", value,
+				   wishes->path);
 		wishes->path = value;
 	}
 }
@@ -94,9 +97,10 @@ int cmd_breakdown(int argc, char **argv)
 	struct cli cli = {
 		.command = "breakdown",
 		.usage = "headway breakdown [options] FILE",
-		.about = "Where the GPUs' time went, from the first device op to the last: busy and idle, compute, "
-			 "communication, copies and fills of every device; what each stream waited for; and for "
-			 "PyTorch traces the parts of every ProfilerStep.",
+		.about =
+			"Where the GPUs' time went, from the first device op to the last: busy and idle, compute, "
+			"communication, copies and fills of every device; what each stream waited for; and for "
+			"PyTorch traces the parts of every ProfilerStep.",
 		.options = options,
 		.footer = "Examples:\n"
 			  "  headway breakdown trace.json.gz\n"

@@ -12,9 +12,9 @@
 
 struct grid {
 	uint32_t columns;
-	uint32_t head;      /* leading rows printed faint, when 'colour' */
+	uint32_t head; /* leading rows printed faint, when 'colour' */
 	int colour;
-	char **cells;       /* row by row */
+	char **cells; /* row by row */
 	uint32_t n, cap;
 };
 
