@@ -29,6 +29,7 @@ struct hwy_column {
 	uint32_t n_chunks, cap_chunks;
 	uint32_t rows;   /* in chunks and tail */
 	int64_t *tail;   /* while building: the rows after the last full chunk */
+	uint32_t cap_tail;
 };
 
 void column_append(struct hwy_column *column, uint32_t row, int64_t value); /* rows between are 0 */

@@ -59,7 +59,7 @@ struct hwy_trace {
 	uint32_t n_spans;
 	int64_t wall;          /* wall-clock ns (Unix) of time 0, or HWY_NONE */
 	uint8_t *roles;        /* by text id: role | HWY_ROLE_BLOCKS, or 0xff: not asked yet */
-	uint32_t n_roles;
+	uint8_t *comm;         /* by text id: 1 a communication kernel's name, 0 not, 0xff: not asked yet */
 	struct hwy_file *file; /* where columns come from, or NULL */
 };
 

@@ -1,0 +1,207 @@
+/* builder.c - records, lanes and spans while a trace is made; see builder.h. Finishing is finish.c. */
+#include "trace/builder.h"
+
+#include <stdlib.h>
+
+#include "trace/finish.h"
+
+struct hwy_builder {
+	struct hwy_trace *trace;
+	struct hwy_map lanes, shapes, symbols, frames, stacks; /* by hash of the record -> index */
+	struct hwy_map strips;                                 /* lane << 8 | kind -> index */
+	uint64_t last_strip_key;                               /* spans come in runs of one lane */
+	uint32_t last_strip;
+};
+
+struct hwy_builder *hwy_builder_new(void)
+{
+	struct hwy_builder *b = hwy_zalloc(sizeof *b);
+	b->trace = hwy_zalloc(sizeof *b->trace);
+	b->trace->wall = HWY_NONE;
+	b->last_strip_key = UINT64_MAX;
+	hwy_strings_init(&b->trace->strings);
+	return b;
+}
+
+static void free_all_but_trace(struct hwy_builder *b)
+{
+	hwy_map_free(&b->lanes);
+	hwy_map_free(&b->shapes);
+	hwy_map_free(&b->symbols);
+	hwy_map_free(&b->frames);
+	hwy_map_free(&b->stacks);
+	hwy_map_free(&b->strips);
+	free(b);
+}
+
+void hwy_builder_free(struct hwy_builder *b)
+{
+	if (!b)
+		return;
+	hwy_trace_free(b->trace);
+	free_all_but_trace(b);
+}
+
+struct hwy_trace *hwy_builder_trace(struct hwy_builder *b)
+{
+	return b->trace;
+}
+
+uint32_t hwy_text_id(struct hwy_builder *b, const char *text)
+{
+	return hwy_intern_z(&b->trace->strings, text);
+}
+
+uint32_t hwy_text_id_n(struct hwy_builder *b, const char *text, size_t length)
+{
+	return hwy_intern(&b->trace->strings, text, length);
+}
+
+#define X(type, field, section)                                                                    \
+	uint32_t hwy_new_##field(struct hwy_builder *b)                                            \
+	{                                                                                          \
+		struct hwy_trace *trace = b->trace;                                                \
+		HWY_GROW(trace->field, trace->n_##field, trace->cap_##field);                      \
+		int64_t *values = (int64_t *)&trace->field[trace->n_##field];                      \
+		for (size_t i = 0; i < sizeof(struct type) / sizeof(int64_t); i++)                 \
+			values[i] = HWY_NONE;                                                      \
+		return trace->n_##field++;                                                         \
+	}
+HWY_RECORDS(X)
+#undef X
+
+/* The index of an equal record in 'records', or UINT32_MAX with *slot where the new index belongs. Two
+ * records with one hash go to neighbouring keys, so equality is always checked on the bytes. */
+static uint32_t find_equal(struct hwy_map *map, const void *records, const void *wanted, size_t size,
+			   uint32_t **slot)
+{
+	for (uint64_t key = hwy_hash(wanted, size);; key++) {
+		bool fresh;
+		*slot = hwy_map_put(map, key, &fresh);
+		if (fresh)
+			return UINT32_MAX;
+		if (memcmp((const char *)records + **slot * size, wanted, size) == 0)
+			return **slot;
+	}
+}
+
+#define INTERNED(function, type, field, map)                                                       \
+	static uint32_t function(struct hwy_builder *b, const struct type *record)                 \
+	{                                                                                          \
+		uint32_t *slot;                                                                    \
+		uint32_t index = find_equal(&b->map, b->trace->field, record, sizeof *record, &slot); \
+		if (index != UINT32_MAX)                                                           \
+			return index;                                                              \
+		*slot = hwy_new_##field(b);                                                        \
+		b->trace->field[*slot] = *record;                                                  \
+		return *slot;                                                                      \
+	}
+INTERNED(intern_lane, hwy_lane, lanes, lanes)
+INTERNED(intern_shape, hwy_shape, shapes, shapes)
+INTERNED(intern_symbol, hwy_symbol, symbols, symbols)
+INTERNED(intern_frame, hwy_frame, frames, frames)
+INTERNED(intern_stack, hwy_stack, stacks, stacks)
+
+uint32_t hwy_add_lane(struct hwy_builder *b, struct hwy_lane lane)
+{
+	return intern_lane(b, &lane);
+}
+
+uint32_t hwy_add_shape(struct hwy_builder *b, const struct hwy_shape *shape)
+{
+	return intern_shape(b, shape);
+}
+
+uint32_t hwy_add_symbol(struct hwy_builder *b, struct hwy_symbol symbol)
+{
+	return intern_symbol(b, &symbol);
+}
+
+uint32_t hwy_add_frame(struct hwy_builder *b, const struct hwy_frame *frame)
+{
+	return intern_frame(b, frame);
+}
+
+uint32_t hwy_add_stack(struct hwy_builder *b, struct hwy_stack node)
+{
+	return intern_stack(b, &node);
+}
+
+void hwy_add_property(struct hwy_builder *b, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	uint32_t index = hwy_new_properties(b);
+	b->trace->properties[index] = (struct hwy_property){
+		.name = hwy_text_id(b, name),
+		.value = hwy_text_id(b, value),
+	};
+}
+
+struct hwy_lane hwy_lane_of(enum hwy_lane_type type, int64_t process, int64_t thread)
+{
+	return (struct hwy_lane){
+		.type = type,
+		.process = process,
+		.thread = thread,
+		.device = HWY_NONE,
+		.stream = HWY_NONE,
+		.unit = HWY_NONE,
+		.value_type = HWY_NONE,
+	};
+}
+
+static uint32_t strip_for(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind)
+{
+	uint64_t key = (uint64_t)lane << 8 | kind;
+	if (key == b->last_strip_key)
+		return b->last_strip;
+	bool fresh;
+	uint32_t *slot = hwy_map_put(&b->strips, key, &fresh);
+	if (fresh) {
+		struct hwy_trace *trace = b->trace;
+		HWY_GROW(trace->strips, trace->n_strips, trace->cap_strips);
+		*slot = trace->n_strips++;
+		trace->strips[*slot] = (struct hwy_strip){.lane = lane, .kind = kind};
+	}
+	b->last_strip_key = key;
+	return b->last_strip = *slot;
+}
+
+struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind,
+			    const struct hwy_row *row)
+{
+	struct hwy_ref ref = {.strip = strip_for(b, lane, kind)};
+	struct hwy_strip *strip = &b->trace->strips[ref.strip];
+	ref.row = strip->rows++;
+	assert(row->v[HWY_DUR] >= 0);
+	for (uint64_t left = hwy_kind_columns[kind]; left; left &= left - 1) {
+		unsigned col = (unsigned)__builtin_ctzll(left);
+		if (row->v[col] == 0)
+			continue; /* 0 is what a missing value means */
+		if (!strip->columns[col])
+			strip->columns[col] = hwy_zalloc(sizeof *strip->columns[col]);
+		column_append(strip->columns[col], ref.row, row->v[col]);
+	}
+	return ref;
+}
+
+void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref from, struct hwy_ref to,
+		  int64_t id)
+{
+	uint32_t index = hwy_new_edges(b);
+	b->trace->edges[index] = (struct hwy_edge){
+		.kind = kind,
+		.from = finish_pack_ref(from),
+		.to = finish_pack_ref(to),
+		.id = id,
+	};
+}
+
+struct hwy_trace *hwy_builder_finish(struct hwy_builder *b, bool rebase)
+{
+	struct hwy_trace *trace = b->trace;
+	free_all_but_trace(b);
+	finish_trace(trace, rebase);
+	return trace;
+}

@@ -1,0 +1,205 @@
+/* finish.c - see finish.h.
+ *
+ * When done: strips are sorted by lane and kind; rows by start, longer first, else in the order they came;
+ * every reference is a span id. Memory: at any time one strip's sort keys beside the packed columns.
+ */
+#include "trace/finish.h"
+
+#include <stdlib.h>
+
+struct key {
+	int64_t start, dur;
+	uint32_t row;
+};
+
+static bool comes_before(const struct key *a, const struct key *b)
+{
+	if (a->start != b->start)
+		return a->start < b->start;
+	if (a->dur != b->dur)
+		return a->dur > b->dur;
+	return a->row < b->row;
+}
+
+static bool is_sorted(const struct hwy_strip *strip)
+{
+	struct key before = {.start = INT64_MIN, .dur = INT64_MAX};
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		struct key now = {hwy_get(strip, HWY_START, row), hwy_get(strip, HWY_DUR, row), row};
+		if (comes_before(&now, &before))
+			return false;
+		before = now;
+	}
+	return true;
+}
+
+/* Sources write nearly in order (by end, or buffer by buffer): short blocks by insertion, then merges of
+ * neighbouring runs, where two runs that already follow each other cost one comparison. */
+static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
+{
+	enum { BLOCK = 64 };
+	for (uint32_t from = 0; from < n; from += BLOCK) {
+		uint32_t to = n - from < BLOCK ? n : from + BLOCK;
+		for (uint32_t i = from + 1; i < to; i++) {
+			struct key moving = keys[i];
+			uint32_t j = i;
+			for (; j > from && comes_before(&moving, &keys[j - 1]); j--)
+				keys[j] = keys[j - 1];
+			keys[j] = moving;
+		}
+	}
+	for (uint64_t run = BLOCK; run < n; run *= 2)
+		for (uint64_t from = 0; from + run < n; from += 2 * run) {
+			uint64_t middle = from + run, to = from + 2 * run < n ? from + 2 * run : n;
+			if (!comes_before(&keys[middle], &keys[middle - 1]))
+				continue;
+			memcpy(spare, keys + from, run * sizeof *keys);
+			uint64_t a = 0, b = middle, out = from;
+			while (a < run && b < to)
+				keys[out++] = comes_before(&keys[b], &spare[a]) ? keys[b++] : spare[a++];
+			while (a < run)
+				keys[out++] = spare[a++];
+		}
+}
+
+/* Sorts the rows of a strip; yields the new row of each old one (NULL: nothing moved). */
+static uint32_t *sort_strip(struct hwy_strip *strip)
+{
+	if (is_sorted(strip))
+		return NULL;
+	uint32_t n = strip->rows;
+	struct key *keys = hwy_alloc(n * sizeof *keys);
+	struct key *spare = hwy_alloc(n * sizeof *spare);
+	for (uint32_t row = 0; row < n; row++)
+		keys[row] = (struct key){hwy_get(strip, HWY_START, row), hwy_get(strip, HWY_DUR, row), row};
+	sort_keys(keys, spare, n);
+	free(spare);
+	uint32_t *new_row = hwy_alloc(n * sizeof *new_row);
+	uint32_t *old_row = hwy_alloc(n * sizeof *old_row);
+	for (uint32_t row = 0; row < n; row++) {
+		new_row[keys[row].row] = row;
+		old_row[row] = keys[row].row;
+	}
+	free(keys);
+	for (unsigned c = 0; c < HWY_COLS; c++) {
+		struct hwy_column *old = strip->columns[c];
+		if (!old)
+			continue;
+		struct hwy_column *sorted = hwy_zalloc(sizeof *sorted);
+		for (uint32_t row = 0; row < n; row++)
+			column_append(sorted, row, column_get(old, old_row[row]));
+		column_finish(sorted, n);
+		column_free(old);
+		strip->columns[c] = sorted;
+	}
+	free(old_row);
+	return new_row;
+}
+
+static int by_lane_and_kind(const void *left, const void *right)
+{
+	const struct hwy_strip *a = left, *b = right;
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	return a->kind < b->kind ? -1 : a->kind > b->kind;
+}
+
+/* Which strips do edges touch? Only those must remember where their rows went. */
+static uint8_t *strips_with_edges(const struct hwy_trace *trace)
+{
+	uint8_t *touched = hwy_zalloc(trace->n_strips + 1);
+	for (uint32_t e = 0; e < trace->n_edges; e++) {
+		touched[(uint64_t)trace->edges[e].from >> 32] = 1;
+		touched[(uint64_t)trace->edges[e].to >> 32] = 1;
+	}
+	return touched;
+}
+
+static int64_t span_id_of(const struct hwy_trace *trace, uint32_t *const *moved, const uint32_t *place,
+			  int64_t packed)
+{
+	uint32_t strip = (uint32_t)((uint64_t)packed >> 32), row = (uint32_t)packed;
+	return (int64_t)trace->strips[place[strip]].first + (moved[strip] ? moved[strip][row] : row);
+}
+
+static void number_spans(struct hwy_trace *trace)
+{
+	uint64_t next = 0;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		trace->strips[s].first = (uint32_t)next;
+		next += trace->strips[s].rows;
+	}
+	assert(next < UINT32_MAX);
+	trace->n_spans = (uint32_t)next;
+}
+
+static void shift_times(struct hwy_trace *trace, int64_t shift)
+{
+	static const enum hwy_col times[] = {HWY_START, HWY_QUEUED, HWY_SUBMITTED};
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		struct hwy_strip *strip = &trace->strips[s];
+		for (size_t t = 0; t < sizeof times / sizeof *times; t++)
+			if (strip->columns[times[t]])
+				column_shift(strip->columns[times[t]], shift);
+		/* A start of 0 is kept as no column at all; it moves too. */
+		if (!strip->columns[HWY_START] && strip->rows) {
+			strip->columns[HWY_START] = hwy_zalloc(sizeof *strip->columns[HWY_START]);
+			column_finish(strip->columns[HWY_START], strip->rows);
+			column_shift(strip->columns[HWY_START], shift);
+		}
+	}
+	for (uint32_t d = 0; d < trace->n_diagnostics; d++)
+		if (trace->diagnostics[d].time != HWY_NONE)
+			trace->diagnostics[d].time += shift;
+	if (trace->wall != HWY_NONE)
+		trace->wall -= shift;
+}
+
+static void rebase_times(struct hwy_trace *trace)
+{
+	int64_t earliest = INT64_MAX;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].rows) {
+			int64_t start = hwy_get(&trace->strips[s], HWY_START, 0);
+			earliest = start < earliest ? start : earliest;
+		}
+	if (earliest != INT64_MAX && earliest != 0)
+		shift_times(trace, -earliest);
+}
+
+void finish_trace(struct hwy_trace *trace, bool rebase)
+{
+	uint32_t n = trace->n_strips;
+	uint8_t *touched = strips_with_edges(trace);
+	uint32_t **moved = hwy_zalloc((n + 1) * sizeof *moved);
+	for (uint32_t s = 0; s < n; s++) {
+		struct hwy_strip *strip = &trace->strips[s];
+		strip->first = s; /* where it was, for the moment */
+		for (unsigned c = 0; c < HWY_COLS; c++)
+			if (strip->columns[c])
+				column_finish(strip->columns[c], strip->rows);
+		moved[s] = sort_strip(strip);
+		if (!touched[s]) {
+			free(moved[s]);
+			moved[s] = NULL;
+		}
+	}
+	free(touched);
+	if (n)
+		qsort(trace->strips, n, sizeof *trace->strips, by_lane_and_kind);
+	uint32_t *place = hwy_alloc((n + 1) * sizeof *place);
+	for (uint32_t s = 0; s < n; s++)
+		place[trace->strips[s].first] = s;
+	number_spans(trace);
+	for (uint32_t e = 0; e < trace->n_edges; e++) {
+		trace->edges[e].from = span_id_of(trace, moved, place, trace->edges[e].from);
+		trace->edges[e].to = span_id_of(trace, moved, place, trace->edges[e].to);
+	}
+	for (uint32_t s = 0; s < n; s++)
+		free(moved[s]);
+	free(moved);
+	free(place);
+	finish_links(trace);
+	if (rebase)
+		rebase_times(trace);
+}

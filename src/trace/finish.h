@@ -1,0 +1,20 @@
+/* finish.h - the last act of building: from spans as they came to a finished trace. */
+#ifndef HWY_TRACE_FINISH_H
+#define HWY_TRACE_FINISH_H
+
+#include "trace/builder.h"
+
+/* Sorts strips and spans, numbers spans, makes links, turns packed references of edges into span ids, and
+ * moves time 0 to the earliest start if 'rebase'. */
+void finish_trace(struct hwy_trace *trace, bool rebase);
+
+/* A reference as an edge holds it until then. */
+static inline int64_t finish_pack_ref(struct hwy_ref ref)
+{
+	return (int64_t)((uint64_t)ref.strip << 32 | ref.row);
+}
+
+/* Used by finish_trace (links.c): LINK of every span whose CORR names a call of its process. */
+void finish_links(struct hwy_trace *trace);
+
+#endif

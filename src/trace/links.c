@@ -1,0 +1,141 @@
+/* links.c - from device work to the call that enqueued it, by equal correlation id in one process.
+ *
+ * Ids are nearly dense, so a process's calls are found through an array when it is not much longer than
+ * they are many, else through a map. Afterwards CORR of a linked span is its call's and is not kept twice.
+ */
+#include <stdlib.h>
+
+#include "trace/finish.h"
+
+struct calls { /* the calls of one process, by correlation id */
+	int64_t low;
+	uint64_t length; /* of 'dense' */
+	uint32_t *dense; /* span id + 1 */
+	struct hwy_map map;
+};
+
+static bool is_call_of(const struct hwy_trace *trace, const struct hwy_strip *strip, int64_t process)
+{
+	return strip->kind == HWY_API && strip->columns[HWY_CORR] &&
+	       trace->lanes[strip->lane].process == process;
+}
+
+static uint32_t *place_of(struct calls *calls, int64_t corr)
+{
+	if (calls->dense)
+		return &calls->dense[(uint64_t)corr - (uint64_t)calls->low];
+	return hwy_map_put(&calls->map, (uint64_t)corr, NULL);
+}
+
+static uint32_t call_with(const struct calls *calls, int64_t corr)
+{
+	if (calls->dense) {
+		uint64_t at = (uint64_t)corr - (uint64_t)calls->low;
+		return at < calls->length ? calls->dense[at] : 0;
+	}
+	const uint32_t *value = hwy_map_get(&calls->map, (uint64_t)corr);
+	return value ? *value : 0;
+}
+
+static bool enqueues(struct hwy_trace *trace, uint32_t id)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(trace, id, &row);
+	switch (HWY_ROLE_OF(hwy_role(trace, hwy_get(strip, HWY_NAME, row)))) {
+	case HWY_ROLE_LAUNCH:
+	case HWY_ROLE_COPY:
+	case HWY_ROLE_FILL:
+	case HWY_ROLE_GRAPH_LAUNCH: return true;
+	default: return false;
+	}
+}
+
+static void add_calls(struct hwy_trace *trace, struct calls *calls, const struct hwy_strip *strip)
+{
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t corr = hwy_get(strip, HWY_CORR, row);
+		if (corr == 0)
+			continue;
+		uint32_t *place = place_of(calls, corr);
+		/* One id on two calls (a driver call inside a runtime call): the one that enqueues. */
+		if (*place == 0 || (!enqueues(trace, *place - 1) && enqueues(trace, strip->first + row)))
+			*place = strip->first + row + 1;
+	}
+}
+
+static struct calls calls_of(struct hwy_trace *trace, int64_t process)
+{
+	struct calls calls = {0};
+	int64_t low = INT64_MAX, high = INT64_MIN;
+	uint64_t count = 0;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!is_call_of(trace, strip, process))
+			continue;
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			int64_t corr = hwy_get(strip, HWY_CORR, row);
+			low = corr && corr < low ? corr : low;
+			high = corr && corr > high ? corr : high;
+		}
+		count += strip->rows;
+	}
+	uint64_t length = low <= high ? (uint64_t)high - (uint64_t)low + 1 : 0;
+	if (length && length / 8 <= count + 1024) {
+		calls.low = low;
+		calls.length = length;
+		calls.dense = hwy_zalloc(length * sizeof *calls.dense);
+	}
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (is_call_of(trace, &trace->strips[s], process))
+			add_calls(trace, &calls, &trace->strips[s]);
+	return calls;
+}
+
+static void put(struct hwy_column **column, uint32_t row, int64_t value)
+{
+	if (!*column)
+		*column = hwy_zalloc(sizeof **column);
+	column_append(*column, row, value);
+}
+
+static void link_strip(struct hwy_strip *strip, const struct calls *calls)
+{
+	struct hwy_column *link = NULL, *corr = NULL;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t wanted = hwy_get(strip, HWY_CORR, row);
+		uint32_t call = wanted ? call_with(calls, wanted) : 0;
+		if (call)
+			put(&link, row, call);
+		else if (wanted)
+			put(&corr, row, wanted);
+	}
+	column_free(strip->columns[HWY_LINK]);
+	column_free(strip->columns[HWY_CORR]);
+	if (link)
+		column_finish(link, strip->rows);
+	if (corr)
+		column_finish(corr, strip->rows);
+	strip->columns[HWY_LINK] = link;
+	strip->columns[HWY_CORR] = corr;
+}
+
+static bool is_linkable(const struct hwy_trace *trace, const struct hwy_strip *strip, int64_t process)
+{
+	return (hwy_kind_columns[strip->kind] & HWY_COL_BIT(HWY_LINK)) && strip->columns[HWY_CORR] &&
+	       trace->lanes[strip->lane].process == process;
+}
+
+void finish_links(struct hwy_trace *trace)
+{
+	for (int64_t p = 0; p < trace->n_processes; p++) {
+		struct calls calls = calls_of(trace, p);
+		for (uint32_t s = 0; s < trace->n_strips; s++)
+			if (is_linkable(trace, &trace->strips[s], p))
+				link_strip(&trace->strips[s], &calls);
+		free(calls.dense);
+		hwy_map_free(&calls.map);
+	}
+	/* Made for the links; names may still be added to the string table's users' caches. */
+	free(trace->roles);
+	trace->roles = NULL;
+}

@@ -1,0 +1,126 @@
+/* model.c - the names and column sets of model.h. */
+#include "trace/model.h"
+
+const char *const hwy_kind_names[HWY_KINDS] = {
+	"api", "kernel", "copy", "fill", "graph", "sync", "event", "range",
+	"op", "call", "os", "state", "memory", "sample", "counter", "overhead",
+};
+
+const char *const hwy_col_names[HWY_COLS] = {
+	[HWY_START] = "start",
+	[HWY_DUR] = "duration",
+	[HWY_NAME] = "name",
+	[HWY_LINK] = "link",
+	[HWY_CORR] = "correlation",
+	[HWY_SHAPE] = "shape",
+	[HWY_SYMBOL] = "symbol",
+	[HWY_GRAPH_ID] = "graph",
+	[HWY_GRAPH_EXEC] = "graph-exec",
+	[HWY_GRAPH_NODE] = "graph-node",
+	[HWY_CHANNEL] = "channel",
+	[HWY_CHANNEL_TYPE] = "channel-type",
+	[HWY_QUEUED] = "queued",
+	[HWY_SUBMITTED] = "submitted",
+	[HWY_BYTES] = "bytes",
+	[HWY_DIRECTION] = "direction",
+	[HWY_SRC_MEMORY] = "source-memory",
+	[HWY_DST_MEMORY] = "target-memory",
+	[HWY_SRC_DEVICE] = "source-device",
+	[HWY_DST_DEVICE] = "target-device",
+	[HWY_COUNT] = "count",
+	[HWY_VALUE] = "value",
+	[HWY_ADDRESS] = "address",
+	[HWY_POOL] = "pool",
+	[HWY_OPERATION] = "operation",
+	[HWY_RESULT] = "result",
+	[HWY_STACK] = "stack",
+	[HWY_SYNC_TYPE] = "sync-type",
+	[HWY_WAITED] = "waited-stream",
+	[HWY_EVENT_ID] = "event",
+	[HWY_EVENT_SYNC] = "event-sync",
+	[HWY_CATEGORY] = "category",
+	[HWY_COLOR] = "color",
+	[HWY_PAYLOAD_TYPE] = "payload-type",
+	[HWY_PAYLOAD] = "payload",
+	[HWY_STYLE] = "style",
+	[HWY_END_THREAD] = "end-thread",
+	[HWY_ROW] = "row",
+	[HWY_ARGS] = "args",
+	[HWY_EXTERNAL] = "external",
+	[HWY_SEQUENCE] = "sequence",
+	[HWY_CPU] = "cpu",
+	[HWY_REASON] = "reason",
+	[HWY_CAUSE] = "cause",
+	[HWY_NESTING] = "nesting",
+	[HWY_FLAGS] = "flags",
+	[HWY_SRC_CONTEXT] = "source-context",
+	[HWY_DST_CONTEXT] = "target-context",
+	[HWY_WEIGHT] = "weight",
+	[HWY_PARENT] = "parent",
+	[HWY_LAUNCH_TYPE] = "launch-type",
+};
+
+#define B(col) HWY_COL_BIT(HWY_##col)
+#define TIMED (B(START) | B(DUR) | B(NAME) | B(FLAGS) | B(ARGS))
+#define LINKED (B(LINK) | B(CORR) | B(EXTERNAL))
+#define WORK                                                                                       \
+	(TIMED | LINKED | B(GRAPH_ID) | B(GRAPH_EXEC) | B(GRAPH_NODE) | B(CHANNEL) | B(CHANNEL_TYPE) | \
+	 B(QUEUED) | B(SUBMITTED))
+
+const uint64_t hwy_kind_columns[HWY_KINDS] = {
+	[HWY_API] = TIMED | B(CORR) | B(EXTERNAL) | B(RESULT) | B(STACK),
+	[HWY_KERNEL] = WORK | B(SHAPE) | B(SYMBOL) | B(LAUNCH_TYPE),
+	[HWY_COPY] = WORK | B(BYTES) | B(DIRECTION) | B(SRC_MEMORY) | B(DST_MEMORY) | B(SRC_DEVICE) |
+		     B(DST_DEVICE) | B(SRC_CONTEXT) | B(DST_CONTEXT) | B(COUNT) | B(CAUSE) | B(ADDRESS),
+	[HWY_FILL] = WORK | B(BYTES) | B(VALUE) | B(DST_MEMORY),
+	[HWY_GRAPH] = WORK,
+	[HWY_SYNC] = TIMED | LINKED | B(SYNC_TYPE) | B(WAITED) | B(EVENT_ID) | B(EVENT_SYNC),
+	[HWY_EVENT] = TIMED | LINKED | B(EVENT_ID) | B(EVENT_SYNC),
+	[HWY_RANGE] = TIMED | B(CATEGORY) | B(COLOR) | B(PAYLOAD_TYPE) | B(PAYLOAD) | B(STYLE) |
+		      B(END_THREAD) | B(ROW) | B(EXTERNAL) | B(SEQUENCE) | B(STACK),
+	[HWY_OP] = TIMED | B(EXTERNAL) | B(SEQUENCE) | B(STACK),
+	[HWY_CALL] = TIMED | B(ROW) | B(PARENT),
+	[HWY_OS] = TIMED | B(RESULT) | B(STACK) | B(NESTING) | B(ADDRESS) | B(BYTES),
+	[HWY_STATE] = TIMED | B(CPU) | B(REASON),
+	[HWY_MEMORY] = TIMED | LINKED | B(ADDRESS) | B(BYTES) | B(DST_MEMORY) | B(OPERATION) | B(POOL) |
+		       B(STACK),
+	[HWY_SAMPLE] = TIMED | B(STACK) | B(CPU) | B(WEIGHT) | B(REASON),
+	[HWY_COUNTER] = B(START) | B(VALUE),
+	[HWY_OVERHEAD] = TIMED | LINKED,
+};
+
+const char *const hwy_direction_names[HWY_DIRECTIONS] = {
+	"Unknown",
+	"Host-to-Device",
+	"Device-to-Host",
+	"Host-to-Array",
+	"Array-to-Host",
+	"Array-to-Array",
+	"Array-to-Device",
+	"Device-to-Array",
+	"Device-to-Device",
+	"Host-to-Host",
+	"Peer-to-Peer",
+	"Unified Host-to-Device",
+	"Unified Device-to-Host",
+	"Unified Device-to-Device",
+};
+
+const char *const hwy_memory_names[HWY_MEMORY_KINDS] = {
+	"", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown",
+};
+
+const char *const hwy_sync_names[HWY_SYNC_TYPES] = {
+	"unknown", "event sync", "stream wait event", "stream sync", "context sync",
+};
+
+const char *const hwy_role_names[HWY_ROLES] = {
+	"other",         "launch", "copy",       "fill",        "graph-launch", "graph-build",
+	"sync",          "event-record", "stream-wait", "query", "host-callback", "alloc",
+	"free",          "pin",    "module",     "comm",
+};
+
+const char *const hwy_lane_type_names[HWY_LANE_TYPES] = {
+	"stream", "sync",    "api",    "op",      "range",    "start-end range", "call",
+	"os",     "state",   "samples", "memory", "counter",  "overhead",        "device range",
+};

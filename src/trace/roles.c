@@ -1,0 +1,216 @@
+/* roles.c - what a vendor's call is for, and which kernels communicate. One table for all vendors.
+ *
+ * Names lose the vendor's prefix (cuda, cu, hip, hipExt, cl) and the version or per-thread suffix
+ * (_v7000, _v2, _ptsz, _ptds) first, so one row serves CUDA runtime and driver, HIP and OpenCL.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "trace/trace.h"
+
+enum { BLOCKS = HWY_ROLE_BLOCKS };
+
+/* The first row that matches decides. '*' at the end matches any rest; without it the whole name must be
+ * equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0. "Blocks" is said of calls that by
+ * contract return only when device work has ended; a copy from pageable memory is not known by its name. */
+static const struct {
+	const char *pattern;
+	int role;
+} table[] = {
+	{"GraphLaunch*", HWY_ROLE_GRAPH_LAUNCH},
+	{"GraphExecLaunch*", HWY_ROLE_GRAPH_LAUNCH},
+	{"LaunchHostFunc*", HWY_ROLE_HOST_CALLBACK},
+	{"StreamAddCallback*", HWY_ROLE_HOST_CALLBACK},
+	{"EnqueueNativeKernel*", HWY_ROLE_HOST_CALLBACK},
+	{"Launch*", HWY_ROLE_LAUNCH},
+	{"ModuleLaunch*", HWY_ROLE_LAUNCH},
+	{"EnqueueNDRangeKernel", HWY_ROLE_LAUNCH},
+	{"EnqueueTask", HWY_ROLE_LAUNCH},
+
+	{"StreamBeginCapture*", HWY_ROLE_GRAPH_BUILD},
+	{"StreamEndCapture*", HWY_ROLE_GRAPH_BUILD},
+	{"StreamUpdateCaptureDependencies*", HWY_ROLE_GRAPH_BUILD},
+	{"GraphGet*", HWY_ROLE_OTHER},
+	{"Graph*", HWY_ROLE_GRAPH_BUILD},
+
+	{"MemcpyPeer*", HWY_ROLE_COPY},
+	{"Memcpy*Async*", HWY_ROLE_COPY},
+	{"MemcpyDtoD*", HWY_ROLE_COPY},
+	{"MemcpyWithStream", HWY_ROLE_COPY | BLOCKS},
+	{"Memcpy*", HWY_ROLE_COPY | BLOCKS},
+	{"MemPrefetch*", HWY_ROLE_COPY},
+	{"EnqueueReadBuffer*", HWY_ROLE_COPY},
+	{"EnqueueWriteBuffer*", HWY_ROLE_COPY},
+	{"EnqueueReadImage", HWY_ROLE_COPY},
+	{"EnqueueWriteImage", HWY_ROLE_COPY},
+	{"EnqueueCopy*", HWY_ROLE_COPY},
+	{"EnqueueMap*", HWY_ROLE_COPY},
+	{"EnqueueUnmap*", HWY_ROLE_COPY},
+	{"EnqueueMigrate*", HWY_ROLE_COPY},
+	{"EnqueueSVMMemFill", HWY_ROLE_FILL},
+	{"EnqueueSVMMem*", HWY_ROLE_COPY},
+	{"Memset*", HWY_ROLE_FILL},
+	{"EnqueueFill*", HWY_ROLE_FILL},
+
+	{"DeviceSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"ThreadSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"CtxSynchronize*", HWY_ROLE_SYNC | BLOCKS},
+	{"StreamSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"EventSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"Finish", HWY_ROLE_SYNC | BLOCKS},
+	{"WaitForEvents", HWY_ROLE_SYNC | BLOCKS},
+	{"EventRecord*", HWY_ROLE_EVENT_RECORD},
+	{"EnqueueMarker*", HWY_ROLE_EVENT_RECORD},
+	{"StreamWaitEvent", HWY_ROLE_STREAM_WAIT},
+	{"StreamWaitValue*", HWY_ROLE_STREAM_WAIT},
+	{"EnqueueBarrier*", HWY_ROLE_STREAM_WAIT},
+	{"EnqueueWaitForEvents", HWY_ROLE_STREAM_WAIT},
+	{"EventQuery", HWY_ROLE_QUERY},
+	{"StreamQuery", HWY_ROLE_QUERY},
+	{"GetEventInfo", HWY_ROLE_QUERY},
+
+	{"MallocHost", HWY_ROLE_PIN},
+	{"HostAlloc", HWY_ROLE_PIN},
+	{"HostMalloc", HWY_ROLE_PIN},
+	{"HostRegister", HWY_ROLE_PIN},
+	{"MemHostAlloc", HWY_ROLE_PIN},
+	{"MemAllocHost", HWY_ROLE_PIN},
+	{"MemHostRegister", HWY_ROLE_PIN},
+	{"Malloc*", HWY_ROLE_ALLOC},
+	{"MemAlloc*", HWY_ROLE_ALLOC},
+	{"MemCreate", HWY_ROLE_ALLOC},
+	{"MemMap*", HWY_ROLE_ALLOC},
+	{"MemAddressReserve", HWY_ROLE_ALLOC},
+	{"MemSetAccess", HWY_ROLE_ALLOC},
+	{"MemPoolCreate", HWY_ROLE_ALLOC},
+	{"ArrayCreate", HWY_ROLE_ALLOC},
+	{"Array3DCreate", HWY_ROLE_ALLOC},
+	{"MipmappedArrayCreate", HWY_ROLE_ALLOC},
+	{"CreateBuffer*", HWY_ROLE_ALLOC},
+	{"CreateImage*", HWY_ROLE_ALLOC},
+	{"SVMAlloc", HWY_ROLE_ALLOC},
+	{"FreeAsync", HWY_ROLE_FREE},
+	{"MemFreeAsync", HWY_ROLE_FREE},
+	{"Free*", HWY_ROLE_FREE | BLOCKS}, /* cudaFree waits for the device */
+	{"MemFree*", HWY_ROLE_FREE | BLOCKS},
+	{"HostFree", HWY_ROLE_FREE | BLOCKS},
+	{"HostUnregister", HWY_ROLE_FREE},
+	{"MemHostUnregister", HWY_ROLE_FREE},
+	{"MemUnmap", HWY_ROLE_FREE},
+	{"MemRelease", HWY_ROLE_FREE},
+	{"MemAddressFree", HWY_ROLE_FREE},
+	{"MemPoolDestroy", HWY_ROLE_FREE},
+	{"MemPoolTrimTo", HWY_ROLE_FREE},
+	{"ArrayDestroy", HWY_ROLE_FREE},
+	{"ReleaseMemObject", HWY_ROLE_FREE},
+	{"SVMFree", HWY_ROLE_FREE},
+
+	{"ModuleLoad*", HWY_ROLE_MODULE},
+	{"ModuleUnload", HWY_ROLE_MODULE},
+	{"LibraryLoad*", HWY_ROLE_MODULE},
+	{"LibraryUnload", HWY_ROLE_MODULE},
+	{"Link*", HWY_ROLE_MODULE},
+	{"BuildProgram", HWY_ROLE_MODULE},
+	{"CompileProgram", HWY_ROLE_MODULE},
+	{"CreateProgram*", HWY_ROLE_MODULE},
+};
+
+static const char *without_prefix(const char *name)
+{
+	static const char *const prefixes[] = {"hipExt", "cuda", "hip", "cu", "cl"};
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+		size_t n = strlen(prefixes[i]);
+		if (strncmp(name, prefixes[i], n) == 0 && isupper((unsigned char)name[n]))
+			return name + n;
+	}
+	return NULL;
+}
+
+/* Length of the name without "_v7000", "_ptsz", "_ptds" at its end. */
+static size_t base_length(const char *name)
+{
+	size_t n = strlen(name);
+	for (;;) {
+		size_t digits = n;
+		while (digits > 0 && isdigit((unsigned char)name[digits - 1]))
+			digits--;
+		if (digits < n && digits >= 2 && name[digits - 1] == 'v' && name[digits - 2] == '_')
+			n = digits - 2;
+		else if (n > 5 && (memcmp(name + n - 5, "_ptsz", 5) == 0 || memcmp(name + n - 5, "_ptds", 5) == 0))
+			n -= 5;
+		else
+			return n;
+	}
+}
+
+/* '*' stands for any text, also in the middle ("Memcpy*Async*"). */
+static bool matches(const char *pattern, const char *name, size_t length)
+{
+	for (; *pattern && *pattern != '*'; pattern++, name++, length--)
+		if (length == 0 || *pattern != *name)
+			return false;
+	if (!*pattern)
+		return length == 0;
+	for (size_t skip = 0; skip <= length; skip++)
+		if (!pattern[1] || matches(pattern + 1, name + skip, length - skip))
+			return true;
+	return false;
+}
+
+static bool starts_with_any_case(const char *name, const char *start)
+{
+	return strncasecmp(name, start, strlen(start)) == 0;
+}
+
+unsigned hwy_role_of_name(const char *name)
+{
+	static const char *const comm[] = {"nccl", "rccl", "MPI_", "nvshmem", "ucp_", "shmem_"};
+	for (size_t i = 0; i < sizeof comm / sizeof *comm; i++)
+		if (starts_with_any_case(name, comm[i]))
+			return HWY_ROLE_COMM;
+	const char *rest = without_prefix(name);
+	if (!rest)
+		return HWY_ROLE_OTHER;
+	size_t length = base_length(rest);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (matches(table[i].pattern, rest, length))
+			return (unsigned)table[i].role;
+	return HWY_ROLE_OTHER;
+}
+
+bool hwy_name_is_comm(const char *name)
+{
+	return strcasestr(name, "nccl") || strcasestr(name, "rccl") || strcasestr(name, "nvshmem");
+}
+
+/* The byte kept for a text id in one of the trace's caches; made on first use. */
+static uint8_t *cached(const struct hwy_trace *trace, uint8_t **cache, int64_t name)
+{
+	if (!*cache) {
+		*cache = hwy_alloc(trace->strings.n);
+		memset(*cache, 0xff, trace->strings.n);
+	}
+	return &(*cache)[name >= 0 && name < trace->strings.n ? name : 0];
+}
+
+unsigned hwy_role(struct hwy_trace *trace, int64_t name)
+{
+	uint8_t *role = cached(trace, &trace->roles, name);
+	if (*role == 0xff)
+		*role = (uint8_t)hwy_role_of_name(hwy_str(trace, name));
+	return *role;
+}
+
+enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name)
+{
+	if (kind == HWY_COPY || kind == HWY_FILL)
+		return HWY_MEMCLASS;
+	if (kind != HWY_KERNEL)
+		return HWY_COMPUTE;
+	uint8_t *comm = cached(trace, &trace->comm, name);
+	if (*comm == 0xff)
+		*comm = hwy_name_is_comm(hwy_str(trace, name));
+	return *comm ? HWY_COMM : HWY_COMPUTE;
+}

@@ -1,0 +1,161 @@
+/* trace.c - reading a finished trace; see trace.h. */
+#include "trace/trace.h"
+
+#include <stdlib.h>
+
+#include "trace/file.h"
+
+void hwy_trace_free(struct hwy_trace *trace)
+{
+	if (!trace)
+		return;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		for (unsigned c = 0; c < HWY_COLS; c++)
+			column_free(trace->strips[s].columns[c]);
+	free(trace->strips);
+#define X(type, field, section) free(trace->field);
+	HWY_RECORDS(X)
+#undef X
+	hwy_strings_free(&trace->strings);
+	free(trace->roles);
+	free(trace->comm);
+	if (trace->file)
+		file_close(trace->file);
+	free(trace);
+}
+
+bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+{
+	if (!trace->file)
+		return true;
+	for (unsigned c = 0; c < HWY_COLS; c++) {
+		struct hwy_column *column = trace->strips[strip].columns[c];
+		if (column && (columns & HWY_COL_BIT(c)) && !file_load_column(trace->file, column, err))
+			return false;
+	}
+	return true;
+}
+
+bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err)
+{
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if ((kinds & HWY_KIND_BIT(trace->strips[s].kind)) && !hwy_need_strip(trace, s, columns, err))
+			return false;
+	return true;
+}
+
+const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row)
+{
+	assert(id < trace->n_spans);
+	uint32_t low = 0, high = trace->n_strips; /* strips[low].first <= id < strips[high].first */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (trace->strips[middle].first <= id)
+			low = middle;
+		else
+			high = middle;
+	}
+	*row = id - trace->strips[low].first;
+	return &trace->strips[low];
+}
+
+/* The first strip of a lane, or of the next lane that has any. */
+static uint32_t first_strip(const struct hwy_trace *trace, uint32_t lane)
+{
+	uint32_t low = 0, high = trace->n_strips;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (trace->strips[middle].lane < lane)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane, enum hwy_kind kind)
+{
+	for (uint32_t s = first_strip(trace, lane); s < trace->n_strips && trace->strips[s].lane == lane; s++)
+		if (trace->strips[s].kind == kind)
+			return &trace->strips[s];
+	return NULL;
+}
+
+struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id)
+{
+	return trace->strings.texts[id >= 0 && id < trace->strings.n ? id : 0];
+}
+
+const char *hwy_str(const struct hwy_trace *trace, int64_t id)
+{
+	return hwy_text(trace, id).at;
+}
+
+const char *hwy_property(const struct hwy_trace *trace, const char *name)
+{
+	for (uint32_t i = 0; i < trace->n_properties; i++)
+		if (strcmp(hwy_str(trace, trace->properties[i].name), name) == 0)
+			return hwy_str(trace, trace->properties[i].value);
+	return NULL;
+}
+
+int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+{
+	int64_t link = hwy_get(strip, HWY_LINK, row);
+	if (link <= 0)
+		return hwy_get(strip, HWY_CORR, row);
+	uint32_t api_row;
+	const struct hwy_strip *api = hwy_strip_of(trace, (uint32_t)(link - 1), &api_row);
+	return hwy_get(api, HWY_CORR, api_row);
+}
+
+bool hwy_extent(const struct hwy_trace *trace, uint32_t kinds, int64_t *from, int64_t *to)
+{
+	bool any = false;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!(kinds & HWY_KIND_BIT(strip->kind)) || strip->rows == 0)
+			continue;
+		int64_t start = hwy_get(strip, HWY_START, 0);
+		*from = !any || start < *from ? start : *from;
+		*to = any ? *to : start;
+		any = true;
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			int64_t end = hwy_end(strip, row);
+			*to = end > *to ? end : *to;
+		}
+	}
+	return any;
+}
+
+struct hwy_walk hwy_walk(const struct hwy_trace *trace, uint32_t lane, uint32_t kinds)
+{
+	struct hwy_walk walk = {0};
+	for (uint32_t s = first_strip(trace, lane); s < trace->n_strips && trace->strips[s].lane == lane; s++)
+		if ((kinds & HWY_KIND_BIT(trace->strips[s].kind)) && trace->strips[s].rows)
+			walk.heads[walk.n++].strip = &trace->strips[s];
+	return walk;
+}
+
+bool hwy_walk_next(struct hwy_walk *walk)
+{
+	uint32_t best = UINT32_MAX;
+	int64_t best_start = 0, best_dur = 0;
+	for (uint32_t h = 0; h < walk->n; h++) {
+		const struct hwy_strip *strip = walk->heads[h].strip;
+		uint32_t row = walk->heads[h].next;
+		if (row == strip->rows)
+			continue;
+		int64_t start = hwy_get(strip, HWY_START, row), dur = hwy_get(strip, HWY_DUR, row);
+		if (best == UINT32_MAX || start < best_start || (start == best_start && dur > best_dur)) {
+			best = h;
+			best_start = start;
+			best_dur = dur;
+		}
+	}
+	if (best == UINT32_MAX)
+		return false;
+	walk->strip = walk->heads[best].strip;
+	walk->row = walk->heads[best].next++;
+	return true;
+}
