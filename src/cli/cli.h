@@ -23,15 +23,15 @@ struct cli_option {
 	const char *help;
 };
 struct cli {
-	const char *command;               /* "stats" */
-	const char *usage;                 /* "headway stats [options] FILE" */
-	const char *about;                 /* one or a few sentences under the usage line */
-	const struct cli_option *options;  /* ends with a name of NULL; a name of "" makes 'help' a
+	const char *command;              /* "stats" */
+	const char *usage;                /* "headway stats [options] FILE" */
+	const char *about;                /* one or a few sentences under the usage line */
+	const struct cli_option *options; /* ends with a name of NULL; a name of "" makes 'help' a
 					    * heading; --help/-h is always there */
-	const char *footer;                /* examples, printed last by --help; may be NULL */
+	const char *footer;               /* examples, printed last by --help; may be NULL */
 	int argc;
 	char **argv;
-	int at;                            /* used by cli_next */
+	int at; /* used by cli_next */
 	int operands_only;
 	const char *cluster;
 };

@@ -15,9 +15,9 @@
 enum { HWY_CHUNK_BITS = 14, HWY_CHUNK_ROWS = 1 << HWY_CHUNK_BITS };
 
 struct hwy_chunk {
-	int64_t base;    /* the smallest value */
-	void *data;      /* offsets from base; NULL when width is 0 or the chunk is not loaded */
-	uint8_t width;   /* bytes of one offset */
+	int64_t base;  /* the smallest value */
+	void *data;    /* offsets from base; NULL when width is 0 or the chunk is not loaded */
+	uint8_t width; /* bytes of one offset */
 	uint8_t loaded;
 	uint8_t coding;  /* in the file: enum of codec.h */
 	uint32_t stored; /* bytes in the file */
@@ -27,8 +27,8 @@ struct hwy_chunk {
 struct hwy_column {
 	struct hwy_chunk *chunks;
 	uint32_t n_chunks, cap_chunks;
-	uint32_t rows;   /* in chunks and tail */
-	int64_t *tail;   /* while building: the rows after the last full chunk */
+	uint32_t rows; /* in chunks and tail */
+	int64_t *tail; /* while building: the rows after the last full chunk */
 	uint32_t cap_tail;
 };
 

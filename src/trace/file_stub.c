@@ -15,7 +15,8 @@ __attribute__((weak)) void file_close(struct hwy_file *file)
 	(void)file;
 }
 
-__attribute__((weak)) struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
+__attribute__((weak)) struct hwy_trace *hwy_open(const char *path,
+						 const struct hwy_progress *progress,
 						 struct hwy_err *err)
 {
 	(void)progress;
@@ -23,7 +24,8 @@ __attribute__((weak)) struct hwy_trace *hwy_open(const char *path, const struct 
 	return NULL;
 }
 
-__attribute__((weak)) struct hwy_trace *import_nsys(const char *path, const struct hwy_progress *progress,
+__attribute__((weak)) struct hwy_trace *import_nsys(const char *path,
+						    const struct hwy_progress *progress,
 						    struct hwy_err *err)
 {
 	(void)progress;
@@ -31,7 +33,8 @@ __attribute__((weak)) struct hwy_trace *import_nsys(const char *path, const stru
 	return NULL;
 }
 
-__attribute__((weak)) struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress,
+__attribute__((weak)) struct hwy_trace *import_kineto(const char *path,
+						      const struct hwy_progress *progress,
 						      struct hwy_err *err)
 {
 	(void)progress;
