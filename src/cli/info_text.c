@@ -46,6 +46,14 @@ static void label(const struct page *page, const char *name)
 	fprintf(page->out, "%s%-*s%s", page->bold, INDENT, name, page->plain);
 }
 
+/* A line with its spaces kept, control characters replaced. */
+static void put_plain(const struct page *page, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, page->out);
+	fputc('\n', page->out);
+}
+
 static void field(const struct page *page, const char *name, const char *text)
 {
 	if (!text || !*text)
@@ -66,12 +74,10 @@ static void print_source(const struct page *page, const struct info *info)
 {
 	const struct hwy_trace *trace = info->trace;
 	char line[LINE] = "";
-	const char *schema = hwy_property(trace, "source.schema");
-	add(line, " ", hwy_property(trace, "source.format"));
+	const char *product = hwy_property(trace, "source.product");
+	add(line, " ", product ? product : hwy_property(trace, "source.format"));
 	add(line, " ", hwy_property(trace, "source.version"));
-	if (schema) {
-		add(line, ", schema ", schema);
-	}
+	add(line, ", schema ", hwy_property(trace, "source.schema"));
 	field(page, "Source", line);
 
 	char when[LINE] = "";
@@ -97,6 +103,10 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 		add(line, ", ", hwy_str(trace, host->kernel));
 		field(page, i ? "" : "Host", line);
 	}
+	char line[LINE] = "";
+	add(line, "", hwy_property(trace, "driver"));
+	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
+	field(page, "Driver", line);
 }
 
 static int widest_name(const struct hwy_trace *trace)
@@ -133,11 +143,11 @@ static void print_devices(const struct page *page, const struct hwy_trace *trace
 			add(line, ", ", part);
 		}
 		label(page, i ? "" : "Devices");
+		fprintf(page->out, "%lld  ", (long long)device->ordinal);
 		char whole[2 * LINE];
-		snprintf(whole, sizeof whole, "%-*.*s", *line ? name + 2 : name, 60,
-			 hwy_str(trace, device->name));
-		fprintf(page->out, "%lld  %s", (long long)device->ordinal, whole);
-		cli_wrap(page->out, line, INDENT, 0);
+		snprintf(whole, sizeof whole, "%-*.*s  %s", name, 60, hwy_str(trace, device->name),
+			 line);
+		put_plain(page, name || *line ? whole : "the recording does not describe it");
 	}
 	if (trace->n_devices == 0)
 		field(page, "Devices", "none");
@@ -192,12 +202,19 @@ static void print_processes(const struct page *page, const struct info *info)
 		char line[LINE] = "";
 		describe_process(info, i, line);
 		label(page, shown++ ? "" : "Processes");
-		fprintf(page->out, "%s\n", line);
+		put_plain(page, line);
 	}
 	if (left)
 		fprintf(page->out, "%*s%s… and %u more (--all)%s\n", INDENT, "", page->dim, left,
 			page->plain);
 }
+
+/* The device's work first, then what asked for it, then the rest. */
+static const enum hwy_kind kind_order[HWY_KINDS] = {
+	HWY_KERNEL, HWY_COPY,   HWY_FILL,    HWY_GRAPH,    HWY_API, HWY_SYNC,
+	HWY_EVENT,  HWY_OP,     HWY_RANGE,   HWY_CALL,     HWY_OS,  HWY_STATE,
+	HWY_SAMPLE, HWY_MEMORY, HWY_COUNTER, HWY_OVERHEAD,
+};
 
 static void print_counts(const struct page *page, const struct info *info)
 {
@@ -211,8 +228,10 @@ static void print_counts(const struct page *page, const struct info *info)
 	field(page, "Lanes", *line ? line : "none");
 
 	label(page, "Spans");
-	fprintf(page->out, "%s\n", units_count(info->trace->n_spans).at);
-	for (unsigned i = 0; i < HWY_KINDS; i++) {
+	fprintf(page->out, "%s%s\n", units_count(info->trace->n_spans).at,
+		info->trace->n_spans ? "; of each kind, and their durations added up:" : "");
+	for (unsigned n = 0; n < HWY_KINDS; n++) {
+		enum hwy_kind i = kind_order[n];
 		if (!info->spans[i])
 			continue;
 		bool lasts = info->time[i] > 0;
@@ -245,7 +264,7 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 		count[trace->diagnostics[i].severity & 3]++;
 	if (trace->n_diagnostics == 0)
 		return;
-	label(page, "Recorder said");
+	label(page, "Messages");
 	fprintf(page->out, "%u error%s, %u warning%s, %u note%s%s\n", count[3],
 		count[3] == 1 ? "" : "s", count[2], count[2] == 1 ? "" : "s", count[1] + count[0],
 		count[1] + count[0] == 1 ? "" : "s", info->all ? "" : " (--all shows every one)");
