@@ -15,24 +15,6 @@ __attribute__((weak)) void file_close(struct hwy_file *file)
 	(void)file;
 }
 
-__attribute__((weak)) struct hwy_trace *hwy_open(const char *path,
-						 const struct hwy_progress *progress,
-						 struct hwy_err *err)
-{
-	(void)progress;
-	hwy_fail(err, "%s: not yet", path);
-	return NULL;
-}
-
-__attribute__((weak)) struct hwy_trace *import_nsys(const char *path,
-						    const struct hwy_progress *progress,
-						    struct hwy_err *err)
-{
-	(void)progress;
-	hwy_fail(err, "%s: not yet", path);
-	return NULL;
-}
-
 __attribute__((weak)) struct hwy_trace *import_kineto(const char *path,
 						      const struct hwy_progress *progress,
 						      struct hwy_err *err)
