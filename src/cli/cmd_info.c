@@ -37,7 +37,9 @@ static const struct cli template = {
 		"  drops        [{source, reason, count, bytes}]\n"
 		"  diagnostics  [{severity, time_ns, text}]\n"
 		"  properties   {NAME: text}\n"
-		"  trust        what is missing, and what that forbids\n"
+		"  trust        {verdict: good|weakened|limited,\n"
+		"                lacks: [{name, count, of, effect: none|weakens|forbids, measures,\n"
+		"                         says}]}\n"
 		"\n"
 		"Examples:\n"
 		"  headway info run.sqlite\n"
@@ -73,6 +75,8 @@ static void gather(struct info *info)
 		if (trace->threads[i].process >= 0 &&
 		    trace->threads[i].process < trace->n_processes)
 			info->threads[trace->threads[i].process]++;
+	if (!trust_measure(trace, &info->trust, &err))
+		cli_die("%s", err.text);
 }
 
 int cmd_info(int argc, char **argv)

@@ -24,7 +24,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width)
 {
 	int column = indent;
 	while (*text) {
-		size_t n = strcspn(text, " \n");
+		size_t n = strcspn(text, " \t\n");
 		int columns = columns_of(text, n);
 		if (width > 0 && column > indent && column + 1 + columns > width) {
 			fprintf(out, "\n%*s", indent, "");
@@ -42,7 +42,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width)
 			if (*text && *text != '\n')
 				fprintf(out, "%*s", indent, "");
 			column = indent;
-		} else if (*text == ' ') {
+		} else if (*text == ' ' || *text == '\t') {
 			text++;
 		}
 	}

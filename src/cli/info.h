@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analyze/trust.h"
 #include "trace/trace.h"
 
 struct info {
@@ -15,6 +16,7 @@ struct info {
 	int64_t time[HWY_KINDS];         /* sum of durations */
 	uint32_t lanes[HWY_LANE_TYPES];
 	uint32_t *threads;               /* by process */
+	struct hwy_trust trust;
 };
 
 void info_print_text(const struct info *info, FILE *out);
@@ -22,6 +24,8 @@ void info_print_json(const struct info *info, FILE *out);
 
 /* What a kind of span is, for people. */
 extern const char *const info_kind_words[HWY_KINDS];
+/* "good", "weakened" or "limited": the worst effect of what is lacking. */
+const char *info_verdict(const struct hwy_trust *trust);
 /* "info", "warning", "error". */
 const char *info_severity(int64_t severity);
 

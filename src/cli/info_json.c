@@ -144,6 +144,30 @@ static void print_losses(struct hwy_json *json, const struct hwy_trace *trace)
 	json_end_array(json);
 }
 
+static void print_trust(struct hwy_json *json, const struct hwy_trust *trust)
+{
+	static const char *const effects[] = {"none", "weakens", "forbids"};
+	json_key(json, "trust");
+	json_begin_object(json);
+	json_put_text(json, "verdict", info_verdict(trust));
+	json_key(json, "lacks");
+	json_begin_array(json);
+	for (unsigned i = 0; i < HWY_LACKS; i++) {
+		const struct hwy_lack *lack = &trust->lacks[i];
+		json_begin_object(json);
+		json_put_text(json, "name", lack->name);
+		json_put_int(json, "count", (int64_t)lack->count);
+		json_put_int(json, "of", (int64_t)lack->of);
+		json_put_text(json, "effect",
+			      effects[lack->count ? lack->effect : HWY_EFFECT_NONE]);
+		json_put_text(json, "measures", lack->measures);
+		json_put_text(json, "says", lack->says);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
 void info_print_json(const struct info *info, FILE *out)
 {
 	const struct hwy_trace *trace = info->trace;
@@ -166,6 +190,7 @@ void info_print_json(const struct info *info, FILE *out)
 		put_text(&json, hwy_str(trace, trace->properties[i].name), trace,
 			 trace->properties[i].value);
 	json_end_object(&json);
+	print_trust(&json, &info->trust);
 	json_end_object(&json);
 	fputc('\n', out);
 }

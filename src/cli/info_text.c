@@ -35,10 +35,20 @@ const char *info_severity(int64_t severity)
 	return severity == 3 ? "error" : severity == 2 ? "warning" : "info";
 }
 
+const char *info_verdict(const struct hwy_trust *trust)
+{
+	static const char *const words[] = {"good", "weakened", "limited"};
+	enum hwy_effect worst = HWY_EFFECT_NONE;
+	for (unsigned i = 0; i < HWY_LACKS; i++)
+		if (trust->lacks[i].count && trust->lacks[i].effect > worst)
+			worst = trust->lacks[i].effect;
+	return words[worst];
+}
+
 struct page { /* where it is printed */
 	FILE *out;
 	int width;
-	const char *bold, *dim, *red, *plain;
+	const char *bold, *dim, *red, *yellow, *green, *plain;
 };
 
 static void label(const struct page *page, const char *name)
@@ -205,7 +215,7 @@ static void print_processes(const struct page *page, const struct info *info)
 		put_plain(page, line);
 	}
 	if (left)
-		fprintf(page->out, "%*s%s… and %u more (--all)%s\n", INDENT, "", page->dim, left,
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "", page->dim, left,
 			page->plain);
 }
 
@@ -282,8 +292,45 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 		cli_wrap(page->out, hwy_str(trace, diagnostic->text), INDENT, page->width);
 	}
 	if (left)
-		fprintf(page->out, "%*s%s… and %u more (--all)%s\n", INDENT, "", page->dim, left,
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "", page->dim, left,
 			page->plain);
+}
+
+static void print_lack(const struct page *page, const struct hwy_lack *lack)
+{
+	static const char *const words[] = {"note", "weakens", "forbids"};
+	const char *const colours[] = {page->dim, page->yellow, page->red};
+	enum hwy_effect effect = lack->count ? lack->effect : HWY_EFFECT_NONE;
+	char line[2 * LINE] = "";
+	snprintf(line, sizeof line, "%s%s%s %s. %s", units_count(lack->count).at,
+		 lack->of ? " of " : "", lack->of ? units_count(lack->of).at : "", lack->what,
+		 lack->says);
+	fprintf(page->out, "  %s%-*s%s", colours[effect], INDENT - 2,
+		lack->count ? words[effect] : "fine", page->plain);
+	cli_wrap(page->out, line, INDENT, page->width);
+	if (effect != HWY_EFFECT_NONE && lack->measures && *lack->measures) {
+		fprintf(page->out, "%*s", INDENT, "");
+		snprintf(line, sizeof line, "concerns: %s", lack->measures);
+		cli_wrap(page->out, line, INDENT, page->width);
+	}
+}
+
+static void print_trust(const struct page *page, const struct info *info)
+{
+	const char *verdict = info_verdict(&info->trust);
+	bool good = strcmp(verdict, "good") == 0, limited = strcmp(verdict, "limited") == 0;
+	label(page, "Trust");
+	fprintf(page->out, "%s%s%s%s\n",
+		good      ? page->green
+		: limited ? page->red
+			  : page->yellow,
+		verdict, page->plain,
+		good      ? ": what the analyses need is there"
+		: limited ? ": some answers cannot be had from this recording"
+			  : ": some answers are less certain");
+	for (unsigned i = 0; i < HWY_LACKS; i++)
+		if (info->trust.lacks[i].count || (info->all && info->trust.lacks[i].of))
+			print_lack(page, &info->trust.lacks[i]);
 }
 
 static void print_properties(const struct page *page, const struct hwy_trace *trace)
@@ -309,6 +356,8 @@ void info_print_text(const struct info *info, FILE *out)
 		.bold = colour ? "\033[1m" : "",
 		.dim = colour ? "\033[2m" : "",
 		.red = colour ? "\033[31m" : "",
+		.yellow = colour ? "\033[33m" : "",
+		.green = colour ? "\033[32m" : "",
 		.plain = colour ? "\033[0m" : "",
 	};
 	print_source(&page, info);
@@ -319,6 +368,7 @@ void info_print_text(const struct info *info, FILE *out)
 	fputc('\n', out);
 	print_counts(&page, info);
 	fputc('\n', out);
+	print_trust(&page, info);
 	print_drops(&page, info->trace);
 	print_diagnostics(&page, info);
 	if (info->all)
