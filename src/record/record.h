@@ -274,7 +274,7 @@ struct rec_control {
 	uint32_t keep_s;         /* 0, or a ring: chunks older than this may be reused */
 	char nvtx_range[256];    /* capture range "range@domain" */
 	char library[1024];      /* path of the collect library, to inject again after exec */
-	uint8_t spare[672];
+	uint8_t spare[616];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");
 
