@@ -3,10 +3,14 @@
  * The file is opened read-only and immutable: nothing is written beside it, and it may stand in a read-only
  * folder. Only plain tables are read: a view or a virtual table in a hostile file could run forever.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "import/nsys.h"
 
@@ -74,8 +78,44 @@ static char *uri_of(const char *path)
 	return uri;
 }
 
+static uint32_t big_endian(const unsigned char *at, unsigned bytes)
+{
+	uint32_t value = 0;
+	for (unsigned i = 0; i < bytes; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+/* SQLite does not mind when the last page is cut short; rows would be missing without a word. The header
+ * says how many pages there are (its page size 1 means 65536). */
+static bool is_whole(struct nsys *n)
+{
+	unsigned char head[100];
+	struct stat info;
+	int file = open(n->path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = file < 0 ? -1 : pread(file, head, sizeof head, 0);
+	bool known = file >= 0 && fstat(file, &info) == 0;
+	if (file >= 0)
+		close(file);
+	if (got < 0 || !known)
+		return hwy_fail(n->err, "%s: %s", n->path, strerror(errno));
+	if (got < (ssize_t)sizeof head)
+		return hwy_fail(n->err, "%s: an SQLite database cut short after %lld bytes",
+				n->path, (long long)got);
+	uint64_t page = big_endian(head + 16, 2) == 1 ? 65536 : big_endian(head + 16, 2);
+	uint64_t whole = page * big_endian(head + 28, 4);
+	if ((uint64_t)info.st_size < whole)
+		return hwy_fail(n->err, "%s: an SQLite database cut short: %lld bytes of %llu",
+				n->path, (long long)info.st_size, (unsigned long long)whole);
+	return true;
+}
+
 bool nsys_db_open(struct nsys *n)
 {
+	if (!is_whole(n)) {
+		n->failed = true;
+		return false;
+	}
 	char *uri = uri_of(n->path);
 	int rc = sqlite3_open_v2(
 		uri, &n->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
