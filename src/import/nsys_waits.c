@@ -55,8 +55,7 @@ enum { STREAM_AT = 2, CORR_AT = 7, EVENT_AT = 8, EVENT_SYNC_AT = 9 };
 
 static int64_t plus_one_or_none(struct nsys_query *q, int column)
 {
-	int64_t value = nsys_int(q, column);
-	return nsys_null(q, column) || nsys_is_none(value) ? 0 : value + 1;
+	return nsys_is_none(nsys_int(q, column)) ? 0 : nsys_int_plus_one(q, column);
 }
 
 static enum hwy_sync_type type_by_name(const char *name)
