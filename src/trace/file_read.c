@@ -59,15 +59,13 @@ static bool read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows
 {
 	uint8_t head = cursor_byte(&o->body);
 	chunk->base = cursor_signed(&o->body);
-	chunk->planes = head & CHUNK_PLANES;
-	if (chunk->planes == 0) {
+	chunk->coding = head & CHUNK_CODING;
+	if (chunk->coding == CODEC_CONSTANT) {
 		chunk->loaded = 1;
 		return head == 0 || damaged(o, "chunk");
 	}
-	if (chunk->planes > 8)
-		return damaged(o, "chunk");
-	chunk->width = (uint8_t)(1u << (head >> CHUNK_WIDTH_SHIFT));
-	chunk->coding = head & CHUNK_DELTA ? CODEC_DELTA : CODEC_PLAIN;
+	chunk->planes = (uint8_t)((head >> CHUNK_PLANES_SHIFT) + 1);
+	chunk->width = (uint8_t)(1u << (head >> CHUNK_WIDTH_SHIFT & 3));
 	if (head & CHUNK_INLINE) {
 		const uint8_t *planes = cursor_take(&o->body, (uint64_t)rows * chunk->planes);
 		if (!spend(o, (uint64_t)rows * chunk->width))
