@@ -28,10 +28,10 @@ struct opening {
 	uint64_t section_start;
 	uint32_t section_id;
 	/* So far: */
-	uint64_t seen;    /* record sections, a bit each */
+	uint64_t seen;    /* sections that come once, a bit each */
 	uint64_t n_spans; /* those of unknown kinds too */
 	uint32_t last_lane, last_kind;
-	bool any_strip, any_strings;
+	bool any_strip;
 };
 
 static bool damaged(struct opening *o, const char *reason)
@@ -186,11 +186,6 @@ static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, u
 	uint32_t fields = (uint32_t)(record_bytes / sizeof(int64_t)), rows = 0;
 	int64_t *records = NULL;
 	assert(fields <= MOST_FIELDS);
-	if (o->seen & UINT64_C(1) << o->section_id) {
-		*ok = damaged(o, "a table twice");
-		return NULL;
-	}
-	o->seen |= UINT64_C(1) << o->section_id;
 	*ok = read_table(o, &rows, columns, fields) &&
 	      fill_records(o, columns, rows, fields, &records);
 	for (uint32_t f = 0; f < fields; f++)
@@ -221,12 +216,11 @@ static bool read_texts(struct opening *o, struct hwy_column **lengths, struct fi
 	uint32_t rows;
 	if (!read_table(o, &rows, lengths, 1) || !read_blob(o, blob))
 		return false;
-	if (o->any_strings || rows == 0 || !*lengths)
+	if (rows == 0 || !*lengths)
 		return damaged(o, "texts");
 	if (!spend(o, (uint64_t)rows * sizeof *strings->texts) ||
 	    !load_now(o, *lengths, "texts: column", 0))
 		return false;
-	o->any_strings = true;
 	hwy_strings_free(strings);
 	strings->texts = hwy_zalloc(rows * sizeof *strings->texts);
 	char *bytes = hwy_arena_alloc(&strings->arena, blob->bytes);
@@ -324,6 +318,11 @@ static bool read_section(struct opening *o, uint64_t id, uint64_t version)
 	bool ok = true;
 	if (version != SECTION_VERSION)
 		return true; /* of a newer version, and not needed: docs/report-format.md */
+	if (id <= SECTION_STRINGS) {
+		if (o->seen & UINT64_C(1) << id)
+			return damaged(o, "a table twice");
+		o->seen |= UINT64_C(1) << id;
+	}
 	switch (id) {
 #define X(type, field, section)                                                                    \
 	case section:                                                                              \
