@@ -1,11 +1,13 @@
 /* steps_tb.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler), for every
  * ProfilerStep#N annotation.
+ *
  * A step begins where its annotation does, but not before the step before it ended; it ends with
  * its annotation or with the last device work launched inside it, whichever is later. At every
  * moment of a step one thing counts: kernel, else copy, else fill, else communication, else a call
  * of the vendor's library, else the data loader, else an operator or annotation, else nothing. A
  * last step with less than 80 % of the work of the one before it was cut off by the end of the
  * recording.
+ *
  * The plugin counts kernels of NCCL as communication; so does this, by the class of the kernel.
  */
 #include <stdlib.h>
