@@ -13,6 +13,9 @@ void hwy_trace_free(struct hwy_trace *trace)
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			column_free(trace->strips[s].columns[c]);
 	free(trace->strips);
+	for (uint32_t r = 0; trace->result_bytes && r < trace->n_results; r++)
+		free(trace->result_bytes[r]);
+	free(trace->result_bytes);
 #define X(type, field, section) free(trace->field);
 	HWY_RECORDS(X)
 #undef X

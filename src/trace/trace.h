@@ -60,6 +60,7 @@ struct hwy_trace {
 	int64_t wall;   /* wall-clock ns (Unix) of time 0, or HWY_NONE */
 	uint8_t *roles; /* by text id: role | HWY_ROLE_BLOCKS, or 0xff: not asked yet */
 	uint8_t *comm; /* by text id: 1 a communication kernel's name, 0 not, 0xff: not asked yet */
+	void **result_bytes;   /* by result, malloc'ed; NULL while in the file (hwy_result_bytes) */
 	struct hwy_file *file; /* where columns come from, or NULL */
 };
 
