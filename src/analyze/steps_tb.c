@@ -67,11 +67,13 @@ static bool any_marks(const struct hwy_trace *trace)
 	return false;
 }
 
+/* Operators and annotations of a thread. Not what a source projects onto a stream, ranges that span
+ * threads, or other domains: the profiler's own span over the whole recording is in one. */
 static bool is_host_strip(const struct hwy_trace *trace, const struct hwy_strip *strip)
 {
-	/* Annotations that the source projected onto a stream are not the host's. */
-	return (HOST_KINDS & HWY_KIND_BIT(strip->kind)) &&
-	       trace->lanes[strip->lane].type != HWY_LANE_DEVICE_RANGE;
+	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	return (strip->kind == HWY_OP && lane->type == HWY_LANE_OP) ||
+	       (strip->kind == HWY_RANGE && lane->type == HWY_LANE_RANGE && lane->name == 0);
 }
 
 static int by_process_and_time(const void *left, const void *right)

@@ -305,6 +305,13 @@ static void print_stream_times(const struct page *page, uint32_t shown)
 	grid_print(&grid, page->out, "  ");
 }
 
+/* A delay of 0 is a delay; no launch known is none. */
+static void add_delay(struct grid *grid, const struct hwy_delays *delays, int64_t delay)
+{
+	char text[GRID_TEXT];
+	grid_cell(grid, "%s", delays->n ? grid_time_text(text, delay) : "–");
+}
+
 static void print_stream_launches(const struct page *page, uint32_t shown)
 {
 	struct grid grid = {.columns = 8, .head = 1, .colour = page->colour};
@@ -322,9 +329,9 @@ static void print_stream_launches(const struct page *page, uint32_t shown)
 		add_stream_label(page, &grid, part);
 		grid_cell(&grid, "%.*f", part->queue.time_mean < 10 ? 2 : 1, part->queue.time_mean);
 		grid_count(&grid, (uint64_t)part->queue.max);
-		grid_time(&grid, part->delays.median);
-		grid_time(&grid, part->delays.p95);
-		grid_time(&grid, part->delays.max);
+		add_delay(&grid, &part->delays, part->delays.median);
+		add_delay(&grid, &part->delays, part->delays.p95);
+		add_delay(&grid, &part->delays, part->delays.max);
 		grid_count(&grid, part->delays.late);
 		grid_count(&grid, part->delays.short_kernels);
 	}
