@@ -158,7 +158,7 @@ static void print_legend(const struct page *page)
 		if (times[i])
 			fprintf(page->out, "  %s%s%s %s", paint(page, looks[i].colour),
 				looks[i].block, paint(page, "\033[0m"), looks[i].name);
-	fputs("   (each beyond what those before it cover)\n", page->out);
+	fputs("   (each beyond those before it)\n", page->out);
 }
 
 static void print_bars(const struct page *page)
@@ -317,13 +317,13 @@ static void print_stream_launches(const struct page *page, uint32_t shown)
 	struct grid grid = {.columns = 8, .head = 1, .colour = page->colour};
 	char late[GRID_TEXT];
 	grid_cell(&grid, "stream");
-	grid_cell(&grid, "queue mean");
+	grid_cell(&grid, "queue");
 	grid_cell(&grid, "max");
-	grid_cell(&grid, "launch delay median");
+	grid_cell(&grid, "delay");
 	grid_cell(&grid, "p95");
 	grid_cell(&grid, "max");
 	grid_cell(&grid, "> %s", limit_text(late, page->view->options->late));
-	grid_cell(&grid, "short kernels");
+	grid_cell(&grid, "short");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
 		add_stream_label(page, &grid, part);
@@ -351,9 +351,9 @@ static void print_streams(const struct page *page)
 			n - shown);
 	char threshold[GRID_TEXT];
 	fprintf(page->out,
-		"\n  host wait: launched after the stream ran dry · kernel wait: in time, begun within %s · "
-		"other: later\n"
-		"  queue: launched, not begun, mean over time · short: took less time than its launch call\n",
+		"\n  host wait: launched after the stream ran dry; kernel wait: launched in time,\n"
+		"  begun within %s; other: begun later. queue: launched and not begun, mean over\n"
+		"  time. delay: from call to start, median. short: kernels shorter than their call.\n",
 		limit_text(threshold, page->view->options->kernel_wait));
 }
 
@@ -363,16 +363,31 @@ static const char *const part_names[HWY_STEP_PARTS] = {
 	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
 };
 
-static void add_step(const struct page *page, struct grid *grid, const struct hwy_step *step)
+/* Parts that no step has get no column. */
+static uint32_t parts_shown(const struct page *page, bool *shown)
+{
+	uint32_t n = 0;
+	for (unsigned p = 0; p < HWY_STEP_PARTS; p++) {
+		shown[p] = p == HWY_STEP_KERNEL || p == HWY_STEP_OTHER;
+		for (uint32_t i = 0; i < page->breakdown->n_steps; i++)
+			shown[p] |= page->breakdown->steps[i].parts[p] != 0;
+		n += shown[p];
+	}
+	return n;
+}
+
+static void add_step(const struct page *page, struct grid *grid, const bool *shown,
+		     const struct hwy_step *step)
 {
 	const char *name = hwy_str(page->trace, step->name), *number = strchr(name, '#');
 	grid_cell(grid, "%s%s", number ? number + 1 : name, step->whole ? "" : " (cut off)");
 	grid_time(grid, step->at.to - step->at.from);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_time(grid, step->parts[p]);
+		if (shown[p])
+			grid_time(grid, step->parts[p]);
 }
 
-static void add_mean(const struct page *page, struct grid *grid)
+static void add_mean(const struct page *page, struct grid *grid, const bool *shown)
 {
 	int64_t parts[HWY_STEP_PARTS] = {0}, span = 0, n = 0;
 	for (uint32_t i = 0; i < page->breakdown->n_steps; i++) {
@@ -384,46 +399,50 @@ static void add_mean(const struct page *page, struct grid *grid)
 		for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 			parts[p] += step->parts[p];
 	}
-	if (n < 1)
+	if (n == 0)
 		return;
 	grid_cell(grid, "mean");
 	grid_time(grid, span / n);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_time(grid, parts[p] / n);
+		if (shown[p])
+			grid_time(grid, parts[p] / n);
 	grid_cell(grid, "%s", "");
 	grid_cell(grid, "%s", "");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_percent(grid, parts[p], span);
+		if (shown[p])
+			grid_percent(grid, parts[p], span);
 }
 
 static void print_steps(const struct page *page)
 {
 	const struct hwy_breakdown *breakdown = page->breakdown;
-	uint32_t n = breakdown->n_steps, shown = n;
+	uint32_t n = breakdown->n_steps, listed = n;
 	if (n == 0)
 		return;
 	if (n > FEW_STEPS && !page->view->all_steps)
-		shown = FEW_STEPS;
-	struct grid grid = {.columns = 2 + HWY_STEP_PARTS, .head = 1, .colour = page->colour};
+		listed = FEW_STEPS;
+	bool shown[HWY_STEP_PARTS];
+	struct grid grid = {.head = 1, .colour = page->colour};
+	grid.columns = 2 + parts_shown(page, shown);
 	grid_cell(&grid, "step");
 	grid_cell(&grid, "total");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_cell(&grid, "%s", part_names[p]);
-	for (uint32_t i = 0; i < shown; i++)
-		add_step(page, &grid, &breakdown->steps[i]);
-	if (shown < n) {
-		grid_cell(&grid, "… %" PRIu32 " more", n - shown);
+		if (shown[p])
+			grid_cell(&grid, "%s", part_names[p]);
+	for (uint32_t i = 0; i < listed; i++)
+		add_step(page, &grid, shown, &breakdown->steps[i]);
+	if (listed < n) {
+		grid_cell(&grid, "… %" PRIu32 " more", n - listed);
 		for (unsigned c = 1; c < grid.columns; c++)
 			grid_cell(&grid, "%s", "");
 	}
-	add_mean(page, &grid);
+	add_mean(page, &grid, shown);
 	fputc('\n', page->out);
 	grid_print(&grid, page->out, "  ");
 	fprintf(page->out,
-		"\n  ProfilerStep marks, with the device work they launched; at every moment the "
-		"leftmost column that applies\n");
-	if (shown < n)
-		fprintf(page->out, "  --steps lists all %" PRIu32 "\n", n);
+		"\n  ProfilerStep marks with the device work they launched; every moment counts\n"
+		"  for the leftmost column that applies.%s\n",
+		listed < n ? " --steps lists all." : "");
 }
 
 /* ---- what to be careful with ----------------------------------------------------------------- */
@@ -435,14 +454,13 @@ static void print_cautions(const struct page *page)
 	uint64_t ops = ops_of(total);
 	if (total->n_graph)
 		fprintf(page->out,
-			"\n  %s graph launch%s compute: the nodes inside are not recorded, so pauses between "
-			"them look busy.\n",
-			grid_count_text(count, total->n_graph),
-			total->n_graph == 1 ? " counts as" : "es count as");
+			"\n  %s graph launches count as compute: their nodes are not recorded, so\n"
+			"  pauses inside them look busy.\n",
+			grid_count_text(count, total->n_graph));
 	if (total->n_linked < ops)
 		fprintf(page->out,
-			"\n  %s of %s ops have no recorded launch: no delay or queue is known of them, and the gaps "
-			"they end are never host wait.\n",
+			"\n  %s of %s ops have no recorded launch: they have no delay, are in no\n"
+			"  queue, and the gaps they end are never host wait.\n",
 			grid_count_text(count, ops - total->n_linked), grid_count_text(of, ops));
 }
 

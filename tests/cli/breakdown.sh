@@ -115,6 +115,24 @@ while read -r trace; do
 	cmp -s "$work/out" "$work/source.out" || fail "$trace: its report gives other numbers"
 done < <(python3 -c 'import json, sys; print("\n".join(json.load(open(sys.argv[1]))))' "$public/expected-intervals.json")
 
+# What HTA printed, on traces where it drops no events.
+check_hta() {
+	run breakdown --format json "$public/$2"
+	python3 "$here/breakdown_hta.py" "$work/out" "$public/hta-output.json" "$1" >"$work/differences" 2>&1 ||
+		fail "$1 beside HTA: $(head -5 "$work/differences")"
+}
+hta=HolisticTraceAnalysis
+check_hta nccl_parser_config $hta/nccl_parser_config/nccl_data.json.gz
+check_hta alexnet $hta/critical_path/alexnet/benchmark_result_2869224_1695835535_trace.json.gz
+check_hta simple_add $hta/critical_path/simple_add/benchmark_result_493459_1694039959_trace.json.gz
+check_hta cuda_event_sync $hta/critical_path/cuda_event_sync/event_sync_trace.json.gz
+check_hta cuda_event_sync_multi_stream $hta/critical_path/cuda_event_sync_multi_stream/event_sync_trace.json.gz
+check_hta amd_mi250 $hta/amd_trace/mi250_minitoy_train_ROCm6_2_kineto.json.gz
+for workers in 0 4; do
+	check_hta kineto_resnet50_w$workers \
+		"$(cd "$public" && echo kineto-tb_plugin/samples/resnet50_num_workers_$workers/*.gz)"
+done
+
 # What the TensorBoard plugin showed: step, kernel, memcpy, memset, runtime, loader, cpu op, other.
 check_steps() {
 	got=$("$HEADWAY" breakdown --format json "$public/kineto-tb_plugin/samples/$1"/*.gz |

@@ -293,6 +293,38 @@ static void a_long_queue_gives_a_short_series_with_its_peak(void **state)
 	launches_free(&launches);
 }
 
+static int by_value(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return a < b ? -1 : a > b;
+}
+
+static void launches_of_many_threads_come_in_any_order(void **state)
+{
+	enum { N = 3000 };
+	static int64_t wanted[N];
+	struct hwy_launches launches = {0};
+	uint64_t seed = 7;
+	for (int i = 0; i < N; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		/* from before 0 to far beyond 32 bits */
+		wanted[i] = (int64_t)(seed >> (i % 40 + 16)) - 5000;
+		launches_add(&launches, wanted[i], wanted[i] + 10, wanted[i]);
+	}
+	qsort(wanted, N, sizeof *wanted, by_value);
+	struct hwy_queue queue;
+	struct hwy_delays delays = {0};
+	queue_measure(&launches, 0, &queue);
+	delays_measure(&launches, INT64_MAX, &delays);
+	assert_memory_equal(launches.enqueued, wanted, sizeof wanted);
+	assert_int_equal(delays.min, 0); /* delays below 0 are none */
+	assert_int_equal(delays.max, wanted[N - 1]);
+	int64_t low = wanted[N / 2 - 1], high = wanted[N / 2];
+	assert_int_equal(delays.median,
+			 (low > 0 ? low : 0) + ((high > 0 ? high : 0) - (low > 0 ? low : 0)) / 2);
+	launches_free(&launches);
+}
+
 static void work_that_starts_before_its_call_never_waited(void **state)
 {
 	struct hwy_launches launches = {0};
@@ -398,6 +430,7 @@ int main(void)
 		cmocka_unit_test(idle_of_a_stream_is_split_by_who_was_late),
 		cmocka_unit_test(queue_and_delays_follow_the_launches),
 		cmocka_unit_test(a_long_queue_gives_a_short_series_with_its_peak),
+		cmocka_unit_test(launches_of_many_threads_come_in_any_order),
 		cmocka_unit_test(work_that_starts_before_its_call_never_waited),
 		cmocka_unit_test(a_step_reaches_to_the_end_of_the_work_it_launched),
 		cmocka_unit_test(a_last_step_with_little_work_was_cut_off),
