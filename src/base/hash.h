@@ -23,7 +23,7 @@ struct hwy_map {
 		uint64_t key;
 		uint32_t value;
 		uint32_t used;
-	} *slots;
+	} * slots;
 	uint32_t mask; /* slots - 1, 0 when empty */
 	uint32_t count;
 };

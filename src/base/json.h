@@ -9,9 +9,9 @@
 
 struct hwy_json {
 	FILE *out;
-	bool pretty;       /* newlines and two-space indentation */
+	bool pretty; /* newlines and two-space indentation */
 	uint32_t depth;
-	bool fresh;        /* nothing written yet in this object or array */
+	bool fresh; /* nothing written yet in this object or array */
 	bool after_key;
 };
 
@@ -23,7 +23,8 @@ void json_key(struct hwy_json *json, const char *key);
 void json_text(struct hwy_json *json, const char *text, size_t length);
 void json_textz(struct hwy_json *json, const char *text); /* NULL becomes null */
 void json_int(struct hwy_json *json, int64_t value);
-void json_real(struct hwy_json *json, double value, int decimals); /* NaN and infinities become null */
+void json_real(struct hwy_json *json, double value,
+	       int decimals); /* NaN and infinities become null */
 void json_bool(struct hwy_json *json, bool value);
 void json_null(struct hwy_json *json);
 /* key and value in one */

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *hwy_alloc(size_t bytes);                    /* uninitialised */
-void *hwy_zalloc(size_t bytes);                   /* zeroed */
+void *hwy_alloc(size_t bytes);  /* uninitialised */
+void *hwy_zalloc(size_t bytes); /* zeroed */
 void *hwy_realloc(void *old, size_t bytes);
-void *hwy_copy(const void *from, size_t bytes);   /* a malloc'ed copy */
+void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
 
 /* Room for one more element in a growing array: HWY_GROW(v, n, cap); v[n++] = x; */
 #define HWY_GROW(v, n, cap)                                                                        \

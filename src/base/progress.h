@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 struct hwy_progress {
-	void (*tell)(void *listener, const char *what, uint64_t done, uint64_t total); /* total 0: unknown */
+	void (*tell)(void *listener, const char *what, uint64_t done,
+		     uint64_t total); /* total 0: unknown */
 	void *listener;
 };
 

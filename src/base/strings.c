@@ -33,10 +33,14 @@ static uint32_t slot_of(const struct hwy_strings *table, const char *text, size_
 	return i;
 }
 
+/* Puts every text into a hash of at least twice their number. A table that was filled from a file has none
+ * until something asks: most readers never do. */
 static void rehash(struct hwy_strings *table)
 {
 	free(table->slots);
-	table->mask = table->mask * 2 + 1;
+	table->mask = table->mask ? table->mask : FIRST_SLOTS - 1;
+	while (table->n > table->mask / 2)
+		table->mask = table->mask * 2 + 1;
 	table->slots = hwy_zalloc(((size_t)table->mask + 1) * sizeof *table->slots);
 	for (uint32_t id = 0; id < table->n; id++)
 		table->slots[slot_of(table, table->texts[id].at, table->texts[id].length)] = id + 1;
@@ -44,6 +48,8 @@ static void rehash(struct hwy_strings *table)
 
 uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length)
 {
+	if (!table->slots)
+		rehash(table);
 	uint32_t slot = slot_of(table, text, length);
 	if (table->slots[slot])
 		return table->slots[slot] - 1;
@@ -64,8 +70,10 @@ uint32_t hwy_intern_z(struct hwy_strings *table, const char *text)
 	return text ? hwy_intern(table, text, strlen(text)) : 0;
 }
 
-uint32_t hwy_strings_find(const struct hwy_strings *table, const char *text, size_t length)
+uint32_t hwy_strings_find(struct hwy_strings *table, const char *text, size_t length)
 {
+	if (!table->slots)
+		rehash(table);
 	uint32_t slot = slot_of(table, text, length);
 	return table->slots[slot] ? table->slots[slot] - 1 : UINT32_MAX;
 }

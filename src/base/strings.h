@@ -18,7 +18,7 @@ struct hwy_strings {
 	struct hwy_arena arena;
 	struct hwy_text *texts;
 	uint32_t n, cap;
-	uint32_t *slots; /* ids + 1, by hash */
+	uint32_t *slots; /* ids + 1, by hash; NULL: made when first needed */
 	uint32_t mask;
 };
 
@@ -27,6 +27,6 @@ void hwy_strings_free(struct hwy_strings *table);
 uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length);
 uint32_t hwy_intern_z(struct hwy_strings *table, const char *text); /* 0-terminated; NULL is "" */
 /* The id of a text that is already there, or UINT32_MAX. */
-uint32_t hwy_strings_find(const struct hwy_strings *table, const char *text, size_t length);
+uint32_t hwy_strings_find(struct hwy_strings *table, const char *text, size_t length);
 
 #endif

@@ -23,15 +23,15 @@ struct cli_option {
 	const char *help;
 };
 struct cli {
-	const char *command;               /* "stats" */
-	const char *usage;                 /* "headway stats [options] FILE" */
-	const char *about;                 /* one or a few sentences under the usage line */
-	const struct cli_option *options;  /* ends with a name of NULL; a name of "" makes 'help' a
+	const char *command;              /* "stats" */
+	const char *usage;                /* "headway stats [options] FILE" */
+	const char *about;                /* one or a few sentences under the usage line */
+	const struct cli_option *options; /* ends with a name of NULL; a name of "" makes 'help' a
 					    * heading; --help/-h is always there */
-	const char *footer;                /* examples, printed last by --help; may be NULL */
+	const char *footer;               /* examples, printed last by --help; may be NULL */
 	int argc;
 	char **argv;
-	int at;                            /* used by cli_next */
+	int at; /* used by cli_next */
 	int operands_only;
 	const char *cluster;
 };
@@ -74,6 +74,9 @@ int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
 int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 
+/* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
+ * caller has printed what stands before it. Control characters become '?', newlines are kept. */
+void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Prints the help of a command; cli_next does on --help. */
 void cli_help(const struct cli *cli, FILE *out);
 /* Registers what has to happen however the program ends: main's first act. */

@@ -14,21 +14,26 @@ static int columns_of(const char *text, size_t n)
 	return columns;
 }
 
-/* Prints text that starts at column 'indent', breaking lines at spaces. A newline in the text is kept. */
-static void wrap(FILE *out, const char *text, int indent, int width)
+static void put_word(FILE *out, const char *word, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		fputc((unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i], out);
+}
+
+void cli_wrap(FILE *out, const char *text, int indent, int width)
 {
 	int column = indent;
 	while (*text) {
-		size_t n = strcspn(text, " \n");
+		size_t n = strcspn(text, " \t\n");
 		int columns = columns_of(text, n);
-		if (column > indent && column + 1 + columns > width) {
+		if (width > 0 && column > indent && column + 1 + columns > width) {
 			fprintf(out, "\n%*s", indent, "");
 			column = indent;
 		} else if (column > indent) {
 			fputc(' ', out);
 			column++;
 		}
-		fwrite(text, 1, n, out);
+		put_word(out, text, n);
 		column += columns;
 		text += n;
 		if (*text == '\n') {
@@ -37,7 +42,7 @@ static void wrap(FILE *out, const char *text, int indent, int width)
 			if (*text && *text != '\n')
 				fprintf(out, "%*s", indent, "");
 			column = indent;
-		} else if (*text == ' ') {
+		} else if (*text == ' ' || *text == '\t') {
 			text++;
 		}
 	}
@@ -63,7 +68,7 @@ static void print_option(FILE *out, const struct cli_option *option, int label_w
 		n = 0;
 	}
 	fprintf(out, "%*s", label_width + GAP - n, "");
-	wrap(out, option->help, label_width + GAP, width);
+	cli_wrap(out, option->help, label_width + GAP, width);
 }
 
 static int widest_label(const struct cli *cli)
@@ -87,7 +92,7 @@ void cli_help(const struct cli *cli, FILE *out)
 	const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
 
 	fprintf(out, "%sUsage:%s %s\n\n", bold, plain, cli->usage);
-	wrap(out, cli->about, 0, width);
+	cli_wrap(out, cli->about, 0, width);
 	int label_width = widest_label(cli);
 	if (!cli->options[0].name || *cli->options[0].name)
 		fprintf(out, "\n%sOptions:%s\n", bold, plain);

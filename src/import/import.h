@@ -8,7 +8,8 @@
 #include "trace/trace.h"
 
 /* NULL on failure, with one line in err. */
-struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress, struct hwy_err *err);
+struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
+			   struct hwy_err *err);
 
 struct hwy_trace *import_nsys(const char *path, const struct hwy_progress *progress,
 			      struct hwy_err *err);

@@ -72,8 +72,8 @@ HWY_RECORDS(X)
 
 /* The index of an equal record in 'records', or UINT32_MAX with *slot where the new index belongs. Two
  * records with one hash go to neighbouring keys, so equality is always checked on the bytes. */
-static uint32_t find_equal(struct hwy_map *map, const void *records, const void *wanted, size_t size,
-			   uint32_t **slot)
+static uint32_t find_equal(struct hwy_map *map, const void *records, const void *wanted,
+			   size_t size, uint32_t **slot)
 {
 	for (uint64_t key = hwy_hash(wanted, size);; key++) {
 		bool fresh;
@@ -89,7 +89,8 @@ static uint32_t find_equal(struct hwy_map *map, const void *records, const void 
 	static uint32_t function(struct hwy_builder *b, const struct type *record)                 \
 	{                                                                                          \
 		uint32_t *slot;                                                                    \
-		uint32_t index = find_equal(&b->map, b->trace->field, record, sizeof *record, &slot); \
+		uint32_t index =                                                                   \
+			find_equal(&b->map, b->trace->field, record, sizeof *record, &slot);       \
 		if (index != UINT32_MAX)                                                           \
 			return index;                                                              \
 		*slot = hwy_new_##field(b);                                                        \
@@ -186,8 +187,8 @@ struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind 
 	return ref;
 }
 
-void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref from, struct hwy_ref to,
-		  int64_t id)
+void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref from,
+		  struct hwy_ref to, int64_t id)
 {
 	uint32_t index = hwy_new_edges(b);
 	b->trace->edges[index] = (struct hwy_edge){

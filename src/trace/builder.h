@@ -44,7 +44,8 @@ uint32_t hwy_add_shape(struct hwy_builder *b, const struct hwy_shape *shape);
 uint32_t hwy_add_symbol(struct hwy_builder *b, struct hwy_symbol symbol);
 uint32_t hwy_add_frame(struct hwy_builder *b, const struct hwy_frame *frame);
 uint32_t hwy_add_stack(struct hwy_builder *b, struct hwy_stack node);
-void hwy_add_property(struct hwy_builder *b, const char *name, const char *value); /* NULL: nothing */
+void hwy_add_property(struct hwy_builder *b, const char *name,
+		      const char *value); /* NULL: nothing */
 /* A lane with every field HWY_NONE but these (name: the empty text). */
 struct hwy_lane hwy_lane_of(enum hwy_lane_type type, int64_t process, int64_t thread);
 

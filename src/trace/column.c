@@ -7,7 +7,11 @@
 
 static uint8_t width_for(uint64_t span)
 {
-	return span == 0 ? 0 : span <= UINT8_MAX ? 1 : span <= UINT16_MAX ? 2 : span <= UINT32_MAX ? 4 : 8;
+	return span == 0            ? 0
+	       : span <= UINT8_MAX  ? 1
+	       : span <= UINT16_MAX ? 2
+	       : span <= UINT32_MAX ? 4
+				    : 8;
 }
 
 void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n)
@@ -80,5 +84,6 @@ void column_free(struct hwy_column *column)
 void column_shift(struct hwy_column *column, int64_t shift)
 {
 	for (uint32_t i = 0; i < column->n_chunks; i++)
-		column->chunks[i].base = (int64_t)((uint64_t)column->chunks[i].base + (uint64_t)shift);
+		column->chunks[i].base =
+			(int64_t)((uint64_t)column->chunks[i].base + (uint64_t)shift);
 }

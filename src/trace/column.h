@@ -2,7 +2,7 @@
  *
  * Rows are held in chunks of HWY_CHUNK_ROWS; a chunk keeps its smallest value and the offsets from it in
  * the fewest bytes that hold them all (0, 1, 2, 4 or 8). A chunk of a report that was opened from a file
- * has no data until column_load brings it in.
+ * has no data until file_load_column brings it in.
  */
 #ifndef HWY_TRACE_COLUMN_H
 #define HWY_TRACE_COLUMN_H
@@ -15,11 +15,12 @@
 enum { HWY_CHUNK_BITS = 14, HWY_CHUNK_ROWS = 1 << HWY_CHUNK_BITS };
 
 struct hwy_chunk {
-	int64_t base;    /* the smallest value */
-	void *data;      /* offsets from base; NULL when width is 0 or the chunk is not loaded */
-	uint8_t width;   /* bytes of one offset */
+	int64_t base;  /* the smallest value */
+	void *data;    /* offsets from base; NULL when width is 0 or the chunk is not loaded */
+	uint8_t width; /* bytes of one offset */
 	uint8_t loaded;
-	uint8_t coding;  /* in the file: enum of codec.h */
+	uint8_t coding;  /* in the file: CODEC_… of codec.h */
+	uint8_t planes;  /* in the file: bytes of one coded value */
 	uint32_t stored; /* bytes in the file */
 	uint64_t place;  /* offset in the file */
 };
@@ -27,9 +28,10 @@ struct hwy_chunk {
 struct hwy_column {
 	struct hwy_chunk *chunks;
 	uint32_t n_chunks, cap_chunks;
-	uint32_t rows;   /* in chunks and tail */
-	int64_t *tail;   /* while building: the rows after the last full chunk */
+	uint32_t rows; /* in chunks and tail */
+	int64_t *tail; /* while building: the rows after the last full chunk */
 	uint32_t cap_tail;
+	uint32_t strip, id; /* of a report's column: whose it is, for checks and messages */
 };
 
 void column_append(struct hwy_column *column, uint32_t row, int64_t value); /* rows between are 0 */

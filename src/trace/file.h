@@ -9,9 +9,12 @@
  * 'overwrite'. Loads all columns of the trace. */
 bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		    const struct hwy_progress *progress, struct hwy_err *err);
-/* Maps the file and reads its directory; columns come in with hwy_need. NULL on failure. */
+/* Reads the directory, the records and the texts; columns come in with hwy_need. NULL on failure. */
 struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err);
 bool hwy_file_is_report(const void *head, size_t length); /* by its first bytes */
+
+/* The bytes of a cached result, read when first asked for; they belong to the trace. NULL on failure. */
+const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hwy_err *err);
 
 /* Used by trace.c: brings chunks in. */
 bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);

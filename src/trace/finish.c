@@ -25,7 +25,8 @@ static bool is_sorted(const struct hwy_strip *strip)
 {
 	struct key before = {.start = INT64_MIN, .dur = INT64_MAX};
 	for (uint32_t row = 0; row < strip->rows; row++) {
-		struct key now = {hwy_get(strip, HWY_START, row), hwy_get(strip, HWY_DUR, row), row};
+		struct key now = {hwy_get(strip, HWY_START, row), hwy_get(strip, HWY_DUR, row),
+				  row};
 		if (comes_before(&now, &before))
 			return false;
 		before = now;
@@ -56,7 +57,8 @@ static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
 			memcpy(spare, keys + from, run * sizeof *keys);
 			uint64_t a = 0, b = middle, out = from;
 			while (a < run && b < to)
-				keys[out++] = comes_before(&keys[b], &spare[a]) ? keys[b++] : spare[a++];
+				keys[out++] =
+					comes_before(&keys[b], &spare[a]) ? keys[b++] : spare[a++];
 			while (a < run)
 				keys[out++] = spare[a++];
 		}
@@ -71,7 +73,8 @@ static uint32_t *sort_strip(struct hwy_strip *strip)
 	struct key *keys = hwy_alloc(n * sizeof *keys);
 	struct key *spare = hwy_alloc(n * sizeof *spare);
 	for (uint32_t row = 0; row < n; row++)
-		keys[row] = (struct key){hwy_get(strip, HWY_START, row), hwy_get(strip, HWY_DUR, row), row};
+		keys[row] = (struct key){hwy_get(strip, HWY_START, row),
+					 hwy_get(strip, HWY_DUR, row), row};
 	sort_keys(keys, spare, n);
 	free(spare);
 	uint32_t *new_row = hwy_alloc(n * sizeof *new_row);
@@ -115,11 +118,12 @@ static uint8_t *strips_with_edges(const struct hwy_trace *trace)
 	return touched;
 }
 
-static int64_t span_id_of(const struct hwy_trace *trace, uint32_t *const *moved, const uint32_t *place,
-			  int64_t packed)
+static int64_t span_id_of(const struct hwy_trace *trace, uint32_t *const *moved,
+			  const uint32_t *place, int64_t packed)
 {
 	uint32_t strip = (uint32_t)((uint64_t)packed >> 32), row = (uint32_t)packed;
-	return (int64_t)trace->strips[place[strip]].first + (moved[strip] ? moved[strip][row] : row);
+	return (int64_t)trace->strips[place[strip]].first +
+	       (moved[strip] ? moved[strip][row] : row);
 }
 
 static void number_spans(struct hwy_trace *trace)

@@ -14,7 +14,8 @@ struct calls { /* the calls of one process, by correlation id */
 	struct hwy_map map;
 };
 
-static bool is_call_of(const struct hwy_trace *trace, const struct hwy_strip *strip, int64_t process)
+static bool is_call_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
+		       int64_t process)
 {
 	return strip->kind == HWY_API && strip->columns[HWY_CORR] &&
 	       trace->lanes[strip->lane].process == process;
@@ -58,7 +59,8 @@ static void add_calls(struct hwy_trace *trace, struct calls *calls, const struct
 			continue;
 		uint32_t *place = place_of(calls, corr);
 		/* One id on two calls (a driver call inside a runtime call): the one that enqueues. */
-		if (*place == 0 || (!enqueues(trace, *place - 1) && enqueues(trace, strip->first + row)))
+		if (*place == 0 ||
+		    (!enqueues(trace, *place - 1) && enqueues(trace, strip->first + row)))
 			*place = strip->first + row + 1;
 	}
 }
@@ -119,10 +121,11 @@ static void link_strip(struct hwy_strip *strip, const struct calls *calls)
 	strip->columns[HWY_CORR] = corr;
 }
 
-static bool is_linkable(const struct hwy_trace *trace, const struct hwy_strip *strip, int64_t process)
+static bool is_linkable(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			int64_t process)
 {
-	return (hwy_kind_columns[strip->kind] & HWY_COL_BIT(HWY_LINK)) && strip->columns[HWY_CORR] &&
-	       trace->lanes[strip->lane].process == process;
+	return (hwy_kind_columns[strip->kind] & HWY_COL_BIT(HWY_LINK)) &&
+	       strip->columns[HWY_CORR] && trace->lanes[strip->lane].process == process;
 }
 
 void finish_links(struct hwy_trace *trace)

@@ -2,8 +2,8 @@
 #include "trace/model.h"
 
 const char *const hwy_kind_names[HWY_KINDS] = {
-	"api", "kernel", "copy", "fill", "graph", "sync", "event", "range",
-	"op", "call", "os", "state", "memory", "sample", "counter", "overhead",
+	"api", "kernel", "copy", "fill",  "graph",  "sync",   "event",   "range",
+	"op",  "call",   "os",   "state", "memory", "sample", "counter", "overhead",
 };
 
 const char *const hwy_col_names[HWY_COLS] = {
@@ -64,14 +64,15 @@ const char *const hwy_col_names[HWY_COLS] = {
 #define TIMED (B(START) | B(DUR) | B(NAME) | B(FLAGS) | B(ARGS))
 #define LINKED (B(LINK) | B(CORR) | B(EXTERNAL))
 #define WORK                                                                                       \
-	(TIMED | LINKED | B(GRAPH_ID) | B(GRAPH_EXEC) | B(GRAPH_NODE) | B(CHANNEL) | B(CHANNEL_TYPE) | \
-	 B(QUEUED) | B(SUBMITTED))
+	(TIMED | LINKED | B(GRAPH_ID) | B(GRAPH_EXEC) | B(GRAPH_NODE) | B(CHANNEL) |               \
+	 B(CHANNEL_TYPE) | B(QUEUED) | B(SUBMITTED))
 
 const uint64_t hwy_kind_columns[HWY_KINDS] = {
 	[HWY_API] = TIMED | B(CORR) | B(EXTERNAL) | B(RESULT) | B(STACK),
 	[HWY_KERNEL] = WORK | B(SHAPE) | B(SYMBOL) | B(LAUNCH_TYPE),
-	[HWY_COPY] = WORK | B(BYTES) | B(DIRECTION) | B(SRC_MEMORY) | B(DST_MEMORY) | B(SRC_DEVICE) |
-		     B(DST_DEVICE) | B(SRC_CONTEXT) | B(DST_CONTEXT) | B(COUNT) | B(CAUSE) | B(ADDRESS),
+	[HWY_COPY] = WORK | B(BYTES) | B(DIRECTION) | B(SRC_MEMORY) | B(DST_MEMORY) |
+		     B(SRC_DEVICE) | B(DST_DEVICE) | B(SRC_CONTEXT) | B(DST_CONTEXT) | B(COUNT) |
+		     B(CAUSE) | B(ADDRESS),
 	[HWY_FILL] = WORK | B(BYTES) | B(VALUE) | B(DST_MEMORY),
 	[HWY_GRAPH] = WORK,
 	[HWY_SYNC] = TIMED | LINKED | B(SYNC_TYPE) | B(WAITED) | B(EVENT_ID) | B(EVENT_SYNC),
@@ -82,8 +83,8 @@ const uint64_t hwy_kind_columns[HWY_KINDS] = {
 	[HWY_CALL] = TIMED | B(ROW) | B(PARENT),
 	[HWY_OS] = TIMED | B(RESULT) | B(STACK) | B(NESTING) | B(ADDRESS) | B(BYTES),
 	[HWY_STATE] = TIMED | B(CPU) | B(REASON),
-	[HWY_MEMORY] = TIMED | LINKED | B(ADDRESS) | B(BYTES) | B(DST_MEMORY) | B(OPERATION) | B(POOL) |
-		       B(STACK),
+	[HWY_MEMORY] = TIMED | LINKED | B(ADDRESS) | B(BYTES) | B(DST_MEMORY) | B(OPERATION) |
+		       B(POOL) | B(STACK),
 	[HWY_SAMPLE] = TIMED | B(STACK) | B(CPU) | B(WEIGHT) | B(REASON),
 	[HWY_COUNTER] = B(START) | B(VALUE),
 	[HWY_OVERHEAD] = TIMED | LINKED,
@@ -107,7 +108,8 @@ const char *const hwy_direction_names[HWY_DIRECTIONS] = {
 };
 
 const char *const hwy_memory_names[HWY_MEMORY_KINDS] = {
-	"", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown",
+	"",        "Pageable",      "Pinned",         "Device",  "Array",
+	"Managed", "Device Static", "Managed Static", "Unknown",
 };
 
 const char *const hwy_sync_names[HWY_SYNC_TYPES] = {
@@ -115,12 +117,12 @@ const char *const hwy_sync_names[HWY_SYNC_TYPES] = {
 };
 
 const char *const hwy_role_names[HWY_ROLES] = {
-	"other",         "launch", "copy",       "fill",        "graph-launch", "graph-build",
-	"sync",          "event-record", "stream-wait", "query", "host-callback", "alloc",
-	"free",          "pin",    "module",     "comm",
+	"other", "launch",       "copy",        "fill",  "graph-launch",  "graph-build",
+	"sync",  "event-record", "stream-wait", "query", "host-callback", "alloc",
+	"free",  "pin",          "module",      "comm",
 };
 
 const char *const hwy_lane_type_names[HWY_LANE_TYPES] = {
-	"stream", "sync",    "api",    "op",      "range",    "start-end range", "call",
-	"os",     "state",   "samples", "memory", "counter",  "overhead",        "device range",
+	"stream", "sync",  "api",     "op",     "range",   "start-end range", "call",
+	"os",     "state", "samples", "memory", "counter", "overhead",        "device range",
 };

@@ -46,33 +46,33 @@ extern const char *const hwy_kind_names[HWY_KINDS];
 enum hwy_col {
 	HWY_START,
 	HWY_DUR,
-	HWY_NAME,         /* text; kernels: the demangled name */
-	HWY_LINK,         /* id of the api span that enqueued this work, plus one */
-	HWY_CORR,         /* correlation id; device spans: kept only when there is no link (hwy_corr) */
-	HWY_SHAPE,        /* kernel: index into shapes, plus one */
-	HWY_SYMBOL,       /* kernel: index into symbols, plus one */
+	HWY_NAME,   /* text; kernels: the demangled name */
+	HWY_LINK,   /* id of the api span that enqueued this work, plus one */
+	HWY_CORR,   /* correlation id; device spans: kept only when there is no link (hwy_corr) */
+	HWY_SHAPE,  /* kernel: index into shapes, plus one */
+	HWY_SYMBOL, /* kernel: index into symbols, plus one */
 	HWY_GRAPH_ID,
 	HWY_GRAPH_EXEC,
 	HWY_GRAPH_NODE,
-	HWY_CHANNEL,      /* hardware channel, plus one */
+	HWY_CHANNEL, /* hardware channel, plus one */
 	HWY_CHANNEL_TYPE,
-	HWY_QUEUED,       /* time */
-	HWY_SUBMITTED,    /* time */
-	HWY_BYTES,        /* copy, fill, memory; op: none */
-	HWY_DIRECTION,    /* enum hwy_direction */
-	HWY_SRC_MEMORY,   /* enum hwy_memory_kind; copies only */
-	HWY_DST_MEMORY,   /* enum hwy_memory_kind; copies, fills and allocations */
-	HWY_SRC_DEVICE,   /* index into devices, plus one */
-	HWY_DST_DEVICE,   /* index into devices, plus one */
-	HWY_COUNT,        /* copies batched in this one */
-	HWY_VALUE,        /* fill: the byte; counter: the value (lane.value_type says how) */
+	HWY_QUEUED,     /* time */
+	HWY_SUBMITTED,  /* time */
+	HWY_BYTES,      /* copy, fill, memory; op: none */
+	HWY_DIRECTION,  /* enum hwy_direction */
+	HWY_SRC_MEMORY, /* enum hwy_memory_kind; copies only */
+	HWY_DST_MEMORY, /* enum hwy_memory_kind; copies, fills and allocations */
+	HWY_SRC_DEVICE, /* index into devices, plus one */
+	HWY_DST_DEVICE, /* index into devices, plus one */
+	HWY_COUNT,      /* copies batched in this one */
+	HWY_VALUE,      /* fill: the byte; counter: the value (lane.value_type says how) */
 	HWY_ADDRESS,
-	HWY_POOL,         /* address of the memory pool */
-	HWY_OPERATION,    /* memory: enum hwy_operation */
-	HWY_RESULT,       /* what the call returned */
-	HWY_STACK,        /* index into stacks, plus one */
-	HWY_SYNC_TYPE,    /* enum hwy_sync_type */
-	HWY_WAITED,       /* sync: index of the stream waited for (or waiting, for stream-wait), plus one */
+	HWY_POOL,      /* address of the memory pool */
+	HWY_OPERATION, /* memory: enum hwy_operation */
+	HWY_RESULT,    /* what the call returned */
+	HWY_STACK,     /* index into stacks, plus one */
+	HWY_SYNC_TYPE, /* enum hwy_sync_type */
+	HWY_WAITED, /* sync: index of the stream waited for (or waiting, for stream-wait), plus one */
 	HWY_EVENT_ID,     /* the event's handle, plus one */
 	HWY_EVENT_SYNC,   /* joins an event's record with its waits, plus one */
 	HWY_CATEGORY,     /* text */
@@ -92,9 +92,9 @@ enum hwy_col {
 	HWY_FLAGS,        /* HWY_FLAG_… */
 	HWY_SRC_CONTEXT,  /* peer copies: the context's number, plus one */
 	HWY_DST_CONTEXT,
-	HWY_WEIGHT,       /* sample: cycles or ns it stands for */
-	HWY_PARENT,       /* call: the source's id of the calling call, plus one; with HWY_ROW */
-	HWY_LAUNCH_TYPE,  /* kernel: 1 regular, 2 cooperative, 3 cooperative on several devices */
+	HWY_WEIGHT,      /* sample: cycles or ns it stands for */
+	HWY_PARENT,      /* call: the source's id of the calling call, plus one; with HWY_ROW */
+	HWY_LAUNCH_TYPE, /* kernel: 1 regular, 2 cooperative, 3 cooperative on several devices */
 	HWY_COLS
 };
 extern const char *const hwy_col_names[HWY_COLS];
@@ -103,72 +103,119 @@ extern const uint64_t hwy_kind_columns[HWY_KINDS]; /* mask of the columns a kind
 #define HWY_COL_BIT(col) (UINT64_C(1) << (col))
 
 enum {
-	HWY_FLAG_MARK = 1,       /* a moment, not a span */
-	HWY_FLAG_UNFINISHED = 2, /* the end was not recorded; DUR reaches to the last event of its lane */
+	HWY_FLAG_MARK = 1, /* a moment, not a span */
+	HWY_FLAG_UNFINISHED =
+		2, /* the end was not recorded; DUR reaches to the last event of its lane */
 };
 
 enum hwy_direction {
 	HWY_DIR_UNKNOWN,
-	HWY_H2D, HWY_D2H, HWY_H2A, HWY_A2H, HWY_A2A, HWY_A2D, HWY_D2A, HWY_D2D, HWY_H2H, HWY_P2P,
-	HWY_UM_H2D, HWY_UM_D2H, HWY_UM_D2D, /* unified-memory migrations */
+	HWY_H2D,
+	HWY_D2H,
+	HWY_H2A,
+	HWY_A2H,
+	HWY_A2A,
+	HWY_A2D,
+	HWY_D2A,
+	HWY_D2D,
+	HWY_H2H,
+	HWY_P2P,
+	HWY_UM_H2D,
+	HWY_UM_D2H,
+	HWY_UM_D2D, /* unified-memory migrations */
 	HWY_DIRECTIONS
 };
 extern const char *const hwy_direction_names[HWY_DIRECTIONS]; /* "Host-to-Device", … */
 
 enum hwy_memory_kind {
-	HWY_MEM_NONE, HWY_MEM_PAGEABLE, HWY_MEM_PINNED, HWY_MEM_DEVICE, HWY_MEM_ARRAY, HWY_MEM_MANAGED,
-	HWY_MEM_DEVICE_STATIC, HWY_MEM_MANAGED_STATIC, HWY_MEM_UNKNOWN,
+	HWY_MEM_NONE,
+	HWY_MEM_PAGEABLE,
+	HWY_MEM_PINNED,
+	HWY_MEM_DEVICE,
+	HWY_MEM_ARRAY,
+	HWY_MEM_MANAGED,
+	HWY_MEM_DEVICE_STATIC,
+	HWY_MEM_MANAGED_STATIC,
+	HWY_MEM_UNKNOWN,
 	HWY_MEMORY_KINDS
 };
 extern const char *const hwy_memory_names[HWY_MEMORY_KINDS]; /* "Pageable", … */
 
 enum hwy_operation { HWY_OP_NONE, HWY_ALLOCATE, HWY_RELEASE };
 enum hwy_migration_cause {
-	HWY_CAUSE_NONE, HWY_CAUSE_UNKNOWN, HWY_CAUSE_PREFETCH, HWY_CAUSE_FAULT, HWY_CAUSE_SPECULATIVE,
-	HWY_CAUSE_EVICTION, HWY_CAUSE_ACCESS_COUNTERS
+	HWY_CAUSE_NONE,
+	HWY_CAUSE_UNKNOWN,
+	HWY_CAUSE_PREFETCH,
+	HWY_CAUSE_FAULT,
+	HWY_CAUSE_SPECULATIVE,
+	HWY_CAUSE_EVICTION,
+	HWY_CAUSE_ACCESS_COUNTERS
 };
 enum hwy_sync_type {
-	HWY_SYNC_UNKNOWN, HWY_SYNC_EVENT, HWY_SYNC_STREAM_WAIT, HWY_SYNC_STREAM, HWY_SYNC_CONTEXT,
+	HWY_SYNC_UNKNOWN,
+	HWY_SYNC_EVENT,
+	HWY_SYNC_STREAM_WAIT,
+	HWY_SYNC_STREAM,
+	HWY_SYNC_CONTEXT,
 	HWY_SYNC_TYPES
 };
 extern const char *const hwy_sync_names[HWY_SYNC_TYPES];
 enum hwy_style { HWY_STYLE_NONE, HWY_PUSHPOP, HWY_STARTEND, HWY_MARK };
 enum hwy_payload_type {
-	HWY_PAYLOAD_NONE, HWY_PAYLOAD_U64, HWY_PAYLOAD_I64, HWY_PAYLOAD_DOUBLE, HWY_PAYLOAD_U32,
-	HWY_PAYLOAD_I32, HWY_PAYLOAD_FLOAT, HWY_PAYLOAD_JSON, HWY_PAYLOAD_BINARY
+	HWY_PAYLOAD_NONE,
+	HWY_PAYLOAD_U64,
+	HWY_PAYLOAD_I64,
+	HWY_PAYLOAD_DOUBLE,
+	HWY_PAYLOAD_U32,
+	HWY_PAYLOAD_I32,
+	HWY_PAYLOAD_FLOAT,
+	HWY_PAYLOAD_JSON,
+	HWY_PAYLOAD_BINARY
 };
 
 /* ---- roles and classes: derived from names, never stored ---------------------------------------- */
 
 enum hwy_role {
-	HWY_ROLE_OTHER, HWY_ROLE_LAUNCH, HWY_ROLE_COPY, HWY_ROLE_FILL, HWY_ROLE_GRAPH_LAUNCH,
-	HWY_ROLE_GRAPH_BUILD, HWY_ROLE_SYNC, HWY_ROLE_EVENT_RECORD, HWY_ROLE_STREAM_WAIT, HWY_ROLE_QUERY,
-	HWY_ROLE_HOST_CALLBACK, HWY_ROLE_ALLOC, HWY_ROLE_FREE, HWY_ROLE_PIN, HWY_ROLE_MODULE,
+	HWY_ROLE_OTHER,
+	HWY_ROLE_LAUNCH,
+	HWY_ROLE_COPY,
+	HWY_ROLE_FILL,
+	HWY_ROLE_GRAPH_LAUNCH,
+	HWY_ROLE_GRAPH_BUILD,
+	HWY_ROLE_SYNC,
+	HWY_ROLE_EVENT_RECORD,
+	HWY_ROLE_STREAM_WAIT,
+	HWY_ROLE_QUERY,
+	HWY_ROLE_HOST_CALLBACK,
+	HWY_ROLE_ALLOC,
+	HWY_ROLE_FREE,
+	HWY_ROLE_PIN,
+	HWY_ROLE_MODULE,
 	HWY_ROLE_COMM,
 	HWY_ROLES
 };
 extern const char *const hwy_role_names[HWY_ROLES];
 #define HWY_ROLE_BLOCKS 0x80 /* or'ed to a role: the call blocks by contract */
-#define HWY_ROLE_OF(role) ((enum hwy_role)((role) & 0x7f))
+#define HWY_ROLE_OF(role) ((enum hwy_role)((role)&0x7f))
 
 enum hwy_class { HWY_COMPUTE, HWY_COMM, HWY_MEMCLASS, HWY_CLASSES };
 
 /* ---- lanes ------------------------------------------------------------------------------------ */
 
 enum hwy_lane_type {
-	HWY_LANE_STREAM,   /* device work of one stream; may overlap */
-	HWY_LANE_SYNC,     /* the driver's waits, by stream; overlap */
-	HWY_LANE_API,      /* of a thread; nests */
-	HWY_LANE_OP,       /* of a thread; nests */
-	HWY_LANE_RANGE,    /* of a thread and a domain; nests */
-	HWY_LANE_STARTEND, /* ranges of a process and a domain; overlap */
-	HWY_LANE_CALL,     /* of a thread; nests */
-	HWY_LANE_OS,       /* of a thread; nests */
-	HWY_LANE_STATE,    /* of a thread */
-	HWY_LANE_SAMPLES,  /* of a thread */
-	HWY_LANE_MEMORY,   /* of a process and a device (none: host) */
-	HWY_LANE_COUNTER,  /* one counter */
-	HWY_LANE_OVERHEAD, /* of a thread */
+	HWY_LANE_STREAM,       /* device work of one stream; may overlap */
+	HWY_LANE_SYNC,         /* the driver's waits, by stream; overlap */
+	HWY_LANE_API,          /* of a thread; nests */
+	HWY_LANE_OP,           /* of a thread; nests */
+	HWY_LANE_RANGE,        /* of a thread and a domain; nests */
+	HWY_LANE_STARTEND,     /* ranges of a process and a domain; overlap */
+	HWY_LANE_CALL,         /* of a thread; nests */
+	HWY_LANE_OS,           /* of a thread; nests */
+	HWY_LANE_STATE,        /* of a thread */
+	HWY_LANE_SAMPLES,      /* of a thread */
+	HWY_LANE_MEMORY,       /* of a process and a device (none: host) */
+	HWY_LANE_COUNTER,      /* one counter */
+	HWY_LANE_OVERHEAD,     /* of a thread */
 	HWY_LANE_DEVICE_RANGE, /* annotations projected onto a stream by the source */
 	HWY_LANE_TYPES
 };
@@ -177,31 +224,31 @@ extern const char *const hwy_lane_type_names[HWY_LANE_TYPES];
 /* ---- records: who is who. All fields are int64_t; the file stores field i as column i. ---------- */
 
 struct hwy_lane {
-	int64_t type;        /* enum hwy_lane_type */
-	int64_t process;     /* index, or HWY_NONE */
-	int64_t thread;      /* index, or HWY_NONE */
-	int64_t device;      /* index, or HWY_NONE */
-	int64_t stream;      /* index, or HWY_NONE */
-	int64_t name;        /* text: the NVTX domain ("" is the default one), the counter, the tracer */
-	int64_t unit;        /* counter: text */
-	int64_t value_type;  /* counter: enum hwy_payload_type: I64 or DOUBLE */
+	int64_t type;    /* enum hwy_lane_type */
+	int64_t process; /* index, or HWY_NONE */
+	int64_t thread;  /* index, or HWY_NONE */
+	int64_t device;  /* index, or HWY_NONE */
+	int64_t stream;  /* index, or HWY_NONE */
+	int64_t name; /* text: the NVTX domain ("" is the default one), the counter, the tracer */
+	int64_t unit; /* counter: text */
+	int64_t value_type; /* counter: enum hwy_payload_type: I64 or DOUBLE */
 };
 struct hwy_host {
 	int64_t name, cpu, cpus, kernel, os, boot_id;
 };
 struct hwy_process {
-	int64_t host;        /* index */
+	int64_t host; /* index */
 	int64_t pid;
-	int64_t parent;      /* index */
+	int64_t parent; /* index */
 	int64_t name, command;
-	int64_t start, end;  /* times */
-	int64_t exit;        /* status as wait() gives it */
+	int64_t start, end; /* times */
+	int64_t exit;       /* status as wait() gives it */
 	int64_t rank, local_rank, world;
-	int64_t labels;      /* text */
-	int64_t source_id;   /* what the source calls it (nsys: globalPid); text ids never */
+	int64_t labels;    /* text */
+	int64_t source_id; /* what the source calls it (nsys: globalPid); text ids never */
 };
 struct hwy_thread {
-	int64_t process;     /* index */
+	int64_t process; /* index */
 	int64_t tid;
 	int64_t name;
 	int64_t priority;
@@ -209,7 +256,7 @@ struct hwy_thread {
 };
 struct hwy_device {
 	int64_t host;
-	int64_t ordinal;     /* the number people see: nsys's gpu id, Kineto's device */
+	int64_t ordinal; /* the number people see: nsys's gpu id, Kineto's device */
 	int64_t uuid, name, bus;
 	int64_t compute_major, compute_minor;
 	int64_t sms, threads_per_warp, max_warps_per_sm, max_blocks_per_sm, max_threads_per_block;
@@ -233,41 +280,45 @@ struct hwy_stream {
 	int64_t context;         /* the context's number */
 	int64_t green;           /* the green context's number */
 	int64_t number;          /* the vendor's id; HWY_NONE: the whole device */
-	int64_t priority, flags; /* flags: 0 unknown, 1 default (blocking), 2 non-blocking, 3 null */
+	int64_t priority,
+		flags; /* flags: 0 unknown, 1 default (blocking), 2 non-blocking, 3 null */
 	int64_t name;
-	int64_t ordinal;         /* the device's number in its process (CUDA_VISIBLE_DEVICES counts) */
+	int64_t ordinal; /* the device's number in its process (CUDA_VISIBLE_DEVICES counts) */
 };
 struct hwy_module {
 	int64_t process, path, build_id, base, size;
 };
 struct hwy_shape { /* what a launch asked for, interned */
 	int64_t grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z;
-	int64_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread, local_total;
+	int64_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread,
+		local_total;
 };
 struct hwy_symbol { /* the names of a kernel, interned; texts */
 	int64_t demangled, shortname, mangled;
 };
-struct hwy_frame { /* interned */
+struct hwy_frame {                /* interned */
 	int64_t function, module; /* texts; module: shared object, or source file for Python */
 	int64_t file, line;       /* text, number */
 	int64_t address;
-	int64_t flags;            /* HWY_FRAME_… */
+	int64_t flags; /* HWY_FRAME_… */
 };
 enum { HWY_FRAME_PYTHON = 1, HWY_FRAME_KERNEL = 2, HWY_FRAME_UNRESOLVED = 4 };
-struct hwy_stack { /* a trie: the way from this frame to the root */
-	int64_t parent;      /* index of the caller's entry plus one, 0 at the root */
-	int64_t frame;       /* index */
+struct hwy_stack {      /* a trie: the way from this frame to the root */
+	int64_t parent; /* index of the caller's entry plus one, 0 at the root */
+	int64_t frame;  /* index */
 };
 enum hwy_edge_kind {
-	HWY_EDGE_EVENT,    /* an event's record -> a wait for it */
-	HWY_EDGE_FORWARD,  /* forward op -> its backward op */
-	HWY_EDGE_WAKE, HWY_EDGE_SPAWN, HWY_EDGE_COLLECTIVE,
-	HWY_EDGE_LAUNCH    /* the source's own arrow where it contradicts or lacks a correlation id */
+	HWY_EDGE_EVENT,   /* an event's record -> a wait for it */
+	HWY_EDGE_FORWARD, /* forward op -> its backward op */
+	HWY_EDGE_WAKE,
+	HWY_EDGE_SPAWN,
+	HWY_EDGE_COLLECTIVE,
+	HWY_EDGE_LAUNCH /* the source's own arrow where it contradicts or lacks a correlation id */
 };
 struct hwy_edge {
-	int64_t kind;        /* enum hwy_edge_kind */
-	int64_t from, to;    /* span ids */
-	int64_t id;          /* the source's id */
+	int64_t kind;     /* enum hwy_edge_kind */
+	int64_t from, to; /* span ids */
+	int64_t id;       /* the source's id */
 };
 struct hwy_group { /* a process group of a distributed run */
 	int64_t process, name, description, backend, size, ranks; /* ranks: text */
@@ -281,7 +332,7 @@ struct hwy_calibration { /* what profiling costs, and what the machine does with
 struct hwy_drop { /* what was lost */
 	int64_t process, thread, source, reason, count, bytes, from, to;
 };
-struct hwy_diagnostic { /* what the recorder said */
+struct hwy_diagnostic {                        /* what the recorder said */
 	int64_t time, severity, process, text; /* severity: 1 info, 2 warning, 3 error */
 };
 struct hwy_property { /* facts about the recording: "source.format", "driver", … */

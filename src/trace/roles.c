@@ -138,7 +138,8 @@ static size_t base_length(const char *name)
 			digits--;
 		if (digits < n && digits >= 2 && name[digits - 1] == 'v' && name[digits - 2] == '_')
 			n = digits - 2;
-		else if (n > 5 && (memcmp(name + n - 5, "_ptsz", 5) == 0 || memcmp(name + n - 5, "_ptds", 5) == 0))
+		else if (n > 5 && (memcmp(name + n - 5, "_ptsz", 5) == 0 ||
+				   memcmp(name + n - 5, "_ptds", 5) == 0))
 			n -= 5;
 		else
 			return n;

@@ -13,6 +13,9 @@ void hwy_trace_free(struct hwy_trace *trace)
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			column_free(trace->strips[s].columns[c]);
 	free(trace->strips);
+	for (uint32_t r = 0; trace->result_bytes && r < trace->n_results; r++)
+		free(trace->result_bytes[r]);
+	free(trace->result_bytes);
 #define X(type, field, section) free(trace->field);
 	HWY_RECORDS(X)
 #undef X
@@ -30,7 +33,8 @@ bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, s
 		return true;
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
-		if (column && (columns & HWY_COL_BIT(c)) && !file_load_column(trace->file, column, err))
+		if (column && (columns & HWY_COL_BIT(c)) &&
+		    !file_load_column(trace->file, column, err))
 			return false;
 	}
 	return true;
@@ -39,7 +43,8 @@ bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, s
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err)
 {
 	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if ((kinds & HWY_KIND_BIT(trace->strips[s].kind)) && !hwy_need_strip(trace, s, columns, err))
+		if ((kinds & HWY_KIND_BIT(trace->strips[s].kind)) &&
+		    !hwy_need_strip(trace, s, columns, err))
 			return false;
 	return true;
 }
@@ -73,9 +78,11 @@ static uint32_t first_strip(const struct hwy_trace *trace, uint32_t lane)
 	return low;
 }
 
-const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane, enum hwy_kind kind)
+const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane,
+				     enum hwy_kind kind)
 {
-	for (uint32_t s = first_strip(trace, lane); s < trace->n_strips && trace->strips[s].lane == lane; s++)
+	for (uint32_t s = first_strip(trace, lane);
+	     s < trace->n_strips && trace->strips[s].lane == lane; s++)
 		if (trace->strips[s].kind == kind)
 			return &trace->strips[s];
 	return NULL;
@@ -131,7 +138,8 @@ bool hwy_extent(const struct hwy_trace *trace, uint32_t kinds, int64_t *from, in
 struct hwy_walk hwy_walk(const struct hwy_trace *trace, uint32_t lane, uint32_t kinds)
 {
 	struct hwy_walk walk = {0};
-	for (uint32_t s = first_strip(trace, lane); s < trace->n_strips && trace->strips[s].lane == lane; s++)
+	for (uint32_t s = first_strip(trace, lane);
+	     s < trace->n_strips && trace->strips[s].lane == lane; s++)
 		if ((kinds & HWY_KIND_BIT(trace->strips[s].kind)) && trace->strips[s].rows)
 			walk.heads[walk.n++].strip = &trace->strips[s];
 	return walk;
@@ -147,7 +155,8 @@ bool hwy_walk_next(struct hwy_walk *walk)
 		if (row == strip->rows)
 			continue;
 		int64_t start = hwy_get(strip, HWY_START, row), dur = hwy_get(strip, HWY_DUR, row);
-		if (best == UINT32_MAX || start < best_start || (start == best_start && dur > best_dur)) {
+		if (best == UINT32_MAX || start < best_start ||
+		    (start == best_start && dur > best_dur)) {
 			best = h;
 			best_start = start;
 			best_dur = dur;

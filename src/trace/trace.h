@@ -17,7 +17,7 @@
 
 struct hwy_strip {
 	uint32_t lane;
-	uint32_t kind;                        /* enum hwy_kind */
+	uint32_t kind; /* enum hwy_kind */
 	uint32_t rows;
 	uint32_t first;                       /* id of row 0 */
 	struct hwy_column *columns[HWY_COLS]; /* NULL: all 0 */
@@ -57,9 +57,10 @@ struct hwy_trace {
 	struct hwy_strip *strips;
 	uint32_t n_strips, cap_strips;
 	uint32_t n_spans;
-	int64_t wall;          /* wall-clock ns (Unix) of time 0, or HWY_NONE */
-	uint8_t *roles;        /* by text id: role | HWY_ROLE_BLOCKS, or 0xff: not asked yet */
-	uint8_t *comm;         /* by text id: 1 a communication kernel's name, 0 not, 0xff: not asked yet */
+	int64_t wall;   /* wall-clock ns (Unix) of time 0, or HWY_NONE */
+	uint8_t *roles; /* by text id: role | HWY_ROLE_BLOCKS, or 0xff: not asked yet */
+	uint8_t *comm; /* by text id: 1 a communication kernel's name, 0 not, 0xff: not asked yet */
+	void **result_bytes;   /* by result, malloc'ed; NULL while in the file (hwy_result_bytes) */
 	struct hwy_file *file; /* where columns come from, or NULL */
 };
 
@@ -84,7 +85,8 @@ static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 /* The strip a span id is in; *row is its row there. */
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row);
 /* The strip of a kind on a lane, or NULL. */
-const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane, enum hwy_kind kind);
+const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane,
+				     enum hwy_kind kind);
 
 /* A text by id; "" for HWY_NONE and ids out of range. */
 struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id);

@@ -1,0 +1,73 @@
+/* intervals.h - arithmetic of time: unions, intersections, differences, and their lengths.
+ * An interval is half-open, [from, to). Intervals that touch are one. Everything here is exact and
+ * takes time linear in its input; nothing here sorts: inputs come in order of their start.
+ * Two forms: a cover, which measures a union while intervals stream by and keeps nothing, and a
+ * set, which keeps the union. Use a cover where the length is all that is asked for.
+ */
+#ifndef HWY_ANALYZE_INTERVALS_H
+#define HWY_ANALYZE_INTERVALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hwy_interval {
+	int64_t from, to;
+};
+
+/* ---- covers: the union of intervals that stream by ------------------------------------------- */
+
+/* Zeroed memory is an empty cover. */
+struct hwy_cover {
+	int64_t reach;   /* the largest end so far; meaningless while pieces is 0 */
+	int64_t total;   /* length of the union */
+	uint64_t pieces; /* intervals of the union */
+};
+
+/* Adds [from, to). 'from' never falls from call to call. True when something new was covered, which
+ * is then *fresh: fresh pieces are disjoint and come in order. An interval of length 0 covers
+ * nothing but is a piece of its own when it stands alone. */
+static inline bool cover_add(struct hwy_cover *cover, int64_t from, int64_t to,
+			     struct hwy_interval *fresh)
+{
+	if (cover->pieces == 0 || from > cover->reach) {
+		cover->pieces++;
+		cover->reach = from;
+	}
+	if (to <= cover->reach)
+		return false;
+	*fresh = (struct hwy_interval){from > cover->reach ? from : cover->reach, to};
+	cover->total += to - fresh->from;
+	cover->reach = to;
+	return true;
+}
+
+/* ---- bins: lengths shared out over windows --------------------------------------------------- */
+
+struct hwy_bins {
+	const struct hwy_interval *windows; /* disjoint, in order */
+	int64_t *sums;                      /* one for each window */
+	uint32_t n;
+	uint32_t at; /* windows before this one have passed */
+};
+
+/* Adds the parts of [from, to) that lie in the windows to their sums. 'from' never falls. */
+void bins_add(struct hwy_bins *bins, int64_t from, int64_t to);
+
+/* ---- sets: unions that are kept -------------------------------------------------------------- */
+
+/* Sorted, disjoint, never touching, never empty. Zeroed memory is an empty set. */
+struct hwy_set {
+	struct hwy_interval *v;
+	uint32_t n, cap;
+};
+
+void set_free(struct hwy_set *set);
+/* Adds [from, to); 'from' never falls from call to call. */
+void set_add(struct hwy_set *set, int64_t from, int64_t to);
+int64_t set_total(const struct hwy_set *set);
+/* 'out' is a fresh, empty set, and neither a nor b. */
+void set_union(const struct hwy_set *a, const struct hwy_set *b, struct hwy_set *out);
+void set_intersect(const struct hwy_set *a, const struct hwy_set *b, struct hwy_set *out);
+void set_subtract(const struct hwy_set *a, const struct hwy_set *b, struct hwy_set *out);
+
+#endif

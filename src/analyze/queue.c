@@ -1,0 +1,209 @@
+/* queue.c - see queue.h. */
+#include "analyze/queue.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void launches_add(struct hwy_launches *launches, int64_t enqueued, int64_t begun, int64_t delay)
+{
+	if (launches->n == launches->cap) {
+		uint32_t cap = launches->cap;
+		launches->enqueued = hwy_grow(launches->enqueued, &cap, sizeof *launches->enqueued);
+		cap = launches->cap;
+		launches->begun = hwy_grow(launches->begun, &cap, sizeof *launches->begun);
+		launches->delay =
+			hwy_grow(launches->delay, &launches->cap, sizeof *launches->delay);
+	}
+	/* Work that starts before its call, by a clock's fault, was never waiting. */
+	launches->enqueued[launches->n] = enqueued < begun ? enqueued : begun;
+	launches->begun[launches->n] = begun;
+	launches->delay[launches->n] = delay > 0 ? delay : 0;
+	launches->n++;
+}
+
+void launches_free(struct hwy_launches *launches)
+{
+	free(launches->enqueued);
+	free(launches->begun);
+	free(launches->delay);
+	*launches = (struct hwy_launches){0};
+}
+
+static int by_value(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return a < b ? -1 : a > b;
+}
+
+/* Most streams are fed by one thread: their launches are in order already. */
+static void sort(int64_t *values, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (values[i] < values[i - 1]) {
+			qsort(values, n, sizeof *values, by_value);
+			return;
+		}
+}
+
+/* ---- the length over time -------------------------------------------------------------------- */
+
+struct run { /* along the changes, launches before starts where both happen at one time */
+	const struct hwy_launches *launches;
+	uint32_t enqueued, begun; /* changes used up */
+	int64_t time, length;     /* after the current change */
+};
+
+static bool run_next(struct run *run)
+{
+	const struct hwy_launches *launches = run->launches;
+	if (run->begun == launches->n)
+		return false;
+	bool grows = run->enqueued < launches->n &&
+		     launches->enqueued[run->enqueued] <= launches->begun[run->begun];
+	run->time = grows ? launches->enqueued[run->enqueued++] : launches->begun[run->begun++];
+	run->length += grows ? 1 : -1;
+	return true;
+}
+
+/* Value at a share of the way through the sorted lengths, between neighbours in proportion. */
+static double quantile(const uint64_t *counts, uint64_t n, double share)
+{
+	double place = (double)(n - 1) * share;
+	uint64_t low = (uint64_t)place, seen = 0;
+	double part = place - (double)low, first = 0;
+	bool have_first = false;
+	for (int64_t length = 0;; length++) {
+		seen += counts[length];
+		if (!have_first && seen > low) {
+			first = (double)length;
+			have_first = true;
+		}
+		if (have_first && (part == 0 || seen > low + 1))
+			return first + ((double)length - first) * part;
+	}
+}
+
+static void describe(struct hwy_queue *queue, const uint64_t *counts)
+{
+	long double sum = 0, squares = 0;
+	queue->min = queue->max;
+	for (int64_t length = queue->max; length >= 0; length--) {
+		sum += (long double)counts[length] * (long double)length;
+		if (counts[length])
+			queue->min = length;
+	}
+	long double mean = sum / (long double)queue->n;
+	for (int64_t length = 0; length <= queue->max; length++) {
+		long double off = (long double)length - mean;
+		squares += (long double)counts[length] * off * off;
+	}
+	queue->mean = (double)mean;
+	queue->deviation = queue->n > 1 ? (double)sqrtl(squares / (long double)(queue->n - 1)) : 0;
+	queue->quarter = quantile(counts, queue->n, 0.25);
+	queue->median = quantile(counts, queue->n, 0.5);
+	queue->three_quarters = quantile(counts, queue->n, 0.75);
+}
+
+static void add_point(struct hwy_queue *queue, uint32_t most, int64_t time, int64_t length)
+{
+	if (queue->n_series && queue->series[queue->n_series - 1].time == time)
+		queue->series[queue->n_series - 1].length = length;
+	else if (queue->n_series < most)
+		queue->series[queue->n_series++] = (struct hwy_queue_point){time, length};
+}
+
+static void every_change(const struct hwy_launches *launches, uint32_t most,
+			 struct hwy_queue *queue)
+{
+	struct run run = {.launches = launches};
+	while (run_next(&run))
+		add_point(queue, most, run.time, run.length);
+}
+
+/* One point a stretch of time: the largest length seen in it, the one it began with included. */
+static void largest_lengths(const struct hwy_launches *launches, uint32_t most,
+			    struct hwy_queue *queue)
+{
+	int64_t from = launches->enqueued[0], to = launches->begun[launches->n - 1];
+	int64_t stretch = (to - from) / most + 1;
+	struct run run = {.launches = launches};
+	int64_t largest = 0, before = 0, at = from;
+	while (run_next(&run)) {
+		while (run.time >= at + stretch) {
+			add_point(queue, most, at, largest);
+			at += stretch;
+			largest = before;
+		}
+		before = run.length;
+		largest = run.length > largest ? run.length : largest;
+	}
+	add_point(queue, most, at, largest);
+}
+
+void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct hwy_queue *queue)
+{
+	*queue = (struct hwy_queue){.n = 2ull * launches->n, .exact = true};
+	if (launches->n == 0)
+		return;
+	sort(launches->enqueued, launches->n);
+	sort(launches->begun, launches->n);
+	struct run run = {.launches = launches};
+	while (run_next(&run))
+		queue->max = run.length > queue->max ? run.length : queue->max;
+
+	uint64_t *counts = hwy_zalloc(((size_t)queue->max + 1) * sizeof *counts);
+	long double area = 0;
+	int64_t from = launches->enqueued[0], before = from, length = 0;
+	run = (struct run){.launches = launches};
+	while (run_next(&run)) {
+		area += (long double)length * (long double)(run.time - before);
+		before = run.time;
+		length = run.length;
+		counts[length]++;
+	}
+	queue->time_mean = before > from ? (double)(area / (long double)(before - from)) : 0;
+	describe(queue, counts);
+	free(counts);
+
+	if (most_points == 0)
+		return;
+	queue->exact = queue->n <= most_points;
+	queue->series = hwy_alloc(most_points * sizeof *queue->series);
+	if (queue->exact)
+		every_change(launches, most_points, queue);
+	else
+		largest_lengths(launches, most_points, queue);
+}
+
+/* ---- delays ---------------------------------------------------------------------------------- */
+
+/* As pandas does it: between neighbours in proportion; rounded down to a ns. */
+static int64_t sorted_quantile(const int64_t *values, uint32_t n, uint32_t percent)
+{
+	uint64_t place = (uint64_t)(n - 1) * percent;
+	uint64_t low = place / 100, part = place % 100;
+	int64_t first = values[low], step = low + 1 < n ? values[low + 1] - first : 0;
+	return first + step / 100 * (int64_t)part + step % 100 * (int64_t)part / 100;
+}
+
+void delays_measure(struct hwy_launches *launches, int64_t late, struct hwy_delays *delays)
+{
+	uint32_t n = launches->n;
+	delays->n = n;
+	if (n == 0)
+		return;
+	sort(launches->delay, n);
+	long double sum = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		sum += (long double)launches->delay[i];
+		delays->late += launches->delay[i] > late;
+	}
+	delays->min = launches->delay[0];
+	delays->median = sorted_quantile(launches->delay, n, 50);
+	delays->p95 = sorted_quantile(launches->delay, n, 95);
+	delays->max = launches->delay[n - 1];
+	delays->mean = (double)(sum / n);
+}

@@ -1,0 +1,38 @@
+/* sweep.h - the spans of many strips in order of start: a k-way merge that keeps one row of each.
+ *
+ *   struct hwy_sweep sweep = {0};
+ *   sweep_add(&sweep, strip, tag);
+ *   while (sweep_next(&sweep)) … sweep.strip, sweep.row, sweep.start, sweep.end, sweep.tag …
+ *   sweep_free(&sweep);
+ *
+ * Needs START and DUR of the strips. Spans with equal starts come in any order.
+ */
+#ifndef HWY_ANALYZE_SWEEP_H
+#define HWY_ANALYZE_SWEEP_H
+
+#include "trace/trace.h"
+
+struct hwy_sweep_head {
+	int64_t start; /* of row 'next' */
+	const struct hwy_strip *strip;
+	uint32_t next;
+	uint32_t tag;
+};
+
+struct hwy_sweep {
+	/* the current span */
+	const struct hwy_strip *strip;
+	uint32_t row;
+	uint32_t tag; /* as given to sweep_add */
+	int64_t start, end;
+	/* a heap of the strips that are not used up, by start; heads[0] yielded the current span */
+	struct hwy_sweep_head *heads;
+	uint32_t n, cap;
+	bool begun;
+};
+
+void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag);
+bool sweep_next(struct hwy_sweep *sweep);
+void sweep_free(struct hwy_sweep *sweep);
+
+#endif

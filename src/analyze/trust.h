@@ -1,0 +1,36 @@
+/* trust.h - what a trace lacks, and which measures that weakens or forbids. */
+#ifndef HWY_ANALYZE_TRUST_H
+#define HWY_ANALYZE_TRUST_H
+
+#include "trace/trace.h"
+
+enum hwy_lack_id {
+	HWY_LACK_WORK,   /* launches without device work */
+	HWY_LACK_LAUNCH, /* device work without a launch */
+	HWY_LACK_NODES,  /* graph launches whose nodes are not recorded */
+	HWY_LACK_SYNC,   /* blocking calls, but no record of what they waited for */
+	HWY_LACK_DROPS,  /* records lost while recording */
+	HWY_LACK_ENDS,   /* ranges whose end was not recorded */
+	HWY_LACK_CLOCK,  /* work that starts before the call that launched it */
+	HWY_LACKS
+};
+
+enum hwy_effect { HWY_EFFECT_NONE, HWY_EFFECT_WEAKENS, HWY_EFFECT_FORBIDS };
+
+struct hwy_lack {
+	const char *name;   /* "launch-without-work": for machines */
+	const char *what;   /* "launches without device work": follows "12 of 340" */
+	uint64_t count, of; /* of 0: there was nothing that could lack it */
+	enum hwy_effect effect;
+	const char *measures; /* the measures that suffer, a list for machines and people */
+	const char *says;     /* one sentence: what that means; "" when count is 0 */
+};
+
+struct hwy_trust {
+	struct hwy_lack lacks[HWY_LACKS];
+};
+
+/* Looks at links, calls, ranges, graph spans and drops; loads what it needs of them. */
+bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_err *err);
+
+#endif

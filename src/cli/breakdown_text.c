@@ -1,0 +1,480 @@
+/* breakdown_text.c - the breakdown for people: what the window is, a bar for each device, the
+ * numbers, then the streams and the steps. */
+#include "cli/breakdown.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/grid.h"
+
+enum { FEW_STREAMS = 12, FEW_STEPS = 10 };
+
+struct page {
+	FILE *out;
+	const struct breakdown_view *view;
+	const struct hwy_trace *trace;
+	const struct hwy_breakdown *breakdown;
+	int colour;
+	uint32_t bar; /* cells of a bar */
+};
+
+/* What a device can be seen doing, in the order of a bar. */
+enum { COMPUTE, COMM, COPY, FILL, IDLE, LOOKS };
+static const struct {
+	const char *block, *name, *colour;
+} looks[LOOKS] = {
+	[COMPUTE] = {"█", "compute", "\033[32m"}, [COMM] = {"▓", "comm", "\033[35m"},
+	[COPY] = {"▒", "copy", "\033[33m"},       [FILL] = {"▚", "fill", "\033[36m"},
+	[IDLE] = {"░", "idle", "\033[2m"},
+};
+
+static const char *paint(const struct page *page, const char *colour)
+{
+	return page->colour ? colour : "";
+}
+
+static const char *device_label(const struct page *page, int64_t device, char *text)
+{
+	const struct hwy_trace *trace = page->trace;
+	bool known = device >= 0 && device < trace->n_devices &&
+		     trace->devices[device].ordinal != HWY_NONE;
+	if (known)
+		snprintf(text, GRID_TEXT, "GPU %" PRId64, trace->devices[device].ordinal);
+	else
+		snprintf(text, GRID_TEXT, "GPU ?");
+	return text;
+}
+
+/* A threshold as one would say it: "30 µs". */
+static const char *limit_text(char *text, int64_t ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}};
+	for (size_t u = 0; u < 3; u++)
+		if (ns && ns % units[u].ns == 0) {
+			snprintf(text, GRID_TEXT, "%" PRId64 " %s", ns / units[u].ns,
+				 units[u].name);
+			return text;
+		}
+	return grid_time_text(text, ns);
+}
+
+/* ---- what this is ---------------------------------------------------------------------------- */
+
+static uint64_t ops_of(const struct hwy_measures *measures)
+{
+	return measures->n_kernel + measures->n_comm + measures->n_copy + measures->n_fill +
+	       measures->n_graph;
+}
+
+static void print_devices_line(const struct page *page)
+{
+	const struct hwy_breakdown *breakdown = page->breakdown;
+	char text[GRID_TEXT];
+	fprintf(page->out, "  %" PRIu32 " GPU%s", breakdown->n_devices,
+		breakdown->n_devices == 1 ? "" : "s");
+	const char *before = "";
+	for (uint32_t i = 0; i < breakdown->n_devices; i++) {
+		int64_t device = breakdown->devices[i].device;
+		const char *name = device == HWY_NONE ? ""
+						      : hwy_str(page->trace,
+								page->trace->devices[device].name);
+		if (*name && strcmp(name, before) != 0)
+			fprintf(page->out, "%s%s", *before ? ", " : ": ", name);
+		before = *name ? name : before;
+	}
+	uint64_t streams = breakdown->total.n_streams;
+	fprintf(page->out, " · %s ops on", grid_count_text(text, ops_of(&breakdown->total)));
+	fprintf(page->out, " %s stream%s\n", grid_count_text(text, streams),
+		streams == 1 ? "" : "s");
+}
+
+static void print_window(const struct page *page)
+{
+	const struct hwy_measures *total = &page->breakdown->total;
+	const struct hwy_scope *scope = &page->view->options->scope;
+	char span[GRID_TEXT], from[GRID_TEXT], to[GRID_TEXT];
+	bool cut = scope->from != HWY_NONE || scope->to != HWY_NONE;
+	fprintf(page->out, "  window %s: first to last device op%s, %s to %s of the recording\n",
+		grid_time_text(span, total->to - total->from), cut ? " within --from and --to" : "",
+		grid_time_text(from, total->from), grid_time_text(to, total->to));
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+static void looks_of(const struct hwy_measures *measures, int64_t *times)
+{
+	times[COMPUTE] = measures->compute;
+	times[COMM] = measures->exposed_comm;
+	times[COPY] = measures->exposed_copy;
+	times[FILL] = measures->exposed_fill;
+	times[IDLE] = measures->to - measures->from - measures->busy;
+}
+
+static void print_bar(const struct page *page, const struct hwy_measures *measures)
+{
+	int64_t times[LOOKS], span = measures->to - measures->from, sum = 0;
+	uint32_t drawn = 0;
+	looks_of(measures, times);
+	for (unsigned i = 0; i < LOOKS; i++) {
+		/* Each boundary is rounded by itself, so that the bar is as long as it should be.
+		 */
+		sum += times[i];
+		uint32_t until =
+			span ? (uint32_t)((double)sum / (double)span * page->bar + 0.5) : 0;
+		if (until == drawn)
+			continue;
+		fputs(paint(page, looks[i].colour), page->out);
+		for (; drawn < until; drawn++)
+			fputs(looks[i].block, page->out);
+		fputs(paint(page, "\033[0m"), page->out);
+	}
+}
+
+/* Busy time over the window, an eighth of a block for each eighth of a cell. */
+static void print_over_time(const struct page *page, const struct hwy_device_part *part)
+{
+	static const char *const levels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	const struct hwy_measures *total = &page->breakdown->total;
+	double cell = (double)(total->to - total->from) / page->bar;
+	for (uint32_t i = 0; i < page->bar; i++) {
+		double share = cell > 0 ? (double)part->cells[i] / cell : 0;
+		int level = (int)(share * 8 + 0.5);
+		if (level == 0 && part->cells[i])
+			level = 1;
+		fputs(levels[level > 8 ? 8 : level], page->out);
+	}
+}
+
+static void print_legend(const struct page *page)
+{
+	int64_t times[LOOKS];
+	looks_of(&page->breakdown->total, times);
+	fputs("       ", page->out);
+	for (unsigned i = 0; i < LOOKS; i++)
+		if (times[i])
+			fprintf(page->out, "  %s%s%s %s", paint(page, looks[i].colour),
+				looks[i].block, paint(page, "\033[0m"), looks[i].name);
+	fputs("   (each beyond what those before it cover)\n", page->out);
+}
+
+static void print_bars(const struct page *page)
+{
+	char label[GRID_TEXT], share[GRID_TEXT];
+	fputc('\n', page->out);
+	for (uint32_t i = 0; i < page->breakdown->n_devices; i++) {
+		const struct hwy_device_part *part = &page->breakdown->devices[i];
+		const struct hwy_measures *measures = &part->measures;
+		fprintf(page->out, "  %-6s ", device_label(page, part->device, label));
+		print_bar(page, measures);
+		fprintf(page->out, "  busy %s\n",
+			grid_percent_text(share, measures->busy, measures->to - measures->from));
+		if (!part->cells)
+			continue;
+		fprintf(page->out, "         ");
+		print_over_time(page, part);
+		fprintf(page->out, "  over time\n");
+	}
+	print_legend(page);
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static void add_times(struct grid *grid, const struct hwy_measures *const *columns, uint32_t n,
+		      const char *name, int64_t (*time)(const struct hwy_measures *))
+{
+	grid_cell(grid, "%s", name);
+	for (uint32_t i = 0; i < n; i++) {
+		grid_time(grid, time(columns[i]));
+		grid_percent(grid, time(columns[i]), columns[i]->to - columns[i]->from);
+	}
+}
+
+#define TIME(name, expression)                                                                     \
+	static int64_t name(const struct hwy_measures *m)                                          \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+TIME(span_of, m->to - m->from)
+TIME(busy_of, m->busy)
+TIME(idle_of, m->to - m->from - m->busy)
+TIME(compute_of, m->compute)
+TIME(comm_of, m->comm)
+TIME(hidden_of, m->comm - m->exposed_comm)
+TIME(copy_of, m->copy)
+TIME(fill_of, m->fill)
+
+static void print_columns(const struct page *page, const struct hwy_measures *const *columns,
+			  const char (*names)[GRID_TEXT], uint32_t n)
+{
+	struct grid grid = {.columns = 1 + 2 * n, .head = 1, .colour = page->colour};
+	grid_cell(&grid, "%s", "");
+	for (uint32_t i = 0; i < n; i++) {
+		grid_cell(&grid, "%s", names[i]);
+		grid_cell(&grid, "of span");
+	}
+	add_times(&grid, columns, n, "span", span_of);
+	add_times(&grid, columns, n, "busy", busy_of);
+	add_times(&grid, columns, n, "  compute", compute_of);
+	if (page->breakdown->total.n_comm) {
+		add_times(&grid, columns, n, "  comm", comm_of);
+		add_times(&grid, columns, n, "    hidden under compute", hidden_of);
+	}
+	add_times(&grid, columns, n, "  copies", copy_of);
+	add_times(&grid, columns, n, "  fills", fill_of);
+	add_times(&grid, columns, n, "idle", idle_of);
+	grid_cell(&grid, "ops");
+	for (uint32_t i = 0; i < n; i++) {
+		grid_count(&grid, ops_of(columns[i]));
+		grid_cell(&grid, "%s", "");
+	}
+	fputc('\n', page->out);
+	grid_print(&grid, page->out, "  ");
+}
+
+/* As many devices side by side as the width has room for; the total comes last. */
+static void print_devices(const struct page *page, uint32_t width)
+{
+	enum { MOST = 8, LABEL = 26, COLUMN = 20 };
+	const struct hwy_breakdown *breakdown = page->breakdown;
+	uint32_t n = breakdown->n_devices + (breakdown->n_devices > 1);
+	uint32_t at_once = width > LABEL + COLUMN ? (width - LABEL) / COLUMN : 1;
+	at_once = at_once > MOST ? MOST : at_once;
+	for (uint32_t i = 0; i < n; i += at_once) {
+		const struct hwy_measures *columns[MOST];
+		char names[MOST][GRID_TEXT];
+		uint32_t k = 0;
+		for (; k < at_once && i + k < n; k++) {
+			bool is_total = i + k == breakdown->n_devices;
+			columns[k] =
+				is_total ? &breakdown->total : &breakdown->devices[i + k].measures;
+			if (is_total)
+				snprintf(names[k], GRID_TEXT, "all");
+			else
+				device_label(page, breakdown->devices[i + k].device, names[k]);
+		}
+		print_columns(page, columns, names, k);
+	}
+	if (breakdown->n_devices > 1)
+		fprintf(page->out,
+			"\n  all: the union over the devices; a moment counts as busy when any of "
+			"them works.\n");
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static void add_stream_label(const struct page *page, struct grid *grid,
+			     const struct hwy_stream_part *part)
+{
+	const struct hwy_trace *trace = page->trace;
+	const struct hwy_lane *lane = &trace->lanes[part->lane];
+	bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
+	char device[GRID_TEXT], process[GRID_TEXT] = "";
+	device_label(page, lane->device, device);
+	if (trace->n_processes > 1 && lane->process >= 0 && lane->process < trace->n_processes)
+		snprintf(process, sizeof process, " pid %" PRId64,
+			 trace->processes[lane->process].pid);
+	if (known && trace->streams[lane->stream].number != HWY_NONE)
+		grid_cell(grid, "%s%s stream %" PRId64, device, process,
+			  trace->streams[lane->stream].number);
+	else
+		grid_cell(grid, "%s%s, no stream", device, process);
+}
+
+static void print_stream_times(const struct page *page, uint32_t shown)
+{
+	struct grid grid = {.columns = 7, .head = 1, .colour = page->colour};
+	static const char *const head[] = {"stream",    "ops",         "busy", "idle",
+					   "host wait", "kernel wait", "other"};
+	for (unsigned i = 0; i < grid.columns; i++)
+		grid_cell(&grid, "%s", head[i]);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct hwy_stream_part *part = &page->breakdown->streams[i];
+		add_stream_label(page, &grid, part);
+		grid_count(&grid, part->n_ops);
+		grid_time(&grid, part->busy);
+		grid_time(&grid, part->to - part->from - part->busy);
+		grid_time(&grid, part->host_wait);
+		grid_time(&grid, part->kernel_wait);
+		grid_time(&grid, part->other);
+	}
+	fputc('\n', page->out);
+	grid_print(&grid, page->out, "  ");
+}
+
+static void print_stream_launches(const struct page *page, uint32_t shown)
+{
+	struct grid grid = {.columns = 8, .head = 1, .colour = page->colour};
+	char late[GRID_TEXT];
+	grid_cell(&grid, "stream");
+	grid_cell(&grid, "queue mean");
+	grid_cell(&grid, "max");
+	grid_cell(&grid, "launch delay median");
+	grid_cell(&grid, "p95");
+	grid_cell(&grid, "max");
+	grid_cell(&grid, "> %s", limit_text(late, page->view->options->late));
+	grid_cell(&grid, "short kernels");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct hwy_stream_part *part = &page->breakdown->streams[i];
+		add_stream_label(page, &grid, part);
+		grid_cell(&grid, "%.*f", part->queue.time_mean < 10 ? 2 : 1, part->queue.time_mean);
+		grid_count(&grid, (uint64_t)part->queue.max);
+		grid_time(&grid, part->delays.median);
+		grid_time(&grid, part->delays.p95);
+		grid_time(&grid, part->delays.max);
+		grid_count(&grid, part->delays.late);
+		grid_count(&grid, part->delays.short_kernels);
+	}
+	fputc('\n', page->out);
+	grid_print(&grid, page->out, "  ");
+}
+
+static void print_streams(const struct page *page)
+{
+	uint32_t n = page->breakdown->n_streams, shown = n;
+	if (shown > FEW_STREAMS && !page->view->all_streams)
+		shown = FEW_STREAMS;
+	print_stream_times(page, shown);
+	print_stream_launches(page, shown);
+	if (shown < n)
+		fprintf(page->out, "  … and %" PRIu32 " streams more; --streams lists all\n",
+			n - shown);
+	char threshold[GRID_TEXT];
+	fprintf(page->out,
+		"\n  host wait: launched after the stream ran dry · kernel wait: in time, begun within %s · "
+		"other: later\n"
+		"  queue: launched, not begun, mean over time · short: took less time than its launch call\n",
+		limit_text(threshold, page->view->options->kernel_wait));
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static const char *const part_names[HWY_STEP_PARTS] = {
+	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
+};
+
+static void add_step(const struct page *page, struct grid *grid, const struct hwy_step *step)
+{
+	const char *name = hwy_str(page->trace, step->name), *number = strchr(name, '#');
+	grid_cell(grid, "%s%s", number ? number + 1 : name, step->whole ? "" : " (cut off)");
+	grid_time(grid, step->at.to - step->at.from);
+	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
+		grid_time(grid, step->parts[p]);
+}
+
+static void add_mean(const struct page *page, struct grid *grid)
+{
+	int64_t parts[HWY_STEP_PARTS] = {0}, span = 0, n = 0;
+	for (uint32_t i = 0; i < page->breakdown->n_steps; i++) {
+		const struct hwy_step *step = &page->breakdown->steps[i];
+		if (!step->whole)
+			continue;
+		n++;
+		span += step->at.to - step->at.from;
+		for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
+			parts[p] += step->parts[p];
+	}
+	if (n < 1)
+		return;
+	grid_cell(grid, "mean");
+	grid_time(grid, span / n);
+	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
+		grid_time(grid, parts[p] / n);
+	grid_cell(grid, "%s", "");
+	grid_cell(grid, "%s", "");
+	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
+		grid_percent(grid, parts[p], span);
+}
+
+static void print_steps(const struct page *page)
+{
+	const struct hwy_breakdown *breakdown = page->breakdown;
+	uint32_t n = breakdown->n_steps, shown = n;
+	if (n == 0)
+		return;
+	if (n > FEW_STEPS && !page->view->all_steps)
+		shown = FEW_STEPS;
+	struct grid grid = {.columns = 2 + HWY_STEP_PARTS, .head = 1, .colour = page->colour};
+	grid_cell(&grid, "step");
+	grid_cell(&grid, "total");
+	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
+		grid_cell(&grid, "%s", part_names[p]);
+	for (uint32_t i = 0; i < shown; i++)
+		add_step(page, &grid, &breakdown->steps[i]);
+	if (shown < n) {
+		grid_cell(&grid, "… %" PRIu32 " more", n - shown);
+		for (unsigned c = 1; c < grid.columns; c++)
+			grid_cell(&grid, "%s", "");
+	}
+	add_mean(page, &grid);
+	fputc('\n', page->out);
+	grid_print(&grid, page->out, "  ");
+	fprintf(page->out,
+		"\n  ProfilerStep marks, with the device work they launched; at every moment the "
+		"leftmost column that applies\n");
+	if (shown < n)
+		fprintf(page->out, "  --steps lists all %" PRIu32 "\n", n);
+}
+
+/* ---- what to be careful with ----------------------------------------------------------------- */
+
+static void print_cautions(const struct page *page)
+{
+	const struct hwy_measures *total = &page->breakdown->total;
+	char count[GRID_TEXT], of[GRID_TEXT];
+	uint64_t ops = ops_of(total);
+	if (total->n_graph)
+		fprintf(page->out,
+			"\n  %s graph launch%s compute: the nodes inside are not recorded, so pauses between "
+			"them look busy.\n",
+			grid_count_text(count, total->n_graph),
+			total->n_graph == 1 ? " counts as" : "es count as");
+	if (total->n_linked < ops)
+		fprintf(page->out,
+			"\n  %s of %s ops have no recorded launch: no delay or queue is known of them, and the gaps "
+			"they end are never host wait.\n",
+			grid_count_text(count, ops - total->n_linked), grid_count_text(of, ops));
+}
+
+static void print_nothing(const struct page *page)
+{
+	const struct hwy_scope *scope = &page->view->options->scope;
+	bool limited =
+		scope->from != HWY_NONE || scope->to != HWY_NONE || scope->device != HWY_NONE;
+	fprintf(page->out, "  %s\n",
+		limited ? "No device work inside the given limits: everything is 0."
+			: "No device work in this recording (no kernel, copy, fill or graph): everything is 0.");
+}
+
+void breakdown_print_text(FILE *out, const struct breakdown_view *view)
+{
+	struct page page = {
+		.out = out,
+		.view = view,
+		.trace = view->trace,
+		.breakdown = view->breakdown,
+		.colour = cli_colour(out),
+		.bar = view->options->cells,
+	};
+	int width = cli_width(out);
+	const char *slash = strrchr(view->path, '/');
+	fprintf(out, "%s%s%s\n", paint(&page, "\033[1m"),
+		slash && slash[1] ? slash + 1 : view->path, paint(&page, "\033[0m"));
+	if (view->breakdown->n_devices == 0 ||
+	    view->breakdown->total.to == view->breakdown->total.from) {
+		print_nothing(&page);
+	} else {
+		print_devices_line(&page);
+		print_window(&page);
+		print_bars(&page);
+		print_devices(&page, width ? (uint32_t)width : 100);
+		if (view->breakdown->n_streams)
+			print_streams(&page);
+	}
+	print_steps(&page);
+	if (view->breakdown->n_devices)
+		print_cautions(&page);
+}

@@ -1,0 +1,120 @@
+/* cmd_convert.c - headway convert: any recording as a .hwy report. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "cli/units.h"
+#include "trace/file.h"
+
+enum { OPTION_OUTPUT, OPTION_FORCE };
+static const struct cli_option options[] = {
+	[OPTION_OUTPUT] = {'o', "output", "FILE",
+			   "the report to write (default: FILE.hwy, the source's endings dropped)"},
+	[OPTION_FORCE] = {'f', "force", NULL, "overwrite an existing report"},
+	{0},
+};
+static const struct cli template = {
+	.command = "convert",
+	.usage = "headway convert [options] FILE",
+	.about =
+		"Writes a recording as a .hwy report: everything Headway reads from the source, in a few bytes a "
+		"span, and opened in milliseconds. Every command gives the same answer for both.",
+	.options = options,
+	.footer = "Examples:\n"
+		  "  headway convert run.sqlite               writes run.hwy\n"
+		  "  headway convert trace.json.gz -o a.hwy\n"
+		  "  headway convert -f run.sqlite            writes run.hwy anew\n",
+};
+
+/* The source's name without the endings recordings have, and .hwy. */
+static char *default_output(const char *path)
+{
+	static const char *const endings[] = {".gz", ".json",   ".trace",   ".pt", ".nsys-rep",
+					      ".db", ".sqlite", ".sqlite3", ".hwy"};
+	size_t n = strlen(path), name = n;
+	while (name > 0 && path[name - 1] != '/')
+		name--;
+	for (size_t i = 0; i < sizeof endings / sizeof *endings;) {
+		size_t length = strlen(endings[i]);
+		if (n - name > length && memcmp(path + n - length, endings[i], length) == 0) {
+			n -= length;
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	char *output = hwy_alloc(n + sizeof ".hwy");
+	memcpy(output, path, n);
+	memcpy(output + n, ".hwy", sizeof ".hwy");
+	return output;
+}
+
+/* Says no before the work rather than after it. */
+static void check_output(const char *input, const char *output, bool force)
+{
+	struct stat in, out;
+	if (stat(output, &out) != 0)
+		return;
+	if (stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		cli_die("%s: is the input itself; name another output with -o", output);
+	if (S_ISDIR(out.st_mode))
+		cli_die("%s: is a directory", output);
+	if (!force)
+		cli_die("%s: exists and is kept; -f overwrites it", output);
+}
+
+static uint64_t size_of(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+}
+
+static void print_result(const char *input, const char *output, const struct hwy_trace *trace)
+{
+	uint64_t source = size_of(input), report = size_of(output), spans = trace->n_spans;
+	printf("%s: %s spans, %s", output, units_count(spans).at, units_bytes(report).at);
+	if (spans)
+		printf(", %.2f bytes a span", (double)report / (double)spans);
+	if (source)
+		printf(", %.3g %% of the source's %s", 100.0 * (double)report / (double)source,
+		       units_bytes(source).at);
+	putchar('\n');
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct cli cli = template;
+	cli.argc = argc;
+	cli.argv = argv;
+	const char *input = NULL, *output = NULL, *value;
+	bool force = false;
+	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+		if (option == OPTION_OUTPUT)
+			output = value;
+		else if (option == OPTION_FORCE)
+			force = true;
+		else if (input)
+			cli_misuse(&cli, "one file at a time: '%s' and '%s'", input, value);
+		else
+			input = value;
+	}
+	if (!input)
+		cli_misuse(&cli, "which file?");
+	char *by_default = output ? NULL : default_output(input);
+	output = output ? output : by_default;
+
+	check_output(input, output, force);
+	struct hwy_trace *trace = cli_open(input);
+	struct hwy_err err;
+	bool written = hwy_file_write(trace, output, force, cli_progress(), &err);
+	cli_progress_end();
+	if (!written)
+		cli_die("%s", err.text);
+	print_result(input, output, trace);
+	hwy_trace_free(trace);
+	free(by_default);
+	return 0;
+}

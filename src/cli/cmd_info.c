@@ -1,0 +1,115 @@
+/* cmd_info.c - headway info: what a recording holds, and how far it can be trusted. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/info.h"
+
+enum { OPTION_FORMAT, OPTION_ALL };
+static const struct cli_option options[] = {
+	[OPTION_FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
+	[OPTION_ALL] =
+		{'a', "all", NULL,
+		 "every process, property and diagnostic, not only the first or the weighty"},
+	{0},
+};
+static const struct cli template = {
+	.command = "info",
+	.usage = "headway info [options] FILE",
+	.about =
+		"Tells what a recording holds: where it comes from, what ran where, how many spans of which kind, "
+		"what was lost, and its trust: what it lacks, and which answers that weakens or forbids.",
+	.options = options,
+	.footer =
+		"JSON: one object with these keys; what is not known is null, times are ns.\n"
+		"  source       {format, version, schema}\n"
+		"  wall_ns      wall-clock time of time 0, ns since 1970 (UTC)\n"
+		"  start_ns, end_ns, duration_ns   first start and last end of any span\n"
+		"  command      the command line that was recorded\n"
+		"  hosts        [{name, cpu, cpus, os, kernel}]\n"
+		"  devices      [{ordinal, name, uuid, bus, compute, sms, memory_bytes,\n"
+		"                 memory_bandwidth}]\n"
+		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
+		"  lanes        {total, TYPE: lanes of it}\n"
+		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"
+		"  drops        [{source, reason, count, bytes}]\n"
+		"  diagnostics  [{severity, time_ns, text}]\n"
+		"  properties   {NAME: text}\n"
+		"  trust        {verdict: good|weakened|limited,\n"
+		"                lacks: [{name, count, of, effect: none|weakens|forbids, measures,\n"
+		"                         says}]}\n"
+		"\n"
+		"Examples:\n"
+		"  headway info run.sqlite\n"
+		"  headway info --all run.hwy\n"
+		"  headway info --format json trace.json.gz | jq .spans.kernel.count\n",
+};
+
+static void count_strips(struct info *info)
+{
+	struct hwy_trace *trace = info->trace;
+	for (uint32_t i = 0; i < trace->n_strips; i++) {
+		const struct hwy_strip *strip = &trace->strips[i];
+		info->spans[strip->kind] += strip->rows;
+		for (uint32_t row = 0; row < strip->rows; row++)
+			info->time[strip->kind] += hwy_get(strip, HWY_DUR, row);
+	}
+}
+
+static void gather(struct info *info)
+{
+	struct hwy_trace *trace = info->trace;
+	struct hwy_err err;
+	uint32_t kinds = HWY_KIND_BIT(HWY_KINDS) - 1;
+	if (!hwy_need(trace, kinds, HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), &err))
+		cli_die("%s", err.text);
+	info->has_window = hwy_extent(trace, kinds, &info->from, &info->to);
+	count_strips(info);
+	for (uint32_t i = 0; i < trace->n_lanes; i++)
+		if (trace->lanes[i].type >= 0 && trace->lanes[i].type < HWY_LANE_TYPES)
+			info->lanes[trace->lanes[i].type]++;
+	info->threads = hwy_zalloc((trace->n_processes + 1) * sizeof *info->threads);
+	for (uint32_t i = 0; i < trace->n_threads; i++)
+		if (trace->threads[i].process >= 0 &&
+		    trace->threads[i].process < trace->n_processes)
+			info->threads[trace->threads[i].process]++;
+	if (!trust_measure(trace, &info->trust, &err))
+		cli_die("%s", err.text);
+}
+
+int cmd_info(int argc, char **argv)
+{
+	struct cli cli = template;
+	cli.argc = argc;
+	cli.argv = argv;
+	struct info info = {0};
+	const char *path = NULL, *value;
+	bool json = false;
+	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+		if (option == OPTION_FORMAT) {
+			json = strcmp(value, "json") == 0;
+			if (!json && strcmp(value, "text") != 0)
+				cli_misuse(&cli, "unknown format '%s'; there are text and json",
+					   value);
+		} else if (option == OPTION_ALL) {
+			info.all = true;
+		} else if (path) {
+			cli_misuse(&cli, "one file at a time: '%s' and '%s'", path, value);
+		} else {
+			path = value;
+		}
+	}
+	if (!path)
+		cli_misuse(&cli, "which file?");
+	info.trace = cli_open(path);
+	gather(&info);
+	if (json)
+		info_print_json(&info, stdout);
+	else
+		info_print_text(&info, stdout);
+	free(info.threads);
+	hwy_trace_free(info.trace);
+	return 0;
+}

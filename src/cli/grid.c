@@ -1,0 +1,131 @@
+/* grid.c - see grid.h. */
+#include "cli/grid.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+int grid_columns_of(const char *text)
+{
+	int columns = 0;
+	for (; *text; text++)
+		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	return columns;
+}
+
+const char *grid_time_text(char *text, int64_t ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
+	double size = ns < 0 ? -(double)ns : (double)ns;
+	if (size < 1e3) {
+		snprintf(text, GRID_TEXT, "%" PRId64 " ns", ns);
+		return text;
+	}
+	size_t u = 0;
+	/* 999.96 µs is better said as 1.000 ms. */
+	while (u < 2 && size < units[u].ns * 0.99995)
+		u++;
+	double value = (double)ns / units[u].ns, rounded = size / units[u].ns;
+	int decimals = rounded < 9.9995 ? 3 : rounded < 99.995 ? 2 : rounded < 999.95 ? 1 : 0;
+	snprintf(text, GRID_TEXT, "%.*f %s", decimals, value, units[u].name);
+	return text;
+}
+
+const char *grid_count_text(char *text, uint64_t count)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
+	char *to = text;
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = 0;
+	return text;
+}
+
+const char *grid_percent_text(char *text, int64_t part, int64_t whole)
+{
+	double share = whole ? (double)part * 100 / (double)whole : 0;
+	if (part > 0 && share < 0.05)
+		snprintf(text, GRID_TEXT, "<0.1 %%");
+	else
+		snprintf(text, GRID_TEXT, "%.1f %%", share);
+	return text;
+}
+
+void grid_cell(struct grid *grid, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	char *text = NULL;
+	if (vasprintf(&text, format, arguments) < 0)
+		text = hwy_copy("?", 2);
+	va_end(arguments);
+	HWY_GROW(grid->cells, grid->n, grid->cap);
+	grid->cells[grid->n++] = text;
+}
+
+void grid_time(struct grid *grid, int64_t ns)
+{
+	char text[GRID_TEXT];
+	grid_cell(grid, "%s", ns ? grid_time_text(text, ns) : "–");
+}
+
+void grid_count(struct grid *grid, uint64_t count)
+{
+	char text[GRID_TEXT];
+	grid_cell(grid, "%s", count ? grid_count_text(text, count) : "–");
+}
+
+void grid_percent(struct grid *grid, int64_t part, int64_t whole)
+{
+	char text[GRID_TEXT];
+	grid_cell(grid, "%s", part ? grid_percent_text(text, part, whole) : "");
+}
+
+static void print_row(const struct grid *grid, const int *widths, uint32_t row, FILE *out)
+{
+	/* No spaces at the end of a line: they would show in what people paste. */
+	uint32_t last = grid->columns;
+	while (last > 1 && !*grid->cells[row * grid->columns + last - 1])
+		last--;
+	for (uint32_t c = 0; c < last; c++) {
+		const char *text = grid->cells[row * grid->columns + c];
+		int pad = widths[c] - grid_columns_of(text);
+		if (c == 0)
+			fprintf(out, "%s%*s", text, last > 1 ? pad : 0, "");
+		else
+			fprintf(out, "  %*s%s", pad, "", text);
+	}
+}
+
+void grid_print(struct grid *grid, FILE *out, const char *indent)
+{
+	uint32_t rows = grid->n / grid->columns;
+	int *widths = hwy_zalloc(grid->columns * sizeof *widths);
+	for (uint32_t i = 0; i < rows * grid->columns; i++) {
+		int width = grid_columns_of(grid->cells[i]);
+		if (width > widths[i % grid->columns])
+			widths[i % grid->columns] = width;
+	}
+	for (uint32_t row = 0; row < rows; row++) {
+		bool faint = grid->colour && row < grid->head;
+		fprintf(out, "%s%s", indent, faint ? "\033[2m" : "");
+		print_row(grid, widths, row, out);
+		fprintf(out, "%s\n", faint ? "\033[0m" : "");
+	}
+	for (uint32_t i = 0; i < grid->n; i++)
+		free(grid->cells[i]);
+	free(grid->cells);
+	free(widths);
+	*grid = (struct grid){.columns = grid->columns};
+}

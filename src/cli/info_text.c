@@ -1,0 +1,376 @@
+/* info_text.c - `headway info` for people: short, aligned, the weighty first.
+ *
+ * Texts come from files: they are printed with control characters replaced (cli_wrap).
+ */
+#include "cli/info.h"
+
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/units.h"
+
+enum { INDENT = 13, SHOWN = 12, LINE = 512 };
+
+const char *const info_kind_words[HWY_KINDS] = {
+	[HWY_API] = "calls into the vendor's library",
+	[HWY_KERNEL] = "kernels on a device",
+	[HWY_COPY] = "copies by a device",
+	[HWY_FILL] = "memory fills by a device",
+	[HWY_GRAPH] = "graph launches recorded as a whole",
+	[HWY_SYNC] = "waits as the driver recorded them",
+	[HWY_EVENT] = "events recorded on a stream",
+	[HWY_RANGE] = "annotations: NVTX, or a framework's",
+	[HWY_OP] = "a framework's operators",
+	[HWY_CALL] = "functions of the program",
+	[HWY_OS] = "calls into the operating system",
+	[HWY_STATE] = "what threads did: running or not",
+	[HWY_MEMORY] = "allocations and releases",
+	[HWY_SAMPLE] = "where threads were: samples with stacks",
+	[HWY_COUNTER] = "values of counters",
+	[HWY_OVERHEAD] = "the profiler's own time",
+};
+
+const char *info_severity(int64_t severity)
+{
+	return severity == 3 ? "error" : severity == 2 ? "warning" : "info";
+}
+
+const char *info_verdict(const struct hwy_trust *trust)
+{
+	static const char *const words[] = {"good", "weakened", "limited"};
+	enum hwy_effect worst = HWY_EFFECT_NONE;
+	for (unsigned i = 0; i < HWY_LACKS; i++)
+		if (trust->lacks[i].count && trust->lacks[i].effect > worst)
+			worst = trust->lacks[i].effect;
+	return words[worst];
+}
+
+struct page { /* where it is printed */
+	FILE *out;
+	int width;
+	const char *bold, *dim, *red, *yellow, *green, *plain;
+};
+
+static void label(const struct page *page, const char *name)
+{
+	fprintf(page->out, "%s%-*s%s", page->bold, INDENT, name, page->plain);
+}
+
+/* A line with its spaces kept, control characters replaced. */
+static void put_plain(const struct page *page, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, page->out);
+	fputc('\n', page->out);
+}
+
+static void field(const struct page *page, const char *name, const char *text)
+{
+	if (!text || !*text)
+		return;
+	label(page, name);
+	cli_wrap(page->out, text, INDENT, page->width);
+}
+
+/* Adds to a line; what does not fit is left away. */
+static void add(char *line, const char *separator, const char *text)
+{
+	size_t n = strlen(line);
+	if (text && *text)
+		snprintf(line + n, LINE - n, "%s%s", n ? separator : "", text);
+}
+
+static void print_source(const struct page *page, const struct info *info)
+{
+	const struct hwy_trace *trace = info->trace;
+	char line[LINE] = "";
+	const char *product = hwy_property(trace, "source.product");
+	add(line, " ", product ? product : hwy_property(trace, "source.format"));
+	add(line, " ", hwy_property(trace, "source.version"));
+	add(line, ", schema ", hwy_property(trace, "source.schema"));
+	field(page, "Source", line);
+
+	char when[LINE] = "";
+	if (trace->wall != HWY_NONE)
+		add(when, "", units_wall(trace->wall + (info->has_window ? info->from : 0)).at);
+	if (info->has_window)
+		add(when, ", for ", units_time(info->to - info->from).at);
+	field(page, "Recorded", when);
+	field(page, "Command", hwy_property(trace, "command"));
+}
+
+static void print_hosts(const struct page *page, const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_hosts; i++) {
+		const struct hwy_host *host = &trace->hosts[i];
+		char line[LINE] = "", cpus[40] = "";
+		add(line, "", hwy_str(trace, host->name));
+		add(line, ", ", hwy_str(trace, host->cpu));
+		if (host->cpus > 0)
+			snprintf(cpus, sizeof cpus, "%lld CPUs", (long long)host->cpus);
+		add(line, ", ", cpus);
+		add(line, ", ", hwy_str(trace, host->os));
+		add(line, ", ", hwy_str(trace, host->kernel));
+		field(page, i ? "" : "Host", line);
+	}
+	char line[LINE] = "";
+	add(line, "", hwy_property(trace, "driver"));
+	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
+	field(page, "Driver", line);
+}
+
+static int widest_name(const struct hwy_trace *trace)
+{
+	int widest = 0;
+	for (uint32_t i = 0; i < trace->n_devices; i++) {
+		int n = (int)hwy_text(trace, trace->devices[i].name).length;
+		widest = n > widest ? n : widest;
+	}
+	return widest < 60 ? widest : 60;
+}
+
+static void print_devices(const struct page *page, const struct hwy_trace *trace)
+{
+	int name = widest_name(trace);
+	for (uint32_t i = 0; i < trace->n_devices; i++) {
+		const struct hwy_device *device = &trace->devices[i];
+		char line[LINE] = "", part[80];
+		if (device->sms > 0) {
+			snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
+			add(line, ", ", part);
+		}
+		if (device->memory_bytes > 0)
+			add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
+		if (device->memory_bandwidth > 0) {
+			snprintf(part, sizeof part, "%s/s",
+				 units_bytes((uint64_t)device->memory_bandwidth).at);
+			add(line, ", ", part);
+		}
+		if (device->compute_major > 0) {
+			snprintf(part, sizeof part, "compute %lld.%lld",
+				 (long long)device->compute_major,
+				 (long long)device->compute_minor);
+			add(line, ", ", part);
+		}
+		label(page, i ? "" : "Devices");
+		fprintf(page->out, "%lld  ", (long long)device->ordinal);
+		char whole[2 * LINE];
+		snprintf(whole, sizeof whole, "%-*.*s  %s", name, 60, hwy_str(trace, device->name),
+			 line);
+		put_plain(page, name || *line ? whole : "the recording does not describe it");
+	}
+	if (trace->n_devices == 0)
+		field(page, "Devices", "none");
+}
+
+static void describe_process(const struct info *info, uint32_t i, char *line)
+{
+	const struct hwy_process *process = &info->trace->processes[i];
+	char part[120];
+	snprintf(part, sizeof part, "%lld", (long long)process->pid);
+	if (process->pid != HWY_NONE)
+		add(line, "", part);
+	const char *name = hwy_str(info->trace, process->name);
+	const char *slash = strrchr(name, '/');
+	add(line, "  ", slash && slash[1] ? slash + 1 : name);
+	if (info->threads[i]) {
+		snprintf(part, sizeof part, "%u thread%s", info->threads[i],
+			 info->threads[i] == 1 ? "" : "s");
+		add(line, "  ", part);
+	}
+	if (process->rank != HWY_NONE) {
+		snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
+		add(line, "  ", part);
+		if (process->world != HWY_NONE) {
+			snprintf(part, sizeof part, "%lld", (long long)process->world);
+			add(line, " of ", part);
+		}
+	}
+}
+
+/* Processes without a thread or a span are of no use to the reader of a short page. */
+static bool process_counts(const struct info *info, uint32_t i)
+{
+	if (info->all)
+		return true;
+	for (uint32_t lane = 0; lane < info->trace->n_lanes; lane++)
+		if (info->trace->lanes[lane].process == (int64_t)i)
+			return true;
+	return false;
+}
+
+static void print_processes(const struct page *page, const struct info *info)
+{
+	uint32_t shown = 0, left = 0;
+	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
+		if (!process_counts(info, i))
+			continue;
+		if (shown == SHOWN && !info->all) {
+			left++;
+			continue;
+		}
+		char line[LINE] = "";
+		describe_process(info, i, line);
+		label(page, shown++ ? "" : "Processes");
+		put_plain(page, line);
+	}
+	if (left)
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "", page->dim, left,
+			page->plain);
+}
+
+/* The device's work first, then what asked for it, then the rest. */
+static const enum hwy_kind kind_order[HWY_KINDS] = {
+	HWY_KERNEL, HWY_COPY,   HWY_FILL,    HWY_GRAPH,    HWY_API, HWY_SYNC,
+	HWY_EVENT,  HWY_OP,     HWY_RANGE,   HWY_CALL,     HWY_OS,  HWY_STATE,
+	HWY_SAMPLE, HWY_MEMORY, HWY_COUNTER, HWY_OVERHEAD,
+};
+
+static void print_counts(const struct page *page, const struct info *info)
+{
+	char line[LINE] = "", part[80];
+	for (unsigned i = 0; i < HWY_LANE_TYPES; i++)
+		if (info->lanes[i]) {
+			snprintf(part, sizeof part, "%u %s", info->lanes[i],
+				 hwy_lane_type_names[i]);
+			add(line, ", ", part);
+		}
+	field(page, "Lanes", *line ? line : "none");
+
+	label(page, "Spans");
+	fprintf(page->out, "%s%s\n", units_count(info->trace->n_spans).at,
+		info->trace->n_spans ? "; of each kind, and their durations added up:" : "");
+	for (unsigned n = 0; n < HWY_KINDS; n++) {
+		enum hwy_kind i = kind_order[n];
+		if (!info->spans[i])
+			continue;
+		bool lasts = info->time[i] > 0;
+		fprintf(page->out, "  %-*s%13s  %10s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
+			units_count(info->spans[i]).at, lasts ? units_time(info->time[i]).at : "",
+			page->dim, info_kind_words[i], page->plain);
+	}
+}
+
+static void print_drops(const struct page *page, const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_drops; i++) {
+		const struct hwy_drop *drop = &trace->drops[i];
+		char line[LINE] = "";
+		if (drop->count > 0)
+			add(line, "", units_count((uint64_t)drop->count).at);
+		add(line, " ", hwy_str(trace, drop->source));
+		add(line, ": ", hwy_str(trace, drop->reason));
+		field(page, i ? "" : "Dropped", *line ? line : "records, number unknown");
+	}
+	if (trace->n_drops == 0)
+		field(page, "Dropped", "nothing, as far as the recorder tells");
+}
+
+static void print_diagnostics(const struct page *page, const struct info *info)
+{
+	const struct hwy_trace *trace = info->trace;
+	uint32_t count[4] = {0}, shown = 0, left = 0;
+	for (uint32_t i = 0; i < trace->n_diagnostics; i++)
+		count[trace->diagnostics[i].severity & 3]++;
+	if (trace->n_diagnostics == 0)
+		return;
+	label(page, "Messages");
+	fprintf(page->out, "%u error%s, %u warning%s, %u note%s%s\n", count[3],
+		count[3] == 1 ? "" : "s", count[2], count[2] == 1 ? "" : "s", count[1] + count[0],
+		count[1] + count[0] == 1 ? "" : "s", info->all ? "" : " (--all shows every one)");
+	for (uint32_t i = 0; i < trace->n_diagnostics; i++) {
+		const struct hwy_diagnostic *diagnostic = &trace->diagnostics[i];
+		if (!info->all && diagnostic->severity < 2)
+			continue;
+		if (!info->all && shown == SHOWN) {
+			left++;
+			continue;
+		}
+		shown++;
+		fprintf(page->out, "  %s%-*s%s", diagnostic->severity == 3 ? page->red : page->dim,
+			INDENT - 2, info_severity(diagnostic->severity), page->plain);
+		cli_wrap(page->out, hwy_str(trace, diagnostic->text), INDENT, page->width);
+	}
+	if (left)
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "", page->dim, left,
+			page->plain);
+}
+
+static void print_lack(const struct page *page, const struct hwy_lack *lack)
+{
+	static const char *const words[] = {"note", "weakens", "forbids"};
+	const char *const colours[] = {page->dim, page->yellow, page->red};
+	enum hwy_effect effect = lack->count ? lack->effect : HWY_EFFECT_NONE;
+	char line[2 * LINE] = "";
+	snprintf(line, sizeof line, "%s%s%s %s. %s", units_count(lack->count).at,
+		 lack->of ? " of " : "", lack->of ? units_count(lack->of).at : "", lack->what,
+		 lack->says);
+	fprintf(page->out, "  %s%-*s%s", colours[effect], INDENT - 2,
+		lack->count ? words[effect] : "fine", page->plain);
+	cli_wrap(page->out, line, INDENT, page->width);
+	if (effect != HWY_EFFECT_NONE && lack->measures && *lack->measures) {
+		fprintf(page->out, "%*s", INDENT, "");
+		snprintf(line, sizeof line, "concerns: %s", lack->measures);
+		cli_wrap(page->out, line, INDENT, page->width);
+	}
+}
+
+static void print_trust(const struct page *page, const struct info *info)
+{
+	const char *verdict = info_verdict(&info->trust);
+	bool good = strcmp(verdict, "good") == 0, limited = strcmp(verdict, "limited") == 0;
+	label(page, "Trust");
+	fprintf(page->out, "%s%s%s%s\n",
+		good      ? page->green
+		: limited ? page->red
+			  : page->yellow,
+		verdict, page->plain,
+		good      ? ": what the analyses need is there"
+		: limited ? ": some answers cannot be had from this recording"
+			  : ": some answers are less certain");
+	for (unsigned i = 0; i < HWY_LACKS; i++)
+		if (info->trust.lacks[i].count || (info->all && info->trust.lacks[i].of))
+			print_lack(page, &info->trust.lacks[i]);
+}
+
+static void print_properties(const struct page *page, const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_properties; i++) {
+		char line[2 * LINE];
+		snprintf(line, sizeof line, "%s = %s", hwy_str(trace, trace->properties[i].name),
+			 hwy_str(trace, trace->properties[i].value));
+		field(page, i ? "" : "Properties", line);
+	}
+}
+
+void info_print_text(const struct info *info, FILE *out)
+{
+	bool colour = cli_colour(out);
+	int width = cli_width(out);
+	struct page page = {
+		.out = out,
+		.width = width == 0    ? 0
+			 : width < 40  ? 40
+			 : width > 110 ? 110
+				       : width,
+		.bold = colour ? "\033[1m" : "",
+		.dim = colour ? "\033[2m" : "",
+		.red = colour ? "\033[31m" : "",
+		.yellow = colour ? "\033[33m" : "",
+		.green = colour ? "\033[32m" : "",
+		.plain = colour ? "\033[0m" : "",
+	};
+	print_source(&page, info);
+	print_hosts(&page, info->trace);
+	fputc('\n', out);
+	print_devices(&page, info->trace);
+	print_processes(&page, info);
+	fputc('\n', out);
+	print_counts(&page, info);
+	fputc('\n', out);
+	print_trust(&page, info);
+	print_drops(&page, info->trace);
+	print_diagnostics(&page, info);
+	if (info->all)
+		print_properties(&page, info->trace);
+}

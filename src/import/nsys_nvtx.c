@@ -1,0 +1,294 @@
+/* nsys_nvtx.c - NVTX: ranges, marks, and the names of domains and categories.
+ *
+ * A name is text or, for registered strings, textId. Push/pop ranges and marks stand on a lane of their
+ * thread and domain, start/end ranges on one of the thread that started them. A range without an end was
+ * open when recording stopped: it reaches to the last event of its lane. nsys prints the row id as RangeId.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/nsys.h"
+
+enum { /* ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
+       CATEGORY = 33,
+       MARK = 34,
+       PUSHPOP = 59,
+       STARTEND = 60,
+       PUSHPOP_TEXT = 70,
+       STARTEND_TEXT = 71,
+       DOMAIN_CREATE = 75,
+};
+
+/* Most ranges have nothing but times, a thread and a name. Asking every row for the rest would take as long
+ * as reading it, so the first pass only asks whether there is any, and gives way to one that reads it all
+ * from the first row that has some. */
+#define COMMON "!start !end !eventType rowid globalTid domainId text textId "
+#define BRIEF                                                                                      \
+	COMMON "?endGlobalTid,category,color,uint64Value,int64Value,doubleValue,uint32Value,"      \
+	       "int32Value,floatValue,jsonText,jsonTextId,binaryData"
+#define FULL                                                                                       \
+	COMMON "endGlobalTid category color uint64Value int64Value doubleValue uint32Value "       \
+	       "int32Value floatValue jsonText jsonTextId binaryData"
+enum {
+	AT_TYPE = 2,
+	AT_ROW,
+	AT_TID,
+	AT_DOMAIN,
+	AT_TEXT,
+	AT_TEXT_ID,
+	AT_MORE,
+	AT_END_TID = AT_MORE,
+	AT_CATEGORY,
+	AT_COLOR,
+	AT_U64,
+	AT_I64,
+	AT_DOUBLE,
+	AT_U32,
+	AT_I32,
+	AT_FLOAT,
+	AT_JSON,
+	AT_JSON_ID,
+	AT_BINARY,
+};
+
+struct nvtx {
+	struct nsys *n;
+	struct hwy_map domains;    /* process, domain -> text + 1 */
+	struct hwy_map categories; /* process, domain, category -> text + 1 */
+	struct hwy_map lanes;      /* thread, domain, style -> lane + 1 */
+	uint64_t last_key;
+	uint32_t last_lane;
+	int64_t *ends; /* by lane: the last end */
+	uint32_t n_ends, cap_ends;
+	uint64_t unfinished;
+};
+
+static uint64_t domain_key(uint32_t process, int64_t domain)
+{
+	return (uint64_t)process << 40 ^ (uint64_t)domain;
+}
+
+static uint64_t category_key(uint32_t process, int64_t domain, int64_t category)
+{
+	return hwy_mix(domain_key(process, domain)) ^ (uint64_t)category;
+}
+
+/* 'text' is the column of the text; the next one is textId. */
+static uint32_t name_of(struct nsys_query *q, int text)
+{
+	uint32_t name = nsys_text(q, text);
+	return name ? name : nsys_string_of(q, text + 1);
+}
+
+static void read_names(struct nvtx *x)
+{
+	struct nsys_query q;
+	if (!nsys_select(x->n, &q, "NVTX_EVENTS",
+			 "!eventType globalTid domainId category text textId",
+			 "WHERE eventType IN (33, 75)"))
+		return;
+	while (nsys_next(&q)) {
+		uint32_t process = nsys_process(x->n, nsys_int(&q, 1));
+		int64_t domain = nsys_int(&q, 2);
+		uint32_t name = name_of(&q, 4);
+		if (nsys_int(&q, 0) == DOMAIN_CREATE)
+			*hwy_map_put(&x->domains, domain_key(process, domain), NULL) = name + 1;
+		else
+			*hwy_map_put(&x->categories, category_key(process, domain, nsys_int(&q, 3)),
+				     NULL) = name + 1;
+	}
+}
+
+/* The name of a domain; 0 is the default one and has none. */
+static uint32_t domain_name(struct nvtx *x, uint32_t process, int64_t domain)
+{
+	char text[48];
+	const uint32_t *known = hwy_map_get(&x->domains, domain_key(process, domain));
+	if (known)
+		return *known - 1;
+	if (domain == 0)
+		return 0;
+	snprintf(text, sizeof text, "domain %lld", (long long)domain);
+	return hwy_text_id(x->n->b, text);
+}
+
+static uint32_t category_name(struct nvtx *x, uint32_t process, int64_t domain, int64_t category)
+{
+	char text[32];
+	uint32_t *at = hwy_map_put(&x->categories, category_key(process, domain, category), NULL);
+	if (!*at) {
+		snprintf(text, sizeof text, "%lld", (long long)category);
+		*at = hwy_text_id(x->n->b, text) + 1;
+	}
+	return *at - 1;
+}
+
+static uint32_t lane_for(struct nvtx *x, uint32_t thread, int64_t domain, bool startend)
+{
+	uint64_t key = (uint64_t)thread << 33 ^ (uint64_t)startend << 32 ^ (uint64_t)domain;
+	if (key == x->last_key)
+		return x->last_lane;
+	uint32_t *at = hwy_map_put(&x->lanes, key, NULL);
+	if (!*at) {
+		uint32_t process = x->n->threads[thread].process;
+		struct hwy_lane lane =
+			hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE, process, thread);
+		lane.name = domain_name(x, process, domain);
+		*at = hwy_add_lane(x->n->b, lane) + 1;
+		while (x->n_ends < *at) {
+			HWY_GROW(x->ends, x->n_ends, x->cap_ends);
+			x->ends[x->n_ends++] = INT64_MIN;
+		}
+	}
+	x->last_key = key;
+	return x->last_lane = *at - 1;
+}
+
+static int64_t bits_of(double value)
+{
+	int64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static void put_payload(struct nsys_query *q, struct hwy_row *row)
+{
+	static const uint8_t types[] = {HWY_PAYLOAD_U64,  HWY_PAYLOAD_I64,  HWY_PAYLOAD_DOUBLE,
+					HWY_PAYLOAD_U32,  HWY_PAYLOAD_I32,  HWY_PAYLOAD_FLOAT,
+					HWY_PAYLOAD_JSON, HWY_PAYLOAD_JSON, HWY_PAYLOAD_BINARY};
+	row->v[HWY_PAYLOAD_TYPE] = row->v[HWY_PAYLOAD] = 0;
+	int at = AT_U64;
+	while (at <= AT_BINARY && nsys_null(q, at))
+		at++;
+	if (at > AT_BINARY)
+		return;
+	row->v[HWY_PAYLOAD_TYPE] = types[at - AT_U64];
+	switch (at) {
+	case AT_DOUBLE:
+	case AT_FLOAT: row->v[HWY_PAYLOAD] = bits_of(sqlite3_column_double(q->stmt, at)); break;
+	case AT_JSON_ID: row->v[HWY_PAYLOAD] = nsys_string_of(q, at); break;
+	case AT_JSON:
+	case AT_BINARY: row->v[HWY_PAYLOAD] = nsys_text(q, at); break;
+	default: row->v[HWY_PAYLOAD] = nsys_int(q, at);
+	}
+}
+
+static enum hwy_style style_of(int64_t type)
+{
+	switch (type) {
+	case MARK: return HWY_MARK;
+	case PUSHPOP:
+	case PUSHPOP_TEXT: return HWY_PUSHPOP;
+	case STARTEND:
+	case STARTEND_TEXT: return HWY_STARTEND;
+	default: return HWY_STYLE_NONE;
+	}
+}
+
+static void describe(struct nvtx *x, struct nsys_query *q, uint32_t process, struct hwy_row *row)
+{
+	int64_t category = nsys_int(q, AT_CATEGORY);
+	row->v[HWY_CATEGORY] =
+		category ? category_name(x, process, nsys_int(q, AT_DOMAIN), category) : 0;
+	row->v[HWY_COLOR] = nsys_null(q, AT_COLOR)
+				    ? 0
+				    : (nsys_int(q, AT_COLOR) & 0xffffffff) | INT64_C(1) << 32;
+	row->v[HWY_END_THREAD] = nsys_null(q, AT_END_TID)
+					 ? 0
+					 : 1 + (int64_t)nsys_thread(x->n, nsys_int(q, AT_END_TID));
+	put_payload(q, row);
+}
+
+/* START and DUR of a range or mark; 'open': of a range that has no end. */
+static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane, bool open,
+			struct hwy_row *row)
+{
+	row->v[HWY_FLAGS] = 0;
+	if (row->v[HWY_STYLE] == HWY_MARK || open) {
+		if (!nsys_moment(q, row))
+			return false;
+		int64_t start = row->v[HWY_START];
+		row->v[HWY_FLAGS] = open ? HWY_FLAG_UNFINISHED : HWY_FLAG_MARK;
+		row->v[HWY_DUR] = open && x->ends[lane] > start ? x->ends[lane] - start : 0;
+	} else if (!nsys_times(q, row)) {
+		return false;
+	}
+	int64_t end = row->v[HWY_START] + row->v[HWY_DUR];
+	if (end > x->ends[lane])
+		x->ends[lane] = end;
+	return true;
+}
+
+static void add_range(struct nvtx *x, struct nsys_query *q, struct hwy_row *row, bool full,
+		      bool open)
+{
+	struct nsys *n = x->n;
+	enum hwy_style style = style_of(nsys_int(q, AT_TYPE));
+	if (style == HWY_STYLE_NONE)
+		return;
+	if (!open && style != HWY_MARK && nsys_null(q, 1)) {
+		x->unfinished++;
+		return;
+	}
+	if (open && style == HWY_MARK)
+		return;
+	uint32_t thread = nsys_thread(n, nsys_int(q, AT_TID));
+	uint32_t lane = lane_for(x, thread, nsys_int(q, AT_DOMAIN), style == HWY_STARTEND);
+	row->v[HWY_STYLE] = style;
+	if (!range_times(x, q, lane, open, row))
+		return;
+	row->v[HWY_NAME] = name_of(q, AT_TEXT);
+	row->v[HWY_ROW] = nsys_int(q, AT_ROW);
+	if (full)
+		describe(x, q, n->threads[thread].process, row);
+	hwy_add_span(n->b, lane, HWY_RANGE, row);
+}
+
+/* Ranges and marks up to the first that has more than the brief columns; yields its row. */
+static int64_t read_brief(struct nvtx *x)
+{
+	struct nsys_query q;
+	struct hwy_row row = {0};
+	if (!nsys_select(x->n, &q, "NVTX_EVENTS", BRIEF, NULL))
+		return HWY_NONE;
+	while (nsys_next(&q)) {
+		if (nsys_int(&q, AT_MORE)) {
+			int64_t stop = nsys_int(&q, AT_ROW);
+			nsys_close(&q);
+			return stop;
+		}
+		add_range(x, &q, &row, false, false);
+	}
+	return HWY_NONE;
+}
+
+static void read_full(struct nvtx *x, const char *where, bool open)
+{
+	struct nsys_query q;
+	struct hwy_row row = {0};
+	if (!nsys_select(x->n, &q, "NVTX_EVENTS", FULL, where))
+		return;
+	while (nsys_next(&q))
+		add_range(x, &q, &row, true, open);
+}
+
+void nsys_read_nvtx(struct nsys *n)
+{
+	struct nvtx x = {.n = n, .last_key = UINT64_MAX};
+	if (!nsys_has_table(n, "NVTX_EVENTS"))
+		return;
+	read_names(&x);
+	int64_t stop = read_brief(&x);
+	if (stop != HWY_NONE) {
+		char where[64];
+		snprintf(where, sizeof where, "WHERE rowid >= %lld", (long long)stop);
+		read_full(&x, where, false);
+	}
+	if (x.unfinished)
+		read_full(&x, "WHERE \"end\" IS NULL", true);
+	hwy_map_free(&x.domains);
+	hwy_map_free(&x.categories);
+	hwy_map_free(&x.lanes);
+	free(x.ends);
+}

@@ -1,0 +1,105 @@
+/* open.c - chooses the reader of a file by what the file holds. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/import.h"
+#include "import/nsysrep.h"
+#include "trace/file.h"
+
+#define READS                                                                                      \
+	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
+
+static const char sqlite_magic[] = "SQLite format 3"; /* its 0 is part of it */
+
+/* The first bytes of the file; -1 with a sentence in err. */
+static ssize_t read_head(const char *path, unsigned char *head, size_t length, struct hwy_err *err)
+{
+	struct stat info;
+	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0) {
+		hwy_fail(err, "%s: %s", path, strerror(errno));
+		return -1;
+	}
+	ssize_t got = -1;
+	if (fstat(file, &info) != 0)
+		hwy_fail(err, "%s: %s", path, strerror(errno));
+	else if (S_ISDIR(info.st_mode))
+		hwy_fail(err, "%s: is a directory; name a file in it", path);
+	else if (!S_ISREG(info.st_mode))
+		hwy_fail(err, "%s: is not a regular file; write it to one first", path);
+	else if (info.st_size == 0)
+		hwy_fail(err, "%s: is empty; was the recording interrupted?", path);
+	else if ((got = pread(file, head, length, 0)) < 0)
+		hwy_fail(err, "%s: %s", path, strerror(errno));
+	close(file);
+	return got;
+}
+
+static bool looks_like_json(const unsigned char *head, size_t length)
+{
+	size_t at = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
+	while (at < length && isspace(head[at]))
+		at++;
+	return at < length && (head[at] == '{' || head[at] == '[');
+}
+
+/* What an unknown file seems to be. */
+static const char *guess(const unsigned char *head, size_t length)
+{
+	static const struct {
+		const char *magic;
+		size_t length;
+		const char *what;
+	} known[] = {
+		{"\x7f"
+		 "ELF",
+		 4, "a program or library"},
+		{"PK\x03\x04", 4, "a zip archive; unpack it first"},
+		{"\xfd"
+		 "7zXZ",
+		 5, "an xz archive; unpack it first"},
+		{"\x28\xb5\x2f\xfd", 4, "a zstd archive; unpack it first"},
+		{"BZh", 3, "a bzip2 archive; unpack it first"},
+		{"PAR1", 4, "a Parquet file; export with --type sqlite instead"},
+		{"ARROW1", 6, "an Arrow file; export with --type sqlite instead"},
+		{"\x89HDF", 4, "an HDF5 file; export with --type sqlite instead"},
+		{"NVR\x00", 4, "an Nsight Compute report"},
+		{"PERFILE2", 8, "a perf recording"},
+		{"SQLite", 6, "a damaged SQLite database"},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (length >= known[i].length && !memcmp(head, known[i].magic, known[i].length))
+			return known[i].what;
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (!isprint(head[i]) && !isspace(head[i]) && head[i] < 0x80)
+			return "a binary file of an unknown kind";
+	}
+	return "a text file that is not JSON";
+}
+
+struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
+			   struct hwy_err *err)
+{
+	unsigned char head[512];
+	ssize_t got = read_head(path, head, sizeof head, err);
+	if (got < 0)
+		return NULL;
+	size_t length = (size_t)got;
+	if (hwy_file_is_report(head, length))
+		return hwy_file_open(path, err);
+	if (length >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic))
+		return import_nsys(path, progress, err);
+	bool gzip = length >= 2 && head[0] == 0x1f && head[1] == 0x8b;
+	if (gzip || looks_like_json(head, length))
+		return import_kineto(path, progress, err);
+	if (nsysrep_is_report(path, head, length))
+		return import_nsysrep(path, progress, err);
+	hwy_fail(err, "%s: seems to be %s; %s", path, guess(head, length), READS);
+	return NULL;
+}

@@ -1,0 +1,170 @@
+/* file_check.c - are the numbers of a report what model.h says they are?
+ *
+ * The rest of Headway indexes tables with these numbers without looking twice. A checksum finds accidents;
+ * this finds what was written wrong, or with intent. The writer asks too: what it writes can be read.
+ */
+#include <inttypes.h>
+
+#include "trace/file_format.h"
+
+/* The largest value a column may hold; -1: any. */
+static int64_t column_limit(const struct hwy_trace *trace, unsigned col)
+{
+	switch (col) {
+	case HWY_LINK: return trace->n_spans;
+	case HWY_NAME:
+	case HWY_CATEGORY:
+	case HWY_REASON:
+	case HWY_ARGS: return trace->strings.n - 1;
+	case HWY_SHAPE: return trace->n_shapes;
+	case HWY_SYMBOL: return trace->n_symbols;
+	case HWY_STACK: return trace->n_stacks;
+	case HWY_SRC_DEVICE:
+	case HWY_DST_DEVICE: return trace->n_devices;
+	case HWY_WAITED: return trace->n_streams;
+	case HWY_END_THREAD: return trace->n_threads;
+	case HWY_DUR: return FORMAT_TIME_LIMIT - 1;
+	case HWY_DIRECTION: return HWY_DIRECTIONS - 1;
+	case HWY_SRC_MEMORY:
+	case HWY_DST_MEMORY: return HWY_MEMORY_KINDS - 1;
+	case HWY_OPERATION: return HWY_RELEASE;
+	case HWY_SYNC_TYPE: return HWY_SYNC_TYPES - 1;
+	case HWY_CAUSE: return HWY_CAUSE_ACCESS_COUNTERS;
+	case HWY_STYLE: return HWY_MARK;
+	case HWY_PAYLOAD_TYPE: return HWY_PAYLOAD_BINARY;
+	default: return -1;
+	}
+}
+
+static bool out_of_range(const struct hwy_strip *strip, unsigned col, int64_t value,
+			 struct hwy_err *err)
+{
+	return hwy_fail(err,
+			"column '%s' of lane %" PRIu32 " (%s): value %" PRId64 " is out of range",
+			hwy_col_names[col], strip->lane, hwy_kind_names[strip->kind], value);
+}
+
+static bool check_limits(const struct hwy_strip *strip, unsigned col, int64_t low, int64_t high,
+			 struct hwy_err *err)
+{
+	const struct hwy_column *column = strip->columns[col];
+	for (uint32_t i = 0; i < column->n_chunks; i++) {
+		const struct hwy_chunk *chunk = &column->chunks[i];
+		if (chunk->base < low || chunk->base > high)
+			return out_of_range(strip, col, chunk->base, err);
+		uint64_t top = chunk_top(chunk, chunk_rows(column->rows, i));
+		if (top > (uint64_t)high - (uint64_t)chunk->base)
+			return out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top),
+					    err);
+	}
+	return true;
+}
+
+static bool check_ascending(const struct hwy_strip *strip, struct hwy_err *err)
+{
+	const struct hwy_column *column = strip->columns[HWY_START];
+	int64_t before = INT64_MIN;
+	for (uint32_t row = 0; row < column->rows; row++) {
+		int64_t start = column_get(column, row);
+		if (start < before)
+			return hwy_fail(err,
+					"lane %" PRIu32 " (%s): span %" PRIu32
+					" starts before the one in front of it",
+					strip->lane, hwy_kind_names[strip->kind], row);
+		before = start;
+	}
+	return true;
+}
+
+/* hwy_corr follows links without asking what they lead to. */
+static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			struct hwy_err *err)
+{
+	const struct hwy_column *column = strip->columns[HWY_LINK];
+	const struct hwy_strip *api = NULL; /* where the last one led */
+	for (uint32_t row = 0; row < column->rows; row++) {
+		int64_t link = column_get(column, row);
+		if (link == 0)
+			continue;
+		uint32_t id = (uint32_t)(link - 1), api_row;
+		if (!api || id < api->first || id - api->first >= api->rows)
+			api = hwy_strip_of(trace, id, &api_row);
+		if (api->kind != HWY_API)
+			return out_of_range(strip, HWY_LINK, link, err);
+	}
+	return true;
+}
+
+bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		  struct hwy_err *err)
+{
+	if (col == HWY_START)
+		return check_limits(strip, col, -FORMAT_TIME_LIMIT, FORMAT_TIME_LIMIT, err) &&
+		       check_ascending(strip, err);
+	int64_t limit = column_limit(trace, col);
+	if (limit >= 0 && !check_limits(strip, col, 0, limit, err))
+		return false;
+	return col != HWY_LINK || check_links(trace, strip, err);
+}
+
+/* ---- records ---------------------------------------------------------------------------------- */
+
+struct range {
+	const char *field;
+	int64_t value, count;
+	bool may_be_none;
+};
+
+static bool check_ranges(const char *table, uint32_t row, const struct range *ranges, size_t n,
+			 struct hwy_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct range *r = &ranges[i];
+		if ((r->value == HWY_NONE && r->may_be_none) ||
+		    (r->value >= 0 && r->value < r->count))
+			continue;
+		return hwy_fail(err, "%s %" PRIu32 ": '%s' is %" PRId64 ", there are %" PRId64,
+				table, row, r->field, r->value, r->count);
+	}
+	return true;
+}
+
+/* INDEX(lane, process, processes): lane->process is an index into trace->processes, or HWY_NONE. */
+#define INDEX(record, field, table)                                                                \
+	{                                                                                          \
+#field, (record)->field, trace->n_##table, true                                    \
+	}
+#define CHECK(table, record, ...)                                                                  \
+	for (uint32_t i = 0; i < trace->n_##table; i++) {                                          \
+		const __typeof__(*trace->table) *record = &trace->table[i];                        \
+		const struct range ranges[] = {__VA_ARGS__};                                       \
+		if (!check_ranges(#table, i, ranges, sizeof ranges / sizeof *ranges, err))         \
+			return false;                                                              \
+	}
+
+bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
+{
+	CHECK(lanes, lane, {"type", lane->type, HWY_LANE_TYPES, false},
+	      INDEX(lane, process, processes), INDEX(lane, thread, threads),
+	      INDEX(lane, device, devices), INDEX(lane, stream, streams))
+	CHECK(processes, process, INDEX(process, host, hosts), INDEX(process, parent, processes))
+	CHECK(threads, thread, INDEX(thread, process, processes))
+	CHECK(devices, device, INDEX(device, host, hosts))
+	CHECK(contexts, context, INDEX(context, process, processes),
+	      INDEX(context, device, devices))
+	CHECK(streams, stream, INDEX(stream, process, processes), INDEX(stream, device, devices))
+	CHECK(modules, module, INDEX(module, process, processes))
+	/* A caller's entry stands before its callees': no way through the trie runs in a circle. */
+	CHECK(stacks, stack, {"parent", stack->parent, (int64_t)i + 1, false},
+	      {"frame", stack->frame, trace->n_frames, false})
+	CHECK(edges, edge, {"kind", edge->kind, HWY_EDGE_LAUNCH + 1, false},
+	      {"from", edge->from, trace->n_spans, false}, {"to", edge->to, trace->n_spans, false})
+	CHECK(groups, group, INDEX(group, process, processes))
+	CHECK(clocks, clock, INDEX(clock, host, hosts), INDEX(clock, device, devices))
+	CHECK(calibrations, calibration, INDEX(calibration, device, devices))
+	CHECK(drops, drop, INDEX(drop, process, processes), INDEX(drop, thread, threads))
+	CHECK(diagnostics, diagnostic, INDEX(diagnostic, process, processes))
+	CHECK(results, result, {"version", result->version, INT64_MAX, true},
+	      {"bytes", result->bytes, INT64_MAX, false})
+	return true;
+}

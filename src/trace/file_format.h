@@ -1,0 +1,106 @@
+/* file_format.h - what writer and reader of the report share: numbers of the format, the open file, and
+ * the checks that both apply, so that what is written can be read. The specification is
+ * docs/report-format.md.
+ */
+#ifndef HWY_TRACE_FILE_FORMAT_H
+#define HWY_TRACE_FILE_FORMAT_H
+
+#include "trace/codec.h"
+#include "trace/file.h"
+
+/* Bytes that text-mode transfers and 7-bit channels would change. */
+#define FORMAT_MAGIC "\x89HWY\r\n\x1a\n"
+#define FORMAT_END "HWY.END\n"
+
+enum {
+	FORMAT_MAJOR = 1,
+	FORMAT_MINOR = 0,
+	FORMAT_HEADER = 24,
+	FORMAT_TRAILER = 32,
+
+	/* Sections 1 … 20 are the records of trace.h. */
+	SECTION_STRINGS = 32,
+	SECTION_STRIP = 33,
+	SECTION_PYRAMID = 34,
+	SECTION_RESULT = 35,
+	SECTION_VERSION = 1, /* of all of them */
+
+	/* The first byte of a chunk in the directory. */
+	CHUNK_PLANES = 0x0f,
+	CHUNK_DELTA = 0x10,
+	CHUNK_INLINE = 0x20,
+	CHUNK_WIDTH_SHIFT = 6,
+
+	MOST_FIELDS = 64,     /* of a record */
+	INLINE_ROWS = 256,    /* chunks of fewer rows are kept in the directory, without a block */
+	BLOB_BLOCK = 1 << 20, /* bytes sections are cut into blocks of this size */
+};
+
+/* Times are kept this far from the ends of int64_t, so that sums of two do not overflow. */
+#define FORMAT_TIME_LIMIT (INT64_C(1) << 62)
+
+static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
+{
+	uint32_t rest = rows - (chunk << HWY_CHUNK_BITS);
+	return rest < HWY_CHUNK_ROWS ? rest : HWY_CHUNK_ROWS;
+}
+
+static inline uint32_t chunks_of(uint32_t rows)
+{
+	return (uint32_t)(((uint64_t)rows + HWY_CHUNK_ROWS - 1) >> HWY_CHUNK_BITS);
+}
+
+/* ---- the open file ---------------------------------------------------------------------------- */
+
+enum { PYRAMID_COLUMNS = 9 }; /* pyramid.c */
+
+struct file_level { /* one level of one lane's pyramid */
+	uint32_t lane, level, rows;
+	struct hwy_column *columns[PYRAMID_COLUMNS];
+};
+
+struct file_blob { /* bytes in blocks */
+	uint64_t bytes, place;
+	uint32_t n_blocks;
+	uint32_t *stored; /* of each block */
+};
+
+struct hwy_file {
+	int fd;
+	char *path;
+	uint64_t size;
+	uint64_t budget;         /* bytes that opening may still allocate */
+	struct hwy_trace *trace; /* whose columns come from here */
+	struct codec *codec;
+	struct file_level *levels; /* by lane, then level */
+	uint32_t n_levels, cap_levels;
+	struct file_blob *results; /* by index */
+	uint32_t n_results;
+	struct file_skip { /* spans of kinds unknown to us: ids from 'first' on, as the file counts them */
+		uint64_t first, rows;
+	} * skips;
+	uint32_t n_skips, cap_skips;
+};
+
+/* Bytes at a place; false with a reason that fits after "PATH: ". */
+bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, const char **reason);
+/* Brings in all chunks of any column; on false, *place and *reason say where and why. */
+bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t *place,
+		      const char **reason);
+/* Checks a column whose chunks are all there; unloads it when it fails. */
+bool file_accept_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);
+bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *to, uint64_t *place,
+		    const char **reason);
+/* Takes ids that count spans of unknown kinds to those that do not; false: it was such a span. */
+bool file_renumber(const struct hwy_file *file, int64_t *id);
+void file_renumber_links(const struct hwy_file *file, struct hwy_column *column);
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+/* Every value of a loaded column means something: indexes are in range, starts ascend, links lead to calls.
+ * The message has no file in it. */
+bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		  struct hwy_err *err);
+bool check_records(const struct hwy_trace *trace, struct hwy_err *err);
+
+#endif

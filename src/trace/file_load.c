@@ -1,0 +1,191 @@
+/* file_load.c - brings blocks of an open report into memory: chunks of columns, and plain bytes.
+ *
+ * The file is read, not mapped: a report that shrinks while it is open is then an error line instead of a
+ * SIGBUS, and a block is copied once from the page cache, which costs little beside its decompression.
+ * What was loaded has been checked; what failed its check is not loaded.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "trace/file_format.h"
+
+bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, const char **reason)
+{
+	char *at = to;
+	while (n) {
+		ssize_t got = pread(file->fd, at, n, (off_t)place);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			*reason = got < 0 ? strerror(errno) : "the file has become shorter";
+			return false;
+		}
+		at += got;
+		n -= (size_t)got;
+		place += (uint64_t)got;
+	}
+	return true;
+}
+
+static bool load_chunk(struct hwy_file *file, struct hwy_chunk *chunk, uint32_t rows,
+		       const char **reason)
+{
+	if (chunk->stored == 0) { /* it failed its check */
+		*reason = "value out of range";
+		return false;
+	}
+	void *block = codec_room(file->codec, chunk->stored);
+	uint8_t *planes = codec_planes(file->codec);
+	if (!file_read_at(file, block, chunk->stored, chunk->place, reason))
+		return false;
+	*reason = codec_decompress(file->codec, block, chunk->stored, planes,
+				   (size_t)rows * chunk->planes);
+	if (*reason)
+		return false;
+	*reason = "value out of range";
+	return codec_decode(file->codec, chunk, rows, planes);
+}
+
+bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t *place,
+		      const char **reason)
+{
+	for (uint32_t i = 0; i < column->n_chunks; i++) {
+		struct hwy_chunk *chunk = &column->chunks[i];
+		*place = chunk->place;
+		if (!chunk->loaded && !load_chunk(file, chunk, chunk_rows(column->rows, i), reason))
+			return false;
+	}
+	return true;
+}
+
+static bool is_loaded(const struct hwy_column *column)
+{
+	for (uint32_t i = 0; i < column->n_chunks; i++)
+		if (!column->chunks[i].loaded)
+			return false;
+	return true;
+}
+
+/* After a failed check: the next who asks must fail too. */
+static void unload(struct hwy_column *column)
+{
+	for (uint32_t i = 0; i < column->n_chunks; i++) {
+		free(column->chunks[i].data);
+		column->chunks[i].data = NULL;
+		column->chunks[i].loaded = 0;
+		column->chunks[i].stored = 0;
+	}
+}
+
+bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
+{
+	if (is_loaded(column))
+		return true;
+	const struct hwy_strip *strip = &file->trace->strips[column->strip];
+	uint64_t place = 0;
+	const char *reason = NULL;
+	if (!file_load_chunks(file, column, &place, &reason))
+		return hwy_fail(err,
+				"%s: block of column '%s' of lane %" PRIu32
+				" (%s) at offset %" PRIu64 " is damaged (%s)",
+				file->path, hwy_col_names[column->id], strip->lane,
+				hwy_kind_names[strip->kind], place, reason);
+	return file_accept_column(file, column, err);
+}
+
+bool file_accept_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
+{
+	struct hwy_err why;
+	if (column->id == HWY_LINK)
+		file_renumber_links(file, column);
+	if (check_column(file->trace, &file->trace->strips[column->strip], column->id, &why))
+		return true;
+	unload(column);
+	return hwy_fail(err, "%s: %s", file->path, why.text);
+}
+
+bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *to, uint64_t *place,
+		    const char **reason)
+{
+	char *at = to;
+	*place = blob->place;
+	for (uint32_t i = 0; i < blob->n_blocks; i++) {
+		uint64_t left = blob->bytes - (uint64_t)i * BLOB_BLOCK;
+		size_t length = left < BLOB_BLOCK ? (size_t)left : BLOB_BLOCK;
+		void *block = codec_room(file->codec, blob->stored[i]);
+		if (!file_read_at(file, block, blob->stored[i], *place, reason))
+			return false;
+		*reason = codec_decompress(file->codec, block, blob->stored[i], at, length);
+		if (*reason)
+			return false;
+		at += length;
+		*place += blob->stored[i];
+	}
+	return true;
+}
+
+const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hwy_err *err)
+{
+	if (result >= trace->n_results) {
+		hwy_fail(err, "there is no result %" PRIu32, result);
+		return NULL;
+	}
+	if (!trace->result_bytes)
+		trace->result_bytes = hwy_zalloc(trace->n_results * sizeof *trace->result_bytes);
+	void **slot = &trace->result_bytes[result];
+	struct hwy_file *file = trace->file;
+	if (*slot)
+		return *slot;
+	if (!file || result >= file->n_results) {
+		hwy_fail(err, "result %" PRIu32 " has no bytes", result);
+		return NULL;
+	}
+	const struct file_blob *blob = &file->results[result];
+	/* One byte more, so that an empty result is not NULL. */
+	void *bytes = hwy_alloc(blob->bytes + 1);
+	uint64_t place;
+	const char *reason;
+	if (file_load_blob(file, blob, bytes, &place, &reason))
+		return *slot = bytes;
+	free(bytes);
+	hwy_fail(err, "%s: block of result %" PRIu32 " at offset %" PRIu64 " is damaged (%s)",
+		 file->path, result, place, reason);
+	return NULL;
+}
+
+/* ---- spans of unknown kinds, which are left out ------------------------------------------------- */
+
+bool file_renumber(const struct hwy_file *file, int64_t *id)
+{
+	uint64_t shift = 0;
+	for (uint32_t i = 0; i < file->n_skips && (uint64_t)*id >= file->skips[i].first; i++) {
+		if ((uint64_t)*id - file->skips[i].first < file->skips[i].rows)
+			return false;
+		shift += file->skips[i].rows;
+	}
+	*id -= (int64_t)shift;
+	return true;
+}
+
+void file_renumber_links(const struct hwy_file *file, struct hwy_column *column)
+{
+	if (file->n_skips == 0)
+		return;
+	struct hwy_column renumbered = {0};
+	for (uint32_t row = 0; row < column->rows; row++) {
+		int64_t link = column_get(column, row), id = link - 1;
+		if (link > 0)
+			link = file_renumber(file, &id) ? id + 1 : 0;
+		column_append(&renumbered, row, link);
+	}
+	column_finish(&renumbered, column->rows);
+	for (uint32_t i = 0; i < column->n_chunks; i++) {
+		free(column->chunks[i].data);
+		column->chunks[i].base = renumbered.chunks[i].base;
+		column->chunks[i].width = renumbered.chunks[i].width;
+		column->chunks[i].data = renumbered.chunks[i].data;
+	}
+	free(renumbered.chunks);
+}

@@ -1,0 +1,48 @@
+# common.bash - what the CLI tests share: a scratch folder, and expectations that say what they got.
+set -uo pipefail
+: "${HEADWAY:?the headway binary}" "${DATA:?tests/data}"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+fail() {
+	echo "FAIL: $*"
+	bad=1
+}
+
+# run ARGS…: runs headway; leaves its status in $status, its output in $work/out and $work/err.
+run() {
+	"$HEADWAY" "$@" >"$work/out" 2>"$work/err" </dev/null
+	status=$?
+}
+
+expect_status() {
+	[ "$status" = "$1" ] || fail "$2: exit status $status, not $1; stderr: $(head -c 500 "$work/err")"
+}
+
+# expect_line FILE TEXT WHAT: the file is exactly this one line.
+expect_line() {
+	[ "$(cat "$1")" = "$2" ] || fail "$3: expected '$2', got '$(head -c 500 "$1")'"
+}
+
+# expect_refusal WHAT [TEXT]: exit 2, nothing on stdout, one line on stderr that starts with "headway: "
+# and holds TEXT.
+expect_refusal() {
+	expect_status 2 "$1"
+	[ -s "$work/out" ] && fail "$1: stdout is not empty"
+	[ "$(wc -l <"$work/err")" = 1 ] || fail "$1: not one line: $(head -c 500 "$work/err")"
+	[[ $(head -c 9 "$work/err") == "headway: " ]] || fail "$1: $(head -c 500 "$work/err")"
+	if [ $# -gt 1 ] && ! grep -qF -- "$2" "$work/err"; then
+		fail "$1: '$2' is missing in: $(head -c 500 "$work/err")"
+	fi
+}
+
+# unpack NAME: the recording tests/data/nsys/NAME.sqlite.xz as $work/NAME.sqlite.
+unpack() {
+	[ -e "$work/$1.sqlite" ] || xz -dc "$DATA/nsys/$1.sqlite.xz" >"$work/$1.sqlite"
+}
+
+finish() {
+	exit $bad
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Help, versions, unknown words and their nearest names, exit statuses.
+source "$(dirname "$0")/common.bash"
+
+run
+expect_status 2 "headway alone"
+grep -q '^Usage: headway COMMAND' "$work/err" || fail "headway alone prints its usage on stderr"
+
+run --help
+expect_status 0 "--help"
+for command in info stats breakdown convert; do
+	grep -q "^  $command " "$work/out" || fail "--help lists $command"
+done
+
+run --version
+expect_status 0 "--version"
+grep -qE '^headway [0-9]+\.[0-9]+\.[0-9]+$' "$work/out" || fail "--version: $(cat "$work/out")"
+
+run stat x
+expect_refusal "a misspelt command" "unknown command 'stat'; did you mean 'stats'?"
+run brakedown x
+expect_refusal "a misspelt command" "did you mean 'breakdown'?"
+run frobnicate x
+expect_refusal "an unknown command" "'headway --help' lists them"
+run --frobnicate
+expect_refusal "an option without a command" "unknown option '--frobnicate'"
+
+for command in info stats breakdown convert; do
+	run $command --help
+	expect_status 0 "$command --help"
+	grep -q "^Usage: headway $command " "$work/out" || fail "$command --help begins with its usage"
+	grep -q "^Examples:" "$work/out" || fail "$command --help has examples"
+	grep -q -- "-h, --help" "$work/out" || fail "$command --help names itself"
+	awk 'length > 100 {exit 1}' "$work/out" || fail "$command --help is wider than 100 columns"
+	mv "$work/out" "$work/help"
+	run help $command
+	cmp -s "$work/out" "$work/help" || fail "help $command equals $command --help"
+
+	run $command
+	expect_status 2 "$command without a file"
+	run $command --helf
+	expect_status 2 "$command with an unknown option"
+	expect_line "$work/err" "headway $command: unknown option '--helf'; did you mean '--help'?" \
+		"$command: the nearest option"
+	run $command -j
+	expect_line "$work/err" \
+		"headway $command: unknown option '-j'; 'headway $command --help' lists them" \
+		"$command: an unknown letter"
+done
+
+run stats --formt=csv x
+expect_line "$work/err" "headway stats: unknown option '--formt'; did you mean '--format'?" "nearest option"
+run info --format
+expect_line "$work/err" "headway info: option '--format' needs a value (FORMAT)" "a missing value"
+run info --format=xml x
+expect_status 2 "an unknown format"
+run info --all=yes x
+expect_status 2 "a switch with a value"
+run info one two
+expect_status 2 "two files"
+run info -- --format
+expect_refusal "a file named like an option" "--format: "
+
+# A reader that goes away ends the program as SIGPIPE does, without a word.
+"$HEADWAY" --help 2>"$work/err" | true
+[ ! -s "$work/err" ] || fail "a closed pipe is not worth a word: $(cat "$work/err")"
+if [ -w /dev/full ]; then
+	"$HEADWAY" --help >/dev/full 2>"$work/err"
+	status=$?
+	: >"$work/out"
+	expect_refusal "a full disk" "standard output: No space left on device"
+fi
+finish

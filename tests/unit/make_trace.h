@@ -1,0 +1,213 @@
+/* make_trace.h - traces for tests: small ones by hand, random ones by seed, and their comparison. */
+#ifndef HWY_TESTS_MAKE_TRACE_H
+#define HWY_TESTS_MAKE_TRACE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/builder.h"
+#include "trace/file.h"
+
+struct dice {
+	uint64_t state;
+};
+
+static inline uint64_t roll(struct dice *dice)
+{
+	dice->state += 0x9e3779b97f4a7c15u;
+	return hwy_mix(dice->state);
+}
+
+static inline int64_t roll_below(struct dice *dice, int64_t n)
+{
+	return (int64_t)(roll(dice) % (uint64_t)n);
+}
+
+/* Any int64_t: small ones, wide ones and both ends, each often. */
+static inline int64_t roll_any(struct dice *dice)
+{
+	switch (roll(dice) % 6) {
+	case 0: return INT64_MIN;
+	case 1: return INT64_MAX;
+	case 2: return 0;
+	case 3: return roll_below(dice, 200) - 100;
+	case 4: return (int64_t)(roll(dice) >> 40);
+	default: return (int64_t)roll(dice);
+	}
+}
+
+static inline void fill_records(struct hwy_builder *b, struct dice *dice)
+{
+	struct hwy_trace *trace = hwy_builder_trace(b);
+	for (int i = 0; i < 3; i++) {
+#define X(type, field, section)                                                                    \
+	if (section > 1 && section != 13 && section != 20) { /* lanes, edges, results follow */    \
+		uint32_t at = hwy_new_##field(b);                                                  \
+		int64_t *values = (int64_t *)&trace->field[at];                                    \
+		for (size_t f = 0; f < sizeof(struct type) / sizeof(int64_t); f++)                 \
+			values[f] = roll(dice) % 2 ? HWY_NONE : roll_any(dice);                    \
+	}
+		HWY_RECORDS(X)
+#undef X
+		/* References must hold. */
+		trace->processes[i].host = trace->devices[i].host = trace->clocks[i].host = i % 2;
+		trace->processes[i].parent = i ? 0 : HWY_NONE;
+		trace->threads[i].process = trace->modules[i].process = trace->groups[i].process =
+			0;
+		trace->contexts[i].process = trace->streams[i].process = trace->drops[i].process =
+			i;
+		trace->diagnostics[i].process = i;
+		trace->contexts[i].device = trace->streams[i].device = trace->clocks[i].device = 0;
+		trace->calibrations[i].device = trace->drops[i].thread = HWY_NONE;
+		trace->stacks[i].parent = i;
+		trace->stacks[i].frame = i;
+	}
+	trace->wall = roll_any(dice);
+}
+
+static inline int64_t roll_column(struct dice *dice, unsigned col, uint32_t n_texts, int64_t *clock)
+{
+	switch (col) {
+	case HWY_START:
+		*clock += roll(dice) % 100 ? roll_below(dice, 4000) - 500
+					   : roll_below(dice, INT64_C(1) << 50);
+		return *clock;
+	case HWY_DUR:
+		return roll(dice) % 50 ? roll_below(dice, 9000)
+				       : roll_below(dice, INT64_C(1) << 61);
+	case HWY_NAME:
+	case HWY_CATEGORY:
+	case HWY_REASON:
+	case HWY_ARGS: return roll_below(dice, n_texts);
+	case HWY_CORR: return roll_below(dice, 5000);
+	case HWY_SHAPE:
+	case HWY_SYMBOL:
+	case HWY_STACK:
+	case HWY_SRC_DEVICE:
+	case HWY_DST_DEVICE:
+	case HWY_WAITED:
+	case HWY_END_THREAD:
+	case HWY_STYLE: return roll_below(dice, 4);
+	case HWY_DIRECTION:
+	case HWY_SRC_MEMORY:
+	case HWY_DST_MEMORY:
+	case HWY_PAYLOAD_TYPE: return roll_below(dice, 9);
+	case HWY_OPERATION:
+	case HWY_CAUSE:
+	case HWY_SYNC_TYPE: return roll_below(dice, 3);
+	case HWY_LINK: return 0;
+	default: return roll(dice) % 3 ? 0 : roll_any(dice);
+	}
+}
+
+/* All kinds, all columns, all records, on 'lanes' lanes; 'spans' in all. */
+static inline struct hwy_trace *random_trace(uint64_t seed, uint32_t lanes, uint32_t spans)
+{
+	struct dice dice = {seed};
+	struct hwy_builder *b = hwy_builder_new();
+	fill_records(b, &dice);
+	uint32_t n_texts = 1 + (uint32_t)roll_below(&dice, 300);
+	for (uint32_t i = 1; i < n_texts; i++) {
+		char text[64];
+		size_t length = (size_t)snprintf(text, sizeof text, "text %u", i);
+		text[3] = (char)roll(&dice); /* any byte, 0 too */
+		hwy_text_id_n(b, text, length);
+	}
+	n_texts = hwy_builder_trace(b)->strings.n;
+	for (uint32_t i = 0; i < lanes; i++) {
+		struct hwy_lane lane =
+			hwy_lane_of((enum hwy_lane_type)(i % HWY_LANE_TYPES), i % 3, i % 3);
+		lane.name = i; /* so that no two are equal */
+		hwy_add_lane(b, lane);
+	}
+	struct hwy_ref before = {0};
+	int64_t clock = roll_below(&dice, INT64_C(1) << 40) - (INT64_C(1) << 39);
+	for (uint32_t i = 0; i < spans; i++) {
+		struct hwy_row row = {0};
+		for (unsigned c = 0; c < HWY_COLS; c++)
+			row.v[c] = roll_column(&dice, c, n_texts, &clock);
+		/* Most spans on few lanes, so that some have many chunks. */
+		uint32_t lane =
+			(uint32_t)(roll_below(&dice, lanes) * roll_below(&dice, lanes) / lanes);
+		enum hwy_kind kind = (enum hwy_kind)(roll(&dice) % 4 ? lane % HWY_KINDS
+								     : roll(&dice) % HWY_KINDS);
+		struct hwy_ref ref = hwy_add_span(b, lane, kind, &row);
+		if (i && roll(&dice) % 5 == 0)
+			hwy_add_edge(b, HWY_EDGE_FORWARD, before, ref, roll_any(&dice));
+		before = ref;
+	}
+	struct hwy_trace *trace = hwy_builder_finish(b, false);
+	trace->results = hwy_alloc(2 * sizeof *trace->results);
+	trace->n_results = trace->cap_results = 2;
+	trace->result_bytes = hwy_zalloc(2 * sizeof *trace->result_bytes);
+	for (uint32_t i = 0; i < 2; i++) {
+		int64_t bytes = i ? 0 : 40;
+		trace->results[i] = (struct hwy_result){.name = 0, .version = 3, .bytes = bytes};
+		trace->result_bytes[i] = hwy_alloc(64);
+		memset(trace->result_bytes[i], 'r', 64);
+	}
+	return trace;
+}
+
+/* Loads all of 'b' and tells where it first differs from 'a'; "" when nowhere. */
+static inline const char *difference(struct hwy_trace *a, struct hwy_trace *b, struct hwy_err *err)
+{
+	if (!hwy_need(b, UINT32_MAX, UINT64_MAX, err))
+		return "needing";
+	if (a->wall != b->wall || a->n_spans != b->n_spans || a->n_strips != b->n_strips)
+		return "counts";
+	if (a->strings.n != b->strings.n)
+		return "texts";
+	for (uint32_t i = 0; i < a->strings.n; i++)
+		if (a->strings.texts[i].length != b->strings.texts[i].length ||
+		    memcmp(a->strings.texts[i].at, b->strings.texts[i].at,
+			   a->strings.texts[i].length + 1u))
+			return "a text";
+#define X(type, field, section)                                                                    \
+	if (a->n_##field != b->n_##field ||                                                        \
+	    (a->n_##field && memcmp(a->field, b->field, a->n_##field * sizeof *a->field) != 0))    \
+		return #field;
+	HWY_RECORDS(X)
+#undef X
+	for (uint32_t s = 0; s < a->n_strips; s++) {
+		const struct hwy_strip *x = &a->strips[s], *y = &b->strips[s];
+		if (x->lane != y->lane || x->kind != y->kind || x->rows != y->rows ||
+		    x->first != y->first)
+			return "a strip";
+		for (unsigned c = 0; c < HWY_COLS; c++)
+			for (uint32_t row = 0; row < x->rows; row++)
+				if (hwy_get(x, c, row) != hwy_get(y, c, row))
+					return hwy_col_names[c];
+	}
+	for (uint32_t i = 0; i < a->n_results; i++) {
+		const void *x = hwy_result_bytes(a, i, err), *y = hwy_result_bytes(b, i, err);
+		if (!x || !y || memcmp(x, y, (size_t)a->results[i].bytes) != 0)
+			return "a result";
+	}
+	return "";
+}
+
+/* A folder of its own for one test program; removed by drop_folder. */
+static inline char *make_folder(void)
+{
+	static char path[] = "/tmp/hwy_test_XXXXXX";
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static inline void drop_folder(const char *path)
+{
+	char command[256];
+	snprintf(command, sizeof command, "rm -rf '%s'", path);
+	assert_int_equal(system(command), 0);
+}
+
+#endif
