@@ -6,7 +6,10 @@
 static void group_names(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
 			uint32_t *groups)
 {
-	tally_by_name(tally, strip, first, n, 0, groups);
+	if (lane_is_named(tally->run->trace, strip->lane))
+		tally_skip(n, groups);
+	else
+		tally_by_name(tally, strip, first, n, 0, groups);
 }
 
 static void name_of_call(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
@@ -42,7 +45,7 @@ bool make_osrt_sum(struct stats_run *run, struct hwy_err *err)
 bool make_cuda_api_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Start", STATS_TIME},  {"Duration", STATS_TIME}, {"Name", STATS_TEXT},
+		{"Start", STATS_MOMENT},  {"Duration", STATS_TIME}, {"Name", STATS_TEXT},
 		{"Result", STATS_ID},   {"CorrID", STATS_ID},     {"Pid", STATS_ID},
 		{"Tid", STATS_ID},      {"T-Pri", STATS_ID},      {"Thread Name", STATS_TEXT}};
 	struct hwy_trace *trace = run->trace;
@@ -56,6 +59,8 @@ bool make_cuda_api_trace(struct stats_run *run, struct hwy_err *err)
 	merge_open(&merge, run, HWY_KIND_BIT(HWY_API));
 	while (merge_next(&merge)) {
 		const struct hwy_strip *strip = merge.strip;
+		if (lane_is_named(trace, strip->lane))
+			continue;
 		const struct hwy_thread *thread = thread_of(trace, strip->lane);
 		struct stats_cell cells[] = {
 			cell_number(hwy_get(strip, HWY_START, merge.row)),

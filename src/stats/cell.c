@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "stats/stats.h"
 
@@ -21,11 +22,26 @@ static void one_decimal(double value, char *text, size_t size)
 	snprintf(text, size, "%.1f", value);
 }
 
+/* snprintf takes most of the time of a long trace otherwise. */
+static void integer_text(int64_t value, char *text)
+{
+	char digits[24];
+	char *at = digits + sizeof digits;
+	uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	*--at = 0;
+	do
+		*--at = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (value < 0)
+		*--at = '-';
+	memcpy(text, at, (size_t)(digits + sizeof digits - at));
+}
+
 static void time_text(int64_t ns, enum stats_time_unit unit, char *text, size_t size)
 {
 	static const int64_t scales[] = {1, 1000, 1000000, 1000000000};
 	if (unit == STATS_NS) {
-		snprintf(text, size, "%" PRId64, ns);
+		integer_text(ns, text);
 		return;
 	}
 	uint64_t scale = (uint64_t)scales[unit];
@@ -52,8 +68,9 @@ void stats_number(const struct stats_column *column, const struct stats_cell *ce
 	switch (column->type) {
 	case STATS_TEXT: break;
 	case STATS_COUNT:
-	case STATS_ID: snprintf(text, STATS_NUMBER_BYTES, "%" PRId64, cell->number); break;
-	case STATS_TIME: time_text(cell->number, unit, text, STATS_NUMBER_BYTES); break;
+	case STATS_ID: integer_text(cell->number, text); break;
+	case STATS_TIME:
+	case STATS_MOMENT: time_text(cell->number, unit, text, STATS_NUMBER_BYTES); break;
 	case STATS_TIME_MEAN: mean_time_text(cell->real, unit, text, STATS_NUMBER_BYTES); break;
 	case STATS_BYTES:
 	case STATS_RATE: snprintf(text, STATS_NUMBER_BYTES, "%.3f", (double)cell->number / 1e6); break;
@@ -68,6 +85,7 @@ void stats_heading(const struct stats_column *column, enum stats_time_unit unit,
 	const char *name = NULL;
 	switch (column->type) {
 	case STATS_TIME:
+	case STATS_MOMENT:
 	case STATS_TIME_MEAN: name = unit_names[unit]; break;
 	case STATS_BYTES:
 	case STATS_BYTES_MEAN: name = "MB"; break;

@@ -133,8 +133,8 @@ static void yield_pair(void *self, const struct pair *pair)
 bool make_cuda_kern_exec_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"API Start", STATS_TIME},    {"API Dur", STATS_TIME},    {"Queue Start", STATS_TIME},
-		{"Queue Dur", STATS_TIME},    {"Kernel Start", STATS_TIME}, {"Kernel Dur", STATS_TIME},
+		{"API Start", STATS_MOMENT},    {"API Dur", STATS_TIME},    {"Queue Start", STATS_MOMENT},
+		{"Queue Dur", STATS_TIME},    {"Kernel Start", STATS_MOMENT}, {"Kernel Dur", STATS_TIME},
 		{"Total Dur", STATS_TIME},    {"PID", STATS_ID},          {"TID", STATS_ID},
 		{"DevId", STATS_ID},          {"API Function", STATS_TEXT}, {"GridXYZ", STATS_TEXT},
 		{"BlockXYZ", STATS_TEXT},     {"Kernel Name", STATS_TEXT}};

@@ -37,6 +37,10 @@ static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint
 			uint32_t *groups)
 {
 	const struct hwy_trace *trace = tally->run->trace;
+	if (lane_is_named(trace, strip->lane)) {
+		tally_skip(n, groups);
+		return;
+	}
 	if (!tally->interned)
 		tally->interned = hwy_zalloc((size_t)trace->strings.n * sizeof *tally->interned);
 	rows_read(strip, HWY_NAME, first, n, tally->rows);

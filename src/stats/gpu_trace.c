@@ -12,7 +12,7 @@ enum column {
 	COLUMNS
 };
 static const struct stats_column columns[COLUMNS] = {
-	[START] = {"Start", STATS_TIME},
+	[START] = {"Start", STATS_MOMENT},
 	[DURATION] = {"Duration", STATS_TIME},
 	[CORRELATION] = {"CorrId", STATS_ID},
 	[GRID_X] = {"GrdX", STATS_ID},

@@ -96,8 +96,8 @@ static void yield_projection(struct sweep *sweep, uint32_t i, const struct proje
 bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Name", STATS_TEXT},          {"Projected Start", STATS_TIME},
-		{"Projected Duration", STATS_TIME}, {"Orig Start", STATS_TIME},
+		{"Name", STATS_TEXT},          {"Projected Start", STATS_MOMENT},
+		{"Projected Duration", STATS_TIME}, {"Orig Start", STATS_MOMENT},
 		{"Orig Duration", STATS_TIME}, {"Style", STATS_TEXT},
 		{"PID", STATS_ID},             {"TID", STATS_ID},
 		{"NumGPUOps", STATS_COUNT},    {"Lvl", STATS_COUNT},

@@ -63,7 +63,7 @@ static int by_start(const void *left, const void *right)
 bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Start", STATS_TIME},    {"End", STATS_TIME},         {"Duration", STATS_TIME},
+		{"Start", STATS_MOMENT},    {"End", STATS_MOMENT},         {"Duration", STATS_TIME},
 		{"DurChild", STATS_TIME}, {"DurNonChild", STATS_TIME}, {"Name", STATS_TEXT},
 		{"PID", STATS_ID},        {"TID", STATS_ID},           {"Lvl", STATS_COUNT},
 		{"NumChild", STATS_COUNT}, {"RangeId", STATS_ID},      {"ParentId", STATS_ID},

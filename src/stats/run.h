@@ -80,6 +80,12 @@ static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, ui
 #undef UNPACK
 }
 
+/* Calls of other libraries (cuBLAS, MPI) and kinds (system calls) stand on lanes that bear a name. */
+static inline bool lane_is_named(const struct hwy_trace *trace, uint32_t lane)
+{
+	return trace->lanes[lane].name > 0;
+}
+
 /* Who launched or made a span: the thread's record, or NULL. */
 static inline const struct hwy_thread *thread_of(const struct hwy_trace *trace, uint32_t lane)
 {

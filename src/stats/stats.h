@@ -17,6 +17,7 @@ enum stats_type {
 	STATS_COUNT,      /* a number of things */
 	STATS_ID,         /* a number that names something */
 	STATS_TIME,       /* ns */
+	STATS_MOMENT,     /* ns since time 0 */
 	STATS_TIME_MEAN,  /* ns, one decimal */
 	STATS_BYTES,      /* bytes, shown as MB */
 	STATS_BYTES_MEAN, /* bytes with a fraction, shown as MB */
@@ -32,7 +33,7 @@ struct stats_column {
 
 struct stats_cell {
 	bool empty;
-	int64_t number;  /* COUNT, ID, TIME, BYTES, RATE */
+	int64_t number;  /* COUNT, ID, TIME, MOMENT, BYTES, RATE */
 	double real;     /* the rest */
 	struct hwy_text text;
 };

@@ -47,6 +47,12 @@ uint32_t tally_group(struct tally *tally, uint64_t key);
 void tally_by_name(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
 		   uint32_t category, uint32_t *groups);
 
+static inline void tally_skip(uint32_t n, uint32_t *groups)
+{
+	for (uint32_t i = 0; i < n; i++)
+		groups[i] = TALLY_SKIP;
+}
+
 /* The columns that all summaries of times begin with. */
 #define TALLY_TIMES(count)                                                                         \
 	{"Time", STATS_PERCENT}, {"Total Time", STATS_TIME}, {count, STATS_COUNT},                 \
