@@ -163,29 +163,29 @@ static void print_devices(const struct page *page, const struct hwy_trace *trace
 		field(page, "Devices", "none");
 }
 
-static void describe_process(const struct info *info, uint32_t i, char *line)
+/* A process's name without its folder. */
+static const char *short_name(const struct hwy_trace *trace, uint32_t process)
+{
+	const char *name = hwy_str(trace, trace->processes[process].name);
+	const char *slash = strrchr(name, '/');
+	name = slash && slash[1] ? slash + 1 : name;
+	return *name ? name : "(no name)";
+}
+
+static void describe_process(const struct info *info, uint32_t i, int width, char *line)
 {
 	const struct hwy_process *process = &info->trace->processes[i];
-	char part[120];
+	char part[160];
 	snprintf(part, sizeof part, "%lld", (long long)process->pid);
-	if (process->pid != HWY_NONE)
-		add(line, "", part);
-	const char *name = hwy_str(info->trace, process->name);
-	const char *slash = strrchr(name, '/');
-	add(line, "  ", slash && slash[1] ? slash + 1 : name);
-	if (info->threads[i]) {
-		snprintf(part, sizeof part, "%u thread%s", info->threads[i],
-			 info->threads[i] == 1 ? "" : "s");
-		add(line, "  ", part);
-	}
-	if (process->rank != HWY_NONE) {
-		snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
-		add(line, "  ", part);
-		if (process->world != HWY_NONE) {
-			snprintf(part, sizeof part, "%lld", (long long)process->world);
-			add(line, " of ", part);
-		}
-	}
+	snprintf(line, LINE, "%-7s  %-*.*s  %u thread%s", process->pid == HWY_NONE ? "?" : part,
+		 width, width, short_name(info->trace, i), info->threads[i],
+		 info->threads[i] == 1 ? "" : "s");
+	if (process->rank == HWY_NONE)
+		return;
+	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
+	add(line, "  ", part);
+	snprintf(part, sizeof part, "%lld", (long long)process->world);
+	add(line, " of ", process->world == HWY_NONE ? "" : part);
 }
 
 /* Processes without a thread or a span are of no use to the reader of a short page. */
@@ -202,6 +202,11 @@ static bool process_counts(const struct info *info, uint32_t i)
 static void print_processes(const struct page *page, const struct info *info)
 {
 	uint32_t shown = 0, left = 0;
+	int width = 0;
+	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
+		int n = (int)strlen(short_name(info->trace, i));
+		width = n > width && n <= 40 && process_counts(info, i) ? n : width;
+	}
 	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
 		if (!process_counts(info, i))
 			continue;
@@ -210,7 +215,7 @@ static void print_processes(const struct page *page, const struct info *info)
 			continue;
 		}
 		char line[LINE] = "";
-		describe_process(info, i, line);
+		describe_process(info, i, width, line);
 		label(page, shown++ ? "" : "Processes");
 		put_plain(page, line);
 	}
