@@ -71,7 +71,8 @@ const void *codec_compress(struct codec *codec, const void *bytes, size_t length
 		codec->packed = hwy_alloc(bound);
 		codec->cap_packed = bound;
 	}
-	size_t n = ZSTD_compress2(codec->compressor, codec->packed, codec->cap_packed, bytes, length);
+	size_t n =
+		ZSTD_compress2(codec->compressor, codec->packed, codec->cap_packed, bytes, length);
 	if (ZSTD_isError(n))
 		return NULL;
 	*stored = n;
@@ -115,7 +116,10 @@ static void unpack(const struct hwy_chunk *chunk, uint32_t rows, uint64_t *offse
 
 static uint8_t planes_for(uint64_t bits)
 {
-	return bits ? (uint8_t)((71 - __builtin_clzll(bits)) / 8) : 0;
+	uint8_t planes = 0;
+	for (; bits; bits >>= 8)
+		planes++;
+	return planes;
 }
 
 static void write_planes(const uint64_t *values, uint32_t rows, uint8_t planes, uint8_t *out)
@@ -225,7 +229,8 @@ static bool sum_deltas(const uint64_t *deltas, uint32_t rows, uint8_t width, voi
 	return bits >> (8 * width) == 0;
 }
 
-bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows, const uint8_t *planes)
+bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows,
+		  const uint8_t *planes)
 {
 	assert(rows > 0 && rows <= HWY_CHUNK_ROWS && chunk->planes > 0 && chunk->planes <= 8);
 	if (chunk->width == 0 || (chunk->coding == CODEC_PLAIN && chunk->planes > chunk->width))

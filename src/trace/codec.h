@@ -22,8 +22,8 @@ struct codec *codec_new(void);
 void codec_free(struct codec *codec);
 
 struct codec_block {
-	uint8_t coding;    /* CODEC_… */
-	uint8_t planes;    /* 0: the base says it all, there are no bytes */
+	uint8_t coding; /* CODEC_… */
+	uint8_t planes; /* 0: the base says it all, there are no bytes */
 	size_t length;
 	const void *bytes; /* valid until the next call with this codec */
 };
@@ -33,7 +33,8 @@ struct codec_block codec_encode(struct codec *codec, const struct hwy_chunk *chu
 				bool compress);
 /* Planes (chunk->coding, chunk->planes; rows * planes bytes) -> chunk->data. False when a value does not
  * fit chunk->width; the chunk is then as it was. */
-bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows, const uint8_t *planes);
+bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows,
+		  const uint8_t *planes);
 
 /* One zstd frame with a content checksum. Yields NULL when out of memory. */
 const void *codec_compress(struct codec *codec, const void *bytes, size_t length, size_t *stored);

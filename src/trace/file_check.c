@@ -39,7 +39,8 @@ static int64_t column_limit(const struct hwy_trace *trace, unsigned col)
 static bool out_of_range(const struct hwy_strip *strip, unsigned col, int64_t value,
 			 struct hwy_err *err)
 {
-	return hwy_fail(err, "column '%s' of lane %" PRIu32 " (%s): value %" PRId64 " is out of range",
+	return hwy_fail(err,
+			"column '%s' of lane %" PRIu32 " (%s): value %" PRId64 " is out of range",
 			hwy_col_names[col], strip->lane, hwy_kind_names[strip->kind], value);
 }
 
@@ -53,7 +54,8 @@ static bool check_limits(const struct hwy_strip *strip, unsigned col, int64_t lo
 			return out_of_range(strip, col, chunk->base, err);
 		uint64_t top = chunk_top(chunk, chunk_rows(column->rows, i));
 		if (top > (uint64_t)high - (uint64_t)chunk->base)
-			return out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top), err);
+			return out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top),
+					    err);
 	}
 	return true;
 }
@@ -118,16 +120,20 @@ static bool check_ranges(const char *table, uint32_t row, const struct range *ra
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct range *r = &ranges[i];
-		if ((r->value == HWY_NONE && r->may_be_none) || (r->value >= 0 && r->value < r->count))
+		if ((r->value == HWY_NONE && r->may_be_none) ||
+		    (r->value >= 0 && r->value < r->count))
 			continue;
-		return hwy_fail(err, "%s %" PRIu32 ": '%s' is %" PRId64 ", there are %" PRId64, table, row,
-				r->field, r->value, r->count);
+		return hwy_fail(err, "%s %" PRIu32 ": '%s' is %" PRId64 ", there are %" PRId64,
+				table, row, r->field, r->value, r->count);
 	}
 	return true;
 }
 
 /* INDEX(lane, process, processes): lane->process is an index into trace->processes, or HWY_NONE. */
-#define INDEX(record, field, table) {#field, (record)->field, trace->n_##table, true}
+#define INDEX(record, field, table)                                                                \
+	{                                                                                          \
+#field, (record)->field, trace->n_##table, true                                    \
+	}
 #define CHECK(table, record, ...)                                                                  \
 	for (uint32_t i = 0; i < trace->n_##table; i++) {                                          \
 		const __typeof__(*trace->table) *record = &trace->table[i];                        \
@@ -138,12 +144,14 @@ static bool check_ranges(const char *table, uint32_t row, const struct range *ra
 
 bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
 {
-	CHECK(lanes, lane, {"type", lane->type, HWY_LANE_TYPES, false}, INDEX(lane, process, processes),
-	      INDEX(lane, thread, threads), INDEX(lane, device, devices), INDEX(lane, stream, streams))
+	CHECK(lanes, lane, {"type", lane->type, HWY_LANE_TYPES, false},
+	      INDEX(lane, process, processes), INDEX(lane, thread, threads),
+	      INDEX(lane, device, devices), INDEX(lane, stream, streams))
 	CHECK(processes, process, INDEX(process, host, hosts), INDEX(process, parent, processes))
 	CHECK(threads, thread, INDEX(thread, process, processes))
 	CHECK(devices, device, INDEX(device, host, hosts))
-	CHECK(contexts, context, INDEX(context, process, processes), INDEX(context, device, devices))
+	CHECK(contexts, context, INDEX(context, process, processes),
+	      INDEX(context, device, devices))
 	CHECK(streams, stream, INDEX(stream, process, processes), INDEX(stream, device, devices))
 	CHECK(modules, module, INDEX(module, process, processes))
 	/* A caller's entry stands before its callees': no way through the trie runs in a circle. */

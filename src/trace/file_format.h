@@ -31,8 +31,9 @@ enum {
 	CHUNK_INLINE = 0x20,
 	CHUNK_WIDTH_SHIFT = 6,
 
-	INLINE_ROWS = 256,      /* chunks of fewer rows are kept in the directory, without a block */
-	BLOB_BLOCK = 1 << 20,   /* bytes sections are cut into blocks of this size */
+	MOST_FIELDS = 64,     /* of a record */
+	INLINE_ROWS = 256,    /* chunks of fewer rows are kept in the directory, without a block */
+	BLOB_BLOCK = 1 << 20, /* bytes sections are cut into blocks of this size */
 };
 
 /* Times are kept this far from the ends of int64_t, so that sums of two do not overflow. */
@@ -77,7 +78,7 @@ struct hwy_file {
 	uint32_t n_results;
 	struct file_skip { /* spans of kinds unknown to us: ids from 'first' on, as the file counts them */
 		uint64_t first, rows;
-	} *skips;
+	} * skips;
 	uint32_t n_skips, cap_skips;
 };
 

@@ -88,8 +88,8 @@ bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct h
 	const char *reason = NULL;
 	if (!file_load_chunks(file, column, &place, &reason))
 		return hwy_fail(err,
-				"%s: block of column '%s' of lane %" PRIu32 " (%s) at offset %" PRIu64
-				" is damaged (%s)",
+				"%s: block of column '%s' of lane %" PRIu32
+				" (%s) at offset %" PRIu64 " is damaged (%s)",
 				file->path, hwy_col_names[column->id], strip->lane,
 				hwy_kind_names[strip->kind], place, reason);
 	return file_accept_column(file, column, err);
@@ -150,8 +150,8 @@ const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hw
 	if (file_load_blob(file, blob, bytes, &place, &reason))
 		return *slot = bytes;
 	free(bytes);
-	hwy_fail(err, "%s: block of result %" PRIu32 " at offset %" PRIu64 " is damaged (%s)", file->path,
-		 result, place, reason);
+	hwy_fail(err, "%s: block of result %" PRIu32 " at offset %" PRIu64 " is damaged (%s)",
+		 file->path, result, place, reason);
 	return NULL;
 }
 

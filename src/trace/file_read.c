@@ -16,7 +16,6 @@
 enum {
 	BUDGET_FLOOR = 64 << 20, /* bytes any report may take when it is opened */
 	BUDGET_RATIO = 1000,     /* and so many more for each of its own */
-	MOST_FIELDS = 64,
 };
 
 struct opening {
@@ -25,26 +24,30 @@ struct opening {
 	struct hwy_err *err;
 	/* The section being read: */
 	struct cursor body;
-	uint64_t place, end;     /* of the blocks not yet given to a column, and of them all */
+	uint64_t place, end; /* of the blocks not yet given to a column, and of them all */
 	uint64_t section_start;
 	uint32_t section_id;
 	/* So far: */
-	uint64_t seen;           /* record sections, a bit each */
-	uint64_t n_spans;        /* those of unknown kinds too */
+	uint64_t seen;    /* record sections, a bit each */
+	uint64_t n_spans; /* those of unknown kinds too */
 	uint32_t last_lane, last_kind;
 	bool any_strip, any_strings;
 };
 
 static bool damaged(struct opening *o, const char *reason)
 {
-	return hwy_fail(o->err, "%s: directory is damaged (section %" PRIu32 ", blocks at offset %" PRIu64
-			": %s)", o->file->path, o->section_id, o->section_start, reason);
+	return hwy_fail(o->err,
+			"%s: directory is damaged (section %" PRIu32 ", blocks at offset %" PRIu64
+			": %s)",
+			o->file->path, o->section_id, o->section_start, reason);
 }
 
 static bool spend(struct opening *o, uint64_t bytes)
 {
 	if (bytes > o->file->budget)
-		return hwy_fail(o->err, "%s: damaged: it claims more than a file of %" PRIu64 " bytes can hold",
+		return hwy_fail(o->err,
+				"%s: damaged: it claims more than a file of %" PRIu64
+				" bytes can hold",
 				o->file->path, o->file->size);
 	o->file->budget -= bytes;
 	return true;
@@ -69,8 +72,9 @@ static bool read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows
 		const uint8_t *planes = cursor_take(&o->body, (uint64_t)rows * chunk->planes);
 		if (!spend(o, (uint64_t)rows * chunk->width))
 			return false;
-		return planes && codec_decode(o->file->codec, chunk, rows, planes) ? true
-										    : damaged(o, "chunk");
+		return planes && codec_decode(o->file->codec, chunk, rows, planes)
+			       ? true
+			       : damaged(o, "chunk");
 	}
 	chunk->stored = (uint32_t)cursor_count(&o->body, UINT32_MAX);
 	/* More than the planes and zstd's own frame around them is not a block of ours. */
@@ -106,7 +110,8 @@ static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 }
 
 /* Columns from 'known' on are of a newer version: skipped. 'columns' is to be freed even on failure. */
-static bool read_table(struct opening *o, uint32_t *rows, struct hwy_column **columns, uint32_t known)
+static bool read_table(struct opening *o, uint32_t *rows, struct hwy_column **columns,
+		       uint32_t known)
 {
 	*rows = (uint32_t)cursor_count(&o->body, INT32_MAX);
 	uint64_t n = cursor_varint(&o->body);
@@ -147,7 +152,8 @@ static bool read_blob(struct opening *o, struct file_blob *blob)
 	return true;
 }
 
-static bool load_now(struct opening *o, struct hwy_column *column, const char *what, uint32_t number)
+static bool load_now(struct opening *o, struct hwy_column *column, const char *what,
+		     uint32_t number)
 {
 	uint64_t place;
 	const char *reason;
@@ -168,13 +174,15 @@ static bool fill_records(struct opening *o, struct hwy_column *const *columns, u
 		if (columns[f] && !load_now(o, columns[f], "a table: section", o->section_id))
 			return false;
 		for (uint32_t row = 0; row < rows; row++)
-			values[(size_t)row * fields + f] = columns[f] ? column_get(columns[f], row) : HWY_NONE;
+			values[(size_t)row * fields + f] =
+				columns[f] ? column_get(columns[f], row) : HWY_NONE;
 	}
 	return true;
 }
 
 /* NULL and *ok false on failure. */
-static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, uint32_t *cap, bool *ok)
+static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, uint32_t *cap,
+			  bool *ok)
 {
 	struct hwy_column *columns[MOST_FIELDS] = {0};
 	uint32_t fields = (uint32_t)(record_bytes / sizeof(int64_t)), rows = 0;
@@ -185,7 +193,8 @@ static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, u
 		return NULL;
 	}
 	o->seen |= UINT64_C(1) << o->section_id;
-	*ok = read_table(o, &rows, columns, fields) && fill_records(o, columns, rows, fields, &records);
+	*ok = read_table(o, &rows, columns, fields) &&
+	      fill_records(o, columns, rows, fields, &records);
 	for (uint32_t f = 0; f < fields; f++)
 		column_free(columns[f]);
 	*n = *cap = *ok ? rows : 0;
@@ -198,7 +207,8 @@ static bool place_texts(struct opening *o, const struct hwy_column *lengths, con
 	struct hwy_strings *strings = &o->trace->strings;
 	for (uint32_t id = 0; id < lengths->rows; id++) {
 		int64_t length = column_get(lengths, id);
-		if (length < 0 || (uint64_t)length >= n_bytes || length > UINT32_MAX || bytes[length] != 0)
+		if (length < 0 || (uint64_t)length >= n_bytes || length > UINT32_MAX ||
+		    bytes[length] != 0)
 			return damaged(o, "texts");
 		strings->texts[id] = (struct hwy_text){.at = bytes, .length = (uint32_t)length};
 		bytes += length + 1;
@@ -215,7 +225,8 @@ static bool read_texts(struct opening *o, struct hwy_column **lengths, struct fi
 		return false;
 	if (o->any_strings || rows == 0 || !*lengths)
 		return damaged(o, "texts");
-	if (!spend(o, (uint64_t)rows * sizeof *strings->texts) || !load_now(o, *lengths, "texts: column", 0))
+	if (!spend(o, (uint64_t)rows * sizeof *strings->texts) ||
+	    !load_now(o, *lengths, "texts: column", 0))
 		return false;
 	o->any_strings = true;
 	hwy_strings_free(strings);
@@ -257,7 +268,8 @@ static bool read_strip(struct opening *o)
 		struct hwy_file *file = o->file;
 		HWY_GROW(file->skips, file->n_skips, file->cap_skips);
 		uint64_t rows = cursor_count(&o->body, INT32_MAX);
-		file->skips[file->n_skips++] = (struct file_skip){.first = o->n_spans, .rows = rows};
+		file->skips[file->n_skips++] =
+			(struct file_skip){.first = o->n_spans, .rows = rows};
 		o->n_spans += rows;
 		return !o->body.bad || damaged(o, "ends early");
 	}
@@ -391,11 +403,14 @@ static bool check_strips(struct opening *o)
 	struct hwy_trace *trace = o->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		if (trace->strips[s].lane >= trace->n_lanes)
-			return hwy_fail(o->err, "%s: spans on lane %" PRIu32 ", but there are %" PRIu32 " lanes",
+			return hwy_fail(o->err,
+					"%s: spans on lane %" PRIu32 ", but there are %" PRIu32
+					" lanes",
 					o->file->path, trace->strips[s].lane, trace->n_lanes);
 		for (unsigned c = 0; c < HWY_COLS; c++) {
 			struct hwy_column *column = trace->strips[s].columns[c];
-			if (column && is_complete(column) && !file_accept_column(o->file, column, o->err))
+			if (column && is_complete(column) &&
+			    !file_accept_column(o->file, column, o->err))
 				return false;
 		}
 	}
@@ -416,7 +431,8 @@ static bool check_all(struct opening *o)
 	for (uint32_t i = 0; i < trace->n_results; i++)
 		if (i >= o->file->n_results ||
 		    o->file->results[i].bytes != (uint64_t)trace->results[i].bytes)
-			return hwy_fail(o->err, "%s: damaged: result %" PRIu32 " has no bytes", o->file->path, i);
+			return hwy_fail(o->err, "%s: damaged: result %" PRIu32 " has no bytes",
+					o->file->path, i);
 	return check_strips(o);
 }
 
@@ -441,13 +457,16 @@ static bool check_header(const struct hwy_file *file, const uint8_t *header, str
 		return hwy_fail(err, "%s: is not a Headway report", file->path);
 	unsigned major = (unsigned)get_le(header + 8, 2), minor = (unsigned)get_le(header + 10, 2);
 	if (major != FORMAT_MAJOR || get_le(header + 12, 4) != 0)
-		return hwy_fail(err,
-				"%s: has report format %u.%u (features %#x); this version of headway reads "
-				"%d.x", file->path, major, minor, (unsigned)get_le(header + 12, 4), FORMAT_MAJOR);
+		return hwy_fail(
+			err,
+			"%s: has report format %u.%u (features %#x); this version of headway reads "
+			"%d.x",
+			file->path, major, minor, (unsigned)get_le(header + 12, 4), FORMAT_MAJOR);
 	uint64_t size = get_le(header + 16, 8);
 	if (size != file->size)
-		return hwy_fail(err, "%s: %s: it should have %" PRIu64 " bytes but has %" PRIu64, file->path,
-				size > file->size ? "truncated" : "damaged", size, file->size);
+		return hwy_fail(err, "%s: %s: it should have %" PRIu64 " bytes but has %" PRIu64,
+				file->path, size > file->size ? "truncated" : "damaged", size,
+				file->size);
 	return true;
 }
 
@@ -462,7 +481,8 @@ static bool open_and_measure(struct hwy_file *file, struct hwy_err *err)
 		return hwy_fail(err, "%s: is %s", file->path,
 				S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
 	file->size = (uint64_t)status.st_size;
-	file->budget = BUDGET_FLOOR + (file->size < UINT64_MAX / BUDGET_RATIO / 2 ? file->size : 0) * BUDGET_RATIO;
+	file->budget = BUDGET_FLOOR +
+		       (file->size < UINT64_MAX / BUDGET_RATIO / 2 ? file->size : 0) * BUDGET_RATIO;
 	return true;
 }
 
@@ -473,7 +493,8 @@ static uint8_t *read_directory(struct opening *o, uint64_t *offset, uint64_t *le
 	uint8_t header[FORMAT_HEADER] = {0}, trailer[FORMAT_TRAILER];
 	const char *reason = NULL;
 	if (file->size < FORMAT_HEADER + FORMAT_TRAILER) {
-		hwy_fail(o->err, "%s: too short for a Headway report (%" PRIu64 " bytes)", file->path, file->size);
+		hwy_fail(o->err, "%s: too short for a Headway report (%" PRIu64 " bytes)",
+			 file->path, file->size);
 		return NULL;
 	}
 	if (!file_read_at(file, header, sizeof header, 0, &reason) ||
@@ -500,7 +521,8 @@ static uint8_t *read_directory(struct opening *o, uint64_t *offset, uint64_t *le
 	if (file_read_at(file, block, stored, *offset, &reason))
 		reason = codec_decompress(file->codec, block, stored, directory, *length);
 	if (reason) {
-		hwy_fail(o->err, "%s: directory at offset %" PRIu64 " is damaged (%s)", file->path, *offset, reason);
+		hwy_fail(o->err, "%s: directory at offset %" PRIu64 " is damaged (%s)", file->path,
+			 *offset, reason);
 		free(directory);
 		return NULL;
 	}
@@ -522,7 +544,8 @@ struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err)
 	hwy_strings_init(&trace->strings);
 	struct opening o = {.file = file, .trace = trace, .err = err};
 	uint64_t offset = 0, length = 0;
-	uint8_t *directory = open_and_measure(file, err) ? read_directory(&o, &offset, &length) : NULL;
+	uint8_t *directory =
+		open_and_measure(file, err) ? read_directory(&o, &offset, &length) : NULL;
 	struct cursor cursor = {.at = directory, .end = directory ? directory + length : NULL};
 	bool ok = directory && read_sections(&o, &cursor, offset) && check_all(&o);
 	free(directory);

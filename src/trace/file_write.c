@@ -18,16 +18,16 @@
 struct writer {
 	struct hwy_trace *trace;
 	const char *path;
-	char *target;           /* path, or what it links to */
+	char *target; /* path, or what it links to */
 	char *temporary;
 	int fd;
-	int failed;             /* errno of the first write that failed */
+	int failed; /* errno of the first write that failed */
 	struct codec *codec;
-	uint64_t place;         /* bytes written or in 'out' */
+	uint64_t place; /* bytes written or in 'out' */
 	struct bytes out;
 	struct bytes directory;
 	uint32_t n_sections;
-	struct bytes body;      /* of the section being written */
+	struct bytes body; /* of the section being written */
 	uint64_t section_place;
 };
 
@@ -117,7 +117,8 @@ static void put_column(struct writer *w, uint32_t id, const struct hwy_column *c
 }
 
 /* 'columns' may have holes. */
-static void put_table(struct writer *w, uint32_t rows, struct hwy_column *const *columns, uint32_t n)
+static void put_table(struct writer *w, uint32_t rows, struct hwy_column *const *columns,
+		      uint32_t n)
 {
 	uint32_t present = 0;
 	for (uint32_t c = 0; c < n; c++)
@@ -163,7 +164,8 @@ static void write_strings(struct writer *w)
 }
 
 /* Field 'field' of n records, or NULL when it is nowhere set. */
-static struct hwy_column *field_column(const int64_t *records, uint32_t n, uint32_t fields, uint32_t field)
+static struct hwy_column *field_column(const int64_t *records, uint32_t n, uint32_t fields,
+				       uint32_t field)
 {
 	struct hwy_column *column = NULL;
 	for (uint32_t row = 0; row < n && !column; row++)
@@ -179,8 +181,7 @@ static struct hwy_column *field_column(const int64_t *records, uint32_t n, uint3
 static void write_records(struct writer *w, uint32_t section, const void *records, uint32_t n,
 			  size_t record_bytes)
 {
-	enum { MOST_FIELDS = 64 };
-	struct hwy_column *columns[MOST_FIELDS];
+	struct hwy_column *columns[MOST_FIELDS] = {0};
 	uint32_t fields = (uint32_t)(record_bytes / sizeof(int64_t));
 	assert(fields <= MOST_FIELDS);
 	if (n == 0)
@@ -271,7 +272,8 @@ static bool write_strips(struct writer *w, const struct hwy_progress *progress, 
 		hwy_tell(progress, "writing", trace->strips[s].first, trace->n_spans);
 		for (unsigned c = 0; c < HWY_COLS; c++) {
 			struct hwy_err why;
-			if (trace->strips[s].columns[c] && !check_column(trace, &trace->strips[s], c, &why))
+			if (trace->strips[s].columns[c] &&
+			    !check_column(trace, &trace->strips[s], c, &why))
 				return hwy_fail(err, "%s: cannot write: %s", w->path, why.text);
 		}
 		if (trace->strips[s].rows)
@@ -282,7 +284,8 @@ static bool write_strips(struct writer *w, const struct hwy_progress *progress, 
 	return true;
 }
 
-static bool write_content(struct writer *w, const struct hwy_progress *progress, struct hwy_err *err)
+static bool write_content(struct writer *w, const struct hwy_progress *progress,
+			  struct hwy_err *err)
 {
 	struct hwy_err why;
 	if (!check_records(w->trace, &why))
@@ -380,8 +383,9 @@ bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		    const struct hwy_progress *progress, struct hwy_err *err)
 {
 	struct writer w = {.trace = trace, .path = path, .fd = -1, .codec = codec_new()};
-	bool ok = check_target(&w, overwrite, err) && hwy_need(trace, UINT32_MAX, UINT64_MAX, err) &&
-		  open_temporary(&w, err) && write_content(&w, progress, err);
+	bool ok = check_target(&w, overwrite, err) &&
+		  hwy_need(trace, UINT32_MAX, UINT64_MAX, err) && open_temporary(&w, err) &&
+		  write_content(&w, progress, err);
 	if (w.fd >= 0 && close(w.fd) != 0 && ok)
 		ok = hwy_fail(err, "%s: cannot write: %s", path, strerror(errno));
 	ok = ok && give_name(&w, overwrite, err);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 enum {
-	FEW_SPANS = 256,      /* lanes of no more have no pyramid */
-	SPANS_A_BUCKET = 32,  /* at most, on average, at the lowest level that is kept */
-	FEW_BUCKETS = 64,     /* no level is kept above one of so few */
-	STEP = 2,             /* kept levels are this far apart */
+	FEW_SPANS = 256,     /* lanes of no more have no pyramid */
+	SPANS_A_BUCKET = 32, /* at most, on average, at the lowest level that is kept */
+	FEW_BUCKETS = 64,    /* no level is kept above one of so few */
+	STEP = 2,            /* kept levels are this far apart */
 	HIGHEST = 62,
 	ALL_KINDS = (1 << HWY_KINDS) - 1,
 };
@@ -189,7 +189,8 @@ static struct file_level *stored_level(const struct hwy_trace *trace, uint32_t l
 	struct file_level *best = NULL;
 	for (uint32_t i = 0; trace->file && i < trace->file->n_levels; i++) {
 		struct file_level *have = &trace->file->levels[i];
-		if (have->lane == lane && have->level <= level && (!best || have->level > best->level))
+		if (have->lane == lane && have->level <= level &&
+		    (!best || have->level > best->level))
 			best = have;
 	}
 	return best;
@@ -218,8 +219,9 @@ static bool read_row(const struct hwy_trace *trace, const struct file_level *lev
 	int64_t count = value_at(level, COL_COUNT, row), end = value_at(level, COL_END, row);
 	int64_t longest = value_at(level, COL_LONGEST, row);
 	*bucket = (struct hwy_bucket){.index = value_at(level, COL_INDEX, row)};
-	if (bucket->index <= before || bucket->index < -limit - 1 || bucket->index > limit || count < 1 ||
-	    count > trace->n_spans || longest < 0 || longest >= trace->n_spans || end < 0 ||
+	if (bucket->index <= before || bucket->index < -limit - 1 || bucket->index > limit ||
+	    count < 1 || count > trace->n_spans || longest < 0 || longest >= trace->n_spans ||
+	    end < 0 ||
 	    __builtin_add_overflow(bucket_start(bucket, level->level), end, &bucket->end))
 		return false;
 	bucket->count = (uint32_t)count;
@@ -238,8 +240,8 @@ static bool load_level(struct hwy_trace *trace, struct file_level *level, struct
 		if (level->columns[c] &&
 		    !file_load_chunks(trace->file, level->columns[c], &place, &reason))
 			return hwy_fail(err,
-					"%s: block of the pyramid of lane %" PRIu32 " at offset %" PRIu64
-					" is damaged (%s)",
+					"%s: block of the pyramid of lane %" PRIu32
+					" at offset %" PRIu64 " is damaged (%s)",
 					trace->file->path, level->lane, place, reason);
 	}
 	return true;
@@ -254,7 +256,9 @@ static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, 
 	for (uint32_t row = 0; row < level->rows; row++) {
 		struct hwy_bucket bucket;
 		if (!read_row(trace, level, row, before, &bucket))
-			return hwy_fail(err, "%s: the pyramid of lane %" PRIu32 " makes no sense at row %" PRIu32,
+			return hwy_fail(err,
+					"%s: the pyramid of lane %" PRIu32
+					" makes no sense at row %" PRIu32,
 					trace->file->path, level->lane, row);
 		before = bucket.index;
 		bucket.index >>= wanted - level->level;
@@ -272,8 +276,8 @@ static bool need_lane(struct hwy_trace *trace, uint32_t lane, struct hwy_err *er
 	return true;
 }
 
-bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, int64_t from, int64_t to,
-		       struct hwy_buckets *out, struct hwy_err *err)
+bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, int64_t from,
+		       int64_t to, struct hwy_buckets *out, struct hwy_err *err)
 {
 	assert(level <= HIGHEST);
 	*out = (struct hwy_buckets){0};

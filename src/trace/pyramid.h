@@ -12,11 +12,11 @@
 enum { HWY_BUSY_OTHER = HWY_CLASSES, HWY_BUSY_CLASSES };
 
 struct hwy_bucket {
-	int64_t index;       /* spans that start in [index << level, (index + 1) << level) */
+	int64_t index; /* spans that start in [index << level, (index + 1) << level) */
 	uint32_t count;
-	uint32_t longest;    /* id of the longest of them, the first of equals */
+	uint32_t longest; /* id of the longest of them, the first of equals */
 	int64_t longest_dur;
-	int64_t end;         /* the latest end of them */
+	int64_t end; /* the latest end of them */
 	/* By class (anything but device work is "other"): time they cover that no span of the class before
 	 * them on the lane covers, so that sums over buckets are unions. */
 	int64_t busy[HWY_BUSY_CLASSES];
@@ -28,8 +28,8 @@ struct hwy_buckets {
 
 /* The buckets of a lane, at any level from 0 to 62, of which some span touches [from, to). Exact for every
  * trace; where no level at or below 'level' is stored, the spans themselves are read. */
-bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, int64_t from, int64_t to,
-		       struct hwy_buckets *out, struct hwy_err *err);
+bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, int64_t from,
+		       int64_t to, struct hwy_buckets *out, struct hwy_err *err);
 /* The lowest level that is stored for a lane, or -1: draw its spans. */
 int hwy_pyramid_leaf(const struct hwy_trace *trace, uint32_t lane);
 

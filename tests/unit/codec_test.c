@@ -99,7 +99,7 @@ static void steady_times_cost_little_and_constants_nothing(void **state)
 static void a_value_too_wide_for_its_chunk_is_refused(void **state)
 {
 	struct codec *codec = codec_new();
-	/* Deltas 200, 200: the sum 400 / 2 … does not fit one byte. */
+	/* Two differences of +200 each: the second value, 400, needs two bytes. */
 	const uint8_t deltas[] = {0x90, 0x90, 0x01, 0x01};
 	struct hwy_chunk narrow = {.width = 1, .coding = CODEC_DELTA, .planes = 2};
 	assert_false(codec_decode(codec, &narrow, 2, deltas));
@@ -122,7 +122,8 @@ static void every_flipped_bit_of_a_block_is_seen_or_harmless(void **state)
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = (uint8_t)(roll(&dice) % 7);
 	size_t stored = 0;
-	uint8_t *block = hwy_copy(codec_compress(codec, text, sizeof text, &stored), 1000);
+	const void *packed = codec_compress(codec, text, sizeof text, &stored);
+	uint8_t *block = hwy_copy(packed, stored);
 	unsigned harmless = 0;
 	for (size_t bit = 0; bit < stored * 8; bit++) {
 		block[bit / 8] ^= (uint8_t)(1u << bit % 8);

@@ -60,8 +60,10 @@ static inline void fill_records(struct hwy_builder *b, struct dice *dice)
 		/* References must hold. */
 		trace->processes[i].host = trace->devices[i].host = trace->clocks[i].host = i % 2;
 		trace->processes[i].parent = i ? 0 : HWY_NONE;
-		trace->threads[i].process = trace->modules[i].process = trace->groups[i].process = 0;
-		trace->contexts[i].process = trace->streams[i].process = trace->drops[i].process = i;
+		trace->threads[i].process = trace->modules[i].process = trace->groups[i].process =
+			0;
+		trace->contexts[i].process = trace->streams[i].process = trace->drops[i].process =
+			i;
 		trace->diagnostics[i].process = i;
 		trace->contexts[i].device = trace->streams[i].device = trace->clocks[i].device = 0;
 		trace->calibrations[i].device = trace->drops[i].thread = HWY_NONE;
@@ -75,9 +77,12 @@ static inline int64_t roll_column(struct dice *dice, unsigned col, uint32_t n_te
 {
 	switch (col) {
 	case HWY_START:
-		*clock += roll(dice) % 100 ? roll_below(dice, 4000) - 500 : roll_below(dice, INT64_C(1) << 50);
+		*clock += roll(dice) % 100 ? roll_below(dice, 4000) - 500
+					   : roll_below(dice, INT64_C(1) << 50);
 		return *clock;
-	case HWY_DUR: return roll(dice) % 50 ? roll_below(dice, 9000) : roll_below(dice, INT64_C(1) << 61);
+	case HWY_DUR:
+		return roll(dice) % 50 ? roll_below(dice, 9000)
+				       : roll_below(dice, INT64_C(1) << 61);
 	case HWY_NAME:
 	case HWY_CATEGORY:
 	case HWY_REASON:
@@ -118,7 +123,8 @@ static inline struct hwy_trace *random_trace(uint64_t seed, uint32_t lanes, uint
 	}
 	n_texts = hwy_builder_trace(b)->strings.n;
 	for (uint32_t i = 0; i < lanes; i++) {
-		struct hwy_lane lane = hwy_lane_of((enum hwy_lane_type)(i % HWY_LANE_TYPES), i % 3, i % 3);
+		struct hwy_lane lane =
+			hwy_lane_of((enum hwy_lane_type)(i % HWY_LANE_TYPES), i % 3, i % 3);
 		lane.name = i; /* so that no two are equal */
 		hwy_add_lane(b, lane);
 	}
@@ -129,7 +135,8 @@ static inline struct hwy_trace *random_trace(uint64_t seed, uint32_t lanes, uint
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			row.v[c] = roll_column(&dice, c, n_texts, &clock);
 		/* Most spans on few lanes, so that some have many chunks. */
-		uint32_t lane = (uint32_t)(roll_below(&dice, lanes) * roll_below(&dice, lanes) / lanes);
+		uint32_t lane =
+			(uint32_t)(roll_below(&dice, lanes) * roll_below(&dice, lanes) / lanes);
 		enum hwy_kind kind = (enum hwy_kind)(roll(&dice) % 4 ? lane % HWY_KINDS
 								     : roll(&dice) % HWY_KINDS);
 		struct hwy_ref ref = hwy_add_span(b, lane, kind, &row);
@@ -161,7 +168,8 @@ static inline const char *difference(struct hwy_trace *a, struct hwy_trace *b, s
 		return "texts";
 	for (uint32_t i = 0; i < a->strings.n; i++)
 		if (a->strings.texts[i].length != b->strings.texts[i].length ||
-		    memcmp(a->strings.texts[i].at, b->strings.texts[i].at, a->strings.texts[i].length + 1u))
+		    memcmp(a->strings.texts[i].at, b->strings.texts[i].at,
+			   a->strings.texts[i].length + 1u))
 			return "a text";
 #define X(type, field, section)                                                                    \
 	if (a->n_##field != b->n_##field ||                                                        \
@@ -171,7 +179,8 @@ static inline const char *difference(struct hwy_trace *a, struct hwy_trace *b, s
 #undef X
 	for (uint32_t s = 0; s < a->n_strips; s++) {
 		const struct hwy_strip *x = &a->strips[s], *y = &b->strips[s];
-		if (x->lane != y->lane || x->kind != y->kind || x->rows != y->rows || x->first != y->first)
+		if (x->lane != y->lane || x->kind != y->kind || x->rows != y->rows ||
+		    x->first != y->first)
 			return "a strip";
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			for (uint32_t row = 0; row < x->rows; row++)

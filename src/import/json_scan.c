@@ -1,0 +1,314 @@
+/* json_scan.c - see json_scan.h.
+ *
+ * Lenient strings: old recorders wrote names with bare quotes in them. In a text that did not parse, a
+ * quote ends a string only if what follows can stand there: a colon after a key; a closing bracket, or a
+ * comma and the next member or element, after a value.
+ */
+#include "import/json_scan.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+static bool stop(struct scan *scan, const char *at, enum scan_status status)
+{
+	scan->at = at;
+	scan->status = at >= scan->end ? SCAN_MORE : status;
+	return false;
+}
+
+static inline const char *skip_space(const char *at)
+{
+	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
+		at++;
+	return at;
+}
+
+/* The next quote or backslash; the quote behind the end stops it. */
+static inline const char *find_quote(const char *at)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+	for (;; at += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+		__m128i hits = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote),
+					    _mm_cmpeq_epi8(bytes, backslash));
+		unsigned mask = (unsigned)_mm_movemask_epi8(hits);
+		if (mask)
+			return at + __builtin_ctz(mask);
+	}
+#else
+	while (*at != '"' && *at != '\\')
+		at++;
+	return at;
+#endif
+}
+
+/* The next quote that no backslash precedes, or NULL when the text ends first. */
+static inline const char *closing_quote(const char *at, const char *end, bool *escaped)
+{
+	for (;;) {
+		at = find_quote(at);
+		if (at >= end)
+			return NULL;
+		if (*at == '"')
+			return at;
+		*escaped = true;
+		at += 2;
+		if (at >= end)
+			return NULL;
+	}
+}
+
+enum place { AFTER_KEY, IN_OBJECT, IN_ARRAY };
+
+/* Lenient: may a string of this place end at 'quote'? */
+static bool can_end_here(const char *quote, const char *end, enum place place)
+{
+	const char *at = skip_space(quote + 1);
+	if (place == AFTER_KEY)
+		return *at == ':';
+	if (at >= end)
+		return true; /* cannot tell; the caller will meet the end itself */
+	if (*at == (place == IN_ARRAY ? ']' : '}'))
+		return true;
+	if (*at != ',')
+		return false;
+	at = skip_space(at + 1);
+	if (place == IN_ARRAY || *at == '}')
+		return *at != ',' && *at != ':';
+	if (*at != '"' || at >= end)
+		return at >= end;
+	bool escaped;
+	const char *next = closing_quote(at + 1, end, &escaped);
+	return !next || *skip_space(next + 1) == ':' || skip_space(next + 1) >= end;
+}
+
+/* The end of the string that starts at 'at' (behind its quote), or NULL with the status set. */
+static inline const char *string_end(struct scan *scan, const char *at, enum place place, bool *escaped)
+{
+	const char *quote = closing_quote(at, scan->end, escaped);
+	if (__builtin_expect(scan->lenient, 0))
+		while (quote && !can_end_here(quote, scan->end, place))
+			quote = closing_quote(quote + 1, scan->end, escaped);
+	if (!quote)
+		stop(scan, scan->end, SCAN_MORE);
+	return quote;
+}
+
+static bool is_word_byte(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '.' ||
+	       c == '-' || c == '+' || c == '_';
+}
+
+static inline const char *skip_digits(const char *at)
+{
+	while (*at >= '0' && *at <= '9')
+		at++;
+	return at;
+}
+
+/* A number by the book, or 'at' itself. */
+static inline const char *number_end(const char *at)
+{
+	const char *digits = at + (*at == '-');
+	const char *end = skip_digits(digits);
+	if (end == digits)
+		return at;
+	if (*end == '.') {
+		const char *fraction = skip_digits(end + 1);
+		if (fraction == end + 1)
+			return at;
+		end = fraction;
+	}
+	if (*end == 'e' || *end == 'E') {
+		digits = end + 1 + (end[1] == '-' || end[1] == '+');
+		end = skip_digits(digits);
+		if (end == digits)
+			return at;
+	}
+	return end;
+}
+
+/* A number or a word; its end, or 'at' when there is none. */
+static inline const char *token_end(const char *at, uint8_t *type, bool *odd)
+{
+	const char *end = number_end(at);
+	*type = SCAN_NUMBER;
+	if (end > at && !is_word_byte(*end))
+		return end;
+	*type = SCAN_WORD;
+	for (end = at; is_word_byte(*end);)
+		end++;
+	size_t length = (size_t)(end - at);
+	if (!(length == 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0)) &&
+	    !(length == 5 && memcmp(at, "false", 5) == 0))
+		*odd = true;
+	return end;
+}
+
+/* Past an object or array that opens at 'at', checking that it is one; its end, or NULL. */
+static const char *container_end(struct scan *scan, const char *at, bool *odd)
+{
+	enum { OPENED, COMMA, COLON, VALUE } last = OPENED;
+	uint64_t objects = 0; /* a bit for each level: is it an object? The lowest is the innermost. */
+	unsigned depth = 0;
+	bool escaped;
+	uint8_t type;
+	do {
+		at = skip_space(at);
+		bool in_object = objects & 1;
+		bool value_may_start = in_object ? last == COLON : last != VALUE;
+		const char *end;
+		switch (*at) {
+		case '{':
+		case '[':
+			if (depth > 0 && !value_may_start)
+				return stop(scan, at, SCAN_BAD), NULL;
+			if (depth++ == SCAN_DEPTH_MOST)
+				return stop(scan, at, SCAN_DEEP), NULL;
+			objects = objects << 1 | (*at == '{');
+			last = OPENED;
+			at++;
+			break;
+		case '}':
+		case ']':
+			if ((*at == '}') != in_object || last == COLON)
+				return stop(scan, at, SCAN_BAD), NULL;
+			if (last == COMMA)
+				*odd = true;
+			objects >>= 1;
+			depth--;
+			last = VALUE;
+			at++;
+			break;
+		case ',':
+			if (last != VALUE)
+				return stop(scan, at, SCAN_BAD), NULL;
+			last = COMMA;
+			at++;
+			break;
+		case '"':
+			if (at >= scan->end || last == VALUE)
+				return stop(scan, at, SCAN_BAD), NULL;
+			enum place place = !in_object ? IN_ARRAY : last == COLON ? IN_OBJECT : AFTER_KEY;
+			if (!(end = string_end(scan, at + 1, place, &escaped)))
+				return NULL;
+			/* A control character, or a quote, that must not stand there bare. */
+			at = skip_space(end + 1);
+			last = VALUE;
+			if (place == AFTER_KEY) {
+				if (*at != ':')
+					return stop(scan, at, SCAN_BAD), NULL;
+				at++;
+				last = COLON;
+			}
+			break;
+		default:
+			if (!value_may_start || (end = token_end(at, &type, odd)) == at)
+				return stop(scan, at, SCAN_BAD), NULL;
+			at = end;
+			last = VALUE;
+		}
+	} while (depth > 0);
+	return at;
+}
+
+char scan_peek(struct scan *scan)
+{
+	scan->at = skip_space(scan->at);
+	return *scan->at;
+}
+
+bool scan_enter(struct scan *scan, char bracket)
+{
+	scan->at = skip_space(scan->at);
+	if (*scan->at != bracket)
+		return stop(scan, scan->at, SCAN_BAD);
+	scan->at++;
+	scan->fresh = true;
+	return true;
+}
+
+/* To the next entry, or past the bracket that closes. */
+static inline bool next_entry(struct scan *scan, char closing)
+{
+	const char *at = skip_space(scan->at);
+	if (!scan->fresh && *at != closing) {
+		if (*at != ',')
+			return stop(scan, at, SCAN_BAD);
+		at = skip_space(at + 1);
+	}
+	scan->fresh = false;
+	scan->at = at;
+	if (*at == closing) {
+		scan->at++;
+		return false;
+	}
+	return true;
+}
+
+bool scan_key(struct scan *scan, struct hwy_text *key)
+{
+	if (!next_entry(scan, '}'))
+		return false;
+	const char *at = scan->at;
+	if (*at != '"' || at >= scan->end)
+		return stop(scan, at, SCAN_BAD);
+	bool escaped;
+	const char *end = string_end(scan, at + 1, AFTER_KEY, &escaped);
+	if (!end)
+		return false;
+	*key = (struct hwy_text){at + 1, (uint32_t)(end - at - 1)};
+	at = skip_space(end + 1);
+	if (*at != ':')
+		return stop(scan, at, SCAN_BAD);
+	scan->at = skip_space(at + 1);
+	scan->in_array = false;
+	return true;
+}
+
+bool scan_element(struct scan *scan)
+{
+	if (!next_entry(scan, ']'))
+		return false;
+	scan->in_array = true;
+	return true;
+}
+
+bool scan_value(struct scan *scan, struct scan_value *value)
+{
+	const char *at = skip_space(scan->at), *end;
+	*value = (struct scan_value){.at = at};
+	switch (*at) {
+	case '"':
+		if (at >= scan->end)
+			return stop(scan, at, SCAN_MORE);
+		value->type = SCAN_STRING;
+		value->at = at + 1;
+		end = string_end(scan, at + 1, scan->in_array ? IN_ARRAY : IN_OBJECT, &value->escaped);
+		if (!end)
+			return false;
+		value->length = (uint32_t)(end - value->at);
+		scan->at = end + 1;
+		return true;
+	case '{':
+	case '[':
+		value->type = *at == '{' ? SCAN_OBJECT : SCAN_ARRAY;
+		end = container_end(scan, at, &value->odd);
+		if (!end)
+			return false;
+		break;
+	default:
+		end = token_end(at, &value->type, &value->odd);
+		if (end == at || end >= scan->end)
+			return stop(scan, end, SCAN_BAD);
+	}
+	value->length = (uint32_t)(end - at);
+	scan->at = end;
+	scan->fresh = false;
+	return true;
+}

@@ -1,0 +1,379 @@
+/* kineto.c - reads a PyTorch profiler (Kineto) Chrome trace, plain or gzip.
+ *
+ * The text is walked over once, event by event, through a window: memory grows with what is kept, not with
+ * the file. What old and broken recorders wrote is read as far as it can be told what was meant; an event
+ * that cannot is left out and counted. A file that ends too early is an error, except that the Chrome format
+ * lets a bare array of events do without its closing bracket.
+ */
+#include "import/kineto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool fail_at(struct kineto *k, const char *at, const char *what)
+{
+	uint64_t offset = k->source.before + (uint64_t)(at - k->source.window);
+	return hwy_fail(k->err, "%s: %s at byte %llu", source_path(&k->source), what,
+			(unsigned long long)offset);
+}
+
+static bool more(struct kineto *k)
+{
+	return source_more(&k->source, k->progress, k->err);
+}
+
+static const char *skip_space(const char *at)
+{
+	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
+		at++;
+	return at;
+}
+
+/* ---- finding the way back after an event that is not JSON ------------------------------------------ */
+
+/* Does an event start here? Nested objects could look like one; few have these as their first key. */
+static bool is_event_start(const char *at, const char *end)
+{
+	static const char *const keys[] = {"ph", "name", "cat", "ts", "pid", "tid", "dur", "args", "id"};
+	at = skip_space(at + 1);
+	if (*at != '"' || at >= end)
+		return false;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		size_t n = strlen(keys[i]);
+		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 && at[n + 1] == '"')
+			return *skip_space(at + n + 2) == ':';
+	}
+	return false;
+}
+
+/* Does the list of events end here? */
+static bool is_list_end(const char *at, const char *end)
+{
+	at = skip_space(at + 1);
+	if (at >= end || *at == '}')
+		return true;
+	if (*at != ',')
+		return false;
+	at = skip_space(at + 1);
+	return *at == '"' && at < end;
+}
+
+/* Where reading can go on, from 'at' on: at an event, or at the end of the list; NULL: not in this window. */
+static const char *find_restart(const char *at, const char *end)
+{
+	for (char before = 0; at < end; at++) {
+		if (*at == '{' && before != ':' && before != '[' && is_event_start(at, end))
+			return at;
+		if (*at == ']' && before == '}' && is_list_end(at, end))
+			return at;
+		if (*at != ' ' && *at != '\n' && *at != '\r' && *at != '\t')
+			before = *at;
+	}
+	return NULL;
+}
+
+enum { RESTART_TEXT = 256 }; /* what find_restart looks at, at most, behind a place */
+
+/* Leaves the event at 'at' out. False: the file ends, or cannot be read; then 'err' says so. */
+static bool leave_out(struct kineto *k, bool *ended)
+{
+	struct source *source = &k->source;
+	const char *at = skip_space(source->at);
+	if (*at == ',')
+		at = skip_space(at + 1);
+	if (k->drops[DROP_NOT_JSON]++ == 0)
+		k->first_bad = source->before + (uint64_t)(at - source->window);
+	source->at = at < source->end ? at + (*at == '{') : source->end;
+	*ended = false;
+	for (;;) {
+		const char *restart = find_restart(source->at, source->end);
+		bool is_sure = restart && (source->finished || source->end - restart > RESTART_TEXT);
+		if (is_sure) {
+			source->at = restart;
+			return true;
+		}
+		if (source->finished) {
+			*ended = true;
+			source->at = source->end;
+			return true;
+		}
+		if (!restart && source->end - source->at > RESTART_TEXT)
+			source->at = source->end - RESTART_TEXT;
+		if (!more(k))
+			return false;
+	}
+}
+
+/* ---- the events ------------------------------------------------------------------------------------ */
+
+enum { LENIENT_MOST = 1 << 20 }; /* bytes of an event with bare quotes */
+
+/* Strings with bare quotes are guessed at; one that swallowed the start of another event was guessed badly. */
+static bool is_believable(const struct kineto_event *event)
+{
+	const struct scan_value *name = &event->name;
+	return !memmem(name->at ? name->at : "", name->length, "\"ph\"", 4);
+}
+
+static bool read_one(struct kineto *k, struct scan *scan)
+{
+	if (!scan_element(scan))
+		return false;
+	if (scan_peek(scan) != '{') {
+		struct scan_value value;
+		k->event.phase = 0;
+		return scan_value(scan, &value);
+	}
+	return kineto_read_event(k, scan);
+}
+
+enum step { STEP_EVENT, STEP_END, STEP_FAILED, STEP_CUT };
+
+/* Reads the next event, or the end of the list. 'fresh': no comma is due. */
+static enum step next_event(struct kineto *k, bool fresh)
+{
+	struct source *source = &k->source;
+	for (bool lenient = false;;) {
+		struct scan scan = scan_over(source->at, source->end);
+		scan.fresh = fresh;
+		scan.lenient = lenient;
+		if (read_one(k, &scan) && (!lenient || is_believable(&k->event))) {
+			kineto_add_event(k);
+			source->at = scan.at;
+			return STEP_EVENT;
+		}
+		bool is_long = lenient && source->end - source->at > LENIENT_MOST;
+		if (scan.status == SCAN_DEEP) {
+			fail_at(k, scan.at, "nested deeper than 64");
+			return STEP_FAILED;
+		}
+		if (scan.status == SCAN_MORE && !source->finished && !is_long) {
+			if (!more(k))
+				return STEP_FAILED;
+		} else if (scan.status == SCAN_MORE && !lenient) {
+			return STEP_CUT;
+		} else if (scan.status == SCAN_OK && scan.at[-1] == ']') {
+			source->at = scan.at;
+			return STEP_END;
+		} else if (!lenient) {
+			lenient = true;
+		} else {
+			bool ended;
+			if (!leave_out(k, &ended))
+				return STEP_FAILED;
+			if (ended)
+				return STEP_CUT;
+			fresh = true;
+			lenient = false;
+		}
+	}
+}
+
+/* Behind the bracket that opens the list. 'is_bare': the list is all there is. */
+static bool read_events(struct kineto *k, bool is_bare)
+{
+	enum step step = next_event(k, true);
+	while (step == STEP_EVENT)
+		step = next_event(k, false);
+	if (step == STEP_FAILED)
+		return false;
+	if (step == STEP_END)
+		return true;
+	if (!is_bare || k->n_kept == 0)
+		return fail_at(k, k->source.end, "truncated: the list of events ends");
+	kineto_add_diagnostic(k, 2, "the list of events has no closing bracket; the file may be cut off");
+	k->source.at = k->source.end;
+	return true;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------- */
+
+static bool is_events(struct hwy_text key)
+{
+	return key.length == 11 && memcmp(key.at, "traceEvents", 11) == 0;
+}
+
+enum member { MEMBER_EVENTS, MEMBER_OTHER, MEMBER_NONE, MEMBER_FAILED };
+
+/* Reads the next member of the top-level object; of traceEvents only the opening bracket. */
+static enum member next_member(struct kineto *k, bool fresh)
+{
+	struct source *source = &k->source;
+	for (bool lenient = false;;) {
+		struct scan scan = scan_over(source->at, source->end);
+		struct hwy_text key;
+		struct scan_value value;
+		scan.fresh = fresh;
+		scan.lenient = lenient;
+		bool has_key = scan_key(&scan, &key);
+		if (has_key && is_events(key) && scan_peek(&scan) == '[') {
+			source->at = scan.at + 1;
+			return MEMBER_EVENTS;
+		}
+		if (has_key && scan_value(&scan, &value)) {
+			kineto_add_member(k, key, &value);
+			source->at = scan.at;
+			return MEMBER_OTHER;
+		}
+		if (!has_key && scan.status == SCAN_OK) {
+			source->at = scan.at;
+			return MEMBER_NONE;
+		}
+		if (scan.status == SCAN_MORE && !source->finished) {
+			if (!more(k))
+				return MEMBER_FAILED;
+		} else if (scan.status == SCAN_BAD && !lenient) {
+			lenient = true;
+		} else {
+			fail_at(k, scan.at,
+				scan.status == SCAN_MORE   ? "truncated: the file ends"
+				: scan.status == SCAN_DEEP ? "nested deeper than 64"
+							   : "not JSON");
+			return MEMBER_FAILED;
+		}
+	}
+}
+
+static bool read_object(struct kineto *k)
+{
+	bool has_events = false, fresh = true;
+	for (;; fresh = false) {
+		switch (next_member(k, fresh)) {
+		case MEMBER_FAILED: return false;
+		case MEMBER_OTHER: break;
+		case MEMBER_EVENTS:
+			has_events = true;
+			if (!read_events(k, false))
+				return false;
+			break;
+		case MEMBER_NONE:
+			if (!has_events)
+				return hwy_fail(k->err, "%s: no traceEvents; is this a PyTorch trace?",
+						source_path(&k->source));
+			return true;
+		}
+	}
+}
+
+/* Reads what follows, so that a gzip file is checked to its end. */
+static bool read_rest(struct kineto *k)
+{
+	bool has_rest = false;
+	for (;;) {
+		k->source.at = skip_space(k->source.at);
+		has_rest |= k->source.at < k->source.end;
+		k->source.at = k->source.end;
+		if (k->source.finished)
+			break;
+		if (!more(k))
+			return false;
+	}
+	if (has_rest)
+		kineto_add_diagnostic(k, 2, "text behind the end of the trace was ignored");
+	if (k->source.garbage)
+		kineto_add_diagnostic(k, 2, "bytes behind the end of the gzip data were ignored");
+	return true;
+}
+
+static bool read_text(struct kineto *k)
+{
+	struct source *source = &k->source;
+	while (source->end - source->at < 4 && !source->finished)
+		if (!more(k))
+			return false;
+	if (source->end - source->at >= 3 && memcmp(source->at, "\xef\xbb\xbf", 3) == 0)
+		source->at += 3; /* a byte order mark */
+	while ((source->at = skip_space(source->at)) >= source->end && !source->finished)
+		if (!more(k))
+			return false;
+	char first = *source->at;
+	if (source->at >= source->end || (first != '{' && first != '['))
+		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?", source_path(source));
+	source->at++;
+	if (!(first == '{' ? read_object(k) : read_events(k, true)))
+		return false;
+	if (k->n_kept == 0 && k->drops[DROP_NOT_JSON] > 0)
+		return hwy_fail(k->err, "%s: no event can be read; the first is at byte %llu",
+				source_path(source), (unsigned long long)k->first_bad);
+	if (k->n_kept == 0 && (first == '[' || k->n_events > 0))
+		return hwy_fail(k->err, "%s: a list, but not of trace events; is this a PyTorch trace?",
+				source_path(source));
+	return read_rest(k);
+}
+
+static struct hwy_trace *finish(struct kineto *k)
+{
+	kineto_add_marks(k);
+	kineto_add_drops(k);
+	kineto_settle(k);
+	k->trace->wall = k->base;
+	struct hwy_trace *trace = hwy_builder_finish(k->b, true);
+	k->b = NULL;
+	kineto_add_edges(k, trace, k->base - trace->wall);
+	return trace;
+}
+
+static void free_all(struct kineto *k)
+{
+	hwy_builder_free(k->b);
+	source_close(&k->source);
+	kineto_free_who(k);
+	free(k->event.args);
+	free(k->scratch);
+	free(k->late_lanes);
+	free(k->flows);
+	free(k->marks);
+	free(k);
+}
+
+static bool needs_hints(const struct kineto *k)
+{
+	return !k->hints->ready && !k->collecting &&
+	       (k->several_callers || (k->n_work_without_id && k->n_launch_flows));
+}
+
+enum pass { PASS_READ, PASS_COLLECT };
+
+/* One pass over the file. NULL without 'failed': the hints it needs, or has made, come first. */
+static struct hwy_trace *read_file(const char *path, size_t window, struct kineto_hints *hints,
+				   enum pass pass, const struct hwy_progress *progress,
+				   struct hwy_err *err, bool *failed)
+{
+	struct kineto *k = hwy_zalloc(sizeof *k);
+	struct hwy_trace *trace = NULL;
+	k->b = hwy_builder_new();
+	k->trace = hwy_builder_trace(k->b);
+	k->progress = progress;
+	k->err = err;
+	k->hints = hints;
+	k->collecting = pass == PASS_COLLECT;
+	k->caller = k->first_host = k->rank = k->world = HWY_NONE;
+	hwy_new_hosts(k->b);
+	hwy_add_property(k->b, "source.format", "kineto");
+	*failed = !source_open(&k->source, path, window, err) || !read_text(k);
+	if (!*failed && !k->collecting && !needs_hints(k))
+		trace = finish(k);
+	free_all(k);
+	return trace;
+}
+
+struct hwy_trace *import_kineto_window(const char *path, size_t window,
+				       const struct hwy_progress *progress, struct hwy_err *err)
+{
+	struct kineto_hints hints = {0};
+	bool failed;
+	struct hwy_trace *trace = read_file(path, window, &hints, PASS_READ, progress, err, &failed);
+	if (!trace && !failed) {
+		read_file(path, window, &hints, PASS_COLLECT, progress, err, &failed);
+		kineto_hints_done(&hints);
+		if (!failed)
+			trace = read_file(path, window, &hints, PASS_READ, progress, err, &failed);
+	}
+	kineto_hints_free(&hints);
+	return trace;
+}
+
+struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress, struct hwy_err *err)
+{
+	return import_kineto_window(path, SOURCE_WINDOW, progress, err);
+}
