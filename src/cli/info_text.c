@@ -4,6 +4,7 @@
  */
 #include "cli/info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -85,7 +86,10 @@ static void print_source(const struct page *page, const struct info *info)
 	const struct hwy_trace *trace = info->trace;
 	char line[LINE] = "";
 	const char *product = hwy_property(trace, "source.product");
-	add(line, " ", product ? product : hwy_property(trace, "source.format"));
+	const char *format = hwy_property(trace, "source.format");
+	if (!product && format && strcmp(format, "kineto") == 0)
+		product = "PyTorch profiler (Kineto)";
+	add(line, " ", product ? product : format);
 	add(line, " ", hwy_property(trace, "source.version"));
 	add(line, ", schema ", hwy_property(trace, "source.schema"));
 	field(page, "Source", line);
@@ -97,6 +101,33 @@ static void print_source(const struct page *page, const struct info *info)
 		add(when, ", for ", units_time(info->to - info->from).at);
 	field(page, "Recorded", when);
 	field(page, "Command", hwy_property(trace, "command"));
+}
+
+/* CUDA counts 13000 for 13.0, HIP 60443483 for 6.4.43483. */
+static void add_version(char *line, const char *separator, const char *text)
+{
+	char part[LINE];
+	if (!text || !*text)
+		return;
+	long n = text[strspn(text, "0123456789")] == 0 ? strtol(text, NULL, 10) : 0;
+	if (n >= 10000000)
+		snprintf(part, sizeof part, "HIP %ld.%ld.%ld", n / 10000000, n / 100000 % 100,
+			 n % 100000);
+	else if (n >= 1000)
+		snprintf(part, sizeof part, "CUDA %ld.%ld", n / 1000, n % 1000 / 10);
+	else
+		snprintf(part, sizeof part, "%s", text);
+	add(line, separator, part);
+}
+
+static void print_driver(const struct page *page, const struct hwy_trace *trace)
+{
+	char line[LINE] = "";
+	const char *runtime = hwy_property(trace, "cuda.runtime");
+	add_version(line, "", hwy_property(trace, "driver"));
+	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
+	add_version(line, ", runtime ", runtime ? runtime : hwy_property(trace, "hip.runtime"));
+	field(page, "Driver", line);
 }
 
 static void print_hosts(const struct page *page, const struct hwy_trace *trace)
@@ -113,51 +144,65 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 		add(line, ", ", hwy_str(trace, host->kernel));
 		field(page, i ? "" : "Host", line);
 	}
-	char line[LINE] = "";
-	add(line, "", hwy_property(trace, "driver"));
-	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
-	field(page, "Driver", line);
+	print_driver(page, trace);
 }
 
-static int widest_name(const struct hwy_trace *trace)
+static void describe_device(const struct hwy_trace *trace, uint32_t i, char *line)
 {
-	int widest = 0;
-	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		int n = (int)hwy_text(trace, trace->devices[i].name).length;
-		widest = n > widest ? n : widest;
+	const struct hwy_device *device = &trace->devices[i];
+	char part[80];
+	add(line, "", hwy_str(trace, device->name));
+	if (device->sms > 0) {
+		snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
+		add(line, ", ", part);
 	}
-	return widest < 60 ? widest : 60;
+	if (device->memory_bytes > 0)
+		add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
+	if (device->memory_bandwidth > 0) {
+		snprintf(part, sizeof part, "%s/s",
+			 units_bytes((uint64_t)device->memory_bandwidth).at);
+		add(line, ", ", part);
+	}
+	if (device->compute_major > 0) {
+		snprintf(part, sizeof part, "compute %lld.%lld", (long long)device->compute_major,
+			 (long long)device->compute_minor);
+		add(line, ", ", part);
+	}
+	if (!*line)
+		add(line, "", "not described in the recording");
 }
 
+static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
+{
+	for (uint32_t i = 0; i < trace->n_lanes; i++)
+		if (trace->lanes[i].type == HWY_LANE_STREAM &&
+		    trace->lanes[i].device == (int64_t)device)
+			return true;
+	return false;
+}
+
+/* Neighbours that are alike share a line: "0-7  NVIDIA B200, …". */
 static void print_devices(const struct page *page, const struct hwy_trace *trace)
 {
-	int name = widest_name(trace);
-	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		const struct hwy_device *device = &trace->devices[i];
-		char line[LINE] = "", part[80];
-		if (device->sms > 0) {
-			snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
-			add(line, ", ", part);
+	for (uint32_t i = 0, next; i < trace->n_devices; i = next) {
+		char line[LINE] = "", numbers[64];
+		long long first = (long long)trace->devices[i].ordinal, last = first;
+		bool used = device_is_used(trace, i);
+		describe_device(trace, i, line);
+		for (next = i + 1; next < trace->n_devices; next++) {
+			char other[LINE] = "";
+			describe_device(trace, next, other);
+			if (trace->devices[next].ordinal != last + 1 || strcmp(line, other) != 0 ||
+			    device_is_used(trace, next) != used)
+				break;
+			last++;
 		}
-		if (device->memory_bytes > 0)
-			add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
-		if (device->memory_bandwidth > 0) {
-			snprintf(part, sizeof part, "%s/s",
-				 units_bytes((uint64_t)device->memory_bandwidth).at);
-			add(line, ", ", part);
-		}
-		if (device->compute_major > 0) {
-			snprintf(part, sizeof part, "compute %lld.%lld",
-				 (long long)device->compute_major,
-				 (long long)device->compute_minor);
-			add(line, ", ", part);
-		}
+		snprintf(numbers, sizeof numbers, first == last ? "%lld" : "%lld-%lld", first,
+			 last);
 		label(page, i ? "" : "Devices");
-		fprintf(page->out, "%lld  ", (long long)device->ordinal);
-		char whole[2 * LINE];
-		snprintf(whole, sizeof whole, "%-*.*s  %s", name, 60, hwy_str(trace, device->name),
-			 line);
-		put_plain(page, name || *line ? whole : "the recording does not describe it");
+		fprintf(page->out, "%-3s  ", numbers);
+		add(line, ", ", used ? "" : "no work recorded");
+		put_plain(page, line);
 	}
 	if (trace->n_devices == 0)
 		field(page, "Devices", "none");
@@ -205,7 +250,8 @@ static void print_processes(const struct page *page, const struct info *info)
 	int width = 0;
 	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
 		int n = (int)strlen(short_name(info->trace, i));
-		width = n > width && n <= 40 && process_counts(info, i) ? n : width;
+		if (n > width && process_counts(info, i))
+			width = n < 40 ? n : 40;
 	}
 	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
 		if (!process_counts(info, i))
