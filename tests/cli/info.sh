@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # headway info: its page and its JSON for every recording, and the same for the report made of it.
 # UPDATE=1 writes the expected pages anew: look at the difference before it is committed.
+# shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"
 expected=$(dirname "$0")/golden/info
 mkdir -p "$expected"
