@@ -95,10 +95,10 @@ static void print_source(const struct page *page, const struct info *info)
 	field(page, "Source", line);
 
 	char when[LINE] = "";
-	if (trace->wall != HWY_NONE)
-		add(when, "", units_wall(trace->wall + (info->has_window ? info->from : 0)).at);
+	if (info->began != HWY_NONE)
+		add(when, "", units_wall(info->began).at);
 	if (info->has_window)
-		add(when, ", for ", units_time(info->to - info->from).at);
+		add(when, ", for ", units_time(info->duration).at);
 	field(page, "Recorded", when);
 	field(page, "Command", hwy_property(trace, "command"));
 }
