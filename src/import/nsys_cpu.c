@@ -12,15 +12,20 @@ static uint32_t named_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type t
 	return hwy_add_lane(n->b, lane);
 }
 
+/* ENUM_NSYS_EVENT_CLASS: when tracing began and ended, not calls */
+enum { OSRT_STARTED = 31, OSRT_FINISHED = 32 };
+
 static void read_os(struct nsys *n)
 {
 	struct nsys_query q;
 	struct hwy_row row = {0};
 	if (!nsys_select(n, &q, "OSRT_API",
-			 "!start !end globalTid nameId returnValue nestingLevel callchainId", NULL))
+			 "!start !end globalTid nameId returnValue nestingLevel callchainId eventClass",
+			 NULL))
 		return;
 	while (nsys_next(&q)) {
-		if (!nsys_times(&q, &row))
+		int64_t class = nsys_int(&q, 7);
+		if (class == OSRT_STARTED || class == OSRT_FINISHED || !nsys_times(&q, &row))
 			continue;
 		uint32_t thread = nsys_thread(n, nsys_int(&q, 2));
 		row.v[HWY_NAME] = nsys_string_of(&q, 3);
