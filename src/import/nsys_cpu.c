@@ -13,10 +13,14 @@ static uint32_t named_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type t
 	return hwy_add_lane(n->b, lane);
 }
 
+/* ENUM_NSYS_EVENT_CLASS: when tracing began and ended, not calls */
+enum { OSRT_STARTED = 31, OSRT_FINISHED = 32 };
+
 static void add_os(struct nsys_query *q)
 {
 	struct nsys *n = q->nsys;
-	if (!nsys_times(q))
+	int64_t class = nsys_int(q, 7);
+	if (class == OSRT_STARTED || class == OSRT_FINISHED || !nsys_times(q))
 		return;
 	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
 	q->row.v[HWY_NAME] = nsys_string_of(q, 3);
@@ -73,7 +77,7 @@ void nsys_read_cpu(struct nsys *n)
 		{"MPI_START_WAIT_EVENTS", "MPI"}, {"MPI_OTHER_EVENTS", "MPI"},
 	};
 	nsys_each(n, "OSRT_API",
-		  "!start !end globalTid nameId returnValue nestingLevel callchainId", NULL, add_os,
+		  "!start !end globalTid nameId returnValue nestingLevel callchainId eventClass", NULL, add_os,
 		  NULL);
 	nsys_each(n, "SYSCALL", "!start !end globalTid nameId callchainId", NULL, add_syscall,
 		  (void *)"syscall");
