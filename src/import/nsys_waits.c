@@ -150,7 +150,7 @@ static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
 				? NULL
 				: hwy_map_get(record_of, call_key(n->streams[stream].process,
 								  q.row.v[HWY_EVENT_SYNC]));
-		if (record)
+		if (records && record)
 			hwy_add_edge(n->b, HWY_EDGE_EVENT, records[*record], ref,
 				     q.row.v[HWY_EVENT_SYNC] - 1);
 	}
