@@ -217,9 +217,9 @@ static void yield(struct ops *ops)
 			cell_number(line->calls),
 		};
 		uint32_t n = 9;
+		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
 		if (ops->run->options->shapes)
 			cells[n++] = cell_text(ops->shapes.texts[line->shapes]);
-		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
 		run_row(ops->run, cells);
 	}
 }
@@ -233,7 +233,7 @@ bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {NUMBERS, {"Name", STATS_TEXT}};
 	static const struct stats_column with_shapes[] = {
-		NUMBERS, {"Input Shapes", STATS_TEXT}, {"Name", STATS_TEXT}};
+		NUMBERS, {"Name", STATS_TEXT}, {"Input Shapes", STATS_TEXT}};
 	struct hwy_trace *trace = run->trace;
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_OP),
