@@ -1,4 +1,5 @@
 /* breakdown.h - where the time of the devices, their streams and the steps went, in exact ns.
+ *
  * Everything is measured between the first and the last device op (of a device; of all devices for
  * the total), cut to a scope. Times over several devices are unions.
  */

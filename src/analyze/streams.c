@@ -1,4 +1,5 @@
 /* streams.c - what each stream did: busy and idle, who kept it waiting, its queue and its launches.
+ *
  * A gap belongs to the op that ends it. HTA's rule: launched after the stream had run dry, it is
  * the host's (host wait); launched in time and begun soon after, the device's (kernel wait); else
  * other. HTA takes "run dry" as the end of the op before; here it is the latest end so far, so that

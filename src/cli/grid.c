@@ -62,6 +62,13 @@ const char *grid_percent_text(char *text, int64_t part, int64_t whole)
 	return text;
 }
 
+void grid_tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 void grid_cell(struct grid *grid, const char *format, ...)
 {
 	va_list arguments;
@@ -70,6 +77,7 @@ void grid_cell(struct grid *grid, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = hwy_copy("?", 2);
 	va_end(arguments);
+	grid_tame(text);
 	HWY_GROW(grid->cells, grid->n, grid->cap);
 	grid->cells[grid->n++] = text;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What is no recording, or is damaged, or cannot be written: one line on stderr, exit 2, nothing left behind.
+# shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"
 
 # refuse WHAT FILE [TEXT]: no command opens it, none leaves anything behind.
@@ -42,6 +43,7 @@ flip() {
 
 mkdir "$work/out.d"
 sources=("$DATA"/nsys/*.sqlite.xz)
+# shellcheck disable=SC2012
 smallest=$(ls -S "${sources[@]}" | tail -1)
 name=$(basename "$smallest" .sqlite.xz)
 unpack "$name"
@@ -137,6 +139,8 @@ run convert -f "$work/out.d/a.hwy"
 expect_refusal "a report onto itself" "input"
 run convert -f "$sqlite" -o "$sqlite"
 expect_refusal "a source onto itself" "input"
+run convert "$sqlite" -o -
+expect_refusal "a report to standard output" "standard output"
 run convert "$sqlite" -o "$work/out.d"
 expect_refusal "a directory as output" "directory"
 [ "$(ls -A "$work/out.d")" = a.hwy ] || fail "left behind: $(ls -A "$work/out.d")"
