@@ -10,7 +10,7 @@ struct enclosing {
 	struct enclosing_open {
 		uint32_t row;
 		int64_t end;
-	} *open;
+	} * open;
 	uint32_t n, cap;
 };
 

@@ -66,7 +66,8 @@ static struct launch look_at(const struct graphs *graphs, struct launched work)
 	return launch;
 }
 
-static uint32_t line_of(struct graphs *graphs, int64_t process, const struct launch *launch, bool any)
+static uint32_t line_of(struct graphs *graphs, int64_t process, const struct launch *launch,
+			bool any)
 {
 	uint64_t told = launch->exec    ? hwy_mix((uint64_t)launch->exec) ^ 1
 			: launch->graph ? hwy_mix((uint64_t)launch->graph) ^ 2
@@ -78,8 +79,10 @@ static uint32_t line_of(struct graphs *graphs, int64_t process, const struct lau
 	if (fresh) {
 		HWY_GROW(graphs->lines, graphs->n, graphs->cap);
 		*at = graphs->n;
-		graphs->lines[graphs->n++] = (struct line){
-			.key = key, .process = process, .graph = launch->graph, .exec = launch->exec};
+		graphs->lines[graphs->n++] = (struct line){.key = key,
+							   .process = process,
+							   .graph = launch->graph,
+							   .exec = launch->exec};
 	}
 	return *at;
 }
@@ -116,7 +119,8 @@ static void visit(struct graphs *graphs)
 	const struct filter *filter = &graphs->run->filter;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		int64_t last = 0; /* the call before, when it launched a graph: a second record of it */
+		int64_t last =
+			0; /* the call before, when it launched a graph: a second record of it */
 		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++) {
 			if (HWY_ROLE_OF(hwy_role(trace, hwy_get(strip, HWY_NAME, row))) !=
 			    HWY_ROLE_GRAPH_LAUNCH)
@@ -198,11 +202,14 @@ static void summarise(struct graphs *graphs)
 bool make_graph_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Time", STATS_PERCENT},      {"Total Time", STATS_TIME}, {"Launches", STATS_COUNT},
-		{"Avg", STATS_TIME_MEAN},     {"Med", STATS_TIME_MEAN},   {"Min", STATS_TIME},
-		{"Max", STATS_TIME},          {"API Avg", STATS_TIME_MEAN}, {"Nodes", STATS_MEAN},
-		{"Kernels", STATS_MEAN},      {"Kernel Time", STATS_TIME}, {"PID", STATS_ID},
-		{"Graph", STATS_ID},          {"Exec", STATS_ID},         {"Longest Kernel", STATS_TEXT}};
+		{"Time", STATS_PERCENT},       {"Total Time", STATS_TIME},
+		{"Launches", STATS_COUNT},     {"Avg", STATS_TIME_MEAN},
+		{"Med", STATS_TIME_MEAN},      {"Min", STATS_TIME},
+		{"Max", STATS_TIME},           {"API Avg", STATS_TIME_MEAN},
+		{"Nodes", STATS_MEAN},         {"Kernels", STATS_MEAN},
+		{"Kernel Time", STATS_TIME},   {"PID", STATS_ID},
+		{"Graph", STATS_ID},           {"Exec", STATS_ID},
+		{"Longest Kernel", STATS_TEXT}};
 	struct graphs graphs = {.run = run};
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
 	bool ok = hwy_need(run->trace, HWY_DEVICE_KINDS,

@@ -26,7 +26,8 @@ static void project(void *self, struct sweep *sweep, uint32_t node, const struct
 	struct projection *projection = &((struct projection *)self)[node];
 	for (uint32_t i = 0; i < work.n; i++) {
 		uint32_t row;
-		const struct hwy_strip *strip = hwy_strip_of(sweep->run->trace, work.spans[i], &row);
+		const struct hwy_strip *strip =
+			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		bool first = projection->work++ == 0;
 		projection->start = first || start < projection->start ? start : projection->start;
@@ -37,13 +38,15 @@ static void project(void *self, struct sweep *sweep, uint32_t node, const struct
 #define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
 
 /* The projections of all nodes; NULL on failure. Those without work, and those the filter drops, have none. */
-static struct projection *projections_of(struct sweep *sweep, struct stats_run *run, struct hwy_err *err)
+static struct projection *projections_of(struct sweep *sweep, struct stats_run *run,
+					 struct hwy_err *err)
 {
 	if (!sweep_open(sweep, run, PROJECTED, err)) {
 		sweep_close(sweep);
 		return NULL;
 	}
-	struct projection *projections = hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *projections);
+	struct projection *projections =
+		hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *projections);
 	sweep->take = project;
 	sweep->self = projections;
 	sweep_visit(sweep);
@@ -86,8 +89,9 @@ static void yield_projection(struct sweep *sweep, uint32_t i, const struct proje
 		cell_number(node->level),
 		cell_number(node->children),
 		cell_number(nvtx_id(run, node)),
-		node->parent == NO_NODE ? cell_empty()
-					: cell_number(nvtx_id(run, &sweep->tree.nodes[node->parent])),
+		node->parent == NO_NODE
+			? cell_empty()
+			: cell_number(nvtx_id(run, &sweep->tree.nodes[node->parent])),
 		cell_text(nvtx_stack(run, &sweep->tree, i, stack)),
 	};
 	run_row(run, cells);
@@ -95,14 +99,20 @@ static void yield_projection(struct sweep *sweep, uint32_t i, const struct proje
 
 bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"Name", STATS_TEXT},          {"Projected Start", STATS_MOMENT},
-		{"Projected Duration", STATS_TIME}, {"Orig Start", STATS_MOMENT},
-		{"Orig Duration", STATS_TIME}, {"Style", STATS_TEXT},
-		{"PID", STATS_ID},             {"TID", STATS_ID},
-		{"NumGPUOps", STATS_COUNT},    {"Lvl", STATS_COUNT},
-		{"NumChild", STATS_COUNT},     {"RangeId", STATS_ID},
-		{"ParentId", STATS_ID},        {"RangeStack", STATS_TEXT}};
+	static const struct stats_column columns[] = {{"Name", STATS_TEXT},
+						      {"Projected Start", STATS_MOMENT},
+						      {"Projected Duration", STATS_TIME},
+						      {"Orig Start", STATS_MOMENT},
+						      {"Orig Duration", STATS_TIME},
+						      {"Style", STATS_TEXT},
+						      {"PID", STATS_ID},
+						      {"TID", STATS_ID},
+						      {"NumGPUOps", STATS_COUNT},
+						      {"Lvl", STATS_COUNT},
+						      {"NumChild", STATS_COUNT},
+						      {"RangeId", STATS_ID},
+						      {"ParentId", STATS_ID},
+						      {"RangeStack", STATS_TEXT}};
 	struct sweep sweep;
 	struct projection *projections = projections_of(&sweep, run, err);
 	if (!projections)
@@ -112,11 +122,13 @@ bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < sweep.tree.n; i++)
 		if (projections[i].work)
-			places[n++] = (struct place){projections[i].start, sweep.tree.nodes[i].start, i};
+			places[n++] =
+				(struct place){projections[i].start, sweep.tree.nodes[i].start, i};
 	qsort(places, n, sizeof *places, by_projected_start);
 	struct word_buffer name = {0}, stack = {0};
 	for (uint32_t i = 0; i < n; i++)
-		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name, &stack);
+		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name,
+				 &stack);
 	free(name.at);
 	free(stack.at);
 	free(places);
@@ -210,14 +222,20 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 
 bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"Range", STATS_TEXT},           {"Style", STATS_TEXT},
-		{"Total Proj Time", STATS_TIME}, {"Total Range Time", STATS_TIME},
-		{"Range Instances", STATS_COUNT}, {"Proj Avg", STATS_TIME_MEAN},
-		{"Proj Med", STATS_TIME_MEAN},   {"Proj Min", STATS_TIME},
-		{"Proj Max", STATS_TIME},        {"Proj StdDev", STATS_TIME_MEAN},
-		{"Total GPU Ops", STATS_COUNT},  {"Avg GPU Ops", STATS_MEAN},
-		{"Avg Range Lvl", STATS_MEAN},   {"Avg Num Child", STATS_MEAN}};
+	static const struct stats_column columns[] = {{"Range", STATS_TEXT},
+						      {"Style", STATS_TEXT},
+						      {"Total Proj Time", STATS_TIME},
+						      {"Total Range Time", STATS_TIME},
+						      {"Range Instances", STATS_COUNT},
+						      {"Proj Avg", STATS_TIME_MEAN},
+						      {"Proj Med", STATS_TIME_MEAN},
+						      {"Proj Min", STATS_TIME},
+						      {"Proj Max", STATS_TIME},
+						      {"Proj StdDev", STATS_TIME_MEAN},
+						      {"Total GPU Ops", STATS_COUNT},
+						      {"Avg GPU Ops", STATS_MEAN},
+						      {"Avg Range Lvl", STATS_MEAN},
+						      {"Avg Num Child", STATS_MEAN}};
 	struct sweep sweep;
 	struct projection *projections = projections_of(&sweep, run, err);
 	if (!projections)

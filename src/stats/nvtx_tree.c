@@ -36,7 +36,8 @@ static bool is_wanted(const struct hwy_trace *trace, const struct hwy_strip *str
 	       (type == HWY_LANE_RANGE || (startend && type == HWY_LANE_STARTEND));
 }
 
-static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			    uint32_t row)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	int64_t thread = hwy_get(strip, HWY_END_THREAD, row);
@@ -91,12 +92,14 @@ static void nest(struct nvtx_tree *tree, const struct hwy_trace *trace, uint32_t
 	}
 }
 
-bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend, struct hwy_err *err)
+bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+		    struct hwy_err *err)
 {
 	*tree = (struct nvtx_tree){0};
 	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_RANGE),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
-			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) | HWY_COL_BIT(HWY_END_THREAD),
+			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) |
+			      HWY_COL_BIT(HWY_END_THREAD),
 		      err))
 		return false;
 	uint32_t n;

@@ -11,7 +11,8 @@ static int by_enqueued(const void *left, const void *right)
 	return (a->end > b->end) - (a->end < b->end);
 }
 
-static void fill(struct pending_lane *lane, const struct hwy_trace *trace, const struct hwy_strip *strip)
+static void fill(struct pending_lane *lane, const struct hwy_trace *trace,
+		 const struct hwy_strip *strip)
 {
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		struct pending_work *work = &lane->work[lane->n++];
@@ -20,7 +21,8 @@ static void fill(struct pending_lane *lane, const struct hwy_trace *trace, const
 		work->end = hwy_end(strip, row);
 		if (link > 0) {
 			uint32_t call_row;
-			const struct hwy_strip *call = hwy_strip_of(trace, (uint32_t)(link - 1), &call_row);
+			const struct hwy_strip *call =
+				hwy_strip_of(trace, (uint32_t)(link - 1), &call_row);
 			work->enqueued = hwy_get(call, HWY_START, call_row);
 		}
 	}
@@ -47,7 +49,8 @@ bool pending_open(struct pending *pending, struct hwy_trace *trace, struct hwy_e
 		const struct hwy_lane *at = &trace->lanes[trace->strips[s].lane];
 		struct pending_lane lane = {at->process, at->device, at->stream, NULL, 0};
 		uint32_t first = s, rows = 0;
-		for (; s < trace->n_strips && trace->strips[s].lane == trace->strips[first].lane; s++)
+		for (; s < trace->n_strips && trace->strips[s].lane == trace->strips[first].lane;
+		     s++)
 			if (HWY_DEVICE_KINDS & HWY_KIND_BIT(trace->strips[s].kind))
 				rows += trace->strips[s].rows;
 		if (rows == 0)

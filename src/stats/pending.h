@@ -9,10 +9,10 @@ struct pending {
 		int64_t process, device, stream; /* indexes */
 		struct pending_work {
 			int64_t enqueued; /* start of the call; of the work itself where no call is known */
-			int64_t end;      /* the latest end up to here */
-		} *work; /* sorted */
+			int64_t end; /* the latest end up to here */
+		} * work;            /* sorted */
 		uint32_t n;
-	} *lanes;
+	} * lanes;
 	uint32_t n;
 };
 

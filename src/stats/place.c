@@ -10,7 +10,8 @@ bool place_need(struct stats_run *run, struct hwy_err *err)
 {
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
 	return hwy_need(run->trace,
-			HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE), timed, err) &&
+			HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE),
+			timed, err) &&
 	       hwy_need(run->trace, HWY_KIND_BIT(HWY_API), timed | HWY_COL_BIT(HWY_STACK), err);
 }
 
@@ -58,8 +59,9 @@ static const char *file_of(const char *path)
 /* Frames of the vendor's libraries and of the recorder say nothing about the program. */
 static bool is_own_frame(const struct hwy_trace *trace, const struct hwy_frame *frame)
 {
-	static const char *const others[] = {"libcuda", "libcupti", "libcudart", "libnv", "libToolsInjection",
-					     "libamdhip", "libhsa", "libOpenCL", "libc.so", "[Unknown"};
+	static const char *const others[] = {
+		"libcuda",   "libcupti", "libcudart", "libnv",   "libToolsInjection",
+		"libamdhip", "libhsa",   "libOpenCL", "libc.so", "[Unknown"};
 	const char *module = file_of(hwy_str(trace, frame->module));
 	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
 		if (strncmp(module, others[i], strlen(others[i])) == 0)
@@ -71,7 +73,8 @@ static const struct hwy_frame *frame_of(const struct hwy_trace *trace, int64_t s
 {
 	const struct hwy_frame *own = NULL;
 	/* A trie's parents come before their children, so this ends. */
-	for (uint32_t steps = 0; stack > 0 && stack <= trace->n_stacks && steps < trace->n_stacks; steps++) {
+	for (uint32_t steps = 0; stack > 0 && stack <= trace->n_stacks && steps < trace->n_stacks;
+	     steps++) {
 		const struct hwy_stack *node = &trace->stacks[stack - 1];
 		if (node->frame >= 0 && node->frame < trace->n_frames) {
 			const struct hwy_frame *frame = &trace->frames[node->frame];
@@ -103,7 +106,8 @@ static struct hwy_text put(struct place *place, const char *first, const char *s
 static struct hwy_text frame_text(struct place *place, const struct hwy_frame *frame)
 {
 	const struct hwy_trace *trace = place->run->trace;
-	const char *file = file_of(hwy_str(trace, frame->file)), *function = hwy_str(trace, frame->function);
+	const char *file = file_of(hwy_str(trace, frame->file)),
+		   *function = hwy_str(trace, frame->function);
 	const char *module = file_of(hwy_str(trace, frame->module));
 	if (*file)
 		return put(place, file, function, frame->line);

@@ -48,13 +48,14 @@ static void yield(struct stats_run *run, const struct page *page)
 bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Virtual Address", STATS_TEXT},       {"HtoD Migration Size", STATS_BYTES},
-		{"DtoH Migration Size", STATS_BYTES},  {"CPU Page Faults", STATS_COUNT},
-		{"GPU Page Faults", STATS_COUNT},      {"Migration Throughput", STATS_RATE}};
+		{"Virtual Address", STATS_TEXT},      {"HtoD Migration Size", STATS_BYTES},
+		{"DtoH Migration Size", STATS_BYTES}, {"CPU Page Faults", STATS_COUNT},
+		{"GPU Page Faults", STATS_COUNT},     {"Migration Throughput", STATS_RATE}};
 	const struct hwy_trace *trace = run->trace;
 	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_COPY),
-		      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_ADDRESS) | HWY_COL_BIT(HWY_BYTES) |
-			      HWY_COL_BIT(HWY_DUR) | filter_columns(&run->filter),
+		      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_ADDRESS) |
+			      HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_DUR) |
+			      filter_columns(&run->filter),
 		      err))
 		return false;
 	run_columns(run, columns, STATS_LENGTH(columns));
@@ -78,7 +79,8 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 			}
 			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
 			pages[*at].duration += hwy_get(strip, HWY_DUR, row);
-			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) += bytes;
+			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) +=
+				bytes;
 		}
 	}
 	if (n)

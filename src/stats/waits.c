@@ -32,8 +32,8 @@ struct waits {
 	uint32_t n, cap;
 };
 
-struct wait { /* one call */
-	const char *why; /* NULL: it does not block */
+struct wait {                   /* one call */
+	const char *why;        /* NULL: it does not block */
 	int64_t device, stream; /* what it waits on; HWY_NONE: anything of the process */
 	int64_t own_end;        /* of its own work; INT64_MIN: it has none */
 };
@@ -67,13 +67,14 @@ static const char *sync_reason(const char *name)
 
 static bool is_pageable(const struct hwy_strip *strip, uint32_t row)
 {
-	return strip->kind == HWY_COPY && (hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
-					   hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE);
+	return strip->kind == HWY_COPY &&
+	       (hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
+		hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE);
 }
 
 /* A call that enqueued work and waits for it, or for the copy out of pageable memory. */
-static void look_at_work(const struct waits *waits, const struct hwy_strip *call, uint32_t row, bool blocks,
-			 struct wait *wait)
+static void look_at_work(const struct waits *waits, const struct hwy_strip *call, uint32_t row,
+			 bool blocks, struct wait *wait)
 {
 	const struct hwy_trace *trace = waits->run->trace;
 	struct launched work = launches_of_either(&waits->launches, trace, call, row);
@@ -87,7 +88,7 @@ static void look_at_work(const struct waits *waits, const struct hwy_strip *call
 		wait->own_end = end > wait->own_end ? end : wait->own_end;
 		wait->device = trace->lanes[strip->lane].device;
 		wait->stream = trace->lanes[strip->lane].stream;
-		wait->why = pageable ? "copies pageable memory"
+		wait->why = pageable                  ? "copies pageable memory"
 			    : strip->kind == HWY_FILL ? "fills and waits"
 						      : "copies and waits";
 	}
@@ -128,7 +129,8 @@ static struct line *line_of(struct waits *waits, int64_t name, const char *why, 
 		if (fresh) {
 			HWY_GROW(waits->lines, waits->n, waits->cap);
 			*at = waits->n;
-			waits->lines[waits->n++] = (struct line){.name = name, .why = why, .place = place};
+			waits->lines[waits->n++] =
+				(struct line){.name = name, .why = why, .place = place};
 		}
 		struct line *line = &waits->lines[*at];
 		if (line->name == name && line->why == why && line->place == place)
@@ -136,12 +138,13 @@ static struct line *line_of(struct waits *waits, int64_t name, const char *why, 
 	}
 }
 
-static void add(struct waits *waits, const struct hwy_strip *call, uint32_t row, const struct wait *wait)
+static void add(struct waits *waits, const struct hwy_strip *call, uint32_t row,
+		const struct wait *wait)
 {
 	const struct hwy_trace *trace = waits->run->trace;
 	int64_t start = hwy_get(call, HWY_START, row), end = hwy_end(call, row);
-	int64_t before = pending_end(&waits->pending, start, trace->lanes[call->lane].process, wait->device,
-				     wait->stream);
+	int64_t before = pending_end(&waits->pending, start, trace->lanes[call->lane].process,
+				     wait->device, wait->stream);
 	int64_t until = before > wait->own_end ? before : wait->own_end;
 	int64_t waited = until <= start ? 0 : (until < end ? until : end) - start;
 	struct hwy_text place = place_of(&waits->place, call, row);
@@ -179,7 +182,8 @@ static int by_total(const void *left, const void *right, void *self)
 	const struct waits *waits = self;
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	int order = strcmp(hwy_str(waits->run->trace, a->name), hwy_str(waits->run->trace, b->name));
+	int order =
+		strcmp(hwy_str(waits->run->trace, a->name), hwy_str(waits->run->trace, b->name));
 	if (order == 0)
 		order = strcmp(a->why, b->why);
 	return order ? order : (a->place > b->place) - (a->place < b->place);
@@ -218,7 +222,8 @@ static void find_syncs(struct waits *waits)
 		for (uint32_t row = 0; strip->kind == HWY_SYNC && row < strip->rows; row++) {
 			int64_t link = hwy_get(strip, HWY_LINK, row);
 			if (link > 0)
-				*hwy_map_put(&waits->sync_of, (uint64_t)link - 1, NULL) = strip->first + row;
+				*hwy_map_put(&waits->sync_of, (uint64_t)link - 1, NULL) =
+					strip->first + row;
 		}
 	}
 }
@@ -231,7 +236,9 @@ static bool waits_open(struct waits *waits, struct stats_run *run, struct hwy_er
 	/* What a wait waits for is never filtered, only the waits are. */
 	struct stats_run all = {.trace = trace};
 	return hwy_need(trace, HWY_KIND_BIT(HWY_SYNC),
-			HWY_COL_BIT(HWY_LINK) | HWY_COL_BIT(HWY_WAITED) | HWY_COL_BIT(HWY_SYNC_TYPE), err) &&
+			HWY_COL_BIT(HWY_LINK) | HWY_COL_BIT(HWY_WAITED) |
+				HWY_COL_BIT(HWY_SYNC_TYPE),
+			err) &&
 	       hwy_need(trace, HWY_KIND_BIT(HWY_COPY),
 			HWY_COL_BIT(HWY_SRC_MEMORY) | HWY_COL_BIT(HWY_DST_MEMORY), err) &&
 	       place_need(run, err) && pending_open(&waits->pending, trace, err) &&
@@ -240,11 +247,16 @@ static bool waits_open(struct waits *waits, struct stats_run *run, struct hwy_er
 
 bool make_wait_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"Time", STATS_PERCENT},     {"Total Time", STATS_TIME}, {"Waited", STATS_TIME},
-		{"Num Calls", STATS_COUNT},  {"Nothing Pending", STATS_COUNT}, {"Avg", STATS_TIME_MEAN},
-		{"Max", STATS_TIME},         {"Why", STATS_TEXT},        {"Name", STATS_TEXT},
-		{"Place", STATS_TEXT}};
+	static const struct stats_column columns[] = {{"Time", STATS_PERCENT},
+						      {"Total Time", STATS_TIME},
+						      {"Waited", STATS_TIME},
+						      {"Num Calls", STATS_COUNT},
+						      {"Nothing Pending", STATS_COUNT},
+						      {"Avg", STATS_TIME_MEAN},
+						      {"Max", STATS_TIME},
+						      {"Why", STATS_TEXT},
+						      {"Name", STATS_TEXT},
+						      {"Place", STATS_TEXT}};
 	struct waits waits;
 	bool ok = waits_open(&waits, run, err);
 	if (ok) {
