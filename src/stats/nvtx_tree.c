@@ -36,7 +36,8 @@ static bool is_wanted(const struct hwy_trace *trace, const struct hwy_strip *str
 	       (type == HWY_LANE_RANGE || (startend && type == HWY_LANE_STARTEND));
 }
 
-static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			    uint32_t row)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	int64_t thread = hwy_get(strip, HWY_END_THREAD, row);
@@ -71,8 +72,8 @@ static struct order *collect(struct stats_run *run, bool startend, uint32_t *n)
 }
 
 /* The shortest range still open that holds the node whole, or NO_NODE; takes out those that have ended. */
-static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx_node *node, uint32_t *open,
-				 uint32_t *n_open)
+static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx_node *node,
+				 uint32_t *open, uint32_t *n_open)
 {
 	uint32_t best = NO_NODE, kept = 0;
 	int64_t shortest = INT64_MAX;
@@ -109,12 +110,14 @@ static void nest(struct nvtx_tree *tree, uint32_t first)
 	free(open);
 }
 
-bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend, struct hwy_err *err)
+bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+		    struct hwy_err *err)
 {
 	*tree = (struct nvtx_tree){0};
 	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_RANGE),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
-			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) | HWY_COL_BIT(HWY_END_THREAD),
+			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) |
+			      HWY_COL_BIT(HWY_END_THREAD),
 		      err))
 		return false;
 	uint32_t n;

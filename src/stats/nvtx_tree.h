@@ -14,7 +14,7 @@ struct nvtx_node {
 	int64_t in_children; /* ns */
 	uint32_t span;       /* id */
 	uint32_t lane;
-	uint32_t parent;     /* or NO_NODE */
+	uint32_t parent; /* or NO_NODE */
 	uint32_t children, level;
 };
 struct nvtx_tree {
@@ -23,12 +23,13 @@ struct nvtx_tree {
 	struct nvtx_thread { /* the nodes of one thread, in order of start (longer first) */
 		int64_t thread;
 		uint32_t first, n;
-	} *threads;
+	} * threads;
 	uint32_t n_threads, cap_threads;
 };
 
 /* Brings in what it needs of HWY_RANGE (NAME and ROW too). Filters do not change the nesting. */
-bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend, struct hwy_err *err);
+bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+		    struct hwy_err *err);
 void nvtx_tree_close(struct nvtx_tree *tree);
 
 /* Does the run's filter keep this range? */

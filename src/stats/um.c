@@ -19,7 +19,9 @@ struct page {
 /* Bytes a second; 0 where nothing tells. */
 static double rate_of(const struct page *page)
 {
-	return page->duration > 0 ? (double)(page->to_device + page->to_host) * 1e9 / (double)page->duration : 0;
+	return page->duration > 0
+		       ? (double)(page->to_device + page->to_host) * 1e9 / (double)page->duration
+		       : 0;
 }
 
 static int by_rate(const void *left, const void *right)
@@ -50,13 +52,14 @@ static void yield(struct stats_run *run, const struct page *page)
 bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Virtual Address", STATS_TEXT},       {"HtoD Migration size", STATS_BYTES},
-		{"DtoH Migration size", STATS_BYTES},  {"CPU Page Faults", STATS_COUNT},
-		{" GPU Page Faults", STATS_COUNT},      {"Migration Throughput", STATS_RATE}};
+		{"Virtual Address", STATS_TEXT},      {"HtoD Migration size", STATS_BYTES},
+		{"DtoH Migration size", STATS_BYTES}, {"CPU Page Faults", STATS_COUNT},
+		{" GPU Page Faults", STATS_COUNT},    {"Migration Throughput", STATS_RATE}};
 	const struct hwy_trace *trace = run->trace;
 	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_COPY),
-		      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_ADDRESS) | HWY_COL_BIT(HWY_BYTES) |
-			      HWY_COL_BIT(HWY_DUR) | filter_columns(&run->filter),
+		      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_ADDRESS) |
+			      HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_DUR) |
+			      filter_columns(&run->filter),
 		      err))
 		return false;
 	run_columns(run, columns, STATS_LENGTH(columns));
@@ -80,7 +83,8 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 			}
 			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
 			pages[*at].duration += hwy_get(strip, HWY_DUR, row);
-			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) += bytes;
+			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) +=
+				bytes;
 		}
 	}
 	if (n)
