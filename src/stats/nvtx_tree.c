@@ -86,7 +86,7 @@ static void nest(struct nvtx_tree *tree, const struct hwy_trace *trace, uint32_t
 			node->parent = open;
 			node->level = parent->level + 1;
 			parent->children++;
-			parent->in_children += node->end - node->start;
+			add_to(&parent->in_children, node->end - node->start);
 		}
 		open = i;
 	}

@@ -18,7 +18,9 @@ struct page {
 
 static int64_t moved(const struct page *page)
 {
-	return page->to_device + page->to_host;
+	int64_t bytes = page->to_device;
+	add_to(&bytes, page->to_host);
+	return bytes;
 }
 
 static int by_bytes(const void *left, const void *right)
@@ -78,9 +80,10 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 				pages[n++] = (struct page){.address = address};
 			}
 			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
-			pages[*at].duration += hwy_get(strip, HWY_DUR, row);
-			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) +=
-				bytes;
+			add_to(&pages[*at].duration, hwy_get(strip, HWY_DUR, row));
+			add_to(direction == HWY_UM_H2D ? &pages[*at].to_device
+						       : &pages[*at].to_host,
+			       bytes);
 		}
 	}
 	if (n)
