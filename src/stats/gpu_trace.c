@@ -109,7 +109,8 @@ static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats
 			 (long long)number);
 		cells[DEVICE] = cell_textz(device);
 	}
-	if (!stream)
+	/* Migrations of unified memory belong to no context and no stream; sources write 0 for both. */
+	if (!stream || (stream->context == 0 && stream->number == 0))
 		return;
 	cells[CONTEXT] = cell_known(stream->context);
 	cells[GREEN] = stream->green > 0 ? cell_number(stream->green) : cell_empty();

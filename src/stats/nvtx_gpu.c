@@ -13,7 +13,8 @@
 
 struct projection { /* of a node */
 	int64_t start, end;
-	uint32_t work;
+	uint32_t work;     /* calls that enqueued any: the nodes of a graph are one */
+	uint32_t children; /* those that have work themselves */
 };
 
 static void project(void *self, struct sweep *sweep, uint32_t node, const struct hwy_strip *call,
@@ -29,10 +30,11 @@ static void project(void *self, struct sweep *sweep, uint32_t node, const struct
 		const struct hwy_strip *strip =
 			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
-		bool first = projection->work++ == 0;
+		bool first = projection->work == 0 && i == 0;
 		projection->start = first || start < projection->start ? start : projection->start;
 		projection->end = first || end > projection->end ? end : projection->end;
 	}
+	projection->work += work.n > 0;
 }
 
 #define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
@@ -51,21 +53,22 @@ static struct projection *projections_of(struct sweep *sweep, struct stats_run *
 	sweep->self = projections;
 	sweep_visit(sweep);
 	for (uint32_t i = 0; i < sweep->tree.n; i++)
+		if (projections[i].work && sweep->tree.nodes[i].parent != NO_NODE)
+			projections[sweep->tree.nodes[i].parent].children++;
+	for (uint32_t i = 0; i < sweep->tree.n; i++)
 		if (!nvtx_keeps(run, &sweep->tree.nodes[i]))
 			projections[i].work = 0;
 	return projections;
 }
 
 struct place {
-	int64_t projected, start;
+	int64_t start;
 	uint32_t node;
 };
 
-static int by_projected_start(const void *left, const void *right)
+static int by_start(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
-	if (a->projected != b->projected)
-		return a->projected < b->projected ? -1 : 1;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	return (a->node > b->node) - (a->node < b->node);
@@ -87,7 +90,7 @@ static void yield_projection(struct sweep *sweep, uint32_t i, const struct proje
 		tid_cell(run->trace, node->lane),
 		cell_number(projection->work),
 		cell_number(node->level),
-		cell_number(node->children),
+		cell_number(projection->children),
 		cell_number(nvtx_id(run, node)),
 		node->parent == NO_NODE
 			? cell_empty()
@@ -122,9 +125,8 @@ bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < sweep.tree.n; i++)
 		if (projections[i].work)
-			places[n++] =
-				(struct place){projections[i].start, sweep.tree.nodes[i].start, i};
-	qsort(places, n, sizeof *places, by_projected_start);
+			places[n++] = (struct place){sweep.tree.nodes[i].start, i};
+	qsort(places, n, sizeof *places, by_start);
 	struct word_buffer name = {0}, stack = {0};
 	for (uint32_t i = 0; i < n; i++)
 		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name,
@@ -203,7 +205,7 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 		add_to(&lines[*line].ranges_ns, node->end - node->start);
 		lines[*line].work += projections[i].work;
 		lines[*line].levels += node->level;
-		lines[*line].children += node->children;
+		lines[*line].children += projections[i].children;
 		sums_expect(&sums, *line, 1);
 	}
 	sums_open(&sums);

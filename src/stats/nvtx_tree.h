@@ -1,7 +1,6 @@
 /* nvtx_tree.h - ranges in their nesting, thread by thread, whatever their domain.
  *
- * Parents come before their children. A start/end range is there when it ended on the thread it started on;
- * it has no parent and no children: it is on no stack.
+ * Parents come before their children. A start/end range is there when it ended on the thread it started on.
  */
 #ifndef HWY_STATS_NVTX_TREE_H
 #define HWY_STATS_NVTX_TREE_H

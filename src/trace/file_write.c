@@ -100,9 +100,10 @@ static void put_column(struct writer *w, uint32_t id, const struct hwy_column *c
 			bytes_put_signed(&w->body, chunk->base);
 			continue;
 		}
-		bytes_put_byte(&w->body, (uint8_t)(block.coding | (in_place ? CHUNK_INLINE : 0u) |
-						   width_bits(chunk->width) << CHUNK_WIDTH_SHIFT |
-						   (unsigned)(block.planes - 1) << CHUNK_PLANES_SHIFT));
+		bytes_put_byte(&w->body,
+			       (uint8_t)(block.coding | (in_place ? CHUNK_INLINE : 0u) |
+					 width_bits(chunk->width) << CHUNK_WIDTH_SHIFT |
+					 (unsigned)(block.planes - 1) << CHUNK_PLANES_SHIFT));
 		bytes_put_signed(&w->body, chunk->base);
 		if (!block.bytes) {
 			w->failed = w->failed ? w->failed : ENOMEM;
