@@ -32,8 +32,10 @@ static char *text_of(struct hwy_text text)
 	return copy;
 }
 
+enum { NUMBER_BYTES = 2 * STATS_NUMBER_BYTES };
+
 /* "1234567.8" -> "1,234,567.8" */
-static void group_digits(const char *digits, char *text)
+static void group_digits(const char *digits, const char *unit, char text[NUMBER_BYTES])
 {
 	size_t sign = digits[0] == '-', whole = strcspn(digits + sign, ".");
 	memcpy(text, digits, sign);
@@ -43,13 +45,13 @@ static void group_digits(const char *digits, char *text)
 			*to++ = ',';
 		*to++ = digits[sign + i];
 	}
-	strcpy(to, digits + sign + whole);
+	snprintf(to, (size_t)(text + NUMBER_BYTES - to), "%s%s", digits + sign + whole, unit);
 }
 
-static void bytes_text(int64_t bytes, char *text)
+static void bytes_text(int64_t bytes, const char *per, char text[NUMBER_BYTES])
 {
-	strcpy(text, bytes < 0 ? "-" : "");
-	strcat(text, units_bytes(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes).at);
+	uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+	snprintf(text, NUMBER_BYTES, "%s%s%s", bytes < 0 ? "-" : "", units_bytes(size).at, per);
 }
 
 static bool is_zero(const struct stats_column *column, const struct stats_cell *cell)
@@ -65,13 +67,13 @@ static bool is_zero(const struct stats_column *column, const struct stats_cell *
 }
 
 static void number_of(const struct people *people, const struct stats_column *column,
-		      const struct stats_cell *cell, char text[2 * STATS_NUMBER_BYTES])
+		      const struct stats_cell *cell, char text[NUMBER_BYTES])
 {
 	char digits[STATS_NUMBER_BYTES];
 	bool suit = !people->options->unit_given;
 	stats_number(column, cell, people->options->unit, digits);
 	if (is_zero(column, cell)) { /* a column of zeros should not look like one of numbers */
-		strcpy(text, people->options->utf8 ? "\u2013" : "-");
+		snprintf(text, NUMBER_BYTES, "%s", people->options->utf8 ? "\u2013" : "-");
 		return;
 	}
 	switch (column->type) {
@@ -82,32 +84,28 @@ static void number_of(const struct people *people, const struct stats_column *co
 						     ? cell->number
 						     : (int64_t)(cell->real + 0.5));
 		else
-			group_digits(digits, text);
+			group_digits(digits, "", text);
 		break;
 	case STATS_MOMENT:
 		if (suit)
 			stats_number(column, cell, STATS_S, digits);
-		group_digits(digits, text);
-		strcat(text, suit ? " s" : "");
+		group_digits(digits, suit ? " s" : "", text);
 		break;
-	case STATS_BYTES: bytes_text(cell->number, text); break;
-	case STATS_BYTES_MEAN: bytes_text((int64_t)(cell->real + 0.5), text); break;
-	case STATS_RATE:
-		bytes_text(cell->number, text);
-		strcat(text, "/s");
-		break;
-	case STATS_PERCENT: sprintf(text, "%s %%", digits); break;
+	case STATS_BYTES: bytes_text(cell->number, "", text); break;
+	case STATS_BYTES_MEAN: bytes_text((int64_t)(cell->real + 0.5), "", text); break;
+	case STATS_RATE: bytes_text(cell->number, "/s", text); break;
+	case STATS_PERCENT: snprintf(text, NUMBER_BYTES, "%s %%", digits); break;
 	case STATS_COUNT:
-	case STATS_MEAN: group_digits(digits, text); break;
+	case STATS_MEAN: group_digits(digits, "", text); break;
 	case STATS_ID:
-	case STATS_TEXT: strcpy(text, digits); break;
+	case STATS_TEXT: snprintf(text, NUMBER_BYTES, "%s", digits); break;
 	}
 }
 
 void people_row(struct people *people, const struct stats_cell *cells)
 {
 	for (uint32_t i = 0; i < people->n; i++) {
-		char text[2 * STATS_NUMBER_BYTES] = "";
+		char text[NUMBER_BYTES] = "";
 		HWY_GROW(people->cells, people->n_cells, people->cap);
 		char **cell = &people->cells[people->n_cells++];
 		if (!cells[i].empty && people->columns[i].type == STATS_TEXT) {

@@ -25,10 +25,17 @@ static bool tells_a_place(const struct hwy_trace *trace, const struct hwy_strip 
 	}
 }
 
+static void forget_thread(struct place *place)
+{
+	for (uint32_t i = 0; i < place->n; i++)
+		enclosing_close(&place->around[i]);
+	place->n = 0;
+}
+
 void place_begin(struct place *place, const struct stats_run *run, int64_t thread)
 {
 	const struct hwy_trace *trace = run->trace;
-	place_end(place);
+	forget_thread(place);
 	place->run = run;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -41,8 +48,7 @@ void place_begin(struct place *place, const struct stats_run *run, int64_t threa
 
 void place_end(struct place *place)
 {
-	for (uint32_t i = 0; i < place->n; i++)
-		enclosing_close(&place->around[i]);
+	forget_thread(place);
 	free(place->around);
 	free(place->buffer.at);
 	*place = (struct place){0};
