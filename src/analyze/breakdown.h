@@ -46,7 +46,7 @@ struct hwy_device_part {
 
 struct hwy_stream_part {
 	uint32_t lane;
-	uint64_t n_ops, n_kernels;
+	uint64_t n_ops, n_kernel, n_comm;
 	int64_t from, to, busy;
 	/* idle, as HTA splits it; adds up to (to - from) - busy */
 	int64_t host_wait;   /* the next op was launched only after the stream had run dry */

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/grid.h"
+#include "cli/units.h"
 
 enum { FEW_STREAMS = 12, FEW_STEPS = 10 };
 
@@ -81,7 +82,6 @@ static uint64_t ops_of(const struct hwy_measures *measures)
 static void print_devices_line(const struct page *page)
 {
 	const struct hwy_breakdown *breakdown = page->breakdown;
-	char text[GRID_TEXT];
 	fprintf(page->out, "  %" PRIu32 " GPU%s", breakdown->n_devices,
 		breakdown->n_devices == 1 ? "" : "s");
 	const char *before = "";
@@ -97,9 +97,8 @@ static void print_devices_line(const struct page *page)
 		before = *name ? name : before;
 	}
 	uint64_t streams = breakdown->total.n_streams;
-	fprintf(page->out, " · %s ops on", grid_count_text(text, ops_of(&breakdown->total)));
-	fprintf(page->out, " %s stream%s\n", grid_count_text(text, streams),
-		streams == 1 ? "" : "s");
+	fprintf(page->out, " · %s ops on %s stream%s\n", units_count(ops_of(&breakdown->total)).at,
+		units_count(streams).at, streams == 1 ? "" : "s");
 }
 
 static void print_window(const struct page *page)
@@ -460,18 +459,17 @@ static void print_steps(const struct page *page)
 static void print_cautions(const struct page *page)
 {
 	const struct hwy_measures *total = &page->breakdown->total;
-	char count[GRID_TEXT], of[GRID_TEXT];
 	uint64_t ops = ops_of(total);
 	if (total->n_graph)
 		fprintf(page->out,
 			"\n  %s graph launches count as compute: their nodes are not recorded, so\n"
 			"  pauses inside them look busy.\n",
-			grid_count_text(count, total->n_graph));
+			units_count(total->n_graph).at);
 	if (total->n_linked < ops)
 		fprintf(page->out,
 			"\n  %s of %s ops have no recorded launch: they have no delay, are in no\n"
 			"  queue, and the gaps they end are never host wait.\n",
-			grid_count_text(count, ops - total->n_linked), grid_count_text(of, ops));
+			units_count(ops - total->n_linked).at, units_count(ops).at);
 }
 
 static void print_nothing(const struct page *page)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/units.h"
 
 int grid_columns_of(const char *text)
 {
@@ -35,20 +36,6 @@ const char *grid_time_text(char *text, int64_t ns)
 	double value = (double)ns / units[u].ns, rounded = size / units[u].ns;
 	int decimals = rounded < 9.9995 ? 3 : rounded < 99.995 ? 2 : rounded < 999.95 ? 1 : 0;
 	snprintf(text, GRID_TEXT, "%.*f %s", decimals, value, units[u].name);
-	return text;
-}
-
-const char *grid_count_text(char *text, uint64_t count)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
-	char *to = text;
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = 0;
 	return text;
 }
 
@@ -90,8 +77,7 @@ void grid_time(struct grid *grid, int64_t ns)
 
 void grid_count(struct grid *grid, uint64_t count)
 {
-	char text[GRID_TEXT];
-	grid_cell(grid, "%s", count ? grid_count_text(text, count) : "–");
+	grid_cell(grid, "%s", count ? units_count(count).at : "–");
 }
 
 void grid_percent(struct grid *grid, int64_t part, int64_t whole)

@@ -15,38 +15,19 @@ compare() {
 
 # ---- by hand: two GPUs; a step whose kernel outlasts it; NCCL half under a kernel ----
 
-cat >"$work/hand.json" <<'JSON'
-{"schemaVersion": 1, "traceEvents": [
-{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 9, "tid": 9, "ts": 100.0, "dur": 40.0},
-{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 105.0, "dur": 20.0},
-{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 110.0, "dur": 5.5, "args": {"correlation": 1}},
-{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 117.0, "dur": 3.0, "args": {"correlation": 2}},
-{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 120.0, "dur": 30.125, "args": {"correlation": 1, "device": 0, "stream": 7}},
-{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 20, "ts": 140.0, "dur": 20.25, "args": {"correlation": 2, "device": 0, "stream": 20}},
-{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 1, "tid": 7, "ts": 155.0, "dur": 10.0, "args": {"correlation": 3, "device": 1, "stream": 7, "bytes": 4}},
-{"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 1, "tid": 7, "ts": 180.0, "dur": 1.0, "args": {"correlation": 4, "device": 1, "stream": 7, "bytes": 4}}
-]}
-JSON
-cat >"$work/hand.wanted" <<'JSON'
-{"n_kernel": 1, "n_comm": 1, "n_memcpy": 1, "n_memset": 1, "n_streams": 3, "gpu_events_with_launch": 2,
- "span_ns": 61000, "busy_ns": 46000, "idle_ns": 15000, "compute_ns": 30125, "comm_ns": 20250,
- "memcpy_ns": 10000, "memset_ns": 1000, "comm_overlapping_compute_ns": 10125, "n_busy_intervals": 2}
-JSON
-run breakdown --format json "$work/hand.json"
-compare "the trace checked by hand" "$work/hand.wanted"
+hand=$DATA/breakdown/two_gpus.json
+run breakdown --format json "$hand"
+expect_status 0 "two_gpus.json"
+diff "$DATA/breakdown/two_gpus.expected.json" "$work/out" >"$work/differences" ||
+	fail "two_gpus.json: $(head -20 "$work/differences")"
 cp "$work/out" "$work/hand.out"
-step=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["steps"])' <"$work/out")
-[[ $step == *"'span_ns': 60250"* && $step == *"'kernel_ns': 30125"* && $step == *"'memcpy_ns': 5250"* &&
-	$step == *"'communication_ns': 4875"* &&
-	$step == *"'runtime_ns': 8500"* && $step == *"'cpu_op_ns': 6500"* && $step == *"'other_ns': 5000"* ]] ||
-	fail "the step's parts: $step"
 
-run convert "$work/hand.json" -o "$work/hand.hwy"
+run convert "$hand" -o "$work/hand.hwy"
 expect_status 0 "convert"
 run breakdown --format json "$work/hand.hwy"
 cmp -s "$work/out" "$work/hand.out" || fail "a report gives what its source gave"
 
-run breakdown "$work/hand.json"
+run breakdown "$hand"
 expect_status 0 "text"
 for part in '2 GPUs' '4 ops on 3 streams' 'window 61.00 µs: first to last device op' '█' '░' 'the union over' \
 	'GPU 0 stream 20' 'hidden under compute  10.12 µs' '2 of 4 ops have no recorded launch'; do
@@ -57,25 +38,25 @@ grep -qE ' +$' "$work/out" && fail "spaces at the end of a line"
 
 # ---- options ----
 
-run breakdown --format json --device 1 "$work/hand.json"
+run breakdown --format json --device 1 "$hand"
 python3 -c 'import json, sys; b = json.load(sys.stdin); sys.exit(b["busy_ns"] != 11000 or len(b["devices"]) != 1)' \
 	<"$work/out" || fail "--device 1"
-run breakdown --device 5 "$work/hand.json"
+run breakdown --device 5 "$hand"
 expect_refusal "a GPU that is not there" "has no GPU 5"
-run breakdown --format json --from 30us --to 50us "$work/hand.json"
+run breakdown --format json --from 30us --to 50us "$hand"
 python3 -c 'import json, sys; b = json.load(sys.stdin); sys.exit(b["busy_ns"] != 20000 or b["span_ns"] != 20000)' \
 	<"$work/out" || fail "--from and --to: $(head -c 600 "$work/out")"
-run breakdown --from 50us --to 30us "$work/hand.json"
+run breakdown --from 50us --to 30us "$hand"
 expect_status 2 "--from after --to"
-run breakdown --format yaml "$work/hand.json"
+run breakdown --format yaml "$hand"
 expect_status 2 "an unknown format"
-run breakdown --format json -o "$work/written" "$work/hand.json"
+run breakdown --format json -o "$work/written" "$hand"
 expect_status 0 "-o"
 cmp -s "$work/written" "$work/hand.out" || fail "-o writes what stdout gets"
-run breakdown -o "$work/written" "$work/hand.json"
+run breakdown -o "$work/written" "$hand"
 expect_status 2 "-o keeps an existing file"
 cmp -s "$work/written" "$work/hand.out" || fail "-o left the existing file alone"
-run breakdown -f -o "$work/written" "$work/hand.json"
+run breakdown -f -o "$work/written" "$hand"
 expect_status 0 "-f overwrites"
 
 # ---- no device work ----
