@@ -263,7 +263,7 @@ static bool write_results(struct writer *w, struct hwy_err *err)
 
 static void fill_header(uint8_t header[FORMAT_HEADER], uint64_t size)
 {
-	memcpy(header, FORMAT_MAGIC, 8);
+	memcpy(header, FORMAT_MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result) */
 	put_le(header + 8, FORMAT_MAJOR, 2);
 	put_le(header + 10, FORMAT_MINOR, 2);
 	put_le(header + 12, 0, 4); /* no features an older reader could not do without */
@@ -283,6 +283,7 @@ static void write_directory(struct writer *w)
 		put_le(trailer, w->place, 8);
 		put_le(trailer + 8, stored, 8);
 		put_le(trailer + 16, whole.n, 8);
+		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
 		memcpy(trailer + 24, FORMAT_END, 8);
 		emit(w, block, stored);
 		emit(w, trailer, sizeof trailer);
@@ -387,6 +388,7 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
 {
 	int failed;
+	assert(w->temporary);
 	if (overwrite) {
 		failed = rename(w->temporary, w->target);
 	} else {
