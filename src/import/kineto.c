@@ -34,13 +34,15 @@ static const char *skip_space(const char *at)
 /* Does an event start here? Nested objects could look like one; few have these as their first key. */
 static bool is_event_start(const char *at, const char *end)
 {
-	static const char *const keys[] = {"ph", "name", "cat", "ts", "pid", "tid", "dur", "args", "id"};
+	static const char *const keys[] = {"ph",  "name", "cat",  "ts", "pid",
+					   "tid", "dur",  "args", "id"};
 	at = skip_space(at + 1);
 	if (*at != '"' || at >= end)
 		return false;
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		size_t n = strlen(keys[i]);
-		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 && at[n + 1] == '"')
+		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 &&
+		    at[n + 1] == '"')
 			return *skip_space(at + n + 2) == ':';
 	}
 	return false;
@@ -87,7 +89,8 @@ static bool leave_out(struct kineto *k, bool *ended)
 	*ended = false;
 	for (;;) {
 		const char *restart = find_restart(source->at, source->end);
-		bool is_sure = restart && (source->finished || source->end - restart > RESTART_TEXT);
+		bool is_sure =
+			restart && (source->finished || source->end - restart > RESTART_TEXT);
 		if (is_sure) {
 			source->at = restart;
 			return true;
@@ -181,7 +184,8 @@ static bool read_events(struct kineto *k, bool is_bare)
 		return true;
 	if (!is_bare || k->n_kept == 0)
 		return fail_at(k, k->source.end, "truncated: the list of events ends");
-	kineto_add_diagnostic(k, 2, "the list of events has no closing bracket; the file may be cut off");
+	kineto_add_diagnostic(k, 2,
+			      "the list of events has no closing bracket; the file may be cut off");
 	k->source.at = k->source.end;
 	return true;
 }
@@ -248,7 +252,8 @@ static bool read_object(struct kineto *k)
 			break;
 		case MEMBER_NONE:
 			if (!has_events)
-				return hwy_fail(k->err, "%s: no traceEvents; is this a PyTorch trace?",
+				return hwy_fail(k->err,
+						"%s: no traceEvents; is this a PyTorch trace?",
 						source_path(&k->source));
 			return true;
 		}
@@ -288,7 +293,8 @@ static bool read_text(struct kineto *k)
 			return false;
 	char first = *source->at;
 	if (source->at >= source->end || (first != '{' && first != '['))
-		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?", source_path(source));
+		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?",
+				source_path(source));
 	source->at++;
 	if (!(first == '{' ? read_object(k) : read_events(k, true)))
 		return false;
@@ -296,7 +302,8 @@ static bool read_text(struct kineto *k)
 		return hwy_fail(k->err, "%s: no event can be read; the first is at byte %llu",
 				source_path(source), (unsigned long long)k->first_bad);
 	if (k->n_kept == 0 && (first == '[' || k->n_events > 0))
-		return hwy_fail(k->err, "%s: a list, but not of trace events; is this a PyTorch trace?",
+		return hwy_fail(k->err,
+				"%s: a list, but not of trace events; is this a PyTorch trace?",
 				source_path(source));
 	return read_rest(k);
 }
@@ -362,7 +369,8 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 {
 	struct kineto_hints hints = {0};
 	bool failed;
-	struct hwy_trace *trace = read_file(path, window, &hints, PASS_READ, progress, err, &failed);
+	struct hwy_trace *trace =
+		read_file(path, window, &hints, PASS_READ, progress, err, &failed);
 	if (!trace && !failed) {
 		read_file(path, window, &hints, PASS_COLLECT, progress, err, &failed);
 		kineto_hints_done(&hints);
@@ -373,7 +381,8 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 	return trace;
 }
 
-struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress, struct hwy_err *err)
+struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress,
+				struct hwy_err *err)
 {
 	return import_kineto_window(path, SOURCE_WINDOW, progress, err);
 }

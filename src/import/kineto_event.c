@@ -9,7 +9,8 @@
 /* Times that can be added and subtracted without care: 1938 to 2096. */
 static const int64_t TIME_LEAST = -1000000000000000000, TIME_MOST = 4000000000000000000;
 
-static void keep_arg(struct kineto_event *event, struct hwy_text key, const struct scan_value *value)
+static void keep_arg(struct kineto_event *event, struct hwy_text key,
+		     const struct scan_value *value)
 {
 	HWY_GROW(event->args, event->n_args, event->cap_args);
 	enum kineto_key id = kineto_key_of(key.at, key.length);
@@ -103,7 +104,8 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 			return false;
 	if (scan->status != SCAN_OK)
 		return false;
-	event->category = event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
+	event->category =
+		event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
 	return true;
 }
 

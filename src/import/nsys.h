@@ -137,7 +137,8 @@ static inline int64_t nsys_int_or_none(struct nsys_query *q, int column)
 static inline int64_t nsys_int_plus_one(struct nsys_query *q, int column)
 {
 	int64_t value = nsys_int(q, column);
-	return value == 0 && nsys_null(q, column) ? 0 : value + 1;
+	/* unsigned: a damaged file may hold the largest number */
+	return value == 0 && nsys_null(q, column) ? 0 : (int64_t)((uint64_t)value + 1);
 }
 /* A text column as a text id; 0 for NULL. */
 uint32_t nsys_text(struct nsys_query *q, int column);

@@ -74,7 +74,7 @@ static char *uri_of(const char *path)
 		else
 			*at++ = *path;
 	}
-	strcpy(at, "?mode=ro&immutable=1");
+	stpcpy(at, "?mode=ro&immutable=1");
 	return uri;
 }
 

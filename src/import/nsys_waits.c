@@ -55,8 +55,7 @@ enum { STREAM_AT = 2, CORR_AT = 7, EVENT_AT = 8, EVENT_SYNC_AT = 9 };
 
 static int64_t plus_one_or_none(struct nsys_query *q, int column)
 {
-	int64_t value = nsys_int(q, column);
-	return nsys_null(q, column) || nsys_is_none(value) ? 0 : value + 1;
+	return nsys_is_none(nsys_int(q, column)) ? 0 : nsys_int_plus_one(q, column);
 }
 
 static enum hwy_sync_type type_by_name(const char *name)
@@ -151,7 +150,7 @@ static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
 				? NULL
 				: hwy_map_get(record_of, call_key(n->streams[stream].process,
 								  q.row.v[HWY_EVENT_SYNC]));
-		if (record)
+		if (records && record)
 			hwy_add_edge(n->b, HWY_EDGE_EVENT, records[*record], ref,
 				     q.row.v[HWY_EVENT_SYNC] - 1);
 	}

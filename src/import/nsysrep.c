@@ -32,8 +32,7 @@ bool nsysrep_is_report(const char *path, const void *head, size_t length)
 static char *join(const char *a, const char *b)
 {
 	char *text = hwy_alloc(strlen(a) + strlen(b) + 1);
-	strcpy(text, a);
-	strcat(text, b);
+	stpcpy(stpcpy(text, a), b);
 	return text;
 }
 
@@ -79,8 +78,10 @@ static char *quoted(const char *word)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./=:,@%+";
 	char *text = hwy_alloc(strlen(word) * 4 + 3), *at = text;
-	if (*word && word[strspn(word, plain)] == '\0')
-		return strcpy(text, word);
+	if (*word && word[strspn(word, plain)] == '\0') {
+		stpcpy(text, word);
+		return text;
+	}
 	*at++ = '\'';
 	for (; *word; word++) {
 		if (*word == '\'')
@@ -88,7 +89,7 @@ static char *quoted(const char *word)
 		else
 			*at++ = *word;
 	}
-	strcpy(at, "'");
+	stpcpy(at, "'");
 	return text;
 }
 

@@ -1,60 +1,5 @@
-/* nsys_test.c - exports of many ages and in many states of repair, made here table by table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-#include <sqlite3.h>
-
-#include "import/import.h"
-
-#define PID(pid) "((1 << 48) | (" #pid " << 24))"
-#define TID(pid, tid) "((1 << 48) | (" #pid " << 24) | " #tid ")"
-#define NONE "4294967295"
-#define STRINGS "CREATE TABLE StringIds(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
-#define KERNELS                                                                                    \
-	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, "      \
-	"correlationId, globalPid, demangledName, shortName, mangledName, gridX, gridY, gridZ, "   \
-	"blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory);"
-#define CALLS                                                                                      \
-	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, "             \
-	"correlationId, nameId, returnValue, callchainId);"
-#define SYNCS                                                                                      \
-	"CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, "       \
-	"streamId, correlationId, globalPid, syncType, eventId, eventSyncId);"
-#define NVTX                                                                                       \
-	"CREATE TABLE NVTX_EVENTS(start, end, eventType, rangeId, category, color, text, "         \
-	"globalTid, endGlobalTid, textId, domainId, uint64Value, int64Value, doubleValue, "        \
-	"uint32Value, int32Value, floatValue, jsonTextId, jsonText, binaryData);"
-
-static char path[64];
-static struct hwy_err err;
-
-/* Writes a database and opens it; NULL, with err, where it cannot be. */
-static struct hwy_trace *open_sql(const char *sql)
-{
-	sqlite3 *db;
-	char *message = NULL;
-	unlink(path);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(db);
-	err.text[0] = '\0';
-	return import_nsys(path, NULL, &err);
-}
-
-static struct hwy_trace *opened(const char *sql)
-{
-	struct hwy_trace *trace = open_sql(sql);
-	if (!trace)
-		fail_msg("%s", err.text);
-	return trace;
-}
+/* nsys_test.c - what the reader of nsys exports makes of tables of many ages. */
+#include "nsys_sql.h"
 
 static const struct hwy_strip *strip_of(const struct hwy_trace *trace, enum hwy_kind kind,
 					uint32_t nth)
@@ -534,82 +479,6 @@ static void a_reduced_file_without_processes_still_links(void **state)
 	hwy_trace_free(trace);
 }
 
-static void views_in_place_of_tables_are_not_run(void **state)
-{
-	struct hwy_trace *trace = opened(
-		STRINGS
-		"CREATE VIEW NVTX_EVENTS AS WITH RECURSIVE forever(start, end, eventType) AS"
-		" (SELECT 1, 2, 59 UNION ALL SELECT start + 1, end + 1, 59 FROM forever) SELECT * FROM forever;");
-	assert_int_equal(trace->n_spans, 0);
-	hwy_trace_free(trace);
-}
-
-static void what_is_no_export_is_refused_with_the_reason(void **state)
-{
-	assert_null(open_sql("CREATE TABLE bookmarks(url)"));
-	assert_non_null(strstr(err.text, "no table StringIds")
-				? err.text
-				: strstr(err.text, "without a table StringIds"));
-	assert_null(open_sql(
-		STRINGS "CREATE TABLE OSRT_API(start, nameId); INSERT INTO OSRT_API VALUES(1, 2)"));
-	assert_non_null(strstr(err.text, "OSRT_API has no column 'end'"));
-	assert_non_null(strstr(err.text, path));
-	assert_null(strchr(err.text, '\n'));
-}
-
-/* Every byte of a small export, changed: it opens or it is refused, with a line. */
-static void a_damaged_export_is_refused_or_read_but_never_fatal(void **state)
-{
-	struct hwy_trace *trace = opened(
-		"PRAGMA page_size=512;" STRINGS KERNELS CALLS NVTX
-		"INSERT INTO StringIds VALUES(1, 'f(int)'), (4, 'cudaLaunchKernel_v7000');"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(5, 20, 0, " TID(
-			10,
-			11) ", 9, 4, 0, NULL);"
-			    "INSERT INTO NVTX_EVENTS(start, end, eventType, text) VALUES(1, 2, 59, 'r');"
-			    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(30, 40, 0, 1, 7, 9, " PID(
-				    10) ", 1, 1, 1,"
-					" 4, 5, 6, 128, 1, 1, 32, 16, 8);");
-	hwy_trace_free(trace);
-	FILE *file = fopen(path, "r+b");
-	assert_non_null(file);
-	fseek(file, 0, SEEK_END);
-	long size = ftell(file);
-	for (long at = 0; at < size; at++) {
-		fseek(file, at, SEEK_SET);
-		int byte = fgetc(file);
-		fseek(file, at, SEEK_SET);
-		fputc(byte ^ (1 << at % 8), file);
-		fflush(file);
-		err.text[0] = '\0';
-		trace = import_nsys(path, NULL, &err);
-		if (!trace)
-			assert_non_null(strstr(err.text, path));
-		hwy_trace_free(trace);
-		fseek(file, at, SEEK_SET);
-		fputc(byte, file);
-	}
-	for (long cut = size - 1; cut > 0; cut -= 97) {
-		fflush(file);
-		assert_int_equal(ftruncate(fileno(file), cut), 0);
-		assert_null(import_nsys(path, NULL, &err));
-		assert_non_null(strstr(err.text, "cut short"));
-	}
-	fclose(file);
-}
-
-static int make_path(void **state)
-{
-	strcpy(path, "/tmp/headway-nsys-test-XXXXXX");
-	int file = mkstemp(path);
-	return file < 0 ? -1 : close(file);
-}
-
-static int remove_path(void **state)
-{
-	return unlink(path);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -628,9 +497,6 @@ int main(void)
 		cmocka_unit_test(a_metric_is_a_counter_of_its_gpu),
 		cmocka_unit_test(calls_of_other_libraries_stand_on_lanes_with_their_name),
 		cmocka_unit_test(a_reduced_file_without_processes_still_links),
-		cmocka_unit_test(views_in_place_of_tables_are_not_run),
-		cmocka_unit_test(what_is_no_export_is_refused_with_the_reason),
-		cmocka_unit_test(a_damaged_export_is_refused_or_read_but_never_fatal),
 	};
 	return cmocka_run_group_tests(tests, make_path, remove_path);
 }
