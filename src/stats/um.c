@@ -19,9 +19,8 @@ struct page {
 /* Bytes a second; 0 where nothing tells. */
 static double rate_of(const struct page *page)
 {
-	return page->duration > 0
-		       ? (double)(page->to_device + page->to_host) * 1e9 / (double)page->duration
-		       : 0;
+	double bytes = (double)page->to_device + (double)page->to_host;
+	return page->duration > 0 ? bytes * 1e9 / (double)page->duration : 0;
 }
 
 static int by_rate(const void *left, const void *right)
@@ -82,9 +81,10 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 				pages[n++] = (struct page){.address = address};
 			}
 			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
-			pages[*at].duration += hwy_get(strip, HWY_DUR, row);
-			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) +=
-				bytes;
+			add_to(&pages[*at].duration, hwy_get(strip, HWY_DUR, row));
+			add_to(direction == HWY_UM_H2D ? &pages[*at].to_device
+						       : &pages[*at].to_host,
+			       bytes);
 		}
 	}
 	if (n)
