@@ -79,7 +79,7 @@ static bool is_list_end(const char *at, const char *end)
  * 'at' is where to look when more is there. 'before' is the last byte before 'at' that is not space. */
 static bool find_restart(const char **at, char *before, const char *end, bool finished)
 {
-	for (; *at < end - (finished ? 0 : RESTART_TEXT); ++*at) {
+	for (; end - *at > (finished ? 0 : RESTART_TEXT); ++*at) {
 		char c = **at;
 		if (c == '{' && *before != ':' && *before != '[' && is_event_start(*at, end))
 			return true;
@@ -122,20 +122,7 @@ enum { LENIENT_MOST = 1 << 20 }; /* bytes of an event with bare quotes */
 static bool is_believable(const struct kineto_event *event)
 {
 	const struct scan_value *name = &event->name, *cat = &event->cat;
-	return !memmem(name->at ? name->at : "", name->length, "\"ph\"", 4) &&
-	       !memchr(cat->at ? cat->at : "", '"', cat->length);
-}
-
-static bool read_one(struct kineto *k, struct scan *scan)
-{
-	if (!scan_element(scan))
-		return false;
-	if (scan_peek(scan) != '{') {
-		struct scan_value value;
-		k->event.phase = 0;
-		return scan_value(scan, &value);
-	}
-	return kineto_read_event(k, scan);
+	return !memmem(name->at, name->length, "\"ph\"", 4) && !memchr(cat->at, '"', cat->length);
 }
 
 enum step { STEP_EVENT, STEP_END, STEP_FAILED, STEP_CUT };
@@ -148,7 +135,8 @@ static enum step next_event(struct kineto *k, bool fresh)
 		struct scan scan = scan_over(source->at, source->end);
 		scan.fresh = fresh;
 		scan.lenient = lenient;
-		if (read_one(k, &scan) && (!lenient || is_believable(&k->event))) {
+		if (scan_element(&scan) && kineto_read_event(k, &scan) &&
+		    (!lenient || is_believable(&k->event))) {
 			kineto_add_event(k);
 			source->at = scan.at;
 			return STEP_EVENT;

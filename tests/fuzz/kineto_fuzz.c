@@ -66,8 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct hwy_trace *small = import(path, 16 + size % 61, &small_err);
 	struct hwy_trace *large = import(path, SOURCE_WINDOW, &large_err);
 	close(fd);
+	/* Which of two faults of a gzip file is met first depends on the window. */
+	bool is_gzip = size > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 	if (!small || !large)
-		check(strcmp(small_err.text, large_err.text) == 0);
+		check(!small == !large && (is_gzip || strcmp(small_err.text, large_err.text) == 0));
 	else if (small->n_drops == 0 || large->n_drops == 0)
 		check(small->n_spans == large->n_spans && small->n_drops == large->n_drops);
 	if (small)

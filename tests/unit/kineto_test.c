@@ -484,13 +484,26 @@ static void odd_values_are_kept_as_text(void **state)
 	hwy_trace_free(trace);
 }
 
+static void arguments_are_one_line_of_json(void **state)
+{
+	struct hwy_trace *trace = import(EVENTS(
+		"{'ph':'X','cat':'cpu_op','name':'n','pid':1,'tid':1,'ts':5,'dur':1,'args':{\n"
+		"  'a': [1,\n  2], 'b\\n': 'x\ty\\\\', 'c': {\r\n\t'd':\n'\\'\x01' }\n}}"));
+	assert_string_equal(hwy_str(trace, get(span_of(trace, HWY_OP, "n"), HWY_ARGS)),
+			    "{\"a\":[1,  2],\"b\\n\":\"x\\u0009y\\\\\",\"c\":{\"d\":\"\\\"\\u0001\" }}");
+	hwy_trace_free(trace);
+}
+
 static void bare_quotes_and_control_characters_stay_in_names(void **state)
 {
 	struct hwy_trace *trace = import(EVENTS(
 		"{'ph':'X','cat':'cpu_op','name':'say 'hi', 'he' said','pid':1,'tid':1,'ts':5,'dur':1,"
 		"'args':{'Concrete Inputs':['a'b', ''],'Call stack':'x 'y' z'}},"
 		"{'ph':'X','cat':'cpu_op','name':'tab\tand\x01\xff','pid':1,'tid':1,'ts':5,'dur':1}," GOOD));
-	span_of(trace, HWY_OP, "say \"hi\", \"he\" said");
+	struct span said = span_of(trace, HWY_OP, "say \"hi\", \"he\" said");
+	assert_string_equal(hwy_str(trace, get(said, HWY_ARGS)),
+			    "{\"Concrete Inputs\":\"[\\\"a\\\"b\\\", \\\"\\\"]\","
+			    "\"Call stack\":\"x \\\"y\\\" z\"}");
 	span_of(trace, HWY_OP, "tab\tand\x01\xff");
 	span_of(trace, HWY_OP, "good");
 	assert_int_equal(trace->n_drops, 0);
@@ -707,6 +720,7 @@ int main(void)
 		cmocka_unit_test(categories_of_other_vendors_find_their_place),
 		cmocka_unit_test(events_that_lack_something_are_counted),
 		cmocka_unit_test(odd_values_are_kept_as_text),
+		cmocka_unit_test(arguments_are_one_line_of_json),
 		cmocka_unit_test(bare_quotes_and_control_characters_stay_in_names),
 		cmocka_unit_test(an_event_that_is_not_json_is_left_out),
 		cmocka_unit_test(a_bare_list_may_lack_its_end),
