@@ -47,13 +47,12 @@ static int64_t now(void)
 
 static volatile int64_t seen;
 
-static void look(sqlite3_stmt *statement, int column)
+static void look(sqlite3_stmt *statement, int column, int type)
 {
-	switch (sqlite3_column_type(statement, column)) {
-	case SQLITE_INTEGER: seen += sqlite3_column_int64(statement, column); break;
+	switch (type) {
 	case SQLITE_FLOAT: seen += (int64_t)sqlite3_column_double(statement, column); break;
-	case SQLITE_TEXT: seen += *sqlite3_column_text(statement, column); break;
-	default: break;
+	case SQLITE_TEXT: seen += sqlite3_column_text(statement, column) != NULL; break;
+	default: seen += sqlite3_column_int64(statement, column); break;
 	}
 }
 
@@ -61,11 +60,16 @@ static int64_t run(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *statement;
 	int64_t rows = 0;
+	int types[MOST];
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
 		return fprintf(stderr, "select: left out: %s: %s\n", sql, sqlite3_errmsg(db)), 0;
+	int columns = sqlite3_column_count(statement);
 	for (; sqlite3_step(statement) == SQLITE_ROW; rows++)
-		for (int i = 0, n = sqlite3_column_count(statement); i < n; i++)
-			look(statement, i);
+		for (int i = 0; i < columns && i < MOST; i++) {
+			if (rows == 0)
+				types[i] = sqlite3_column_type(statement, i);
+			look(statement, i, types[i]);
+		}
 	sqlite3_finalize(statement);
 	return rows;
 }
@@ -82,7 +86,8 @@ int main(int argc, char **argv)
 	if (!trace)
 		return fprintf(stderr, "select: %s\n", err.text), 2;
 	hwy_trace_free(trace);
-	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
 		return fprintf(stderr, "select: %s\n", sqlite3_errmsg(db)), 2;
 	int64_t rows = 0, begin = now();
 	for (int i = 0; i < n_statements; i++)

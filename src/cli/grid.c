@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/units.h"
 
 int grid_columns_of(const char *text)
 {
@@ -38,20 +39,6 @@ const char *grid_time_text(char *text, int64_t ns)
 	return text;
 }
 
-const char *grid_count_text(char *text, uint64_t count)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
-	char *to = text;
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = 0;
-	return text;
-}
-
 const char *grid_percent_text(char *text, int64_t part, int64_t whole)
 {
 	double share = whole ? (double)part * 100 / (double)whole : 0;
@@ -62,6 +49,13 @@ const char *grid_percent_text(char *text, int64_t part, int64_t whole)
 	return text;
 }
 
+void grid_tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 void grid_cell(struct grid *grid, const char *format, ...)
 {
 	va_list arguments;
@@ -70,6 +64,7 @@ void grid_cell(struct grid *grid, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = hwy_copy("?", 2);
 	va_end(arguments);
+	grid_tame(text);
 	HWY_GROW(grid->cells, grid->n, grid->cap);
 	grid->cells[grid->n++] = text;
 }
@@ -82,8 +77,7 @@ void grid_time(struct grid *grid, int64_t ns)
 
 void grid_count(struct grid *grid, uint64_t count)
 {
-	char text[GRID_TEXT];
-	grid_cell(grid, "%s", count ? grid_count_text(text, count) : "–");
+	grid_cell(grid, "%s", count ? units_count(count).at : "–");
 }
 
 void grid_percent(struct grid *grid, int64_t part, int64_t whole)

@@ -95,15 +95,14 @@ static void put_column(struct writer *w, uint32_t id, const struct hwy_column *c
 		uint32_t rows = chunk_rows(column->rows, i);
 		bool in_place = rows < INLINE_ROWS;
 		struct codec_block block = codec_encode(w->codec, chunk, rows, !in_place);
-		if (block.planes == 0) {
+		if (block.coding == CODEC_CONSTANT) {
 			bytes_put_byte(&w->body, 0);
 			bytes_put_signed(&w->body, chunk->base);
 			continue;
 		}
-		bytes_put_byte(&w->body, (uint8_t)(block.planes |
-						   (block.coding == CODEC_DELTA ? CHUNK_DELTA : 0) |
-						   (in_place ? CHUNK_INLINE : 0) |
-						   width_bits(chunk->width) << CHUNK_WIDTH_SHIFT));
+		bytes_put_byte(&w->body, (uint8_t)(block.coding | (in_place ? CHUNK_INLINE : 0u) |
+						   width_bits(chunk->width) << CHUNK_WIDTH_SHIFT |
+						   (unsigned)(block.planes - 1) << CHUNK_PLANES_SHIFT));
 		bytes_put_signed(&w->body, chunk->base);
 		if (!block.bytes) {
 			w->failed = w->failed ? w->failed : ENOMEM;
@@ -135,7 +134,8 @@ static void put_blob(struct writer *w, const uint8_t *bytes, uint64_t n)
 	bytes_put_varint(&w->body, n);
 	for (uint64_t at = 0; at < n; at += BLOB_BLOCK) {
 		size_t length = n - at < BLOB_BLOCK ? (size_t)(n - at) : BLOB_BLOCK, stored = 0;
-		const void *block = codec_compress(w->codec, bytes + at, length, &stored);
+		const void *block =
+			codec_compress(w->codec, CODEC_LEVEL_TEXT, bytes + at, length, &stored);
 		if (!block) {
 			w->failed = w->failed ? w->failed : ENOMEM;
 			return;
@@ -250,7 +250,7 @@ static void write_directory(struct writer *w)
 	bytes_put_varint(&whole, w->n_sections);
 	bytes_put(&whole, w->directory.at, w->directory.n);
 	size_t stored = 0;
-	const void *block = codec_compress(w->codec, whole.at, whole.n, &stored);
+	const void *block = codec_compress(w->codec, CODEC_LEVEL, whole.at, whole.n, &stored);
 	if (block) {
 		uint8_t trailer[FORMAT_TRAILER];
 		put_le(trailer, w->place, 8);

@@ -446,7 +446,8 @@ static void write_with_directory(const struct bytes *directory)
 {
 	struct codec *codec = codec_new();
 	size_t stored = 0;
-	const void *block = codec_compress(codec, directory->at, directory->n, &stored);
+	const void *block =
+		codec_compress(codec, CODEC_LEVEL, directory->at, directory->n, &stored);
 	struct bytes file = {0};
 	uint64_t numbers[] = {FORMAT_MAJOR, FORMAT_HEADER + stored + FORMAT_TRAILER, FORMAT_HEADER,
 			      stored, directory->n};
