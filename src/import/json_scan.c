@@ -91,7 +91,8 @@ static enum guess can_end_here(const char *quote, const char *end, enum place pl
 	return next ? guess_byte(skip_space(next + 1), end, ':') : UNSURE;
 }
 
-static const char *lenient_end(struct scan *scan, const char *quote, enum place place, bool *escaped)
+static const char *lenient_end(struct scan *scan, const char *quote, enum place place,
+			       bool *escaped)
 {
 	enum guess guess = NO;
 	while (quote && (guess = can_end_here(quote, scan->end, place)) == NO) {
@@ -102,7 +103,8 @@ static const char *lenient_end(struct scan *scan, const char *quote, enum place 
 }
 
 /* The end of the string that starts at 'at' (behind its quote), or NULL with the status set. */
-static inline const char *string_end(struct scan *scan, const char *at, enum place place, bool *escaped)
+static inline const char *string_end(struct scan *scan, const char *at, enum place place,
+				     bool *escaped)
 {
 	const char *quote = closing_quote(at, scan->end, escaped);
 	if (__builtin_expect(scan->lenient, 0))
@@ -335,7 +337,8 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 			return stop(scan, at, SCAN_MORE);
 		value->type = SCAN_STRING;
 		value->at = at + 1;
-		end = string_end(scan, at + 1, scan->in_array ? IN_ARRAY : IN_OBJECT, &value->escaped);
+		end = string_end(scan, at + 1, scan->in_array ? IN_ARRAY : IN_OBJECT,
+				 &value->escaped);
 		if (!end)
 			return false;
 		value->length = (uint32_t)(end - value->at);

@@ -44,7 +44,8 @@ static bool is_key_of(const char *at, const char *end, const char *const *keys, 
 		return false;
 	for (size_t i = 0; i < n_keys; i++) {
 		size_t n = strlen(keys[i]);
-		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 && at[n + 1] == '"')
+		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 &&
+		    at[n + 1] == '"')
 			return *skip_space(at + n + 2) == ':';
 	}
 	return false;
@@ -53,7 +54,8 @@ static bool is_key_of(const char *at, const char *end, const char *const *keys, 
 /* Does an event start here? Objects nested in one may have such keys, but hardly a phase. */
 static bool is_event_start(const char *at, const char *end)
 {
-	static const char *const keys[] = {"ph", "name", "cat", "ts", "pid", "tid", "dur", "args", "id"};
+	static const char *const keys[] = {"ph",  "name", "cat",  "ts", "pid",
+					   "tid", "dur",  "args", "id"};
 	end = end - at < RESTART_TEXT ? end : at + RESTART_TEXT;
 	return is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys) &&
 	       memmem(at, (size_t)(end - at), "\"ph\"", 4);
@@ -63,11 +65,30 @@ static bool is_event_start(const char *at, const char *end)
 static bool is_list_end(const char *at, const char *end)
 {
 	static const char *const keys[] = {
-		"schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds", "traceName",
-		"displayTimeUnit", "record_shapes", "with_stack", "with_flops", "with_modules",
-		"profile_memory", "trace_id", "host_name", "INFO", "WARNING", "ERROR", "cupti_version",
-		"cuda_runtime_version", "cuda_driver_version", "roctracer_version", "hip_runtime_version",
-		"hip_driver_version", "metadata", "username",
+		"schemaVersion",
+		"deviceProperties",
+		"distributedInfo",
+		"baseTimeNanoseconds",
+		"traceName",
+		"displayTimeUnit",
+		"record_shapes",
+		"with_stack",
+		"with_flops",
+		"with_modules",
+		"profile_memory",
+		"trace_id",
+		"host_name",
+		"INFO",
+		"WARNING",
+		"ERROR",
+		"cupti_version",
+		"cuda_runtime_version",
+		"cuda_driver_version",
+		"roctracer_version",
+		"hip_runtime_version",
+		"hip_driver_version",
+		"metadata",
+		"username",
 	};
 	at = skip_space(at + 1);
 	if (*at == '}')
@@ -179,8 +200,10 @@ static bool read_events(struct kineto *k, bool is_bare)
 	if (step == STEP_END)
 		return true;
 	if (!is_bare || k->n_kept == 0)
-		return fail_at(k, offset_of(k, k->source.end), "truncated: the list of events ends");
-	kineto_add_diagnostic(k, 2, "the list of events has no closing bracket; the file may be cut off");
+		return fail_at(k, offset_of(k, k->source.end),
+			       "truncated: the list of events ends");
+	kineto_add_diagnostic(k, 2,
+			      "the list of events has no closing bracket; the file may be cut off");
 	k->source.at = k->source.end;
 	return true;
 }
@@ -249,7 +272,8 @@ static bool read_object(struct kineto *k)
 			break;
 		case MEMBER_NONE:
 			if (!has_events)
-				return hwy_fail(k->err, "%s: no traceEvents; is this a PyTorch trace?",
+				return hwy_fail(k->err,
+						"%s: no traceEvents; is this a PyTorch trace?",
 						source_path(&k->source));
 			return true;
 		}
@@ -289,7 +313,8 @@ static bool read_text(struct kineto *k)
 			return false;
 	char first = *source->at;
 	if (source->at >= source->end || (first != '{' && first != '['))
-		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?", source_path(source));
+		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?",
+				source_path(source));
 	source->at++;
 	if (!(first == '{' ? read_object(k) : read_events(k, true)))
 		return false;
@@ -297,20 +322,29 @@ static bool read_text(struct kineto *k)
 		return hwy_fail(k->err, "%s: no event can be read; the first is at byte %llu",
 				source_path(source), (unsigned long long)k->first_bad);
 	if (k->n_kept == 0 && (first == '[' || k->n_events > 0))
-		return hwy_fail(k->err, "%s: a list, but not of trace events; is this a PyTorch trace?",
+		return hwy_fail(k->err,
+				"%s: a list, but not of trace events; is this a PyTorch trace?",
 				source_path(source));
 	return read_rest(k);
 }
 
+/* Times without a base count from 1970, or, in files that were cut down or made by hand, from anywhere:
+ * before 2001 nobody recorded such a trace. */
+static const int64_t EARLIEST_WALL = 1000000000000000000;
+
 static struct hwy_trace *finish(struct kineto *k)
 {
+	bool has_base = k->base != HWY_NONE;
+	int64_t base = has_base ? k->base : 0;
 	kineto_add_marks(k);
 	kineto_add_drops(k);
 	kineto_settle(k);
-	k->trace->wall = k->base;
+	k->trace->wall = base;
 	struct hwy_trace *trace = hwy_builder_finish(k->b, true);
 	k->b = NULL;
-	kineto_add_edges(k, trace, k->base - trace->wall);
+	kineto_add_edges(k, trace, base - trace->wall);
+	if (!has_base && trace->wall < EARLIEST_WALL)
+		trace->wall = HWY_NONE;
 	return trace;
 }
 
@@ -348,7 +382,7 @@ static struct hwy_trace *read_file(const char *path, size_t window, struct kinet
 	k->err = err;
 	k->hints = hints;
 	k->collecting = pass == PASS_COLLECT;
-	k->caller = k->first_host = k->rank = k->world = HWY_NONE;
+	k->caller = k->first_host = k->rank = k->world = k->base = HWY_NONE;
 	hwy_new_hosts(k->b);
 	hwy_add_property(k->b, "source.format", "kineto");
 	*failed = !source_open(&k->source, path, window, err) || !read_text(k);
@@ -363,7 +397,8 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 {
 	struct kineto_hints hints = {0};
 	bool failed;
-	struct hwy_trace *trace = read_file(path, window, &hints, PASS_READ, progress, err, &failed);
+	struct hwy_trace *trace =
+		read_file(path, window, &hints, PASS_READ, progress, err, &failed);
 	if (!trace && !failed) {
 		read_file(path, window, &hints, PASS_COLLECT, progress, err, &failed);
 		kineto_hints_done(&hints);
@@ -374,7 +409,8 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 	return trace;
 }
 
-struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress, struct hwy_err *err)
+struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress,
+				struct hwy_err *err)
 {
 	return import_kineto_window(path, SOURCE_WINDOW, progress, err);
 }

@@ -11,7 +11,11 @@
 static enum kineto_key short_key(const char *at, uint32_t length)
 {
 	switch (length) {
-	case 4: return IS("grid") ? KEY_GRID : IS("name") ? KEY_NAME : IS("Addr") ? KEY_ADDRESS : KEY_OTHER;
+	case 4:
+		return IS("grid")   ? KEY_GRID
+		       : IS("name") ? KEY_NAME
+		       : IS("Addr") ? KEY_ADDRESS
+				    : KEY_OTHER;
 	case 5:
 		return IS("block")   ? KEY_BLOCK
 		       : IS("bytes") ? KEY_BYTES
@@ -51,7 +55,10 @@ static enum kineto_key long_key(const char *at, uint32_t length)
 {
 	switch (length) {
 	case 12: return IS("channel_type") ? KEY_CHANNEL_TYPE : KEY_OTHER;
-	case 13: return IS("shared memory") ? KEY_SHARED : IS("graph node id") ? KEY_GRAPH_NODE : KEY_OTHER;
+	case 13:
+		return IS("shared memory")   ? KEY_SHARED
+		       : IS("graph node id") ? KEY_GRAPH_NODE
+					     : KEY_OTHER;
 	case 14:
 		return IS("Total Reserved")   ? KEY_RESERVED
 		       : IS("cuda_sync_kind") ? KEY_SYNC_KIND
@@ -99,12 +106,12 @@ enum kineto_category kineto_category_of(const struct scan_value *cat)
 	case 4: return IS("ac2g") ? CAT_LAUNCH_FLOW : CAT_OTHER;
 	case 5: return IS("Trace") ? CAT_TRACE : IS("async") ? CAT_LAUNCH_FLOW : CAT_OTHER;
 	case 6:
-		return IS("cpu_op")                    ? CAT_OP
-		       : IS("kernel") || IS("Kernel")  ? CAT_KERNEL
-		       : IS("fwdbwd")                  ? CAT_FORWARD_FLOW
-		       : IS("Memcpy")                  ? CAT_COPY
-		       : IS("Memset")                  ? CAT_FILL
-						       : CAT_OTHER;
+		return IS("cpu_op")                   ? CAT_OP
+		       : IS("kernel") || IS("Kernel") ? CAT_KERNEL
+		       : IS("fwdbwd")                 ? CAT_FORWARD_FLOW
+		       : IS("Memcpy")                 ? CAT_COPY
+		       : IS("Memset")                 ? CAT_FILL
+						      : CAT_OTHER;
 	case 7: return IS("Runtime") ? CAT_API : CAT_OTHER;
 	case 8: return IS("Operator") ? CAT_OP : IS("overhead") ? CAT_OVERHEAD : CAT_OTHER;
 	case 9: return IS("async_gpu") ? CAT_LAUNCH_FLOW : category_by_end(at, 9);

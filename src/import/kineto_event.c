@@ -9,7 +9,8 @@
 /* Times that can be added and subtracted without care: 1938 to 2096. */
 static const int64_t TIME_LEAST = -1000000000000000000, TIME_MOST = 4000000000000000000;
 
-static void keep_arg(struct kineto_event *event, struct hwy_text key, const struct scan_value *value)
+static void keep_arg(struct kineto_event *event, struct hwy_text key,
+		     const struct scan_value *value)
 {
 	HWY_GROW(event->args, event->n_args, event->cap_args);
 	enum kineto_key id = kineto_key_of(key.at, key.length);
@@ -98,7 +99,8 @@ static void clear_event(struct kineto_event *event)
 {
 	event->phase = 0;
 	event->has_ts = event->has_dur = false;
-	event->cat = event->name = event->pid = event->tid = event->id = (struct scan_value){.at = ""};
+	event->cat = event->name = event->pid = event->tid = event->id =
+		(struct scan_value){.at = ""};
 	event->n_args = 0;
 	memset(event->arg_of, 0, sizeof event->arg_of);
 }
@@ -122,7 +124,8 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	}
 	if (scan->status != SCAN_OK)
 		return false;
-	event->category = event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
+	event->category =
+		event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
 	return true;
 }
 

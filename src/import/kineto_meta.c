@@ -166,7 +166,8 @@ static void add_distributed(struct kineto *k, const struct scan_value *about)
 	}
 }
 
-static void add_named_property(struct kineto *k, struct hwy_text key, const struct scan_value *value)
+static void add_named_property(struct kineto *k, struct hwy_text key,
+			       const struct scan_value *value)
 {
 	static const char *const known[][2] = {
 		{"schemaVersion", "source.schema"},
@@ -185,7 +186,8 @@ static void add_named_property(struct kineto *k, struct hwy_text key, const stru
 			return;
 		}
 	char name[128];
-	snprintf(name, sizeof name, "kineto.%.*s", (int)(key.length < 100 ? key.length : 100), key.at);
+	snprintf(name, sizeof name, "kineto.%.*s", (int)(key.length < 100 ? key.length : 100),
+		 key.at);
 	add_property(k, name, value);
 }
 

@@ -23,7 +23,8 @@ static void check_strip(const struct hwy_trace *trace, const struct hwy_strip *s
 {
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		check(hwy_get(strip, HWY_DUR, row) >= 0);
-		check(row == 0 || hwy_get(strip, HWY_START, row - 1) <= hwy_get(strip, HWY_START, row));
+		check(row == 0 ||
+		      hwy_get(strip, HWY_START, row - 1) <= hwy_get(strip, HWY_START, row));
 		check((uint64_t)hwy_get(strip, HWY_NAME, row) < trace->strings.n);
 		check((uint64_t)hwy_get(strip, HWY_ARGS, row) < trace->strings.n);
 		check((uint64_t)hwy_get(strip, HWY_LINK, row) <= trace->n_spans);
@@ -38,9 +39,12 @@ static void check_trace(const struct hwy_trace *trace)
 	for (uint32_t i = 0; i < trace->n_lanes; i++) {
 		const struct hwy_lane *lane = &trace->lanes[i];
 		check(lane->process >= 0 && lane->process < trace->n_processes);
-		check(lane->thread == HWY_NONE || (lane->thread >= 0 && lane->thread < trace->n_threads));
-		check(lane->device == HWY_NONE || (lane->device >= 0 && lane->device < trace->n_devices));
-		check(lane->stream == HWY_NONE || (lane->stream >= 0 && lane->stream < trace->n_streams));
+		check(lane->thread == HWY_NONE ||
+		      (lane->thread >= 0 && lane->thread < trace->n_threads));
+		check(lane->device == HWY_NONE ||
+		      (lane->device >= 0 && lane->device < trace->n_devices));
+		check(lane->stream == HWY_NONE ||
+		      (lane->stream >= 0 && lane->stream < trace->n_streams));
 	}
 	for (uint32_t i = 0; i < trace->n_edges; i++)
 		check(trace->edges[i].from < trace->n_spans && trace->edges[i].to < trace->n_spans);

@@ -63,8 +63,9 @@ static void numbers_too_large_are_clamped(void **state)
 
 static void what_is_no_number_is_refused(void **state)
 {
-	static const char *const bad[] = {"",    "-",   ".",    "1e",  "1e+",  "e5",  "1.2.3", "0x10",
-					  "1 2", "NaN", "12a", "--1", "1.5e1.5", "inf", "+"};
+	static const char *const bad[] = {"",    "-",     ".",       "1e",  "1e+",
+					  "e5",  "1.2.3", "0x10",    "1 2", "NaN",
+					  "12a", "--1",   "1.5e1.5", "inf", "+"};
 	int64_t number;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_false(scan_decimal(bad[i], strlen(bad[i]), 3, &number));
@@ -156,11 +157,19 @@ static void values_are_told_apart(void **state)
 		enum scan_type type;
 		bool odd;
 	} cases[] = {
-		{"\"x\"", SCAN_STRING, false}, {"12 ", SCAN_NUMBER, false}, {"-1.5e+3,", SCAN_NUMBER, false},
-		{"true ", SCAN_WORD, false},   {"null}", SCAN_WORD, false}, {"NaN ", SCAN_WORD, true},
-		{"-Infinity ", SCAN_WORD, true}, {"inf,", SCAN_WORD, true}, {"1.2.3 ", SCAN_WORD, true},
-		{"{\"a\": [1, {}]} ", SCAN_OBJECT, false}, {"[[], [1], \"]\"] ", SCAN_ARRAY, false},
-		{"[1, 2,] ", SCAN_ARRAY, true}, {"{\"a\": NaN} ", SCAN_OBJECT, true},
+		{"\"x\"", SCAN_STRING, false},
+		{"12 ", SCAN_NUMBER, false},
+		{"-1.5e+3,", SCAN_NUMBER, false},
+		{"true ", SCAN_WORD, false},
+		{"null}", SCAN_WORD, false},
+		{"NaN ", SCAN_WORD, true},
+		{"-Infinity ", SCAN_WORD, true},
+		{"inf,", SCAN_WORD, true},
+		{"1.2.3 ", SCAN_WORD, true},
+		{"{\"a\": [1, {}]} ", SCAN_OBJECT, false},
+		{"[[], [1], \"]\"] ", SCAN_ARRAY, false},
+		{"[1, 2,] ", SCAN_ARRAY, true},
+		{"{\"a\": NaN} ", SCAN_OBJECT, true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct scan_value value;
@@ -172,9 +181,20 @@ static void values_are_told_apart(void **state)
 
 static void what_is_not_json_is_refused(void **state)
 {
-	static const char *const bad[] = {"[1 2] ", "{\"a\" 1} ", "{\"a\":} ", "[} ",      "{] ",
-					  "{1:2} ", "[,1] ",      "{,} ",      "[1,,2] ",  ": ",
-					  "} ",     "[\"a\" \"b\"] ", "{\"a\":1 \"b\":2} ", "\x01 "};
+	static const char *const bad[] = {"[1 2] ",
+					  "{\"a\" 1} ",
+					  "{\"a\":} ",
+					  "[} ",
+					  "{] ",
+					  "{1:2} ",
+					  "[,1] ",
+					  "{,} ",
+					  "[1,,2] ",
+					  ": ",
+					  "} ",
+					  "[\"a\" \"b\"] ",
+					  "{\"a\":1 \"b\":2} ",
+					  "\x01 "};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct scan_value value;
 		assert_int_equal(status_of(bad[i], false, &value), SCAN_BAD);
@@ -207,7 +227,8 @@ static void nesting_has_an_end(void **state)
 static void bare_quotes_are_part_of_a_string_where_asked(void **state)
 {
 	static struct padded padded;
-	struct scan scan = scan_text(&padded, "{\"name\": \"say \"hi\", he said\", \"x\": [\"a\"b\", \"c\"]} ");
+	struct scan scan = scan_text(
+		&padded, "{\"name\": \"say \"hi\", he said\", \"x\": [\"a\"b\", \"c\"]} ");
 	struct hwy_text key;
 	struct scan_value value;
 	scan.lenient = true;
@@ -289,7 +310,8 @@ static void plain_and_gzip_files_give_the_same_bytes(void **state)
 	size_t both = first + gzip(sample + 8000, sizeof sample - 8000, packed + first,
 				   sizeof packed - first);
 	for (int gz = 0; gz < 2; gz++) {
-		const char *path = gz ? write_file(packed, both) : write_file(sample, sizeof sample);
+		const char *path =
+			gz ? write_file(packed, both) : write_file(sample, sizeof sample);
 		for (size_t window = 16; window < 40000; window *= 3)
 			for (size_t keep = 0; keep < 3000; keep = keep * 2 + 1) {
 				assert_int_equal(read_all(path, window, keep, copy, &source, &err),

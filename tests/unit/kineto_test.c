@@ -135,6 +135,10 @@ static void times_since_the_epoch_need_no_base(void **state)
 		"{'ph':'X','cat':'Operator','name':'a','pid':1,'tid':2,'ts':1623212388426902,'dur':35}"));
 	assert_int_equal(trace->wall, 1623212388426902000);
 	hwy_trace_free(trace);
+	trace = import(
+		EVENTS("{'ph':'X','cat':'cpu_op','name':'a','pid':1,'tid':2,'ts':100,'dur':35}"));
+	assert_int_equal(trace->wall, HWY_NONE); /* nobody knows since when */
+	hwy_trace_free(trace);
 }
 
 static void members_of_an_event_come_in_any_order(void **state)
@@ -146,7 +150,8 @@ static void members_of_an_event_come_in_any_order(void **state)
 		" 'dur': 2, 'ts': 30, 'tid': 7, 'pid': 0, 'name': 'k', 'cat': 'kernel', 'ph': 'X'},"
 		"{'tid':11,'args':{'cbid':211,'correlation':5},'name':'cudaLaunchKernel','ts':20,'dur':1,"
 		" 'cat':'cuda_runtime','pid':10,'ph':'X'}"));
-	struct span kernel = span_of(trace, HWY_KERNEL, "k"), call = span_of(trace, HWY_API, "cudaLaunchKernel");
+	struct span kernel = span_of(trace, HWY_KERNEL, "k"),
+		    call = span_of(trace, HWY_API, "cudaLaunchKernel");
 	assert_int_equal(get(kernel, HWY_LINK), call.id + 1);
 	assert_int_equal(get(kernel, HWY_START), 10000);
 	assert_int_equal(get(kernel, HWY_GRAPH_ID), 3);
@@ -220,7 +225,8 @@ static void a_triton_operator_with_a_stream_is_no_device_work(void **state)
 	struct span op = span_of(trace, HWY_OP, "triton");
 	assert_int_equal(trace->n_devices, 0);
 	assert_int_equal(get(op, HWY_SEQUENCE), 1);
-	assert_string_equal(hwy_str(trace, get(op, HWY_ARGS)), "{\"stream\":0,\"grid\":\"grid(100,)\"}");
+	assert_string_equal(hwy_str(trace, get(op, HWY_ARGS)),
+			    "{\"stream\":0,\"grid\":\"grid(100,)\"}");
 	hwy_trace_free(trace);
 }
 
@@ -241,12 +247,15 @@ static void waits_know_their_stream_and_the_record_they_wait_for(void **state)
 		"{'ph':'X','cat':'cuda_runtime','name':'cudaEventRecord','pid':3,'tid':3,'ts':10,'dur':1,'args':{'correlation':62}},"
 		"{'ph':'X','cat':'cuda_runtime','name':'cudaStreamWaitEvent','pid':3,'tid':3,'ts':19,'dur':1,'args':{'correlation':70}}"));
 	struct span wait = span_of(trace, HWY_SYNC, "Stream Wait Event");
-	struct span sync = span_of(trace, HWY_SYNC, "Event Sync"), stream = span_of(trace, HWY_SYNC, "Stream Sync");
-	struct span record = span_of(trace, HWY_API, "cudaEventRecord"), mark = span_of(trace, HWY_EVENT, "ev");
+	struct span sync = span_of(trace, HWY_SYNC, "Event Sync"),
+		    stream = span_of(trace, HWY_SYNC, "Stream Sync");
+	struct span record = span_of(trace, HWY_API, "cudaEventRecord"),
+		    mark = span_of(trace, HWY_EVENT, "ev");
 	assert_int_equal(get(wait, HWY_SYNC_TYPE), HWY_SYNC_STREAM_WAIT);
 	assert_int_equal(trace->streams[get(wait, HWY_WAITED) - 1].number, 24);
 	assert_int_equal(get(wait, HWY_EVENT_ID), 20);
-	assert_int_equal(get(wait, HWY_LINK), span_of(trace, HWY_API, "cudaStreamWaitEvent").id + 1);
+	assert_int_equal(get(wait, HWY_LINK),
+			 span_of(trace, HWY_API, "cudaStreamWaitEvent").id + 1);
 	assert_int_equal(trace->n_edges, 1);
 	assert_int_equal(trace->edges[0].kind, HWY_EDGE_EVENT);
 	assert_int_equal(trace->edges[0].from, record.id);
@@ -400,7 +409,8 @@ static void the_file_tells_about_devices_ranks_and_names(void **state)
 	assert_int_equal(overhead.process, 0);
 	assert_int_equal(overhead.thread, 0);
 	assert_int_equal(get(span_of(trace, HWY_RANGE, "Record Window End"), HWY_STYLE), HWY_MARK);
-	assert_int_equal(lane_of(trace, span_of(trace, HWY_RANGE, "PyTorch Profiler (0)")).type, HWY_LANE_STARTEND);
+	assert_int_equal(lane_of(trace, span_of(trace, HWY_RANGE, "PyTorch Profiler (0)")).type,
+			 HWY_LANE_STARTEND);
 	hwy_trace_free(trace);
 }
 
@@ -445,7 +455,8 @@ static void categories_of_other_vendors_find_their_place(void **state)
 	struct hwy_trace *trace = import(EVENTS(
 		"{'ph':'X','cat':'xpu_runtime','name':'zeKernelLaunch','pid':1,'tid':1,'ts':1,'dur':1},"
 		"{'ph':'X','cat':'mtia_ccp_events','name':'m','pid':1,'tid':1,'ts':1,'dur':1,'args':{'x':1}}"));
-	assert_int_equal(lane_of(trace, span_of(trace, HWY_API, "zeKernelLaunch")).type, HWY_LANE_API);
+	assert_int_equal(lane_of(trace, span_of(trace, HWY_API, "zeKernelLaunch")).type,
+			 HWY_LANE_API);
 	struct span other = span_of(trace, HWY_RANGE, "m");
 	assert_string_equal(hwy_str(trace, lane_of(trace, other).name), "mtia_ccp_events");
 	hwy_trace_free(trace);
@@ -460,11 +471,11 @@ static void events_that_lack_something_are_counted(void **state)
 {
 	struct hwy_trace *trace = import(EVENTS(
 		GOOD ",{'cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5,'dur':1},"
-		"{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'dur':1},"
-		"{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5},"
-		"{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':'soon','dur':1},"
-		"{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':1e30,'dur':1},"
-		"{'ph':'B','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5}, 17, null, {}"));
+		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'dur':1},"
+		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5},"
+		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':'soon','dur':1},"
+		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':1e30,'dur':1},"
+		     "{'ph':'B','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5}, 17, null, {}"));
 	assert_int_equal(count(trace, HWY_OP), 1);
 	assert_int_equal(dropped(trace, "event has no ph"), 4);
 	assert_int_equal(dropped(trace, "event has no ts or dur"), 3);
@@ -478,9 +489,10 @@ static void odd_values_are_kept_as_text(void **state)
 	struct hwy_trace *trace = import(EVENTS(
 		"{'ph':'X','cat':'cpu_op','name':'n','pid':1,'tid':1,'ts':5,'dur':1,'args':{"
 		"'Comms Id': 10159970886766084423, 'a': inf, 'b': NaN, 'c': [1, 2,], 'd': -Infinity, 'e': [0.5, nan], },},"));
-	assert_string_equal(hwy_str(trace, get(span_of(trace, HWY_OP, "n"), HWY_ARGS)),
-			    "{\"Comms Id\":10159970886766084423,\"a\":\"inf\",\"b\":\"NaN\",\"c\":\"[1, 2,]\","
-			    "\"d\":\"-Infinity\",\"e\":\"[0.5, nan]\"}");
+	assert_string_equal(
+		hwy_str(trace, get(span_of(trace, HWY_OP, "n"), HWY_ARGS)),
+		"{\"Comms Id\":10159970886766084423,\"a\":\"inf\",\"b\":\"NaN\",\"c\":\"[1, 2,]\","
+		"\"d\":\"-Infinity\",\"e\":\"[0.5, nan]\"}");
 	hwy_trace_free(trace);
 }
 
@@ -489,8 +501,9 @@ static void arguments_are_one_line_of_json(void **state)
 	struct hwy_trace *trace = import(EVENTS(
 		"{'ph':'X','cat':'cpu_op','name':'n','pid':1,'tid':1,'ts':5,'dur':1,'args':{\n"
 		"  'a': [1,\n  2], 'b\\n': 'x\ty\\\\', 'c': {\r\n\t'd':\n'\\'\x01' }\n}}"));
-	assert_string_equal(hwy_str(trace, get(span_of(trace, HWY_OP, "n"), HWY_ARGS)),
-			    "{\"a\":[1,  2],\"b\\n\":\"x\\u0009y\\\\\",\"c\":{\"d\":\"\\\"\\u0001\" }}");
+	assert_string_equal(
+		hwy_str(trace, get(span_of(trace, HWY_OP, "n"), HWY_ARGS)),
+		"{\"a\":[1,  2],\"b\\n\":\"x\\u0009y\\\\\",\"c\":{\"d\":\"\\\"\\u0001\" }}");
 	hwy_trace_free(trace);
 }
 
@@ -531,7 +544,8 @@ static void an_event_that_is_not_json_is_left_out(void **state)
 		assert_int_equal(dropped(trace, "event is not JSON"), 1);
 		hwy_trace_free(trace);
 
-		snprintf(text, sizeof text, "{'traceEvents': [%s, %s], 'baseTimeNanoseconds': 7}", GOOD, bad[i]);
+		snprintf(text, sizeof text, "{'traceEvents': [%s, %s], 'baseTimeNanoseconds': 7}",
+			 GOOD, bad[i]);
 		if (bad[i][strlen(bad[i]) - 1] != '}')
 			continue;
 		trace = import(text);
@@ -544,7 +558,11 @@ static void an_event_that_is_not_json_is_left_out(void **state)
 static void a_bare_list_may_lack_its_end(void **state)
 {
 	static const char *const texts[] = {
-		"[" GOOD, "[" GOOD ",", "[" GOOD ",\n", "[" GOOD ",{'ph':'X','na", "[" GOOD ",{'ph':'X'",
+		"[" GOOD,
+		"[" GOOD ",",
+		"[" GOOD ",\n",
+		"[" GOOD ",{'ph':'X','na",
+		"[" GOOD ",{'ph':'X'",
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct hwy_trace *trace = import(texts[i]);
@@ -565,7 +583,8 @@ static void refuse(const char *text, const char *reason)
 
 static void an_object_cut_anywhere_is_refused_with_the_offset(void **state)
 {
-	const char *whole = "{'schemaVersion': 1, 'traceEvents': [" GOOD ", " GOOD2 "], 'baseTimeNanoseconds': 12}";
+	const char *whole = "{'schemaVersion': 1, 'traceEvents': [" GOOD ", " GOOD2
+			    "], 'baseTimeNanoseconds': 12}";
 	char part[512], offset[32];
 	for (size_t n = 1; n < strlen(whole); n++) {
 		memcpy(part, whole, n);
@@ -605,7 +624,8 @@ static void a_trace_without_spans_is_a_trace(void **state)
 	struct hwy_trace *trace = import("{'traceEvents': [], 'schemaVersion': 1}");
 	assert_int_equal(trace->n_spans, 0);
 	hwy_trace_free(trace);
-	trace = import(EVENTS("{'ph':'M','name':'process_name','pid':9,'args':{'name':'python3'}}"));
+	trace = import(
+		EVENTS("{'ph':'M','name':'process_name','pid':9,'args':{'name':'python3'}}"));
 	assert_int_equal(trace->n_spans, 0);
 	hwy_trace_free(trace);
 }
@@ -643,7 +663,8 @@ static char *print_trace(const struct hwy_trace *trace)
 			fprintf(out, "%u %u:", trace->strips[s].lane, trace->strips[s].kind);
 			for (int col = 0; col < HWY_COLS; col++)
 				fprintf(out, " %lld",
-					(long long)hwy_get(&trace->strips[s], (enum hwy_col)col, row));
+					(long long)hwy_get(&trace->strips[s], (enum hwy_col)col,
+							   row));
 			fputc('\n', out);
 		}
 	for (uint32_t i = 0; i < trace->strings.n; i++)
@@ -687,8 +708,10 @@ static void one_long_event_is_read_and_an_endless_one_refused(void **state)
 {
 	size_t length = 3 << 20;
 	char *text = malloc((size_t)80 << 20);
-	int n = sprintf(text, "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":1,"
-			      "\"dur\":1,\"name\":\"");
+	int n = sprintf(
+		text,
+		"{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"ts\":1,"
+		"\"dur\":1,\"name\":\"");
 	memset(text + n, 'x', (size_t)80 * 1000 * 1000);
 	memcpy(text + n + length, "\"}]}", 4);
 	struct hwy_trace *trace = import_bytes(text, (size_t)n + length + 4, SOURCE_WINDOW);
