@@ -137,7 +137,11 @@ static bool leave_out(struct kineto *k, bool *ended)
 
 /* ---- the events ------------------------------------------------------------------------------------ */
 
-enum { LENIENT_MOST = 1 << 20 }; /* bytes of an event with bare quotes */
+enum {
+	LENIENT_BYTES = 1 << 18, /* of an event with bare quotes, at most */
+	LENIENT_FAILURES =
+		1000, /* after which no more are looked for: each may cost that many bytes */
+};
 
 /* Where strings may hold bare quotes, ends are guessed; these guesses took in what is not theirs. */
 static bool is_believable(const struct kineto_event *event)
@@ -162,7 +166,7 @@ static enum step next_event(struct kineto *k, bool fresh)
 			source->at = scan.at;
 			return STEP_EVENT;
 		}
-		bool is_long = lenient && source->end - source->at > LENIENT_MOST;
+		bool is_long = lenient && source->end - source->at > LENIENT_BYTES;
 		if (scan.status == SCAN_DEEP) {
 			fail_at(k, offset_of(k, scan.at), "nested deeper than 64");
 			return STEP_FAILED;
@@ -175,7 +179,7 @@ static enum step next_event(struct kineto *k, bool fresh)
 		} else if (scan.status == SCAN_OK && scan.at[-1] == ']') {
 			source->at = scan.at;
 			return STEP_END;
-		} else if (!lenient) {
+		} else if (!lenient && k->drops[DROP_NOT_JSON] < LENIENT_FAILURES) {
 			lenient = true;
 		} else {
 			bool ended;
