@@ -137,11 +137,8 @@ static bool leave_out(struct kineto *k, bool *ended)
 
 /* ---- the events ------------------------------------------------------------------------------------ */
 
-enum {
-	LENIENT_BYTES = 1 << 18, /* of an event with bare quotes, at most */
-	LENIENT_FAILURES =
-		1000, /* after which no more are looked for: each may cost that many bytes */
-};
+/* Guessing where strings end: in how long an event, and how often in vain before it is given up. */
+enum { LENIENT_BYTES = 1 << 18, LENIENT_FAILURES = 1000 };
 
 /* Where strings may hold bare quotes, ends are guessed; these guesses took in what is not theirs. */
 static bool is_believable(const struct kineto_event *event)
