@@ -10,8 +10,19 @@
 #include "stats/stats.h"
 
 enum {
-	OPTION_REPORT, OPTION_FORMAT, OPTION_OUTPUT, OPTION_FORCE, OPTION_ROWS, OPTION_UNIT,
-	OPTION_CHOICE, OPTION_FROM, OPTION_TO, OPTION_RANGE, OPTION_SHAPES, OPTION_LIST_HEAD, OPTION_LIST
+	OPTION_REPORT,
+	OPTION_FORMAT,
+	OPTION_OUTPUT,
+	OPTION_FORCE,
+	OPTION_ROWS,
+	OPTION_UNIT,
+	OPTION_CHOICE,
+	OPTION_FROM,
+	OPTION_TO,
+	OPTION_RANGE,
+	OPTION_SHAPES,
+	OPTION_LIST_HEAD,
+	OPTION_LIST
 };
 static const struct cli_option options[] = {
 	[OPTION_REPORT] = {'r', "report", "NAME[,NAME...]",
@@ -19,17 +30,21 @@ static const struct cli_option options[] = {
 	[OPTION_FORMAT] = {0, "format", "FORMAT", "table (default), csv, tsv, json or markdown"},
 	[OPTION_OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
 	[OPTION_FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
-	[OPTION_ROWS] = {0, "rows", "N", "at most N rows a table, 0: all (default: 30 for the format "
-					 "'table', all for the others)"},
-	[OPTION_UNIT] = {0, "time-unit", "UNIT",
-			 "ns, us, ms or s (default: what suits each number for the format 'table', ns for "
-			 "the others)"},
+	[OPTION_ROWS] = {0, "rows", "N",
+			 "at most N rows a table, 0: all (default: 30 for the format "
+			 "'table', all for the others)"},
+	[OPTION_UNIT] =
+		{0, "time-unit", "UNIT",
+		 "ns, us, ms or s (default: what suits each number for the format 'table', ns for "
+		 "the others)"},
 	[OPTION_CHOICE] = {0, "", NULL, "What is counted:"},
-	[OPTION_FROM] = {0, "from", "TIME", "only what ends after this time of the recording (1500, 20ms, 3s)"},
+	[OPTION_FROM] = {0, "from", "TIME",
+			 "only what ends after this time of the recording (1500, 20ms, 3s)"},
 	[OPTION_TO] = {0, "to", "TIME", "only what starts before this time"},
-	[OPTION_RANGE] = {0, "range", "NAME",
-			  "only what happened inside ranges of this name on the same thread, and the device "
-			  "work launched there; 'name' or 'domain:name'"},
+	[OPTION_RANGE] =
+		{0, "range", "NAME",
+		 "only what happened inside ranges of this name on the same thread, and the device "
+		 "work launched there; 'name' or 'domain:name'"},
 	[OPTION_SHAPES] = {0, "shapes", NULL, "op_sum: operators by their input shapes too"},
 	[OPTION_LIST_HEAD] = {0, "", NULL, "Help:"},
 	[OPTION_LIST] = {0, "help-reports", NULL, "list the tables"},
@@ -38,8 +53,9 @@ static const struct cli_option options[] = {
 static const struct cli template = {
 	.command = "stats",
 	.usage = "headway stats [options] FILE",
-	.about = "Prints tables of a recording: kernels, calls, copies, ranges, operators, waits, graphs. Those "
-		 "that nsys has too have its names, columns and numbers.",
+	.about =
+		"Prints tables of a recording: kernels, calls, copies, ranges, operators, waits, graphs. Those "
+		"that nsys has too have its names, columns and numbers.",
 	.options = options,
 	.footer = "A window (--from, --to) keeps what overlaps it, and cuts nothing.\n"
 		  "\n"
@@ -64,8 +80,8 @@ static void list_reports(void)
 {
 	int colour = cli_colour(stdout);
 	for (const struct stats_report *report = stats_reports; report->name; report++)
-		printf("  %s%-22s%s %s\n", colour ? "\033[1m" : "", report->name, colour ? "\033[0m" : "",
-		       report->about);
+		printf("  %s%-22s%s %s\n", colour ? "\033[1m" : "", report->name,
+		       colour ? "\033[0m" : "", report->about);
 	printf("\n'headway stats FILE' alone prints, of these, those that have rows:\n ");
 	for (const struct stats_report *report = stats_reports; report->name; report++)
 		if (report->handful)
@@ -102,14 +118,16 @@ static void add_reports(struct request *request, const struct cli *cli, const ch
 }
 
 /* The index of a word in a list that ends with NULL; a misuse where it is not there. */
-static int word_index(const struct cli *cli, const char *option, const char *word, const char *const *words)
+static int word_index(const struct cli *cli, const char *option, const char *word,
+		      const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], word) == 0)
 			return i;
 	const char *near = cli_nearest(word, words);
 	if (near)
-		cli_misuse(cli, "option '--%s': '%s' is not known; did you mean '%s'?", option, word, near);
+		cli_misuse(cli, "option '--%s': '%s' is not known; did you mean '%s'?", option,
+			   word, near);
 	cli_misuse(cli, "option '--%s': '%s' is not known", option, word);
 }
 
@@ -134,7 +152,8 @@ static void take_option(struct request *request, struct cli *cli, int option, co
 		break;
 	case OPTION_REPORT: add_reports(request, cli, value); break;
 	case OPTION_FORMAT:
-		request->how.format = (enum table_format)word_index(cli, "format", value, table_format_names);
+		request->how.format =
+			(enum table_format)word_index(cli, "format", value, table_format_names);
 		break;
 	case OPTION_OUTPUT: request->output = value; break;
 	case OPTION_FORCE: request->force = 1; break;
@@ -143,7 +162,8 @@ static void take_option(struct request *request, struct cli *cli, int option, co
 		request->rows_given = true;
 		break;
 	case OPTION_UNIT:
-		request->how.unit = (enum stats_time_unit)word_index(cli, "time-unit", value, units);
+		request->how.unit =
+			(enum stats_time_unit)word_index(cli, "time-unit", value, units);
 		request->how.unit_given = true;
 		break;
 	case OPTION_FROM: request->what.from = cli_time(cli, "from", value); break;

@@ -100,7 +100,8 @@ static void print_heading(const struct people *people, uint32_t i, char text[128
 {
 	struct stats_column column = people->columns[i];
 	/* Cells carry their unit; the heading does where one unit was asked for. */
-	bool timed = column.type == STATS_TIME || column.type == STATS_MOMENT || column.type == STATS_TIME_MEAN;
+	bool timed = column.type == STATS_TIME || column.type == STATS_MOMENT ||
+		     column.type == STATS_TIME_MEAN;
 	if (!(timed && people->options->unit_given))
 		column.type = STATS_TEXT;
 	stats_heading(&column, people->options->unit, text, 128);
@@ -190,7 +191,10 @@ static void print_head(const struct people *people, const int *widths)
 	print_line(people, cells, widths);
 	putc('\n', out);
 	int width = people->options->width;
-	for (int i = 0; i < (width && total > width ? width : total < 100 || width ? total : 100); i++)
+	for (int i = 0; i < (width && total > width ? width
+			     : total < 100 || width ? total
+						    : 100);
+	     i++)
 		fputs(people->options->utf8 ? "\u2500" : "-", out);
 	fprintf(out, "%s\n", plain);
 	free(cells);
@@ -214,7 +218,8 @@ void people_end(struct people *people, const struct stats_report *report, uint64
 	}
 	if (rows > shown)
 		fprintf(out, "%s%s %s more; --rows 0 shows all%s\n", faint,
-			people->options->utf8 ? "\u2026" : "...", units_count(rows - shown).at, plain);
+			people->options->utf8 ? "\u2026" : "...", units_count(rows - shown).at,
+			plain);
 	free(widths);
 	people_free(people);
 }

@@ -15,7 +15,8 @@ struct people {
 void people_begin(struct people *people, const struct stats_column *columns, uint32_t n);
 void people_row(struct people *people, const struct stats_cell *cells);
 /* Prints and forgets. 'rows' counts those that were not kept too. */
-void people_end(struct people *people, const struct stats_report *report, uint64_t rows, bool later);
+void people_end(struct people *people, const struct stats_report *report, uint64_t rows,
+		bool later);
 void people_free(struct people *people);
 
 #endif

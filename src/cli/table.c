@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "cli/people.h"
 
-const char *const table_format_names[TABLE_FORMATS + 1] = {"table", "csv", "tsv", "json", "markdown"};
+const char *const table_format_names[TABLE_FORMATS + 1] = {"table", "csv", "tsv", "json",
+							   "markdown"};
 
 enum { HEADING_BYTES = 96 };
 
@@ -20,8 +21,8 @@ struct table {
 	const struct stats_report *report;
 	const struct stats_column *columns;
 	uint32_t n;
-	uint64_t rows;     /* of this report, those not shown included */
-	uint32_t reports;  /* that had rows */
+	uint64_t rows;    /* of this report, those not shown included */
+	uint32_t reports; /* that had rows */
 	struct people people;
 	struct hwy_json json;
 	char (*headings)[HEADING_BYTES];
@@ -53,7 +54,8 @@ static void flat_text(FILE *out, struct hwy_text text, bool markdown)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
 		char c = text.at[i];
-		if (markdown && (c == '|' || c == '\\' || c == '<' || c == '*' || c == '_' || c == '`'))
+		if (markdown &&
+		    (c == '|' || c == '\\' || c == '<' || c == '*' || c == '_' || c == '`'))
 			putc('\\', out);
 		putc(c == '\t' || c == '\n' || c == '\r' ? ' ' : c, out);
 	}

@@ -14,7 +14,8 @@
 #include "stats/stats.h"
 
 enum table_format { TABLE_PEOPLE, TABLE_CSV, TABLE_TSV, TABLE_JSON, TABLE_MARKDOWN, TABLE_FORMATS };
-extern const char *const table_format_names[TABLE_FORMATS + 1]; /* "table", "csv", …; NULL at the end */
+extern const char
+	*const table_format_names[TABLE_FORMATS + 1]; /* "table", "csv", …; NULL at the end */
 
 struct table_options {
 	FILE *out;

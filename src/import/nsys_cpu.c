@@ -77,8 +77,8 @@ void nsys_read_cpu(struct nsys *n)
 		{"MPI_START_WAIT_EVENTS", "MPI"}, {"MPI_OTHER_EVENTS", "MPI"},
 	};
 	nsys_each(n, "OSRT_API",
-		  "!start !end globalTid nameId returnValue nestingLevel callchainId eventClass", NULL, add_os,
-		  NULL);
+		  "!start !end globalTid nameId returnValue nestingLevel callchainId eventClass",
+		  NULL, add_os, NULL);
 	nsys_each(n, "SYSCALL", "!start !end globalTid nameId callchainId", NULL, add_syscall,
 		  (void *)"syscall");
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)

@@ -3,8 +3,8 @@
 #include "stats/merge.h"
 #include "stats/tally.h"
 
-static void group_names(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
-			uint32_t *groups)
+static void group_names(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			uint32_t n, uint32_t *groups)
 {
 	if (lane_is_named(tally->run->trace, strip->lane))
 		tally_skip(n, groups);
@@ -28,26 +28,34 @@ static const struct stats_column sum_columns[] = {TALLY_TIMES("Num Calls"), {"Na
  * "cudaMalloc_v3020") has two rows, though both show the same name. */
 bool make_cuda_api_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct tally_plan plan = {
-		sum_columns, STATS_LENGTH(sum_columns), HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_NAME),
-		HWY_DUR,     group_names,               name_of_call};
+	static const struct tally_plan plan = {sum_columns,
+					       STATS_LENGTH(sum_columns),
+					       HWY_KIND_BIT(HWY_API),
+					       HWY_COL_BIT(HWY_NAME),
+					       HWY_DUR,
+					       group_names,
+					       name_of_call};
 	return tally_make(run, &plan, err);
 }
 
 bool make_osrt_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct tally_plan plan = {
-		sum_columns, STATS_LENGTH(sum_columns), HWY_KIND_BIT(HWY_OS), HWY_COL_BIT(HWY_NAME),
-		HWY_DUR,     group_names,               name_as_it_is};
+	static const struct tally_plan plan = {sum_columns,
+					       STATS_LENGTH(sum_columns),
+					       HWY_KIND_BIT(HWY_OS),
+					       HWY_COL_BIT(HWY_NAME),
+					       HWY_DUR,
+					       group_names,
+					       name_as_it_is};
 	return tally_make(run, &plan, err);
 }
 
 bool make_cuda_api_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Start", STATS_MOMENT},  {"Duration", STATS_TIME}, {"Name", STATS_TEXT},
-		{"Result", STATS_ID},   {"CorrID", STATS_ID},     {"Pid", STATS_ID},
-		{"Tid", STATS_ID},      {"T-Pri", STATS_ID},      {"Thread Name", STATS_TEXT}};
+		{"Start", STATS_MOMENT}, {"Duration", STATS_TIME}, {"Name", STATS_TEXT},
+		{"Result", STATS_ID},    {"CorrID", STATS_ID},     {"Pid", STATS_ID},
+		{"Tid", STATS_ID},       {"T-Pri", STATS_ID},      {"Thread Name", STATS_TEXT}};
 	struct hwy_trace *trace = run->trace;
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_API),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
@@ -65,7 +73,8 @@ bool make_cuda_api_trace(struct stats_run *run, struct hwy_err *err)
 		struct stats_cell cells[] = {
 			cell_number(hwy_get(strip, HWY_START, merge.row)),
 			cell_number(hwy_get(strip, HWY_DUR, merge.row)),
-			cell_text(word_of_call(hwy_text(trace, hwy_get(strip, HWY_NAME, merge.row)))),
+			cell_text(
+				word_of_call(hwy_text(trace, hwy_get(strip, HWY_NAME, merge.row)))),
 			cell_number(hwy_get(strip, HWY_RESULT, merge.row)),
 			cell_number(hwy_get(strip, HWY_CORR, merge.row)),
 			pid_cell(trace, strip->lane),

@@ -46,8 +46,8 @@ static void time_text(int64_t ns, enum stats_time_unit unit, char *text, size_t 
 	}
 	uint64_t scale = (uint64_t)scales[unit];
 	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", size_ns / scale, (int)unit * 3,
-		 size_ns % scale);
+	snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", size_ns / scale,
+		 (int)unit * 3, size_ns % scale);
 }
 
 static void mean_time_text(double ns, enum stats_time_unit unit, char *text, size_t size)
@@ -73,14 +73,17 @@ void stats_number(const struct stats_column *column, const struct stats_cell *ce
 	case STATS_MOMENT: time_text(cell->number, unit, text, STATS_NUMBER_BYTES); break;
 	case STATS_TIME_MEAN: mean_time_text(cell->real, unit, text, STATS_NUMBER_BYTES); break;
 	case STATS_BYTES:
-	case STATS_RATE: snprintf(text, STATS_NUMBER_BYTES, "%.3f", (double)cell->number / 1e6); break;
+	case STATS_RATE:
+		snprintf(text, STATS_NUMBER_BYTES, "%.3f", (double)cell->number / 1e6);
+		break;
 	case STATS_BYTES_MEAN: snprintf(text, STATS_NUMBER_BYTES, "%.3f", cell->real / 1e6); break;
 	case STATS_PERCENT:
 	case STATS_MEAN: one_decimal(cell->real, text, STATS_NUMBER_BYTES); break;
 	}
 }
 
-void stats_heading(const struct stats_column *column, enum stats_time_unit unit, char *text, size_t size)
+void stats_heading(const struct stats_column *column, enum stats_time_unit unit, char *text,
+		   size_t size)
 {
 	const char *name = NULL;
 	switch (column->type) {

@@ -36,7 +36,7 @@ struct pairs { /* goes through all pairs in order of the calls' starts, then the
 	struct ordered {
 		int64_t start;
 		uint32_t span;
-	} *order;
+	} * order;
 	uint32_t cap;
 };
 
@@ -52,7 +52,9 @@ static void visit_call(struct pairs *pairs, const struct hwy_strip *call, uint32
 {
 	const struct hwy_trace *trace = pairs->run->trace;
 	struct launched work = launches_of_either(&pairs->launches, trace, call, row);
-	struct pair pair = {.call = call, .call_row = row, .call_start = hwy_get(call, HWY_START, row),
+	struct pair pair = {.call = call,
+			    .call_row = row,
+			    .call_start = hwy_get(call, HWY_START, row),
 			    .call_end = hwy_end(call, row)};
 	while (pairs->cap < work.n)
 		pairs->order = hwy_grow(pairs->order, &pairs->cap, sizeof *pairs->order);
@@ -71,7 +73,8 @@ static void visit_call(struct pairs *pairs, const struct hwy_strip *call, uint32
 	}
 }
 
-static bool pairs_open(struct pairs *pairs, struct stats_run *run, uint64_t columns, struct hwy_err *err)
+static bool pairs_open(struct pairs *pairs, struct stats_run *run, uint64_t columns,
+		       struct hwy_err *err)
 {
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
 	*pairs = (struct pairs){.run = run};
@@ -87,7 +90,8 @@ static void pairs_close(struct pairs *pairs)
 }
 
 /* The filter has chosen the kernels already; a window does not drop a kernel for its call. */
-static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const struct pair *pair), void *self)
+static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const struct pair *pair),
+			void *self)
 {
 	struct stats_run all = {.trace = pairs->run->trace};
 	struct merge merge;
@@ -122,9 +126,11 @@ static void yield_pair(void *self, const struct pair *pair)
 		pid_cell(trace, pair->call->lane),
 		tid_cell(trace, pair->call->lane),
 		cell_known(device_number(trace, pair->kernel->lane)),
-		cell_text(word_of_call(hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)))),
+		cell_text(word_of_call(
+			hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)))),
 		cell_text(word_of_dimensions(shape->grid_x, shape->grid_y, shape->grid_z, grid)),
-		cell_text(word_of_dimensions(shape->block_x, shape->block_y, shape->block_z, block)),
+		cell_text(
+			word_of_dimensions(shape->block_x, shape->block_y, shape->block_z, block)),
 		cell_text(hwy_text(trace, hwy_get(pair->kernel, HWY_NAME, pair->kernel_row))),
 	};
 	run_row(run, cells);
@@ -132,12 +138,20 @@ static void yield_pair(void *self, const struct pair *pair)
 
 bool make_cuda_kern_exec_trace(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"API Start", STATS_MOMENT},    {"API Dur", STATS_TIME},    {"Queue Start", STATS_MOMENT},
-		{"Queue Dur", STATS_TIME},    {"Kernel Start", STATS_MOMENT}, {"Kernel Dur", STATS_TIME},
-		{"Total Dur", STATS_TIME},    {"PID", STATS_ID},          {"TID", STATS_ID},
-		{"DevId", STATS_ID},          {"API Function", STATS_TEXT}, {"GridXYZ", STATS_TEXT},
-		{"BlockXYZ", STATS_TEXT},     {"Kernel Name", STATS_TEXT}};
+	static const struct stats_column columns[] = {{"API Start", STATS_MOMENT},
+						      {"API Dur", STATS_TIME},
+						      {"Queue Start", STATS_MOMENT},
+						      {"Queue Dur", STATS_TIME},
+						      {"Kernel Start", STATS_MOMENT},
+						      {"Kernel Dur", STATS_TIME},
+						      {"Total Dur", STATS_TIME},
+						      {"PID", STATS_ID},
+						      {"TID", STATS_ID},
+						      {"DevId", STATS_ID},
+						      {"API Function", STATS_TEXT},
+						      {"GridXYZ", STATS_TEXT},
+						      {"BlockXYZ", STATS_TEXT},
+						      {"Kernel Name", STATS_TEXT}};
 	struct pairs pairs;
 	bool ok = pairs_open(&pairs, run, HWY_COL_BIT(HWY_SHAPE), err);
 	if (ok) {
@@ -193,7 +207,8 @@ static void sum_pair(void *self, const struct pair *pair)
 {
 	struct summary *summary = self;
 	const struct hwy_trace *trace = summary->run->trace;
-	struct hwy_text call = word_of_call(hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)));
+	struct hwy_text call =
+		word_of_call(hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)));
 	struct group group;
 	memset(&group, 0, sizeof group); /* it is hashed, holes included */
 	group.thread_lane = pair->call->lane;
@@ -266,15 +281,25 @@ static void yield_lines(struct summary *summary)
 }
 
 #define PART(letter)                                                                               \
-	{letter "Avg", STATS_TIME_MEAN}, {letter "Med", STATS_TIME_MEAN}, {letter "Min", STATS_TIME}, \
-		{letter "Max", STATS_TIME}, {letter "StdDev", STATS_TIME_MEAN}
+	{letter "Avg", STATS_TIME_MEAN}, {letter "Med", STATS_TIME_MEAN},                          \
+		{letter "Min", STATS_TIME}, {letter "Max", STATS_TIME},                            \
+	{                                                                                          \
+		letter "StdDev", STATS_TIME_MEAN                                                   \
+	}
 
 bool make_cuda_kern_exec_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"PID", STATS_ID}, {"TID", STATS_ID}, {"DevId", STATS_ID}, {"Count", STATS_COUNT},
-		{"QCount", STATS_COUNT}, PART("T"), PART("A"), PART("Q"), PART("K"),
-		{"API Name", STATS_TEXT}, {"Kernel Name", STATS_TEXT}};
+	static const struct stats_column columns[] = {{"PID", STATS_ID},
+						      {"TID", STATS_ID},
+						      {"DevId", STATS_ID},
+						      {"Count", STATS_COUNT},
+						      {"QCount", STATS_COUNT},
+						      PART("T"),
+						      PART("A"),
+						      PART("Q"),
+						      PART("K"),
+						      {"API Name", STATS_TEXT},
+						      {"Kernel Name", STATS_TEXT}};
 	struct summary summary = {.run = run, .counting = true};
 	struct pairs pairs;
 	bool ok = pairs_open(&pairs, run, 0, err);

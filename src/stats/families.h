@@ -48,7 +48,8 @@ enum { WORD_DIMENSIONS = 64 };
 /* "  16   16    1" */
 struct hwy_text word_of_dimensions(int64_t x, int64_t y, int64_t z, char text[WORD_DIMENSIONS]);
 /* "domain:name", in the buffer, which grows. */
-struct hwy_text word_of_names(struct hwy_text domain, struct hwy_text name, struct word_buffer *buffer);
+struct hwy_text word_of_names(struct hwy_text domain, struct hwy_text name,
+			      struct word_buffer *buffer);
 struct hwy_text word_of_range(const struct hwy_trace *trace, uint32_t lane, int64_t name,
 			      struct word_buffer *buffer);
 

@@ -11,13 +11,15 @@
 #include "base/mem.h"
 #include "stats/stats.h"
 
-static bool name_matches(const struct hwy_trace *trace, uint32_t lane, int64_t name, const char *wanted)
+static bool name_matches(const struct hwy_trace *trace, uint32_t lane, int64_t name,
+			 const char *wanted)
 {
 	const char *text = hwy_str(trace, name), *domain = hwy_str(trace, trace->lanes[lane].name);
 	if (strcmp(text, wanted) == 0)
 		return true;
 	size_t n = strlen(domain);
-	return strncmp(wanted, domain, n) == 0 && wanted[n] == ':' && strcmp(wanted + n + 1, text) == 0;
+	return strncmp(wanted, domain, n) == 0 && wanted[n] == ':' &&
+	       strcmp(wanted + n + 1, text) == 0;
 }
 
 static int by_place(const void *left, const void *right)
@@ -44,16 +46,18 @@ static void merge(struct filter *filter)
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < filter->n; i++) {
 		struct filter_spot *last = kept ? &filter->spots[kept - 1] : NULL;
-		if (last && same_place(last, &filter->spots[i]) && filter->spots[i].start < last->end)
-			last->end = filter->spots[i].end > last->end ? filter->spots[i].end : last->end;
+		if (last && same_place(last, &filter->spots[i]) &&
+		    filter->spots[i].start < last->end)
+			last->end =
+				filter->spots[i].end > last->end ? filter->spots[i].end : last->end;
 		else
 			filter->spots[kept++] = filter->spots[i];
 	}
 	filter->n = kept;
 }
 
-static void add_ranges(struct filter *filter, const struct hwy_trace *trace, const struct hwy_strip *strip,
-		       const char *wanted)
+static void add_ranges(struct filter *filter, const struct hwy_trace *trace,
+		       const struct hwy_strip *strip, const char *wanted)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	int64_t known = HWY_NONE; /* names repeat: compare each once in a row */
@@ -65,15 +69,17 @@ static void add_ranges(struct filter *filter, const struct hwy_trace *trace, con
 		if (hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK)
 			continue;
 		HWY_GROW(filter->spots, filter->n, filter->cap);
-		filter->spots[filter->n++] = (struct filter_spot){
-			lane->process, lane->thread, hwy_get(strip, HWY_START, row), hwy_end(strip, row)};
+		filter->spots[filter->n++] =
+			(struct filter_spot){lane->process, lane->thread,
+					     hwy_get(strip, HWY_START, row), hwy_end(strip, row)};
 	}
 }
 
-bool filter_open(struct filter *filter, struct hwy_trace *trace, const struct stats_options *options,
-		 struct hwy_err *err)
+bool filter_open(struct filter *filter, struct hwy_trace *trace,
+		 const struct stats_options *options, struct hwy_err *err)
 {
-	*filter = (struct filter){.from = options->from, .to = options->to, .ranged = options->range};
+	*filter =
+		(struct filter){.from = options->from, .to = options->to, .ranged = options->range};
 	filter->timed = options->from != INT64_MIN || options->to != INT64_MAX;
 	if (!filter->ranged)
 		return true;
@@ -87,7 +93,8 @@ bool filter_open(struct filter *filter, struct hwy_trace *trace, const struct st
 		    trace->lanes[trace->strips[s].lane].type != HWY_LANE_DEVICE_RANGE)
 			add_ranges(filter, trace, &trace->strips[s], options->range);
 	if (filter->n == 0)
-		return hwy_fail(err, "no range is named '%s'; 'headway stats -r nvtx_sum' lists them",
+		return hwy_fail(err,
+				"no range is named '%s'; 'headway stats -r nvtx_sum' lists them",
 				options->range);
 	merge(filter);
 	return true;
@@ -108,7 +115,8 @@ uint64_t filter_columns(const struct filter *filter)
 /* Is [start, end] inside an interval of this very thread (or process)? */
 static bool inside(const struct filter *filter, struct filter_spot span)
 {
-	uint32_t low = 0, high = filter->n; /* the last interval that starts at or before the span */
+	uint32_t low = 0,
+		 high = filter->n; /* the last interval that starts at or before the span */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const struct filter_spot *at = &filter->spots[middle];
@@ -131,7 +139,8 @@ bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
 {
 	if (filter->timed) {
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
-		if (start >= filter->to || end < filter->from || (end == filter->from && start < end))
+		if (start >= filter->to || end < filter->from ||
+		    (end == filter->from && start < end))
 			return false;
 	}
 	if (!filter->ranged)

@@ -8,16 +8,16 @@ struct stats_options;
 
 struct filter {
 	int64_t from, to;
-	bool timed, ranged; /* what there is to check */
+	bool timed, ranged;  /* what there is to check */
 	struct filter_spot { /* an interval of a thread, or of a process (thread HWY_NONE) */
 		int64_t process, thread, start, end;
-	} *spots; /* sorted, disjoint in their thread or process */
+	} * spots; /* sorted, disjoint in their thread or process */
 	uint32_t n, cap;
 };
 
 /* Finds the ranges asked for; false when there are none of that name. */
-bool filter_open(struct filter *filter, struct hwy_trace *trace, const struct stats_options *options,
-		 struct hwy_err *err);
+bool filter_open(struct filter *filter, struct hwy_trace *trace,
+		 const struct stats_options *options, struct hwy_err *err);
 void filter_close(struct filter *filter);
 
 static inline bool filter_is_on(const struct filter *filter)

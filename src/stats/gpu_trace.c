@@ -7,8 +7,27 @@
 enum { DEVICE_BYTES = 256 };
 
 enum column {
-	START, DURATION, CORRELATION, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, REGISTERS,
-	STATIC_SHARED, DYNAMIC_SHARED, BYTES, RATE, SOURCE, TARGET, DEVICE, CONTEXT, GREEN, STREAM, NAME,
+	START,
+	DURATION,
+	CORRELATION,
+	GRID_X,
+	GRID_Y,
+	GRID_Z,
+	BLOCK_X,
+	BLOCK_Y,
+	BLOCK_Z,
+	REGISTERS,
+	STATIC_SHARED,
+	DYNAMIC_SHARED,
+	BYTES,
+	RATE,
+	SOURCE,
+	TARGET,
+	DEVICE,
+	CONTEXT,
+	GREEN,
+	STREAM,
+	NAME,
 	COLUMNS
 };
 static const struct stats_column columns[COLUMNS] = {
@@ -57,7 +76,8 @@ static void set_kernel(const struct hwy_trace *trace, const struct hwy_strip *st
 static struct stats_cell memory_kind(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
 	int64_t kind = hwy_get(strip, col, row);
-	return kind > 0 && kind < HWY_MEMORY_KINDS ? cell_textz(hwy_memory_names[kind]) : cell_empty();
+	return kind > 0 && kind < HWY_MEMORY_KINDS ? cell_textz(hwy_memory_names[kind])
+						   : cell_empty();
 }
 
 static void set_memory(const struct hwy_strip *strip, uint32_t row, struct stats_cell *cells)
@@ -85,10 +105,12 @@ static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats
 	bool known = index >= 0 && index < trace->n_devices;
 	if (number != HWY_NONE) {
 		snprintf(device, DEVICE_BYTES, "%.200s (%lld)",
-			 known ? hwy_str(trace, trace->devices[index].name) : "", (long long)number);
+			 known ? hwy_str(trace, trace->devices[index].name) : "",
+			 (long long)number);
 		cells[DEVICE] = cell_textz(device);
 	}
-	if (!stream)
+	/* Migrations of unified memory belong to no context and no stream; sources write 0 for both. */
+	if (!stream || (stream->context == 0 && stream->number == 0))
 		return;
 	cells[CONTEXT] = cell_known(stream->context);
 	cells[GREEN] = stream->green > 0 ? cell_number(stream->green) : cell_empty();
@@ -101,9 +123,10 @@ bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err)
 	uint32_t kinds = HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL);
 	if (!hwy_need(trace, kinds,
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
-			      HWY_COL_BIT(HWY_LINK) | HWY_COL_BIT(HWY_CORR) | HWY_COL_BIT(HWY_SHAPE) |
-			      HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_DIRECTION) |
-			      HWY_COL_BIT(HWY_SRC_MEMORY) | HWY_COL_BIT(HWY_DST_MEMORY),
+			      HWY_COL_BIT(HWY_LINK) | HWY_COL_BIT(HWY_CORR) |
+			      HWY_COL_BIT(HWY_SHAPE) | HWY_COL_BIT(HWY_BYTES) |
+			      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_SRC_MEMORY) |
+			      HWY_COL_BIT(HWY_DST_MEMORY),
 		      err) ||
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_CORR), err))
 		return false;

@@ -14,7 +14,8 @@ static void sink_down(struct merge *merge, uint32_t i)
 		uint32_t child = 2 * i + 1;
 		if (child >= merge->n)
 			return;
-		if (child + 1 < merge->n && comes_before(&merge->heads[child + 1], &merge->heads[child]))
+		if (child + 1 < merge->n &&
+		    comes_before(&merge->heads[child + 1], &merge->heads[child]))
 			child++;
 		if (!comes_before(&merge->heads[child], &merge->heads[i]))
 			return;

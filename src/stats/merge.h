@@ -18,7 +18,7 @@ struct merge {
 		int64_t start;
 		const struct hwy_strip *strip;
 		uint32_t row;
-	} *heads; /* a heap, the earliest first */
+	} * heads; /* a heap, the earliest first */
 	uint32_t n;
 };
 

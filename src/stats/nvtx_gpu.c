@@ -13,7 +13,8 @@
 
 struct projection { /* of a node */
 	int64_t start, end;
-	uint32_t work;
+	uint32_t work;     /* calls that enqueued any: the nodes of a graph are one */
+	uint32_t children; /* those that have work themselves */
 };
 
 static void project(void *self, struct sweep *sweep, uint32_t node, const struct hwy_strip *call,
@@ -26,27 +27,34 @@ static void project(void *self, struct sweep *sweep, uint32_t node, const struct
 	struct projection *projection = &((struct projection *)self)[node];
 	for (uint32_t i = 0; i < work.n; i++) {
 		uint32_t row;
-		const struct hwy_strip *strip = hwy_strip_of(sweep->run->trace, work.spans[i], &row);
+		const struct hwy_strip *strip =
+			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
-		bool first = projection->work++ == 0;
+		bool first = projection->work == 0 && i == 0;
 		projection->start = first || start < projection->start ? start : projection->start;
 		projection->end = first || end > projection->end ? end : projection->end;
 	}
+	projection->work += work.n > 0;
 }
 
 #define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
 
 /* The projections of all nodes; NULL on failure. Those without work, and those the filter drops, have none. */
-static struct projection *projections_of(struct sweep *sweep, struct stats_run *run, struct hwy_err *err)
+static struct projection *projections_of(struct sweep *sweep, struct stats_run *run,
+					 struct hwy_err *err)
 {
 	if (!sweep_open(sweep, run, PROJECTED, err)) {
 		sweep_close(sweep);
 		return NULL;
 	}
-	struct projection *projections = hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *projections);
+	struct projection *projections =
+		hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *projections);
 	sweep->take = project;
 	sweep->self = projections;
 	sweep_visit(sweep);
+	for (uint32_t i = 0; i < sweep->tree.n; i++)
+		if (projections[i].work && sweep->tree.nodes[i].parent != NO_NODE)
+			projections[sweep->tree.nodes[i].parent].children++;
 	for (uint32_t i = 0; i < sweep->tree.n; i++)
 		if (!nvtx_keeps(run, &sweep->tree.nodes[i]))
 			projections[i].work = 0;
@@ -54,15 +62,13 @@ static struct projection *projections_of(struct sweep *sweep, struct stats_run *
 }
 
 struct place {
-	int64_t projected, start;
+	int64_t start;
 	uint32_t node;
 };
 
-static int by_projected_start(const void *left, const void *right)
+static int by_start(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
-	if (a->projected != b->projected)
-		return a->projected < b->projected ? -1 : 1;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	return (a->node > b->node) - (a->node < b->node);
@@ -84,10 +90,11 @@ static void yield_projection(struct sweep *sweep, uint32_t i, const struct proje
 		tid_cell(run->trace, node->lane),
 		cell_number(projection->work),
 		cell_number(node->level),
-		cell_number(node->children),
+		cell_number(projection->children),
 		cell_number(nvtx_id(run, node)),
-		node->parent == NO_NODE ? cell_empty()
-					: cell_number(nvtx_id(run, &sweep->tree.nodes[node->parent])),
+		node->parent == NO_NODE
+			? cell_empty()
+			: cell_number(nvtx_id(run, &sweep->tree.nodes[node->parent])),
 		cell_text(nvtx_stack(run, &sweep->tree, i, stack)),
 	};
 	run_row(run, cells);
@@ -95,14 +102,20 @@ static void yield_projection(struct sweep *sweep, uint32_t i, const struct proje
 
 bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"Name", STATS_TEXT},          {"Projected Start", STATS_MOMENT},
-		{"Projected Duration", STATS_TIME}, {"Orig Start", STATS_MOMENT},
-		{"Orig Duration", STATS_TIME}, {"Style", STATS_TEXT},
-		{"PID", STATS_ID},             {"TID", STATS_ID},
-		{"NumGPUOps", STATS_COUNT},    {"Lvl", STATS_COUNT},
-		{"NumChild", STATS_COUNT},     {"RangeId", STATS_ID},
-		{"ParentId", STATS_ID},        {"RangeStack", STATS_TEXT}};
+	static const struct stats_column columns[] = {{"Name", STATS_TEXT},
+						      {"Projected Start", STATS_MOMENT},
+						      {"Projected Duration", STATS_TIME},
+						      {"Orig Start", STATS_MOMENT},
+						      {"Orig Duration", STATS_TIME},
+						      {"Style", STATS_TEXT},
+						      {"PID", STATS_ID},
+						      {"TID", STATS_ID},
+						      {"NumGPUOps", STATS_COUNT},
+						      {"Lvl", STATS_COUNT},
+						      {"NumChild", STATS_COUNT},
+						      {"RangeId", STATS_ID},
+						      {"ParentId", STATS_ID},
+						      {"RangeStack", STATS_TEXT}};
 	struct sweep sweep;
 	struct projection *projections = projections_of(&sweep, run, err);
 	if (!projections)
@@ -112,11 +125,12 @@ bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < sweep.tree.n; i++)
 		if (projections[i].work)
-			places[n++] = (struct place){projections[i].start, sweep.tree.nodes[i].start, i};
-	qsort(places, n, sizeof *places, by_projected_start);
+			places[n++] = (struct place){sweep.tree.nodes[i].start, i};
+	qsort(places, n, sizeof *places, by_start);
 	struct word_buffer name = {0}, stack = {0};
 	for (uint32_t i = 0; i < n; i++)
-		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name, &stack);
+		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name,
+				 &stack);
 	free(name.at);
 	free(stack.at);
 	free(places);
@@ -191,7 +205,7 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 		lines[*line].ranges_ns += node->end - node->start;
 		lines[*line].work += projections[i].work;
 		lines[*line].levels += node->level;
-		lines[*line].children += node->children;
+		lines[*line].children += projections[i].children;
 		sums_expect(&sums, *line, 1);
 	}
 	sums_open(&sums);
@@ -210,14 +224,20 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 
 bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {
-		{"Range", STATS_TEXT},           {"Style", STATS_TEXT},
-		{"Total Proj Time", STATS_TIME}, {"Total Range Time", STATS_TIME},
-		{"Range Instances", STATS_COUNT}, {"Proj Avg", STATS_TIME_MEAN},
-		{"Proj Med", STATS_TIME_MEAN},   {"Proj Min", STATS_TIME},
-		{"Proj Max", STATS_TIME},        {"Proj StdDev", STATS_TIME_MEAN},
-		{"Total GPU Ops", STATS_COUNT},  {"Avg GPU Ops", STATS_MEAN},
-		{"Avg Range Lvl", STATS_MEAN},   {"Avg Num Child", STATS_MEAN}};
+	static const struct stats_column columns[] = {{"Range", STATS_TEXT},
+						      {"Style", STATS_TEXT},
+						      {"Total Proj Time", STATS_TIME},
+						      {"Total Range Time", STATS_TIME},
+						      {"Range Instances", STATS_COUNT},
+						      {"Proj Avg", STATS_TIME_MEAN},
+						      {"Proj Med", STATS_TIME_MEAN},
+						      {"Proj Min", STATS_TIME},
+						      {"Proj Max", STATS_TIME},
+						      {"Proj StdDev", STATS_TIME_MEAN},
+						      {"Total GPU Ops", STATS_COUNT},
+						      {"Avg GPU Ops", STATS_MEAN},
+						      {"Avg Range Lvl", STATS_MEAN},
+						      {"Avg Num Child", STATS_MEAN}};
 	struct sweep sweep;
 	struct projection *projections = projections_of(&sweep, run, err);
 	if (!projections)

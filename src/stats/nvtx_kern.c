@@ -43,7 +43,8 @@ static int64_t range_of(struct summary *summary, const struct sweep *sweep, uint
 		char *text = hwy_alloc((size_t)name.length + 1);
 		text[0] = nvtx_style(summary->run, at)[0];
 		memcpy(text + 1, name.at, name.length);
-		summary->name_of[node] = hwy_intern(&summary->names, text, (size_t)name.length + 1) + 1;
+		summary->name_of[node] =
+			hwy_intern(&summary->names, text, (size_t)name.length + 1) + 1;
 		free(text);
 	}
 	return summary->name_of[node] - 1;
@@ -74,7 +75,8 @@ static void add(void *self, struct sweep *sweep, uint32_t node, const struct hwy
 	struct group group = {range_of(summary, sweep, node), call->lane, 0};
 	for (uint32_t i = 0; i < work.n; i++) {
 		uint32_t row;
-		const struct hwy_strip *kernel = hwy_strip_of(sweep->run->trace, work.spans[i], &row);
+		const struct hwy_strip *kernel =
+			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
 		group.kernel = hwy_get(kernel, HWY_NAME, row);
 		uint32_t at = line_of(summary, &group);
 		if (!summary->counting) {
@@ -82,7 +84,8 @@ static void add(void *self, struct sweep *sweep, uint32_t node, const struct hwy
 			continue;
 		}
 		sums_expect(&summary->sums, at, 1);
-		summary->lines[at].kernels += own; /* the second record of a call has the same kernels */
+		summary->lines[at].kernels +=
+			own; /* the second record of a call has the same kernels */
 		bool fresh = false;
 		if (node != NO_NODE)
 			hwy_map_put(&summary->seen, (uint64_t)at << 32 | node, &fresh);
@@ -98,14 +101,17 @@ static int by_range_thread_total(const void *left, const void *right, void *self
 		const char *names[] = {summary->names.texts[a->group.range].at,
 				       summary->names.texts[b->group.range].at};
 		/* By name, then by style: the style is the first letter. */
-		int order = strcmp(names[0][0] ? names[0] + 1 : "", names[1][0] ? names[1] + 1 : "");
+		int order =
+			strcmp(names[0][0] ? names[0] + 1 : "", names[1][0] ? names[1] + 1 : "");
 		return order ? order : strcmp(names[0], names[1]);
 	}
 	if (a->group.thread_lane != b->group.thread_lane) {
-		struct stats_cell pids[] = {pid_cell(summary->run->trace, (uint32_t)a->group.thread_lane),
-					    pid_cell(summary->run->trace, (uint32_t)b->group.thread_lane)};
-		struct stats_cell tids[] = {tid_cell(summary->run->trace, (uint32_t)a->group.thread_lane),
-					    tid_cell(summary->run->trace, (uint32_t)b->group.thread_lane)};
+		struct stats_cell pids[] = {
+			pid_cell(summary->run->trace, (uint32_t)a->group.thread_lane),
+			pid_cell(summary->run->trace, (uint32_t)b->group.thread_lane)};
+		struct stats_cell tids[] = {
+			tid_cell(summary->run->trace, (uint32_t)a->group.thread_lane),
+			tid_cell(summary->run->trace, (uint32_t)b->group.thread_lane)};
 		if (pids[0].number != pids[1].number)
 			return pids[0].number < pids[1].number ? -1 : 1;
 		if (tids[0].number != tids[1].number)
@@ -156,7 +162,8 @@ static void summarise(struct summary *summary, struct sweep *sweep)
 	for (uint32_t i = 0; i < summary->n; i++)
 		summary->lines[i].of = sums_get(&summary->sums, i);
 	if (summary->n)
-		qsort_r(summary->lines, summary->n, sizeof *summary->lines, by_range_thread_total, summary);
+		qsort_r(summary->lines, summary->n, sizeof *summary->lines, by_range_thread_total,
+			summary);
 	for (uint32_t i = 0; i < summary->n; i++)
 		yield(summary, &summary->lines[i]);
 }
@@ -164,10 +171,10 @@ static void summarise(struct summary *summary, struct sweep *sweep)
 bool make_nvtx_kern_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"NVTX Range", STATS_TEXT}, {"Style", STATS_TEXT},    {"PID", STATS_ID},
+		{"NVTX Range", STATS_TEXT}, {"Style", STATS_TEXT},      {"PID", STATS_ID},
 		{"TID", STATS_ID},          {"NVTX Inst", STATS_COUNT}, {"Kern Inst", STATS_COUNT},
-		{"Total Time", STATS_TIME}, {"Avg", STATS_TIME_MEAN}, {"Med", STATS_TIME_MEAN},
-		{"Min", STATS_TIME},        {"Max", STATS_TIME},      {"StdDev", STATS_TIME_MEAN},
+		{"Total Time", STATS_TIME}, {"Avg", STATS_TIME_MEAN},   {"Med", STATS_TIME_MEAN},
+		{"Min", STATS_TIME},        {"Max", STATS_TIME},        {"StdDev", STATS_TIME_MEAN},
 		{"Kernel Name", STATS_TEXT}};
 	struct sweep sweep;
 	struct summary summary = {.run = run};

@@ -10,8 +10,8 @@
 
 enum { PUSHPOP_TOO = 1, STARTEND_TOO = 2 };
 
-static void group_ranges(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
-			 uint32_t *groups, unsigned which)
+static void group_ranges(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			 uint32_t n, uint32_t *groups, unsigned which)
 {
 	const struct hwy_lane *lane = &tally->run->trace->lanes[strip->lane];
 	bool wanted = (lane->type == HWY_LANE_RANGE && (which & PUSHPOP_TOO)) ||
@@ -33,20 +33,20 @@ static void group_ranges(struct tally *tally, const struct hwy_strip *strip, uin
 	}
 }
 
-static void group_all(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
-		      uint32_t *groups)
+static void group_all(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+		      uint32_t n, uint32_t *groups)
 {
 	group_ranges(tally, strip, first, n, groups, PUSHPOP_TOO | STARTEND_TOO);
 }
 
-static void group_pushpop(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
-			  uint32_t *groups)
+static void group_pushpop(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			  uint32_t n, uint32_t *groups)
 {
 	group_ranges(tally, strip, first, n, groups, PUSHPOP_TOO);
 }
 
-static void group_startend(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
-			   uint32_t *groups)
+static void group_startend(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			   uint32_t n, uint32_t *groups)
 {
 	group_ranges(tally, strip, first, n, groups, STARTEND_TOO);
 }
@@ -82,26 +82,36 @@ bool make_nvtx_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		TALLY_TIMES("Instances"), {"Style", STATS_TEXT}, {"Range", STATS_TEXT}};
-	static const struct tally_plan plan = {
-		.columns = columns, .n_columns = STATS_LENGTH(columns), .kinds = HWY_KIND_BIT(HWY_RANGE),
-		.needs = NEEDS, .value = HWY_DUR, .group = group_all, .names = style_and_name};
+	static const struct tally_plan plan = {.columns = columns,
+					       .n_columns = STATS_LENGTH(columns),
+					       .kinds = HWY_KIND_BIT(HWY_RANGE),
+					       .needs = NEEDS,
+					       .value = HWY_DUR,
+					       .group = group_all,
+					       .names = style_and_name};
 	return tally_make(run, &plan, err);
 }
 
 bool make_nvtx_pushpop_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct tally_plan plan = {
-		.columns = name_columns, .n_columns = STATS_LENGTH(name_columns),
-		.kinds = HWY_KIND_BIT(HWY_RANGE), .needs = NEEDS, .value = HWY_DUR,
-		.group = group_pushpop, .names = name_only};
+	static const struct tally_plan plan = {.columns = name_columns,
+					       .n_columns = STATS_LENGTH(name_columns),
+					       .kinds = HWY_KIND_BIT(HWY_RANGE),
+					       .needs = NEEDS,
+					       .value = HWY_DUR,
+					       .group = group_pushpop,
+					       .names = name_only};
 	return tally_make(run, &plan, err);
 }
 
 bool make_nvtx_startend_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct tally_plan plan = {
-		.columns = name_columns, .n_columns = STATS_LENGTH(name_columns),
-		.kinds = HWY_KIND_BIT(HWY_RANGE), .needs = NEEDS, .value = HWY_DUR,
-		.group = group_startend, .names = name_only};
+	static const struct tally_plan plan = {.columns = name_columns,
+					       .n_columns = STATS_LENGTH(name_columns),
+					       .kinds = HWY_KIND_BIT(HWY_RANGE),
+					       .needs = NEEDS,
+					       .value = HWY_DUR,
+					       .group = group_startend,
+					       .names = name_only};
 	return tally_make(run, &plan, err);
 }

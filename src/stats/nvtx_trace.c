@@ -9,7 +9,8 @@ struct buffers {
 };
 
 /* "----name", two dashes a level */
-static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level, struct word_buffer *buffer)
+static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level,
+				    struct word_buffer *buffer)
 {
 	size_t length = (size_t)level * 2 + name.length;
 	if (buffer->cap < length + 1) {
@@ -22,7 +23,8 @@ static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level, struct
 	return (struct hwy_text){buffer->at, (uint32_t)length};
 }
 
-static void yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t i, struct buffers *buffers)
+static void yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t i,
+		  struct buffers *buffers)
 {
 	const struct nvtx_node *node = &tree->nodes[i];
 	int64_t duration = node->end - node->start;
@@ -39,7 +41,8 @@ static void yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t 
 		cell_number(node->level),
 		cell_number(node->children),
 		cell_number(nvtx_id(run, node)),
-		node->parent == NO_NODE ? cell_empty() : cell_number(nvtx_id(run, &tree->nodes[node->parent])),
+		node->parent == NO_NODE ? cell_empty()
+					: cell_number(nvtx_id(run, &tree->nodes[node->parent])),
 		cell_text(nvtx_stack(run, tree, i, &buffers->stack)),
 		cell_text(name_in_tree(name, node->level, &buffers->tree)),
 	};
@@ -63,10 +66,10 @@ static int by_start(const void *left, const void *right)
 bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Start", STATS_MOMENT},    {"End", STATS_MOMENT},         {"Duration", STATS_TIME},
-		{"DurChild", STATS_TIME}, {"DurNonChild", STATS_TIME}, {"Name", STATS_TEXT},
-		{"PID", STATS_ID},        {"TID", STATS_ID},           {"Lvl", STATS_COUNT},
-		{"NumChild", STATS_COUNT}, {"RangeId", STATS_ID},      {"ParentId", STATS_ID},
+		{"Start", STATS_MOMENT},    {"End", STATS_MOMENT},       {"Duration", STATS_TIME},
+		{"DurChild", STATS_TIME},   {"DurNonChild", STATS_TIME}, {"Name", STATS_TEXT},
+		{"PID", STATS_ID},          {"TID", STATS_ID},           {"Lvl", STATS_COUNT},
+		{"NumChild", STATS_COUNT},  {"RangeId", STATS_ID},       {"ParentId", STATS_ID},
 		{"RangeStack", STATS_TEXT}, {"NameTree", STATS_TEXT}};
 	struct nvtx_tree tree;
 	if (!nvtx_tree_open(&tree, run, false, err))

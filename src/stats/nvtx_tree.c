@@ -1,7 +1,7 @@
 /* nvtx_tree.c - see nvtx_tree.h.
  *
- * Domains have stacks of their own, so ranges of two domains may overlap without nesting. A range's parent is
- * the innermost of those still open that holds it whole.
+ * Domains have stacks of their own and start/end ranges have none, so ranges of a thread may overlap without
+ * nesting. A range's parent is the shortest of those still open that hold it whole.
  */
 #include "stats/nvtx_tree.h"
 
@@ -36,7 +36,8 @@ static bool is_wanted(const struct hwy_trace *trace, const struct hwy_strip *str
 	       (type == HWY_LANE_RANGE || (startend && type == HWY_LANE_STARTEND));
 }
 
-static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			    uint32_t row)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	int64_t thread = hwy_get(strip, HWY_END_THREAD, row);
@@ -70,33 +71,53 @@ static struct order *collect(struct stats_run *run, bool startend, uint32_t *n)
 	return orders;
 }
 
-/* Gives the nodes of one thread their parents. */
-static void nest(struct nvtx_tree *tree, const struct hwy_trace *trace, uint32_t first)
+/* The shortest range still open that holds the node whole, or NO_NODE; takes out those that have ended. */
+static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx_node *node,
+				 uint32_t *open, uint32_t *n_open)
 {
-	uint32_t open = NO_NODE; /* the innermost range; its parents are the rest of the stack */
+	uint32_t best = NO_NODE, kept = 0;
+	int64_t shortest = INT64_MAX;
+	for (uint32_t i = 0; i < *n_open; i++) {
+		const struct nvtx_node *other = &tree->nodes[open[i]];
+		if (other->end < node->start)
+			continue;
+		open[kept++] = open[i];
+		if (other->end >= node->end && other->end - other->start <= shortest) {
+			shortest = other->end - other->start;
+			best = open[i];
+		}
+	}
+	*n_open = kept;
+	return best;
+}
+
+/* Gives the nodes of one thread their parents. */
+static void nest(struct nvtx_tree *tree, uint32_t first)
+{
+	uint32_t *open = NULL, n_open = 0, cap_open = 0;
 	for (uint32_t i = first; i < tree->n; i++) {
 		struct nvtx_node *node = &tree->nodes[i];
-		if (trace->lanes[node->lane].type != HWY_LANE_RANGE)
-			continue;
-		while (open != NO_NODE && tree->nodes[open].end < node->end)
-			open = tree->nodes[open].parent;
-		if (open != NO_NODE) {
-			struct nvtx_node *parent = &tree->nodes[open];
-			node->parent = open;
+		node->parent = innermost_around(tree, node, open, &n_open);
+		if (node->parent != NO_NODE) {
+			struct nvtx_node *parent = &tree->nodes[node->parent];
 			node->level = parent->level + 1;
 			parent->children++;
 			parent->in_children += node->end - node->start;
 		}
-		open = i;
+		HWY_GROW(open, n_open, cap_open);
+		open[n_open++] = i;
 	}
+	free(open);
 }
 
-bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend, struct hwy_err *err)
+bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+		    struct hwy_err *err)
 {
 	*tree = (struct nvtx_tree){0};
 	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_RANGE),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
-			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) | HWY_COL_BIT(HWY_END_THREAD),
+			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) |
+			      HWY_COL_BIT(HWY_END_THREAD),
 		      err))
 		return false;
 	uint32_t n;
@@ -108,7 +129,7 @@ bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend
 		for (; i < n && orders[i].thread == thread.thread; i++)
 			tree->nodes[tree->n++] = orders[i].node;
 		thread.n = tree->n - thread.first;
-		nest(tree, run->trace, thread.first);
+		nest(tree, thread.first);
 		HWY_GROW(tree->threads, tree->n_threads, tree->cap_threads);
 		tree->threads[tree->n_threads++] = thread;
 	}

@@ -1,7 +1,6 @@
 /* nvtx_tree.h - ranges in their nesting, thread by thread, whatever their domain.
  *
- * Parents come before their children. A start/end range is there when it ended on the thread it started on;
- * it has no parent and no children: it is on no stack.
+ * Parents come before their children. A start/end range is there when it ended on the thread it started on.
  */
 #ifndef HWY_STATS_NVTX_TREE_H
 #define HWY_STATS_NVTX_TREE_H
@@ -15,7 +14,7 @@ struct nvtx_node {
 	int64_t in_children; /* ns */
 	uint32_t span;       /* id */
 	uint32_t lane;
-	uint32_t parent;     /* or NO_NODE */
+	uint32_t parent; /* or NO_NODE */
 	uint32_t children, level;
 };
 struct nvtx_tree {
@@ -24,12 +23,13 @@ struct nvtx_tree {
 	struct nvtx_thread { /* the nodes of one thread, in order of start (longer first) */
 		int64_t thread;
 		uint32_t first, n;
-	} *threads;
+	} * threads;
 	uint32_t n_threads, cap_threads;
 };
 
 /* Brings in what it needs of HWY_RANGE (NAME and ROW too). Filters do not change the nesting. */
-bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend, struct hwy_err *err);
+bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+		    struct hwy_err *err);
 void nvtx_tree_close(struct nvtx_tree *tree);
 
 /* Does the run's filter keep this range? */

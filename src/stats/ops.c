@@ -34,7 +34,8 @@ struct ops {
 /* The value of "Input Dims" in an operator's arguments (a JSON object); "" when it is not there. */
 static struct hwy_text input_shapes(struct hwy_text arguments)
 {
-	static const char *const keys[] = {"\"Input Dims\":", "\"Input dims\":", "\"Input Shapes\":"};
+	static const char *const keys[] = {
+		"\"Input Dims\":", "\"Input dims\":", "\"Input Shapes\":"};
 	const char *at = NULL;
 	for (unsigned i = 0; i < 3 && !at; i++) {
 		at = memmem(arguments.at, arguments.length, keys[i], strlen(keys[i]));
@@ -111,7 +112,8 @@ static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t mo
 
 static void push(struct ops *ops, const struct hwy_strip *strip, uint32_t row, bool cpu)
 {
-	struct open op = {.start = hwy_get(strip, HWY_START, row), .end = hwy_end(strip, row), .row = row};
+	struct open op = {
+		.start = hwy_get(strip, HWY_START, row), .end = hwy_end(strip, row), .row = row};
 	pop_until(ops, strip, op.start, cpu);
 	if (ops->depth) {
 		struct open *parent = &ops->stack[ops->depth - 1];
@@ -136,7 +138,8 @@ static int64_t device_time(const struct ops *ops, const struct hwy_strip *calls,
 }
 
 /* Operators and calls of one thread, in one order of start. 'calls' may be NULL. */
-static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct hwy_strip *calls, bool cpu)
+static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct hwy_strip *calls,
+		  bool cpu)
 {
 	uint32_t row = 0;
 	for (uint32_t c = 0; calls && c < calls->rows; c++) {
@@ -217,27 +220,32 @@ static void yield(struct ops *ops)
 			cell_number(line->calls),
 		};
 		uint32_t n = 9;
+		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
 		if (ops->run->options->shapes)
 			cells[n++] = cell_text(ops->shapes.texts[line->shapes]);
-		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
 		run_row(ops->run, cells);
 	}
 }
 
 #define NUMBERS                                                                                    \
 	{"Self GPU Time", STATS_PERCENT}, {"Self GPU", STATS_TIME}, {"Total GPU", STATS_TIME},     \
-		{"Self CPU Time", STATS_PERCENT}, {"Self CPU", STATS_TIME}, {"Total CPU", STATS_TIME}, \
-		{"CPU Avg", STATS_TIME_MEAN}, {"GPU Avg", STATS_TIME_MEAN}, {"Calls", STATS_COUNT}
+		{"Self CPU Time", STATS_PERCENT}, {"Self CPU", STATS_TIME},                        \
+		{"Total CPU", STATS_TIME}, {"CPU Avg", STATS_TIME_MEAN},                           \
+		{"GPU Avg", STATS_TIME_MEAN},                                                      \
+	{                                                                                          \
+		"Calls", STATS_COUNT                                                               \
+	}
 
 bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {NUMBERS, {"Name", STATS_TEXT}};
 	static const struct stats_column with_shapes[] = {
-		NUMBERS, {"Input Shapes", STATS_TEXT}, {"Name", STATS_TEXT}};
+		NUMBERS, {"Name", STATS_TEXT}, {"Input Shapes", STATS_TEXT}};
 	struct hwy_trace *trace = run->trace;
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_OP),
-		      timed | HWY_COL_BIT(HWY_NAME) | (run->options->shapes ? HWY_COL_BIT(HWY_ARGS) : 0),
+		      timed | HWY_COL_BIT(HWY_NAME) |
+			      (run->options->shapes ? HWY_COL_BIT(HWY_ARGS) : 0),
 		      err) ||
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_START), err) ||
 	    !hwy_need(trace, HWY_DEVICE_KINDS, timed, err))

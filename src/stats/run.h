@@ -53,8 +53,8 @@ static inline struct stats_cell cell_known(int64_t number)
 }
 
 /* The rows first … first+n-1 of a column; they must lie in one chunk. */
-static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, uint32_t first, uint32_t n,
-			     int64_t *out)
+static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, uint32_t first,
+			     uint32_t n, int64_t *out)
 {
 	const struct hwy_column *column = strip->columns[col];
 	if (!column) {
@@ -95,8 +95,9 @@ static inline const struct hwy_thread *thread_of(const struct hwy_trace *trace, 
 static inline struct stats_cell pid_cell(const struct hwy_trace *trace, uint32_t lane)
 {
 	int64_t process = trace->lanes[lane].process;
-	return process >= 0 && process < trace->n_processes ? cell_known(trace->processes[process].pid)
-							    : cell_empty();
+	return process >= 0 && process < trace->n_processes
+		       ? cell_known(trace->processes[process].pid)
+		       : cell_empty();
 }
 static inline struct stats_cell tid_cell(const struct hwy_trace *trace, uint32_t lane)
 {

@@ -33,8 +33,8 @@ struct stats_column {
 
 struct stats_cell {
 	bool empty;
-	int64_t number;  /* COUNT, ID, TIME, MOMENT, BYTES, RATE */
-	double real;     /* the rest */
+	int64_t number; /* COUNT, ID, TIME, MOMENT, BYTES, RATE */
+	double real;    /* the rest */
 	struct hwy_text text;
 };
 
@@ -46,10 +46,11 @@ struct stats_sink {
 };
 
 struct stats_options {
-	int64_t from, to;  /* only what overlaps [from, to); INT64_MIN and INT64_MAX: everything */
-	const char *range; /* only what happens inside ranges of this name on the same thread, and the
+	int64_t from, to; /* only what overlaps [from, to); INT64_MIN and INT64_MAX: everything */
+	const char
+		*range; /* only what happens inside ranges of this name on the same thread, and the
 			    * device work launched there: "name", or "domain:name"; NULL: everything */
-	bool shapes;       /* op_sum: operators by their input shapes too */
+	bool shapes;    /* op_sum: operators by their input shapes too */
 };
 
 struct stats_run;
@@ -59,14 +60,15 @@ struct stats_report {
 	const char *about;   /* one line */
 	const char *subject; /* what the recording lacks when there are no rows: "kernels" */
 	bool (*make)(struct stats_run *run, struct hwy_err *err);
-	bool handful;        /* among those shown when none is asked for */
+	bool handful; /* among those shown when none is asked for */
 };
-extern const struct stats_report stats_reports[]; /* ends with a name of NULL */
+extern const struct stats_report stats_reports[];        /* ends with a name of NULL */
 const struct stats_report *stats_find(const char *name); /* or NULL */
 
 /* False with a sentence when the trace cannot be read or no range has the wanted name. */
 bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
-	       const struct stats_options *options, const struct stats_sink *sink, struct hwy_err *err);
+	       const struct stats_options *options, const struct stats_sink *sink,
+	       struct hwy_err *err);
 
 /* ---- cells as text ------------------------------------------------------------------------------ */
 
@@ -77,6 +79,7 @@ enum { STATS_NUMBER_BYTES = 48 };
 void stats_number(const struct stats_column *column, const struct stats_cell *cell,
 		  enum stats_time_unit unit, char text[STATS_NUMBER_BYTES]);
 /* The column's name with its unit: "Avg (ns)". */
-void stats_heading(const struct stats_column *column, enum stats_time_unit unit, char *text, size_t size);
+void stats_heading(const struct stats_column *column, enum stats_time_unit unit, char *text,
+		   size_t size);
 
 #endif

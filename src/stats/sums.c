@@ -51,7 +51,8 @@ static int by_value(const void *left, const void *right)
 }
 
 /* The value with 'rank' smaller ones before it, among values between low and high. */
-static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_t low, uint32_t high)
+static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_t low,
+			    uint32_t high)
 {
 	while (n > SORT_BELOW && low < high) {
 		unsigned shift = 0;
@@ -153,7 +154,8 @@ static double deviation_of(const struct group *group, unsigned __int128 total)
 		squares += (unsigned __int128)off * off;
 	}
 	long double rest = (long double)(uint64_t)(total % n); /* sum of the signed distances */
-	long double variance = ((long double)squares - rest * rest / (long double)n) / (long double)(n - 1);
+	long double variance =
+		((long double)squares - rest * rest / (long double)n) / (long double)(n - 1);
 	return variance > 0 ? (double)sqrtl(variance) : 0;
 }
 
@@ -163,8 +165,10 @@ struct sums_of sums_get(struct sums *sums, uint32_t g)
 	struct sums_of of = {.count = at->count};
 	if (at->count == 0)
 		return of;
-	struct group group = {.small = at->values, .n_small = at->filled,
-			      .n_large = at->count - at->filled, .low = UINT32_MAX};
+	struct group group = {.small = at->values,
+			      .n_small = at->filled,
+			      .n_large = at->count - at->filled,
+			      .low = UINT32_MAX};
 	if (group.n_large)
 		group.large = large_values(sums, g);
 	uint64_t small_total = 0;

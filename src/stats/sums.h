@@ -24,13 +24,13 @@ struct sums {
 		uint32_t count;
 		uint32_t filled;
 		uint32_t *values; /* inside 'all', once open */
-	} *groups;
+	} * groups;
 	uint32_t n, cap;
 	uint32_t *all;
 	struct sums_large { /* values that do not fit 32 bits */
 		uint32_t group;
 		uint64_t value;
-	} *large;
+	} * large;
 	uint32_t n_large, cap_large;
 	uint32_t sorted; /* n_large when 'large' was sorted last */
 };

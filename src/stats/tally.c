@@ -33,8 +33,8 @@ void tally_by_name(struct tally *tally, const struct hwy_strip *strip, uint32_t 
 }
 
 /* The groups of a chunk's rows, less what the filter drops. */
-static void groups_of(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
-		      uint32_t *groups)
+static void groups_of(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+		      uint32_t n, uint32_t *groups)
 {
 	const struct filter *filter = &tally->run->filter;
 	tally->plan->group(tally, strip, first, n, groups);
@@ -64,9 +64,8 @@ static void put_chunk(struct tally *tally, const struct hwy_strip *strip, uint32
 			sums_put(&tally->sums, groups[i], tally->rows[i]);
 }
 
-static void each_chunk(struct tally *tally,
-		       void (*visit)(struct tally *, const struct hwy_strip *, uint32_t,
-				     const uint32_t *, uint32_t))
+static void each_chunk(struct tally *tally, void (*visit)(struct tally *, const struct hwy_strip *,
+							  uint32_t, const uint32_t *, uint32_t))
 {
 	static const uint32_t step = HWY_CHUNK_ROWS;
 	const struct hwy_trace *trace = tally->run->trace;
@@ -95,7 +94,9 @@ static int by_total(const void *left, const void *right)
 	if (a->of.total != b->of.total)
 		return a->of.total < b->of.total ? 1 : -1;
 	for (unsigned i = 0; i < TALLY_NAMES; i++) {
-		int order = a->names[i].at && b->names[i].at ? strcmp(a->names[i].at, b->names[i].at) : 0;
+		int order = a->names[i].at && b->names[i].at
+				    ? strcmp(a->names[i].at, b->names[i].at)
+				    : 0;
 		if (order)
 			return order;
 	}

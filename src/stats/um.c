@@ -1,7 +1,7 @@
 /* um.c - unified memory: what migrated, by virtual address.
  *
- * The columns are those of NVIDIA's documentation, with its limit of ten rows; those that moved most come
- * first. Page faults are not in the trace's model yet: their columns are 0.
+ * Columns, order (fastest first) and the limit of ten rows are nsys's, down to the space before "GPU". The
+ * trace's model has no page faults: their columns stay empty.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,16 +16,20 @@ struct page {
 	int64_t address, to_device, to_host, duration;
 };
 
-static int64_t moved(const struct page *page)
+/* Bytes a second; 0 where nothing tells. */
+static double rate_of(const struct page *page)
 {
-	return page->to_device + page->to_host;
+	return page->duration > 0
+		       ? (double)(page->to_device + page->to_host) * 1e9 / (double)page->duration
+		       : 0;
 }
 
-static int by_bytes(const void *left, const void *right)
+static int by_rate(const void *left, const void *right)
 {
 	const struct page *a = left, *b = right;
-	if (moved(a) != moved(b))
-		return moved(a) < moved(b) ? 1 : -1;
+	double mine = rate_of(a), other = rate_of(b);
+	if (mine != other)
+		return mine < other ? 1 : -1;
 	return (a->address > b->address) - (a->address < b->address);
 }
 
@@ -33,13 +37,13 @@ static void yield(struct stats_run *run, const struct page *page)
 {
 	char address[32];
 	snprintf(address, sizeof address, "0x%" PRIX64, (uint64_t)page->address);
-	double rate = page->duration > 0 ? (double)moved(page) * 1e9 / (double)page->duration : 0;
+	double rate = rate_of(page);
 	struct stats_cell cells[] = {
 		cell_textz(address),
-		cell_number(page->to_device),
-		cell_number(page->to_host),
-		cell_number(0),
-		cell_number(0),
+		page->to_device ? cell_number(page->to_device) : cell_empty(),
+		page->to_host ? cell_number(page->to_host) : cell_empty(),
+		cell_empty(),
+		cell_empty(),
 		rate < 9e18 ? cell_number((int64_t)rate) : cell_empty(),
 	};
 	run_row(run, cells);
@@ -48,13 +52,14 @@ static void yield(struct stats_run *run, const struct page *page)
 bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Virtual Address", STATS_TEXT},       {"HtoD Migration Size", STATS_BYTES},
-		{"DtoH Migration Size", STATS_BYTES},  {"CPU Page Faults", STATS_COUNT},
-		{"GPU Page Faults", STATS_COUNT},      {"Migration Throughput", STATS_RATE}};
+		{"Virtual Address", STATS_TEXT},      {"HtoD Migration size", STATS_BYTES},
+		{"DtoH Migration size", STATS_BYTES}, {"CPU Page Faults", STATS_COUNT},
+		{" GPU Page Faults", STATS_COUNT},    {"Migration Throughput", STATS_RATE}};
 	const struct hwy_trace *trace = run->trace;
 	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_COPY),
-		      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_ADDRESS) | HWY_COL_BIT(HWY_BYTES) |
-			      HWY_COL_BIT(HWY_DUR) | filter_columns(&run->filter),
+		      HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_ADDRESS) |
+			      HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_DUR) |
+			      filter_columns(&run->filter),
 		      err))
 		return false;
 	run_columns(run, columns, STATS_LENGTH(columns));
@@ -78,11 +83,12 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 			}
 			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
 			pages[*at].duration += hwy_get(strip, HWY_DUR, row);
-			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) += bytes;
+			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) +=
+				bytes;
 		}
 	}
 	if (n)
-		qsort(pages, n, sizeof *pages, by_bytes);
+		qsort(pages, n, sizeof *pages, by_rate);
 	for (uint32_t i = 0; i < n && i < MOST_ROWS; i++)
 		yield(run, &pages[i]);
 	hwy_map_free(&map);

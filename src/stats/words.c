@@ -21,7 +21,10 @@ struct hwy_text word_of_call(struct hwy_text name)
 	return name;
 }
 
-#define WORD(text) {text, sizeof text - 1}
+#define WORD(text)                                                                                 \
+	{                                                                                          \
+		text, sizeof text - 1                                                              \
+	}
 
 struct hwy_text word_of_copy(int64_t direction)
 {
@@ -55,7 +58,8 @@ struct hwy_text word_of_dimensions(int64_t x, int64_t y, int64_t z, char text[WO
 	return (struct hwy_text){text, (uint32_t)(n < WORD_DIMENSIONS ? n : WORD_DIMENSIONS - 1)};
 }
 
-struct hwy_text word_of_names(struct hwy_text domain, struct hwy_text name, struct word_buffer *buffer)
+struct hwy_text word_of_names(struct hwy_text domain, struct hwy_text name,
+			      struct word_buffer *buffer)
 {
 	size_t length = (size_t)domain.length + 1 + name.length;
 	if (buffer->cap < length + 1) {
@@ -72,5 +76,6 @@ struct hwy_text word_of_names(struct hwy_text domain, struct hwy_text name, stru
 struct hwy_text word_of_range(const struct hwy_trace *trace, uint32_t lane, int64_t name,
 			      struct word_buffer *buffer)
 {
-	return word_of_names(hwy_text(trace, trace->lanes[lane].name), hwy_text(trace, name), buffer);
+	return word_of_names(hwy_text(trace, trace->lanes[lane].name), hwy_text(trace, name),
+			     buffer);
 }
