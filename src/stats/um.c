@@ -20,7 +20,8 @@ struct page {
 static int64_t rate_of(const struct page *page)
 {
 	int64_t runs = page->duration > 0 ? 1000000000 / page->duration : 0, rate;
-	return __builtin_mul_overflow(page->to_device + page->to_host, runs, &rate) ? INT64_MAX : rate;
+	return __builtin_mul_overflow(page->to_device + page->to_host, runs, &rate) ? INT64_MAX
+										    : rate;
 }
 
 static int by_rate(const void *left, const void *right)
