@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/table.h"
 #include "stats/stats.h"
 
@@ -66,9 +65,11 @@ static const struct cli template = {
 		  "  headway stats -r wait_sum --range step_7 run.sqlite\n",
 };
 
+enum { MOST_REPORTS = 64 };
+
 struct request {
-	const struct stats_report **reports;
-	uint32_t n, cap;
+	const struct stats_report *reports[MOST_REPORTS];
+	uint32_t n;
 	struct stats_options what;
 	struct table_options how;
 	bool rows_given;
@@ -91,8 +92,8 @@ static void list_reports(void)
 
 static _Noreturn void unknown_report(const struct cli *cli, const char *name)
 {
-	const char *known[64] = {0};
-	for (unsigned i = 0; stats_reports[i].name && i + 1 < 64; i++)
+	const char *known[MOST_REPORTS] = {0};
+	for (unsigned i = 0; stats_reports[i].name && i + 1 < MOST_REPORTS; i++)
 		known[i] = stats_reports[i].name;
 	const char *near = cli_nearest(name, known);
 	if (near)
@@ -112,7 +113,8 @@ static void add_reports(struct request *request, const struct cli *cli, const ch
 		const struct stats_report *report = stats_find(name);
 		if (!report)
 			unknown_report(cli, name);
-		HWY_GROW(request->reports, request->n, request->cap);
+		if (request->n == MOST_REPORTS)
+			cli_misuse(cli, "at most %d reports at a time", MOST_REPORTS);
 		request->reports[request->n++] = report;
 	}
 }
@@ -195,10 +197,8 @@ static void print_all(struct hwy_trace *trace, struct request *request)
 {
 	bool asked = request->n > 0, any = false;
 	for (const struct stats_report *report = stats_reports; !asked && report->name; report++)
-		if (report->handful) {
-			HWY_GROW(request->reports, request->n, request->cap);
+		if (report->handful && request->n < MOST_REPORTS)
 			request->reports[request->n++] = report;
-		}
 	request->how.several = request->n > 1;
 	struct table *table = table_new(&request->how);
 	for (uint32_t i = 0; i < request->n; i++) {
@@ -236,7 +236,6 @@ int cmd_stats(int argc, char **argv)
 	request.how.utf8 = cli_utf8();
 	print_all(trace, &request);
 	cli_output_close(&output);
-	free(request.reports);
 	hwy_trace_free(trace);
 	return 0;
 }

@@ -20,23 +20,7 @@ int grid_columns_of(const char *text)
 
 const char *grid_time_text(char *text, int64_t ns)
 {
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
-	double size = ns < 0 ? -(double)ns : (double)ns;
-	if (size < 1e3) {
-		snprintf(text, GRID_TEXT, "%" PRId64 " ns", ns);
-		return text;
-	}
-	size_t u = 0;
-	/* 999.96 µs is better said as 1.000 ms. */
-	while (u < 2 && size < units[u].ns * 0.99995)
-		u++;
-	double value = (double)ns / units[u].ns, rounded = size / units[u].ns;
-	int decimals = rounded < 9.9995 ? 3 : rounded < 99.995 ? 2 : rounded < 999.95 ? 1 : 0;
-	snprintf(text, GRID_TEXT, "%.*f %s", decimals, value, units[u].name);
-	return text;
+	return strcpy(text, units_time(ns).at);
 }
 
 const char *grid_percent_text(char *text, int64_t part, int64_t whole)

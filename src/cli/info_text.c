@@ -2,6 +2,7 @@
  *
  * Texts come from files: they are printed with control characters replaced (cli_wrap).
  */
+#include "cli/grid.h"
 #include "cli/info.h"
 
 #include <stdlib.h>
@@ -295,10 +296,12 @@ static void print_counts(const struct page *page, const struct info *info)
 		enum hwy_kind i = kind_order[n];
 		if (!info->spans[i])
 			continue;
-		bool lasts = info->time[i] > 0;
-		fprintf(page->out, "  %-*s%13s  %10s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
-			units_count(info->spans[i]).at, lasts ? units_time(info->time[i]).at : "",
-			page->dim, info_kind_words[i], page->plain);
+		struct units_text lasts = {""};
+		if (info->time[i] > 0)
+			lasts = units_time(info->time[i]);
+		fprintf(page->out, "  %-*s%13s  %*s%s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
+			units_count(info->spans[i]).at, 10 - grid_columns_of(lasts.at), "",
+			lasts.at, page->dim, info_kind_words[i], page->plain);
 	}
 }
 

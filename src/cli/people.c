@@ -20,7 +20,11 @@ void people_begin(struct people *people, const struct stats_column *columns, uin
 /* Names from recordings hold anything; a table has one line a row. */
 static char *text_of(struct hwy_text text)
 {
-	char *copy = hwy_copy(text.at, (size_t)text.length + 1);
+	/* What every kernel returns is the first thing to save room with. */
+	if (text.length > 5 && memcmp(text.at, "void ", 5) == 0)
+		text = (struct hwy_text){text.at + 5, text.length - 5};
+	char *copy = hwy_alloc((size_t)text.length + 1);
+	memcpy(copy, text.at, text.length);
 	copy[text.length] = 0;
 	for (uint32_t i = 0; i < text.length; i++)
 		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
@@ -28,8 +32,10 @@ static char *text_of(struct hwy_text text)
 	return copy;
 }
 
+enum { NUMBER_BYTES = 2 * STATS_NUMBER_BYTES };
+
 /* "1234567.8" -> "1,234,567.8" */
-static void group_digits(const char *digits, char *text)
+static void group_digits(const char *digits, const char *unit, char text[NUMBER_BYTES])
 {
 	size_t sign = digits[0] == '-', whole = strcspn(digits + sign, ".");
 	memcpy(text, digits, sign);
@@ -39,49 +45,67 @@ static void group_digits(const char *digits, char *text)
 			*to++ = ',';
 		*to++ = digits[sign + i];
 	}
-	strcpy(to, digits + sign + whole);
+	snprintf(to, (size_t)(text + NUMBER_BYTES - to), "%s%s", digits + sign + whole, unit);
+}
+
+static void bytes_text(int64_t bytes, const char *per, char text[NUMBER_BYTES])
+{
+	uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+	snprintf(text, NUMBER_BYTES, "%s%s%s", bytes < 0 ? "-" : "", units_bytes(size).at, per);
+}
+
+static bool is_zero(const struct stats_column *column, const struct stats_cell *cell)
+{
+	switch (column->type) {
+	case STATS_TIME:
+	case STATS_BYTES:
+	case STATS_RATE: return cell->number == 0;
+	case STATS_TIME_MEAN:
+	case STATS_BYTES_MEAN: return cell->real < 0.5;
+	default: return false;
+	}
 }
 
 static void number_of(const struct people *people, const struct stats_column *column,
-		      const struct stats_cell *cell, char text[2 * STATS_NUMBER_BYTES])
+		      const struct stats_cell *cell, char text[NUMBER_BYTES])
 {
 	char digits[STATS_NUMBER_BYTES];
 	bool suit = !people->options->unit_given;
-	int64_t ns = column->type == STATS_TIME_MEAN ? (int64_t)(cell->real + 0.5) : cell->number;
 	stats_number(column, cell, people->options->unit, digits);
+	if (is_zero(column, cell)) { /* a column of zeros should not look like one of numbers */
+		snprintf(text, NUMBER_BYTES, "%s", people->options->utf8 ? "\u2013" : "-");
+		return;
+	}
 	switch (column->type) {
 	case STATS_TIME:
 	case STATS_TIME_MEAN:
 		if (suit)
-			grid_time_text(text, ns);
+			grid_time_text(text, column->type == STATS_TIME
+						     ? cell->number
+						     : (int64_t)(cell->real + 0.5));
 		else
-			group_digits(digits, text);
+			group_digits(digits, "", text);
 		break;
 	case STATS_MOMENT:
 		if (suit)
 			stats_number(column, cell, STATS_S, digits);
-		group_digits(digits, text);
-		if (suit)
-			strcat(text, " s");
+		group_digits(digits, suit ? " s" : "", text);
 		break;
-	case STATS_BYTES: strcpy(text, units_bytes((uint64_t)cell->number).at); break;
-	case STATS_BYTES_MEAN: strcpy(text, units_bytes((uint64_t)(cell->real + 0.5)).at); break;
-	case STATS_RATE:
-		strcpy(text, units_bytes((uint64_t)cell->number).at);
-		strcat(text, "/s");
-		break;
-	case STATS_PERCENT: sprintf(text, "%s %%", digits); break;
+	case STATS_BYTES: bytes_text(cell->number, "", text); break;
+	case STATS_BYTES_MEAN: bytes_text((int64_t)(cell->real + 0.5), "", text); break;
+	case STATS_RATE: bytes_text(cell->number, "/s", text); break;
+	case STATS_PERCENT: snprintf(text, NUMBER_BYTES, "%s %%", digits); break;
 	case STATS_COUNT:
-	case STATS_MEAN: group_digits(digits, text); break;
+	case STATS_MEAN: group_digits(digits, "", text); break;
 	case STATS_ID:
-	case STATS_TEXT: strcpy(text, digits); break;
+	case STATS_TEXT: snprintf(text, NUMBER_BYTES, "%s", digits); break;
 	}
 }
 
 void people_row(struct people *people, const struct stats_cell *cells)
 {
 	for (uint32_t i = 0; i < people->n; i++) {
-		char text[2 * STATS_NUMBER_BYTES] = "";
+		char text[NUMBER_BYTES] = "";
 		HWY_GROW(people->cells, people->n_cells, people->cap);
 		char **cell = &people->cells[people->n_cells++];
 		if (!cells[i].empty && people->columns[i].type == STATS_TEXT) {
@@ -125,25 +149,28 @@ static void print_cut(FILE *out, const char *text, int width, bool utf8)
 	fputs(dots, out);
 }
 
-/* Widths of the columns; the last text gives way when the terminal is narrow. */
+/* Widths of the columns; 0: no row has anything there, and it is not shown. The last text gives way when the
+ * terminal is narrow. */
 static int *widths_of(const struct people *people)
 {
 	int *widths = hwy_zalloc((people->n + 1) * sizeof *widths);
 	int total = -BETWEEN, last_text = -1;
-	for (uint32_t i = 0; i < people->n; i++) {
-		char heading[128];
-		print_heading(people, i, heading);
-		widths[i] = grid_columns_of(heading);
-		if (people->columns[i].type == STATS_TEXT)
-			last_text = (int)i;
-	}
 	for (uint32_t i = 0; i < people->n_cells; i++) {
 		int width = grid_columns_of(people->cells[i]);
 		if (width > widths[i % people->n])
 			widths[i % people->n] = width;
 	}
-	for (uint32_t i = 0; i < people->n; i++)
+	for (uint32_t i = 0; i < people->n; i++) {
+		char heading[128];
+		print_heading(people, i, heading);
+		if (widths[i] == 0)
+			continue;
+		widths[i] =
+			grid_columns_of(heading) > widths[i] ? grid_columns_of(heading) : widths[i];
 		total += widths[i] + BETWEEN;
+		if (people->columns[i].type == STATS_TEXT)
+			last_text = (int)i;
+	}
 	int over = people->options->width ? total - people->options->width : 0;
 	/* From the last text to the first: the rest is more telling the further left it stands. */
 	for (int i = last_text; i >= 0 && over > 0; i--) {
@@ -160,12 +187,16 @@ static void print_line(const struct people *people, char *const *cells, const in
 {
 	FILE *out = people->options->out;
 	uint32_t last = people->n;
-	while (last > 1 && !*cells[last - 1])
+	bool first = true;
+	while (last > 1 && (!*cells[last - 1] || widths[last - 1] == 0))
 		last--;
 	for (uint32_t i = 0; i < last; i++) {
+		if (widths[i] == 0)
+			continue;
 		bool text = people->columns[i].type == STATS_TEXT;
 		int pad = widths[i] - grid_columns_of(cells[i]);
-		fprintf(out, "%*s", i ? BETWEEN : 0, "");
+		fprintf(out, "%*s", first ? 0 : BETWEEN, "");
+		first = false;
 		if (!text && pad > 0)
 			fprintf(out, "%*s", pad, "");
 		print_cut(out, cells[i], widths[i], people->options->utf8);
@@ -185,7 +216,7 @@ static void print_head(const struct people *people, const int *widths)
 	for (uint32_t i = 0; i < people->n; i++) {
 		print_heading(people, i, headings[i]);
 		cells[i] = headings[i];
-		total += widths[i] + BETWEEN;
+		total += widths[i] ? widths[i] + BETWEEN : 0;
 	}
 	fputs(faint, out);
 	print_line(people, cells, widths);

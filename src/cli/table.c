@@ -34,19 +34,21 @@ struct table {
 static void csv_text(FILE *out, struct hwy_text text)
 {
 	bool plain = true;
-	for (uint32_t i = 0; i < text.length && plain; i++)
-		plain = !strchr(",\"\r\n", text.at[i]) || !text.at[i];
+	for (uint32_t i = 0; i < text.length && plain; i++) {
+		char c = text.at[i];
+		plain = c != ',' && c != '"' && c != '\n' && c != '\r';
+	}
 	if (plain) {
-		fwrite(text.at, 1, text.length, out);
+		fwrite_unlocked(text.at, 1, text.length, out);
 		return;
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 	for (uint32_t i = 0; i < text.length; i++) {
 		if (text.at[i] == '"')
-			putc('"', out);
-		putc(text.at[i], out);
+			putc_unlocked('"', out);
+		putc_unlocked(text.at[i], out);
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 /* Tabs and newlines are what separates; they become spaces. In Markdown '|' would end the cell. */
@@ -56,8 +58,8 @@ static void flat_text(FILE *out, struct hwy_text text, bool markdown)
 		char c = text.at[i];
 		if (markdown &&
 		    (c == '|' || c == '\\' || c == '<' || c == '*' || c == '_' || c == '`'))
-			putc('\\', out);
-		putc(c == '\t' || c == '\n' || c == '\r' ? ' ' : c, out);
+			putc_unlocked('\\', out);
+		putc_unlocked(c == '\t' || c == '\n' || c == '\r' ? ' ' : c, out);
 	}
 }
 
@@ -80,8 +82,8 @@ static void put_cell(struct table *table, uint32_t i, const struct stats_cell *c
 	FILE *out = table->options.out;
 	if (table->columns[i].type != STATS_TEXT) {
 		char text[STATS_NUMBER_BYTES];
-		stats_number(&table->columns[i], cell, table->options.unit, text);
-		fputs(text, out);
+		size_t length = stats_number(&table->columns[i], cell, table->options.unit, text);
+		fwrite_unlocked(text, 1, length, out);
 	} else if (!cell->empty && table->options.format == TABLE_CSV) {
 		csv_text(out, cell->text);
 	} else if (!cell->empty) {
@@ -104,7 +106,7 @@ static void begin_lines(struct table *table)
 	bool markdown = table->options.format == TABLE_MARKDOWN;
 	const char *between = markdown ? " | " : table->options.format == TABLE_CSV ? "," : "\t";
 	if (table->reports)
-		putc('\n', out);
+		putc_unlocked('\n', out);
 	if (markdown)
 		fprintf(out, "### %s (`%s`)\n\n", table->report->title, table->report->name);
 	for (uint32_t i = 0; i < table->n; i++)
@@ -160,10 +162,10 @@ static void row(void *self, const struct stats_cell *cells, uint32_t n)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
-			putc(table->options.format == TABLE_CSV ? ',' : '\t', out);
+			putc_unlocked(table->options.format == TABLE_CSV ? ',' : '\t', out);
 		put_cell(table, i, &cells[i]);
 	}
-	putc('\n', out);
+	putc_unlocked('\n', out);
 }
 
 struct table *table_new(const struct table_options *options)

@@ -64,26 +64,42 @@ static inline const char *closing_quote(const char *at, const char *end, bool *e
 
 enum place { AFTER_KEY, IN_OBJECT, IN_ARRAY };
 
-/* Lenient: may a string of this place end at 'quote'? */
-static bool can_end_here(const char *quote, const char *end, enum place place)
+enum guess { NO, YES, UNSURE };
+
+static enum guess guess_byte(const char *at, const char *end, char wanted)
+{
+	return at >= end ? UNSURE : *at == wanted ? YES : NO;
+}
+
+/* Lenient: may a string of this place end at 'quote'? UNSURE where the text ends first. */
+static enum guess can_end_here(const char *quote, const char *end, enum place place)
 {
 	const char *at = skip_space(quote + 1);
 	if (place == AFTER_KEY)
-		return *at == ':';
-	if (at >= end)
-		return true; /* cannot tell; the caller will meet the end itself */
-	if (*at == (place == IN_ARRAY ? ']' : '}'))
-		return true;
-	if (*at != ',')
-		return false;
+		return guess_byte(at, end, ':');
+	if (guess_byte(at, end, ',') != YES)
+		return guess_byte(at, end, place == IN_ARRAY ? ']' : '}');
 	at = skip_space(at + 1);
-	if (place == IN_ARRAY || *at == '}')
-		return *at != ',' && *at != ':';
-	if (*at != '"' || at >= end)
-		return at >= end;
+	if (at >= end)
+		return UNSURE;
+	if (place == IN_ARRAY)
+		return *at != ',' && *at != ':' ? YES : NO;
+	if (*at != '"')
+		return *at == '}' ? YES : NO;
 	bool escaped;
 	const char *next = closing_quote(at + 1, end, &escaped);
-	return !next || *skip_space(next + 1) == ':' || skip_space(next + 1) >= end;
+	return next ? guess_byte(skip_space(next + 1), end, ':') : UNSURE;
+}
+
+static const char *lenient_end(struct scan *scan, const char *quote, enum place place,
+			       bool *escaped)
+{
+	enum guess guess = NO;
+	while (quote && (guess = can_end_here(quote, scan->end, place)) == NO) {
+		quote = closing_quote(quote + 1, scan->end, escaped);
+		scan->guessed = true;
+	}
+	return guess == YES ? quote : NULL;
 }
 
 /* The end of the string that starts at 'at' (behind its quote), or NULL with the status set. */
@@ -92,8 +108,7 @@ static inline const char *string_end(struct scan *scan, const char *at, enum pla
 {
 	const char *quote = closing_quote(at, scan->end, escaped);
 	if (__builtin_expect(scan->lenient, 0))
-		while (quote && !can_end_here(quote, scan->end, place))
-			quote = closing_quote(quote + 1, scan->end, escaped);
+		quote = lenient_end(scan, quote, place, escaped);
 	if (!quote)
 		stop(scan, scan->end, SCAN_MORE);
 	return quote;
@@ -315,6 +330,7 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 {
 	const char *at = skip_space(scan->at), *end;
 	*value = (struct scan_value){.at = at};
+	scan->guessed = false;
 	switch (*at) {
 	case '"':
 		if (at >= scan->end)
@@ -326,6 +342,7 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 		if (!end)
 			return false;
 		value->length = (uint32_t)(end - value->at);
+		value->odd = scan->guessed;
 		scan->at = end + 1;
 		return true;
 	case '{':
@@ -334,6 +351,7 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 		end = container_end(scan, at, &value->odd);
 		if (!end)
 			return false;
+		value->odd |= scan->guessed;
 		break;
 	default:
 		end = token_end(at, &value->type, &value->odd);

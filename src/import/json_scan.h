@@ -33,6 +33,7 @@ struct scan {
 	const char *at, *end;
 	enum scan_status status;
 	bool lenient; /* strings may hold bare quotes: they end where structure follows (json_scan.c) */
+	bool guessed;  /* some string of the value read last did hold one */
 	bool fresh;    /* nothing read yet in the object or array entered last */
 	bool in_array; /* the value read next is an element */
 };

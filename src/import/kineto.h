@@ -166,7 +166,7 @@ struct kineto {
 	uint32_t n_late_lanes, cap_late_lanes;
 
 	/* kineto_meta.c */
-	int64_t base; /* baseTimeNanoseconds */
+	int64_t base; /* baseTimeNanoseconds, or HWY_NONE */
 	int64_t rank, world;
 
 	/* kineto_edges.c, kineto_counters.c */
@@ -185,6 +185,7 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 				       const struct hwy_progress *progress, struct hwy_err *err);
 
 /* kineto_event.c */
+/* Reads one element of the list of events; what is no object becomes an event without a phase. */
 bool kineto_read_event(struct kineto *k, struct scan *scan);
 void kineto_add_event(struct kineto *k);
 struct kineto_id kineto_read_id(struct kineto *k, const struct scan_value *value);

@@ -200,6 +200,56 @@ static char *put_arg(char *to, const struct kineto_arg *arg)
 	return to + arg->value.length + 2 * quote;
 }
 
+/* Is there a control character? Eight bytes at a time: those below 32 borrow from their neighbour, and are
+ * told from those above 127 by what they were. */
+static bool has_control(const char *at, const char *end)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+	for (; end - at >= 8; at += 8) {
+		uint64_t bytes;
+		memcpy(&bytes, at, sizeof bytes);
+		if ((bytes - ones * 0x20) & ~bytes & ones * 0x80)
+			return true;
+	}
+	for (; at < end; at++)
+		if ((unsigned char)*at < 0x20)
+			return true;
+	return false;
+}
+
+/* The same object without line breaks between values and without bare control characters in strings. 'to'
+ * has room for six times the text. */
+static size_t put_clean(char *to, const char *at, const char *end)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *start = to;
+	for (bool in_string = false; at < end; at++) {
+		unsigned char c = (unsigned char)*at;
+		if (c >= 0x20) {
+			*to++ = *at;
+			if (c == '\\' && in_string && at + 1 < end && (unsigned char)at[1] >= 0x20)
+				*to++ = *++at;
+			else if (c == '"')
+				in_string = !in_string;
+		} else if (in_string) {
+			memcpy(to, "\\u00", 4);
+			to[4] = digits[c >> 4];
+			to[5] = digits[c & 15];
+			to += 6;
+		}
+	}
+	return (size_t)(to - start);
+}
+
+static uint32_t keep_args(struct kineto *k, size_t length)
+{
+	if (!has_control(k->scratch, k->scratch + length))
+		return hwy_text_id_n(k->b, k->scratch, length);
+	kineto_need_scratch(k, length * 7);
+	size_t clean = put_clean(k->scratch + length, k->scratch, k->scratch + length);
+	return hwy_text_id_n(k->b, k->scratch + length, clean);
+}
+
 uint32_t kineto_args_text(struct kineto *k, uint64_t taken)
 {
 	const struct kineto_event *event = &k->event;
@@ -217,5 +267,5 @@ uint32_t kineto_args_text(struct kineto *k, uint64_t taken)
 	if (to == k->scratch)
 		return 0;
 	*to++ = '}';
-	return hwy_text_id_n(k->b, k->scratch, (size_t)(to - k->scratch));
+	return keep_args(k, (size_t)(to - k->scratch));
 }

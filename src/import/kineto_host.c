@@ -160,8 +160,8 @@ static void add_memory(struct kineto *k, int64_t bytes)
 	row.v[HWY_ADDRESS] = kineto_number(k, KEY_ADDRESS);
 	row.v[HWY_BYTES] = bytes >= 0 ? bytes : bytes == INT64_MIN ? INT64_MAX : -bytes;
 	row.v[HWY_OPERATION] = bytes < 0 ? HWY_RELEASE : HWY_ALLOCATE;
-	row.v[HWY_DST_MEMORY] =
-		kineto_number(k, KEY_DEVICE_TYPE) != 0 ? HWY_MEM_DEVICE : HWY_MEM_PAGEABLE;
+	if (kineto_number(k, KEY_DEVICE_TYPE) != 0)
+		row.v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
 	row.v[HWY_ARGS] = kineto_args_text(
 		k, TAKES(DEVICE_TYPE) | TAKES(DEVICE_ID) | TAKES(ADDRESS) | TAKES(MEMORY_BYTES) |
 			   TAKES(ALLOCATED) | TAKES(RESERVED) | TAKES(INDEX));

@@ -57,7 +57,7 @@ static struct launch look_at(const struct graphs *graphs, struct launched work)
 		if (strip->kind != HWY_KERNEL)
 			continue;
 		launch.kernels++;
-		launch.kernel_ns += dur;
+		add_to(&launch.kernel_ns, dur);
 		if (dur > launch.longest_ns) {
 			launch.longest_ns = dur;
 			launch.longest = hwy_get(strip, HWY_NAME, row);
@@ -102,11 +102,11 @@ static void add(struct graphs *graphs, const struct hwy_strip *call, uint32_t ro
 	sums_expect(&graphs->sums, at, work.n > 0);
 	line->launches++;
 	line->without_work += work.n == 0;
-	line->api_ns += hwy_get(call, HWY_DUR, row);
+	add_to(&line->api_ns, hwy_get(call, HWY_DUR, row));
 	line->inside = line->inside || launch.nodes > 0;
 	line->nodes += launch.nodes;
 	line->kernels += launch.kernels;
-	line->kernel_ns += launch.kernel_ns;
+	add_to(&line->kernel_ns, launch.kernel_ns);
 	if (launch.longest_ns > line->longest_ns) {
 		line->longest_ns = launch.longest_ns;
 		line->longest = launch.longest;
@@ -191,7 +191,7 @@ static void summarise(struct graphs *graphs)
 	int64_t total = 0;
 	for (uint32_t i = 0; i < graphs->n; i++) {
 		graphs->lines[i].of = sums_get(&graphs->sums, i);
-		total += graphs->lines[i].of.total;
+		add_to(&total, graphs->lines[i].of.total);
 	}
 	if (graphs->n)
 		qsort(graphs->lines, graphs->n, sizeof *graphs->lines, by_total);

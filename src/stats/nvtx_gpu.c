@@ -202,7 +202,7 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 			lines[n++] = (struct by_name){.name = names->texts[id], .style = style};
 		}
 		of_node[i] = *line;
-		lines[*line].ranges_ns += node->end - node->start;
+		add_to(&lines[*line].ranges_ns, node->end - node->start);
 		lines[*line].work += projections[i].work;
 		lines[*line].levels += node->level;
 		lines[*line].children += projections[i].children;

@@ -96,17 +96,17 @@ static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t mo
 	while (ops->depth && ops->stack[ops->depth - 1].end <= moment) {
 		struct open *op = &ops->stack[--ops->depth];
 		if (ops->depth)
-			ops->stack[ops->depth - 1].total_gpu += op->total_gpu;
+			add_to(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
 		if (!filter_keeps(&ops->run->filter, ops->run->trace, strip, op->row))
 			continue;
 		struct line *line = line_of(ops, strip, op->row);
-		line->self_gpu += op->self_gpu;
-		line->total_gpu += op->total_gpu;
+		add_to(&line->self_gpu, op->self_gpu);
+		add_to(&line->total_gpu, op->total_gpu);
 		if (!cpu)
 			continue;
 		line->calls++;
-		line->total_cpu += op->end - op->start;
-		line->self_cpu += op->end - op->start - op->in_children;
+		add_to(&line->total_cpu, op->end - op->start);
+		add_to(&line->self_cpu, op->end - op->start - op->in_children);
 	}
 }
 
@@ -119,7 +119,7 @@ static void push(struct ops *ops, const struct hwy_strip *strip, uint32_t row, b
 		struct open *parent = &ops->stack[ops->depth - 1];
 		/* What overlaps without nesting (clocks of two recorders) is cut at the parent's end. */
 		int64_t end = op.end < parent->end ? op.end : parent->end;
-		parent->in_children += end - op.start;
+		add_to(&parent->in_children, end - op.start);
 	}
 	HWY_GROW(ops->stack, ops->depth, ops->cap_stack);
 	ops->stack[ops->depth++] = op;
@@ -132,7 +132,7 @@ static int64_t device_time(const struct ops *ops, const struct hwy_strip *calls,
 	for (uint32_t i = 0; i < work.n; i++) {
 		uint32_t at;
 		const struct hwy_strip *strip = hwy_strip_of(ops->run->trace, work.spans[i], &at);
-		total += hwy_get(strip, HWY_DUR, at);
+		add_to(&total, hwy_get(strip, HWY_DUR, at));
 	}
 	return total;
 }
@@ -152,8 +152,8 @@ static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct h
 		pop_until(ops, strip, start, cpu);
 		if (ops->depth == 0)
 			continue;
-		ops->stack[ops->depth - 1].self_gpu += gpu;
-		ops->stack[ops->depth - 1].total_gpu += gpu;
+		add_to(&ops->stack[ops->depth - 1].self_gpu, gpu);
+		add_to(&ops->stack[ops->depth - 1].total_gpu, gpu);
 	}
 	while (row < strip->rows)
 		push(ops, strip, row++, cpu);
@@ -199,8 +199,8 @@ static void yield(struct ops *ops)
 {
 	int64_t cpu = 0, gpu = 0;
 	for (uint32_t i = 0; i < ops->n; i++) {
-		cpu += ops->lines[i].self_cpu;
-		gpu += ops->lines[i].self_gpu;
+		add_to(&cpu, ops->lines[i].self_cpu);
+		add_to(&gpu, ops->lines[i].self_gpu);
 	}
 	if (ops->n)
 		qsort_r(ops->lines, ops->n, sizeof *ops->lines, by_self_time, ops);

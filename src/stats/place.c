@@ -25,10 +25,17 @@ static bool tells_a_place(const struct hwy_trace *trace, const struct hwy_strip 
 	}
 }
 
+static void forget_thread(struct place *place)
+{
+	for (uint32_t i = 0; i < place->n; i++)
+		enclosing_close(&place->around[i]);
+	place->n = 0;
+}
+
 void place_begin(struct place *place, const struct stats_run *run, int64_t thread)
 {
 	const struct hwy_trace *trace = run->trace;
-	place_end(place);
+	forget_thread(place);
 	place->run = run;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -41,8 +48,7 @@ void place_begin(struct place *place, const struct stats_run *run, int64_t threa
 
 void place_end(struct place *place)
 {
-	for (uint32_t i = 0; i < place->n; i++)
-		enclosing_close(&place->around[i]);
+	forget_thread(place);
 	free(place->around);
 	free(place->buffer.at);
 	*place = (struct place){0};
@@ -132,12 +138,44 @@ static struct hwy_text without_numbers(struct place *place, const char *name)
 	return (struct hwy_text){place->buffer.at, (uint32_t)(to - place->buffer.at)};
 }
 
+/* The bare name in "<built-in method item of Tensor object at 0x7f…>", or NULL when it is no such text. */
+static const char *builtin_name(const char *name, char *bare, size_t room)
+{
+	static const char *const leads[] = {"<built-in method ", "<built-in function "};
+	for (unsigned i = 0; i < sizeof leads / sizeof *leads; i++)
+		if (strncmp(name, leads[i], strlen(leads[i])) == 0) {
+			const char *from = name + strlen(leads[i]);
+			snprintf(bare, room, "%.*s()", (int)strcspn(from, " >"), from);
+			return bare;
+		}
+	return NULL;
+}
+
+/* A traced function. A built-in one says where only through its caller: "train.py(12): step item()". */
+static struct hwy_text function_text(struct place *place, const struct enclosing *around,
+				     uint32_t row)
+{
+	const struct hwy_trace *trace = place->run->trace;
+	const char *name = hwy_str(trace, hwy_get(around->strip, HWY_NAME, row));
+	char bare[128], callers[128];
+	const char *builtin = builtin_name(name, bare, sizeof bare);
+	if (!builtin)
+		return put(place, name, "", 0);
+	for (uint32_t i = around->n; i-- > 0;) {
+		const char *caller =
+			hwy_str(trace, hwy_get(around->strip, HWY_NAME, around->open[i].row));
+		if (around->open[i].row < row && !builtin_name(caller, callers, sizeof callers))
+			return put(place, caller, builtin, 0);
+	}
+	return put(place, builtin, "", 0);
+}
+
 struct hwy_text place_of(struct place *place, const struct hwy_strip *call, uint32_t row)
 {
 	const struct hwy_trace *trace = place->run->trace;
 	const struct hwy_frame *frame = frame_of(trace, hwy_get(call, HWY_STACK, row));
 	int64_t start = hwy_get(call, HWY_START, row), end = hwy_end(call, row), latest = INT64_MIN;
-	const struct hwy_strip *strip = NULL;
+	const struct enclosing *around = NULL;
 	uint32_t inner = 0;
 	for (uint32_t i = 0; i < place->n; i++) {
 		uint32_t at = enclosing_find(&place->around[i], start, end);
@@ -146,17 +184,21 @@ struct hwy_text place_of(struct place *place, const struct hwy_strip *call, uint
 		int64_t begins = hwy_get(place->around[i].strip, HWY_START, at);
 		/* The program's own functions say more than the framework's operators inside them. */
 		bool function = place->around[i].strip->kind == HWY_CALL;
-		bool better = !strip || function || (strip->kind != HWY_CALL && begins > latest);
+		bool better =
+			!around || function || (around->strip->kind != HWY_CALL && begins > latest);
 		if (!better)
 			continue;
-		strip = place->around[i].strip;
+		around = &place->around[i];
 		inner = at;
 		latest = begins;
 	}
 	if (frame)
 		return frame_text(place, frame);
-	if (!strip)
+	if (!around)
 		return (struct hwy_text){"", 0};
-	const char *name = hwy_str(trace, hwy_get(strip, HWY_NAME, inner));
-	return strip->kind == HWY_RANGE ? without_numbers(place, name) : put(place, name, "", 0);
+	if (around->strip->kind == HWY_CALL)
+		return function_text(place, around, inner);
+	const char *name = hwy_str(trace, hwy_get(around->strip, HWY_NAME, inner));
+	return around->strip->kind == HWY_RANGE ? without_numbers(place, name)
+						: put(place, name, "", 0);
 }

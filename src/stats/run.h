@@ -52,6 +52,13 @@ static inline struct stats_cell cell_known(int64_t number)
 	return (struct stats_cell){.number = number, .empty = number == HWY_NONE};
 }
 
+/* Sums of what a recording says may be any number; they stop at the ends instead of wrapping. */
+static inline void add_to(int64_t *sum, int64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = value < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /* The rows first … first+n-1 of a column; they must lie in one chunk. */
 static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, uint32_t first,
 			     uint32_t n, int64_t *out)

@@ -75,9 +75,10 @@ bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
 enum stats_time_unit { STATS_NS, STATS_US, STATS_MS, STATS_S };
 
 enum { STATS_NUMBER_BYTES = 48 };
-/* A number as tables for machines show it: "12.5", "0.016"; "" for an empty cell. Not for texts. */
-void stats_number(const struct stats_column *column, const struct stats_cell *cell,
-		  enum stats_time_unit unit, char text[STATS_NUMBER_BYTES]);
+/* A number as tables for machines show it: "12.5", "0.016"; "" for an empty cell. Not for texts. Yields its
+ * length. */
+size_t stats_number(const struct stats_column *column, const struct stats_cell *cell,
+		    enum stats_time_unit unit, char text[STATS_NUMBER_BYTES]);
 /* The column's name with its unit: "Avg (ns)". */
 void stats_heading(const struct stats_column *column, enum stats_time_unit unit, char *text,
 		   size_t size);

@@ -133,7 +133,7 @@ static void yield_all(struct tally *tally)
 		if (lines[n].of.count == 0)
 			continue;
 		tally->plan->names(tally, tally->keys[g], lines[n].names);
-		total += lines[n++].of.total;
+		add_to(&total, lines[n++].of.total);
 	}
 	qsort(lines, n, sizeof *lines, by_total);
 	for (uint32_t i = 0; i < n; i++)

@@ -16,18 +16,18 @@ struct page {
 	int64_t address, to_device, to_host, duration;
 };
 
-/* Bytes a second; 0 where nothing tells. */
-static double rate_of(const struct page *page)
+/* Bytes a second as nsys counts them: the runs that fit a second are a whole number. */
+static int64_t rate_of(const struct page *page)
 {
-	return page->duration > 0
-		       ? (double)(page->to_device + page->to_host) * 1e9 / (double)page->duration
-		       : 0;
+	int64_t runs = page->duration > 0 ? 1000000000 / page->duration : 0, rate;
+	return __builtin_mul_overflow(page->to_device + page->to_host, runs, &rate) ? INT64_MAX
+										    : rate;
 }
 
 static int by_rate(const void *left, const void *right)
 {
 	const struct page *a = left, *b = right;
-	double mine = rate_of(a), other = rate_of(b);
+	int64_t mine = rate_of(a), other = rate_of(b);
 	if (mine != other)
 		return mine < other ? 1 : -1;
 	return (a->address > b->address) - (a->address < b->address);
@@ -37,14 +37,13 @@ static void yield(struct stats_run *run, const struct page *page)
 {
 	char address[32];
 	snprintf(address, sizeof address, "0x%" PRIX64, (uint64_t)page->address);
-	double rate = rate_of(page);
 	struct stats_cell cells[] = {
 		cell_textz(address),
 		page->to_device ? cell_number(page->to_device) : cell_empty(),
 		page->to_host ? cell_number(page->to_host) : cell_empty(),
 		cell_empty(),
 		cell_empty(),
-		rate < 9e18 ? cell_number((int64_t)rate) : cell_empty(),
+		cell_number(rate_of(page)),
 	};
 	run_row(run, cells);
 }
@@ -82,9 +81,10 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 				pages[n++] = (struct page){.address = address};
 			}
 			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
-			pages[*at].duration += hwy_get(strip, HWY_DUR, row);
-			*(direction == HWY_UM_H2D ? &pages[*at].to_device : &pages[*at].to_host) +=
-				bytes;
+			add_to(&pages[*at].duration, hwy_get(strip, HWY_DUR, row));
+			add_to(direction == HWY_UM_H2D ? &pages[*at].to_device
+						       : &pages[*at].to_host,
+			       bytes);
 		}
 	}
 	if (n)

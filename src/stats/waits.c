@@ -151,8 +151,8 @@ static void add(struct waits *waits, const struct hwy_strip *call, uint32_t row,
 	struct line *line = line_of(waits, hwy_get(call, HWY_NAME, row), wait->why,
 				    hwy_intern(&waits->places, place.at, place.length));
 	line->calls++;
-	line->total += end - start;
-	line->waited += waited;
+	add_to(&line->total, end - start);
+	add_to(&line->waited, waited);
 	line->idle += before <= start;
 	line->longest = end - start > line->longest ? end - start : line->longest;
 }
@@ -193,7 +193,7 @@ static void yield(struct waits *waits)
 {
 	int64_t total = 0;
 	for (uint32_t i = 0; i < waits->n; i++)
-		total += waits->lines[i].total;
+		add_to(&total, waits->lines[i].total);
 	if (waits->n)
 		qsort_r(waits->lines, waits->n, sizeof *waits->lines, by_total, waits);
 	for (uint32_t i = 0; i < waits->n; i++) {

@@ -23,7 +23,7 @@ struct hwy_text word_of_call(struct hwy_text name)
 
 #define WORD(text)                                                                                 \
 	{                                                                                          \
-		text, sizeof text - 1                                                              \
+		(text), sizeof(text) - 1                                                           \
 	}
 
 struct hwy_text word_of_copy(int64_t direction)

@@ -194,6 +194,7 @@ struct codec_block codec_encode(struct codec *codec, const struct hwy_chunk *chu
 	return block;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): 'type' is a type. */
 /* The values of the planes, for one width of the result. */
 #define JOIN_PLANES(type)                                                                          \
 	do {                                                                                       \
@@ -281,6 +282,7 @@ uint64_t chunk_top(const struct hwy_chunk *chunk, uint32_t rows)
 	default: return 0;
 	}
 }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- bytes of the directory -------------------------------------------------------------------- */
 

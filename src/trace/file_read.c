@@ -141,7 +141,7 @@ static bool read_blob(struct opening *o, struct file_blob *blob)
 		return false;
 	blob->stored = hwy_zalloc(n * sizeof *blob->stored);
 	for (; blob->n_blocks < n; blob->n_blocks++) {
-		uint64_t stored = cursor_count(&o->body, 2 * BLOB_BLOCK);
+		uint64_t stored = cursor_count(&o->body, (uint64_t)2 * BLOB_BLOCK);
 		if (stored == 0 || stored > o->end - o->place)
 			return damaged(o, "block size");
 		blob->stored[blob->n_blocks] = (uint32_t)stored;
