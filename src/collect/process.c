@@ -219,7 +219,7 @@ static struct rec_control *map_control(const char *run)
 	return NULL;
 }
 
-static void join(struct rec_control *control, const char *run)
+static void register_process(struct rec_control *control, const char *run)
 {
 	strcpy(process.run, run);
 	alive = sys_memory(4096);
@@ -238,15 +238,23 @@ static void join(struct rec_control *control, const char *run)
 	at_quick_exit(process_exit);
 }
 
+bool process_join(const char *run)
+{
+	if (collect_control || run[0] != '/' || strlen(run) >= sizeof process.run)
+		return false;
+	struct rec_control *control = map_control(run);
+	if (!control || !spool_init())
+		return false;
+	register_process(control, run);
+	return true;
+}
+
 static __attribute__((constructor)) void process_begin(void)
 {
 	int saved = errno;
 	const char *run = getenv("HEADWAY_RUN");
-	if (run && run[0] == '/' && strlen(run) < sizeof process.run) {
-		struct rec_control *control = map_control(run);
-		if (control && spool_init())
-			join(control, run);
-	}
+	if (run)
+		process_join(run);
 	exec_init();
 	errno = saved;
 }
