@@ -187,7 +187,9 @@ static void process_exit(void)
 	nvtx_exit();
 	process_look_again(0);
 	spool_name_threads();
-	modules_scan();
+	if (process.generation ==
+	    1) /* a lock of the loader may have been held when this child was forked */
+		modules_scan();
 	put_clock();
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (record) {
@@ -236,6 +238,7 @@ static void register_process(struct rec_control *control, const char *run)
 	pthread_atfork(NULL, NULL, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
+	process.joined = true;
 }
 
 bool process_join(const char *run)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct process {
+	bool joined; /* the program's own code may be running */
 	uint32_t pid;
 	uint32_t
 		generation; /* 1, and one more after each fork: ids defined in an older one are not ours */

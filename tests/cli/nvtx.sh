@@ -51,4 +51,30 @@ record traces=1 -- "$target" loop 1000
 expect_count 0 ' (PUSH|POP) ' "traces without NVTX"
 record recording=0 -- "$target" loop 1000
 expect_count 0 ' (PUSH|POP) ' "not recording"
+
+# --- a Python program, and two copies of NVTX in one process
+if python=$(python3 -c 'import ctypes, sys; print(sys.executable)' 2>/dev/null); then
+	cp "$COLLECT/libnvtx-library.so" "$work/second.so"
+	cat >"$work/ranges.py" <<-'END'
+		import ctypes, sys, threading
+		first, second = (ctypes.CDLL(path) for path in sys.argv[1:])
+		def work():
+		    for i in range(100):
+		        first.library_push(b"iteration %d" % (i % 3))
+		        level = second.library_push("größer".encode())
+		        assert level == 1, level
+		        second.library_pop()
+		        first.library_pop()
+		threads = [threading.Thread(target=work) for _ in range(3)]
+		for thread in threads: thread.start()
+		work()
+		for thread in threads: thread.join()
+	END
+	record "$python" "$work/ranges.py" "$COLLECT/libnvtx-library.so" "$work/second.so"
+	expect_status 0 "Python: $(cat "$work/err")"
+	expect_count 400 ' PUSH .*message="größer"' "Python: ranges of the second copy"
+	expect_count 400 ' PUSH .*message="iteration [012]"' "Python: ranges of the first"
+	expect_count 800 ' POP ' "Python: pops"
+	[ "$(awk '/PUSH/ { print $2 }' "$work/dump" | sort -u | wc -l)" = 4 ] || fail "Python: threads"
+fi
 finish
