@@ -1,0 +1,45 @@
+# collect.cmake - programs for the tests of the collector: what it is loaded into, and what reads its spools.
+#
+# Each collect/*.c is a program of that name in the folder COLLECT; none of them is sanitized, since a
+# preloaded library cannot come before a sanitizer.
+
+set(collect_folder ${CMAKE_CURRENT_BINARY_DIR}/collect)
+find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h
+	PATHS /usr/local/cuda/include $ENV{CUDA_HOME}/include)
+mark_as_advanced(NVTX_INCLUDE_DIR)
+if(NOT NVTX_INCLUDE_DIR)
+	summary_line("NVTX tests" "left out: nvtx3/nvToolsExt.h not found (a CUDA toolkit has it)")
+endif()
+
+file(GLOB collect_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/collect/*.c)
+foreach(source IN LISTS collect_programs)
+	get_filename_component(name ${source} NAME_WE)
+	if(name MATCHES "^nvtx" AND NOT NVTX_INCLUDE_DIR)
+		continue()
+	endif()
+	add_executable(collect_${name} ${source})
+	set_target_properties(collect_${name} PROPERTIES
+		OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${collect_folder})
+	if(NVTX_INCLUDE_DIR)
+		target_include_directories(collect_${name} SYSTEM PRIVATE ${NVTX_INCLUDE_DIR})
+	endif()
+	target_link_libraries(collect_${name} PRIVATE headway_plain Threads::Threads)
+endforeach()
+
+list(APPEND test_environment
+	"COLLECT=${collect_folder}"
+	"COLLECT_LIBRARY=$<TARGET_FILE:headway_collect>")
+
+# The collector with something that takes stacks on demand.
+add_library(collect_stacks MODULE collect/variant/stack_trigger.c ${collect_sources})
+set_target_properties(collect_stacks PROPERTIES
+	OUTPUT_NAME headway-collect-stacks LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+target_link_libraries(collect_stacks PRIVATE headway_plain)
+
+if(NVTX_INCLUDE_DIR)
+	add_library(collect_nvtx_library MODULE collect/variant/nvtx_library.c)
+	set_target_properties(collect_nvtx_library PROPERTIES
+		OUTPUT_NAME nvtx-library LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+	target_include_directories(collect_nvtx_library SYSTEM PRIVATE ${NVTX_INCLUDE_DIR})
+	target_link_libraries(collect_nvtx_library PRIVATE headway_plain)
+endif()
