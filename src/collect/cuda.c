@@ -19,10 +19,8 @@ struct cuda cuda;
 static struct {
 	pthread_mutex_t lock;
 	bool is_recording; /* by 'lock': the kinds are enabled */
-	bool had_range;    /* by 'lock': recording has begun at least once */
 	bool was_refused;  /* by 'lock': a kind was refused, and noted */
 	_Atomic bool is_over;
-	unsigned ranges;   /* by 'lock': how many have ended */
 } life = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum { VERSION_12_6 = 24 };
@@ -36,7 +34,8 @@ static uint64_t clock_fn(void)
 
 static void change_kind(uint32_t kind, bool on, const char *what)
 {
-	int result = on ? cuda.cupti.cuptiActivityEnable(kind) : cuda.cupti.cuptiActivityDisable(kind);
+	int result =
+		on ? cuda.cupti.cuptiActivityEnable(kind) : cuda.cupti.cuptiActivityDisable(kind);
 	if (on && result != CUPTI_OK && !life.was_refused) {
 		life.was_refused = true;
 		collect_note(2, "CUPTI does not record %s here (error %d)", what, result);
@@ -60,30 +59,17 @@ static void change_kinds(bool on)
 	calls_watch(on);
 }
 
-/* By 'lock'. With a capture range the run is over when the last one has ended; without, when told. */
-static bool is_over_now(void)
-{
-	const struct rec_control *c = collect_control;
-	if (__atomic_load_n(&c->finished, __ATOMIC_ACQUIRE))
-		return true;
-	if (c->capture == REC_CAPTURE_NONE || life.ranges == 0)
-		return false;
-	return c->capture_end == 0 || (c->repeats > 0 && life.ranges >= c->repeats);
-}
-
 void cuda_follow_control(void)
 {
 	if (!cuda_is_on())
 		return;
 	pthread_mutex_lock(&life.lock);
-	bool on = collect_is_on(REC_TRACE_CUDA) && !life.is_over;
+	bool on = collect_is_on(REC_TRACE_CUDA);
 	if (on != life.is_recording) {
 		life.is_recording = on;
-		if (!on)
-			life.ranges++;
 		change_kinds(on);
 	}
-	if (!on && is_over_now())
+	if (__atomic_load_n(&collect_control->finished, __ATOMIC_ACQUIRE))
 		life.is_over = true;
 	pthread_mutex_unlock(&life.lock);
 }
@@ -136,9 +122,11 @@ static void set_up(const char *path)
 	snprintf(text, sizeof text, "%u", cuda.version);
 	collect_property("cupti.version", text);
 	collect_property("cupti.path", path);
-	set_attribute(CUPTI_PER_THREAD_ACTIVITY_BUFFER, 1); /* before the callbacks are registered */
+	set_attribute(CUPTI_PER_THREAD_ACTIVITY_BUFFER,
+		      1); /* before the callbacks are registered */
 	set_attribute(CUPTI_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	cuda.cupti.cuptiActivityRegisterTimestampCallback(clock_fn); /* once: it spoils records else */
+	cuda.cupti.cuptiActivityRegisterTimestampCallback(
+		clock_fn); /* once: it spoils records else */
 	if (cuda.cupti.cuptiSetThreadIdType)
 		cuda.cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
 	cuda.cupti.cuptiActivityRegisterCallbacks(buffers_request, buffers_complete);
@@ -164,8 +152,9 @@ static bool use(const char *path)
 	char holder[128] = "";
 	last_result = subscribe(holder, sizeof holder);
 	if (last_result == CUPTI_MULTIPLE_SUBSCRIBERS) {
-		collect_note(2, "CUDA is not recorded: %s holds CUPTI, which serves one tool at a time",
-			     *holder ? holder : "another tool");
+		collect_note(
+			2, "CUDA is not recorded: %s holds CUPTI, which serves one tool at a time",
+			*holder ? holder : "another tool");
 		return true;
 	}
 	if (last_result != CUPTI_OK)
@@ -188,8 +177,9 @@ void cuda_init(void)
 	if (library_try_all(use))
 		return;
 	if (last_result == -1)
-		collect_note(2, "CUDA is not recorded: no libcupti of CUDA 11.8 or later was found; "
-				"HEADWAY_CUPTI names one by its path");
+		collect_note(2,
+			     "CUDA is not recorded: no libcupti of CUDA 11.8 or later was found; "
+			     "HEADWAY_CUPTI names one by its path");
 	else
 		collect_note(2, "CUDA is not recorded: CUPTI has no driver it can use (error %d)",
 			     last_result);

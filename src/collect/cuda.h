@@ -9,6 +9,7 @@
  * cuda_intern.c    kernel names and launch shapes, each defined once
  * cuda_device.c    what is known of the devices
  * cuda_flush.c     the thread that asks for full and half-full buffers
+ * cuda_rival.c     a profiler inside the program that wants CUPTI too
  *
  * Locks, none ever held across a call that may deliver a buffer: see each file. A forked child makes no CUPTI
  * call at all: the stage goes to CUDA_OFF there and nothing of the parent's state is used again.
@@ -22,16 +23,16 @@
 #include "collect/collect.h"
 
 enum cuda_stage {
-	CUDA_OFF,    /* no subscription: not asked for, refused, or a forked child */
-	CUDA_ON,     /* subscribed; records while the run is recording */
-	CUDA_LEAVING,/* nothing is recorded any more; the next exit of an API call detaches CUPTI */
-	CUDA_GONE,   /* detached; no CUPTI call from here on */
+	CUDA_OFF,     /* no subscription: not asked for, refused, or a forked child */
+	CUDA_ON,      /* subscribed; records while the run is recording */
+	CUDA_LEAVING, /* nothing is recorded any more; the next exit of an API call detaches CUPTI */
+	CUDA_GONE,    /* detached; no CUPTI call from here on */
 };
 
 struct cuda {
 	struct cupti_functions cupti; /* written before the stage leaves CUDA_OFF */
 	void *subscriber;
-	uint32_t version;             /* CUPTI's API version: 18 (11.8) … 28 (12.9), 130000 (13.0) … */
+	uint32_t version; /* CUPTI's API version: 18 (11.8) … 28 (12.9), 130000 (13.0) … */
 	_Atomic int stage;
 };
 extern struct cuda cuda;
@@ -49,6 +50,8 @@ void cuda_leave(void); /* by the flush thread, as its last act */
 
 /* Opens the libraries that may serve, best first, until 'use' says that one does (true). */
 bool library_try_all(bool (*use)(const char *path));
+/* A function of a libcupti that is in the process already, whoever loaded it. */
+void *library_loaded_symbol(const char *name);
 
 /* What a call is to us. */
 enum {
@@ -64,12 +67,13 @@ enum { CALL_IDS = 1024 }; /* more than any version has in a domain (CUDA 13.0: 8
 void calls_init(void);
 unsigned calls_of(uint32_t domain, uint32_t cbid);
 unsigned calls_of_name(const char *name); /* for tests: the table's answer */
-void calls_record(bool on);  /* API records of the calls that have a role */
-void calls_watch(bool on);   /* callbacks that stay: waits, allocations, copies */
-void calls_sample(bool on);  /* callbacks of launches */
-void calls_all(void);        /* callbacks of everything seen: somebody has to call the last one */
+void calls_record(bool on);               /* API records of the calls that have a role */
+void calls_watch(bool on);                /* callbacks that stay: waits, allocations, copies */
+void calls_sample(bool on);               /* callbacks of launches */
+void calls_all(void); /* callbacks of everything seen: somebody has to call the last one */
 bool calls_sampling(void);
-bool calls_sample_off_if_free(void); /* as calls_sample(false), but gives up when the lock is taken */
+bool calls_sample_off_if_free(
+	void); /* as calls_sample(false), but gives up when the lock is taken */
 /* A record of a call that was not made by another: defines its name, watches its callback. */
 void calls_seen(uint32_t domain, uint32_t cbid);
 /* A driver call was found inside a runtime call: its callback is switched off unless it was seen alone. */

@@ -76,8 +76,7 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	*max_records = 0;
 	*size = BYTES;
 	*buffer = take();
-	if (!*buffer &&
-	    (atomic_load(&pool.n_buffers) < MAX_BUFFERS || cuda.version < VERSION_12_9))
+	if (!*buffer && (atomic_load(&pool.n_buffers) < MAX_BUFFERS || cuda.version < VERSION_12_9))
 		*buffer = make();
 	if (*buffer)
 		atomic_fetch_add(&pool.outstanding, 1);

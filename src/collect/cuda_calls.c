@@ -291,8 +291,8 @@ static void define_name(unsigned index, uint32_t cbid)
 void calls_seen(uint32_t domain, uint32_t cbid)
 {
 	unsigned index = index_of(domain);
-	if (cbid >= CALL_IDS || (atomic_load_explicit(&calls.state[index][cbid],
-						      memory_order_relaxed) & SEEN))
+	if (cbid >= CALL_IDS ||
+	    (atomic_load_explicit(&calls.state[index][cbid], memory_order_relaxed) & SEEN))
 		return;
 	if (atomic_fetch_or(&calls.state[index][cbid], SEEN) & SEEN)
 		return;

@@ -20,9 +20,9 @@ enum { LAST_FLUSH_S = 4, STACK_BYTES = 1024 * 1024 };
 #define LINGER_NS INT64_C(2000000000)
 
 static struct {
-	_Atomic bool started;
+	_Atomic bool started, was_last;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* on CLOCK_MONOTONIC */
+	pthread_cond_t changed;               /* on CLOCK_MONOTONIC */
 	bool is_running, must_end, has_ended; /* by 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -149,13 +149,15 @@ void flush_start(void)
 	bool failed = !flush.is_running;
 	pthread_mutex_unlock(&flush.lock);
 	if (failed)
-		collect_note(2, "no thread for fetching CUDA records: they are written at exit only");
+		collect_note(2,
+			     "no thread for fetching CUDA records: they are written at exit only");
 }
 
 void flush_last(void)
 {
-	if (!atomic_load(&flush.started))
-		return; /* no buffer was asked for: nothing to fetch, and a flush might hang */
+	/* No buffer was asked for: there is nothing to fetch, and a flush might hang. */
+	if (!atomic_load(&flush.started) || atomic_exchange(&flush.was_last, true))
+		return;
 	struct timespec until = time_of(collect_now() + LAST_FLUSH_S * INT64_C(1000000000));
 	pthread_mutex_lock(&flush.lock);
 	flush.must_end = true;

@@ -39,8 +39,8 @@ static void *take(size_t bytes)
 	if (bytes > BLOCK)
 		return NULL;
 	if (table.left < bytes) {
-		void *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
 		if (block == MAP_FAILED)
 			return NULL;
 		table.block = block;
@@ -161,7 +161,8 @@ uint32_t intern_shape(const struct rec_shape *shape)
 	}
 	pthread_mutex_unlock(&table.lock);
 	if (is_full)
-		collect_note(2, "more than %d launch shapes: later kernels are recorded without", FULL);
+		collect_note(2, "more than %d launch shapes: later kernels are recorded without",
+			     FULL);
 	if (!entry)
 		return 0;
 	uint32_t id = entry->shape.head.value;

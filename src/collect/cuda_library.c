@@ -129,3 +129,16 @@ bool library_try_all(bool (*use)(const char *path))
 		try_beside(&s, p.directory[i]);
 	return s.done;
 }
+
+void *library_loaded_symbol(const char *name)
+{
+	void *symbol = NULL;
+	for (unsigned i = 0; i < NAMES && !symbol; i++) {
+		void *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (!handle)
+			continue;
+		symbol = dlsym(handle, name);
+		dlclose(handle);
+	}
+	return symbol;
+}

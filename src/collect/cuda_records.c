@@ -97,7 +97,8 @@ static void convert_memcpy(const struct cupti_memcpy *c, size_t size)
 	struct rec_work *r = add_work(REC_COPY, c->start, c->end);
 	if (!r)
 		return;
-	r->head.value = c->copy_kind | (uint32_t)c->source_kind << 8 | (uint32_t)c->target_kind << 16;
+	r->head.value =
+		c->copy_kind | (uint32_t)c->source_kind << 8 | (uint32_t)c->target_kind << 16;
 	r->head.flags = c->flags;
 	r->bytes = c->bytes;
 	r->correlation = c->correlation;
@@ -116,7 +117,8 @@ static void convert_memcpy2(const struct cupti_memcpy2 *c, size_t size)
 	struct rec_work *r = add_work(REC_COPY, c->start, c->end);
 	if (!r)
 		return;
-	r->head.value = c->copy_kind | (uint32_t)c->source_kind << 8 | (uint32_t)c->target_kind << 16;
+	r->head.value =
+		c->copy_kind | (uint32_t)c->source_kind << 8 | (uint32_t)c->target_kind << 16;
 	r->head.flags = c->flags;
 	r->bytes = c->bytes;
 	r->correlation = c->correlation;

@@ -14,8 +14,7 @@
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in this buffer */
-	CUPTI_NOT_COMPATIBLE = 14,
-	CUPTI_NOT_SUPPORTED = 27,
+	CUPTI_NOT_INITIALIZED = 15,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39, /* somebody else holds the only subscription */
 	CUPTI_UNKNOWN = 999,             /* what everything answers without a usable driver */
 };
@@ -38,8 +37,9 @@ enum cupti_kind {
 };
 
 enum cupti_attribute {
-	CUPTI_DEVICE_BUFFER_SIZE = 0,         /* size_t */
-	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER = 5, /* uint8_t: buffers are handed over filled with zeros */
+	CUPTI_DEVICE_BUFFER_SIZE = 0, /* size_t */
+	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER =
+		5, /* uint8_t: buffers are handed over filled with zeros */
 	CUPTI_PER_THREAD_ACTIVITY_BUFFER = 9, /* uint8_t */
 };
 
@@ -98,7 +98,8 @@ struct cupti_memcpy2 { /* to MemcpyPtoP4 */
 	uint32_t kind;
 	uint8_t copy_kind, source_kind, target_kind, flags;
 	uint64_t bytes, start, end;
-	uint32_t device, context, stream, source_device, source_context, target_device, target_context;
+	uint32_t device, context, stream, source_device, source_context, target_device,
+		target_context;
 	uint32_t correlation;
 	void *reserved;
 	uint64_t node;
@@ -220,21 +221,20 @@ typedef uint64_t cupti_time_fn(void);
 	   struct cupti_subscriber_params *params),                                                \
 	  0)                                                                                       \
 	X(cuptiUnsubscribe, (void *subscriber), 1)                                                 \
-	X(cuptiEnableCallback,                                                                     \
-	  (uint32_t on, void *subscriber, uint32_t domain, uint32_t cbid), 1)                      \
+	X(cuptiEnableCallback, (uint32_t on, void *subscriber, uint32_t domain, uint32_t cbid), 1) \
 	X(cuptiGetCallbackName, (uint32_t domain, uint32_t cbid, const char **name), 1)            \
-	X(cuptiGetVersion, (uint32_t *version), 1)                                                 \
+	X(cuptiGetVersion, (uint32_t * version), 1)                                                \
 	X(cuptiActivityRegisterCallbacks, (cupti_request_fn *, cupti_complete_fn *), 1)            \
 	X(cuptiActivityRegisterTimestampCallback, (cupti_time_fn *), 1)                            \
 	X(cuptiSetThreadIdType, (uint32_t type), 0)                                                \
-	X(cuptiActivitySetAttribute, (uint32_t attribute, size_t *size, void *value), 1)           \
+	X(cuptiActivitySetAttribute, (uint32_t attribute, size_t * size, void *value), 1)          \
 	X(cuptiActivityEnable, (uint32_t kind), 1)                                                 \
 	X(cuptiActivityDisable, (uint32_t kind), 1)                                                \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on), 0)                           \
 	X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on), 0)                            \
 	X(cuptiActivityEnableAllSyncRecords, (uint8_t on), 0)                                      \
 	X(cuptiActivityFlushAll, (uint32_t flags), 1)                                              \
-	X(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid, void **record), 1)           \
+	X(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record), 1)          \
 	X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped), 1) \
 	X(cuptiFinalize, (void), 0)
 
