@@ -4,12 +4,25 @@
 # preloaded library cannot come before a sanitizer.
 
 set(collect_folder ${CMAKE_CURRENT_BINARY_DIR}/collect)
+find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h
+	PATHS /usr/local/cuda/include $ENV{CUDA_HOME}/include)
+mark_as_advanced(NVTX_INCLUDE_DIR)
+if(NOT NVTX_INCLUDE_DIR)
+	summary_line("NVTX tests" "left out: nvtx3/nvToolsExt.h not found (a CUDA toolkit has it)")
+endif()
+
 file(GLOB collect_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/collect/*.c)
 foreach(source IN LISTS collect_programs)
 	get_filename_component(name ${source} NAME_WE)
+	if(name MATCHES "^nvtx" AND NOT NVTX_INCLUDE_DIR)
+		continue()
+	endif()
 	add_executable(collect_${name} ${source})
 	set_target_properties(collect_${name} PROPERTIES
 		OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${collect_folder})
+	if(NVTX_INCLUDE_DIR)
+		target_include_directories(collect_${name} SYSTEM PRIVATE ${NVTX_INCLUDE_DIR})
+	endif()
 	target_link_libraries(collect_${name} PRIVATE headway_plain Threads::Threads)
 endforeach()
 
@@ -17,22 +30,10 @@ list(APPEND test_environment
 	"COLLECT=${collect_folder}"
 	"COLLECT_LIBRARY=$<TARGET_FILE:headway_collect>")
 
-# A libcupti without a GPU, as CUDA 13 and as CUDA 11.8 have it; found through HEADWAY_CUPTI.
-foreach(version 13 11.8)
-	add_library(mock_cupti_${version} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/cupti.c)
-	set_target_properties(mock_cupti_${version} PROPERTIES
-		PREFIX "" OUTPUT_NAME libcupti.so.${version} SUFFIX ""
-		LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock)
-	target_include_directories(mock_cupti_${version} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/mock)
-	target_link_libraries(mock_cupti_${version} PRIVATE headway_plain Threads::Threads)
-	target_link_options(mock_cupti_${version} PRIVATE -Wl,-soname,libcupti.so.${version})
-endforeach()
-target_compile_definitions(mock_cupti_11.8 PRIVATE MOCK_OLD)
+# The collector with something that takes stacks on demand.
+add_library(collect_stacks MODULE collect/variant/stack_trigger.c ${collect_sources})
+set_target_properties(collect_stacks PROPERTIES
+	OUTPUT_NAME headway-collect-stacks LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+target_link_libraries(collect_stacks PRIVATE headway_plain)
 
-# NVIDIA's own headers, where they are: abi_cupti compares ours with them.
-find_path(CUPTI_INCLUDE_DIR cupti.h
-	PATHS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
-mark_as_advanced(CUPTI_INCLUDE_DIR)
-if(CUPTI_INCLUDE_DIR)
-	target_include_directories(collect_abi_cupti SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR})
-endif()
+include(mock.cmake)

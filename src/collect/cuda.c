@@ -19,6 +19,7 @@ struct cuda cuda;
 static struct {
 	pthread_mutex_t lock;
 	bool is_recording; /* by 'lock': the kinds are enabled */
+	bool is_set_up;    /* cuInit has gone on */
 	bool was_refused;  /* by 'lock': a kind was refused, and noted */
 	_Atomic bool is_over;
 } life = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -55,7 +56,7 @@ static void change_kinds(bool on)
 		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");
 	if (collect_control->memory_usage)
 		change_kind(CUPTI_MEMORY2, on, "memory use");
-	calls_record(on);
+	calls_record(on, !life.is_set_up);
 	calls_watch(on);
 }
 
@@ -142,6 +143,7 @@ static void set_up(const char *path)
 	change_kind(CUPTI_STREAM, true, "streams");
 	calls_watch(false); /* the calls that begin and end a range */
 	cuda_follow_control();
+	life.is_set_up = true;
 }
 
 static int last_result; /* of the libraries tried; only cuda_init's thread uses it */

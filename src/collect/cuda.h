@@ -67,10 +67,10 @@ enum { CALL_IDS = 1024 }; /* more than any version has in a domain (CUDA 13.0: 8
 void calls_init(void);
 unsigned calls_of(uint32_t domain, uint32_t cbid);
 unsigned calls_of_name(const char *name); /* for tests: the table's answer */
-void calls_record(bool on);               /* API records of the calls that have a role */
+void calls_record(bool on, bool in_init); /* API records of the calls that have a role */
 void calls_watch(bool on);                /* callbacks that stay: waits, allocations, copies */
 void calls_sample(bool on);               /* callbacks of launches */
-void calls_all(void); /* callbacks of everything seen: somebody has to call the last one */
+void calls_all(void); /* callbacks of all of them: the next one detaches CUPTI */
 bool calls_sampling(void);
 bool calls_sample_off_if_free(
 	void); /* as calls_sample(false), but gives up when the lock is taken */

@@ -83,6 +83,7 @@ enum { DRIVER, RUNTIME, DOMAINS };
 enum { SEEN = 1, NESTED = 2, OPEN = 4 }; /* OPEN: its callback is on, by 'lock' */
 
 static struct {
+	bool is_known[DOMAINS][CALL_IDS];         /* the library has it; written once */
 	uint8_t flags[DOMAINS][CALL_IDS];         /* CALL_…; written once */
 	_Atomic uint8_t state[DOMAINS][CALL_IDS]; /* SEEN …; OPEN is changed under 'lock' */
 	_Atomic bool watching, sampling;
@@ -159,6 +160,7 @@ void calls_init(void)
 	for (unsigned index = 0; index < DOMAINS; index++)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++) {
 			const char *name = name_of(index, cbid);
+			calls.is_known[index][cbid] = name != NULL;
 			if (name)
 				calls.flags[index][cbid] = (uint8_t)calls_of_name(name);
 		}
@@ -169,23 +171,38 @@ unsigned calls_of(uint32_t domain, uint32_t cbid)
 	return cbid < CALL_IDS ? calls.flags[index_of(domain)][cbid] : 0;
 }
 
-/* Libraries without the choice (before 12.2) record all calls; records_convert then leaves out the rest. */
-void calls_record(bool on)
+static void choose(bool wanted, bool on)
 {
 	const struct cupti_functions *f = &cuda.cupti;
-	if (collect_control->all_apis || !f->cuptiActivityEnableRuntimeApi ||
-	    !f->cuptiActivityEnableDriverApi) {
-		int (*change)(uint32_t) = on ? f->cuptiActivityEnable : f->cuptiActivityDisable;
-		change(CUPTI_RUNTIME);
-		change(CUPTI_DRIVER);
-		return;
-	}
 	for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++) {
-		if (calls.flags[RUNTIME][cbid] & CALL_RECORD)
+		if (calls.is_known[RUNTIME][cbid] &&
+		    !(calls.flags[RUNTIME][cbid] & CALL_RECORD) == !wanted)
 			f->cuptiActivityEnableRuntimeApi(cbid, on);
-		if (calls.flags[DRIVER][cbid] & CALL_RECORD)
+		if (calls.is_known[DRIVER][cbid] &&
+		    !(calls.flags[DRIVER][cbid] & CALL_RECORD) == !wanted)
 			f->cuptiActivityEnableDriverApi(cbid, on);
 	}
+}
+
+/* A list of calls works inside cuInit only (CUDA 13.0: later it is taken without an error, and nothing is
+ * recorded); afterwards all are switched on and the others off again. Libraries without the choice record all,
+ * and cuda_records.c leaves out the rest. */
+void calls_record(bool on, bool in_init)
+{
+	const struct cupti_functions *f = &cuda.cupti;
+	bool has_choice = !collect_control->all_apis && f->cuptiActivityEnableRuntimeApi &&
+			  f->cuptiActivityEnableDriverApi;
+	if (has_choice && in_init) {
+		choose(true, on);
+		return;
+	}
+	if (has_choice && !on)
+		choose(true, false);
+	int (*change)(uint32_t) = on ? f->cuptiActivityEnable : f->cuptiActivityDisable;
+	change(CUPTI_RUNTIME);
+	change(CUPTI_DRIVER);
+	if (has_choice && on)
+		choose(false, false);
 }
 
 /* ---- callbacks; all under 'lock' ---- */
@@ -265,7 +282,7 @@ void calls_all(void)
 	pthread_mutex_lock(&calls.lock);
 	for (unsigned index = 0; index < DOMAINS; index++)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++)
-			if (atomic_load(&calls.state[index][cbid]) & SEEN)
+			if (calls.flags[index][cbid] & CALL_RECORD)
 				set(index, cbid, true);
 	pthread_mutex_unlock(&calls.lock);
 }
