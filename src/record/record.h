@@ -9,7 +9,8 @@
  *
  * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the process, defined
  * by a record in any of its spools (read all spools of a process before resolving). A child after fork
- * without exec has spools and ids of its own. Never change a record's meaning in place: add a type.
+ * without exec has spools and ids of its own. The parent has a spool too, `parent.spool`, whose chunks have
+ * pid 0: what it knows about the run and the machine. Never change a record's meaning in place: add a type.
  */
 #ifndef HWY_RECORD_RECORD_H
 #define HWY_RECORD_RECORD_H
@@ -64,6 +65,7 @@ enum rec_type {
 	REC_CLOCK,    /* struct rec_clock */
 	REC_RECORDING,/* value: 1 recording begins here, 0 ends; struct rec_time */
 	REC_PROPERTY, /* value: string id of the name; struct rec_string: value */
+	REC_STATUS,   /* by the parent: value: pid of a process that ended; struct rec_status */
 	REC_TYPES
 };
 
@@ -202,11 +204,14 @@ struct rec_range { /* NVTX; for POP only time and domain matter */
 };
 static_assert(sizeof(struct rec_range) == 2 * REC_SLOT, "two slots");
 
-enum rec_named { REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAMED_CONTEXT, REC_NAMED_DEVICE };
+enum rec_named {
+	REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAMED_CONTEXT, REC_NAMED_DEVICE,
+	REC_NAMED_RUNTIME_CALL, REC_NAMED_DRIVER_CALL /* number: the cbid that struct rec_api tells */
+};
 struct rec_naming {
 	struct rec_head head;  /* flags: enum rec_named; value: string id */
 	uint32_t domain;       /* of a category; the number itself of a domain */
-	uint32_t number;       /* category, stream id, context id or device */
+	uint32_t number;       /* category, stream id, context id, device or cbid */
 	uint64_t handle;       /* stream: CUstream, when the id is not known */
 	uint64_t spare;
 };
@@ -244,6 +249,13 @@ struct rec_drop {
 	uint32_t reason;        /* string id */
 	uint32_t spare;
 };
+struct rec_status {
+	struct rec_head head;
+	int64_t time;
+	int32_t status;         /* as wait() gives it */
+	uint32_t spare[3];
+};
+static_assert(sizeof(struct rec_status) == REC_SLOT, "one slot");
 struct rec_clock {
 	struct rec_head head;
 	int64_t monotonic, raw, realtime;
