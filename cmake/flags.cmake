@@ -8,18 +8,22 @@ if(HEADWAY_FUZZERS)
 	set(CMAKE_C_FLAGS_DEBUG "-O2 -g1")
 endif()
 
-add_library(headway_flags INTERFACE)
-target_include_directories(headway_flags INTERFACE
+# headway_plain: without sanitizers, for what runs inside programs that have none.
+add_library(headway_plain INTERFACE)
+target_include_directories(headway_plain INTERFACE
 	${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(headway_flags INTERFACE
+target_compile_definitions(headway_plain INTERFACE
 	_GNU_SOURCE HEADWAY_VERSION="${PROJECT_VERSION}")
-target_compile_options(headway_flags INTERFACE
+target_compile_options(headway_plain INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion
 	# Messages and asserts name files as the repository does, wherever it was built.
 	-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(HEADWAY_WERROR)
-	target_compile_options(headway_flags INTERFACE -Werror)
+	target_compile_options(headway_plain INTERFACE -Werror)
 endif()
+
+add_library(headway_flags INTERFACE)
+target_link_libraries(headway_flags INTERFACE headway_plain)
 if(HEADWAY_SANITIZE)
 	target_compile_options(headway_flags INTERFACE
 		-fsanitize=${HEADWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -12,4 +12,5 @@ if(TARGET headway_static)
 	install(FILES ${PROJECT_BINARY_DIR}/headway.pc
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+install(TARGETS headway_collect LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway)
 install(FILES include/headway.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)

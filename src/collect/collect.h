@@ -43,8 +43,8 @@ void collect_set_recording(bool on);
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation);
 
 /* One file a source. Each is called once a process, from the constructor or from its injection entry. */
-void cuda_init(void);    /* by InitializeInjection */
-void cuda_finish(void);  /* at exit, when recording ends for good */
+void cuda_init(void);   /* by InitializeInjection */
+void cuda_finish(void); /* at exit, when recording ends for good */
 void cuda_after_fork(void);
 
 #endif

@@ -5,7 +5,10 @@
  * numbers over time. A spool is a row of chunks of REC_CHUNK_BYTES; each begins with a struct
  * rec_chunk and goes on in slots of 32 bytes. A record is a run of slots in one chunk; its first 8 bytes
  * are a struct rec_head. 'used' of a chunk is stored with release order after the record is whole, so a
- * reader never sees a part of one, whenever the writer died.
+ * reader never sees a part of one, whenever the writer died. The last chunk of a file may be shorter than
+ * the others (a thread's first is begun with 32 KiB), but never shorter than its 'used'; a chunk with 'used'
+ * below 2 is empty. A file that is a ring (rec_control.keep_s) holds chunks in any order, 'index' tells it;
+ * definitions are then in another file of the thread, so that none is overwritten.
  *
  * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the process, defined
  * by a record in any of its spools (read all spools of a process before resolving). A child after fork
@@ -25,9 +28,9 @@ struct rec_chunk { /* the first two slots of a chunk */
 	uint64_t magic;
 	uint32_t version;
 	uint32_t pid, tid;
-	uint32_t index;      /* of this chunk in its file */
+	uint32_t index;      /* number of this chunk among all that its file ever had */
 	uint32_t used;       /* slots in use, these two included; written with release order */
-	uint32_t dropped;    /* records that found no room since the last chunk (disk full, chunk refused) */
+	uint32_t dropped;    /* records that found no room while this was the thread's chunk (disk full) */
 	int64_t opened;      /* time */
 	uint64_t process;    /* start time of the process in ns: with pid its identity in this run */
 	uint8_t spare[16];
@@ -48,9 +51,11 @@ enum rec_type {
 	REC_STRING,   /* value: id; struct rec_string */
 	REC_SHAPE,    /* value: id; struct rec_shape */
 	REC_CODE,     /* value: id; struct rec_code */
-	REC_PROCESS,  /* struct rec_process: first record of a process */
+	REC_PROCESS,  /* struct rec_process: among the first records of a process; again when more is known,
+		       * the last one stands */
 	REC_EXIT,     /* the process ended in good order (or exec'ed: flags 1); struct rec_time */
-	REC_THREAD,   /* value: tid; struct rec_name: the thread's name, given by the program or the kernel */
+	REC_THREAD,   /* value: tid; struct rec_name: the thread's name; flags 1: given by the program through
+		       * NVTX (wins), 0: the kernel's; of several the last stands */
 	REC_MODULE,   /* struct rec_module: a mapped shared object */
 	REC_DEVICE, REC_CONTEXT, REC_STREAM,
 	/* events */
@@ -286,7 +291,9 @@ struct rec_control {
 	uint32_t keep_s;         /* 0, or a ring: chunks older than this may be reused */
 	char nvtx_range[256];    /* capture range "range@domain" */
 	char library[1024];      /* path of the collect library, to inject again after exec */
-	uint8_t spare[616];
+	uint64_t dropped;        /* atomic, by targets: records lost where there was no chunk to count them in */
+	uint32_t capturing;      /* atomic, by targets: open NVTX capture ranges of all processes */
+	uint8_t spare[604];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");
 

@@ -1,0 +1,381 @@
+/* exec.c - programs that this one becomes or starts are part of the run too.
+ *
+ * Stands in for the exec and posix_spawn families: the environment that is handed on has the collector in
+ * it, also when the program passes one of its own. What cannot be preloaded into (another C library,
+ * another architecture) gets an environment without it, since its loader would complain or give up.
+ * Everything is on the stack and nothing is remembered: these functions run in vfork children too.
+ */
+#include <alloca.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/process.h"
+#include "collect/spool.h"
+#include "collect/sys.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern char **environ;
+
+enum {
+	MOST_VARIABLES = 4096, /* an environment with more is passed on as it is */
+	MOST_PRELOAD = 8192,   /* bytes of LD_PRELOAD, likewise */
+	MOST_PATH = 4096,
+	KEPT = 3,
+};
+
+static int (*real_execve)(const char *, char *const *, char *const *);
+static int (*real_execvpe)(const char *, char *const *, char *const *);
+static int (*real_fexecve)(int, char *const *, char *const *);
+static int (*real_posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			       const posix_spawnattr_t *, char *const *, char *const *);
+static int (*real_posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+				const posix_spawnattr_t *, char *const *, char *const *);
+
+/* What the run put into our own environment, "NAME=value"; empty: it did not. */
+static const char *const kept_names[KEPT] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
+					     "NVTX_INJECTION64_PATH"};
+static char kept[KEPT][MOST_PATH];
+static bool preloaded; /* by LD_PRELOAD: then it is handed on as well */
+
+void exec_init(void)
+{
+	*(void **)&real_execve = dlsym(RTLD_NEXT, "execve");
+	*(void **)&real_execvpe = dlsym(RTLD_NEXT, "execvpe");
+	*(void **)&real_fexecve = dlsym(RTLD_NEXT, "fexecve");
+	*(void **)&real_posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
+	*(void **)&real_posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
+	const char *preload = getenv("LD_PRELOAD");
+	preloaded = preload && collect_control && collect_control->library[0] &&
+		    strstr(preload, collect_control->library);
+	for (size_t i = 0; i < KEPT && preloaded; i++) {
+		const char *value = getenv(kept_names[i]);
+		if (value && strlen(kept_names[i]) + strlen(value) + 2 <= MOST_PATH)
+			stpcpy(stpcpy(stpcpy(kept[i], kept_names[i]), "="), value);
+	}
+}
+
+/* ---- can the collector go into it? -------------------------------------------------------------- */
+
+static bool elf_takes_us(int fd, const Elf64_Ehdr *header)
+{
+	Elf64_Ehdr own;
+	memcpy(&own, header, sizeof own);
+#ifdef __x86_64__
+	if (own.e_machine != EM_X86_64)
+		return false;
+#elif defined(__aarch64__)
+	if (own.e_machine != EM_AARCH64)
+		return false;
+#endif
+	if (own.e_ident[EI_CLASS] != ELFCLASS64)
+		return false;
+	for (unsigned i = 0; i < own.e_phnum && i < 64; i++) {
+		Elf64_Phdr part;
+		long at = (long)(own.e_phoff + (uint64_t)i * sizeof part);
+		if (syscall(SYS_pread64, fd, &part, sizeof part, at) != (long)sizeof part)
+			return true;
+		if (part.p_type != PT_INTERP)
+			continue;
+		char loader[256] = {0};
+		syscall(SYS_pread64, fd, loader, sizeof loader - 1, (long)part.p_offset);
+		return strstr(loader, "/ld-linux") != NULL;
+	}
+	return true; /* static: preloading does nothing, and its children may want it */
+}
+
+/* When in doubt, yes: that is what the environment would do by itself. */
+static bool file_takes_us(const char *path, int scripts_deep)
+{
+	char head[256] = {0};
+	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return true;
+	bool takes = true;
+	long size = sys_read(fd, head, sizeof head - 1);
+	if (size >= (long)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
+		takes = elf_takes_us(fd, (const void *)head);
+	sys_close(fd);
+	if (size > 2 && head[0] == '#' && head[1] == '!' && scripts_deep > 0) {
+		char *interpreter = head + 2 + strspn(head + 2, " \t");
+		interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
+		takes = file_takes_us(interpreter, scripts_deep - 1);
+	}
+	return takes;
+}
+
+/* As execvp would find it. */
+static bool command_takes_us(const char *name)
+{
+	const char *path = getenv("PATH");
+	if (strchr(name, '/') || !path)
+		return file_takes_us(name, 2);
+	size_t length = strlen(name);
+	for (const char *end; *path; path = *end ? end + 1 : end) {
+		char full[MOST_PATH];
+		end = strchrnul(path, ':');
+		size_t folder = (size_t)(end - path);
+		if (folder == 0 || folder + length + 2 > sizeof full)
+			continue;
+		memcpy(full, path, folder);
+		full[folder] = '/';
+		memcpy(full + folder + 1, name, length + 1);
+		if (syscall(SYS_faccessat, AT_FDCWD, full, X_OK) == 0)
+			return file_takes_us(full, 2);
+	}
+	return true;
+}
+
+/* ---- the environment to hand on ----------------------------------------------------------------- */
+
+static bool has_name(const char *variable, const char *name, size_t length)
+{
+	return strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
+/* LD_PRELOAD with the collector in it (last: what the program preloads itself comes first, as it must for
+ * sanitizers), or without. */
+static void write_preload(char *into, const char *value, bool with)
+{
+	const char *library = collect_control->library;
+	size_t length = strlen(library);
+	char *at = stpcpy(into, "LD_PRELOAD=");
+	const char *empty = at;
+	for (const char *part = value; *part;) {
+		size_t size = strcspn(part, ": ");
+		bool ours = size == length && memcmp(part, library, length) == 0;
+		if (size && !ours) {
+			if (at != empty)
+				*at++ = ':';
+			memcpy(at, part, size);
+			at += size;
+		}
+		part += size + (part[size] != '\0');
+	}
+	if (with) {
+		if (at != empty)
+			*at++ = ':';
+		at = stpcpy(at, library);
+	}
+	*at = '\0';
+}
+
+/* Bytes that hand_on needs for this environment, 0: it is passed on as it is. */
+static size_t handed_size(char *const *given)
+{
+	if (!preloaded || !kept[0][0])
+		return 0;
+	size_t n = 0, preload = 0;
+	for (; given && given[n]; n++) {
+		if (n == MOST_VARIABLES)
+			return 0;
+		if (!preload && has_name(given[n], "LD_PRELOAD", 10))
+			preload = strlen(given[n]);
+	}
+	if (preload > MOST_PRELOAD)
+		return 0;
+	return (n + KEPT + 2) * sizeof(char *) + preload + strlen(collect_control->library) +
+	       sizeof "LD_PRELOAD=:";
+}
+
+/* The environment for a program that takes us, or does not, in so much room. */
+static char *const *hand_on(void *room, char *const *given, bool takes)
+{
+	if (!room)
+		return given;
+	char **variables = room;
+	size_t n = 0;
+	while (given && given[n])
+		n++;
+	char *preload = (char *)(variables + n + KEPT + 2);
+	bool seen[KEPT] = {false}, preload_seen = false;
+	for (size_t v = 0; v < n; v++) {
+		variables[v] = given[v];
+		for (size_t i = 0; i < KEPT; i++)
+			seen[i] |= has_name(given[v], kept_names[i], strlen(kept_names[i]));
+		if (preload_seen || !has_name(given[v], "LD_PRELOAD", 10))
+			continue;
+		preload_seen = true;
+		write_preload(preload, given[v] + 11, takes);
+		variables[v] = preload;
+	}
+	if (takes && !preload_seen) {
+		write_preload(preload, "", true);
+		variables[n++] = preload;
+	}
+	/* A program that set one of these otherwise wants another tool there. */
+	for (size_t i = 0; i < KEPT; i++)
+		if (!seen[i] && kept[i][0])
+			variables[n++] = kept[i];
+	variables[n] = NULL;
+	return variables;
+}
+
+/* On the caller's stack; NULL: no room needed. */
+#define HANDED_ROOM(given) (handed_size(given) ? alloca(handed_size(given)) : NULL)
+
+/* ---- leaving by exec ---------------------------------------------------------------------------- */
+
+/* The process's last word in this image; taken back if the exec fails. */
+static struct rec_time *say_goodbye(void)
+{
+	if (!collect_control || process_is_borrowed())
+		return NULL;
+	struct rec_time *record = collect_reserve(REC_EXIT, 1);
+	if (!record)
+		return NULL;
+	record->head.flags = 1;
+	record->time = collect_now();
+	collect_publish();
+	return record;
+}
+
+static void take_back(struct rec_time *goodbye)
+{
+	int saved = errno;
+	if (goodbye)
+		spool_withdraw(&goodbye->head);
+	errno = saved;
+}
+
+static int exec_path(const char *path, char *const *arguments, char *const *given)
+{
+	int saved = errno;
+	void *room = HANDED_ROOM(given);
+	char *const *variables = hand_on(room, given, !room || !path || file_takes_us(path, 2));
+	struct rec_time *goodbye = say_goodbye();
+	errno = saved;
+	int result = real_execve ? real_execve(path, arguments, variables)
+				 : (int)syscall(SYS_execve, path, arguments, variables);
+	take_back(goodbye);
+	return result;
+}
+
+static int exec_command(const char *name, char *const *arguments, char *const *given)
+{
+	int saved = errno;
+	if (!real_execvpe) {
+		errno = ENOSYS;
+		return -1;
+	}
+	void *room = HANDED_ROOM(given);
+	char *const *variables = hand_on(room, given, !room || !name || command_takes_us(name));
+	struct rec_time *goodbye = say_goodbye();
+	errno = saved;
+	int result = real_execvpe(name, arguments, variables);
+	take_back(goodbye);
+	return result;
+}
+
+EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
+{
+	return exec_path(path, arguments, variables);
+}
+
+EXPORT int execv(const char *path, char *const arguments[])
+{
+	return exec_path(path, arguments, environ);
+}
+
+EXPORT int execvp(const char *name, char *const arguments[])
+{
+	return exec_command(name, arguments, environ);
+}
+
+EXPORT int execvpe(const char *name, char *const arguments[], char *const variables[])
+{
+	return exec_command(name, arguments, variables);
+}
+
+EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
+{
+	if (!real_fexecve) {
+		errno = ENOSYS;
+		return -1;
+	}
+	void *room = HANDED_ROOM(variables);
+	struct rec_time *goodbye = say_goodbye();
+	int result = real_fexecve(fd, arguments, hand_on(room, variables, true));
+	take_back(goodbye);
+	return result;
+}
+
+static size_t count_arguments(const char *first, va_list list)
+{
+	size_t n = 0;
+	for (const char *next = first; next; next = va_arg(list, const char *))
+		n++;
+	return n;
+}
+
+/* The arguments of an execl call as an array; yields the environment that follows them in execle. */
+static char *const *gather(char **into, const char *first, va_list list, bool with_variables)
+{
+	for (const char *next = first; next; next = va_arg(list, const char *))
+		*into++ = (char *)(uintptr_t)next;
+	*into = NULL;
+	return with_variables ? va_arg(list, char *const *) : environ;
+}
+
+/* Both walks over the arguments of a variadic function, whose frame the array must live in. */
+#define GATHER(arguments, variables, first, with_variables)                                        \
+	va_list list;                                                                              \
+	va_start(list, first);                                                                     \
+	char **arguments = alloca((count_arguments(first, list) + 1) * sizeof *arguments);         \
+	va_end(list);                                                                              \
+	va_start(list, first);                                                                     \
+	char *const *variables = gather(arguments, first, list, with_variables);                   \
+	va_end(list)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	GATHER(arguments, variables, first, false);
+	return exec_path(path, arguments, variables);
+}
+
+EXPORT int execlp(const char *name, const char *first, ...)
+{
+	GATHER(arguments, variables, first, false);
+	return exec_command(name, arguments, variables);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	GATHER(arguments, variables, first, true);
+	return exec_path(path, arguments, variables);
+}
+
+EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+		       const posix_spawn_file_actions_t *restrict actions,
+		       const posix_spawnattr_t *restrict attributes,
+		       char *const arguments[restrict], char *const given[restrict])
+{
+	if (!real_posix_spawn)
+		return ENOSYS;
+	int saved = errno;
+	void *room = HANDED_ROOM(given);
+	char *const *variables = hand_on(room, given, !room || file_takes_us(path, 2));
+	errno = saved;
+	return real_posix_spawn(pid, path, actions, attributes, arguments, variables);
+}
+
+EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict name,
+			const posix_spawn_file_actions_t *restrict actions,
+			const posix_spawnattr_t *restrict attributes,
+			char *const arguments[restrict], char *const given[restrict])
+{
+	if (!real_posix_spawnp)
+		return ENOSYS;
+	int saved = errno;
+	void *room = HANDED_ROOM(given);
+	char *const *variables = hand_on(room, given, !room || command_takes_us(name));
+	errno = saved;
+	return real_posix_spawnp(pid, name, actions, attributes, arguments, variables);
+}

@@ -1,0 +1,156 @@
+/* modules.c - the shared objects of the process, for whoever unwinds its stacks.
+ *
+ * Objects are told once, and again whatever appeared since, each time a stack is taken and at exit. The
+ * loader's own counters say when there is something new. The lock that the loader holds while it calls
+ * back is not the one that dlopen holds while constructors run, so that a stack taken anywhere cannot
+ * block here.
+ */
+#include <elf.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/process.h"
+#include "collect/spool.h"
+#include "collect/sys.h"
+
+enum { MOST_MODULES = 8192 };
+
+struct known {
+	uint64_t base, name; /* load address; hash of the path */
+};
+
+static atomic_flag scanning = ATOMIC_FLAG_INIT;
+static struct known *known; /* told already; under 'scanning', like the rest */
+static uint32_t known_count;
+static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads at the last scan */
+
+void modules_after_fork(void)
+{
+	known_count = 0;
+	atomic_store(&changes_seen, 0);
+	atomic_flag_clear(&scanning);
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool is_known(uint64_t base, uint64_t name)
+{
+	for (uint32_t i = 0; i < known_count; i++)
+		if (known[i].base == base && known[i].name == name)
+			return true;
+	if (known_count < MOST_MODULES)
+		known[known_count++] = (struct known){base, name};
+	return false;
+}
+
+static bool is_mapped(const struct dl_phdr_info *object, const ElfW(Phdr) * part)
+{
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
+		if (load->p_type == PT_LOAD && (load->p_flags & PF_R) &&
+		    part->p_vaddr >= load->p_vaddr &&
+		    part->p_vaddr + part->p_filesz <= load->p_vaddr + load->p_filesz)
+			return true;
+	}
+	return false;
+}
+
+static void copy_build_id(struct rec_module *record, const char *at, size_t size, size_t align)
+{
+	size_t pad = align == 8 ? 7 : 3;
+	while (size >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const void *)at;
+		size_t name = (note->n_namesz + pad) & ~pad, text = (note->n_descsz + pad) & ~pad;
+		if (name > size || text > size || sizeof *note + name + text > size)
+			return;
+		const char *bytes = at + sizeof *note;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+		    memcmp(bytes, "GNU", 4) == 0) {
+			size_t length = note->n_descsz < sizeof record->build_id
+						? note->n_descsz
+						: sizeof record->build_id;
+			memcpy(record->build_id, bytes + name, length);
+			record->build_id_length = (uint8_t)length;
+			return;
+		}
+		at += sizeof *note + name + text;
+		size -= sizeof *note + name + text;
+	}
+}
+
+static void fill(struct rec_module *record, const struct dl_phdr_info *object)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+		if (part->p_type == PT_LOAD) {
+			low = part->p_vaddr < low ? part->p_vaddr : low;
+			if (part->p_vaddr + part->p_memsz > high)
+				high = part->p_vaddr + part->p_memsz;
+		} else if (part->p_type == PT_NOTE && is_mapped(object, part)) {
+			copy_build_id(record, (const char *)object->dlpi_addr + part->p_vaddr,
+				      part->p_filesz, part->p_align);
+		}
+	}
+	record->base = object->dlpi_addr;
+	record->size = high;
+	record->low = low == UINT64_MAX ? object->dlpi_addr : object->dlpi_addr + low;
+}
+
+static int look(struct dl_phdr_info *object, size_t size, void *first)
+{
+	(void)size;
+	bool is_main = *(bool *)first;
+	*(bool *)first = false;
+	if (is_known(object->dlpi_addr, hash_of(object->dlpi_name)))
+		return 0;
+	char path[4096];
+	uint32_t text = 0;
+	if (object->dlpi_name[0]) {
+		text = collect_string_z(object->dlpi_name);
+	} else if (is_main) {
+		long length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof path);
+		text = length > 0 ? collect_string(path, (size_t)length) : 0;
+	}
+	struct rec_module *record = collect_reserve(REC_MODULE, 2);
+	if (!record)
+		return 0;
+	record->head.flags = is_main;
+	record->path = text;
+	fill(record, object);
+	collect_publish();
+	return 0;
+}
+
+/* Only the first object is looked at. One more, so that it is never 0. */
+static int count_changes(struct dl_phdr_info *object, size_t size, void *changes)
+{
+	(void)size;
+	*(uint64_t *)changes = object->dlpi_adds + object->dlpi_subs + 1;
+	return 1;
+}
+
+void modules_scan(void)
+{
+	uint64_t changes = 0;
+	dl_iterate_phdr(count_changes, &changes);
+	if (changes == atomic_load_explicit(&changes_seen, memory_order_relaxed) || !spool_own() ||
+	    atomic_flag_test_and_set_explicit(&scanning, memory_order_acquire))
+		return;
+	if (!known)
+		known = sys_memory(MOST_MODULES * sizeof *known);
+	if (known) {
+		bool first = true;
+		dl_iterate_phdr(look, &first);
+		atomic_store(&changes_seen, changes);
+	}
+	atomic_flag_clear_explicit(&scanning, memory_order_release);
+}

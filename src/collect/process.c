@@ -1,0 +1,250 @@
+/* process.c - a process of the run: how it joins, what it says about itself, how it leaves.
+ *
+ * The constructor runs in every process that the library is preloaded into, before the program's own code.
+ * Without a run directory in the environment, or with one that is not ours, nothing happens at all.
+ * A child after fork registers anew (the atfork handler; or, where none was called, its first record).
+ * Whatever ends a process without its exit handlers loses nothing but REC_EXIT.
+ */
+#include "collect/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "collect/collect.h"
+#include "collect/spool.h"
+#include "collect/sys.h"
+
+/* cuda.c may be left out of a build (tests of the rest). */
+#pragma weak cuda_finish
+#pragma weak cuda_after_fork
+
+struct process process;
+
+/* 1, in a page that the kernel wipes in a forked child; NULL: the kernel cannot. */
+static uint32_t *alive;
+static uint32_t python_version;
+static struct ranks {
+	int32_t rank, local_rank, world;
+} ranks;
+
+/* ---- what it says ------------------------------------------------------------------------------- */
+
+static int32_t number_of_variable(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *text = getenv(*names);
+		char *end;
+		long number = text ? strtol(text, &end, 10) : -1;
+		if (text && end != text && !*end && number >= 0 && number <= INT32_MAX)
+			return (int32_t)number;
+	}
+	return -1;
+}
+
+static struct ranks ranks_of_environment(void)
+{
+	static const char *const rank[] = {"RANK",      "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+					   "PMIX_RANK", "MV2_COMM_WORLD_RANK",  "SLURM_PROCID",
+					   NULL};
+	static const char *const local[] = {"LOCAL_RANK",      "OMPI_COMM_WORLD_LOCAL_RANK",
+					    "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+					    "SLURM_LOCALID",   NULL};
+	static const char *const world[] = {
+		"WORLD_SIZE",          "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
+		"MV2_COMM_WORLD_SIZE", "SLURM_NTASKS",         NULL};
+	return (struct ranks){
+		.rank = number_of_variable(rank),
+		.local_rank = number_of_variable(local),
+		.world = number_of_variable(world),
+	};
+}
+
+/* The id of a small file's contents, cut to what a text may have. */
+static uint32_t text_of_file(const char *path)
+{
+	char *text = sys_memory(REC_MAX_TEXT);
+	int fd = text ? sys_open(path, O_RDONLY) : -1;
+	size_t length = 0;
+	while (fd >= 0 && length < REC_MAX_TEXT) {
+		long got = sys_read(fd, text + length, REC_MAX_TEXT - length);
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+	}
+	if (fd >= 0)
+		sys_close(fd);
+	while (length && text[length - 1] == '\0')
+		length--;
+	uint32_t id = length ? collect_string(text, length) : 0;
+	if (text)
+		sys_unmap(text, REC_MAX_TEXT);
+	return id;
+}
+
+static void put_process(void)
+{
+	char exe[4096], host[256] = "";
+	long length = syscall(SYS_readlink, "/proc/self/exe", exe, sizeof exe);
+	gethostname(host, sizeof host - 1);
+	uint32_t exe_id = length > 0 ? collect_string(exe, (size_t)length) : 0;
+	uint32_t command_id = text_of_file("/proc/self/cmdline");
+	uint32_t host_id = collect_string_z(host);
+	struct rec_process *record = collect_reserve(REC_PROCESS, 2);
+	if (!record)
+		return;
+	record->start = process.start;
+	record->pid = process.pid;
+	record->parent = (uint32_t)syscall(SYS_getppid);
+	record->exe = exe_id;
+	record->command = command_id;
+	record->rank = ranks.rank;
+	record->local_rank = ranks.local_rank;
+	record->world = ranks.world;
+	record->python = python_version;
+	record->host = host_id;
+	collect_publish();
+}
+
+void process_look_again(uint32_t python)
+{
+	struct ranks now = ranks_of_environment();
+	if (memcmp(&now, &ranks, sizeof now) == 0 && (!python || python == python_version))
+		return;
+	ranks = now;
+	python_version = python ? python : python_version;
+	put_process();
+}
+
+static int64_t clock_of(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void put_clock(void)
+{
+	struct rec_clock *record = collect_reserve(REC_CLOCK, 1);
+	if (!record)
+		return;
+	int64_t before = clock_of(CLOCK_MONOTONIC);
+	record->raw = clock_of(CLOCK_MONOTONIC_RAW);
+	record->realtime = clock_of(CLOCK_REALTIME);
+	record->monotonic = before + (clock_of(CLOCK_MONOTONIC) - before) / 2;
+	collect_publish();
+}
+
+/* ---- fork, vfork, exit -------------------------------------------------------------------------- */
+
+bool process_is_borrowed(void)
+{
+	return alive && *alive && sys_pid() != process.pid;
+}
+
+static void become(void)
+{
+	process.pid = sys_pid();
+	process.start = collect_now();
+	process.generation++;
+	if (alive)
+		*alive = 1;
+}
+
+void process_after_fork(void)
+{
+	if (!collect_control || sys_pid() == process.pid || process_is_borrowed())
+		return;
+	int saved = errno;
+	become();
+	strings_after_fork();
+	spool_after_fork();
+	modules_after_fork();
+	python_after_fork();
+	if (cuda_after_fork)
+		cuda_after_fork();
+	put_process();
+	put_clock();
+	errno = saved;
+}
+
+static void process_exit(void)
+{
+	static _Atomic uint32_t
+		ended; /* the generation that did: a child after fork ends for itself */
+	if (!collect_control || process_is_borrowed() ||
+	    atomic_exchange(&ended, process.generation) == process.generation)
+		return;
+	int saved = errno;
+	if (cuda_finish)
+		cuda_finish();
+	process_look_again(0);
+	spool_name_threads();
+	modules_scan();
+	put_clock();
+	struct rec_time *record = collect_reserve(REC_EXIT, 1);
+	if (record) {
+		record->time = collect_now();
+		collect_publish();
+	}
+	errno = saved;
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------ */
+
+static struct rec_control *map_control(const char *run)
+{
+	char path[sizeof process.run + 16];
+	snprintf(path, sizeof path, "%s/control", run);
+	int fd = sys_open(path, O_RDWR);
+	if (fd < 0)
+		return NULL;
+	struct stat about;
+	struct rec_control *control = MAP_FAILED;
+	if (fstat(fd, &about) == 0 && (size_t)about.st_size >= sizeof *control)
+		control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	sys_close(fd);
+	if (control == MAP_FAILED)
+		return NULL;
+	if (control->magic == REC_MAGIC && control->version == REC_VERSION)
+		return control;
+	munmap(control, sizeof *control);
+	return NULL;
+}
+
+static void join(struct rec_control *control, const char *run)
+{
+	strcpy(process.run, run);
+	alive = sys_memory(4096);
+	if (alive && sys_advise(alive, 4096, MADV_WIPEONFORK) != 0) {
+		sys_unmap(alive, 4096);
+		alive = NULL;
+	}
+	become();
+	ranks = ranks_of_environment();
+	collect_control = control;
+	put_process();
+	put_clock();
+	modules_scan();
+	pthread_atfork(NULL, NULL, process_after_fork);
+	atexit(process_exit);
+	at_quick_exit(process_exit);
+}
+
+static __attribute__((constructor)) void process_begin(void)
+{
+	int saved = errno;
+	const char *run = getenv("HEADWAY_RUN");
+	if (run && run[0] == '/' && strlen(run) < sizeof process.run) {
+		struct rec_control *control = map_control(run);
+		if (control && spool_init())
+			join(control, run);
+	}
+	exec_init();
+	errno = saved;
+}

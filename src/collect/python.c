@@ -1,0 +1,4 @@
+#include "collect/process.h"
+void python_after_fork(void)
+{
+}

@@ -1,0 +1,482 @@
+/* spool.c - a thread's records, in chunks of a file that outlive the process.
+ *
+ * The owner thread alone writes. A chunk is allocated on disk before it is mapped, so that a full disk
+ * costs records (counted) and never a SIGBUS. No file stays open: the program's descriptors are its own.
+ * A record is published by one release store of the chunk's 'used'.
+ *
+ * Three things may interrupt a thread here: a signal handler that records (refused while a record is being
+ * written, and counted), a fork (the child's copy of struct spool is wiped by the kernel, see spool.h) and
+ * the thread's end (later records are counted, not kept).
+ */
+#include "collect/spool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "collect/collect.h"
+#include "collect/process.h"
+#include "collect/sys.h"
+
+enum {
+	PAGE = 4096,
+	CHUNK_SLOTS = REC_CHUNK_BYTES / REC_SLOT,
+	FIRST_BYTES = 32 * 1024, /* of a file's first chunk at first: most processes need no more */
+	RING_CHUNKS = 4096,      /* 1 GiB a thread */
+	LAST_FAREWELL = 3,       /* of PTHREAD_DESTRUCTOR_ITERATIONS (4) */
+};
+static const int64_t retry_after = 10 * 1000 * 1000;
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* What is kept whole when the spool is a ring: definitions, and what is said about the recording. */
+#define BIT(type) (UINT64_C(1) << (type))
+static const uint64_t definitions = (BIT(REC_STREAM + 1) - 1) | BIT(REC_NAME) | BIT(REC_NOTE) |
+				    BIT(REC_DROP) | BIT(REC_CLOCK) | BIT(REC_RECORDING) |
+				    BIT(REC_PROPERTY);
+static_assert(REC_TYPES <= 64, "types fit a word");
+
+/* The thread's spool; one of the two below; or NULL: not made yet. */
+static _Thread_local struct spool *mine __attribute__((tls_model("initial-exec")));
+static struct spool
+	making; /* the thread is about to make its spool, and was interrupted by a signal */
+static struct spool closed; /* the thread is ending */
+
+static pthread_key_t key;
+static bool key_made;
+
+static bool pages_are_wiped; /* the kernel wipes spools in forked children (Linux 4.14) */
+
+static atomic_flag list_lock = ATOMIC_FLAG_INIT;
+static struct spool *list; /* under list_lock */
+
+/* ---- chunks ------------------------------------------------------------------------------------- */
+
+/* A limit on the size of files would end the program by SIGXFSZ instead of failing. */
+static bool file_may_grow_to(uint64_t size)
+{
+	struct rlimit limit;
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       size <= limit.rlim_cur;
+}
+
+static int file_open(struct spool *spool, struct spool_file *file)
+{
+	static const uint32_t names_tried = 1000;
+	char path[sizeof process.run + 64];
+	uint32_t last = file->number + (file->created ? 1 : names_tried);
+	for (; file->number < last; file->number++) {
+		snprintf(path, sizeof path, "%s/%u.%u.%u.spool", process.run, process.pid,
+			 spool->tid, file->number);
+		int fd = sys_open(path, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
+		if (fd >= 0)
+			file->created = true;
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+/* Allocates and maps a piece of the file; NULL when there is no room for it. */
+static void *file_map(struct spool *spool, struct spool_file *file, uint64_t offset, size_t size)
+{
+	if (!file_may_grow_to(offset + size))
+		return NULL;
+	int fd = file_open(spool, file);
+	if (fd < 0)
+		return NULL;
+	int failed;
+	do
+		failed = posix_fallocate(fd, (off_t)offset, (off_t)size);
+	while (failed == EINTR);
+	void *at = MAP_FAILED;
+	if (!failed)
+		at = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				     (long)offset);
+	sys_close(fd);
+	if (at == MAP_FAILED)
+		return NULL;
+	if (sys_advise(at, size, MADV_POPULATE_WRITE) != 0 &&
+	    (errno == EFAULT || errno == ENOMEM)) {
+		sys_unmap(at, size);
+		return NULL;
+	}
+	if (pages_are_wiped)
+		sys_advise(at, size, MADV_DONTFORK);
+	return at;
+}
+
+static void file_unmap(struct spool_file *file)
+{
+	if (file->chunk)
+		sys_unmap(file->chunk, (size_t)file->limit * REC_SLOT);
+	file->chunk = NULL;
+	file->used = file->limit = 0;
+}
+
+/* Ring: the chunk that was left longest ago, if that is longer than asked for; else a new one. */
+static uint32_t file_next_position(struct spool_file *file, int64_t now)
+{
+	if (!file->closed)
+		return file->chunks;
+	file->closed[file->position] = now;
+	uint32_t oldest = 0;
+	for (uint32_t i = 1; i < file->chunks; i++)
+		if (file->closed[i] < file->closed[oldest])
+			oldest = i;
+	int64_t keep = (int64_t)collect_control->keep_s * 1000000000;
+	if (file->chunks && (file->closed[oldest] < now - keep || file->chunks == RING_CHUNKS))
+		return oldest;
+	return file->chunks;
+}
+
+/* The rest of a file's first chunk, which was begun small. */
+static bool file_widen(struct spool *spool, struct spool_file *file)
+{
+	struct rec_chunk *whole =
+		file_map(spool, file, (uint64_t)file->position * REC_CHUNK_BYTES, REC_CHUNK_BYTES);
+	if (!whole)
+		return false;
+	sys_unmap(file->chunk, (size_t)file->limit * REC_SLOT);
+	file->chunk = whole;
+	file->limit = CHUNK_SLOTS;
+	return true;
+}
+
+static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
+{
+	uint32_t position = file_next_position(file, now);
+	size_t size = file->chunks ? REC_CHUNK_BYTES : FIRST_BYTES;
+	struct rec_chunk *chunk = file_map(spool, file, (uint64_t)position * REC_CHUNK_BYTES, size);
+	if (!chunk)
+		return false;
+	if (position < file->chunks) {
+		/* Reused: empty to readers before anything in it changes. */
+		atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 0, memory_order_release);
+		memset((char *)chunk + sizeof *chunk, 0, REC_CHUNK_BYTES - sizeof *chunk);
+	} else {
+		file->chunks++;
+	}
+	*chunk = (struct rec_chunk){
+		.magic = REC_MAGIC,
+		.version = REC_VERSION,
+		.pid = process.pid,
+		.tid = spool->tid,
+		.index = file->index++,
+		.opened = now,
+		.process = (uint64_t)process.start,
+	};
+	atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 2, memory_order_release);
+	file_unmap(file);
+	file->chunk = chunk;
+	file->position = position;
+	file->used = 2;
+	file->limit = (uint32_t)(size / REC_SLOT);
+	return true;
+}
+
+/* Makes room for so many slots. After a refusal it is tried again now and then: disks get room back. */
+static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
+{
+	if (slots > CHUNK_SLOTS - 2)
+		return false;
+	int64_t now = collect_now();
+	if (file->refused && now - file->refused < retry_after)
+		return false;
+	bool room = file->chunk && file->limit < CHUNK_SLOTS && file_widen(spool, file) &&
+		    file->used + slots <= file->limit;
+	if (!room)
+		room = file_next(spool, file, now);
+	if (room && file->used + slots > file->limit)
+		room = file_widen(spool, file);
+	file->refused = room ? 0 : now;
+	return room;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+static void list_take(void)
+{
+	while (atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire))
+		syscall(SYS_sched_yield);
+}
+
+static void list_give(void)
+{
+	atomic_flag_clear_explicit(&list_lock, memory_order_release);
+}
+
+static void list_add(struct spool *spool)
+{
+	list_take();
+	spool->next = list;
+	spool->previous = NULL;
+	if (list)
+		list->previous = spool;
+	list = spool;
+	spool->listed = true;
+	list_give();
+}
+
+static void list_remove(struct spool *spool)
+{
+	list_take();
+	if (spool->previous)
+		spool->previous->next = spool->next;
+	else
+		list = spool->next;
+	if (spool->next)
+		spool->next->previous = spool->previous;
+	spool->listed = false;
+	list_give();
+}
+
+/* The kernel's name of a thread, without the newline. */
+static size_t thread_comm(uint32_t tid, char name[SPOOL_COMM])
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
+	int fd = sys_open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	long length = sys_read(fd, name, SPOOL_COMM);
+	sys_close(fd);
+	if (length > 0 && name[length - 1] == '\n')
+		length--;
+	return length > 0 ? (size_t)length : 0;
+}
+
+static void thread_name(const struct spool *spool, char last[SPOOL_COMM])
+{
+	char name[SPOOL_COMM] = {0};
+	size_t length = thread_comm(spool->tid, name);
+	if (!length || memcmp(name, spool->comm, sizeof name) == 0)
+		return;
+	memcpy(last, name, sizeof name);
+	uint32_t text = collect_string(name, length);
+	struct rec_name *record = collect_reserve(REC_THREAD, 1);
+	if (!record)
+		return;
+	record->head.value = spool->tid;
+	record->name = text;
+	collect_publish();
+}
+
+void spool_name_threads(void)
+{
+	if (!spool_own())
+		return;
+	/* The lock keeps them alive; nothing that is called here takes it. */
+	char unused[SPOOL_COMM];
+	list_take();
+	for (struct spool *spool = list; spool; spool = spool->next)
+		thread_name(spool, unused);
+	list_give();
+}
+
+static struct spool_file *file_for(struct spool *spool, enum rec_type type)
+{
+	return spool->ring && (definitions >> type & 1) ? &spool->definitions : &spool->events;
+}
+
+static void spool_close(struct spool *spool)
+{
+	list_remove(spool);
+	atomic_signal_fence(memory_order_seq_cst);
+	mine = &closed;
+	file_unmap(&spool->events);
+	file_unmap(&spool->definitions);
+	if (spool->events.closed)
+		sys_unmap(spool->events.closed, RING_CHUNKS * sizeof(int64_t));
+	sys_unmap(spool, PAGE);
+}
+
+/* Other destructors of the thread may still record: ours asks to be called again until the last round. */
+static void thread_ends(void *value)
+{
+	int saved = errno;
+	struct spool *spool = value;
+	if (spool->tid == 0) /* wiped: a child forked by a destructor, which did not record */
+		return;
+	if (spool->farewells++ == 0)
+		thread_name(spool, spool->comm);
+	if (spool->farewells < LAST_FAREWELL)
+		pthread_setspecific(key, spool);
+	else
+		spool_close(spool);
+	errno = saved;
+}
+
+/* Fills a fresh or wiped page. */
+static void spool_begin(struct spool *spool)
+{
+	spool->tid = sys_tid();
+	spool->events.number = 0;
+	if (collect_control->keep_s) {
+		spool->events.closed = sys_memory(RING_CHUNKS * sizeof(int64_t));
+		spool->ring = spool->events.closed != NULL;
+		spool->definitions.number = 1;
+	}
+	list_add(spool);
+	mine = spool;
+	pthread_setspecific(key, spool);
+	thread_name(spool, spool->comm);
+}
+
+static struct spool *spool_make(void)
+{
+	struct spool *spool = mine;
+	if (spool == &closed || spool == &making || !collect_control || !key_made ||
+	    process_is_borrowed())
+		return NULL;
+	/* In a child whose fork told nobody, this is where it is found out. */
+	process_after_fork();
+	if (mine && mine->tid)
+		return mine;
+	mine = &making;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!spool) {
+		spool = sys_memory(PAGE);
+		if (spool)
+			pages_are_wiped = sys_advise(spool, PAGE, MADV_WIPEONFORK) == 0;
+	}
+	if (spool)
+		spool_begin(spool);
+	else
+		mine = NULL;
+	return spool;
+}
+
+struct spool *spool_own(void)
+{
+	struct spool *spool = mine;
+	if (spool && spool->tid)
+		return spool;
+	int saved = errno;
+	spool = spool_make();
+	errno = saved;
+	return spool;
+}
+
+bool spool_init(void)
+{
+	key_made = pthread_key_create(&key, thread_ends) == 0;
+	return key_made;
+}
+
+void spool_after_fork(void)
+{
+	/* Nobody else is left to hold it, and the pages it names are wiped or will not be used. */
+	atomic_flag_clear(&list_lock);
+	list = NULL;
+	struct spool *spool = mine;
+	if (spool && spool->tid && spool != &closed && spool != &making) {
+		file_unmap(&spool->events);
+		file_unmap(&spool->definitions);
+		memset(spool, 0, sizeof *spool);
+	}
+}
+
+uint32_t collect_tid(void)
+{
+	struct spool *spool = mine;
+	return spool && spool->tid ? spool->tid : sys_tid();
+}
+
+/* ---- records ------------------------------------------------------------------------------------ */
+
+static void count_drop(struct spool_file *file)
+{
+	if (file && file->chunk)
+		atomic_fetch_add_explicit((_Atomic uint32_t *)&file->chunk->dropped, 1,
+					  memory_order_relaxed);
+	else if (collect_control)
+		atomic_fetch_add_explicit((_Atomic uint64_t *)&collect_control->dropped, 1,
+					  memory_order_relaxed);
+}
+
+/* The room is there. Fresh chunks are zero, so only the head is written. */
+static inline void *place(struct spool *spool, struct spool_file *file, enum rec_type type,
+			  unsigned slots)
+{
+	spool->into = file;
+	struct rec_head *head = (void *)((char *)file->chunk + (size_t)file->used * REC_SLOT);
+	*head = (struct rec_head){.type = (uint8_t)type, .slots = (uint16_t)slots};
+	return head;
+}
+
+static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, unsigned slots)
+{
+	if (!collect_control)
+		return NULL;
+	struct spool *spool = spool_own();
+	if (!spool || spool->reserved || slots == 0) {
+		if (!process_is_borrowed())
+			count_drop(spool ? spool->into : NULL);
+		return NULL;
+	}
+	int saved = errno;
+	spool->reserved = slots;
+	atomic_signal_fence(memory_order_seq_cst);
+	struct spool_file *file = file_for(spool, type);
+	bool room = file->used + slots <= file->limit || file_advance(spool, file, slots);
+	errno = saved;
+	if (room)
+		return place(spool, file, type, slots);
+	count_drop(file);
+	atomic_signal_fence(memory_order_seq_cst);
+	spool->reserved = 0;
+	return NULL;
+}
+
+void *collect_reserve(enum rec_type type, unsigned slots)
+{
+	struct spool *spool = mine;
+	if (__builtin_expect(!spool || spool->reserved, 0))
+		return reserve_slowly(type, slots);
+	struct spool_file *file = file_for(spool, type);
+	if (__builtin_expect(slots == 0 || file->used + slots > file->limit, 0))
+		return reserve_slowly(type, slots);
+	/* From here on a signal handler's records are refused; one that came before may have filled
+	 * the chunk. */
+	spool->reserved = slots;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(file->used + slots > file->limit, 0)) {
+		spool->reserved = 0;
+		return reserve_slowly(type, slots);
+	}
+	return place(spool, file, type, slots);
+}
+
+void collect_publish(void)
+{
+	struct spool *spool = mine;
+	if (!spool || !spool->reserved)
+		return;
+	struct spool_file *file = spool->into;
+	file->used += spool->reserved;
+	atomic_store_explicit((_Atomic uint32_t *)&file->chunk->used, file->used,
+			      memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	spool->reserved = 0;
+}
+
+static bool file_holds(const struct spool_file *file, const struct rec_head *head)
+{
+	const char *from = (const char *)file->chunk;
+	return from && (const char *)head >= from &&
+	       (const char *)head < from + (size_t)file->used * REC_SLOT;
+}
+
+/* Only while its chunk is mapped: a signal handler may have filled that in the meantime. */
+void spool_withdraw(struct rec_head *head)
+{
+	struct spool *spool = mine;
+	if (spool && (file_holds(&spool->events, head) || file_holds(&spool->definitions, head)))
+		head->type = REC_NONE;
+}

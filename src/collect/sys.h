@@ -1,0 +1,69 @@
+/* sys.h - system calls as the collector makes them.
+ *
+ * Straight to the kernel: no wrapper of the program or of another preloaded library sees them, none is a
+ * point where a thread can be cancelled, none takes a lock of libc. They set errno like libc's; whoever
+ * is called by the program saves and restores it.
+ */
+#ifndef HWY_COLLECT_SYS_H
+#define HWY_COLLECT_SYS_H
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static inline int sys_open(const char *path, int flags)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+}
+
+static inline void sys_close(int fd)
+{
+	syscall(SYS_close, fd);
+}
+
+static inline long sys_read(int fd, void *into, size_t size)
+{
+	return syscall(SYS_read, fd, into, size);
+}
+
+static inline uint32_t sys_pid(void)
+{
+	return (uint32_t)syscall(SYS_getpid);
+}
+
+static inline uint32_t sys_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+/* Zeroed memory of our own, NULL when there is none. */
+static inline void *sys_memory(size_t size)
+{
+	void *at = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static inline void sys_unmap(void *at, size_t size)
+{
+	syscall(SYS_munmap, at, size);
+}
+
+static inline int sys_advise(void *at, size_t size, int advice)
+{
+	return (int)syscall(SYS_madvise, at, size, advice);
+}
+
+/* Copies what can be read at 'from', as far as it goes, and never faults: the bytes copied, 0 when none,
+ * -1 when the kernel does not let us. */
+static inline long sys_peek(uint32_t pid, void *into, const void *from, size_t size)
+{
+	struct iovec local = {into, size};
+	struct iovec remote = {(void *)(uintptr_t)from, size};
+	return syscall(SYS_process_vm_readv, pid, &local, 1L, &remote, 1L, 0L);
+}
+
+#endif
