@@ -282,8 +282,6 @@ static void read_chunk(struct ingest *in, const struct spool_chunk *chunk)
 	}
 }
 
-/* Events of one kind stand next to each other in a chunk, but waits want calls that may be in another:
- * calls first, waits last. */
 static void read_events(struct ingest *in)
 {
 	uint32_t n = in->spools.n_chunks;

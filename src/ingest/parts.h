@@ -50,6 +50,7 @@ struct ingest_process { /* one image: after exec there is another */
 	struct hwy_map stream_of;  /* context, stream -> stream + 1 */
 	struct hwy_map stream_facts; /* context, stream -> index in 'streams' + 1 */
 	struct hwy_map parent_context; /* green context -> its parent + 1 */
+	struct hwy_map context_device; /* context -> the device's ordinal */
 	struct hwy_map null_streams; /* context, stream -> 1 */
 	struct hwy_map stream_names; /* stream -> text */
 	struct hwy_ids calls[2];   /* runtime, driver: cbid -> text + 1 */
@@ -103,7 +104,8 @@ struct ingest {
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
 
-	uint64_t no_time; /* device work without times */
+	struct hwy_row rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
+	uint64_t no_time; /* events without a time, or with one that cannot be */
 	uint64_t old;     /* left out by --keep */
 	struct cuda_waits *waits;
 	struct nvtx_state *nvtx;
@@ -125,6 +127,8 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 /* ---- target.c: who is who ---- */
 
 void target_settle(struct ingest *in); /* after the first pass */
+/* Words joined by NUL as one line, quoted where a shell would split them. */
+uint32_t target_command(struct ingest *in, const struct rec_string *words);
 void target_free(struct ingest_process *process);
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);

@@ -11,7 +11,7 @@
 #include "ingest/parts.h"
 #include "ingest/unwind.h"
 
-enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1 };
+enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1, DOMAIN_DRIVER = 1 };
 
 static uint64_t pair(uint32_t high, uint32_t low)
 {
@@ -84,8 +84,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Words joined by NUL as one line, quoted where a shell would split them. */
-static uint32_t command_line(struct ingest *in, const struct rec_string *words)
+uint32_t target_command(struct ingest *in, const struct rec_string *words)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./=:,@%+";
@@ -147,7 +146,7 @@ static void describe_process(struct ingest *in, struct ingest_process *process)
 		record->name = hwy_text_id(in->b, name);
 	}
 	if (command)
-		record->command = command_line(in, command->record);
+		record->command = target_command(in, command->record);
 }
 
 static void find_parents(struct ingest *in)
@@ -342,6 +341,7 @@ static void settle_contexts(struct ingest *in, struct ingest_process *process)
 		context->null_stream = said->null_stream;
 		context->green = said->parent != 0;
 		context->parent = said->parent ? (int64_t)said->parent : HWY_NONE;
+		*hwy_map_put(&process->context_device, said->head.value, NULL) = said->device;
 		*hwy_map_put(&process->null_streams, pair(said->head.value, said->null_stream),
 			     NULL) = 1;
 		if (said->parent)
@@ -437,10 +437,9 @@ static void settle_names(struct ingest *in, struct ingest_process *process)
 		case REC_NAMED_STREAM:
 			*hwy_map_put(&process->stream_names, said->number, NULL) = name;
 			break;
-		case REC_NAMED_RUNTIME_CALL:
-		case REC_NAMED_DRIVER_CALL:
-			*hwy_ids_put(&process->calls[said->head.flags == REC_NAMED_DRIVER_CALL],
-				     said->number) = 1 + ingest_text(in, process, name);
+		case REC_NAMED_CALL:
+			*hwy_ids_put(&process->calls[said->domain == DOMAIN_DRIVER], said->number) =
+				1 + ingest_text(in, process, name);
 			break;
 		default: break;
 		}
@@ -485,6 +484,7 @@ void target_free(struct ingest_process *process)
 	struct hwy_map *maps[] = {&process->thread_of,    &process->device_of,
 				  &process->stream_of,    &process->stream_facts,
 				  &process->parent_context, &process->null_streams,
+				  &process->context_device,
 				  &process->stream_names, &process->domains,
 				  &process->categories,   &process->stacks};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,

@@ -211,7 +211,7 @@ static_assert(sizeof(struct rec_range) == 2 * REC_SLOT, "two slots");
 
 enum rec_named {
 	REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAMED_CONTEXT, REC_NAMED_DEVICE,
-	REC_NAMED_RUNTIME_CALL, REC_NAMED_DRIVER_CALL /* number: the cbid that struct rec_api tells */
+	REC_NAMED_CALL, /* domain: CUPTI's (1 driver, 2 runtime); number: the cbid that struct rec_api tells */
 };
 struct rec_naming {
 	struct rec_head head;  /* flags: enum rec_named; value: string id */
