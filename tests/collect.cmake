@@ -4,12 +4,25 @@
 # preloaded library cannot come before a sanitizer.
 
 set(collect_folder ${CMAKE_CURRENT_BINARY_DIR}/collect)
+find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h
+	PATHS /usr/local/cuda/include $ENV{CUDA_HOME}/include)
+mark_as_advanced(NVTX_INCLUDE_DIR)
+if(NOT NVTX_INCLUDE_DIR)
+	summary_line("NVTX tests" "left out: nvtx3/nvToolsExt.h not found (a CUDA toolkit has it)")
+endif()
+
 file(GLOB collect_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/collect/*.c)
 foreach(source IN LISTS collect_programs)
 	get_filename_component(name ${source} NAME_WE)
+	if(name MATCHES "^nvtx" AND NOT NVTX_INCLUDE_DIR)
+		continue()
+	endif()
 	add_executable(collect_${name} ${source})
 	set_target_properties(collect_${name} PROPERTIES
 		OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${collect_folder})
+	if(NVTX_INCLUDE_DIR)
+		target_include_directories(collect_${name} SYSTEM PRIVATE ${NVTX_INCLUDE_DIR})
+	endif()
 	target_link_libraries(collect_${name} PRIVATE headway_plain Threads::Threads)
 endforeach()
 

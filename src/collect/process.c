@@ -166,6 +166,7 @@ void process_after_fork(void)
 	spool_after_fork();
 	modules_after_fork();
 	python_after_fork();
+	nvtx_after_fork();
 	if (cuda_after_fork)
 		cuda_after_fork();
 	put_process();
@@ -183,6 +184,7 @@ static void process_exit(void)
 	int saved = errno;
 	if (cuda_finish)
 		cuda_finish();
+	nvtx_exit();
 	process_look_again(0);
 	spool_name_threads();
 	modules_scan();

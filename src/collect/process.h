@@ -34,6 +34,10 @@ void modules_after_fork(void);
 /* What was kept about the parent is void. */
 void strings_after_fork(void);
 void python_after_fork(void);
+void nvtx_after_fork(void);
+
+/* A capture range that the process leaves open ends with it. */
+void nvtx_exit(void);
 
 /* exec.c: finds the functions it stands in for and remembers the environment to hand on. */
 void exec_init(void);

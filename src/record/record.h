@@ -196,7 +196,8 @@ struct rec_overhead {
 	uint32_t tid, correlation;
 };
 
-struct rec_range { /* NVTX; for POP only time and domain matter */
+struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (head.slots) where there is neither
+		    * colour nor payload: the second half then belongs to the next record */
 	struct rec_head head;  /* value: message string id (0: none) */
 	int64_t time;
 	uint64_t id;           /* of start/end ranges */

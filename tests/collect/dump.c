@@ -217,9 +217,9 @@ static void print_range(const struct rec_chunk *chunk, const struct rec_range *r
 {
 	printf(" time=%" PRId64 " id=%" PRIu64 " domain=%u category=%u", r->time, r->id, r->domain,
 	       r->category);
-	if (r->head.flags & 1)
+	if (r->head.slots > 1 && (r->head.flags & 1))
 		printf(" color=%08x", r->color);
-	if (r->payload_type)
+	if (r->head.slots > 1 && r->payload_type)
 		printf(" payload=%u:%" PRIx64, r->payload_type, r->payload);
 	print_text(chunk, "message", r->head.value);
 }
