@@ -37,6 +37,7 @@ struct ingest_process { /* one image: after exec there is another */
 	int64_t start, end; /* HWY_NONE: not known */
 	int64_t last;       /* the last time seen in its records */
 	bool exited, execed;
+	struct ingest_process *becomes; /* this one is only its beginning */
 	uint64_t events;
 
 	struct ingest_texts texts;

@@ -157,12 +157,24 @@ static void find_parents(struct ingest *in)
 			continue;
 		struct ingest_process *parent =
 			image_at(in, process->said->parent, process->start);
-		/* A folded image stands for the one that follows. */
-		while (parent && parent->record == UINT32_MAX)
-			parent = next_image(in, parent);
+		while (parent && parent->becomes)
+			parent = parent->becomes;
 		if (parent && parent != process)
 			in->trace->processes[process->record].parent = parent->record;
 	}
+}
+
+/* Images that end in another, from the last to the first: each hands its beginning on. */
+static void fold_images(struct ingest *in, struct ingest_process **order)
+{
+	for (uint32_t i = in->n_processes; i-- > 0;) {
+		struct ingest_process *process = order[i];
+		if (process->execed && process->events == 0)
+			process->becomes = next_image(in, process);
+	}
+	for (uint32_t i = 0; i < in->n_processes; i++)
+		if (order[i]->becomes)
+			order[i]->becomes->start = order[i]->start;
 }
 
 static void settle_processes(struct ingest *in)
@@ -174,15 +186,11 @@ static void settle_processes(struct ingest *in)
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		order[p] = &in->processes[p];
 	qsort(order, in->n_processes, sizeof *order, by_start);
-	for (uint32_t i = 0; i < in->n_processes; i++) {
-		struct ingest_process *process = order[i], *next = NULL;
-		if (process->execed && process->events == 0)
-			next = next_image(in, process);
-		if (next) /* later in the order: it begins where this one did */
-			next->start = process->start;
-		else
-			describe_process(in, process);
-	}
+	fold_images(in, order);
+	qsort(order, in->n_processes, sizeof *order, by_start);
+	for (uint32_t i = 0; i < in->n_processes; i++)
+		if (!order[i]->becomes)
+			describe_process(in, order[i]);
 	free(order);
 	find_parents(in);
 }

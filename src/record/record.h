@@ -271,6 +271,7 @@ struct rec_clock {
  * 'stop' are atomics, the rest is set before the first target starts. */
 enum { REC_TRACE_CUDA = 1, REC_TRACE_NVTX = 2, REC_TRACE_OPENCL = 4, REC_TRACE_OSRT = 8 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
+enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
 struct rec_control {
 	uint64_t magic;
 	uint32_t version;
@@ -282,7 +283,8 @@ struct rec_control {
 	uint32_t memory_usage;
 	uint32_t leave_cupti;
 	uint32_t capture;        /* REC_CAPTURE_… */
-	uint32_t capture_end;    /* 0 stop, 1 repeat; a count of repeats in 'repeats' */
+	uint32_t capture_end;    /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
+				  * 0: any number), or record on */
 	uint32_t repeats;
 	uint32_t launch_stacks;  /* samples a second and thread; 0: none */
 	int64_t stack_threshold; /* ns */
