@@ -76,9 +76,10 @@ static void copy_records(struct hwy_builder *b, const struct hwy_trace *from)
 	to->wall = from->wall;
 	/* A new builder numbers from 0: indexes stay what they were. Edges and results are not copied. */
 #define X(type, field, section)                                                                    \
-	for (uint32_t i = 0; i < from->n_##field; i++)                                             \
-		if (section != 13 && section != 20)                                                \
-			to->field[hwy_new_##field(b)] = from->field[i];
+	for (uint32_t i = 0; section != 13 && section != 20 && i < from->n_##field; i++) {         \
+		uint32_t index = hwy_new_##field(b);                                               \
+		to->field[index] = from->field[i];                                                 \
+	}
 	HWY_RECORDS(X)
 #undef X
 }

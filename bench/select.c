@@ -1,7 +1,7 @@
 /* select.c - a bare SELECT of exactly the rows and columns that opening an nsys export reads.
  *
  * select FILE: opens the file as Headway does and notes the statements it runs; then runs the same
- * statements and looks at every value, and does nothing with it. Prints rows, and the seconds that took in
+ * statements and looks at every value, and does nothing with it. Prints rows, and the CPU time that took in
  * ns. The comparison follows the reader by itself.
  */
 #include <inttypes.h>
@@ -17,6 +17,27 @@ enum { MOST = 512 };
 static char *statements[MOST];
 static int n_statements;
 
+/* The reader is called by SQLite for each row: SELECT 1 FROM t WHERE hwy_row(a, b) [AND …]. Bare, that is
+ * SELECT a, b FROM t [WHERE …]. */
+static char *bare(const char *sql)
+{
+	static const char call[] = " WHERE hwy_row(";
+	const char *from = strstr(sql, " FROM "), *row = strstr(sql, call);
+	if (!from || !row)
+		return strdup(sql);
+	const char *columns = row + sizeof call - 1, *end = columns;
+	for (int depth = 1; *end && (depth += (*end == '(') - (*end == ')')) > 0;)
+		end++;
+	const char *rest = end + (*end == ')');
+	rest += strspn(rest, " ");
+	bool more = strncasecmp(rest, "and ", 4) == 0;
+	char *text;
+	if (asprintf(&text, "SELECT %.*s%.*s %s%s", (int)(end - columns), columns,
+		     (int)(row - from), from, more ? "WHERE " : "", more ? rest + 4 : rest) < 0)
+		abort();
+	return text;
+}
+
 static int note(unsigned type, void *context, void *statement, void *text)
 {
 	(void)type;
@@ -26,7 +47,7 @@ static int note(unsigned type, void *context, void *statement, void *text)
 	bool reads =
 		sql && (strncasecmp(sql, "select", 6) == 0 || strncasecmp(sql, "with", 4) == 0);
 	if (reads && n_statements < MOST)
-		statements[n_statements++] = strdup(sql);
+		statements[n_statements++] = bare(sql);
 	sqlite3_free(sql);
 	return 0;
 }
@@ -41,19 +62,18 @@ static int on_open(sqlite3 *db, const char **why, const struct sqlite3_api_routi
 static int64_t now(void)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 static volatile int64_t seen;
 
-static void look(sqlite3_stmt *statement, int column)
+static void look(sqlite3_stmt *statement, int column, int type)
 {
-	switch (sqlite3_column_type(statement, column)) {
-	case SQLITE_INTEGER: seen += sqlite3_column_int64(statement, column); break;
+	switch (type) {
 	case SQLITE_FLOAT: seen += (int64_t)sqlite3_column_double(statement, column); break;
-	case SQLITE_TEXT: seen += *sqlite3_column_text(statement, column); break;
-	default: break;
+	case SQLITE_TEXT: seen += sqlite3_column_text(statement, column) != NULL; break;
+	default: seen += sqlite3_column_int64(statement, column); break;
 	}
 }
 
@@ -61,11 +81,16 @@ static int64_t run(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *statement;
 	int64_t rows = 0;
+	int types[MOST];
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
 		return fprintf(stderr, "select: left out: %s: %s\n", sql, sqlite3_errmsg(db)), 0;
+	int columns = sqlite3_column_count(statement);
 	for (; sqlite3_step(statement) == SQLITE_ROW; rows++)
-		for (int i = 0, n = sqlite3_column_count(statement); i < n; i++)
-			look(statement, i);
+		for (int i = 0; i < columns && i < MOST; i++) {
+			if (rows == 0)
+				types[i] = sqlite3_column_type(statement, i);
+			look(statement, i, types[i]);
+		}
 	sqlite3_finalize(statement);
 	return rows;
 }
@@ -82,7 +107,8 @@ int main(int argc, char **argv)
 	if (!trace)
 		return fprintf(stderr, "select: %s\n", err.text), 2;
 	hwy_trace_free(trace);
-	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
 		return fprintf(stderr, "select: %s\n", sqlite3_errmsg(db)), 2;
 	int64_t rows = 0, begin = now();
 	for (int i = 0; i < n_statements; i++)

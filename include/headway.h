@@ -78,7 +78,7 @@ HWY_PUBLIC bool hwy_trace_lane(const struct hwy_trace *trace, uint32_t lane,
 			       struct hwy_lane_info *info);
 
 struct hwy_span_info {
-	uint32_t id;      /* 0 … hwy_trace_spans - 1 */
+	uint32_t id; /* 0 … hwy_trace_spans - 1 */
 	uint32_t lane;
 	int64_t start, dur;
 	const char *kind; /* "kernel", "api", … */
@@ -91,8 +91,8 @@ struct hwy_cursor;
 
 /* 'lane' is a lane's index or HWY_ALL_LANES; 'kind' is one kind's name, or NULL for all. NULL on failure (a
  * damaged report, an unknown kind), with the reason in 'why'. */
-HWY_PUBLIC struct hwy_cursor *hwy_cursor_open(struct hwy_trace *trace, uint32_t lane, const char *kind,
-					      char *why, size_t why_size);
+HWY_PUBLIC struct hwy_cursor *hwy_cursor_open(struct hwy_trace *trace, uint32_t lane,
+					      const char *kind, char *why, size_t why_size);
 HWY_PUBLIC bool hwy_cursor_next(struct hwy_cursor *cursor, struct hwy_span_info *span);
 HWY_PUBLIC void hwy_cursor_close(struct hwy_cursor *cursor); /* before its trace; NULL is fine */
 

@@ -29,3 +29,9 @@ endforeach()
 list(APPEND test_environment
 	"COLLECT=${collect_folder}"
 	"COLLECT_LIBRARY=$<TARGET_FILE:headway_collect>")
+
+# The collector with something that takes stacks on demand.
+add_library(collect_stacks MODULE collect/variant/stack_trigger.c ${collect_sources})
+set_target_properties(collect_stacks PROPERTIES
+	OUTPUT_NAME headway-collect-stacks LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+target_link_libraries(collect_stacks PRIVATE headway_plain)

@@ -1,4 +1,5 @@
 /* breakdown.h - where the time of the devices, their streams and the steps went, in exact ns.
+ *
  * Everything is measured between the first and the last device op (of a device; of all devices for
  * the total), cut to a scope. Times over several devices are unions.
  */
@@ -45,7 +46,7 @@ struct hwy_device_part {
 
 struct hwy_stream_part {
 	uint32_t lane;
-	uint64_t n_ops, n_kernels;
+	uint64_t n_ops, n_kernel, n_comm;
 	int64_t from, to, busy;
 	/* idle, as HTA splits it; adds up to (to - from) - busy */
 	int64_t host_wait;   /* the next op was launched only after the stream had run dry */

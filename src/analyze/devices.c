@@ -1,4 +1,5 @@
 /* devices.c - what each device did, and all of them together, between first and last op.
+ *
  * One pass over the work of all streams in order of start. Every length is that of a running union,
  * so nothing is kept but a few counters for each device, however long the trace is. Nested unions
  * (compute; with comm; with copies; with fills) give the exposed parts as differences, and what of

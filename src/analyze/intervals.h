@@ -1,6 +1,8 @@
 /* intervals.h - arithmetic of time: unions, intersections, differences, and their lengths.
+ *
  * An interval is half-open, [from, to). Intervals that touch are one. Everything here is exact and
  * takes time linear in its input; nothing here sorts: inputs come in order of their start.
+ *
  * Two forms: a cover, which measures a union while intervals stream by and keeps nothing, and a
  * set, which keeps the union. Use a cover where the length is all that is asked for.
  */

@@ -1,4 +1,5 @@
 /* queue.h - how much work waits on a stream, and how long a launch takes to become work.
+ *
  * The queue of a stream grows by one when a call starts that enqueues work there, and shrinks by
  * one when that work starts. A graph's launch is one entry, however many nodes it has on the
  * stream.

@@ -1,11 +1,13 @@
 /* steps_tb.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler), for every
  * ProfilerStep#N annotation.
+ *
  * A step begins where its annotation does, but not before the step before it ended; it ends with
  * its annotation or with the last device work launched inside it, whichever is later. At every
  * moment of a step one thing counts: kernel, else copy, else fill, else communication, else a call
  * of the vendor's library, else the data loader, else an operator or annotation, else nothing. A
  * last step with less than 80 % of the work of the one before it was cut off by the end of the
  * recording.
+ *
  * The plugin counts kernels of NCCL as communication; so does this, by the class of the kernel.
  */
 #include <stdlib.h>
@@ -65,11 +67,13 @@ static bool any_marks(const struct hwy_trace *trace)
 	return false;
 }
 
+/* Operators and annotations of a thread. Not what a source projects onto a stream, ranges that span
+ * threads, or other domains: the profiler's own span over the whole recording is in one. */
 static bool is_host_strip(const struct hwy_trace *trace, const struct hwy_strip *strip)
 {
-	/* Annotations that the source projected onto a stream are not the host's. */
-	return (HOST_KINDS & HWY_KIND_BIT(strip->kind)) &&
-	       trace->lanes[strip->lane].type != HWY_LANE_DEVICE_RANGE;
+	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	return (strip->kind == HWY_OP && lane->type == HWY_LANE_OP) ||
+	       (strip->kind == HWY_RANGE && lane->type == HWY_LANE_RANGE && lane->name == 0);
 }
 
 static int by_process_and_time(const void *left, const void *right)

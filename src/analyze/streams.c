@@ -1,4 +1,5 @@
 /* streams.c - what each stream did: busy and idle, who kept it waiting, its queue and its launches.
+ *
  * A gap belongs to the op that ends it. HTA's rule: launched after the stream had run dry, it is
  * the host's (host wait); launched in time and begun soon after, the device's (kernel wait); else
  * other. HTA takes "run dry" as the end of the op before; here it is the latest end so far, so that
@@ -48,6 +49,14 @@ static void add_launch(struct hwy_stream_part *part, struct along *along, enum h
 	launches_add(&along->launches, call->at.from, at.from, at.from - call->at.to);
 }
 
+static void count_kernel(struct hwy_stream_part *part, const struct along *along, int64_t name)
+{
+	if (hwy_class(along->work->trace, HWY_KERNEL, name) == HWY_COMM)
+		part->n_comm++;
+	else
+		part->n_kernel++;
+}
+
 static void walk_stream(struct hwy_stream_part *part, struct along *along)
 {
 	struct hwy_walk walk = hwy_walk(along->work->trace, part->lane, HWY_DEVICE_KINDS);
@@ -66,7 +75,8 @@ static void walk_stream(struct hwy_stream_part *part, struct along *along)
 			part->from = at.from;
 		cover_add(&along->busy, at.from, at.to, &fresh);
 		part->n_ops++;
-		part->n_kernels += walk.strip->kind == HWY_KERNEL;
+		if (walk.strip->kind == HWY_KERNEL)
+			count_kernel(part, along, hwy_get(walk.strip, HWY_NAME, walk.row));
 		if (has_call)
 			add_launch(part, along, (enum hwy_kind)walk.strip->kind, whole, &call);
 	}

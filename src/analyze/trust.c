@@ -6,50 +6,42 @@
 
 #include "analyze/work.h"
 
-/* What is said of each lack: when some of it is missing, and when all of it is. */
+/* What is said of each lack: when some is missing, which weakens the measures, and when all is,
+ * which forbids them (NULL: it only weakens). */
 static const struct {
 	const char *name, *what, *measures, *some, *all;
-	enum hwy_effect when_some, when_all;
 } lacks[HWY_LACKS] = {
 	[HWY_LACK_WORK] =
 		{
 			"launch-without-work",
 			"launches have no device work",
 			"busy and idle time, gap causes",
-			"Work they started was not recorded, so busy time is a lower bound and some gaps are not idle.",
+			"Their work was not recorded: busy time is a lower bound, some gaps are not idle.",
 			"No device work was recorded: nothing can be said about the GPU.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_FORBIDS,
 		},
 	[HWY_LACK_LAUNCH] =
 		{
 			"work-without-launch",
 			"device ops have no launch",
-			"gap causes, host wait, queue length, launch delays, steps, projected ranges",
-			"Who launched them, when and in which step is not known: the gaps they end get no cause.",
+			"gap causes, queue length, launch delays, steps, projected ranges",
+			"Who launched them, when, in which step is not known: gaps they end get no cause.",
 			"No op is linked to a call, so nothing the CPU does can be blamed for a gap.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_FORBIDS,
 		},
 	[HWY_LACK_NODES] =
 		{
 			"graph-without-nodes",
 			"graph launches have no recorded nodes",
 			"kernel statistics, busy time inside graphs",
-			"Each counts as one busy op: the kernels inside it, and the pauses between them, are not seen.",
+			"Each counts as one busy op: kernels and pauses inside it are not seen.",
 			"All graphs are opaque: no kernel inside them has a name, a time or a gap.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_FORBIDS,
 		},
 	[HWY_LACK_SYNC] =
 		{
 			"no-sync-records",
 			"blocking calls have no record of what they waited for",
 			"wait causes, dependency edges, critical path",
-			"What each of them waited for must be inferred from its name and the work around it.",
-			"What each of them waited for must be inferred from its name and the work around it.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_WEAKENS,
+			"What they waited for must be inferred from their names and the work around.",
+			NULL,
 		},
 	[HWY_LACK_DROPS] =
 		{
@@ -57,9 +49,7 @@ static const struct {
 			"records were lost while recording",
 			"all counts and sums",
 			"Counts and sums are lower bounds, and a gap may hold work that was lost.",
-			"Counts and sums are lower bounds, and a gap may hold work that was lost.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_FORBIDS,
+			NULL,
 		},
 	[HWY_LACK_ENDS] =
 		{
@@ -67,19 +57,15 @@ static const struct {
 			"ranges have no recorded end",
 			"range times, steps",
 			"They are taken to last until their thread's last event.",
-			"They are taken to last until their thread's last event.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_WEAKENS,
+			NULL,
 		},
 	[HWY_LACK_CLOCK] =
 		{
 			"backward-links",
 			"linked ops start before the call that launched them",
 			"launch delays, queue length, replay",
-			"The clocks of CPU and GPU disagree by at least that much: small delays cannot be trusted.",
-			"The clocks of CPU and GPU disagree: no time between a call and its work can be trusted.",
-			HWY_EFFECT_WEAKENS,
-			HWY_EFFECT_FORBIDS,
+			"The clocks of CPU and GPU disagree there: small delays cannot be trusted.",
+			"The clocks of CPU and GPU disagree: no delay from call to work can be trusted.",
 		},
 };
 
@@ -255,20 +241,22 @@ static struct count unfinished_ranges(const struct hwy_trace *trace)
 
 static void say(struct hwy_trust *trust, enum hwy_lack_id id, struct count count)
 {
-	bool all = count.n == count.of;
-	trust->lacks[id] = (struct hwy_lack){
+	struct hwy_lack *lack = &trust->lacks[id];
+	*lack = (struct hwy_lack){
 		.name = lacks[id].name,
 		.what = lacks[id].what,
 		.count = count.n,
 		.of = count.of,
 		.measures = lacks[id].measures,
-		.says = count.n == 0 ? ""
-			: all        ? lacks[id].all
-				     : lacks[id].some,
-		.effect = count.n == 0 ? HWY_EFFECT_NONE
-			  : all        ? lacks[id].when_all
-				       : lacks[id].when_some,
+		.says = "",
 	};
+	if (count.n && count.n == count.of && lacks[id].all) {
+		lack->effect = HWY_EFFECT_FORBIDS;
+		lack->says = lacks[id].all;
+	} else if (count.n) {
+		lack->effect = HWY_EFFECT_WEAKENS;
+		lack->says = lacks[id].some;
+	}
 }
 
 bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_err *err)

@@ -1,5 +1,5 @@
-/* work.h - the device work of a trace: which strips hold it, what counts, and the call behind a
- * span.
+/* work.h - the device work of a trace: which strips hold it, what counts, and who launched it.
+ *
  * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only when
  * its nodes are not recorded as well: they would be measured twice, and the pauses between them
  * would look busy.

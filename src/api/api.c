@@ -126,8 +126,8 @@ struct hwy_cursor {
 	uint32_t kinds;
 };
 
-struct hwy_cursor *hwy_cursor_open(struct hwy_trace *trace, uint32_t lane, const char *kind, char *why,
-				   size_t why_size)
+struct hwy_cursor *hwy_cursor_open(struct hwy_trace *trace, uint32_t lane, const char *kind,
+				   char *why, size_t why_size)
 {
 	uint32_t kinds = HWY_KIND_BIT(HWY_KINDS) - 1;
 	if (kind) {

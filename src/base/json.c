@@ -168,6 +168,12 @@ void json_real(struct hwy_json *json, double value, int decimals)
 	fprintf(json->out, "%.*f", decimals, value);
 }
 
+void json_number(struct hwy_json *json, const char *digits)
+{
+	lead(json);
+	fputs(digits, json->out);
+}
+
 void json_bool(struct hwy_json *json, bool value)
 {
 	lead(json);

@@ -24,7 +24,8 @@ void json_text(struct hwy_json *json, const char *text, size_t length);
 void json_textz(struct hwy_json *json, const char *text); /* NULL becomes null */
 void json_int(struct hwy_json *json, int64_t value);
 void json_real(struct hwy_json *json, double value,
-	       int decimals); /* NaN and infinities become null */
+	       int decimals);                                /* NaN and infinities become null */
+void json_number(struct hwy_json *json, const char *digits); /* one that is text already */
 void json_bool(struct hwy_json *json, bool value);
 void json_null(struct hwy_json *json);
 /* key and value in one */

@@ -18,6 +18,6 @@ void breakdown_print_json(FILE *out, const struct breakdown_view *view);
 void breakdown_print_text(FILE *out, const struct breakdown_view *view);
 
 /* Cells of a device's bar; options.cells must be this many for text. */
-enum { BREAKDOWN_BAR = 60 };
+enum { BREAKDOWN_BAR = 56 };
 
 #endif

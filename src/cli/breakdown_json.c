@@ -119,7 +119,8 @@ static void put_stream(struct hwy_json *json, const struct breakdown_view *view,
 	put_optional(json, "context", known ? trace->streams[lane->stream].context : HWY_NONE);
 	put_optional(json, "stream", known ? trace->streams[lane->stream].number : HWY_NONE);
 	put_count(json, "n_ops", part->n_ops);
-	put_count(json, "n_kernel", part->n_kernels);
+	put_count(json, "n_kernel", part->n_kernel);
+	put_count(json, "n_comm", part->n_comm);
 	json_put_int(json, "start_ns", part->from);
 	json_put_int(json, "span_ns", part->to - part->from);
 	json_put_int(json, "busy_ns", part->busy);

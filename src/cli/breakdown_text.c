@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/grid.h"
+#include "cli/units.h"
 
 enum { FEW_STREAMS = 12, FEW_STEPS = 10 };
 
@@ -32,6 +33,14 @@ static const struct {
 static const char *paint(const struct page *page, const char *colour)
 {
 	return page->colour ? colour : "";
+}
+
+static void print_tame(const struct page *page, const char *text)
+{
+	char tame[256];
+	snprintf(tame, sizeof tame, "%s", text);
+	grid_tame(tame);
+	fputs(tame, page->out);
 }
 
 static const char *device_label(const struct page *page, int64_t device, char *text)
@@ -73,7 +82,6 @@ static uint64_t ops_of(const struct hwy_measures *measures)
 static void print_devices_line(const struct page *page)
 {
 	const struct hwy_breakdown *breakdown = page->breakdown;
-	char text[GRID_TEXT];
 	fprintf(page->out, "  %" PRIu32 " GPU%s", breakdown->n_devices,
 		breakdown->n_devices == 1 ? "" : "s");
 	const char *before = "";
@@ -82,14 +90,15 @@ static void print_devices_line(const struct page *page)
 		const char *name = device == HWY_NONE ? ""
 						      : hwy_str(page->trace,
 								page->trace->devices[device].name);
-		if (*name && strcmp(name, before) != 0)
-			fprintf(page->out, "%s%s", *before ? ", " : ": ", name);
+		if (*name && strcmp(name, before) != 0) {
+			fputs(*before ? ", " : ": ", page->out);
+			print_tame(page, name);
+		}
 		before = *name ? name : before;
 	}
 	uint64_t streams = breakdown->total.n_streams;
-	fprintf(page->out, " · %s ops on", grid_count_text(text, ops_of(&breakdown->total)));
-	fprintf(page->out, " %s stream%s\n", grid_count_text(text, streams),
-		streams == 1 ? "" : "s");
+	fprintf(page->out, " · %s ops on %s stream%s\n", units_count(ops_of(&breakdown->total)).at,
+		units_count(streams).at, streams == 1 ? "" : "s");
 }
 
 static void print_window(const struct page *page)
@@ -158,7 +167,7 @@ static void print_legend(const struct page *page)
 		if (times[i])
 			fprintf(page->out, "  %s%s%s %s", paint(page, looks[i].colour),
 				looks[i].block, paint(page, "\033[0m"), looks[i].name);
-	fputs("   (each beyond what those before it cover)\n", page->out);
+	fputs("   (each beyond those before it)\n", page->out);
 }
 
 static void print_bars(const struct page *page)
@@ -305,26 +314,33 @@ static void print_stream_times(const struct page *page, uint32_t shown)
 	grid_print(&grid, page->out, "  ");
 }
 
+/* A delay of 0 is a delay; no launch known is none. */
+static void add_delay(struct grid *grid, const struct hwy_delays *delays, int64_t delay)
+{
+	char text[GRID_TEXT];
+	grid_cell(grid, "%s", delays->n ? grid_time_text(text, delay) : "–");
+}
+
 static void print_stream_launches(const struct page *page, uint32_t shown)
 {
 	struct grid grid = {.columns = 8, .head = 1, .colour = page->colour};
 	char late[GRID_TEXT];
 	grid_cell(&grid, "stream");
-	grid_cell(&grid, "queue mean");
+	grid_cell(&grid, "queue");
 	grid_cell(&grid, "max");
-	grid_cell(&grid, "launch delay median");
+	grid_cell(&grid, "delay");
 	grid_cell(&grid, "p95");
 	grid_cell(&grid, "max");
 	grid_cell(&grid, "> %s", limit_text(late, page->view->options->late));
-	grid_cell(&grid, "short kernels");
+	grid_cell(&grid, "short");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
 		add_stream_label(page, &grid, part);
 		grid_cell(&grid, "%.*f", part->queue.time_mean < 10 ? 2 : 1, part->queue.time_mean);
 		grid_count(&grid, (uint64_t)part->queue.max);
-		grid_time(&grid, part->delays.median);
-		grid_time(&grid, part->delays.p95);
-		grid_time(&grid, part->delays.max);
+		add_delay(&grid, &part->delays, part->delays.median);
+		add_delay(&grid, &part->delays, part->delays.p95);
+		add_delay(&grid, &part->delays, part->delays.max);
 		grid_count(&grid, part->delays.late);
 		grid_count(&grid, part->delays.short_kernels);
 	}
@@ -344,9 +360,9 @@ static void print_streams(const struct page *page)
 			n - shown);
 	char threshold[GRID_TEXT];
 	fprintf(page->out,
-		"\n  host wait: launched after the stream ran dry · kernel wait: in time, begun within %s · "
-		"other: later\n"
-		"  queue: launched, not begun, mean over time · short: took less time than its launch call\n",
+		"\n  host wait: launched after the stream ran dry; kernel wait: launched in time,\n"
+		"  begun within %s; other: begun later. queue: launched and not begun, mean over\n"
+		"  time. delay: from call to start, median. short: kernels shorter than their call.\n",
 		limit_text(threshold, page->view->options->kernel_wait));
 }
 
@@ -356,16 +372,31 @@ static const char *const part_names[HWY_STEP_PARTS] = {
 	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
 };
 
-static void add_step(const struct page *page, struct grid *grid, const struct hwy_step *step)
+/* Parts that no step has get no column. */
+static uint32_t parts_shown(const struct page *page, bool *shown)
+{
+	uint32_t n = 0;
+	for (unsigned p = 0; p < HWY_STEP_PARTS; p++) {
+		shown[p] = p == HWY_STEP_KERNEL || p == HWY_STEP_OTHER;
+		for (uint32_t i = 0; i < page->breakdown->n_steps; i++)
+			shown[p] |= page->breakdown->steps[i].parts[p] != 0;
+		n += shown[p];
+	}
+	return n;
+}
+
+static void add_step(const struct page *page, struct grid *grid, const bool *shown,
+		     const struct hwy_step *step)
 {
 	const char *name = hwy_str(page->trace, step->name), *number = strchr(name, '#');
 	grid_cell(grid, "%s%s", number ? number + 1 : name, step->whole ? "" : " (cut off)");
 	grid_time(grid, step->at.to - step->at.from);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_time(grid, step->parts[p]);
+		if (shown[p])
+			grid_time(grid, step->parts[p]);
 }
 
-static void add_mean(const struct page *page, struct grid *grid)
+static void add_mean(const struct page *page, struct grid *grid, const bool *shown)
 {
 	int64_t parts[HWY_STEP_PARTS] = {0}, span = 0, n = 0;
 	for (uint32_t i = 0; i < page->breakdown->n_steps; i++) {
@@ -377,46 +408,50 @@ static void add_mean(const struct page *page, struct grid *grid)
 		for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 			parts[p] += step->parts[p];
 	}
-	if (n < 1)
+	if (n == 0)
 		return;
 	grid_cell(grid, "mean");
 	grid_time(grid, span / n);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_time(grid, parts[p] / n);
+		if (shown[p])
+			grid_time(grid, parts[p] / n);
 	grid_cell(grid, "%s", "");
 	grid_cell(grid, "%s", "");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_percent(grid, parts[p], span);
+		if (shown[p])
+			grid_percent(grid, parts[p], span);
 }
 
 static void print_steps(const struct page *page)
 {
 	const struct hwy_breakdown *breakdown = page->breakdown;
-	uint32_t n = breakdown->n_steps, shown = n;
+	uint32_t n = breakdown->n_steps, listed = n;
 	if (n == 0)
 		return;
 	if (n > FEW_STEPS && !page->view->all_steps)
-		shown = FEW_STEPS;
-	struct grid grid = {.columns = 2 + HWY_STEP_PARTS, .head = 1, .colour = page->colour};
+		listed = FEW_STEPS;
+	bool shown[HWY_STEP_PARTS];
+	struct grid grid = {.head = 1, .colour = page->colour};
+	grid.columns = 2 + parts_shown(page, shown);
 	grid_cell(&grid, "step");
 	grid_cell(&grid, "total");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		grid_cell(&grid, "%s", part_names[p]);
-	for (uint32_t i = 0; i < shown; i++)
-		add_step(page, &grid, &breakdown->steps[i]);
-	if (shown < n) {
-		grid_cell(&grid, "… %" PRIu32 " more", n - shown);
+		if (shown[p])
+			grid_cell(&grid, "%s", part_names[p]);
+	for (uint32_t i = 0; i < listed; i++)
+		add_step(page, &grid, shown, &breakdown->steps[i]);
+	if (listed < n) {
+		grid_cell(&grid, "… %" PRIu32 " more", n - listed);
 		for (unsigned c = 1; c < grid.columns; c++)
 			grid_cell(&grid, "%s", "");
 	}
-	add_mean(page, &grid);
+	add_mean(page, &grid, shown);
 	fputc('\n', page->out);
 	grid_print(&grid, page->out, "  ");
 	fprintf(page->out,
-		"\n  ProfilerStep marks, with the device work they launched; at every moment the "
-		"leftmost column that applies\n");
-	if (shown < n)
-		fprintf(page->out, "  --steps lists all %" PRIu32 "\n", n);
+		"\n  ProfilerStep marks with the device work they launched; every moment counts\n"
+		"  for the leftmost column that applies.%s\n",
+		listed < n ? " --steps lists all." : "");
 }
 
 /* ---- what to be careful with ----------------------------------------------------------------- */
@@ -424,19 +459,17 @@ static void print_steps(const struct page *page)
 static void print_cautions(const struct page *page)
 {
 	const struct hwy_measures *total = &page->breakdown->total;
-	char count[GRID_TEXT], of[GRID_TEXT];
 	uint64_t ops = ops_of(total);
 	if (total->n_graph)
 		fprintf(page->out,
-			"\n  %s graph launch%s compute: the nodes inside are not recorded, so pauses between "
-			"them look busy.\n",
-			grid_count_text(count, total->n_graph),
-			total->n_graph == 1 ? " counts as" : "es count as");
+			"\n  %s graph launches count as compute: their nodes are not recorded, so\n"
+			"  pauses inside them look busy.\n",
+			units_count(total->n_graph).at);
 	if (total->n_linked < ops)
 		fprintf(page->out,
-			"\n  %s of %s ops have no recorded launch: no delay or queue is known of them, and the gaps "
-			"they end are never host wait.\n",
-			grid_count_text(count, ops - total->n_linked), grid_count_text(of, ops));
+			"\n  %s of %s ops have no recorded launch: they have no delay, are in no\n"
+			"  queue, and the gaps they end are never host wait.\n",
+			units_count(ops - total->n_linked).at, units_count(ops).at);
 }
 
 static void print_nothing(const struct page *page)
@@ -461,8 +494,9 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 	};
 	int width = cli_width(out);
 	const char *slash = strrchr(view->path, '/');
-	fprintf(out, "%s%s%s\n", paint(&page, "\033[1m"),
-		slash && slash[1] ? slash + 1 : view->path, paint(&page, "\033[0m"));
+	fputs(paint(&page, "\033[1m"), out);
+	print_tame(&page, slash && slash[1] ? slash + 1 : view->path);
+	fprintf(out, "%s\n", paint(&page, "\033[0m"));
 	if (view->breakdown->n_devices == 0 ||
 	    view->breakdown->total.to == view->breakdown->total.from) {
 		print_nothing(&page);

@@ -56,6 +56,8 @@ static char *default_output(const char *path)
 static void check_output(const char *input, const char *output, bool force)
 {
 	struct stat in, out;
+	if (strcmp(output, "-") == 0)
+		cli_die("a report cannot go to standard output; name a file with -o");
 	if (stat(output, &out) != 0)
 		return;
 	if (stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)

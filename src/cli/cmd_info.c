@@ -47,6 +47,13 @@ static const struct cli template = {
 		"  headway info --format json trace.json.gz | jq .spans.kernel.count\n",
 };
 
+/* Times come from files: what does not fit stops at the largest number. */
+static int64_t add_up(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 static void count_strips(struct info *info)
 {
 	struct hwy_trace *trace = info->trace;
@@ -54,7 +61,8 @@ static void count_strips(struct info *info)
 		const struct hwy_strip *strip = &trace->strips[i];
 		info->spans[strip->kind] += strip->rows;
 		for (uint32_t row = 0; row < strip->rows; row++)
-			info->time[strip->kind] += hwy_get(strip, HWY_DUR, row);
+			info->time[strip->kind] =
+				add_up(info->time[strip->kind], hwy_get(strip, HWY_DUR, row));
 	}
 }
 
@@ -66,6 +74,9 @@ static void gather(struct info *info)
 	if (!hwy_need(trace, kinds, HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), &err))
 		cli_die("%s", err.text);
 	info->has_window = hwy_extent(trace, kinds, &info->from, &info->to);
+	if (__builtin_sub_overflow(info->to, info->from, &info->duration))
+		info->duration = INT64_MAX;
+	info->began = trace->wall == HWY_NONE ? HWY_NONE : add_up(trace->wall, info->from);
 	count_strips(info);
 	for (uint32_t i = 0; i < trace->n_lanes; i++)
 		if (trace->lanes[i].type >= 0 && trace->lanes[i].type < HWY_LANE_TYPES)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/units.h"
 
 int grid_columns_of(const char *text)
 {
@@ -19,37 +20,7 @@ int grid_columns_of(const char *text)
 
 const char *grid_time_text(char *text, int64_t ns)
 {
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
-	double size = ns < 0 ? -(double)ns : (double)ns;
-	if (size < 1e3) {
-		snprintf(text, GRID_TEXT, "%" PRId64 " ns", ns);
-		return text;
-	}
-	size_t u = 0;
-	/* 999.96 µs is better said as 1.000 ms. */
-	while (u < 2 && size < units[u].ns * 0.99995)
-		u++;
-	double value = (double)ns / units[u].ns, rounded = size / units[u].ns;
-	int decimals = rounded < 9.9995 ? 3 : rounded < 99.995 ? 2 : rounded < 999.95 ? 1 : 0;
-	snprintf(text, GRID_TEXT, "%.*f %s", decimals, value, units[u].name);
-	return text;
-}
-
-const char *grid_count_text(char *text, uint64_t count)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
-	char *to = text;
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = 0;
-	return text;
+	return strcpy(text, units_time(ns).at);
 }
 
 const char *grid_percent_text(char *text, int64_t part, int64_t whole)
@@ -62,6 +33,13 @@ const char *grid_percent_text(char *text, int64_t part, int64_t whole)
 	return text;
 }
 
+void grid_tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 void grid_cell(struct grid *grid, const char *format, ...)
 {
 	va_list arguments;
@@ -70,6 +48,7 @@ void grid_cell(struct grid *grid, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = hwy_copy("?", 2);
 	va_end(arguments);
+	grid_tame(text);
 	HWY_GROW(grid->cells, grid->n, grid->cap);
 	grid->cells[grid->n++] = text;
 }
@@ -82,8 +61,7 @@ void grid_time(struct grid *grid, int64_t ns)
 
 void grid_count(struct grid *grid, uint64_t count)
 {
-	char text[GRID_TEXT];
-	grid_cell(grid, "%s", count ? grid_count_text(text, count) : "–");
+	grid_cell(grid, "%s", count ? units_count(count).at : "–");
 }
 
 void grid_percent(struct grid *grid, int64_t part, int64_t whole)

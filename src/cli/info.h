@@ -9,13 +9,14 @@
 
 struct info {
 	struct hwy_trace *trace;
-	bool all;                        /* every diagnostic and every process */
-	bool has_window;                 /* there are spans */
-	int64_t from, to;                /* first start, last end */
+	bool all;                   /* every diagnostic and every process */
+	bool has_window;            /* there are spans */
+	int64_t from, to, duration; /* first start, last end, the time between */
+	int64_t began;              /* wall-clock time of the first start, or HWY_NONE */
 	uint32_t spans[HWY_KINDS];
-	int64_t time[HWY_KINDS];         /* sum of durations */
+	int64_t time[HWY_KINDS]; /* sum of durations */
 	uint32_t lanes[HWY_LANE_TYPES];
-	uint32_t *threads;               /* by process */
+	uint32_t *threads; /* by process */
 	struct hwy_trust trust;
 };
 

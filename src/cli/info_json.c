@@ -177,7 +177,7 @@ void info_print_json(const struct info *info, FILE *out)
 	put_int(&json, "wall_ns", trace->wall);
 	put_int(&json, "start_ns", info->has_window ? info->from : HWY_NONE);
 	put_int(&json, "end_ns", info->has_window ? info->to : HWY_NONE);
-	put_int(&json, "duration_ns", info->has_window ? info->to - info->from : HWY_NONE);
+	put_int(&json, "duration_ns", info->has_window ? info->duration : HWY_NONE);
 	json_put_text(&json, "command", hwy_property(trace, "command"));
 	print_hosts(&json, trace);
 	print_devices(&json, trace);

@@ -2,8 +2,10 @@
  *
  * Texts come from files: they are printed with control characters replaced (cli_wrap).
  */
+#include "cli/grid.h"
 #include "cli/info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -85,18 +87,48 @@ static void print_source(const struct page *page, const struct info *info)
 	const struct hwy_trace *trace = info->trace;
 	char line[LINE] = "";
 	const char *product = hwy_property(trace, "source.product");
-	add(line, " ", product ? product : hwy_property(trace, "source.format"));
+	const char *format = hwy_property(trace, "source.format");
+	if (!product && format && strcmp(format, "kineto") == 0)
+		product = "PyTorch profiler (Kineto)";
+	add(line, " ", product ? product : format);
 	add(line, " ", hwy_property(trace, "source.version"));
 	add(line, ", schema ", hwy_property(trace, "source.schema"));
 	field(page, "Source", line);
 
 	char when[LINE] = "";
-	if (trace->wall != HWY_NONE)
-		add(when, "", units_wall(trace->wall + (info->has_window ? info->from : 0)).at);
+	if (info->began != HWY_NONE)
+		add(when, "", units_wall(info->began).at);
 	if (info->has_window)
-		add(when, ", for ", units_time(info->to - info->from).at);
+		add(when, ", for ", units_time(info->duration).at);
 	field(page, "Recorded", when);
 	field(page, "Command", hwy_property(trace, "command"));
+}
+
+/* CUDA counts 13000 for 13.0, HIP 60443483 for 6.4.43483. */
+static void add_version(char *line, const char *separator, const char *text)
+{
+	char part[LINE];
+	if (!text || !*text)
+		return;
+	long n = text[strspn(text, "0123456789")] == 0 ? strtol(text, NULL, 10) : 0;
+	if (n >= 10000000)
+		snprintf(part, sizeof part, "HIP %ld.%ld.%ld", n / 10000000, n / 100000 % 100,
+			 n % 100000);
+	else if (n >= 1000)
+		snprintf(part, sizeof part, "CUDA %ld.%ld", n / 1000, n % 1000 / 10);
+	else
+		snprintf(part, sizeof part, "%s", text);
+	add(line, separator, part);
+}
+
+static void print_driver(const struct page *page, const struct hwy_trace *trace)
+{
+	char line[LINE] = "";
+	const char *runtime = hwy_property(trace, "cuda.runtime");
+	add_version(line, "", hwy_property(trace, "driver"));
+	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
+	add_version(line, ", runtime ", runtime ? runtime : hwy_property(trace, "hip.runtime"));
+	field(page, "Driver", line);
 }
 
 static void print_hosts(const struct page *page, const struct hwy_trace *trace)
@@ -113,79 +145,93 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 		add(line, ", ", hwy_str(trace, host->kernel));
 		field(page, i ? "" : "Host", line);
 	}
-	char line[LINE] = "";
-	add(line, "", hwy_property(trace, "driver"));
-	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
-	field(page, "Driver", line);
+	print_driver(page, trace);
 }
 
-static int widest_name(const struct hwy_trace *trace)
+static void describe_device(const struct hwy_trace *trace, uint32_t i, char *line)
 {
-	int widest = 0;
-	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		int n = (int)hwy_text(trace, trace->devices[i].name).length;
-		widest = n > widest ? n : widest;
+	const struct hwy_device *device = &trace->devices[i];
+	char part[80];
+	add(line, "", hwy_str(trace, device->name));
+	if (device->sms > 0) {
+		snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
+		add(line, ", ", part);
 	}
-	return widest < 60 ? widest : 60;
+	if (device->memory_bytes > 0)
+		add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
+	if (device->memory_bandwidth > 0) {
+		snprintf(part, sizeof part, "%s/s",
+			 units_bytes((uint64_t)device->memory_bandwidth).at);
+		add(line, ", ", part);
+	}
+	if (device->compute_major > 0) {
+		snprintf(part, sizeof part, "compute %lld.%lld", (long long)device->compute_major,
+			 (long long)device->compute_minor);
+		add(line, ", ", part);
+	}
+	if (!*line)
+		add(line, "", "not described in the recording");
 }
 
+static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
+{
+	for (uint32_t i = 0; i < trace->n_lanes; i++)
+		if (trace->lanes[i].type == HWY_LANE_STREAM &&
+		    trace->lanes[i].device == (int64_t)device)
+			return true;
+	return false;
+}
+
+/* Neighbours that are alike share a line: "0-7  NVIDIA B200, …". */
 static void print_devices(const struct page *page, const struct hwy_trace *trace)
 {
-	int name = widest_name(trace);
-	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		const struct hwy_device *device = &trace->devices[i];
-		char line[LINE] = "", part[80];
-		if (device->sms > 0) {
-			snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
-			add(line, ", ", part);
+	for (uint32_t i = 0, next; i < trace->n_devices; i = next) {
+		char line[LINE] = "", numbers[64];
+		long long first = (long long)trace->devices[i].ordinal, last = first;
+		bool used = device_is_used(trace, i);
+		describe_device(trace, i, line);
+		for (next = i + 1; next < trace->n_devices; next++) {
+			char other[LINE] = "";
+			describe_device(trace, next, other);
+			if (trace->devices[next].ordinal != last + 1 || strcmp(line, other) != 0 ||
+			    device_is_used(trace, next) != used)
+				break;
+			last++;
 		}
-		if (device->memory_bytes > 0)
-			add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
-		if (device->memory_bandwidth > 0) {
-			snprintf(part, sizeof part, "%s/s",
-				 units_bytes((uint64_t)device->memory_bandwidth).at);
-			add(line, ", ", part);
-		}
-		if (device->compute_major > 0) {
-			snprintf(part, sizeof part, "compute %lld.%lld",
-				 (long long)device->compute_major,
-				 (long long)device->compute_minor);
-			add(line, ", ", part);
-		}
+		snprintf(numbers, sizeof numbers, first == last ? "%lld" : "%lld-%lld", first,
+			 last);
 		label(page, i ? "" : "Devices");
-		fprintf(page->out, "%lld  ", (long long)device->ordinal);
-		char whole[2 * LINE];
-		snprintf(whole, sizeof whole, "%-*.*s  %s", name, 60, hwy_str(trace, device->name),
-			 line);
-		put_plain(page, name || *line ? whole : "the recording does not describe it");
+		fprintf(page->out, "%-3s  ", numbers);
+		add(line, ", ", used ? "" : "no work recorded");
+		put_plain(page, line);
 	}
 	if (trace->n_devices == 0)
 		field(page, "Devices", "none");
 }
 
-static void describe_process(const struct info *info, uint32_t i, char *line)
+/* A process's name without its folder. */
+static const char *short_name(const struct hwy_trace *trace, uint32_t process)
+{
+	const char *name = hwy_str(trace, trace->processes[process].name);
+	const char *slash = strrchr(name, '/');
+	name = slash && slash[1] ? slash + 1 : name;
+	return *name ? name : "(no name)";
+}
+
+static void describe_process(const struct info *info, uint32_t i, int width, char *line)
 {
 	const struct hwy_process *process = &info->trace->processes[i];
-	char part[120];
+	char part[160];
 	snprintf(part, sizeof part, "%lld", (long long)process->pid);
-	if (process->pid != HWY_NONE)
-		add(line, "", part);
-	const char *name = hwy_str(info->trace, process->name);
-	const char *slash = strrchr(name, '/');
-	add(line, "  ", slash && slash[1] ? slash + 1 : name);
-	if (info->threads[i]) {
-		snprintf(part, sizeof part, "%u thread%s", info->threads[i],
-			 info->threads[i] == 1 ? "" : "s");
-		add(line, "  ", part);
-	}
-	if (process->rank != HWY_NONE) {
-		snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
-		add(line, "  ", part);
-		if (process->world != HWY_NONE) {
-			snprintf(part, sizeof part, "%lld", (long long)process->world);
-			add(line, " of ", part);
-		}
-	}
+	snprintf(line, LINE, "%-7s  %-*.*s  %u thread%s", process->pid == HWY_NONE ? "?" : part,
+		 width, width, short_name(info->trace, i), info->threads[i],
+		 info->threads[i] == 1 ? "" : "s");
+	if (process->rank == HWY_NONE)
+		return;
+	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
+	add(line, "  ", part);
+	snprintf(part, sizeof part, "%lld", (long long)process->world);
+	add(line, " of ", process->world == HWY_NONE ? "" : part);
 }
 
 /* Processes without a thread or a span are of no use to the reader of a short page. */
@@ -202,6 +248,12 @@ static bool process_counts(const struct info *info, uint32_t i)
 static void print_processes(const struct page *page, const struct info *info)
 {
 	uint32_t shown = 0, left = 0;
+	int width = 0;
+	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
+		int n = (int)strlen(short_name(info->trace, i));
+		if (n > width && process_counts(info, i))
+			width = n < 40 ? n : 40;
+	}
 	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
 		if (!process_counts(info, i))
 			continue;
@@ -210,7 +262,7 @@ static void print_processes(const struct page *page, const struct info *info)
 			continue;
 		}
 		char line[LINE] = "";
-		describe_process(info, i, line);
+		describe_process(info, i, width, line);
 		label(page, shown++ ? "" : "Processes");
 		put_plain(page, line);
 	}
@@ -244,10 +296,12 @@ static void print_counts(const struct page *page, const struct info *info)
 		enum hwy_kind i = kind_order[n];
 		if (!info->spans[i])
 			continue;
-		bool lasts = info->time[i] > 0;
-		fprintf(page->out, "  %-*s%13s  %10s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
-			units_count(info->spans[i]).at, lasts ? units_time(info->time[i]).at : "",
-			page->dim, info_kind_words[i], page->plain);
+		struct units_text lasts = {""};
+		if (info->time[i] > 0)
+			lasts = units_time(info->time[i]);
+		fprintf(page->out, "  %-*s%13s  %*s%s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
+			units_count(info->spans[i]).at, 10 - grid_columns_of(lasts.at), "",
+			lasts.at, page->dim, info_kind_words[i], page->plain);
 	}
 }
 

@@ -19,18 +19,26 @@ struct units_text units_count(uint64_t n)
 	return text;
 }
 
-/* value/unit with as many decimals as make 'digits' digits, rounded half up. */
+/* value * 10^decimals / unit, rounded half up; 128 bits, since the product may not fit 64. */
+static uint64_t shifted(uint64_t value, uint64_t unit, int decimals)
+{
+	unsigned __int128 scale = 1;
+	for (int i = 0; i < decimals; i++)
+		scale *= 10;
+	return (uint64_t)((value * scale + unit / 2) / unit);
+}
+
+/* value/unit with as many decimals as make 'digits' digits: 9.999, then 10.00. */
 static struct units_text scaled(uint64_t value, uint64_t unit, int digits, const char *name)
 {
 	struct units_text text;
 	int decimals = digits - 1;
-	for (uint64_t whole = value / unit; whole >= 10 && decimals > 0; whole /= 10)
+	uint64_t limit = 1;
+	for (int i = 0; i < digits; i++)
+		limit *= 10;
+	while (decimals > 0 && shifted(value, unit, decimals) >= limit)
 		decimals--;
-	uint64_t scale = 1;
-	for (int i = 0; i < decimals; i++)
-		scale *= 10;
-	/* 128 bits: value times 1000 may not fit 64. */
-	uint64_t rounded = (uint64_t)(((unsigned __int128)value * scale + unit / 2) / unit);
+	uint64_t rounded = shifted(value, unit, decimals), scale = shifted(1, 1, decimals);
 	if (decimals)
 		snprintf(text.at, sizeof text.at, "%" PRIu64 ".%0*" PRIu64 " %s", rounded / scale,
 			 decimals, rounded % scale, name);
@@ -62,10 +70,11 @@ struct units_text units_gib(uint64_t bytes)
 struct units_text units_time(int64_t ns)
 {
 	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	struct units_text text = n < 1000         ? scaled(n, 1, 1, "ns")
-				 : n < 1000000    ? scaled(n, 1000, 4, "us")
-				 : n < 1000000000 ? scaled(n, 1000000, 4, "ms")
-						  : scaled(n, 1000000000, 4, "s");
+	/* 999.95 µs and more is better said as 1.000 ms. */
+	struct units_text text = n < 1000        ? scaled(n, 1, 1, "ns")
+				 : n < 999950    ? scaled(n, 1000, 4, "µs")
+				 : n < 999950000 ? scaled(n, 1000000, 4, "ms")
+						 : scaled(n, 1000000000, 4, "s");
 	if (ns < 0) {
 		memmove(text.at + 1, text.at, sizeof text.at - 2);
 		text.at[0] = '-';

@@ -12,6 +12,7 @@
 
 #include "collect/collect.h"
 #include "collect/process.h"
+#include "collect/python.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
 
@@ -112,6 +113,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *first)
 	*(bool *)first = false;
 	if (is_known(object->dlpi_addr, hash_of(object->dlpi_name)))
 		return 0;
+	python_look(object);
 	char path[4096];
 	uint32_t text = 0;
 	if (object->dlpi_name[0]) {

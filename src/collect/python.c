@@ -1,4 +1,388 @@
+/* python.c - the Python stack of the calling thread, read without the interpreter's help.
+ *
+ * The GIL is neither taken nor needed: a thread's own chain of frames cannot change while the thread sits in
+ * our code, and each frame owns its code object. Nothing is called but PyGILState_GetThisThreadState, which
+ * is safe in any state of the interpreter; no reference is counted, nothing is written.
+ *
+ * A wrong layout must not crash the program. The first stacks are read through the kernel, which fails where
+ * a load would fault; only when PROVEN of them came out whole are pointers followed directly. What names a
+ * code object (texts, line table) is always read through the kernel, once.
+ *
+ * The line table of REC_CODE is decoded by the parent: 3.10 has co_linetable of PEP 626, pairs (bytes of
+ * bytecode, signed difference of lines; -128: no line); from 3.11 on it is the location table, entries
+ * that begin with a byte 1cccclll: lll + 1 instructions of two bytes, kind cccc, then its bytes
+ * (CPython's Objects/locations.md). Offsets of frames are bytes into the bytecode.
+ */
+#include "collect/python.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/lock.h"
 #include "collect/process.h"
+#include "collect/python_layout.h"
+#include "collect/symbols.h"
+#include "collect/sys.h"
+
+enum {
+	PROVEN = 16,
+	CODES = 32768, /* places of the cache, a power of two */
+	MOST_CODES = CODES / 4 * 3,
+	MOST_TEXT = 4096,       /* characters of a name */
+	MOST_TABLE = 64 * 1024, /* bytes of a line table */
+	MOST_STEPS = 4096,      /* frames looked at, shown or not */
+};
+
+struct code {
+	uintptr_t at;             /* of the code object */
+	uintptr_t filename, name; /* to tell it from another that was put there later */
+	int32_t first_line;
+	uint32_t id;
+};
+
+static struct lock lock; /* guards all that is below, but 'thread_state' */
+
+/* Set last, when everything else is known; NULL: no Python yet. */
+static void *(*_Atomic thread_state)(void);
+static struct python_layout layout;
+static bool unreadable;     /* the kernel does not let us read: no stacks */
+static uint32_t whole;      /* stacks that came out whole */
+static uintptr_t code_type; /* the type of code objects, 0: not seen yet */
+static struct code *codes;  /* open addressing by 'at' */
+static uint32_t code_count;
+static uint32_t last_code; /* id */
+
 void python_after_fork(void)
 {
+	lock_give(&lock);
+	code_count = 0;
+	if (codes)
+		memset(codes, 0, CODES * sizeof *codes);
+}
+
+/* ---- finding it --------------------------------------------------------------------------------- */
+
+static uint32_t version_of_text(const char *text)
+{
+	char *end;
+	unsigned long major = strtoul(text, &end, 10);
+	unsigned long minor = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+	unsigned long micro = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+	return (uint32_t)(major << 24 | (minor & 0xff) << 16 | (micro & 0xff) << 8 | 0xf0);
+}
+
+void python_look(const struct dl_phdr_info *object)
+{
+	if (atomic_load_explicit(&thread_state, memory_order_relaxed))
+		return;
+	void *get_state = symbols_find(object, "PyGILState_GetThisThreadState");
+	if (!get_state)
+		return;
+	const void *runtime = symbols_find(object, "_PyRuntime");
+	const unsigned long *number = symbols_find(object, "Py_Version"); /* from 3.11 on */
+	const char *(*text)(void);
+	*(void **)&text = symbols_find(object, "Py_GetVersion");
+	uint32_t version = number ? (uint32_t)*number : text ? version_of_text(text()) : 0;
+	if (!python_layout_of(version, runtime, &layout)) {
+		static bool said;
+		if (!said)
+			collect_note(2, "Python %u.%u: its stacks cannot be read", version >> 24,
+				     version >> 16 & 0xff);
+		said = true;
+		return;
+	}
+	void *(*function)(void);
+	*(void **)&function = get_state;
+	atomic_store_explicit(&thread_state, function, memory_order_release);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+static bool peek(void *into, uintptr_t from, size_t size)
+{
+	if (from < 4096)
+		return false;
+	long got = sys_peek(process.pid, into, (const void *)from, size);
+	if (got < 0 && (errno == EPERM || errno == ENOSYS))
+		unreadable = true;
+	return got == (long)size;
+}
+
+static bool fetch(void *into, uintptr_t from, size_t size)
+{
+	if (whole < PROVEN)
+		return peek(into, from, size);
+	if (from < 4096)
+		return false;
+	memcpy(into, (const void *)from, size);
+	return true;
+}
+
+static size_t put_utf8(char *into, uint32_t c)
+{
+	if (c < 0x80) {
+		into[0] = (char)c;
+		return 1;
+	}
+	size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+	into[0] = (char)(lead[more] | c >> (6 * more));
+	for (size_t i = 1; i <= more; i++)
+		into[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+	return more + 1;
+}
+
+/* The kind of a str (bytes a character) and whether it is ASCII; 0: not one that we can read. From 3.14 on
+ * the upper half of 'state' has the bits that before come after two of 'interned'; the rest of the word may
+ * hold anything. */
+static unsigned kind_of(uint32_t state, bool *ascii)
+{
+	uint32_t bits = layout.version >= 0x030e0000 ? state >> 16 : state >> 2;
+	*ascii = bits >> 4 & 1;
+	bool compact = bits >> 3 & 1;
+	unsigned kind = bits & 7;
+	return compact && (kind == 1 || kind == 2 || kind == 4) ? kind : 0;
+}
+
+/* The string id of a str object; false if it is none. */
+static bool read_text(uintptr_t object, uint32_t *id)
+{
+	struct {
+		int64_t length, hash;
+		uint32_t state;
+	} head;
+	bool ascii;
+	if (!peek(&head, object + layout.object_size, sizeof head))
+		return false;
+	unsigned kind = kind_of(head.state, &ascii);
+	if (!kind || head.length < 0 || head.length > 1 << 20)
+		return false;
+	size_t length = head.length > MOST_TEXT ? MOST_TEXT : (size_t)head.length;
+	*id = 0;
+	if (length == 0)
+		return true;
+	/* On the stack: 16 KiB of characters and as many of UTF-8 at worst; only for new code objects. */
+	unsigned char raw[MOST_TEXT * 4];
+	char text[MOST_TEXT * 4];
+	if (!peek(raw, object + (ascii ? layout.ascii_text : layout.other_text), length * kind))
+		return false;
+	size_t n = 0;
+	for (size_t i = 0; i < length; i++) {
+		uint32_t c = 0;
+		memcpy(&c, raw + i * kind, kind);
+		n += put_utf8(text + n, c > 0x10ffff ? '?' : c);
+	}
+	*id = collect_string(text, n);
+	return true;
+}
+
+/* ---- code objects ------------------------------------------------------------------------------- */
+
+/* Whether a type is that of code objects: by its name, since its symbol may be copied elsewhere. */
+static bool is_code_type(uintptr_t type)
+{
+	if (code_type)
+		return type == code_type;
+	uintptr_t name;
+	char text[5];
+	/* A type's own head is that of a sized object; its name comes next. */
+	if (!peek(&name, type + layout.object_size + 8, sizeof name) ||
+	    !peek(text, name, sizeof text) || memcmp(text, "code", 5) != 0)
+		return false;
+	code_type = type;
+	return true;
+}
+
+/* Writes REC_CODE; the texts are told. */
+static bool put_code(uint32_t id, const struct code *code, uint32_t filename, uint32_t name)
+{
+	uintptr_t table;
+	int64_t length;
+	if (!peek(&table, code->at + layout.code_table, sizeof table) ||
+	    !peek(&length, table + layout.object_size, sizeof length) || length < 0)
+		return false;
+	if (length > MOST_TABLE)
+		length = 0;
+	size_t bytes = offsetof(struct rec_code, table) + (size_t)length;
+	struct rec_code *record =
+		collect_reserve(REC_CODE, (unsigned)((bytes + REC_SLOT - 1) / REC_SLOT));
+	if (!record)
+		return false;
+	record->head.value = id;
+	record->filename = filename;
+	record->name = name;
+	record->first_line = code->first_line;
+	record->python = layout.version;
+	/* bytes: length, hash, then the data */
+	if (peek(record->table, table + layout.object_size + 16, (size_t)length))
+		record->table_length = (uint32_t)length;
+	collect_publish();
+	return true;
+}
+
+static uint32_t define_code(const struct code *code)
+{
+	uint32_t filename, name;
+	if (!read_text(code->filename, &filename) || !read_text(code->name, &name) ||
+	    !put_code(last_code + 1, code, filename, name))
+		return 0;
+	return ++last_code;
+}
+
+static struct code *place_of(uintptr_t at)
+{
+	uint64_t hash = at * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t i = (uint32_t)(hash >> 40) & (CODES - 1);
+	while (codes[i].at && codes[i].at != at)
+		i = (i + 1) & (CODES - 1);
+	return &codes[i];
+}
+
+/* The id of a code object, 0: it is none. */
+static uint32_t code_id(uintptr_t at)
+{
+	struct code code = {.at = at};
+	uintptr_t type;
+	if ((at & 7) || !fetch(&type, at + layout.object_type, sizeof type) ||
+	    !is_code_type(type) ||
+	    !fetch(&code.filename, at + layout.code_filename, sizeof code.filename) ||
+	    !fetch(&code.name, at + layout.code_name, sizeof code.name) ||
+	    !fetch(&code.first_line, at + layout.code_first_line, sizeof code.first_line))
+		return 0;
+	struct code *known = place_of(at);
+	if (known->at && known->filename == code.filename && known->name == code.name &&
+	    known->first_line == code.first_line)
+		return known->id;
+	code.id = define_code(&code);
+	if (!code.id)
+		return 0;
+	if (!known->at && ++code_count > MOST_CODES) {
+		memset(codes, 0,
+		       CODES * sizeof *codes); /* begin again rather than grow without end */
+		code_count = 1;
+		known = place_of(at);
+	}
+	*known = code;
+	return code.id;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------- */
+
+/* Free threading: the bytecode that this frame runs is a copy of the thread's own. */
+static bool own_bytecode(uintptr_t frame, uintptr_t code, uintptr_t *bytecode)
+{
+	uintptr_t copies, mine;
+	int32_t index;
+	int64_t count;
+	if (!fetch(&index, frame + layout.frame_bytecode, sizeof index) ||
+	    !fetch(&copies, code + layout.code_bytecodes, sizeof copies) ||
+	    !fetch(&count, copies, sizeof count) || index < 0 || index >= count ||
+	    !fetch(&mine, copies + 8 + (uintptr_t)index * 8, sizeof mine))
+		return false;
+	*bytecode = mine;
+	return true;
+}
+
+static bool offset_of(uintptr_t frame, uintptr_t code, int32_t *offset)
+{
+	if (!layout.code_bytecode) {
+		int32_t instruction;
+		if (!fetch(&instruction, frame + layout.frame_instruction, sizeof instruction))
+			return false;
+		*offset = instruction < 0 ? 0 : instruction * 2;
+		return true;
+	}
+	uintptr_t instruction, bytecode = code + layout.code_bytecode;
+	if (!fetch(&instruction, frame + layout.frame_instruction, sizeof instruction))
+		return false;
+	if (layout.frame_bytecode && layout.code_bytecodes && !own_bytecode(frame, code, &bytecode))
+		return false;
+	int64_t distance = (int64_t)(instruction - bytecode);
+	*offset = distance > 0 && distance < INT32_MAX ? (int32_t)distance : 0;
+	return true;
+}
+
+static bool is_foreign(uintptr_t frame, bool *foreign)
+{
+	uint8_t owner = 0;
+	*foreign = false;
+	if (!layout.frame_owner)
+		return true;
+	if (!fetch(&owner, frame + layout.frame_owner, sizeof owner))
+		return false;
+	*foreign = owner >= layout.foreign_owner;
+	return true;
+}
+
+/* Innermost first. False: something was not as it must be; what was read before stands. */
+static bool walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES], uint32_t *count)
+{
+	uintptr_t frame, code;
+	if (!fetch(&frame, state + layout.thread_frame, sizeof frame))
+		return false;
+	if (layout.cframe_frame && !fetch(&frame, frame + layout.cframe_frame - 1u, sizeof frame))
+		return false;
+	for (unsigned steps = 0; frame && *count < REC_MAX_FRAMES && steps < MOST_STEPS; steps++) {
+		bool foreign;
+		if ((frame & 7) || !is_foreign(frame, &foreign))
+			return false;
+		if (!foreign) {
+			struct rec_frame *out = &frames[*count];
+			if (!fetch(&code, frame + layout.frame_code, sizeof code))
+				return false;
+			code &= ~(uintptr_t)7;
+			out->code = code_id(code);
+			if (!out->code || !offset_of(frame, code, &out->offset))
+				return false;
+			++*count;
+		}
+		if (!fetch(&frame, frame + layout.frame_previous, sizeof frame))
+			return false;
+	}
+	return true;
+}
+
+static void put_stack(enum rec_why why, int64_t start, uint32_t correlation,
+		      const struct rec_frame *frames, uint32_t count)
+{
+	size_t bytes = sizeof(struct rec_stack) + count * sizeof *frames;
+	struct rec_stack *record =
+		collect_reserve(REC_PYTHON_STACK, (unsigned)((bytes + REC_SLOT - 1) / REC_SLOT));
+	if (!record)
+		return;
+	record->head.flags = (uint8_t)why;
+	record->head.value = count;
+	record->time = start;
+	record->tid = collect_tid();
+	record->correlation = correlation;
+	record->count = count;
+	memcpy(record + 1, frames, count * sizeof *frames);
+	collect_publish();
+}
+
+void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
+{
+	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
+	void *state = get_state ? get_state() : NULL;
+	if (!state || unreadable || !lock_take(&lock))
+		return;
+	if (!codes)
+		codes = sys_memory(CODES * sizeof *codes);
+	struct rec_frame frames[REC_MAX_FRAMES];
+	uint32_t count = 0;
+	bool first = false;
+	if (codes) {
+		bool good = walk((uintptr_t)state, frames, &count);
+		first = good && count && whole == 0;
+		if (good && count && whole < PROVEN)
+			whole++;
+	}
+	lock_give(&lock);
+	if (first)
+		process_look_again(layout.version);
+	if (count)
+		put_stack(why, start, correlation, frames, count);
 }

@@ -35,7 +35,6 @@ struct spool {
 	struct spool_file events, definitions;
 	struct spool *next, *previous;  /* threads of the process, under the list's lock */
 	char comm[SPOOL_COMM];          /* the name last recorded */
-	uintptr_t stack_end;            /* stack.c: 0 not asked yet */
 	uint32_t levels[SPOOL_DOMAINS]; /* nvtx.c: open push/pop ranges by domain */
 };
 static_assert(sizeof(struct spool) <= 4096, "one page");

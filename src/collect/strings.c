@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "collect/collect.h"
+#include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/spool.h"
 #include "collect/strings.h"
@@ -46,40 +46,13 @@ static uint32_t entries; /* in use, the first (id 0) stands for "no text"; under
 static char *arena; /* under the lock, like the next */
 static size_t arena_left;
 
-static _Atomic uint32_t lock; /* tid of the holder, 0: free */
-
-/* ---- the lock ----------------------------------------------------------------------------------- */
-
-/* False after a tenth of a second, or at once in a signal handler of the holder. */
-static bool lock_take(void)
-{
-	uint32_t tid = collect_tid();
-	for (int tries = 0; tries < 2000; tries++) {
-		uint32_t holder = 0;
-		if (atomic_compare_exchange_weak_explicit(&lock, &holder, tid, memory_order_acquire,
-							  memory_order_relaxed))
-			return true;
-		if (holder == tid)
-			return false;
-		if (tries > 100) {
-			/* Not a yield: the holder may have a lower priority. */
-			struct timespec pause = {.tv_nsec = 50 * 1000};
-			syscall(SYS_nanosleep, &pause, NULL);
-		}
-	}
-	return false;
-}
-
-static void lock_give(void)
-{
-	atomic_store_explicit(&lock, 0, memory_order_release);
-}
+static struct lock lock;
 
 /* In the child. Another thread of the parent may have been adding a text while the pages were copied one by
  * one: what it touched last is left alone. Everything before was published in order and is whole. */
 void strings_after_fork(void)
 {
-	atomic_store(&lock, 0);
+	lock_give(&lock);
 	if (entries)
 		entries += SKIP_ENTRIES;
 	arena_left = 0;
@@ -228,14 +201,14 @@ static uint32_t string_slowly(const char *text, size_t length, uint32_t hash, ui
 	if (!spool_own())
 		return id;
 	int saved = errno;
-	if (lock_take()) {
+	if (lock_take(&lock)) {
 		id = find(text, length, hash);
 		struct entry *entry = id ? entry_of(id) : NULL;
 		if (!entry)
 			id = add(text, length, hash);
 		else if (atomic_load(&entry->generation) != process.generation)
 			define(id, entry);
-		lock_give();
+		lock_give(&lock);
 	}
 	errno = saved;
 	return id;

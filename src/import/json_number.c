@@ -84,28 +84,28 @@ static int64_t round_decimal(const struct decimal *decimal)
 	return number > (uint64_t)INT64_MAX ? INT64_MIN : -(int64_t)number;
 }
 
+/* Nearly all: no sign, no exponent, no more than 'shift' places, and at most 19 digits in the end, which 64
+ * bits hold. */
+static inline bool short_decimal(const char *at, const char *end, int shift, int64_t *number)
+{
+	uint64_t value = 0;
+	const char *start = at, *most = start + 19 - shift;
+	for (; at < end && at < most && *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	int left = shift;
+	if (at > start && at + 1 < end && *at == '.')
+		for (at++; at < end && left > 0 && *at >= '0' && *at <= '9'; at++, left--)
+			value = value * 10 + (uint64_t)(*at - '0');
+	for (; left > 0; left--)
+		value *= 10;
+	*number = (int64_t)value;
+	return at == end && at > start && value <= INT64_MAX;
+}
+
 bool scan_decimal(const char *text, size_t length, int shift, int64_t *number)
 {
-	/* Nearly all: at most 18 digits before the point, and at most 'shift' behind it. */
-	const char *at = text, *end = text + length;
-	const char *point = skip_digits(at, end < at + 18 ? end : at + 18);
-	const char *last = point < end && *point == '.' && end - point - 1 <= shift ? end : point;
-	if (point > text && last == end && end[-1] != '.') {
-		int64_t value = 0;
-		int left = shift - (int)(end > point ? end - point - 1 : 0);
-		bool fits = true;
-		for (; at < end && fits; at++) {
-			fits = value < INT64_MAX / 10 - 1 && (at == point || (*at >= '0' && *at <= '9'));
-			value = at == point ? value : value * 10 + (*at - '0');
-		}
-		for (; left > 0 && fits; left--) {
-			fits = value < INT64_MAX / 10 - 1;
-			value = fits ? value * 10 : value;
-		}
-		*number = value;
-		if (fits)
-			return true;
-	}
+	if (short_decimal(text, text + length, shift, number))
+		return true;
 	struct decimal decimal;
 	if (!read_decimal(text, length, &decimal))
 		return false;

@@ -64,35 +64,51 @@ static inline const char *closing_quote(const char *at, const char *end, bool *e
 
 enum place { AFTER_KEY, IN_OBJECT, IN_ARRAY };
 
-/* Lenient: may a string of this place end at 'quote'? */
-static bool can_end_here(const char *quote, const char *end, enum place place)
+enum guess { NO, YES, UNSURE };
+
+static enum guess guess_byte(const char *at, const char *end, char wanted)
+{
+	return at >= end ? UNSURE : *at == wanted ? YES : NO;
+}
+
+/* Lenient: may a string of this place end at 'quote'? UNSURE where the text ends first. */
+static enum guess can_end_here(const char *quote, const char *end, enum place place)
 {
 	const char *at = skip_space(quote + 1);
 	if (place == AFTER_KEY)
-		return *at == ':';
-	if (at >= end)
-		return true; /* cannot tell; the caller will meet the end itself */
-	if (*at == (place == IN_ARRAY ? ']' : '}'))
-		return true;
-	if (*at != ',')
-		return false;
+		return guess_byte(at, end, ':');
+	if (guess_byte(at, end, ',') != YES)
+		return guess_byte(at, end, place == IN_ARRAY ? ']' : '}');
 	at = skip_space(at + 1);
-	if (place == IN_ARRAY || *at == '}')
-		return *at != ',' && *at != ':';
-	if (*at != '"' || at >= end)
-		return at >= end;
+	if (at >= end)
+		return UNSURE;
+	if (place == IN_ARRAY)
+		return *at != ',' && *at != ':' ? YES : NO;
+	if (*at != '"')
+		return *at == '}' ? YES : NO;
 	bool escaped;
 	const char *next = closing_quote(at + 1, end, &escaped);
-	return !next || *skip_space(next + 1) == ':' || skip_space(next + 1) >= end;
+	return next ? guess_byte(skip_space(next + 1), end, ':') : UNSURE;
+}
+
+static const char *lenient_end(struct scan *scan, const char *quote, enum place place,
+			       bool *escaped)
+{
+	enum guess guess = NO;
+	while (quote && (guess = can_end_here(quote, scan->end, place)) == NO) {
+		quote = closing_quote(quote + 1, scan->end, escaped);
+		scan->guessed = true;
+	}
+	return guess == YES ? quote : NULL;
 }
 
 /* The end of the string that starts at 'at' (behind its quote), or NULL with the status set. */
-static inline const char *string_end(struct scan *scan, const char *at, enum place place, bool *escaped)
+static inline const char *string_end(struct scan *scan, const char *at, enum place place,
+				     bool *escaped)
 {
 	const char *quote = closing_quote(at, scan->end, escaped);
 	if (__builtin_expect(scan->lenient, 0))
-		while (quote && !can_end_here(quote, scan->end, place))
-			quote = closing_quote(quote + 1, scan->end, escaped);
+		quote = lenient_end(scan, quote, place, escaped);
 	if (!quote)
 		stop(scan, scan->end, SCAN_MORE);
 	return quote;
@@ -150,71 +166,102 @@ static inline const char *token_end(const char *at, uint8_t *type, bool *odd)
 	return end;
 }
 
+struct walk { /* inside an object or array */
+	const char *at;
+	uint64_t objects; /* a bit for each level: is it an object? The lowest is the innermost. */
+	unsigned depth;
+	enum { OPENED, COMMA, COLON, VALUE } last;
+	bool odd;
+};
+
+static inline bool may_start_value(const struct walk *walk)
+{
+	return walk->objects & 1 ? walk->last == COLON : walk->last != VALUE;
+}
+
+static inline bool walk_open(struct scan *scan, struct walk *walk)
+{
+	if (walk->depth > 0 && !may_start_value(walk))
+		return stop(scan, walk->at, SCAN_BAD);
+	if (walk->depth++ == SCAN_DEPTH_MOST)
+		return stop(scan, walk->at, SCAN_DEEP);
+	walk->objects = walk->objects << 1 | (*walk->at == '{');
+	walk->last = OPENED;
+	walk->at++;
+	return true;
+}
+
+static inline bool walk_close(struct scan *scan, struct walk *walk)
+{
+	if ((*walk->at == '}') != (walk->objects & 1) || walk->last == COLON)
+		return stop(scan, walk->at, SCAN_BAD);
+	walk->odd |= walk->last == COMMA;
+	walk->objects >>= 1;
+	walk->depth--;
+	walk->last = VALUE;
+	walk->at++;
+	return true;
+}
+
+/* A key with its colon, or a value. */
+static inline bool walk_string(struct scan *scan, struct walk *walk)
+{
+	bool in_object = walk->objects & 1, escaped;
+	enum place place = !in_object ? IN_ARRAY : walk->last == COLON ? IN_OBJECT : AFTER_KEY;
+	if (walk->at >= scan->end || walk->last == VALUE)
+		return stop(scan, walk->at, SCAN_BAD);
+	const char *end = string_end(scan, walk->at + 1, place, &escaped);
+	if (!end)
+		return false;
+	walk->at = end + 1;
+	walk->last = VALUE;
+	if (place != AFTER_KEY)
+		return true;
+	walk->at = skip_space(walk->at);
+	if (*walk->at != ':')
+		return stop(scan, walk->at, SCAN_BAD);
+	walk->at++;
+	walk->last = COLON;
+	return true;
+}
+
+static inline bool walk_token(struct scan *scan, struct walk *walk)
+{
+	uint8_t type;
+	const char *end = may_start_value(walk) ? token_end(walk->at, &type, &walk->odd) : walk->at;
+	if (end == walk->at)
+		return stop(scan, walk->at, SCAN_BAD);
+	walk->at = end;
+	walk->last = VALUE;
+	return true;
+}
+
 /* Past an object or array that opens at 'at', checking that it is one; its end, or NULL. */
 static const char *container_end(struct scan *scan, const char *at, bool *odd)
 {
-	enum { OPENED, COMMA, COLON, VALUE } last = OPENED;
-	uint64_t objects = 0; /* a bit for each level: is it an object? The lowest is the innermost. */
-	unsigned depth = 0;
-	bool escaped;
-	uint8_t type;
+	struct walk walk = {.at = at};
 	do {
-		at = skip_space(at);
-		bool in_object = objects & 1;
-		bool value_may_start = in_object ? last == COLON : last != VALUE;
-		const char *end;
-		switch (*at) {
+		bool ok = true;
+		walk.at = skip_space(walk.at);
+		switch (*walk.at) {
 		case '{':
-		case '[':
-			if (depth > 0 && !value_may_start)
-				return stop(scan, at, SCAN_BAD), NULL;
-			if (depth++ == SCAN_DEPTH_MOST)
-				return stop(scan, at, SCAN_DEEP), NULL;
-			objects = objects << 1 | (*at == '{');
-			last = OPENED;
-			at++;
-			break;
+		case '[': ok = walk_open(scan, &walk); break;
 		case '}':
-		case ']':
-			if ((*at == '}') != in_object || last == COLON)
-				return stop(scan, at, SCAN_BAD), NULL;
-			if (last == COMMA)
-				*odd = true;
-			objects >>= 1;
-			depth--;
-			last = VALUE;
-			at++;
-			break;
+		case ']': ok = walk_close(scan, &walk); break;
+		case '"': ok = walk_string(scan, &walk); break;
 		case ',':
-			if (last != VALUE)
-				return stop(scan, at, SCAN_BAD), NULL;
-			last = COMMA;
-			at++;
+			if (walk.last != VALUE)
+				return stop(scan, walk.at, SCAN_BAD), NULL;
+			walk.last = COMMA;
+			walk.at++;
 			break;
-		case '"':
-			if (at >= scan->end || last == VALUE)
-				return stop(scan, at, SCAN_BAD), NULL;
-			enum place place = !in_object ? IN_ARRAY : last == COLON ? IN_OBJECT : AFTER_KEY;
-			if (!(end = string_end(scan, at + 1, place, &escaped)))
-				return NULL;
-			/* A control character, or a quote, that must not stand there bare. */
-			at = skip_space(end + 1);
-			last = VALUE;
-			if (place == AFTER_KEY) {
-				if (*at != ':')
-					return stop(scan, at, SCAN_BAD), NULL;
-				at++;
-				last = COLON;
-			}
-			break;
-		default:
-			if (!value_may_start || (end = token_end(at, &type, odd)) == at)
-				return stop(scan, at, SCAN_BAD), NULL;
-			at = end;
-			last = VALUE;
+		default: ok = walk_token(scan, &walk);
 		}
-	} while (depth > 0);
-	return at;
+		if (!ok)
+			return NULL;
+	} while (walk.depth > 0);
+	*odd |= walk.odd;
+	return walk.at;
 }
 
 char scan_peek(struct scan *scan)
@@ -283,16 +330,19 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 {
 	const char *at = skip_space(scan->at), *end;
 	*value = (struct scan_value){.at = at};
+	scan->guessed = false;
 	switch (*at) {
 	case '"':
 		if (at >= scan->end)
 			return stop(scan, at, SCAN_MORE);
 		value->type = SCAN_STRING;
 		value->at = at + 1;
-		end = string_end(scan, at + 1, scan->in_array ? IN_ARRAY : IN_OBJECT, &value->escaped);
+		end = string_end(scan, at + 1, scan->in_array ? IN_ARRAY : IN_OBJECT,
+				 &value->escaped);
 		if (!end)
 			return false;
 		value->length = (uint32_t)(end - value->at);
+		value->odd = scan->guessed;
 		scan->at = end + 1;
 		return true;
 	case '{':
@@ -301,6 +351,7 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 		end = container_end(scan, at, &value->odd);
 		if (!end)
 			return false;
+		value->odd |= scan->guessed;
 		break;
 	default:
 		end = token_end(at, &value->type, &value->odd);

@@ -32,7 +32,8 @@ enum scan_status {
 struct scan {
 	const char *at, *end;
 	enum scan_status status;
-	bool lenient;  /* strings may hold bare quotes: they end where structure follows (json_scan.c) */
+	bool lenient; /* strings may hold bare quotes: they end where structure follows (json_scan.c) */
+	bool guessed;  /* some string of the value read last did hold one */
 	bool fresh;    /* nothing read yet in the object or array entered last */
 	bool in_array; /* the value read next is an element */
 };
@@ -40,11 +41,11 @@ struct scan {
 enum scan_type { SCAN_NONE, SCAN_STRING, SCAN_NUMBER, SCAN_WORD, SCAN_OBJECT, SCAN_ARRAY };
 
 struct scan_value {
-	const char *at;  /* strings: without the quotes */
+	const char *at; /* strings: without the quotes */
 	uint32_t length;
-	uint8_t type;    /* enum scan_type */
-	bool escaped;    /* a string with backslashes */
-	bool odd;        /* not JSON by the book; do not hand on as it is */
+	uint8_t type; /* enum scan_type */
+	bool escaped; /* a string with backslashes */
+	bool odd;     /* not JSON by the book; do not hand on as it is */
 };
 
 static inline struct scan scan_over(const char *at, const char *end)

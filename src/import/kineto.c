@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail_at(struct kineto *k, const char *at, const char *what)
+static uint64_t offset_of(const struct kineto *k, const char *at)
 {
-	uint64_t offset = k->source.before + (uint64_t)(at - k->source.window);
+	return k->source.before + (uint64_t)(at - k->source.window);
+}
+
+static bool fail_at(struct kineto *k, uint64_t offset, const char *what)
+{
 	return hwy_fail(k->err, "%s: %s at byte %llu", source_path(&k->source), what,
 			(unsigned long long)offset);
 }
@@ -31,100 +35,116 @@ static const char *skip_space(const char *at)
 
 /* ---- finding the way back after an event that is not JSON ------------------------------------------ */
 
-/* Does an event start here? Nested objects could look like one; few have these as their first key. */
-static bool is_event_start(const char *at, const char *end)
+enum { RESTART_TEXT = 256 }; /* bytes behind a place that are looked at to know what it is */
+
+/* Is there one of these keys at 'at', with its colon? */
+static bool is_key_of(const char *at, const char *end, const char *const *keys, size_t n_keys)
 {
-	static const char *const keys[] = {"ph", "name", "cat", "ts", "pid", "tid", "dur", "args", "id"};
-	at = skip_space(at + 1);
 	if (*at != '"' || at >= end)
 		return false;
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+	for (size_t i = 0; i < n_keys; i++) {
 		size_t n = strlen(keys[i]);
-		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 && at[n + 1] == '"')
+		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 &&
+		    at[n + 1] == '"')
 			return *skip_space(at + n + 2) == ':';
 	}
 	return false;
 }
 
-/* Does the list of events end here? */
+/* Does an event start here? Objects nested in one may have such keys, but hardly a phase. */
+static bool is_event_start(const char *at, const char *end)
+{
+	static const char *const keys[] = {"ph",  "name", "cat",  "ts", "pid",
+					   "tid", "dur",  "args", "id"};
+	end = end - at < RESTART_TEXT ? end : at + RESTART_TEXT;
+	return is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys) &&
+	       memmem(at, (size_t)(end - at), "\"ph\"", 4);
+}
+
+/* Does the list of events end here? Lists nested in an event are not followed by these. */
 static bool is_list_end(const char *at, const char *end)
 {
+	static const char *const keys[] = {
+		"schemaVersion",
+		"deviceProperties",
+		"distributedInfo",
+		"baseTimeNanoseconds",
+		"traceName",
+		"displayTimeUnit",
+		"record_shapes",
+		"with_stack",
+		"with_flops",
+		"with_modules",
+		"profile_memory",
+		"trace_id",
+		"host_name",
+		"INFO",
+		"WARNING",
+		"ERROR",
+		"cupti_version",
+		"cuda_runtime_version",
+		"cuda_driver_version",
+		"roctracer_version",
+		"hip_runtime_version",
+		"hip_driver_version",
+		"metadata",
+		"username",
+	};
 	at = skip_space(at + 1);
-	if (at >= end || *at == '}')
-		return true;
-	if (*at != ',')
-		return false;
-	at = skip_space(at + 1);
-	return *at == '"' && at < end;
+	if (*at == '}')
+		return skip_space(at + 1) >= end;
+	return *at == ',' && is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys);
 }
 
-/* Where reading can go on, from 'at' on: at an event, or at the end of the list; NULL: not in this window. */
-static const char *find_restart(const char *at, const char *end)
+/* Moves 'at' to where reading can go on: an event, or the end of the list. False: not in this window; then
+ * 'at' is where to look when more is there. 'before' is the last byte before 'at' that is not space. */
+static bool find_restart(const char **at, char *before, const char *end, bool finished)
 {
-	for (char before = 0; at < end; at++) {
-		if (*at == '{' && before != ':' && before != '[' && is_event_start(at, end))
-			return at;
-		if (*at == ']' && before == '}' && is_list_end(at, end))
-			return at;
-		if (*at != ' ' && *at != '\n' && *at != '\r' && *at != '\t')
-			before = *at;
+	for (; end - *at > (finished ? 0 : RESTART_TEXT); ++*at) {
+		char c = **at;
+		if (c == '{' && *before != ':' && *before != '[' && is_event_start(*at, end))
+			return true;
+		if (c == ']' && is_list_end(*at, end))
+			return true;
+		if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+			*before = c;
 	}
-	return NULL;
+	return false;
 }
 
-enum { RESTART_TEXT = 256 }; /* what find_restart looks at, at most, behind a place */
-
-/* Leaves the event at 'at' out. False: the file ends, or cannot be read; then 'err' says so. */
+/* Leaves the event at the source's place out; 'ended' when none follows. False: reading failed. */
 static bool leave_out(struct kineto *k, bool *ended)
 {
 	struct source *source = &k->source;
 	const char *at = skip_space(source->at);
+	char before = 0;
 	if (*at == ',')
 		at = skip_space(at + 1);
 	if (k->drops[DROP_NOT_JSON]++ == 0)
-		k->first_bad = source->before + (uint64_t)(at - source->window);
-	source->at = at < source->end ? at + (*at == '{') : source->end;
-	*ended = false;
+		k->first_bad = offset_of(k, at);
+	if (*at == '{')
+		before = *at++;
 	for (;;) {
-		const char *restart = find_restart(source->at, source->end);
-		bool is_sure = restart && (source->finished || source->end - restart > RESTART_TEXT);
-		if (is_sure) {
-			source->at = restart;
+		*ended = !find_restart(&at, &before, source->end, source->finished);
+		source->at = at;
+		if (!*ended || source->finished)
 			return true;
-		}
-		if (source->finished) {
-			*ended = true;
-			source->at = source->end;
-			return true;
-		}
-		if (!restart && source->end - source->at > RESTART_TEXT)
-			source->at = source->end - RESTART_TEXT;
 		if (!more(k))
 			return false;
+		at = source->at;
 	}
 }
 
 /* ---- the events ------------------------------------------------------------------------------------ */
 
-enum { LENIENT_MOST = 1 << 20 }; /* bytes of an event with bare quotes */
+/* Guessing where strings end: in how long an event, and how often in vain before it is given up. */
+enum { LENIENT_BYTES = 1 << 18, LENIENT_FAILURES = 1000 };
 
-/* Strings with bare quotes are guessed at; one that swallowed the start of another event was guessed badly. */
+/* Where strings may hold bare quotes, ends are guessed; these guesses took in what is not theirs. */
 static bool is_believable(const struct kineto_event *event)
 {
-	const struct scan_value *name = &event->name;
-	return !memmem(name->at ? name->at : "", name->length, "\"ph\"", 4);
-}
-
-static bool read_one(struct kineto *k, struct scan *scan)
-{
-	if (!scan_element(scan))
-		return false;
-	if (scan_peek(scan) != '{') {
-		struct scan_value value;
-		k->event.phase = 0;
-		return scan_value(scan, &value);
-	}
-	return kineto_read_event(k, scan);
+	const struct scan_value *name = &event->name, *cat = &event->cat;
+	return !memmem(name->at, name->length, "\"ph\"", 4) && !memchr(cat->at, '"', cat->length);
 }
 
 enum step { STEP_EVENT, STEP_END, STEP_FAILED, STEP_CUT };
@@ -137,14 +157,15 @@ static enum step next_event(struct kineto *k, bool fresh)
 		struct scan scan = scan_over(source->at, source->end);
 		scan.fresh = fresh;
 		scan.lenient = lenient;
-		if (read_one(k, &scan) && (!lenient || is_believable(&k->event))) {
+		if (scan_element(&scan) && kineto_read_event(k, &scan) &&
+		    (!lenient || is_believable(&k->event))) {
 			kineto_add_event(k);
 			source->at = scan.at;
 			return STEP_EVENT;
 		}
-		bool is_long = lenient && source->end - source->at > LENIENT_MOST;
+		bool is_long = lenient && source->end - source->at > LENIENT_BYTES;
 		if (scan.status == SCAN_DEEP) {
-			fail_at(k, scan.at, "nested deeper than 64");
+			fail_at(k, offset_of(k, scan.at), "nested deeper than 64");
 			return STEP_FAILED;
 		}
 		if (scan.status == SCAN_MORE && !source->finished && !is_long) {
@@ -155,7 +176,7 @@ static enum step next_event(struct kineto *k, bool fresh)
 		} else if (scan.status == SCAN_OK && scan.at[-1] == ']') {
 			source->at = scan.at;
 			return STEP_END;
-		} else if (!lenient) {
+		} else if (!lenient && k->drops[DROP_NOT_JSON] < LENIENT_FAILURES) {
 			lenient = true;
 		} else {
 			bool ended;
@@ -180,8 +201,10 @@ static bool read_events(struct kineto *k, bool is_bare)
 	if (step == STEP_END)
 		return true;
 	if (!is_bare || k->n_kept == 0)
-		return fail_at(k, k->source.end, "truncated: the list of events ends");
-	kineto_add_diagnostic(k, 2, "the list of events has no closing bracket; the file may be cut off");
+		return fail_at(k, offset_of(k, k->source.end),
+			       "truncated: the list of events ends");
+	kineto_add_diagnostic(k, 2,
+			      "the list of events has no closing bracket; the file may be cut off");
 	k->source.at = k->source.end;
 	return true;
 }
@@ -199,6 +222,7 @@ enum member { MEMBER_EVENTS, MEMBER_OTHER, MEMBER_NONE, MEMBER_FAILED };
 static enum member next_member(struct kineto *k, bool fresh)
 {
 	struct source *source = &k->source;
+	uint64_t first_bad = 0;
 	for (bool lenient = false;;) {
 		struct scan scan = scan_over(source->at, source->end);
 		struct hwy_text key;
@@ -224,11 +248,12 @@ static enum member next_member(struct kineto *k, bool fresh)
 				return MEMBER_FAILED;
 		} else if (scan.status == SCAN_BAD && !lenient) {
 			lenient = true;
+			first_bad = offset_of(k, scan.at);
 		} else {
-			fail_at(k, scan.at,
-				scan.status == SCAN_MORE   ? "truncated: the file ends"
+			fail_at(k, lenient ? first_bad : offset_of(k, scan.at),
+				lenient                    ? "not JSON"
 				: scan.status == SCAN_DEEP ? "nested deeper than 64"
-							   : "not JSON");
+							   : "truncated: the file ends");
 			return MEMBER_FAILED;
 		}
 	}
@@ -248,7 +273,8 @@ static bool read_object(struct kineto *k)
 			break;
 		case MEMBER_NONE:
 			if (!has_events)
-				return hwy_fail(k->err, "%s: no traceEvents; is this a PyTorch trace?",
+				return hwy_fail(k->err,
+						"%s: no traceEvents; is this a PyTorch trace?",
 						source_path(&k->source));
 			return true;
 		}
@@ -288,7 +314,8 @@ static bool read_text(struct kineto *k)
 			return false;
 	char first = *source->at;
 	if (source->at >= source->end || (first != '{' && first != '['))
-		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?", source_path(source));
+		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?",
+				source_path(source));
 	source->at++;
 	if (!(first == '{' ? read_object(k) : read_events(k, true)))
 		return false;
@@ -296,20 +323,29 @@ static bool read_text(struct kineto *k)
 		return hwy_fail(k->err, "%s: no event can be read; the first is at byte %llu",
 				source_path(source), (unsigned long long)k->first_bad);
 	if (k->n_kept == 0 && (first == '[' || k->n_events > 0))
-		return hwy_fail(k->err, "%s: a list, but not of trace events; is this a PyTorch trace?",
+		return hwy_fail(k->err,
+				"%s: a list, but not of trace events; is this a PyTorch trace?",
 				source_path(source));
 	return read_rest(k);
 }
 
+/* Times without a base count from 1970, or, in files that were cut down or made by hand, from anywhere:
+ * before 2001 nobody recorded such a trace. */
+static const int64_t EARLIEST_WALL = 1000000000000000000;
+
 static struct hwy_trace *finish(struct kineto *k)
 {
+	bool has_base = k->base != HWY_NONE;
+	int64_t base = has_base ? k->base : 0;
 	kineto_add_marks(k);
 	kineto_add_drops(k);
 	kineto_settle(k);
-	k->trace->wall = k->base;
+	k->trace->wall = base;
 	struct hwy_trace *trace = hwy_builder_finish(k->b, true);
 	k->b = NULL;
-	kineto_add_edges(k, trace, k->base - trace->wall);
+	kineto_add_edges(k, trace, base - trace->wall);
+	if (!has_base && trace->wall < EARLIEST_WALL)
+		trace->wall = HWY_NONE;
 	return trace;
 }
 
@@ -347,7 +383,7 @@ static struct hwy_trace *read_file(const char *path, size_t window, struct kinet
 	k->err = err;
 	k->hints = hints;
 	k->collecting = pass == PASS_COLLECT;
-	k->caller = k->first_host = k->rank = k->world = HWY_NONE;
+	k->caller = k->first_host = k->rank = k->world = k->base = HWY_NONE;
 	hwy_new_hosts(k->b);
 	hwy_add_property(k->b, "source.format", "kineto");
 	*failed = !source_open(&k->source, path, window, err) || !read_text(k);
@@ -362,7 +398,8 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 {
 	struct kineto_hints hints = {0};
 	bool failed;
-	struct hwy_trace *trace = read_file(path, window, &hints, PASS_READ, progress, err, &failed);
+	struct hwy_trace *trace =
+		read_file(path, window, &hints, PASS_READ, progress, err, &failed);
 	if (!trace && !failed) {
 		read_file(path, window, &hints, PASS_COLLECT, progress, err, &failed);
 		kineto_hints_done(&hints);
@@ -373,7 +410,8 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 	return trace;
 }
 
-struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress, struct hwy_err *err)
+struct hwy_trace *import_kineto(const char *path, const struct hwy_progress *progress,
+				struct hwy_err *err)
 {
 	return import_kineto_window(path, SOURCE_WINDOW, progress, err);
 }

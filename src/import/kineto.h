@@ -20,19 +20,64 @@
 /* Names of arguments that mean something to us; the others are kept as text. */
 enum kineto_key {
 	KEY_OTHER,
-	KEY_EXTERNAL, KEY_CORRELATION, KEY_DEVICE, KEY_STREAM, KEY_CONTEXT, KEY_QUEUED, KEY_CHANNEL,
-	KEY_CHANNEL_TYPE, KEY_PRIORITY, KEY_GRID, KEY_BLOCK, KEY_REGISTERS, KEY_SHARED, KEY_GRAPH,
-	KEY_GRAPH_NODE, KEY_BYTES, KEY_BANDWIDTH, KEY_FROM_DEVICE, KEY_TO_DEVICE, KEY_FROM_CONTEXT,
-	KEY_TO_CONTEXT, KEY_SYNC_KIND, KEY_WAIT_STREAM, KEY_WAIT_RECORD, KEY_WAIT_EVENT, KEY_EVENT,
-	KEY_PYTHON, KEY_PYTHON_PARENT, KEY_SEQUENCE, KEY_INDEX, KEY_RECORD_FUNCTION, KEY_DEVICE_TYPE,
-	KEY_DEVICE_ID, KEY_ADDRESS, KEY_MEMORY_BYTES, KEY_ALLOCATED, KEY_RESERVED, KEY_NAME, KEY_LABELS,
+	KEY_EXTERNAL,
+	KEY_CORRELATION,
+	KEY_DEVICE,
+	KEY_STREAM,
+	KEY_CONTEXT,
+	KEY_QUEUED,
+	KEY_CHANNEL,
+	KEY_CHANNEL_TYPE,
+	KEY_PRIORITY,
+	KEY_GRID,
+	KEY_BLOCK,
+	KEY_REGISTERS,
+	KEY_SHARED,
+	KEY_GRAPH,
+	KEY_GRAPH_NODE,
+	KEY_BYTES,
+	KEY_BANDWIDTH,
+	KEY_FROM_DEVICE,
+	KEY_TO_DEVICE,
+	KEY_FROM_CONTEXT,
+	KEY_TO_CONTEXT,
+	KEY_SYNC_KIND,
+	KEY_WAIT_STREAM,
+	KEY_WAIT_RECORD,
+	KEY_WAIT_EVENT,
+	KEY_EVENT,
+	KEY_PYTHON,
+	KEY_PYTHON_PARENT,
+	KEY_SEQUENCE,
+	KEY_INDEX,
+	KEY_RECORD_FUNCTION,
+	KEY_DEVICE_TYPE,
+	KEY_DEVICE_ID,
+	KEY_ADDRESS,
+	KEY_MEMORY_BYTES,
+	KEY_ALLOCATED,
+	KEY_RESERVED,
+	KEY_NAME,
+	KEY_LABELS,
 	KEYS /* fewer than 64: sets of them are masks */
 };
 
 enum kineto_category {
 	CAT_OTHER,
-	CAT_KERNEL, CAT_COPY, CAT_FILL, CAT_API, CAT_OP, CAT_ANNOTATION, CAT_DEVICE_ANNOTATION, CAT_SYNC,
-	CAT_EVENT, CAT_PYTHON, CAT_OVERHEAD, CAT_TRACE, CAT_LAUNCH_FLOW, CAT_FORWARD_FLOW,
+	CAT_KERNEL,
+	CAT_COPY,
+	CAT_FILL,
+	CAT_API,
+	CAT_OP,
+	CAT_ANNOTATION,
+	CAT_DEVICE_ANNOTATION,
+	CAT_SYNC,
+	CAT_EVENT,
+	CAT_PYTHON,
+	CAT_OVERHEAD,
+	CAT_TRACE,
+	CAT_LAUNCH_FLOW,
+	CAT_FORWARD_FLOW,
 };
 
 struct kineto_arg {
@@ -72,9 +117,7 @@ struct kineto_mark { /* a counter's value; counters wait for the end, when their
 };
 
 /* Why an event was left out. */
-enum kineto_drop {
-	DROP_NOT_JSON, DROP_NO_PHASE, DROP_NO_TIME, DROP_TIME_RANGE, DROP_PHASE, DROPS
-};
+enum kineto_drop { DROP_NOT_JSON, DROP_NO_PHASE, DROP_NO_TIME, DROP_TIME_RANGE, DROP_PHASE, DROPS };
 
 /* What a pass over the file found out for the next one; empty for the first (kineto_hints.c). */
 struct kineto_hints {
@@ -87,7 +130,7 @@ struct kineto_hints {
 	int64_t *pids, *flow_ids;
 	struct kineto_work {
 		int64_t device, correlation;
-	} *work;
+	} * work;
 	uint32_t n_pids, cap_pids, n_flow_ids, cap_flow_ids, n_work, cap_work;
 };
 
@@ -100,29 +143,30 @@ struct kineto {
 	const struct hwy_progress *progress;
 	struct hwy_err *err;
 	struct kineto_hints *hints;
-	bool collecting;            /* this pass fills the hints and makes no trace */
-	struct kineto_event event;  /* the one being read; its memory is used again */
-	char *scratch;              /* of scratch_size bytes, for texts that must be put together */
+	bool collecting;           /* this pass fills the hints and makes no trace */
+	struct kineto_event event; /* the one being read; its memory is used again */
+	char *scratch;             /* of scratch_size bytes, for texts that must be put together */
 	size_t scratch_size;
 
 	/* kineto_who.c */
-	struct hwy_map numbers, processes, text_processes, threads, text_threads, devices, text_devices;
+	struct hwy_map numbers, processes, text_processes, threads, text_threads, devices,
+		text_devices;
 	struct hwy_map contexts, streams, any_streams, names, labels, pairs[2];
 	struct kineto_slot {
 		int64_t pid, tid, context;
 		uint32_t type, owner, lane_plus_one;
-	} slots[KINETO_SLOTS];      /* lanes used lately */
-	int64_t caller;             /* the process that calls the vendor's library, or HWY_NONE */
-	int64_t first_host;         /* the first process with anything else on the CPU, or HWY_NONE */
+	} slots[KINETO_SLOTS]; /* lanes used lately */
+	int64_t caller;        /* the process that calls the vendor's library, or HWY_NONE */
+	int64_t first_host;    /* the first process with anything else on the CPU, or HWY_NONE */
 	bool several_callers;
-	struct kineto_late {        /* lanes that get their thread when the process is known */
+	struct kineto_late { /* lanes that get their thread when the process is known */
 		int64_t tid;
 		uint32_t lane;
-	} *late_lanes;
+	} * late_lanes;
 	uint32_t n_late_lanes, cap_late_lanes;
 
 	/* kineto_meta.c */
-	int64_t base;               /* baseTimeNanoseconds */
+	int64_t base; /* baseTimeNanoseconds, or HWY_NONE */
 	int64_t rank, world;
 
 	/* kineto_edges.c, kineto_counters.c */
@@ -133,7 +177,7 @@ struct kineto {
 
 	uint64_t n_events, n_kept, n_launch_flows, n_work_without_id;
 	uint64_t drops[DROPS];
-	uint64_t first_bad;         /* offset of the first event that was not JSON */
+	uint64_t first_bad; /* offset of the first event that was not JSON */
 };
 
 /* kineto.c: import_kineto with a window of a size to test. */
@@ -141,6 +185,7 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 				       const struct hwy_progress *progress, struct hwy_err *err);
 
 /* kineto_event.c */
+/* Reads one element of the list of events; what is no object becomes an event without a phase. */
 bool kineto_read_event(struct kineto *k, struct scan *scan);
 void kineto_add_event(struct kineto *k);
 struct kineto_id kineto_read_id(struct kineto *k, const struct scan_value *value);
@@ -162,8 +207,8 @@ uint32_t kineto_args_text(struct kineto *k, uint64_t taken);
 
 /* kineto_who.c */
 uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t name);
-uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process, int64_t context,
-			    int64_t stream);
+uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process,
+			    int64_t context, int64_t stream);
 uint32_t kineto_process(struct kineto *k, struct kineto_id pid);
 struct kineto_id kineto_number_in(struct kineto *k, struct kineto_id id);
 uint32_t kineto_device(struct kineto *k, struct kineto_id pid);

@@ -11,7 +11,11 @@
 static enum kineto_key short_key(const char *at, uint32_t length)
 {
 	switch (length) {
-	case 4: return IS("grid") ? KEY_GRID : IS("name") ? KEY_NAME : IS("Addr") ? KEY_ADDRESS : KEY_OTHER;
+	case 4:
+		return IS("grid")   ? KEY_GRID
+		       : IS("name") ? KEY_NAME
+		       : IS("Addr") ? KEY_ADDRESS
+				    : KEY_OTHER;
 	case 5:
 		return IS("block")   ? KEY_BLOCK
 		       : IS("bytes") ? KEY_BYTES
@@ -51,7 +55,10 @@ static enum kineto_key long_key(const char *at, uint32_t length)
 {
 	switch (length) {
 	case 12: return IS("channel_type") ? KEY_CHANNEL_TYPE : KEY_OTHER;
-	case 13: return IS("shared memory") ? KEY_SHARED : IS("graph node id") ? KEY_GRAPH_NODE : KEY_OTHER;
+	case 13:
+		return IS("shared memory")   ? KEY_SHARED
+		       : IS("graph node id") ? KEY_GRAPH_NODE
+					     : KEY_OTHER;
 	case 14:
 		return IS("Total Reserved")   ? KEY_RESERVED
 		       : IS("cuda_sync_kind") ? KEY_SYNC_KIND
@@ -99,12 +106,12 @@ enum kineto_category kineto_category_of(const struct scan_value *cat)
 	case 4: return IS("ac2g") ? CAT_LAUNCH_FLOW : CAT_OTHER;
 	case 5: return IS("Trace") ? CAT_TRACE : IS("async") ? CAT_LAUNCH_FLOW : CAT_OTHER;
 	case 6:
-		return IS("cpu_op")                    ? CAT_OP
-		       : IS("kernel") || IS("Kernel")  ? CAT_KERNEL
-		       : IS("fwdbwd")                  ? CAT_FORWARD_FLOW
-		       : IS("Memcpy")                  ? CAT_COPY
-		       : IS("Memset")                  ? CAT_FILL
-						       : CAT_OTHER;
+		return IS("cpu_op")                   ? CAT_OP
+		       : IS("kernel") || IS("Kernel") ? CAT_KERNEL
+		       : IS("fwdbwd")                 ? CAT_FORWARD_FLOW
+		       : IS("Memcpy")                 ? CAT_COPY
+		       : IS("Memset")                 ? CAT_FILL
+						      : CAT_OTHER;
 	case 7: return IS("Runtime") ? CAT_API : CAT_OTHER;
 	case 8: return IS("Operator") ? CAT_OP : IS("overhead") ? CAT_OVERHEAD : CAT_OTHER;
 	case 9: return IS("async_gpu") ? CAT_LAUNCH_FLOW : category_by_end(at, 9);
@@ -193,6 +200,56 @@ static char *put_arg(char *to, const struct kineto_arg *arg)
 	return to + arg->value.length + 2 * quote;
 }
 
+/* Is there a control character? Eight bytes at a time: those below 32 borrow from their neighbour, and are
+ * told from those above 127 by what they were. */
+static bool has_control(const char *at, const char *end)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+	for (; end - at >= 8; at += 8) {
+		uint64_t bytes;
+		memcpy(&bytes, at, sizeof bytes);
+		if ((bytes - ones * 0x20) & ~bytes & ones * 0x80)
+			return true;
+	}
+	for (; at < end; at++)
+		if ((unsigned char)*at < 0x20)
+			return true;
+	return false;
+}
+
+/* The same object without line breaks between values and without bare control characters in strings. 'to'
+ * has room for six times the text. */
+static size_t put_clean(char *to, const char *at, const char *end)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *start = to;
+	for (bool in_string = false; at < end; at++) {
+		unsigned char c = (unsigned char)*at;
+		if (c >= 0x20) {
+			*to++ = *at;
+			if (c == '\\' && in_string && at + 1 < end && (unsigned char)at[1] >= 0x20)
+				*to++ = *++at;
+			else if (c == '"')
+				in_string = !in_string;
+		} else if (in_string) {
+			memcpy(to, "\\u00", 4);
+			to[4] = digits[c >> 4];
+			to[5] = digits[c & 15];
+			to += 6;
+		}
+	}
+	return (size_t)(to - start);
+}
+
+static uint32_t keep_args(struct kineto *k, size_t length)
+{
+	if (!has_control(k->scratch, k->scratch + length))
+		return hwy_text_id_n(k->b, k->scratch, length);
+	kineto_need_scratch(k, length * 7);
+	size_t clean = put_clean(k->scratch + length, k->scratch, k->scratch + length);
+	return hwy_text_id_n(k->b, k->scratch + length, clean);
+}
+
 uint32_t kineto_args_text(struct kineto *k, uint64_t taken)
 {
 	const struct kineto_event *event = &k->event;
@@ -210,5 +267,5 @@ uint32_t kineto_args_text(struct kineto *k, uint64_t taken)
 	if (to == k->scratch)
 		return 0;
 	*to++ = '}';
-	return hwy_text_id_n(k->b, k->scratch, (size_t)(to - k->scratch));
+	return keep_args(k, (size_t)(to - k->scratch));
 }

@@ -72,7 +72,8 @@ void kineto_add_marks(struct kineto *k)
 	for (uint32_t i = 0; i < k->n_marks; i++) {
 		struct hwy_lane *lane = &lanes[k->marks[i].lane];
 		if (lane->value_type != HWY_PAYLOAD_DOUBLE)
-			lane->value_type = k->marks[i].is_real ? HWY_PAYLOAD_DOUBLE : HWY_PAYLOAD_I64;
+			lane->value_type =
+				k->marks[i].is_real ? HWY_PAYLOAD_DOUBLE : HWY_PAYLOAD_I64;
 	}
 	for (uint32_t i = 0; i < k->n_marks; i++) {
 		const struct kineto_mark *mark = &k->marks[i];

@@ -114,10 +114,15 @@ static int64_t memory_kind(struct hwy_text text)
 	static const struct {
 		const char *name;
 		enum hwy_memory_kind kind;
-	} kinds[] = {/* longer names first */
-		{"Device Static", HWY_MEM_DEVICE_STATIC}, {"Managed Static", HWY_MEM_MANAGED_STATIC},
-		{"Pageable", HWY_MEM_PAGEABLE}, {"Pinned", HWY_MEM_PINNED}, {"Device", HWY_MEM_DEVICE},
-		{"Array", HWY_MEM_ARRAY}, {"Managed", HWY_MEM_MANAGED},
+	} kinds[] = {
+		/* longer names first */
+		{"Device Static", HWY_MEM_DEVICE_STATIC},
+		{"Managed Static", HWY_MEM_MANAGED_STATIC},
+		{"Pageable", HWY_MEM_PAGEABLE},
+		{"Pinned", HWY_MEM_PINNED},
+		{"Device", HWY_MEM_DEVICE},
+		{"Array", HWY_MEM_ARRAY},
+		{"Managed", HWY_MEM_MANAGED},
 		{"Host", HWY_MEM_UNKNOWN}, /* ROCm: of either sort */
 		{"Unknown", HWY_MEM_UNKNOWN},
 	};
@@ -212,8 +217,8 @@ void kineto_add_work(struct kineto *k)
 	if (kineto_number(k, KEY_QUEUED) != 0)
 		taken &= ~TAKES(QUEUED);
 	row.v[HWY_ARGS] = kineto_args_text(k, taken);
-	uint32_t lane = kineto_device_lane(k, HWY_LANE_STREAM, owner_of(k, correlation), context_of(k),
-					   stream_of(k));
+	uint32_t lane = kineto_device_lane(k, HWY_LANE_STREAM, owner_of(k, correlation),
+					   context_of(k), stream_of(k));
 	note_priority(k, lane);
 	hwy_add_span(k->b, lane, kind, &row);
 }
@@ -241,7 +246,8 @@ void kineto_add_sync(struct kineto *k)
 	int64_t waited = stream;
 	row.v[HWY_SYNC_TYPE] = sync_type(kineto_text(k, kind ? kind : &k->event.name));
 	if (row.v[HWY_SYNC_TYPE] == HWY_SYNC_EVENT)
-		waited = kineto_arg(k, KEY_WAIT_STREAM, &number) && !is_nothing(number) ? number : HWY_NONE;
+		waited = kineto_arg(k, KEY_WAIT_STREAM, &number) && !is_nothing(number) ? number
+											: HWY_NONE;
 	uint64_t taken = WORK_ARGS | TAKES(SYNC_KIND) | TAKES(WAIT_RECORD) | TAKES(WAIT_EVENT);
 	if (row.v[HWY_SYNC_TYPE] == HWY_SYNC_EVENT)
 		taken |= TAKES(WAIT_STREAM);
@@ -252,7 +258,8 @@ void kineto_add_sync(struct kineto *k)
 	uint32_t lane = kineto_device_lane(k, HWY_LANE_SYNC, owner, context, stream);
 	if (waited != HWY_NONE)
 		row.v[HWY_WAITED] =
-			1 + kineto_stream(k, owner, (uint32_t)k->trace->lanes[lane].device, context, waited);
+			1 + kineto_stream(k, owner, (uint32_t)k->trace->lanes[lane].device, context,
+					  waited);
 	hwy_add_span(k->b, lane, HWY_SYNC, &row);
 }
 
@@ -265,8 +272,8 @@ void kineto_add_cuda_event(struct kineto *k)
 	row.v[HWY_EVENT_ID] = plus_one(k, KEY_EVENT);
 	row.v[HWY_EVENT_SYNC] = correlation ? correlation + 1 : 0;
 	row.v[HWY_ARGS] = kineto_args_text(k, WORK_ARGS | TAKES(EVENT));
-	uint32_t lane = kineto_device_lane(k, HWY_LANE_STREAM, owner_of(k, correlation), context_of(k),
-					   stream_of(k));
+	uint32_t lane = kineto_device_lane(k, HWY_LANE_STREAM, owner_of(k, correlation),
+					   context_of(k), stream_of(k));
 	hwy_add_span(k->b, lane, HWY_EVENT, &row);
 }
 

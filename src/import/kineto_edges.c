@@ -56,7 +56,8 @@ static void add_edge(struct hwy_trace *trace, enum hwy_edge_kind kind, uint32_t 
 		     int64_t id)
 {
 	HWY_GROW(trace->edges, trace->n_edges, trace->cap_edges);
-	trace->edges[trace->n_edges++] = (struct hwy_edge){.kind = kind, .from = from, .to = to, .id = id};
+	trace->edges[trace->n_edges++] =
+		(struct hwy_edge){.kind = kind, .from = from, .to = to, .id = id};
 }
 
 /* One forward operator may have several backward ones. */
@@ -108,7 +109,8 @@ static void add_event_edges(struct hwy_trace *trace)
 					continue;
 				uint32_t call = *hwy_map_put(&calls, (uint64_t)record, NULL);
 				if (pass == 1 && call)
-					add_edge(trace, HWY_EDGE_EVENT, call - 1, strip->first + row, record);
+					add_edge(trace, HWY_EDGE_EVENT, call - 1,
+						 strip->first + row, record);
 			}
 		}
 		if (pass == 0)

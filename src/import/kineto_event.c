@@ -9,7 +9,8 @@
 /* Times that can be added and subtracted without care: 1938 to 2096. */
 static const int64_t TIME_LEAST = -1000000000000000000, TIME_MOST = 4000000000000000000;
 
-static void keep_arg(struct kineto_event *event, struct hwy_text key, const struct scan_value *value)
+static void keep_arg(struct kineto_event *event, struct hwy_text key,
+		     const struct scan_value *value)
 {
 	HWY_GROW(event->args, event->n_args, event->cap_args);
 	enum kineto_key id = kineto_key_of(key.at, key.length);
@@ -87,23 +88,44 @@ static bool read_member(struct kineto_event *event, struct scan *scan, struct hw
 	return scan_value(scan, &ignored);
 }
 
+/* Where the ends of strings are guessed, a second name or time is another event's. */
+static bool is_second(const struct kineto_event *event, struct hwy_text key)
+{
+	return (event->name.type && key.length == 4 && memcmp(key.at, "name", 4) == 0) ||
+	       (event->has_ts && key.length == 2 && memcmp(key.at, "ts", 2) == 0);
+}
+
+static void clear_event(struct kineto_event *event)
+{
+	event->phase = 0;
+	event->has_ts = event->has_dur = false;
+	event->cat = event->name = event->pid = event->tid = event->id =
+		(struct scan_value){.at = ""};
+	event->n_args = 0;
+	memset(event->arg_of, 0, sizeof event->arg_of);
+}
+
 bool kineto_read_event(struct kineto *k, struct scan *scan)
 {
 	struct kineto_event *event = &k->event;
+	struct scan_value value;
 	struct hwy_text key;
-	event->phase = 0;
-	event->has_ts = event->has_dur = false;
-	event->cat = event->name = event->pid = event->tid = event->id = (struct scan_value){0};
-	event->n_args = 0;
-	memset(event->arg_of, 0, sizeof event->arg_of);
-	if (!scan_enter(scan, '{'))
-		return false;
-	while (scan_key(scan, &key))
+	clear_event(event);
+	if (scan_peek(scan) != '{')
+		return scan_value(scan, &value); /* no event: it has no phase */
+	scan_enter(scan, '{');
+	while (scan_key(scan, &key)) {
+		if (__builtin_expect(scan->lenient, 0) && is_second(event, key)) {
+			scan->status = SCAN_BAD;
+			return false;
+		}
 		if (!read_member(event, scan, key))
 			return false;
+	}
 	if (scan->status != SCAN_OK)
 		return false;
-	event->category = event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
+	event->category =
+		event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
 	return true;
 }
 

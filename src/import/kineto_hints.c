@@ -59,7 +59,8 @@ static void collect_work(struct kineto *k, int64_t correlation)
 	if (correlation <= 0)
 		return;
 	HWY_GROW(hints->work, hints->n_work, hints->cap_work);
-	hints->work[hints->n_work++] = (struct kineto_work){.device = pid.number, .correlation = correlation};
+	hints->work[hints->n_work++] =
+		(struct kineto_work){.device = pid.number, .correlation = correlation};
 }
 
 void kineto_collect(struct kineto *k)
@@ -69,7 +70,8 @@ void kineto_collect(struct kineto *k)
 	int64_t correlation = kineto_number(k, KEY_CORRELATION), id;
 	if (event->phase == 'X' && event->category == CAT_API)
 		collect_call(k, correlation);
-	else if (event->phase == 'X' && event->category >= CAT_KERNEL && event->category <= CAT_FILL)
+	else if (event->phase == 'X' && event->category >= CAT_KERNEL &&
+		 event->category <= CAT_FILL)
 		collect_work(k, correlation);
 	else if (event->category == CAT_LAUNCH_FLOW && scan_integer(&event->id, &id) && id > 0) {
 		HWY_GROW(hints->flow_ids, hints->n_flow_ids, hints->cap_flow_ids);

@@ -115,7 +115,8 @@ static void add_range(struct kineto *k, enum hwy_style style)
 	if (k->trace->lanes[lane].type == HWY_LANE_STARTEND && style == HWY_PUSHPOP)
 		style = HWY_STARTEND;
 	row.v[HWY_STYLE] = style;
-	row.v[HWY_CATEGORY] = k->event.cat.type == SCAN_STRING ? kineto_text_id(k, &k->event.cat) : 0;
+	row.v[HWY_CATEGORY] =
+		k->event.cat.type == SCAN_STRING ? kineto_text_id(k, &k->event.cat) : 0;
 	if (style == HWY_MARK)
 		row.v[HWY_FLAGS] = HWY_FLAG_MARK;
 	hwy_add_span(k->b, lane, HWY_RANGE, &row);
@@ -159,10 +160,11 @@ static void add_memory(struct kineto *k, int64_t bytes)
 	row.v[HWY_ADDRESS] = kineto_number(k, KEY_ADDRESS);
 	row.v[HWY_BYTES] = bytes >= 0 ? bytes : bytes == INT64_MIN ? INT64_MAX : -bytes;
 	row.v[HWY_OPERATION] = bytes < 0 ? HWY_RELEASE : HWY_ALLOCATE;
-	row.v[HWY_DST_MEMORY] = kineto_number(k, KEY_DEVICE_TYPE) != 0 ? HWY_MEM_DEVICE : HWY_MEM_PAGEABLE;
-	row.v[HWY_ARGS] = kineto_args_text(k, TAKES(DEVICE_TYPE) | TAKES(DEVICE_ID) | TAKES(ADDRESS) |
-						      TAKES(MEMORY_BYTES) | TAKES(ALLOCATED) |
-						      TAKES(RESERVED) | TAKES(INDEX));
+	if (kineto_number(k, KEY_DEVICE_TYPE) != 0)
+		row.v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
+	row.v[HWY_ARGS] = kineto_args_text(
+		k, TAKES(DEVICE_TYPE) | TAKES(DEVICE_ID) | TAKES(ADDRESS) | TAKES(MEMORY_BYTES) |
+			   TAKES(ALLOCATED) | TAKES(RESERVED) | TAKES(INDEX));
 	hwy_add_span(k->b, memory_lane(k, HWY_LANE_MEMORY, 0), HWY_MEMORY, &row);
 	add_total(k, KEY_ALLOCATED, "Total Allocated");
 	add_total(k, KEY_RESERVED, "Total Reserved");

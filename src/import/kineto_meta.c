@@ -33,6 +33,14 @@ static void read_number(const struct scan_value *value, int64_t *number)
 		*number = read;
 }
 
+/* Not before 1970, and small enough that times may be added. */
+static void read_base(struct kineto *k, const struct scan_value *value)
+{
+	int64_t base;
+	if (scan_integer(value, &base) && base >= 0 && base <= 4000000000000000000)
+		k->base = base;
+}
+
 static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_text key,
 			const struct scan_value *value)
 {
@@ -166,7 +174,8 @@ static void add_distributed(struct kineto *k, const struct scan_value *about)
 	}
 }
 
-static void add_named_property(struct kineto *k, struct hwy_text key, const struct scan_value *value)
+static void add_named_property(struct kineto *k, struct hwy_text key,
+			       const struct scan_value *value)
 {
 	static const char *const known[][2] = {
 		{"schemaVersion", "source.schema"},
@@ -185,7 +194,8 @@ static void add_named_property(struct kineto *k, struct hwy_text key, const stru
 			return;
 		}
 	char name[128];
-	snprintf(name, sizeof name, "kineto.%.*s", (int)(key.length < 100 ? key.length : 100), key.at);
+	snprintf(name, sizeof name, "kineto.%.*s", (int)(key.length < 100 ? key.length : 100),
+		 key.at);
 	add_property(k, name, value);
 }
 
@@ -194,7 +204,7 @@ void kineto_add_member(struct kineto *k, struct hwy_text key, const struct scan_
 	if (k->collecting)
 		return;
 	if (is(key, "baseTimeNanoseconds"))
-		read_number(value, &k->base);
+		read_base(k, value);
 	else if (is(key, "deviceProperties"))
 		add_list(k, value, DEVICES);
 	else if (is(key, "distributedInfo"))

@@ -49,9 +49,10 @@ uint32_t kineto_process(struct kineto *k, struct kineto_id pid)
 static uint32_t thread_of(struct kineto *k, uint32_t process, struct kineto_id tid)
 {
 	bool fresh;
-	uint32_t *place = tid.number != HWY_NONE
-				  ? hwy_map_put(&k->threads, pair(process, dense(k, tid.number)), &fresh)
-				  : hwy_map_put(&k->text_threads, pair(process, tid.text), &fresh);
+	uint32_t *place =
+		tid.number != HWY_NONE
+			? hwy_map_put(&k->threads, pair(process, dense(k, tid.number)), &fresh)
+			: hwy_map_put(&k->text_threads, pair(process, tid.text), &fresh);
 	if (fresh) {
 		uint32_t index = *place = hwy_new_threads(k->b);
 		struct hwy_thread *thread = &k->trace->threads[index];
@@ -164,15 +165,16 @@ uint32_t kineto_stream(struct kineto *k, int64_t process, uint32_t device, int64
 static struct kineto_slot *slot_for(struct kineto *k, const struct kineto_slot *wanted)
 {
 	uint64_t hash = (uint64_t)wanted->pid * 0x9e3779b97f4a7c15u ^
-			(uint64_t)wanted->tid * 0xff51afd7ed558ccdu ^ (uint64_t)wanted->context << 20 ^
-			(uint64_t)wanted->type << 50 ^ wanted->owner;
+			(uint64_t)wanted->tid * 0xff51afd7ed558ccdu ^
+			(uint64_t)wanted->context << 20 ^ (uint64_t)wanted->type << 50 ^
+			wanted->owner;
 	return &k->slots[hwy_mix(hash) % KINETO_SLOTS];
 }
 
 static bool is_same(const struct kineto_slot *a, const struct kineto_slot *b)
 {
-	return a->pid == b->pid && a->tid == b->tid && a->context == b->context && a->type == b->type &&
-	       a->owner == b->owner && a->lane_plus_one;
+	return a->pid == b->pid && a->tid == b->tid && a->context == b->context &&
+	       a->type == b->type && a->owner == b->owner && a->lane_plus_one;
 }
 
 static void note_caller(struct kineto *k, int64_t process)
@@ -188,7 +190,8 @@ uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t 
 	struct kineto_id pid = kineto_read_id(k, &k->event.pid);
 	struct kineto_id tid = kineto_read_id(k, &k->event.tid);
 	/* Texts are told from numbers by bits no kernel gives a tid. */
-	struct kineto_slot wanted = {.pid = pid.number, .tid = tid.number, .context = name, .type = type};
+	struct kineto_slot wanted = {
+		.pid = pid.number, .tid = tid.number, .context = name, .type = type};
 	if (pid.number == HWY_NONE)
 		wanted.pid += (int64_t)pid.text + 1;
 	if (tid.number == HWY_NONE)
@@ -208,8 +211,8 @@ uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t 
 	return wanted.lane_plus_one - 1;
 }
 
-uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process, int64_t context,
-			    int64_t stream)
+uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process,
+			    int64_t context, int64_t stream)
 {
 	struct kineto_id pid = kineto_read_id(k, &k->event.pid);
 	struct kineto_slot wanted = {
@@ -318,9 +321,10 @@ void kineto_settle(struct kineto *k)
 void kineto_free_who(struct kineto *k)
 {
 	struct hwy_map *maps[] = {
-		&k->numbers,      &k->processes, &k->text_processes, &k->threads,  &k->text_threads,
-		&k->devices,      &k->text_devices, &k->contexts,    &k->streams,  &k->names,
-		&k->labels,       &k->pairs[0],  &k->pairs[1],      &k->any_streams,
+		&k->numbers,      &k->processes,   &k->text_processes, &k->threads,
+		&k->text_threads, &k->devices,     &k->text_devices,   &k->contexts,
+		&k->streams,      &k->names,       &k->labels,         &k->pairs[0],
+		&k->pairs[1],     &k->any_streams,
 	};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);

@@ -3,10 +3,14 @@
  * The file is opened read-only and immutable: nothing is written beside it, and it may stand in a read-only
  * folder. Only plain tables are read: a view or a virtual table in a hostile file could run forever.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "import/nsys.h"
 
@@ -47,6 +51,8 @@ void nsys_ids_free(struct nsys_ids *ids)
 	*ids = (struct nsys_ids){0};
 }
 
+static void take_row(sqlite3_context *context, int columns, sqlite3_value **values);
+
 /* ---- the file ---- */
 
 bool nsys_sql_fail(struct nsys *n, const char *table)
@@ -68,12 +74,48 @@ static char *uri_of(const char *path)
 		else
 			*at++ = *path;
 	}
-	strcpy(at, "?mode=ro&immutable=1");
+	stpcpy(at, "?mode=ro&immutable=1");
 	return uri;
+}
+
+static uint32_t big_endian(const unsigned char *at, unsigned bytes)
+{
+	uint32_t value = 0;
+	for (unsigned i = 0; i < bytes; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+/* SQLite does not mind when the last page is cut short; rows would be missing without a word. The header
+ * says how many pages there are (its page size 1 means 65536). */
+static bool is_whole(struct nsys *n)
+{
+	unsigned char head[100];
+	struct stat info;
+	int file = open(n->path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = file < 0 ? -1 : pread(file, head, sizeof head, 0);
+	bool known = file >= 0 && fstat(file, &info) == 0;
+	if (file >= 0)
+		close(file);
+	if (got < 0 || !known)
+		return hwy_fail(n->err, "%s: %s", n->path, strerror(errno));
+	if (got < (ssize_t)sizeof head)
+		return hwy_fail(n->err, "%s: an SQLite database cut short after %lld bytes",
+				n->path, (long long)got);
+	uint64_t page = big_endian(head + 16, 2) == 1 ? 65536 : big_endian(head + 16, 2);
+	uint64_t whole = page * big_endian(head + 28, 4);
+	if ((uint64_t)info.st_size < whole)
+		return hwy_fail(n->err, "%s: an SQLite database cut short: %lld bytes of %llu",
+				n->path, (long long)info.st_size, (unsigned long long)whole);
+	return true;
 }
 
 bool nsys_db_open(struct nsys *n)
 {
+	if (!is_whole(n)) {
+		n->failed = true;
+		return false;
+	}
 	char *uri = uri_of(n->path);
 	int rc = sqlite3_open_v2(
 		uri, &n->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
@@ -86,9 +128,11 @@ bool nsys_db_open(struct nsys *n)
 	sqlite3_db_config(n->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(n->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_limit(n->db, SQLITE_LIMIT_LENGTH, LENGTH_LIMIT);
-	/* A whole export is read once, front to back: more cache than a few pages is of no use, but
-	 * reading past the pager's copies saves a sixth of the time. */
-	sqlite3_exec(n->db, "PRAGMA cell_size_check=ON; PRAGMA cache_size=-8192", NULL, NULL, NULL);
+	/* A whole export is read once, front to back, so a small cache is enough. Not mapped into memory:
+	 * it would save a twentieth of the time, and a file cut short meanwhile would kill us. */
+	sqlite3_exec(n->db, "PRAGMA cell_size_check=ON; PRAGMA cache_size=-4096", NULL, NULL, NULL);
+	sqlite3_create_function(n->db, "hwy_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, n, take_row,
+				NULL, NULL);
 	return true;
 }
 
@@ -158,10 +202,9 @@ static void write_any(sqlite3_stmt *all, sqlite3_str *sql, const char *names, si
 	sqlite3_str_appendall(sql, ") IS NOT NULL");
 }
 
-static bool write_select(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, const char *table,
-			 const char *columns, const char *rest)
+static bool write_columns(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, const char *table,
+			  const char *columns)
 {
-	sqlite3_str_appendall(sql, "SELECT ");
 	for (const char *at = columns; *at;) {
 		size_t length = strcspn(at, " ");
 		if (*at == '?') {
@@ -179,12 +222,11 @@ static bool write_select(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, co
 			at++;
 		}
 	}
-	sqlite3_str_appendf(sql, " FROM \"%w\" %s", table, rest ? rest : "");
 	return true;
 }
 
-bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
-		 const char *rest)
+static bool prepare(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
+		    const char *before, const char *after, const char *rest)
 {
 	*q = (struct nsys_query){.nsys = n, .table = table};
 	if (!nsys_has_table(n, table))
@@ -196,7 +238,10 @@ bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const 
 	if (rc != SQLITE_OK)
 		return nsys_sql_fail(n, table);
 	sqlite3_str *sql = sqlite3_str_new(n->db);
-	bool ok = write_select(n, all, sql, table, columns, rest);
+	sqlite3_str_appendf(sql, before, table);
+	bool ok = write_columns(n, all, sql, table, columns);
+	sqlite3_str_appendf(sql, after, table);
+	sqlite3_str_appendf(sql, " %s", rest ? rest : "");
 	sqlite3_finalize(all);
 	text = sqlite3_str_finish(sql);
 	if (ok && sqlite3_prepare_v2(n->db, text, -1, &q->stmt, NULL) != SQLITE_OK)
@@ -205,14 +250,31 @@ bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const 
 	return ok;
 }
 
+static void tell(struct nsys *n)
+{
+	if (++n->rows % TELL_EVERY == 0)
+		hwy_tell(n->progress, "reading", n->rows, n->rows_total);
+}
+
+bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
+		 const char *rest)
+{
+	if (!prepare(n, q, table, columns, "SELECT ", " FROM \"%w\"", rest))
+		return false;
+	q->values = q->own;
+	return true;
+}
+
 bool nsys_next(struct nsys_query *q)
 {
 	struct nsys *n = q->nsys;
 	if (!n->failed) {
 		int rc = sqlite3_step(q->stmt);
 		if (rc == SQLITE_ROW) {
-			if (++n->rows % TELL_EVERY == 0)
-				hwy_tell(n->progress, "reading", n->rows, n->rows_total);
+			int columns = sqlite3_column_count(q->stmt);
+			for (int i = 0; i < columns && i < NSYS_COLUMNS; i++)
+				q->own[i] = sqlite3_column_value(q->stmt, i);
+			tell(n);
 			return true;
 		}
 		if (rc != SQLITE_DONE)
@@ -220,6 +282,41 @@ bool nsys_next(struct nsys_query *q)
 	}
 	nsys_close(q);
 	return false;
+}
+
+/* Returning a row to the caller and asking for its columns one by one costs SQLite as much as reading it.
+ * As an argument of a function in WHERE the values are just there, and as that function never holds, one
+ * step goes through the whole table. */
+static void take_row(sqlite3_context *context, int columns, sqlite3_value **values)
+{
+	struct nsys *n = sqlite3_user_data(context);
+	struct nsys_query *q = n->query;
+	(void)columns;
+	q->values = values;
+	tell(n);
+	n->add(q);
+	if (n->failed || q->stop)
+		sqlite3_result_error(context, "stopped", -1);
+}
+
+bool nsys_each(struct nsys *n, const char *table, const char *columns, const char *and,
+	       void (*add)(struct nsys_query *q), void *user)
+{
+	struct nsys_query q;
+	if (!prepare(n, &q, table, columns, "SELECT 1 FROM \"%w\" WHERE hwy_row(", ")", and))
+		return !n->failed;
+	q.user = user;
+	n->query = &q;
+	n->add = add;
+	int rc;
+	do
+		rc = sqlite3_step(q.stmt);
+	while (rc == SQLITE_ROW);
+	n->query = NULL;
+	if (rc != SQLITE_DONE && !q.stop)
+		nsys_sql_fail(n, table);
+	nsys_close(&q);
+	return !q.stop && !n->failed;
 }
 
 void nsys_close(struct nsys_query *q)
@@ -244,35 +341,35 @@ void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t c
 
 /* ---- values ---- */
 
-bool nsys_moment(struct nsys_query *q, struct hwy_row *row)
+bool nsys_moment(struct nsys_query *q)
 {
 	int64_t start = nsys_int(q, 0);
 	if (start > TIME_LIMIT || start < -TIME_LIMIT ||
-	    (start == 0 && sqlite3_column_type(q->stmt, 0) != SQLITE_INTEGER)) {
+	    sqlite3_value_type(q->values[0]) != SQLITE_INTEGER) {
 		q->no_time++;
 		return false;
 	}
-	row->v[HWY_START] = start;
+	q->row.v[HWY_START] = start;
 	return true;
 }
 
-bool nsys_times(struct nsys_query *q, struct hwy_row *row)
+bool nsys_times(struct nsys_query *q)
 {
-	if (!nsys_moment(q, row))
+	if (!nsys_moment(q))
 		return false;
 	int64_t end = nsys_int(q, 1);
-	bool good = end >= row->v[HWY_START] && end <= TIME_LIMIT;
+	bool good = end >= q->row.v[HWY_START] && end <= TIME_LIMIT;
 	q->backwards += !good;
-	row->v[HWY_DUR] = good ? end - row->v[HWY_START] : 0;
+	q->row.v[HWY_DUR] = good ? end - q->row.v[HWY_START] : 0;
 	return true;
 }
 
 uint32_t nsys_text(struct nsys_query *q, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(q->stmt, column);
+	const char *text = (const char *)sqlite3_value_text(q->values[column]);
 	if (!text)
 		return 0;
-	return hwy_text_id_n(q->nsys->b, text, (size_t)sqlite3_column_bytes(q->stmt, column));
+	return hwy_text_id_n(q->nsys->b, text, (size_t)sqlite3_value_bytes(q->values[column]));
 }
 
 /* Every export has 'id' as the row id; where somebody rebuilt the table without, look-ups by id would each

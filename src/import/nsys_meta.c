@@ -15,7 +15,7 @@ struct named {
 
 static const char *value_of(struct nsys_query *q, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(q->stmt, column);
+	const char *text = (const char *)sqlite3_value_text(q->values[column]);
 	return text && *text ? text : NULL;
 }
 

@@ -3,7 +3,7 @@
  * Metric numbers differ between GPUs and releases; TARGET_INFO_GPU_METRICS names them. The GPU is in the low
  * byte of typeId, the host in its top 16 bits.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "import/nsys.h"
@@ -37,40 +37,44 @@ static uint32_t counter_lane(struct nsys *n, int64_t type, uint32_t name)
 	return hwy_add_lane(n->b, lane);
 }
 
-static void read_values(struct nsys *n, const struct hwy_map *names, struct hwy_map *lanes)
+struct metrics {
+	struct hwy_map names; /* metric_key -> text */
+	struct hwy_map lanes; /* metric_key -> lane + 1 */
+};
+
+static uint32_t lane_of(struct nsys_query *q)
 {
-	struct nsys_query q;
-	struct hwy_row row = {0};
-	if (!nsys_select(n, &q, "GPU_METRICS", "!timestamp typeId metricId value", NULL))
-		return;
-	while (nsys_next(&q)) {
-		if (!nsys_moment(&q, &row))
-			continue;
-		uint64_t key = metric_key(nsys_int(&q, 1), nsys_int(&q, 2));
-		uint32_t *lane = hwy_map_put(lanes, key, NULL);
-		if (!*lane) {
-			const uint32_t *name = hwy_map_get(names, key);
-			char number[48];
-			sqlite3_snprintf(sizeof number, number, "metric %lld",
-					 (long long)nsys_int(&q, 2));
-			*lane = 1 + counter_lane(n, nsys_int(&q, 1),
-						 name ? *name : hwy_text_id(n->b, number));
-		}
-		row.v[HWY_VALUE] = nsys_int(&q, 3);
-		hwy_add_span(n->b, *lane - 1, HWY_COUNTER, &row);
+	struct metrics *metrics = q->user;
+	uint64_t key = metric_key(nsys_int(q, 1), nsys_int(q, 2));
+	uint32_t *lane = hwy_map_put(&metrics->lanes, key, NULL);
+	if (!*lane) {
+		const uint32_t *name = hwy_map_get(&metrics->names, key);
+		char number[48];
+		snprintf(number, sizeof number, "metric %lld", (long long)nsys_int(q, 2));
+		*lane = 1 + counter_lane(q->nsys, nsys_int(q, 1),
+					 name ? *name : hwy_text_id(q->nsys->b, number));
 	}
+	return *lane - 1;
+}
+
+static void add_value(struct nsys_query *q)
+{
+	if (!nsys_moment(q))
+		return;
+	q->row.v[HWY_VALUE] = nsys_int(q, 3);
+	hwy_add_span(q->nsys->b, lane_of(q), HWY_COUNTER, &q->row);
 }
 
 void nsys_read_gpu_metrics(struct nsys *n)
 {
 	struct nsys_query q;
-	struct hwy_map names = {0}, lanes = {0};
+	struct metrics metrics = {0};
 	if (nsys_select(n, &q, "TARGET_INFO_GPU_METRICS", "typeId metricId metricName", NULL)) {
 		while (nsys_next(&q))
-			*hwy_map_put(&names, metric_key(nsys_int(&q, 0), nsys_int(&q, 1)), NULL) =
-				nsys_text(&q, 2);
+			*hwy_map_put(&metrics.names, metric_key(nsys_int(&q, 0), nsys_int(&q, 1)),
+				     NULL) = nsys_text(&q, 2);
 	}
-	read_values(n, &names, &lanes);
-	hwy_map_free(&names);
-	hwy_map_free(&lanes);
+	nsys_each(n, "GPU_METRICS", "!timestamp typeId metricId value", NULL, add_value, &metrics);
+	hwy_map_free(&metrics.names);
+	hwy_map_free(&metrics.lanes);
 }

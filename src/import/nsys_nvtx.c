@@ -52,15 +52,24 @@ enum {
 	AT_BINARY,
 };
 
+struct named {
+	uint32_t lane;
+	int64_t domain;
+};
+
 struct nvtx {
 	struct nsys *n;
 	struct hwy_map domains;    /* process, domain -> text + 1 */
 	struct hwy_map categories; /* process, domain, category -> text + 1 */
 	struct hwy_map lanes;      /* thread, domain, style -> lane + 1 */
+	bool full, open;           /* what the rows of the running query are */
+	int64_t stopped_at;        /* row */
 	uint64_t last_key;
 	uint32_t last_lane;
 	int64_t *ends; /* by lane: the last end */
 	uint32_t n_ends, cap_ends;
+	struct named *named; /* the lanes, to be named at the end */
+	uint32_t n_named, cap_named;
 	uint64_t unfinished;
 };
 
@@ -81,36 +90,46 @@ static uint32_t name_of(struct nsys_query *q, int text)
 	return name ? name : nsys_string_of(q, text + 1);
 }
 
-static void read_names(struct nvtx *x)
+static void note_domain(struct nvtx *x, struct nsys_query *q)
+{
+	uint32_t process = nsys_process(x->n, nsys_int(q, AT_TID));
+	*hwy_map_put(&x->domains, domain_key(process, nsys_int(q, AT_DOMAIN)), NULL) =
+		name_of(q, AT_TEXT) + 1;
+}
+
+static void read_categories(struct nvtx *x)
 {
 	struct nsys_query q;
 	if (!nsys_select(x->n, &q, "NVTX_EVENTS",
 			 "!eventType globalTid domainId category text textId",
-			 "WHERE eventType IN (33, 75)"))
+			 "WHERE eventType = 33"))
 		return;
 	while (nsys_next(&q)) {
 		uint32_t process = nsys_process(x->n, nsys_int(&q, 1));
-		int64_t domain = nsys_int(&q, 2);
-		uint32_t name = name_of(&q, 4);
-		if (nsys_int(&q, 0) == DOMAIN_CREATE)
-			*hwy_map_put(&x->domains, domain_key(process, domain), NULL) = name + 1;
-		else
-			*hwy_map_put(&x->categories, category_key(process, domain, nsys_int(&q, 3)),
-				     NULL) = name + 1;
+		uint64_t key = category_key(process, nsys_int(&q, 2), nsys_int(&q, 3));
+		*hwy_map_put(&x->categories, key, NULL) = name_of(&q, 4) + 1;
 	}
 }
 
-/* The name of a domain; 0 is the default one and has none. */
-static uint32_t domain_name(struct nvtx *x, uint32_t process, int64_t domain)
+/* A domain's creation may come after its ranges: until all rows are read, its lanes go by its number. */
+static uint32_t domain_number(struct nvtx *x, int64_t domain)
 {
 	char text[48];
-	const uint32_t *known = hwy_map_get(&x->domains, domain_key(process, domain));
-	if (known)
-		return *known - 1;
 	if (domain == 0)
-		return 0;
+		return 0; /* the default one has no name */
 	snprintf(text, sizeof text, "domain %lld", (long long)domain);
 	return hwy_text_id(x->n->b, text);
+}
+
+static void name_lanes(struct nvtx *x)
+{
+	for (uint32_t i = 0; i < x->n_named; i++) {
+		struct hwy_lane *lane = &x->n->trace->lanes[x->named[i].lane];
+		const uint32_t *name = hwy_map_get(
+			&x->domains, domain_key((uint32_t)lane->process, x->named[i].domain));
+		if (name)
+			lane->name = *name - 1;
+	}
 }
 
 static uint32_t category_name(struct nvtx *x, uint32_t process, int64_t domain, int64_t category)
@@ -134,8 +153,10 @@ static uint32_t lane_for(struct nvtx *x, uint32_t thread, int64_t domain, bool s
 		uint32_t process = x->n->threads[thread].process;
 		struct hwy_lane lane =
 			hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE, process, thread);
-		lane.name = domain_name(x, process, domain);
+		lane.name = domain_number(x, domain);
 		*at = hwy_add_lane(x->n->b, lane) + 1;
+		HWY_GROW(x->named, x->n_named, x->cap_named);
+		x->named[x->n_named++] = (struct named){*at - 1, domain};
 		while (x->n_ends < *at) {
 			HWY_GROW(x->ends, x->n_ends, x->cap_ends);
 			x->ends[x->n_ends++] = INT64_MIN;
@@ -152,8 +173,9 @@ static int64_t bits_of(double value)
 	return bits;
 }
 
-static void put_payload(struct nsys_query *q, struct hwy_row *row)
+static void put_payload(struct nsys_query *q)
 {
+	struct hwy_row *row = &q->row;
 	static const uint8_t types[] = {HWY_PAYLOAD_U64,  HWY_PAYLOAD_I64,  HWY_PAYLOAD_DOUBLE,
 					HWY_PAYLOAD_U32,  HWY_PAYLOAD_I32,  HWY_PAYLOAD_FLOAT,
 					HWY_PAYLOAD_JSON, HWY_PAYLOAD_JSON, HWY_PAYLOAD_BINARY};
@@ -166,7 +188,7 @@ static void put_payload(struct nsys_query *q, struct hwy_row *row)
 	row->v[HWY_PAYLOAD_TYPE] = types[at - AT_U64];
 	switch (at) {
 	case AT_DOUBLE:
-	case AT_FLOAT: row->v[HWY_PAYLOAD] = bits_of(sqlite3_column_double(q->stmt, at)); break;
+	case AT_FLOAT: row->v[HWY_PAYLOAD] = bits_of(sqlite3_value_double(q->values[at])); break;
 	case AT_JSON_ID: row->v[HWY_PAYLOAD] = nsys_string_of(q, at); break;
 	case AT_JSON:
 	case AT_BINARY: row->v[HWY_PAYLOAD] = nsys_text(q, at); break;
@@ -186,8 +208,9 @@ static enum hwy_style style_of(int64_t type)
 	}
 }
 
-static void describe(struct nvtx *x, struct nsys_query *q, uint32_t process, struct hwy_row *row)
+static void describe(struct nvtx *x, struct nsys_query *q, uint32_t process)
 {
+	struct hwy_row *row = &q->row;
 	int64_t category = nsys_int(q, AT_CATEGORY);
 	row->v[HWY_CATEGORY] =
 		category ? category_name(x, process, nsys_int(q, AT_DOMAIN), category) : 0;
@@ -197,21 +220,21 @@ static void describe(struct nvtx *x, struct nsys_query *q, uint32_t process, str
 	row->v[HWY_END_THREAD] = nsys_null(q, AT_END_TID)
 					 ? 0
 					 : 1 + (int64_t)nsys_thread(x->n, nsys_int(q, AT_END_TID));
-	put_payload(q, row);
+	put_payload(q);
 }
 
-/* START and DUR of a range or mark; 'open': of a range that has no end. */
-static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane, bool open,
-			struct hwy_row *row)
+/* START, DUR and FLAGS of a range or mark. */
+static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane)
 {
+	struct hwy_row *row = &q->row;
 	row->v[HWY_FLAGS] = 0;
-	if (row->v[HWY_STYLE] == HWY_MARK || open) {
-		if (!nsys_moment(q, row))
+	if (row->v[HWY_STYLE] == HWY_MARK || x->open) {
+		if (!nsys_moment(q))
 			return false;
 		int64_t start = row->v[HWY_START];
-		row->v[HWY_FLAGS] = open ? HWY_FLAG_UNFINISHED : HWY_FLAG_MARK;
-		row->v[HWY_DUR] = open && x->ends[lane] > start ? x->ends[lane] - start : 0;
-	} else if (!nsys_times(q, row)) {
+		row->v[HWY_FLAGS] = x->open ? HWY_FLAG_UNFINISHED : HWY_FLAG_MARK;
+		row->v[HWY_DUR] = x->open && x->ends[lane] > start ? x->ends[lane] - start : 0;
+	} else if (!nsys_times(q)) {
 		return false;
 	}
 	int64_t end = row->v[HWY_START] + row->v[HWY_DUR];
@@ -220,75 +243,64 @@ static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane, boo
 	return true;
 }
 
-static void add_range(struct nvtx *x, struct nsys_query *q, struct hwy_row *row, bool full,
-		      bool open)
+static void add_range(struct nvtx *x, struct nsys_query *q, enum hwy_style style)
 {
 	struct nsys *n = x->n;
-	enum hwy_style style = style_of(nsys_int(q, AT_TYPE));
-	if (style == HWY_STYLE_NONE)
-		return;
-	if (!open && style != HWY_MARK && nsys_null(q, 1)) {
-		x->unfinished++;
-		return;
-	}
-	if (open && style == HWY_MARK)
-		return;
 	uint32_t thread = nsys_thread(n, nsys_int(q, AT_TID));
 	uint32_t lane = lane_for(x, thread, nsys_int(q, AT_DOMAIN), style == HWY_STARTEND);
-	row->v[HWY_STYLE] = style;
-	if (!range_times(x, q, lane, open, row))
+	q->row.v[HWY_STYLE] = style;
+	if (!range_times(x, q, lane))
 		return;
-	row->v[HWY_NAME] = name_of(q, AT_TEXT);
-	row->v[HWY_ROW] = nsys_int(q, AT_ROW);
-	if (full)
-		describe(x, q, n->threads[thread].process, row);
-	hwy_add_span(n->b, lane, HWY_RANGE, row);
+	q->row.v[HWY_NAME] = name_of(q, AT_TEXT);
+	q->row.v[HWY_ROW] = nsys_int(q, AT_ROW);
+	if (x->full)
+		describe(x, q, n->threads[thread].process);
+	hwy_add_span(n->b, lane, HWY_RANGE, &q->row);
 }
 
-/* Ranges and marks up to the first that has more than the brief columns; yields its row. */
-static int64_t read_brief(struct nvtx *x)
+static void add_row(struct nsys_query *q)
 {
-	struct nsys_query q;
-	struct hwy_row row = {0};
-	if (!nsys_select(x->n, &q, "NVTX_EVENTS", BRIEF, NULL))
-		return HWY_NONE;
-	while (nsys_next(&q)) {
-		if (nsys_int(&q, AT_MORE)) {
-			int64_t stop = nsys_int(&q, AT_ROW);
-			nsys_close(&q);
-			return stop;
-		}
-		add_range(x, &q, &row, false, false);
+	struct nvtx *x = q->user;
+	int64_t type = nsys_int(q, AT_TYPE);
+	enum hwy_style style = style_of(type);
+	bool unfinished = style != HWY_STYLE_NONE && style != HWY_MARK && nsys_null(q, 1);
+	if (unfinished != x->open) {
+		x->unfinished += unfinished;
+	} else if (!x->full && nsys_int(q, AT_MORE)) {
+		q->stop = true;
+		x->stopped_at = nsys_int(q, AT_ROW);
+	} else if (style != HWY_STYLE_NONE) {
+		add_range(x, q, style);
+	} else if (type == DOMAIN_CREATE) {
+		note_domain(x, q);
 	}
-	return HWY_NONE;
 }
 
-static void read_full(struct nvtx *x, const char *where, bool open)
+static void read_rows(struct nvtx *x)
 {
-	struct nsys_query q;
-	struct hwy_row row = {0};
-	if (!nsys_select(x->n, &q, "NVTX_EVENTS", FULL, where))
+	char and[64];
+	if (nsys_each(x->n, "NVTX_EVENTS", BRIEF, NULL, add_row, x) || x->n->failed)
 		return;
-	while (nsys_next(&q))
-		add_range(x, &q, &row, true, open);
+	read_categories(x);
+	x->full = true;
+	snprintf(and, sizeof and, "AND rowid >= %lld", (long long)x->stopped_at);
+	nsys_each(x->n, "NVTX_EVENTS", FULL, and, add_row, x);
 }
 
 void nsys_read_nvtx(struct nsys *n)
 {
 	struct nvtx x = {.n = n, .last_key = UINT64_MAX};
-	if (!nsys_has_table(n, "NVTX_EVENTS"))
-		return;
-	read_names(&x);
-	int64_t stop = read_brief(&x);
-	if (stop != HWY_NONE) {
-		char where[64];
-		snprintf(where, sizeof where, "WHERE rowid >= %lld", (long long)stop);
-		read_full(&x, where, false);
+	read_rows(&x);
+	if (x.unfinished) {
+		if (!x.full)
+			read_categories(&x);
+		x.full = x.open = true;
+		nsys_each(n, "NVTX_EVENTS", FULL, "AND \"end\" IS NULL", add_row, &x);
 	}
-	if (x.unfinished)
-		read_full(&x, "WHERE \"end\" IS NULL", true);
+	name_lanes(&x);
 	hwy_map_free(&x.domains);
 	hwy_map_free(&x.categories);
 	hwy_map_free(&x.lanes);
+	free(x.named);
 	free(x.ends);
 }

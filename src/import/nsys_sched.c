@@ -51,30 +51,27 @@ static uint8_t small(struct nsys_query *q, int column)
 	return value > 0 && value < 256 ? (uint8_t)value : 0;
 }
 
-static uint32_t read_turns(struct nsys *n, struct turn **turns)
+struct turns {
+	struct turn *at;
+	uint32_t n, cap;
+};
+
+static void add_turn(struct nsys_query *q)
 {
-	struct nsys_query q;
-	struct hwy_row row;
-	uint32_t count = 0, cap = 0;
-	if (!nsys_select(n, &q, "SCHED_EVENTS",
-			 "!start !isSchedIn globalTid cpu threadState threadBlock", NULL))
-		return 0;
-	while (nsys_next(&q)) {
-		if (!nsys_moment(&q, &row))
-			continue;
-		HWY_GROW(*turns, count, cap);
-		(*turns)[count] = (struct turn){
-			.time = row.v[HWY_START],
-			.thread = nsys_thread(n, nsys_int(&q, 2)),
-			.order = count,
-			.cpu = (uint16_t)nsys_int(&q, 3),
-			.in = nsys_int(&q, 1) != 0,
-			.state = small(&q, 4),
-			.block = small(&q, 5),
-		};
-		count++;
-	}
-	return count;
+	struct turns *turns = q->user;
+	if (!nsys_moment(q))
+		return;
+	HWY_GROW(turns->at, turns->n, turns->cap);
+	turns->at[turns->n] = (struct turn){
+		.time = q->row.v[HWY_START],
+		.thread = nsys_thread(q->nsys, nsys_int(q, 2)),
+		.order = turns->n,
+		.cpu = (uint16_t)nsys_int(q, 3),
+		.in = nsys_int(q, 1) != 0,
+		.state = small(q, 4),
+		.block = small(q, 5),
+	};
+	turns->n++;
 }
 
 struct words {
@@ -97,19 +94,17 @@ static void describe(const struct turn *turn, const struct words *words, struct 
 							      : words->waiting;
 }
 
-static void add_stretches(struct nsys *n, const struct turn *turns, uint32_t count,
-			  const struct words *words, int64_t last)
+static void add_stretches(struct nsys *n, const struct turns *turns, const struct words *words,
+			  int64_t last)
 {
 	struct hwy_row row = {0};
-	for (uint32_t i = 0; i < count; i++) {
-		const struct turn *turn = &turns[i];
-		bool open = i + 1 == count || turns[i + 1].thread != turn->thread;
-		if (open && !turn->in)
+	for (uint32_t i = 0; i < turns->n; i++) {
+		const struct turn *turn = &turns->at[i];
+		bool open = i + 1 == turns->n || turn[1].thread != turn->thread;
+		if (!turn->in && (open || turn->state == STATE_TERMINATED))
 			continue; /* it never came back, or ended */
-		if (!open && !turn->in && turn->state == STATE_TERMINATED)
-			continue;
 		row.v[HWY_START] = turn->time;
-		row.v[HWY_DUR] = (open ? last : turns[i + 1].time) - turn->time;
+		row.v[HWY_DUR] = (open ? last : turn[1].time) - turn->time;
 		row.v[HWY_FLAGS] = open ? HWY_FLAG_UNFINISHED : 0;
 		describe(turn, words, &row);
 		uint32_t lane = nsys_thread_lane(n, turn->thread, HWY_LANE_STATE,
@@ -120,21 +115,22 @@ static void add_stretches(struct nsys *n, const struct turn *turns, uint32_t cou
 
 void nsys_read_sched(struct nsys *n)
 {
-	struct turn *turns = NULL;
-	uint32_t count = read_turns(n, &turns);
-	int64_t last = INT64_MIN;
-	if (count && !n->failed) {
+	struct turns turns = {0};
+	nsys_each(n, "SCHED_EVENTS", "!start !isSchedIn globalTid cpu threadState threadBlock",
+		  NULL, add_turn, &turns);
+	if (turns.n && !n->failed) {
 		struct words words = {
 			.running = hwy_text_id(n->b, "running"),
 			.waiting = hwy_text_id(n->b, "waiting"),
 			.runnable = hwy_text_id(n->b, "runnable"),
 		};
+		int64_t last = INT64_MIN;
 		read_labels(n, "ENUM_SAMPLING_THREAD_STATE", &words.states);
 		read_labels(n, "ENUM_SCHEDULING_THREAD_BLOCK", &words.blocks);
-		for (uint32_t i = 0; i < count; i++)
-			last = turns[i].time > last ? turns[i].time : last;
-		qsort(turns, count, sizeof *turns, by_thread_and_time);
-		add_stretches(n, turns, count, &words, last);
+		for (uint32_t i = 0; i < turns.n; i++)
+			last = turns.at[i].time > last ? turns.at[i].time : last;
+		qsort(turns.at, turns.n, sizeof *turns.at, by_thread_and_time);
+		add_stretches(n, &turns, &words, last);
 	}
-	free(turns);
+	free(turns.at);
 }

@@ -9,23 +9,25 @@
 
 enum { MAX_DEPTH = 4096 }; /* deeper rows of a damaged file are left out */
 
-struct chain {
-	int64_t id;
-	uint32_t *frames; /* leaf first */
+struct chains {
+	struct nsys_ids *stacks; /* chain id -> stack + 1 */
+	bool any_order;          /* the rows come sorted: what looks out of order is damage */
+	int64_t id;              /* of the chain that is being put together */
+	uint32_t *frames;        /* its frames, leaf first */
 	uint32_t n, cap;
-	int64_t depth; /* of the last row */
+	int64_t depth; /* of its last row */
 };
 
-static void finish_chain(struct nsys *n, struct chain *chain, struct nsys_ids *stacks)
+static void finish_chain(struct nsys *n, struct chains *chains)
 {
 	int64_t parent = 0;
-	for (uint32_t i = chain->n; i-- > 0;)
-		parent = 1 + (int64_t)hwy_add_stack(n->b,
-						    (struct hwy_stack){.parent = parent,
-								       .frame = chain->frames[i]});
-	if (chain->n)
-		*nsys_ids_put(stacks, chain->id) = (uint32_t)parent;
-	chain->n = 0;
+	for (uint32_t i = chains->n; i-- > 0;) {
+		struct hwy_stack node = {.parent = parent, .frame = chains->frames[i]};
+		parent = 1 + (int64_t)hwy_add_stack(n->b, node);
+	}
+	if (chains->n)
+		*nsys_ids_put(chains->stacks, chains->id) = (uint32_t)parent;
+	chains->n = 0;
 }
 
 static uint32_t frame_of(struct nsys_query *q)
@@ -40,43 +42,44 @@ static uint32_t frame_of(struct nsys_query *q)
 	return hwy_add_frame(q->nsys->b, &frame);
 }
 
-/* False when rows of a chain turned up out of order. */
-static bool read_chains(struct nsys *n, const char *table, struct nsys_ids *stacks,
-			const char *order)
+static void add_frame(struct nsys_query *q)
 {
-	struct nsys_query q;
-	struct chain chain = {0};
-	bool sorted = true;
-	if (!nsys_select(n, &q, table,
-			 "!id !stackDepth symbol module originalIP unresolved kernelMode", order))
-		return true;
-	while (sorted && nsys_next(&q)) {
-		int64_t id = nsys_int(&q, 0), depth = nsys_int(&q, 1);
-		if (chain.n && id != chain.id)
-			finish_chain(n, &chain, stacks);
-		if (!order)
-			sorted = chain.n ? depth > chain.depth : !nsys_ids_get(stacks, id);
-		chain.id = id;
-		chain.depth = depth;
-		if (chain.n < MAX_DEPTH) {
-			HWY_GROW(chain.frames, chain.n, chain.cap);
-			chain.frames[chain.n++] = frame_of(&q);
-		}
+	struct chains *chains = q->user;
+	int64_t id = nsys_int(q, 0), depth = nsys_int(q, 1);
+	if (chains->n && id != chains->id)
+		finish_chain(q->nsys, chains);
+	bool follows = chains->n ? depth > chains->depth : !nsys_ids_get(chains->stacks, id);
+	if (!follows && !chains->any_order) {
+		q->stop = true;
+		return;
 	}
-	if (sorted)
-		finish_chain(n, &chain, stacks);
-	else
-		nsys_close(&q);
-	free(chain.frames);
-	return sorted;
+	chains->id = id;
+	chains->depth = depth;
+	if (chains->n < MAX_DEPTH) {
+		HWY_GROW(chains->frames, chains->n, chains->cap);
+		chains->frames[chains->n++] = frame_of(q);
+	}
 }
 
 static void read_stacks(struct nsys *n, const char *table, struct nsys_ids *stacks)
 {
-	if (!read_chains(n, table, stacks, NULL)) {
+	static const char columns[] =
+		"!id !stackDepth symbol module originalIP unresolved kernelMode";
+	struct chains chains = {.stacks = stacks};
+	bool in_order = nsys_each(n, table, columns, NULL, add_frame, &chains);
+	if (!in_order && !n->failed) {
+		struct nsys_query q;
+		chains.n = 0;
+		chains.any_order = true;
 		nsys_ids_free(stacks);
-		read_chains(n, table, stacks, "ORDER BY id, stackDepth");
+		if (nsys_select(n, &q, table, columns, "ORDER BY id, stackDepth")) {
+			q.user = &chains;
+			while (nsys_next(&q))
+				add_frame(&q);
+		}
 	}
+	finish_chain(n, &chains);
+	free(chains.frames);
 }
 
 void nsys_read_stacks(struct nsys *n)

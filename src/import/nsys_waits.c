@@ -55,8 +55,7 @@ enum { STREAM_AT = 2, CORR_AT = 7, EVENT_AT = 8, EVENT_SYNC_AT = 9 };
 
 static int64_t plus_one_or_none(struct nsys_query *q, int column)
 {
-	int64_t value = nsys_int(q, column);
-	return nsys_null(q, column) || nsys_is_none(value) ? 0 : value + 1;
+	return nsys_is_none(nsys_int(q, column)) ? 0 : nsys_int_plus_one(q, column);
 }
 
 static enum hwy_sync_type type_by_name(const char *name)
@@ -87,12 +86,12 @@ static enum hwy_sync_type sync_type(struct nsys *n, const struct nsys_call *call
 
 /* Where the device's time of an event was not collected (the default), the call that recorded it gives the
  * time: then the mark says when it was enqueued. */
-static bool event_time(struct nsys_query *q, const struct nsys_call *call, struct hwy_row *row)
+static bool event_time(struct nsys_query *q, const struct nsys_call *call)
 {
 	if (!nsys_null(q, 0) && nsys_int(q, 0) != 0)
-		return nsys_moment(q, row);
+		return nsys_moment(q);
 	if (call) {
-		row->v[HWY_START] = call->start;
+		q->row.v[HWY_START] = call->start;
 		return true;
 	}
 	q->no_time++;
@@ -103,25 +102,26 @@ static void read_events(struct nsys *n, struct hwy_map *record_of, struct hwy_re
 			uint32_t *n_records)
 {
 	struct nsys_query q;
-	struct hwy_row row = {0};
 	uint32_t cap = 0;
 	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "timestamp rowid " COLUMNS, NULL))
 		return;
 	while (nsys_next(&q)) {
 		uint32_t stream = nsys_stream(&q, STREAM_AT);
-		row.v[HWY_CORR] = nsys_int(&q, CORR_AT);
-		if (!event_time(&q, call_of(n, stream, row.v[HWY_CORR]), &row))
+		q.row.v[HWY_CORR] = nsys_int(&q, CORR_AT);
+		if (!event_time(&q, call_of(n, stream, q.row.v[HWY_CORR])))
 			continue;
-		row.v[HWY_FLAGS] = HWY_FLAG_MARK;
-		row.v[HWY_EVENT_ID] = plus_one_or_none(&q, EVENT_AT);
-		row.v[HWY_EVENT_SYNC] = plus_one_or_none(&q, EVENT_SYNC_AT);
-		struct hwy_ref ref = hwy_add_span(n->b, nsys_work_lane(n, stream), HWY_EVENT, &row);
-		if (row.v[HWY_EVENT_SYNC] <= 1) /* 0 is what files without the id hold */
+		q.row.v[HWY_FLAGS] = HWY_FLAG_MARK;
+		q.row.v[HWY_EVENT_ID] = plus_one_or_none(&q, EVENT_AT);
+		q.row.v[HWY_EVENT_SYNC] = plus_one_or_none(&q, EVENT_SYNC_AT);
+		struct hwy_ref ref =
+			hwy_add_span(n->b, nsys_work_lane(n, stream), HWY_EVENT, &q.row);
+		if (q.row.v[HWY_EVENT_SYNC] <= 1) /* 0 is what files without the id hold */
 			continue;
 		HWY_GROW(*records, *n_records, cap);
 		(*records)[*n_records] = ref;
-		*hwy_map_put(record_of, call_key(n->streams[stream].process, row.v[HWY_EVENT_SYNC]),
-			     NULL) = (*n_records)++;
+		*hwy_map_put(record_of,
+			     call_key(n->streams[stream].process, q.row.v[HWY_EVENT_SYNC]), NULL) =
+			(*n_records)++;
 	}
 }
 
@@ -129,30 +129,30 @@ static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
 		       const struct hwy_ref *records)
 {
 	struct nsys_query q;
-	struct hwy_row row = {0};
 	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "!start !end " COLUMNS,
 			 NULL))
 		return;
 	while (nsys_next(&q)) {
-		if (!nsys_times(&q, &row))
+		if (!nsys_times(&q))
 			continue;
 		uint32_t stream = nsys_stream(&q, STREAM_AT);
 		bool has_stream = n->trace->streams[stream].number != HWY_NONE;
-		row.v[HWY_CORR] = nsys_int(&q, CORR_AT);
-		row.v[HWY_EVENT_ID] = plus_one_or_none(&q, EVENT_AT);
-		row.v[HWY_EVENT_SYNC] = plus_one_or_none(&q, EVENT_SYNC_AT);
-		row.v[HWY_SYNC_TYPE] = sync_type(n, call_of(n, stream, row.v[HWY_CORR]), has_stream,
-						 row.v[HWY_EVENT_ID] != 0);
-		row.v[HWY_WAITED] = has_stream ? (int64_t)stream + 1 : 0;
-		struct hwy_ref ref = hwy_add_span(n->b, nsys_sync_lane(n, stream), HWY_SYNC, &row);
+		q.row.v[HWY_CORR] = nsys_int(&q, CORR_AT);
+		q.row.v[HWY_EVENT_ID] = plus_one_or_none(&q, EVENT_AT);
+		q.row.v[HWY_EVENT_SYNC] = plus_one_or_none(&q, EVENT_SYNC_AT);
+		q.row.v[HWY_SYNC_TYPE] = sync_type(n, call_of(n, stream, q.row.v[HWY_CORR]),
+						   has_stream, q.row.v[HWY_EVENT_ID] != 0);
+		q.row.v[HWY_WAITED] = has_stream ? (int64_t)stream + 1 : 0;
+		struct hwy_ref ref =
+			hwy_add_span(n->b, nsys_sync_lane(n, stream), HWY_SYNC, &q.row);
 		const uint32_t *record =
-			row.v[HWY_EVENT_SYNC] <= 1
+			q.row.v[HWY_EVENT_SYNC] <= 1
 				? NULL
 				: hwy_map_get(record_of, call_key(n->streams[stream].process,
-								  row.v[HWY_EVENT_SYNC]));
-		if (record)
+								  q.row.v[HWY_EVENT_SYNC]));
+		if (records && record)
 			hwy_add_edge(n->b, HWY_EDGE_EVENT, records[*record], ref,
-				     row.v[HWY_EVENT_SYNC] - 1);
+				     q.row.v[HWY_EVENT_SYNC] - 1);
 	}
 }
 

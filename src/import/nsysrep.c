@@ -32,16 +32,16 @@ bool nsysrep_is_report(const char *path, const void *head, size_t length)
 static char *join(const char *a, const char *b)
 {
 	char *text = hwy_alloc(strlen(a) + strlen(b) + 1);
-	strcpy(text, a);
-	strcat(text, b);
+	stpcpy(stpcpy(text, a), b);
 	return text;
 }
 
 /* "run.nsys-rep" -> "run" */
-static int stem_of(const char *path)
+static size_t stem_of(const char *path)
 {
 	const char *dot = strrchr(path, '.');
-	return (int)(dot && dot != path && dot[-1] != '/' ? dot - path : (long)strlen(path));
+	bool named = dot && dot != path && dot[-1] != '/' && !strchr(dot, '/');
+	return named ? (size_t)(dot - path) : strlen(path);
 }
 
 static _Noreturn void become_nsys(const char *program, char **argv)
@@ -72,21 +72,49 @@ static int run(const char *program, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static bool export_failed(const char *path, const char *program, int status, struct hwy_err *err)
+/* A word a shell reads back as it is: quoted where it must be. */
+static char *quoted(const char *word)
 {
-	int stem = stem_of(path);
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./=:,@%+";
+	char *text = hwy_alloc(strlen(word) * 4 + 3), *at = text;
+	if (*word && word[strspn(word, plain)] == '\0') {
+		stpcpy(text, word);
+		return text;
+	}
+	*at++ = '\'';
+	for (; *word; word++) {
+		if (*word == '\'')
+			at = stpcpy(at, "'\\''");
+		else
+			*at++ = *word;
+	}
+	stpcpy(at, "'");
+	return text;
+}
+
+static void export_failed(const char *path, const char *program, int status, struct hwy_err *err)
+{
+	char *stem = hwy_copy(path, strlen(path) + 1);
+	stem[stem_of(path)] = '\0';
+	char *name = join(stem, ".sqlite");
+	char *out = quoted(name), *in = quoted(path);
 	if (status == 127 || status == 126 || status < 0)
-		return hwy_fail(
+		hwy_fail(
 			err,
-			"%s: an Nsight Systems report, and there is no %s to export it; run "
-			"'nsys export --type sqlite -o %.*s.sqlite %s' where nsys is installed "
-			"and open that file",
-			path, program, stem, path, path);
-	return hwy_fail(
-		err,
-		"%s: '%s export' failed with status %d (a report needs the nsys that wrote it, or a "
-		"newer one); run 'nsys export --type sqlite -o %.*s.sqlite %s' to see why",
-		path, program, status, stem, path, path);
+			"%s: an Nsight Systems report, and there is no %s to export it; where nsys is "
+			"installed, run: nsys export --type sqlite -o %s %s",
+			path, program, out, in);
+	else
+		hwy_fail(
+			err,
+			"%s: %s export failed with status %d (it wants the nsys that wrote the report, or a "
+			"newer one); to see why, run: nsys export --type sqlite -o %s %s",
+			path, program, status, out, in);
+	free(stem);
+	free(name);
+	free(out);
+	free(in);
 }
 
 struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *progress,
@@ -110,10 +138,15 @@ struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *pr
 		(char *)path,    NULL};
 	hwy_tell(progress, "running nsys export", 0, 0);
 	int status = run(program, argv);
-	if (status == 0)
-		trace = import_nsys(out, progress, err);
-	else
+	struct hwy_err inner;
+	if (status == 0) {
+		trace = import_nsys(out, progress, &inner);
+		if (!trace)
+			hwy_fail(err, "%s: what nsys exported cannot be read: %s", path,
+				 inner.text);
+	} else {
 		export_failed(path, program, status, err);
+	}
 	unlink(out);
 	rmdir(folder);
 	free(out);

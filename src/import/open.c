@@ -18,7 +18,7 @@ static const char sqlite_magic[] = "SQLite format 3"; /* its 0 is part of it */
 /* The first bytes of the file; -1 with a sentence in err. */
 static ssize_t read_head(const char *path, unsigned char *head, size_t length, struct hwy_err *err)
 {
-	struct stat info;
+	struct stat info = {0};
 	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file < 0) {
@@ -26,9 +26,7 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t length, s
 		return -1;
 	}
 	ssize_t got = -1;
-	if (fstat(file, &info) != 0)
-		hwy_fail(err, "%s: %s", path, strerror(errno));
-	else if (S_ISDIR(info.st_mode))
+	if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode))
 		hwy_fail(err, "%s: is a directory; name a file in it", path);
 	else if (!S_ISREG(info.st_mode))
 		hwy_fail(err, "%s: is not a regular file; write it to one first", path);

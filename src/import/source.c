@@ -170,7 +170,8 @@ static bool next_member(struct source *source, bool *follows, struct hwy_err *er
 }
 
 /* Inflates until 'room' bytes are there or the data ends (then *finished). */
-static bool inflate_some(struct source *source, char *to, size_t room, size_t *got, struct hwy_err *err)
+static bool inflate_some(struct source *source, char *to, size_t room, size_t *got,
+			 struct hwy_err *err)
 {
 	struct source_stream *stream = source->stream;
 	z_stream *z = &stream->inflate;
@@ -219,8 +220,9 @@ static bool make_room(struct source *source, struct hwy_err *err)
 	source->at = source->window;
 	end_window(source, source->window + kept);
 	if (kept == source->size)
-		return hwy_fail(err, "%s: one entry at byte %llu is longer than %d MiB", source->stream->path,
-				(unsigned long long)source_offset(source), SOURCE_WINDOW_MOST >> 20);
+		return hwy_fail(err, "%s: one entry at byte %llu is longer than %d MiB",
+				source->stream->path, (unsigned long long)source_offset(source),
+				SOURCE_WINDOW_MOST >> 20);
 	return true;
 }
 

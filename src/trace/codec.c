@@ -6,10 +6,7 @@
 
 #include "base/mem.h"
 
-enum {
-	LEVEL = 5, /* of zstd: 4 % smaller than 3 on recordings; higher ones gain less than 1 % */
-	PLANE_BYTES = HWY_CHUNK_ROWS * 8,
-};
+enum { PLANE_BYTES = HWY_CHUNK_ROWS * 8 };
 
 struct codec {
 	ZSTD_CCtx *compressor;
@@ -56,15 +53,16 @@ uint8_t *codec_planes(struct codec *codec)
 
 /* ---- zstd ------------------------------------------------------------------------------------- */
 
-const void *codec_compress(struct codec *codec, const void *bytes, size_t length, size_t *stored)
+const void *codec_compress(struct codec *codec, int level, const void *bytes, size_t length,
+			   size_t *stored)
 {
 	if (!codec->compressor) {
 		codec->compressor = ZSTD_createCCtx();
 		if (!codec->compressor)
 			return NULL;
-		ZSTD_CCtx_setParameter(codec->compressor, ZSTD_c_compressionLevel, LEVEL);
 		ZSTD_CCtx_setParameter(codec->compressor, ZSTD_c_checksumFlag, 1);
 	}
+	ZSTD_CCtx_setParameter(codec->compressor, ZSTD_c_compressionLevel, level);
 	size_t bound = ZSTD_compressBound(length);
 	if (bound > codec->cap_packed) {
 		free(codec->packed);
@@ -114,14 +112,6 @@ static void unpack(const struct hwy_chunk *chunk, uint32_t rows, uint64_t *offse
 	}
 }
 
-static uint8_t planes_for(uint64_t bits)
-{
-	uint8_t planes = 0;
-	for (; bits; bits >>= 8)
-		planes++;
-	return planes;
-}
-
 static void write_planes(const uint64_t *values, uint32_t rows, uint8_t planes, uint8_t *out)
 {
 	for (unsigned p = 0; p < planes; p++)
@@ -151,39 +141,60 @@ static uint64_t planes_cost(const uint64_t *values, uint32_t rows, uint8_t plane
 	return cost;
 }
 
+/* The differences between neighbours, as CODEC_RISE or else CODEC_DELTA has them; yields which. */
+static uint8_t differences(const uint64_t *offsets, uint32_t rows, uint64_t *out)
+{
+	uint64_t falls = 0, before = 0;
+	for (uint32_t i = 0; i < rows; i++) {
+		falls |= offsets[i] < before;
+		out[i] = offsets[i] - before;
+		before = offsets[i];
+	}
+	for (uint32_t i = 0; falls && i < rows; i++)
+		out[i] = zigzag(out[i]);
+	return falls ? CODEC_DELTA : CODEC_RISE;
+}
+
+static uint8_t planes_of(const uint64_t *values, uint32_t rows)
+{
+	uint64_t bits = 0;
+	for (uint32_t i = 0; i < rows; i++)
+		bits |= values[i];
+	uint8_t planes = 0;
+	for (; bits; bits >>= 8)
+		planes++;
+	return planes;
+}
+
 struct codec_block codec_encode(struct codec *codec, const struct hwy_chunk *chunk, uint32_t rows,
 				bool compress)
 {
 	assert(rows > 0 && rows <= HWY_CHUNK_ROWS && chunk->loaded);
 	unpack(chunk, rows, codec->offsets);
-	uint64_t bits = 0, delta_bits = 0, before = 0;
-	for (uint32_t i = 0; i < rows; i++) {
-		codec->deltas[i] = zigzag(codec->offsets[i] - before);
-		before = codec->offsets[i];
-		bits |= codec->offsets[i];
-		delta_bits |= codec->deltas[i];
-	}
-	struct codec_block block = {.planes = planes_for(bits)};
+	struct codec_block block = {.coding = CODEC_PLAIN,
+				    .planes = planes_of(codec->offsets, rows)};
 	if (block.planes == 0)
-		return block;
-	uint8_t delta_planes = planes_for(delta_bits);
+		return (struct codec_block){.coding = CODEC_CONSTANT};
 	const uint64_t *values = codec->offsets;
-	bool delta = compress ? planes_cost(codec->deltas, rows, delta_planes) <
-					planes_cost(codec->offsets, rows, block.planes)
-			      : delta_planes < block.planes;
-	if (delta) {
+	uint8_t coding = differences(codec->offsets, rows, codec->deltas);
+	uint8_t planes = planes_of(codec->deltas, rows);
+	if (compress ? planes_cost(codec->deltas, rows, planes) <
+			       planes_cost(codec->offsets, rows, block.planes)
+		     : planes < block.planes) {
 		values = codec->deltas;
-		block.planes = delta_planes;
-		block.coding = CODEC_DELTA;
+		block.coding = coding;
+		block.planes = planes;
 	}
 	write_planes(values, rows, block.planes, codec->planes);
 	block.bytes = codec->planes;
 	block.length = (size_t)rows * block.planes;
 	if (compress)
-		block.bytes = codec_compress(codec, codec->planes, block.length, &block.length);
+		block.bytes = codec_compress(codec, CODEC_LEVEL, codec->planes, block.length,
+					     &block.length);
 	return block;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): 'type' is a type. */
 /* The values of the planes, for one width of the result. */
 #define JOIN_PLANES(type)                                                                          \
 	do {                                                                                       \
@@ -211,7 +222,7 @@ static void join_planes(const uint8_t *from, uint32_t rows, uint8_t planes, uint
 	do {                                                                                       \
 		type *out = to;                                                                    \
 		for (uint32_t i = 0; i < rows; i++) {                                              \
-			sum += unzigzag(deltas[i]);                                                \
+			sum += deltas[i];                                                          \
 			out[i] = (type)sum;                                                        \
 			bits |= sum;                                                               \
 		}                                                                                  \
@@ -240,6 +251,8 @@ bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows,
 		join_planes(planes, rows, chunk->planes, chunk->width, data);
 	} else {
 		join_planes(planes, rows, chunk->planes, 8, codec->deltas);
+		for (uint32_t i = 0; chunk->coding == CODEC_DELTA && i < rows; i++)
+			codec->deltas[i] = unzigzag(codec->deltas[i]);
 		if (!sum_deltas(codec->deltas, rows, chunk->width, data)) {
 			free(data);
 			return false;
@@ -269,6 +282,7 @@ uint64_t chunk_top(const struct hwy_chunk *chunk, uint32_t rows)
 	default: return 0;
 	}
 }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- bytes of the directory -------------------------------------------------------------------- */
 

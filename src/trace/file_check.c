@@ -129,11 +129,13 @@ static bool check_ranges(const char *table, uint32_t row, const struct range *ra
 	return true;
 }
 
+static struct range index_range(const char *field, int64_t value, uint32_t count)
+{
+	return (struct range){.field = field, .value = value, .count = count, .may_be_none = true};
+}
+
 /* INDEX(lane, process, processes): lane->process is an index into trace->processes, or HWY_NONE. */
-#define INDEX(record, field, table)                                                                \
-	{                                                                                          \
-#field, (record)->field, trace->n_##table, true                                    \
-	}
+#define INDEX(record, field, table) index_range(#field, (record)->field, trace->n_##table)
 #define CHECK(table, record, ...)                                                                  \
 	for (uint32_t i = 0; i < trace->n_##table; i++) {                                          \
 		const __typeof__(*trace->table) *record = &trace->table[i];                        \
@@ -142,7 +144,8 @@ static bool check_ranges(const char *table, uint32_t row, const struct range *ra
 			return false;                                                              \
 	}
 
-bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
+/* Who and where. */
+static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	CHECK(lanes, lane, {"type", lane->type, HWY_LANE_TYPES, false},
 	      INDEX(lane, process, processes), INDEX(lane, thread, threads),
@@ -154,6 +157,12 @@ bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
 	      INDEX(context, device, devices))
 	CHECK(streams, stream, INDEX(stream, process, processes), INDEX(stream, device, devices))
 	CHECK(modules, module, INDEX(module, process, processes))
+	return true;
+}
+
+/* What happened to them. */
+static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
+{
 	/* A caller's entry stands before its callees': no way through the trie runs in a circle. */
 	CHECK(stacks, stack, {"parent", stack->parent, (int64_t)i + 1, false},
 	      {"frame", stack->frame, trace->n_frames, false})
@@ -167,4 +176,9 @@ bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
 	CHECK(results, result, {"version", result->version, INT64_MAX, true},
 	      {"bytes", result->bytes, INT64_MAX, false})
 	return true;
+}
+
+bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
+{
+	return check_places(trace, err) && check_stories(trace, err);
 }

@@ -25,11 +25,11 @@ enum {
 	SECTION_RESULT = 35,
 	SECTION_VERSION = 1, /* of all of them */
 
-	/* The first byte of a chunk in the directory. */
-	CHUNK_PLANES = 0x0f,
-	CHUNK_DELTA = 0x10,
-	CHUNK_INLINE = 0x20,
-	CHUNK_WIDTH_SHIFT = 6,
+	/* The first byte of a chunk in the directory; 0: constant. */
+	CHUNK_CODING = 0x03,    /* CODEC_… */
+	CHUNK_INLINE = 0x04,    /* the planes follow, there is no block */
+	CHUNK_WIDTH_SHIFT = 3,  /* two bits: 1, 2, 4 or 8 bytes hold an offset */
+	CHUNK_PLANES_SHIFT = 5, /* three bits: planes less one */
 
 	MOST_FIELDS = 64,     /* of a record */
 	INLINE_ROWS = 256,    /* chunks of fewer rows are kept in the directory, without a block */

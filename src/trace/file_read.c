@@ -28,10 +28,10 @@ struct opening {
 	uint64_t section_start;
 	uint32_t section_id;
 	/* So far: */
-	uint64_t seen;    /* record sections, a bit each */
+	uint64_t seen;    /* sections that come once, a bit each */
 	uint64_t n_spans; /* those of unknown kinds too */
 	uint32_t last_lane, last_kind;
-	bool any_strip, any_strings;
+	bool any_strip;
 };
 
 static bool damaged(struct opening *o, const char *reason)
@@ -59,15 +59,13 @@ static bool read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows
 {
 	uint8_t head = cursor_byte(&o->body);
 	chunk->base = cursor_signed(&o->body);
-	chunk->planes = head & CHUNK_PLANES;
-	if (chunk->planes == 0) {
+	chunk->coding = head & CHUNK_CODING;
+	if (chunk->coding == CODEC_CONSTANT) {
 		chunk->loaded = 1;
 		return head == 0 || damaged(o, "chunk");
 	}
-	if (chunk->planes > 8)
-		return damaged(o, "chunk");
-	chunk->width = (uint8_t)(1u << (head >> CHUNK_WIDTH_SHIFT));
-	chunk->coding = head & CHUNK_DELTA ? CODEC_DELTA : CODEC_PLAIN;
+	chunk->planes = (uint8_t)((head >> CHUNK_PLANES_SHIFT) + 1);
+	chunk->width = (uint8_t)(1u << (head >> CHUNK_WIDTH_SHIFT & 3));
 	if (head & CHUNK_INLINE) {
 		const uint8_t *planes = cursor_take(&o->body, (uint64_t)rows * chunk->planes);
 		if (!spend(o, (uint64_t)rows * chunk->width))
@@ -143,7 +141,7 @@ static bool read_blob(struct opening *o, struct file_blob *blob)
 		return false;
 	blob->stored = hwy_zalloc(n * sizeof *blob->stored);
 	for (; blob->n_blocks < n; blob->n_blocks++) {
-		uint64_t stored = cursor_count(&o->body, 2 * BLOB_BLOCK);
+		uint64_t stored = cursor_count(&o->body, (uint64_t)2 * BLOB_BLOCK);
 		if (stored == 0 || stored > o->end - o->place)
 			return damaged(o, "block size");
 		blob->stored[blob->n_blocks] = (uint32_t)stored;
@@ -188,11 +186,6 @@ static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, u
 	uint32_t fields = (uint32_t)(record_bytes / sizeof(int64_t)), rows = 0;
 	int64_t *records = NULL;
 	assert(fields <= MOST_FIELDS);
-	if (o->seen & UINT64_C(1) << o->section_id) {
-		*ok = damaged(o, "a table twice");
-		return NULL;
-	}
-	o->seen |= UINT64_C(1) << o->section_id;
 	*ok = read_table(o, &rows, columns, fields) &&
 	      fill_records(o, columns, rows, fields, &records);
 	for (uint32_t f = 0; f < fields; f++)
@@ -223,12 +216,11 @@ static bool read_texts(struct opening *o, struct hwy_column **lengths, struct fi
 	uint32_t rows;
 	if (!read_table(o, &rows, lengths, 1) || !read_blob(o, blob))
 		return false;
-	if (o->any_strings || rows == 0 || !*lengths)
+	if (rows == 0 || !*lengths)
 		return damaged(o, "texts");
 	if (!spend(o, (uint64_t)rows * sizeof *strings->texts) ||
 	    !load_now(o, *lengths, "texts: column", 0))
 		return false;
-	o->any_strings = true;
 	hwy_strings_free(strings);
 	strings->texts = hwy_zalloc(rows * sizeof *strings->texts);
 	char *bytes = hwy_arena_alloc(&strings->arena, blob->bytes);
@@ -326,6 +318,11 @@ static bool read_section(struct opening *o, uint64_t id, uint64_t version)
 	bool ok = true;
 	if (version != SECTION_VERSION)
 		return true; /* of a newer version, and not needed: docs/report-format.md */
+	if (id <= SECTION_STRINGS) {
+		if (o->seen & UINT64_C(1) << id)
+			return damaged(o, "a table twice");
+		o->seen |= UINT64_C(1) << id;
+	}
 	switch (id) {
 #define X(type, field, section)                                                                    \
 	case section:                                                                              \

@@ -95,15 +95,15 @@ static void put_column(struct writer *w, uint32_t id, const struct hwy_column *c
 		uint32_t rows = chunk_rows(column->rows, i);
 		bool in_place = rows < INLINE_ROWS;
 		struct codec_block block = codec_encode(w->codec, chunk, rows, !in_place);
-		if (block.planes == 0) {
+		if (block.coding == CODEC_CONSTANT) {
 			bytes_put_byte(&w->body, 0);
 			bytes_put_signed(&w->body, chunk->base);
 			continue;
 		}
-		bytes_put_byte(&w->body, (uint8_t)(block.planes |
-						   (block.coding == CODEC_DELTA ? CHUNK_DELTA : 0) |
-						   (in_place ? CHUNK_INLINE : 0) |
-						   width_bits(chunk->width) << CHUNK_WIDTH_SHIFT));
+		bytes_put_byte(&w->body,
+			       (uint8_t)(block.coding | (in_place ? CHUNK_INLINE : 0u) |
+					 width_bits(chunk->width) << CHUNK_WIDTH_SHIFT |
+					 (unsigned)(block.planes - 1) << CHUNK_PLANES_SHIFT));
 		bytes_put_signed(&w->body, chunk->base);
 		if (!block.bytes) {
 			w->failed = w->failed ? w->failed : ENOMEM;
@@ -130,37 +130,64 @@ static void put_table(struct writer *w, uint32_t rows, struct hwy_column *const 
 			put_column(w, c, columns[c]);
 }
 
+static void put_piece(struct writer *w, const void *bytes, size_t n)
+{
+	size_t stored = 0;
+	const void *block = codec_compress(w->codec, CODEC_LEVEL_TEXT, bytes, n, &stored);
+	if (!block) {
+		w->failed = w->failed ? w->failed : ENOMEM;
+		return;
+	}
+	bytes_put_varint(&w->body, stored);
+	emit(w, block, stored);
+}
+
 static void put_blob(struct writer *w, const uint8_t *bytes, uint64_t n)
 {
 	bytes_put_varint(&w->body, n);
-	for (uint64_t at = 0; at < n; at += BLOB_BLOCK) {
-		size_t length = n - at < BLOB_BLOCK ? (size_t)(n - at) : BLOB_BLOCK, stored = 0;
-		const void *block = codec_compress(w->codec, bytes + at, length, &stored);
-		if (!block) {
-			w->failed = w->failed ? w->failed : ENOMEM;
-			return;
+	for (uint64_t at = 0; at < n; at += BLOB_BLOCK)
+		put_piece(w, bytes + at, n - at < BLOB_BLOCK ? (size_t)(n - at) : BLOB_BLOCK);
+}
+
+/* A blob of all texts, without a copy of them all. */
+static void put_texts(struct writer *w, const struct hwy_strings *strings, uint64_t size)
+{
+	struct bytes piece = {0};
+	bytes_put_varint(&w->body, size);
+	for (uint32_t id = 0; id < strings->n; id++) {
+		const char *at = strings->texts[id].at;
+		size_t left = (size_t)strings->texts[id].length + 1;
+		while (left) {
+			size_t n = left < BLOB_BLOCK - piece.n ? left : BLOB_BLOCK - piece.n;
+			bytes_put(&piece, at, n);
+			at += n;
+			left -= n;
+			if (piece.n == BLOB_BLOCK) {
+				put_piece(w, piece.at, piece.n);
+				piece.n = 0;
+			}
 		}
-		bytes_put_varint(&w->body, stored);
-		emit(w, block, stored);
 	}
+	if (piece.n)
+		put_piece(w, piece.at, piece.n);
+	free(piece.at);
 }
 
 static void write_strings(struct writer *w)
 {
 	const struct hwy_strings *strings = &w->trace->strings;
 	struct hwy_column *lengths = hwy_zalloc(sizeof *lengths);
-	struct bytes texts = {0};
+	uint64_t size = 0;
 	for (uint32_t id = 0; id < strings->n; id++) {
 		column_append(lengths, id, strings->texts[id].length);
-		bytes_put(&texts, strings->texts[id].at, (size_t)strings->texts[id].length + 1);
+		size += (uint64_t)strings->texts[id].length + 1;
 	}
 	column_finish(lengths, strings->n);
 	begin_section(w);
 	put_table(w, strings->n, &lengths, 1);
-	put_blob(w, texts.at, texts.n);
+	put_texts(w, strings, size);
 	end_section(w, SECTION_STRINGS);
 	column_free(lengths);
-	free(texts.at);
 }
 
 /* Field 'field' of n records, or NULL when it is nowhere set. */
@@ -236,7 +263,7 @@ static bool write_results(struct writer *w, struct hwy_err *err)
 
 static void fill_header(uint8_t header[FORMAT_HEADER], uint64_t size)
 {
-	memcpy(header, FORMAT_MAGIC, 8);
+	memcpy(header, FORMAT_MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result) */
 	put_le(header + 8, FORMAT_MAJOR, 2);
 	put_le(header + 10, FORMAT_MINOR, 2);
 	put_le(header + 12, 0, 4); /* no features an older reader could not do without */
@@ -250,12 +277,13 @@ static void write_directory(struct writer *w)
 	bytes_put_varint(&whole, w->n_sections);
 	bytes_put(&whole, w->directory.at, w->directory.n);
 	size_t stored = 0;
-	const void *block = codec_compress(w->codec, whole.at, whole.n, &stored);
+	const void *block = codec_compress(w->codec, CODEC_LEVEL, whole.at, whole.n, &stored);
 	if (block) {
 		uint8_t trailer[FORMAT_TRAILER];
 		put_le(trailer, w->place, 8);
 		put_le(trailer + 8, stored, 8);
 		put_le(trailer + 16, whole.n, 8);
+		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
 		memcpy(trailer + 24, FORMAT_END, 8);
 		emit(w, block, stored);
 		emit(w, trailer, sizeof trailer);
@@ -360,6 +388,7 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
 {
 	int failed;
+	assert(w->temporary);
 	if (overwrite) {
 		failed = rename(w->temporary, w->target);
 	} else {

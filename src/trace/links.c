@@ -7,6 +7,12 @@
 
 #include "trace/finish.h"
 
+/* The strips of each process, so that many processes do not mean many looks at every strip. */
+struct by_process {
+	uint32_t *strips; /* those of process p: from[p] … from[p + 1] - 1 */
+	uint32_t *from;
+};
+
 struct calls { /* the calls of one process, by correlation id */
 	int64_t low;
 	uint64_t length; /* of 'dense' */
@@ -14,11 +20,29 @@ struct calls { /* the calls of one process, by correlation id */
 	struct hwy_map map;
 };
 
-static bool is_call_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
-		       int64_t process)
+static struct by_process strips_by_process(const struct hwy_trace *trace)
 {
-	return strip->kind == HWY_API && strip->columns[HWY_CORR] &&
-	       trace->lanes[strip->lane].process == process;
+	uint32_t n = trace->n_processes;
+	struct by_process by = {.strips = hwy_alloc((trace->n_strips + 1) * sizeof *by.strips),
+				.from = hwy_zalloc((n + 2) * sizeof *by.from)};
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		int64_t process = trace->lanes[trace->strips[s].lane].process;
+		if (process >= 0 && process < n)
+			by.from[process + 2]++;
+	}
+	for (uint32_t p = 0; p < n; p++)
+		by.from[p + 2] += by.from[p + 1];
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		int64_t process = trace->lanes[trace->strips[s].lane].process;
+		if (process >= 0 && process < n)
+			by.strips[by.from[process + 1]++] = s;
+	}
+	return by;
+}
+
+static bool has_calls(const struct hwy_strip *strip)
+{
+	return strip->kind == HWY_API && strip->columns[HWY_CORR];
 }
 
 static uint32_t *place_of(struct calls *calls, int64_t corr)
@@ -65,14 +89,14 @@ static void add_calls(struct hwy_trace *trace, struct calls *calls, const struct
 	}
 }
 
-static struct calls calls_of(struct hwy_trace *trace, int64_t process)
+static struct calls calls_of(struct hwy_trace *trace, const struct by_process *by, uint32_t process)
 {
 	struct calls calls = {0};
 	int64_t low = INT64_MAX, high = INT64_MIN;
 	uint64_t count = 0;
-	for (uint32_t s = 0; s < trace->n_strips; s++) {
-		const struct hwy_strip *strip = &trace->strips[s];
-		if (!is_call_of(trace, strip, process))
+	for (uint32_t i = by->from[process]; i < by->from[process + 1]; i++) {
+		const struct hwy_strip *strip = &trace->strips[by->strips[i]];
+		if (!has_calls(strip))
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
 			int64_t corr = hwy_get(strip, HWY_CORR, row);
@@ -87,9 +111,9 @@ static struct calls calls_of(struct hwy_trace *trace, int64_t process)
 		calls.length = length;
 		calls.dense = hwy_zalloc(length * sizeof *calls.dense);
 	}
-	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if (is_call_of(trace, &trace->strips[s], process))
-			add_calls(trace, &calls, &trace->strips[s]);
+	for (uint32_t i = by->from[process]; i < by->from[process + 1]; i++)
+		if (has_calls(&trace->strips[by->strips[i]]))
+			add_calls(trace, &calls, &trace->strips[by->strips[i]]);
 	return calls;
 }
 
@@ -121,23 +145,24 @@ static void link_strip(struct hwy_strip *strip, const struct calls *calls)
 	strip->columns[HWY_CORR] = corr;
 }
 
-static bool is_linkable(const struct hwy_trace *trace, const struct hwy_strip *strip,
-			int64_t process)
+static bool is_linkable(const struct hwy_strip *strip)
 {
-	return (hwy_kind_columns[strip->kind] & HWY_COL_BIT(HWY_LINK)) &&
-	       strip->columns[HWY_CORR] && trace->lanes[strip->lane].process == process;
+	return (hwy_kind_columns[strip->kind] & HWY_COL_BIT(HWY_LINK)) && strip->columns[HWY_CORR];
 }
 
 void finish_links(struct hwy_trace *trace)
 {
-	for (int64_t p = 0; p < trace->n_processes; p++) {
-		struct calls calls = calls_of(trace, p);
-		for (uint32_t s = 0; s < trace->n_strips; s++)
-			if (is_linkable(trace, &trace->strips[s], p))
-				link_strip(&trace->strips[s], &calls);
+	struct by_process by = strips_by_process(trace);
+	for (uint32_t p = 0; p < trace->n_processes; p++) {
+		struct calls calls = calls_of(trace, &by, p);
+		for (uint32_t i = by.from[p]; i < by.from[p + 1]; i++)
+			if (is_linkable(&trace->strips[by.strips[i]]))
+				link_strip(&trace->strips[by.strips[i]], &calls);
 		free(calls.dense);
 		hwy_map_free(&calls.map);
 	}
+	free(by.strips);
+	free(by.from);
 	/* Made for the links; names may still be added to the string table's users' caches. */
 	free(trace->roles);
 	trace->roles = NULL;

@@ -211,25 +211,28 @@ static int64_t value_at(const struct file_level *level, unsigned column, uint32_
 	return level->columns[column] ? column_get(level->columns[column], row) : 0;
 }
 
-/* False when the row cannot be: a bucket out of order or beyond time, a span that does not exist. */
-static bool read_row(const struct hwy_trace *trace, const struct file_level *level, uint32_t row,
-		     int64_t before, struct hwy_bucket *bucket)
+/* Bucket and latest end of a row; false when they cannot be: out of order, or beyond time. */
+static bool read_extent(const struct file_level *level, uint32_t row, struct hwy_bucket *bucket)
 {
-	int64_t limit = FORMAT_TIME_LIMIT >> level->level;
-	int64_t count = value_at(level, COL_COUNT, row), end = value_at(level, COL_END, row);
-	int64_t longest = value_at(level, COL_LONGEST, row);
+	int64_t limit = FORMAT_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
 	*bucket = (struct hwy_bucket){.index = value_at(level, COL_INDEX, row)};
-	if (bucket->index <= before || bucket->index < -limit - 1 || bucket->index > limit ||
-	    count < 1 || count > trace->n_spans || longest < 0 || longest >= trace->n_spans ||
-	    end < 0 ||
-	    __builtin_add_overflow(bucket_start(bucket, level->level), end, &bucket->end))
-		return false;
+	return bucket->index >= -limit - 1 && bucket->index <= limit && end >= 0 &&
+	       (row == 0 || value_at(level, COL_INDEX, row - 1) < bucket->index) &&
+	       !__builtin_add_overflow(bucket_start(bucket, level->level), end, &bucket->end);
+}
+
+/* The rest of the row; false when there are no such spans. */
+static bool read_numbers(const struct hwy_trace *trace, const struct file_level *level,
+			 uint32_t row, struct hwy_bucket *bucket)
+{
+	int64_t count = value_at(level, COL_COUNT, row),
+		longest = value_at(level, COL_LONGEST, row);
 	bucket->count = (uint32_t)count;
 	bucket->longest = (uint32_t)longest;
 	bucket->longest_dur = value_at(level, COL_LONGEST_DUR, row);
 	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
 		bucket->busy[c] = value_at(level, COL_BUSY + c, row);
-	return true;
+	return count > 0 && count <= trace->n_spans && longest >= 0 && longest < trace->n_spans;
 }
 
 static bool load_level(struct hwy_trace *trace, struct file_level *level, struct hwy_err *err)
@@ -247,24 +250,36 @@ static bool load_level(struct hwy_trace *trace, struct file_level *level, struct
 	return true;
 }
 
+/* Looks at index and end of all rows up to 'to', at the rest only of those that are wanted. */
 static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, unsigned wanted,
-			     struct hwy_buckets *out, struct hwy_err *err)
+			     int64_t from, int64_t to, struct hwy_buckets *out, struct hwy_err *err)
 {
+	unsigned by = wanted - level->level;
+	bool ok = true;
 	if (!load_level(trace, level, err))
 		return false;
-	int64_t before = INT64_MIN;
-	for (uint32_t row = 0; row < level->rows; row++) {
-		struct hwy_bucket bucket;
-		if (!read_row(trace, level, row, before, &bucket))
-			return hwy_fail(err,
-					"%s: the pyramid of lane %" PRIu32
-					" makes no sense at row %" PRIu32,
-					trace->file->path, level->lane, row);
-		before = bucket.index;
-		bucket.index >>= wanted - level->level;
-		add_bucket(out, &bucket);
+	for (uint32_t row = 0, next; ok && row < level->rows; row = next) {
+		struct hwy_bucket bucket = {0};
+		int64_t index = value_at(level, COL_INDEX, row) >> by, end = INT64_MIN;
+		for (next = row; ok && next < level->rows; next++) {
+			ok = read_extent(level, next, &bucket);
+			if (bucket.index >> by != index)
+				break;
+			end = bucket.end > end ? bucket.end : end;
+		}
+		if (ok && bucket_start(&(struct hwy_bucket){.index = index}, wanted) >= to)
+			break;
+		for (uint32_t r = row; ok && end >= from && r < next; r++) {
+			ok = read_extent(level, r, &bucket) &&
+			     read_numbers(trace, level, r, &bucket);
+			bucket.index >>= by;
+			add_bucket(out, &bucket);
+		}
 	}
-	return true;
+	return ok ||
+	       hwy_fail(err,
+			"%s: the pyramid of lane %" PRIu32 " at level %" PRIu32 " makes no sense",
+			trace->file->path, level->lane, level->level);
 }
 
 static bool need_lane(struct hwy_trace *trace, uint32_t lane, struct hwy_err *err)
@@ -283,7 +298,7 @@ bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, i
 	*out = (struct hwy_buckets){0};
 	struct file_level *stored = stored_level(trace, lane, level);
 	if (stored) {
-		if (!buckets_of_level(trace, stored, level, out, err)) {
+		if (!buckets_of_level(trace, stored, level, from, to, out, err)) {
 			free(out->v);
 			*out = (struct hwy_buckets){0};
 			return false;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Help, versions, unknown words and their nearest names, exit statuses.
+# shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"
 
 run

@@ -232,6 +232,57 @@ static void print_naming(const struct rec_chunk *chunk, const struct rec_naming 
 	print_text(chunk, "name", r->head.value);
 }
 
+/* The line at an offset of the bytecode: PEP 626 pairs (3.10). */
+static int line_3_10(const struct rec_code *code, int offset)
+{
+	int line = code->first_line, at = 0;
+	for (uint32_t i = 0; i + 1 < code->table_length; i += 2) {
+		int change = (int8_t)code->table[i + 1];
+		line += change == -128 ? 0 : change;
+		at += code->table[i];
+		if (offset < at)
+			return change == -128 ? 0 : line;
+	}
+	return 0;
+}
+
+static int varint(const struct rec_code *code, uint32_t *i)
+{
+	int value = 0;
+	for (int shift = 0; *i < code->table_length && shift < 30; shift += 6) {
+		uint8_t byte = code->table[(*i)++];
+		value |= (byte & 63) << shift;
+		if (!(byte & 64))
+			break;
+	}
+	return value;
+}
+
+/* The location table (3.11 on): entries 1cccclll, then what the kind cccc has. */
+static int line_3_11(const struct rec_code *code, int offset)
+{
+	int line = code->first_line, at = 0;
+	for (uint32_t i = 0; i < code->table_length;) {
+		uint8_t first = code->table[i++];
+		int kind = first >> 3 & 15;
+		at += ((first & 7) + 1) * 2;
+		if (kind == 13 || kind == 14) {
+			int value = varint(code, &i);
+			line += value & 1 ? -(value >> 1) : value >> 1;
+			for (int skip = 0; kind == 14 && skip < 3; skip++)
+				varint(code, &i);
+		} else if (kind >= 10 && kind <= 12) {
+			line += kind - 10;
+			i += 2;
+		} else if (kind < 10) {
+			i++;
+		}
+		if (offset < at)
+			return kind == 15 ? 0 : line;
+	}
+	return 0;
+}
+
 static void print_python(const struct rec_chunk *chunk, const struct rec_stack *r)
 {
 	printf(" why=%u time=%" PRId64 " tid=%u correlation=%u frames=%u", r->head.flags, r->time,
@@ -243,8 +294,10 @@ static void print_python(const struct rec_chunk *chunk, const struct rec_stack *
 			printf(" [UNDEFINED#%u", frames[i].code);
 		} else {
 			printf(" [");
-			print_text(chunk, "name", code->name);
-			printf(" first=%d", code->first_line);
+			print_text(chunk, "at", code->name);
+			printf(":%d", code->python < 0x030b0000
+					      ? line_3_10(code, frames[i].offset)
+					      : line_3_11(code, frames[i].offset));
 		}
 		printf(" offset=%d]", frames[i].offset);
 	}

@@ -109,6 +109,37 @@ static void an_empty_trace_survives_a_report(void **state)
 	hwy_trace_free(trace);
 }
 
+static void long_texts_survive_and_are_found_again(void **state)
+{
+	struct hwy_err err = {0};
+	struct hwy_builder *b = hwy_builder_new();
+	struct dice dice = {6};
+	/* Longer than a block, ending on its border, and many short ones. */
+	const size_t lengths[] = {3 * BLOB_BLOCK + 5, BLOB_BLOCK - 7, 0, BLOB_BLOCK, 1};
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		char *text = hwy_alloc(lengths[i] + 1);
+		for (size_t k = 0; k < lengths[i]; k++)
+			text[k] = (char)('a' + roll(&dice) % 20);
+		hwy_text_id_n(b, text, lengths[i]);
+		free(text);
+	}
+	for (int i = 0; i < 3000; i++) {
+		char text[24];
+		snprintf(text, sizeof text, "text %d", i);
+		hwy_text_id(b, text);
+	}
+	struct hwy_trace *trace = hwy_builder_finish(b, true);
+	assert_round_trip(trace);
+	struct hwy_trace *back = open_report(path);
+	assert_string_equal(difference(trace, back, &err), "");
+	assert_int_equal(hwy_strings_find(&back->strings, "text 17", 7),
+			 hwy_strings_find(&trace->strings, "text 17", 7));
+	assert_int_equal(hwy_strings_find(&back->strings, "text", 4), UINT32_MAX);
+	assert_int_equal(hwy_intern_z(&back->strings, "another"), trace->strings.n);
+	hwy_trace_free(back);
+	hwy_trace_free(trace);
+}
+
 static void columns_stay_in_the_file_until_needed(void **state)
 {
 	struct hwy_err err = {0};
@@ -446,7 +477,8 @@ static void write_with_directory(const struct bytes *directory)
 {
 	struct codec *codec = codec_new();
 	size_t stored = 0;
-	const void *block = codec_compress(codec, directory->at, directory->n, &stored);
+	const void *block =
+		codec_compress(codec, CODEC_LEVEL, directory->at, directory->n, &stored);
 	struct bytes file = {0};
 	uint64_t numbers[] = {FORMAT_MAJOR, FORMAT_HEADER + stored + FORMAT_TRAILER, FORMAT_HEADER,
 			      stored, directory->n};
@@ -576,6 +608,7 @@ int main(void)
 		TEST(random_traces_survive_a_report),
 		TEST(a_trace_of_many_chunks_survives_a_report),
 		TEST(an_empty_trace_survives_a_report),
+		TEST(long_texts_survive_and_are_found_again),
 		TEST(columns_stay_in_the_file_until_needed),
 		TEST(spans_of_unknown_kinds_are_left_out_and_the_rest_keeps_its_links),
 		TEST(a_report_is_private_and_leaves_nothing_beside_it),

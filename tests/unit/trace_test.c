@@ -28,8 +28,8 @@ static uint32_t a_process(struct hwy_builder *b)
 	return hwy_new_processes(b);
 }
 
-static struct hwy_ref add(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind, int64_t start, int64_t dur,
-			  int64_t corr)
+static struct hwy_ref add(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind, int64_t start,
+			  int64_t dur, int64_t corr)
 {
 	struct hwy_row row = {0};
 	row.v[HWY_START] = start;
@@ -45,7 +45,9 @@ static void a_column_gives_back_every_value(void **state)
 	for (int round = 0; round < 8; round++) {
 		struct hwy_column *column = hwy_zalloc(sizeof *column);
 		for (uint32_t row = 0; row < ROWS; row++) {
-			values[row] = round == 0 ? 42 : round == 1 ? (row % 3 ? INT64_MIN : INT64_MAX) : random_value();
+			values[row] = round == 0   ? 42
+				      : round == 1 ? (row % 3 ? INT64_MIN : INT64_MAX)
+						   : random_value();
 			if (round == 2 && row % 5)
 				values[row] = 0; /* left out, as the builder leaves zeros out */
 			else
@@ -94,10 +96,12 @@ static void spans_in_any_order_come_out_by_start_and_longer_first(void **state)
 		for (uint32_t i = 0; i < n; i++) {
 			struct hwy_row row = {0};
 			/* nearly in order with ties, as real sources are; every third run wholly mixed */
-			row.v[HWY_START] = (int64_t)(n % 3 ? i / 2 + random_u64() % 9 : random_u64() % n) - 5;
+			row.v[HWY_START] =
+				(int64_t)(n % 3 ? i / 2 + random_u64() % 9 : random_u64() % n) - 5;
 			row.v[HWY_DUR] = (int64_t)(random_u64() % 4);
 			row.v[HWY_NAME] = (int64_t)i + 1;
-			want[i] = (struct expected){row.v[HWY_START], row.v[HWY_DUR], row.v[HWY_NAME], i};
+			want[i] = (struct expected){row.v[HWY_START], row.v[HWY_DUR],
+						    row.v[HWY_NAME], i};
 			hwy_add_span(b, lane, HWY_OP, &row);
 		}
 		struct hwy_trace *trace = hwy_builder_finish(b, false);
@@ -182,18 +186,21 @@ static void links_of_random_traces_equal_a_search_through_all_calls(void **state
 	for (int64_t corr = 1; corr <= CALLS; corr++) {
 		add(b, api[random_u64() % LANES], HWY_API, corr * 10, 5, corr);
 		for (uint64_t i = random_u64() % 4; i > 0; i--) /* graphs: several for one call */
-			add(b, stream[random_u64() % LANES], HWY_KERNEL, (int64_t)(random_u64() % 99999), 1, corr);
+			add(b, stream[random_u64() % LANES], HWY_KERNEL,
+			    (int64_t)(random_u64() % 99999), 1, corr);
 	}
 	struct hwy_trace *trace = hwy_builder_finish(b, false);
 	uint32_t linked = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		for (uint32_t row = 0; strip->kind == HWY_KERNEL && row < strip->rows; row++, linked++) {
+		for (uint32_t row = 0; strip->kind == HWY_KERNEL && row < strip->rows;
+		     row++, linked++) {
 			uint32_t call_row;
-			const struct hwy_strip *call =
-				hwy_strip_of(trace, (uint32_t)hwy_get(strip, HWY_LINK, row) - 1, &call_row);
+			const struct hwy_strip *call = hwy_strip_of(
+				trace, (uint32_t)hwy_get(strip, HWY_LINK, row) - 1, &call_row);
 			/* calls were made so that start / 10 is the correlation id */
-			assert_int_equal(hwy_get(call, HWY_START, call_row), hwy_corr(trace, strip, row) * 10);
+			assert_int_equal(hwy_get(call, HWY_START, call_row),
+					 hwy_corr(trace, strip, row) * 10);
 		}
 	}
 	assert_true(linked > CALLS);
@@ -214,7 +221,8 @@ static void edges_follow_their_spans_through_sorting(void **state)
 	int64_t want[2][2] = {{0, 800}, {800, 400}}; /* rebased to the first start */
 	for (int e = 0; e < 2; e++) {
 		uint32_t row;
-		const struct hwy_strip *strip = hwy_strip_of(trace, (uint32_t)trace->edges[e].from, &row);
+		const struct hwy_strip *strip =
+			hwy_strip_of(trace, (uint32_t)trace->edges[e].from, &row);
 		assert_int_equal(hwy_get(strip, HWY_START, row), want[e][0]);
 		strip = hwy_strip_of(trace, (uint32_t)trace->edges[e].to, &row);
 		assert_int_equal(hwy_get(strip, HWY_START, row), want[e][1]);
@@ -243,14 +251,18 @@ static void a_walk_meets_all_kinds_of_a_lane_in_order(void **state)
 	uint32_t lane = hwy_add_lane(b, hwy_lane_of(HWY_LANE_STREAM, 0, HWY_NONE));
 	uint32_t n = 0;
 	for (; n < 500; n++)
-		add(b, lane, n % 3 == 0 ? HWY_COPY : n % 3 == 1 ? HWY_KERNEL : HWY_EVENT,
+		add(b, lane,
+		    n % 3 == 0   ? HWY_COPY
+		    : n % 3 == 1 ? HWY_KERNEL
+				 : HWY_EVENT,
 		    (int64_t)(random_u64() % 100), (int64_t)(random_u64() % 5), 0);
 	struct hwy_trace *trace = hwy_builder_finish(b, false);
 	struct hwy_walk walk = hwy_walk(trace, lane, ~0u);
 	int64_t start = INT64_MIN, dur = INT64_MAX;
 	uint32_t met = 0;
 	for (; hwy_walk_next(&walk); met++) {
-		int64_t now = hwy_get(walk.strip, HWY_START, walk.row), length = hwy_get(walk.strip, HWY_DUR, walk.row);
+		int64_t now = hwy_get(walk.strip, HWY_START, walk.row),
+			length = hwy_get(walk.strip, HWY_DUR, walk.row);
 		assert_true(now > start || (now == start && length <= dur));
 		start = now;
 		dur = length;
@@ -322,7 +334,8 @@ static void names_of_all_vendors_have_their_role(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (hwy_role_of_name(cases[i].name) != cases[i].role)
-			fail_msg("%s has role %#x, not %#x", cases[i].name, hwy_role_of_name(cases[i].name), cases[i].role);
+			fail_msg("%s has role %#x, not %#x", cases[i].name,
+				 hwy_role_of_name(cases[i].name), cases[i].role);
 }
 
 static void communication_kernels_are_known_by_name_in_any_case(void **state)

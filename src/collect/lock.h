@@ -1,0 +1,45 @@
+/* lock.h - a lock whose waiters give up: nothing in the target may wait for us for long.
+ *
+ * Holders do bounded work and wait for nothing but the kernel.
+ */
+#ifndef HWY_COLLECT_LOCK_H
+#define HWY_COLLECT_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "collect/collect.h"
+#include "collect/sys.h"
+
+struct lock {
+	_Atomic uint32_t holder; /* tid, 0: free */
+};
+
+/* False after a tenth of a second, or at once in a signal handler of the holder. Changes errno. */
+static inline bool lock_take(struct lock *lock)
+{
+	uint32_t tid = collect_tid();
+	for (int tries = 0; tries < 2000; tries++) {
+		uint32_t holder = 0;
+		if (atomic_compare_exchange_weak_explicit(&lock->holder, &holder, tid,
+							  memory_order_acquire,
+							  memory_order_relaxed))
+			return true;
+		if (holder == tid)
+			return false;
+		if (tries > 100) {
+			/* Not a yield: the holder may have a lower priority. */
+			struct timespec pause = {.tv_nsec = 50 * 1000};
+			syscall(SYS_nanosleep, &pause, NULL);
+		}
+	}
+	return false;
+}
+
+static inline void lock_give(struct lock *lock)
+{
+	atomic_store_explicit(&lock->holder, 0, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* python.h - stacks of the Python interpreter in the process, if there is one. */
+#ifndef HWY_COLLECT_PYTHON_H
+#define HWY_COLLECT_PYTHON_H
+
+#include <link.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+/* Looks whether an object that was loaded is the interpreter. From a callback of dl_iterate_phdr. */
+void python_look(const struct dl_phdr_info *object);
+
+/* Writes the calling thread's stack, for a call that began at 'start'; nothing if it has none. */
+void python_stack(enum rec_why why, int64_t start, uint32_t correlation);
+
+#endif

@@ -1,0 +1,131 @@
+/* python_layout.c - see python_layout.h.
+ *
+ * Up to 3.12 the offsets are those of CPython's own headers, compiled; they do not change within a minor
+ * version. From 3.13 on CPython tells them itself: _PyRuntime begins with _Py_DebugOffsets, an array of
+ * 64-bit numbers whose order is fixed in a minor version.
+ */
+#include "collect/python_layout.h"
+
+#include <string.h>
+
+static const struct python_layout python_3_10 = {
+	.thread_frame = 24,
+	.frame_code = 32,
+	.frame_previous = 24,
+	.frame_instruction = 96,
+	.code_first_line = 40,
+	.code_filename = 104,
+	.code_name = 112,
+	.code_table = 120,
+	.object_size = 16,
+	.object_type = 8,
+	.ascii_text = 48,
+	.other_text = 72,
+};
+
+static const struct python_layout python_3_11 = {
+	.thread_frame = 56,
+	.cframe_frame = 8 + 1,
+	.frame_code = 32,
+	.frame_previous = 48,
+	.frame_instruction = 56,
+	.frame_owner = 69,
+	.foreign_owner = 3,
+	.code_first_line = 72,
+	.code_filename = 112,
+	.code_name = 128,
+	.code_table = 136,
+	.code_bytecode = 184,
+	.object_size = 16,
+	.object_type = 8,
+	.ascii_text = 48,
+	.other_text = 72,
+};
+
+static const struct python_layout python_3_12 = {
+	.thread_frame = 56,
+	.cframe_frame = 0 + 1,
+	.frame_code = 0,
+	.frame_previous = 8,
+	.frame_instruction = 56,
+	.frame_owner = 70,
+	.foreign_owner = 3,
+	.code_first_line = 68,
+	.code_filename = 112,
+	.code_name = 128,
+	.code_table = 136,
+	.code_bytecode = 192,
+	.object_size = 16,
+	.object_type = 8,
+	.ascii_text = 40,
+	.other_text = 56,
+};
+
+/* Where the groups of _Py_DebugOffsets that matter begin, in numbers. */
+struct told {
+	unsigned thread, frame, code, object;
+	bool has_copies; /* the fields for free threading */
+};
+static const struct told told_3_13 = {.thread = 19, .frame = 28, .code = 34, .object = 44};
+static const struct told told_3_14 = {
+	.thread = 22, .frame = 31, .code = 39, .object = 50, .has_copies = true};
+enum { TOLD_NUMBERS = 52, MOST_BYTES = 1024 };
+
+static bool read_told(const uint64_t *told, const struct told *order, struct python_layout *into)
+{
+	const uint64_t *thread = told + order->thread, *frame = told + order->frame;
+	const uint64_t *code = told + order->code, *object = told + order->object;
+	/* Each group begins with the size of the thing: an order that is not this one shows here. */
+	if (frame[0] > MOST_BYTES || code[0] > MOST_BYTES || object[0] > 64 || object[0] < 16)
+		return false;
+	for (unsigned i = 1; i < 6; i++)
+		if (frame[i] >= frame[0] + 8 || code[i] >= code[0])
+			return false;
+	if (thread[4] >= thread[0] || code[9] > code[0] || object[1] >= object[0])
+		return false;
+	*into = (struct python_layout){
+		.thread_frame = (uint16_t)thread[4],
+		.frame_previous = (uint16_t)frame[1],
+		.frame_code = (uint16_t)frame[2],
+		.frame_instruction = (uint16_t)frame[3],
+		.frame_owner = (uint16_t)frame[5],
+		.frame_bytecode = order->has_copies ? (uint16_t)frame[7] : 0,
+		.foreign_owner = 3,
+		.code_filename = (uint16_t)code[1],
+		.code_name = (uint16_t)code[3],
+		.code_table = (uint16_t)code[4],
+		.code_first_line = (uint16_t)code[5],
+		.code_bytecode = (uint16_t)code[9],
+		.code_bytecodes = order->has_copies ? (uint16_t)code[10] : 0,
+		.object_size = (uint16_t)object[0],
+		.object_type = (uint16_t)object[1],
+		/* str: length, hash, state (padded) follow the head; then utf8 and its length if not ASCII. */
+		.ascii_text = (uint16_t)(object[0] + 24),
+		.other_text = (uint16_t)(object[0] + 24 + 16),
+	};
+	return true;
+}
+
+static bool told_by(const void *runtime, const struct told *order, struct python_layout *into)
+{
+	uint64_t told[TOLD_NUMBERS];
+	if (!runtime || memcmp(runtime, "xdebugpy", 8) != 0)
+		return false;
+	memcpy(told, runtime, sizeof told);
+	return read_told(told, order, into);
+}
+
+bool python_layout_of(uint32_t version, const void *runtime, struct python_layout *into)
+{
+	bool known = true;
+	switch (version >> 16) {
+	case 0x030a: *into = python_3_10; break;
+	case 0x030b: *into = python_3_11; break;
+	case 0x030c: *into = python_3_12; break;
+	case 0x030d: known = told_by(runtime, &told_3_13, into); break;
+	case 0x030e: known = told_by(runtime, &told_3_14, into); break;
+	default: known = false;
+	}
+	into->version = version;
+	return known;
+}

@@ -1,0 +1,259 @@
+/* nvtx_gpu.c - ranges projected onto the device.
+ *
+ * Work belongs to a range when the call that enqueued it lies inside the range on the same thread; it belongs
+ * to every such range, not only to the innermost. The projection runs from the first start to the last end of
+ * a range's work. Graphs whose nodes were not recorded are not counted, as in nsys.
+ */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "stats/families.h"
+#include "stats/nvtx_sweep.h"
+#include "stats/sums.h"
+
+struct projection { /* of a node */
+	int64_t start, end;
+	uint32_t work;     /* calls that enqueued any: the nodes of a graph are one */
+	uint32_t children; /* those that have work themselves */
+};
+
+static void project(void *self, struct sweep *sweep, uint32_t node, const struct hwy_strip *call,
+		    struct launched work, bool own)
+{
+	(void)call;
+	(void)own;
+	if (node == NO_NODE)
+		return;
+	struct projection *projection = &((struct projection *)self)[node];
+	for (uint32_t i = 0; i < work.n; i++) {
+		uint32_t row;
+		const struct hwy_strip *strip =
+			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
+		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+		bool first = projection->work == 0 && i == 0;
+		projection->start = first || start < projection->start ? start : projection->start;
+		projection->end = first || end > projection->end ? end : projection->end;
+	}
+	projection->work += work.n > 0;
+}
+
+#define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
+
+/* The projections of all nodes; NULL on failure. Those without work, and those the filter drops, have none. */
+static struct projection *projections_of(struct sweep *sweep, struct stats_run *run,
+					 struct hwy_err *err)
+{
+	if (!sweep_open(sweep, run, PROJECTED, err)) {
+		sweep_close(sweep);
+		return NULL;
+	}
+	struct projection *projections =
+		hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *projections);
+	sweep->take = project;
+	sweep->self = projections;
+	sweep_visit(sweep);
+	for (uint32_t i = 0; i < sweep->tree.n; i++)
+		if (projections[i].work && sweep->tree.nodes[i].parent != NO_NODE)
+			projections[sweep->tree.nodes[i].parent].children++;
+	for (uint32_t i = 0; i < sweep->tree.n; i++)
+		if (!nvtx_keeps(run, &sweep->tree.nodes[i]))
+			projections[i].work = 0;
+	return projections;
+}
+
+struct place {
+	int64_t start;
+	uint32_t node;
+};
+
+static int by_start(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static void yield_projection(struct sweep *sweep, uint32_t i, const struct projection *projection,
+			     struct word_buffer *name, struct word_buffer *stack)
+{
+	struct stats_run *run = sweep->run;
+	const struct nvtx_node *node = &sweep->tree.nodes[i];
+	struct stats_cell cells[] = {
+		cell_text(nvtx_name(run, node, name)),
+		cell_number(projection->start),
+		cell_number(projection->end - projection->start),
+		cell_number(node->start),
+		cell_number(node->end - node->start),
+		cell_textz(nvtx_style(run, node)),
+		pid_cell(run->trace, node->lane),
+		tid_cell(run->trace, node->lane),
+		cell_number(projection->work),
+		cell_number(node->level),
+		cell_number(projection->children),
+		cell_number(nvtx_id(run, node)),
+		node->parent == NO_NODE
+			? cell_empty()
+			: cell_number(nvtx_id(run, &sweep->tree.nodes[node->parent])),
+		cell_text(nvtx_stack(run, &sweep->tree, i, stack)),
+	};
+	run_row(run, cells);
+}
+
+bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
+{
+	static const struct stats_column columns[] = {{"Name", STATS_TEXT},
+						      {"Projected Start", STATS_MOMENT},
+						      {"Projected Duration", STATS_TIME},
+						      {"Orig Start", STATS_MOMENT},
+						      {"Orig Duration", STATS_TIME},
+						      {"Style", STATS_TEXT},
+						      {"PID", STATS_ID},
+						      {"TID", STATS_ID},
+						      {"NumGPUOps", STATS_COUNT},
+						      {"Lvl", STATS_COUNT},
+						      {"NumChild", STATS_COUNT},
+						      {"RangeId", STATS_ID},
+						      {"ParentId", STATS_ID},
+						      {"RangeStack", STATS_TEXT}};
+	struct sweep sweep;
+	struct projection *projections = projections_of(&sweep, run, err);
+	if (!projections)
+		return false;
+	run_columns(run, columns, STATS_LENGTH(columns));
+	struct place *places = hwy_alloc(((size_t)sweep.tree.n + 1) * sizeof *places);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < sweep.tree.n; i++)
+		if (projections[i].work)
+			places[n++] = (struct place){sweep.tree.nodes[i].start, i};
+	qsort(places, n, sizeof *places, by_start);
+	struct word_buffer name = {0}, stack = {0};
+	for (uint32_t i = 0; i < n; i++)
+		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name,
+				 &stack);
+	free(name.at);
+	free(stack.at);
+	free(places);
+	free(projections);
+	sweep_close(&sweep);
+	return true;
+}
+
+struct by_name { /* the projections of one range name and style */
+	struct hwy_text name;
+	const char *style;
+	int64_t ranges_ns, work, levels, children;
+	struct sums_of of;
+};
+
+static int by_total(const void *left, const void *right)
+{
+	const struct by_name *a = left, *b = right;
+	if (a->of.total != b->of.total)
+		return a->of.total < b->of.total ? 1 : -1;
+	int order = strcmp(a->name.at, b->name.at);
+	return order ? order : strcmp(a->style, b->style);
+}
+
+static void yield_name(struct stats_run *run, const struct by_name *line)
+{
+	double n = line->of.count;
+	struct stats_cell cells[] = {
+		cell_text(line->name),
+		cell_textz(line->style),
+		cell_number(line->of.total),
+		cell_number(line->ranges_ns),
+		cell_number(line->of.count),
+		cell_real(line->of.mean),
+		cell_real(line->of.median),
+		cell_number(line->of.min),
+		cell_number(line->of.max),
+		cell_real(line->of.deviation),
+		cell_number(line->work),
+		cell_real((double)line->work / n),
+		cell_real((double)line->levels / n),
+		cell_real((double)line->children / n),
+	};
+	run_row(run, cells);
+}
+
+/* Adds up the projections by name; 'of_node' is each node's line. */
+static struct by_name *sum_by_name(struct sweep *sweep, const struct projection *projections,
+				   struct hwy_strings *names, uint32_t *n_lines)
+{
+	const struct nvtx_tree *tree = &sweep->tree;
+	struct by_name *lines = NULL;
+	uint32_t n = 0, cap = 0, *of_node = hwy_alloc(((size_t)tree->n + 1) * sizeof *of_node);
+	struct word_buffer buffer = {0};
+	struct hwy_map map = {0};
+	struct sums sums = {0};
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct nvtx_node *node = &tree->nodes[i];
+		if (projections[i].work == 0)
+			continue;
+		struct hwy_text name = nvtx_name(sweep->run, node, &buffer);
+		const char *style = nvtx_style(sweep->run, node);
+		uint32_t id = hwy_intern(names, name.at, name.length);
+		bool fresh;
+		uint32_t *line = hwy_map_put(&map, (uint64_t)id << 1 | (style[0] == 'S'), &fresh);
+		if (fresh) {
+			HWY_GROW(lines, n, cap);
+			*line = n;
+			lines[n++] = (struct by_name){.name = names->texts[id], .style = style};
+		}
+		of_node[i] = *line;
+		add_to(&lines[*line].ranges_ns, node->end - node->start);
+		lines[*line].work += projections[i].work;
+		lines[*line].levels += node->level;
+		lines[*line].children += projections[i].children;
+		sums_expect(&sums, *line, 1);
+	}
+	sums_open(&sums);
+	for (uint32_t i = 0; i < tree->n; i++)
+		if (projections[i].work)
+			sums_put(&sums, of_node[i], projections[i].end - projections[i].start);
+	for (uint32_t i = 0; i < n; i++)
+		lines[i].of = sums_get(&sums, i);
+	sums_free(&sums);
+	hwy_map_free(&map);
+	free(buffer.at);
+	free(of_node);
+	*n_lines = n;
+	return lines;
+}
+
+bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
+{
+	static const struct stats_column columns[] = {{"Range", STATS_TEXT},
+						      {"Style", STATS_TEXT},
+						      {"Total Proj Time", STATS_TIME},
+						      {"Total Range Time", STATS_TIME},
+						      {"Range Instances", STATS_COUNT},
+						      {"Proj Avg", STATS_TIME_MEAN},
+						      {"Proj Med", STATS_TIME_MEAN},
+						      {"Proj Min", STATS_TIME},
+						      {"Proj Max", STATS_TIME},
+						      {"Proj StdDev", STATS_TIME_MEAN},
+						      {"Total GPU Ops", STATS_COUNT},
+						      {"Avg GPU Ops", STATS_MEAN},
+						      {"Avg Range Lvl", STATS_MEAN},
+						      {"Avg Num Child", STATS_MEAN}};
+	struct sweep sweep;
+	struct projection *projections = projections_of(&sweep, run, err);
+	if (!projections)
+		return false;
+	run_columns(run, columns, STATS_LENGTH(columns));
+	struct hwy_strings names;
+	hwy_strings_init(&names);
+	uint32_t n;
+	struct by_name *lines = sum_by_name(&sweep, projections, &names, &n);
+	if (n)
+		qsort(lines, n, sizeof *lines, by_total);
+	for (uint32_t i = 0; i < n; i++)
+		yield_name(run, &lines[i]);
+	free(lines);
+	hwy_strings_free(&names);
+	free(projections);
+	sweep_close(&sweep);
+	return true;
+}

@@ -1,0 +1,93 @@
+/* nvtx_trace.c - push/pop ranges in order of start, with what they are nested in. */
+#include <stdlib.h>
+
+#include "stats/families.h"
+#include "stats/nvtx_tree.h"
+
+struct buffers {
+	struct word_buffer name, stack, tree;
+};
+
+/* "----name", two dashes a level */
+static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level,
+				    struct word_buffer *buffer)
+{
+	size_t length = (size_t)level * 2 + name.length;
+	if (buffer->cap < length + 1) {
+		buffer->cap = length + 256;
+		buffer->at = hwy_realloc(buffer->at, buffer->cap);
+	}
+	memset(buffer->at, '-', (size_t)level * 2);
+	memcpy(buffer->at + (size_t)level * 2, name.at, name.length);
+	buffer->at[length] = 0;
+	return (struct hwy_text){buffer->at, (uint32_t)length};
+}
+
+static void yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t i,
+		  struct buffers *buffers)
+{
+	const struct nvtx_node *node = &tree->nodes[i];
+	int64_t duration = node->end - node->start;
+	struct hwy_text name = nvtx_name(run, node, &buffers->name);
+	struct stats_cell cells[] = {
+		cell_number(node->start),
+		cell_number(node->end),
+		cell_number(duration),
+		cell_number(node->in_children),
+		cell_number(duration - node->in_children),
+		cell_text(name),
+		pid_cell(run->trace, node->lane),
+		tid_cell(run->trace, node->lane),
+		cell_number(node->level),
+		cell_number(node->children),
+		cell_number(nvtx_id(run, node)),
+		node->parent == NO_NODE ? cell_empty()
+					: cell_number(nvtx_id(run, &tree->nodes[node->parent])),
+		cell_text(nvtx_stack(run, tree, i, &buffers->stack)),
+		cell_text(name_in_tree(name, node->level, &buffers->tree)),
+	};
+	run_row(run, cells);
+}
+
+/* Threads one after the other are in order already; several are merged by sorting. */
+struct place {
+	int64_t start;
+	uint32_t node;
+};
+
+static int by_start(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
+{
+	static const struct stats_column columns[] = {
+		{"Start", STATS_MOMENT},    {"End", STATS_MOMENT},       {"Duration", STATS_TIME},
+		{"DurChild", STATS_TIME},   {"DurNonChild", STATS_TIME}, {"Name", STATS_TEXT},
+		{"PID", STATS_ID},          {"TID", STATS_ID},           {"Lvl", STATS_COUNT},
+		{"NumChild", STATS_COUNT},  {"RangeId", STATS_ID},       {"ParentId", STATS_ID},
+		{"RangeStack", STATS_TEXT}, {"NameTree", STATS_TEXT}};
+	struct nvtx_tree tree;
+	if (!nvtx_tree_open(&tree, run, false, err))
+		return false;
+	run_columns(run, columns, STATS_LENGTH(columns));
+	struct place *places = hwy_alloc(((size_t)tree.n + 1) * sizeof *places);
+	for (uint32_t i = 0; i < tree.n; i++)
+		places[i] = (struct place){tree.nodes[i].start, i};
+	if (tree.n_threads > 1)
+		qsort(places, tree.n, sizeof *places, by_start);
+	struct buffers buffers = {0};
+	for (uint32_t i = 0; i < tree.n; i++)
+		if (nvtx_keeps(run, &tree.nodes[places[i].node]))
+			yield(run, &tree, places[i].node, &buffers);
+	free(buffers.name.at);
+	free(buffers.stack.at);
+	free(buffers.tree.at);
+	free(places);
+	nvtx_tree_close(&tree);
+	return true;
+}

@@ -1,0 +1,202 @@
+/* nvtx_tree.c - see nvtx_tree.h.
+ *
+ * Domains have stacks of their own and start/end ranges have none, so ranges of a thread may overlap without
+ * nesting. A range's parent is the shortest of those still open that hold it whole.
+ */
+#include "stats/nvtx_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stats/families.h"
+
+struct order { /* while sorting: the row id decides between equal ranges */
+	int64_t thread;
+	struct nvtx_node node;
+	int64_t id;
+};
+
+static int by_thread_and_start(const void *left, const void *right)
+{
+	const struct order *a = left, *b = right;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->node.start != b->node.start)
+		return a->node.start < b->node.start ? -1 : 1;
+	if (a->node.end != b->node.end)
+		return a->node.end > b->node.end ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static bool is_wanted(const struct hwy_trace *trace, const struct hwy_strip *strip, bool startend)
+{
+	int64_t type = trace->lanes[strip->lane].type;
+	return strip->kind == HWY_RANGE &&
+	       (type == HWY_LANE_RANGE || (startend && type == HWY_LANE_STARTEND));
+}
+
+static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			    uint32_t row)
+{
+	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	int64_t thread = hwy_get(strip, HWY_END_THREAD, row);
+	return lane->type == HWY_LANE_STARTEND && thread > 0 && thread - 1 != lane->thread;
+}
+
+static struct order *collect(struct stats_run *run, bool startend, uint32_t *n)
+{
+	const struct hwy_trace *trace = run->trace;
+	uint64_t most = 0;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		most += is_wanted(trace, &trace->strips[s], startend) ? trace->strips[s].rows : 0;
+	struct order *orders = hwy_alloc((most + 1) * sizeof *orders);
+	*n = 0;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!is_wanted(trace, strip, startend))
+			continue;
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			if (hwy_get(strip, HWY_FLAGS, row) || ended_elsewhere(trace, strip, row))
+				continue;
+			struct nvtx_node node = {.start = hwy_get(strip, HWY_START, row),
+						 .end = hwy_end(strip, row),
+						 .span = strip->first + row,
+						 .lane = strip->lane,
+						 .parent = NO_NODE};
+			orders[(*n)++] = (struct order){trace->lanes[strip->lane].thread, node,
+							nvtx_id(run, &node)};
+		}
+	}
+	return orders;
+}
+
+/* The shortest range still open that holds the node whole, or NO_NODE; takes out those that have ended. */
+static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx_node *node,
+				 uint32_t *open, uint32_t *n_open)
+{
+	uint32_t best = NO_NODE, kept = 0;
+	int64_t shortest = INT64_MAX;
+	for (uint32_t i = 0; i < *n_open; i++) {
+		const struct nvtx_node *other = &tree->nodes[open[i]];
+		if (other->end < node->start)
+			continue;
+		open[kept++] = open[i];
+		if (other->end >= node->end && other->end - other->start <= shortest) {
+			shortest = other->end - other->start;
+			best = open[i];
+		}
+	}
+	*n_open = kept;
+	return best;
+}
+
+/* Gives the nodes of one thread their parents. */
+static void nest(struct nvtx_tree *tree, uint32_t first)
+{
+	uint32_t *open = NULL, n_open = 0, cap_open = 0;
+	for (uint32_t i = first; i < tree->n; i++) {
+		struct nvtx_node *node = &tree->nodes[i];
+		node->parent = innermost_around(tree, node, open, &n_open);
+		if (node->parent != NO_NODE) {
+			struct nvtx_node *parent = &tree->nodes[node->parent];
+			node->level = parent->level + 1;
+			parent->children++;
+			add_to(&parent->in_children, node->end - node->start);
+		}
+		HWY_GROW(open, n_open, cap_open);
+		open[n_open++] = i;
+	}
+	free(open);
+}
+
+bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+		    struct hwy_err *err)
+{
+	*tree = (struct nvtx_tree){0};
+	if (!hwy_need(run->trace, HWY_KIND_BIT(HWY_RANGE),
+		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
+			      HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_ROW) |
+			      HWY_COL_BIT(HWY_END_THREAD),
+		      err))
+		return false;
+	uint32_t n;
+	struct order *orders = collect(run, startend, &n);
+	qsort(orders, n, sizeof *orders, by_thread_and_start);
+	tree->nodes = hwy_alloc(((size_t)n + 1) * sizeof *tree->nodes);
+	for (uint32_t i = 0; i < n;) {
+		struct nvtx_thread thread = {orders[i].thread, tree->n, 0};
+		for (; i < n && orders[i].thread == thread.thread; i++)
+			tree->nodes[tree->n++] = orders[i].node;
+		thread.n = tree->n - thread.first;
+		nest(tree, thread.first);
+		HWY_GROW(tree->threads, tree->n_threads, tree->cap_threads);
+		tree->threads[tree->n_threads++] = thread;
+	}
+	free(orders);
+	return true;
+}
+
+void nvtx_tree_close(struct nvtx_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->threads);
+	*tree = (struct nvtx_tree){0};
+}
+
+static const struct hwy_strip *strip_of(const struct stats_run *run, const struct nvtx_node *node,
+					uint32_t *row)
+{
+	return hwy_strip_of(run->trace, node->span, row);
+}
+
+bool nvtx_keeps(const struct stats_run *run, const struct nvtx_node *node)
+{
+	if (!filter_is_on(&run->filter))
+		return true;
+	uint32_t row;
+	const struct hwy_strip *strip = strip_of(run, node, &row);
+	return filter_keeps(&run->filter, run->trace, strip, row);
+}
+
+struct hwy_text nvtx_name(const struct stats_run *run, const struct nvtx_node *node,
+			  struct word_buffer *buffer)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = strip_of(run, node, &row);
+	return word_of_range(run->trace, node->lane, hwy_get(strip, HWY_NAME, row), buffer);
+}
+
+const char *nvtx_style(const struct stats_run *run, const struct nvtx_node *node)
+{
+	return run->trace->lanes[node->lane].type == HWY_LANE_STARTEND ? "StartEnd" : "PushPop";
+}
+
+int64_t nvtx_id(const struct stats_run *run, const struct nvtx_node *node)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = strip_of(run, node, &row);
+	int64_t id = hwy_get(strip, HWY_ROW, row);
+	return id ? id : (int64_t)node->span + 1;
+}
+
+struct hwy_text nvtx_stack(const struct stats_run *run, const struct nvtx_tree *tree, uint32_t node,
+			   struct word_buffer *buffer)
+{
+	enum { LONGEST_ID = 24 };
+	size_t need = ((size_t)tree->nodes[node].level + 1) * LONGEST_ID;
+	if (buffer->cap < need) {
+		buffer->cap = need;
+		buffer->at = hwy_realloc(buffer->at, need);
+	}
+	/* Written from the end, since the way leads from the inside to the outside. */
+	char *end = buffer->at + buffer->cap - 1, *at = end;
+	*end = 0;
+	for (uint32_t i = node; i != NO_NODE; i = tree->nodes[i].parent) {
+		char text[LONGEST_ID];
+		int n = snprintf(text, sizeof text, ":%" PRId64, nvtx_id(run, &tree->nodes[i]));
+		at -= n;
+		memcpy(at, text, (size_t)n);
+	}
+	return (struct hwy_text){at, (uint32_t)(end - at)};
+}

@@ -1,0 +1,276 @@
+/* ops.c - a framework's operators, as torch's key_averages() lists them.
+ *
+ * Self CPU time is an operator's time less that of the operators it called; its GPU time is that of the
+ * device work enqueued while it ran on its thread: by itself (no inner operator was running), or in total.
+ * An operator that calls itself counts in the total at every level, as in torch.
+ */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "stats/families.h"
+#include "stats/launches.h"
+
+struct line { /* operators of one name (and one set of shapes) */
+	int64_t name;
+	uint32_t shapes; /* in 'shapes' */
+	int64_t calls, self_cpu, total_cpu, self_gpu, total_gpu;
+};
+struct open { /* an operator that is running */
+	int64_t start, end, in_children, self_gpu, total_gpu;
+	uint32_t row;
+};
+struct ops {
+	struct stats_run *run;
+	struct launches launches;
+	struct hwy_map map; /* shapes, name -> line */
+	struct line *lines;
+	uint32_t n, cap;
+	struct hwy_strings shapes;
+	uint32_t *shapes_of; /* arguments' text -> id in 'shapes' + 1 */
+	struct open *stack;
+	uint32_t depth, cap_stack;
+};
+
+/* The value of "Input Dims" in an operator's arguments (a JSON object); "" when it is not there. */
+static struct hwy_text input_shapes(struct hwy_text arguments)
+{
+	static const char *const keys[] = {
+		"\"Input Dims\":", "\"Input dims\":", "\"Input Shapes\":"};
+	const char *at = NULL;
+	for (unsigned i = 0; i < 3 && !at; i++) {
+		at = memmem(arguments.at, arguments.length, keys[i], strlen(keys[i]));
+		at = at ? at + strlen(keys[i]) : NULL;
+	}
+	if (!at)
+		return (struct hwy_text){"", 0};
+	const char *end = arguments.at + arguments.length;
+	while (at < end && *at == ' ')
+		at++;
+	bool quoted = false;
+	int depth = 0;
+	for (const char *c = at; c < end; c++) {
+		if (*c == '\\' && quoted) {
+			c++;
+		} else if (*c == '"') {
+			quoted = !quoted;
+		} else if (!quoted && (*c == '[' || *c == '{')) {
+			depth++;
+		} else if (!quoted && (*c == ']' || *c == '}') && --depth <= 0) {
+			return (struct hwy_text){at, (uint32_t)(c + (depth == 0) - at)};
+		} else if (!quoted && depth == 0 && *c == ',') {
+			return (struct hwy_text){at, (uint32_t)(c - at)};
+		}
+	}
+	return (struct hwy_text){at, (uint32_t)(end - at)};
+}
+
+static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
+{
+	uint64_t arguments = (uint64_t)hwy_get(strip, HWY_ARGS, row);
+	if (!ops->run->options->shapes || arguments >= ops->run->trace->strings.n)
+		return 0;
+	if (ops->shapes_of[arguments] == 0) {
+		struct hwy_text text = input_shapes(hwy_text(ops->run->trace, (int64_t)arguments));
+		ops->shapes_of[arguments] = hwy_intern(&ops->shapes, text.at, text.length) + 1;
+	}
+	return ops->shapes_of[arguments] - 1;
+}
+
+static struct line *line_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
+{
+	int64_t name = hwy_get(strip, HWY_NAME, row);
+	uint32_t shapes = shapes_of(ops, strip, row);
+	bool fresh;
+	uint32_t *at = hwy_map_put(&ops->map, (uint64_t)shapes << 32 | (uint32_t)name, &fresh);
+	if (fresh) {
+		HWY_GROW(ops->lines, ops->n, ops->cap);
+		*at = ops->n;
+		ops->lines[ops->n++] = (struct line){.name = name, .shapes = shapes};
+	}
+	return &ops->lines[*at];
+}
+
+/* Ends operators until the innermost one reaches beyond 'moment'. 'cpu': count calls and CPU time too. */
+static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t moment, bool cpu)
+{
+	while (ops->depth && ops->stack[ops->depth - 1].end <= moment) {
+		struct open *op = &ops->stack[--ops->depth];
+		if (ops->depth)
+			add_to(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
+		if (!filter_keeps(&ops->run->filter, ops->run->trace, strip, op->row))
+			continue;
+		struct line *line = line_of(ops, strip, op->row);
+		add_to(&line->self_gpu, op->self_gpu);
+		add_to(&line->total_gpu, op->total_gpu);
+		if (!cpu)
+			continue;
+		line->calls++;
+		add_to(&line->total_cpu, op->end - op->start);
+		add_to(&line->self_cpu, op->end - op->start - op->in_children);
+	}
+}
+
+static void push(struct ops *ops, const struct hwy_strip *strip, uint32_t row, bool cpu)
+{
+	struct open op = {
+		.start = hwy_get(strip, HWY_START, row), .end = hwy_end(strip, row), .row = row};
+	pop_until(ops, strip, op.start, cpu);
+	if (ops->depth) {
+		struct open *parent = &ops->stack[ops->depth - 1];
+		/* What overlaps without nesting (clocks of two recorders) is cut at the parent's end. */
+		int64_t end = op.end < parent->end ? op.end : parent->end;
+		add_to(&parent->in_children, end - op.start);
+	}
+	HWY_GROW(ops->stack, ops->depth, ops->cap_stack);
+	ops->stack[ops->depth++] = op;
+}
+
+static int64_t device_time(const struct ops *ops, const struct hwy_strip *calls, uint32_t row)
+{
+	struct launched work = launches_of(&ops->launches, ops->run->trace, calls, row);
+	int64_t total = 0;
+	for (uint32_t i = 0; i < work.n; i++) {
+		uint32_t at;
+		const struct hwy_strip *strip = hwy_strip_of(ops->run->trace, work.spans[i], &at);
+		add_to(&total, hwy_get(strip, HWY_DUR, at));
+	}
+	return total;
+}
+
+/* Operators and calls of one thread, in one order of start. 'calls' may be NULL. */
+static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct hwy_strip *calls,
+		  bool cpu)
+{
+	uint32_t row = 0;
+	for (uint32_t c = 0; calls && c < calls->rows; c++) {
+		int64_t gpu = device_time(ops, calls, c);
+		if (gpu == 0)
+			continue;
+		int64_t start = hwy_get(calls, HWY_START, c);
+		while (row < strip->rows && hwy_get(strip, HWY_START, row) <= start)
+			push(ops, strip, row++, cpu);
+		pop_until(ops, strip, start, cpu);
+		if (ops->depth == 0)
+			continue;
+		add_to(&ops->stack[ops->depth - 1].self_gpu, gpu);
+		add_to(&ops->stack[ops->depth - 1].total_gpu, gpu);
+	}
+	while (row < strip->rows)
+		push(ops, strip, row++, cpu);
+	pop_until(ops, strip, INT64_MAX, cpu);
+}
+
+static void sweep_thread(struct ops *ops, const struct hwy_strip *strip)
+{
+	const struct hwy_trace *trace = ops->run->trace;
+	bool first = true;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *calls = &trace->strips[s];
+		if (calls->kind != HWY_API ||
+		    trace->lanes[calls->lane].thread != trace->lanes[strip->lane].thread)
+			continue;
+		sweep(ops, strip, calls, first);
+		first = false;
+	}
+	if (first)
+		sweep(ops, strip, NULL, true);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------- */
+
+static int by_self_time(const void *left, const void *right, void *self)
+{
+	const struct line *a = left, *b = right;
+	const struct ops *ops = self;
+	if (a->self_gpu != b->self_gpu)
+		return a->self_gpu < b->self_gpu ? 1 : -1;
+	if (a->self_cpu != b->self_cpu)
+		return a->self_cpu < b->self_cpu ? 1 : -1;
+	int order = strcmp(hwy_str(ops->run->trace, a->name), hwy_str(ops->run->trace, b->name));
+	return order ? order : (a->shapes > b->shapes) - (a->shapes < b->shapes);
+}
+
+static struct stats_cell share(int64_t part, int64_t whole)
+{
+	return cell_real(whole ? 100.0 * (double)part / (double)whole : 0);
+}
+
+static void yield(struct ops *ops)
+{
+	int64_t cpu = 0, gpu = 0;
+	for (uint32_t i = 0; i < ops->n; i++) {
+		add_to(&cpu, ops->lines[i].self_cpu);
+		add_to(&gpu, ops->lines[i].self_gpu);
+	}
+	if (ops->n)
+		qsort_r(ops->lines, ops->n, sizeof *ops->lines, by_self_time, ops);
+	for (uint32_t i = 0; i < ops->n; i++) {
+		const struct line *line = &ops->lines[i];
+		if (line->calls == 0)
+			continue;
+		struct stats_cell cells[12] = {
+			share(line->self_gpu, gpu),
+			cell_number(line->self_gpu),
+			cell_number(line->total_gpu),
+			share(line->self_cpu, cpu),
+			cell_number(line->self_cpu),
+			cell_number(line->total_cpu),
+			cell_real((double)line->total_cpu / (double)line->calls),
+			cell_real((double)line->total_gpu / (double)line->calls),
+			cell_number(line->calls),
+		};
+		uint32_t n = 9;
+		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
+		if (ops->run->options->shapes)
+			cells[n++] = cell_text(ops->shapes.texts[line->shapes]);
+		run_row(ops->run, cells);
+	}
+}
+
+#define NUMBERS                                                                                    \
+	{"Self GPU Time", STATS_PERCENT}, {"Self GPU", STATS_TIME}, {"Total GPU", STATS_TIME},     \
+		{"Self CPU Time", STATS_PERCENT}, {"Self CPU", STATS_TIME},                        \
+		{"Total CPU", STATS_TIME}, {"CPU Avg", STATS_TIME_MEAN},                           \
+		{"GPU Avg", STATS_TIME_MEAN},                                                      \
+	{                                                                                          \
+		"Calls", STATS_COUNT                                                               \
+	}
+
+bool make_op_sum(struct stats_run *run, struct hwy_err *err)
+{
+	static const struct stats_column columns[] = {NUMBERS, {"Name", STATS_TEXT}};
+	static const struct stats_column with_shapes[] = {
+		NUMBERS, {"Name", STATS_TEXT}, {"Input Shapes", STATS_TEXT}};
+	struct hwy_trace *trace = run->trace;
+	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
+	if (!hwy_need(trace, HWY_KIND_BIT(HWY_OP),
+		      timed | HWY_COL_BIT(HWY_NAME) |
+			      (run->options->shapes ? HWY_COL_BIT(HWY_ARGS) : 0),
+		      err) ||
+	    !hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_START), err) ||
+	    !hwy_need(trace, HWY_DEVICE_KINDS, timed, err))
+		return false;
+	if (run->options->shapes)
+		run_columns(run, with_shapes, STATS_LENGTH(with_shapes));
+	else
+		run_columns(run, columns, STATS_LENGTH(columns));
+	struct ops ops = {.run = run};
+	if (!launches_open(&ops.launches, run, HWY_DEVICE_KINDS, err)) {
+		launches_close(&ops.launches);
+		return false;
+	}
+	hwy_strings_init(&ops.shapes);
+	if (run->options->shapes)
+		ops.shapes_of = hwy_zalloc((size_t)trace->strings.n * sizeof *ops.shapes_of);
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].kind == HWY_OP)
+			sweep_thread(&ops, &trace->strips[s]);
+	yield(&ops);
+	launches_close(&ops.launches);
+	hwy_map_free(&ops.map);
+	hwy_strings_free(&ops.shapes);
+	free(ops.shapes_of);
+	free(ops.lines);
+	free(ops.stack);
+	return true;
+}

@@ -1,0 +1,104 @@
+/* reports.c - the list of all reports, and making one.
+ *
+ * A new report is one function (families.h says in which file) and one line here.
+ */
+#include "stats/families.h"
+
+const struct stats_report stats_reports[] = {
+	/* name, title, about, what is missing when it is empty, maker, shown by default */
+	{"op_sum", "Operators", "a framework's operators: calls, self and total CPU and GPU time",
+	 "operators", make_op_sum, true},
+	{"nvtx_sum", "NVTX ranges", "push/pop and start/end ranges by name", "NVTX ranges",
+	 make_nvtx_sum, true},
+	{"nvtx_pushpop_sum", "NVTX push/pop ranges", "push/pop ranges by name", "push/pop ranges",
+	 make_nvtx_pushpop_sum, false},
+	{"nvtx_startend_sum", "NVTX start/end ranges", "start/end ranges by name",
+	 "start/end ranges", make_nvtx_startend_sum, false},
+	{"nvtx_pushpop_trace", "NVTX push/pop ranges in order",
+	 "push/pop ranges with their nesting", "push/pop ranges", make_nvtx_pushpop_trace, false},
+	{"nvtx_gpu_proj_sum", "NVTX ranges on the GPU",
+	 "ranges projected onto the device work launched in them, by name",
+	 "ranges with device work", make_nvtx_gpu_proj_sum, false},
+	{"nvtx_gpu_proj_trace", "NVTX ranges on the GPU, in order",
+	 "ranges projected onto the device work launched in them", "ranges with device work",
+	 make_nvtx_gpu_proj_trace, false},
+	{"nvtx_kern_sum", "Kernels by NVTX range", "kernels by the ranges they were launched in",
+	 "kernels and NVTX ranges", make_nvtx_kern_sum, false},
+	{"cuda_api_sum", "CUDA API calls", "API calls by name", "API calls", make_cuda_api_sum,
+	 true},
+	{"cuda_api_trace", "CUDA API calls in order", "every API call", "API calls",
+	 make_cuda_api_trace, false},
+	{"cuda_api_gpu_sum", "CUDA API calls, kernels and memory operations",
+	 "API calls, kernels and memory operations by name", "API calls and device work",
+	 make_cuda_api_gpu_sum, false},
+	{"cuda_gpu_kern_sum", "Kernels", "kernels by name", "kernels", make_cuda_gpu_kern_sum,
+	 true},
+	{"cuda_gpu_kern_gb_sum", "Kernels by grid and block",
+	 "kernels by name, grid and block dimensions", "kernels", make_cuda_gpu_kern_gb_sum, false},
+	{"cuda_gpu_mem_time_sum", "Memory operations by time", "copies and fills by time",
+	 "memory operations", make_cuda_gpu_mem_time_sum, true},
+	{"cuda_gpu_mem_size_sum", "Memory operations by size", "copies and fills by bytes moved",
+	 "memory operations", make_cuda_gpu_mem_size_sum, true},
+	{"cuda_gpu_sum", "Kernels and memory operations", "kernels, copies and fills by name",
+	 "device work", make_cuda_gpu_sum, false},
+	{"cuda_gpu_trace", "Device work in order",
+	 "every kernel, copy and fill, with its launch shape", "device work", make_cuda_gpu_trace,
+	 false},
+	{"cuda_kern_exec_sum", "Kernel launches",
+	 "kernels by launching call: time in the call, in the queue, on the device",
+	 "kernels with a launch", make_cuda_kern_exec_sum, false},
+	{"cuda_kern_exec_trace", "Kernel launches in order",
+	 "every kernel with its launch: time in the call, in the queue, on the device",
+	 "kernels with a launch", make_cuda_kern_exec_trace, false},
+	{"osrt_sum", "System calls", "calls into the system's libraries by name", "system calls",
+	 make_osrt_sum, false},
+	{"um_sum", "Unified memory", "migrations of unified memory by address",
+	 "unified-memory migrations", make_um_sum, false},
+	{"wait_sum", "Blocking calls",
+	 "calls that wait for the device, by place: why, how long, how often for nothing",
+	 "blocking calls", make_wait_sum, true},
+	{"graph_sum", "Graph launches", "launched graphs: how often, how long, what is inside",
+	 "graph launches", make_graph_sum, true},
+	{0},
+};
+
+const struct stats_report *stats_find(const char *name)
+{
+	for (const struct stats_report *report = stats_reports; report->name; report++)
+		if (strcmp(report->name, name) == 0)
+			return report;
+	return NULL;
+}
+
+void run_columns(struct stats_run *run, const struct stats_column *columns, uint32_t n)
+{
+	run->columns = columns;
+	run->n_columns = n;
+}
+
+void run_row(struct stats_run *run, const struct stats_cell *cells)
+{
+	if (!run->begun)
+		run->sink->begin(run->sink->self, run->columns, run->n_columns);
+	run->begun = true;
+	run->sink->row(run->sink->self, cells, run->n_columns);
+}
+
+int64_t device_number(const struct hwy_trace *trace, uint32_t lane)
+{
+	const struct hwy_stream *stream = stream_of(trace, lane);
+	if (stream && stream->ordinal != HWY_NONE)
+		return stream->ordinal;
+	int64_t device = trace->lanes[lane].device;
+	return device >= 0 && device < trace->n_devices ? trace->devices[device].ordinal : HWY_NONE;
+}
+
+bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
+	       const struct stats_options *options, const struct stats_sink *sink,
+	       struct hwy_err *err)
+{
+	struct stats_run run = {.trace = trace, .options = options, .sink = sink};
+	bool ok = filter_open(&run.filter, trace, options, err) && report->make(&run, err);
+	filter_close(&run.filter);
+	return ok;
+}

@@ -1,0 +1,168 @@
+/* tally.c - see tally.h. */
+#include "stats/tally.h"
+
+#include <stdlib.h>
+
+uint32_t tally_group(struct tally *tally, uint64_t key)
+{
+	bool fresh;
+	uint32_t *group = hwy_map_put(&tally->groups, key, &fresh);
+	if (fresh) {
+		*group = tally->n_keys;
+		HWY_GROW(tally->keys, tally->n_keys, tally->cap_keys);
+		tally->keys[tally->n_keys++] = key;
+	}
+	return *group;
+}
+
+void tally_by_name(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
+		   uint32_t category, uint32_t *groups)
+{
+	uint32_t n_texts = tally->run->trace->strings.n;
+	if (!tally->by_name[category])
+		tally->by_name[category] = hwy_zalloc((size_t)n_texts * sizeof(uint32_t));
+	uint32_t *by_name = tally->by_name[category];
+	rows_read(strip, HWY_NAME, first, n, tally->rows);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t name = (uint64_t)tally->rows[i];
+		name = name < n_texts ? name : 0;
+		if (by_name[name] == 0)
+			by_name[name] = tally_group(tally, (uint64_t)category << 32 | name) + 1;
+		groups[i] = by_name[name] - 1;
+	}
+}
+
+/* The groups of a chunk's rows, less what the filter drops. */
+static void groups_of(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+		      uint32_t n, uint32_t *groups)
+{
+	const struct filter *filter = &tally->run->filter;
+	tally->plan->group(tally, strip, first, n, groups);
+	if (!filter_is_on(filter))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (!filter_keeps(filter, tally->run->trace, strip, first + i))
+			groups[i] = TALLY_SKIP;
+}
+
+static void count_chunk(struct tally *tally, const struct hwy_strip *strip, uint32_t n,
+			const uint32_t *groups, uint32_t first)
+{
+	(void)strip;
+	(void)first;
+	for (uint32_t i = 0; i < n; i++)
+		if (groups[i] != TALLY_SKIP)
+			sums_expect(&tally->sums, groups[i], 1);
+}
+
+static void put_chunk(struct tally *tally, const struct hwy_strip *strip, uint32_t n,
+		      const uint32_t *groups, uint32_t first)
+{
+	rows_read(strip, tally->plan->value, first, n, tally->rows);
+	for (uint32_t i = 0; i < n; i++)
+		if (groups[i] != TALLY_SKIP)
+			sums_put(&tally->sums, groups[i], tally->rows[i]);
+}
+
+static void each_chunk(struct tally *tally, void (*visit)(struct tally *, const struct hwy_strip *,
+							  uint32_t, const uint32_t *, uint32_t))
+{
+	static const uint32_t step = HWY_CHUNK_ROWS;
+	const struct hwy_trace *trace = tally->run->trace;
+	uint32_t *groups = hwy_alloc(step * sizeof *groups);
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!(tally->plan->kinds & HWY_KIND_BIT(strip->kind)))
+			continue;
+		for (uint32_t first = 0; first < strip->rows; first += step) {
+			uint32_t n = strip->rows - first < step ? strip->rows - first : step;
+			groups_of(tally, strip, first, n, groups);
+			visit(tally, strip, n, groups, first);
+		}
+	}
+	free(groups);
+}
+
+struct line { /* a row to be */
+	struct sums_of of;
+	struct hwy_text names[TALLY_NAMES];
+};
+
+static int by_total(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	if (a->of.total != b->of.total)
+		return a->of.total < b->of.total ? 1 : -1;
+	for (unsigned i = 0; i < TALLY_NAMES; i++) {
+		int order = a->names[i].at && b->names[i].at
+				    ? strcmp(a->names[i].at, b->names[i].at)
+				    : 0;
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+static void yield(const struct tally *tally, const struct line *line, int64_t total)
+{
+	const struct sums_of *of = &line->of;
+	bool sized = tally->plan->value == HWY_BYTES;
+	struct stats_cell cells[8 + TALLY_NAMES];
+	uint32_t n = 0;
+	if (!sized)
+		cells[n++] = cell_real(total ? 100.0 * (double)of->total / (double)total : 0);
+	cells[n++] = cell_number(of->total);
+	cells[n++] = cell_number(of->count);
+	cells[n++] = cell_real(of->mean);
+	cells[n++] = cell_real(of->median);
+	cells[n++] = cell_number(of->min);
+	cells[n++] = cell_number(of->max);
+	cells[n++] = cell_real(of->deviation);
+	for (uint32_t i = 0; n < tally->plan->n_columns; i++)
+		cells[n++] = cell_text(line->names[i]);
+	run_row(tally->run, cells);
+}
+
+static void yield_all(struct tally *tally)
+{
+	struct line *lines = hwy_zalloc((size_t)tally->sums.n * sizeof *lines + 1);
+	uint32_t n = 0;
+	int64_t total = 0;
+	for (uint32_t g = 0; g < tally->sums.n; g++) {
+		lines[n].of = sums_get(&tally->sums, g);
+		if (lines[n].of.count == 0)
+			continue;
+		tally->plan->names(tally, tally->keys[g], lines[n].names);
+		add_to(&total, lines[n++].of.total);
+	}
+	qsort(lines, n, sizeof *lines, by_total);
+	for (uint32_t i = 0; i < n; i++)
+		yield(tally, &lines[i], total);
+	free(lines);
+}
+
+bool tally_make(struct stats_run *run, const struct tally_plan *plan, struct hwy_err *err)
+{
+	if (!hwy_need(run->trace, plan->kinds,
+		      plan->needs | HWY_COL_BIT(plan->value) | filter_columns(&run->filter), err))
+		return false;
+	struct tally *tally = hwy_zalloc(sizeof *tally);
+	tally->run = run;
+	tally->plan = plan;
+	hwy_strings_init(&tally->texts);
+	run_columns(run, plan->columns, plan->n_columns);
+	each_chunk(tally, count_chunk);
+	sums_open(&tally->sums);
+	each_chunk(tally, put_chunk);
+	yield_all(tally);
+	for (unsigned c = 0; c < TALLY_CATEGORIES; c++)
+		free(tally->by_name[c]);
+	sums_free(&tally->sums);
+	hwy_map_free(&tally->groups);
+	hwy_strings_free(&tally->texts);
+	free(tally->keys);
+	free(tally->interned);
+	free(tally->buffer.at);
+	free(tally);
+	return true;
+}

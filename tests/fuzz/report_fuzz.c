@@ -1,0 +1,85 @@
+/* report_fuzz.c - any bytes as a report: opened or refused, never a crash, never all memory.
+ *
+ * Input is a whole file, or, since chance does not find its way through zstd and its checksum, a file taken
+ * apart: 'D', the directory's length (two bytes, little-endian), the directory as it is before compression,
+ * and the bytes between header and directory.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trace/file_format.h"
+#include "trace/pyramid.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static struct bytes assemble(const uint8_t *input, size_t size)
+{
+	struct bytes file = {0};
+	size_t length = (size_t)(input[1] | input[2] << 8);
+	length = length < size - 3 ? length : size - 3;
+	const uint8_t *blocks = input + 3 + length;
+	size_t n_blocks = size - 3 - length, stored = 0;
+	struct codec *codec = codec_new();
+	const void *directory = codec_compress(codec, 1, input + 3, length, &stored);
+	uint64_t head[] = {FORMAT_MAJOR, FORMAT_HEADER + n_blocks + stored + FORMAT_TRAILER};
+	uint64_t tail[] = {FORMAT_HEADER + n_blocks, stored, length};
+	bytes_put(&file, FORMAT_MAGIC, 8);
+	bytes_put(&file, head, sizeof head);
+	bytes_put(&file, blocks, n_blocks);
+	bytes_put(&file, directory, stored);
+	bytes_put(&file, tail, sizeof tail);
+	bytes_put(&file, FORMAT_END, 8);
+	codec_free(codec);
+	return file;
+}
+
+/* Everything a reader may ask of an open report. */
+static void use(struct hwy_trace *trace)
+{
+	struct hwy_err err;
+	if (hwy_need(trace, UINT32_MAX, UINT64_MAX, &err)) {
+		int64_t from, to;
+		hwy_extent(trace, UINT32_MAX, &from, &to);
+		for (uint32_t s = 0; s < trace->n_strips; s++)
+			for (uint32_t row = 0; row < trace->strips[s].rows && row < 1000; row++) {
+				hwy_corr(trace, &trace->strips[s], row);
+				hwy_str(trace, hwy_get(&trace->strips[s], HWY_NAME, row));
+			}
+	}
+	for (uint32_t i = 0; i < trace->n_results; i++)
+		hwy_result_bytes(trace, i, &err);
+	for (uint32_t lane = 0; lane < trace->n_lanes && lane < 20; lane++)
+		for (unsigned level = 0; level <= 62; level += 31) {
+			struct hwy_buckets buckets;
+			if (hwy_pyramid_level(trace, lane, level, -1000, 1 << 20, &buckets, &err))
+				free(buckets.v);
+		}
+	hwy_strings_find(&trace->strings, "x", 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct bytes file = {0};
+	if (size > 3 && bytes[0] == 'D')
+		file = assemble(bytes, size);
+	else
+		bytes_put(&file, bytes, size);
+	int fd = memfd_create("report", MFD_CLOEXEC);
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (fd >= 0 && write(fd, file.at, file.n) == (ssize_t)file.n) {
+		struct hwy_err err;
+		struct hwy_trace *trace = hwy_file_open(path, &err);
+		if (trace)
+			use(trace);
+		hwy_trace_free(trace);
+	}
+	close(fd);
+	free(file.at);
+	return 0;
+}
