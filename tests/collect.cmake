@@ -35,3 +35,5 @@ add_library(collect_stacks MODULE collect/variant/stack_trigger.c ${collect_sour
 set_target_properties(collect_stacks PROPERTIES
 	OUTPUT_NAME headway-collect-stacks LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
 target_link_libraries(collect_stacks PRIVATE headway_plain)
+
+include(mock.cmake)

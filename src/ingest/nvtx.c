@@ -113,12 +113,14 @@ static int64_t payload_of(const struct rec_range *record)
 static void describe(struct ingest *in, struct ingest_process *process,
 		     const struct rec_range *record, struct hwy_row *row)
 {
-	bool numeric = record->payload_type >= HWY_PAYLOAD_U64 &&
+	bool whole = record->head.slots * REC_SLOT >= sizeof *record;
+	bool numeric = whole && record->payload_type >= HWY_PAYLOAD_U64 &&
 		       record->payload_type <= HWY_PAYLOAD_FLOAT;
 	row->v[HWY_NAME] = ingest_text(in, process, record->head.value);
 	row->v[HWY_CATEGORY] =
 		record->category ? category_name(in, process, record->domain, record->category) : 0;
-	row->v[HWY_COLOR] = record->head.flags & 1 ? (int64_t)record->color | INT64_C(1) << 32 : 0;
+	row->v[HWY_COLOR] =
+		whole && record->head.flags & 1 ? (int64_t)record->color | INT64_C(1) << 32 : 0;
 	row->v[HWY_PAYLOAD_TYPE] = numeric ? record->payload_type : 0;
 	row->v[HWY_PAYLOAD] = numeric ? payload_of(record) : 0;
 	row->v[HWY_END_THREAD] = 0;

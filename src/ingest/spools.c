@@ -42,11 +42,12 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_EVENT] = sizeof(struct rec_sync),
 	[REC_MEMORY] = sizeof(struct rec_memory),
 	[REC_OVERHEAD] = sizeof(struct rec_overhead),
-	[REC_PUSH] = sizeof(struct rec_range),
-	[REC_POP] = offsetof(struct rec_range, color), /* a pop may be one slot */
-	[REC_RANGE_START] = sizeof(struct rec_range),
+	/* of one slot where there is no more to say */
+	[REC_PUSH] = offsetof(struct rec_range, color),
+	[REC_POP] = offsetof(struct rec_range, color),
+	[REC_RANGE_START] = offsetof(struct rec_range, color),
 	[REC_RANGE_END] = offsetof(struct rec_range, color),
-	[REC_MARK] = sizeof(struct rec_range),
+	[REC_MARK] = offsetof(struct rec_range, color),
 	[REC_NAME] = sizeof(struct rec_naming),
 	[REC_PYTHON_STACK] = sizeof(struct rec_stack),
 	[REC_NATIVE_STACK] = sizeof(struct rec_stack),

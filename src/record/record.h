@@ -157,12 +157,14 @@ static_assert(sizeof(struct rec_api) == REC_SLOT, "one slot");
 
 struct rec_work { /* REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH: device work */
 	struct rec_head head;  /* value: kernel: string id of the (mangled) name; copy: copyKind | src << 8 |
-				  dst << 16 (CUPTI's numbers); fill: the value */
+				  dst << 16 (CUPTI's numbers); fill: the value. flags of copy and fill: 1
+				  asynchronous */
 	int64_t start, duration;
 	uint32_t correlation, stream;
 	uint32_t context;
 	uint16_t device, channel; /* channel: plus one */
-	uint32_t shape;        /* kernel: shape id; fill: memory kind; graph: exec id */
+	uint32_t shape;        /* kernel: shape id; fill: memory kind; graph: exec id; copy between
+				  devices: source plus one | target plus one << 16 */
 	uint32_t graph;        /* graph id */
 	uint64_t node;         /* graph node id; copy and fill: same */
 	uint64_t bytes;        /* copy, fill; kernel: launch type | channel type << 8 */
@@ -210,10 +212,8 @@ struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (he
 };
 static_assert(sizeof(struct rec_range) == 2 * REC_SLOT, "two slots");
 
-enum rec_named {
-	REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAMED_CONTEXT, REC_NAMED_DEVICE,
-	REC_NAMED_CALL, /* domain: CUPTI's (1 driver, 2 runtime); number: the cbid that struct rec_api tells */
-};
+enum rec_named { REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAMED_CONTEXT, REC_NAMED_DEVICE,
+		 REC_NAMED_CALL }; /* call: domain is CUPTI's (1 driver, 2 runtime), number the cbid */
 struct rec_naming {
 	struct rec_head head;  /* flags: enum rec_named; value: string id */
 	uint32_t domain;       /* of a category; the number itself of a domain */

@@ -1,0 +1,198 @@
+/* cuda_target.c - a "CUDA program" for the mock libcupti: cuda_target WHAT.
+ *
+ * Does what libcuda does in cuInit: opens CUDA_INJECTION64_PATH and calls InitializeInjection. The mock is
+ * HEADWAY_CUPTI; its extra functions make up the program's calls. Prints what a test wants to know.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../mock/mock.h"
+
+enum { DRIVER = 1, RUNTIME = 2 };
+
+#define POINTER(result, name, parameters) static result(*name) parameters;
+MOCK_FUNCTIONS(POINTER)
+
+static void sleep_ms(int ms)
+{
+	struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+	nanosleep(&time, NULL);
+}
+
+static int64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static uint32_t runtime(const char *name)
+{
+	return mock_number(RUNTIME, name);
+}
+
+static void init_driver(void)
+{
+	void *tool = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+	int (*init)(void) = NULL;
+	if (tool)
+		*(void **)&init = dlsym(tool, "InitializeInjection");
+	if (!init) {
+		fprintf(stderr, "cuda_target: %s\n", dlerror());
+		exit(2);
+	}
+	printf("injection %d\n", init());
+	void *mock = dlopen(getenv("HEADWAY_CUPTI"), RTLD_NOW);
+	if (!mock)
+		exit(2);
+#define RESOLVE(result, name, parameters) *(void **)&name = dlsym(mock, #name);
+	MOCK_FUNCTIONS(RESOLVE)
+}
+
+static uint32_t launch(const char *kernel)
+{
+	uint32_t correlation = mock_call(RUNTIME, runtime("cudaLaunchKernel_v7000"), 0,
+					 mock_number(DRIVER, "cuLaunchKernel"));
+	mock_kernel(correlation, kernel, now(), 1000);
+	return correlation;
+}
+
+/* A long wait, a short one, an allocation, a pageable copy, a wait of a driver-API program. */
+static void stacks(void)
+{
+	uint32_t inner = mock_number(DRIVER, "cuStreamSynchronize");
+	mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 0, inner);
+	printf("inner watched %d\n", mock_is_watched(DRIVER, inner));
+	printf("long %u\n",
+	       mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 3000000, inner));
+	printf("short %u\n", mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 0, inner));
+	printf("alloc %u\n", mock_call(RUNTIME, runtime("cudaMalloc_v3020"), 0, 0));
+	printf("copy %u\n", mock_call(RUNTIME, runtime("cudaMemcpyAsync_v3020"), 3000000, 0));
+	printf("getter %u\n", mock_call(RUNTIME, runtime("cudaGetDevice_v3020"), 3000000, 0));
+	printf("driver %u\n", mock_call(DRIVER, inner, 3000000, 0));
+	sleep_ms(300);
+	printf("inner watched again %d\n", mock_is_watched(DRIVER, inner));
+	printf("driver again %u\n", mock_call(DRIVER, inner, 3000000, 0));
+}
+
+static void samples(void)
+{
+	launch("first");
+	sleep_ms(300); /* the call is seen, its callback opened */
+	for (int64_t end = now() + 1000000000; now() < end;)
+		launch("again");
+}
+
+static void *worker(void *name)
+{
+	for (int i = 0; i < 5000; i++)
+		launch(name);
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t ids[4];
+	static char names[4][16];
+	for (int i = 0; i < 4; i++) {
+		snprintf(names[i], sizeof names[i], "kernel_%d", i);
+		pthread_create(&ids[i], NULL, worker, names[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(ids[i], NULL);
+}
+
+static void losses(void)
+{
+	char name[] = "reused_a";
+	launch(name);
+	mock_kernel(1, "lost", 0, 0);
+	mock_kernel(2, "lost", 0, 0);
+	mock_drop(7);
+	sleep_ms(250);
+	strcpy(name, "reused_b"); /* another module's name at the same address */
+	launch(name);
+}
+
+static void range(void)
+{
+	launch("before");
+	mock_call(RUNTIME, runtime("cudaProfilerStart_v4000"), 0,
+		  mock_number(DRIVER, "cuProfilerStart"));
+	printf("kernels inside %d\n", mock_is_enabled(10));
+	launch("inside");
+	mock_call(RUNTIME, runtime("cudaProfilerStop_v4000"), 0,
+		  mock_number(DRIVER, "cuProfilerStop"));
+	printf("kernels after %d\n", mock_is_enabled(10));
+	launch("after");
+	sleep_ms(600);
+	launch("later");
+	printf("final %d\n", mock_is_final());
+	launch("last");
+}
+
+static void forks(void)
+{
+	launch("parent");
+	fflush(stdout);
+	for (int i = 0; i < 3; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 1000000, 0);
+			if (i == 0)
+				_exit(0);
+			exit(0);
+		}
+		int status;
+		waitpid(child, &status, 0);
+		printf("child %d\n", status);
+		fflush(stdout);
+	}
+	launch("parent again");
+}
+
+/* Killed: what was recorded so long ago must be there. */
+static void killed(void)
+{
+	for (int i = 0; i < 50; i++) {
+		launch("early");
+		sleep_ms(2);
+	}
+	sleep_ms(200);
+	raise(SIGKILL);
+}
+
+static void rival(void)
+{
+	int (*subscribe)(void **, void *, void *) = NULL;
+	void *handle;
+	*(void **)&subscribe = dlsym(RTLD_DEFAULT, "cuptiSubscribe");
+	printf("rival %d\n", subscribe ? subscribe(&handle, NULL, NULL) : -1);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*act)(void);
+	} acts[] = {
+		{"stacks", stacks}, {"samples", samples}, {"threads", threads}, {"losses", losses},
+		{"range", range},   {"forks", forks},     {"killed", killed},   {"rival", rival},
+	};
+	const char *what = argc > 1 ? argv[1] : "";
+	init_driver();
+	if (strcmp(what, "replay") == 0)
+		mock_replay();
+	for (unsigned i = 0; i < sizeof acts / sizeof *acts; i++)
+		if (strcmp(what, acts[i].name) == 0)
+			acts[i].act();
+	fflush(stdout);
+	return 3;
+}

@@ -1,0 +1,21 @@
+# mock.cmake - a libcupti for machines without a GPU, and the check of our own declarations of it.
+
+# A libcupti without a GPU, as CUDA 13 and as CUDA 11.8 have it; found through HEADWAY_CUPTI.
+foreach(version 13 11.8)
+	add_library(mock_cupti_${version} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/cupti.c)
+	set_target_properties(mock_cupti_${version} PROPERTIES
+		PREFIX "" OUTPUT_NAME libcupti.so.${version} SUFFIX ""
+		LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock)
+	target_include_directories(mock_cupti_${version} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/mock)
+	target_link_libraries(mock_cupti_${version} PRIVATE headway_plain Threads::Threads)
+	target_link_options(mock_cupti_${version} PRIVATE -Wl,-soname,libcupti.so.${version})
+endforeach()
+target_compile_definitions(mock_cupti_11.8 PRIVATE MOCK_OLD)
+
+# NVIDIA's own headers, where they are: abi_cupti compares ours with them.
+find_path(CUPTI_INCLUDE_DIR cupti.h
+	PATHS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
+mark_as_advanced(CUPTI_INCLUDE_DIR)
+if(CUPTI_INCLUDE_DIR)
+	target_include_directories(collect_abi_cupti SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR})
+endif()

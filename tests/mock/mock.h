@@ -1,0 +1,22 @@
+/* mock.h - what a test asks of the mock libcupti beyond CUPTI's own functions (tests/mock/cupti.c). */
+#ifndef HWY_TESTS_MOCK_H
+#define HWY_TESTS_MOCK_H
+
+#include <stdint.h>
+
+/* X(result, name, parameters) */
+#define MOCK_FUNCTIONS(X)                                                                            \
+	/* The recording MOCK_CUPTI_DATA, one thread for each of its buffers. */                     \
+	X(void, mock_replay, (void))                                                                 \
+	/* A call of so many ns on this thread, with its callbacks and its record; a driver call   \
+	 * inside it where 'inner' is not 0. Gives its correlation id. */ \
+	X(uint32_t, mock_call, (uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner))         \
+	X(uint32_t, mock_number, (uint32_t domain, const char *name)) /* cbid by name */             \
+	/* A kernel that ran at 'start' (0: untimed). */                                             \
+	X(void, mock_kernel, (uint32_t correlation, const char *name, int64_t start, int64_t ns))    \
+	X(void, mock_drop, (uint32_t records))                                                       \
+	X(int, mock_is_enabled, (uint32_t kind))                                                     \
+	X(int, mock_is_watched, (uint32_t domain, uint32_t cbid))                                    \
+	X(int, mock_is_final, (void)) /* detached, and not called since */
+
+#endif
