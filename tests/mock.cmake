@@ -19,3 +19,11 @@ mark_as_advanced(CUPTI_INCLUDE_DIR)
 if(CUPTI_INCLUDE_DIR)
 	target_include_directories(collect_abi_cupti SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR})
 endif()
+
+# A libcuda.so.1 in a folder of its own: what finds it there believes in a GPU.
+add_library(mock_cuda MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/cuda.c)
+set_target_properties(mock_cuda PROPERTIES
+	PREFIX "" OUTPUT_NAME libcuda.so.1 SUFFIX ""
+	LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock/driver)
+target_link_libraries(mock_cuda PRIVATE headway_plain Threads::Threads)
+target_link_options(mock_cuda PRIVATE -Wl,-soname,libcuda.so.1)

@@ -17,6 +17,7 @@ int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
+int cmd_calibrate_helper(int argc, char **argv); /* not listed */
 
 struct cli_option {
 	char letter;       /* 0: none */

@@ -31,6 +31,7 @@ static const struct cli template = {
 		"  hosts        [{name, cpu, cpus, os, kernel}]\n"
 		"  devices      [{ordinal, name, uuid, bus, compute, sms, memory_bytes,\n"
 		"                 memory_bandwidth}]\n"
+		"  calibration  [{device, name, value, spread, unit}]; device is an index of devices\n"
 		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
 		"  lanes        {total, TYPE: lanes of it}\n"
 		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"

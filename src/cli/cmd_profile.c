@@ -62,7 +62,10 @@ static void report(struct profile *profile, struct run *run, const char *path)
 	char *written;
 	if (!run->directory)
 		return;
-	if (profile_report(run->directory, path, profile->force, profile->quiet, &written)) {
+	enum profile_calibration how = profile->no_calibration ? PROFILE_NO_CALIBRATION
+				       : run->ended	       ? PROFILE_CALIBRATE
+							       : PROFILE_CACHED_CALIBRATION;
+	if (profile_report(run->directory, path, profile->force, profile->quiet, how, &written)) {
 		run_remove(run->directory);
 		if (profile->stats)
 			print_stats(written);

@@ -73,6 +73,23 @@ static void print_devices(struct hwy_json *json, const struct hwy_trace *trace)
 	json_end_array(json);
 }
 
+static void print_calibrations(struct hwy_json *json, const struct hwy_trace *trace)
+{
+	json_key(json, "calibration");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
+		const struct hwy_calibration *one = &trace->calibrations[i];
+		json_begin_object(json);
+		put_int(json, "device", one->device);
+		put_text(json, "name", trace, one->name);
+		put_int(json, "value", one->value);
+		put_int(json, "spread", one->spread);
+		put_text(json, "unit", trace, one->unit);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void print_processes(struct hwy_json *json, const struct info *info)
 {
 	const struct hwy_trace *trace = info->trace;
@@ -181,6 +198,7 @@ void info_print_json(const struct info *info, FILE *out)
 	json_put_text(&json, "command", hwy_property(trace, "command"));
 	print_hosts(&json, trace);
 	print_devices(&json, trace);
+	print_calibrations(&json, trace);
 	print_processes(&json, info);
 	print_counts(&json, info);
 	print_losses(&json, trace);

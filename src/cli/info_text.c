@@ -209,6 +209,43 @@ static void print_devices(const struct page *page, const struct hwy_trace *trace
 		field(page, "Devices", "none");
 }
 
+/* Adds "BEFORE 1.42 µs BEHIND" when the report knows it of this device. */
+static void add_calibration(char *line, const char *separator, const struct hwy_trace *trace,
+			    uint32_t device, const char *name, const char *before, const char *behind)
+{
+	char part[160];
+	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
+		const struct hwy_calibration *one = &trace->calibrations[i];
+		if (one->device != (int64_t)device || strcmp(hwy_str(trace, one->name), name) != 0)
+			continue;
+		snprintf(part, sizeof part, "%s %s%s", before, units_time(one->value).at, behind);
+		add(line, separator, part);
+		return;
+	}
+}
+
+static void print_calibration(const struct page *page, const struct hwy_trace *trace)
+{
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < trace->n_devices; i++) {
+		char line[LINE] = "", number[40] = "";
+		const char *more = " more";
+		add_calibration(line, "", trace, i, "cost.launch", "a recorded launch costs", more);
+		add_calibration(line, ", ", trace, i, "cost.sync", "a wait", *line ? "" : more);
+		add_calibration(line, ", ", trace, i, "cost.range", "a range", *line ? "" : more);
+		add_calibration(line, "; ", trace, i, "machine.launch_latency", "a kernel starts",
+				" after its launch");
+		if (!*line)
+			continue;
+		label(page, shown++ ? "" : "Calibrated");
+		if (trace->n_devices > 1)
+			snprintf(number, sizeof number, "%-3lld  ",
+				 (long long)trace->devices[i].ordinal);
+		fputs(number, page->out);
+		cli_wrap(page->out, line, INDENT + (int)strlen(number), page->width);
+	}
+}
+
 /* A process's name without its folder. */
 static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 {
@@ -418,6 +455,7 @@ void info_print_text(const struct info *info, FILE *out)
 	print_hosts(&page, info->trace);
 	fputc('\n', out);
 	print_devices(&page, info->trace);
+	print_calibration(&page, info->trace);
 	print_processes(&page, info);
 	fputc('\n', out);
 	print_counts(&page, info);

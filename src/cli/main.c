@@ -91,6 +91,8 @@ int main(int argc, char **argv)
 		print_help(stdout);
 		return 0;
 	}
+	if (strcmp(word, "calibrate-helper") == 0)
+		return cmd_calibrate_helper(argc - 1, argv + 1);
 	if (strcmp(word, "help") == 0)
 		return help(argc - 1, argv + 1);
 	if (word[0] == '-')

@@ -8,7 +8,7 @@
 struct profile {
 	struct run_settings settings;
 	const char *output; /* as given; NULL: the next free reportN.hwy */
-	bool force, stats, quiet;
+	bool force, stats, quiet, no_calibration;
 	char **variables; /* NULL-terminated */
 	uint32_t n_variables, cap_variables;
 };
@@ -36,9 +36,18 @@ const char *profile_refusal(const char *path, bool force);
 /* The folder a file is in. To be freed. */
 char *profile_folder(const char *path);
 
+/* profile_calibrate.c: adds what recording costs on the trace's GPUs. */
+enum profile_calibration {
+	PROFILE_NO_CALIBRATION,
+	PROFILE_CACHED_CALIBRATION, /* where it was measured before */
+	PROFILE_CALIBRATE,          /* measured where it was not: nothing else may run on the GPU */
+};
+void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
+		       bool quiet);
+
 /* profile_report.c: the run's directory as a report. On failure says why on stderr and yields false. */
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    char **written);
+		    enum profile_calibration how, char **written);
 
 /* One line on stderr. */
 void profile_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

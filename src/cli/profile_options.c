@@ -24,6 +24,7 @@ enum {
 	ALL_APIS,
 	FLUSH,
 	LEAVE_CUPTI,
+	NO_CALIBRATION,
 	HEAD_STACKS,
 	THRESHOLD,
 	LAUNCH_STACKS,
@@ -70,6 +71,10 @@ static const struct cli_option listed[N_OPTIONS] = {
 		   "how often CUPTI is asked for what it has recorded (default: 100)"},
 	[LEAVE_CUPTI] = {0, "leave-cupti", cli_boolean,
 			 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded"},
+	[NO_CALIBRATION] =
+		{0, "no-calibration", cli_boolean,
+		 "do not measure what recording costs; else that is done after the program's end, some seconds "
+		 "long, once per GPU and driver"},
 	[HEAD_STACKS] = {0, "", NULL, "Where it comes from:"},
 	[THRESHOLD] = {0, "stack-threshold", "TIME",
 		       "stacks of calls that block longer than this (default: 20us)"},
@@ -343,6 +348,7 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 		break;
 	}
 	case LEAVE_CUPTI: control->leave_cupti = is_true(value); break;
+	case NO_CALIBRATION: profile->no_calibration = is_true(value); break;
 	case THRESHOLD: control->stack_threshold = cli_time(cli, "stack-threshold", value); break;
 	case LAUNCH_STACKS:
 		control->launch_stacks = number(cli, "launch-stacks", value, 1000000);

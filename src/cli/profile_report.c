@@ -84,11 +84,14 @@ static bool write_report(struct hwy_trace *trace, const char *path, bool force, 
 	}
 }
 
-bool profile_report(const char *directory, const char *path, bool force, bool quiet, char **written)
+bool profile_report(const char *directory, const char *path, bool force, bool quiet,
+		    enum profile_calibration how, char **written)
 {
 	struct hwy_err err;
 	*written = NULL;
 	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
+	if (trace)
+		profile_calibrate(trace, directory, how, quiet);
 	bool done = trace && write_report(trace, path, force, written, &err);
 	cli_progress_end();
 	if (!done)

@@ -11,4 +11,9 @@
 struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *progress,
 			     struct hwy_err *err);
 
+/* What is learned only after the run: adds to a trace that ingest_run made, before it is written. */
+void ingest_calibration(struct hwy_trace *trace, const struct hwy_calibration *calibration,
+			const char *name, const char *unit); /* texts instead of their ids */
+void ingest_note(struct hwy_trace *trace, int severity, const char *text);
+
 #endif

@@ -1,0 +1,138 @@
+/* profile_calibrate.c - puts into a trace what recording costs on its GPUs, measured when it is not known yet.
+ *
+ * Only for GPUs that did something. GPUs of one model share what was found for the first of them. That it
+ * cannot be had is a note in the report and nothing else.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/profile.h"
+#include "ingest/ingest.h"
+#include "run/calibrate.h"
+
+static bool read_control(const char *directory, struct rec_control *control)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/control", directory);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, control, sizeof *control);
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof *control && control->magic == REC_MAGIC &&
+	       control->version == REC_VERSION;
+}
+
+static bool is_used(const struct hwy_trace *trace, uint32_t device)
+{
+	for (uint32_t i = 0; i < trace->n_lanes; i++)
+		if (trace->lanes[i].type == HWY_LANE_STREAM &&
+		    trace->lanes[i].device == (int64_t)device)
+			return true;
+	return false;
+}
+
+/* ---- measuring --------------------------------------------------------------------------------- */
+
+struct measuring {
+	const struct hwy_trace *trace;
+	bool quiet;
+};
+
+static void say_begin(void *listener)
+{
+	const struct measuring *measuring = listener;
+	if (!measuring->quiet)
+		profile_say("measuring what recording costs here, once per GPU and driver …");
+}
+
+/* A helper whose launches are not in its recording would have cost nothing. It must also have met the CUPTI
+ * that the program had. */
+static bool is_recorded(void *listener, const char *directory)
+{
+	const struct measuring *measuring = listener;
+	struct hwy_err err;
+	struct hwy_trace *trace = ingest_run(directory, NULL, &err);
+	uint64_t kernels = 0;
+	if (!trace)
+		return false;
+	for (uint32_t i = 0; i < trace->n_strips; i++)
+		if (trace->strips[i].kind == HWY_KERNEL)
+			kernels += trace->strips[i].rows;
+	const char *cupti = hwy_property(trace, "cupti.version");
+	const char *wanted = hwy_property(measuring->trace, "cupti.version");
+	bool same = cupti && wanted && strcmp(cupti, wanted) == 0;
+	hwy_trace_free(trace);
+	return same && kernels > 0;
+}
+
+/* ---- storing ----------------------------------------------------------------------------------- */
+
+static void store(struct hwy_trace *trace, uint32_t device, const struct calibration *calibration)
+{
+	for (uint32_t i = 0; i < calibration->n; i++) {
+		const struct calibration_value *value = &calibration->values[i];
+		struct hwy_calibration record = {
+			.device = device,
+			.value = llround(value->value),
+			.spread = llround(value->spread),
+		};
+		ingest_calibration(trace, &record, value->name, value->unit);
+	}
+}
+
+/* The values of an earlier device of the same model; false when there is none. */
+static bool share(struct hwy_trace *trace, uint32_t device)
+{
+	const int64_t model = trace->devices[device].name;
+	uint32_t n = trace->n_calibrations, from = UINT32_MAX;
+	for (uint32_t i = 0; i < n && model != HWY_NONE; i++) {
+		struct hwy_calibration record = trace->calibrations[i];
+		if (trace->devices[record.device].name != model ||
+		    (from != UINT32_MAX && from != record.device))
+			continue;
+		from = (uint32_t)record.device;
+		record.device = device;
+		ingest_calibration(trace, &record, hwy_str(trace, record.name),
+				   hwy_str(trace, record.unit));
+	}
+	return from != UINT32_MAX;
+}
+
+void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
+		       bool quiet)
+{
+	struct rec_control control;
+	struct measuring measuring = {.trace = trace, .quiet = quiet};
+	struct calibration_listener listener = {say_begin, is_recorded, &measuring};
+	if (how == PROFILE_NO_CALIBRATION || !read_control(directory, &control))
+		return;
+	for (uint32_t i = 0; i < trace->n_devices; i++) {
+		struct calibration_key key = {
+			.gpu = hwy_str(trace, trace->devices[i].uuid),
+			.driver = hwy_property(trace, "driver"),
+			.cupti = hwy_property(trace, "cupti.version"),
+			.cupti_path = hwy_property(trace, "cupti.path"),
+			.control = &control,
+		};
+		struct calibration calibration;
+		struct hwy_err err;
+		char note[1200];
+		if (!is_used(trace, i))
+			continue;
+		if (calibration_cached(&key, &calibration)) {
+			store(trace, i, &calibration);
+		} else if (how != PROFILE_CALIBRATE || share(trace, i)) {
+			continue;
+		} else if (calibration_measure(&key, &listener, &calibration, &err)) {
+			store(trace, i, &calibration);
+		} else {
+			snprintf(note, sizeof note, "what recording costs was not measured: %s",
+				 err.text);
+			ingest_note(trace, 1, note);
+			return;
+		}
+	}
+}

@@ -1,0 +1,232 @@
+/* calibrate.c - runs the helper, plain and recorded, and keeps what came of it.
+ *
+ * The helper cannot do harm here: it has its own process, is killed when it takes too long, and its trouble is
+ * one sentence in err.
+ */
+#include "run/calibrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+enum { OUTPUT = 16 * 1024 };
+static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000; /* ns, for both runs together */
+
+struct helper_run {
+	const struct calibration_key *key;
+	const struct calibration_listener *listener; /* NULL: told already */
+	int64_t deadline;
+	char output[OUTPUT]; /* what it printed */
+	size_t length;
+};
+
+/* ---- the child --------------------------------------------------------------------------------- */
+
+/* What would make the helper another program than the one that was profiled, or slower for no reason. */
+static void set_environment(const struct calibration_key *key, const struct run *run)
+{
+	static const char *const not_wanted[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
+						 "HEADWAY_RUN", "CUDA_LAUNCH_BLOCKING"};
+	for (size_t i = 0; i < sizeof not_wanted / sizeof *not_wanted; i++)
+		unsetenv(not_wanted[i]);
+	setenv("CUDA_VISIBLE_DEVICES", key->gpu, 1);
+	setenv("CUDA_CACHE_DISABLE", "1",
+	       1); /* nothing is left behind in the user's cache of kernels */
+	if (key->cupti_path && *key->cupti_path)
+		setenv("HEADWAY_CUPTI", key->cupti_path, 1);
+	static const struct run_settings settings;
+	if (run)
+		environment_set(run, &settings);
+}
+
+static _Noreturn void become_helper(const struct calibration_key *key, const struct run *run,
+				    int output)
+{
+	char name[] = "headway", command[] = "calibrate-helper", gpu[64];
+	char *words[] = {name, command, gpu, NULL};
+	snprintf(gpu, sizeof gpu, "%s", key->gpu);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	dup2(nowhere, STDIN_FILENO);
+	dup2(nowhere, STDERR_FILENO);
+	dup2(output, STDOUT_FILENO);
+	set_environment(key, run);
+	execv("/proc/self/exe", words);
+	_exit(127);
+}
+
+/* ---- while it runs ----------------------------------------------------------------------------- */
+
+/* Signals that would end us are blocked meanwhile; one that came ends the helper instead. */
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static sigset_t ending_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+		sigaddset(&set, ending[i]);
+	return set;
+}
+
+static bool was_interrupted(void)
+{
+	sigset_t set;
+	sigpending(&set);
+	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+		if (sigismember(&set, ending[i]) == 1)
+			return true;
+	return false;
+}
+
+/* Its first line says that it has a GPU, or why not. */
+static void tell_once(struct helper_run *helper)
+{
+	static const char first[] = "device ";
+	if (!helper->listener || helper->length < strlen(first))
+		return;
+	if (strncmp(helper->output, first, strlen(first)) == 0)
+		helper->listener->begins(helper->listener->listener);
+	helper->listener = NULL;
+}
+
+/* Until the helper closes its output; false when it has to be killed, with the reason. */
+static bool read_output(struct helper_run *helper, int from, struct hwy_err *err)
+{
+	for (;;) {
+		struct pollfd ready = {.fd = from, .events = POLLIN};
+		if (poll(&ready, 1, 50) > 0) {
+			size_t room = sizeof helper->output - 1 - helper->length;
+			ssize_t n = read(from, helper->output + helper->length, room);
+			if (n <= 0 || !room)
+				return true;
+			helper->length += (size_t)n;
+			tell_once(helper);
+		}
+		if (was_interrupted())
+			return hwy_fail(err, "interrupted");
+		if (run_now() > helper->deadline)
+			return hwy_fail(err, "it took longer than %lld s",
+					(long long)(patience / 1000000000));
+	}
+}
+
+/* It has closed its output; the collector may still be writing. */
+static bool await_end(struct helper_run *helper, pid_t pid, bool kill_it, int *status)
+{
+	for (;; poll(NULL, 0, 5)) {
+		pid_t ended = waitpid(pid, status, WNOHANG);
+		if (ended == pid)
+			return !kill_it;
+		if (ended < 0 && errno != EINTR)
+			return false;
+		if (kill_it || was_interrupted() || run_now() > helper->deadline) {
+			kill_it = true;
+			kill(pid, SIGKILL);
+		}
+	}
+}
+
+static bool run_helper(struct helper_run *helper, const struct run *run, struct hwy_err *err)
+{
+	int output[2], status = 0;
+	helper->length = 0;
+	if (pipe2(output, O_CLOEXEC) != 0)
+		return hwy_fail(err, "%s", strerror(errno));
+	pid_t pid = fork();
+	if (pid == 0) {
+		sigset_t set = ending_signals();
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		become_helper(helper->key, run, output[1]);
+	}
+	close(output[1]);
+	bool read = pid > 0 && read_output(helper, output[0], err);
+	close(output[0]);
+	helper->output[helper->length] = '\0';
+	if (pid < 0)
+		return hwy_fail(err, "cannot start the helper");
+	if (!await_end(helper, pid, !read, &status))
+		return !read ? false : hwy_fail(err, "the helper did not end");
+	if (WIFSIGNALED(status))
+		return hwy_fail(err, "the helper was ended by signal %d", WTERMSIG(status));
+	return true;
+}
+
+/* ---- its words --------------------------------------------------------------------------------- */
+
+/* Numbers, then "done"; or "failed: REASON". */
+static bool take_lines(struct helper_run *helper, struct calibration *into, struct hwy_err *err)
+{
+	bool done = false;
+	into->n = 0;
+	for (char *rest = helper->output, *line; (line = strtok_r(rest, "\n", &rest));) {
+		if (strncmp(line, "failed: ", 8) == 0)
+			return hwy_fail(err, "%s", line + 8);
+		done = done || strcmp(line, "done") == 0;
+		calibration_read_line(into, line);
+	}
+	return (done && into->n) || hwy_fail(err, "the helper ended early");
+}
+
+static bool measure_recorded(struct helper_run *helper, const struct calibration_listener *listener,
+			     struct calibration *into, struct hwy_err *err)
+{
+	char name[] = "headway";
+	char *program[] = {name, NULL};
+	const struct rec_control *control = helper->key->control;
+	struct run_settings settings = {
+		.program = program,
+		.control = {.traces = control->traces,
+			    .graph_nodes = control->graph_nodes,
+			    .all_apis = control->all_apis,
+			    .memory_usage = control->memory_usage,
+			    .flush_ms = control->flush_ms,
+			    .stack_threshold = -1}, /* stacks are taken at a rate, not per call */
+	};
+	struct run run = {.lock = -1};
+	if (!run_prepare(&run, &settings, err))
+		return false;
+	bool measured = run_helper(helper, &run, err) && take_lines(helper, into, err);
+	if (measured && listener->is_recorded &&
+	    !listener->is_recorded(listener->listener, run.directory))
+		measured = hwy_fail(err, "the helper was not recorded");
+	run_remove(run.directory);
+	run_free(&run);
+	return measured;
+}
+
+bool calibration_measure(const struct calibration_key *key,
+			 const struct calibration_listener *listener, struct calibration *into,
+			 struct hwy_err *err)
+{
+	struct helper_run helper = {
+		.key = key,
+		.listener = listener->begins ? listener : NULL,
+		.deadline = run_now() + patience,
+	};
+	struct calibration plain, recorded;
+	sigset_t set = ending_signals(), old;
+	struct timespec now = {0};
+	into->n = 0;
+	if (!key->gpu || !*key->gpu)
+		return hwy_fail(err, "the GPU's uuid is not known");
+	sigprocmask(SIG_BLOCK, &set, &old);
+	bool measured = run_helper(&helper, NULL, err) && take_lines(&helper, &plain, err) &&
+			measure_recorded(&helper, listener, &recorded, err);
+	while (sigtimedwait(&set, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (!measured)
+		return false;
+	calibration_compare(&plain, &recorded, into);
+	calibration_store(key, into);
+	return true;
+}

@@ -1,0 +1,96 @@
+/* calibrate_lines.c - calibrations as lines of text, and the difference of two. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/calibrate.h"
+
+static const char name_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+
+/* A number from 0 on; *end is behind it. Digits are read as they are written here, whatever the locale: we
+ * never set one. */
+static bool read_number(const char *from, const char **end, double *value)
+{
+	char *stop;
+	*value = strtod(from, &stop);
+	*end = stop;
+	return stop != from && isfinite(*value) && *value >= 0 && *value < 1e18;
+}
+
+bool calibration_read_line(struct calibration *into, const char *line)
+{
+	struct calibration_value value = {0};
+	size_t name = strspn(line, name_characters);
+	if (!name || name >= sizeof value.name || line[name] != ' ' ||
+	    into->n == CALIBRATION_VALUES)
+		return false;
+	memcpy(value.name, line, name);
+	const char *at = line + name;
+	if (!read_number(at, &at, &value.value) || *at != ' ' ||
+	    !read_number(at, &at, &value.spread) || *at != ' ')
+		return false;
+	size_t unit = strcspn(++at, " \n");
+	if (!unit || unit >= sizeof value.unit || (at[unit] && strcmp(at + unit, "\n") != 0) ||
+	    calibration_find(into, value.name))
+		return false;
+	memcpy(value.unit, at, unit);
+	into->values[into->n++] = value;
+	return true;
+}
+
+void calibration_write_lines(const struct calibration *calibration, FILE *out)
+{
+	for (uint32_t i = 0; i < calibration->n; i++) {
+		const struct calibration_value *value = &calibration->values[i];
+		fprintf(out, "%s %.1f %.1f %s\n", value->name, value->value, value->spread,
+			value->unit);
+	}
+}
+
+const struct calibration_value *calibration_find(const struct calibration *calibration,
+						 const char *name)
+{
+	for (uint32_t i = 0; i < calibration->n; i++)
+		if (strcmp(calibration->values[i].name, name) == 0)
+			return &calibration->values[i];
+	return NULL;
+}
+
+/* What profiling makes longer, as opposed to what the machine is like. */
+static bool has_cost(const char *name)
+{
+	static const char *const names[] = {"launch",        "launch_latency",   "sync",
+					    "range",         "graph_launch",     "graph_node",
+					    "kernel_period", "graph_node_period"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void add(struct calibration *into, const char *prefix, struct calibration_value value)
+{
+	char name[CALIBRATION_NAME];
+	if (into->n == CALIBRATION_VALUES ||
+	    snprintf(name, sizeof name, "%s.%s", prefix, value.name) >= (int)sizeof name)
+		return;
+	memcpy(value.name, name, sizeof name);
+	into->values[into->n++] = value;
+}
+
+void calibration_compare(const struct calibration *plain, const struct calibration *recorded,
+			 struct calibration *into)
+{
+	into->n = 0;
+	for (uint32_t i = 0; i < plain->n; i++) {
+		struct calibration_value cost = plain->values[i];
+		const struct calibration_value *more = calibration_find(recorded, cost.name);
+		if (!more || !has_cost(cost.name) || strcmp(more->unit, cost.unit) != 0)
+			continue;
+		cost.value = more->value > cost.value ? more->value - cost.value : 0;
+		cost.spread += more->spread;
+		add(into, "cost", cost);
+	}
+	for (uint32_t i = 0; i < plain->n; i++)
+		add(into, "machine", plain->values[i]);
+}
