@@ -75,6 +75,10 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*max_records = 0;
 	*size = BYTES;
+	if (atomic_load(&cuda.stage) == CUDA_OFF) { /* a forked child: no lock, no thread */
+		*buffer = make();
+		return;
+	}
 	*buffer = take();
 	if (!*buffer && (atomic_load(&pool.n_buffers) < MAX_BUFFERS || cuda.version < VERSION_12_9))
 		*buffer = make();
@@ -91,7 +95,11 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	(void)stream;
 	if (!buffer)
 		return;
-	if (valid > 0 && atomic_load(&cuda.stage) != CUDA_OFF)
+	if (atomic_load(&cuda.stage) == CUDA_OFF) {
+		unmake(buffer);
+		return;
+	}
+	if (valid > 0)
 		records_convert(buffer, valid);
 	memset(buffer, 0, size);
 	put(buffer);

@@ -22,6 +22,7 @@ enum { LAST_FLUSH_S = 4, STACK_BYTES = 1024 * 1024 };
 
 static struct {
 	_Atomic bool started, was_last;
+	_Atomic uint32_t tid;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;               /* on CLOCK_MONOTONIC */
 	bool is_running, must_end, has_ended; /* by 'lock' */
@@ -71,6 +72,7 @@ static bool follow(void)
 		if (!cuda_is_on())
 			return false;
 		now = collect_now();
+		calls_settle();
 		if (now >= next_round) {
 			int64_t period = round_ns();
 			next_round = period == INT64_MAX ? period : now + period;
@@ -112,6 +114,7 @@ static bool linger(void)
 static void *run(void *unused)
 {
 	(void)unused;
+	atomic_store(&flush.tid, collect_tid());
 	pthread_setname_np(pthread_self(), "headway-flush");
 	bool is_over = follow() && linger();
 	if (cuda_is_on())
@@ -158,6 +161,11 @@ void flush_start(void)
 	if (failed)
 		collect_note(2,
 			     "no thread for fetching CUDA records: they are written at exit only");
+}
+
+bool flush_is_thread(uint32_t tid)
+{
+	return atomic_load_explicit(&flush.tid, memory_order_relaxed) == tid;
 }
 
 void flush_last(void)

@@ -25,6 +25,8 @@ static void convert_api(const struct cupti_api *a)
 	uint32_t domain = a->kind == CUPTI_DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
 	if (!collect_control->all_apis && !(calls_of(domain, a->cbid) & CALL_RECORD))
 		return;
+	if (flush_is_thread(a->tid))
+		return;
 	calls_seen(domain, a->cbid);
 	struct rec_api *r = collect_reserve(REC_API, 1);
 	if (!r)
