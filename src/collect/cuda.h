@@ -42,8 +42,6 @@ static inline bool cuda_is_on(void)
 	return atomic_load_explicit(&cuda.stage, memory_order_acquire) == CUDA_ON;
 }
 
-/* Makes CUPTI record, or not, as the control page says. From any thread. */
-void cuda_follow_control(void);
 /* Recording has ended for good: the last records are to be fetched and CUPTI left. */
 bool cuda_is_over(void);
 void cuda_leave(void); /* by the flush thread, as its last act */
@@ -86,6 +84,7 @@ void callback_new_round(void);
 
 cupti_request_fn buffers_request;
 cupti_complete_fn buffers_complete;
+void buffers_convert(void);         /* those that came back since */
 void buffers_top_up(void);          /* keeps zeroed buffers at hand */
 uint32_t buffers_outstanding(void); /* handed to CUPTI and not yet back */
 uint64_t buffers_completed(void);
@@ -99,6 +98,7 @@ uint32_t intern_shape(const struct rec_shape *shape);
 void device_seen(const struct cupti_device *device);
 void device_report(void); /* outside of CUPTI's callbacks: asks the driver */
 
+bool flush_is_running(void);
 void flush_start(void);             /* with the first buffer; does nothing the second time */
 bool flush_is_thread(uint32_t tid); /* its own calls are not the program's */
 void flush_last(void);              /* at exit: everything, within a few seconds */

@@ -1,6 +1,6 @@
 /* cuda_records.c - CUPTI's records into ours.
  *
- * Runs where CUPTI gives a buffer back; several threads may do so at once, each writes to its own spool. A
+ * Runs on the flush thread as a rule; several threads may do so at once, each writes to its own spool. A
  * record's size is the distance to the next one, so that records of older libraries are read no further than
  * they go. Device work without times was lost on the device (its buffers were full) or had not ended when
  * the program did; it is counted, not written.
