@@ -15,12 +15,15 @@ int cmd_stats(int argc, char **argv);
 int cmd_breakdown(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
 
 struct cli_option {
 	char letter;       /* 0: none */
 	const char *name;  /* without the dashes */
-	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch */
-	const char *help;
+	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch;
+			    * cli_boolean: a switch that takes --name=true, --name false, -n true */
+	const char *help;  /* NULL: understood, but not listed */
 };
 struct cli {
 	const char *command;              /* "stats" */
@@ -35,11 +38,13 @@ struct cli {
 	int operands_only;
 	const char *cluster;
 };
+extern const char cli_boolean[]; /* cli_next then yields "true" or "false" */
 enum { CLI_END = -1, CLI_OPERAND = -2 };
 
 /* The index of the next option in 'options' (its value in *value), CLI_OPERAND (the word in *value), or
  * CLI_END. --name=value, --name value, -n value, -nvalue and "--" are understood. Prints help and exits 0
- * on --help; on an unknown option or a missing value prints one line (with the nearest name) and exits 2. */
+ * on --help; on an unknown option or a missing value prints one line (with the nearest name) and exits 2.
+ * Where options end at the first operand (a program to run), the caller stops there: argv + at - 1. */
 int cli_next(struct cli *cli, const char **value);
 
 /* Prints "headway: TEXT" on stderr and exits with 2. */
@@ -79,6 +84,8 @@ int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Prints the help of a command; cli_next does on --help. */
 void cli_help(const struct cli *cli, FILE *out);
+/* True when SIGPIPE was ignored when we were started: a program we start is to find it so. */
+bool cli_pipe_was_ignored(void);
 /* Registers what has to happen however the program ends: main's first act. */
 void cli_start(void);
 

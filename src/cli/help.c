@@ -54,8 +54,8 @@ static int label_of(const struct cli_option *option, char *label, size_t size)
 	char letter[5] = "    ";
 	if (option->letter)
 		snprintf(letter, sizeof letter, "-%c, ", option->letter);
-	return snprintf(label, size, "  %s--%s%s%s", letter, option->name, option->value ? "=" : "",
-			option->value ? option->value : "");
+	return snprintf(label, size, "  %s--%s%s%s", letter, option->name,
+			option->value && *option->value ? "=" : "", option->value ? option->value : "");
 }
 
 static void print_option(FILE *out, const struct cli_option *option, int label_width, int width)
@@ -76,7 +76,7 @@ static int widest_label(const struct cli *cli)
 	int widest = 12;
 	char label[128];
 	for (int i = 0; cli->options[i].name; i++) {
-		int n = *cli->options[i].name ? label_of(&cli->options[i], label, sizeof label) : 0;
+		int n = *cli->options[i].name && cli->options[i].help ? label_of(&cli->options[i], label, sizeof label) : 0;
 		if (n > widest && n <= WIDEST_LABEL)
 			widest = n;
 	}
@@ -97,6 +97,8 @@ void cli_help(const struct cli *cli, FILE *out)
 	if (!cli->options[0].name || *cli->options[0].name)
 		fprintf(out, "\n%sOptions:%s\n", bold, plain);
 	for (int i = 0; cli->options[i].name; i++) {
+		if (!cli->options[i].help)
+			continue;
 		if (*cli->options[i].name)
 			print_option(out, &cli->options[i], label_width, width);
 		else

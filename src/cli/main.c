@@ -9,6 +9,8 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } commands[] = {
+	{"profile", cmd_profile, "run a program and record it: CUDA, NVTX, its processes and threads"},
+	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
 	{"breakdown", cmd_breakdown,
@@ -25,6 +27,7 @@ static void print_help(FILE *out)
 		"%sHeadway%s shows what the CPU and the GPU did on one timeline, and what held the program back.\n"
 		"\n"
 		"Usage: headway COMMAND [options] FILE\n"
+		"       headway profile [options] PROGRAM [arguments]\n"
 		"\n"
 		"%sCommands:%s\n",
 		bold, plain, bold, plain);
@@ -36,6 +39,7 @@ static void print_help(FILE *out)
 		"(.json, .json.gz); Headway looks at the content, not at the name.\n"
 		"\n"
 		"%sExamples:%s\n"
+		"  headway profile python3 train.py      records it; writes report1.hwy\n"
 		"  headway info run.sqlite               is this recording good for anything?\n"
 		"  headway stats trace.json.gz           the tables you know from nsys\n"
 		"  headway stats -r cuda_gpu_kern_sum --format csv run.hwy\n"

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPTIONS = 64 };
+enum { MOST_OPTIONS = 160 };
+
+const char cli_boolean[] = "";
 
 static int find_letter(const struct cli *cli, char letter)
 {
@@ -58,6 +60,36 @@ static const char *next_word(struct cli *cli, const struct cli_option *option)
 	return cli->argv[cli->at++];
 }
 
+static bool is_word(const char *word, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(word, *list) == 0)
+			return true;
+	return false;
+}
+
+/* "true" or "false" for what was written behind '='. */
+static const char *boolean(const struct cli *cli, const struct cli_option *option,
+			   const char *text)
+{
+	static const char *const yes[] = {"true", "yes", "on", "1", NULL};
+	static const char *const no[] = {"false", "no", "off", "0", NULL};
+	if (is_word(text, yes))
+		return "true";
+	if (is_word(text, no))
+		return "false";
+	cli_misuse(cli, "option '--%s': '%s' is neither true nor false", option->name, text);
+}
+
+/* The next word if it can be nothing but a boolean's value; a program called "true" comes after "--". */
+static const char *boolean_word(struct cli *cli)
+{
+	static const char *const words[] = {"true", "false", NULL};
+	if (cli->at < cli->argc && is_word(cli->argv[cli->at], words))
+		return cli->argv[cli->at++];
+	return "true";
+}
+
 static int long_option(struct cli *cli, const char *word, const char **value)
 {
 	const char *equals = strchr(word, '=');
@@ -69,7 +101,9 @@ static int long_option(struct cli *cli, const char *word, const char **value)
 		unknown_name(cli, word, length);
 	const struct cli_option *option = &cli->options[i];
 	*value = NULL;
-	if (option->value)
+	if (option->value == cli_boolean)
+		*value = equals ? boolean(cli, option, equals + 1) : boolean_word(cli);
+	else if (option->value)
 		*value = equals ? equals + 1 : next_word(cli, option);
 	else if (equals)
 		cli_misuse(cli, "option '--%s' takes no value", option->name);
@@ -90,7 +124,14 @@ static int short_option(struct cli *cli, const char **value)
 	}
 	const struct cli_option *option = &cli->options[i];
 	*value = NULL;
-	if (option->value) {
+	if (option->value == cli_boolean) {
+		if (strcmp(cli->cluster, "true") == 0 || strcmp(cli->cluster, "false") == 0) {
+			*value = cli->cluster;
+			cli->cluster = NULL;
+		} else {
+			*value = *cli->cluster ? "true" : boolean_word(cli);
+		}
+	} else if (option->value) {
 		*value = *cli->cluster ? cli->cluster : next_word(cli, option);
 		cli->cluster = NULL;
 	}

@@ -17,6 +17,12 @@
 /* The file being written: removed at exit and by a signal. At most one at a time. */
 static char *volatile unfinished;
 static int stdout_failed;
+static bool pipe_was_ignored;
+
+bool cli_pipe_was_ignored(void)
+{
+	return pipe_was_ignored;
+}
 
 static void remove_unfinished(void)
 {
@@ -72,7 +78,7 @@ static void at_exit(void)
 void cli_start(void)
 {
 	/* A parent may have left SIGPIPE ignored; "headway … | head" should just end. */
-	signal(SIGPIPE, SIG_DFL);
+	pipe_was_ignored = signal(SIGPIPE, SIG_DFL) == SIG_IGN;
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (signal(numbers[i], on_signal) == SIG_IGN)

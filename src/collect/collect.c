@@ -100,7 +100,8 @@ static void end_capture(struct rec_control *control)
 void collect_set_recording(bool on)
 {
 	struct rec_control *control = collect_control;
-	if (!control || (on && atomic_load((_Atomic uint32_t *)&control->finished)))
+	if (!control || (on && atomic_load((_Atomic uint32_t *)&control->finished)) ||
+	    (!on && control->capture && control->capture_end == REC_CAPTURE_END_NONE))
 		return;
 	bool was = atomic_exchange((_Atomic uint32_t *)&control->recording, on);
 	if (was == on)

@@ -12,7 +12,8 @@
  *
  * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the process, defined
  * by a record in any of its spools (read all spools of a process before resolving). A child after fork
- * without exec has spools and ids of its own. Never change a record's meaning in place: add a type.
+ * without exec has spools and ids of its own. The parent has a spool too, `parent.spool`, whose chunks have
+ * pid 0: what it knows about the run and the machine. Never change a record's meaning in place: add a type.
  */
 #ifndef HWY_RECORD_RECORD_H
 #define HWY_RECORD_RECORD_H
@@ -69,6 +70,7 @@ enum rec_type {
 	REC_CLOCK,    /* struct rec_clock */
 	REC_RECORDING,/* value: 1 recording begins here, 0 ends; struct rec_time */
 	REC_PROPERTY, /* value: string id of the name; struct rec_string: value */
+	REC_STATUS,   /* by the parent: value: pid of a process that ended; struct rec_status */
 	REC_TYPES
 };
 
@@ -215,7 +217,7 @@ enum rec_named { REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAM
 struct rec_naming {
 	struct rec_head head;  /* flags: enum rec_named; value: string id */
 	uint32_t domain;       /* of a category; the number itself of a domain */
-	uint32_t number;       /* category, stream id, context id or device */
+	uint32_t number;       /* category, stream id, context id, device or cbid */
 	uint64_t handle;       /* stream: CUstream, when the id is not known */
 	uint64_t spare;
 };
@@ -253,6 +255,13 @@ struct rec_drop {
 	uint32_t reason;        /* string id */
 	uint32_t spare;
 };
+struct rec_status {
+	struct rec_head head;
+	int64_t time;
+	int32_t status;         /* as wait() gives it */
+	uint32_t spare[3];
+};
+static_assert(sizeof(struct rec_status) == REC_SLOT, "one slot");
 struct rec_clock {
 	struct rec_head head;
 	int64_t monotonic, raw, realtime;
@@ -262,6 +271,7 @@ struct rec_clock {
  * 'stop' are atomics, the rest is set before the first target starts. */
 enum { REC_TRACE_CUDA = 1, REC_TRACE_NVTX = 2, REC_TRACE_OPENCL = 4, REC_TRACE_OSRT = 8 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
+enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
 struct rec_control {
 	uint64_t magic;
 	uint32_t version;
@@ -273,7 +283,8 @@ struct rec_control {
 	uint32_t memory_usage;
 	uint32_t leave_cupti;
 	uint32_t capture;        /* REC_CAPTURE_… */
-	uint32_t capture_end;    /* 0 stop, 1 repeat; a count of repeats in 'repeats' */
+	uint32_t capture_end;    /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
+				  * 0: any number), or record on */
 	uint32_t repeats;
 	uint32_t launch_stacks;  /* samples a second and thread; 0: none */
 	int64_t stack_threshold; /* ns */

@@ -1,0 +1,101 @@
+/* cmd_profile.c - headway profile: runs a program, records it, leaves a report.
+ *
+ * Nothing of ours goes to stdout, which is the program's. When recording is not possible the program runs all
+ * the same, and its exit status is ours.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/profile.h"
+
+/* Before anything is started: a report that cannot be written is a mistake to be told at once. Names with %p
+ * are known after the fork only. */
+static void check_output(struct profile *profile, pid_t pid, char **path)
+{
+	if (profile->output && !*path && (pid || !strstr(profile->output, "%p")))
+		*path = profile_expand(profile->output, pid);
+	const char *name = *path ? *path : "report1.hwy";
+	const char *refusal = profile_refusal(name, profile->force || !*path);
+	if (refusal)
+		cli_die("%s: %s", profile->output ? name : ".", refusal);
+}
+
+static void start(struct profile *profile, struct run *run, char **path)
+{
+	struct hwy_err err;
+	if (!run_fork(run, &profile->settings, &err))
+		cli_die("%s", err.text);
+	if (profile->output && !*path) {
+		char *name = profile_expand(profile->output, run->pid);
+		const char *refusal = profile_refusal(name, profile->force);
+		*path = name;
+		if (refusal) {
+			run_cancel(run);
+			if (run->directory)
+				run_remove(run->directory);
+			cli_die("%s: %s", name, refusal);
+		}
+	}
+	if (!run_go(run, &err)) {
+		if (run->directory)
+			run_remove(run->directory);
+		cli_die("%s: %s", profile->settings.program[0], err.text);
+	}
+}
+
+/* `headway stats` on stderr: stdout belongs to the program. */
+static void print_stats(char *report)
+{
+	fflush(stderr);
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return;
+	char command[] = "stats";
+	char *words[] = {command, report, NULL};
+	cmd_stats(2, words);
+	fflush(stdout);
+}
+
+static void report(struct profile *profile, struct run *run, const char *path)
+{
+	char *written;
+	if (!run->directory)
+		return;
+	if (profile_report(run->directory, path, profile->force, profile->quiet, &written)) {
+		run_remove(run->directory);
+		if (profile->stats)
+			print_stats(written);
+	} else {
+		profile_say("the recording is kept: headway recover %s", run->directory);
+	}
+	free(written);
+	free(run->directory);
+	run->directory = NULL;
+}
+
+int cmd_profile(int argc, char **argv)
+{
+	struct profile profile = {0};
+	struct run run = {.lock = -1};
+	struct hwy_err err;
+	char *path = NULL;
+	profile_read_options(&profile, argc, argv);
+	check_output(&profile, 0, &path);
+	char *folder = profile_folder(path ? path : "report1.hwy");
+	profile.settings.beside = folder;
+	if (!run_prepare(&run, &profile.settings, &err))
+		profile_say("nothing can be recorded, the program runs without: %s", err.text);
+	start(&profile, &run, &path);
+	while (run_wait(&run, &profile.settings) == RUN_RECORDED)
+		report(&profile, &run, path);
+	report(&profile, &run, path);
+	int status = run_exit_status(&run);
+	run_free(&run);
+	for (uint32_t i = 0; i < profile.n_variables; i++)
+		free(profile.variables[i]);
+	free(profile.variables);
+	free(folder);
+	free(path);
+	return status;
+}

@@ -1,0 +1,102 @@
+/* profile_report.c - from a run directory to a report, and the line that says what came of it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/profile.h"
+#include "cli/units.h"
+#include "ingest/ingest.h"
+#include "trace/file.h"
+
+enum { MOST_WARNINGS = 5 };
+
+void profile_say(const char *format, ...)
+{
+	char text[2048];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	cli_progress_end();
+	fprintf(stderr, "headway: %s\n", text);
+}
+
+/* What the collectors warned of, once each. */
+static void say_warnings(const struct hwy_trace *trace)
+{
+	uint32_t said = 0, more = 0;
+	for (uint32_t i = 0; i < trace->n_diagnostics; i++) {
+		const struct hwy_diagnostic *one = &trace->diagnostics[i];
+		bool again = one->severity < 2;
+		for (uint32_t j = 0; j < i && !again; j++)
+			again = trace->diagnostics[j].text == one->text;
+		if (again)
+			continue;
+		if (said == MOST_WARNINGS)
+			more++;
+		else
+			profile_say("%s", hwy_str(trace, one->text));
+		said += said < MOST_WARNINGS;
+	}
+	if (more)
+		profile_say("%u more warnings are in the report: headway info --all", more);
+}
+
+static void say_result(const struct hwy_trace *trace, const char *path)
+{
+	struct stat about;
+	uint64_t bytes = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0, lost = 0;
+	for (uint32_t i = 0; i < trace->n_drops; i++)
+		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
+	char losses[64] = "nothing lost";
+	if (lost)
+		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
+	profile_say("%s  %s spans, %s, %s  %s  next: headway %s %s", path,
+		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
+		    cli_utf8() ? "\u00b7" : "-", lost ? "info" : "stats", path);
+	if (trace->n_processes == 0)
+		profile_say("no process registered: a statically linked or set-uid program cannot be "
+			    "recorded");
+}
+
+/* 'path' NULL: the next free name, also when somebody else takes it just now. */
+static bool write_report(struct hwy_trace *trace, const char *path, bool force, char **written,
+			 struct hwy_err *err)
+{
+	for (;;) {
+		char *name = path ? hwy_copy(path, strlen(path) + 1) : profile_next_free();
+		bool done = hwy_file_write(trace, name, force, cli_progress(), err);
+		bool taken = !done && !path && access(name, F_OK) == 0;
+		if (done) {
+			*written = name;
+			return true;
+		}
+		free(name);
+		if (!taken)
+			return false;
+	}
+}
+
+bool profile_report(const char *directory, const char *path, bool force, bool quiet, char **written)
+{
+	struct hwy_err err;
+	*written = NULL;
+	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
+	bool done = trace && write_report(trace, path, force, written, &err);
+	cli_progress_end();
+	if (!done)
+		profile_say("%s", err.text);
+	else if (!quiet)
+		say_warnings(trace);
+	if (done && !quiet)
+		say_result(trace, *written);
+	hwy_trace_free(trace);
+	return done;
+}

@@ -1,0 +1,194 @@
+/* cuda.c - calls and device work: the records that come by the million.
+ *
+ * CUPTI's numbers of copies and memory kinds are ours (trace/model.h), but for its unknown kind, 0. Links from
+ * work to calls are made by the builder, from correlation ids.
+ */
+#include <stdio.h>
+
+#include "ingest/names.h"
+#include "ingest/parts.h"
+
+static int64_t memory_kind(uint32_t kind)
+{
+	return kind > 0 && kind < HWY_MEM_UNKNOWN ? (int64_t)kind : HWY_MEM_UNKNOWN;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+static uint32_t call_name(struct ingest *in, struct ingest_process *process,
+			  const struct rec_api *call)
+{
+	bool driver = call->head.flags & REC_API_DRIVER;
+	uint32_t cbid = call->head.value & 0xffff;
+	uint32_t name = hwy_ids_get(&process->calls[driver], cbid);
+	if (name)
+		return name - 1;
+	char text[48];
+	snprintf(text, sizeof text, "%s call %u", driver ? "driver" : "runtime", cbid);
+	name = hwy_text_id(in->b, text);
+	*hwy_ids_put(&process->calls[driver], cbid) = name + 1;
+	return name;
+}
+
+static void add_call(struct ingest *in, uint32_t process, const struct rec_api *call)
+{
+	struct ingest_process *of = &in->processes[process];
+	struct hwy_row *row = &in->rows[HWY_API];
+	if (!ingest_times(in, call->head.flags & REC_API_NO_TIME ? 0 : call->start, call->duration,
+			  row))
+		return;
+	row->v[HWY_NAME] = call_name(in, of, call);
+	row->v[HWY_CORR] = call->correlation;
+	row->v[HWY_RESULT] = call->head.value >> 16;
+	row->v[HWY_STACK] = stacks_of(in, of, call->tid, call->correlation);
+	uint32_t thread = target_thread(in, process, call->tid);
+	struct ingest_thread *on = &in->threads[thread];
+	if (on->api == INGEST_NO_LANE)
+		on->api = hwy_add_lane(in->b, hwy_lane_of(HWY_LANE_API, of->record, thread));
+	hwy_add_span(in->b, on->api, HWY_API, row);
+	waits_note_call(in, of, call);
+}
+
+/* ---- device work ------------------------------------------------------------------------------- */
+
+/* The names of a kernel: the trace's symbol, found once a name. */
+static uint32_t symbol_of(struct ingest *in, struct ingest_process *process, uint32_t name)
+{
+	struct ingest_text *entry = ingest_text_entry(process, name);
+	if (!entry)
+		return 0;
+	if (!entry->symbol) {
+		uint32_t mangled = ingest_text(in, process, name);
+		entry = ingest_text_entry(process, name);
+		entry->symbol = 1 + names_symbol(in->b, mangled);
+	}
+	return entry->symbol;
+}
+
+static void put_kernel(struct ingest *in, struct ingest_process *process,
+		       const struct rec_work *work, struct hwy_row *row)
+{
+	uint32_t symbol = symbol_of(in, process, work->head.value);
+	row->v[HWY_NAME] = symbol ? in->trace->symbols[symbol - 1].demangled : 0;
+	row->v[HWY_SYMBOL] = symbol;
+	row->v[HWY_SHAPE] = hwy_ids_get(&process->shapes, work->shape);
+	row->v[HWY_LAUNCH_TYPE] = (int64_t)(work->bytes & 0xff) + 1;
+	row->v[HWY_CHANNEL_TYPE] = (int64_t)(work->bytes >> 8 & 0xff);
+}
+
+/* A peer copy's devices are ordinals plus one, side by side. */
+static int64_t peer_device(struct ingest *in, struct ingest_process *process, uint32_t plus_one)
+{
+	return plus_one ? 1 + (int64_t)target_device(in, process, plus_one - 1) : 0;
+}
+
+static void put_copy(struct ingest *in, struct ingest_process *process,
+		     const struct rec_work *work, struct hwy_row *row)
+{
+	uint32_t kind = work->head.value & 0xff;
+	row->v[HWY_BYTES] = (int64_t)work->bytes;
+	row->v[HWY_DIRECTION] = kind <= HWY_P2P ? (int64_t)kind : HWY_DIR_UNKNOWN;
+	row->v[HWY_SRC_MEMORY] = memory_kind(work->head.value >> 8 & 0xff);
+	row->v[HWY_DST_MEMORY] = memory_kind(work->head.value >> 16 & 0xff);
+	row->v[HWY_SRC_DEVICE] = peer_device(in, process, work->shape & 0xffff);
+	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->shape >> 16);
+}
+
+static void add_work(struct ingest *in, struct ingest_process *process,
+		     const struct rec_work *work)
+{
+	static const enum hwy_kind kinds[] = {
+		[REC_KERNEL] = HWY_KERNEL,
+		[REC_COPY] = HWY_COPY,
+		[REC_FILL] = HWY_FILL,
+		[REC_GRAPH] = HWY_GRAPH,
+	};
+	enum hwy_kind kind = kinds[work->head.type];
+	struct hwy_row *row = &in->rows[kind];
+	if (!ingest_times(in, work->start, work->duration, row))
+		return;
+	row->v[HWY_CORR] = work->correlation;
+	row->v[HWY_CHANNEL] = work->channel;
+	row->v[HWY_GRAPH_ID] = work->graph;
+	row->v[HWY_GRAPH_NODE] = (int64_t)work->node;
+	switch (kind) {
+	case HWY_KERNEL: put_kernel(in, process, work, row); break;
+	case HWY_COPY: put_copy(in, process, work, row); break;
+	case HWY_FILL:
+		row->v[HWY_BYTES] = (int64_t)work->bytes;
+		row->v[HWY_VALUE] = work->head.value;
+		row->v[HWY_DST_MEMORY] = memory_kind(work->shape);
+		break;
+	default: row->v[HWY_GRAPH_EXEC] = work->shape;
+	}
+	uint32_t stream = target_stream(in, process, work->device, work->context, work->stream);
+	hwy_add_span(in->b, target_work_lane(in, stream), kind, row);
+}
+
+/* ---- memory and overhead ----------------------------------------------------------------------- */
+
+static void add_memory(struct ingest *in, struct ingest_process *process,
+		       const struct rec_memory *memory)
+{
+	struct hwy_row *row = &in->rows[HWY_MEMORY];
+	if (!ingest_times(in, memory->time, 0, row))
+		return;
+	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
+	row->v[HWY_ADDRESS] = (int64_t)memory->address;
+	row->v[HWY_BYTES] = (int64_t)memory->bytes;
+	row->v[HWY_DST_MEMORY] = memory_kind(memory->head.value);
+	row->v[HWY_OPERATION] = memory->head.flags <= HWY_RELEASE ? memory->head.flags : 0;
+	row->v[HWY_NAME] = ingest_text(in, process, memory->name);
+	row->v[HWY_CORR] = memory->correlation;
+	row->v[HWY_POOL] = (int64_t)memory->pool;
+	row->v[HWY_STACK] = stacks_of(in, process, 0, memory->correlation);
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_MEMORY, process->record, HWY_NONE);
+	if (row->v[HWY_DST_MEMORY] != HWY_MEM_PAGEABLE && row->v[HWY_DST_MEMORY] != HWY_MEM_PINNED)
+		lane.device = target_device(in, process, memory->device);
+	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_MEMORY, row);
+}
+
+/* CUpti_ActivityOverheadKind: what CUDA itself takes, and what recording it costs. */
+static const struct overhead {
+	uint32_t kind;
+	const char *name, *lane;
+} overheads[] = {
+	{1, "Driver compiler", "cuda"},
+	{1 << 16, "CUPTI buffer flush", "profiler"},
+	{2 << 16, "CUPTI instrumentation", "profiler"},
+	{3 << 16, "CUPTI resource creation", "profiler"},
+	{4 << 16, "Runtime module loading", "cuda"},
+	{5 << 16, "Lazy function loading", "cuda"},
+	{6 << 16, "Command buffer full", "cuda"},
+	{7 << 16, "CUPTI buffer request", "profiler"},
+	{8 << 16, "Unified memory activity init", "profiler"},
+	{0, "Unknown overhead", "profiler"},
+};
+
+static void add_overhead(struct ingest *in, uint32_t process, const struct rec_overhead *overhead)
+{
+	struct hwy_row *row = &in->rows[HWY_OVERHEAD];
+	if (!ingest_times(in, overhead->start, overhead->duration, row))
+		return;
+	const struct overhead *known = overheads;
+	while (known->kind && known->kind != overhead->head.value)
+		known++;
+	row->v[HWY_NAME] = hwy_text_id(in->b, known->name);
+	row->v[HWY_CORR] = overhead->correlation;
+	int64_t thread = overhead->tid ? (int64_t)target_thread(in, process, overhead->tid)
+				       : HWY_NONE;
+	struct hwy_lane lane =
+		hwy_lane_of(HWY_LANE_OVERHEAD, in->processes[process].record, thread);
+	lane.name = hwy_text_id(in->b, known->lane);
+	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_OVERHEAD, row);
+}
+
+void cuda_add(struct ingest *in, uint32_t process, const struct rec_head *record)
+{
+	switch (record->type) {
+	case REC_API: add_call(in, process, (const void *)record); break;
+	case REC_MEMORY: add_memory(in, &in->processes[process], (const void *)record); break;
+	case REC_OVERHEAD: add_overhead(in, process, (const void *)record); break;
+	default: add_work(in, &in->processes[process], (const void *)record);
+	}
+}

@@ -1,0 +1,61 @@
+/* dw.h - our own declarations of what we use of libdw (elfutils), opened when it is needed.
+ *
+ * The library's ABI has kept these since 0.158 (2014): functions are versioned, the two structs below are
+ * passed by the caller and have not grown.
+ */
+#ifndef HWY_INGEST_DW_H
+#define HWY_INGEST_DW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct Dwfl Dwfl;
+typedef struct Dwfl_Module Dwfl_Module;
+typedef struct Dwfl_Thread Dwfl_Thread;
+typedef struct Dwfl_Frame Dwfl_Frame;
+typedef struct Dwfl_Line Dwfl_Line;
+
+struct dw_callbacks {
+	void *find_elf, *find_debuginfo, *section_address;
+	char **debuginfo_path;
+};
+struct dw_thread_callbacks {
+	pid_t (*next_thread)(Dwfl *, void *, void **);
+	bool (*get_thread)(Dwfl *, pid_t, void *, void **);
+	bool (*memory_read)(Dwfl *, uint64_t, uint64_t *, void *);
+	bool (*set_initial_registers)(Dwfl_Thread *, void *);
+	void (*detach)(Dwfl *, void *);
+	void (*thread_detach)(Dwfl_Thread *, void *);
+};
+
+/* X(result, name, arguments) */
+#define DW_FUNCTIONS(X)                                                                            \
+	X(Dwfl *, dwfl_begin, (const struct dw_callbacks *))                                       \
+	X(void, dwfl_end, (Dwfl *))                                                                \
+	X(void, dwfl_report_begin, (Dwfl *))                                                       \
+	X(Dwfl_Module *, dwfl_report_elf,                                                          \
+	  (Dwfl *, const char *, const char *, int, uint64_t, bool))                               \
+	X(int, dwfl_report_end, (Dwfl *, void *, void *))                                          \
+	X(bool, dwfl_attach_state,                                                                 \
+	  (Dwfl *, void *, pid_t, const struct dw_thread_callbacks *, void *))                     \
+	X(int, dwfl_getthread_frames, (Dwfl *, pid_t, int (*)(Dwfl_Frame *, void *), void *))      \
+	X(bool, dwfl_frame_pc, (Dwfl_Frame *, uint64_t *, bool *))                                 \
+	X(bool, dwfl_thread_state_registers, (Dwfl_Thread *, int, unsigned, const uint64_t *))     \
+	X(Dwfl_Module *, dwfl_addrmodule, (Dwfl *, uint64_t))                                      \
+	X(const char *, dwfl_module_addrname, (Dwfl_Module *, uint64_t))                           \
+	X(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module *, uint64_t))                              \
+	X(const char *, dwfl_lineinfo,                                                             \
+	  (Dwfl_Line *, uint64_t *, int *, int *, uint64_t *, uint64_t *))
+
+struct dw {
+#define X(result, name, arguments) result(*name) arguments;
+	DW_FUNCTIONS(X)
+#undef X
+	struct dw_callbacks callbacks;
+};
+
+/* The library, or NULL where there is none. */
+const struct dw *dw_open(void);
+
+#endif

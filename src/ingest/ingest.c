@@ -1,0 +1,366 @@
+/* ingest.c - reads a run: two passes over all records, then the trace is finished; see parts.h. */
+#include "ingest/ingest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/parts.h"
+#include "ingest/unwind.h"
+
+void ingest_list_add(struct ingest_list *list, const void *record)
+{
+	HWY_GROW(list->at, list->n, list->cap);
+	list->at[list->n++] = record;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------ */
+
+static void define_text(struct ingest_texts *texts, const struct rec_string *record)
+{
+	uint32_t *at = hwy_ids_put(&texts->at, record->head.value);
+	if (*at)
+		return;
+	HWY_GROW(texts->list, texts->n, texts->cap);
+	texts->list[texts->n++] = (struct ingest_text){.record = record};
+	*at = texts->n;
+}
+
+struct ingest_text *ingest_text_entry(struct ingest_process *process, uint32_t id)
+{
+	uint32_t at = id ? hwy_ids_get(&process->texts.at, id) : 0;
+	return at ? &process->texts.list[at - 1] : NULL;
+}
+
+uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t id)
+{
+	struct ingest_text *text = ingest_text_entry(process, id);
+	if (!text)
+		return 0;
+	if (!text->text)
+		text->text = 1 + hwy_text_id_n(in->b, text->record->text, text->record->length);
+	return text->text - 1;
+}
+
+/* ---- what is lost or said ---------------------------------------------------------------------- */
+
+void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char *source,
+		 uint32_t reason, uint64_t count, int64_t time)
+{
+	uint32_t at = hwy_new_drops(in->b);
+	struct hwy_drop *drop = &in->trace->drops[at];
+	drop->process = process;
+	drop->thread = thread;
+	drop->source = hwy_text_id(in->b, source);
+	drop->reason = reason;
+	drop->count = count < INT64_MAX ? (int64_t)count : INT64_MAX;
+	drop->to = time;
+}
+
+void ingest_say(struct ingest *in, int severity, int64_t process, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	uint32_t at = hwy_new_diagnostics(in->b);
+	struct hwy_diagnostic *said = &in->trace->diagnostics[at];
+	said->severity = severity;
+	said->process = process;
+	said->text = hwy_text_id(in->b, text);
+}
+
+/* Later than a year after the run's start, or earlier than a year before it, is no time of this run. */
+static const int64_t year = INT64_C(365) * 24 * 3600 * 1000000000;
+
+bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row)
+{
+	if (start <= 0 || start - in->epoch > year || in->epoch - start > year) {
+		in->no_time++;
+		return false;
+	}
+	duration = duration < 0 ? 0 : duration > year ? 0 : duration;
+	if (start + duration < in->cut) {
+		in->old++;
+		return false;
+	}
+	row->v[HWY_START] = start - in->epoch;
+	row->v[HWY_DUR] = duration;
+	return true;
+}
+
+/* ---- processes --------------------------------------------------------------------------------- */
+
+static uint32_t process_of(struct ingest *in, const struct rec_chunk *chunk)
+{
+	bool fresh;
+	uint32_t *at = hwy_map_put(&in->process_of,
+				   hwy_mix(chunk->process) ^ (uint64_t)chunk->pid << 32, &fresh);
+	if (fresh) {
+		*at = in->n_processes;
+		HWY_GROW(in->processes, in->n_processes, in->cap_processes);
+		in->processes[in->n_processes++] = (struct ingest_process){
+			.pid = chunk->pid,
+			.identity = chunk->process,
+			.record = UINT32_MAX,
+			.start = HWY_NONE,
+			.end = HWY_NONE,
+		};
+	}
+	return *at;
+}
+
+static struct ingest_process *owner(struct ingest *in, const struct spool_chunk *chunk)
+{
+	return chunk->process == UINT32_MAX ? &in->run : &in->processes[chunk->process];
+}
+
+/* ---- first pass: definitions ------------------------------------------------------------------- */
+
+static void note_with_owner(struct ingest_list *list, struct ingest_list *owners,
+			    const struct rec_head *record, const struct spool_chunk *chunk)
+{
+	ingest_list_add(list, record);
+	ingest_list_add(owners, chunk);
+}
+
+static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
+{
+	struct hwy_shape shape = {
+		.grid_x = record->grid[0],
+		.grid_y = record->grid[1],
+		.grid_z = record->grid[2],
+		.block_x = record->block[0],
+		.block_y = record->block[1],
+		.block_z = record->block[2],
+		.cluster_x = record->cluster[0],
+		.cluster_y = record->cluster[1],
+		.cluster_z = record->cluster[2],
+		.registers = record->registers,
+		.static_shared = record->static_shared,
+		.dynamic_shared = record->dynamic_shared,
+		.executed_shared = record->executed_shared,
+		.local_per_thread = record->local_per_thread,
+		.local_total = record->local_total,
+	};
+	return hwy_add_shape(in->b, &shape);
+}
+
+static void define(struct ingest *in, struct ingest_process *process,
+		   const struct rec_head *record, const struct spool_chunk *chunk)
+{
+	switch (record->type) {
+	case REC_STRING: define_text(&process->texts, (const void *)record); break;
+	case REC_SHAPE:
+		*hwy_ids_put(&process->shapes, record->value) =
+			1 + shape_of(in, (const void *)record);
+		break;
+	case REC_CODE:
+		ingest_list_add(&process->code, record);
+		*hwy_ids_put(&process->codes, record->value) = process->code.n;
+		break;
+	case REC_PROCESS: process->said = (const void *)record; break;
+	case REC_EXIT:
+		process->end = ((const struct rec_time *)record)->time;
+		process->exited = true;
+		process->execed = record->flags & 1;
+		break;
+	case REC_THREAD: ingest_list_add(&process->threads, record); break;
+	case REC_MODULE: ingest_list_add(&process->modules, record); break;
+	case REC_DEVICE: ingest_list_add(&process->devices, record); break;
+	case REC_CONTEXT: ingest_list_add(&process->contexts, record); break;
+	case REC_STREAM: ingest_list_add(&process->streams, record); break;
+	case REC_NAME: ingest_list_add(&process->names, record); break;
+	case REC_NOTE: note_with_owner(&in->notes, &in->note_of, record, chunk); break;
+	case REC_DROP: note_with_owner(&in->drops, &in->drop_of, record, chunk); break;
+	case REC_PROPERTY: note_with_owner(&in->properties, &in->property_of, record, chunk); break;
+	case REC_CLOCK: ingest_list_add(&in->clocks, record); break;
+	case REC_STATUS: ingest_list_add(&in->statuses, record); break;
+	case REC_PYTHON_STACK:
+	case REC_NATIVE_STACK: stacks_note(in, process, (const void *)record); break;
+	case REC_EVENT: waits_want(in, process, (const void *)record); break;
+	default: break;
+	}
+}
+
+/* When a record happened to end; 0 for those that tell no time. */
+static int64_t end_of(const struct rec_head *record)
+{
+	switch (record->type) {
+	case REC_API:
+	case REC_KERNEL:
+	case REC_COPY:
+	case REC_FILL:
+	case REC_GRAPH:
+	case REC_SYNC:
+	case REC_EVENT:
+	case REC_OVERHEAD: {
+		const struct rec_api *timed = (const void *)record;
+		return timed->start > 0 && timed->duration > 0 && timed->duration < year
+			       ? timed->start + timed->duration
+			       : timed->start;
+	}
+	case REC_MEMORY:
+	case REC_PUSH:
+	case REC_POP:
+	case REC_RANGE_START:
+	case REC_RANGE_END:
+	case REC_MARK:
+	case REC_EXIT:
+	case REC_RECORDING: return ((const struct rec_time *)record)->time;
+	default: return 0;
+	}
+}
+static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
+		      offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
+		      offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
+		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
+		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
+	      "times stand in one place");
+
+/* The last word counts, whoever said it. */
+static void note_recording(struct ingest *in, const struct rec_time *record)
+{
+	if (record->time < in->recording_changed)
+		return;
+	in->recording_changed = record->time;
+	in->recording_end = record->head.value ? INT64_MAX : record->time;
+}
+
+static void read_definitions(struct ingest *in)
+{
+	for (uint32_t c = 0; c < in->spools.n_chunks; c++) {
+		struct spool_chunk *chunk = &in->spools.chunks[c];
+		chunk->process = chunk->at->pid == 0 ? UINT32_MAX : process_of(in, chunk->at);
+		struct ingest_process *process = owner(in, chunk);
+		struct spool_cursor cursor = spool_walk(chunk);
+		while (spool_next(&cursor)) {
+			const struct rec_head *record = cursor.record;
+			int64_t end = end_of(record);
+			if (end > process->last && end - in->epoch < year)
+				process->last = end;
+			process->events += record->type >= REC_API && record->type <= REC_MARK;
+			if (record->type == REC_RECORDING)
+				note_recording(in, (const void *)record);
+			else
+				define(in, process, record, chunk);
+		}
+		in->spools.damaged += cursor.damaged;
+		hwy_tell(in->progress, "reading", c, 3 * (uint64_t)in->spools.n_chunks);
+	}
+}
+
+/* ---- second pass: events ----------------------------------------------------------------------- */
+
+static void read_chunk(struct ingest *in, const struct spool_chunk *chunk)
+{
+	struct ingest_process *process = owner(in, chunk);
+	struct spool_cursor cursor = spool_walk(chunk);
+	while (spool_next(&cursor)) {
+		const struct rec_head *record = cursor.record;
+		switch (record->type) {
+		case REC_API:
+		case REC_KERNEL:
+		case REC_COPY:
+		case REC_FILL:
+		case REC_GRAPH:
+		case REC_MEMORY:
+		case REC_OVERHEAD: cuda_add(in, chunk->process, record); break;
+		case REC_SYNC:
+		case REC_EVENT: waits_add(in, process, record); break;
+		case REC_PUSH:
+		case REC_POP:
+		case REC_RANGE_START:
+		case REC_RANGE_END:
+		case REC_MARK:
+			nvtx_add(in, chunk->process, chunk->at->tid, (const void *)record);
+			break;
+		default: break;
+		}
+	}
+}
+
+static void read_events(struct ingest *in)
+{
+	uint32_t n = in->spools.n_chunks;
+	for (uint32_t c = 0; c < n; c++) {
+		const struct spool_chunk *chunk = &in->spools.chunks[c];
+		if (chunk->process == UINT32_MAX)
+			continue;
+		read_chunk(in, chunk);
+		if (c + 1 == n || in->spools.chunks[c + 1].file != chunk->file)
+			nvtx_file_ends(in, chunk->process, chunk->at->tid);
+		hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
+	}
+	nvtx_finish(in);
+	waits_finish(in);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
+/* Time 0 is when the parent started the run; without its page, when the first spool was opened. */
+static int64_t epoch_of(const struct spools *spools)
+{
+	if (spools->has_control && spools->control.started > 0)
+		return spools->control.started;
+	int64_t first = INT64_MAX;
+	for (uint32_t c = 0; c < spools->n_chunks; c++)
+		if (spools->chunks[c].at->opened > 0 && spools->chunks[c].at->opened < first)
+			first = spools->chunks[c].at->opened;
+	return first == INT64_MAX ? 0 : first;
+}
+
+static void settle_ends(struct ingest *in)
+{
+	for (uint32_t p = 0; p < in->n_processes; p++)
+		if (in->processes[p].last > in->run_end)
+			in->run_end = in->processes[p].last;
+	if (in->spools.has_control && in->spools.control.keep_s && in->run_end)
+		in->cut = in->run_end - (int64_t)in->spools.control.keep_s * 1000000000;
+}
+
+static void free_lists(struct ingest *in)
+{
+	struct ingest_list *lists[] = {&in->statuses,   &in->clocks,      &in->notes,
+				       &in->drops,      &in->properties,  &in->note_of,
+				       &in->drop_of,    &in->property_of};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		free(lists[i]->at);
+	for (uint32_t p = 0; p < in->n_processes; p++)
+		target_free(&in->processes[p]);
+	target_free(&in->run);
+	free(in->processes);
+	hwy_map_free(&in->process_of);
+	free(in->threads);
+	free(in->streams);
+	free(in->stacks);
+	spools_close(&in->spools);
+}
+
+struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *progress,
+			     struct hwy_err *err)
+{
+	struct ingest in = {
+		.progress = progress,
+		.cut = INT64_MIN,
+		.recording_end = INT64_MAX,
+		.run = {.record = UINT32_MAX, .start = HWY_NONE, .end = HWY_NONE},
+	};
+	if (!spools_open(&in.spools, directory, err)) {
+		spools_close(&in.spools);
+		return NULL;
+	}
+	in.b = hwy_builder_new();
+	in.trace = hwy_builder_trace(in.b);
+	in.epoch = epoch_of(&in.spools);
+	read_definitions(&in);
+	settle_ends(&in);
+	about_settle(&in);
+	target_settle(&in);
+	read_events(&in);
+	about_report(&in);
+	free_lists(&in);
+	return hwy_builder_finish(in.b, false);
+}

@@ -1,0 +1,169 @@
+/* parts.h - what the parts of the reader of runs share.
+ *
+ * Two passes over the records. The first notes definitions: ids are of a process and may be defined in any
+ * of its spools. Then who is who is settled (target.c). The second pass makes spans. Times become relative
+ * to the run's start ('epoch') where they leave a record.
+ */
+#ifndef HWY_INGEST_PARTS_H
+#define HWY_INGEST_PARTS_H
+
+#include "base/ids.h"
+#include "base/progress.h"
+#include "ingest/spools.h"
+#include "trace/builder.h"
+
+#define INGEST_NO_LANE UINT32_MAX
+
+struct ingest_texts { /* of a process: defined by pointer, interned when first used */
+	struct hwy_ids at; /* id -> index + 1 */
+	struct ingest_text {
+		const struct rec_string *record;
+		uint32_t text, symbol; /* plus one; 0: not asked for yet */
+	} * list;
+	uint32_t n, cap;
+};
+
+struct ingest_list { /* records to be looked at later */
+	const void **at;
+	uint32_t n, cap;
+};
+
+struct ingest_process { /* one image: after exec there is another */
+	uint32_t pid;
+	uint64_t identity; /* with pid */
+	uint32_t record;   /* in the trace; UINT32_MAX: nothing of it is worth one */
+	const struct rec_process *said;
+	const struct rec_status *status; /* as the parent saw it end */
+	int64_t start, end; /* HWY_NONE: not known */
+	int64_t last;       /* the last time seen in its records */
+	bool exited, execed;
+	struct ingest_process *becomes; /* this one is only its beginning */
+	uint64_t events;
+
+	struct ingest_texts texts;
+	struct hwy_ids shapes; /* id -> shape + 1 */
+	struct hwy_ids codes;  /* id -> index in 'code' + 1 */
+	struct ingest_list code;
+	struct ingest_list modules, devices, contexts, streams, names, threads;
+
+	struct hwy_map thread_of;  /* tid -> thread */
+	struct hwy_map device_of;  /* ordinal -> device + 1 */
+	struct hwy_map stream_of;  /* context, stream -> stream + 1 */
+	struct hwy_map stream_facts; /* context, stream -> index in 'streams' + 1 */
+	struct hwy_map parent_context; /* green context -> its parent + 1 */
+	struct hwy_map context_device; /* context -> the device's ordinal */
+	struct hwy_map null_streams; /* context, stream -> 1 */
+	struct hwy_map stream_names; /* stream -> text */
+	struct hwy_ids calls[2];   /* runtime, driver: cbid -> text + 1 */
+	struct hwy_map domains;    /* domain -> text + 1 */
+	struct hwy_map categories; /* domain, category -> text + 1 */
+	struct hwy_map stacks;     /* correlation -> index in ingest.stacks + 1 */
+	struct unwinder *unwinder;
+};
+
+struct ingest_thread { /* parallel to the trace's threads */
+	uint32_t process; /* of ours */
+	uint32_t api;     /* lane */
+	bool named;       /* by the program itself */
+};
+struct ingest_stream { /* parallel to the trace's streams */
+	uint32_t work, sync; /* lanes */
+};
+
+struct ingest_stack { /* what a call came from */
+	const struct rec_stack *python, *native;
+	uint32_t stack; /* in the trace, plus one; 0: none, or not made yet */
+	bool made;
+	uint32_t next; /* another thread's with the same correlation id, plus one */
+};
+
+struct ingest {
+	struct spools spools;
+	struct hwy_builder *b;
+	struct hwy_trace *trace; /* of the builder */
+	const struct hwy_progress *progress;
+	int64_t epoch;   /* what time 0 is on CLOCK_MONOTONIC */
+	int64_t run_end; /* the last time seen */
+	int64_t cut;     /* events that ended before are not kept (--keep); INT64_MIN: all are */
+	int64_t recording_changed; /* when recording last began or ended */
+	int64_t recording_end; /* when recording ended for good, or INT64_MAX */
+
+	struct ingest_process *processes;
+	uint32_t n_processes, cap_processes;
+	struct hwy_map process_of; /* pid, identity -> process */
+	struct ingest_process run; /* the parent's own spool */
+	struct ingest_list statuses, clocks;
+	struct ingest_list notes, drops, properties; /* with their processes: */
+	struct ingest_list note_of, drop_of, property_of;
+
+	struct ingest_thread *threads;
+	uint32_t cap_threads;
+	struct ingest_stream *streams;
+	uint32_t cap_streams;
+	uint32_t host;
+
+	struct ingest_stack *stacks;
+	uint32_t n_stacks, cap_stacks;
+
+	struct hwy_row rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
+	uint64_t no_time; /* events without a time, or with one that cannot be */
+	uint64_t old;     /* left out by --keep */
+	struct cuda_waits *waits;
+	struct nvtx_state *nvtx;
+};
+
+/* ---- ingest.c ---- */
+
+void ingest_list_add(struct ingest_list *list, const void *record);
+/* The text of a process's string id; 0 for none and for ids nobody defined. */
+uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t id);
+struct ingest_text *ingest_text_entry(struct ingest_process *process, uint32_t id);
+void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char *source,
+		 uint32_t reason, uint64_t count, int64_t time);
+void ingest_say(struct ingest *in, int severity, int64_t process, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* START and DUR on the report's clock; false when the span is to be left out. */
+bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);
+
+/* ---- target.c: who is who ---- */
+
+void target_settle(struct ingest *in); /* after the first pass */
+/* Words joined by NUL as one line, quoted where a shell would split them. */
+uint32_t target_command(struct ingest *in, const struct rec_string *words);
+void target_free(struct ingest_process *process);
+uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
+uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);
+/* The stream of a record; 'number' UINT32_MAX: none in particular. */
+uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32_t device,
+		       uint32_t context, uint32_t number);
+uint32_t target_work_lane(struct ingest *in, uint32_t stream);
+uint32_t target_sync_lane(struct ingest *in, uint32_t stream);
+
+/* ---- about.c: the machine, the run, what the collectors said ---- */
+
+void about_settle(struct ingest *in); /* before target_settle: the host */
+void about_report(struct ingest *in); /* last */
+
+/* ---- cuda.c: calls and device work; waits.c: syncs and events ---- */
+
+void cuda_add(struct ingest *in, uint32_t process, const struct rec_head *record);
+void waits_add(struct ingest *in, struct ingest_process *process, const struct rec_head *record);
+void waits_note_call(struct ingest *in, const struct ingest_process *process,
+		     const struct rec_api *call);
+void waits_want(struct ingest *in, struct ingest_process *process, const struct rec_sync *event);
+void waits_finish(struct ingest *in);
+
+/* ---- nvtx.c ---- */
+
+void nvtx_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_range *record);
+void nvtx_file_ends(struct ingest *in, uint32_t process, uint32_t tid);
+void nvtx_finish(struct ingest *in);
+
+/* ---- stacks.c ---- */
+
+void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record);
+/* The trace's stack of a call, plus one; 0: none. tid 0: whatever thread. */
+uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
+		   uint32_t correlation);
+
+#endif

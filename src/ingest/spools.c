@@ -1,0 +1,241 @@
+/* spools.c - see spools.h.
+ *
+ * A spool comes from a process that may have been killed, or have gone mad: nothing in it is believed. A
+ * chunk with a bad header is left out; in a chunk, records are read up to the first whose length is
+ * impossible. Both are counted.
+ */
+#include "ingest/spools.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* ---- records ---------------------------------------------------------------------------------- */
+
+/* Bytes of a record without its variable part; 0: not known to this version. */
+static const uint16_t least_bytes[REC_TYPES] = {
+	[REC_STRING] = offsetof(struct rec_string, text),
+	[REC_SHAPE] = sizeof(struct rec_shape),
+	[REC_CODE] = offsetof(struct rec_code, table),
+	[REC_PROCESS] = sizeof(struct rec_process),
+	[REC_EXIT] = sizeof(struct rec_time),
+	[REC_THREAD] = sizeof(struct rec_name),
+	[REC_MODULE] = sizeof(struct rec_module),
+	[REC_DEVICE] = sizeof(struct rec_device),
+	[REC_CONTEXT] = sizeof(struct rec_context),
+	[REC_STREAM] = sizeof(struct rec_stream),
+	[REC_API] = sizeof(struct rec_api),
+	[REC_KERNEL] = sizeof(struct rec_work),
+	[REC_COPY] = sizeof(struct rec_work),
+	[REC_FILL] = sizeof(struct rec_work),
+	[REC_GRAPH] = sizeof(struct rec_work),
+	[REC_SYNC] = sizeof(struct rec_sync),
+	[REC_EVENT] = sizeof(struct rec_sync),
+	[REC_MEMORY] = sizeof(struct rec_memory),
+	[REC_OVERHEAD] = sizeof(struct rec_overhead),
+	/* of one slot where there is no more to say */
+	[REC_PUSH] = offsetof(struct rec_range, color),
+	[REC_POP] = offsetof(struct rec_range, color),
+	[REC_RANGE_START] = offsetof(struct rec_range, color),
+	[REC_RANGE_END] = offsetof(struct rec_range, color),
+	[REC_MARK] = offsetof(struct rec_range, color),
+	[REC_NAME] = sizeof(struct rec_naming),
+	[REC_PYTHON_STACK] = sizeof(struct rec_stack),
+	[REC_NATIVE_STACK] = sizeof(struct rec_stack),
+	[REC_NOTE] = offsetof(struct rec_string, text),
+	[REC_DROP] = sizeof(struct rec_drop),
+	[REC_CLOCK] = sizeof(struct rec_clock),
+	[REC_RECORDING] = sizeof(struct rec_time),
+	[REC_PROPERTY] = offsetof(struct rec_string, text),
+	[REC_STATUS] = sizeof(struct rec_status),
+};
+
+/* Bytes that follow the fixed part, by what the record says itself. Its fixed part is there. */
+static uint64_t rest_of(const struct rec_head *head)
+{
+	switch (head->type) {
+	case REC_STRING:
+	case REC_NOTE:
+	case REC_PROPERTY: return ((const struct rec_string *)head)->length;
+	case REC_CODE: return ((const struct rec_code *)head)->table_length;
+	case REC_PYTHON_STACK:
+		return ((const struct rec_stack *)head)->count * (uint64_t)sizeof(struct rec_frame);
+	case REC_NATIVE_STACK:
+		return ((const struct rec_stack *)head)->count +
+		       (uint64_t)REC_STACK_REGS * sizeof(uint64_t);
+	default: return 0;
+	}
+}
+
+struct spool_cursor spool_walk(const struct spool_chunk *chunk)
+{
+	return (struct spool_cursor){
+		.chunk = chunk,
+		.next = sizeof(struct rec_chunk) / REC_SLOT,
+	};
+}
+
+bool spool_next(struct spool_cursor *cursor)
+{
+	const struct spool_chunk *chunk = cursor->chunk;
+	while (cursor->next < chunk->used) {
+		const struct rec_head *head =
+			(const void *)((const char *)chunk->at + (size_t)cursor->next * REC_SLOT);
+		if (head->slots == 0 || head->slots > chunk->used - cursor->next) {
+			cursor->damaged++;
+			break; /* there is no telling where the next one begins */
+		}
+		cursor->next += head->slots;
+		if (head->type == REC_NONE || head->type >= REC_TYPES || !least_bytes[head->type])
+			continue;
+		uint64_t bytes = (uint64_t)head->slots * REC_SLOT;
+		if (bytes >= least_bytes[head->type] &&
+		    bytes - least_bytes[head->type] >= rest_of(head)) {
+			cursor->record = head;
+			return true;
+		}
+		cursor->damaged++;
+	}
+	cursor->next = chunk->used;
+	return false;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static bool is_empty(const struct rec_chunk *chunk)
+{
+	static const struct rec_chunk nothing;
+	return memcmp(chunk, &nothing, sizeof nothing) == 0;
+}
+
+/* The chunks of the file just added. */
+static void find_chunks(struct spools *spools)
+{
+	const struct spool_file *file = &spools->files[spools->n_files - 1];
+	for (size_t from = 0; file->size - from >= sizeof(struct rec_chunk); from += REC_CHUNK_BYTES) {
+		const struct rec_chunk *at = (const void *)((const char *)file->at + from);
+		size_t room = file->size - from < REC_CHUNK_BYTES ? file->size - from
+								  : REC_CHUNK_BYTES;
+		/* Whatever was written before 'used' was stored is seen after it is read. */
+		uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&at->used,
+						     memory_order_acquire);
+		if (at->magic != REC_MAGIC || at->version != REC_VERSION ||
+		    used > room / REC_SLOT) {
+			spools->damaged += !is_empty(at);
+		} else if (used > sizeof *at / REC_SLOT || at->dropped) {
+			HWY_GROW(spools->chunks, spools->n_chunks, spools->cap_chunks);
+			spools->chunks[spools->n_chunks++] =
+				(struct spool_chunk){at, used, spools->n_files - 1, 0};
+			spools->bytes += (uint64_t)used * REC_SLOT;
+		}
+		if (file->size - from < REC_CHUNK_BYTES)
+			return;
+	}
+}
+
+static int by_index(const void *left, const void *right)
+{
+	const struct spool_chunk *a = left, *b = right;
+	return a->at->index < b->at->index ? -1 : a->at->index > b->at->index;
+}
+
+/* A file that cannot be read is as good as damaged. */
+static void add_file(struct spools *spools, int directory, const char *name)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat about;
+	if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+		spools->damaged++;
+	} else if (about.st_size >= (off_t)sizeof(struct rec_chunk)) {
+		void *at = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, fd, 0);
+		if (at == MAP_FAILED) {
+			spools->damaged++;
+		} else {
+			HWY_GROW(spools->files, spools->n_files, spools->cap_files);
+			spools->files[spools->n_files++] =
+				(struct spool_file){at, (size_t)about.st_size};
+			uint32_t first = spools->n_chunks;
+			find_chunks(spools);
+			if (spools->n_chunks > first)
+				qsort(spools->chunks + first, spools->n_chunks - first,
+				      sizeof *spools->chunks, by_index);
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool is_spool(const char *name)
+{
+	size_t n = strlen(name);
+	return n > 6 && strcmp(name + n - 6, ".spool") == 0;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	return strverscmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Spools in the order of their names, so that equal runs give equal traces. */
+static void add_files(struct spools *spools, DIR *listing)
+{
+	char **names = NULL;
+	uint32_t n = 0, cap = 0;
+	for (const struct dirent *entry; (entry = readdir(listing));) {
+		if (!is_spool(entry->d_name))
+			continue;
+		HWY_GROW(names, n, cap);
+		names[n++] = hwy_copy(entry->d_name, strlen(entry->d_name) + 1);
+	}
+	if (n)
+		qsort(names, n, sizeof *names, by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		add_file(spools, dirfd(listing), names[i]);
+		free(names[i]);
+	}
+	free(names);
+}
+
+static void read_control(struct spools *spools, int directory)
+{
+	struct rec_control *control = &spools->control;
+	int fd = openat(directory, "control", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	spools->has_control = read(fd, control, sizeof *control) == (ssize_t)sizeof *control &&
+			      control->magic == REC_MAGIC && control->version == REC_VERSION;
+	close(fd);
+}
+
+bool spools_open(struct spools *spools, const char *directory, struct hwy_err *err)
+{
+	*spools = (struct spools){0};
+	DIR *listing = opendir(directory);
+	if (!listing)
+		return hwy_fail(err, "%s: %s", directory, strerror(errno));
+	read_control(spools, dirfd(listing));
+	add_files(spools, listing);
+	closedir(listing);
+	if (!spools->has_control && spools->n_files == 0)
+		return hwy_fail(err, "%s: not a run directory: no control page and no spool",
+				directory);
+	return true;
+}
+
+void spools_close(struct spools *spools)
+{
+	for (uint32_t i = 0; i < spools->n_files; i++)
+		munmap((void *)(uintptr_t)spools->files[i].at, spools->files[i].size);
+	free(spools->files);
+	free(spools->chunks);
+	*spools = (struct spools){0};
+}

@@ -1,0 +1,177 @@
+/* stacks.c - what a call came from: Python and native frames as one stack of the trace.
+ *
+ * Innermost first. Where there are Python frames, the native ones are kept from the call outwards to the
+ * interpreter, and the Python frames follow; what of the interpreter's own machinery lies between is left
+ * out. Stack memory is unwound here and goes no further.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/parts.h"
+#include "ingest/python.h"
+#include "ingest/unwind.h"
+
+enum { MOST_FRAMES = UNWIND_FRAMES + REC_MAX_FRAMES };
+
+struct frames {
+	uint32_t at[MOST_FRAMES]; /* in the trace, innermost first */
+	uint32_t n;
+};
+
+void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record)
+{
+	uint32_t *head = hwy_map_put(&process->stacks, record->correlation, NULL);
+	uint32_t at = *head;
+	struct ingest_stack *stack = NULL;
+	while (at && !stack) {
+		struct ingest_stack *one = &in->stacks[at - 1];
+		const struct rec_stack *known = one->python ? one->python : one->native;
+		if (known->tid == record->tid)
+			stack = one;
+		at = one->next;
+	}
+	if (!stack) {
+		HWY_GROW(in->stacks, in->n_stacks, in->cap_stacks);
+		stack = &in->stacks[in->n_stacks++];
+		*stack = (struct ingest_stack){.next = *head};
+		*head = in->n_stacks;
+	}
+	if (record->head.type == REC_PYTHON_STACK)
+		stack->python = record;
+	else
+		stack->native = record;
+}
+
+/* ---- native ------------------------------------------------------------------------------------ */
+
+static struct unwinder *unwinder_of(struct ingest *in, struct ingest_process *process)
+{
+	if (process->unwinder)
+		return process->unwinder;
+	process->unwinder = unwind_open();
+	for (uint32_t i = 0; i < process->modules.n; i++) {
+		const struct rec_module *module = process->modules.at[i];
+		uint32_t path = ingest_text(in, process, module->path);
+		unwind_add_module(process->unwinder, module, hwy_str(in->trace, path));
+	}
+	return process->unwinder;
+}
+
+static uint32_t text_or_none(struct ingest *in, const char *text)
+{
+	return text ? hwy_text_id(in->b, text) : 0;
+}
+
+static void add_native_frame(struct ingest *in, struct frames *frames,
+			     const struct unwind_place *place, uint64_t address)
+{
+	struct hwy_frame frame = {
+		.function = text_or_none(in, place->function),
+		.module = text_or_none(in, place->module),
+		.file = text_or_none(in, place->file),
+		.line = place->line,
+		/* Addresses differ from run to run: the place in the module does not. */
+		.address = (int64_t)(place->module ? place->offset : address),
+		.flags = place->function ? 0 : HWY_FRAME_UNRESOLVED,
+	};
+	if (frames->n < MOST_FRAMES)
+		frames->at[frames->n++] = hwy_add_frame(in->b, &frame);
+}
+
+/* Our own library, CUPTI and the injected rest stand between the call and us. */
+static bool is_recorder(const struct unwind_place *place)
+{
+	const char *name = place->module ? strrchr(place->module, '/') : NULL;
+	name = name ? name + 1 : place->module;
+	return name && (strncmp(name, "libheadway-collect", 18) == 0 ||
+			strncmp(name, "libcupti", 8) == 0);
+}
+
+static void add_native(struct ingest *in, struct ingest_process *process,
+		       const struct rec_stack *record, bool has_python, struct frames *frames)
+{
+	uint64_t addresses[UNWIND_FRAMES];
+	struct unwinder *unwinder = unwinder_of(in, process);
+	uint32_t n = unwind_stack(unwinder, record, addresses);
+	const struct unwind_place *places[UNWIND_FRAMES];
+	uint32_t end = n, first = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		places[i] = unwind_place(unwinder, addresses[i], i > 0);
+		if (has_python && places[i]->interpreter) {
+			end = i;
+			break;
+		}
+	}
+	/* Of the interpreter too: what calls into the extension module. */
+	while (has_python && end > 0 && end < n && places[end - 1]->module && places[end]->module &&
+	       strcmp(places[end - 1]->module, places[end]->module) == 0)
+		end--;
+	while (first < end && is_recorder(places[first]))
+		first++;
+	for (uint32_t i = first; i < end; i++)
+		add_native_frame(in, frames, places[i], addresses[i]);
+}
+
+/* ---- Python ------------------------------------------------------------------------------------ */
+
+static void add_python(struct ingest *in, struct ingest_process *process,
+		       const struct rec_stack *record, struct frames *frames)
+{
+	const struct rec_frame *list = (const void *)(record + 1);
+	for (uint32_t i = 0; i < record->count && i < REC_MAX_FRAMES; i++) {
+		uint32_t at = hwy_ids_get(&process->codes, list[i].code);
+		if (!at)
+			continue;
+		const struct rec_code *code = process->code.at[at - 1];
+		int line = python_line(code, list[i].offset);
+		uint32_t file = ingest_text(in, process, code->filename);
+		struct hwy_frame frame = {
+			.function = ingest_text(in, process, code->name),
+			.module = file,
+			.file = file,
+			.line = line > 0 ? line : code->first_line,
+			.flags = HWY_FRAME_PYTHON,
+		};
+		if (frames->n < MOST_FRAMES)
+			frames->at[frames->n++] = hwy_add_frame(in->b, &frame);
+	}
+}
+
+/* ---- together ---------------------------------------------------------------------------------- */
+
+static uint32_t make(struct ingest *in, struct ingest_process *process,
+		     const struct ingest_stack *stack)
+{
+	struct frames frames = {.n = 0};
+	bool has_python = stack->python && stack->python->count;
+	if (stack->native)
+		add_native(in, process, stack->native, has_python, &frames);
+	if (has_python)
+		add_python(in, process, stack->python, &frames);
+	int64_t parent = 0;
+	for (uint32_t i = frames.n; i-- > 0;)
+		parent = 1 + (int64_t)hwy_add_stack(in->b, (struct hwy_stack){
+								   .parent = parent,
+								   .frame = frames.at[i],
+							   });
+	return (uint32_t)parent;
+}
+
+uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
+		   uint32_t correlation)
+{
+	const uint32_t *head = process->stacks.count ? hwy_map_get(&process->stacks, correlation)
+						     : NULL;
+	for (uint32_t at = head ? *head : 0; at;) {
+		struct ingest_stack *stack = &in->stacks[at - 1];
+		const struct rec_stack *known = stack->python ? stack->python : stack->native;
+		if (tid == 0 || known->tid == tid) {
+			if (!stack->made)
+				stack->stack = make(in, process, stack);
+			stack->made = true;
+			return stack->stack;
+		}
+		at = stack->next;
+	}
+	return 0;
+}

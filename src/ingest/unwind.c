@@ -1,0 +1,373 @@
+/* unwind.c - see unwind.h.
+ *
+ * libdw follows the call frame information of the modules; where it is absent, frame pointers are followed.
+ * A loop asks the same thing thousands of times, so an unwound stack is kept with the places its return
+ * addresses were found in: another one that begins the same and has the same addresses in the same places
+ * was called the same way. x86-64 only, as the registers in the record are.
+ */
+#include "ingest/unwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "ingest/dw.h"
+#include "ingest/names.h"
+#include "ingest/symbols.h"
+
+enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* as they stand in the record */
+enum { NOT_FOUND = UINT16_MAX };
+
+struct module {
+	uint64_t bias, low, high;
+	char *path;
+	struct symbols *symbols;
+	bool opened;
+};
+
+struct memo { /* a stack that was unwound */
+	uint64_t registers[3]; /* rip, rsp, rbp */
+	uint32_t bytes, n;
+	uint64_t *addresses;
+	uint16_t *slots; /* where in the copy each stood, in words; the first stood in a register */
+	uint32_t next;   /* with the same hash, plus one */
+};
+
+struct unwinder {
+	struct module *modules;
+	uint32_t n_modules, cap_modules;
+	const struct dw *dw;
+	Dwfl *dwfl;
+	bool attached, refused;
+	const struct rec_stack *now; /* what libdw's callbacks read */
+	uint64_t *into;
+	uint32_t n_into;
+	struct hwy_map memo_of; /* hash -> index of memos plus one */
+	struct memo *memos;
+	uint32_t n_memos, cap_memos;
+	struct hwy_map place_of; /* address, caller -> index of places plus one */
+	struct unwind_place **places;
+	uint32_t n_places, cap_places;
+	struct hwy_arena texts;
+};
+
+struct unwinder *unwind_open(void)
+{
+	struct unwinder *u = hwy_zalloc(sizeof *u);
+	u->dw = dw_open();
+	return u;
+}
+
+void unwind_close(struct unwinder *u)
+{
+	if (!u)
+		return;
+	if (u->dwfl)
+		u->dw->dwfl_end(u->dwfl);
+	for (uint32_t i = 0; i < u->n_modules; i++) {
+		symbols_close(u->modules[i].symbols);
+		free(u->modules[i].path);
+	}
+	for (uint32_t i = 0; i < u->n_memos; i++) {
+		free(u->memos[i].addresses);
+		free(u->memos[i].slots);
+	}
+	for (uint32_t i = 0; i < u->n_places; i++)
+		free(u->places[i]);
+	free(u->modules);
+	free(u->memos);
+	free(u->places);
+	hwy_map_free(&u->memo_of);
+	hwy_map_free(&u->place_of);
+	hwy_arena_free(&u->texts);
+	free(u);
+}
+
+void unwind_add_module(struct unwinder *u, const struct rec_module *module, const char *path)
+{
+	if (module->size == 0 || module->base + module->size < module->base)
+		return;
+	HWY_GROW(u->modules, u->n_modules, u->cap_modules);
+	u->modules[u->n_modules++] = (struct module){
+		.bias = module->base,
+		.low = module->low,
+		.high = module->base + module->size,
+		.path = hwy_copy(path, strlen(path) + 1),
+	};
+}
+
+/* ---- modules ----------------------------------------------------------------------------------- */
+
+/* The last one that was told wins: an unloaded library may have left its place to another. */
+static struct module *module_at(struct unwinder *u, uint64_t address)
+{
+	for (uint32_t i = u->n_modules; i-- > 0;)
+		if (address >= u->modules[i].low && address < u->modules[i].high)
+			return &u->modules[i];
+	return NULL;
+}
+
+static void report_modules(struct unwinder *u)
+{
+	u->dwfl = u->dw->dwfl_begin(&u->dw->callbacks);
+	if (!u->dwfl)
+		return;
+	u->dw->dwfl_report_begin(u->dwfl);
+	for (uint32_t i = 0; i < u->n_modules; i++)
+		if (u->modules[i].path[0] == '/')
+			u->dw->dwfl_report_elf(u->dwfl, u->modules[i].path, u->modules[i].path, -1,
+					       u->modules[i].bias, true);
+	u->dw->dwfl_report_end(u->dwfl, NULL, NULL);
+}
+
+/* ---- libdw's questions ------------------------------------------------------------------------- */
+
+static const uint64_t *registers_of(const struct rec_stack *record)
+{
+	return (const uint64_t *)(record + 1);
+}
+
+static const uint8_t *copy_of(const struct rec_stack *record)
+{
+	return (const uint8_t *)(registers_of(record) + REC_STACK_REGS);
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *unwinder, void **thread)
+{
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = unwinder;
+	return 1;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *unwinder, void **thread)
+{
+	(void)dwfl;
+	(void)tid;
+	*thread = unwinder;
+	return true;
+}
+
+static bool memory_read(Dwfl *dwfl, uint64_t address, uint64_t *word, void *unwinder)
+{
+	(void)dwfl;
+	const struct unwinder *u = unwinder;
+	uint64_t from = registers_of(u->now)[RSP], bytes = u->now->count;
+	if (bytes < sizeof *word || address < from || address - from > bytes - sizeof *word)
+		return false;
+	memcpy(word, copy_of(u->now) + (address - from), sizeof *word);
+	return true;
+}
+
+static bool set_initial_registers(Dwfl_Thread *thread, void *unwinder)
+{
+	/* DWARF's numbers: 3 rbx, 6 rbp, 7 rsp, 12 to 15, 16 the return address: rip */
+	static const struct {
+		int dwarf, ours;
+	} map[] = {{3, RBX},  {6, RBP},  {7, RSP},  {12, R12},
+		   {13, R13}, {14, R14}, {15, R15}, {16, RIP}};
+	const struct unwinder *u = unwinder;
+	const uint64_t *registers = registers_of(u->now);
+	for (size_t i = 0; i < sizeof map / sizeof *map; i++)
+		if (!u->dw->dwfl_thread_state_registers(thread, map[i].dwarf, 1,
+							&registers[map[i].ours]))
+			return false;
+	return true;
+}
+
+static int take_frame(Dwfl_Frame *frame, void *unwinder)
+{
+	struct unwinder *u = unwinder;
+	uint64_t address;
+	bool is_activation;
+	if (!u->dw->dwfl_frame_pc(frame, &address, &is_activation) || address == 0 ||
+	    u->n_into == UNWIND_FRAMES)
+		return 1;
+	u->into[u->n_into++] = address;
+	return 0;
+}
+
+static uint32_t unwind_by_dwarf(struct unwinder *u, const struct rec_stack *record,
+				uint64_t *addresses)
+{
+	static const struct dw_thread_callbacks callbacks = {
+		.next_thread = next_thread,
+		.get_thread = get_thread,
+		.memory_read = memory_read,
+		.set_initial_registers = set_initial_registers,
+	};
+	u->now = record;
+	u->into = addresses;
+	u->n_into = 0;
+	if (!u->dw || u->refused)
+		return 0;
+	if (!u->dwfl)
+		report_modules(u);
+	if (u->dwfl && !u->attached)
+		u->attached = u->dw->dwfl_attach_state(u->dwfl, NULL, 1, &callbacks, u);
+	u->refused = !u->attached;
+	if (u->attached)
+		u->dw->dwfl_getthread_frames(u->dwfl, 1, take_frame, u);
+	return u->n_into;
+}
+
+/* ---- frame pointers ---------------------------------------------------------------------------- */
+
+static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct rec_stack *record,
+					uint64_t *addresses)
+{
+	uint64_t at = registers_of(record)[RBP], n = 0;
+	addresses[n++] = registers_of(record)[RIP];
+	u->now = record;
+	while (n < UNWIND_FRAMES) {
+		uint64_t next, caller;
+		if (!memory_read(NULL, at, &next, u) || !memory_read(NULL, at + 8, &caller, u) ||
+		    !module_at(u, caller - 1))
+			break;
+		addresses[n++] = caller;
+		if (next <= at)
+			break;
+		at = next;
+	}
+	return (uint32_t)n;
+}
+
+/* ---- stacks that were seen before -------------------------------------------------------------- */
+
+static uint64_t memo_hash(const struct rec_stack *record)
+{
+	const uint64_t *registers = registers_of(record);
+	return hwy_mix(registers[RIP] ^ hwy_mix(registers[RSP])) ^ hwy_mix(registers[RBP]);
+}
+
+static bool memo_holds(const struct memo *memo, const struct rec_stack *record)
+{
+	const uint64_t *registers = registers_of(record);
+	const uint8_t *copy = copy_of(record);
+	if (memo->registers[0] != registers[RIP] || memo->registers[1] != registers[RSP] ||
+	    memo->registers[2] != registers[RBP] || memo->bytes != record->count)
+		return false;
+	for (uint32_t i = 1; i < memo->n; i++)
+		if (memcmp(copy + (size_t)memo->slots[i] * 8, &memo->addresses[i], 8) != 0)
+			return false;
+	return true;
+}
+
+/* Where the address stands in the copy, at 'from' words or later. */
+static uint16_t slot_of(const struct rec_stack *record, uint64_t address, uint32_t from)
+{
+	uint32_t words = record->count / 8 < NOT_FOUND ? record->count / 8 : NOT_FOUND;
+	for (uint32_t i = from; i < words; i++)
+		if (memcmp(copy_of(record) + (size_t)i * 8, &address, 8) == 0)
+			return (uint16_t)i;
+	return NOT_FOUND;
+}
+
+static void memo_add(struct unwinder *u, const struct rec_stack *record, uint64_t hash,
+		     const uint64_t *addresses, uint32_t n)
+{
+	uint16_t *slots = hwy_alloc((n + 1) * sizeof *slots);
+	uint32_t from = 0;
+	for (uint32_t i = 1; i < n; i++) {
+		slots[i] = slot_of(record, addresses[i], from);
+		if (slots[i] == NOT_FOUND) {
+			free(slots);
+			return;
+		}
+		from = slots[i] + 1u;
+	}
+	const uint64_t *registers = registers_of(record);
+	uint32_t *head = hwy_map_put(&u->memo_of, hash, NULL);
+	HWY_GROW(u->memos, u->n_memos, u->cap_memos);
+	u->memos[u->n_memos] = (struct memo){
+		.registers = {registers[RIP], registers[RSP], registers[RBP]},
+		.bytes = record->count,
+		.n = n,
+		.addresses = hwy_copy(addresses, (n + 1) * sizeof *addresses),
+		.slots = slots,
+		.next = *head,
+	};
+	*head = ++u->n_memos;
+}
+
+uint32_t unwind_stack(struct unwinder *u, const struct rec_stack *record,
+		      uint64_t addresses[UNWIND_FRAMES])
+{
+	uint64_t hash = memo_hash(record);
+	const uint32_t *head = hwy_map_get(&u->memo_of, hash);
+	for (uint32_t at = head ? *head : 0; at; at = u->memos[at - 1].next) {
+		const struct memo *memo = &u->memos[at - 1];
+		if (memo_holds(memo, record)) {
+			memcpy(addresses, memo->addresses, memo->n * sizeof *addresses);
+			return memo->n;
+		}
+	}
+	uint64_t found[UNWIND_FRAMES + 1] = {0};
+	uint32_t n = unwind_by_dwarf(u, record, found);
+	if (n < 2)
+		n = unwind_by_frame_pointer(u, record, found);
+	memo_add(u, record, hash, found, n);
+	memcpy(addresses, found, n * sizeof *addresses);
+	return n;
+}
+
+/* ---- places ------------------------------------------------------------------------------------ */
+
+static bool is_interpreter(const char *function)
+{
+	static const char *const names[] = {"_PyEval_EvalFrame", "PyEval_EvalFrame", "_TAIL_CALL_"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(function, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static const char *keep(struct unwinder *u, const char *text)
+{
+	return hwy_arena_text(&u->texts, text, strlen(text));
+}
+
+static void find_function(struct unwinder *u, struct module *module, uint64_t at,
+			  struct unwind_place *place)
+{
+	if (!module->opened)
+		module->symbols = symbols_open(module->path);
+	module->opened = true;
+	const char *name = module->symbols ? symbols_at(module->symbols, at - module->bias) : NULL;
+	Dwfl_Module *known = u->dwfl ? u->dw->dwfl_addrmodule(u->dwfl, at) : NULL;
+	if (!name && known) /* it looks into files of debug information too */
+		name = u->dw->dwfl_module_addrname(known, at);
+	if (name) {
+		char *demangled = names_demangle(name);
+		place->function = keep(u, demangled ? demangled : name);
+		place->interpreter = is_interpreter(name);
+		free(demangled);
+	}
+	Dwfl_Line *line = known ? u->dw->dwfl_module_getsrc(known, at) : NULL;
+	const char *file =
+		line ? u->dw->dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
+	place->file = file ? keep(u, file) : NULL;
+}
+
+const struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)
+{
+	uint64_t at = address - caller;
+	uint32_t *slot = hwy_map_put(&u->place_of, at, NULL);
+	if (*slot)
+		return u->places[*slot - 1];
+	struct unwind_place *place = hwy_zalloc(sizeof *place);
+	HWY_GROW(u->places, u->n_places, u->cap_places);
+	u->places[u->n_places++] = place;
+	*slot = u->n_places;
+	struct module *module = module_at(u, at);
+	if (module) {
+		place->module = module->path[0] ? module->path : NULL;
+		place->offset = at - module->bias;
+		if (u->dw && !u->dwfl)
+			report_modules(u);
+		find_function(u, module, at, place);
+	}
+	return place;
+}

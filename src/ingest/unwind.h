@@ -1,0 +1,34 @@
+/* unwind.h - from registers and a copy of the stack to frames with names. */
+#ifndef HWY_INGEST_UNWIND_H
+#define HWY_INGEST_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+enum { UNWIND_FRAMES = 64 };
+
+struct unwind_place { /* what is at an address; texts live as long as the unwinder */
+	const char *function; /* demangled; NULL: not known */
+	const char *module;   /* path; NULL: in none */
+	const char *file;     /* source; NULL: not known */
+	int line;
+	uint64_t offset; /* of the address in the module */
+	bool interpreter; /* the loop of CPython */
+};
+
+struct unwinder; /* of one process */
+
+struct unwinder *unwind_open(void);
+void unwind_close(struct unwinder *unwinder); /* NULL is fine */
+void unwind_add_module(struct unwinder *unwinder, const struct rec_module *module,
+		       const char *path);
+
+/* Addresses from the innermost on (return addresses, but for the first); at most UNWIND_FRAMES. */
+uint32_t unwind_stack(struct unwinder *unwinder, const struct rec_stack *record,
+		      uint64_t addresses[UNWIND_FRAMES]);
+/* 'caller': the address is a return address, the call is before it. */
+const struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool caller);
+
+#endif

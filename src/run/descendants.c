@@ -1,0 +1,78 @@
+/* descendants.c - the processes that came from us, as /proc tells. */
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/run.h"
+
+struct process {
+	pid_t pid, parent;
+	bool ours;
+};
+
+/* "PID (NAME) STATE PARENT …"; the name may hold anything, so the last ')' ends it. */
+static pid_t parent_of(const char *pid)
+{
+	char path[64], line[512];
+	int parent = 0;
+	snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	size_t n = fread(line, 1, sizeof line - 1, file);
+	fclose(file);
+	line[n] = '\0';
+	const char *end = strrchr(line, ')');
+	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static struct process *list_all(uint32_t *n)
+{
+	struct process *list = NULL;
+	uint32_t cap = 0;
+	*n = 0;
+	DIR *proc = opendir("/proc");
+	for (const struct dirent *entry; proc && (entry = readdir(proc));) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		HWY_GROW(list, *n, cap);
+		list[(*n)++] = (struct process){
+			.pid = (pid_t)strtol(entry->d_name, NULL, 10),
+			.parent = parent_of(entry->d_name),
+		};
+	}
+	if (proc)
+		closedir(proc);
+	return list;
+}
+
+static bool is_ours(const struct process *list, uint32_t n, pid_t pid)
+{
+	if (pid == getpid())
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i].pid == pid)
+			return list[i].ours;
+	return false;
+}
+
+void descendants_signal(int number)
+{
+	uint32_t n;
+	struct process *list = list_all(&n);
+	for (bool more = true; more;) { /* children may be listed before their parents */
+		more = false;
+		for (uint32_t i = 0; i < n; i++)
+			if (!list[i].ours && list[i].parent > 1 && is_ours(list, n, list[i].parent))
+				more = list[i].ours = true;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i].ours)
+			kill(list[i].pid, number);
+	free(list);
+}

@@ -1,0 +1,45 @@
+/* environment.c - what the program's environment has more than ours. Called in the child, before exec. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/run.h"
+
+/* In front of what is there: ours must see the program's calls before others that stand in for them. */
+static void preload(const char *library)
+{
+	const char *old = getenv("LD_PRELOAD");
+	if (!old || !*old) {
+		setenv("LD_PRELOAD", library, 1);
+		return;
+	}
+	char *both = hwy_alloc(strlen(library) + strlen(old) + 2);
+	stpcpy(stpcpy(stpcpy(both, library), ":"), old);
+	setenv("LD_PRELOAD", both, 1);
+	free(both);
+}
+
+void environment_set(const struct run *run, const struct run_settings *settings)
+{
+	if (settings->fresh_environment)
+		clearenv();
+	for (char *const *at = settings->variables; at && *at; at++) {
+		char *variable = hwy_copy(*at, strlen(*at) + 1);
+		char *equals = strchr(variable, '=');
+		if (equals) {
+			*equals = '\0';
+			setenv(variable, equals + 1, 1);
+		}
+		free(variable);
+	}
+	if (!run->directory)
+		return;
+	const struct rec_control *control = run->control;
+	preload(control->library);
+	setenv("HEADWAY_RUN", run->directory, 1);
+	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
+		setenv("CUDA_INJECTION64_PATH", control->library, 1);
+	if ((control->traces & REC_TRACE_NVTX) || control->capture == REC_CAPTURE_NVTX ||
+	    control->steps)
+		setenv("NVTX_INJECTION64_PATH", control->library, 1);
+}

@@ -1,0 +1,24 @@
+/* journal.h - the parent's own spool: what it knows about the run and the machine. */
+#ifndef HWY_RUN_JOURNAL_H
+#define HWY_RUN_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct journal;
+
+/* NULL when the file cannot be made. */
+struct journal *journal_open(const char *directory);
+void journal_close(struct journal *journal); /* NULL is fine, here and below */
+
+void journal_property(struct journal *journal, const char *name, const char *value, size_t length);
+void journal_note(struct journal *journal, int severity, const char *text);
+void journal_status(struct journal *journal, uint32_t pid, int status, int64_t time);
+void journal_recording(struct journal *journal, bool on, int64_t time);
+void journal_clock(struct journal *journal);
+
+/* machine.c: host, CPU, kernel, operating system, driver. */
+void journal_machine(struct journal *journal);
+
+#endif

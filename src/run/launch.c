@@ -1,0 +1,120 @@
+/* launch.c - starts the program.
+ *
+ * The child waits between fork and exec until its pid has been used (the output may be named after it). What
+ * it inherits is what it would have had without us: descriptors, signal mask and dispositions, the process
+ * group, so that the terminal's signals reach it directly.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+/* What run_wait takes instead of dying of it. */
+static sigset_t awaited_signals(void)
+{
+	static const int numbers[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,
+				      SIGHUP,  SIGUSR1, SIGUSR2};
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		sigaddset(&set, numbers[i]);
+	return set;
+}
+
+static void hide_output(void)
+{
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (nowhere < 0)
+		return;
+	dup2(nowhere, STDOUT_FILENO);
+	dup2(nowhere, STDERR_FILENO);
+}
+
+/* The child. Its last words, if exec fails, are errno. */
+static _Noreturn void become_program(const struct run *run, const struct run_settings *settings,
+				     int go, int failure)
+{
+	char word;
+	ssize_t n;
+	do
+		n = read(go, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(0); /* called off */
+	environment_set(run, settings);
+	if (settings->hide_output)
+		hide_output();
+	signal(SIGPIPE, settings->ignore_pipe ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &run->mask, NULL);
+	execvp(settings->program[0], settings->program);
+	int reason = errno;
+	n = write(failure, &reason, sizeof reason);
+	_exit(127);
+}
+
+bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err)
+{
+	int go[2], failure[2];
+	if (pipe2(go, O_CLOEXEC) != 0)
+		return hwy_fail(err, "cannot start the program: %s", strerror(errno));
+	if (pipe2(failure, O_CLOEXEC) != 0) {
+		close(go[0]);
+		close(go[1]);
+		return hwy_fail(err, "cannot start the program: %s", strerror(errno));
+	}
+	run->awaited = awaited_signals();
+	sigprocmask(SIG_BLOCK, &run->awaited, &run->mask);
+	if (!settings->wait_primary)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	run->pid = fork();
+	if (run->pid == 0) {
+		close(go[1]);
+		close(failure[0]);
+		become_program(run, settings, go[0], failure[1]);
+	}
+	int reason = errno;
+	close(go[0]);
+	close(failure[1]);
+	run->go = go[1];
+	run->failure = failure[0];
+	if (run->pid > 0)
+		return true;
+	close(run->go);
+	close(run->failure);
+	return hwy_fail(err, "cannot start the program: %s", strerror(reason));
+}
+
+static void reap(struct run *run)
+{
+	while (waitpid(run->pid, &run->status, 0) < 0 && errno == EINTR)
+		;
+	run->ended = true;
+}
+
+bool run_go(struct run *run, struct hwy_err *err)
+{
+	int reason = 0;
+	ssize_t n = write(run->go, "g", 1);
+	close(run->go);
+	do
+		n = read(run->failure, &reason, sizeof reason);
+	while (n < 0 && errno == EINTR);
+	close(run->failure);
+	if (n != (ssize_t)sizeof reason)
+		return true; /* exec closed the pipe */
+	reap(run);
+	return hwy_fail(err, "%s", strerror(reason));
+}
+
+void run_cancel(struct run *run)
+{
+	close(run->go);
+	close(run->failure);
+	reap(run);
+}

@@ -1,0 +1,60 @@
+/* library.c - where the collect library is.
+ *
+ * Beside the program as in the build folder, or in ../lib/headway as installed, or where HEADWAY_LIB says (the
+ * file, or its folder).
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/run.h"
+
+#define NAME "libheadway-collect.so"
+
+/* The real path of a file that can be read, or NULL. */
+static char *file_at(const char *folder, const char *rest)
+{
+	char path[PATH_MAX];
+	struct stat about;
+	if (snprintf(path, sizeof path, "%s%s", folder, rest) >= (int)sizeof path ||
+	    access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+		return NULL;
+	return realpath(path, NULL);
+}
+
+char *library_find(struct hwy_err *err)
+{
+	static const char *const places[] = {
+		"/" NAME,
+		"/../lib/headway/" NAME,
+		"/../lib64/headway/" NAME,
+		"/../lib/x86_64-linux-gnu/headway/" NAME,
+		"/../lib/aarch64-linux-gnu/headway/" NAME,
+	};
+	const char *told = getenv("HEADWAY_LIB");
+	if (told && *told) {
+		char *path = file_at(told, "");
+		path = path ? path : file_at(told, "/" NAME);
+		if (!path)
+			hwy_fail(err, "HEADWAY_LIB=%s: no " NAME " there", told);
+		return path;
+	}
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *path = NULL;
+	if (n > 0) {
+		self[n] = '\0';
+		*strrchr(self, '/') = '\0';
+		for (size_t i = 0; !path && i < sizeof places / sizeof *places; i++)
+			path = file_at(self, places[i]);
+	}
+	if (!path)
+		hwy_fail(err,
+			 NAME " is neither beside headway nor in ../lib/headway; HEADWAY_LIB can "
+			      "name it");
+	return path;
+}

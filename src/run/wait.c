@@ -1,0 +1,165 @@
+/* wait.c - while the program runs: what it is told and when, who is waited for, which signals go where.
+ *
+ * The terminal sends its signals to the program itself, which is in our process group; only those sent to us
+ * by another process are passed on. Neither ends us: there is a report to be made.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "run/journal.h"
+#include "run/run.h"
+
+/* How often the page is looked at while targets may change it (capture ranges). */
+static const int64_t look_every = 20 * 1000 * 1000;
+/* How long targets are given to hand over what CUPTI still holds, before they are killed or read. */
+static const int64_t settle_time = 400 * 1000 * 1000;
+
+static uint32_t load(uint32_t *field)
+{
+	return atomic_load((_Atomic uint32_t *)field);
+}
+
+static void store(uint32_t *field, uint32_t value)
+{
+	atomic_store((_Atomic uint32_t *)field, value);
+}
+
+/* ---- when recording begins and ends ------------------------------------------------------------ */
+
+static void end_recording(struct run *run, int64_t now)
+{
+	store(&run->control->recording, 0);
+	store(&run->control->finished, 1);
+	journal_recording(run->journal, false, now);
+	run->over = now;
+}
+
+/* Does what is due; yields when to look again (INT64_MAX: whenever something happens). */
+static int64_t follow_time(struct run *run, const struct run_settings *settings, int64_t now)
+{
+	if (!run->directory)
+		return INT64_MAX;
+	struct rec_control *control = run->control;
+	bool shared = control->capture != REC_CAPTURE_NONE || control->steps;
+	if (run->over)
+		return run->told ? INT64_MAX : run->over + settle_time;
+	if (load(&control->finished)) {
+		run->over = now;
+		return now + settle_time;
+	}
+	if (!run->begun && control->capture == REC_CAPTURE_NONE &&
+	    now - control->started >= settings->delay) {
+		run->begun = now;
+		store(&control->recording, 1);
+		journal_recording(run->journal, true, now);
+	} else if (!run->begun && load(&control->recording)) {
+		run->begun = now;
+	}
+	if (run->begun && settings->duration && now - run->begun >= settings->duration) {
+		run->expired = true;
+		end_recording(run, now);
+		return now + settle_time;
+	}
+	int64_t next = INT64_MAX;
+	if (!run->begun && control->capture == REC_CAPTURE_NONE)
+		next = control->started + settings->delay;
+	else if (run->begun && settings->duration)
+		next = run->begun + settings->duration;
+	return shared && next > now + look_every ? now + look_every : next;
+}
+
+/* ---- who has ended ----------------------------------------------------------------------------- */
+
+/* False when there is nobody left to wait for. */
+static bool reap_all(struct run *run, const struct run_settings *settings)
+{
+	for (;;) {
+		int status;
+		pid_t pid = waitpid(settings->wait_primary ? run->pid : -1, &status, WNOHANG);
+		if (pid == 0)
+			return true;
+		if (pid < 0)
+			return false;
+		if (!WIFEXITED(status) && !WIFSIGNALED(status))
+			continue;
+		journal_status(run->journal, (uint32_t)pid, status, run_now());
+		if (pid == run->pid) {
+			run->ended = true;
+			run->status = status;
+		}
+	}
+}
+
+/* ---- signals ----------------------------------------------------------------------------------- */
+
+/* True when it means: do not wait any longer. */
+static bool take_signal(const struct run *run, const siginfo_t *about)
+{
+	if (about->si_signo == SIGCHLD)
+		return false;
+	if (run->ended) /* only what it left behind is still there */
+		return true;
+	if (about->si_code <= 0) /* from a process; the kernel's went to the program as well */
+		kill(run->pid, about->si_signo);
+	return false;
+}
+
+static void wait_until(const struct run *run, int64_t when, siginfo_t *about)
+{
+	int64_t left = when == INT64_MAX ? INT64_MAX : when - run_now();
+	left = left < 0 ? 0 : left;
+	struct timespec time = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+	int number = when == INT64_MAX ? sigwaitinfo(&run->awaited, about)
+				       : sigtimedwait(&run->awaited, about, &time);
+	if (number < 0)
+		about->si_signo = 0;
+}
+
+/* The awaited signals that came and were not taken end nobody any more. */
+static void drop_pending(const struct run *run)
+{
+	struct timespec now = {0};
+	while (sigtimedwait(&run->awaited, NULL, &now) > 0 || errno == EINTR)
+		;
+}
+
+/* From here on signals end us as they do any command. */
+static enum run_event finish(struct run *run)
+{
+	if (run->directory) {
+		store(&run->control->finished, 1);
+		journal_clock(run->journal);
+	}
+	drop_pending(run);
+	sigprocmask(SIG_SETMASK, &run->mask, NULL);
+	return RUN_ENDED;
+}
+
+enum run_event run_wait(struct run *run, const struct run_settings *settings)
+{
+	for (;;) {
+		if (!reap_all(run, settings))
+			return finish(run);
+		int64_t now = run_now(), next = follow_time(run, settings, now);
+		if (run->over && !run->told && now >= run->over + settle_time) {
+			bool kills = settings->kill_signal && (settings->kill_at_end || run->expired);
+			run->told = true;
+			if (!kills)
+				return RUN_RECORDED;
+			descendants_signal(settings->kill_signal);
+			continue;
+		}
+		siginfo_t about = {0};
+		wait_until(run, next, &about);
+		if (about.si_signo && take_signal(run, &about))
+			return finish(run);
+	}
+}
+
+int run_exit_status(const struct run *run)
+{
+	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+}
