@@ -36,4 +36,11 @@ set_target_properties(collect_stacks PROPERTIES
 	OUTPUT_NAME headway-collect-stacks LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
 target_link_libraries(collect_stacks PRIVATE headway_plain)
 
+if(NVTX_INCLUDE_DIR)
+	add_library(collect_nvtx_library MODULE collect/variant/nvtx_library.c)
+	set_target_properties(collect_nvtx_library PROPERTIES
+		OUTPUT_NAME nvtx-library LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+	target_include_directories(collect_nvtx_library SYSTEM PRIVATE ${NVTX_INCLUDE_DIR})
+	target_link_libraries(collect_nvtx_library PRIVATE headway_plain)
+endif()
 include(mock.cmake)

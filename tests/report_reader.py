@@ -171,4 +171,5 @@ def main():
         place += blocks
 
 
-main()
+if __name__ == "__main__":
+    main()

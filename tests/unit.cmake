@@ -25,3 +25,22 @@ foreach(source IN LISTS unit_sources)
 	endif()
 	test_add(unit.${name} 300 ${name})
 endforeach()
+
+# The collector is no part of the library: its tests bring its sources along.
+target_sources(spool_test PRIVATE ${collect_sources})
+
+# And the same under ThreadSanitizer, which cannot be mixed with the others.
+include(CheckCSourceRuns)
+set(CMAKE_REQUIRED_FLAGS "-fsanitize=thread")
+check_c_source_runs("int main(void) { return 0; }" HEADWAY_HAS_TSAN)
+unset(CMAKE_REQUIRED_FLAGS)
+if(HEADWAY_HAS_TSAN)
+	add_executable(spool_test_tsan unit/spool_test.c ${collect_sources})
+	target_include_directories(spool_test_tsan SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIR})
+	target_compile_options(spool_test_tsan PRIVATE -fsanitize=thread -O1 -Wno-unused-parameter)
+	target_link_options(spool_test_tsan PRIVATE -fsanitize=thread)
+	target_link_libraries(spool_test_tsan PRIVATE headway_plain ${CMOCKA_LIBRARY})
+	test_add(unit.spool_test_tsan 300 spool_test_tsan)
+else()
+	summary_line("thread tests" "left out: ThreadSanitizer does not run here")
+endif()

@@ -187,7 +187,9 @@ static void process_exit(void)
 	nvtx_exit();
 	process_look_again(0);
 	spool_name_threads();
-	modules_scan();
+	if (process.generation ==
+	    1) /* a lock of the loader may have been held when this child was forked */
+		modules_scan();
 	put_clock();
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (record) {
@@ -219,7 +221,7 @@ static struct rec_control *map_control(const char *run)
 	return NULL;
 }
 
-static void join(struct rec_control *control, const char *run)
+static void register_process(struct rec_control *control, const char *run)
 {
 	strcpy(process.run, run);
 	alive = sys_memory(4096);
@@ -236,17 +238,26 @@ static void join(struct rec_control *control, const char *run)
 	pthread_atfork(NULL, NULL, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
+	process.joined = true;
+}
+
+bool process_join(const char *run)
+{
+	if (collect_control || run[0] != '/' || strlen(run) >= sizeof process.run)
+		return false;
+	struct rec_control *control = map_control(run);
+	if (!control || !spool_init())
+		return false;
+	register_process(control, run);
+	return true;
 }
 
 static __attribute__((constructor)) void process_begin(void)
 {
 	int saved = errno;
 	const char *run = getenv("HEADWAY_RUN");
-	if (run && run[0] == '/' && strlen(run) < sizeof process.run) {
-		struct rec_control *control = map_control(run);
-		if (control && spool_init())
-			join(control, run);
-	}
+	if (run)
+		process_join(run);
 	exec_init();
 	errno = saved;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct process {
+	bool joined; /* the program's own code may be running */
 	uint32_t pid;
 	uint32_t
 		generation; /* 1, and one more after each fork: ids defined in an older one are not ours */
@@ -15,6 +16,10 @@ struct process {
 
 /* Set by the constructor before collect_control is; changed in a forked child only. */
 extern struct process process;
+
+/* Makes the calling process one of the run in this directory, once. The constructor does it for the one that
+ * HEADWAY_RUN names. */
+bool process_join(const char *run);
 
 /* True in a child that still shares its parent's memory (vfork, posix_spawn): it has no place to record
  * to, and must change nothing. */

@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collect/collect.h"
@@ -36,6 +35,9 @@ enum {
 	MOST_STEPS = 4096,      /* frames looked at, shown or not */
 };
 
+/* An interpreter that is being loaded by another thread is seen before it is relocated. */
+static const int64_t settling = 20 * 1000 * 1000;
+
 struct code {
 	uintptr_t at;             /* of the code object */
 	uintptr_t filename, name; /* to tell it from another that was put there later */
@@ -47,6 +49,7 @@ static struct lock lock; /* guards all that is below, but 'thread_state' */
 
 /* Set last, when everything else is known; NULL: no Python yet. */
 static void *(*_Atomic thread_state)(void);
+static int64_t ready_at; /* when the interpreter may be called, see 'settling' */
 static struct python_layout layout;
 static bool unreadable;     /* the kernel does not let us read: no stacks */
 static uint32_t whole;      /* stacks that came out whole */
@@ -59,41 +62,40 @@ void python_after_fork(void)
 {
 	lock_give(&lock);
 	code_count = 0;
-	if (codes)
-		memset(codes, 0, CODES * sizeof *codes);
+	codes = NULL; /* left behind: to clear it would copy its pages */
 }
 
 /* ---- finding it --------------------------------------------------------------------------------- */
 
-static uint32_t version_of_text(const char *text)
+/* Nothing of the object is called: it may have been mapped just now, and not be relocated yet. */
+static uint32_t version_in(const struct dl_phdr_info *object)
 {
-	char *end;
-	unsigned long major = strtoul(text, &end, 10);
-	unsigned long minor = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
-	unsigned long micro = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
-	return (uint32_t)(major << 24 | (minor & 0xff) << 16 | (micro & 0xff) << 8 | 0xf0);
+	const unsigned long *number = symbols_find(object, "Py_Version"); /* from 3.11 on */
+	if (number)
+		return (uint32_t)*number;
+	return symbols_find(object, "PyModule_AddObjectRef") ? 0x030a00f0
+							     : 0; /* 3.10; micro unknown */
 }
 
 void python_look(const struct dl_phdr_info *object)
 {
+	static bool told;
 	if (atomic_load_explicit(&thread_state, memory_order_relaxed))
 		return;
 	void *get_state = symbols_find(object, "PyGILState_GetThisThreadState");
 	if (!get_state)
 		return;
-	const void *runtime = symbols_find(object, "_PyRuntime");
-	const unsigned long *number = symbols_find(object, "Py_Version"); /* from 3.11 on */
-	const char *(*text)(void);
-	*(void **)&text = symbols_find(object, "Py_GetVersion");
-	uint32_t version = number ? (uint32_t)*number : text ? version_of_text(text()) : 0;
-	if (!python_layout_of(version, runtime, &layout)) {
-		static bool said;
-		if (!said)
-			collect_note(2, "Python %u.%u: its stacks cannot be read", version >> 24,
+	uint32_t version = version_in(object);
+	if (!python_layout_of(version, symbols_find(object, "_PyRuntime"), &layout)) {
+		if (!told && version)
+			collect_note(2, "stacks of Python %u.%u cannot be read", version >> 24,
 				     version >> 16 & 0xff);
-		said = true;
+		else if (!told)
+			collect_note(2, "stacks of Python before 3.10 cannot be read");
+		told = true;
 		return;
 	}
+	ready_at = process.joined ? collect_now() + settling : 0;
 	void *(*function)(void);
 	*(void **)&function = get_state;
 	atomic_store_explicit(&thread_state, function, memory_order_release);
@@ -366,7 +368,7 @@ static void put_stack(enum rec_why why, int64_t start, uint32_t correlation,
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
-	void *state = get_state ? get_state() : NULL;
+	void *state = get_state && start >= ready_at ? get_state() : NULL;
 	if (!state || unreadable || !lock_take(&lock))
 		return;
 	if (!codes)

@@ -50,8 +50,6 @@ static struct spool closed; /* the thread is ending */
 static pthread_key_t key;
 static bool key_made;
 
-static bool pages_are_wiped; /* the kernel wipes spools in forked children (Linux 4.14) */
-
 static atomic_flag list_lock = ATOMIC_FLAG_INIT;
 static struct spool *list; /* under list_lock */
 
@@ -94,29 +92,33 @@ static void *file_map(struct spool *spool, struct spool_file *file, uint64_t off
 	do
 		failed = posix_fallocate(fd, (off_t)offset, (off_t)size);
 	while (failed == EINTR);
-	void *at = MAP_FAILED;
-	if (!failed)
-		at = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				     (long)offset);
+	void *at = failed ? NULL : sys_map(size, MAP_SHARED, fd, offset);
 	sys_close(fd);
-	if (at == MAP_FAILED)
+	if (!at)
 		return NULL;
 	if (sys_advise(at, size, MADV_POPULATE_WRITE) != 0 &&
 	    (errno == EFAULT || errno == ENOMEM)) {
 		sys_unmap(at, size);
 		return NULL;
 	}
-	if (pages_are_wiped)
+	if (spool->vanishes)
 		sys_advise(at, size, MADV_DONTFORK);
 	return at;
 }
 
-static void file_unmap(struct spool_file *file)
+/* Puts another chunk (or NULL) in the place of the present one, which is unmapped last: a signal handler that
+ * counts a drop at any moment in between finds one that is there. */
+static void file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t used,
+		      uint32_t limit)
 {
-	if (file->chunk)
-		sys_unmap(file->chunk, (size_t)file->limit * REC_SLOT);
-	file->chunk = NULL;
-	file->used = file->limit = 0;
+	struct rec_chunk *old = file->chunk;
+	size_t old_size = (size_t)file->limit * REC_SLOT;
+	file->chunk = chunk;
+	file->used = used;
+	file->limit = limit;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (old)
+		sys_unmap(old, old_size);
 }
 
 /* Ring: the chunk that was left longest ago, if that is longer than asked for; else a new one. */
@@ -142,9 +144,7 @@ static bool file_widen(struct spool *spool, struct spool_file *file)
 		file_map(spool, file, (uint64_t)file->position * REC_CHUNK_BYTES, REC_CHUNK_BYTES);
 	if (!whole)
 		return false;
-	sys_unmap(file->chunk, (size_t)file->limit * REC_SLOT);
-	file->chunk = whole;
-	file->limit = CHUNK_SLOTS;
+	file_swap(file, whole, file->used, CHUNK_SLOTS);
 	return true;
 }
 
@@ -172,11 +172,8 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 		.process = (uint64_t)process.start,
 	};
 	atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 2, memory_order_release);
-	file_unmap(file);
-	file->chunk = chunk;
+	file_swap(file, chunk, 2, (uint32_t)(size / REC_SLOT));
 	file->position = position;
-	file->used = 2;
-	file->limit = (uint32_t)(size / REC_SLOT);
 	return true;
 }
 
@@ -219,7 +216,6 @@ static void list_add(struct spool *spool)
 	if (list)
 		list->previous = spool;
 	list = spool;
-	spool->listed = true;
 	list_give();
 }
 
@@ -232,7 +228,6 @@ static void list_remove(struct spool *spool)
 		list = spool->next;
 	if (spool->next)
 		spool->next->previous = spool->previous;
-	spool->listed = false;
 	list_give();
 }
 
@@ -289,8 +284,8 @@ static void spool_close(struct spool *spool)
 	list_remove(spool);
 	atomic_signal_fence(memory_order_seq_cst);
 	mine = &closed;
-	file_unmap(&spool->events);
-	file_unmap(&spool->definitions);
+	file_swap(&spool->events, NULL, 0, 0);
+	file_swap(&spool->definitions, NULL, 0, 0);
 	if (spool->events.closed)
 		sys_unmap(spool->events.closed, RING_CHUNKS * sizeof(int64_t));
 	sys_unmap(spool, PAGE);
@@ -340,15 +335,14 @@ static struct spool *spool_make(void)
 		return mine;
 	mine = &making;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (!spool) {
+	if (!spool)
 		spool = sys_memory(PAGE);
-		if (spool)
-			pages_are_wiped = sys_advise(spool, PAGE, MADV_WIPEONFORK) == 0;
-	}
-	if (spool)
-		spool_begin(spool);
-	else
+	if (!spool) {
 		mine = NULL;
+		return NULL;
+	}
+	spool->vanishes = sys_advise(spool, PAGE, MADV_WIPEONFORK) == 0;
+	spool_begin(spool);
 	return spool;
 }
 
@@ -376,8 +370,9 @@ void spool_after_fork(void)
 	list = NULL;
 	struct spool *spool = mine;
 	if (spool && spool->tid && spool != &closed && spool != &making) {
-		file_unmap(&spool->events);
-		file_unmap(&spool->definitions);
+		/* A kernel before 4.14. */
+		file_swap(&spool->events, NULL, 0, 0);
+		file_swap(&spool->definitions, NULL, 0, 0);
 		memset(spool, 0, sizeof *spool);
 	}
 }

@@ -29,7 +29,7 @@ struct spool {
 	uint32_t tid;
 	uint32_t reserved; /* slots of the record being written, 0: none */
 	bool ring;         /* definitions have a file of their own, where nothing is overwritten */
-	bool listed;
+	bool vanishes; /* the kernel wipes the page in a forked child, and the chunk is not there */
 	uint8_t farewells;       /* how often the thread-exit destructor was called */
 	struct spool_file *into; /* where the reserved record is */
 	struct spool_file events, definitions;

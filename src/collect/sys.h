@@ -39,17 +39,31 @@ static inline uint32_t sys_tid(void)
 	return (uint32_t)syscall(SYS_gettid);
 }
 
-/* Zeroed memory of our own, NULL when there is none. */
+/* A sanitizer has to know what memory comes and goes. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SYS_MAP mmap
+#define SYS_UNMAP munmap
+#else
+#define SYS_MAP(...) (void *)syscall(SYS_mmap, __VA_ARGS__)
+#define SYS_UNMAP(...) syscall(SYS_munmap, __VA_ARGS__)
+#endif
+
+/* NULL when it cannot be. */
+static inline void *sys_map(size_t size, int flags, int fd, uint64_t offset)
+{
+	void *at = SYS_MAP(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Zeroed memory of our own. */
 static inline void *sys_memory(size_t size)
 {
-	void *at = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-	return at == MAP_FAILED ? NULL : at;
+	return sys_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 static inline void sys_unmap(void *at, size_t size)
 {
-	syscall(SYS_munmap, at, size);
+	SYS_UNMAP(at, size);
 }
 
 static inline int sys_advise(void *at, size_t size, int advice)

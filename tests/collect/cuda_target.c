@@ -111,7 +111,7 @@ static void threads(void)
 
 static void losses(void)
 {
-	char name[] = "reused_a";
+	static char name[] = "reused_a";
 	launch(name);
 	mock_kernel(1, "lost", 0, 0);
 	mock_kernel(2, "lost", 0, 0);
@@ -128,6 +128,7 @@ static void range(void)
 		  mock_number(DRIVER, "cuProfilerStart"));
 	printf("kernels inside %d\n", mock_is_enabled(10));
 	launch("inside");
+	mock_call(RUNTIME, runtime("cudaGetDevice_v3020"), 0, 0);
 	mock_call(RUNTIME, runtime("cudaProfilerStop_v4000"), 0,
 		  mock_number(DRIVER, "cuProfilerStop"));
 	printf("kernels after %d\n", mock_is_enabled(10));

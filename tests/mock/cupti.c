@@ -245,6 +245,12 @@ static int enable(uint32_t kind, bool on)
 	if (kind >= KINDS)
 		return 21;
 	mock.kinds[kind] = on;
+	for (unsigned cbid = 0; cbid < IDS; cbid++) {
+		if (kind == CUPTI_RUNTIME)
+			mock.recorded[CUPTI_DOMAIN_RUNTIME][cbid] = on;
+		if (kind == CUPTI_DRIVER)
+			mock.recorded[CUPTI_DOMAIN_DRIVER][cbid] = on;
+	}
 	return CUPTI_OK;
 }
 
@@ -259,18 +265,23 @@ EXPORT int cuptiActivityDisable(uint32_t kind)
 }
 
 #ifndef MOCK_OLD
-EXPORT int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t on)
+/* As CUDA 13.0 does: a call can be left out at any time, but chosen before the first call only. */
+static int choose(uint32_t domain, uint32_t cbid, bool on)
 {
 	check_call();
-	mock.recorded[CUPTI_DOMAIN_RUNTIME][cbid] = on;
+	if (!on || mock.correlation == 0)
+		mock.recorded[domain][cbid] = on;
 	return CUPTI_OK;
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t on)
+{
+	return choose(CUPTI_DOMAIN_RUNTIME, cbid, on);
 }
 
 EXPORT int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t on)
 {
-	check_call();
-	mock.recorded[CUPTI_DOMAIN_DRIVER][cbid] = on;
-	return CUPTI_OK;
+	return choose(CUPTI_DOMAIN_DRIVER, cbid, on);
 }
 
 EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t on)
@@ -371,8 +382,7 @@ static void call_back(uint32_t domain, uint32_t cbid, uint32_t site, uint32_t co
 
 static bool is_recorded(uint32_t domain, uint32_t cbid)
 {
-	uint32_t kind = domain == CUPTI_DOMAIN_DRIVER ? CUPTI_DRIVER : CUPTI_RUNTIME;
-	return !mock.is_final && (mock.kinds[kind] || mock.recorded[domain][cbid]);
+	return !mock.is_final && cbid < IDS && mock.recorded[domain][cbid];
 }
 
 EXPORT uint32_t mock_call(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner)

@@ -1,0 +1,64 @@
+"""Checks the GPU tests themselves on recorded data: counting, reading reports, the arithmetic, the table."""
+import json
+import lzma
+import pathlib
+import random
+import tempfile
+
+import harness
+import part1
+from report import API, KERNEL, RANGE, Report
+
+DATA = harness.ROOT / "tests" / "data" / "nsys"
+
+
+def recordings(folder):
+    """Every recording at hand, unpacked."""
+    for packed in sorted(DATA.glob("*.sqlite.xz")):
+        path = folder / packed.stem
+        path.write_bytes(lzma.open(packed).read())
+        yield path
+
+
+def compare(part, path):
+    """A recording and its report are the same by every way of counting."""
+    report = path.with_suffix(".hwy")
+    done = harness.run([harness.HEADWAY, "convert", "-f", "-o", report, path])
+    if not part.check(f"{path.stem}: convert", harness.last_words(done) if done.rc else "done", "", done.rc == 0):
+        return
+    mine, theirs, raw = part1.measure(report), part1.measure(path), part1.measure_sqlite(path)
+    part1.compare_counts(part, path.stem, mine, theirs, raw)
+    part1.compare_times(part, path.stem, mine, theirs)
+    read = Report(report)
+    kernels = [span for span in read.spans(KERNEL)]
+    part.check(f"{path.stem}: read from the file itself", f"{len(kernels)} kernels", mine["kernels"],
+               len(kernels) == mine["kernels"] and sum(s["duration"] for s in kernels) == mine["kernel time"] and
+               sum(1 for _ in read.spans(RANGE)) == mine["ranges"] and
+               sum(bool(harness.LAUNCH.match(s["name"])) for s in read.spans(API)) == mine["launch calls"] and
+               all(read.pid(s["lane"]) for s in kernels))
+
+
+def arithmetic(part):
+    chance = random.Random(2)
+    plain = [10 + chance.random() / 10 for _ in range(9)]
+    ratio, low, high = harness.quotient([1.2 * x for x in plain], plain)
+    part.check("quotient of medians", f"{ratio:.3f} ({low:.3f} to {high:.3f})", "1.2 inside",
+               abs(ratio - 1.2) < 1e-9 and low <= ratio <= high < 1.25)
+    line = harness.lines_of(harness.EXAMPLES / "mlp.py", "print(f", "loss.item()")
+    part.check("the .item() line of mlp.py", line, "one", len(line) == 1)
+    lines = harness.lines_of(harness.EXAMPLES / "streams.cu", "cudaMemcpyAsync(")
+    part.check("the copies of streams.cu", lines, "two statements", 2 <= len(lines) <= 6)
+    done = harness.Done(0, "step 3: loss 1.2\nmlp sync: 11.073 ms/step (15 steps)\n", "", 1)
+    part.check("an example's last line", done.ms, 11.073, done.ms == 11.073)
+
+
+def go():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        part = harness.Part(0, "The tests themselves", folder, [], 600)
+        arithmetic(part)
+        for path in recordings(folder):
+            compare(part, path)
+        part.save(folder)
+        assert json.loads((folder / "part0.json").read_text())["checks"]
+        return part.failed()

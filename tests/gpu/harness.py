@@ -1,0 +1,222 @@
+"""What the parts of the GPU tests share: running programs with and without a profiler, and keeping checks."""
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+EXAMPLES = ROOT / "examples"
+TARGETS = HERE / "targets"
+BUILT_EXAMPLES = ROOT / "build" / "examples"
+BUILT_TARGETS = ROOT / "build" / "gpu-targets"
+HEADWAY = os.environ.get("HEADWAY", str(ROOT / "build" / "headway"))
+NSYS = os.environ.get("NSYS", str(ROOT / "gpu-libs" / "nsys"))
+PYTHON = os.environ.get("PYTHON", "python3")
+
+LAUNCH = re.compile(r"^cu(da)?Launch(?!HostFunc)")
+GRAPH_LAUNCH = re.compile(r"^cu(da)?GraphLaunch")
+STEP_TIME = re.compile(r"^\w+ [\w ]+: ([\d.]+) ms/step", re.M)
+
+
+class Part:
+    """One part's checks. Each is printed when it is made, and all are kept for the table."""
+
+    def __init__(self, number, title, work, only, limit_s):
+        self.number, self.title, self.only = number, title, only
+        self.work = pathlib.Path(work) / f"part{number}"
+        shutil.rmtree(self.work, ignore_errors=True)  # reports of an earlier run prove nothing
+        self.work.mkdir(parents=True)
+        self.checks = []
+        self.started = time.monotonic()
+        self.limit_s = limit_s
+
+    def wants(self, name):
+        return not self.only or name in self.only
+
+    def time_left(self):
+        return self.limit_s - (time.monotonic() - self.started)
+
+    def check(self, what, value, limit, ok):
+        self._keep(what, value, limit, "ok" if ok else "FAIL")
+        return ok
+
+    def note(self, what, value):
+        self._keep(what, value, "", "")
+
+    def _keep(self, what, value, limit, verdict):
+        self.checks.append({"what": what, "value": str(value), "limit": str(limit), "verdict": verdict})
+        print(f"{self.number}  {what:<52} {value!s:<40} {limit!s:<22} {verdict}".rstrip(), flush=True)
+
+    def save(self, folder):
+        result = {"part": self.number, "title": self.title, "machine": machine(),
+                  "seconds": round(time.monotonic() - self.started), "checks": self.checks}
+        path = pathlib.Path(folder) / f"part{self.number}.json"
+        path.write_text(json.dumps(result, indent=1) + "\n")
+
+    def failed(self):
+        return any(check["verdict"] == "FAIL" for check in self.checks)
+
+
+# ---- running
+
+
+class Done:
+    def __init__(self, rc, out, err, seconds):
+        self.rc, self.out, self.err, self.seconds = rc, out, err, seconds
+        found = STEP_TIME.findall(out)
+        self.ms = float(found[-1]) if found else None
+
+
+def environment(extra=None):
+    env = dict(os.environ, PYTHONUNBUFFERED="1")
+    libraries = pathlib.Path(NSYS).resolve().parent
+    if (libraries / "libdw.so.1").exists():  # Headway opens it to unwind and to find lines
+        env["LD_LIBRARY_PATH"] = f"{libraries}:{env['LD_LIBRARY_PATH']}" if env.get("LD_LIBRARY_PATH") \
+            else str(libraries)
+    env.update(extra or {})
+    return env
+
+
+def start(command, env=None, cwd=ROOT, log=None):
+    out = open(log, "w+") if log else subprocess.PIPE
+    err = open(f"{log}.err", "w+") if log else subprocess.PIPE
+    return subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment(env), stdout=out, stderr=err,
+                            stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+
+
+def stop(process):
+    """Ends a process and those it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run(command, timeout=90, env=None, cwd=ROOT):
+    begun = time.monotonic()
+    process = start(command, env, cwd)
+    try:
+        out, err = process.communicate(timeout=timeout)
+        rc = process.returncode
+    except subprocess.TimeoutExpired:
+        stop(process)
+        out, err = process.communicate()
+        rc, err = 124, err + f"\nstopped after {timeout} s"
+    return Done(rc, out, err, time.monotonic() - begun)
+
+
+def headway(report, program, *options):
+    return [HEADWAY, "profile", "-o", report, "-f", "true", *options, *program]
+
+
+def nsys(report, program, *options):
+    return [NSYS, "profile", "-t", "cuda,nvtx", "-s", "none", "--cpuctxsw=none", "-f", "true", "-o", report,
+            *options, *program]
+
+
+def nsys_export(report):
+    """The SQLite export of a report; None when nsys could not."""
+    path = f"{report}.sqlite"
+    done = run([NSYS, "export", "-t", "sqlite", "-f", "true", "-o", path, f"{report}.nsys-rep"])
+    return path if done.rc == 0 and os.path.exists(path) else None
+
+
+def example(name, *arguments):
+    """The command of an example: a Python script, or a program that 'make -C examples' built."""
+    script = EXAMPLES / f"{name}.py"
+    return [PYTHON, script, *arguments] if script.exists() else [BUILT_EXAMPLES / name, *arguments]
+
+
+def target(name, *arguments):
+    script = TARGETS / f"{name}.py"
+    return [PYTHON, script, *arguments] if script.exists() else [BUILT_TARGETS / name, *arguments]
+
+
+def build():
+    for folder, built in ((EXAMPLES, BUILT_EXAMPLES), (TARGETS, BUILT_TARGETS)):
+        wanted = [built / source.stem for source in folder.glob("*.cu")]
+        if all(program.exists() for program in wanted):
+            continue
+        done = subprocess.run(["make", "-s", "-j4", "-C", str(folder), f"BIN={built}"])
+        if done.returncode or not all(program.exists() for program in wanted):
+            raise SystemExit(f"tests/gpu/run: {folder} could not be built")
+
+
+def last_words(done):
+    lines = (done.err.strip() or done.out.strip()).splitlines()
+    return lines[-1][:100] if lines else "no output"
+
+
+# ---- reading
+
+
+def ask_headway(*arguments):
+    done = run([HEADWAY, *arguments], timeout=120)
+    if done.rc:
+        raise RuntimeError(f"headway {' '.join(map(str, arguments))}: {last_words(done)}")
+    return json.loads(done.out)
+
+
+def info(report):
+    return ask_headway("info", "--format", "json", report)
+
+
+def table(report, name):
+    return ask_headway("stats", "-r", name, "--format", "json", report)
+
+
+def said(report_info, *words):
+    """The first diagnostic that has one of the words."""
+    for line in report_info["diagnostics"]:
+        if any(word.lower() in line["text"].lower() for word in words):
+            return line["text"]
+    return None
+
+
+def lines_of(path, *needles):
+    """The lines of a source file that hold all needles, with what follows up to the statement's end."""
+    source = pathlib.Path(path).read_text().splitlines()
+    found = set()
+    for number, line in enumerate(source, 1):
+        if all(needle in line for needle in needles):
+            found.add(number)
+            while pathlib.Path(path).suffix == ".cu" and not source[number - 1].rstrip().endswith(";"):
+                number += 1
+                found.add(number)
+    return found
+
+
+def machine():
+    def first(command):
+        try:
+            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=30)
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.strip().splitlines()[0] if done.stdout.strip() else ""
+    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return {"gpu": first(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]),
+            "cpu": f"{cpu.group(1) if cpu else '?'}, {os.cpu_count()} CPUs",
+            "nsys": first([NSYS, "--version"]), "headway": first([HEADWAY, "--version"])}
+
+
+# ---- numbers
+
+
+def quotient(above, below, rounds=4000):
+    """median(above) / median(below) and its 95 % interval, by resampling whole rounds."""
+    chance, values = random.Random(1), []
+    for _ in range(rounds):
+        picks = [chance.randrange(len(above)) for _ in above]
+        values.append(statistics.median(above[i] for i in picks) / statistics.median(below[i] for i in picks))
+    values.sort()
+    return (statistics.median(above) / statistics.median(below), values[int(0.025 * rounds)],
+            values[int(0.975 * rounds)])

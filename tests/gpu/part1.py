@@ -1,0 +1,164 @@
+"""Part 1: what Headway records of each example is what Nsight Systems records."""
+import concurrent.futures
+import sqlite3
+
+from harness import GRAPH_LAUNCH, LAUNCH, example, headway, info, last_words, nsys, nsys_export, run, table
+
+TITLE = "The same counts as Nsight Systems, times within 2 %"
+
+NODES = "--cuda-graph-trace=node"
+RUNS = {  # name: (command, options of both profilers)
+    "graphs_launch": (example("graphs", "launch"), []),
+    "graphs_graph": (example("graphs", "graph"), []),
+    "graphs_node": (example("graphs", "graph"), [NODES]),
+    "graphs_conditional": (example("graphs", "conditional"), []),
+    "streams_pageable1": (example("streams", "pageable", "1"), []),
+    "streams_pinned4": (example("streams", "pinned", "4"), []),
+    "priority_high": (example("priority", "high"), []),
+    "events_host": (example("events", "host"), []),
+    "events_device": (example("events", "device"), []),
+    "mlp_sync": (example("mlp", "--sync"), []),
+    "itemloop_item": (example("itemloop", "--item"), []),
+    "inmodel_if": (example("inmodel", "--if"), []),
+    "decode_eager": (example("decode"), []),
+    "decode_graph": (example("decode", "--graph"), []),
+    "power_blocking": (example("power"), []),
+    "power_overlap": (example("power", "--overlap"), []),
+    "roundtrip_cpu": (example("roundtrip", "--cpu"), []),
+    "starve_2": (example("starve", "--workers", "2", "--batches", "10"), []),
+    "phases_marks": (example("phases", "--marks"), []),
+}
+COUNTS = ["kernels", "copies", "fills", "graphs", "syncs", "launch calls", "graph launches", "ranges"]
+KINDS = {"kernels": "kernel", "copies": "copy", "fills": "fill", "graphs": "graph", "syncs": "sync",
+         "ranges": "range"}
+TIMES = {"kernel time": "kernel", "copy time": "copy", "graph time": "graph"}
+
+TABLES = {"kernels": "KERNEL", "copies": "MEMCPY", "fills": "MEMSET", "graphs": "GRAPH_TRACE",
+          "syncs": "SYNCHRONIZATION"}
+
+
+def measure(path):
+    """Counts and times of any recording, as Headway reads it."""
+    spans = info(path)["spans"]
+    calls = table(path, "cuda_api_sum")
+
+    def named(pattern):
+        return sum(row["Num Calls"] for row in calls if pattern.match(row["Name"]))
+    found = {name: spans.get(kind, {}).get("count", 0) for name, kind in KINDS.items()}
+    found.update({name: spans.get(kind, {}).get("time_ns", 0) for name, kind in TIMES.items()})
+    found.update({"launch calls": named(LAUNCH), "graph launches": named(GRAPH_LAUNCH)})
+    return found
+
+
+def measure_sqlite(path):
+    """The counts by plain SQL, so that an error of our reader cannot hide one of our collector."""
+    db = sqlite3.connect(path)
+    there = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
+
+    def ask(query, of):
+        return db.execute(query).fetchone()[0] if of in there else 0
+    found = {}
+    for name, kind in TABLES.items():
+        kind = f"CUPTI_ACTIVITY_KIND_{kind}"
+        found[name] = ask(f"select count(*) from {kind}", kind)
+    # Push/pop ranges, start/end ranges and marks.
+    found["ranges"] = ask("select count(*) from NVTX_EVENTS where eventType in (59, 60, 34)", "NVTX_EVENTS")
+    calls = db.execute("select value, count(*) from CUPTI_ACTIVITY_KIND_RUNTIME join StringIds on id = nameId "
+                       "group by value").fetchall() if "CUPTI_ACTIVITY_KIND_RUNTIME" in there else []
+    found["launch calls"] = sum(n for name, n in calls if LAUNCH.match(name))
+    found["graph launches"] = sum(n for name, n in calls if GRAPH_LAUNCH.match(name))
+    return found
+
+
+def record(part, name):
+    """Both recordings of one example: (our report or None, nsys's report or None)."""
+    command, options = RUNS[name]
+    ours, theirs = part.work / f"{name}.hwy", part.work / name
+    done = run(headway(ours, command, *options))
+    if not part.check(f"{name}: headway profile", f"exit {done.rc}, {done.seconds:.1f} s",
+                      "exit 0", done.rc == 0 and ours.exists()):
+        part.note(f"{name}: it said", last_words(done))
+        return None, None
+    done = run(nsys(theirs, command, *options))
+    if done.rc:
+        part.check(f"{name}: nsys profile", f"exit {done.rc}: {last_words(done)}", "exit 0", False)
+        return ours, None
+    return ours, theirs
+
+
+def compare_counts(part, name, mine, theirs, raw):
+    differ = [f"{what} {mine[what]} ≠ {theirs[what]}" for what in COUNTS if mine[what] != theirs[what]]
+    same = ", ".join(f"{mine[what]} {what}" for what in COUNTS if mine[what])
+    part.check(f"{name}: counts", "; ".join(differ) or same, "equal to nsys's", not differ)
+    odd = [f"{what} {theirs[what]} ≠ {raw[what]}" for what in COUNTS if theirs[what] != raw[what]]
+    if odd:
+        part.check(f"{name}: nsys's export as we read it", "; ".join(odd), "equal to plain SQL", False)
+
+
+def is_near(mine, theirs, count):
+    """2 %; where the sum is under 1 ms, 0.1 µs an item: runs of the same program differ by that."""
+    allowed = 0.02 * theirs if theirs >= 1_000_000 else max(0.02 * theirs, 100 * count)
+    return abs(mine - theirs) <= allowed
+
+
+def far_times(mine, theirs):
+    counts = {"kernel time": "kernels", "copy time": "copies", "graph time": "graphs"}
+    return [what for what in TIMES if not is_near(mine[what], theirs[what], theirs[counts[what]])]
+
+
+def compare_times(part, name, mine, theirs, again=""):
+    far = far_times(mine, theirs)
+    shown = ", ".join(f"{what} {mine[what] / 1e6:.3f} ms / {theirs[what] / 1e6:.3f}"
+                      + (f" ({100 * (mine[what] / theirs[what] - 1):+.2f} %)" if theirs[what] else "")
+                      for what in TIMES if mine[what] or theirs[what])
+    part.check(f"{name}: times{again}", shown, "within 2 %", not far)
+
+
+def read(ours, theirs):
+    path = nsys_export(theirs)
+    if not path:
+        raise RuntimeError("nsys export failed")
+    return measure(ours), measure(path), measure_sqlite(path)
+
+
+def go(part):
+    names = [name for name in RUNS if part.wants(name)]
+    far = []
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        # The export and the counting need no GPU: they go on beside the next example.
+        waiting = {}
+        for name in names:
+            if part.time_left() < 40:
+                part.check(f"{name}: no time left", "", "", False)
+                continue
+            ours, theirs = record(part, name)
+            if theirs:
+                waiting[name] = pool.submit(read, ours, theirs)
+        for name, future in waiting.items():
+            try:
+                mine, theirs, raw = future.result()
+            except RuntimeError as error:
+                part.check(f"{name}: reading", error, "", False)
+                continue
+            compare_counts(part, name, mine, theirs, raw)
+            if far_times(mine, theirs):
+                far.append((name, mine, theirs))
+            else:
+                compare_times(part, name, mine, theirs)
+    for name, mine, theirs in far:
+        try_again(part, name, [mine], [theirs])
+
+
+def try_again(part, name, ours, theirs):
+    """Two runs of one program differ too: the median of three decides."""
+    while len(ours) < 3 and part.time_left() > 45:
+        reports = record(part, name)
+        if not reports[1]:
+            return
+        mine, other, _ = read(*reports)
+        ours.append(mine)
+        theirs.append(other)
+
+    def middle(runs):
+        return {what: sorted(run[what] for run in runs)[len(runs) // 2] for what in runs[0]}
+    compare_times(part, name, middle(ours), middle(theirs), f", median of {len(ours)}")

@@ -1,0 +1,363 @@
+/* spool_test.c - spools and string ids, written by many threads and read back from the files.
+ *
+ * The collector's sources are linked in; each test sees only what it wrote itself (its records carry its own
+ * numbers). The same program runs under ThreadSanitizer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/collect.h"
+#include "collect/process.h"
+#include "collect/spool.h"
+#include "collect/strings.h"
+
+static char run[64];
+
+/* ---- writing and reading ------------------------------------------------------------------------ */
+
+/* A record of a test: some event of 'slots' slots, full of a pattern that its numbers decide. */
+#define PATTERN REC_OVERHEAD
+struct pattern {
+	struct rec_head head; /* value: test << 24 | thread << 16 */
+	uint64_t number;
+	uint64_t words[];
+};
+
+static uint64_t word_of(uint64_t number, size_t i)
+{
+	return (number + 1) * UINT64_C(0x9e3779b97f4a7c15) + i;
+}
+
+static bool write_pattern(uint32_t value, uint64_t number, unsigned slots)
+{
+	struct pattern *record = collect_reserve(PATTERN, slots);
+	if (!record)
+		return false;
+	record->head.value = value;
+	record->number = number;
+	for (size_t i = 0; i < slots * 4 - 2; i++)
+		record->words[i] = word_of(number, i);
+	collect_publish();
+	return true;
+}
+
+static void check_pattern(const struct pattern *record)
+{
+	for (size_t i = 0; i < (size_t)record->head.slots * 4 - 2; i++)
+		assert_int_equal(record->words[i], word_of(record->number, i));
+}
+
+struct seen {
+	uint32_t value; /* of the records that count */
+	uint64_t records, next, dropped, chunks;
+	uint32_t type;
+};
+
+static void look_at_chunk(const struct rec_chunk *chunk, size_t size, struct seen *seen)
+{
+	uint32_t used = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&chunk->used,
+					     memory_order_acquire);
+	if (used < 2)
+		return;
+	assert_int_equal(chunk->magic, REC_MAGIC);
+	assert_true((size_t)used * REC_SLOT <= size);
+	seen->chunks++;
+	seen->dropped += chunk->dropped;
+	for (uint32_t slot = 2; slot < used;) {
+		const struct rec_head *head = (const void *)((const char *)chunk + slot * REC_SLOT);
+		assert_int_not_equal(head->slots, 0);
+		assert_true(head->type < REC_TYPES);
+		if (head->type == seen->type && head->value == seen->value) {
+			seen->records++;
+			if (head->type == PATTERN) {
+				const struct pattern *pattern = (const void *)head;
+				check_pattern(pattern);
+				assert_int_equal(pattern->number, seen->next);
+				seen->next++;
+			}
+		}
+		slot += head->slots;
+	}
+}
+
+static void look_at_file(const char *path, struct seen *seen)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat about;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &about), 0);
+	size_t size = (size_t)about.st_size;
+	char *bytes = mmap(NULL, size ? size : 1, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	for (size_t at = 0; at < size; at += REC_CHUNK_BYTES)
+		look_at_chunk((const void *)(bytes + at),
+			      size - at < REC_CHUNK_BYTES ? size - at : REC_CHUNK_BYTES, seen);
+	munmap(bytes, size ? size : 1);
+}
+
+/* All records of a type and value, over all spools; patterns must come whole and in order. */
+static struct seen look(enum rec_type type, uint32_t value)
+{
+	struct seen seen = {.type = type, .value = value};
+	DIR *folder = opendir(run);
+	assert_non_null(folder);
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		char path[512];
+		snprintf(path, sizeof path, "%s/%s", run, entry->d_name);
+		if (strstr(path, ".spool"))
+			look_at_file(path, &seen);
+	}
+	closedir(folder);
+	return seen;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, EACH = 30000 };
+#ifdef __SANITIZE_THREAD__
+enum { MANY = EACH / 10 };
+#else
+enum { MANY = EACH };
+#endif
+
+static void *write_many(void *which)
+{
+	uint32_t value = (uint32_t)(uintptr_t)which;
+	for (uint64_t i = 0; i < MANY; i++)
+		write_pattern(value, i, 1 + (unsigned)(i % 7));
+	return NULL;
+}
+
+static void what_threads_record_is_there_in_order(void **state)
+{
+	pthread_t threads[THREADS];
+	for (uintptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, write_many, (void *)(1 << 24 | i << 16));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct seen seen = look(PATTERN, 1 << 24 | i << 16);
+		assert_int_equal(seen.records, MANY);
+		assert_int_equal(seen.dropped, 0);
+	}
+}
+
+static _Atomic bool writing;
+
+static void *write_while_read(void *which)
+{
+	write_many(which);
+	atomic_store(&writing, false);
+	return NULL;
+}
+
+static void a_reader_sees_whole_records_at_any_time(void **state)
+{
+	pthread_t thread;
+	atomic_store(&writing, true);
+	pthread_create(&thread, NULL, write_while_read, (void *)(uintptr_t)(2 << 24));
+	uint64_t last = 0;
+	while (atomic_load(&writing)) {
+		struct seen seen = look(PATTERN, 2 << 24);
+		assert_true(seen.records >= last);
+		last = seen.records;
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(look(PATTERN, 2 << 24).records, MANY);
+}
+
+static void a_record_inside_another_is_refused_and_counted(void **state)
+{
+	uint64_t before = look(PATTERN, 3 << 24).dropped;
+	struct pattern *outer = collect_reserve(PATTERN, 1);
+	assert_non_null(outer);
+	assert_null(collect_reserve(PATTERN, 1));
+	assert_int_equal(collect_string("not in the middle of a record", 29) != 0, true);
+	outer->head.value = 3 << 24;
+	for (size_t i = 0; i < 2; i++)
+		outer->words[i] = word_of(0, i);
+	collect_publish();
+	struct seen seen = look(PATTERN, 3 << 24);
+	assert_int_equal(seen.records, 1);
+	assert_int_equal(seen.dropped - before, 2);
+	/* the text whose definition found no room is defined when it is used again */
+	uint32_t id = collect_string("not in the middle of a record", 29);
+	assert_int_equal(look(REC_STRING, id).records, 1);
+}
+
+static void a_record_larger_than_a_chunk_is_refused_and_counted(void **state)
+{
+	uint64_t before = look(PATTERN, 0).dropped;
+	assert_null(collect_reserve(PATTERN, REC_CHUNK_BYTES / REC_SLOT - 1));
+	assert_null(collect_reserve(PATTERN, 0));
+	assert_true(write_pattern(4 << 24, 0, REC_CHUNK_BYTES / REC_SLOT - 2));
+	assert_true(write_pattern(4 << 24, 1, 1));
+	struct seen seen = look(PATTERN, 4 << 24);
+	assert_int_equal(seen.records, 2);
+	assert_int_equal(seen.dropped - before, 2);
+}
+
+enum { TEXTS = 3000 };
+
+static void *ask_for_ids(void *ids)
+{
+	uint32_t *mine = ids;
+	char text[32];
+	for (int i = 0; i < TEXTS; i++) {
+		int length = snprintf(text, sizeof text, "text number %d", i);
+		mine[i] = collect_string(text, (size_t)length);
+	}
+	return NULL;
+}
+
+static void a_text_has_one_id_whoever_asks_and_is_defined_once(void **state)
+{
+	static uint32_t ids[THREADS][TEXTS];
+	pthread_t threads[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, ask_for_ids, ids[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < TEXTS; i++) {
+		char text[32];
+		size_t length;
+		snprintf(text, sizeof text, "text number %d", i);
+		assert_int_not_equal(ids[0][i], 0);
+		for (int t = 1; t < THREADS; t++)
+			assert_int_equal(ids[t][i], ids[0][i]);
+		const char *kept = strings_text(ids[0][i], &length);
+		assert_int_equal(length, strlen(text));
+		assert_memory_equal(kept, text, length);
+	}
+	for (int i = 0; i < TEXTS; i += 500)
+		assert_int_equal(look(REC_STRING, ids[0][i]).records, 1);
+}
+
+static void no_text_has_the_id_0_and_long_ones_are_cut(void **state)
+{
+	static char longest[REC_MAX_TEXT + 100];
+	memset(longest, 'x', sizeof longest);
+	size_t length;
+	assert_int_equal(collect_string("", 0), 0);
+	assert_int_equal(collect_string_z(NULL), 0);
+	strings_text(collect_string(longest, sizeof longest), &length);
+	assert_int_equal(length, REC_MAX_TEXT);
+	assert_int_equal(strings_again(12345678), 0);
+}
+
+static void *write_against_a_limit(void *unused)
+{
+	uint64_t written = 0;
+	for (uint64_t i = 0; i < EACH; i++)
+		if (write_pattern(5 << 24, written, 1))
+			written++;
+	*(uint64_t *)unused = written;
+	return NULL;
+}
+
+/* The limit on the size of files stands in for a full disk; both are found when a chunk is allocated. */
+static void what_finds_no_room_is_counted_and_nothing_else_happens(void **state)
+{
+	uint64_t before = look(PATTERN, 5 << 24).dropped, written = 0;
+	struct rlimit old, tight = {.rlim_cur = REC_CHUNK_BYTES};
+	getrlimit(RLIMIT_FSIZE, &old);
+	tight.rlim_max = old.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &tight);
+	pthread_t thread;
+	pthread_create(&thread, NULL, write_against_a_limit, &written);
+	pthread_join(thread, NULL);
+	setrlimit(RLIMIT_FSIZE, &old);
+	struct seen seen = look(PATTERN, 5 << 24);
+	assert_true(written > 0 && written < EACH);
+	assert_int_equal(seen.records, written);
+	assert_int_equal(seen.dropped - before, EACH - written);
+}
+
+static void *write_ring(void *unused)
+{
+	for (uint64_t i = 0; i < EACH; i++)
+		write_pattern(6 << 24, i, 1);
+	uint32_t text = collect_string_z("defined in a ring");
+	usleep(1100 * 1000);
+	/* Twice as much again: the old chunks are taken for it. */
+	struct stat first, last;
+	char path[128];
+	snprintf(path, sizeof path, "%s/%u.%u.0.spool", run, process.pid, collect_tid());
+	assert_int_equal(stat(path, &first), 0);
+	for (uint64_t i = 0; i < EACH / 2; i++)
+		write_pattern(7 << 24, i, 1);
+	assert_int_equal(stat(path, &last), 0);
+	assert_int_equal(first.st_size, last.st_size);
+	*(uint32_t *)unused = text;
+	return NULL;
+}
+
+static void a_ring_takes_its_oldest_chunks_again_and_keeps_definitions(void **state)
+{
+	uint32_t text;
+	collect_control->keep_s = 1;
+	pthread_t thread;
+	pthread_create(&thread, NULL, write_ring, &text);
+	pthread_join(thread, NULL);
+	collect_control->keep_s = 0;
+	assert_int_equal(look(REC_STRING, text).records, 1);
+}
+
+/* ---- a run of its own --------------------------------------------------------------------------- */
+
+static int make_run(void **state)
+{
+	static const struct rec_control control = {
+		.magic = REC_MAGIC, .version = REC_VERSION, .recording = 1, .traces = UINT32_MAX};
+	char path[128];
+	snprintf(run, sizeof run, "/tmp/headway-spool-test.XXXXXX");
+	if (!mkdtemp(run))
+		return 1;
+	snprintf(path, sizeof path, "%s/control", run);
+	FILE *file = fopen(path, "wb");
+	if (!file || fwrite(&control, sizeof control, 1, file) != 1 || fclose(file) != 0)
+		return 1;
+	return process_join(run) ? 0 : 1;
+}
+
+static int remove_run(void **state)
+{
+	DIR *folder = opendir(run);
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		char path[512];
+		snprintf(path, sizeof path, "%s/%s", run, entry->d_name);
+		unlink(path);
+	}
+	if (folder)
+		closedir(folder);
+	return rmdir(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_threads_record_is_there_in_order),
+		cmocka_unit_test(a_reader_sees_whole_records_at_any_time),
+		cmocka_unit_test(a_record_inside_another_is_refused_and_counted),
+		cmocka_unit_test(a_record_larger_than_a_chunk_is_refused_and_counted),
+		cmocka_unit_test(a_text_has_one_id_whoever_asks_and_is_defined_once),
+		cmocka_unit_test(no_text_has_the_id_0_and_long_ones_are_cut),
+		cmocka_unit_test(what_finds_no_room_is_counted_and_nothing_else_happens),
+		cmocka_unit_test(a_ring_takes_its_oldest_chunks_again_and_keeps_definitions),
+	};
+	return cmocka_run_group_tests(tests, make_run, remove_run);
+}
