@@ -48,11 +48,12 @@ static void settle_clocks(struct ingest *in)
 		uint32_t at = hwy_new_clocks(in->b);
 		struct hwy_clock *clock = &in->trace->clocks[at];
 		clock->host = in->host;
-		clock->monotonic = said->monotonic - in->epoch;
+		clock->monotonic = ingest_moment(in, said->monotonic);
 		clock->monotonic_raw = said->raw;
 		clock->realtime = said->realtime;
-		if (in->trace->wall == HWY_NONE && said->realtime > 0 && said->monotonic > 0)
-			in->trace->wall = said->realtime - said->monotonic + in->epoch;
+		if (in->trace->wall == HWY_NONE && said->realtime > 0 &&
+		    said->realtime < INT64_MAX / 2 && clock->monotonic != HWY_NONE)
+			in->trace->wall = said->realtime - clock->monotonic;
 	}
 }
 
@@ -148,7 +149,7 @@ static void report_drops(struct ingest *in)
 		if (drop->count)
 			ingest_drop(in, record_of(process), HWY_NONE, "collector",
 				    ingest_text(in, process, drop->reason), drop->count,
-				    drop->time - in->epoch);
+				    ingest_moment(in, drop->time));
 	}
 	static const char no_room[] = "no room for records: disk full";
 	for (uint32_t c = 0; c < in->spools.n_chunks; c++) {

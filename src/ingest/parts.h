@@ -34,6 +34,7 @@ struct ingest_process { /* one image: after exec there is another */
 	uint32_t record;   /* in the trace; UINT32_MAX: nothing of it is worth one */
 	const struct rec_process *said;
 	const struct rec_status *status; /* as the parent saw it end */
+	int64_t opened;     /* its first spool */
 	int64_t start, end; /* HWY_NONE: not known */
 	int64_t last;       /* the last time seen in its records */
 	bool exited, execed;
@@ -123,6 +124,9 @@ void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char 
 		 uint32_t reason, uint64_t count, int64_t time);
 void ingest_say(struct ingest *in, int severity, int64_t process, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Whether a time can be one of this run; and what it is on the report's clock, or HWY_NONE. */
+bool ingest_is_time(const struct ingest *in, int64_t time);
+int64_t ingest_moment(const struct ingest *in, int64_t time);
 /* START and DUR on the report's clock; false when the span is to be left out. */
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);
 

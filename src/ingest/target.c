@@ -49,14 +49,14 @@ static void settle_lives(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		process->start =
-			process->said ? process->said->start : (int64_t)process->identity;
+		int64_t said = process->said ? process->said->start : 0;
+		process->start = ingest_is_time(in, said) ? said : process->opened;
 	}
 	for (uint32_t i = 0; i < in->statuses.n; i++) {
 		const struct rec_status *status = in->statuses.at[i];
 		struct ingest_process *process =
 			image_at(in, status->head.value, status->time);
-		if (process)
+		if (process && ingest_is_time(in, status->time))
 			process->status = status;
 	}
 	for (uint32_t p = 0; p < in->n_processes; p++) {
