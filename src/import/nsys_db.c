@@ -14,8 +14,6 @@
 
 #include "import/nsys.h"
 
-/* Times beyond ±146 years are damage; below, sums and differences of two of them cannot overflow. */
-#define TIME_LIMIT (INT64_C(1) << 62)
 /* No text of an export comes near this; a damaged file may claim more. */
 enum { LENGTH_LIMIT = 64 << 20, DENSE_LIMIT = 1 << 22, TELL_EVERY = 1 << 16 };
 
@@ -344,7 +342,7 @@ void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t c
 bool nsys_moment(struct nsys_query *q)
 {
 	int64_t start = nsys_int(q, 0);
-	if (start > TIME_LIMIT || start < -TIME_LIMIT ||
+	if (start >= HWY_TIME_LIMIT || start <= -HWY_TIME_LIMIT ||
 	    sqlite3_value_type(q->values[0]) != SQLITE_INTEGER) {
 		q->no_time++;
 		return false;
@@ -358,7 +356,7 @@ bool nsys_times(struct nsys_query *q)
 	if (!nsys_moment(q))
 		return false;
 	int64_t end = nsys_int(q, 1);
-	bool good = end >= q->row.v[HWY_START] && end <= TIME_LIMIT;
+	bool good = end >= q->row.v[HWY_START] && end < HWY_TIME_LIMIT;
 	q->backwards += !good;
 	q->row.v[HWY_DUR] = good ? end - q->row.v[HWY_START] : 0;
 	return true;

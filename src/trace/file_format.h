@@ -36,9 +36,6 @@ enum {
 	BLOB_BLOCK = 1 << 20, /* bytes sections are cut into blocks of this size */
 };
 
-/* Times are kept this far from the ends of int64_t, so that sums of two do not overflow. */
-#define FORMAT_TIME_LIMIT (INT64_C(1) << 62)
-
 static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
 {
 	uint32_t rest = rows - (chunk << HWY_CHUNK_BITS);

@@ -288,7 +288,7 @@ static bool read_level(struct opening *o)
 	struct hwy_file *file = o->file;
 	struct file_level level = {
 		.lane = (uint32_t)cursor_count(&o->body, UINT32_MAX),
-		.level = (uint32_t)cursor_count(&o->body, 62),
+		.level = (uint32_t)cursor_count(&o->body, 61),
 	};
 	if (!spend(o, 2 * sizeof level))
 		return false;

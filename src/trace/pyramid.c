@@ -13,7 +13,7 @@ enum {
 	SPANS_A_BUCKET = 32, /* at most, on average, at the lowest level that is kept */
 	FEW_BUCKETS = 64,    /* no level is kept above one of so few */
 	STEP = 2,            /* kept levels are this far apart */
-	HIGHEST = 62,
+	HIGHEST = 61,        /* one bucket before time 0, one after */
 	ALL_KINDS = (1 << HWY_KINDS) - 1,
 };
 /* Columns of a level. */
@@ -214,7 +214,7 @@ static int64_t value_at(const struct file_level *level, unsigned column, uint32_
 /* Bucket and latest end of a row; false when they cannot be: out of order, or beyond time. */
 static bool read_extent(const struct file_level *level, uint32_t row, struct hwy_bucket *bucket)
 {
-	int64_t limit = FORMAT_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
+	int64_t limit = HWY_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
 	*bucket = (struct hwy_bucket){.index = value_at(level, COL_INDEX, row)};
 	return bucket->index >= -limit - 1 && bucket->index <= limit && end >= 0 &&
 	       (row == 0 || value_at(level, COL_INDEX, row - 1) < bucket->index) &&

@@ -319,6 +319,19 @@ static void unusable_times_are_counted_not_believed(void **state)
 	hwy_trace_free(trace);
 }
 
+static void the_longest_and_the_farthest_span_fit(void **state)
+{
+	struct hwy_trace *trace =
+		opened(STRINGS CALLS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+				     "(1 - (1 << 61), (1 << 61) - 1, 0, 0, 1, 1, 0, NULL),"
+				     "(1 - (1 << 62), (1 << 62) - 1, 0, 0, 2, 1, 0, NULL);");
+	const struct hwy_strip *calls = strip_of(trace, HWY_API, 0);
+	assert_int_equal(calls->rows, 1);
+	assert_true(hwy_get(calls, HWY_START, 0) == 1 - HWY_TIME_LIMIT);
+	assert_true(hwy_end(calls, 0) == HWY_TIME_LIMIT - 1);
+	hwy_trace_free(trace);
+}
+
 static void only_who_occurs_is_named_and_the_environment_is_never_read(void **state)
 {
 	struct hwy_trace *trace = opened(
@@ -491,6 +504,7 @@ int main(void)
 		cmocka_unit_test(a_range_keeps_its_category_colour_payload_and_other_thread),
 		cmocka_unit_test(an_open_range_reaches_to_the_last_event_of_its_lane),
 		cmocka_unit_test(unusable_times_are_counted_not_believed),
+		cmocka_unit_test(the_longest_and_the_farthest_span_fit),
 		cmocka_unit_test(only_who_occurs_is_named_and_the_environment_is_never_read),
 		cmocka_unit_test(call_chains_come_in_any_order_and_number_0_is_one),
 		cmocka_unit_test(switches_become_stretches_of_running_and_waiting),
