@@ -51,9 +51,13 @@ _Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
 struct hwy_trace *cli_open(const char *path);
 
-/* A progress bar for work that takes long, or NULL when stderr is no terminal; cli_progress_end erases it. */
+/* For work that takes long: a bar when stderr is a terminal, erased by cli_progress_end; temporary files are
+ * removed when the program is interrupted. */
 const struct hwy_progress *cli_progress(void);
 void cli_progress_end(void);
+/* What to remove should the program end before it is called again with false: a file, or an empty folder
+ * that was named before its files. The same pointer both times. */
+void cli_unfinished(const char *path, bool exists);
 
 /* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path NULL or "-").
  * cli_output_close reports a full disk or a closed pipe. Existing files are kept unless 'force'. */
