@@ -386,14 +386,6 @@ static void free_levels(struct hwy_file *file)
 	file->n_levels = 0;
 }
 
-static bool is_complete(const struct hwy_column *column)
-{
-	for (uint32_t i = 0; i < column->n_chunks; i++)
-		if (!column->chunks[i].loaded)
-			return false;
-	return true;
-}
-
 /* Columns that came with the directory; the others are checked when they are loaded. */
 static bool check_strips(struct opening *o)
 {
@@ -406,7 +398,7 @@ static bool check_strips(struct opening *o)
 					o->file->path, trace->strips[s].lane, trace->n_lanes);
 		for (unsigned c = 0; c < HWY_COLS; c++) {
 			struct hwy_column *column = trace->strips[s].columns[c];
-			if (column && is_complete(column) &&
+			if (column && column_is_loaded(column) &&
 			    !file_accept_column(o->file, column, o->err))
 				return false;
 		}

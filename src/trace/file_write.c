@@ -426,9 +426,8 @@ bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		.fd = -1,
 		.codec = codec_new(),
 	};
-	bool ok = check_target(&w, overwrite, err) &&
-		  hwy_need(trace, UINT32_MAX, UINT64_MAX, err) && open_temporary(&w, err) &&
-		  write_content(&w, err);
+	bool ok = check_target(&w, overwrite, err) && hwy_file_load_all(trace, err) &&
+		  open_temporary(&w, err) && write_content(&w, err);
 	if (w.fd >= 0 && close(w.fd) != 0 && ok)
 		ok = hwy_fail(err, "%s: cannot write: %s", path, strerror(errno));
 	ok = ok && give_name(&w, overwrite, err);

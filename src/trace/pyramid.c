@@ -235,28 +235,13 @@ static bool read_numbers(const struct hwy_trace *trace, const struct file_level 
 	return count > 0 && count <= trace->n_spans && longest >= 0 && longest < trace->n_spans;
 }
 
-static bool load_level(struct hwy_trace *trace, struct file_level *level, struct hwy_err *err)
-{
-	for (unsigned c = 0; c < PYRAMID_COLUMNS; c++) {
-		uint64_t place;
-		const char *reason;
-		if (level->columns[c] &&
-		    !file_load_chunks(trace->file, level->columns[c], &place, &reason))
-			return hwy_fail(err,
-					"%s: block of the pyramid of lane %" PRIu32
-					" at offset %" PRIu64 " is damaged (%s)",
-					trace->file->path, level->lane, place, reason);
-	}
-	return true;
-}
-
 /* Looks at index and end of all rows up to 'to', at the rest only of those that are wanted. */
 static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, unsigned wanted,
 			     int64_t from, int64_t to, struct hwy_buckets *out, struct hwy_err *err)
 {
 	unsigned by = wanted - level->level;
 	bool ok = true;
-	if (!load_level(trace, level, err))
+	if (!file_load_level(trace->file, level, err))
 		return false;
 	for (uint32_t row = 0, next; ok && row < level->rows; row = next) {
 		struct hwy_bucket bucket = {0};
