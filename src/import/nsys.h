@@ -144,6 +144,8 @@ static inline int64_t nsys_int_plus_one(struct nsys_query *q, int column)
 uint32_t nsys_text(struct nsys_query *q, int column);
 /* A column that refers to StringIds; 0 for NULL and ids that do not exist. */
 uint32_t nsys_string(struct nsys *n, int64_t id);
+/* The same for a frame's function: 0 where the text is nothing but its address ("0x5ce7d4"). */
+uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address);
 static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
 {
 	int64_t id = nsys_int(q, column);

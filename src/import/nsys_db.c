@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,7 +398,8 @@ static bool prepare_strings(struct nsys *n)
 	return !n->failed;
 }
 
-static uint32_t load_string(struct nsys *n, int64_t id)
+/* 0 for the text 'unwanted' (NULL: none is) and where there is none. */
+static uint32_t load_string(struct nsys *n, int64_t id, const char *unwanted)
 {
 	uint32_t text = 0;
 	if (n->failed || (!n->string_stmt && !prepare_strings(n)))
@@ -410,7 +412,7 @@ static uint32_t load_string(struct nsys *n, int64_t id)
 	int rc = sqlite3_step(n->string_stmt);
 	if (rc == SQLITE_ROW) {
 		const char *value = (const char *)sqlite3_column_text(n->string_stmt, 0);
-		if (value)
+		if (value && !(unwanted && strcmp(value, unwanted) == 0))
 			text = hwy_text_id_n(n->b, value,
 					     (size_t)sqlite3_column_bytes(n->string_stmt, 0));
 	} else if (rc != SQLITE_DONE) {
@@ -422,12 +424,25 @@ static uint32_t load_string(struct nsys *n, int64_t id)
 
 /* Texts are fetched when first used and never all at once: the table also holds files and environment
  * variables of the recorded machine, which are none of our business. */
-uint32_t nsys_string(struct nsys *n, int64_t id)
+static uint32_t string_but(struct nsys *n, int64_t id, const char *unwanted)
 {
 	uint32_t known = nsys_ids_get(&n->strings, id);
 	if (known)
 		return known - 1;
-	uint32_t text = load_string(n, id);
+	uint32_t text = load_string(n, id, unwanted);
 	*nsys_ids_put(&n->strings, id) = text + 1;
 	return text;
+}
+
+uint32_t nsys_string(struct nsys *n, int64_t id)
+{
+	return string_but(n, id, NULL);
+}
+
+uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address)
+{
+	char number[24] = "";
+	if (!nsys_ids_get(&n->strings, id))
+		snprintf(number, sizeof number, "%#" PRIx64, (uint64_t)address);
+	return string_but(n, id, number);
 }

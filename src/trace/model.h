@@ -300,9 +300,11 @@ struct hwy_shape { /* what a launch asked for, interned */
 struct hwy_symbol { /* the names of a kernel, interned; texts */
 	int64_t demangled, shortname, mangled;
 };
-struct hwy_frame {                /* interned */
-	int64_t function, module; /* texts; module: shared object, or source file for Python */
-	int64_t file, line;       /* text, number */
+struct hwy_frame { /* interned */
+	/* Texts. function: empty where only the address is known; module: shared object, or source file
+	 * for Python. */
+	int64_t function, module;
+	int64_t file, line; /* text, number */
 	int64_t address;
 	int64_t flags; /* HWY_FRAME_… */
 };
