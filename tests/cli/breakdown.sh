@@ -30,7 +30,7 @@ cmp -s "$work/out" "$work/hand.out" || fail "a report gives what its source gave
 run breakdown "$hand"
 expect_status 0 "text"
 for part in '2 GPUs' '4 ops on 3 streams' 'window 61.00 µs: first to last device op' '█' '░' 'the union over' \
-	'GPU 0 stream 20' 'hidden under compute  10.12 µs' '2 of 4 ops have no recorded launch'; do
+	'GPU 0 stream 20' 'hidden under compute  10.13 µs' '2 of 4 ops have no recorded launch'; do
 	grep -qF -- "$part" "$work/out" || fail "the text lacks '$part': $(cat "$work/out")"
 done
 grep -q $'\033' "$work/out" && fail "colours where there is no terminal"
