@@ -46,6 +46,10 @@ _Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
 struct hwy_trace *cli_open(const char *path)
 {
 	struct hwy_err err;
+	if (!*path)
+		cli_die("the file to read has an empty name");
+	if (strcmp(path, "-") == 0)
+		cli_die("a recording cannot come from standard input; write it to a file first");
 	struct hwy_trace *trace = hwy_open(path, cli_progress(), &err);
 	cli_progress_end();
 	if (!trace)

@@ -68,8 +68,14 @@ struct cli_output {
 struct cli_output cli_output_open(const char *path, int force);
 void cli_output_close(struct cli_output *output);
 
-/* "1.5ms", "200us", "3s", "12345" (ns) -> ns; exits with a misuse otherwise. */
+/* Values of options (named without the dashes) and operands; each exits with a misuse where it must.
+ * cli_time: "1.5ms", "200us", "3s", "12345" (ns) -> ns. cli_length: the same, and not negative. cli_word: the
+ * index in 'words', which ends with NULL. cli_file: the operand, of which there may be one. */
 int64_t cli_time(const struct cli *cli, const char *option, const char *text);
+int64_t cli_length(const struct cli *cli, const char *option, const char *text);
+uint64_t cli_count(const struct cli *cli, const char *option, const char *text);
+int cli_word(const struct cli *cli, const char *option, const char *text, const char *const *words);
+void cli_file(const struct cli *cli, const char **file, const char *text);
 /* The word in 'known' (NULL-terminated) nearest to 'word', or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *known);
 

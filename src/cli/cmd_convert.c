@@ -56,6 +56,8 @@ static char *default_output(const char *path)
 static void check_output(const char *input, const char *output, bool force)
 {
 	struct stat in, out;
+	if (!*output)
+		cli_die("the output has an empty name");
 	if (strcmp(output, "-") == 0)
 		cli_die("a report cannot go to standard output; name a file with -o");
 	if (stat(output, &out) != 0)
@@ -64,6 +66,8 @@ static void check_output(const char *input, const char *output, bool force)
 		cli_die("%s: is the input itself; name another output with -o", output);
 	if (S_ISDIR(out.st_mode))
 		cli_die("%s: is a directory", output);
+	if (!S_ISREG(out.st_mode))
+		cli_die("%s: is not a regular file", output);
 	if (!force)
 		cli_die("%s: exists and is kept; -f overwrites it", output);
 }
@@ -98,10 +102,8 @@ int cmd_convert(int argc, char **argv)
 			output = value;
 		else if (option == OPTION_FORCE)
 			force = true;
-		else if (input)
-			cli_misuse(&cli, "one file at a time: '%s' and '%s'", input, value);
 		else
-			input = value;
+			cli_file(&cli, &input, value);
 	}
 	if (!input)
 		cli_misuse(&cli, "which file?");

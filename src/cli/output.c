@@ -128,6 +128,8 @@ struct cli_output cli_output_open(const char *path, int force)
 	struct cli_output output = {.out = stdout};
 	if (!path || strcmp(path, "-") == 0)
 		return output;
+	if (!*path)
+		cli_die("the output has an empty name");
 	if (stat(path, &status) == 0) {
 		if (S_ISDIR(status.st_mode))
 			cli_die("%s: is a directory", path);

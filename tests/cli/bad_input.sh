@@ -153,6 +153,10 @@ run convert -f "$sqlite" -o "$sqlite"
 expect_refusal "a source onto itself" "input"
 run convert "$sqlite" -o -
 expect_refusal "a report to standard output" "standard output"
+run convert "$sqlite" -o /dev/null
+expect_refusal "a device as output" "not a regular file"
+run convert "$sqlite" -o ""
+expect_refusal "a report without a name" "empty name"
 run convert "$sqlite" -o "$work/out.d"
 expect_refusal "a directory as output" "directory"
 [ "$(ls -A "$work/out.d")" = a.hwy ] || fail "left behind: $(ls -A "$work/out.d")"
