@@ -27,8 +27,7 @@ static void a_text_is_kept_once_and_found_again(void **state)
 		assert_int_equal(hwy_intern(&table, text, (size_t)length), i + 1);
 		assert_string_equal(table.texts[i + 1].at, text);
 	}
-	assert_int_equal(hwy_strings_find(&table, "kernel_7", 8), 8);
-	assert_int_equal(hwy_strings_find(&table, "kernel_7", 7), UINT32_MAX);
+	assert_int_equal(hwy_intern(&table, "kernel_7", 7), 20001);
 	/* a zero byte inside is part of the text */
 	assert_int_not_equal(hwy_intern(&table, "a\0b", 3), hwy_intern(&table, "a", 1));
 	hwy_strings_free(&table);
