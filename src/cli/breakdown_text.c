@@ -35,14 +35,6 @@ static const char *paint(const struct page *page, const char *colour)
 	return page->colour ? colour : "";
 }
 
-static void print_tame(const struct page *page, const char *text)
-{
-	char tame[256];
-	snprintf(tame, sizeof tame, "%s", text);
-	grid_tame(tame);
-	fputs(tame, page->out);
-}
-
 static const char *device_label(const struct page *page, int64_t device, char *text)
 {
 	const struct hwy_trace *trace = page->trace;
@@ -92,7 +84,7 @@ static void print_devices_line(const struct page *page)
 								page->trace->devices[device].name);
 		if (*name && strcmp(name, before) != 0) {
 			fputs(*before ? ", " : ": ", page->out);
-			print_tame(page, name);
+			cli_put(page->out, name, strlen(name));
 		}
 		before = *name ? name : before;
 	}
@@ -495,7 +487,8 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 	int width = cli_width(out);
 	const char *slash = strrchr(view->path, '/');
 	fputs(paint(&page, "\033[1m"), out);
-	print_tame(&page, slash && slash[1] ? slash + 1 : view->path);
+	const char *name = slash && slash[1] ? slash + 1 : view->path;
+	cli_put(page.out, name, strlen(name));
 	fprintf(out, "%s\n", paint(&page, "\033[0m"));
 	if (view->breakdown->n_devices == 0 ||
 	    view->breakdown->total.to == view->breakdown->total.from) {

@@ -16,9 +16,7 @@ static void print_line(const char *who, const char *format, va_list arguments)
 {
 	char text[2048];
 	vsnprintf(text, sizeof text, format, arguments);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	hwy_tame(text, strlen(text));
 	cli_progress_end();
 	fflush(stdout);
 	fprintf(stderr, "headway%s%s: %s\n", who ? " " : "", who ? who : "", text);

@@ -84,8 +84,10 @@ int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
 int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 
+/* Prints text as a terminal can take it: see hwy_tame. */
+void cli_put(FILE *out, const char *text, size_t n);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
- * caller has printed what stands before it. Control characters become '?', newlines are kept. */
+ * caller has printed what stands before it. Newlines are kept; the rest as cli_put. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Prints the help of a command; cli_next does on --help. */
 void cli_help(const struct cli *cli, FILE *out);

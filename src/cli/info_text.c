@@ -61,8 +61,7 @@ static void label(const struct page *page, const char *name)
 /* A line with its spaces kept, control characters replaced. */
 static void put_plain(const struct page *page, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, page->out);
+	cli_put(page->out, text, strlen(text));
 	fputc('\n', page->out);
 }
 
