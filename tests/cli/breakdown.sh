@@ -36,6 +36,10 @@ done
 grep -q $'\033' "$work/out" && fail "colours where there is no terminal"
 grep -qE ' +$' "$work/out" && fail "spaces at the end of a line"
 
+printf '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 0, "args": {"device": 0, "stream": 7}}]}' >"$work/moment.json"
+run breakdown "$work/moment.json"
+grep -qF '1 op on 1 stream' "$work/out" || fail "work that takes no time is work: $(cat "$work/out")"
+
 # ---- options ----
 
 run breakdown --format json --device 1 "$hand"
