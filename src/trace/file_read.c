@@ -16,6 +16,7 @@
 enum {
 	BUDGET_FLOOR = 64 << 20, /* bytes any report may take when it is opened */
 	BUDGET_RATIO = 1000,     /* and so many more for each of its own */
+	BUDGET_SPAN = 8,         /* what a span costs at least */
 };
 
 struct opening {
@@ -279,6 +280,8 @@ static bool read_strip(struct opening *o)
 	o->n_spans += strip.rows;
 	if (ok && (strip.rows == 0 || o->n_spans >= UINT32_MAX))
 		ok = damaged(o, "rows");
+	/* Constant and absent columns take no room, but whoever looks at a span takes time. */
+	ok = ok && spend(o, (uint64_t)strip.rows * BUDGET_SPAN);
 	trace->n_spans += ok ? strip.rows : 0;
 	return ok;
 }

@@ -523,6 +523,12 @@ static void hostile_sizes_are_refused_before_they_are_allocated(void **state)
 	write_with_section(5, &body);
 	assert_refused(other, "rows");
 	body.n = 0;
+	bytes_put(&body, "\0\0", 2); /* lane and kind of a strip without a column */
+	bytes_put_varint(&body, INT32_MAX);
+	bytes_put_varint(&body, 0);
+	write_with_section(SECTION_STRIP, &body);
+	assert_refused(other, "claims more");
+	body.n = 0;
 	bytes_put_varint(&body, UINT64_MAX);
 	write_with_section(SECTION_STRINGS, &body);
 	assert_refused(other, "ends early");
