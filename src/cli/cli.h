@@ -66,6 +66,8 @@ struct cli_output {
 	char *path, *temporary;
 };
 struct cli_output cli_output_open(const char *path, int force);
+/* Exits with 2 when the output is the input itself, by whatever name. */
+void cli_keep_input(const char *input, const char *output);
 void cli_output_close(struct cli_output *output);
 
 /* Values of options (named without the dashes) and operands; each exits with a misuse where it must.

@@ -95,6 +95,8 @@ int cmd_breakdown(int argc, char **argv)
 		.argv = argv,
 	};
 	struct wishes wishes = read_wishes(&cli);
+	cli_keep_input(wishes.path, wishes.output);
+	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct hwy_trace *trace = cli_open(wishes.path);
 	if (wishes.options.scope.device != HWY_NONE)
 		check_device(trace, wishes.path, wishes.options.scope.device);
@@ -115,7 +117,6 @@ int cmd_breakdown(int argc, char **argv)
 		.all_streams = wishes.all_streams,
 		.all_steps = wishes.all_steps,
 	};
-	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	(wishes.json ? breakdown_print_json : breakdown_print_text)(output.out, &view);
 	cli_output_close(&output);
 	breakdown_free(&breakdown);

@@ -199,8 +199,9 @@ int cmd_stats(int argc, char **argv)
 	cli.argc = argc;
 	cli.argv = argv;
 	struct request request = read_options(&cli);
-	struct hwy_trace *trace = cli_open(request.file);
+	cli_keep_input(request.file, request.output);
 	struct cli_output output = cli_output_open(request.output, request.force);
+	struct hwy_trace *trace = cli_open(request.file);
 	request.how.out = output.out;
 	request.how.colour = cli_colour(output.out);
 	request.how.width = cli_width(output.out);

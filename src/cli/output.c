@@ -122,6 +122,14 @@ static FILE *open_temporary(const char *path, char **name)
 	return out;
 }
 
+void cli_keep_input(const char *input, const char *output)
+{
+	struct stat in, out;
+	if (input && output && stat(input, &in) == 0 && stat(output, &out) == 0 &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		cli_die("%s: is the input itself; name another output with -o", output);
+}
+
 struct cli_output cli_output_open(const char *path, int force)
 {
 	struct stat status;

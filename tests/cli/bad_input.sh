@@ -151,6 +151,10 @@ run convert -f "$work/out.d/a.hwy"
 expect_refusal "a report onto itself" "input"
 run convert -f "$sqlite" -o "$sqlite"
 expect_refusal "a source onto itself" "input"
+for command in stats breakdown; do
+	run $command -f "$sqlite" -o "$work/out.d/../$name.sqlite"
+	expect_refusal "$command onto its source" "input"
+done
 run convert "$sqlite" -o -
 expect_refusal "a report to standard output" "standard output"
 run convert "$sqlite" -o /dev/null
