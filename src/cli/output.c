@@ -97,7 +97,7 @@ void cli_start(void)
 	occupy_standard_streams();
 	/* A parent may have left SIGPIPE ignored; "headway … | head" should just end. */
 	signal(SIGPIPE, SIG_DFL);
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGABRT /* out of memory */};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (signal(numbers[i], on_signal) == SIG_IGN)
 			signal(numbers[i], SIG_IGN); /* nohup */
