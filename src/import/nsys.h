@@ -107,7 +107,7 @@ bool nsys_db_open(struct nsys *n);
 void nsys_db_close(struct nsys *n);
 bool nsys_has_table(struct nsys *n, const char *table);
 /* SELECT of the columns (names between single spaces) of a table. A column that is not there reads as NULL;
- * one marked '!' must be there; "?a,b,c" is 1 where any of these is not NULL. 'rest' may hold WHERE or
+ * one marked '!' must be there; without one marked '~' the table is left out, with a note; "?a,b,c" is 1 where any of these is not NULL. 'rest' may hold WHERE or
  * ORDER BY (only over columns marked '!'). False when there is no such table, or on failure. */
 bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
 		 const char *rest);

@@ -178,7 +178,7 @@ static bool has_column(sqlite3_stmt *all, const char *name, size_t length)
 /* One column of the SELECT; false when it must be there and is not. */
 static bool write_column(sqlite3_stmt *all, sqlite3_str *sql, const char *name, size_t length)
 {
-	bool must = *name == '!';
+	bool must = *name == '!' || *name == '~';
 	name += must;
 	length -= must;
 	if (has_column(all, name, length)) {
@@ -201,6 +201,21 @@ static void write_any(sqlite3_stmt *all, sqlite3_str *sql, const char *names, si
 	sqlite3_str_appendall(sql, ") IS NOT NULL");
 }
 
+/* A column that must be there is not: the file is no export ('!'), or the table is of no use ('~'). */
+static bool column_is_missing(struct nsys *n, const char *table, const char *column, size_t length)
+{
+	struct hwy_err text;
+	hwy_fail(&text, "table %s has no column '%.*s'", table, (int)length - 1, column + 1);
+	if (*column == '!') {
+		n->failed = true;
+		return hwy_fail(n->err, "%s: %.200s; is this an nsys export?", n->path, text.text);
+	}
+	uint32_t index = hwy_new_diagnostics(n->b);
+	n->trace->diagnostics[index].severity = 2;
+	n->trace->diagnostics[index].text = hwy_text_id(n->b, text.text);
+	return false;
+}
+
 static bool write_columns(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, const char *table,
 			  const char *columns)
 {
@@ -209,11 +224,7 @@ static bool write_columns(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, c
 		if (*at == '?') {
 			write_any(all, sql, at + 1, length - 1);
 		} else if (!write_column(all, sql, at, length)) {
-			n->failed = true;
-			return hwy_fail(
-				n->err,
-				"%s: table %s has no column '%.*s'; is this an nsys export?",
-				n->path, table, (int)length - 1, at + 1);
+			return column_is_missing(n, table, at, length);
 		}
 		at += length;
 		if (*at) {

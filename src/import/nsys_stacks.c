@@ -65,7 +65,7 @@ static void add_frame(struct nsys_query *q)
 static void read_stacks(struct nsys *n, const char *table, struct nsys_ids *stacks)
 {
 	static const char columns[] =
-		"!id !stackDepth symbol module originalIP unresolved kernelMode";
+		"~id ~stackDepth symbol module originalIP unresolved kernelMode";
 	struct chains chains = {.stacks = stacks};
 	bool in_order = nsys_each(n, table, columns, NULL, add_frame, &chains);
 	if (!in_order && !n->failed) {
