@@ -83,8 +83,8 @@ static bool is_recorder(const struct unwind_place *place)
 {
 	const char *name = place->module ? strrchr(place->module, '/') : NULL;
 	name = name ? name + 1 : place->module;
-	return name && (strncmp(name, "libheadway-collect", 18) == 0 ||
-			strncmp(name, "libcupti", 8) == 0);
+	return name &&
+	       (strncmp(name, "libheadway-collect", 18) == 0 || strncmp(name, "libcupti", 8) == 0);
 }
 
 static void add_native(struct ingest *in, struct ingest_process *process,
@@ -160,8 +160,8 @@ static uint32_t make(struct ingest *in, struct ingest_process *process,
 uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
 		   uint32_t correlation)
 {
-	const uint32_t *head = process->stacks.count ? hwy_map_get(&process->stacks, correlation)
-						     : NULL;
+	const uint32_t *head =
+		process->stacks.count ? hwy_map_get(&process->stacks, correlation) : NULL;
 	for (uint32_t at = head ? *head : 0; at;) {
 		struct ingest_stack *stack = &in->stacks[at - 1];
 		const struct rec_stack *known = stack->python ? stack->python : stack->native;

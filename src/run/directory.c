@@ -137,8 +137,7 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 		*control = settings->control;
 		control->magic = REC_MAGIC;
 		control->version = REC_VERSION;
-		control->recording =
-			settings->delay == 0 && control->capture == REC_CAPTURE_NONE;
+		control->recording = settings->delay == 0 && control->capture == REC_CAPTURE_NONE;
 		control->started = run_now();
 		run->begun = control->recording ? control->started : 0;
 		made = name_library(run, library, err);
@@ -163,8 +162,13 @@ static bool is_ours(const char *name)
 	       (n > 6 && strcmp(name + n - 6, ".spool") == 0);
 }
 
+/* Processes that were not waited for may be about to add a spool: under another name they do not find it. */
 void run_remove(const char *directory)
 {
+	char aside[PATH_MAX];
+	if (snprintf(aside, sizeof aside, "%s.gone", directory) < (int)sizeof aside &&
+	    rename(directory, aside) == 0)
+		directory = aside;
 	DIR *listing = opendir(directory);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));)
 		if (is_ours(entry->d_name))

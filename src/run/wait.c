@@ -145,7 +145,8 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 			return finish(run);
 		int64_t now = run_now(), next = follow_time(run, settings, now);
 		if (run->over && !run->told && now >= run->over + settle_time) {
-			bool kills = settings->kill_signal && (settings->kill_at_end || run->expired);
+			bool kills =
+				settings->kill_signal && (settings->kill_at_end || run->expired);
 			run->told = true;
 			if (!kills)
 				return RUN_RECORDED;

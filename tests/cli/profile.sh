@@ -147,6 +147,37 @@ for signal in INT TERM; do
 	rm -f sig.hwy
 done
 
+# Ctrl-C: the terminal tells the program; we stay to write the report, and do not tell it twice.
+if [ -n "$python" ]; then
+	cat >count <<'EOF'
+#!/bin/bash
+trap 'n=$((n + 1))' INT
+echo ready
+for ((i = 0; i < 15; i++)); do sleep 0.05; done
+exit $n
+EOF
+	chmod +x count
+	cat >terminal.py <<'EOF'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"ready" not in seen:
+    seen += os.read(fd, 1000)
+os.write(fd, b"\x03")
+try:
+    while os.read(fd, 1000):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+EOF
+	"$python" terminal.py "$HEADWAY" profile -o ctrl-c ./count
+	expect $? 1 "interrupts the program saw"
+	[ -s ctrl-c.hwy ] || fail "Ctrl-C: no report"
+fi
+
 # ---- when
 profile -d 0.3 -o short ./patient
 expect_status 6 "-d ends the program by SIGTERM"
