@@ -226,6 +226,8 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 	snprintf(line, LINE, "%-7s  %-*.*s  %u thread%s", process->pid == HWY_NONE ? "?" : part,
 		 width, width, short_name(info->trace, i), info->threads[i],
 		 info->threads[i] == 1 ? "" : "s");
+	if (process->start != HWY_NONE && process->end != HWY_NONE)
+		add(line, ", lived ", units_time(process->end - process->start).at);
 	if (process->rank == HWY_NONE)
 		return;
 	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
@@ -234,10 +236,10 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 	add(line, " of ", process->world == HWY_NONE ? "" : part);
 }
 
-/* Processes without a thread or a span are of no use to the reader of a short page. */
+/* Processes that neither have a lane nor were seen to start are of no use to the reader of a short page. */
 static bool process_counts(const struct info *info, uint32_t i)
 {
-	if (info->all)
+	if (info->all || info->trace->processes[i].start != HWY_NONE)
 		return true;
 	for (uint32_t lane = 0; lane < info->trace->n_lanes; lane++)
 		if (info->trace->lanes[lane].process == (int64_t)i)

@@ -490,7 +490,7 @@ void target_free(struct ingest_process *process)
 		&process->thread_of,      &process->device_of,      &process->stream_of,
 		&process->stream_facts,   &process->parent_context, &process->null_streams,
 		&process->context_device, &process->stream_names,   &process->domains,
-		&process->categories,     &process->stacks};
+		&process->categories,     &process->stacks,         &process->told};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
 				       &process->threads};
