@@ -55,10 +55,12 @@ expect "$(cat out)" "$(printf 'one\ntwo')" "stdin is the program's"
 profile -w false sh -c 'echo hidden; echo hidden >&2'
 [ ! -s out ] || fail "-w false shows stdout"
 grep -q hidden err && fail "-w false shows stderr"
-LD_PRELOAD=/lib/x86_64-linux-gnu/libm.so.6 profile -e 'A=1,B=x,y,C=' sh -c 'echo $A-$B-$C; echo $LD_PRELOAD'
-grep -qx "1-x,y-" out || fail "-e: $(cat out)"
-if [ -e /lib/x86_64-linux-gnu/libm.so.6 ]; then
-	grep -q 'libheadway-collect.so:/lib/x86_64-linux-gnu/libm.so.6$' out || fail "LD_PRELOAD: $(cat out)"
+profile -e 'A=1,B=x,y,C=' sh -c 'echo $A-$B-$C'
+expect "$(cat out)" "1-x,y-" "-e"
+preload=/lib/x86_64-linux-gnu/libm.so.6
+if [ -e $preload ]; then
+	profile -e LD_PRELOAD=$preload sh -c 'echo $LD_PRELOAD'
+	grep -q "/libheadway-collect.so:$preload\$" out || fail "LD_PRELOAD: $(cat out)"
 fi
 A=1 profile -n false -e PATH="$PATH" sh -c 'echo "[$A]"'
 expect "$(cat out)" "[]" "-n false"
@@ -135,10 +137,11 @@ while :; do sleep 0.05; done
 EOF
 chmod +x patient
 for signal in INT TERM; do
+	rm -f out
 	# A background job of a script has SIGINT ignored, and so would have what it starts.
 	env --default-signal=INT "$HEADWAY" profile -o sig ./patient >out 2>err &
 	headway=$!
-	for ((i = 0; i < 200; i++)); do grep -q ready out && break; sleep 0.05; done
+	for ((i = 0; i < 200; i++)); do grep -qs ready out && break; sleep 0.05; done
 	kill -$signal $headway
 	wait $headway
 	expect $? 6 "SIG$signal is passed on, the status is the program's"
@@ -205,14 +208,15 @@ HEADWAY_LIB="$work/with space" profile -t nvtx -o space "$COLLECT/nvtx_target" a
 expect "$(field space.hwy 'i["spans"]["range"]["count"]')" 9 "a library whose path has a space"
 
 # ---- a run whose headway died
+rm -f out
 "$HEADWAY" profile -o lost sh -c 'echo ready; sleep 1; exit 0' >out 2>err &
 headway=$!
-for ((i = 0; i < 200; i++)); do grep -q ready out && break; sleep 0.05; done
+for ((i = 0; i < 200; i++)); do grep -qs ready out && break; sleep 0.05; done
 run recover tmp/headway-*
 expect_status 2 "a run under way is left alone"
 grep -q "still being recorded" err || fail "$(cat err)"
 kill -9 $headway
-wait $headway 2>/dev/null
+{ wait $headway; } 2>/dev/null
 sleep 1.2
 run recover -o back tmp/headway-*
 expect_status 0 "recover: $(cat err)"
