@@ -126,6 +126,19 @@ static void report_settings(struct ingest *in)
 	}
 }
 
+static void report_python(struct ingest *in)
+{
+	for (uint32_t p = 0; p < in->n_processes; p++) {
+		const struct rec_process *said = in->processes[p].said;
+		if (!said || !said->python || hwy_property(in->trace, "python.version"))
+			continue;
+		char version[32];
+		snprintf(version, sizeof version, "%u.%u.%u", said->python >> 24,
+			 said->python >> 16 & 0xff, said->python >> 8 & 0xff);
+		hwy_add_property(in->b, "python.version", version);
+	}
+}
+
 /* ---- what was said, what was lost -------------------------------------------------------------- */
 
 static void report_notes(struct ingest *in)
@@ -201,6 +214,7 @@ void about_report(struct ingest *in)
 {
 	report_properties(in);
 	report_settings(in);
+	report_python(in);
 	report_notes(in);
 	report_ends(in);
 	report_drops(in);

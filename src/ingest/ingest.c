@@ -213,7 +213,11 @@ static void define(struct ingest *in, struct ingest_process *process, const stru
 		ingest_list_add(&process->code, record);
 		*hwy_ids_put(&process->codes, record->value) = process->code.n;
 		break;
-	case REC_PROCESS: process->said = (const void *)record; break;
+	case REC_PROCESS: /* the last one stands, but files come in any order: who knows more does */
+		if (!process->said || !process->said->python ||
+		    ((const struct rec_process *)record)->python)
+			process->said = (const void *)record;
+		break;
 	case REC_EXIT:
 		if (end_of(in, record))
 			process->end = end_of(in, record);

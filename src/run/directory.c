@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "run/journal.h"
 #include "run/run.h"
+#include "run/steps.h"
 
 /* Less room than this is used only where there is no better place. */
 static const uint64_t enough_bytes = UINT64_C(128) << 20;
@@ -191,6 +192,7 @@ bool run_is_over(const char *directory)
 
 void run_free(struct run *run)
 {
+	steps_close(run->steps);
 	journal_close(run->journal);
 	if (run->control)
 		munmap(run->control, sizeof *run->control);

@@ -193,6 +193,40 @@ grep -q early.hwy out || fail "--kill none: the report is not there while the pr
 profile -t nvtx -y 60 -o late "$COLLECT/nvtx_target" all
 expect "$(field late.hwy 'i["spans"]["total"]')" 0 "-y: nothing before the delay is over"
 
+for range in step step@train 'step@*'; do
+	profile -t nvtx -c nvtx -p "$range" --capture-range-end=repeat:2 -o range "$COLLECT/nvtx_target" capture 3
+	expect_status 0 "-p $range"
+	want=4 # two steps with what is in them
+	[ "$range" = step ] && want=0 # that one is in a domain
+	expect "$(field range.hwy 'i["spans"]["total"]')" $want "-p $range"
+	rm -f range.hwy
+done
+if [ -n "$python" ] && [ -e "$COLLECT/libnvtx-library.so" ]; then
+	cat >steps.py <<'EOF'
+import ctypes, sys, time
+nvtx = ctypes.CDLL(sys.argv[1])
+nvtx.library_push(b"training")
+for i in range(30):
+    nvtx.library_push(b"step %d" % i)
+    for part in b"forward", b"backward":
+        nvtx.library_push(part)
+        nvtx.library_pop()
+    time.sleep(0.2 if i < 2 else 0.05)
+    nvtx.library_pop()
+nvtx.library_pop()
+time.sleep(0.5)
+print(len(open(sys.argv[2], "rb").read()) > 0)
+EOF
+	profile -t nvtx --steps 8 -o steps "$python" steps.py "$COLLECT/libnvtx-library.so" steps.hwy
+	expect_status 0 "--steps: $(cat err)"
+	expect "$(cat out)" True "--steps: the report is made while the program goes on"
+	# Two slow ones, eight steady ones, and what was done until that was seen; each with two parts.
+	spans=$(field steps.hwy 'i["spans"]["range"]["count"]')
+	[ "$spans" -ge 30 ] && [ "$spans" -le 75 ] || fail "--steps 8: $spans ranges"
+	profile -t nvtx --steps 1000 -f -o steps "$python" steps.py "$COLLECT/libnvtx-library.so" steps.py
+	grep -q "ended before so many steady steps" err || fail "too few steps: $(cat err)"
+fi
+
 # ---- nothing can be recorded
 rm -f ./*.hwy
 HEADWAY_LIB=/not/there profile sh -c 'echo on; exit 3'
