@@ -60,7 +60,8 @@ static int label_of(const struct cli_option *option, char *label, size_t size)
 	if (option->letter)
 		snprintf(letter, sizeof letter, "-%c, ", option->letter);
 	return snprintf(label, size, "  %s--%s%s%s", letter, option->name,
-			option->value && *option->value ? "=" : "", option->value ? option->value : "");
+			option->value && *option->value ? "=" : "",
+			option->value ? option->value : "");
 }
 
 static void print_option(FILE *out, const struct cli_option *option, int label_width, int width)
@@ -81,7 +82,9 @@ static int widest_label(const struct cli *cli)
 	int widest = 12;
 	char label[128];
 	for (int i = 0; cli->options[i].name; i++) {
-		int n = *cli->options[i].name && cli->options[i].help ? label_of(&cli->options[i], label, sizeof label) : 0;
+		int n = *cli->options[i].name && cli->options[i].help
+				? label_of(&cli->options[i], label, sizeof label)
+				: 0;
 		if (n > widest && n <= WIDEST_LABEL)
 			widest = n;
 	}

@@ -70,8 +70,7 @@ static bool is_word(const char *word, const char *const *list)
 }
 
 /* "true" or "false" for what was written behind '='. */
-static const char *boolean(const struct cli *cli, const struct cli_option *option,
-			   const char *text)
+static const char *boolean(const struct cli *cli, const struct cli_option *option, const char *text)
 {
 	static const char *const yes[] = {"true", "yes", "on", "1", NULL};
 	static const char *const no[] = {"false", "no", "off", "0", NULL};

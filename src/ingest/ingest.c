@@ -200,8 +200,8 @@ static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start
 		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
 	      "times stand in one place");
 
-static void define(struct ingest *in, struct ingest_process *process,
-		   const struct rec_head *record, const struct spool_chunk *chunk)
+static void define(struct ingest *in, struct ingest_process *process, const struct rec_head *record,
+		   const struct spool_chunk *chunk)
 {
 	switch (record->type) {
 	case REC_STRING: define_text(&process->texts, (const void *)record); break;
@@ -213,7 +213,11 @@ static void define(struct ingest *in, struct ingest_process *process,
 		ingest_list_add(&process->code, record);
 		*hwy_ids_put(&process->codes, record->value) = process->code.n;
 		break;
-	case REC_PROCESS: process->said = (const void *)record; break;
+	case REC_PROCESS: /* the last one stands, but files come in any order: who knows more does */
+		if (!process->said || !process->said->python ||
+		    ((const struct rec_process *)record)->python)
+			process->said = (const void *)record;
+		break;
 	case REC_EXIT:
 		if (end_of(in, record))
 			process->end = end_of(in, record);
@@ -324,8 +328,7 @@ static const int64_t latest = INT64_MAX / 2;
 /* Time 0 is when the parent started the run; without its page, when the first spool was opened. */
 static int64_t epoch_of(const struct spools *spools)
 {
-	if (spools->has_control && spools->control.started > 0 &&
-	    spools->control.started < latest)
+	if (spools->has_control && spools->control.started > 0 && spools->control.started < latest)
 		return spools->control.started;
 	int64_t first = INT64_MAX;
 	for (uint32_t c = 0; c < spools->n_chunks; c++)
@@ -346,9 +349,9 @@ static void settle_ends(struct ingest *in)
 
 static void free_lists(struct ingest *in)
 {
-	struct ingest_list *lists[] = {&in->statuses,   &in->clocks,      &in->notes,
-				       &in->drops,      &in->properties,  &in->note_of,
-				       &in->drop_of,    &in->property_of};
+	struct ingest_list *lists[] = {&in->statuses, &in->clocks,     &in->notes,
+				       &in->drops,    &in->properties, &in->note_of,
+				       &in->drop_of,  &in->property_of};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free(lists[i]->at);
 	for (uint32_t p = 0; p < in->n_processes; p++)

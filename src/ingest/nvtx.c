@@ -26,7 +26,7 @@ struct nvtx_state {
 	struct open_start *starts;
 	uint32_t n_starts, cap_starts;
 	struct hwy_map start_of; /* process, id -> index */
-	struct early_end { /* the end was read before the start */
+	struct early_end {       /* the end was read before the start */
 		uint32_t process, tid;
 		const struct rec_range *end;
 	} * ends;

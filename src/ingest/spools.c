@@ -127,10 +127,11 @@ static bool is_empty(const struct rec_chunk *chunk)
 static void find_chunks(struct spools *spools)
 {
 	const struct spool_file *file = &spools->files[spools->n_files - 1];
-	for (size_t from = 0; file->size - from >= sizeof(struct rec_chunk); from += REC_CHUNK_BYTES) {
+	for (size_t from = 0; file->size - from >= sizeof(struct rec_chunk);
+	     from += REC_CHUNK_BYTES) {
 		const struct rec_chunk *at = (const void *)((const char *)file->at + from);
-		size_t room = file->size - from < REC_CHUNK_BYTES ? file->size - from
-								  : REC_CHUNK_BYTES;
+		size_t room =
+			file->size - from < REC_CHUNK_BYTES ? file->size - from : REC_CHUNK_BYTES;
 		/* Whatever was written before 'used' was stored is seen after it is read. */
 		uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&at->used,
 						     memory_order_acquire);

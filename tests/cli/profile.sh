@@ -55,10 +55,12 @@ expect "$(cat out)" "$(printf 'one\ntwo')" "stdin is the program's"
 profile -w false sh -c 'echo hidden; echo hidden >&2'
 [ ! -s out ] || fail "-w false shows stdout"
 grep -q hidden err && fail "-w false shows stderr"
-LD_PRELOAD=/lib/x86_64-linux-gnu/libm.so.6 profile -e 'A=1,B=x,y,C=' sh -c 'echo $A-$B-$C; echo $LD_PRELOAD'
-grep -qx "1-x,y-" out || fail "-e: $(cat out)"
-if [ -e /lib/x86_64-linux-gnu/libm.so.6 ]; then
-	grep -q 'libheadway-collect.so:/lib/x86_64-linux-gnu/libm.so.6$' out || fail "LD_PRELOAD: $(cat out)"
+profile -e 'A=1,B=x,y,C=' sh -c 'echo $A-$B-$C'
+expect "$(cat out)" "1-x,y-" "-e"
+preload=/lib/x86_64-linux-gnu/libm.so.6
+if [ -e $preload ]; then
+	profile -e LD_PRELOAD=$preload sh -c 'echo $LD_PRELOAD'
+	grep -q "/libheadway-collect.so:$preload\$" out || fail "LD_PRELOAD: $(cat out)"
 fi
 A=1 profile -n false -e PATH="$PATH" sh -c 'echo "[$A]"'
 expect "$(cat out)" "[]" "-n false"
@@ -135,10 +137,11 @@ while :; do sleep 0.05; done
 EOF
 chmod +x patient
 for signal in INT TERM; do
+	rm -f out
 	# A background job of a script has SIGINT ignored, and so would have what it starts.
 	env --default-signal=INT "$HEADWAY" profile -o sig ./patient >out 2>err &
 	headway=$!
-	for ((i = 0; i < 200; i++)); do grep -q ready out && break; sleep 0.05; done
+	for ((i = 0; i < 200; i++)); do grep -qs ready out && break; sleep 0.05; done
 	kill -$signal $headway
 	wait $headway
 	expect $? 6 "SIG$signal is passed on, the status is the program's"
@@ -146,6 +149,37 @@ for signal in INT TERM; do
 	[ -s sig.hwy ] || fail "SIG$signal: no report"
 	rm -f sig.hwy
 done
+
+# Ctrl-C: the terminal tells the program; we stay to write the report, and do not tell it twice.
+if [ -n "$python" ]; then
+	cat >count <<'EOF'
+#!/bin/bash
+trap 'n=$((n + 1))' INT
+echo ready
+for ((i = 0; i < 15; i++)); do sleep 0.05; done
+exit $n
+EOF
+	chmod +x count
+	cat >terminal.py <<'EOF'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"ready" not in seen:
+    seen += os.read(fd, 1000)
+os.write(fd, b"\x03")
+try:
+    while os.read(fd, 1000):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+EOF
+	"$python" terminal.py "$HEADWAY" profile -o ctrl-c ./count
+	expect $? 1 "interrupts the program saw"
+	[ -s ctrl-c.hwy ] || fail "Ctrl-C: no report"
+fi
 
 # ---- when
 profile -d 0.3 -o short ./patient
@@ -158,6 +192,40 @@ expect_status 9 "--kill none: the program goes on"
 grep -q early.hwy out || fail "--kill none: the report is not there while the program goes on"
 profile -t nvtx -y 60 -o late "$COLLECT/nvtx_target" all
 expect "$(field late.hwy 'i["spans"]["total"]')" 0 "-y: nothing before the delay is over"
+
+for range in step step@train 'step@*'; do
+	profile -t nvtx -c nvtx -p "$range" --capture-range-end=repeat:2 -o range "$COLLECT/nvtx_target" capture 3
+	expect_status 0 "-p $range"
+	want=4 # two steps with what is in them
+	[ "$range" = step ] && want=0 # that one is in a domain
+	expect "$(field range.hwy 'i["spans"]["total"]')" $want "-p $range"
+	rm -f range.hwy
+done
+if [ -n "$python" ] && [ -e "$COLLECT/libnvtx-library.so" ]; then
+	cat >steps.py <<'EOF'
+import ctypes, sys, time
+nvtx = ctypes.CDLL(sys.argv[1])
+nvtx.library_push(b"training")
+for i in range(30):
+    nvtx.library_push(b"step %d" % i)
+    for part in b"forward", b"backward":
+        nvtx.library_push(part)
+        nvtx.library_pop()
+    time.sleep(0.2 if i < 2 else 0.05)
+    nvtx.library_pop()
+nvtx.library_pop()
+time.sleep(0.5)
+print(len(open(sys.argv[2], "rb").read()) > 0)
+EOF
+	profile -t nvtx --steps 8 -o steps "$python" steps.py "$COLLECT/libnvtx-library.so" steps.hwy
+	expect_status 0 "--steps: $(cat err)"
+	expect "$(cat out)" True "--steps: the report is made while the program goes on"
+	# Two slow ones, eight steady ones, and what was done until that was seen; each with two parts.
+	spans=$(field steps.hwy 'i["spans"]["range"]["count"]')
+	[ "$spans" -ge 30 ] && [ "$spans" -le 75 ] || fail "--steps 8: $spans ranges"
+	profile -t nvtx --steps 1000 -f -o steps "$python" steps.py "$COLLECT/libnvtx-library.so" steps.py
+	grep -q "ended before so many steady steps" err || fail "too few steps: $(cat err)"
+fi
 
 # ---- nothing can be recorded
 rm -f ./*.hwy
@@ -174,14 +242,15 @@ HEADWAY_LIB="$work/with space" profile -t nvtx -o space "$COLLECT/nvtx_target" a
 expect "$(field space.hwy 'i["spans"]["range"]["count"]')" 9 "a library whose path has a space"
 
 # ---- a run whose headway died
+rm -f out
 "$HEADWAY" profile -o lost sh -c 'echo ready; sleep 1; exit 0' >out 2>err &
 headway=$!
-for ((i = 0; i < 200; i++)); do grep -q ready out && break; sleep 0.05; done
+for ((i = 0; i < 200; i++)); do grep -qs ready out && break; sleep 0.05; done
 run recover tmp/headway-*
 expect_status 2 "a run under way is left alone"
 grep -q "still being recorded" err || fail "$(cat err)"
 kill -9 $headway
-wait $headway 2>/dev/null
+{ wait $headway; } 2>/dev/null
 sleep 1.2
 run recover -o back tmp/headway-*
 expect_status 0 "recover: $(cat err)"

@@ -108,8 +108,7 @@ static void processes_have_names_parents_lives_and_ends(void **state)
 	const struct hwy_process *first = &trace->processes[0], *second = &trace->processes[1];
 	assert_int_equal(first->pid, 10);
 	assert_string_equal(hwy_str(trace, first->name), "python3.11");
-	assert_string_equal(hwy_str(trace, first->command),
-			    "python3 train.py '--name=it'\\''s'");
+	assert_string_equal(hwy_str(trace, first->command), "python3 train.py '--name=it'\\''s'");
 	assert_int_equal(first->start, 100);
 	assert_int_equal(first->end, 1000);
 	assert_int_equal(first->exit, 9);
@@ -125,7 +124,8 @@ static void processes_have_names_parents_lives_and_ends(void **state)
 static void what_fork_leaves_before_exec_is_the_beginning_of_the_program(void **state)
 {
 	struct made_run run = make_run();
-	struct made_spool shell = make_spool(&run, 20, 20, 0), program = make_spool(&run, 20, 20, 1),
+	struct made_spool shell = make_spool(&run, 20, 20, 0),
+			  program = make_spool(&run, 20, 20, 1),
 			  child = make_spool(&run, 21, 21, 0);
 	program.process = shell.process + 500;
 	program.chunk->head.process = program.process;
@@ -350,7 +350,8 @@ static void memory_and_overhead_have_lanes_of_their_own(void **state)
 	memory->time = epoch + 5;
 	memory->address = 0xfff0;
 	memory->bytes = 1024;
-	struct rec_overhead *overhead = put_record(&spool, REC_OVERHEAD, 0, 6 << 16, sizeof *overhead);
+	struct rec_overhead *overhead =
+		put_record(&spool, REC_OVERHEAD, 0, 6 << 16, sizeof *overhead);
 	overhead->start = epoch + 7;
 	overhead->duration = 3;
 	overhead->tid = 61;
@@ -642,9 +643,20 @@ static void python_lines_come_from_the_tables(void **state)
 	free(code);
 	/* short form, one unit; one-line form +2, two units; no columns, +35 (varint), one unit; long, -3;
 	 * none */
-	static const uint8_t now[] = {0x80 | 3 << 3, 0x11,	     0x80 | 12 << 3 | 1, 1,	 2,
-				      0x80 | 13 << 3, 0x40 | (70 & 63), 70 >> 6,		 0x80 | 14 << 3,
-				      3 << 1 | 1,    0,		     1,			 2,	 0x80 | 15 << 3};
+	static const uint8_t now[] = {0x80 | 3 << 3,
+				      0x11,
+				      0x80 | 12 << 3 | 1,
+				      1,
+				      2,
+				      0x80 | 13 << 3,
+				      0x40 | (70 & 63),
+				      70 >> 6,
+				      0x80 | 14 << 3,
+				      3 << 1 | 1,
+				      0,
+				      1,
+				      2,
+				      0x80 | 15 << 3};
 	code = code_with(now, sizeof now, 0x030b00f0);
 	assert_int_equal(python_line(code, 0), 10);
 	assert_int_equal(python_line(code, 2), 12);
