@@ -1,7 +1,7 @@
 /* ingest.c - how long a report takes after the program's end: bench_ingest LAUNCHES FILE.
  *
  * Makes a run of so many launches (a call, a kernel and one NVTX range for ten of them, two threads), reads
- * it, writes the report, and prints the seconds of each part and the bytes a span.
+ * it, writes the report, and prints the seconds of both, the spans, and the bytes a span.
  */
 #include <time.h>
 
@@ -101,8 +101,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
-	printf("read %.3f s, write %.3f s, together %.3f s; %u spans, %.2f bytes a span\n",
-	       read - began, done - read, done - began, trace->n_spans,
+	printf("%.3f %.3f %u %.2f\n", read - began, done - read, trace->n_spans,
 	       (double)about.st_size / trace->n_spans);
 	hwy_trace_free(trace);
 	return 0;

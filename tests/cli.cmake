@@ -7,6 +7,11 @@ if(NOT TARGET headway)
 	return()
 endif()
 
+# What the scripts use to look into reports.
+add_executable(stacks_of cli/stacks_of.c)
+target_link_libraries(stacks_of PRIVATE headway_flags headway_static)
+list(APPEND test_environment "STACKS_OF=$<TARGET_FILE:stacks_of>")
+
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)

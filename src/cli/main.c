@@ -9,7 +9,8 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } commands[] = {
-	{"profile", cmd_profile, "run a program and record it: CUDA, NVTX, its processes and threads"},
+	{"profile", cmd_profile,
+	 "run a program and record it: CUDA, NVTX, its processes and threads"},
 	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},

@@ -9,11 +9,11 @@
 
 #define VALUE(name, silent)                                                                        \
 	{                                                                                          \
-		{0, name, "VALUE", NULL}, silent                                            \
+		{0, name, "VALUE", NULL}, silent                                                   \
 	}
 #define SWITCH(name, silent)                                                                       \
 	{                                                                                          \
-		{0, name, cli_boolean, NULL}, silent                                                \
+		{0, name, cli_boolean, NULL}, silent                                               \
 	}
 
 const struct ignored profile_ignored[] = {

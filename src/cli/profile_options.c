@@ -51,26 +51,32 @@ enum {
 
 static const struct cli_option listed[N_OPTIONS] = {
 	[HEAD_OUTPUT] = {0, "", NULL, "The report:"},
-	[OUTPUT] = {'o', "output", "FILE",
-		    "the report to write; %p is the program's pid, %h the host, %q{NAME} an environment "
-		    "variable, %% a percent sign; .hwy is added (default: the next free reportN.hwy)"},
+	[OUTPUT] =
+		{'o', "output", "FILE",
+		 "the report to write; %p is the program's pid, %h the host, %q{NAME} an environment "
+		 "variable, %% a percent sign; .hwy is added (default: the next free reportN.hwy)"},
 	[FORCE] = {'f', "force-overwrite", cli_boolean, "overwrite an existing report"},
-	[STATS] = {0, "stats", cli_boolean, "print the tables of 'headway stats' at the end, on stderr"},
+	[STATS] = {0, "stats", cli_boolean,
+		   "print the tables of 'headway stats' at the end, on stderr"},
 	[QUIET] = {'q', "quiet", cli_boolean, "no line at the end"},
 	[HEAD_WHAT] = {0, "", NULL, "What is recorded:"},
-	[TRACE] = {'t', "trace", "LIST",
-		   "cuda, nvtx or none, separated by commas (default: cuda,nvtx); other names of nsys are "
-		   "understood, but not built yet"},
-	[GRAPHS] = {0, "cuda-graph-trace", "HOW",
-		    "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
-		    "by one, which costs more"},
-	[MEMORY] = {0, "cuda-memory-usage", cli_boolean, "every allocation and release of device memory"},
+	[TRACE] =
+		{'t', "trace", "LIST",
+		 "cuda, nvtx or none, separated by commas (default: cuda,nvtx); other names of nsys are "
+		 "understood, but not built yet"},
+	[GRAPHS] =
+		{0, "cuda-graph-trace", "HOW",
+		 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
+		 "by one, which costs more"},
+	[MEMORY] = {0, "cuda-memory-usage", cli_boolean,
+		    "every allocation and release of device memory"},
 	[ALL_APIS] = {0, "cuda-trace-all-apis", cli_boolean,
 		      "every CUDA call, also those that only ask for something"},
 	[FLUSH] = {0, "cuda-flush-interval", "MS",
 		   "how often CUPTI is asked for what it has recorded (default: 100)"},
-	[LEAVE_CUPTI] = {0, "leave-cupti", cli_boolean,
-			 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded"},
+	[LEAVE_CUPTI] =
+		{0, "leave-cupti", cli_boolean,
+		 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded"},
 	[NO_CALIBRATION] =
 		{0, "no-calibration", cli_boolean,
 		 "do not measure what recording costs; else that is done after the program's end, some seconds "
@@ -78,33 +84,39 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[HEAD_STACKS] = {0, "", NULL, "Where it comes from:"},
 	[THRESHOLD] = {0, "stack-threshold", "TIME",
 		       "stacks of calls that block longer than this (default: 20us)"},
-	[LAUNCH_STACKS] = {0, "launch-stacks", "N",
-			   "stacks of launches and copies, at most N a second and thread (default: 100)"},
-	[BACKTRACE] = {0, "cudabacktrace", "WHAT", "none: no stacks at all; all else is the default"},
+	[LAUNCH_STACKS] =
+		{0, "launch-stacks", "N",
+		 "stacks of launches and copies, at most N a second and thread (default: 100)"},
+	[BACKTRACE] = {0, "cudabacktrace", "WHAT",
+		       "none: no stacks at all; all else is the default"},
 	[SAMPLE] = {'s', "sample", "SCOPE", "none; sampling the CPU is not built yet"},
 	[CTXSW] = {0, "cpuctxsw", "SCOPE", "none; context switches are not built yet"},
 	[HEAD_WHEN] = {0, "", NULL, "When:"},
 	[DELAY] = {'y', "delay", "S", "begin so many seconds after the start"},
 	[DURATION] = {'d', "duration", "S",
 		      "record for so many seconds, then end the program as --kill says"},
-	[CAPTURE] = {'c', "capture-range", "WHAT",
-		     "record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or in a "
-		     "range of NVTX (nvtx, see -p)"},
+	[CAPTURE] =
+		{'c', "capture-range", "WHAT",
+		 "record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or in a "
+		 "range of NVTX (nvtx, see -p)"},
 	[CAPTURE_END] =
 		{0, "capture-range-end", "WHAT",
 		 "at the range's end: stop, the program goes on (default); stop-shutdown, it is ended as --kill "
 		 "says; repeat[:N] or repeat-shutdown:N, all ranges in one report; none, record on"},
-	[NVTX_CAPTURE] = {'p', "nvtx-capture", "RANGE",
-			  "the range for -c nvtx: its text, or text@domain, or text@* for any domain"},
-	[STEPS] = {0, "steps", "N", "stop recording after N steady steps"},
+	[NVTX_CAPTURE] =
+		{'p', "nvtx-capture", "RANGE",
+		 "the range for -c nvtx: its text, or text@domain, or text@* for any domain"},
+	[STEPS] = {0, "steps", "N", "stop recording after N steady steps, told by ranges of NVTX that come again and again; the "
+		  "program goes on"},
 	[KEEP] = {0, "keep", "S", "keep the last S seconds only"},
 	[HEAD_PROGRAM] = {0, "", NULL, "The program:"},
 	[SHOW] = {'w', "show-output", cli_boolean, "false: its output goes nowhere"},
 	[ENVIRONMENT] = {'e', "env-var", "A=B,C=D", "environment variables for it"},
 	[INHERIT] = {'n', "inherit-environment", cli_boolean, "false: no others than those"},
-	[KILL] = {0, "kill", "SIGNAL",
-		  "what ends it when recording does: sigterm (default), sigkill, a number, or none: it goes "
-		  "on"},
+	[KILL] =
+		{0, "kill", "SIGNAL",
+		 "what ends it when recording does: sigterm (default), sigkill, a number, or none: it goes "
+		 "on"},
 	[WAIT] = {0, "wait", "WHOM",
 		  "all: also for processes it leaves behind (default); primary: for it alone"},
 	[START_LATER] = {'Y', "start-later", cli_boolean, NULL},
@@ -148,27 +160,59 @@ static int choice(const struct cli *cli, const char *option, const char *text,
 			return i;
 	const char *near = cli_nearest(text, words);
 	if (near)
-		cli_misuse(cli, "option '--%s': unknown '%s'; did you mean '%s'?", option, text, near);
+		cli_misuse(cli, "option '--%s': unknown '%s'; did you mean '%s'?", option, text,
+			   near);
 	char all[256] = "";
 	for (int i = 0; words[i]; i++)
-		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", words[i]);
+		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "",
+			 words[i]);
 	cli_misuse(cli, "option '--%s': unknown '%s'; there are %s", option, text, all);
 }
 
 /* ---- what is recorded -------------------------------------------------------------------------- */
 
 static const char *const trace_names[] = {
-	"cuda",	      "cuda-hw",	     "cuda-sw",	       "nvtx",
+	"cuda",
+	"cuda-hw",
+	"cuda-sw",
+	"nvtx",
 	"none", /* up to here: built */
-	"opencl",     "osrt",		     "mpi",	       "cublas",
-	"cublas-verbose", "cudnn",	     "cusolver",       "cusolver-verbose",
-	"cusparse",   "cusparse-verbose",    "cudla",	       "cudla-verbose",
-	"nccl",	      "openacc",	     "openmp",	       "opengl",
-	"opengl-annotations", "vulkan",	     "vulkan-annotations", "openxr",
-	"openxr-annotations", "ucx",	     "oshmem",	       "gds",
-	"nvvideo",    "nvmedia",	     "syscall",	       "python-gil",
-	"s3",	      "s3-verbose",	     "dx11",	       "dx11-annotations",
-	"dx12",	      "dx12-annotations",    "wddm",	       "tegra-accelerators",
+	"opencl",
+	"osrt",
+	"mpi",
+	"cublas",
+	"cublas-verbose",
+	"cudnn",
+	"cusolver",
+	"cusolver-verbose",
+	"cusparse",
+	"cusparse-verbose",
+	"cudla",
+	"cudla-verbose",
+	"nccl",
+	"openacc",
+	"openmp",
+	"opengl",
+	"opengl-annotations",
+	"vulkan",
+	"vulkan-annotations",
+	"openxr",
+	"openxr-annotations",
+	"ucx",
+	"oshmem",
+	"gds",
+	"nvvideo",
+	"nvmedia",
+	"syscall",
+	"python-gil",
+	"s3",
+	"s3-verbose",
+	"dx11",
+	"dx11-annotations",
+	"dx12",
+	"dx12-annotations",
+	"wddm",
+	"tegra-accelerators",
 	NULL,
 };
 enum { TRACE_NVTX = 3, TRACE_NONE = 4 };
@@ -195,14 +239,15 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		else if (which == TRACE_NONE)
 			none = true;
 		else
-			snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s%s",
-				 *missing ? ", " : "", word);
+			snprintf(missing + strlen(missing), sizeof missing - strlen(missing),
+				 "%s%s", *missing ? ", " : "", word);
 	}
 	if (none && (traces || *missing))
 		cli_misuse(cli, "option '--trace': 'none' and something else: '%s'", list);
 	if (!none && !traces)
-		cli_misuse(cli, "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx "
-				"and none",
+		cli_misuse(cli,
+			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx "
+			   "and none",
 			   list);
 	if (*missing)
 		profile_say("--trace: not built yet, skipped: %s", missing);
@@ -244,7 +289,8 @@ static void read_graphs(const struct cli *cli, struct rec_control *control, cons
 static void read_capture(const struct cli *cli, struct rec_control *control, const char *value)
 {
 	static const char *const words[] = {"none", "cudaProfilerApi", "nvtx", NULL};
-	static_assert(REC_CAPTURE_NONE == 0 && REC_CAPTURE_PROFILER_API == 1 && REC_CAPTURE_NVTX == 2,
+	static_assert(REC_CAPTURE_NONE == 0 && REC_CAPTURE_PROFILER_API == 1 &&
+			      REC_CAPTURE_NVTX == 2,
 		      "in the order of the words");
 	if (strcasecmp(value, words[REC_CAPTURE_PROFILER_API]) == 0)
 		value = words[REC_CAPTURE_PROFILER_API];
@@ -254,7 +300,7 @@ static void read_capture(const struct cli *cli, struct rec_control *control, con
 static void read_capture_end(const struct cli *cli, struct run_settings *settings,
 			     const char *value)
 {
-	static const char *const words[] = {"stop", "repeat",	      "none",
+	static const char *const words[] = {"stop",          "repeat",          "none",
 					    "stop-shutdown", "repeat-shutdown", NULL};
 	char word[32];
 	size_t n = strcspn(value, ":");
@@ -374,7 +420,8 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case WAIT: settings->wait_primary = choice(cli, "wait", value, whom) == 1; break;
 	case START_LATER:
 		if (is_true(value))
-			cli_misuse(cli, "there is no 'headway start': use --delay or --capture-range");
+			cli_misuse(cli,
+				   "there is no 'headway start': use --delay or --capture-range");
 		break;
 	default: break;
 	}
@@ -393,10 +440,16 @@ static void check(const struct cli *cli, struct profile *profile)
 	if (control->capture == REC_CAPTURE_NVTX && !range)
 		cli_misuse(cli, "--capture-range=nvtx: which range? name it with -p RANGE");
 	if (control->capture != REC_CAPTURE_NONE && settings->delay)
-		cli_misuse(cli, "--delay with --capture-range: the range says when recording begins");
+		cli_misuse(cli,
+			   "--delay with --capture-range: the range says when recording begins");
 	if (control->capture == REC_CAPTURE_PROFILER_API && control->leave_cupti)
-		cli_misuse(cli, "--leave-cupti with --capture-range=cudaProfilerApi: only CUPTI tells "
-				"of that range; --capture-range=nvtx works");
+		cli_misuse(cli,
+			   "--leave-cupti with --capture-range=cudaProfilerApi: only CUPTI tells "
+			   "of that range; --capture-range=nvtx works");
+	if (control->steps && !(control->traces & REC_TRACE_NVTX))
+		cli_misuse(cli, "--steps counts ranges of NVTX: add nvtx to --trace");
+	if (control->steps && control->keep_s)
+		cli_misuse(cli, "--steps with --keep: one ends the recording, the other never does");
 	if (control->capture == REC_CAPTURE_NONE && settings->kill_at_end)
 		cli_misuse(cli, "--capture-range-end without --capture-range");
 	settings->variables = profile->variables;

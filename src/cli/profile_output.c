@@ -36,6 +36,24 @@ static const char *add_variable(struct text *text, const char *at)
 	return end + 1;
 }
 
+static bool ends_with(const struct text *text, const char *ending)
+{
+	size_t n = strlen(ending);
+	return text->n > n && memcmp(text->at + text->n - n, ending, n) == 0;
+}
+
+/* .hwy instead of the endings nsys's reports have. */
+static void add_ending(struct text *text)
+{
+	static const char *const endings[] = {".hwy", ".nsys-rep", ".qdrep"};
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (ends_with(text, endings[i])) {
+			text->n -= (uint32_t)strlen(endings[i]);
+			break;
+		}
+	add(text, ".hwy", 4);
+}
+
 char *profile_expand(const char *output, pid_t pid)
 {
 	struct text text = {0};
@@ -62,8 +80,7 @@ char *profile_expand(const char *output, pid_t pid)
 				output);
 		}
 	}
-	if (text.n < 4 || memcmp(text.at + text.n - 4, ".hwy", 4) != 0)
-		add(&text, ".hwy", 4);
+	add_ending(&text);
 	add(&text, "", 1);
 	return text.at;
 }

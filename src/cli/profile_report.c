@@ -62,8 +62,9 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
 		    cli_utf8() ? "\u00b7" : "-", lost ? "info" : "stats", path);
 	if (trace->n_processes == 0)
-		profile_say("no process registered: a statically linked or set-uid program cannot be "
-			    "recorded");
+		profile_say(
+			"no process registered: a statically linked or set-uid program cannot be "
+			"recorded");
 }
 
 /* 'path' NULL: the next free name, also when somebody else takes it just now. */

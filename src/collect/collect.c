@@ -12,6 +12,9 @@
 #include <string.h>
 #include <time.h>
 
+/* cuda.c may be left out of a build (tests of the rest). */
+#pragma weak cuda_follow_control
+
 struct rec_control *collect_control;
 
 bool collect_is_on(uint32_t traces)
@@ -106,9 +109,11 @@ void collect_set_recording(bool on)
 	if (!on)
 		end_capture(control);
 	struct rec_time *record = collect_reserve(REC_RECORDING, 1);
-	if (!record)
-		return;
-	record->head.value = on;
-	record->time = collect_now();
-	collect_publish();
+	if (record) {
+		record->head.value = on;
+		record->time = collect_now();
+		collect_publish();
+	}
+	if (cuda_follow_control)
+		cuda_follow_control();
 }

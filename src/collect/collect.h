@@ -46,5 +46,7 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation);
 void cuda_init(void);   /* by InitializeInjection */
 void cuda_finish(void); /* at exit, when recording ends for good */
 void cuda_after_fork(void);
+/* Makes CUPTI record, or not, as the control page says. From any thread. */
+void cuda_follow_control(void);
 
 #endif

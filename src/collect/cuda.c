@@ -144,6 +144,8 @@ static void set_up(const char *path)
 	calls_watch(false); /* the calls that begin and end a range */
 	cuda_follow_control();
 	life.is_set_up = true;
+	if (!life.is_recording)
+		flush_start(); /* it will see when recording begins */
 }
 
 static int last_result; /* of the libraries tried; only cuda_init's thread uses it */

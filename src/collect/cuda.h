@@ -42,8 +42,6 @@ static inline bool cuda_is_on(void)
 	return atomic_load_explicit(&cuda.stage, memory_order_acquire) == CUDA_ON;
 }
 
-/* Makes CUPTI record, or not, as the control page says. From any thread. */
-void cuda_follow_control(void);
 /* Recording has ended for good: the last records are to be fetched and CUPTI left. */
 bool cuda_is_over(void);
 void cuda_leave(void); /* by the flush thread, as its last act */
@@ -74,8 +72,9 @@ void calls_all(void); /* callbacks of all of them: the next one detaches CUPTI *
 bool calls_sampling(void);
 bool calls_sample_off_if_free(
 	void); /* as calls_sample(false), but gives up when the lock is taken */
-/* A record of a call that was not made by another: defines its name, watches its callback. */
+/* There is a record of this call, so the program makes it itself: its name is defined, it will be watched. */
 void calls_seen(uint32_t domain, uint32_t cbid);
+void calls_settle(void); /* by the flush thread: does what calls_seen asked for */
 /* A driver call was found inside a runtime call: its callback is switched off unless it was seen alone. */
 void calls_nested(uint32_t cbid);
 
@@ -85,6 +84,7 @@ void callback_new_round(void);
 
 cupti_request_fn buffers_request;
 cupti_complete_fn buffers_complete;
+void buffers_convert(void);         /* those that came back since */
 void buffers_top_up(void);          /* keeps zeroed buffers at hand */
 uint32_t buffers_outstanding(void); /* handed to CUPTI and not yet back */
 uint64_t buffers_completed(void);
@@ -98,7 +98,9 @@ uint32_t intern_shape(const struct rec_shape *shape);
 void device_seen(const struct cupti_device *device);
 void device_report(void); /* outside of CUPTI's callbacks: asks the driver */
 
-void flush_start(void); /* with the first buffer; does nothing the second time */
-void flush_last(void);  /* at exit: everything, within a few seconds */
+bool flush_is_running(void);
+void flush_start(void);             /* with the first buffer; does nothing the second time */
+bool flush_is_thread(uint32_t tid); /* its own calls are not the program's */
+void flush_last(void);              /* at exit: everything, within a few seconds */
 
 #endif

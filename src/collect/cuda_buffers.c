@@ -1,8 +1,9 @@
 /* cuda_buffers.c - the buffers CUPTI fills with records.
  *
  * CUPTI asks for one on the program's threads: that must cost next to nothing, so zeroed buffers lie ready
- * (a fresh megabyte costs 400 µs in page faults). It gives them back on its own worker or on the flush
- * thread, where they are converted, zeroed and put back. 'lock' guards the list of free ones only.
+ * (a fresh megabyte costs 400 µs in page faults). It gives them back on its own worker or on the flush thread,
+ * perhaps with locks held that the program's calls want: they are queued only, and the flush thread converts,
+ * zeroes and puts them back when CUPTI has returned. 'lock' guards the two lists and nothing slow.
  */
 #include <pthread.h>
 #include <string.h>
@@ -13,12 +14,17 @@
 /* Half a thousand launches fit into one. Kept: at most MAX_FREE; at hand: READY. More than MAX_BUFFERS (256
  * MiB) are refused, so that a converter that cannot keep up costs records, not the program's memory; CUPTI
  * before 12.9 could crash on a refusal. */
-enum { BYTES = 128 * 1024, READY = 4, MAX_FREE = 512, MAX_BUFFERS = 2048, VERSION_12_9 = 27 };
+enum { BYTES = 128 * 1024, READY = 8, MAX_FREE = 512, MAX_BUFFERS = 2048, VERSION_12_9 = 27 };
 
 static struct {
 	pthread_mutex_t lock;
 	uint8_t *free[MAX_FREE]; /* by 'lock' */
 	unsigned n_free;
+	struct full {
+		uint8_t *buffer;
+		size_t size, valid;
+	} full[MAX_BUFFERS]; /* by 'lock': a ring from 'first' on */
+	unsigned first, n_full;
 	_Atomic uint32_t n_buffers, outstanding;
 	_Atomic uint64_t completed;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -75,6 +81,10 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*max_records = 0;
 	*size = BYTES;
+	if (atomic_load(&cuda.stage) == CUDA_OFF) { /* a forked child: no lock, no thread */
+		*buffer = make();
+		return;
+	}
 	*buffer = take();
 	if (!*buffer && (atomic_load(&pool.n_buffers) < MAX_BUFFERS || cuda.version < VERSION_12_9))
 		*buffer = make();
@@ -85,18 +95,51 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	flush_start();
 }
 
+static void convert(struct full full)
+{
+	if (full.valid > 0)
+		records_convert(full.buffer, full.valid);
+	memset(full.buffer, 0, full.size);
+	put(full.buffer);
+}
+
 void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	(void)context;
 	(void)stream;
+	struct full full = {buffer, size, valid};
 	if (!buffer)
 		return;
-	if (valid > 0 && atomic_load(&cuda.stage) != CUDA_OFF)
-		records_convert(buffer, valid);
-	memset(buffer, 0, size);
-	put(buffer);
+	if (atomic_load(&cuda.stage) == CUDA_OFF) {
+		unmake(buffer);
+		return;
+	}
+	pthread_mutex_lock(&pool.lock);
+	bool is_queued = flush_is_running() && pool.n_full < MAX_BUFFERS;
+	if (is_queued)
+		pool.full[(pool.first + pool.n_full++) % MAX_BUFFERS] = full;
+	pthread_mutex_unlock(&pool.lock);
+	if (!is_queued)
+		convert(full);
 	atomic_fetch_sub(&pool.outstanding, 1);
 	atomic_fetch_add(&pool.completed, 1);
+}
+
+void buffers_convert(void)
+{
+	for (;;) {
+		pthread_mutex_lock(&pool.lock);
+		struct full full = pool.full[pool.first];
+		bool is_empty = pool.n_full == 0;
+		if (!is_empty) {
+			pool.first = (pool.first + 1) % MAX_BUFFERS;
+			pool.n_full--;
+		}
+		pthread_mutex_unlock(&pool.lock);
+		if (is_empty)
+			return;
+		convert(full);
+	}
 }
 
 uint32_t buffers_outstanding(void)

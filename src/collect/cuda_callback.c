@@ -73,12 +73,6 @@ static void take_stack(unsigned flags, int64_t now, uint32_t correlation)
 		collect_stack(REC_WHY_LAUNCH, thread.start, correlation);
 }
 
-static void change_range(bool begin)
-{
-	collect_set_recording(begin);
-	cuda_follow_control();
-}
-
 static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t correlation)
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && thread.correlation == correlation &&
@@ -89,7 +83,7 @@ static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t corre
 	thread.correlation = correlation;
 	thread.domain = domain;
 	if (flags & CALL_STOP)
-		change_range(false);
+		collect_set_recording(false);
 	thread.start = collect_now();
 }
 
@@ -100,7 +94,7 @@ static void leave(uint32_t domain, unsigned flags, uint32_t correlation)
 		return;
 	int64_t now = collect_now();
 	if (flags & CALL_START)
-		change_range(true);
+		collect_set_recording(true);
 	else
 		take_stack(flags, now, correlation);
 	thread.correlation = 0;

@@ -87,6 +87,7 @@ static struct {
 	uint8_t flags[DOMAINS][CALL_IDS];         /* CALL_…; written once */
 	_Atomic uint8_t state[DOMAINS][CALL_IDS]; /* SEEN …; OPEN is changed under 'lock' */
 	_Atomic bool watching, sampling;
+	_Atomic bool is_stale; /* a call was seen whose callback may have to change */
 	pthread_mutex_t lock;
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -305,19 +306,27 @@ static void define_name(unsigned index, uint32_t cbid)
 	collect_publish();
 }
 
+/* Inside CUPTI's delivery of a buffer: the callback itself is changed by calls_settle. */
 void calls_seen(uint32_t domain, uint32_t cbid)
 {
 	unsigned index = index_of(domain);
-	if (cbid >= CALL_IDS ||
-	    (atomic_load_explicit(&calls.state[index][cbid], memory_order_relaxed) & SEEN))
+	if (cbid >= CALL_IDS)
 		return;
-	if (atomic_fetch_or(&calls.state[index][cbid], SEEN) & SEEN)
+	_Atomic uint8_t *state = &calls.state[index][cbid];
+	if ((atomic_load_explicit(state, memory_order_relaxed) & SEEN) ||
+	    (atomic_fetch_or(state, SEEN) & SEEN))
 		return;
+	atomic_fetch_and(state, (uint8_t)~NESTED);
 	define_name(index, cbid);
+	atomic_store(&calls.is_stale, true);
+}
+
+void calls_settle(void)
+{
+	if (!atomic_exchange(&calls.is_stale, false))
+		return;
 	pthread_mutex_lock(&calls.lock);
-	atomic_fetch_and(&calls.state[index][cbid], (uint8_t)~NESTED);
-	if (cuda_is_on())
-		refresh(index, cbid);
+	refresh_all(0xff);
 	pthread_mutex_unlock(&calls.lock);
 }
 

@@ -22,9 +22,11 @@ enum { LAST_FLUSH_S = 4, STACK_BYTES = 1024 * 1024 };
 
 static struct {
 	_Atomic bool started, was_last;
+	_Atomic uint32_t tid;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;               /* on CLOCK_MONOTONIC */
-	bool is_running, must_end, has_ended; /* by 'lock' */
+	pthread_cond_t changed;                /* on CLOCK_MONOTONIC */
+	_Atomic bool is_running;               /* from its start to its last flush */
+	bool was_started, must_end, has_ended; /* by 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct timespec time_of(int64_t ns)
@@ -47,6 +49,7 @@ static bool sleep_until(int64_t time)
 static void fetch(uint32_t flags)
 {
 	cuda.cupti.cuptiActivityFlushAll(flags);
+	buffers_convert();
 	records_report_losses(flags == CUPTI_FLUSH_FORCED);
 	device_report();
 }
@@ -70,6 +73,8 @@ static bool follow(void)
 	while (sleep_until(next_round < next_fetch ? next_round : next_fetch)) {
 		if (!cuda_is_on())
 			return false;
+		buffers_convert();
+		calls_settle();
 		now = collect_now();
 		if (now >= next_round) {
 			int64_t period = round_ns();
@@ -112,10 +117,14 @@ static bool linger(void)
 static void *run(void *unused)
 {
 	(void)unused;
+	atomic_store(&flush.tid, collect_tid());
 	pthread_setname_np(pthread_self(), "headway-flush");
 	bool is_over = follow() && linger();
 	if (cuda_is_on())
 		fetch(CUPTI_FLUSH_FORCED);
+	atomic_store(&flush.is_running,
+		     false); /* what comes from now on is converted where it comes */
+	buffers_convert();
 	if (is_over)
 		cuda_leave();
 	pthread_mutex_lock(&flush.lock);
@@ -146,18 +155,31 @@ static bool start_thread(void)
 	return error == 0;
 }
 
+bool flush_is_running(void)
+{
+	return atomic_load(&flush.is_running);
+}
+
 void flush_start(void)
 {
 	if (atomic_load_explicit(&flush.started, memory_order_relaxed) ||
 	    atomic_exchange(&flush.started, true))
 		return;
 	pthread_mutex_lock(&flush.lock);
-	flush.is_running = start_thread();
-	bool failed = !flush.is_running;
+	atomic_store(&flush.is_running, true);
+	flush.was_started = start_thread();
+	bool failed = !flush.was_started;
+	if (failed)
+		atomic_store(&flush.is_running, false);
 	pthread_mutex_unlock(&flush.lock);
 	if (failed)
 		collect_note(2,
 			     "no thread for fetching CUDA records: they are written at exit only");
+}
+
+bool flush_is_thread(uint32_t tid)
+{
+	return atomic_load_explicit(&flush.tid, memory_order_relaxed) == tid;
 }
 
 void flush_last(void)
@@ -168,17 +190,19 @@ void flush_last(void)
 	struct timespec until = time_of(collect_now() + LAST_FLUSH_S * INT64_C(1000000000));
 	pthread_mutex_lock(&flush.lock);
 	flush.must_end = true;
-	bool is_running = flush.is_running;
-	if (is_running)
+	bool was_started = flush.was_started;
+	if (was_started)
 		pthread_cond_broadcast(&flush.changed);
-	while (is_running && !flush.has_ended)
+	while (was_started && !flush.has_ended)
 		if (pthread_cond_timedwait(&flush.changed, &flush.lock, &until) != 0)
 			break;
 	bool has_ended = flush.has_ended;
 	pthread_mutex_unlock(&flush.lock);
-	if (!is_running)
+	if (!was_started)
 		fetch(CUPTI_FLUSH_FORCED);
-	else if (!has_ended)
-		collect_note(3, "CUPTI did not give its last records within %d s: they are lost",
-			     LAST_FLUSH_S);
+	if (!was_started || has_ended)
+		return;
+	buffers_convert();
+	collect_note(3, "CUPTI did not give its last records within %d s: they are lost",
+		     LAST_FLUSH_S);
 }

@@ -1,6 +1,6 @@
 /* cuda_records.c - CUPTI's records into ours.
  *
- * Runs where CUPTI gives a buffer back; several threads may do so at once, each writes to its own spool. A
+ * Runs on the flush thread as a rule; several threads may do so at once, each writes to its own spool. A
  * record's size is the distance to the next one, so that records of older libraries are read no further than
  * they go. Device work without times was lost on the device (its buffers were full) or had not ended when
  * the program did; it is counted, not written.
@@ -24,6 +24,8 @@ static void convert_api(const struct cupti_api *a)
 {
 	uint32_t domain = a->kind == CUPTI_DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
 	if (!collect_control->all_apis && !(calls_of(domain, a->cbid) & CALL_RECORD))
+		return;
+	if (flush_is_thread(a->tid))
 		return;
 	calls_seen(domain, a->cbid);
 	struct rec_api *r = collect_reserve(REC_API, 1);

@@ -106,6 +106,61 @@ static void fill(struct rec_module *record, const struct dl_phdr_info *object)
 	record->low = low == UINT64_MAX ? object->dlpi_addr : object->dlpi_addr + low;
 }
 
+/* ---- where code is ------------------------------------------------------------------------------ */
+
+struct ranges {
+	uint32_t count;
+	struct range {
+		uintptr_t from, to;
+	} sorted[];
+};
+enum { RANGES_BYTES = 128 * 1024, MOST_RANGES = RANGES_BYTES / sizeof(struct range) - 1 };
+
+/* Of all objects at the last scan. A new one takes its place when there are more; the old one stays, since
+ * another thread may be looking into it. */
+static struct ranges *_Atomic ranges;
+
+static void add_range(struct ranges *into, uintptr_t from, uintptr_t to)
+{
+	if (into->count == MOST_RANGES)
+		return;
+	uint32_t i = into->count++;
+	for (; i > 0 && into->sorted[i - 1].from > from; i--)
+		into->sorted[i] = into->sorted[i - 1];
+	into->sorted[i] = (struct range){from, to};
+}
+
+static int add_code(struct dl_phdr_info *object, size_t size, void *into)
+{
+	(void)size;
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+		uintptr_t from = object->dlpi_addr + part->p_vaddr;
+		if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
+			add_range(into, from, from + part->p_memsz);
+	}
+	return 0;
+}
+
+bool modules_hold_code(uintptr_t address)
+{
+	const struct ranges *now = atomic_load_explicit(&ranges, memory_order_acquire);
+	if (!now || now->count == 0 || address < now->sorted[0].from)
+		return false;
+	uint32_t low = 0,
+		 high = now->count; /* the last that begins at or below it is in [low, high) */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (now->sorted[middle].from <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return address < now->sorted[low].to;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------ */
+
 static int look(struct dl_phdr_info *object, size_t size, void *first)
 {
 	(void)size;
@@ -153,6 +208,11 @@ void modules_scan(void)
 		bool first = true;
 		dl_iterate_phdr(look, &first);
 		atomic_store(&changes_seen, changes);
+	}
+	struct ranges *code = sys_memory(RANGES_BYTES);
+	if (code) {
+		dl_iterate_phdr(add_code, code);
+		atomic_store_explicit(&ranges, code, memory_order_release);
 	}
 	atomic_flag_clear_explicit(&scanning, memory_order_release);
 }

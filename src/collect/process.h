@@ -34,6 +34,7 @@ void process_look_again(uint32_t python);
 
 /* Brings the list of shared objects in the spools up to date (modules.c). */
 void modules_scan(void);
+bool modules_hold_code(uintptr_t address); /* as of the last scan */
 void modules_after_fork(void);
 
 /* What was kept about the parent is void. */

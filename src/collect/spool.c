@@ -286,6 +286,7 @@ static void spool_close(struct spool *spool)
 	mine = &closed;
 	file_swap(&spool->events, NULL, 0, 0);
 	file_swap(&spool->definitions, NULL, 0, 0);
+	stack_forget(spool);
 	if (spool->events.closed)
 		sys_unmap(spool->events.closed, RING_CHUNKS * sizeof(int64_t));
 	sys_unmap(spool, PAGE);

@@ -35,6 +35,7 @@ struct spool {
 	struct spool_file events, definitions;
 	struct spool *next, *previous;  /* threads of the process, under the list's lock */
 	char comm[SPOOL_COMM];          /* the name last recorded */
+	struct stacks *stacks;          /* stack.c: native stacks told, NULL: none yet */
 	uint32_t levels[SPOOL_DOMAINS]; /* nvtx.c: open push/pop ranges by domain */
 };
 static_assert(sizeof(struct spool) <= 4096, "one page");
@@ -47,6 +48,9 @@ bool spool_init(void);
 struct spool *spool_own(void);
 
 void spool_after_fork(void);
+
+/* stack.c: gives back what it keeps for a thread that ends. */
+void stack_forget(struct spool *spool);
 
 /* Makes a record that this thread published just now one of type REC_NONE. */
 void spool_withdraw(struct rec_head *head);

@@ -3,6 +3,11 @@
  * Unwinding is the parent's work, which has time and libraries for it: here registers and a piece of the
  * stack are copied. The copy goes through the kernel, so that a stack of unknown extent (a fiber's) cannot
  * fault.
+ *
+ * A loop comes from the same place each time, and 8 KiB each time would be most of what is recorded. A stack
+ * is the same as an earlier one if it begins at the same address and all words that then pointed into
+ * code still have their values: return addresses are among them, so the chain of callers is the same. Such
+ * a stack is told by its number.
  */
 #include <errno.h>
 #include <string.h>
@@ -43,8 +48,106 @@ static uintptr_t stack_end(uintptr_t at)
 	return end;
 }
 
-static __attribute__((noinline)) void native_stack(enum rec_why why, int64_t start,
-						   uint32_t correlation)
+/* ---- stacks told before ------------------------------------------------------------------------- */
+
+enum { KNOWN = 16, MOST_WORDS = 192, STACK_WORDS = REC_STACK_BYTES / 8 };
+
+struct known {                 /* empty: number 0 */
+	uint64_t registers[2]; /* rip, rsp */
+	uint32_t number;
+	uint32_t size, words;
+	uint16_t at[MOST_WORDS]; /* indexes of the words that point into code */
+	uint64_t word[MOST_WORDS];
+};
+
+struct stacks {                     /* of one thread */
+	uint32_t last;              /* number given */
+	uint32_t next;              /* place to use next */
+	uint64_t copy[STACK_WORDS]; /* the stack looked at */
+	struct known known[KNOWN];
+};
+
+void stack_forget(struct spool *spool)
+{
+	if (spool->stacks)
+		sys_unmap(spool->stacks, sizeof *spool->stacks);
+	spool->stacks = NULL;
+}
+
+static bool is_same(const struct known *known, const uint64_t *registers, const uint64_t *copy,
+		    size_t size)
+{
+	if (!known->number || known->registers[0] != registers[0] ||
+	    known->registers[1] != registers[1] || known->size != size)
+		return false;
+	for (uint32_t i = 0; i < known->words; i++)
+		if (copy[known->at[i]] != known->word[i])
+			return false;
+	return true;
+}
+
+static uint32_t number_of(const struct stacks *stacks, const uint64_t *registers, size_t size)
+{
+	for (uint32_t i = 0; i < KNOWN; i++)
+		if (is_same(&stacks->known[i], registers, stacks->copy, size))
+			return stacks->known[i].number;
+	return 0;
+}
+
+/* A number whose stack found no room stands for nothing. */
+static void unlearn(struct stacks *stacks, uint32_t number)
+{
+	for (uint32_t i = 0; i < KNOWN; i++)
+		if (stacks->known[i].number == number)
+			stacks->known[i].number = 0;
+}
+
+/* The number of a new stack; 0 if it has too many words to be told apart from others. */
+static uint32_t remember(struct stacks *stacks, const uint64_t *registers, size_t size)
+{
+	struct known *place = &stacks->known[stacks->next];
+	place->number = 0;
+	place->words = 0;
+	for (uint32_t i = 0; i < size / 8; i++) {
+		if (!modules_hold_code(stacks->copy[i]))
+			continue;
+		if (place->words == MOST_WORDS)
+			return 0;
+		place->at[place->words] = (uint16_t)i;
+		place->word[place->words++] = stacks->copy[i];
+	}
+	memcpy(place->registers, registers, sizeof place->registers);
+	place->size = (uint32_t)size;
+	place->number = ++stacks->last;
+	stacks->next = (stacks->next + 1) % KNOWN;
+	return place->number;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------ */
+
+static bool put_native(const struct rec_stack *head, const uint64_t *registers, const void *bytes)
+{
+	size_t size = sizeof *head;
+	if (head->count)
+		size += REGISTERS_BYTES + head->count;
+	struct rec_stack *record =
+		collect_reserve(REC_NATIVE_STACK, (unsigned)((size + REC_SLOT - 1) / REC_SLOT));
+	if (!record)
+		return false;
+	uint16_t slots = record->head.slots;
+	*record = *head;
+	record->head.type = REC_NATIVE_STACK;
+	record->head.slots = slots;
+	if (head->count) {
+		memcpy(record + 1, registers, REGISTERS_BYTES);
+		memcpy((char *)(record + 1) + REGISTERS_BYTES, bytes, head->count);
+	}
+	collect_publish();
+	return true;
+}
+
+static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec_why why,
+						   int64_t start, uint32_t correlation)
 {
 	uint64_t registers[REC_STACK_REGS];
 	__asm__ volatile("leaq 0(%%rip), %%rax\n\t"
@@ -59,28 +162,42 @@ static __attribute__((noinline)) void native_stack(enum rec_why why, int64_t sta
 			 :
 			 : "r"(registers)
 			 : "rax", "memory");
+	struct stacks *stacks = spool->stacks;
+	if (!stacks)
+		spool->stacks = stacks = sys_memory(sizeof *stacks);
+	if (!stacks)
+		return;
 	uintptr_t at = registers[1], end = stack_end(at);
 	size_t size = end - at < REC_STACK_BYTES ? end - at : REC_STACK_BYTES;
-	size_t bytes = sizeof(struct rec_stack) + REGISTERS_BYTES + size;
-	struct rec_stack *record =
-		collect_reserve(REC_NATIVE_STACK, (unsigned)((bytes + REC_SLOT - 1) / REC_SLOT));
-	if (!record)
+	long copied = sys_peek(process.pid, stacks->copy, (const void *)at, size);
+	if (copied <= 0)
 		return;
-	record->head.flags = (uint8_t)why;
-	record->time = start;
-	record->tid = collect_tid();
-	record->correlation = correlation;
-	memcpy(record + 1, registers, REGISTERS_BYTES);
-	long copied = sys_peek(process.pid, (char *)(record + 1) + REGISTERS_BYTES,
-			       (const void *)at, size);
-	record->count = copied > 0 ? (uint32_t)copied : 0;
-	collect_publish();
+	struct rec_stack head = {
+		.head.flags = (uint8_t)why,
+		.time = start,
+		.tid = spool->tid,
+		.correlation = correlation,
+	};
+	if (!spool->ring) /* what a number stands for could be overwritten there */
+		head.number = number_of(stacks, registers, (size_t)copied);
+	if (!head.number) {
+		head.count = (uint32_t)copied;
+		head.number = spool->ring ? 0 : remember(stacks, registers, (size_t)copied);
+	}
+	if (!put_native(&head, registers, stacks->copy) && head.count)
+		unlearn(stacks, head.number);
 }
 
 #else
 
-static void native_stack(enum rec_why why, int64_t start, uint32_t correlation)
+void stack_forget(struct spool *spool)
 {
+	(void)spool;
+}
+
+static void native_stack(struct spool *spool, enum rec_why why, int64_t start, uint32_t correlation)
+{
+	(void)spool;
 	(void)why;
 	(void)start;
 	(void)correlation;
@@ -91,10 +208,11 @@ static void native_stack(enum rec_why why, int64_t start, uint32_t correlation)
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	int saved = errno;
-	if (spool_own()) {
+	struct spool *spool = spool_own();
+	if (spool) {
 		modules_scan();
 		python_stack(why, start, correlation);
-		native_stack(why, start, correlation);
+		native_stack(spool, why, start, correlation);
 	}
 	errno = saved;
 }

@@ -14,14 +14,27 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* A sanitizer has to know what memory and descriptors come and go. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SYS_OPEN openat
+#define SYS_CLOSE close
+#define SYS_MAP mmap
+#define SYS_UNMAP munmap
+#else
+#define SYS_OPEN(...) (int)syscall(SYS_openat, __VA_ARGS__)
+#define SYS_CLOSE(fd) syscall(SYS_close, fd)
+#define SYS_MAP(...) (void *)syscall(SYS_mmap, __VA_ARGS__)
+#define SYS_UNMAP(...) syscall(SYS_munmap, __VA_ARGS__)
+#endif
+
 static inline int sys_open(const char *path, int flags)
 {
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+	return SYS_OPEN(AT_FDCWD, path, flags | O_CLOEXEC, 0600);
 }
 
 static inline void sys_close(int fd)
 {
-	syscall(SYS_close, fd);
+	SYS_CLOSE(fd);
 }
 
 static inline long sys_read(int fd, void *into, size_t size)
@@ -38,15 +51,6 @@ static inline uint32_t sys_tid(void)
 {
 	return (uint32_t)syscall(SYS_gettid);
 }
-
-/* A sanitizer has to know what memory comes and goes. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SYS_MAP mmap
-#define SYS_UNMAP munmap
-#else
-#define SYS_MAP(...) (void *)syscall(SYS_mmap, __VA_ARGS__)
-#define SYS_UNMAP(...) syscall(SYS_munmap, __VA_ARGS__)
-#endif
 
 /* NULL when it cannot be. */
 static inline void *sys_map(size_t size, int flags, int fd, uint64_t offset)

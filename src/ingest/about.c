@@ -48,11 +48,12 @@ static void settle_clocks(struct ingest *in)
 		uint32_t at = hwy_new_clocks(in->b);
 		struct hwy_clock *clock = &in->trace->clocks[at];
 		clock->host = in->host;
-		clock->monotonic = said->monotonic - in->epoch;
+		clock->monotonic = ingest_moment(in, said->monotonic);
 		clock->monotonic_raw = said->raw;
 		clock->realtime = said->realtime;
-		if (in->trace->wall == HWY_NONE && said->realtime > 0 && said->monotonic > 0)
-			in->trace->wall = said->realtime - said->monotonic + in->epoch;
+		if (in->trace->wall == HWY_NONE && said->realtime > 0 &&
+		    said->realtime < INT64_MAX / 2 && clock->monotonic != HWY_NONE)
+			in->trace->wall = said->realtime - clock->monotonic;
 	}
 }
 
@@ -82,8 +83,8 @@ static void report_properties(struct ingest *in)
 	hwy_add_property(in->b, "source.version", HEADWAY_VERSION);
 	for (uint32_t i = 0; i < in->properties.n; i++) {
 		const struct rec_string *record = in->properties.at[i];
-		uint32_t name = ingest_text(in, owner_of(in, in->property_of.at[i]),
-					    record->head.value);
+		uint32_t name =
+			ingest_text(in, owner_of(in, in->property_of.at[i]), record->head.value);
 		if (!name || hwy_property(in->trace, hwy_str(in->trace, name)))
 			continue;
 		bool is_command = strcmp(hwy_str(in->trace, name), "command") == 0;
@@ -125,6 +126,19 @@ static void report_settings(struct ingest *in)
 	}
 }
 
+static void report_python(struct ingest *in)
+{
+	for (uint32_t p = 0; p < in->n_processes; p++) {
+		const struct rec_process *said = in->processes[p].said;
+		if (!said || !said->python || hwy_property(in->trace, "python.version"))
+			continue;
+		char version[32];
+		snprintf(version, sizeof version, "%u.%u.%u", said->python >> 24,
+			 said->python >> 16 & 0xff, said->python >> 8 & 0xff);
+		hwy_add_property(in->b, "python.version", version);
+	}
+}
+
 /* ---- what was said, what was lost -------------------------------------------------------------- */
 
 static void report_notes(struct ingest *in)
@@ -148,7 +162,7 @@ static void report_drops(struct ingest *in)
 		if (drop->count)
 			ingest_drop(in, record_of(process), HWY_NONE, "collector",
 				    ingest_text(in, process, drop->reason), drop->count,
-				    drop->time - in->epoch);
+				    ingest_moment(in, drop->time));
 	}
 	static const char no_room[] = "no room for records: disk full";
 	for (uint32_t c = 0; c < in->spools.n_chunks; c++) {
@@ -167,8 +181,9 @@ static void report_drops(struct ingest *in)
 		ingest_drop(in, HWY_NONE, HWY_NONE, "spool", hwy_text_id(in->b, no_room),
 			    in->spools.control.dropped, HWY_NONE);
 	if (in->spools.damaged)
-		ingest_drop(in, HWY_NONE, HWY_NONE, "spool", hwy_text_id(in->b, "damaged in the spool"),
-			    in->spools.damaged, HWY_NONE);
+		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",
+			    hwy_text_id(in->b, "damaged in the spool"), in->spools.damaged,
+			    HWY_NONE);
 	if (in->no_time)
 		ingest_drop(in, HWY_NONE, HWY_NONE, "collector",
 			    hwy_text_id(in->b, "events without a time"), in->no_time, HWY_NONE);
@@ -183,13 +198,15 @@ static void report_ends(struct ingest *in)
 		if (process->record == UINT32_MAX || process->exited)
 			continue;
 		if ((status & 0x7f) != 0)
-			ingest_say(in, 2, process->record,
-				   "process %u was ended by signal %d; its last records may be missing",
-				   process->pid, status & 0x7f);
+			ingest_say(
+				in, 2, process->record,
+				"process %u was ended by signal %d; its last records may be missing",
+				process->pid, status & 0x7f);
 		else if (process->status)
-			ingest_say(in, 1, process->record,
-				   "process %u left without exit handlers; its last records may be missing",
-				   process->pid);
+			ingest_say(
+				in, 1, process->record,
+				"process %u left without exit handlers; its last records may be missing",
+				process->pid);
 	}
 }
 
@@ -197,10 +214,12 @@ void about_report(struct ingest *in)
 {
 	report_properties(in);
 	report_settings(in);
+	report_python(in);
 	report_notes(in);
 	report_ends(in);
 	report_drops(in);
 	if (in->old)
-		ingest_say(in, 1, HWY_NONE, "%llu events older than the last %u s were left out (--keep)",
+		ingest_say(in, 1, HWY_NONE,
+			   "%llu events older than the last %u s were left out (--keep)",
 			   (unsigned long long)in->old, in->spools.control.keep_s);
 }

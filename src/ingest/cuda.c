@@ -82,8 +82,8 @@ static int64_t peer_device(struct ingest *in, struct ingest_process *process, ui
 	return plus_one ? 1 + (int64_t)target_device(in, process, plus_one - 1) : 0;
 }
 
-static void put_copy(struct ingest *in, struct ingest_process *process,
-		     const struct rec_work *work, struct hwy_row *row)
+static void put_copy(struct ingest *in, struct ingest_process *process, const struct rec_work *work,
+		     struct hwy_row *row)
 {
 	uint32_t kind = work->head.value & 0xff;
 	row->v[HWY_BYTES] = (int64_t)work->bytes;
@@ -94,8 +94,7 @@ static void put_copy(struct ingest *in, struct ingest_process *process,
 	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->shape >> 16);
 }
 
-static void add_work(struct ingest *in, struct ingest_process *process,
-		     const struct rec_work *work)
+static void add_work(struct ingest *in, struct ingest_process *process, const struct rec_work *work)
 {
 	static const enum hwy_kind kinds[] = {
 		[REC_KERNEL] = HWY_KERNEL,
@@ -175,8 +174,8 @@ static void add_overhead(struct ingest *in, uint32_t process, const struct rec_o
 		known++;
 	row->v[HWY_NAME] = hwy_text_id(in->b, known->name);
 	row->v[HWY_CORR] = overhead->correlation;
-	int64_t thread = overhead->tid ? (int64_t)target_thread(in, process, overhead->tid)
-				       : HWY_NONE;
+	int64_t thread =
+		overhead->tid ? (int64_t)target_thread(in, process, overhead->tid) : HWY_NONE;
 	struct hwy_lane lane =
 		hwy_lane_of(HWY_LANE_OVERHEAD, in->processes[process].record, thread);
 	lane.name = hwy_text_id(in->b, known->lane);

@@ -75,9 +75,19 @@ void ingest_say(struct ingest *in, int severity, int64_t process, const char *fo
 /* Later than a year after the run's start, or earlier than a year before it, is no time of this run. */
 static const int64_t year = INT64_C(365) * 24 * 3600 * 1000000000;
 
+bool ingest_is_time(const struct ingest *in, int64_t time)
+{
+	return time > 0 && time - in->epoch <= year && in->epoch - time <= year;
+}
+
+int64_t ingest_moment(const struct ingest *in, int64_t time)
+{
+	return ingest_is_time(in, time) ? time - in->epoch : HWY_NONE;
+}
+
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row)
 {
-	if (start <= 0 || start - in->epoch > year || in->epoch - start > year) {
+	if (!ingest_is_time(in, start)) {
 		in->no_time++;
 		return false;
 	}
@@ -105,9 +115,12 @@ static uint32_t process_of(struct ingest *in, const struct rec_chunk *chunk)
 			.pid = chunk->pid,
 			.identity = chunk->process,
 			.record = UINT32_MAX,
+			.opened = in->epoch,
 			.start = HWY_NONE,
 			.end = HWY_NONE,
 		};
+		if (ingest_is_time(in, chunk->opened))
+			in->processes[*at].opened = chunk->opened;
 	}
 	return *at;
 }
@@ -148,8 +161,47 @@ static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
 	return hwy_add_shape(in->b, &shape);
 }
 
-static void define(struct ingest *in, struct ingest_process *process,
-		   const struct rec_head *record, const struct spool_chunk *chunk)
+/* When a record happened to end; 0 for those that tell no time, or none that can be. */
+static int64_t end_of(const struct ingest *in, const struct rec_head *record)
+{
+	switch (record->type) {
+	case REC_API:
+	case REC_KERNEL:
+	case REC_COPY:
+	case REC_FILL:
+	case REC_GRAPH:
+	case REC_SYNC:
+	case REC_EVENT:
+	case REC_OVERHEAD: {
+		const struct rec_api *timed = (const void *)record;
+		bool lasts = timed->duration > 0 && timed->duration <= year;
+		return ingest_is_time(in, timed->start)
+			       ? timed->start + (lasts ? timed->duration : 0)
+			       : 0;
+	}
+	case REC_MEMORY:
+	case REC_PUSH:
+	case REC_POP:
+	case REC_RANGE_START:
+	case REC_RANGE_END:
+	case REC_MARK:
+	case REC_EXIT:
+	case REC_RECORDING: {
+		int64_t time = ((const struct rec_time *)record)->time;
+		return ingest_is_time(in, time) ? time : 0;
+	}
+	default: return 0;
+	}
+}
+static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
+		      offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
+		      offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
+		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
+		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
+	      "times stand in one place");
+
+static void define(struct ingest *in, struct ingest_process *process, const struct rec_head *record,
+		   const struct spool_chunk *chunk)
 {
 	switch (record->type) {
 	case REC_STRING: define_text(&process->texts, (const void *)record); break;
@@ -161,9 +213,14 @@ static void define(struct ingest *in, struct ingest_process *process,
 		ingest_list_add(&process->code, record);
 		*hwy_ids_put(&process->codes, record->value) = process->code.n;
 		break;
-	case REC_PROCESS: process->said = (const void *)record; break;
+	case REC_PROCESS: /* the last one stands, but files come in any order: who knows more does */
+		if (!process->said || !process->said->python ||
+		    ((const struct rec_process *)record)->python)
+			process->said = (const void *)record;
+		break;
 	case REC_EXIT:
-		process->end = ((const struct rec_time *)record)->time;
+		if (end_of(in, record))
+			process->end = end_of(in, record);
 		process->exited = true;
 		process->execed = record->flags & 1;
 		break;
@@ -185,45 +242,10 @@ static void define(struct ingest *in, struct ingest_process *process,
 	}
 }
 
-/* When a record happened to end; 0 for those that tell no time. */
-static int64_t end_of(const struct rec_head *record)
-{
-	switch (record->type) {
-	case REC_API:
-	case REC_KERNEL:
-	case REC_COPY:
-	case REC_FILL:
-	case REC_GRAPH:
-	case REC_SYNC:
-	case REC_EVENT:
-	case REC_OVERHEAD: {
-		const struct rec_api *timed = (const void *)record;
-		return timed->start > 0 && timed->duration > 0 && timed->duration < year
-			       ? timed->start + timed->duration
-			       : timed->start;
-	}
-	case REC_MEMORY:
-	case REC_PUSH:
-	case REC_POP:
-	case REC_RANGE_START:
-	case REC_RANGE_END:
-	case REC_MARK:
-	case REC_EXIT:
-	case REC_RECORDING: return ((const struct rec_time *)record)->time;
-	default: return 0;
-	}
-}
-static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
-		      offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
-		      offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
-		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
-		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
-	      "times stand in one place");
-
 /* The last word counts, whoever said it. */
 static void note_recording(struct ingest *in, const struct rec_time *record)
 {
-	if (record->time < in->recording_changed)
+	if (record->time < in->recording_changed || !ingest_is_time(in, record->time))
 		return;
 	in->recording_changed = record->time;
 	in->recording_end = record->head.value ? INT64_MAX : record->time;
@@ -238,8 +260,8 @@ static void read_definitions(struct ingest *in)
 		struct spool_cursor cursor = spool_walk(chunk);
 		while (spool_next(&cursor)) {
 			const struct rec_head *record = cursor.record;
-			int64_t end = end_of(record);
-			if (end > process->last && end - in->epoch < year)
+			int64_t end = end_of(in, record);
+			if (end > process->last)
 				process->last = end;
 			process->events += record->type >= REC_API && record->type <= REC_MARK;
 			if (record->type == REC_RECORDING)
@@ -300,14 +322,18 @@ static void read_events(struct ingest *in)
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 
+/* Sums with a year's time must not run over. */
+static const int64_t latest = INT64_MAX / 2;
+
 /* Time 0 is when the parent started the run; without its page, when the first spool was opened. */
 static int64_t epoch_of(const struct spools *spools)
 {
-	if (spools->has_control && spools->control.started > 0)
+	if (spools->has_control && spools->control.started > 0 && spools->control.started < latest)
 		return spools->control.started;
 	int64_t first = INT64_MAX;
 	for (uint32_t c = 0; c < spools->n_chunks; c++)
-		if (spools->chunks[c].at->opened > 0 && spools->chunks[c].at->opened < first)
+		if (spools->chunks[c].at->opened > 0 && spools->chunks[c].at->opened < first &&
+		    spools->chunks[c].at->opened < latest)
 			first = spools->chunks[c].at->opened;
 	return first == INT64_MAX ? 0 : first;
 }
@@ -323,9 +349,9 @@ static void settle_ends(struct ingest *in)
 
 static void free_lists(struct ingest *in)
 {
-	struct ingest_list *lists[] = {&in->statuses,   &in->clocks,      &in->notes,
-				       &in->drops,      &in->properties,  &in->note_of,
-				       &in->drop_of,    &in->property_of};
+	struct ingest_list *lists[] = {&in->statuses, &in->clocks,     &in->notes,
+				       &in->drops,    &in->properties, &in->note_of,
+				       &in->drop_of,  &in->property_of};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free(lists[i]->at);
 	for (uint32_t p = 0; p < in->n_processes; p++)

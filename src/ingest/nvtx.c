@@ -26,7 +26,7 @@ struct nvtx_state {
 	struct open_start *starts;
 	uint32_t n_starts, cap_starts;
 	struct hwy_map start_of; /* process, id -> index */
-	struct early_end { /* the end was read before the start */
+	struct early_end {       /* the end was read before the start */
 		uint32_t process, tid;
 		const struct rec_range *end;
 	} * ends;
@@ -145,7 +145,8 @@ static void add_range(struct ingest *in, uint32_t process, uint32_t tid,
 	int64_t until = style == HWY_MARK ? record->time
 			: end             ? end->time
 					  : open_end(in, of, record->time);
-	if (!ingest_times(in, record->time, until - record->time, row))
+	bool lasts = ingest_is_time(in, record->time) && ingest_is_time(in, until);
+	if (!ingest_times(in, record->time, lasts ? until - record->time : 0, row))
 		return;
 	describe(in, of, record, row);
 	row->v[HWY_STYLE] = style;

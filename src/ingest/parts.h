@@ -14,7 +14,7 @@
 
 #define INGEST_NO_LANE UINT32_MAX
 
-struct ingest_texts { /* of a process: defined by pointer, interned when first used */
+struct ingest_texts {      /* of a process: defined by pointer, interned when first used */
 	struct hwy_ids at; /* id -> index + 1 */
 	struct ingest_text {
 		const struct rec_string *record;
@@ -34,8 +34,9 @@ struct ingest_process { /* one image: after exec there is another */
 	uint32_t record;   /* in the trace; UINT32_MAX: nothing of it is worth one */
 	const struct rec_process *said;
 	const struct rec_status *status; /* as the parent saw it end */
-	int64_t start, end; /* HWY_NONE: not known */
-	int64_t last;       /* the last time seen in its records */
+	int64_t opened;                  /* its first spool */
+	int64_t start, end;              /* HWY_NONE: not known */
+	int64_t last;                    /* the last time seen in its records */
 	bool exited, execed;
 	struct ingest_process *becomes; /* this one is only its beginning */
 	uint64_t events;
@@ -46,27 +47,28 @@ struct ingest_process { /* one image: after exec there is another */
 	struct ingest_list code;
 	struct ingest_list modules, devices, contexts, streams, names, threads;
 
-	struct hwy_map thread_of;  /* tid -> thread */
-	struct hwy_map device_of;  /* ordinal -> device + 1 */
-	struct hwy_map stream_of;  /* context, stream -> stream + 1 */
-	struct hwy_map stream_facts; /* context, stream -> index in 'streams' + 1 */
+	struct hwy_map thread_of;      /* tid -> thread */
+	struct hwy_map device_of;      /* ordinal -> device + 1 */
+	struct hwy_map stream_of;      /* context, stream -> stream + 1 */
+	struct hwy_map stream_facts;   /* context, stream -> index in 'streams' + 1 */
 	struct hwy_map parent_context; /* green context -> its parent + 1 */
 	struct hwy_map context_device; /* context -> the device's ordinal */
-	struct hwy_map null_streams; /* context, stream -> 1 */
-	struct hwy_map stream_names; /* stream -> text */
-	struct hwy_ids calls[2];   /* runtime, driver: cbid -> text + 1 */
-	struct hwy_map domains;    /* domain -> text + 1 */
-	struct hwy_map categories; /* domain, category -> text + 1 */
-	struct hwy_map stacks;     /* correlation -> index in ingest.stacks + 1 */
+	struct hwy_map null_streams;   /* context, stream -> 1 */
+	struct hwy_map stream_names;   /* stream -> text */
+	struct hwy_ids calls[2];       /* runtime, driver: cbid -> text + 1 */
+	struct hwy_map domains;        /* domain -> text + 1 */
+	struct hwy_map categories;     /* domain, category -> text + 1 */
+	struct hwy_map stacks;         /* correlation -> index in ingest.stacks + 1 */
+	struct hwy_map told;           /* tid << 32 | number of a native stack -> the same */
 	struct unwinder *unwinder;
 };
 
-struct ingest_thread { /* parallel to the trace's threads */
+struct ingest_thread {    /* parallel to the trace's threads */
 	uint32_t process; /* of ours */
 	uint32_t api;     /* lane */
 	bool named;       /* by the program itself */
 };
-struct ingest_stream { /* parallel to the trace's streams */
+struct ingest_stream {       /* parallel to the trace's streams */
 	uint32_t work, sync; /* lanes */
 };
 
@@ -86,7 +88,7 @@ struct ingest {
 	int64_t run_end; /* the last time seen */
 	int64_t cut;     /* events that ended before are not kept (--keep); INT64_MIN: all are */
 	int64_t recording_changed; /* when recording last began or ended */
-	int64_t recording_end; /* when recording ended for good, or INT64_MAX */
+	int64_t recording_end;     /* when recording ended for good, or INT64_MAX */
 
 	struct ingest_process *processes;
 	uint32_t n_processes, cap_processes;
@@ -105,9 +107,10 @@ struct ingest {
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
 
-	struct hwy_row rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
-	uint64_t no_time; /* events without a time, or with one that cannot be */
-	uint64_t old;     /* left out by --keep */
+	struct hwy_row
+		rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
+	uint64_t no_time;        /* events without a time, or with one that cannot be */
+	uint64_t old;            /* left out by --keep */
 	struct cuda_waits *waits;
 	struct nvtx_state *nvtx;
 };
@@ -122,6 +125,9 @@ void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char 
 		 uint32_t reason, uint64_t count, int64_t time);
 void ingest_say(struct ingest *in, int severity, int64_t process, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Whether a time can be one of this run; and what it is on the report's clock, or HWY_NONE. */
+bool ingest_is_time(const struct ingest *in, int64_t time);
+int64_t ingest_moment(const struct ingest *in, int64_t time);
 /* START and DUR on the report's clock; false when the span is to be left out. */
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);
 

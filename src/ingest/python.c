@@ -12,15 +12,15 @@ enum { FORM_ONE_LINE = 10, FORM_NO_COLUMNS = 13, FORM_LONG = 14, FORM_NONE = 15 
 
 static int line_310(const struct rec_code *code, int32_t offset)
 {
-	int line = code->first_line;
-	int32_t end = 0;
+	int64_t line = code->first_line;
+	int64_t end = 0;
 	for (uint32_t at = 0; at + 1 < code->table_length; at += 2) {
 		int change = (int8_t)code->table[at + 1];
 		end += code->table[at];
 		if (change != NO_LINE)
 			line += change;
 		if (offset < end)
-			return change == NO_LINE ? 0 : line;
+			return change == NO_LINE || line <= 0 || line > INT32_MAX ? 0 : (int)line;
 	}
 	return 0;
 }

@@ -59,6 +59,14 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_STATUS] = sizeof(struct rec_status),
 };
 
+/* A stack that is told by its number only has neither registers nor bytes. */
+static uint64_t rest_of_native(const struct rec_stack *record)
+{
+	if (record->number && !record->count)
+		return 0;
+	return record->count + (uint64_t)REC_STACK_REGS * sizeof(uint64_t);
+}
+
 /* Bytes that follow the fixed part, by what the record says itself. Its fixed part is there. */
 static uint64_t rest_of(const struct rec_head *head)
 {
@@ -69,9 +77,7 @@ static uint64_t rest_of(const struct rec_head *head)
 	case REC_CODE: return ((const struct rec_code *)head)->table_length;
 	case REC_PYTHON_STACK:
 		return ((const struct rec_stack *)head)->count * (uint64_t)sizeof(struct rec_frame);
-	case REC_NATIVE_STACK:
-		return ((const struct rec_stack *)head)->count +
-		       (uint64_t)REC_STACK_REGS * sizeof(uint64_t);
+	case REC_NATIVE_STACK: return rest_of_native((const struct rec_stack *)head);
 	default: return 0;
 	}
 }
@@ -121,10 +127,11 @@ static bool is_empty(const struct rec_chunk *chunk)
 static void find_chunks(struct spools *spools)
 {
 	const struct spool_file *file = &spools->files[spools->n_files - 1];
-	for (size_t from = 0; file->size - from >= sizeof(struct rec_chunk); from += REC_CHUNK_BYTES) {
+	for (size_t from = 0; file->size - from >= sizeof(struct rec_chunk);
+	     from += REC_CHUNK_BYTES) {
 		const struct rec_chunk *at = (const void *)((const char *)file->at + from);
-		size_t room = file->size - from < REC_CHUNK_BYTES ? file->size - from
-								  : REC_CHUNK_BYTES;
+		size_t room =
+			file->size - from < REC_CHUNK_BYTES ? file->size - from : REC_CHUNK_BYTES;
 		/* Whatever was written before 'used' was stored is seen after it is read. */
 		uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&at->used,
 						     memory_order_acquire);

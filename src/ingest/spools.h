@@ -10,8 +10,8 @@
 
 struct spool_chunk {
 	const struct rec_chunk *at;
-	uint32_t used; /* slots; fits the file */
-	uint32_t file; /* index */
+	uint32_t used;    /* slots; fits the file */
+	uint32_t file;    /* index */
 	uint32_t process; /* for the use of the reader */
 };
 

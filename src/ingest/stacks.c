@@ -18,8 +18,28 @@ struct frames {
 	uint32_t n;
 };
 
+static uint64_t told_key(const struct rec_stack *record)
+{
+	return (uint64_t)record->tid << 32 | record->number;
+}
+
+/* The record that has the bytes of a native stack: this one, or the one that it names; NULL if that is lost. */
+static const struct rec_stack *native_told(struct ingest *in, struct ingest_process *process,
+					   const struct rec_stack *record)
+{
+	if (record->count || !record->number)
+		return record;
+	const uint32_t *at =
+		process->told.count ? hwy_map_get(&process->told, told_key(record)) : NULL;
+	return at ? in->stacks[*at - 1].native : NULL;
+}
+
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record)
 {
+	bool is_native = record->head.type == REC_NATIVE_STACK;
+	const struct rec_stack *told = is_native ? native_told(in, process, record) : record;
+	if (!told)
+		return;
 	uint32_t *head = hwy_map_put(&process->stacks, record->correlation, NULL);
 	uint32_t at = *head;
 	struct ingest_stack *stack = NULL;
@@ -36,10 +56,13 @@ void stacks_note(struct ingest *in, struct ingest_process *process, const struct
 		*stack = (struct ingest_stack){.next = *head};
 		*head = in->n_stacks;
 	}
-	if (record->head.type == REC_PYTHON_STACK)
+	if (!is_native)
 		stack->python = record;
 	else
-		stack->native = record;
+		stack->native = told;
+	if (is_native && record->count && record->number)
+		*hwy_map_put(&process->told, told_key(record), NULL) =
+			(uint32_t)(stack - in->stacks) + 1;
 }
 
 /* ---- native ------------------------------------------------------------------------------------ */
@@ -83,8 +106,8 @@ static bool is_recorder(const struct unwind_place *place)
 {
 	const char *name = place->module ? strrchr(place->module, '/') : NULL;
 	name = name ? name + 1 : place->module;
-	return name && (strncmp(name, "libheadway-collect", 18) == 0 ||
-			strncmp(name, "libcupti", 8) == 0);
+	return name &&
+	       (strncmp(name, "libheadway-collect", 18) == 0 || strncmp(name, "libcupti", 8) == 0);
 }
 
 static void add_native(struct ingest *in, struct ingest_process *process,
@@ -160,8 +183,8 @@ static uint32_t make(struct ingest *in, struct ingest_process *process,
 uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
 		   uint32_t correlation)
 {
-	const uint32_t *head = process->stacks.count ? hwy_map_get(&process->stacks, correlation)
-						     : NULL;
+	const uint32_t *head =
+		process->stacks.count ? hwy_map_get(&process->stacks, correlation) : NULL;
 	for (uint32_t at = head ? *head : 0; at;) {
 		struct ingest_stack *stack = &in->stacks[at - 1];
 		const struct rec_stack *known = stack->python ? stack->python : stack->native;

@@ -49,14 +49,13 @@ static void settle_lives(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		process->start =
-			process->said ? process->said->start : (int64_t)process->identity;
+		int64_t said = process->said ? process->said->start : 0;
+		process->start = ingest_is_time(in, said) ? said : process->opened;
 	}
 	for (uint32_t i = 0; i < in->statuses.n; i++) {
 		const struct rec_status *status = in->statuses.at[i];
-		struct ingest_process *process =
-			image_at(in, status->head.value, status->time);
-		if (process)
+		struct ingest_process *process = image_at(in, status->head.value, status->time);
+		if (process && ingest_is_time(in, status->time))
 			process->status = status;
 	}
 	for (uint32_t p = 0; p < in->n_processes; p++) {
@@ -64,8 +63,8 @@ static void settle_lives(struct ingest *in)
 		if (process->status) /* exit handlers ran before; this is the end */
 			process->end = process->status->time;
 		else if (process->end == HWY_NONE) /* at least until then */
-			process->end = process->last > process->start ? process->last
-								      : process->start;
+			process->end =
+				process->last > process->start ? process->last : process->start;
 	}
 }
 
@@ -155,8 +154,7 @@ static void find_parents(struct ingest *in)
 		struct ingest_process *process = &in->processes[p];
 		if (process->record == UINT32_MAX || !process->said)
 			continue;
-		struct ingest_process *parent =
-			image_at(in, process->said->parent, process->start);
+		struct ingest_process *parent = image_at(in, process->said->parent, process->start);
 		while (parent && parent->becomes)
 			parent = parent->becomes;
 		if (parent && parent != process)
@@ -458,9 +456,8 @@ static void name_contexts(struct ingest *in, struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->names.n; i++) {
 		const struct rec_naming *said = process->names.at[i];
-		for (uint32_t c = 0; said->head.flags == REC_NAMED_CONTEXT &&
-				     c < in->trace->n_contexts;
-		     c++)
+		for (uint32_t c = 0;
+		     said->head.flags == REC_NAMED_CONTEXT && c < in->trace->n_contexts; c++)
 			if (in->trace->contexts[c].process == process->record &&
 			    in->trace->contexts[c].number == said->number)
 				in->trace->contexts[c].name =
@@ -489,12 +486,11 @@ void target_settle(struct ingest *in)
 
 void target_free(struct ingest_process *process)
 {
-	struct hwy_map *maps[] = {&process->thread_of,    &process->device_of,
-				  &process->stream_of,    &process->stream_facts,
-				  &process->parent_context, &process->null_streams,
-				  &process->context_device,
-				  &process->stream_names, &process->domains,
-				  &process->categories,   &process->stacks};
+	struct hwy_map *maps[] = {
+		&process->thread_of,      &process->device_of,      &process->stream_of,
+		&process->stream_facts,   &process->parent_context, &process->null_streams,
+		&process->context_device, &process->stream_names,   &process->domains,
+		&process->categories,     &process->stacks,         &process->told};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
 				       &process->threads};

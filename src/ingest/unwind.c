@@ -26,7 +26,7 @@ struct module {
 	bool opened;
 };
 
-struct memo { /* a stack that was unwound */
+struct memo {                  /* a stack that was unwound */
 	uint64_t registers[3]; /* rip, rsp, rbp */
 	uint32_t bytes, n;
 	uint64_t *addresses;

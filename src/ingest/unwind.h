@@ -9,12 +9,12 @@
 
 enum { UNWIND_FRAMES = 64 };
 
-struct unwind_place { /* what is at an address; texts live as long as the unwinder */
+struct unwind_place {         /* what is at an address; texts live as long as the unwinder */
 	const char *function; /* demangled; NULL: not known */
 	const char *module;   /* path; NULL: in none */
 	const char *file;     /* source; NULL: not known */
 	int line;
-	uint64_t offset; /* of the address in the module */
+	uint64_t offset;  /* of the address in the module */
 	bool interpreter; /* the loop of CPython */
 };
 

@@ -8,7 +8,7 @@
 
 #include "ingest/parts.h"
 
-struct wanted_call { /* of an event that has no time of its own */
+struct wanted_call {   /* of an event that has no time of its own */
 	int64_t start; /* 0: not seen */
 };
 struct event_ref {
@@ -54,8 +54,8 @@ void waits_want(struct ingest *in, struct ingest_process *process, const struct 
 		return;
 	struct cuda_waits *w = waits_of(in);
 	bool fresh;
-	uint32_t *at = hwy_map_put(&w->call_of, key_of(index_of(in, process), event->correlation),
-				   &fresh);
+	uint32_t *at =
+		hwy_map_put(&w->call_of, key_of(index_of(in, process), event->correlation), &fresh);
 	if (!fresh)
 		return;
 	*at = w->n_calls;
@@ -68,8 +68,8 @@ void waits_note_call(struct ingest *in, const struct ingest_process *process,
 {
 	if (!in->waits || in->waits->n_calls == 0)
 		return;
-	const uint32_t *at = hwy_map_get(&in->waits->call_of,
-					 key_of(index_of(in, process), call->correlation));
+	const uint32_t *at =
+		hwy_map_get(&in->waits->call_of, key_of(index_of(in, process), call->correlation));
 	if (at)
 		in->waits->calls[*at].start = call->start;
 }
@@ -97,8 +97,7 @@ static void put_event_columns(const struct rec_sync *record, struct hwy_row *row
 					 : 0;
 }
 
-static void add_wait(struct ingest *in, struct ingest_process *process,
-		     const struct rec_sync *sync)
+static void add_wait(struct ingest *in, struct ingest_process *process, const struct rec_sync *sync)
 {
 	struct hwy_row *row = &in->rows[HWY_SYNC];
 	if (!ingest_times(in, sync->start, sync->duration, row))
@@ -107,14 +106,13 @@ static void add_wait(struct ingest *in, struct ingest_process *process,
 	put_event_columns(sync, row);
 	row->v[HWY_SYNC_TYPE] = sync->head.flags < HWY_SYNC_TYPES ? sync->head.flags : 0;
 	row->v[HWY_WAITED] = sync->stream == UINT32_MAX ? 0 : (int64_t)stream + 1;
-	struct hwy_ref ref =
-		hwy_add_span(in->b, target_sync_lane(in, stream), HWY_SYNC, row);
+	struct hwy_ref ref = hwy_add_span(in->b, target_sync_lane(in, stream), HWY_SYNC, row);
 	if (!row->v[HWY_EVENT_SYNC])
 		return;
 	struct cuda_waits *w = waits_of(in);
 	HWY_GROW(w->waits, w->n_waits, w->cap_waits);
-	w->waits[w->n_waits++] = (struct wait_ref){
-		key_of(index_of(in, process), sync->event_sync), sync->event_sync, ref};
+	w->waits[w->n_waits++] = (struct wait_ref){key_of(index_of(in, process), sync->event_sync),
+						   sync->event_sync, ref};
 }
 
 void waits_add(struct ingest *in, struct ingest_process *process, const struct rec_head *record)
@@ -125,8 +123,7 @@ void waits_add(struct ingest *in, struct ingest_process *process, const struct r
 	}
 	struct cuda_waits *w = waits_of(in);
 	HWY_GROW(w->events, w->n_events, w->cap_events);
-	w->events[w->n_events++] =
-		(struct event_ref){(const void *)record, index_of(in, process)};
+	w->events[w->n_events++] = (struct event_ref){(const void *)record, index_of(in, process)};
 }
 
 static int64_t event_time(const struct cuda_waits *w, const struct event_ref *event)
@@ -147,8 +144,7 @@ static void add_event(struct ingest *in, struct cuda_waits *w, const struct even
 	put_event_columns(event->record, row);
 	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
 	uint32_t stream = stream_of(in, process, event->record);
-	struct hwy_ref ref =
-		hwy_add_span(in->b, target_work_lane(in, stream), HWY_EVENT, row);
+	struct hwy_ref ref = hwy_add_span(in->b, target_work_lane(in, stream), HWY_EVENT, row);
 	if (!row->v[HWY_EVENT_SYNC])
 		return;
 	HWY_GROW(w->records, w->n_records, w->cap_records);

@@ -236,7 +236,8 @@ struct rec_stack { /* what a call came from; joined to the call by tid and corre
 	int64_t time;           /* of the call's start */
 	uint32_t tid, correlation;
 	uint32_t count;         /* python: frames that follow, innermost first; native: bytes of stack */
-	uint32_t spare;
+	uint32_t number;        /* native: of this stack among the thread's, from 1; with count 0 the stack is the
+				 * same as the one told under that number before; 0: has none */
 	/* python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
 	 * of the stack from rsp on */
 };

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "run/journal.h"
 #include "run/run.h"
+#include "run/steps.h"
 
 /* Less room than this is used only where there is no better place. */
 static const uint64_t enough_bytes = UINT64_C(128) << 20;
@@ -137,8 +138,7 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 		*control = settings->control;
 		control->magic = REC_MAGIC;
 		control->version = REC_VERSION;
-		control->recording =
-			settings->delay == 0 && control->capture == REC_CAPTURE_NONE;
+		control->recording = settings->delay == 0 && control->capture == REC_CAPTURE_NONE;
 		control->started = run_now();
 		run->begun = control->recording ? control->started : 0;
 		made = name_library(run, library, err);
@@ -163,8 +163,13 @@ static bool is_ours(const char *name)
 	       (n > 6 && strcmp(name + n - 6, ".spool") == 0);
 }
 
+/* Processes that were not waited for may be about to add a spool: under another name they do not find it. */
 void run_remove(const char *directory)
 {
+	char aside[PATH_MAX];
+	if (snprintf(aside, sizeof aside, "%s.gone", directory) < (int)sizeof aside &&
+	    rename(directory, aside) == 0)
+		directory = aside;
 	DIR *listing = opendir(directory);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));)
 		if (is_ours(entry->d_name))
@@ -187,6 +192,7 @@ bool run_is_over(const char *directory)
 
 void run_free(struct run *run)
 {
+	steps_close(run->steps);
 	journal_close(run->journal);
 	if (run->control)
 		munmap(run->control, sizeof *run->control);

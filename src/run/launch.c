@@ -18,8 +18,7 @@
 /* What run_wait takes instead of dying of it. */
 static sigset_t awaited_signals(void)
 {
-	static const int numbers[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,
-				      SIGHUP,  SIGUSR1, SIGUSR2};
+	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 	sigset_t set;
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -21,17 +21,18 @@
 #include "record/record.h"
 
 struct run_settings {
-	struct rec_control control;  /* what targets are told; the rest is filled in by run_prepare */
-	char *const *program;        /* NULL-terminated */
-	char *const *variables;      /* "NAME=value", NULL-terminated; may be NULL */
-	bool fresh_environment;      /* only 'variables', nothing of ours is handed on */
-	bool hide_output;            /* stdout and stderr go nowhere */
-	bool ignore_pipe;            /* SIGPIPE was ignored when we were started, so it is for the program */
-	bool wait_primary;           /* not for processes it leaves behind */
-	bool kill_at_end;            /* when a capture range has ended, not only after 'duration' */
-	int kill_signal;             /* sent when recording has ended early; 0: the program goes on */
-	int64_t delay, duration;     /* ns; 0: none */
-	const char *beside;          /* a folder to fall back on: the output's */
+	struct rec_control
+		control;        /* what targets are told; the rest is filled in by run_prepare */
+	char *const *program;   /* NULL-terminated */
+	char *const *variables; /* "NAME=value", NULL-terminated; may be NULL */
+	bool fresh_environment; /* only 'variables', nothing of ours is handed on */
+	bool hide_output;       /* stdout and stderr go nowhere */
+	bool ignore_pipe;  /* SIGPIPE was ignored when we were started, so it is for the program */
+	bool wait_primary; /* not for processes it leaves behind */
+	bool kill_at_end;  /* when a capture range has ended, not only after 'duration' */
+	int kill_signal;   /* sent when recording has ended early; 0: the program goes on */
+	int64_t delay, duration; /* ns; 0: none */
+	const char *beside;      /* a folder to fall back on: the output's */
 };
 
 struct run {
@@ -39,15 +40,16 @@ struct run {
 	struct rec_control *control; /* mapped */
 	int lock;                    /* descriptor of the control page: locked while we live */
 	struct journal *journal;
+	struct steps *steps;         /* NULL: not counted */
 	pid_t pid;
-	int go, failure;             /* pipes to and from the child */
-	bool ended;                  /* the program has */
-	int status;                  /* as wait() gives it */
-	int64_t begun;               /* when recording began, 0: not yet */
-	int64_t over;                /* when it ended for good, 0: not yet */
-	bool expired;                /* by 'duration' */
-	bool told;                   /* what follows from that was done */
-	sigset_t awaited, mask;      /* signals run_wait takes; what was blocked before */
+	int go, failure;        /* pipes to and from the child */
+	bool ended;             /* the program has */
+	int status;             /* as wait() gives it */
+	int64_t begun;          /* when recording began, 0: not yet */
+	int64_t over;           /* when it ended for good, 0: not yet */
+	bool expired;           /* by 'duration' */
+	bool told;              /* what follows from that was done */
+	sigset_t awaited, mask; /* signals run_wait takes; what was blocked before */
 };
 
 /* Makes the directory and the control page. False: nothing can be recorded, for the reason in err. */

@@ -11,9 +11,11 @@
 
 #include "run/journal.h"
 #include "run/run.h"
+#include "run/steps.h"
 
 /* How often the page is looked at while targets may change it (capture ranges). */
 static const int64_t look_every = 20 * 1000 * 1000;
+static const int64_t count_every = 100 * 1000 * 1000;
 /* How long targets are given to hand over what CUPTI still holds, before they are killed or read. */
 static const int64_t settle_time = 400 * 1000 * 1000;
 
@@ -37,12 +39,23 @@ static void end_recording(struct run *run, int64_t now)
 	run->over = now;
 }
 
+/* True when as many steady steps were recorded as were asked for. */
+static bool has_steps(struct run *run)
+{
+	if (!run->control->steps || !run->begun)
+		return false;
+	if (!run->steps)
+		run->steps = steps_open(run->directory);
+	return steps_steady(run->steps) >= run->control->steps;
+}
+
 /* Does what is due; yields when to look again (INT64_MAX: whenever something happens). */
 static int64_t follow_time(struct run *run, const struct run_settings *settings, int64_t now)
 {
 	if (!run->directory)
 		return INT64_MAX;
 	struct rec_control *control = run->control;
+	int64_t look = control->steps ? count_every : look_every;
 	bool shared = control->capture != REC_CAPTURE_NONE || control->steps;
 	if (run->over)
 		return run->told ? INT64_MAX : run->over + settle_time;
@@ -58,6 +71,10 @@ static int64_t follow_time(struct run *run, const struct run_settings *settings,
 	} else if (!run->begun && load(&control->recording)) {
 		run->begun = now;
 	}
+	if (has_steps(run)) {
+		end_recording(run, now);
+		return now + settle_time;
+	}
 	if (run->begun && settings->duration && now - run->begun >= settings->duration) {
 		run->expired = true;
 		end_recording(run, now);
@@ -68,7 +85,7 @@ static int64_t follow_time(struct run *run, const struct run_settings *settings,
 		next = control->started + settings->delay;
 	else if (run->begun && settings->duration)
 		next = run->begun + settings->duration;
-	return shared && next > now + look_every ? now + look_every : next;
+	return shared && next > now + look ? now + look : next;
 }
 
 /* ---- who has ended ----------------------------------------------------------------------------- */
@@ -130,6 +147,10 @@ static void drop_pending(const struct run *run)
 static enum run_event finish(struct run *run)
 {
 	if (run->directory) {
+		if (run->control->steps && !run->over)
+			journal_note(run->journal, 2,
+				     "--steps: the program ended before so many steady steps; they are told by "
+				     "ranges of NVTX that come again and again");
 		store(&run->control->finished, 1);
 		journal_clock(run->journal);
 	}
@@ -145,7 +166,8 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 			return finish(run);
 		int64_t now = run_now(), next = follow_time(run, settings, now);
 		if (run->over && !run->told && now >= run->over + settle_time) {
-			bool kills = settings->kill_signal && (settings->kill_at_end || run->expired);
+			bool kills =
+				settings->kill_signal && (settings->kill_at_end || run->expired);
 			run->told = true;
 			if (!kills)
 				return RUN_RECORDED;

@@ -130,6 +130,12 @@ expect_count KERNEL 1 "range" 'name="inside"'
 expect_count API 1 "range"
 expect_count RECORDING 2 "range"
 
+# A delay: recording begins when the control page says so.
+record recording=0 -- delayed
+expect_count KERNEL 1 "delay"
+expect_count KERNEL 1 "delay" 'name="after"'
+expect_count API 1 "delay"
+
 # Forked children make no CUPTI call (the mock insists) and leave in good order.
 record -- forks
 expect_status 3 "forks"

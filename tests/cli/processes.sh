@@ -42,6 +42,24 @@ if echo 'int main(void) { return 9; }' | cc -x c -static -o "$work/static" - 2>/
 	record bash -c '"$0"; exit $?' "$work/static"
 	expect_status 9 "a static program"
 fi
+# Another C library's program has another loader, which would choke on ours.
+cat >"$work/other.c" <<-'END'
+	#include <stdio.h>
+	#include <stdlib.h>
+	int main(void)
+	{
+		const char *preload = getenv("LD_PRELOAD");
+		return puts(preload ? preload : "none") < 0;
+	}
+END
+loader=$(readelf -lW "$target" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+if cp "$loader" "$work/ld-musl.so.1" &&
+	cc -o "$work/other" "$work/other.c" -Wl,--dynamic-linker="$work/ld-musl.so.1" 2>/dev/null; then
+	record bash -c 'exec "$0"' "$work/other"
+	expect_line "$work/out" "" "a program of another C library: LD_PRELOAD"
+	record env -i "$work/other"
+	expect_line "$work/out" none "a program of another C library, from an empty environment"
+fi
 printf '#!/bin/sh\nexit 8\n' >"$work/script"
 chmod +x "$work/script"
 record bash -c '"$0"; exit $?' "$work/script"

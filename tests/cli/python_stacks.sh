@@ -61,7 +61,14 @@ for python in "${versions[@]}"; do
 	expect_count 1 "PYTHON_STACK why=0 .* $(frame '<module>' 300) $(frame '<module>' 26)\$" "$name: compiled code"
 	expect_count 1 "PYTHON_STACK why=0 .* $(frame later 1002) $(frame '<module>' 29)\$" "$name: a long table"
 	expect_count 1 " PROCESS .*python=30[a-f]" "$name: the version is told"
-	expect_count "$(count PYTHON_STACK)" " NATIVE_STACK .*bytes=[1-9]" "$name: a native stack each"
+	expect_count "$(count PYTHON_STACK)" " NATIVE_STACK " "$name: a native stack each"
+	# The hundred come from one place and are told by its number.
+	[ "$(count ' NATIVE_STACK .*bytes=0 number=[1-9]')" -ge 95 ] || fail "$name: stacks are told again and again"
+	[ "$(count ' NATIVE_STACK .*bytes=[1-9]')" -ge 5 ] || fail "$name: too few native stacks"
+	if awk '$3 == "NATIVE_STACK" { split($9, n, "="); if ($8 != "bytes=0") told[$2 n[2]] = 1
+	        else if (!told[$2 n[2]]) bad = 1 } END { exit !bad }' "$work/dump"; then
+		fail "$name: the number of a stack that was not told"
+	fi
 done
 if [ "$tested" = 0 ]; then
 	echo "SKIP: no Python 3.10 to 3.14 here"

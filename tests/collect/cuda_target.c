@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "../mock/mock.h"
+#include "record/record.h"
 
 enum { DRIVER = 1, RUNTIME = 2 };
 
@@ -139,6 +141,21 @@ static void range(void)
 	launch("last");
 }
 
+/* Somebody else begins the recording, as headway profile does after a delay. */
+static void delayed(void)
+{
+	char path[4096];
+	uint32_t on = 1;
+	launch("before");
+	snprintf(path, sizeof path, "%s/control", getenv("HEADWAY_RUN"));
+	FILE *f = fopen(path, "r+b");
+	if (!f || fseek(f, (long)offsetof(struct rec_control, recording), SEEK_SET) != 0 ||
+	    fwrite(&on, sizeof on, 1, f) != 1 || fclose(f) != 0)
+		exit(2);
+	sleep_ms(300);
+	launch("after");
+}
+
 static void forks(void)
 {
 	launch("parent");
@@ -184,8 +201,9 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*act)(void);
 	} acts[] = {
-		{"stacks", stacks}, {"samples", samples}, {"threads", threads}, {"losses", losses},
-		{"range", range},   {"forks", forks},     {"killed", killed},   {"rival", rival},
+		{"stacks", stacks}, {"samples", samples}, {"threads", threads},
+		{"losses", losses}, {"range", range},     {"forks", forks},
+		{"killed", killed}, {"rival", rival},     {"delayed", delayed},
 	};
 	const char *what = argc > 1 ? argv[1] : "";
 	init_driver();

@@ -377,8 +377,9 @@ static void print_rest(const struct rec_chunk *chunk, const struct rec_head *hea
 		       clock->raw, clock->realtime);
 		break;
 	case REC_NATIVE_STACK:
-		printf(" why=%u time=%" PRId64 " tid=%u correlation=%u bytes=%u", head->flags,
-		       stack->time, stack->tid, stack->correlation, stack->count);
+		printf(" why=%u time=%" PRId64 " tid=%u correlation=%u bytes=%u number=%u",
+		       head->flags, stack->time, stack->tid, stack->correlation, stack->count,
+		       stack->number);
 		break;
 	default: printf(" flags=%u value=%u", head->flags, head->value);
 	}

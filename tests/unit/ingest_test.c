@@ -1,0 +1,748 @@
+/* ingest_test.c - runs made by hand: every record, and what is wrong with spools after a crash. */
+#include "make_trace.h"
+
+#include "ingest/ingest.h"
+#include "ingest/names.h"
+#include "ingest/python.h"
+#include "make_spool.h"
+
+static const int64_t epoch = SPOOL_EPOCH;
+
+static struct hwy_trace *ingest(const struct made_run *run)
+{
+	struct hwy_err err = {""};
+	write_control(run);
+	struct hwy_trace *trace = ingest_run(run->path, NULL, &err);
+	if (!trace)
+		fail_msg("%s", err.text);
+	remove_run(run);
+	return trace;
+}
+
+static uint32_t count(const struct hwy_trace *trace, enum hwy_kind kind)
+{
+	uint32_t n = 0;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		n += trace->strips[s].kind == (uint32_t)kind ? trace->strips[s].rows : 0;
+	return n;
+}
+
+/* The only strip of a kind. */
+static const struct hwy_strip *only(const struct hwy_trace *trace, enum hwy_kind kind)
+{
+	const struct hwy_strip *found = NULL;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].kind == (uint32_t)kind) {
+			assert_null(found);
+			found = &trace->strips[s];
+		}
+	assert_non_null(found);
+	return found;
+}
+
+static const char *name_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			   uint32_t row)
+{
+	return hwy_str(trace, hwy_get(strip, HWY_NAME, row));
+}
+
+static uint64_t lost(const struct hwy_trace *trace)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < trace->n_drops; i++)
+		n += (uint64_t)trace->drops[i].count;
+	return n;
+}
+
+static bool was_said(const struct hwy_trace *trace, const char *text)
+{
+	for (uint32_t i = 0; i < trace->n_diagnostics; i++)
+		if (strstr(hwy_str(trace, trace->diagnostics[i].text), text))
+			return true;
+	return false;
+}
+
+static void put_process(struct made_spool *spool, uint32_t parent, int64_t start)
+{
+	put_string(spool, 900, "/usr/bin/python3.11");
+	put_text(spool, REC_STRING, 901, "python3\0train.py\0--name=it's", 28);
+	struct rec_process *process =
+		put_record(spool, REC_PROCESS, 0, 0, sizeof(struct rec_process));
+	process->start = epoch + start;
+	process->pid = spool->pid;
+	process->parent = parent;
+	process->exe = 900;
+	process->command = 901;
+	process->rank = process->local_rank = process->world = -1;
+}
+
+static void put_range(struct made_spool *spool, enum rec_type type, uint32_t name, int64_t time,
+		      uint32_t domain)
+{
+	struct rec_range *range = put_record(spool, type, 0, name, REC_SLOT);
+	range->time = epoch + time;
+	range->domain = domain;
+}
+
+/* ---- who is who -------------------------------------------------------------------------------- */
+
+static void processes_have_names_parents_lives_and_ends(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool parent = make_spool(&run, 10, 10, 0), child = make_spool(&run, 11, 11, 0),
+			  journal = make_spool(&run, 0, 0, 0);
+	put_process(&parent, 1, 100);
+	put_process(&child, 10, 200);
+	struct rec_time *exit = put_record(&child, REC_EXIT, 0, 0, sizeof *exit);
+	exit->time = epoch + 900;
+	struct rec_status *status = put_record(&journal, REC_STATUS, 0, 10, sizeof *status);
+	status->time = epoch + 1000;
+	status->status = 9;
+	put_string(&journal, 1, "host");
+	put_text(&journal, REC_PROPERTY, 1, "box", 3);
+	end_spool(&parent);
+	end_spool(&child);
+	end_spool(&journal);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(trace->n_processes, 2);
+	const struct hwy_process *first = &trace->processes[0], *second = &trace->processes[1];
+	assert_int_equal(first->pid, 10);
+	assert_string_equal(hwy_str(trace, first->name), "python3.11");
+	assert_string_equal(hwy_str(trace, first->command), "python3 train.py '--name=it'\\''s'");
+	assert_int_equal(first->start, 100);
+	assert_int_equal(first->end, 1000);
+	assert_int_equal(first->exit, 9);
+	assert_true(was_said(trace, "process 10 was ended by signal 9"));
+	assert_int_equal(second->parent, 0);
+	assert_int_equal(second->end, 900);
+	assert_true(second->exit == HWY_NONE);
+	assert_string_equal(hwy_str(trace, trace->hosts[0].name), "box");
+	assert_string_equal(hwy_property(trace, "command"), "python3 train.py '--name=it'\\''s'");
+	hwy_trace_free(trace);
+}
+
+static void what_fork_leaves_before_exec_is_the_beginning_of_the_program(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool shell = make_spool(&run, 20, 20, 0),
+			  program = make_spool(&run, 20, 20, 1),
+			  child = make_spool(&run, 21, 21, 0);
+	program.process = shell.process + 500;
+	program.chunk->head.process = program.process;
+	put_process(&shell, 1, 20);
+	struct rec_time *exit = put_record(&shell, REC_EXIT, 1, 0, sizeof *exit);
+	exit->time = epoch + 400;
+	put_process(&program, 1, 520);
+	put_process(&child, 20, 100); /* forked by the shell */
+	end_spool(&shell);
+	end_spool(&program);
+	end_spool(&child);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(trace->n_processes, 2);
+	assert_int_equal(trace->processes[0].pid, 20);
+	assert_int_equal(trace->processes[0].start, 20);
+	assert_int_equal(trace->processes[1].parent, 0);
+	hwy_trace_free(trace);
+}
+
+static void a_device_is_one_by_its_uuid(void **state)
+{
+	struct made_run run = make_run();
+	for (uint32_t p = 0; p < 3; p++) {
+		struct made_spool spool = make_spool(&run, 30 + p, 30 + p, 0);
+		put_process(&spool, 1, p);
+		put_string(&spool, 1, "NVIDIA H200");
+		put_string(&spool, 2, p == 1 ? "0000:03:00.0" : "0000:1a:00.0");
+		struct rec_device *device =
+			put_record(&spool, REC_DEVICE, 0, 0, sizeof(struct rec_device));
+		device->uuid[15] = p == 1 ? 7 : 9;
+		device->name = 1;
+		device->bus = 2;
+		device->sms = 132;
+		struct rec_work *work =
+			put_record(&spool, REC_KERNEL, 0, 1, sizeof(struct rec_work));
+		work->start = epoch + 10;
+		work->stream = 7;
+		work->context = 1;
+		end_spool(&spool);
+	}
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(trace->n_devices, 2);
+	/* All called theirs 0: the bus numbers them. */
+	assert_string_equal(hwy_str(trace, trace->devices[0].uuid),
+			    "GPU-00000000-0000-0000-0000-000000000009");
+	assert_int_equal(trace->devices[0].ordinal, 1);
+	assert_int_equal(trace->devices[1].ordinal, 0);
+	assert_int_equal(trace->devices[0].sms, 132);
+	assert_int_equal(trace->n_streams, 3);
+	assert_int_equal(trace->streams[0].device, 0);
+	assert_int_equal(trace->streams[1].device, 1);
+	assert_int_equal(trace->streams[2].device, 0);
+	assert_int_equal(trace->streams[2].process, 2);
+	hwy_trace_free(trace);
+}
+
+static void threads_are_named_by_the_program_before_the_kernel(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 40, 40, 0);
+	put_process(&spool, 1, 0);
+	put_string(&spool, 1, "loader");
+	put_string(&spool, 2, "python3");
+	struct rec_name *name = put_record(&spool, REC_THREAD, 1, 41, sizeof *name);
+	name->name = 1;
+	name = put_record(&spool, REC_THREAD, 0, 41, sizeof *name);
+	name->name = 2;
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(trace->n_threads, 1);
+	assert_int_equal(trace->threads[0].tid, 41);
+	assert_string_equal(hwy_str(trace, trace->threads[0].name), "loader");
+	hwy_trace_free(trace);
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static void put_cuda(struct made_spool *spool)
+{
+	put_string(spool, 1, "_Z3addILi4EEvPfi");
+	put_string(spool, 2, "cudaLaunchKernel_v7000");
+	put_string(spool, 3, "cuEventRecord");
+	struct rec_naming *name = put_record(spool, REC_NAME, REC_NAMED_CALL, 2, sizeof *name);
+	name->domain = 2;
+	name->number = 211;
+	name = put_record(spool, REC_NAME, REC_NAMED_CALL, 3, sizeof *name);
+	name->domain = 1;
+	name->number = 119;
+	struct rec_shape *shape = put_record(spool, REC_SHAPE, 0, 5, sizeof *shape);
+	shape->grid[0] = 80;
+	shape->block[2] = 3;
+	shape->local_total = 99;
+	struct rec_context *context = put_record(spool, REC_CONTEXT, 0, 1, sizeof *context);
+	context->null_stream = 7;
+	struct rec_stream *stream = put_record(spool, REC_STREAM, 2, 13, sizeof *stream);
+	stream->context = 1;
+	stream->priority = -5;
+}
+
+static struct rec_api *put_call(struct made_spool *spool, uint32_t cbid, int64_t start,
+				uint32_t correlation)
+{
+	struct rec_api *api = put_record(spool, REC_API, cbid == 119 ? REC_API_DRIVER : 0,
+					 cbid | 3 << 16, sizeof *api);
+	api->start = epoch + start;
+	api->duration = 50;
+	api->correlation = correlation;
+	api->tid = spool->tid;
+	return api;
+}
+
+static struct rec_work *put_work(struct made_spool *spool, enum rec_type type, uint32_t value,
+				 int64_t start, uint32_t correlation, uint32_t stream)
+{
+	struct rec_work *work = put_record(spool, type, 0, value, sizeof *work);
+	work->start = epoch + start;
+	work->duration = 20;
+	work->correlation = correlation;
+	work->stream = stream;
+	work->context = 1;
+	return work;
+}
+
+static void device_work_is_linked_to_its_calls_and_described(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 50, 50, 0);
+	put_process(&spool, 1, 0);
+	struct rec_work *kernel = put_work(&spool, REC_KERNEL, 1, 200, 1, 13);
+	kernel->shape = 5;
+	kernel->graph = 4;
+	kernel->node = 77;
+	kernel->channel = 3;
+	kernel->bytes = 1 | 2 << 8;
+	struct rec_work *copy = put_work(&spool, REC_COPY, 10 | 3 << 8 | 0 << 16, 300, 2, 7);
+	copy->bytes = 4096;
+	copy->shape = 1 | 2 << 16;
+	struct rec_work *fill = put_work(&spool, REC_FILL, 0xff, 400, 3, 7);
+	fill->bytes = 64;
+	fill->shape = 3;
+	struct rec_work *graph = put_work(&spool, REC_GRAPH, 0, 500, 4, 7);
+	graph->graph = 8;
+	graph->shape = 9;
+	put_call(&spool, 211, 100, 1);
+	put_cuda(&spool); /* definitions may come last */
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	const struct hwy_strip *k = only(trace, HWY_KERNEL), *api = only(trace, HWY_API);
+	assert_int_equal(hwy_get(k, HWY_LINK, 0), api->first + 1);
+	assert_int_equal(hwy_get(k, HWY_START, 0), 200);
+	assert_int_equal(hwy_get(k, HWY_DUR, 0), 20);
+	assert_int_equal(hwy_get(k, HWY_GRAPH_NODE, 0), 77);
+	assert_int_equal(hwy_get(k, HWY_CHANNEL, 0), 3);
+	assert_int_equal(hwy_get(k, HWY_CHANNEL_TYPE, 0), 2);
+	assert_int_equal(hwy_get(k, HWY_LAUNCH_TYPE, 0), 2);
+	const struct hwy_shape *shape = &trace->shapes[hwy_get(k, HWY_SHAPE, 0) - 1];
+	assert_int_equal(shape->grid_x, 80);
+	assert_int_equal(shape->block_z, 3);
+	assert_int_equal(shape->local_total, 99);
+	const struct hwy_symbol *symbol = &trace->symbols[hwy_get(k, HWY_SYMBOL, 0) - 1];
+	assert_string_equal(hwy_str(trace, symbol->mangled), "_Z3addILi4EEvPfi");
+	assert_string_equal(name_of(trace, api, 0), "cudaLaunchKernel_v7000");
+	assert_int_equal(hwy_get(api, HWY_RESULT, 0), 3);
+	const struct hwy_strip *c = only(trace, HWY_COPY);
+	assert_int_equal(hwy_get(c, HWY_DIRECTION, 0), HWY_P2P);
+	assert_int_equal(hwy_get(c, HWY_SRC_MEMORY, 0), HWY_MEM_DEVICE);
+	assert_int_equal(hwy_get(c, HWY_DST_MEMORY, 0), HWY_MEM_UNKNOWN);
+	assert_int_equal(hwy_get(c, HWY_SRC_DEVICE, 0), 1);
+	assert_int_equal(hwy_get(c, HWY_DST_DEVICE, 0), 2);
+	assert_int_equal(hwy_get(c, HWY_CORR, 0), 2);
+	assert_int_equal(hwy_get(only(trace, HWY_FILL), HWY_VALUE, 0), 0xff);
+	assert_int_equal(hwy_get(only(trace, HWY_GRAPH), HWY_GRAPH_EXEC, 0), 9);
+	const struct hwy_stream *stream = &trace->streams[trace->lanes[k->lane].stream];
+	assert_int_equal(stream->number, 13);
+	assert_int_equal(stream->priority, -5);
+	assert_int_equal(stream->flags, 2);
+	assert_int_equal(trace->streams[trace->lanes[c->lane].stream].flags, 3);
+	hwy_trace_free(trace);
+}
+
+static void waits_meet_the_events_they_wait_for(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 60, 60, 0);
+	put_process(&spool, 1, 0);
+	put_cuda(&spool);
+	struct rec_sync *sync = put_record(&spool, REC_SYNC, HWY_SYNC_EVENT, 0, sizeof *sync);
+	sync->start = epoch + 500;
+	sync->duration = 100;
+	sync->stream = UINT32_MAX;
+	sync->context = 1;
+	sync->event = 4;
+	sync->event_sync = 31;
+	struct rec_sync *event = put_record(&spool, REC_EVENT, 0, 0, sizeof *event);
+	event->correlation = 9; /* no time of its own */
+	event->stream = 13;
+	event->context = 1;
+	event->event = 4;
+	event->event_sync = 31;
+	put_call(&spool, 119, 400, 9);
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	const struct hwy_strip *e = only(trace, HWY_EVENT), *s = only(trace, HWY_SYNC);
+	assert_int_equal(hwy_get(e, HWY_START, 0), 400);
+	assert_int_equal(hwy_get(e, HWY_FLAGS, 0), HWY_FLAG_MARK);
+	assert_int_equal(hwy_get(s, HWY_SYNC_TYPE, 0), HWY_SYNC_EVENT);
+	assert_int_equal(hwy_get(s, HWY_WAITED, 0), 0);
+	assert_int_equal(trace->n_edges, 1);
+	assert_int_equal(trace->edges[0].from, e->first);
+	assert_int_equal(trace->edges[0].to, s->first);
+	assert_int_equal(trace->edges[0].id, 31);
+	assert_int_equal(lost(trace), 0);
+	hwy_trace_free(trace);
+}
+
+static void memory_and_overhead_have_lanes_of_their_own(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 61, 61, 0);
+	put_process(&spool, 1, 0);
+	struct rec_memory *memory = put_record(&spool, REC_MEMORY, 1, 3, sizeof *memory);
+	memory->time = epoch + 5;
+	memory->address = 0xfff0;
+	memory->bytes = 1024;
+	struct rec_overhead *overhead =
+		put_record(&spool, REC_OVERHEAD, 0, 6 << 16, sizeof *overhead);
+	overhead->start = epoch + 7;
+	overhead->duration = 3;
+	overhead->tid = 61;
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	const struct hwy_strip *m = only(trace, HWY_MEMORY), *o = only(trace, HWY_OVERHEAD);
+	assert_int_equal(hwy_get(m, HWY_OPERATION, 0), HWY_ALLOCATE);
+	assert_int_equal(hwy_get(m, HWY_BYTES, 0), 1024);
+	assert_int_equal(trace->lanes[m->lane].device, 0);
+	assert_string_equal(name_of(trace, o, 0), "Command buffer full");
+	assert_string_equal(hwy_str(trace, trace->lanes[o->lane].name), "cuda");
+	hwy_trace_free(trace);
+}
+
+/* ---- NVTX -------------------------------------------------------------------------------------- */
+
+static void ranges_nest_by_thread_and_domain(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 70, 70, 0);
+	put_process(&spool, 1, 0);
+	put_string(&spool, 1, "outer");
+	put_string(&spool, 2, "inner");
+	put_string(&spool, 3, "library");
+	put_range(&spool, REC_PUSH, 1, 10, 0);
+	put_range(&spool, REC_PUSH, 2, 20, 5); /* another domain: closes after the outer one */
+	put_range(&spool, REC_PUSH, 2, 30, 0);
+	put_range(&spool, REC_POP, 0, 40, 0);
+	put_range(&spool, REC_POP, 0, 50, 0);
+	put_range(&spool, REC_POP, 0, 60, 5);
+	put_range(&spool, REC_POP, 0, 70, 5); /* one too many */
+	struct rec_naming *name = put_record(&spool, REC_NAME, REC_NAMED_DOMAIN, 3, sizeof *name);
+	name->domain = 5;
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(count(trace, HWY_RANGE), 3);
+	assert_int_equal(trace->n_strips, 2);
+	const struct hwy_strip *plain = &trace->strips[0], *library = &trace->strips[1];
+	if (plain->rows == 1) {
+		plain = &trace->strips[1];
+		library = &trace->strips[0];
+	}
+	assert_string_equal(name_of(trace, plain, 0), "outer");
+	assert_int_equal(hwy_get(plain, HWY_DUR, 0), 40);
+	assert_int_equal(hwy_get(plain, HWY_DUR, 1), 10);
+	assert_int_equal(hwy_get(library, HWY_DUR, 0), 40);
+	assert_string_equal(hwy_str(trace, trace->lanes[library->lane].name), "library");
+	assert_true(was_said(trace, "1 NVTX ranges began before"));
+	hwy_trace_free(trace);
+}
+
+static void open_ranges_end_with_the_recording_or_the_process_and_say_so(void **state)
+{
+	for (int cut = 0; cut < 2; cut++) {
+		struct made_run run = make_run();
+		struct made_spool spool = make_spool(&run, 71, 71, 0);
+		put_process(&spool, 1, 0);
+		put_string(&spool, 1, "never ends");
+		put_range(&spool, REC_PUSH, 1, 10, 0);
+		struct rec_time *time = put_record(&spool, REC_RECORDING, 0, 0, sizeof *time);
+		time->time = epoch + (cut ? 500 : 5);
+		if (!cut) {
+			time = put_record(&spool, REC_RECORDING, 0, 1, sizeof *time);
+			time->time = epoch + 6;
+		}
+		time = put_record(&spool, REC_EXIT, 0, 0, sizeof *time);
+		time->time = epoch + 900;
+		end_spool(&spool);
+		struct hwy_trace *trace = ingest(&run);
+		const struct hwy_strip *range = only(trace, HWY_RANGE);
+		assert_int_equal(hwy_get(range, HWY_DUR, 0), cut ? 490 : 890);
+		assert_int_equal(hwy_get(range, HWY_FLAGS, 0), HWY_FLAG_UNFINISHED);
+		hwy_trace_free(trace);
+	}
+}
+
+static void start_and_end_meet_across_threads_in_either_order(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool one = make_spool(&run, 72, 72, 0), two = make_spool(&run, 72, 73, 0);
+	put_process(&one, 1, 0);
+	put_string(&one, 1, "crossing");
+	struct rec_range *range = put_record(&one, REC_RANGE_END, 0, 0, REC_SLOT);
+	range->time = epoch + 90;
+	range->id = 5;
+	range = put_record(&two, REC_RANGE_START, 1, 1, sizeof *range);
+	range->time = epoch + 20;
+	range->id = 5;
+	range->color = 0xff000000;
+	range->payload_type = HWY_PAYLOAD_I32;
+	range->payload = 0xfffffffe;
+	range = put_record(&two, REC_MARK, 0, 1, REC_SLOT);
+	range->time = epoch + 30;
+	end_spool(&one);
+	end_spool(&two);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(count(trace, HWY_RANGE), 2);
+	const struct hwy_strip *strip = &trace->strips[0];
+	if (trace->lanes[strip->lane].type != HWY_LANE_STARTEND)
+		strip = &trace->strips[1];
+	assert_int_equal(hwy_get(strip, HWY_DUR, 0), 70);
+	assert_int_equal(hwy_get(strip, HWY_COLOR, 0), INT64_C(0x1ff000000));
+	assert_int_equal(hwy_get(strip, HWY_PAYLOAD, 0), -2);
+	int64_t end_thread = hwy_get(strip, HWY_END_THREAD, 0) - 1;
+	assert_int_equal(trace->threads[end_thread].tid, 72);
+	assert_int_equal(trace->threads[trace->lanes[strip->lane].thread].tid, 73);
+	hwy_trace_free(trace);
+}
+
+/* ---- what is lost, what is wrong --------------------------------------------------------------- */
+
+static void losses_and_notes_reach_the_report(void **state)
+{
+	struct made_run run = make_run();
+	run.control.dropped = 4;
+	struct made_spool spool = make_spool(&run, 80, 80, 0);
+	put_process(&spool, 1, 0);
+	put_string(&spool, 1, "CUPTI had no room");
+	struct rec_drop *drop = put_record(&spool, REC_DROP, 0, 0, sizeof *drop);
+	drop->count = 30;
+	drop->reason = 1;
+	put_text(&spool, REC_NOTE, 2, "another tool", 12);
+	put_work(&spool, REC_KERNEL, 0, -epoch, 1, 7); /* start 0 */
+	spool.chunk->head.dropped = 200;
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(lost(trace), 4 + 30 + 200 + 1);
+	assert_true(was_said(trace, "another tool"));
+	assert_string_equal(hwy_str(trace, trace->drops[0].reason), "CUPTI had no room");
+	assert_int_equal(count(trace, HWY_KERNEL), 0);
+	hwy_trace_free(trace);
+}
+
+static void damaged_chunks_and_records_are_counted_and_the_rest_is_kept(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 81, 81, 0);
+	put_process(&spool, 1, 0);
+	put_call(&spool, 211, 100, 1);
+	/* a text that says it is longer than its record */
+	struct rec_string *text = put_record(&spool, REC_STRING, 0, 1, REC_SLOT);
+	text->length = 4000;
+	/* a kernel in one slot, a type of the future, a record of no length */
+	put_record(&spool, REC_KERNEL, 0, 0, REC_SLOT);
+	put_record(&spool, 200, 0, 0, 3 * REC_SLOT);
+	put_call(&spool, 211, 200, 2);
+	struct rec_head *end = put_record(&spool, REC_API, 0, 0, REC_SLOT);
+	end->slots = 0;
+	put_call(&spool, 211, 300, 3);
+	write_chunk(&spool);
+	begin_chunk(&spool);
+	put_call(&spool, 211, 400, 4);
+	spool.chunk->head.magic++;
+	write_chunk(&spool);
+	begin_chunk(&spool);
+	put_call(&spool, 211, 500, 5);
+	spool.used = REC_CHUNK_BYTES / REC_SLOT + 1;
+	write_chunk(&spool);
+	begin_chunk(&spool);
+	put_call(&spool, 211, 600, 6);
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	const struct hwy_strip *api = only(trace, HWY_API);
+	assert_int_equal(api->rows, 3);
+	assert_int_equal(hwy_get(api, HWY_START, 2), 600);
+	assert_string_equal(name_of(trace, api, 0), "runtime call 211");
+	assert_int_equal(lost(trace), 5);
+	hwy_trace_free(trace);
+}
+
+static void a_file_that_ends_early_gives_what_it_has(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 82, 82, 0);
+	put_process(&spool, 1, 0);
+	put_call(&spool, 211, 100, 1);
+	uint32_t used = spool.used;
+	end_spool(&spool);
+	char path[512];
+	snprintf(path, sizeof path, "%s/82.82.0.spool", run.path);
+	assert_int_equal(truncate(path, (off_t)used * REC_SLOT), 0);
+	struct made_spool shorter = make_spool(&run, 83, 83, 0);
+	put_process(&shorter, 1, 0);
+	end_spool(&shorter);
+	snprintf(path, sizeof path, "%s/83.83.0.spool", run.path);
+	assert_int_equal(truncate(path, 96), 0);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(count(trace, HWY_API), 1);
+	assert_int_equal(trace->n_processes, 1);
+	assert_int_equal(lost(trace), 1);
+	hwy_trace_free(trace);
+}
+
+static void garbage_is_survived(void **state)
+{
+	struct dice dice = {42};
+	for (int round = 0; round < 300; round++) {
+		struct made_run run = make_run();
+		struct made_spool spool = make_spool(&run, 90, 90, 0);
+		put_process(&spool, 1, 0);
+		put_cuda(&spool);
+		for (int i = 0; i < 200; i++) {
+			size_t slots = 1 + roll(&dice) % 6;
+			uint64_t *words = put_record(
+				&spool, (enum rec_type)(roll(&dice) % (REC_TYPES + 2)),
+				(uint8_t)roll(&dice), (uint32_t)roll_any(&dice), slots * REC_SLOT);
+			for (size_t w = 1; w < slots * 4; w++)
+				words[w] = (uint64_t)roll_any(&dice) >> roll(&dice) % 64;
+		}
+		for (int i = 0; i < round % 5; i++) /* and bytes anywhere */
+			spool.chunk->bytes[64 + roll(&dice) % (spool.used * REC_SLOT - 64)] =
+				(char)roll(&dice);
+		end_spool(&spool);
+		struct hwy_trace *trace = ingest(&run);
+		hwy_trace_free(trace);
+	}
+}
+
+static void a_folder_that_is_no_run_is_refused(void **state)
+{
+	struct made_run run = make_run();
+	struct hwy_err err;
+	assert_null(ingest_run(run.path, NULL, &err));
+	assert_non_null(strstr(err.text, "not a run directory"));
+	remove_run(&run);
+	assert_null(ingest_run(run.path, NULL, &err));
+	assert_non_null(strstr(err.text, "No such file"));
+}
+
+static void keep_leaves_out_what_is_old(void **state)
+{
+	struct made_run run = make_run();
+	run.control.keep_s = 2;
+	struct made_spool spool = make_spool(&run, 84, 84, 0);
+	put_process(&spool, 1, 0);
+	for (int i = 0; i < 10; i++)
+		put_call(&spool, 211, i * INT64_C(1000000000) + 1, (uint32_t)i + 1);
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(only(trace, HWY_API)->rows, 3);
+	assert_true(was_said(trace, "7 events older than the last 2 s"));
+	hwy_trace_free(trace);
+}
+
+/* ---- names and lines --------------------------------------------------------------------------- */
+
+static void kernel_names_are_shortened(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"void at::native::vectorized_add<4, at::Func<float>, (int)3>(int, float*)",
+		 "vectorized_add"},
+		{"void (anonymous namespace)::step<1>(int)", "step"},
+		{"plain_name", "plain_name"},
+		{"ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn"},
+		{"ns::kernel(int (*)(float))", "kernel"},
+		{"void a::b<c::d>::operator()<2>(int) const", "operator()"},
+		{"a::operator<<(a::b&)", "operator<<"},
+		{"void x::{lambda(int)#1}::f<void (*)(int)>(char)", "f"},
+	};
+	char brief[128];
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		names_shorten(pairs[i][0], brief);
+		assert_string_equal(brief, pairs[i][1]);
+	}
+}
+
+static struct rec_code *code_with(const uint8_t *table, uint32_t length, uint32_t python)
+{
+	struct rec_code *code = calloc(1, sizeof *code + length);
+	code->first_line = 10;
+	code->table_length = length;
+	code->python = python;
+	memcpy(code->table, table, length);
+	return code;
+}
+
+/* def f(): x = [1,\n 2]; for … as CPython 3.10 and 3.11 compiled it, by hand from their documents. */
+static void python_lines_come_from_the_tables(void **state)
+{
+	/* 4 bytes at +1, 6 at -2, 2 without a line, 8 at +5 */
+	static const uint8_t old[] = {4, 1, 6, 0xfe, 2, 0x80, 8, 5};
+	struct rec_code *code = code_with(old, sizeof old, 0x030a00f0);
+	assert_int_equal(python_line(code, 0), 11);
+	assert_int_equal(python_line(code, 3), 11);
+	assert_int_equal(python_line(code, 4), 9);
+	assert_int_equal(python_line(code, 10), 0);
+	assert_int_equal(python_line(code, 12), 14);
+	assert_int_equal(python_line(code, 99), 0);
+	free(code);
+	/* short form, one unit; one-line form +2, two units; no columns, +35 (varint), one unit; long, -3;
+	 * none */
+	static const uint8_t now[] = {0x80 | 3 << 3,
+				      0x11,
+				      0x80 | 12 << 3 | 1,
+				      1,
+				      2,
+				      0x80 | 13 << 3,
+				      0x40 | (70 & 63),
+				      70 >> 6,
+				      0x80 | 14 << 3,
+				      3 << 1 | 1,
+				      0,
+				      1,
+				      2,
+				      0x80 | 15 << 3};
+	code = code_with(now, sizeof now, 0x030b00f0);
+	assert_int_equal(python_line(code, 0), 10);
+	assert_int_equal(python_line(code, 2), 12);
+	assert_int_equal(python_line(code, 5), 12);
+	assert_int_equal(python_line(code, 6), 47);
+	assert_int_equal(python_line(code, 8), 44);
+	assert_int_equal(python_line(code, 10), 0);
+	assert_int_equal(python_line(code, -1), 10);
+	free(code);
+	code = code_with(now, 0, 0x030b00f0);
+	assert_int_equal(python_line(code, 77), 77); /* no table: the line itself */
+	free(code);
+}
+
+static void stacks_join_calls_by_thread_and_correlation(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 85, 85, 0);
+	put_process(&spool, 1, 0);
+	put_cuda(&spool);
+	put_string(&spool, 20, "/src/train.py");
+	put_string(&spool, 21, "step");
+	put_string(&spool, 22, "<module>");
+	for (uint32_t id = 1; id <= 2; id++) {
+		struct rec_code *code = put_record(&spool, REC_CODE, 0, id, 34);
+		code->filename = 20;
+		code->name = 20 + id;
+		code->first_line = (int32_t)id * 100;
+		code->table_length = 2;
+		code->python = 0x030b07f0;
+		code->table[0] = 0x80 | 11 << 3; /* one unit, one line on */
+	}
+	struct {
+		struct rec_stack head;
+		struct rec_frame frames[2];
+	} *stack = put_record(&spool, REC_PYTHON_STACK, REC_WHY_WAIT, 2, sizeof *stack);
+	stack->head.tid = 85;
+	stack->head.correlation = 2;
+	stack->head.count = 2;
+	stack->frames[0].code = 1;
+	stack->frames[1].code = 2;
+	put_call(&spool, 211, 100, 1);
+	put_call(&spool, 211, 200, 2);
+	struct rec_api *other = put_call(&spool, 211, 300, 2);
+	other->tid = 86; /* another thread's */
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	const struct hwy_strip *api = &trace->strips[0];
+	assert_int_equal(api->rows, 2);
+	assert_int_equal(hwy_get(api, HWY_STACK, 0), 0);
+	int64_t at = hwy_get(api, HWY_STACK, 1);
+	assert_true(at > 0);
+	const struct hwy_frame *leaf = &trace->frames[trace->stacks[at - 1].frame];
+	assert_string_equal(hwy_str(trace, leaf->function), "step");
+	assert_string_equal(hwy_str(trace, leaf->file), "/src/train.py");
+	assert_int_equal(leaf->line, 101);
+	assert_int_equal(leaf->flags, HWY_FRAME_PYTHON);
+	at = trace->stacks[at - 1].parent;
+	assert_int_equal(trace->frames[trace->stacks[at - 1].frame].line, 201);
+	assert_int_equal(trace->stacks[at - 1].parent, 0);
+	assert_int_equal(hwy_get(&trace->strips[1], HWY_STACK, 0), 0);
+	hwy_trace_free(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_have_names_parents_lives_and_ends),
+		cmocka_unit_test(what_fork_leaves_before_exec_is_the_beginning_of_the_program),
+		cmocka_unit_test(a_device_is_one_by_its_uuid),
+		cmocka_unit_test(threads_are_named_by_the_program_before_the_kernel),
+		cmocka_unit_test(device_work_is_linked_to_its_calls_and_described),
+		cmocka_unit_test(waits_meet_the_events_they_wait_for),
+		cmocka_unit_test(memory_and_overhead_have_lanes_of_their_own),
+		cmocka_unit_test(ranges_nest_by_thread_and_domain),
+		cmocka_unit_test(open_ranges_end_with_the_recording_or_the_process_and_say_so),
+		cmocka_unit_test(start_and_end_meet_across_threads_in_either_order),
+		cmocka_unit_test(losses_and_notes_reach_the_report),
+		cmocka_unit_test(damaged_chunks_and_records_are_counted_and_the_rest_is_kept),
+		cmocka_unit_test(a_file_that_ends_early_gives_what_it_has),
+		cmocka_unit_test(garbage_is_survived),
+		cmocka_unit_test(a_folder_that_is_no_run_is_refused),
+		cmocka_unit_test(keep_leaves_out_what_is_old),
+		cmocka_unit_test(kernel_names_are_shortened),
+		cmocka_unit_test(python_lines_come_from_the_tables),
+		cmocka_unit_test(stacks_join_calls_by_thread_and_correlation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
