@@ -1,11 +1,16 @@
-/* cmd_calibrate.c - headway calibrate-helper GPU: measures what the machine does; for `headway profile` alone. */
+/* cmd_calibrate.c - headway calibrate-helper GPU [quick]: measures what the machine does; `headway profile` runs
+ * it, and takes its output.
+ */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "run/calibrate.h"
 
 int cmd_calibrate_helper(int argc, char **argv)
 {
 	struct hwy_err err;
-	if (calibration_helper(argc > 1 ? argv[1] : "", stdout, &err))
+	bool quick = argc > 2 && strcmp(argv[2], "quick") == 0;
+	if (calibration_helper(argc > 1 ? argv[1] : "", quick, stdout, &err))
 		return 0;
 	printf("failed: %s\n", err.text);
 	return 2;

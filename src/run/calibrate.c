@@ -18,11 +18,13 @@
 #include "run/run.h"
 
 enum { OUTPUT = 16 * 1024 };
-static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000; /* ns, for both runs together */
+static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000; /* ns, for all runs together */
 
 struct helper_run {
 	const struct calibration_key *key;
-	const struct calibration_listener *listener; /* NULL: told already */
+	const struct calibration_listener *listener;
+	bool told;  /* that it has begun */
+	bool quick; /* what to measure */
 	int64_t deadline;
 	char output[OUTPUT]; /* what it printed */
 	size_t length;
@@ -47,11 +49,12 @@ static void set_environment(const struct calibration_key *key, const struct run 
 		environment_set(run, &settings);
 }
 
-static _Noreturn void become_helper(const struct calibration_key *key, const struct run *run,
+static _Noreturn void become_helper(const struct helper_run *helper, const struct run *run,
 				    int output)
 {
-	char name[] = "headway", command[] = "calibrate-helper", gpu[64];
-	char *words[] = {name, command, gpu, NULL};
+	const struct calibration_key *key = helper->key;
+	char name[] = "headway", command[] = "calibrate-helper", gpu[64], quick[] = "quick";
+	char *words[] = {name, command, gpu, helper->quick ? quick : NULL, NULL};
 	snprintf(gpu, sizeof gpu, "%s", key->gpu);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -91,11 +94,11 @@ static bool was_interrupted(void)
 static void tell_once(struct helper_run *helper)
 {
 	static const char first[] = "device ";
-	if (!helper->listener || helper->length < strlen(first))
+	if (helper->told || helper->length < strlen(first))
 		return;
-	if (strncmp(helper->output, first, strlen(first)) == 0)
+	if (strncmp(helper->output, first, strlen(first)) == 0 && helper->listener->begins)
 		helper->listener->begins(helper->listener->listener);
-	helper->listener = NULL;
+	helper->told = true;
 }
 
 /* Until the helper closes its output; false when it has to be killed, with the reason. */
@@ -145,7 +148,7 @@ static bool run_helper(struct helper_run *helper, const struct run *run, struct 
 	if (pid == 0) {
 		sigset_t set = ending_signals();
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
-		become_helper(helper->key, run, output[1]);
+		become_helper(helper, run, output[1]);
 	}
 	close(output[1]);
 	bool read = pid > 0 && read_output(helper, output[0], err);
@@ -176,12 +179,18 @@ static bool take_lines(struct helper_run *helper, struct calibration *into, stru
 	return (done && into->n) || hwy_fail(err, "the helper ended early");
 }
 
-static bool measure_recorded(struct helper_run *helper, const struct calibration_listener *listener,
-			     struct calibration *into, struct hwy_err *err)
+static bool measure_plain(struct helper_run *helper, struct calibration *into, struct hwy_err *err)
+{
+	return run_helper(helper, NULL, err) && take_lines(helper, into, err);
+}
+
+static bool measure_recorded(struct helper_run *helper, struct calibration *into,
+			     struct hwy_err *err)
 {
 	char name[] = "headway";
 	char *program[] = {name, NULL};
 	const struct rec_control *control = helper->key->control;
+	const struct calibration_listener *listener = helper->listener;
 	struct run_settings settings = {
 		.program = program,
 		.control = {.traces = control->traces,
@@ -203,30 +212,44 @@ static bool measure_recorded(struct helper_run *helper, const struct calibration
 	return measured;
 }
 
+/* By turns: what changes on the machine meanwhile concerns both. */
+static bool measure_all(struct helper_run *helper, struct calibration *into, struct hwy_err *err)
+{
+	struct calibration plain[CALIBRATION_RUNS], recorded[CALIBRATION_RUNS], both[2];
+	for (int i = 0; i < CALIBRATION_RUNS; i++) {
+		helper->quick = i > 0;
+		if (!measure_plain(helper, &plain[i], err))
+			return false;
+		helper->quick = true;
+		if (!measure_recorded(helper, &recorded[i], err))
+			return false;
+	}
+	calibration_combine(plain, CALIBRATION_RUNS, &both[0]);
+	calibration_combine(recorded, CALIBRATION_RUNS, &both[1]);
+	calibration_compare(&both[0], &both[1], into);
+	return true;
+}
+
 bool calibration_measure(const struct calibration_key *key,
 			 const struct calibration_listener *listener, struct calibration *into,
 			 struct hwy_err *err)
 {
 	struct helper_run helper = {
 		.key = key,
-		.listener = listener->begins ? listener : NULL,
+		.listener = listener,
 		.deadline = run_now() + patience,
 	};
-	struct calibration plain, recorded;
 	sigset_t set = ending_signals(), old;
 	struct timespec now = {0};
 	into->n = 0;
 	if (!key->gpu || !*key->gpu)
 		return hwy_fail(err, "the GPU's uuid is not known");
 	sigprocmask(SIG_BLOCK, &set, &old);
-	bool measured = run_helper(&helper, NULL, err) && take_lines(&helper, &plain, err) &&
-			measure_recorded(&helper, listener, &recorded, err);
+	bool measured = measure_all(&helper, into, err);
 	while (sigtimedwait(&set, NULL, &now) > 0)
 		;
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (!measured)
-		return false;
-	calibration_compare(&plain, &recorded, into);
-	calibration_store(key, into);
-	return true;
+	if (measured)
+		calibration_store(key, into);
+	return measured;
 }

@@ -1,7 +1,7 @@
 /* calibrate.h - what recording costs on a GPU, and what the machine does without it.
  *
- * A helper, this program itself in a process of its own, measures some operations (calibrate_measure.c). It is
- * run twice, plain and recorded: the plain numbers are called machine.NAME, what the recorded ones have more
+ * A helper, this program itself in a process of its own, measures some operations (calibrate_helper.c). It is
+ * run some times, plain and recorded by turns: the plain numbers are called machine.NAME, what the recorded ones have more
  * cost.NAME. They are kept in a cache, since they change only with the GPU, the driver, CUPTI and us.
  */
 #ifndef HWY_RUN_CALIBRATE_H
@@ -14,12 +14,18 @@
 #include "base/err.h"
 #include "record/record.h"
 
-enum { CALIBRATION_VALUES = 64, CALIBRATION_NAME = 64, CALIBRATION_UNIT = 16 };
+enum {
+	CALIBRATION_VALUES = 64,
+	CALIBRATION_NAME = 64,
+	CALIBRATION_UNIT = 16,
+	CALIBRATION_RUNS = 3
+};
 
 struct calibration_value {
 	char name[CALIBRATION_NAME];
 	double value;
-	double spread; /* half the distance of the quartiles; of a difference, of both added up */
+	double spread; /* half the distance of the quartiles, or of the extremes of several runs;
+			* of a difference, of both added up */
 	char unit[CALIBRATION_UNIT];
 };
 struct calibration {
@@ -53,14 +59,17 @@ bool calibration_measure(const struct calibration_key *key,
 const struct calibration_value *calibration_find(const struct calibration *calibration,
 						 const char *name);
 
-/* The helper: measures on this GPU and prints a line "name value spread unit" for each. */
-bool calibration_helper(const char *gpu, FILE *out, struct hwy_err *err);
+/* The helper: measures on this GPU and prints a line "name value spread unit" for each. 'quick': only what
+ * recording makes longer. */
+bool calibration_helper(const char *gpu, bool quick, FILE *out, struct hwy_err *err);
 
 /* ---- inside this room ---- */
 
 /* calibrate_lines.c: one line of the helper or of the cache; false when it is none. */
 bool calibration_read_line(struct calibration *into, const char *line);
 void calibration_write_lines(const struct calibration *calibration, FILE *out);
+/* The medians of several runs of the helper, of what the first has. */
+void calibration_combine(const struct calibration *runs, uint32_t n, struct calibration *into);
 /* The plain numbers as machine.NAME, and what profiling adds as cost.NAME, never less than nothing. */
 void calibration_compare(const struct calibration *plain, const struct calibration *recorded,
 			 struct calibration *into);

@@ -74,6 +74,8 @@ static bool read_values(FILE *file, struct calibration *into)
 	char line[256], last[32] = "";
 	into->n = 0;
 	while (fgets(line, sizeof line, file)) {
+		if (!strchr(line, '\n'))
+			return false;
 		if (!calibration_read_line(into, line)) {
 			snprintf(last, sizeof last, "end %u\n", into->n);
 			return into->n && strcmp(line, last) == 0 &&

@@ -189,7 +189,7 @@ static void warm_up(struct helper *helper)
 	}
 }
 
-bool calibration_helper(const char *gpu, FILE *out, struct hwy_err *err)
+bool calibration_helper(const char *gpu, bool quick, FILE *out, struct hwy_err *err)
 {
 	struct helper helper = {.out = out};
 	if (!open_driver(&helper.cuda, err) || !choose_device(&helper, gpu, err))
@@ -202,8 +202,10 @@ bool calibration_helper(const char *gpu, FILE *out, struct hwy_err *err)
 	helper_measure_ranges(&helper);
 	helper_measure_calls(&helper);
 	helper_measure_latency(&helper);
-	helper_measure_copies(&helper);
-	helper_measure_queue(&helper);
+	if (!quick) {
+		helper_measure_copies(&helper);
+		helper_measure_queue(&helper);
+	}
 	if (helper.error)
 		return driver_failed(&helper, "a measurement failed", err);
 	fprintf(out, "done\n");

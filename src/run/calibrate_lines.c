@@ -56,6 +56,35 @@ const struct calibration_value *calibration_find(const struct calibration *calib
 	return NULL;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* A process keeps the CPU it happens to be on and that CPU's speed: launches of one take 3.0 µs, of the next
+ * 3.8 (H200, virtual machine). The batches of one run do not show that. */
+void calibration_combine(const struct calibration *runs, uint32_t n, struct calibration *into)
+{
+	double at[CALIBRATION_RUNS];
+	into->n = 0;
+	for (uint32_t i = 0; n && i < runs[0].n; i++) {
+		struct calibration_value value = runs[0].values[i];
+		uint32_t found = 0;
+		for (uint32_t r = 0; r < n && found < CALIBRATION_RUNS; r++) {
+			const struct calibration_value *one =
+				calibration_find(&runs[r], value.name);
+			if (one && strcmp(one->unit, value.unit) == 0)
+				at[found++] = one->value;
+		}
+		qsort(at, found, sizeof *at, by_value);
+		double range = (at[found - 1] - at[0]) / 2;
+		value.value = (at[(found - 1) / 2] + at[found / 2]) / 2;
+		value.spread = range > value.spread ? range : value.spread;
+		into->values[into->n++] = value;
+	}
+}
+
 /* What profiling makes longer, as opposed to what the machine is like. */
 static bool has_cost(const char *name)
 {
