@@ -1,10 +1,7 @@
-/* intervals.h - arithmetic of time: unions, intersections, differences, and their lengths.
+/* intervals.h - arithmetic of time: lengths of unions, and of their parts in windows.
  *
  * An interval is half-open, [from, to). Intervals that touch are one. Everything here is exact and
  * takes time linear in its input; nothing here sorts: inputs come in order of their start.
- *
- * Two forms: a cover, which measures a union while intervals stream by and keeps nothing, and a
- * set, which keeps the union. Use a cover where the length is all that is asked for.
  */
 #ifndef HWY_ANALYZE_INTERVALS_H
 #define HWY_ANALYZE_INTERVALS_H
@@ -54,22 +51,5 @@ struct hwy_bins {
 
 /* Adds the parts of [from, to) that lie in the windows to their sums. 'from' never falls. */
 void bins_add(struct hwy_bins *bins, int64_t from, int64_t to);
-
-/* ---- sets: unions that are kept -------------------------------------------------------------- */
-
-/* Sorted, disjoint, never touching, never empty. Zeroed memory is an empty set. */
-struct hwy_set {
-	struct hwy_interval *v;
-	uint32_t n, cap;
-};
-
-void set_free(struct hwy_set *set);
-/* Adds [from, to); 'from' never falls from call to call. */
-void set_add(struct hwy_set *set, int64_t from, int64_t to);
-int64_t set_total(const struct hwy_set *set);
-/* 'out' is a fresh, empty set, and neither a nor b. */
-void set_union(const struct hwy_set *a, const struct hwy_set *b, struct hwy_set *out);
-void set_intersect(const struct hwy_set *a, const struct hwy_set *b, struct hwy_set *out);
-void set_subtract(const struct hwy_set *a, const struct hwy_set *b, struct hwy_set *out);
 
 #endif

@@ -3,6 +3,20 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+void hwy_tame(char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c < 0x20 || c == 0x7f) {
+			text[i] = '?';
+		} else if (c == 0xc2 && i + 1 < length && (unsigned char)text[i + 1] < 0xa0) {
+			text[i++] = '?';
+			text[i] = '?';
+		}
+	}
+}
 
 bool hwy_fail(struct hwy_err *err, const char *format, ...)
 {
@@ -10,9 +24,6 @@ bool hwy_fail(struct hwy_err *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text, sizeof err->text, format, args);
 	va_end(args);
-	/* Names from hostile files must not move the terminal's cursor or split the line. */
-	for (char *c = err->text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	hwy_tame(err->text, strlen(err->text));
 	return false;
 }

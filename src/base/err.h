@@ -1,4 +1,4 @@
-/* err.h - one sentence about what went wrong.
+/* err.h - one sentence about what went wrong, in words that cannot harm a terminal.
  *
  * Functions that can fail return bool and take a struct hwy_err last. On false, the text is one line a
  * user can act on: the file, the place, the reason. No newline at the end.
@@ -7,10 +7,15 @@
 #define HWY_BASE_ERR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct hwy_err {
 	char text[1024];
 };
+
+/* Control characters become '?', those beyond ASCII (0x80 … 0x9f, which UTF-8 writes in two bytes) too: no
+ * text from a file moves a terminal's cursor or splits a line. */
+void hwy_tame(char *text, size_t length);
 
 /* Writes the sentence (control characters become '?') and yields false, so that callers can return it. */
 bool hwy_fail(struct hwy_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,20 +1,31 @@
-/* progress.h - how far a long piece of work is; NULL where nobody listens. */
+/* progress.h - what a long piece of work tells its front end: how far it is, and what it would leave behind
+ * if it were interrupted now. NULL where nobody listens.
+ */
 #ifndef HWY_BASE_PROGRESS_H
 #define HWY_BASE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct hwy_progress {
+struct hwy_progress { /* each may be NULL */
 	void (*tell)(void *listener, const char *what, uint64_t done,
 		     uint64_t total); /* total 0: unknown */
+	/* A temporary file, or a folder for some, is there, or no longer; 'path' is the same pointer. */
+	void (*temporary)(void *listener, const char *path, bool exists);
 	void *listener;
 };
 
 static inline void hwy_tell(const struct hwy_progress *progress, const char *what, uint64_t done,
 			    uint64_t total)
 {
-	if (progress)
+	if (progress && progress->tell)
 		progress->tell(progress->listener, what, done, total);
+}
+
+static inline void hwy_temporary(const struct hwy_progress *progress, const char *path, bool exists)
+{
+	if (progress && progress->temporary)
+		progress->temporary(progress->listener, path, exists);
 }
 
 #endif

@@ -69,11 +69,3 @@ uint32_t hwy_intern_z(struct hwy_strings *table, const char *text)
 {
 	return text ? hwy_intern(table, text, strlen(text)) : 0;
 }
-
-uint32_t hwy_strings_find(struct hwy_strings *table, const char *text, size_t length)
-{
-	if (!table->slots)
-		rehash(table);
-	uint32_t slot = slot_of(table, text, length);
-	return table->slots[slot] ? table->slots[slot] - 1 : UINT32_MAX;
-}

@@ -26,7 +26,5 @@ void hwy_strings_init(struct hwy_strings *table);
 void hwy_strings_free(struct hwy_strings *table);
 uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length);
 uint32_t hwy_intern_z(struct hwy_strings *table, const char *text); /* 0-terminated; NULL is "" */
-/* The id of a text that is already there, or UINT32_MAX. */
-uint32_t hwy_strings_find(struct hwy_strings *table, const char *text, size_t length);
 
 #endif

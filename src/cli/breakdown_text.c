@@ -35,14 +35,6 @@ static const char *paint(const struct page *page, const char *colour)
 	return page->colour ? colour : "";
 }
 
-static void print_tame(const struct page *page, const char *text)
-{
-	char tame[256];
-	snprintf(tame, sizeof tame, "%s", text);
-	grid_tame(tame);
-	fputs(tame, page->out);
-}
-
 static const char *device_label(const struct page *page, int64_t device, char *text)
 {
 	const struct hwy_trace *trace = page->trace;
@@ -92,12 +84,12 @@ static void print_devices_line(const struct page *page)
 								page->trace->devices[device].name);
 		if (*name && strcmp(name, before) != 0) {
 			fputs(*before ? ", " : ": ", page->out);
-			print_tame(page, name);
+			cli_put(page->out, name, strlen(name));
 		}
 		before = *name ? name : before;
 	}
-	uint64_t streams = breakdown->total.n_streams;
-	fprintf(page->out, " · %s ops on %s stream%s\n", units_count(ops_of(&breakdown->total)).at,
+	uint64_t streams = breakdown->total.n_streams, ops = ops_of(&breakdown->total);
+	fprintf(page->out, " · %s op%s on %s stream%s\n", units_count(ops).at, ops == 1 ? "" : "s",
 		units_count(streams).at, streams == 1 ? "" : "s");
 }
 
@@ -398,7 +390,9 @@ static void add_step(const struct page *page, struct grid *grid, const bool *sho
 
 static void add_mean(const struct page *page, struct grid *grid, const bool *shown)
 {
-	int64_t parts[HWY_STEP_PARTS] = {0}, span = 0, n = 0;
+	/* Steps of several processes overlap: their sum may not fit 64 bits. */
+	__int128 parts[HWY_STEP_PARTS] = {0}, span = 0;
+	int64_t n = 0;
 	for (uint32_t i = 0; i < page->breakdown->n_steps; i++) {
 		const struct hwy_step *step = &page->breakdown->steps[i];
 		if (!step->whole)
@@ -411,15 +405,15 @@ static void add_mean(const struct page *page, struct grid *grid, const bool *sho
 	if (n == 0)
 		return;
 	grid_cell(grid, "mean");
-	grid_time(grid, span / n);
+	grid_time(grid, (int64_t)(span / n));
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			grid_time(grid, parts[p] / n);
+			grid_time(grid, (int64_t)(parts[p] / n));
 	grid_cell(grid, "%s", "");
 	grid_cell(grid, "%s", "");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			grid_percent(grid, parts[p], span);
+			grid_percent(grid, (int64_t)(parts[p] / n), (int64_t)(span / n));
 }
 
 static void print_steps(const struct page *page)
@@ -495,15 +489,16 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 	int width = cli_width(out);
 	const char *slash = strrchr(view->path, '/');
 	fputs(paint(&page, "\033[1m"), out);
-	print_tame(&page, slash && slash[1] ? slash + 1 : view->path);
+	const char *name = slash && slash[1] ? slash + 1 : view->path;
+	cli_put(page.out, name, strlen(name));
 	fprintf(out, "%s\n", paint(&page, "\033[0m"));
-	if (view->breakdown->n_devices == 0 ||
-	    view->breakdown->total.to == view->breakdown->total.from) {
+	if (ops_of(&view->breakdown->total) == 0) {
 		print_nothing(&page);
 	} else {
 		print_devices_line(&page);
 		print_window(&page);
-		print_bars(&page);
+		if (view->breakdown->total.to > view->breakdown->total.from)
+			print_bars(&page);
 		print_devices(&page, width ? (uint32_t)width : 100);
 		if (view->breakdown->n_streams)
 			print_streams(&page);

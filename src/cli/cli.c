@@ -16,9 +16,7 @@ static void print_line(const char *who, const char *format, va_list arguments)
 {
 	char text[2048];
 	vsnprintf(text, sizeof text, format, arguments);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	hwy_tame(text, strlen(text));
 	cli_progress_end();
 	fflush(stdout);
 	fprintf(stderr, "headway%s%s: %s\n", who ? " " : "", who ? who : "", text);
@@ -46,6 +44,10 @@ _Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
 struct hwy_trace *cli_open(const char *path)
 {
 	struct hwy_err err;
+	if (!*path)
+		cli_die("the file to read has an empty name");
+	if (strcmp(path, "-") == 0)
+		cli_die("a recording cannot come from standard input; write it to a file first");
 	struct hwy_trace *trace = hwy_open(path, cli_progress(), &err);
 	cli_progress_end();
 	if (!trace)

@@ -56,9 +56,13 @@ _Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
 struct hwy_trace *cli_open(const char *path);
 
-/* A progress bar for work that takes long, or NULL when stderr is no terminal; cli_progress_end erases it. */
+/* For work that takes long: a bar when stderr is a terminal, erased by cli_progress_end; temporary files are
+ * removed when the program is interrupted. */
 const struct hwy_progress *cli_progress(void);
 void cli_progress_end(void);
+/* What to remove should the program end before it is called again with false: a file, or an empty folder
+ * that was named before its files. The same pointer both times. */
+void cli_unfinished(const char *path, bool exists);
 
 /* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path NULL or "-").
  * cli_output_close reports a full disk or a closed pipe. Existing files are kept unless 'force'. */
@@ -67,10 +71,18 @@ struct cli_output {
 	char *path, *temporary;
 };
 struct cli_output cli_output_open(const char *path, int force);
+/* Exits with 2 when the output is the input itself, by whatever name. */
+void cli_keep_input(const char *input, const char *output);
 void cli_output_close(struct cli_output *output);
 
-/* "1.5ms", "200us", "3s", "12345" (ns) -> ns; exits with a misuse otherwise. */
+/* Values of options (named without the dashes) and operands; each exits with a misuse where it must.
+ * cli_time: "1.5ms", "200us", "3s", "12345" (ns) -> ns. cli_length: the same, and not negative. cli_word: the
+ * index in 'words', which ends with NULL. cli_file: the operand, of which there may be one. */
 int64_t cli_time(const struct cli *cli, const char *option, const char *text);
+int64_t cli_length(const struct cli *cli, const char *option, const char *text);
+uint64_t cli_count(const struct cli *cli, const char *option, const char *text);
+int cli_word(const struct cli *cli, const char *option, const char *text, const char *const *words);
+void cli_file(const struct cli *cli, const char **file, const char *text);
 /* The word in 'known' (NULL-terminated) nearest to 'word', or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *known);
 
@@ -79,8 +91,10 @@ int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
 int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 
+/* Prints text as a terminal can take it: see hwy_tame. */
+void cli_put(FILE *out, const char *text, size_t n);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
- * caller has printed what stands before it. Control characters become '?', newlines are kept. */
+ * caller has printed what stands before it. Newlines are kept; the rest as cli_put. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Prints the help of a command; cli_next does on --help. */
 void cli_help(const struct cli *cli, FILE *out);

@@ -1,6 +1,5 @@
 /* cmd_breakdown.c - headway breakdown: where the GPUs' time went. */
-#include <stdlib.h>
-#include <string.h>
+#include <inttypes.h>
 
 #include "cli/breakdown.h"
 #include "cli/cli.h"
@@ -8,9 +7,9 @@
 enum { FORMAT, OUTPUT, FORCE, FROM, TO, DEVICE, KERNEL_WAIT, LATE, STREAMS, STEPS };
 
 static const struct cli_option options[] = {
-	[FORMAT] = {0, "format", "text|json", "how to print (default: text)"},
-	[OUTPUT] = {'o', "output", "FILE", "write to FILE instead of the terminal"},
-	[FORCE] = {'f', "force", NULL, "overwrite FILE"},
+	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
+	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
+	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
 	[FROM] = {0, "from", "TIME",
 		  "look only at what happens from this time of the recording on (1.5s, 20ms, …)"},
 	[TO] = {0, "to", "TIME", "… and up to this time"},
@@ -24,22 +23,11 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+/* No GPU has a number as large as the one that larger ones become. */
 static int64_t device_number(const struct cli *cli, const char *text)
 {
-	char *end;
-	long number = strtol(text, &end, 10);
-	if (end == text || *end || number < 0 || number > INT32_MAX)
-		cli_misuse(cli, "--device: '%s' is not the number of a GPU", text);
-	return number;
-}
-
-static bool is_json(const struct cli *cli, const char *format)
-{
-	if (strcmp(format, "json") == 0)
-		return true;
-	if (strcmp(format, "text") != 0)
-		cli_misuse(cli, "--format: '%s' is neither text nor json", format);
-	return false;
+	uint64_t number = cli_count(cli, "device", text);
+	return number < INT32_MAX ? (int64_t)number : INT32_MAX;
 }
 
 struct wishes {
@@ -50,23 +38,20 @@ struct wishes {
 
 static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
 {
+	static const char *const formats[] = {"text", "json", NULL};
 	struct hwy_breakdown_options *wanted = &wishes->options;
 	switch (option) {
-	case FORMAT: wishes->json = is_json(cli, value); break;
+	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
 	case OUTPUT: wishes->output = value; break;
 	case FORCE: wishes->force = true; break;
-	case FROM: wanted->scope.from = cli_time(cli, "--from", value); break;
-	case TO: wanted->scope.to = cli_time(cli, "--to", value); break;
+	case FROM: wanted->scope.from = cli_time(cli, "from", value); break;
+	case TO: wanted->scope.to = cli_time(cli, "to", value); break;
 	case DEVICE: wanted->scope.device = device_number(cli, value); break;
-	case KERNEL_WAIT: wanted->kernel_wait = cli_time(cli, "--kernel-wait", value); break;
-	case LATE: wanted->late = cli_time(cli, "--late", value); break;
+	case KERNEL_WAIT: wanted->kernel_wait = cli_length(cli, "kernel-wait", value); break;
+	case LATE: wanted->late = cli_length(cli, "late", value); break;
 	case STREAMS: wishes->all_streams = true; break;
 	case STEPS: wishes->all_steps = true; break;
-	default: /* an operand */
-		if (wishes->path)
-			cli_misuse(cli, "one file at a time: '%s' comes after '%s'", value,
-				   wishes->path);
-		wishes->path = value;
+	default: cli_file(cli, &wishes->path, value);
 	}
 }
 
@@ -80,7 +65,7 @@ static struct wishes read_wishes(struct cli *cli)
 		cli_misuse(cli, "which file?");
 	const struct hwy_scope *scope = &wishes.options.scope;
 	if (scope->from != HWY_NONE && scope->to != HWY_NONE && scope->from >= scope->to)
-		cli_misuse(cli, "--from must come before --to");
+		cli_misuse(cli, "--from must be before --to");
 	return wishes;
 }
 
@@ -89,7 +74,7 @@ static void check_device(const struct hwy_trace *trace, const char *path, int64_
 	for (uint32_t d = 0; d < trace->n_devices; d++)
 		if (trace->devices[d].ordinal == wanted)
 			return;
-	cli_die("%s: has no GPU %ld", path, (long)wanted);
+	cli_die("%s: has no GPU %" PRId64, path, wanted);
 }
 
 int cmd_breakdown(int argc, char **argv)
@@ -110,6 +95,8 @@ int cmd_breakdown(int argc, char **argv)
 		.argv = argv,
 	};
 	struct wishes wishes = read_wishes(&cli);
+	cli_keep_input(wishes.path, wishes.output);
+	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct hwy_trace *trace = cli_open(wishes.path);
 	if (wishes.options.scope.device != HWY_NONE)
 		check_device(trace, wishes.path, wishes.options.scope.device);
@@ -130,7 +117,6 @@ int cmd_breakdown(int argc, char **argv)
 		.all_streams = wishes.all_streams,
 		.all_steps = wishes.all_steps,
 	};
-	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	(wishes.json ? breakdown_print_json : breakdown_print_text)(output.out, &view);
 	cli_output_close(&output);
 	breakdown_free(&breakdown);

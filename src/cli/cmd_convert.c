@@ -55,15 +55,18 @@ static char *default_output(const char *path)
 /* Says no before the work rather than after it. */
 static void check_output(const char *input, const char *output, bool force)
 {
-	struct stat in, out;
+	struct stat out;
+	if (!*output)
+		cli_die("the output has an empty name");
 	if (strcmp(output, "-") == 0)
 		cli_die("a report cannot go to standard output; name a file with -o");
 	if (stat(output, &out) != 0)
 		return;
-	if (stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-		cli_die("%s: is the input itself; name another output with -o", output);
+	cli_keep_input(input, output);
 	if (S_ISDIR(out.st_mode))
 		cli_die("%s: is a directory", output);
+	if (!S_ISREG(out.st_mode))
+		cli_die("%s: is not a regular file", output);
 	if (!force)
 		cli_die("%s: exists and is kept; -f overwrites it", output);
 }
@@ -98,10 +101,8 @@ int cmd_convert(int argc, char **argv)
 			output = value;
 		else if (option == OPTION_FORCE)
 			force = true;
-		else if (input)
-			cli_misuse(&cli, "one file at a time: '%s' and '%s'", input, value);
 		else
-			input = value;
+			cli_file(&cli, &input, value);
 	}
 	if (!input)
 		cli_misuse(&cli, "which file?");

@@ -95,22 +95,17 @@ int cmd_info(int argc, char **argv)
 	struct cli cli = template;
 	cli.argc = argc;
 	cli.argv = argv;
+	static const char *const formats[] = {"text", "json", NULL};
 	struct info info = {0};
 	const char *path = NULL, *value;
 	bool json = false;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-		if (option == OPTION_FORMAT) {
-			json = strcmp(value, "json") == 0;
-			if (!json && strcmp(value, "text") != 0)
-				cli_misuse(&cli, "unknown format '%s'; there are text and json",
-					   value);
-		} else if (option == OPTION_ALL) {
+		if (option == OPTION_FORMAT)
+			json = cli_word(&cli, "format", value, formats);
+		else if (option == OPTION_ALL)
 			info.all = true;
-		} else if (path) {
-			cli_misuse(&cli, "one file at a time: '%s' and '%s'", path, value);
-		} else {
-			path = value;
-		}
+		else
+			cli_file(&cli, &path, value);
 	}
 	if (!path)
 		cli_misuse(&cli, "which file?");

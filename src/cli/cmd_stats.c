@@ -1,7 +1,6 @@
 /* cmd_stats.c - headway stats: the tables. */
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +102,8 @@ static _Noreturn void unknown_report(const struct cli *cli, const char *name)
 
 static void add_reports(struct request *request, const struct cli *cli, const char *list)
 {
+	if (!list[strspn(list, ",")])
+		cli_misuse(cli, "option '--report' names none; --help-reports lists them");
 	while (*list) {
 		char name[64];
 		size_t length = strcspn(list, ",");
@@ -119,53 +120,24 @@ static void add_reports(struct request *request, const struct cli *cli, const ch
 	}
 }
 
-/* The index of a word in a list that ends with NULL; a misuse where it is not there. */
-static int word_index(const struct cli *cli, const char *option, const char *word,
-		      const char *const *words)
-{
-	for (int i = 0; words[i]; i++)
-		if (strcmp(words[i], word) == 0)
-			return i;
-	const char *near = cli_nearest(word, words);
-	if (near)
-		cli_misuse(cli, "option '--%s': '%s' is not known; did you mean '%s'?", option,
-			   word, near);
-	cli_misuse(cli, "option '--%s': '%s' is not known", option, word);
-}
-
-static uint64_t number(const struct cli *cli, const char *option, const char *text)
-{
-	char *end;
-	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10);
-	if (errno || *end || end == text || text[0] == '-')
-		cli_misuse(cli, "option '--%s': '%s' is not a number", option, text);
-	return value;
-}
-
 static void take_option(struct request *request, struct cli *cli, int option, const char *value)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	switch (option) {
-	case CLI_OPERAND:
-		if (request->file)
-			cli_misuse(cli, "one file at a time: '%s' and '%s'", request->file, value);
-		request->file = value;
-		break;
+	case CLI_OPERAND: cli_file(cli, &request->file, value); break;
 	case OPTION_REPORT: add_reports(request, cli, value); break;
 	case OPTION_FORMAT:
 		request->how.format =
-			(enum table_format)word_index(cli, "format", value, table_format_names);
+			(enum table_format)cli_word(cli, "format", value, table_format_names);
 		break;
 	case OPTION_OUTPUT: request->output = value; break;
 	case OPTION_FORCE: request->force = 1; break;
 	case OPTION_ROWS:
-		request->how.rows = number(cli, "rows", value);
+		request->how.rows = cli_count(cli, "rows", value);
 		request->rows_given = true;
 		break;
 	case OPTION_UNIT:
-		request->how.unit =
-			(enum stats_time_unit)word_index(cli, "time-unit", value, units);
+		request->how.unit = (enum stats_time_unit)cli_word(cli, "time-unit", value, units);
 		request->how.unit_given = true;
 		break;
 	case OPTION_FROM: request->what.from = cli_time(cli, "from", value); break;
@@ -196,6 +168,9 @@ static struct request read_options(struct cli *cli)
 static void print_all(struct hwy_trace *trace, struct request *request)
 {
 	bool asked = request->n > 0, any = false;
+	bool whole = !request->what.range && request->what.from == INT64_MIN &&
+		     request->what.to == INT64_MAX;
+	const char *part = whole ? "this recording" : "the chosen part of this recording";
 	for (const struct stats_report *report = stats_reports; !asked && report->name; report++)
 		if (report->handful && request->n < MOST_REPORTS)
 			request->reports[request->n++] = report;
@@ -210,16 +185,12 @@ static void print_all(struct hwy_trace *trace, struct request *request)
 		bool rows = table_end(table);
 		any = any || rows;
 		if (!rows && asked)
-			fprintf(stderr, "headway: %s: %s: no %s%s\n", request->file, report->name,
-				report->subject,
-				request->what.range || request->what.from != INT64_MIN ||
-						request->what.to != INT64_MAX
-					? " in the chosen part of this recording"
-					: " in this recording");
+			fprintf(stderr, "headway: %s: %s: no %s in %s\n", request->file,
+				report->name, report->subject, part);
 	}
 	table_free(table);
 	if (!any && !asked)
-		fprintf(stderr, "headway: %s: nothing to tell in this recording\n", request->file);
+		fprintf(stderr, "headway: %s: nothing to tell in %s\n", request->file, part);
 }
 
 int cmd_stats(int argc, char **argv)
@@ -228,8 +199,9 @@ int cmd_stats(int argc, char **argv)
 	cli.argc = argc;
 	cli.argv = argv;
 	struct request request = read_options(&cli);
-	struct hwy_trace *trace = cli_open(request.file);
+	cli_keep_input(request.file, request.output);
 	struct cli_output output = cli_output_open(request.output, request.force);
+	struct hwy_trace *trace = cli_open(request.file);
 	request.how.out = output.out;
 	request.how.colour = cli_colour(output.out);
 	request.how.width = cli_width(output.out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "cli/units.h"
 
@@ -33,13 +34,6 @@ const char *grid_percent_text(char *text, int64_t part, int64_t whole)
 	return text;
 }
 
-void grid_tame(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
-
 void grid_cell(struct grid *grid, const char *format, ...)
 {
 	va_list arguments;
@@ -48,7 +42,7 @@ void grid_cell(struct grid *grid, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = hwy_copy("?", 2);
 	va_end(arguments);
-	grid_tame(text);
+	hwy_tame(text, strlen(text));
 	HWY_GROW(grid->cells, grid->n, grid->cap);
 	grid->cells[grid->n++] = text;
 }

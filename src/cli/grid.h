@@ -30,7 +30,5 @@ enum { GRID_TEXT = 48 };
 const char *grid_time_text(char *text, int64_t ns);
 const char *grid_percent_text(char *text, int64_t part, int64_t whole);
 int grid_columns_of(const char *text); /* columns on the screen */
-/* Control characters become '?': names come from files, and a terminal obeys them. */
-void grid_tame(char *text);
 
 #endif

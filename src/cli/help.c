@@ -1,7 +1,10 @@
 /* help.c - prints a command's --help, wrapped to the terminal. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 enum { WIDEST_LABEL = 26, GAP = 2 };
 
@@ -14,10 +17,12 @@ static int columns_of(const char *text, size_t n)
 	return columns;
 }
 
-static void put_word(FILE *out, const char *word, size_t n)
+void cli_put(FILE *out, const char *text, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		fputc((unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i], out);
+	char *copy = hwy_copy(text, n);
+	hwy_tame(copy, n);
+	fwrite(copy, 1, n, out);
+	free(copy);
 }
 
 void cli_wrap(FILE *out, const char *text, int indent, int width)
@@ -33,7 +38,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width)
 			fputc(' ', out);
 			column++;
 		}
-		put_word(out, text, n);
+		cli_put(out, text, n);
 		column += columns;
 		text += n;
 		if (*text == '\n') {

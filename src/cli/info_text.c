@@ -5,6 +5,7 @@
 #include "cli/grid.h"
 #include "cli/info.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +62,7 @@ static void label(const struct page *page, const char *name)
 /* A line with its spaces kept, control characters replaced. */
 static void put_plain(const struct page *page, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, page->out);
+	cli_put(page->out, text, strlen(text));
 	fputc('\n', page->out);
 }
 
@@ -98,8 +98,10 @@ static void print_source(const struct page *page, const struct info *info)
 	char when[LINE] = "";
 	if (info->began != HWY_NONE)
 		add(when, "", units_wall(info->began).at);
-	if (info->has_window)
-		add(when, ", for ", units_time(info->duration).at);
+	if (info->has_window) {
+		add(when, ", ", "for ");
+		add(when, "", units_time(info->duration).at);
+	}
 	field(page, "Recorded", when);
 	field(page, "Command", hwy_property(trace, "command"));
 }
@@ -186,20 +188,23 @@ static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
 static void print_devices(const struct page *page, const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0, next; i < trace->n_devices; i = next) {
-		char line[LINE] = "", numbers[64];
-		long long first = (long long)trace->devices[i].ordinal, last = first;
+		char line[LINE] = "", numbers[64] = "?";
+		int64_t first = trace->devices[i].ordinal, last = first;
 		bool used = device_is_used(trace, i);
 		describe_device(trace, i, line);
 		for (next = i + 1; next < trace->n_devices; next++) {
 			char other[LINE] = "";
 			describe_device(trace, next, other);
-			if (trace->devices[next].ordinal != last + 1 || strcmp(line, other) != 0 ||
+			int64_t number = trace->devices[next].ordinal;
+			if (number == HWY_NONE || number - 1 != last || strcmp(line, other) != 0 ||
 			    device_is_used(trace, next) != used)
 				break;
 			last++;
 		}
-		snprintf(numbers, sizeof numbers, first == last ? "%lld" : "%lld-%lld", first,
-			 last);
+		if (first == last && first != HWY_NONE)
+			snprintf(numbers, sizeof numbers, "%" PRId64, first);
+		else if (first != last)
+			snprintf(numbers, sizeof numbers, "%" PRId64 "-%" PRId64, first, last);
 		label(page, i ? "" : "Devices");
 		fprintf(page->out, "%-3s  ", numbers);
 		add(line, ", ", used ? "" : "no work recorded");

@@ -1,6 +1,7 @@
-/* options.c - reads a command's options; see cli_next. */
+/* options.c - reads a command's options, and the values of them. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +151,7 @@ int cli_next(struct cli *cli, const char **value)
 		cli->operands_only = 1;
 		return cli_next(cli, value);
 	}
-	/* A lone "-" is an operand: standard input or output. */
+	/* A lone "-" is an operand. */
 	if (cli->operands_only || word[0] != '-' || word[1] == 0) {
 		*value = word;
 		return CLI_OPERAND;
@@ -201,4 +202,41 @@ int64_t cli_time(const struct cli *cli, const char *option, const char *text)
 	/* 10^9 and 60*10^9 both hold 'scale' or are at most as fine: no digit above 1 ns is lost. */
 	whole += ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
 	return negative ? -whole : whole;
+}
+
+int64_t cli_length(const struct cli *cli, const char *option, const char *text)
+{
+	int64_t length = cli_time(cli, option, text);
+	if (length < 0)
+		cli_misuse(cli, "option '--%s': '%s' is negative", option, text);
+	return length;
+}
+
+uint64_t cli_count(const struct cli *cli, const char *option, const char *text)
+{
+	char *end;
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9')
+		cli_misuse(cli, "option '--%s': '%s' is not a number", option, text);
+	return value;
+}
+
+int cli_word(const struct cli *cli, const char *option, const char *text, const char *const *words)
+{
+	char list[256] = "";
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(words[i], text) == 0)
+			return i;
+		size_t n = strlen(list);
+		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
+	}
+	cli_misuse(cli, "option '--%s': '%s' is none of %s", option, text, list);
+}
+
+void cli_file(const struct cli *cli, const char **file, const char *text)
+{
+	if (*file)
+		cli_misuse(cli, "one file at a time: '%s' and '%s'", *file, text);
+	*file = text;
 }

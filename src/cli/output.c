@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file being written: removed at exit and by a signal. At most one at a time. */
-static char *volatile unfinished;
+/* Removed at exit and by a signal, the last first. Written by the program, read by the handler too. */
+enum { MOST_UNFINISHED = 4 };
+static const char *volatile unfinished[MOST_UNFINISHED];
 static int stdout_failed;
 static bool pipe_was_ignored;
 
@@ -24,11 +25,24 @@ bool cli_pipe_was_ignored(void)
 	return pipe_was_ignored;
 }
 
+void cli_unfinished(const char *path, bool exists)
+{
+	const char *old = exists ? NULL : path, *new = exists ? path : NULL;
+	for (int i = 0; i < MOST_UNFINISHED; i++)
+		if (unfinished[i] == old) {
+			unfinished[i] = new;
+			return;
+		}
+}
+
 static void remove_unfinished(void)
 {
-	if (unfinished)
-		unlink(unfinished);
-	unfinished = NULL;
+	for (int i = MOST_UNFINISHED; i-- > 0;) {
+		const char *path = unfinished[i];
+		if (path && unlink(path) != 0)
+			rmdir(path);
+		unfinished[i] = NULL;
+	}
 }
 
 static void on_signal(int number)
@@ -75,11 +89,21 @@ static void at_exit(void)
 		_exit(stdout_broke(number));
 }
 
+/* A closed standard stream must not become the number of a file we write: what is printed would go there.
+ * Opened for reading, so that printing fails as it would have. */
+static void occupy_standard_streams(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+			_exit(2);
+}
+
 void cli_start(void)
 {
+	occupy_standard_streams();
 	/* A parent may have left SIGPIPE ignored; "headway … | head" should just end. */
 	pipe_was_ignored = signal(SIGPIPE, SIG_DFL) == SIG_IGN;
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGABRT /* out of memory */};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (signal(numbers[i], on_signal) == SIG_IGN)
 			signal(numbers[i], SIG_IGN); /* nohup */
@@ -94,7 +118,7 @@ static FILE *open_temporary(const char *path, char **name)
 	int fd = mkstemp(*name);
 	if (fd < 0)
 		cli_die("%s: %s", path, strerror(errno));
-	unfinished = *name;
+	cli_unfinished(*name, true);
 	mode_t mask = umask(0);
 	umask(mask);
 	fchmod(fd, 0666 & ~mask);
@@ -104,12 +128,22 @@ static FILE *open_temporary(const char *path, char **name)
 	return out;
 }
 
+void cli_keep_input(const char *input, const char *output)
+{
+	struct stat in, out;
+	if (input && output && stat(input, &in) == 0 && stat(output, &out) == 0 &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		cli_die("%s: is the input itself; name another output with -o", output);
+}
+
 struct cli_output cli_output_open(const char *path, int force)
 {
 	struct stat status;
 	struct cli_output output = {.out = stdout};
 	if (!path || strcmp(path, "-") == 0)
 		return output;
+	if (!*path)
+		cli_die("the output has an empty name");
 	if (stat(path, &status) == 0) {
 		if (S_ISDIR(status.st_mode))
 			cli_die("%s: is a directory", path);
@@ -145,7 +179,8 @@ void cli_output_close(struct cli_output *output)
 		cli_die("%s: %s", output->path, strerror(errno));
 	if (output->temporary && rename(output->temporary, output->path) != 0)
 		cli_die("%s: %s", output->path, strerror(errno));
-	unfinished = NULL;
+	if (output->temporary)
+		cli_unfinished(output->temporary, false);
 	free(output->path);
 	free(output->temporary);
 	*output = (struct cli_output){0};

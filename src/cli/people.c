@@ -26,9 +26,7 @@ static char *text_of(struct hwy_text text)
 	char *copy = hwy_alloc((size_t)text.length + 1);
 	memcpy(copy, text.at, text.length);
 	copy[text.length] = 0;
-	for (uint32_t i = 0; i < text.length; i++)
-		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
-			copy[i] = ' ';
+	hwy_tame(copy, text.length);
 	return copy;
 }
 

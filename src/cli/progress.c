@@ -59,10 +59,17 @@ static void tell(void *listener, const char *what, uint64_t done, uint64_t total
 	draw(what, done, total);
 }
 
+static void temporary(void *listener, const char *path, bool exists)
+{
+	(void)listener;
+	cli_unfinished(path, exists);
+}
+
 const struct hwy_progress *cli_progress(void)
 {
-	static const struct hwy_progress progress = {.tell = tell};
-	return cli_width(stderr) > 0 ? &progress : NULL;
+	static const struct hwy_progress with_bar = {.tell = tell, .temporary = temporary};
+	static const struct hwy_progress without = {.temporary = temporary};
+	return cli_width(stderr) > 0 ? &with_bar : &without;
 }
 
 void cli_progress_end(void)

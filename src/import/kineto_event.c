@@ -7,7 +7,9 @@
 #include "import/kineto.h"
 
 /* Times that can be added and subtracted without care: 1938 to 2096. */
-static const int64_t TIME_LEAST = -1000000000000000000, TIME_MOST = 4000000000000000000;
+/* What lies between them fits after time 0 has moved to the first event. */
+static const int64_t TIME_LEAST = -(HWY_TIME_LIMIT >> 4),
+		     TIME_MOST = HWY_TIME_LIMIT - (HWY_TIME_LIMIT >> 4) - 1;
 
 static void keep_arg(struct kineto_event *event, struct hwy_text key,
 		     const struct scan_value *value)

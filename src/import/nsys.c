@@ -33,7 +33,9 @@ static const char *const large_tables[] = {
 static void guess_rows(struct nsys *n)
 {
 	struct nsys_query q;
-	for (size_t i = 0; n->progress && i < sizeof large_tables / sizeof *large_tables; i++) {
+	if (!n->progress || !n->progress->tell)
+		return;
+	for (size_t i = 0; i < sizeof large_tables / sizeof *large_tables; i++) {
 		if (!nsys_select(n, &q, large_tables[i], "rowid", "ORDER BY rowid DESC LIMIT 1"))
 			continue;
 		while (nsys_next(&q))

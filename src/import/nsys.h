@@ -107,7 +107,7 @@ bool nsys_db_open(struct nsys *n);
 void nsys_db_close(struct nsys *n);
 bool nsys_has_table(struct nsys *n, const char *table);
 /* SELECT of the columns (names between single spaces) of a table. A column that is not there reads as NULL;
- * one marked '!' must be there; "?a,b,c" is 1 where any of these is not NULL. 'rest' may hold WHERE or
+ * one marked '!' must be there; without one marked '~' the table is left out, with a note; "?a,b,c" is 1 where any of these is not NULL. 'rest' may hold WHERE or
  * ORDER BY (only over columns marked '!'). False when there is no such table, or on failure. */
 bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
 		 const char *rest);
@@ -144,6 +144,8 @@ static inline int64_t nsys_int_plus_one(struct nsys_query *q, int column)
 uint32_t nsys_text(struct nsys_query *q, int column);
 /* A column that refers to StringIds; 0 for NULL and ids that do not exist. */
 uint32_t nsys_string(struct nsys *n, int64_t id);
+/* The same for a frame's function: 0 where the text is nothing but its address ("0x5ce7d4"). */
+uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address);
 static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
 {
 	int64_t id = nsys_int(q, column);

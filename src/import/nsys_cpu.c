@@ -77,13 +77,13 @@ void nsys_read_cpu(struct nsys *n)
 		{"MPI_START_WAIT_EVENTS", "MPI"}, {"MPI_OTHER_EVENTS", "MPI"},
 	};
 	nsys_each(n, "OSRT_API",
-		  "!start !end globalTid nameId returnValue nestingLevel callchainId eventClass",
+		  "~start ~end globalTid nameId returnValue nestingLevel callchainId eventClass",
 		  NULL, add_os, NULL);
-	nsys_each(n, "SYSCALL", "!start !end globalTid nameId callchainId", NULL, add_syscall,
+	nsys_each(n, "SYSCALL", "~start ~end globalTid nameId callchainId", NULL, add_syscall,
 		  (void *)"syscall");
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		nsys_each(n, libraries[i].table, "!start !end globalTid nameId textId", NULL,
+		nsys_each(n, libraries[i].table, "~start ~end globalTid nameId textId", NULL,
 			  add_library_call, (void *)libraries[i].library);
-	nsys_each(n, "COMPOSITE_EVENTS", "!start id globalTid cpu cpuCycles", NULL, add_sample,
+	nsys_each(n, "COMPOSITE_EVENTS", "~start id globalTid cpu cpuCycles", NULL, add_sample,
 		  NULL);
 }

@@ -209,7 +209,7 @@ static void add_overhead(struct nsys_query *q)
 
 void nsys_read_cuda(struct nsys *n)
 {
-	const char *overhead = "!start !end globalTid nameId correlationId";
+	const char *overhead = "~start ~end globalTid nameId correlationId";
 	nsys_each(n, "CUPTI_ACTIVITY_KIND_RUNTIME",
 		  "!start !end globalTid correlationId nameId returnValue callchainId", NULL,
 		  add_call, NULL);
@@ -231,7 +231,7 @@ void nsys_read_cuda(struct nsys *n)
 	nsys_each(n, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", WORK_COLUMNS "graphId graphExecId", NULL,
 		  add_graph, NULL);
 	nsys_each(n, "CUDA_GPU_MEMORY_USAGE_EVENTS",
-		  "!start globalPid deviceId address bytes memKind memoryOperationType name "
+		  "~start globalPid deviceId address bytes memKind memoryOperationType name "
 		  "correlationId localMemoryPoolAddress",
 		  NULL, add_memory, NULL);
 	nsys_each(n, "PROFILER_OVERHEAD", overhead, NULL, add_overhead, (void *)"profiler");

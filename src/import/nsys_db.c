@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,6 @@
 
 #include "import/nsys.h"
 
-/* Times beyond ±146 years are damage; below, sums and differences of two of them cannot overflow. */
-#define TIME_LIMIT (INT64_C(1) << 62)
 /* No text of an export comes near this; a damaged file may claim more. */
 enum { LENGTH_LIMIT = 64 << 20, DENSE_LIMIT = 1 << 22, TELL_EVERY = 1 << 16 };
 
@@ -179,7 +178,7 @@ static bool has_column(sqlite3_stmt *all, const char *name, size_t length)
 /* One column of the SELECT; false when it must be there and is not. */
 static bool write_column(sqlite3_stmt *all, sqlite3_str *sql, const char *name, size_t length)
 {
-	bool must = *name == '!';
+	bool must = *name == '!' || *name == '~';
 	name += must;
 	length -= must;
 	if (has_column(all, name, length)) {
@@ -202,6 +201,21 @@ static void write_any(sqlite3_stmt *all, sqlite3_str *sql, const char *names, si
 	sqlite3_str_appendall(sql, ") IS NOT NULL");
 }
 
+/* A column that must be there is not: the file is no export ('!'), or the table is of no use ('~'). */
+static bool column_is_missing(struct nsys *n, const char *table, const char *column, size_t length)
+{
+	struct hwy_err text;
+	hwy_fail(&text, "table %s has no column '%.*s'", table, (int)length - 1, column + 1);
+	if (*column == '!') {
+		n->failed = true;
+		return hwy_fail(n->err, "%s: %.200s; is this an nsys export?", n->path, text.text);
+	}
+	uint32_t index = hwy_new_diagnostics(n->b);
+	n->trace->diagnostics[index].severity = 2;
+	n->trace->diagnostics[index].text = hwy_text_id(n->b, text.text);
+	return false;
+}
+
 static bool write_columns(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, const char *table,
 			  const char *columns)
 {
@@ -210,11 +224,7 @@ static bool write_columns(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, c
 		if (*at == '?') {
 			write_any(all, sql, at + 1, length - 1);
 		} else if (!write_column(all, sql, at, length)) {
-			n->failed = true;
-			return hwy_fail(
-				n->err,
-				"%s: table %s has no column '%.*s'; is this an nsys export?",
-				n->path, table, (int)length - 1, at + 1);
+			return column_is_missing(n, table, at, length);
 		}
 		at += length;
 		if (*at) {
@@ -344,7 +354,7 @@ void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t c
 bool nsys_moment(struct nsys_query *q)
 {
 	int64_t start = nsys_int(q, 0);
-	if (start > TIME_LIMIT || start < -TIME_LIMIT ||
+	if (start >= HWY_TIME_LIMIT || start <= -HWY_TIME_LIMIT ||
 	    sqlite3_value_type(q->values[0]) != SQLITE_INTEGER) {
 		q->no_time++;
 		return false;
@@ -358,7 +368,7 @@ bool nsys_times(struct nsys_query *q)
 	if (!nsys_moment(q))
 		return false;
 	int64_t end = nsys_int(q, 1);
-	bool good = end >= q->row.v[HWY_START] && end <= TIME_LIMIT;
+	bool good = end >= q->row.v[HWY_START] && end < HWY_TIME_LIMIT;
 	q->backwards += !good;
 	q->row.v[HWY_DUR] = good ? end - q->row.v[HWY_START] : 0;
 	return true;
@@ -399,7 +409,8 @@ static bool prepare_strings(struct nsys *n)
 	return !n->failed;
 }
 
-static uint32_t load_string(struct nsys *n, int64_t id)
+/* 0 for the text 'unwanted' (NULL: none is) and where there is none. */
+static uint32_t load_string(struct nsys *n, int64_t id, const char *unwanted)
 {
 	uint32_t text = 0;
 	if (n->failed || (!n->string_stmt && !prepare_strings(n)))
@@ -412,7 +423,7 @@ static uint32_t load_string(struct nsys *n, int64_t id)
 	int rc = sqlite3_step(n->string_stmt);
 	if (rc == SQLITE_ROW) {
 		const char *value = (const char *)sqlite3_column_text(n->string_stmt, 0);
-		if (value)
+		if (value && !(unwanted && strcmp(value, unwanted) == 0))
 			text = hwy_text_id_n(n->b, value,
 					     (size_t)sqlite3_column_bytes(n->string_stmt, 0));
 	} else if (rc != SQLITE_DONE) {
@@ -424,12 +435,25 @@ static uint32_t load_string(struct nsys *n, int64_t id)
 
 /* Texts are fetched when first used and never all at once: the table also holds files and environment
  * variables of the recorded machine, which are none of our business. */
-uint32_t nsys_string(struct nsys *n, int64_t id)
+static uint32_t string_but(struct nsys *n, int64_t id, const char *unwanted)
 {
 	uint32_t known = nsys_ids_get(&n->strings, id);
 	if (known)
 		return known - 1;
-	uint32_t text = load_string(n, id);
+	uint32_t text = load_string(n, id, unwanted);
 	*nsys_ids_put(&n->strings, id) = text + 1;
 	return text;
+}
+
+uint32_t nsys_string(struct nsys *n, int64_t id)
+{
+	return string_but(n, id, NULL);
+}
+
+uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address)
+{
+	char number[24] = "";
+	if (!nsys_ids_get(&n->strings, id))
+		snprintf(number, sizeof number, "%#" PRIx64, (uint64_t)address);
+	return string_but(n, id, number);
 }

@@ -42,7 +42,7 @@ static void read_export_meta(struct nsys *n, const char *table)
 		{0},
 	};
 	struct nsys_query q;
-	if (!nsys_select(n, &q, table, "!name !value", NULL))
+	if (!nsys_select(n, &q, table, "~name ~value", NULL))
 		return;
 	while (nsys_next(&q)) {
 		const char *name = value_of(&q, 0);
@@ -83,7 +83,7 @@ static void read_capture_meta(struct nsys *n)
 		{0},
 	};
 	struct nsys_query q;
-	if (!nsys_select(n, &q, "META_DATA_CAPTURE", "!name !value", NULL))
+	if (!nsys_select(n, &q, "META_DATA_CAPTURE", "~name ~value", NULL))
 		return;
 	sqlite3_str *command = sqlite3_str_new(n->db), *events = sqlite3_str_new(n->db);
 	while (nsys_next(&q)) {
@@ -138,7 +138,7 @@ static void read_system(struct nsys *n)
 		{0},
 	};
 	struct nsys_query q;
-	if (!nsys_select(n, &q, "TARGET_INFO_SYSTEM_ENV", "globalVid !name !value", NULL))
+	if (!nsys_select(n, &q, "TARGET_INFO_SYSTEM_ENV", "globalVid !name ~value", NULL))
 		return;
 	while (nsys_next(&q)) {
 		const char *name = value_of(&q, 1);

@@ -74,7 +74,7 @@ void nsys_read_gpu_metrics(struct nsys *n)
 			*hwy_map_put(&metrics.names, metric_key(nsys_int(&q, 0), nsys_int(&q, 1)),
 				     NULL) = nsys_text(&q, 2);
 	}
-	nsys_each(n, "GPU_METRICS", "!timestamp typeId metricId value", NULL, add_value, &metrics);
+	nsys_each(n, "GPU_METRICS", "~timestamp typeId metricId value", NULL, add_value, &metrics);
 	hwy_map_free(&metrics.names);
 	hwy_map_free(&metrics.lanes);
 }

@@ -116,7 +116,7 @@ static void add_stretches(struct nsys *n, const struct turns *turns, const struc
 void nsys_read_sched(struct nsys *n)
 {
 	struct turns turns = {0};
-	nsys_each(n, "SCHED_EVENTS", "!start !isSchedIn globalTid cpu threadState threadBlock",
+	nsys_each(n, "SCHED_EVENTS", "~start ~isSchedIn globalTid cpu threadState threadBlock",
 		  NULL, add_turn, &turns);
 	if (turns.n && !n->failed) {
 		struct words words = {

@@ -32,10 +32,11 @@ static void finish_chain(struct nsys *n, struct chains *chains)
 
 static uint32_t frame_of(struct nsys_query *q)
 {
+	int64_t address = nsys_int(q, 4);
 	struct hwy_frame frame = {
-		.function = nsys_string_of(q, 2),
+		.function = nsys_null(q, 2) ? 0 : nsys_function(q->nsys, nsys_int(q, 2), address),
 		.module = nsys_string_of(q, 3),
-		.address = nsys_int(q, 4),
+		.address = address,
 		.flags = (nsys_int(q, 5) ? HWY_FRAME_UNRESOLVED : 0) |
 			 (nsys_int(q, 6) ? HWY_FRAME_KERNEL : 0),
 	};
@@ -64,7 +65,7 @@ static void add_frame(struct nsys_query *q)
 static void read_stacks(struct nsys *n, const char *table, struct nsys_ids *stacks)
 {
 	static const char columns[] =
-		"!id !stackDepth symbol module originalIP unresolved kernelMode";
+		"~id ~stackDepth symbol module originalIP unresolved kernelMode";
 	struct chains chains = {.stacks = stacks};
 	bool in_order = nsys_each(n, table, columns, NULL, add_frame, &chains);
 	if (!in_order && !n->failed) {

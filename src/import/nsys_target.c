@@ -260,14 +260,14 @@ static struct hwy_process *known_process(struct nsys *n, int64_t global_pid)
 static void name_processes(struct nsys *n)
 {
 	struct nsys_query q;
-	if (nsys_select(n, &q, "PROCESSES", "!globalPid name", NULL)) {
+	if (nsys_select(n, &q, "PROCESSES", "~globalPid name", NULL)) {
 		while (nsys_next(&q)) {
 			struct hwy_process *process = known_process(n, nsys_int(&q, 0));
 			if (process && !nsys_null(&q, 1))
 				process->name = nsys_text(&q, 1);
 		}
 	}
-	if (nsys_select(n, &q, "MPI_RANKS", "!globalTid !rank", NULL)) {
+	if (nsys_select(n, &q, "MPI_RANKS", "~globalTid ~rank", NULL)) {
 		while (nsys_next(&q)) {
 			struct hwy_process *process = known_process(n, nsys_int(&q, 0));
 			if (process)
@@ -280,7 +280,7 @@ static void name_processes(struct nsys *n)
 static void name_threads(struct nsys *n)
 {
 	struct nsys_query q;
-	if (!nsys_select(n, &q, "ThreadNames", "!globalTid nameId priority", NULL))
+	if (!nsys_select(n, &q, "ThreadNames", "~globalTid nameId priority", NULL))
 		return;
 	while (nsys_next(&q)) {
 		const uint32_t *at = hwy_map_get(&n->thread_of, (uint64_t)nsys_int(&q, 0));
@@ -314,7 +314,7 @@ static void describe_devices(struct nsys *n)
 	struct nsys_query q;
 	if (!nsys_select(
 		    n, &q, "TARGET_INFO_GPU",
-		    "vmId !id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "
+		    "vmId ~id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "
 		    "smCount maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "
 		    "maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm "
 		    "maxThreadsPerBlock computeMajor computeMinor",

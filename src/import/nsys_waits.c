@@ -129,7 +129,7 @@ static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
 		       const struct hwy_ref *records)
 {
 	struct nsys_query q;
-	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "!start !end " COLUMNS,
+	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "~start ~end " COLUMNS,
 			 NULL))
 		return;
 	while (nsys_next(&q)) {

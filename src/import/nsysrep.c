@@ -133,6 +133,8 @@ struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *pr
 		return NULL;
 	}
 	char *out = join(folder, "/export.sqlite");
+	hwy_temporary(progress, folder, true);
+	hwy_temporary(progress, out, true);
 	char *argv[] = {
 		(char *)program, "export", "--type", "sqlite", "--force-overwrite=true", "-o", out,
 		(char *)path,    NULL};
@@ -149,6 +151,8 @@ struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *pr
 	}
 	unlink(out);
 	rmdir(folder);
+	hwy_temporary(progress, out, false);
+	hwy_temporary(progress, folder, false);
 	free(out);
 	free(folder);
 	return trace;

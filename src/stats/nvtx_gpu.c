@@ -61,19 +61,6 @@ static struct projection *projections_of(struct sweep *sweep, struct stats_run *
 	return projections;
 }
 
-struct place {
-	int64_t start;
-	uint32_t node;
-};
-
-static int by_start(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
-
 static void yield_projection(struct sweep *sweep, uint32_t i, const struct projection *projection,
 			     struct word_buffer *name, struct word_buffer *stack)
 {
@@ -121,19 +108,14 @@ bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 	if (!projections)
 		return false;
 	run_columns(run, columns, STATS_LENGTH(columns));
-	struct place *places = hwy_alloc(((size_t)sweep.tree.n + 1) * sizeof *places);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < sweep.tree.n; i++)
-		if (projections[i].work)
-			places[n++] = (struct place){sweep.tree.nodes[i].start, i};
-	qsort(places, n, sizeof *places, by_start);
+	uint32_t *order = nvtx_in_order(&sweep.tree);
 	struct word_buffer name = {0}, stack = {0};
-	for (uint32_t i = 0; i < n; i++)
-		yield_projection(&sweep, places[i].node, &projections[places[i].node], &name,
-				 &stack);
+	for (uint32_t i = 0; i < sweep.tree.n; i++)
+		if (projections[order[i]].work)
+			yield_projection(&sweep, order[i], &projections[order[i]], &name, &stack);
 	free(name.at);
 	free(stack.at);
-	free(places);
+	free(order);
 	free(projections);
 	sweep_close(&sweep);
 	return true;

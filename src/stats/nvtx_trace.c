@@ -49,20 +49,6 @@ static void yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t 
 	run_row(run, cells);
 }
 
-/* Threads one after the other are in order already; several are merged by sorting. */
-struct place {
-	int64_t start;
-	uint32_t node;
-};
-
-static int by_start(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
-
 bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
@@ -75,19 +61,15 @@ bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
 	if (!nvtx_tree_open(&tree, run, false, err))
 		return false;
 	run_columns(run, columns, STATS_LENGTH(columns));
-	struct place *places = hwy_alloc(((size_t)tree.n + 1) * sizeof *places);
-	for (uint32_t i = 0; i < tree.n; i++)
-		places[i] = (struct place){tree.nodes[i].start, i};
-	if (tree.n_threads > 1)
-		qsort(places, tree.n, sizeof *places, by_start);
+	uint32_t *order = nvtx_in_order(&tree);
 	struct buffers buffers = {0};
 	for (uint32_t i = 0; i < tree.n; i++)
-		if (nvtx_keeps(run, &tree.nodes[places[i].node]))
-			yield(run, &tree, places[i].node, &buffers);
+		if (nvtx_keeps(run, &tree.nodes[order[i]]))
+			yield(run, &tree, order[i], &buffers);
 	free(buffers.name.at);
 	free(buffers.stack.at);
 	free(buffers.tree.at);
-	free(places);
+	free(order);
 	nvtx_tree_close(&tree);
 	return true;
 }

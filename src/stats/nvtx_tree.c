@@ -144,6 +144,33 @@ void nvtx_tree_close(struct nvtx_tree *tree)
 	*tree = (struct nvtx_tree){0};
 }
 
+struct by_start {
+	int64_t start;
+	uint32_t node;
+};
+
+static int compare_starts(const void *left, const void *right)
+{
+	const struct by_start *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+uint32_t *nvtx_in_order(const struct nvtx_tree *tree)
+{
+	struct by_start *nodes = hwy_alloc(((size_t)tree->n + 1) * sizeof *nodes);
+	uint32_t *order = hwy_alloc(((size_t)tree->n + 1) * sizeof *order);
+	for (uint32_t i = 0; i < tree->n; i++)
+		nodes[i] = (struct by_start){tree->nodes[i].start, i};
+	if (tree->n_threads > 1) /* the nodes of one thread are in order already */
+		qsort(nodes, tree->n, sizeof *nodes, compare_starts);
+	for (uint32_t i = 0; i < tree->n; i++)
+		order[i] = nodes[i].node;
+	free(nodes);
+	return order;
+}
+
 static const struct hwy_strip *strip_of(const struct stats_run *run, const struct nvtx_node *node,
 					uint32_t *row)
 {

@@ -31,6 +31,8 @@ struct nvtx_tree {
 bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
 		    struct hwy_err *err);
 void nvtx_tree_close(struct nvtx_tree *tree);
+/* The nodes of all threads by start; the caller frees it. */
+uint32_t *nvtx_in_order(const struct nvtx_tree *tree);
 
 /* Does the run's filter keep this range? */
 bool nvtx_keeps(const struct stats_run *run, const struct nvtx_node *node);

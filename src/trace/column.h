@@ -42,6 +42,8 @@ void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n);
 /* Adds 'shift' to every value of a finished column. */
 void column_shift(struct hwy_column *column, int64_t shift);
 
+bool column_is_loaded(const struct hwy_column *column); /* all of it */
+
 static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
 {
 	const struct hwy_chunk *chunk = &column->chunks[row >> HWY_CHUNK_BITS];

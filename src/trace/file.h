@@ -6,12 +6,15 @@
 #include "trace/trace.h"
 
 /* Writes to a temporary name beside 'path' and renames; mode 0600. An existing file is kept unless
- * 'overwrite'. Loads all columns of the trace. */
+ * 'overwrite'. Loads the whole trace. */
 bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		    const struct hwy_progress *progress, struct hwy_err *err);
 /* Reads the directory, the records and the texts; columns come in with hwy_need. NULL on failure. */
 struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err);
 bool hwy_file_is_report(const void *head, size_t length); /* by its first bytes */
+
+/* Brings in every block of an open report: damage anywhere in it is found. Other traces have no blocks. */
+bool hwy_file_load_all(struct hwy_trace *trace, struct hwy_err *err);
 
 /* The bytes of a cached result, read when first asked for; they belong to the trace. NULL on failure. */
 const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hwy_err *err);

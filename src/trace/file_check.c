@@ -23,7 +23,7 @@ static int64_t column_limit(const struct hwy_trace *trace, unsigned col)
 	case HWY_DST_DEVICE: return trace->n_devices;
 	case HWY_WAITED: return trace->n_streams;
 	case HWY_END_THREAD: return trace->n_threads;
-	case HWY_DUR: return FORMAT_TIME_LIMIT - 1;
+	case HWY_DUR: return 2 * HWY_TIME_LIMIT - 1;
 	case HWY_DIRECTION: return HWY_DIRECTIONS - 1;
 	case HWY_SRC_MEMORY:
 	case HWY_DST_MEMORY: return HWY_MEMORY_KINDS - 1;
@@ -99,7 +99,7 @@ bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsign
 		  struct hwy_err *err)
 {
 	if (col == HWY_START)
-		return check_limits(strip, col, -FORMAT_TIME_LIMIT, FORMAT_TIME_LIMIT, err) &&
+		return check_limits(strip, col, -HWY_TIME_LIMIT, HWY_TIME_LIMIT, err) &&
 		       check_ascending(strip, err);
 	int64_t limit = column_limit(trace, col);
 	if (limit >= 0 && !check_limits(strip, col, 0, limit, err))

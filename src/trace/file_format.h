@@ -36,9 +36,6 @@ enum {
 	BLOB_BLOCK = 1 << 20, /* bytes sections are cut into blocks of this size */
 };
 
-/* Times are kept this far from the ends of int64_t, so that sums of two do not overflow. */
-#define FORMAT_TIME_LIMIT (INT64_C(1) << 62)
-
 static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
 {
 	uint32_t rest = rows - (chunk << HWY_CHUNK_BITS);
@@ -87,6 +84,7 @@ bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, con
 /* Brings in all chunks of any column; on false, *place and *reason say where and why. */
 bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t *place,
 		      const char **reason);
+bool file_load_level(struct hwy_file *file, struct file_level *level, struct hwy_err *err);
 /* Checks a column whose chunks are all there; unloads it when it fails. */
 bool file_accept_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);
 bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *to, uint64_t *place,

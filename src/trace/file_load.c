@@ -60,14 +60,6 @@ bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t
 	return true;
 }
 
-static bool is_loaded(const struct hwy_column *column)
-{
-	for (uint32_t i = 0; i < column->n_chunks; i++)
-		if (!column->chunks[i].loaded)
-			return false;
-	return true;
-}
-
 /* After a failed check: the next who asks must fail too. */
 static void unload(struct hwy_column *column)
 {
@@ -81,7 +73,7 @@ static void unload(struct hwy_column *column)
 
 bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
 {
-	if (is_loaded(column))
+	if (column_is_loaded(column))
 		return true;
 	const struct hwy_strip *strip = &file->trace->strips[column->strip];
 	uint64_t place = 0;
@@ -153,6 +145,34 @@ const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hw
 	hwy_fail(err, "%s: block of result %" PRIu32 " at offset %" PRIu64 " is damaged (%s)",
 		 file->path, result, place, reason);
 	return NULL;
+}
+
+bool file_load_level(struct hwy_file *file, struct file_level *level, struct hwy_err *err)
+{
+	for (unsigned c = 0; c < PYRAMID_COLUMNS; c++) {
+		uint64_t place;
+		const char *reason;
+		if (level->columns[c] &&
+		    !file_load_chunks(file, level->columns[c], &place, &reason))
+			return hwy_fail(err,
+					"%s: block of the pyramid of lane %" PRIu32
+					" at offset %" PRIu64 " is damaged (%s)",
+					file->path, level->lane, place, reason);
+	}
+	return true;
+}
+
+bool hwy_file_load_all(struct hwy_trace *trace, struct hwy_err *err)
+{
+	if (!hwy_need(trace, UINT32_MAX, UINT64_MAX, err))
+		return false;
+	for (uint32_t i = 0; trace->file && i < trace->file->n_levels; i++)
+		if (!file_load_level(trace->file, &trace->file->levels[i], err))
+			return false;
+	for (uint32_t i = 0; i < trace->n_results; i++)
+		if (!hwy_result_bytes(trace, i, err))
+			return false;
+	return true;
 }
 
 /* ---- spans of unknown kinds, which are left out ------------------------------------------------- */

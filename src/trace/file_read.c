@@ -16,6 +16,7 @@
 enum {
 	BUDGET_FLOOR = 64 << 20, /* bytes any report may take when it is opened */
 	BUDGET_RATIO = 1000,     /* and so many more for each of its own */
+	BUDGET_SPAN = 8,         /* what a span costs at least */
 };
 
 struct opening {
@@ -279,6 +280,8 @@ static bool read_strip(struct opening *o)
 	o->n_spans += strip.rows;
 	if (ok && (strip.rows == 0 || o->n_spans >= UINT32_MAX))
 		ok = damaged(o, "rows");
+	/* Constant and absent columns take no room, but whoever looks at a span takes time. */
+	ok = ok && spend(o, (uint64_t)strip.rows * BUDGET_SPAN);
 	trace->n_spans += ok ? strip.rows : 0;
 	return ok;
 }
@@ -288,7 +291,7 @@ static bool read_level(struct opening *o)
 	struct hwy_file *file = o->file;
 	struct file_level level = {
 		.lane = (uint32_t)cursor_count(&o->body, UINT32_MAX),
-		.level = (uint32_t)cursor_count(&o->body, 62),
+		.level = (uint32_t)cursor_count(&o->body, 61),
 	};
 	if (!spend(o, 2 * sizeof level))
 		return false;
@@ -386,14 +389,6 @@ static void free_levels(struct hwy_file *file)
 	file->n_levels = 0;
 }
 
-static bool is_complete(const struct hwy_column *column)
-{
-	for (uint32_t i = 0; i < column->n_chunks; i++)
-		if (!column->chunks[i].loaded)
-			return false;
-	return true;
-}
-
 /* Columns that came with the directory; the others are checked when they are loaded. */
 static bool check_strips(struct opening *o)
 {
@@ -406,7 +401,7 @@ static bool check_strips(struct opening *o)
 					o->file->path, trace->strips[s].lane, trace->n_lanes);
 		for (unsigned c = 0; c < HWY_COLS; c++) {
 			struct hwy_column *column = trace->strips[s].columns[c];
-			if (column && is_complete(column) &&
+			if (column && column_is_loaded(column) &&
 			    !file_accept_column(o->file, column, o->err))
 				return false;
 		}

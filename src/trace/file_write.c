@@ -17,6 +17,7 @@
 
 struct writer {
 	struct hwy_trace *trace;
+	const struct hwy_progress *progress;
 	const char *path;
 	char *target; /* path, or what it links to */
 	char *temporary;
@@ -293,11 +294,11 @@ static void write_directory(struct writer *w)
 	free(whole.at);
 }
 
-static bool write_strips(struct writer *w, const struct hwy_progress *progress, struct hwy_err *err)
+static bool write_strips(struct writer *w, struct hwy_err *err)
 {
 	struct hwy_trace *trace = w->trace;
 	for (uint32_t s = 0; s < trace->n_strips && !w->failed; s++) {
-		hwy_tell(progress, "writing", trace->strips[s].first, trace->n_spans);
+		hwy_tell(w->progress, "writing", trace->strips[s].first, trace->n_spans);
 		for (unsigned c = 0; c < HWY_COLS; c++) {
 			struct hwy_err why;
 			if (trace->strips[s].columns[c] &&
@@ -312,8 +313,7 @@ static bool write_strips(struct writer *w, const struct hwy_progress *progress, 
 	return true;
 }
 
-static bool write_content(struct writer *w, const struct hwy_progress *progress,
-			  struct hwy_err *err)
+static bool write_content(struct writer *w, struct hwy_err *err)
 {
 	struct hwy_err why;
 	if (!check_records(w->trace, &why))
@@ -326,7 +326,7 @@ static bool write_content(struct writer *w, const struct hwy_progress *progress,
 	write_records(w, section, w->trace->field, w->trace->n_##field, sizeof(struct type));
 	HWY_RECORDS(X)
 #undef X
-	if (!write_strips(w, progress, err) || !write_results(w, err))
+	if (!write_strips(w, err) || !write_results(w, err))
 		return false;
 	write_directory(w);
 	write_all(w, w->out.at, w->out.n);
@@ -338,7 +338,7 @@ static bool write_content(struct writer *w, const struct hwy_progress *progress,
 		w->failed = errno;
 	if (w->failed)
 		return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(w->failed));
-	hwy_tell(progress, "writing", w->trace->n_spans, w->trace->n_spans);
+	hwy_tell(w->progress, "writing", w->trace->n_spans, w->trace->n_spans);
 	return true;
 }
 
@@ -374,8 +374,10 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 		snprintf(w->temporary, size, "%.*s.%.200s.tmp.%ld", folder, w->target, name,
 			 (long)getpid() + (long)attempt * 10000000);
 		w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (w->fd >= 0)
+		if (w->fd >= 0) {
+			hwy_temporary(w->progress, w->temporary, true);
 			return true;
+		}
 		if (errno != EEXIST)
 			break;
 	}
@@ -383,6 +385,13 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 	free(w->temporary);
 	w->temporary = NULL;
 	return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(why));
+}
+
+static void forget_temporary(struct writer *w)
+{
+	hwy_temporary(w->progress, w->temporary, false);
+	free(w->temporary);
+	w->temporary = NULL;
 }
 
 static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
@@ -403,24 +412,29 @@ static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
 		return hwy_fail(err, "%s: exists already and is kept", w->path);
 	if (failed)
 		return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(errno));
-	free(w->temporary);
-	w->temporary = NULL;
+	forget_temporary(w);
 	return true;
 }
 
 bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		    const struct hwy_progress *progress, struct hwy_err *err)
 {
-	struct writer w = {.trace = trace, .path = path, .fd = -1, .codec = codec_new()};
-	bool ok = check_target(&w, overwrite, err) &&
-		  hwy_need(trace, UINT32_MAX, UINT64_MAX, err) && open_temporary(&w, err) &&
-		  write_content(&w, progress, err);
+	struct writer w = {
+		.trace = trace,
+		.progress = progress,
+		.path = path,
+		.fd = -1,
+		.codec = codec_new(),
+	};
+	bool ok = check_target(&w, overwrite, err) && hwy_file_load_all(trace, err) &&
+		  open_temporary(&w, err) && write_content(&w, err);
 	if (w.fd >= 0 && close(w.fd) != 0 && ok)
 		ok = hwy_fail(err, "%s: cannot write: %s", path, strerror(errno));
 	ok = ok && give_name(&w, overwrite, err);
-	if (w.temporary)
+	if (w.temporary) {
 		unlink(w.temporary);
-	free(w.temporary);
+		forget_temporary(&w);
+	}
 	free(w.target);
 	free(w.out.at);
 	free(w.directory.at);

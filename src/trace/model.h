@@ -1,7 +1,7 @@
 /* model.h - the words of a trace: kinds of spans, their columns, lanes, roles, and who is who.
  *
  * Everything is an int64_t: times are ns, sizes bytes, texts are ids of the trace's string table, and
- * references are indexes. This file decides what the numbers mean; columns.h decides how they are kept.
+ * references are indexes. This file decides what the numbers mean; column.h how they are kept.
  * Numbers given here are written into .hwy files: append, never renumber (docs/report-format.md).
  */
 #ifndef HWY_TRACE_MODEL_H
@@ -11,6 +11,10 @@
 
 /* A field of a record (below) that is not known. Columns of spans use 0 instead. */
 #define HWY_NONE INT64_MIN
+
+/* Starts lie within ±HWY_TIME_LIMIT (73 years), durations are below twice that: the difference of any two
+ * times, ends included, fits an int64_t. Readers leave out or cut what does not. */
+#define HWY_TIME_LIMIT (INT64_C(1) << 61)
 
 /* ---- spans ------------------------------------------------------------------------------------ */
 
@@ -296,9 +300,11 @@ struct hwy_shape { /* what a launch asked for, interned */
 struct hwy_symbol { /* the names of a kernel, interned; texts */
 	int64_t demangled, shortname, mangled;
 };
-struct hwy_frame {                /* interned */
-	int64_t function, module; /* texts; module: shared object, or source file for Python */
-	int64_t file, line;       /* text, number */
+struct hwy_frame { /* interned */
+	/* Texts. function: empty where only the address is known; module: shared object, or source file
+	 * for Python. */
+	int64_t function, module;
+	int64_t file, line; /* text, number */
 	int64_t address;
 	int64_t flags; /* HWY_FRAME_… */
 };

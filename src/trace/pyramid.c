@@ -13,7 +13,7 @@ enum {
 	SPANS_A_BUCKET = 32, /* at most, on average, at the lowest level that is kept */
 	FEW_BUCKETS = 64,    /* no level is kept above one of so few */
 	STEP = 2,            /* kept levels are this far apart */
-	HIGHEST = 62,
+	HIGHEST = 61,        /* one bucket before time 0, one after */
 	ALL_KINDS = (1 << HWY_KINDS) - 1,
 };
 /* Columns of a level. */
@@ -214,7 +214,7 @@ static int64_t value_at(const struct file_level *level, unsigned column, uint32_
 /* Bucket and latest end of a row; false when they cannot be: out of order, or beyond time. */
 static bool read_extent(const struct file_level *level, uint32_t row, struct hwy_bucket *bucket)
 {
-	int64_t limit = FORMAT_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
+	int64_t limit = HWY_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
 	*bucket = (struct hwy_bucket){.index = value_at(level, COL_INDEX, row)};
 	return bucket->index >= -limit - 1 && bucket->index <= limit && end >= 0 &&
 	       (row == 0 || value_at(level, COL_INDEX, row - 1) < bucket->index) &&
@@ -235,28 +235,13 @@ static bool read_numbers(const struct hwy_trace *trace, const struct file_level 
 	return count > 0 && count <= trace->n_spans && longest >= 0 && longest < trace->n_spans;
 }
 
-static bool load_level(struct hwy_trace *trace, struct file_level *level, struct hwy_err *err)
-{
-	for (unsigned c = 0; c < PYRAMID_COLUMNS; c++) {
-		uint64_t place;
-		const char *reason;
-		if (level->columns[c] &&
-		    !file_load_chunks(trace->file, level->columns[c], &place, &reason))
-			return hwy_fail(err,
-					"%s: block of the pyramid of lane %" PRIu32
-					" at offset %" PRIu64 " is damaged (%s)",
-					trace->file->path, level->lane, place, reason);
-	}
-	return true;
-}
-
 /* Looks at index and end of all rows up to 'to', at the rest only of those that are wanted. */
 static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, unsigned wanted,
 			     int64_t from, int64_t to, struct hwy_buckets *out, struct hwy_err *err)
 {
 	unsigned by = wanted - level->level;
 	bool ok = true;
-	if (!load_level(trace, level, err))
+	if (!file_load_level(trace->file, level, err))
 		return false;
 	for (uint32_t row = 0, next; ok && row < level->rows; row = next) {
 		struct hwy_bucket bucket = {0};

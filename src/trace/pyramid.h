@@ -26,7 +26,7 @@ struct hwy_buckets {
 	uint32_t n, cap;
 };
 
-/* The buckets of a lane, at any level from 0 to 62, of which some span touches [from, to). Exact for every
+/* The buckets of a lane, at any level from 0 to 61, of which some span touches [from, to). Exact for every
  * trace; where no level at or below 'level' is stored, the spans themselves are read. */
 bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, int64_t from,
 		       int64_t to, struct hwy_buckets *out, struct hwy_err *err);

@@ -120,7 +120,8 @@ done
 cp "$hwy" "$work/long"
 printf 'tail' >>"$work/long"
 refuse_convert "a report with something behind it" "$work/long"
-# A bit that no command reads (in what only a drawing needs) may go unnoticed, but never changes an answer.
+# convert reads every block. The few bits that mean nothing (the minor version, spare bits of zstd) may go
+# unnoticed, and then the same report comes out.
 unnoticed=0
 for i in $(seq 0 120); do
 	at=$(((size - 1) * i / 120))
@@ -134,7 +135,7 @@ for i in $(seq 0 120); do
 		expect_refusal "bit $((i % 8)) of byte $at flipped" "$work/flipped"
 	fi
 done
-[ $unnoticed -le 12 ] || fail "$unnoticed of 121 flipped bits went unnoticed"
+[ $unnoticed -le 3 ] || fail "$unnoticed of 121 flipped bits went unnoticed"
 [ -z "$(ls -A "$work/out.d")" ] || fail "left behind: $(ls -A "$work/out.d")"
 
 # --- output that cannot be
@@ -150,8 +151,16 @@ run convert -f "$work/out.d/a.hwy"
 expect_refusal "a report onto itself" "input"
 run convert -f "$sqlite" -o "$sqlite"
 expect_refusal "a source onto itself" "input"
+for command in stats breakdown; do
+	run $command -f "$sqlite" -o "$work/out.d/../$name.sqlite"
+	expect_refusal "$command onto its source" "input"
+done
 run convert "$sqlite" -o -
 expect_refusal "a report to standard output" "standard output"
+run convert "$sqlite" -o /dev/null
+expect_refusal "a device as output" "not a regular file"
+run convert "$sqlite" -o ""
+expect_refusal "a report without a name" "empty name"
 run convert "$sqlite" -o "$work/out.d"
 expect_refusal "a directory as output" "directory"
 [ "$(ls -A "$work/out.d")" = a.hwy ] || fail "left behind: $(ls -A "$work/out.d")"

@@ -30,11 +30,15 @@ cmp -s "$work/out" "$work/hand.out" || fail "a report gives what its source gave
 run breakdown "$hand"
 expect_status 0 "text"
 for part in '2 GPUs' '4 ops on 3 streams' 'window 61.00 µs: first to last device op' '█' '░' 'the union over' \
-	'GPU 0 stream 20' 'hidden under compute  10.12 µs' '2 of 4 ops have no recorded launch'; do
+	'GPU 0 stream 20' 'hidden under compute  10.13 µs' '2 of 4 ops have no recorded launch'; do
 	grep -qF -- "$part" "$work/out" || fail "the text lacks '$part': $(cat "$work/out")"
 done
 grep -q $'\033' "$work/out" && fail "colours where there is no terminal"
 grep -qE ' +$' "$work/out" && fail "spaces at the end of a line"
+
+printf '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 0, "args": {"device": 0, "stream": 7}}]}' >"$work/moment.json"
+run breakdown "$work/moment.json"
+grep -qF '1 op on 1 stream' "$work/out" || fail "work that takes no time is work: $(cat "$work/out")"
 
 # ---- options ----
 

@@ -55,10 +55,22 @@ run info --format
 expect_line "$work/err" "headway info: option '--format' needs a value (FORMAT)" "a missing value"
 run info --format=xml x
 expect_status 2 "an unknown format"
+grep -qF "option '--format': 'xml' is none of text, json" "$work/err" || fail "formats are listed: $(cat "$work/err")"
+for wrong in "stats --format xml" "stats --time-unit h" "stats --rows -1" "stats --rows x" "stats -r ," \
+	"stats --from 2 --to 1" "stats --from soon" "breakdown --from 2 --to 1" "breakdown --from soon" \
+	"breakdown --late -1" "breakdown --kernel-wait -1us" "breakdown --device -1" "breakdown --format csv"; do
+	# shellcheck disable=SC2086
+	run $wrong x
+	expect_status 2 "$wrong"
+	grep -q -- "----" "$work/err" && fail "$wrong: $(cat "$work/err")"
+	[ "$(wc -l <"$work/err")" = 2 ] || fail "$wrong: the reason and where the help is: $(cat "$work/err")"
+done
 run info --all=yes x
 expect_status 2 "a switch with a value"
 run info one two
 expect_status 2 "two files"
+run info -
+expect_refusal "standard input" "standard input"
 run info -- --format
 expect_refusal "a file named like an option" "--format: "
 

@@ -319,6 +319,19 @@ static void unusable_times_are_counted_not_believed(void **state)
 	hwy_trace_free(trace);
 }
 
+static void the_longest_and_the_farthest_span_fit(void **state)
+{
+	struct hwy_trace *trace =
+		opened(STRINGS CALLS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+				     "(1 - (1 << 61), (1 << 61) - 1, 0, 0, 1, 1, 0, NULL),"
+				     "(1 - (1 << 62), (1 << 62) - 1, 0, 0, 2, 1, 0, NULL);");
+	const struct hwy_strip *calls = strip_of(trace, HWY_API, 0);
+	assert_int_equal(calls->rows, 1);
+	assert_true(hwy_get(calls, HWY_START, 0) == 1 - HWY_TIME_LIMIT);
+	assert_true(hwy_end(calls, 0) == HWY_TIME_LIMIT - 1);
+	hwy_trace_free(trace);
+}
+
 static void only_who_occurs_is_named_and_the_environment_is_never_read(void **state)
 {
 	struct hwy_trace *trace = opened(
@@ -358,19 +371,22 @@ static void call_chains_come_in_any_order_and_number_0_is_one(void **state)
 	struct hwy_trace *trace = opened(
 		STRINGS CALLS
 		"CREATE TABLE CUDA_CALLCHAINS(id, symbol, module, unresolved, originalIP, stackDepth);"
-		"INSERT INTO StringIds VALUES(1, 'leaf'), (2, 'middle'), (3, 'root'), (4, 'lib.so');"
+		"INSERT INTO StringIds VALUES(1, '0x1f'), (2, 'middle'), (3, 'root'), (4, 'lib.so');"
 		"INSERT INTO CUDA_CALLCHAINS VALUES(0, 3, 4, NULL, 30, 2), (5, 3, 4, NULL, 30, 0),"
-		" (0, 1, 4, 1, 10, 0), (0, 2, 4, NULL, 20, 1);"
+		" (0, 1, 4, 1, 31, 0), (0, 2, 4, NULL, 20, 1);"
 		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1, 2, 67, " TID(
 			10, 11) ", 1, 1, 0, 0),"
 				" (3, 4, 67, " TID(10, 11) ", 2, 1, 0, NULL), (5, 6, 67, " TID(
 					10, 11) ", 3, 1, 0, 77);");
 	const struct hwy_strip *calls = strip_of(trace, HWY_API, 0);
-	const char *expected[] = {"leaf", "middle", "root"};
+	/* A name that says nothing but the address is not kept. */
+	const char *expected[] = {"", "middle", "root"};
+	const int64_t addresses[] = {0x1f, 20, 30};
 	int64_t at = hwy_get(calls, HWY_STACK, 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct hwy_frame *frame = &trace->frames[trace->stacks[at - 1].frame];
 		assert_string_equal(hwy_str(trace, frame->function), expected[i]);
+		assert_int_equal(frame->address, addresses[i]);
 		assert_int_equal(frame->flags, i == 0 ? HWY_FRAME_UNRESOLVED : 0);
 		at = trace->stacks[at - 1].parent;
 	}
@@ -491,6 +507,7 @@ int main(void)
 		cmocka_unit_test(a_range_keeps_its_category_colour_payload_and_other_thread),
 		cmocka_unit_test(an_open_range_reaches_to_the_last_event_of_its_lane),
 		cmocka_unit_test(unusable_times_are_counted_not_believed),
+		cmocka_unit_test(the_longest_and_the_farthest_span_fit),
 		cmocka_unit_test(only_who_occurs_is_named_and_the_environment_is_never_read),
 		cmocka_unit_test(call_chains_come_in_any_order_and_number_0_is_one),
 		cmocka_unit_test(switches_become_stretches_of_running_and_waiting),

@@ -19,11 +19,23 @@ static void what_is_no_export_is_refused_with_the_reason(void **state)
 	assert_non_null(strstr(err.text, "no table StringIds")
 				? err.text
 				: strstr(err.text, "without a table StringIds"));
-	assert_null(open_sql(
-		STRINGS "CREATE TABLE OSRT_API(start, nameId); INSERT INTO OSRT_API VALUES(1, 2)"));
-	assert_non_null(strstr(err.text, "OSRT_API has no column 'end'"));
+	assert_null(open_sql(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, deviceId)"));
+	assert_non_null(strstr(err.text, "CUPTI_ACTIVITY_KIND_KERNEL has no column 'end'"));
 	assert_non_null(strstr(err.text, path));
 	assert_null(strchr(err.text, '\n'));
+}
+
+static void a_table_without_a_column_it_cannot_do_without_is_left_out_with_a_note(void **state)
+{
+	struct hwy_trace *trace = opened(
+		STRINGS "CREATE TABLE OSRT_API(start, nameId); INSERT INTO OSRT_API VALUES(1, 2);"
+			"CREATE TABLE PROCESSES(pid, name); INSERT INTO PROCESSES VALUES(1, 'a')");
+	assert_int_equal(trace->n_spans, 0);
+	assert_int_equal(trace->n_diagnostics, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_non_null(
+			strstr(hwy_str(trace, trace->diagnostics[i].text), "has no column"));
+	hwy_trace_free(trace);
 }
 
 /* Every byte of a small export, changed: it opens or it is refused, with a line. */
@@ -154,6 +166,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_in_place_of_tables_are_not_run),
 		cmocka_unit_test(what_is_no_export_is_refused_with_the_reason),
+		cmocka_unit_test(
+			a_table_without_a_column_it_cannot_do_without_is_left_out_with_a_note),
 		cmocka_unit_test(a_damaged_export_is_refused_or_read_but_never_fatal),
 		cmocka_unit_test(what_cannot_be_a_recording_is_named),
 		cmocka_unit_test(an_export_is_known_by_its_content_whatever_its_name),

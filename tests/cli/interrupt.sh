@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# A command that is interrupted leaves nothing behind, and dies of the signal as it would have.
+# shellcheck source=common.bash
+source "$(dirname "$0")/common.bash"
+
+mkdir "$work/out.d" "$work/tmp" "$work/begun"
+
+# interrupt SIGNAL FOLDER ARGS…: runs headway and signals it as soon as there is something in FOLDER.
+interrupt() {
+	local signal=$1 folder=$2
+	shift 2
+	TMPDIR=$work/tmp "$HEADWAY" "$@" >"$work/out" 2>"$work/err" </dev/null &
+	local pid=$!
+	while [ -z "$(ls -A "$folder")" ] && kill -0 $pid 2>/dev/null; do :; done
+	kill -s "$signal" $pid 2>/dev/null
+	wait $pid
+	status=$?
+}
+
+# An export that never ends: the temporary export is removed, and its folder.
+cat >"$work/nsys" <<'EOF'
+#!/bin/sh
+while [ $# -gt 1 ]; do [ "$1" = -o ] && touch "$2"; shift; done
+echo $$ >"${0%/*}/begun/pid"
+exec sleep 60
+EOF
+chmod +x "$work/nsys"
+printf 'NVIDIA Tegra Profiler Report 2025@3@2@1\n' >"$work/run.nsys-rep"
+for signal in INT TERM HUP; do
+	rm -f "$work/begun/pid"
+	expected=$((128 + $(kill -l $signal)))
+	set -m # without it, background jobs begin with SIGINT ignored, and headway keeps it so
+	NSYS=$work/nsys interrupt $signal "$work/begun" info "$work/run.nsys-rep"
+	set +m
+	[ $status = $expected ] || fail "SIG$signal while exporting: status $status, not $expected"
+	[ -z "$(ls -A "$work/tmp")" ] || fail "SIG$signal while exporting left: $(ls -AR "$work/tmp")"
+	kill "$(cat "$work/begun/pid")" 2>/dev/null
+done
+
+# A report half written: what is there under its name is whole, and nothing else is there.
+{
+	printf '{"traceEvents": [\n'
+	awk 'BEGIN {for (i = 1; i < 60000; i++) printf "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k%d\", \"pid\": 0, \"tid\": 7, \"ts\": %d, \"dur\": %d, \"args\": {\"stream\": %d, \"correlation\": %d}},\n", i % 5000, i * 10 + i % 7, i % 9, i % 50, i}'
+	printf '{}]}\n'
+} >"$work/trace.json"
+for _ in 1 2 3 4; do
+	interrupt TERM "$work/out.d" convert "$work/trace.json" -o "$work/out.d/a.hwy"
+	if [ -e "$work/out.d/a.hwy" ]; then
+		run info "$work/out.d/a.hwy"
+		expect_status 0 "a report that was finished before the signal"
+		rm "$work/out.d/a.hwy"
+	elif [ $status != 143 ]; then
+		fail "convert after SIGTERM: status $status"
+	fi
+	if [ -n "$(ls -A "$work/out.d")" ]; then
+		fail "convert after SIGTERM left: $(ls -A "$work/out.d")"
+		rm -rf "$work/out.d"
+		mkdir "$work/out.d"
+	fi
+done
+finish
