@@ -268,7 +268,7 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 	snprintf(line, LINE, "%-7s  %-*.*s  %u thread%s", process->pid == HWY_NONE ? "?" : part,
 		 width, width, short_name(info->trace, i), info->threads[i],
 		 info->threads[i] == 1 ? "" : "s");
-	if (process->start != HWY_NONE && process->end != HWY_NONE)
+	if (process->start != HWY_NONE && process->end > process->start)
 		add(line, ", lived ", units_time(process->end - process->start).at);
 	if (process->rank == HWY_NONE)
 		return;

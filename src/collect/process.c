@@ -3,7 +3,7 @@
  * The constructor runs in every process that the library is preloaded into, before the program's own code.
  * Without a run directory in the environment, or with one that is not ours, nothing happens at all.
  * A child after fork registers anew (the atfork handler; or, where none was called, its first record).
- * Whatever ends a process without its exit handlers loses nothing but REC_EXIT.
+ * Whatever ends a process without its exit handlers and without _exit loses nothing but REC_EXIT.
  */
 #include "collect/process.h"
 
@@ -174,6 +174,15 @@ void process_after_fork(void)
 	errno = saved;
 }
 
+void process_put_exit(void)
+{
+	struct rec_time *record = collect_reserve(REC_EXIT, 1);
+	if (!record)
+		return;
+	record->time = collect_now();
+	collect_publish();
+}
+
 static void process_exit(void)
 {
 	static _Atomic uint32_t
@@ -191,11 +200,7 @@ static void process_exit(void)
 	    1) /* a lock of the loader may have been held when this child was forked */
 		modules_scan();
 	put_clock();
-	struct rec_time *record = collect_reserve(REC_EXIT, 1);
-	if (record) {
-		record->time = collect_now();
-		collect_publish();
-	}
+	process_put_exit();
 	errno = saved;
 }
 

@@ -32,6 +32,9 @@ void process_after_fork(void);
  * variables that the program set for itself. For moments when the program is well under way. */
 void process_look_again(uint32_t python);
 
+/* Writes REC_EXIT. */
+void process_put_exit(void);
+
 /* Brings the list of shared objects in the spools up to date (modules.c). */
 void modules_scan(void);
 bool modules_hold_code(uintptr_t address); /* as of the last scan */

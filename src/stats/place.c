@@ -72,6 +72,11 @@ static bool is_own_frame(const struct hwy_trace *trace, const struct hwy_frame *
 	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
 		if (strncmp(module, others[i], strlen(others[i])) == 0)
 			return false;
+	/* A runtime that is linked into the program stands in the program's own file. */
+	const char *function = hwy_str(trace, frame->function);
+	if (strncmp(function, "cuda", 4) == 0 || strncmp(function, "__cuda", 6) == 0 ||
+	    hwy_role_of_name(function) != HWY_ROLE_OTHER)
+		return false;
 	return !(frame->flags & (HWY_FRAME_KERNEL | HWY_FRAME_UNRESOLVED));
 }
 

@@ -23,6 +23,7 @@ PYTHON = os.environ.get("PYTHON", "python3")
 
 LAUNCH = re.compile(r"^cu(da)?Launch(?!HostFunc)")
 GRAPH_LAUNCH = re.compile(r"^cu(da)?GraphLaunch")
+CONTEXT_WAIT = re.compile(r"^(cudaDeviceSynchronize|cuCtxSynchronize)")
 STEP_TIME = re.compile(r"^\w+ [\w ]+: ([\d.]+) ms/step", re.M)
 
 
