@@ -199,8 +199,10 @@ static bool file_advance(struct spool *spool, struct spool_file *file, unsigned 
 
 static void list_take(void)
 {
+	/* Not a yield: the holder may have a lower priority. */
+	struct timespec pause = {.tv_nsec = 50 * 1000};
 	while (atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire))
-		syscall(SYS_sched_yield);
+		syscall(SYS_nanosleep, &pause, NULL);
 }
 
 static void list_give(void)
@@ -281,9 +283,10 @@ static struct spool_file *file_for(struct spool *spool, enum rec_type type)
 
 static void spool_close(struct spool *spool)
 {
-	list_remove(spool);
-	atomic_signal_fence(memory_order_seq_cst);
+	/* First: a signal handler that calls exit() would wait for the list that its own thread holds. */
 	mine = &closed;
+	atomic_signal_fence(memory_order_seq_cst);
+	list_remove(spool);
 	file_swap(&spool->events, NULL, 0, 0);
 	file_swap(&spool->definitions, NULL, 0, 0);
 	stack_forget(spool);
