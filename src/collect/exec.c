@@ -155,7 +155,7 @@ static char *const *hand_on(void *room, char *const *given, bool takes)
 /* The process's last word in this image; taken back if the exec fails. */
 static struct rec_time *say_goodbye(void)
 {
-	if (!collect_control || process_is_borrowed())
+	if (!collect_control || process_is_mute())
 		return NULL;
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (!record)

@@ -12,7 +12,7 @@
 
 static _Noreturn void leave(int status)
 {
-	if (collect_control && !process_is_borrowed())
+	if (collect_control && !process_is_mute())
 		process_put_exit();
 	for (;;)
 		syscall(SYS_exit_group, status);

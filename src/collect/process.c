@@ -147,6 +147,11 @@ bool process_is_borrowed(void)
 	return alive && *alive && sys_pid() != process.pid;
 }
 
+bool process_is_mute(void)
+{
+	return process.sealed || process_is_borrowed();
+}
+
 static void become(void)
 {
 	process.pid = sys_pid();
@@ -158,7 +163,7 @@ static void become(void)
 
 void process_after_fork(void)
 {
-	if (!collect_control || sys_pid() == process.pid || process_is_borrowed())
+	if (!collect_control || process_is_mute() || sys_pid() == process.pid)
 		return;
 	int saved = errno;
 	become();
@@ -187,7 +192,7 @@ static void process_exit(void)
 {
 	static _Atomic uint32_t
 		ended; /* the generation that did: a child after fork ends for itself */
-	if (!collect_control || process_is_borrowed() ||
+	if (!collect_control || process_is_mute() ||
 	    atomic_exchange(&ended, process.generation) == process.generation)
 		return;
 	int saved = errno;

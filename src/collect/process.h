@@ -7,6 +7,7 @@
 
 struct process {
 	bool joined; /* the program's own code may be running */
+	bool sealed; /* the program restricts its system calls: none of ours any more (sandbox.c) */
 	uint32_t pid;
 	uint32_t
 		generation; /* 1, and one more after each fork: ids defined in an older one are not ours */
@@ -24,6 +25,9 @@ bool process_join(const char *run);
 /* True in a child that still shares its parent's memory (vfork, posix_spawn): it has no place to record
  * to, and must change nothing. */
 bool process_is_borrowed(void);
+
+/* True where nothing may be done that takes a system call: there, and in a sealed process. */
+bool process_is_mute(void);
 
 /* Makes the calling process a new one of the run if it came from a fork since. */
 void process_after_fork(void);

@@ -180,7 +180,7 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 /* Makes room for so many slots. After a refusal it is tried again now and then: disks get room back. */
 static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
 {
-	if (slots > CHUNK_SLOTS - 2)
+	if (slots > CHUNK_SLOTS - 2 || process.sealed)
 		return false;
 	int64_t now = collect_now();
 	if (file->refused && now - file->refused < retry_after)
@@ -300,7 +300,8 @@ static void thread_ends(void *value)
 {
 	int saved = errno;
 	struct spool *spool = value;
-	if (spool->tid == 0) /* wiped: a child forked by a destructor, which did not record */
+	/* Wiped: a child forked by a destructor, which did not record. */
+	if (spool->tid == 0 || process.sealed)
 		return;
 	if (spool->farewells++ == 0)
 		thread_name(spool, spool->comm);
@@ -331,7 +332,7 @@ static struct spool *spool_make(void)
 {
 	struct spool *spool = mine;
 	if (spool == &closed || spool == &making || !collect_control || !key_made ||
-	    process_is_borrowed())
+	    process_is_mute())
 		return NULL;
 	/* In a child whose fork told nobody, this is where it is found out. */
 	process_after_fork();
@@ -415,7 +416,7 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 		return NULL;
 	struct spool *spool = spool_own();
 	if (!spool || spool->reserved || slots == 0) {
-		if (!process_is_borrowed())
+		if (process.sealed || !process_is_borrowed())
 			count_drop(spool ? spool->into : NULL);
 		return NULL;
 	}

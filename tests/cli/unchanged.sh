@@ -169,6 +169,34 @@ int main(void)
 	return 7;
 }
 C
+build sandbox <<'C' && for how in exit _exit; do same "a sandbox: $how" ./sandbox $how; done
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+int main(int n, char **words)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOW(SYS_exit), ALLOW(SYS_fstat), ALLOW(SYS_newfstatat),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+	puts("before");
+	fflush(stdout);
+	if (prctl(PR_SET_SECCOMP, 77, NULL) == 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 1;
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) return 2;
+	puts("after");
+	if (!strcmp(words[1], "_exit")) { fflush(stdout); _exit(6); }
+	exit(5);
+}
+C
 build static -static <<<'int puts(const char *); int main(void) { puts("static"); return 8; }' && same "a static program" ./static
 sanitized='#include <stdlib.h>
 int puts(const char *);
