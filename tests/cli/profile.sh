@@ -258,4 +258,9 @@ expect "$(field back.hwy 'len(i["processes"])')" 2 "recover: sh and sleep"
 [ -z "$(ls -A tmp)" ] || fail "recover left $(ls -A tmp)"
 run recover tmp
 expect_refusal "a folder that is no run" "not a run directory"
+mkdir pipes
+mkfifo pipes/control pipes/1.1.0.spool
+timeout 20 "$HEADWAY" recover pipes >out 2>err
+status=$?
+expect_refusal "pipes that nobody writes to" "not a run directory"
 finish
