@@ -160,7 +160,7 @@ static struct rec_time *say_goodbye(void)
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (!record)
 		return NULL;
-	record->head.flags = 1;
+	record->head.flags = REC_EXIT_EXEC;
 	record->time = collect_now();
 	collect_publish();
 	return record;

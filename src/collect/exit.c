@@ -13,7 +13,7 @@
 static _Noreturn void leave(int status)
 {
 	if (collect_control && !process_is_mute())
-		process_put_exit();
+		process_put_exit(REC_EXIT_BARE);
 	for (;;)
 		syscall(SYS_exit_group, status);
 }

@@ -179,11 +179,12 @@ void process_after_fork(void)
 	errno = saved;
 }
 
-void process_put_exit(void)
+void process_put_exit(uint8_t flags)
 {
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (!record)
 		return;
+	record->head.flags = flags;
 	record->time = collect_now();
 	collect_publish();
 }
@@ -205,7 +206,7 @@ static void process_exit(void)
 	    1) /* a lock of the loader may have been held when this child was forked */
 		modules_scan();
 	put_clock();
-	process_put_exit();
+	process_put_exit(0);
 	errno = saved;
 }
 

@@ -36,8 +36,8 @@ void process_after_fork(void);
  * variables that the program set for itself. For moments when the program is well under way. */
 void process_look_again(uint32_t python);
 
-/* Writes REC_EXIT. */
-void process_put_exit(void);
+/* Writes REC_EXIT with these flags. */
+void process_put_exit(uint8_t flags);
 
 /* Brings the list of shared objects in the spools up to date (modules.c). */
 void modules_scan(void);
