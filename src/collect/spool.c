@@ -66,18 +66,23 @@ static bool file_may_grow_to(uint64_t size)
 static int file_open(struct spool *spool, struct spool_file *file)
 {
 	static const uint32_t names_tried = 1000;
-	char path[sizeof process.run + 64];
+	/* Not by a path of 4 KiB: the caller may be a signal handler on a stack hardly larger. */
+	int folder = sys_open(process.run, O_PATH | O_DIRECTORY), fd = -1;
+	if (folder < 0)
+		return -1;
 	uint32_t last = file->number + (file->created ? 1 : names_tried);
 	for (; file->number < last; file->number++) {
-		snprintf(path, sizeof path, "%s/%u.%u.%u.spool", process.run, process.pid,
-			 spool->tid, file->number);
-		int fd = sys_open(path, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
+		char name[64];
+		snprintf(name, sizeof name, "%u.%u.%u.spool", process.pid, spool->tid,
+			 file->number);
+		fd = sys_open_in(folder, name, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
 		if (fd >= 0)
 			file->created = true;
 		if (fd >= 0 || errno != EEXIST)
-			return fd;
+			break;
 	}
-	return -1;
+	sys_close(folder);
+	return fd;
 }
 
 /* Allocates and maps a piece of the file; NULL when there is no room for it. */

@@ -91,7 +91,7 @@ build() {
 	return 1
 }
 
-build ends <<'C' && for how in vfork clone handler thread own; do same "_exit: $how" ./ends $how; done
+build ends <<'C' && for how in vfork clone handler thread narrow own; do same "_exit: $how" ./ends $how; done
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -99,10 +99,24 @@ build ends <<'C' && for how in vfork clone handler thread own; do same "_exit: $
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static int at_once(void *status) { _exit((int)(long)status); }
 static void on_signal(int number) { _exit(21); }
+/* A crash handler on a small stack of its own, in a thread that has recorded nothing. */
+static void *of_narrow(void *unused)
+{
+	/* The page below it must not be touched. */
+	char *pages = mmap(NULL, 4096 + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(pages + 4096, 8192, PROT_READ | PROT_WRITE);
+	stack_t narrow = {.ss_sp = pages + 4096, .ss_size = 8192};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	sigaltstack(&narrow, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	*(volatile int *)NULL = 1;
+	return NULL;
+}
 static void *of_thread(void *ends) { if (ends) _exit(11); for (;;) usleep(10); }
 int main(int n, char **words)
 {
@@ -131,6 +145,9 @@ int main(int n, char **words)
 		for (int i = 0; i < 20; i++) pthread_create(&thread, NULL, of_thread, NULL);
 		pthread_create(&thread, NULL, of_thread, &thread);
 		pthread_exit(NULL);
+	} else if (!strcmp(words[1], "narrow")) {
+		pthread_create(&thread, NULL, of_narrow, NULL);
+		pthread_join(thread, NULL);
 	}
 	printf("%d\n", WEXITSTATUS(status));
 	fflush(stdout);
