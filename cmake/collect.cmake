@@ -3,7 +3,8 @@
 # It is somebody else's process: libc only, nothing of ours visible but the entry points that the loader,
 # the CUDA driver and NVTX look for, and never unloaded (its exit handlers and thread keys stay behind).
 
-file(GLOB collect_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/*.c)
+file(GLOB collect_sources CONFIGURE_DEPENDS
+	${PROJECT_SOURCE_DIR}/src/collect/*.c ${PROJECT_SOURCE_DIR}/src/record/*.c)
 set(collect_exports ${PROJECT_SOURCE_DIR}/cmake/libheadway-collect.map)
 
 add_library(headway_collect MODULE ${collect_sources})

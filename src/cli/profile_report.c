@@ -63,8 +63,8 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		    cli_utf8() ? "\u00b7" : "-", lost ? "info" : "stats", path);
 	if (trace->n_processes == 0)
 		profile_say(
-			"no process registered: a statically linked or set-uid program cannot be "
-			"recorded");
+			"no process registered: a program that is statically linked, set-uid, of "
+			"another C library or built with AddressSanitizer cannot be recorded");
 }
 
 /* 'path' NULL: the next free name, also when somebody else takes it just now. */

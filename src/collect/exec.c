@@ -1,13 +1,12 @@
 /* exec.c - programs that this one becomes or starts are part of the run too.
  *
  * Stands in for the exec and posix_spawn families: the environment that is handed on has the collector in
- * it, also when the program passes one of its own. What cannot be preloaded into (another C library,
- * another architecture) gets an environment without it, since its loader would complain or give up.
+ * it, also when the program passes one of its own. What cannot be preloaded into (see record/preload.h) gets
+ * an environment without it.
  * Everything is on the stack and nothing is remembered: these functions run in vfork children too.
  */
 #include <alloca.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -19,6 +18,7 @@
 #include "collect/process.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
+#include "record/preload.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -60,77 +60,6 @@ void exec_init(void)
 		if (value && strlen(kept_names[i]) + strlen(value) + 2 <= MOST_PATH)
 			stpcpy(stpcpy(stpcpy(kept[i], kept_names[i]), "="), value);
 	}
-}
-
-/* ---- can the collector go into it? -------------------------------------------------------------- */
-
-static bool elf_takes_us(int fd, const Elf64_Ehdr *header)
-{
-	Elf64_Ehdr own;
-	memcpy(&own, header, sizeof own);
-#ifdef __x86_64__
-	if (own.e_machine != EM_X86_64)
-		return false;
-#elif defined(__aarch64__)
-	if (own.e_machine != EM_AARCH64)
-		return false;
-#endif
-	if (own.e_ident[EI_CLASS] != ELFCLASS64)
-		return false;
-	for (unsigned i = 0; i < own.e_phnum && i < 64; i++) {
-		Elf64_Phdr part;
-		long at = (long)(own.e_phoff + (uint64_t)i * sizeof part);
-		if (syscall(SYS_pread64, fd, &part, sizeof part, at) != (long)sizeof part)
-			return true;
-		if (part.p_type != PT_INTERP)
-			continue;
-		char loader[256] = {0};
-		syscall(SYS_pread64, fd, loader, sizeof loader - 1, (long)part.p_offset);
-		return strstr(loader, "/ld-linux") != NULL;
-	}
-	return true; /* static: preloading does nothing, and its children may want it */
-}
-
-/* When in doubt, yes: that is what the environment would do by itself. */
-static bool file_takes_us(const char *path, int scripts_deep)
-{
-	char head[256] = {0};
-	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
-	if (fd < 0)
-		return true;
-	bool takes = true;
-	long size = sys_read(fd, head, sizeof head - 1);
-	if (size >= (long)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
-		takes = elf_takes_us(fd, (const void *)head);
-	sys_close(fd);
-	if (size > 2 && head[0] == '#' && head[1] == '!' && scripts_deep > 0) {
-		char *interpreter = head + 2 + strspn(head + 2, " \t");
-		interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
-		takes = file_takes_us(interpreter, scripts_deep - 1);
-	}
-	return takes;
-}
-
-/* As execvp would find it. */
-static bool command_takes_us(const char *name)
-{
-	const char *path = getenv("PATH");
-	if (strchr(name, '/') || !path)
-		return file_takes_us(name, 2);
-	size_t length = strlen(name);
-	for (const char *end; *path; path = *end ? end + 1 : end) {
-		char full[MOST_PATH];
-		end = strchrnul(path, ':');
-		size_t folder = (size_t)(end - path);
-		if (folder == 0 || folder + length + 2 > sizeof full)
-			continue;
-		memcpy(full, path, folder);
-		full[folder] = '/';
-		memcpy(full + folder + 1, name, length + 1);
-		if (syscall(SYS_faccessat, AT_FDCWD, full, X_OK) == 0)
-			return file_takes_us(full, 2);
-	}
-	return true;
 }
 
 /* ---- the environment to hand on ----------------------------------------------------------------- */
@@ -226,12 +155,12 @@ static char *const *hand_on(void *room, char *const *given, bool takes)
 /* The process's last word in this image; taken back if the exec fails. */
 static struct rec_time *say_goodbye(void)
 {
-	if (!collect_control || process_is_borrowed())
+	if (!collect_control || process_is_mute())
 		return NULL;
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (!record)
 		return NULL;
-	record->head.flags = 1;
+	record->head.flags = REC_EXIT_EXEC;
 	record->time = collect_now();
 	collect_publish();
 	return record;
@@ -249,7 +178,7 @@ static int exec_path(const char *path, char *const *arguments, char *const *give
 {
 	int saved = errno;
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || !path || file_takes_us(path, 2));
+	char *const *variables = hand_on(room, given, !room || !path || preload_fits_file(path));
 	struct rec_time *goodbye = say_goodbye();
 	errno = saved;
 	int result = real_execve ? real_execve(path, arguments, variables)
@@ -266,7 +195,7 @@ static int exec_command(const char *name, char *const *arguments, char *const *g
 		return -1;
 	}
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || !name || command_takes_us(name));
+	char *const *variables = hand_on(room, given, !room || !name || preload_fits_command(name));
 	struct rec_time *goodbye = say_goodbye();
 	errno = saved;
 	int result = real_execvpe(name, arguments, variables);
@@ -361,7 +290,7 @@ EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
 		return ENOSYS;
 	int saved = errno;
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || file_takes_us(path, 2));
+	char *const *variables = hand_on(room, given, !room || preload_fits_file(path));
 	errno = saved;
 	return real_posix_spawn(pid, path, actions, attributes, arguments, variables);
 }
@@ -375,7 +304,7 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict name,
 		return ENOSYS;
 	int saved = errno;
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || command_takes_us(name));
+	char *const *variables = hand_on(room, given, !room || preload_fits_command(name));
 	errno = saved;
 	return real_posix_spawnp(pid, name, actions, attributes, arguments, variables);
 }

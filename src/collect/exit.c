@@ -12,8 +12,8 @@
 
 static _Noreturn void leave(int status)
 {
-	if (collect_control && !process_is_borrowed())
-		process_put_exit();
+	if (collect_control && !process_is_mute())
+		process_put_exit(REC_EXIT_BARE);
 	for (;;)
 		syscall(SYS_exit_group, status);
 }

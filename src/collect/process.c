@@ -147,6 +147,11 @@ bool process_is_borrowed(void)
 	return alive && *alive && sys_pid() != process.pid;
 }
 
+bool process_is_mute(void)
+{
+	return process.sealed || process_is_borrowed();
+}
+
 static void become(void)
 {
 	process.pid = sys_pid();
@@ -158,7 +163,7 @@ static void become(void)
 
 void process_after_fork(void)
 {
-	if (!collect_control || sys_pid() == process.pid || process_is_borrowed())
+	if (!collect_control || process_is_mute() || sys_pid() == process.pid)
 		return;
 	int saved = errno;
 	become();
@@ -174,11 +179,12 @@ void process_after_fork(void)
 	errno = saved;
 }
 
-void process_put_exit(void)
+void process_put_exit(uint8_t flags)
 {
 	struct rec_time *record = collect_reserve(REC_EXIT, 1);
 	if (!record)
 		return;
+	record->head.flags = flags;
 	record->time = collect_now();
 	collect_publish();
 }
@@ -187,7 +193,7 @@ static void process_exit(void)
 {
 	static _Atomic uint32_t
 		ended; /* the generation that did: a child after fork ends for itself */
-	if (!collect_control || process_is_borrowed() ||
+	if (!collect_control || process_is_mute() ||
 	    atomic_exchange(&ended, process.generation) == process.generation)
 		return;
 	int saved = errno;
@@ -200,7 +206,7 @@ static void process_exit(void)
 	    1) /* a lock of the loader may have been held when this child was forked */
 		modules_scan();
 	put_clock();
-	process_put_exit();
+	process_put_exit(0);
 	errno = saved;
 }
 

@@ -7,6 +7,7 @@
 
 struct process {
 	bool joined; /* the program's own code may be running */
+	bool sealed; /* the program restricts its system calls: none of ours any more (sandbox.c) */
 	uint32_t pid;
 	uint32_t
 		generation; /* 1, and one more after each fork: ids defined in an older one are not ours */
@@ -25,6 +26,9 @@ bool process_join(const char *run);
  * to, and must change nothing. */
 bool process_is_borrowed(void);
 
+/* True where nothing may be done that takes a system call: there, and in a sealed process. */
+bool process_is_mute(void);
+
 /* Makes the calling process a new one of the run if it came from a fork since. */
 void process_after_fork(void);
 
@@ -32,8 +36,8 @@ void process_after_fork(void);
  * variables that the program set for itself. For moments when the program is well under way. */
 void process_look_again(uint32_t python);
 
-/* Writes REC_EXIT. */
-void process_put_exit(void);
+/* Writes REC_EXIT with these flags. */
+void process_put_exit(uint8_t flags);
 
 /* Brings the list of shared objects in the spools up to date (modules.c). */
 void modules_scan(void);

@@ -66,18 +66,23 @@ static bool file_may_grow_to(uint64_t size)
 static int file_open(struct spool *spool, struct spool_file *file)
 {
 	static const uint32_t names_tried = 1000;
-	char path[sizeof process.run + 64];
+	/* Not by a path of 4 KiB: the caller may be a signal handler on a stack hardly larger. */
+	int folder = sys_open(process.run, O_PATH | O_DIRECTORY), fd = -1;
+	if (folder < 0)
+		return -1;
 	uint32_t last = file->number + (file->created ? 1 : names_tried);
 	for (; file->number < last; file->number++) {
-		snprintf(path, sizeof path, "%s/%u.%u.%u.spool", process.run, process.pid,
-			 spool->tid, file->number);
-		int fd = sys_open(path, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
+		char name[64];
+		snprintf(name, sizeof name, "%u.%u.%u.spool", process.pid, spool->tid,
+			 file->number);
+		fd = sys_open_in(folder, name, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
 		if (fd >= 0)
 			file->created = true;
 		if (fd >= 0 || errno != EEXIST)
-			return fd;
+			break;
 	}
-	return -1;
+	sys_close(folder);
+	return fd;
 }
 
 /* Allocates and maps a piece of the file; NULL when there is no room for it. */
@@ -180,7 +185,7 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 /* Makes room for so many slots. After a refusal it is tried again now and then: disks get room back. */
 static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
 {
-	if (slots > CHUNK_SLOTS - 2)
+	if (slots > CHUNK_SLOTS - 2 || process.sealed)
 		return false;
 	int64_t now = collect_now();
 	if (file->refused && now - file->refused < retry_after)
@@ -199,8 +204,10 @@ static bool file_advance(struct spool *spool, struct spool_file *file, unsigned 
 
 static void list_take(void)
 {
+	/* Not a yield: the holder may have a lower priority. */
+	struct timespec pause = {.tv_nsec = 50 * 1000};
 	while (atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire))
-		syscall(SYS_sched_yield);
+		syscall(SYS_nanosleep, &pause, NULL);
 }
 
 static void list_give(void)
@@ -281,9 +288,10 @@ static struct spool_file *file_for(struct spool *spool, enum rec_type type)
 
 static void spool_close(struct spool *spool)
 {
-	list_remove(spool);
-	atomic_signal_fence(memory_order_seq_cst);
+	/* First: a signal handler that calls exit() would wait for the list that its own thread holds. */
 	mine = &closed;
+	atomic_signal_fence(memory_order_seq_cst);
+	list_remove(spool);
 	file_swap(&spool->events, NULL, 0, 0);
 	file_swap(&spool->definitions, NULL, 0, 0);
 	stack_forget(spool);
@@ -297,7 +305,8 @@ static void thread_ends(void *value)
 {
 	int saved = errno;
 	struct spool *spool = value;
-	if (spool->tid == 0) /* wiped: a child forked by a destructor, which did not record */
+	/* Wiped: a child forked by a destructor, which did not record. */
+	if (spool->tid == 0 || process.sealed)
 		return;
 	if (spool->farewells++ == 0)
 		thread_name(spool, spool->comm);
@@ -328,7 +337,7 @@ static struct spool *spool_make(void)
 {
 	struct spool *spool = mine;
 	if (spool == &closed || spool == &making || !collect_control || !key_made ||
-	    process_is_borrowed())
+	    process_is_mute())
 		return NULL;
 	/* In a child whose fork told nobody, this is where it is found out. */
 	process_after_fork();
@@ -412,7 +421,7 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 		return NULL;
 	struct spool *spool = spool_own();
 	if (!spool || spool->reserved || slots == 0) {
-		if (!process_is_borrowed())
+		if (process.sealed || !process_is_borrowed())
 			count_drop(spool ? spool->into : NULL);
 		return NULL;
 	}

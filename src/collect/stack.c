@@ -209,7 +209,7 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	int saved = errno;
 	struct spool *spool = spool_own();
-	if (spool) {
+	if (spool && !process.sealed) {
 		modules_scan();
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);

@@ -27,9 +27,14 @@
 #define SYS_UNMAP(...) syscall(SYS_munmap, __VA_ARGS__)
 #endif
 
+static inline int sys_open_in(int folder, const char *path, int flags)
+{
+	return SYS_OPEN(folder, path, flags | O_CLOEXEC, 0600);
+}
+
 static inline int sys_open(const char *path, int flags)
 {
-	return SYS_OPEN(AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+	return sys_open_in(AT_FDCWD, path, flags);
 }
 
 static inline void sys_close(int fd)

@@ -189,20 +189,22 @@ static void report_drops(struct ingest *in)
 			    hwy_text_id(in->b, "events without a time"), in->no_time, HWY_NONE);
 }
 
-/* An end that nobody announced is worth a word: what ran on the device just before it may be missing. */
+/* An end that nobody announced is worth a word: what ran on the device just before it may be missing. So is
+ * _exit, where there was a device. */
 static void report_ends(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		const struct ingest_process *process = &in->processes[p];
 		int status = process->status ? process->status->status : 0;
-		if (process->record == UINT32_MAX || process->exited)
+		bool complete = process->exited && (process->in_order || process->contexts.n == 0);
+		if (process->record == UINT32_MAX || complete)
 			continue;
 		if ((status & 0x7f) != 0)
 			ingest_say(
 				in, 2, process->record,
 				"process %u was ended by signal %d; its last records may be missing",
 				process->pid, status & 0x7f);
-		else if (process->status)
+		else if (process->status || process->exited)
 			ingest_say(
 				in, 1, process->record,
 				"process %u left without exit handlers; its last records may be missing",

@@ -222,7 +222,8 @@ static void define(struct ingest *in, struct ingest_process *process, const stru
 		if (end_of(in, record))
 			process->end = end_of(in, record);
 		process->exited = true;
-		process->execed = record->flags & 1;
+		process->execed = record->flags & REC_EXIT_EXEC;
+		process->in_order |= !(record->flags & REC_EXIT_BARE);
 		break;
 	case REC_THREAD: ingest_list_add(&process->threads, record); break;
 	case REC_MODULE: ingest_list_add(&process->modules, record); break;

@@ -38,6 +38,7 @@ struct ingest_process { /* one image: after exec there is another */
 	int64_t start, end;              /* HWY_NONE: not known */
 	int64_t last;                    /* the last time seen in its records */
 	bool exited, execed;
+	bool in_order;                  /* it exited through its exit handlers */
 	struct ingest_process *becomes; /* this one is only its beginning */
 	uint64_t events;
 

@@ -155,10 +155,10 @@ static int by_index(const void *left, const void *right)
 	return a->at->index < b->at->index ? -1 : a->at->index > b->at->index;
 }
 
-/* A file that cannot be read is as good as damaged. */
+/* A file that cannot be read is as good as damaged. Not blocking: a pipe of that name has no writer. */
 static void add_file(struct spools *spools, int directory, const char *name)
 {
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat about;
 	if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
 		spools->damaged++;
@@ -215,7 +215,7 @@ static void add_files(struct spools *spools, DIR *listing)
 static void read_control(struct spools *spools, int directory)
 {
 	struct rec_control *control = &spools->control;
-	int fd = openat(directory, "control", O_RDONLY | O_CLOEXEC);
+	int fd = openat(directory, "control", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	spools->has_control = read(fd, control, sizeof *control) == (ssize_t)sizeof *control &&

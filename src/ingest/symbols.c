@@ -84,7 +84,7 @@ static void read_tables(struct symbols *s)
 
 struct symbols *symbols_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat about;
 	void *at = MAP_FAILED;
 	if (fd < 0)

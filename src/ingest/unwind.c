@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -108,6 +109,13 @@ static struct module *module_at(struct unwinder *u, uint64_t address)
 	return NULL;
 }
 
+/* What the spool names may be anything by now; libdw would wait for a pipe's writer. */
+static bool is_file(const char *path)
+{
+	struct stat about;
+	return path[0] == '/' && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static void report_modules(struct unwinder *u)
 {
 	u->dwfl = u->dw->dwfl_begin(&u->dw->callbacks);
@@ -115,7 +123,7 @@ static void report_modules(struct unwinder *u)
 		return;
 	u->dw->dwfl_report_begin(u->dwfl);
 	for (uint32_t i = 0; i < u->n_modules; i++)
-		if (u->modules[i].path[0] == '/')
+		if (is_file(u->modules[i].path))
 			u->dw->dwfl_report_elf(u->dwfl, u->modules[i].path, u->modules[i].path, -1,
 					       u->modules[i].bias, true);
 	u->dw->dwfl_report_end(u->dwfl, NULL, NULL);

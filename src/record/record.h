@@ -45,6 +45,11 @@ struct rec_head {
 };
 static_assert(sizeof(struct rec_head) == 8, "a quarter slot");
 
+enum {
+	REC_EXIT_EXEC = 1, /* it became another program */
+	REC_EXIT_BARE = 2, /* without its exit handlers: CUPTI was not asked for what it still had */
+};
+
 enum rec_type {
 	REC_NONE,
 	/* definitions */
@@ -53,7 +58,7 @@ enum rec_type {
 	REC_CODE,     /* value: id; struct rec_code */
 	REC_PROCESS,  /* struct rec_process: among the first records of a process; again when more is known,
 		       * the last one stands */
-	REC_EXIT,     /* the process ended in good order (or exec'ed: flags 1); struct rec_time */
+	REC_EXIT,     /* the process ended; flags: REC_EXIT_…, none: in good order; struct rec_time */
 	REC_THREAD,   /* value: tid; struct rec_name: the thread's name; flags 1: given by the program through
 		       * NVTX (wins), 0: the kernel's; of several the last stands */
 	REC_MODULE,   /* struct rec_module: a mapped shared object */

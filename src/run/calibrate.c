@@ -17,6 +17,7 @@
 
 #include "run/run.h"
 
+#define SELF "/proc/self/exe"
 enum { OUTPUT = 16 * 1024 };
 static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000; /* ns, for all runs together */
 
@@ -44,7 +45,8 @@ static void set_environment(const struct calibration_key *key, const struct run 
 	       1); /* nothing is left behind in the user's cache of kernels */
 	if (key->cupti_path && *key->cupti_path)
 		setenv("HEADWAY_CUPTI", key->cupti_path, 1);
-	static const struct run_settings settings;
+	char self[] = SELF, *program[] = {self, NULL};
+	struct run_settings settings = {.program = program};
 	if (run)
 		environment_set(run, &settings);
 }
@@ -62,7 +64,7 @@ static _Noreturn void become_helper(const struct helper_run *helper, const struc
 	dup2(nowhere, STDERR_FILENO);
 	dup2(output, STDOUT_FILENO);
 	set_environment(key, run);
-	execv("/proc/self/exe", words);
+	execv(SELF, words);
 	_exit(127);
 }
 

@@ -38,11 +38,12 @@ bool calibration_read_line(struct calibration *into, const char *line)
 	return true;
 }
 
+/* Exactly: the report of the run that measured has the same values as those of the runs after it. */
 void calibration_write_lines(const struct calibration *calibration, FILE *out)
 {
 	for (uint32_t i = 0; i < calibration->n; i++) {
 		const struct calibration_value *value = &calibration->values[i];
-		fprintf(out, "%s %.1f %.1f %s\n", value->name, value->value, value->spread,
+		fprintf(out, "%s %.17g %.17g %s\n", value->name, value->value, value->spread,
 			value->unit);
 	}
 }

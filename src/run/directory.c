@@ -183,7 +183,7 @@ bool run_is_over(const char *directory)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/control", directory);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	if (fd >= 0)
 		close(fd);

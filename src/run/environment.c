@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "record/preload.h"
 #include "run/run.h"
 
-/* In front of what is there: ours must see the program's calls before others that stand in for them. */
+/* Behind what is there, as for the programs that this one starts (collect/exec.c): a sanitizer's runtime must
+ * be the first. */
 static void preload(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -14,7 +16,7 @@ static void preload(const char *library)
 		return;
 	}
 	char *both = hwy_alloc(strlen(library) + strlen(old) + 2);
-	stpcpy(stpcpy(stpcpy(both, library), ":"), old);
+	stpcpy(stpcpy(stpcpy(both, old), ":"), library);
 	setenv("LD_PRELOAD", both, 1);
 	free(both);
 }
@@ -35,7 +37,8 @@ void environment_set(const struct run *run, const struct run_settings *settings)
 	if (!run->directory)
 		return;
 	const struct rec_control *control = run->control;
-	preload(control->library);
+	if (preload_fits_command(settings->program[0]))
+		preload(control->library);
 	setenv("HEADWAY_RUN", run->directory, 1);
 	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
 		setenv("CUDA_INJECTION64_PATH", control->library, 1);

@@ -92,11 +92,11 @@ profile --cuda-graph-trace=node
 [ "$(files)" = 2 ] || fail "graph modes share a calibration"
 
 # An impatient user: the report is written all the same.
-rm -rf "$XDG_CACHE_HOME"
+rm -rf "$XDG_CACHE_HOME" err
 MOCK_CUDA=hang "$HEADWAY" profile -f true -o r "$COLLECT/cuda_target" replay >out 2>err &
 pid=$!
 for ((i = 0; i < 100; i++)); do
-	grep -q measuring err && break
+	grep -qs measuring err && break
 	sleep 0.1
 done
 kill -TERM $pid

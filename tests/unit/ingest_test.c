@@ -84,6 +84,12 @@ static void put_range(struct made_spool *spool, enum rec_type type, uint32_t nam
 	range->domain = domain;
 }
 
+static void put_exit(struct made_spool *spool, uint8_t flags, int64_t time)
+{
+	struct rec_time *exit = put_record(spool, REC_EXIT, flags, 0, sizeof *exit);
+	exit->time = epoch + time;
+}
+
 /* ---- who is who -------------------------------------------------------------------------------- */
 
 static void processes_have_names_parents_lives_and_ends(void **state)
@@ -93,8 +99,7 @@ static void processes_have_names_parents_lives_and_ends(void **state)
 			  journal = make_spool(&run, 0, 0, 0);
 	put_process(&parent, 1, 100);
 	put_process(&child, 10, 200);
-	struct rec_time *exit = put_record(&child, REC_EXIT, 0, 0, sizeof *exit);
-	exit->time = epoch + 900;
+	put_exit(&child, 0, 900);
 	struct rec_status *status = put_record(&journal, REC_STATUS, 0, 10, sizeof *status);
 	status->time = epoch + 1000;
 	status->status = 9;
@@ -121,6 +126,27 @@ static void processes_have_names_parents_lives_and_ends(void **state)
 	hwy_trace_free(trace);
 }
 
+static void an_end_without_exit_handlers_is_told_of_where_there_was_a_device(void **state)
+{
+	struct made_run run = make_run();
+	for (uint32_t p = 0; p < 3; p++) {
+		struct made_spool spool = make_spool(&run, 60 + p, 60 + p, 0);
+		put_process(&spool, 1, p);
+		if (p != 0)
+			put_record(&spool, REC_CONTEXT, 0, 1, sizeof(struct rec_context));
+		if (p == 2) /* an exit handler that calls _exit */
+			put_exit(&spool, 0, 800);
+		put_exit(&spool, REC_EXIT_BARE, 900);
+		end_spool(&spool);
+	}
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(trace->n_processes, 3);
+	assert_false(was_said(trace, "process 60 left"));
+	assert_true(was_said(trace, "process 61 left without exit handlers"));
+	assert_false(was_said(trace, "process 62 left"));
+	hwy_trace_free(trace);
+}
+
 static void what_fork_leaves_before_exec_is_the_beginning_of_the_program(void **state)
 {
 	struct made_run run = make_run();
@@ -130,8 +156,7 @@ static void what_fork_leaves_before_exec_is_the_beginning_of_the_program(void **
 	program.process = shell.process + 500;
 	program.chunk->head.process = program.process;
 	put_process(&shell, 1, 20);
-	struct rec_time *exit = put_record(&shell, REC_EXIT, 1, 0, sizeof *exit);
-	exit->time = epoch + 400;
+	put_exit(&shell, REC_EXIT_EXEC, 400);
 	put_process(&program, 1, 520);
 	put_process(&child, 20, 100); /* forked by the shell */
 	end_spool(&shell);
@@ -725,6 +750,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_have_names_parents_lives_and_ends),
+		cmocka_unit_test(an_end_without_exit_handlers_is_told_of_where_there_was_a_device),
 		cmocka_unit_test(what_fork_leaves_before_exec_is_the_beginning_of_the_program),
 		cmocka_unit_test(a_device_is_one_by_its_uuid),
 		cmocka_unit_test(threads_are_named_by_the_program_before_the_kernel),
