@@ -158,25 +158,17 @@ uint32_t nsys_stream(struct nsys_query *q, int first)
 
 /* ---- lanes ---- */
 
-static uint32_t stream_lane(struct nsys *n, uint32_t stream, enum hwy_lane_type type)
-{
-	struct hwy_lane lane = hwy_lane_of(type, n->trace->streams[stream].process, HWY_NONE);
-	lane.device = n->trace->streams[stream].device;
-	lane.stream = stream;
-	return hwy_add_lane(n->b, lane);
-}
-
 uint32_t nsys_work_lane(struct nsys *n, uint32_t stream)
 {
 	if (n->streams[stream].work == NSYS_NO_LANE)
-		n->streams[stream].work = stream_lane(n, stream, HWY_LANE_STREAM);
+		n->streams[stream].work = hwy_add_stream_lane(n->b, HWY_LANE_STREAM, stream);
 	return n->streams[stream].work;
 }
 
 uint32_t nsys_sync_lane(struct nsys *n, uint32_t stream)
 {
 	if (n->streams[stream].sync == NSYS_NO_LANE)
-		n->streams[stream].sync = stream_lane(n, stream, HWY_LANE_SYNC);
+		n->streams[stream].sync = hwy_add_stream_lane(n->b, HWY_LANE_SYNC, stream);
 	return n->streams[stream].sync;
 }
 

@@ -402,25 +402,17 @@ uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32
 	return stream;
 }
 
-static uint32_t stream_lane(struct ingest *in, uint32_t stream, enum hwy_lane_type type)
-{
-	struct hwy_lane lane = hwy_lane_of(type, in->trace->streams[stream].process, HWY_NONE);
-	lane.device = in->trace->streams[stream].device;
-	lane.stream = stream;
-	return hwy_add_lane(in->b, lane);
-}
-
 uint32_t target_work_lane(struct ingest *in, uint32_t stream)
 {
 	if (in->streams[stream].work == INGEST_NO_LANE)
-		in->streams[stream].work = stream_lane(in, stream, HWY_LANE_STREAM);
+		in->streams[stream].work = hwy_add_stream_lane(in->b, HWY_LANE_STREAM, stream);
 	return in->streams[stream].work;
 }
 
 uint32_t target_sync_lane(struct ingest *in, uint32_t stream)
 {
 	if (in->streams[stream].sync == INGEST_NO_LANE)
-		in->streams[stream].sync = stream_lane(in, stream, HWY_LANE_SYNC);
+		in->streams[stream].sync = hwy_add_stream_lane(in->b, HWY_LANE_SYNC, stream);
 	return in->streams[stream].sync;
 }
 

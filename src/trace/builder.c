@@ -152,6 +152,15 @@ struct hwy_lane hwy_lane_of(enum hwy_lane_type type, int64_t process, int64_t th
 	};
 }
 
+uint32_t hwy_add_stream_lane(struct hwy_builder *b, enum hwy_lane_type type, uint32_t stream)
+{
+	const struct hwy_stream *record = &b->trace->streams[stream];
+	struct hwy_lane lane = hwy_lane_of(type, record->process, HWY_NONE);
+	lane.device = record->device;
+	lane.stream = stream;
+	return hwy_add_lane(b, lane);
+}
+
 static uint32_t strip_for(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind)
 {
 	uint64_t key = (uint64_t)lane << 8 | kind;

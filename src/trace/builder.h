@@ -40,6 +40,8 @@ HWY_RECORDS(X)
 #undef X
 /* Equal records share one index. Fields that are not set must be HWY_NONE (lanes) or 0 (the rest). */
 uint32_t hwy_add_lane(struct hwy_builder *b, struct hwy_lane lane);
+/* The lane of a stream; process and device are those of its record. */
+uint32_t hwy_add_stream_lane(struct hwy_builder *b, enum hwy_lane_type type, uint32_t stream);
 uint32_t hwy_add_shape(struct hwy_builder *b, const struct hwy_shape *shape);
 uint32_t hwy_add_symbol(struct hwy_builder *b, struct hwy_symbol symbol);
 uint32_t hwy_add_frame(struct hwy_builder *b, const struct hwy_frame *frame);
