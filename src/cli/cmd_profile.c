@@ -63,7 +63,7 @@ static void report(struct profile *profile, struct run *run, const char *path)
 	if (!run->directory)
 		return;
 	enum profile_calibration how = profile->no_calibration ? PROFILE_NO_CALIBRATION
-				       : run->ended	       ? PROFILE_CALIBRATE
+				       : run->ended            ? PROFILE_CALIBRATE
 							       : PROFILE_CACHED_CALIBRATION;
 	if (profile_report(run->directory, path, profile->force, profile->quiet, how, &written)) {
 		run_remove(run->directory);

@@ -51,7 +51,8 @@ int cmd_recover(int argc, char **argv)
 	if (!run_is_over(directory))
 		cli_die("%s: this run is still being recorded", directory);
 	char *written;
-	bool done = profile_report(directory, path, force, false, PROFILE_CACHED_CALIBRATION, &written);
+	bool done =
+		profile_report(directory, path, force, false, PROFILE_CACHED_CALIBRATION, &written);
 	if (done && !keep)
 		run_remove(directory);
 	free(written);

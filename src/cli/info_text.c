@@ -216,7 +216,8 @@ static void print_devices(const struct page *page, const struct hwy_trace *trace
 
 /* Adds "BEFORE 1.42 µs BEHIND" when the report knows it of this device. */
 static void add_calibration(char *line, const char *separator, const struct hwy_trace *trace,
-			    uint32_t device, const char *name, const char *before, const char *behind)
+			    uint32_t device, const char *name, const char *before,
+			    const char *behind)
 {
 	char part[160];
 	for (uint32_t i = 0; i < trace->n_calibrations; i++) {

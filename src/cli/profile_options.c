@@ -106,8 +106,10 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[NVTX_CAPTURE] =
 		{'p', "nvtx-capture", "RANGE",
 		 "the range for -c nvtx: its text, or text@domain, or text@* for any domain"},
-	[STEPS] = {0, "steps", "N", "stop recording after N steady steps, told by ranges of NVTX that come again and again; the "
-		  "program goes on"},
+	[STEPS] =
+		{0, "steps", "N",
+		 "stop recording after N steady steps, told by ranges of NVTX that come again and again; the "
+		 "program goes on"},
 	[KEEP] = {0, "keep", "S", "keep the last S seconds only"},
 	[HEAD_PROGRAM] = {0, "", NULL, "The program:"},
 	[SHOW] = {'w', "show-output", cli_boolean, "false: its output goes nowhere"},
@@ -449,7 +451,8 @@ static void check(const struct cli *cli, struct profile *profile)
 	if (control->steps && !(control->traces & REC_TRACE_NVTX))
 		cli_misuse(cli, "--steps counts ranges of NVTX: add nvtx to --trace");
 	if (control->steps && control->keep_s)
-		cli_misuse(cli, "--steps with --keep: one ends the recording, the other never does");
+		cli_misuse(cli,
+			   "--steps with --keep: one ends the recording, the other never does");
 	if (control->capture == REC_CAPTURE_NONE && settings->kill_at_end)
 		cli_misuse(cli, "--capture-range-end without --capture-range");
 	settings->variables = profile->variables;

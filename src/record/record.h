@@ -28,11 +28,12 @@ struct rec_chunk { /* the first two slots of a chunk */
 	uint64_t magic;
 	uint32_t version;
 	uint32_t pid, tid;
-	uint32_t index;      /* number of this chunk among all that its file ever had */
-	uint32_t used;       /* slots in use, these two included; written with release order */
-	uint32_t dropped;    /* records that found no room while this was the thread's chunk (disk full) */
-	int64_t opened;      /* time */
-	uint64_t process;    /* start time of the process in ns: with pid its identity in this run */
+	uint32_t index; /* number of this chunk among all that its file ever had */
+	uint32_t used;  /* slots in use, these two included; written with release order */
+	uint32_t
+		dropped; /* records that found no room while this was the thread's chunk (disk full) */
+	int64_t opened;   /* time */
+	uint64_t process; /* start time of the process in ns: with pid its identity in this run */
 	uint8_t spare[16];
 };
 static_assert(sizeof(struct rec_chunk) == 2 * REC_SLOT, "two slots");
@@ -47,35 +48,50 @@ static_assert(sizeof(struct rec_head) == 8, "a quarter slot");
 
 enum {
 	REC_EXIT_EXEC = 1, /* it became another program */
-	REC_EXIT_BARE = 2, /* without its exit handlers: CUPTI was not asked for what it still had */
+	REC_EXIT_BARE =
+		2, /* without its exit handlers: CUPTI was not asked for what it still had */
 };
 
 enum rec_type {
 	REC_NONE,
 	/* definitions */
-	REC_STRING,   /* value: id; struct rec_string */
-	REC_SHAPE,    /* value: id; struct rec_shape */
-	REC_CODE,     /* value: id; struct rec_code */
-	REC_PROCESS,  /* struct rec_process: among the first records of a process; again when more is known,
+	REC_STRING, /* value: id; struct rec_string */
+	REC_SHAPE,  /* value: id; struct rec_shape */
+	REC_CODE,   /* value: id; struct rec_code */
+	REC_PROCESS, /* struct rec_process: among the first records of a process; again when more is known,
 		       * the last one stands */
-	REC_EXIT,     /* the process ended; flags: REC_EXIT_…, none: in good order; struct rec_time */
-	REC_THREAD,   /* value: tid; struct rec_name: the thread's name; flags 1: given by the program through
+	REC_EXIT, /* the process ended; flags: REC_EXIT_…, none: in good order; struct rec_time */
+	REC_THREAD, /* value: tid; struct rec_name: the thread's name; flags 1: given by the program through
 		       * NVTX (wins), 0: the kernel's; of several the last stands */
-	REC_MODULE,   /* struct rec_module: a mapped shared object */
-	REC_DEVICE, REC_CONTEXT, REC_STREAM,
+	REC_MODULE, /* struct rec_module: a mapped shared object */
+	REC_DEVICE,
+	REC_CONTEXT,
+	REC_STREAM,
 	/* events */
-	REC_API,      /* struct rec_api */
-	REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH, REC_SYNC, REC_EVENT, REC_MEMORY, REC_OVERHEAD,
-	REC_PUSH, REC_POP, REC_RANGE_START, REC_RANGE_END, REC_MARK, /* struct rec_range */
-	REC_NAME,     /* struct rec_naming: domain, category, cuda stream … */
-	REC_PYTHON_STACK, REC_NATIVE_STACK, /* struct rec_stack */
+	REC_API, /* struct rec_api */
+	REC_KERNEL,
+	REC_COPY,
+	REC_FILL,
+	REC_GRAPH,
+	REC_SYNC,
+	REC_EVENT,
+	REC_MEMORY,
+	REC_OVERHEAD,
+	REC_PUSH,
+	REC_POP,
+	REC_RANGE_START,
+	REC_RANGE_END,
+	REC_MARK, /* struct rec_range */
+	REC_NAME, /* struct rec_naming: domain, category, cuda stream … */
+	REC_PYTHON_STACK,
+	REC_NATIVE_STACK, /* struct rec_stack */
 	/* about the recording */
-	REC_NOTE,     /* value: severity 1 info, 2 warning, 3 error; struct rec_string: text for the report */
-	REC_DROP,     /* struct rec_drop: something was lost, counted where it happened */
-	REC_CLOCK,    /* struct rec_clock */
-	REC_RECORDING,/* value: 1 recording begins here, 0 ends; struct rec_time */
-	REC_PROPERTY, /* value: string id of the name; struct rec_string: value */
-	REC_STATUS,   /* by the parent: value: pid of a process that ended; struct rec_status */
+	REC_NOTE, /* value: severity 1 info, 2 warning, 3 error; struct rec_string: text for the report */
+	REC_DROP,      /* struct rec_drop: something was lost, counted where it happened */
+	REC_CLOCK,     /* struct rec_clock */
+	REC_RECORDING, /* value: 1 recording begins here, 0 ends; struct rec_time */
+	REC_PROPERTY,  /* value: string id of the name; struct rec_string: value */
+	REC_STATUS,    /* by the parent: value: pid of a process that ended; struct rec_status */
 	REC_TYPES
 };
 
@@ -86,41 +102,42 @@ struct rec_time {
 };
 struct rec_string {
 	struct rec_head head;
-	uint32_t length;   /* bytes; longer texts are cut to fit one record (REC_MAX_TEXT) */
-	char text[];       /* not terminated; from byte 12 on */
+	uint32_t length; /* bytes; longer texts are cut to fit one record (REC_MAX_TEXT) */
+	char text[];     /* not terminated; from byte 12 on */
 };
 enum { REC_MAX_TEXT = 16 * 1024 };
 
 struct rec_shape {
 	struct rec_head head;
 	uint32_t grid[3], block[3], cluster[3];
-	uint32_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread, local_total;
+	uint32_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread,
+		local_total;
 	uint32_t spare[7];
 };
 static_assert(sizeof(struct rec_shape) == 3 * REC_SLOT, "three slots");
 
 struct rec_process {
 	struct rec_head head;
-	int64_t start;       /* when registered; CLOCK_MONOTONIC */
+	int64_t start; /* when registered; CLOCK_MONOTONIC */
 	uint32_t pid, parent;
-	uint32_t exe, command; /* string ids; command: arguments joined by NUL */
+	uint32_t exe, command;           /* string ids; command: arguments joined by NUL */
 	int32_t rank, local_rank, world; /* -1: not told by the environment */
-	uint32_t python;     /* version hex (PY_VERSION_HEX) once known, else 0 */
-	uint32_t host;       /* string id */
+	uint32_t python;                 /* version hex (PY_VERSION_HEX) once known, else 0 */
+	uint32_t host;                   /* string id */
 	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_process) == 2 * REC_SLOT, "two slots");
 
 struct rec_name {
 	struct rec_head head;
-	uint32_t name;       /* string id */
+	uint32_t name; /* string id */
 	uint32_t spare[5];
 };
 struct rec_module {
-	struct rec_head head;  /* flags 1: the main executable */
-	uint64_t base, size;   /* load bias (dlpi_addr) and extent from it */
-	uint64_t low;          /* lowest mapped address */
-	uint32_t path;         /* string id */
+	struct rec_head head; /* flags 1: the main executable */
+	uint64_t base, size;  /* load bias (dlpi_addr) and extent from it */
+	uint64_t low;         /* lowest mapped address */
+	uint32_t path;        /* string id */
 	uint8_t build_id_length;
 	uint8_t build_id[20];
 	uint8_t spare[7];
@@ -128,25 +145,27 @@ struct rec_module {
 static_assert(sizeof(struct rec_module) == 2 * REC_SLOT, "two slots");
 
 struct rec_device {
-	struct rec_head head;  /* value: CUDA ordinal in this process */
+	struct rec_head head; /* value: CUDA ordinal in this process */
 	uint8_t uuid[16];
-	uint32_t name, bus;    /* string ids */
+	uint32_t name, bus; /* string ids */
 	uint32_t compute_major, compute_minor, sms, clock_khz;
 	uint64_t memory_bytes, memory_bandwidth; /* bytes, bytes/s */
 	uint32_t l2_bytes, copy_engines, max_warps_per_sm, max_blocks_per_sm, max_threads_per_block;
-	uint32_t registers_per_sm, registers_per_block, shared_per_sm, shared_per_block, threads_per_warp;
+	uint32_t registers_per_sm, registers_per_block, shared_per_sm, shared_per_block,
+		threads_per_warp;
 	uint32_t pcie_generation, pcie_width;
 	uint8_t spare[16];
 };
 static_assert(sizeof(struct rec_device) == 4 * REC_SLOT, "four slots");
 
 struct rec_context {
-	struct rec_head head;  /* value: context id */
+	struct rec_head head;                 /* value: context id */
 	uint32_t device, null_stream, parent; /* parent: of a green context, else 0 */
 	uint32_t spare[3];
 };
 struct rec_stream {
-	struct rec_head head;  /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null */
+	struct rec_head
+		head; /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null */
 	uint32_t context;
 	int32_t priority;
 	uint32_t spare[4];
@@ -154,31 +173,34 @@ struct rec_stream {
 
 enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2 };
 struct rec_api {
-	struct rec_head head;  /* value: cbid | result << 16; flags REC_API_DRIVER: driver, else runtime */
+	struct rec_head
+		head; /* value: cbid | result << 16; flags REC_API_DRIVER: driver, else runtime */
 	int64_t start, duration;
 	uint32_t correlation, tid;
 };
 static_assert(sizeof(struct rec_api) == REC_SLOT, "one slot");
 
 struct rec_work { /* REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH: device work */
-	struct rec_head head;  /* value: kernel: string id of the (mangled) name; copy: copyKind | src << 8 |
+	struct rec_head
+		head; /* value: kernel: string id of the (mangled) name; copy: copyKind | src << 8 |
 				  dst << 16 (CUPTI's numbers); fill: the value. flags of copy and fill: 1
 				  asynchronous */
 	int64_t start, duration;
 	uint32_t correlation, stream;
 	uint32_t context;
 	uint16_t device, channel; /* channel: plus one */
-	uint32_t shape;        /* kernel: shape id; fill: memory kind; graph: exec id; copy between
+	uint32_t shape; /* kernel: shape id; fill: memory kind; graph: exec id; copy between
 				  devices: source plus one | target plus one << 16 */
-	uint32_t graph;        /* graph id */
-	uint64_t node;         /* graph node id; copy and fill: same */
-	uint64_t bytes;        /* copy, fill; kernel: launch type | channel type << 8 */
+	uint32_t graph; /* graph id */
+	uint64_t node;  /* graph node id; copy and fill: same */
+	uint64_t bytes; /* copy, fill; kernel: launch type | channel type << 8 */
 };
 static_assert(sizeof(struct rec_work) == 2 * REC_SLOT, "two slots");
 
-struct rec_sync { /* REC_SYNC and REC_EVENT */
-	struct rec_head head;  /* flags: sync: CUPTI's type; value: sync: return value */
-	int64_t start, duration; /* event: device time or 0; CPU time in 'start' if that is all there is */
+struct rec_sync {             /* REC_SYNC and REC_EVENT */
+	struct rec_head head; /* flags: sync: CUPTI's type; value: sync: return value */
+	int64_t start,
+		duration; /* event: device time or 0; CPU time in 'start' if that is all there is */
 	uint32_t correlation, stream;
 	uint32_t context, event;
 	uint64_t event_sync;
@@ -188,27 +210,27 @@ struct rec_sync { /* REC_SYNC and REC_EVENT */
 static_assert(sizeof(struct rec_sync) == 2 * REC_SLOT, "two slots");
 
 struct rec_memory {
-	struct rec_head head;  /* flags: 1 allocate, 2 release; value: CUPTI memory kind */
+	struct rec_head head; /* flags: 1 allocate, 2 release; value: CUPTI memory kind */
 	int64_t time;
 	uint64_t address, bytes, pool;
 	uint32_t correlation, stream, context, device;
-	uint32_t name;         /* string id */
+	uint32_t name; /* string id */
 	uint32_t spare;
 };
 static_assert(sizeof(struct rec_memory) == 2 * REC_SLOT, "two slots");
 
 struct rec_overhead {
-	struct rec_head head;  /* value: CUPTI's overhead kind */
+	struct rec_head head; /* value: CUPTI's overhead kind */
 	int64_t start, duration;
 	uint32_t tid, correlation;
 };
 
 struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (head.slots) where there is neither
 		    * colour nor payload: the second half then belongs to the next record */
-	struct rec_head head;  /* value: message string id (0: none) */
+	struct rec_head head; /* value: message string id (0: none) */
 	int64_t time;
-	uint64_t id;           /* of start/end ranges */
-	uint32_t domain;       /* 0: default */
+	uint64_t id;     /* of start/end ranges */
+	uint32_t domain; /* 0: default */
 	uint32_t category;
 	uint32_t color;        /* ARGB; flags 1: set */
 	uint32_t payload_type; /* enum hwy_payload_type's numbers (trace/model.h), 0 none */
@@ -217,13 +239,19 @@ struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (he
 };
 static_assert(sizeof(struct rec_range) == 2 * REC_SLOT, "two slots");
 
-enum rec_named { REC_NAMED_DOMAIN, REC_NAMED_CATEGORY, REC_NAMED_STREAM, REC_NAMED_CONTEXT, REC_NAMED_DEVICE,
-		 REC_NAMED_CALL }; /* call: domain is CUPTI's (1 driver, 2 runtime), number the cbid */
+enum rec_named {
+	REC_NAMED_DOMAIN,
+	REC_NAMED_CATEGORY,
+	REC_NAMED_STREAM,
+	REC_NAMED_CONTEXT,
+	REC_NAMED_DEVICE,
+	REC_NAMED_CALL
+}; /* call: domain is CUPTI's (1 driver, 2 runtime), number the cbid */
 struct rec_naming {
-	struct rec_head head;  /* flags: enum rec_named; value: string id */
-	uint32_t domain;       /* of a category; the number itself of a domain */
-	uint32_t number;       /* category, stream id, context id, device or cbid */
-	uint64_t handle;       /* stream: CUstream, when the id is not known */
+	struct rec_head head; /* flags: enum rec_named; value: string id */
+	uint32_t domain;      /* of a category; the number itself of a domain */
+	uint32_t number;      /* category, stream id, context id, device or cbid */
+	uint64_t handle;      /* stream: CUstream, when the id is not known */
 	uint64_t spare;
 };
 
@@ -231,25 +259,26 @@ struct rec_code { /* a Python code object, once */
 	struct rec_head head;
 	uint32_t filename, name; /* string ids; name: qualified where there is one */
 	int32_t first_line;
-	uint32_t table_length;   /* bytes of the line table, which follow from byte 32 on */
-	uint32_t python;         /* PY_VERSION_HEX: the table's format depends on it */
+	uint32_t table_length; /* bytes of the line table, which follow from byte 32 on */
+	uint32_t python;       /* PY_VERSION_HEX: the table's format depends on it */
 	uint32_t spare;
 	uint8_t table[];
 };
 struct rec_stack { /* what a call came from; joined to the call by tid and correlation id */
-	struct rec_head head;   /* flags: why (enum rec_why); value: python: number of frames */
-	int64_t time;           /* of the call's start */
+	struct rec_head head; /* flags: why (enum rec_why); value: python: number of frames */
+	int64_t time;         /* of the call's start */
 	uint32_t tid, correlation;
-	uint32_t count;         /* python: frames that follow, innermost first; native: bytes of stack */
-	uint32_t number;        /* native: of this stack among the thread's, from 1; with count 0 the stack is the
+	uint32_t count; /* python: frames that follow, innermost first; native: bytes of stack */
+	uint32_t
+		number; /* native: of this stack among the thread's, from 1; with count 0 the stack is the
 				 * same as the one told under that number before; 0: has none */
 	/* python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
 	 * of the stack from rsp on */
 };
 static_assert(sizeof(struct rec_stack) == REC_SLOT, "one slot");
 struct rec_frame {
-	uint32_t code;          /* code id */
-	int32_t offset;         /* bytes into the bytecode, or the line itself when the code has no table */
+	uint32_t code;  /* code id */
+	int32_t offset; /* bytes into the bytecode, or the line itself when the code has no table */
 };
 enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH };
 enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
@@ -258,13 +287,13 @@ struct rec_drop {
 	struct rec_head head;
 	uint64_t count;
 	int64_t time;
-	uint32_t reason;        /* string id */
+	uint32_t reason; /* string id */
 	uint32_t spare;
 };
 struct rec_status {
 	struct rec_head head;
 	int64_t time;
-	int32_t status;         /* as wait() gives it */
+	int32_t status; /* as wait() gives it */
 	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_status) == REC_SLOT, "one slot");
@@ -281,15 +310,17 @@ enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
 struct rec_control {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t recording;      /* atomic: 1 record, 0 not now; with a capture range the targets set it too */
-	uint32_t finished;       /* atomic: 1 for good: targets finalise CUPTI and stay silent */
-	uint32_t traces;         /* REC_TRACE_… */
-	uint32_t graph_nodes;    /* 1: per node, 0: whole graphs */
+	uint32_t
+		recording; /* atomic: 1 record, 0 not now; with a capture range the targets set it too */
+	uint32_t finished;    /* atomic: 1 for good: targets finalise CUPTI and stay silent */
+	uint32_t traces;      /* REC_TRACE_… */
+	uint32_t graph_nodes; /* 1: per node, 0: whole graphs */
 	uint32_t all_apis;
 	uint32_t memory_usage;
 	uint32_t leave_cupti;
-	uint32_t capture;        /* REC_CAPTURE_… */
-	uint32_t capture_end;    /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
+	uint32_t capture; /* REC_CAPTURE_… */
+	uint32_t
+		capture_end; /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
 				  * 0: any number), or record on */
 	uint32_t repeats;
 	uint32_t launch_stacks;  /* samples a second and thread; 0: none */
@@ -300,8 +331,9 @@ struct rec_control {
 	uint32_t keep_s;         /* 0, or a ring: chunks older than this may be reused */
 	char nvtx_range[256];    /* capture range "range@domain" */
 	char library[1024];      /* path of the collect library, to inject again after exec */
-	uint64_t dropped;        /* atomic, by targets: records lost where there was no chunk to count them in */
-	uint32_t capturing;      /* atomic, by targets: open NVTX capture ranges of all processes */
+	uint64_t
+		dropped; /* atomic, by targets: records lost where there was no chunk to count them in */
+	uint32_t capturing; /* atomic, by targets: open NVTX capture ranges of all processes */
 	uint8_t spare[604];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");

@@ -40,7 +40,7 @@ struct run {
 	struct rec_control *control; /* mapped */
 	int lock;                    /* descriptor of the control page: locked while we live */
 	struct journal *journal;
-	struct steps *steps;         /* NULL: not counted */
+	struct steps *steps; /* NULL: not counted */
 	pid_t pid;
 	int go, failure;        /* pipes to and from the child */
 	bool ended;             /* the program has */

@@ -123,8 +123,8 @@ static void push(struct steps *steps, const struct rec_chunk *chunk, struct file
 		 const struct rec_range *record)
 {
 	if (file->depth < DEEPEST)
-		file->open[file->depth] = (struct open_range){
-			range_key(steps, chunk, record), record->time};
+		file->open[file->depth] =
+			(struct open_range){range_key(steps, chunk, record), record->time};
 	file->depth++;
 }
 

@@ -148,9 +148,10 @@ static enum run_event finish(struct run *run)
 {
 	if (run->directory) {
 		if (run->control->steps && !run->over)
-			journal_note(run->journal, 2,
-				     "--steps: the program ended before so many steady steps; they are told by "
-				     "ranges of NVTX that come again and again");
+			journal_note(
+				run->journal, 2,
+				"--steps: the program ended before so many steady steps; they are told by "
+				"ranges of NVTX that come again and again");
 		store(&run->control->finished, 1);
 		journal_clock(run->journal);
 	}
