@@ -16,3 +16,25 @@ target_compile_options(headway_collect PRIVATE -ftls-model=initial-exec)
 target_link_options(headway_collect PRIVATE
 	-Wl,--version-script=${collect_exports} -Wl,--no-undefined -Wl,--as-needed
 	-Wl,-z,nodelete -Wl,-z,now)
+
+# sibling(NAME): libheadway-NAME.so from src/collect/NAME/, with sibling.c instead of a spool of its own. It
+# interposes on symbols, and is preloaded only when its source is asked for.
+function(sibling name)
+	file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/${name}/*.c)
+	if(NOT sources)
+		return()
+	endif()
+	set(exports ${PROJECT_SOURCE_DIR}/cmake/libheadway-${name}.map)
+	add_library(headway_${name} MODULE ${sources}
+		${PROJECT_SOURCE_DIR}/src/collect/sibling/sibling.c)
+	set_target_properties(headway_${name} PROPERTIES
+		OUTPUT_NAME headway-${name}
+		LINK_DEPENDS ${exports})
+	target_link_libraries(headway_${name} PRIVATE headway_plain)
+	target_compile_options(headway_${name} PRIVATE -ftls-model=initial-exec)
+	target_link_options(headway_${name} PRIVATE
+		-Wl,--version-script=${exports} -Wl,--no-undefined -Wl,--as-needed
+		-Wl,-z,nodelete -Wl,-z,now)
+endfunction()
+sibling(osrt)
+sibling(opencl)

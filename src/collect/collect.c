@@ -16,6 +16,7 @@
 #pragma weak cuda_follow_control
 
 struct rec_control *collect_control;
+_Thread_local bool collect_is_ours;
 
 bool collect_is_on(uint32_t traces)
 {

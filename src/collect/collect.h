@@ -19,6 +19,9 @@ extern struct rec_control *collect_control;
 /* True while events are to be recorded (traces: REC_TRACE_… the caller belongs to). */
 bool collect_is_on(uint32_t traces);
 
+/* True on threads that we have started ourselves: what they call is none of the program's. */
+extern _Thread_local bool collect_is_ours;
+
 int64_t collect_now(void);  /* CLOCK_MONOTONIC */
 uint32_t collect_tid(void); /* cached; right after fork too */
 

@@ -116,6 +116,7 @@ static bool linger(void)
 
 static void *run(void *unused)
 {
+	collect_is_ours = true;
 	(void)unused;
 	atomic_store(&flush.tid, collect_tid());
 	pthread_setname_np(pthread_self(), "headway-flush");

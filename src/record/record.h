@@ -92,6 +92,12 @@ enum rec_type {
 	REC_RECORDING, /* value: 1 recording begins here, 0 ends; struct rec_time */
 	REC_PROPERTY,  /* value: string id of the name; struct rec_string: value */
 	REC_STATUS,    /* by the parent: value: pid of a process that ended; struct rec_status */
+	/* the CPU's side */
+	REC_OS,      /* value: string id of the call's name; flags: REC_OS_…; struct rec_os */
+	REC_SAMPLE,  /* by the parent: value: CPU; struct rec_sample */
+	REC_SWITCH,  /* by the parent: value: CPU; flags: REC_SWITCH_…; struct rec_switch */
+	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
+	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
 	REC_TYPES
 };
 
@@ -171,7 +177,7 @@ struct rec_stream {
 	uint32_t spare[4];
 };
 
-enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2 };
+enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2, REC_API_OPENCL = 4 };
 struct rec_api {
 	struct rec_head
 		head; /* value: cbid | result << 16; flags REC_API_DRIVER: driver, else runtime */
@@ -246,7 +252,7 @@ enum rec_named {
 	REC_NAMED_CONTEXT,
 	REC_NAMED_DEVICE,
 	REC_NAMED_CALL
-}; /* call: domain is CUPTI's (1 driver, 2 runtime), number the cbid */
+}; /* call: domain is CUPTI's (1 driver, 2 runtime) or 3 for OpenCL, number the cbid */
 struct rec_naming {
 	struct rec_head head; /* flags: enum rec_named; value: string id */
 	uint32_t domain;      /* of a category; the number itself of a domain */
@@ -280,8 +286,61 @@ struct rec_frame {
 	uint32_t code;  /* code id */
 	int32_t offset; /* bytes into the bytecode, or the line itself when the code has no table */
 };
-enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH };
+enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH, REC_WHY_OS };
 enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
+
+enum {
+	REC_OS_WAKES = 1,      /* it wakes others: kept however short */
+	REC_OS_UNFINISHED = 2, /* the process or thread ended inside it */
+};
+struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */
+	struct rec_head head;
+	int64_t start, duration;
+	uint64_t
+		object; /* lock, condition, semaphore, thread: its address; files: kind and number of the
+			  * inode behind the descriptor; processes: pid. Equal on both sides of a wake; 0: none */
+};
+static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
+
+struct rec_sample { /* where a thread was */
+	struct rec_head head;
+	int64_t time;
+	uint32_t pid, tid;
+	uint64_t weight; /* ns or cycles it stands for */
+	uint32_t
+		depth; /* addresses that follow, innermost first; the first 'kernel' of them in the kernel */
+	uint32_t kernel;
+	uint32_t
+		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack; 0: none */
+	uint32_t frames; /* after those: struct rec_frame[] of Python, innermost first */
+	uint64_t spare[2];
+};
+static_assert(sizeof(struct rec_sample) == 2 * REC_SLOT, "two slots");
+
+enum {
+	REC_SWITCH_IN = 1,      /* it runs from now on; without: it stops */
+	REC_SWITCH_PREEMPT = 2, /* it stops although it could go on */
+};
+struct rec_switch { /* a thread got a CPU, or lost it */
+	struct rec_head head;
+	int64_t time;
+	uint32_t pid, tid;
+	uint64_t spare;
+};
+static_assert(sizeof(struct rec_switch) == REC_SLOT, "one slot");
+struct rec_wakeup { /* a thread made another one able to run */
+	struct rec_head head;
+	int64_t time;
+	uint32_t pid, tid;       /* who was woken; pid 0: not known */
+	uint32_t by_pid, by_tid; /* by whom */
+};
+static_assert(sizeof(struct rec_wakeup) == REC_SLOT, "one slot");
+struct rec_depends {          /* the command of one correlation id waits for those of others */
+	struct rec_head head; /* value: number of ids that follow, from byte 16 on */
+	uint32_t correlation;
+	uint32_t spare;
+	uint32_t on[];
+};
 
 struct rec_drop {
 	struct rec_head head;
@@ -334,7 +393,10 @@ struct rec_control {
 	uint64_t
 		dropped; /* atomic, by targets: records lost where there was no chunk to count them in */
 	uint32_t capturing; /* atomic, by targets: open NVTX capture ranges of all processes */
-	uint8_t spare[604];
+	uint32_t reserved;
+	int64_t os_threshold;       /* OS calls shorter than this are not kept; ns */
+	int64_t os_stack_threshold; /* longer ones get a stack; ns, below 0: none does */
+	uint8_t spare[584];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");
 

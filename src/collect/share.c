@@ -1,0 +1,36 @@
+/* share.c - the table through which sibling libraries record; see share.h. */
+#include "collect/share.h"
+
+static struct rec_control *control(void)
+{
+	return collect_control;
+}
+
+static void note(int severity, const char *text)
+{
+	collect_note(severity, "%s", text);
+}
+
+static bool is_inside(void)
+{
+	return collect_is_ours;
+}
+
+__attribute__((visibility("default"))) const struct collect_share *headway_collect_share(void)
+{
+	static const struct collect_share share = {
+		.size = sizeof share,
+		.control = control,
+		.is_on = collect_is_on,
+		.tid = collect_tid,
+		.reserve = collect_reserve,
+		.publish = collect_publish,
+		.string = collect_string,
+		.note = note,
+		.drop = collect_drop,
+		.property = collect_property,
+		.stack = collect_stack,
+		.is_inside = is_inside,
+	};
+	return &share;
+}

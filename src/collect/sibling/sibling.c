@@ -1,0 +1,98 @@
+/* sibling.c - collect.h's functions in a library that records through the collect library; see share.h.
+ *
+ * sibling_connect comes first, from the sibling's constructor; before it, and where there is no collect
+ * library, nothing is on.
+ */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "collect/share.h"
+
+static const struct collect_share *share; /* written once, by the constructor */
+struct rec_control *collect_control;
+
+bool sibling_connect(void)
+{
+	const struct collect_share *(*find)(void);
+	*(void **)&find = dlsym(RTLD_DEFAULT, "headway_collect_share");
+	const struct collect_share *found = find ? find() : NULL;
+	if (!found || found->size != sizeof *found)
+		return false;
+	collect_control = found->control();
+	share = found;
+	return collect_control != NULL;
+}
+
+bool sibling_is_inside(void)
+{
+	return !share || share->is_inside();
+}
+
+bool collect_is_on(uint32_t traces)
+{
+	return share && share->is_on(traces);
+}
+
+int64_t collect_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+uint32_t collect_tid(void)
+{
+	return share->tid();
+}
+
+void *collect_reserve(enum rec_type type, unsigned slots)
+{
+	return share ? share->reserve(type, slots) : NULL;
+}
+
+void collect_publish(void)
+{
+	share->publish();
+}
+
+uint32_t collect_string(const char *text, size_t length)
+{
+	return share ? share->string(text, length) : 0;
+}
+
+uint32_t collect_string_z(const char *text)
+{
+	return collect_string(text, strlen(text));
+}
+
+void collect_note(int severity, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	va_start(args, format);
+	int length = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (share && length > 0)
+		share->note(severity, text);
+}
+
+void collect_drop(const char *reason, uint64_t count)
+{
+	if (share)
+		share->drop(reason, count);
+}
+
+void collect_property(const char *name, const char *value)
+{
+	if (share)
+		share->property(name, value);
+}
+
+void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
+{
+	if (share)
+		share->stack(why, start, correlation);
+}
