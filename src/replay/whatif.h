@@ -1,0 +1,99 @@
+/* whatif.h - edits that stand for fixes, and what they are worth: predictions of a phase's step time.
+ *
+ *   struct whatif w;
+ *   if (!whatif_open(&w, analysis, phase, err)) …
+ *   struct whatif_edit edits[] = {{edit_find("remove-wait"), "train.py:23"}};
+ *   if (!whatif_predict(&w, edits, 1, &prediction, err)) …
+ *
+ * Predictions are for the program without a profiler: what recording cost is taken out first (costs.c). An
+ * edit changes a copy of the graph; one file each, edit_NAME.c, and one table (edits.c). A prediction never
+ * beats the busiest resource of the edited graph, because the replay keeps every resource's order.
+ */
+#ifndef HWY_REPLAY_WHATIF_H
+#define HWY_REPLAY_WHATIF_H
+
+#include "analyze/analysis.h"
+#include "replay/replay.h"
+
+/* What recording an event adds to the program, and what the machine does; ns unless named otherwise. From the
+ * report's calibration, else from a table by GPU, else from the table's middle. */
+struct whatif_machine {
+	const char *source; /* "measured on this machine", "a table for the NVIDIA H200", … */
+	bool is_measured;
+	struct {
+		int64_t launch, sync, graph_launch, graph_node, range, op;
+		int64_t latency; /* of a launch */
+		int64_t next;    /* from kernel to kernel */
+	} cost;
+	int64_t graph_launch; /* the call, without a profiler */
+	int64_t graph_next;   /* from node to node inside a graph */
+	int64_t launch;       /* the call, without a profiler */
+	struct whatif_link {
+		int64_t latency;
+		double bandwidth; /* bytes/s */
+	} h2d, d2h;               /* pinned */
+	uint32_t queue;
+};
+
+struct edit_kind;
+struct whatif_edit {
+	const struct edit_kind *kind;
+	const char *arguments; /* after the colon; "" for none */
+};
+
+struct whatif_prediction {
+	int64_t step;      /* ns: the mean over the steady steps */
+	int64_t p10, p90;  /* its bar: the steps' spread and the doubt about latencies together */
+	double speedup;    /* against the compensated step */
+	const char *bound; /* what fills the step now: "compute", "copies", "cpu", "waits" … */
+};
+
+struct whatif {
+	const struct hwy_analysis *analysis;
+	const struct hwy_phase *phase;
+	uint32_t phase_index;
+	struct hwy_graph graph; /* compensated */
+	struct whatif_machine machine;
+	uint16_t *
+		step_of; /* by op: step + 1 of the phase (65535 at most, later ones fold), 0: none */
+	int64_t recorded;              /* the mean step as recorded */
+	struct whatif_prediction base; /* of the unedited, compensated graph */
+	struct {
+		double residual;     /* share of the step no edge explains */
+		double contradicted; /* share of edges the trace contradicts */
+		double steps_predict; /* median error of a step replayed with the medians of the others */
+	} quality;
+};
+
+bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+		 struct hwy_err *err);
+void whatif_close(struct whatif *w);
+bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		    struct whatif_prediction *prediction, struct hwy_err *err);
+
+/* machine.c */
+void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace);
+/* costs.c: takes the cost of recording out of the graph. */
+void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *machine);
+
+/* ---- edits ---- */
+
+struct editing {
+	const struct whatif *w;
+	const struct hwy_flow *flow;
+	struct hwy_graph *graph;   /* the copy */
+	struct hwy_places *places; /* of the analysis */
+	char note[256]; /* what the user should know, e.g. what blocks the capture of a graph */
+};
+
+struct edit_kind {
+	const char *id;        /* "remove-wait" */
+	const char *arguments; /* "[:PLACE]"; "" for none */
+	const char *about;     /* one line */
+	bool only_removes;     /* it never predicts slower */
+	bool (*apply)(struct editing *e, const char *arguments, struct hwy_err *err);
+};
+extern const struct edit_kind *const edit_kinds[]; /* ends with NULL */
+const struct edit_kind *edit_find(const char *id);
+
+#endif
