@@ -54,8 +54,7 @@ struct whatif {
 	uint32_t phase_index;
 	struct hwy_graph graph; /* compensated */
 	struct whatif_machine machine;
-	uint16_t *
-		step_of; /* by op: step + 1 of the phase (65535 at most, later ones fold), 0: none */
+	uint32_t *step_of;             /* by op: step of the phase + 1, 0: none */
 	int64_t recorded;              /* the mean step as recorded */
 	struct whatif_prediction base; /* of the unedited, compensated graph */
 	struct {

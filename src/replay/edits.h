@@ -1,0 +1,23 @@
+/* edits.h - the edits, and what they share. */
+#ifndef HWY_REPLAY_EDITS_H
+#define HWY_REPLAY_EDITS_H
+
+#include "replay/whatif.h"
+
+extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_pin, edit_graph, edit_input;
+
+/* The phase's step of a call, plus one; 0 when it is outside the phase. */
+uint32_t edit_step_of(const struct editing *e, uint32_t call);
+/* Whether a call is at the place: "file:line", "line", a function, a part of its range, or its name; "" is
+ * everywhere. */
+bool edit_is_at(const struct editing *e, uint32_t call, const char *place);
+/* The bytes of a copy, its direction, whether host memory that is not pinned takes part. */
+struct edit_copy {
+	int64_t bytes, direction;
+	bool is_pageable;
+};
+struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
+/* Takes a node's wait for the device away: what is left is a call that returns at once. */
+void edit_no_wait(struct graph_node *back);
+
+#endif

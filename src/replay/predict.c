@@ -1,0 +1,179 @@
+/* predict.c - the step time of a phase in a replayed graph.
+ *
+ * A step begins with the first of its ops, wherever an edit has moved it; the mean runs from the begin of the
+ * first steady step to the begin of the one after the last (or to the end of its work), as phases.h defines
+ * it for the trace. So the unedited graph's mean is the phase's own, to the nanosecond.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/whatif.h"
+
+/* Doubt about a prediction, as a share of it: measured figures, and figures from a table. */
+#define DOUBT_MEASURED 0.03
+#define DOUBT_TABLE 0.08
+
+/* ---- steps ------------------------------------------------------------------------------------ */
+
+struct step_time {
+	int64_t begin, end;
+};
+
+static uint32_t *steps_of_ops(const struct hwy_flow *flow, const struct hwy_phase *phase)
+{
+	uint32_t *step_of = hwy_zalloc((flow->n_ops + 1) * sizeof *step_of);
+	uint32_t *of_call = hwy_zalloc((flow->n_calls + 1) * sizeof *of_call);
+	for (uint32_t s = 0; s < phase->n_steps; s++)
+		for (uint32_t i = 0; i < phase->steps[s].n_calls; i++) {
+			uint32_t call = phase->steps[s].first_call + i;
+			if (call < flow->n_calls && flow->calls[call].process == phase->process)
+				of_call[call] = s + 1;
+		}
+	for (uint32_t i = 0; i < flow->n_ops; i++)
+		if (flow->ops[i].call != FLOW_NONE)
+			step_of[i] = of_call[flow->ops[i].call];
+	free(of_call);
+	return step_of;
+}
+
+static struct step_time *time_steps(const struct whatif *w, const struct hwy_graph *graph,
+				    const int64_t *ends)
+{
+	uint32_t n = w->phase->n_steps;
+	struct step_time *steps = hwy_alloc((n + 1) * sizeof *steps);
+	for (uint32_t s = 0; s <= n; s++)
+		steps[s] = (struct step_time){INT64_MAX, INT64_MIN};
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->of] : 0;
+		if (step == 0)
+			continue;
+		struct step_time *at = &steps[step - 1];
+		at->begin = ends[i] - node->length < at->begin ? ends[i] - node->length : at->begin;
+		at->end = ends[i] > at->end ? ends[i] : at->end;
+	}
+	return steps;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Mean over the steady steps; 'spread' gets half the distance between the quartiles of their lengths, divided
+ * by the root of their number and by the mean: how sure the mean is. */
+static int64_t mean_step(const struct whatif *w, const struct hwy_graph *graph, const int64_t *ends,
+			 double *spread)
+{
+	const struct hwy_phase *phase = w->phase;
+	struct step_time *steps = time_steps(w, graph, ends);
+	uint32_t first = phase->first_steady, n = phase->n_steady, after = first + n;
+	bool has_next = after < phase->n_steps && steps[after].begin != INT64_MAX;
+	int64_t to = has_next ? steps[after].begin : INT64_MIN;
+	for (uint32_t s = first; s < after && !has_next; s++)
+		to = steps[s].end > to ? steps[s].end : to;
+	int64_t mean = n > 0 && steps[first].begin != INT64_MAX ? (to - steps[first].begin) / n : 0;
+	int64_t *lengths = hwy_alloc((n + 1) * sizeof *lengths);
+	uint32_t known = 0;
+	for (uint32_t s = first; s + 1 < after; s++)
+		if (steps[s].begin != INT64_MAX && steps[s + 1].begin != INT64_MAX)
+			lengths[known++] = steps[s + 1].begin - steps[s].begin;
+	*spread = 0;
+	if (known >= 4 && mean > 0) {
+		qsort(lengths, known, sizeof *lengths, by_value);
+		double root = 1;
+		while (root * root < known)
+			root += 1;
+		*spread = (double)(lengths[known * 3 / 4] - lengths[known / 4]) / 2 / root /
+			  (double)mean;
+	}
+	free(lengths);
+	free(steps);
+	return mean;
+}
+
+/* ---- predictions ------------------------------------------------------------------------------- */
+
+static int64_t replay_step(const struct whatif *w, const struct hwy_graph *graph, double *spread)
+{
+	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	replay_run(graph, ends);
+	int64_t step = mean_step(w, graph, ends, spread);
+	free(ends);
+	return step;
+}
+
+static bool edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+			int64_t *step, double *spread, struct hwy_err *err)
+{
+	struct hwy_graph copy = graph_copy(&w->graph);
+	struct editing editing = {
+		.w = w, .flow = copy.flow, .graph = &copy, .places = w->analysis->places};
+	bool done = true;
+	for (uint32_t i = 0; i < n && done; i++)
+		done = edits[i].kind->apply(&editing, edits[i].arguments, err);
+	if (done)
+		*step = replay_step(w, &copy, spread);
+	graph_free(&copy);
+	return done;
+}
+
+/* The same with the machine's figures a half lower and higher: what an edit assumes is not sure. */
+static bool with_doubt(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		       double factor, int64_t *step, struct hwy_err *err)
+{
+	struct whatif other = *w;
+	other.machine.graph_launch = (int64_t)((double)w->machine.graph_launch * factor);
+	other.machine.graph_next = (int64_t)((double)w->machine.graph_next * factor);
+	other.machine.h2d.latency = (int64_t)((double)w->machine.h2d.latency * factor);
+	other.machine.d2h.latency = (int64_t)((double)w->machine.d2h.latency * factor);
+	double unused;
+	return edited_step(&other, edits, n, step, &unused, err);
+}
+
+bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		    struct whatif_prediction *p, struct hwy_err *err)
+{
+	int64_t low, high;
+	double spread;
+	if (!edited_step(w, edits, n, &p->step, &spread, err) ||
+	    !with_doubt(w, edits, n, 0.5, &low, err) || !with_doubt(w, edits, n, 1.5, &high, err))
+		return false;
+	double doubt = (w->machine.is_measured ? DOUBT_MEASURED : DOUBT_TABLE) + spread;
+	p->p10 = (int64_t)((double)(low < p->step ? low : p->step) * (1 - doubt));
+	p->p90 = (int64_t)((double)(high > p->step ? high : p->step) * (1 + doubt));
+	p->speedup = p->step > 0 ? (double)w->base.step / (double)p->step : 1;
+	p->bound = "";
+	return true;
+}
+
+bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+		 struct hwy_err *err)
+{
+	*w = (struct whatif){.analysis = analysis,
+			     .phase = &analysis->phases.phases[phase],
+			     .phase_index = phase};
+	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP),
+		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), err) ||
+	    !hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err) ||
+	    !graph_build(&w->graph, &analysis->flow, err))
+		return false;
+	whatif_machine(&w->machine, analysis->trace);
+	w->step_of = steps_of_ops(&analysis->flow, w->phase);
+	w->quality.residual =
+		w->graph.extent > 0 ? (double)w->graph.residual / (double)w->graph.extent : 0;
+	uint64_t edges = w->graph.n_edges + w->graph.n_contradicted;
+	w->quality.contradicted = edges > 0 ? (double)w->graph.n_contradicted / (double)edges : 0;
+	double spread;
+	w->recorded = replay_step(w, &w->graph, &spread);
+	whatif_compensate(&w->graph, &w->machine);
+	return whatif_predict(w, NULL, 0, &w->base, err);
+}
+
+void whatif_close(struct whatif *w)
+{
+	graph_free(&w->graph);
+	free(w->step_of);
+	*w = (struct whatif){0};
+}
