@@ -1,7 +1,8 @@
-/* edit_input.c - the next batch is always there: what the CPU spent waiting for input is taken out.
+/* edit_input.c - the next batch is there in time: always, or as fast as so many workers make batches.
  *
  * The gaps that the analysis found to be caused by input name the call that ended them; the CPU's work before
- * that call shrinks to what calls of the phase usually have before them.
+ * that call shrinks to what calls of the phase usually have before them. N workers still need what one batch
+ * took, but N of them are in the making: two batches are that time divided by N apart.
  */
 #include <stdlib.h>
 
@@ -26,24 +27,64 @@ static int64_t usual_delay(const struct editing *e)
 	return usual;
 }
 
-static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
+/* Calls 'each' with the node that a gap for input ended with, the gaps in order of time. */
+static uint32_t for_each_input(struct editing *e, void (*each)(struct editing *, uint32_t, void *),
+			       void *self)
 {
-	(void)arguments;
 	const struct hwy_gaps *gaps = &e->w->analysis->of[e->w->phase_index].gaps;
-	int64_t usual = usual_delay(e);
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		const struct hwy_gap *gap = &gaps->gaps[i];
-		if (gap->cause != GAP_INPUT || gap->op == FLOW_NONE)
-			continue;
-		uint32_t call = e->flow->ops[gap->op].call;
+		uint32_t call = gap->cause == GAP_INPUT && gap->op != FLOW_NONE
+					? e->flow->ops[gap->op].call
+					: FLOW_NONE;
 		uint32_t node = call == FLOW_NONE ? GRAPH_NONE : graph_call(e->graph, call);
 		if (node == GRAPH_NONE)
 			continue;
 		found++;
-		if (e->graph->nodes[node].delay > usual)
-			e->graph->nodes[node].delay = usual;
+		each(e, node, self);
 	}
+	return found;
+}
+
+struct supply {
+	int64_t usual;
+	uint32_t workers; /* 0: any number */
+	uint32_t last;    /* node that the batch before went to */
+};
+
+static void supply(struct editing *e, uint32_t index, void *self)
+{
+	struct supply *s = self;
+	struct graph_node *node = &e->graph->nodes[index];
+	int64_t took = node->delay - s->usual;
+	if (took <= 0)
+		return;
+	node->delay = s->usual;
+	int64_t period = s->workers > 0 ? took / s->workers : 0;
+	if (period > UINT32_MAX)
+		period = UINT32_MAX;
+	if (period > 0)
+		graph_add_edge(e->graph, index, s->last, (uint32_t)period);
+	s->last = index;
+}
+
+static bool apply_input(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
+	return for_each_input(e, supply, &s) > 0 ||
+	       hwy_fail(err, "the phase never waits for input");
+}
+
+static bool apply_workers(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	const char *rest;
+	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
+	if (!edit_number(arguments, &s.workers, &rest) || *rest)
+		return hwy_fail(err, "workers needs how many: workers:8");
+	uint32_t found = for_each_input(e, supply, &s);
+	graph_settle(e->graph);
 	return found > 0 || hwy_fail(err, "the phase never waits for input");
 }
 
@@ -52,5 +93,12 @@ const struct edit_kind edit_input = {
 	.arguments = "",
 	.about = "the next batch is always there in time",
 	.only_removes = true,
-	.apply = apply,
+	.apply = apply_input,
+};
+
+const struct edit_kind edit_workers = {
+	.id = "workers",
+	.arguments = ":N",
+	.about = "N workers prepare batches beside the steps",
+	.apply = apply_workers,
 };

@@ -1,5 +1,6 @@
 /* edit_shared.c - what several edits ask: which step, which place, what copy. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/edits.h"
@@ -51,6 +52,17 @@ struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
 		.direction = hwy_get(strip, HWY_DIRECTION, row),
 		.is_pageable = from == HWY_MEM_PAGEABLE || to == HWY_MEM_PAGEABLE,
 	};
+}
+
+bool edit_number(const char *arguments, uint32_t *number, const char **rest)
+{
+	char *end;
+	unsigned long value = strtoul(arguments, &end, 10);
+	if (end == arguments || value == 0 || value > UINT32_MAX || (*end && *end != ':'))
+		return false;
+	*number = (uint32_t)value;
+	*rest = *end ? end + 1 : end;
+	return true;
 }
 
 void edit_no_wait(struct graph_node *back)

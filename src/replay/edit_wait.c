@@ -1,10 +1,10 @@
 /* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's.
  *
  * A synchronise call goes away whole. A copy that blocks stays, and returns as soon as it is enqueued: the
- * value is read later, or never. The launch queue's limit still holds the CPU back.
+ * value is read later, or never. The launch queue's limit still holds the CPU back. A read-back that comes a
+ * step late waits for the work that the same wait of the step before had waited for.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "replay/edits.h"
 
@@ -44,12 +44,49 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 
 static bool apply_every(struct editing *e, const char *arguments, struct hwy_err *err)
 {
-	char *rest;
-	unsigned long every = strtoul(arguments, &rest, 10);
-	if (every == 0 || every > UINT32_MAX || (*rest && *rest != ':'))
+	uint32_t every;
+	const char *place;
+	if (!edit_number(arguments, &every, &place))
 		return hwy_fail(err, "wait-every needs a number of steps: wait-every:10[:PLACE]");
-	return remove_waits(e, *rest ? rest + 1 : rest, (uint32_t)every, err);
+	return remove_waits(e, place, every, err);
 }
+
+/* Waits are matched by their number inside the step: the graph's order is the program's. */
+static bool apply_late(struct editing *e, const char *place, struct hwy_err *err)
+{
+	uint32_t *before = NULL, *now = NULL;
+	uint32_t n_before = 0, n_now = 0, cap_before = 0, cap_now = 0, step = 0, found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t in = node->kind == GRAPH_RETURN ? edit_step_of(e, node->of) : 0;
+		if (in == 0 || !edit_is_at(e, node->of, place))
+			continue;
+		if (in != step) {
+			uint32_t *list = before, cap = cap_before;
+			before = now, n_before = in == step + 1 ? n_now : 0, cap_before = cap_now;
+			now = list, n_now = 0, cap_now = cap;
+			step = in;
+		}
+		HWY_GROW(now, n_now, cap_now);
+		now[n_now] = node->before[GRAPH_CAUSE];
+		node->before[GRAPH_CAUSE] = n_now < n_before ? before[n_now] : GRAPH_NONE;
+		node->delay = 0;
+		n_now++;
+		found++;
+	}
+	free(before);
+	free(now);
+	return found > 0 ||
+	       hwy_fail(err, "the phase has no waits%s%s", *place ? " at " : "", place);
+}
+
+const struct edit_kind edit_read_late = {
+	.id = "read-late",
+	.arguments = "[:PLACE]",
+	.about = "a value is read one step after it was computed",
+	.only_removes = true,
+	.apply = apply_late,
+};
 
 const struct edit_kind edit_remove_wait = {
 	.id = "remove-wait",

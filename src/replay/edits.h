@@ -4,7 +4,9 @@
 
 #include "replay/whatif.h"
 
-extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_pin, edit_graph, edit_input;
+extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late, edit_pin,
+	edit_copy_stream, edit_streams, edit_graph, edit_input, edit_workers, edit_no_alloc,
+	edit_overlap_comm, edit_faster;
 
 /* The phase's step of a call, plus one; 0 when it is outside the phase. */
 uint32_t edit_step_of(const struct editing *e, uint32_t call);
@@ -17,6 +19,8 @@ struct edit_copy {
 	bool is_pageable;
 };
 struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
+/* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */
+bool edit_number(const char *arguments, uint32_t *number, const char **rest);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
 void edit_no_wait(struct graph_node *back);
 

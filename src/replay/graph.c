@@ -324,6 +324,33 @@ struct hwy_graph graph_copy(const struct hwy_graph *graph)
 	return copy;
 }
 
+void graph_add_edge(struct hwy_graph *graph, uint32_t node, uint32_t before, uint32_t lag)
+{
+	struct graph_node *to = &graph->nodes[node];
+	if (before == GRAPH_NONE || before >= node)
+		return;
+	if (to->before[GRAPH_OTHER] == GRAPH_NONE && lag <= UINT16_MAX) {
+		to->before[GRAPH_OTHER] = before;
+		to->lag[GRAPH_OTHER] = (uint16_t)lag;
+		to->from_begin &= (uint8_t) ~(1 << GRAPH_OTHER);
+		return;
+	}
+	HWY_GROW(graph->extras, graph->n_extras, graph->cap_extras);
+	graph->extras[graph->n_extras++] = (struct graph_extra){node, before, lag};
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct graph_extra *x = a, *y = b;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+void graph_settle(struct hwy_graph *graph)
+{
+	if (graph->n_extras > 0)
+		qsort(graph->extras, graph->n_extras, sizeof *graph->extras, by_node);
+}
+
 /* ---- finding nodes ----------------------------------------------------------------------------- */
 
 int64_t graph_measured(const struct hwy_graph *graph, uint32_t node)

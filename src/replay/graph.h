@@ -78,6 +78,11 @@ void graph_free(struct hwy_graph *graph);
 /* A copy to edit; shares the flow. */
 struct hwy_graph graph_copy(const struct hwy_graph *graph);
 
+/* Adds an edge from the end of 'before' to the begin of 'node' (a later one); a free place is used, or an
+ * extra. Extras are in order again after graph_settle. */
+void graph_add_edge(struct hwy_graph *graph, uint32_t node, uint32_t before, uint32_t lag);
+void graph_settle(struct hwy_graph *graph);
+
 /* graph_fit.c */
 void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow);
 
