@@ -10,6 +10,9 @@
 
 #include "replay/edits.h"
 
+/* The CPU's work between two launches that is longer than this is not for launching: it stays. */
+enum { OWN_WORK = 250000 /* ns; the same that tells 'launch' from other causes of gaps */ };
+
 struct capture {
 	uint32_t step; /* plus one */
 	uint32_t call; /* node of the graph's launch, or GRAPH_NONE: none is open */
@@ -47,7 +50,7 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 		}
 		return;
 	}
-	if (c->call == GRAPH_NONE) {
+	if (c->call == GRAPH_NONE || node->delay > OWN_WORK) {
 		c->call = index;
 		node->length = e->w->machine.graph_launch;
 		return;

@@ -2,7 +2,8 @@
  *
  * A step begins with the first of its ops, wherever an edit has moved it; the mean runs from the begin of the
  * first steady step to the begin of the one after the last (or to the end of its work), as phases.h defines
- * it for the trace. So the unedited graph's mean is the phase's own, to the nanosecond.
+ * it for the trace. So the unedited graph's mean is the phase's own, to the nanosecond. An edited graph's is
+ * that, changed as much as the pace at which steps end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 /* Doubt about a prediction, as a share of it: measured figures, and figures from a table. */
 #define DOUBT_MEASURED 0.03
 #define DOUBT_TABLE 0.08
+
+enum { LEAST_STEPS = 3 };
 
 /* ---- steps ------------------------------------------------------------------------------------ */
 
@@ -61,47 +64,69 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mean over the steady steps; 'spread' gets half the distance between the quartiles of their lengths, divided
- * by the root of their number and by the mean: how sure the mean is. */
-static int64_t mean_step(const struct whatif *w, const struct hwy_graph *graph, const int64_t *ends,
-			 double *spread)
+/* What a replay says about the steps. */
+struct pace {
+	int64_t mean; /* from the begin of the first steady step to the begin of the one after the last */
+	double rate; /* ns from the end of a steady step's work to that of the next, on average; 0: too few */
+	double spread; /* how sure that is: half the distance of the quartiles over the root of their number, as a
+			* share */
+};
+
+static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
+{
+	int64_t *lengths = hwy_alloc((n + 1) * sizeof *lengths);
+	for (uint32_t s = 0; s + 1 < n; s++)
+		lengths[s] = steps[s + 1].end - steps[s].end;
+	uint32_t known = n - 1;
+	qsort(lengths, known, sizeof *lengths, by_value);
+	double root = 1;
+	while (root * root < known)
+		root += 1;
+	pace->spread =
+		(double)(lengths[known * 3 / 4] - lengths[known / 4]) / 2 / root / pace->rate;
+	free(lengths);
+}
+
+static struct pace measure(const struct whatif *w, const struct hwy_graph *graph,
+			   const int64_t *ends)
 {
 	const struct hwy_phase *phase = w->phase;
 	struct step_time *steps = time_steps(w, graph, ends);
 	uint32_t first = phase->first_steady, n = phase->n_steady, after = first + n;
+	struct pace pace = {0};
 	bool has_next = after < phase->n_steps && steps[after].begin != INT64_MAX;
 	int64_t to = has_next ? steps[after].begin : INT64_MIN;
 	for (uint32_t s = first; s < after && !has_next; s++)
 		to = steps[s].end > to ? steps[s].end : to;
-	int64_t mean = n > 0 && steps[first].begin != INT64_MAX ? (to - steps[first].begin) / n : 0;
-	int64_t *lengths = hwy_alloc((n + 1) * sizeof *lengths);
-	uint32_t known = 0;
-	for (uint32_t s = first; s + 1 < after; s++)
-		if (steps[s].begin != INT64_MAX && steps[s + 1].begin != INT64_MAX)
-			lengths[known++] = steps[s + 1].begin - steps[s].begin;
-	*spread = 0;
-	if (known >= 4 && mean > 0) {
-		qsort(lengths, known, sizeof *lengths, by_value);
-		double root = 1;
-		while (root * root < known)
-			root += 1;
-		*spread = (double)(lengths[known * 3 / 4] - lengths[known / 4]) / 2 / root /
-			  (double)mean;
-	}
-	free(lengths);
+	if (n > 0 && steps[first].begin != INT64_MAX)
+		pace.mean = (to - steps[first].begin) / n;
+	if (n >= LEAST_STEPS && steps[first].end != INT64_MIN &&
+	    steps[after - 1].end > steps[first].end)
+		pace.rate = (double)(steps[after - 1].end - steps[first].end) / (n - 1);
+	if (pace.rate > 0)
+		measure_spread(&pace, steps + first, n);
 	free(steps);
-	return mean;
+	return pace;
 }
 
 /* ---- predictions ------------------------------------------------------------------------------- */
 
-static int64_t replay_step(const struct whatif *w, const struct hwy_graph *graph, double *spread)
+static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *graph)
 {
 	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
 	replay_run(graph, ends);
-	int64_t step = mean_step(w, graph, ends, spread);
+	struct pace pace = measure(w, graph, ends);
 	free(ends);
-	return step;
+	return pace;
+}
+
+/* By how much the pace of the steps' ends changed: what begins earlier at the edge of the window does not
+ * count. */
+static int64_t step_of(const struct whatif *w, const struct pace *pace)
+{
+	if (w->base_rate > 0 && pace->rate > 0)
+		return (int64_t)((double)w->base_mean * (pace->rate / w->base_rate));
+	return pace->mean;
 }
 
 static bool edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
@@ -110,11 +135,19 @@ static bool edited_step(const struct whatif *w, const struct whatif_edit *edits,
 	struct hwy_graph copy = graph_copy(&w->graph);
 	struct editing editing = {
 		.w = w, .flow = copy.flow, .graph = &copy, .places = w->analysis->places};
-	bool done = true;
-	for (uint32_t i = 0; i < n && done; i++)
+	bool done = true, only_removes = true;
+	for (uint32_t i = 0; i < n && done; i++) {
 		done = edits[i].kind->apply(&editing, edits[i].arguments, err);
-	if (done)
-		*step = replay_step(w, &copy, spread);
+		only_removes &= edits[i].kind->only_removes;
+	}
+	if (done) {
+		struct pace pace = replay_pace(w, &copy);
+		*step = step_of(w, &pace);
+		*spread = pace.spread;
+		if (only_removes &&
+		    *step > w->base_mean) /* steps that overlap more differ at the edges */
+			*step = w->base_mean;
+	}
 	graph_free(&copy);
 	return done;
 }
@@ -165,9 +198,11 @@ bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t
 		w->graph.extent > 0 ? (double)w->graph.residual / (double)w->graph.extent : 0;
 	uint64_t edges = w->graph.n_edges + w->graph.n_contradicted;
 	w->quality.contradicted = edges > 0 ? (double)w->graph.n_contradicted / (double)edges : 0;
-	double spread;
-	w->recorded = replay_step(w, &w->graph, &spread);
+	w->recorded = replay_pace(w, &w->graph).mean;
 	whatif_compensate(&w->graph, &w->machine);
+	struct pace pace = replay_pace(w, &w->graph);
+	w->base_mean = pace.mean;
+	w->base_rate = pace.rate;
 	return whatif_predict(w, NULL, 0, &w->base, err);
 }
 

@@ -56,6 +56,8 @@ struct whatif {
 	struct whatif_machine machine;
 	uint32_t *step_of;             /* by op: step of the phase + 1, 0: none */
 	int64_t recorded;              /* the mean step as recorded */
+	int64_t base_mean;             /* the same of the compensated graph */
+	double base_rate;              /* and the pace of its steps' ends, ns */
 	struct whatif_prediction base; /* of the unedited, compensated graph */
 	struct {
 		double residual;     /* share of the step no edge explains */
