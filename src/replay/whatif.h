@@ -62,7 +62,7 @@ struct whatif {
 	struct {
 		double residual;     /* share of the step no edge explains */
 		double contradicted; /* share of edges the trace contradicts */
-		double steps_predict; /* median error of a step replayed with the medians of the others */
+		double steps_predict; /* median error of a step replayed with the medians of all; -1: steps differ */
 	} quality;
 };
 
