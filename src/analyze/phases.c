@@ -1,8 +1,8 @@
 /* phases.c - see phases.h.
  *
- * Process by process: marks first (phases_marks.c). What they leave is searched for a period too, but only
- * one with half of the process's calls and device work is a phase beside them: marks are the user's word about
- * what a step is. Without marks the period of the calls decides (phases_sequence.c); where no period is found,
+ * Process by process: marks first (phases_marks.c). Marks whose name says "step" are the user's word about what
+ * a step is, and settle it. What other marks leave is searched for a period too, but only one with half of the
+ * process's calls and device work is a phase beside them. Without marks the period of the calls decides (phases_sequence.c); where no period is found,
  * or only in less than half of the run, all is one step.
  */
 #include "analyze/phases.h"
@@ -102,6 +102,11 @@ static int by_place(const void *left, const void *right)
 	return (a->steps[0].place > b->steps[0].place) - (a->steps[0].place < b->steps[0].place);
 }
 
+static uint32_t end_of(const struct phases_cut *cut)
+{
+	return cut->steps[cut->n - 1].end;
+}
+
 static bool is_half(const struct phases_track *track, int64_t calls, int64_t work, int64_t time)
 {
 	int64_t whole = track_call(track, track->n - 1)->end - track_call(track, 0)->start;
@@ -114,7 +119,7 @@ static bool tell_enough(const struct phases_track *track, const struct phases_cu
 	int64_t calls = 0, work = 0, time = 0;
 	for (uint32_t i = 0; i < cuts->n; i++) {
 		uint32_t from = cuts->v[i].steps[0].place;
-		uint32_t to = cuts->v[i].steps[cuts->v[i].n - 1].end;
+		uint32_t to = end_of(&cuts->v[i]);
 		calls += to - from;
 		work += track->work[to] - track->work[from];
 		time += track_call(track, to - 1)->end - track_call(track, from)->start;
@@ -130,20 +135,66 @@ static void free_cuts(struct phases_cuts *cuts)
 	*cuts = (struct phases_cuts){0};
 }
 
+/* Calls of a typical step. */
+static uint32_t period_of(const struct phases_cut *cut)
+{
+	return (cut->steps[cut->n - 1].place - cut->steps[0].place) / (cut->n > 1 ? cut->n - 1 : 1);
+}
+
+/* Whether 'a' is the same loop as 'b', run for fewer steps shortly before it. */
+static bool is_warm_up_of(const struct phases_cut *a, const struct phases_cut *b)
+{
+	uint32_t x = period_of(a), y = period_of(b);
+	uint32_t apart = x > y ? x - y : y - x;
+	return a->source == b->source && a->source != PHASE_MARKS &&
+	       (uint64_t)a->n * 4 <= (uint64_t)b->n * 3 && apart * 10 <= y &&
+	       b->steps[0].place - end_of(a) <= 2 * y;
+}
+
+/* A loop that a wait or an odd step interrupts is found in two parts. */
+static void join_warm_up(struct phases_cuts *cuts)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < cuts->n; i++) {
+		struct phases_cut *a = kept ? &cuts->v[kept - 1] : NULL, *b = &cuts->v[i];
+		if (!a || !is_warm_up_of(a, b)) {
+			cuts->v[kept++] = *b;
+			continue;
+		}
+		a->steps = hwy_realloc(a->steps, (a->n + b->n) * sizeof *a->steps);
+		a->steps[a->n - 1].end = b->steps[0].place;
+		memcpy(a->steps + a->n, b->steps, b->n * sizeof *a->steps);
+		a->n_warm = a->n;
+		a->n += b->n;
+		free(b->steps);
+	}
+	cuts->n = kept;
+}
+
+static void sort_cuts(struct phases_cuts *cuts)
+{
+	if (cuts->n)
+		qsort(cuts->v, cuts->n, sizeof *cuts->v, by_place);
+}
+
 /* What marks leave. */
 static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 {
 	uint32_t marked = cuts->n, from = 0;
 	struct phases_least least = marked ? least_beside_marks : least_alone;
-	if (marked)
-		qsort(cuts->v, marked, sizeof *cuts->v, by_place);
+	sort_cuts(cuts);
+	for (uint32_t i = 0; i < marked; i++)
+		if (cuts->v[i].is_certain)
+			return;
 	for (uint32_t i = 0; i <= marked; i++) {
 		uint32_t to = i < marked ? cuts->v[i].steps[0].place : track->n;
 		if (to > from)
 			sequence_cut(track, from, to, least, cuts);
 		if (i < marked)
-			from = cuts->v[i].steps[cuts->v[i].n - 1].end;
+			from = end_of(&cuts->v[i]);
 	}
+	sort_cuts(cuts);
+	join_warm_up(cuts);
 	if (marked == 0 && !tell_enough(track, cuts))
 		free_cuts(cuts);
 }

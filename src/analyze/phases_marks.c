@@ -267,6 +267,7 @@ static void add_phase(const struct phases_track *track, const struct run *run, u
 		.steps = hwy_alloc(run->n * sizeof *cut.steps),
 		.n = run->n,
 		.n_warm = n_warm,
+		.is_certain = run->family->rank >= MARK_STEP,
 	};
 	for (uint32_t i = 0; i < run->n; i++) {
 		const struct mark *mark = &run->family->v[run->first + i];

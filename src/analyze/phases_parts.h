@@ -43,8 +43,8 @@ struct phases_cut {
 	int64_t name;
 	struct phases_cut_step *steps;
 	uint32_t n;
-	uint32_t
-		n_warm; /* steps known to be warm-up: a shorter run of the same marks before the run */
+	uint32_t n_warm; /* known to be warm-up: a shorter run of the same kind before it */
+	bool is_certain; /* marks whose name says that they are steps */
 };
 struct phases_cuts {
 	struct phases_cut *v;

@@ -263,7 +263,7 @@ static struct fit find_period(const struct phases_track *track, uint32_t from, u
 
 /* ---- anchors --------------------------------------------------------------------------------- */
 
-struct anchor {
+struct anchor { /* a token with its context */
 	uint64_t hash;
 	uint32_t count, after_wait;
 	int64_t pause; /* ns of CPU before it, in all */
@@ -287,41 +287,64 @@ static uint64_t context_hash(const uint32_t *tokens, uint32_t place, uint32_t co
 	return hash;
 }
 
-/* The best token of those that occur once a period, each with 'context' tokens; count 0: none does. */
-static struct anchor choose_anchor(const struct phases_track *track, const struct fit *fit,
-				   uint32_t context)
+struct anchors {
+	struct anchor *v;
+	uint32_t n, cap;
+};
+
+static void count_anchors(const struct phases_track *track, const struct fit *fit, uint32_t context,
+			  struct anchors *into)
 {
 	struct hwy_map by_hash = {0};
-	struct anchor *all = NULL, best = {0};
-	uint32_t n = 0, cap = 0;
-	double periods = (double)(fit->to - fit->from) / fit->lag;
 	for (uint32_t i = fit->from; i < fit->to; i++) {
 		uint64_t hash = context_hash(track->tokens, i, context, fit->to);
 		bool fresh;
 		uint32_t *at = hwy_map_put(&by_hash, hash, &fresh);
 		if (fresh) {
-			HWY_GROW(all, n, cap);
-			all[n] = (struct anchor){.hash = hash, .is_wait = track_is_wait(track, i)};
-			*at = n++;
+			HWY_GROW(into->v, into->n, into->cap);
+			into->v[into->n] =
+				(struct anchor){hash, .is_wait = track_is_wait(track, i)};
+			*at = into->n++;
 		}
-		all[*at].count++;
-		all[*at].after_wait += i > 0 && track_is_wait(track, i - 1);
-		all[*at].pause += pause_before(track, i);
+		struct anchor *anchor = &into->v[*at];
+		anchor->count++;
+		anchor->after_wait += i > 0 && track_is_wait(track, i - 1);
+		anchor->pause += pause_before(track, i);
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct anchor *one = &all[i];
-		/* A wait ends a step. */
-		if (one->count < periods * 0.8 - 1 || one->count > periods * 1.1 + 1 ||
-		    one->is_wait)
-			continue;
-		bool waits = one->after_wait * 2 > one->count;
-		bool best_waits = best.after_wait * 2 > best.count;
-		if (best.count == 0 || (waits && !best_waits) ||
-		    (waits == best_waits && one->pause > best.pause))
-			best = *one;
-	}
-	free(all);
 	hwy_map_free(&by_hash);
+}
+
+/* Whether it occurs once a period. A wait ends a step, and begins none. */
+static bool is_anchor(const struct anchor *anchor, double periods)
+{
+	return !anchor->is_wait && anchor->count >= periods * 0.8 - 1 &&
+	       anchor->count <= periods * 1.1 + 1;
+}
+
+static bool is_better(const struct anchor *a, const struct anchor *b)
+{
+	bool waits = a->after_wait * 2 > a->count, b_waits = b->after_wait * 2 > b->count;
+	return b->count == 0 || (waits && !b_waits) || (waits == b_waits && a->pause > b->pause);
+}
+
+/* The best of those that occur once a period, each with 'context' tokens; count 0: none does. One that is
+ * missing in some periods would make two of them one step. */
+static struct anchor choose_anchor(const struct phases_track *track, const struct fit *fit,
+				   uint32_t context)
+{
+	struct anchors all = {0};
+	struct anchor best = {0};
+	double periods = (double)(fit->to - fit->from) / fit->lag;
+	uint32_t most = 0;
+	count_anchors(track, fit, context, &all);
+	for (uint32_t i = 0; i < all.n; i++)
+		if (is_anchor(&all.v[i], periods) && all.v[i].count > most)
+			most = all.v[i].count;
+	for (uint32_t i = 0; i < all.n; i++)
+		if (is_anchor(&all.v[i], periods) && all.v[i].count + 1 >= most - most / 50 &&
+		    is_better(&all.v[i], &best))
+			best = all.v[i];
+	free(all.v);
 	return best;
 }
 

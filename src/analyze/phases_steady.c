@@ -78,19 +78,18 @@ static uint32_t count_before_rare_wait(const struct phases_track *track,
 	return warm;
 }
 
-/* Past the waits that follow the calls [… end). */
-static uint32_t with_waits(const struct phases_track *track, uint32_t end)
+/* The end in flow.calls of what ends before 'end' on the track: waits in a row stand for one there. */
+static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
 {
 	const struct hwy_flow *flow = track->flow;
-	for (uint32_t i = end; i < flow->n_calls; i++) {
-		const struct flow_call *call = &flow->calls[i];
-		if (call->process != track->process)
-			continue;
-		if (call->role != HWY_ROLE_SYNC || !call->blocks)
-			break;
-		end = i + 1;
-	}
-	return end;
+	uint32_t after = track->calls[end - 1] + 1;
+	if (!track_is_wait(track, end - 1))
+		return after;
+	uint32_t limit = end < track->n ? track->calls[end] : flow->n_calls;
+	for (uint32_t i = after; i < limit; i++)
+		if (flow->calls[i].process == track->process && flow->calls[i].blocks)
+			after = i + 1;
+	return after;
 }
 
 /* Steps without device work belong to the one before them. */
@@ -106,7 +105,7 @@ static void make_steps(const struct phases_track *track, const struct phases_cut
 		const struct phases_cut_step *from = &cut->steps[i];
 		int64_t start = first_start(track, from->place, from->end);
 		if (from->end > from->place)
-			end = track->calls[from->end - 1] + 1;
+			end = end_of_calls(track, from->end);
 		if (start == INT64_MAX)
 			continue;
 		struct phase_step *step = &phase->steps[phase->n_steps++];
@@ -120,7 +119,6 @@ static void make_steps(const struct phases_track *track, const struct phases_cut
 		};
 		*n_warm += i < known;
 	}
-	end = with_waits(track, end);
 	for (uint32_t i = 0; i < phase->n_steps; i++) {
 		struct phase_step *step = &phase->steps[i];
 		bool is_last = i + 1 == phase->n_steps;
