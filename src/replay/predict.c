@@ -30,6 +30,7 @@ struct pace {
 	double rate; /* ns from the end of a steady step's work to that of the next, on average; 0: too few */
 	double spread; /* how sure that is: half the distance of the quartiles over the root of their number, as a
 			* share */
+	const char *bound; /* the class that most of the critical path is */
 };
 
 static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
@@ -45,6 +46,22 @@ static void measure_spread(struct pace *pace, const struct step_time *steps, uin
 	pace->spread =
 		(double)(lengths[known * 3 / 4] - lengths[known / 4]) / 2 / root / pace->rate;
 	free(lengths);
+}
+
+/* What most of the way through the steady steps is. */
+static const char *bound_of(const struct hwy_graph *graph, const int64_t *ends,
+			    const struct step_time *first, const struct step_time *last)
+{
+	struct hwy_path path;
+	if (first->begin == INT64_MAX || last->last == GRAPH_NONE)
+		return "";
+	path_find(&path, graph, ends, last->last, false, first->begin);
+	int most = 0;
+	for (int class = 1; class < PATH_CLASSES; class ++)
+		if (path.classes[class] > path.classes[most])
+			most = class;
+	path_free(&path);
+	return path_class_names[most];
 }
 
 static struct pace measure(const struct whatif *w, const struct hwy_graph *graph,
@@ -65,6 +82,7 @@ static struct pace measure(const struct whatif *w, const struct hwy_graph *graph
 		pace.rate = (double)(steps[after - 1].end - steps[first].end) / (n - 1);
 	if (pace.rate > 0)
 		measure_spread(&pace, steps + first, n);
+	pace.bound = n > 0 ? bound_of(graph, ends, &steps[first], &steps[after - 1]) : "";
 	free(steps);
 	return pace;
 }
@@ -90,7 +108,7 @@ static int64_t step_of(const struct whatif *w, const struct pace *pace)
 }
 
 static bool edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
-			int64_t *step, double *spread, struct hwy_err *err)
+			struct whatif_prediction *p, double *spread, struct hwy_err *err)
 {
 	struct hwy_graph copy = graph_copy(&w->graph);
 	struct editing editing = {
@@ -102,11 +120,11 @@ static bool edited_step(const struct whatif *w, const struct whatif_edit *edits,
 	}
 	if (done) {
 		struct pace pace = replay_pace(w, &copy);
-		*step = step_of(w, &pace);
+		p->step = step_of(w, &pace);
+		p->bound = pace.bound;
 		*spread = pace.spread;
-		if (only_removes &&
-		    *step > w->base_mean) /* steps that overlap more differ at the edges */
-			*step = w->base_mean;
+		if (only_removes && p->step > w->base_mean) /* they differ at the edges only */
+			p->step = w->base_mean;
 	}
 	graph_free(&copy);
 	return done;
@@ -121,8 +139,11 @@ static bool with_doubt(const struct whatif *w, const struct whatif_edit *edits, 
 	other.machine.graph_next = (int64_t)((double)w->machine.graph_next * factor);
 	other.machine.h2d.latency = (int64_t)((double)w->machine.h2d.latency * factor);
 	other.machine.d2h.latency = (int64_t)((double)w->machine.d2h.latency * factor);
+	struct whatif_prediction p = {0};
 	double unused;
-	return edited_step(&other, edits, n, step, &unused, err);
+	bool done = edited_step(&other, edits, n, &p, &unused, err);
+	*step = p.step;
+	return done;
 }
 
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
@@ -130,14 +151,13 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 {
 	int64_t low, high;
 	double spread;
-	if (!edited_step(w, edits, n, &p->step, &spread, err) ||
+	if (!edited_step(w, edits, n, p, &spread, err) ||
 	    !with_doubt(w, edits, n, 0.5, &low, err) || !with_doubt(w, edits, n, 1.5, &high, err))
 		return false;
 	double doubt = (w->machine.is_measured ? DOUBT_MEASURED : DOUBT_TABLE) + spread;
 	p->p10 = (int64_t)((double)(low < p->step ? low : p->step) * (1 - doubt));
 	p->p90 = (int64_t)((double)(high > p->step ? high : p->step) * (1 + doubt));
 	p->speedup = p->step > 0 ? (double)w->base.step / (double)p->step : 1;
-	p->bound = "";
 	return true;
 }
 
@@ -154,11 +174,8 @@ bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t
 		return false;
 	whatif_machine(&w->machine, analysis->trace);
 	w->step_of = steps_of_ops(&analysis->flow, w->phase);
-	w->quality.residual =
-		w->graph.extent > 0 ? (double)w->graph.residual / (double)w->graph.extent : 0;
-	uint64_t edges = w->graph.n_edges + w->graph.n_contradicted;
-	w->quality.contradicted = edges > 0 ? (double)w->graph.n_contradicted / (double)edges : 0;
 	w->recorded = replay_pace(w, &w->graph).mean;
+	quality_measure(w);
 	whatif_compensate(&w->graph, &w->machine);
 	struct pace pace = replay_pace(w, &w->graph);
 	w->base_mean = pace.mean;

@@ -72,6 +72,8 @@ void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *prediction, struct hwy_err *err);
 
+/* quality.c: of the graph as recorded. */
+void quality_measure(struct whatif *w);
 /* machine.c */
 void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace);
 /* costs.c: takes the cost of recording out of the graph. */
