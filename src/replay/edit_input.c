@@ -2,7 +2,8 @@
  *
  * The gaps that the analysis found to be caused by input name the call that ended them; the CPU's work before
  * that call shrinks to what calls of the phase usually have before them. N workers still need what one batch
- * took, but N of them are in the making: two batches are that time divided by N apart.
+ * took, but N of them are in the making: two batches are that time divided by N apart. Other CPU work that
+ * leaves the device idle (files, locks, code between launches) can move aside in the same way.
  */
 #include <stdlib.h>
 
@@ -27,15 +28,15 @@ static int64_t usual_delay(const struct editing *e)
 	return usual;
 }
 
-/* Calls 'each' with the node that a gap for input ended with, the gaps in order of time. */
-static uint32_t for_each_input(struct editing *e, void (*each)(struct editing *, uint32_t, void *),
-			       void *self)
+/* Calls 'each' with the node that a gap of this cause ended with, the gaps in order of time. */
+static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
+			     void (*each)(struct editing *, uint32_t, void *), void *self)
 {
 	const struct hwy_gaps *gaps = &e->w->analysis->of[e->w->phase_index].gaps;
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		const struct hwy_gap *gap = &gaps->gaps[i];
-		uint32_t call = gap->cause == GAP_INPUT && gap->op != FLOW_NONE
+		uint32_t call = gap->cause == cause && gap->op != FLOW_NONE
 					? e->flow->ops[gap->op].call
 					: FLOW_NONE;
 		uint32_t node = call == FLOW_NONE ? GRAPH_NONE : graph_call(e->graph, call);
@@ -73,7 +74,7 @@ static bool apply_input(struct editing *e, const char *arguments, struct hwy_err
 {
 	(void)arguments;
 	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
-	return for_each_input(e, supply, &s) > 0 ||
+	return for_each_gap(e, GAP_INPUT, supply, &s) > 0 ||
 	       hwy_fail(err, "the phase never waits for input");
 }
 
@@ -83,10 +84,26 @@ static bool apply_workers(struct editing *e, const char *arguments, struct hwy_e
 	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
 	if (!edit_number(arguments, &s.workers, &rest) || *rest)
 		return hwy_fail(err, "workers needs how many: workers:8");
-	uint32_t found = for_each_input(e, supply, &s);
+	uint32_t found = for_each_gap(e, GAP_INPUT, supply, &s);
 	graph_settle(e->graph);
 	return found > 0 || hwy_fail(err, "the phase never waits for input");
 }
+
+static bool apply_background(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
+	uint32_t found = for_each_gap(e, GAP_OS, supply, &s) + for_each_gap(e, GAP_CPU, supply, &s);
+	return found > 0 || hwy_fail(err, "no gap of the phase is caused by the CPU's own work");
+}
+
+const struct edit_kind edit_background = {
+	.id = "background",
+	.arguments = "",
+	.about = "files, locks and other CPU work that the device waits for move to another thread",
+	.only_removes = true,
+	.apply = apply_background,
+};
 
 const struct edit_kind edit_input = {
 	.id = "perfect-input",

@@ -16,6 +16,9 @@ static void pin(struct editing *e, uint32_t index)
 	int64_t length = (int64_t)((double)copy.bytes / link->bandwidth * 1e9);
 	if (length < node->length)
 		node->length = length;
+	node->delay = 0; /* staging */
+	if (node->lag[GRAPH_CAUSE] > link->latency)
+		node->lag[GRAPH_CAUSE] = (uint16_t)link->latency;
 }
 
 static void free_call(struct editing *e, uint32_t index)
