@@ -249,7 +249,7 @@ static void find_all(struct finder *f)
 		uint32_t first = flow_call_at(f->flow, phase->window.from);
 		find_in(f, first, flow_call_at(f->flow, phase->window.to) - first, 0);
 	}
-	for (uint32_t s = phase->n_steps - phase->n_steady; s < phase->n_steps; s++)
+	for (uint32_t s = phase->first_steady; s < phase->first_steady + phase->n_steady; s++)
 		find_in(f, phase->steps[s].first_call, phase->steps[s].n_calls, s);
 }
 

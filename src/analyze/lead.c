@@ -286,7 +286,7 @@ static double steps_ahead(const struct hwy_phase *phase)
 {
 	double sum = 0;
 	uint32_t at = 0, n = 0; /* the step in which the CPU is */
-	for (uint32_t k = phase->n_steps - phase->n_steady; k < phase->n_steps; k++) {
+	for (uint32_t k = phase->first_steady; k < phase->first_steady + phase->n_steady; k++) {
 		int64_t moment = phase->steps[k].device.from;
 		while (at + 1 < phase->n_steps && phase->steps[at + 1].cpu.from <= moment)
 			at++;
