@@ -1,6 +1,6 @@
 /* edit_roundtrip.c - data stays on the device instead of visiting the host.
  *
- * A round trip is a copy to the host and, later in the same step, one of the same size back. Both go away,
+ * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
  * with their calls, the waits for them, and what the CPU did in between. What it computed there is then the
  * device's work, which the trace cannot know: it is taken to be small.
  */
@@ -24,7 +24,7 @@ static void take_away(struct graph_node *node)
 		node->delay = 0;
 }
 
-/* The open trips of a step are few: the copies to the host whose size has not come back. */
+/* The open trips are few: the copies to the host of this step and the last whose size has not come back. */
 struct trips {
 	struct trip *list;
 	uint32_t n, cap, first_open;
@@ -37,7 +37,7 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 	if (step == 0)
 		return;
 	struct edit_copy copy = edit_copy_of(e, op);
-	while (trips->first_open < trips->n && trips->list[trips->first_open].step != step)
+	while (trips->first_open < trips->n && trips->list[trips->first_open].step + 1 < step)
 		trips->first_open++;
 	if (copy.direction == HWY_D2H) {
 		HWY_GROW(trips->list, trips->n, trips->cap);
