@@ -68,7 +68,8 @@ static int by_time(const void *a, const void *b)
 static void sum_up(struct finding *f, const struct hwy_path *path)
 {
 	for (uint32_t i = 0; i < path->n; i++) {
-		struct chain_link *link = &f->chain->links[link_of(f, &path->pieces[i])];
+		uint32_t at = link_of(f, &path->pieces[i]); /* may move the list */
+		struct chain_link *link = &f->chain->links[at];
 		link->time += path->pieces[i].at.to - path->pieces[i].at.from;
 		link->count++;
 	}
