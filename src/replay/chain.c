@@ -23,6 +23,20 @@ static uint32_t span_of(const struct finding *f, const struct path_piece *piece)
 				      : f->analysis->flow.calls[node->of].span;
 }
 
+/* "step_10 > layer_3" as "step_# > layer_#": the same place in every step. */
+static void fold_numbers(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++) {
+		bool is_digit = *from >= '0' && *from <= '9';
+		if (!is_digit)
+			*to++ = *from;
+		else if (to == text || to[-1] != '#')
+			*to++ = '#';
+	}
+	*to = 0;
+}
+
 static const char *text_of_place(struct finding *f, uint32_t span)
 {
 	struct hwy_place at = place_of(f->analysis->places, span);
@@ -32,8 +46,11 @@ static const char *text_of_place(struct finding *f, uint32_t span)
 		*at.file ? snprintf(text, sizeof text, "%s:%lld %s", slash ? slash + 1 : at.file,
 				    (long long)at.line, at.function)
 			 : snprintf(text, sizeof text, "%s", at.range);
-	size_t n = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
-	return hwy_arena_text(&f->chain->texts, text, n);
+	if (length < 0)
+		return "";
+	if (!*at.file)
+		fold_numbers(text);
+	return hwy_arena_text(&f->chain->texts, text, strlen(text));
 }
 
 static uint32_t link_of(struct finding *f, const struct path_piece *piece)
