@@ -1,6 +1,6 @@
 /* edit_calls.c - calls and work that take less time, or none.
  *
- * no-alloc: allocations and releases inside steps are made once, outside. faster: a kernel, a range, all
+ * no-alloc, no-module, no-graph-build: such calls inside steps are made once, outside. faster: a kernel, a range, all
  * kernels or all CPU code takes so many percent less time. overlap-comm: kernels no longer wait for
  * communication inside the step; the next step still does.
  */
@@ -9,19 +9,18 @@
 
 #include "replay/edits.h"
 
-/* ---- no-alloc ---------------------------------------------------------------------------------- */
+/* ---- calls that are made before the steps --------------------------------------------------------- */
 
-static bool allocates(unsigned role)
-{
-	return role == HWY_ROLE_ALLOC || role == HWY_ROLE_FREE || role == HWY_ROLE_PIN;
-}
+#define ROLE(role) (1u << HWY_ROLE_##role)
 
-static bool apply_no_alloc(struct editing *e, const char *place, struct hwy_err *err)
+/* Takes the calls of these roles out of the steps, and what they wait for. */
+static bool take_out(struct editing *e, unsigned roles, const char *place, const char *what,
+		     struct hwy_err *err)
 {
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_OP || !allocates(e->flow->calls[node->of].role) ||
+		if (node->kind == GRAPH_OP || !(roles >> e->flow->calls[node->of].role & 1) ||
 		    !edit_step_of(e, node->of) || !edit_is_at(e, node->of, place))
 			continue;
 		found++;
@@ -30,8 +29,22 @@ static bool apply_no_alloc(struct editing *e, const char *place, struct hwy_err 
 		else
 			node->length = 0;
 	}
-	return found > 0 ||
-	       hwy_fail(err, "the phase allocates nothing%s%s", *place ? " at " : "", place);
+	return found > 0 || hwy_fail(err, "the phase %s%s%s", what, *place ? " at " : "", place);
+}
+
+static bool apply_no_alloc(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return take_out(e, ROLE(ALLOC) | ROLE(FREE) | ROLE(PIN), place, "allocates nothing", err);
+}
+
+static bool apply_no_module(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return take_out(e, ROLE(MODULE), place, "loads no modules", err);
+}
+
+static bool apply_no_graph_build(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return take_out(e, ROLE(GRAPH_BUILD), place, "builds no graphs", err);
 }
 
 const struct edit_kind edit_no_alloc = {
@@ -40,6 +53,22 @@ const struct edit_kind edit_no_alloc = {
 	.about = "memory is allocated once, before the steps",
 	.only_removes = true,
 	.apply = apply_no_alloc,
+};
+
+const struct edit_kind edit_no_module = {
+	.id = "no-module",
+	.arguments = "[:PLACE]",
+	.about = "code is loaded and compiled before the steps",
+	.only_removes = true,
+	.apply = apply_no_module,
+};
+
+const struct edit_kind edit_no_graph_build = {
+	.id = "no-graph-build",
+	.arguments = "[:PLACE]",
+	.about = "graphs are captured and instantiated once, before the steps",
+	.only_removes = true,
+	.apply = apply_no_graph_build,
 };
 
 /* ---- faster ------------------------------------------------------------------------------------ */

@@ -137,3 +137,51 @@ const struct edit_kind edit_streams = {
 	.about = "chunks (copy in, compute, copy out) are spread over N streams",
 	.apply = apply_streams,
 };
+
+/* ---- no barrier ----------------------------------------------------------------------------------- */
+
+/* Streams of one context that the legacy default stream no longer orders: what an op waited for beyond its own
+ * stream goes away where the other op is on the default stream's other side. */
+static bool is_barrier(const struct editing *e, uint32_t op, uint32_t before)
+{
+	if (before == GRAPH_NONE || e->graph->nodes[before].kind != GRAPH_OP)
+		return false;
+	const struct hwy_trace *trace = e->flow->trace;
+	int64_t own = trace->lanes[e->flow->ops[op].lane].stream;
+	int64_t other = trace->lanes[e->flow->ops[e->graph->nodes[before].of].lane].stream;
+	if (own < 0 || other < 0 || own == other)
+		return false;
+	int64_t a = trace->streams[own].flags, b = trace->streams[other].flags;
+	return (a == 3 && b == 1) || (a == 1 && b == 3);
+}
+
+static bool apply_no_barrier(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	uint32_t found = 0, kept = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (!is_edited(e, node) || !is_barrier(e, node->of, node->before[GRAPH_OTHER]))
+			continue;
+		node->before[GRAPH_OTHER] = GRAPH_NONE;
+		found++;
+	}
+	for (uint32_t i = 0; i < e->graph->n_extras; i++) {
+		const struct graph_extra *extra = &e->graph->extras[i];
+		const struct graph_node *node = &e->graph->nodes[extra->node];
+		if (is_edited(e, node) && is_barrier(e, node->of, extra->before))
+			found++;
+		else
+			e->graph->extras[kept++] = *extra;
+	}
+	e->graph->n_extras = kept;
+	return found > 0 || hwy_fail(err, "the default stream holds nothing of the phase up");
+}
+
+const struct edit_kind edit_no_barrier = {
+	.id = "no-barrier",
+	.arguments = "",
+	.about = "streams are non-blocking: the default stream no longer orders them",
+	.only_removes = true,
+	.apply = apply_no_barrier,
+};
