@@ -5,28 +5,7 @@
  * took, but N of them are in the making: two batches are that time divided by N apart. Other CPU work that
  * leaves the device idle (files, locks, code between launches) can move aside in the same way.
  */
-#include <stdlib.h>
-
 #include "replay/edits.h"
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static int64_t usual_delay(const struct editing *e)
-{
-	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < e->graph->n; i++)
-		if (e->graph->nodes[i].kind == GRAPH_CALL && edit_step_of(e, e->graph->nodes[i].of))
-			delays[n++] = e->graph->nodes[i].delay;
-	qsort(delays, n, sizeof *delays, by_value);
-	int64_t usual = n > 0 ? delays[n / 2] : 0;
-	free(delays);
-	return usual;
-}
 
 /* Calls 'each' with the node that a gap of this cause ended with, the gaps in order of time. */
 static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
@@ -73,7 +52,7 @@ static void supply(struct editing *e, uint32_t index, void *self)
 static bool apply_input(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
-	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
+	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
 	return for_each_gap(e, GAP_INPUT, supply, &s) > 0 ||
 	       hwy_fail(err, "the phase never waits for input");
 }
@@ -81,7 +60,7 @@ static bool apply_input(struct editing *e, const char *arguments, struct hwy_err
 static bool apply_workers(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	const char *rest;
-	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
+	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
 	if (!edit_number(arguments, &s.workers, &rest) || *rest)
 		return hwy_fail(err, "workers needs how many: workers:8");
 	uint32_t found = for_each_gap(e, GAP_INPUT, supply, &s);
@@ -92,7 +71,7 @@ static bool apply_workers(struct editing *e, const char *arguments, struct hwy_e
 static bool apply_background(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
-	struct supply s = {.usual = usual_delay(e), .last = GRAPH_NONE};
+	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
 	uint32_t found = for_each_gap(e, GAP_OS, supply, &s) + for_each_gap(e, GAP_CPU, supply, &s);
 	return found > 0 || hwy_fail(err, "no gap of the phase is caused by the CPU's own work");
 }

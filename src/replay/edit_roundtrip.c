@@ -51,7 +51,10 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 		}
 }
 
-/* Marks the calls that go away: those of the two copies, and the waits between them. */
+enum { STAYS, GONE, FOLLOWS };
+
+/* Marks the calls that go away: those of the two copies, the waits between them and right after; and the call
+ * that comes next, before which the CPU still gives back what it had needed. */
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
 {
 	uint32_t found = 0;
@@ -63,7 +66,12 @@ static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t
 		for (uint32_t call = trip->out; call <= trip->back; call++)
 			if (call == trip->out || call == trip->back ||
 			    e->flow->calls[call].role == HWY_ROLE_SYNC)
-				gone[call] = 1;
+				gone[call] = GONE;
+		uint32_t next = trip->back + 1;
+		while (next < e->flow->n_calls && e->flow->calls[next].role == HWY_ROLE_SYNC)
+			gone[next++] = GONE;
+		if (next < e->flow->n_calls && gone[next] == STAYS)
+			gone[next] = FOLLOWS;
 	}
 	return found;
 }
@@ -77,11 +85,14 @@ static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 			see_copy(e, &trips, i);
 	uint8_t *gone = hwy_zalloc(e->flow->n_calls + 1);
 	uint32_t found = mark(e, &trips, gone);
+	int64_t usual = edit_usual_delay(e);
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
-		if (call != FLOW_NONE && gone[call])
+		if (call != FLOW_NONE && gone[call] == GONE)
 			take_away(node);
+		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS && node->delay > usual)
+			node->delay = usual;
 	}
 	free(gone);
 	free(trips.list);

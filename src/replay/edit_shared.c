@@ -70,3 +70,22 @@ void edit_no_wait(struct graph_node *back)
 	back->before[GRAPH_CAUSE] = GRAPH_NONE;
 	back->delay = 0;
 }
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+int64_t edit_usual_delay(const struct editing *e)
+{
+	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++)
+		if (e->graph->nodes[i].kind == GRAPH_CALL && edit_step_of(e, e->graph->nodes[i].of))
+			delays[n++] = e->graph->nodes[i].delay;
+	qsort(delays, n, sizeof *delays, by_value);
+	int64_t usual = n > 0 ? delays[n / 2] : 0;
+	free(delays);
+	return usual;
+}

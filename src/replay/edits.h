@@ -22,6 +22,8 @@ struct edit_copy {
 struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
 /* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */
 bool edit_number(const char *arguments, uint32_t *number, const char **rest);
+/* What the CPU does between two calls of the phase: the median. */
+int64_t edit_usual_delay(const struct editing *e);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
 void edit_no_wait(struct graph_node *back);
 
