@@ -95,12 +95,17 @@ void whatif_print_json(FILE *out, const struct whatif_view *view)
 	json_put_text(&json, "costs", w->machine.source);
 	json_key(&json, "quality");
 	json_begin_object(&json);
+	json_key(&json, "exact");
+	json_bool(&json, w->quality.differ == 0);
 	json_key(&json, "residual_share");
 	json_real(&json, w->quality.residual, 6);
 	json_key(&json, "contradicted_share");
 	json_real(&json, w->quality.contradicted, 6);
 	json_key(&json, "steps_predict_error");
-	json_real(&json, w->quality.steps_predict, 6);
+	if (w->quality.steps_predict >= 0)
+		json_real(&json, w->quality.steps_predict, 6);
+	else
+		json_null(&json);
 	json_put_int(&json, "nodes", w->graph.n);
 	json_end_object(&json);
 	put_predictions(&json, view);
@@ -135,13 +140,22 @@ static void print_head(FILE *out, const struct whatif *w)
 
 static void print_check(FILE *out, const struct whatif *w)
 {
+	fprintf(out, "\nThe graph has %u nodes and %llu edges; ", w->graph.n,
+		(unsigned long long)w->graph.n_edges);
+	if (w->quality.differ == 0)
+		fputs("replaying it gives back every start and end.\n", out);
+	else
+		fprintf(out, "replaying it gives %u of them other times: please report this.\n",
+			w->quality.differ);
 	fprintf(out,
-		"The graph has %u nodes and %llu edges; replaying it gives back every start and end.\n"
 		"  %.2f %% of the recording's length is delay that no edge explains\n"
-		"  %.2f %% of the edges were contradicted by the recording and left out\n"
-		"  steps predict each other within %.1f %%\n",
-		w->graph.n, (unsigned long long)w->graph.n_edges, 100 * w->quality.residual,
-		100 * w->quality.contradicted, 100 * w->quality.steps_predict);
+		"  %.2f %% of the edges were contradicted by the recording and left out\n",
+		100 * w->quality.residual, 100 * w->quality.contradicted);
+	if (w->quality.steps_predict >= 0)
+		fprintf(out, "  steps predict each other within %.1f %% (median)\n",
+			100 * w->quality.steps_predict);
+	else
+		fputs("  steps differ in what they call, so they cannot predict each other\n", out);
 }
 
 static void print_tried(FILE *out, const struct rank *rank)

@@ -7,9 +7,25 @@
  */
 #include "replay/edits.h"
 
+/* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
+ * where nothing does. */
+static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
+{
+	const struct graph_node *node = &e->graph->nodes[index];
+	if (gap->span == 0)
+		return node->delay;
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, gap->span - 1, &row);
+	int64_t to = e->flow->calls[node->of].start, from = to - node->delay;
+	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+	int64_t part = (end < to ? end : to) - (start > from ? start : from);
+	/* A call that names the gap but covers little of it is one of many. */
+	return part > node->delay / 2 ? part : node->delay;
+}
+
 /* Calls 'each' with the node that a gap of this cause ended with, the gaps in order of time. */
 static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
-			     void (*each)(struct editing *, uint32_t, void *), void *self)
+			     void (*each)(struct editing *, uint32_t, int64_t, void *), void *self)
 {
 	const struct hwy_gaps *gaps = &e->w->analysis->of[e->w->phase_index].gaps;
 	uint32_t found = 0;
@@ -22,7 +38,7 @@ static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 		if (node == GRAPH_NONE)
 			continue;
 		found++;
-		each(e, node, self);
+		each(e, node, named_part(e, gap, node), self);
 	}
 	return found;
 }
@@ -33,14 +49,14 @@ struct supply {
 	uint32_t last;    /* node that the batch before went to */
 };
 
-static void supply(struct editing *e, uint32_t index, void *self)
+static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 {
 	struct supply *s = self;
 	struct graph_node *node = &e->graph->nodes[index];
-	int64_t took = node->delay - s->usual;
+	int64_t took = part < node->delay - s->usual ? part : node->delay - s->usual;
 	if (took <= 0)
 		return;
-	node->delay = s->usual;
+	node->delay -= took;
 	int64_t period = s->workers > 0 ? took / s->workers : 0;
 	if (period > UINT32_MAX)
 		period = UINT32_MAX;

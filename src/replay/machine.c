@@ -10,10 +10,12 @@
 static const struct {
 	const char *gpu; /* part of the device's name; "": any other */
 	const char *source;
+	double host; /* what recorders cost there, against the host of the H200 they were measured on */
 	struct whatif_machine machine;
 } table[] = {
 	{"H200",
 	 "a table for the H200",
+	 1,
 	 {.graph_launch = 1700,
 	  .graph_next = 150,
 	  .launch = 3900,
@@ -22,6 +24,7 @@ static const struct {
 	  .queue = 1022}},
 	{"H100",
 	 "a table for the H100",
+	 1,
 	 {.graph_launch = 2000,
 	  .graph_next = 150,
 	  .launch = 3900,
@@ -30,6 +33,7 @@ static const struct {
 	  .queue = 1022}},
 	{"A100",
 	 "a table for the A100",
+	 0,
 	 {.graph_launch = 3000,
 	  .graph_next = 300,
 	  .launch = 4500,
@@ -38,6 +42,7 @@ static const struct {
 	  .queue = 1022}},
 	{"",
 	 "a table for no GPU in particular",
+	 0, /* nothing is known, so nothing is taken out */
 	 {.graph_launch = 3000,
 	  .graph_next = 300,
 	  .launch = 4500,
@@ -73,12 +78,13 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	size_t r = 0;
 	while (!starts_with(format ? format : "", recorders[r].format))
 		r++;
-	machine->cost.launch = recorders[r].launch;
-	machine->cost.sync = recorders[r].sync;
-	machine->cost.graph_launch = recorders[r].graph_launch;
-	machine->cost.graph_node = recorders[r].graph_node;
-	machine->cost.range = recorders[r].range;
-	machine->cost.op = recorders[r].op;
+	double host = table[i].host;
+	machine->cost.launch = (int64_t)(host * (double)recorders[r].launch);
+	machine->cost.sync = (int64_t)(host * (double)recorders[r].sync);
+	machine->cost.graph_launch = (int64_t)(host * (double)recorders[r].graph_launch);
+	machine->cost.graph_node = (int64_t)(host * (double)recorders[r].graph_node);
+	machine->cost.range = (int64_t)(host * (double)recorders[r].range);
+	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
 }
 
 static void take(struct whatif_machine *m, const char *name, int64_t value)

@@ -30,6 +30,7 @@ struct pace {
 	double rate; /* ns from the end of a steady step's work to that of the next, on average; 0: too few */
 	double spread; /* how sure that is: half the distance of the quartiles over the root of their number, as a
 			* share */
+	int64_t floor;     /* no step is shorter */
 	const char *bound; /* the class that most of the critical path is */
 };
 
@@ -64,6 +65,38 @@ static const char *bound_of(const struct hwy_graph *graph, const int64_t *ends,
 	return path_class_names[most];
 }
 
+enum { UP, DOWN, WORK, TRACKS };
+
+static unsigned track_of(const struct hwy_flow *flow, uint32_t op)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[op].span, &row);
+	int64_t direction = flow->ops[op].kind == HWY_COPY ? hwy_get(strip, HWY_DIRECTION, row)
+							   : HWY_DIR_UNKNOWN;
+	return direction == HWY_H2D ? UP : direction == HWY_D2H ? DOWN : WORK;
+}
+
+/* The kernels, or the copies of one direction, of the stream that has most of them, a step: no fix gets below
+ * that, whatever stream they move to. */
+static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
+{
+	const struct hwy_flow *flow = graph->flow;
+	uint32_t first = w->phase->first_steady, n = w->phase->n_steady;
+	int64_t *work = hwy_zalloc((flow->trace->n_lanes + 1) * TRACKS * sizeof *work), most = 0;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->of] : 0;
+		/* Work that overlaps its predecessor shares the stream. */
+		if (step <= first || step > first + n || (node->from_begin & 1 << GRAPH_ORDER))
+			continue;
+		int64_t *at = &work[flow->ops[node->of].lane * TRACKS + track_of(flow, node->of)];
+		*at += node->length;
+		most = *at > most ? *at : most;
+	}
+	free(work);
+	return n > 0 ? most / n : 0;
+}
+
 static struct pace measure(const struct whatif *w, const struct hwy_graph *graph,
 			   const int64_t *ends)
 {
@@ -82,6 +115,7 @@ static struct pace measure(const struct whatif *w, const struct hwy_graph *graph
 		pace.rate = (double)(steps[after - 1].end - steps[first].end) / (n - 1);
 	if (pace.rate > 0)
 		measure_spread(&pace, steps + first, n);
+	pace.floor = busiest(w, graph);
 	pace.bound = n > 0 ? bound_of(graph, ends, &steps[first], &steps[after - 1]) : "";
 	free(steps);
 	return pace;
@@ -121,6 +155,8 @@ static bool edited_step(const struct whatif *w, const struct whatif_edit *edits,
 	if (done) {
 		struct pace pace = replay_pace(w, &copy);
 		p->step = step_of(w, &pace);
+		if (p->step < pace.floor)
+			p->step = pace.floor;
 		p->bound = pace.bound;
 		*spread = pace.spread;
 		if (only_removes && p->step > w->base_mean) /* they differ at the edges only */

@@ -129,6 +129,21 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 	return median;
 }
 
+static uint32_t count_different(const struct hwy_graph *graph)
+{
+	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	replay_run(graph, ends);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		bool is_op = node->kind == GRAPH_OP;
+		n += replay_begin(graph, ends, i) != graph_measured(graph, i) ||
+		     (is_op && ends[i] != graph->flow->ops[node->of].end);
+	}
+	free(ends);
+	return n;
+}
+
 void quality_measure(struct whatif *w)
 {
 	const struct hwy_graph *graph = &w->graph;
@@ -136,6 +151,7 @@ void quality_measure(struct whatif *w)
 	w->quality.residual =
 		graph->extent > 0 ? (double)graph->residual / (double)graph->extent : 0;
 	w->quality.contradicted = edges > 0 ? (double)graph->n_contradicted / (double)edges : 0;
+	w->quality.differ = count_different(graph);
 	w->quality.steps_predict = -1;
 	struct aligned a = align(w);
 	if (a.nodes && a.n > 2) {

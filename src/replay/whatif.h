@@ -60,7 +60,9 @@ struct whatif {
 	double base_rate;              /* and the pace of its steps' ends, ns */
 	struct whatif_prediction base; /* of the unedited, compensated graph */
 	struct {
-		double residual;     /* share of the step no edge explains */
+		double residual; /* share of the step no edge explains */
+		uint32_t
+			differ; /* nodes whose replayed times are not the measured ones: 0, or a bug */
 		double contradicted; /* share of edges the trace contradicts */
 		double steps_predict; /* median error of a step replayed with the medians of all; -1: steps differ */
 	} quality;
