@@ -7,6 +7,8 @@
  */
 #include "replay/edits.h"
 
+enum { BYTES_PER_NS = 16 /* of memory copied by one core of a server */ };
+
 /* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
  * where nothing does. */
 static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
@@ -49,11 +51,21 @@ struct supply {
 	uint32_t last;    /* node that the batch before went to */
 };
 
+/* A batch that is ready still has to be taken over from whoever made it: one copy of it in memory. */
+static int64_t handing_over(const struct editing *e, uint32_t call)
+{
+	uint32_t op = e->flow->calls[call].op;
+	if (op == FLOW_NONE || e->flow->ops[op].kind != HWY_COPY)
+		return 0;
+	return edit_copy_of(e, op).bytes / BYTES_PER_NS;
+}
+
 static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 {
 	struct supply *s = self;
 	struct graph_node *node = &e->graph->nodes[index];
-	int64_t took = part < node->delay - s->usual ? part : node->delay - s->usual;
+	int64_t left = s->usual + handing_over(e, node->of);
+	int64_t took = part < node->delay - left ? part : node->delay - left;
 	if (took <= 0)
 		return;
 	node->delay -= took;
