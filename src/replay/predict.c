@@ -30,6 +30,7 @@ struct pace {
 	double rate; /* ns from the end of a steady step's work to that of the next, on average; 0: too few */
 	double spread; /* how sure that is: half the distance of the quartiles over the root of their number, as a
 			* share */
+	bool has_next;     /* the mean ends with the begin of another step */
 	int64_t floor;     /* no step is shorter */
 	const char *bound; /* the class that most of the critical path is */
 };
@@ -108,6 +109,7 @@ static struct pace measure(const struct whatif *w, const struct hwy_graph *graph
 	int64_t to = has_next ? steps[after].begin : INT64_MIN;
 	for (uint32_t s = first; s < after && !has_next; s++)
 		to = steps[s].end > to ? steps[s].end : to;
+	pace.has_next = has_next;
 	if (n > 0 && steps[first].begin != INT64_MAX)
 		pace.mean = (to - steps[first].begin) / n;
 	if (n >= LEAST_STEPS && steps[first].end != INT64_MIN &&
@@ -132,11 +134,12 @@ static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *g
 	return pace;
 }
 
-/* By how much the pace of the steps' ends changed: what begins earlier at the edge of the window does not
- * count. */
+/* From begin to begin where a step follows the steady ones. Where none does, the mean reaches from a begin to
+ * an end, and steps that overlap more or less than before would count wrongly: then the pace of the steps' ends
+ * tells by how much the mean changed. */
 static int64_t step_of(const struct whatif *w, const struct pace *pace)
 {
-	if (w->base_rate > 0 && pace->rate > 0)
+	if (!pace->has_next && w->base_rate > 0 && pace->rate > 0)
 		return (int64_t)((double)w->base_mean * (pace->rate / w->base_rate));
 	return pace->mean;
 }
