@@ -13,6 +13,7 @@ static const struct command {
 	 "run a program and record it: CUDA, NVTX, its processes and threads"},
 	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
+	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
 	{"breakdown", cmd_breakdown,
 	 "where the device's time goes: compute, communication, copies, idle"},
