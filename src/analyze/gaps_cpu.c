@@ -1,0 +1,206 @@
+/* gaps_cpu.c - what a thread did while it should have launched: input, the OS, or its own work.
+ *
+ * A thread waited in the OS, or in a loader, when that took at least half of the time. What names the rest is the
+ * innermost operator or function that took half of it, else the samples' most common stack, else such a range.
+ */
+#include "analyze/gaps_cause.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define KINDS                                                                                      \
+	(HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE) |                   \
+	 HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_SAMPLE))
+#define BIT(col) HWY_COL_BIT(HWY_##col)
+
+static bool open_lanes(struct gaps_cpu *cpu)
+{
+	if (cpu->is_open || cpu->is_bad)
+		return cpu->is_open;
+	struct hwy_trace *trace = cpu->flow->trace;
+	if (!hwy_need(trace, KINDS, BIT(START) | BIT(DUR) | BIT(NAME), cpu->err) ||
+	    !hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE), BIT(STACK), cpu->err)) {
+		cpu->is_bad = true;
+		return false;
+	}
+	nests_open(&cpu->nests, trace, KINDS);
+	cpu->loads = hwy_alloc(trace->strings.n + 1u);
+	memset(cpu->loads, 0xff, trace->strings.n + 1u);
+	cpu->is_open = true;
+	return true;
+}
+
+void gaps_cpu_close(struct gaps_cpu *cpu)
+{
+	if (cpu->is_open)
+		nests_close(&cpu->nests);
+	free(cpu->loads);
+	cpu->loads = NULL;
+	cpu->is_open = false;
+}
+
+/* ---- names of loaders ---------------------------------------------------------------------------- */
+
+/* Whether a word stands in the name; "dataLoader", "data_loader" and "data loader" all have "loader". */
+static bool has_word(const char *name, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *at = name; (at = strcasestr(at, word)); at++) {
+		bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
+			      (isupper((unsigned char)*at) && islower((unsigned char)at[-1]));
+		char after = at[length];
+		bool ends =
+			!isalpha((unsigned char)after) ||
+			(isupper((unsigned char)after) && islower((unsigned char)at[length - 1]));
+		if (begins && ends)
+			return true;
+	}
+	return false;
+}
+
+static bool has_any(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (has_word(name, *words))
+			return true;
+	return false;
+}
+
+bool gaps_cpu_is_loader(const char *name)
+{
+	static const char *const things[] = {"batch",  "batches", "data",  "dataset",
+					     "sample", "samples", "image", "images",
+					     "input",  "inputs",  "next",  NULL};
+	static const char *const acts[] = {"load",     "loading", "fetch",   "fetching",
+					   "get",      "read",    "reading", "next",
+					   "prefetch", "wait",    NULL};
+	if (strcasestr(name, "dataloader") || strcasestr(name, "data_loader") ||
+	    has_word(name, "loader") || has_word(name, "dataload"))
+		return true;
+	/* A range that is called just so. */
+	if (strcasecmp(name, "load") == 0 || strcasecmp(name, "loading") == 0 ||
+	    strcasecmp(name, "data") == 0 || strcasecmp(name, "input") == 0)
+		return true;
+	return has_any(name, things) && has_any(name, acts) && !has_word(name, "item");
+}
+
+static bool is_loader(struct gaps_cpu *cpu, int64_t name)
+{
+	const struct hwy_trace *trace = cpu->flow->trace;
+	if (name <= 0 || name >= trace->strings.n)
+		return false;
+	if (cpu->loads[name] == 0xff)
+		cpu->loads[name] = gaps_cpu_is_loader(hwy_str(trace, name));
+	return cpu->loads[name];
+}
+
+/* ---- what fills an interval ---------------------------------------------------------------------- */
+
+struct filling {
+	struct hwy_interval at;
+	struct hwy_cover os, loader;
+	uint32_t longest_os, loader_span; /* plus one */
+	int64_t longest;
+	uint32_t named,
+		range; /* the shortest op or function, and range, that fill half; plus one */
+	int64_t named_length, range_length;
+	uint32_t sample; /* plus one */
+};
+
+static void add_span(struct gaps_cpu *cpu, struct filling *filling, const struct hwy_strip *strip,
+		     uint32_t row)
+{
+	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+	int64_t from = start > filling->at.from ? start : filling->at.from;
+	int64_t to = end < filling->at.to ? end : filling->at.to;
+	struct hwy_interval fresh;
+	if (to <= from)
+		return;
+	uint32_t id = strip->first + row + 1;
+	if (strip->kind == HWY_OS) {
+		cover_add(&filling->os, from, to, &fresh);
+		if (to - from > filling->longest) {
+			filling->longest = to - from;
+			filling->longest_os = id;
+		}
+		return;
+	}
+	if (is_loader(cpu, hwy_get(strip, HWY_NAME, row)) &&
+	    cover_add(&filling->loader, from, to, &fresh) && !filling->loader_span)
+		filling->loader_span = id;
+	if (2 * (to - from) < filling->at.to - filling->at.from)
+		return;
+	bool range = strip->kind == HWY_RANGE;
+	uint32_t *best = range ? &filling->range : &filling->named;
+	int64_t *length = range ? &filling->range_length : &filling->named_length;
+	if (!*best || end - start <= *length) {
+		*best = id;
+		*length = end - start;
+	}
+}
+
+/* The most common stack of the samples, by vote; one of those samples stands for it. */
+static void vote(struct filling *filling, const struct hwy_nest *nest)
+{
+	const struct hwy_strip *strip = nest->strip;
+	int64_t stack = 0;
+	uint32_t votes = 0;
+	for (uint32_t row = nest_at(nest, filling->at.from);
+	     row < strip->rows && hwy_get(strip, HWY_START, row) < filling->at.to; row++) {
+		int64_t one = hwy_get(strip, HWY_STACK, row);
+		if (votes == 0) {
+			stack = one;
+			filling->sample = strip->first + row + 1;
+		}
+		votes = one == stack ? votes + 1 : votes - 1;
+	}
+}
+
+static void fill(struct gaps_cpu *cpu, struct hwy_nest *nest, struct filling *filling)
+{
+	const struct hwy_strip *strip = nest->strip;
+	/* Spans that began before, from the outside in: a union takes them in order of start. */
+	uint32_t chain[64], n = 0;
+	for (uint32_t row = nest_around(nest, filling->at.from - 1, filling->at.from);
+	     row != NEST_NONE && n < 64; row = nest_parent(nest, row))
+		chain[n++] = row;
+	while (n-- > 0)
+		add_span(cpu, filling, strip, chain[n]);
+	for (uint32_t row = nest_at(nest, filling->at.from);
+	     row < strip->rows && hwy_get(strip, HWY_START, row) < filling->at.to; row++)
+		add_span(cpu, filling, strip, row);
+}
+
+enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
+			      bool copy_follows, uint32_t *span)
+{
+	struct filling filling = {.at = at};
+	if (thread == FLOW_NONE || !open_lanes(cpu))
+		return GAP_CPU;
+	int64_t loader = 0, os = 0, half = (at.to - at.from) / 2;
+	uint32_t end = cpu->nests.first[thread + 1];
+	for (uint32_t i = cpu->nests.first[thread]; i < end; i++) {
+		struct hwy_nest *nest = &cpu->nests.nests[i];
+		if (nest->strip->kind == HWY_SAMPLE) {
+			vote(&filling, nest);
+			continue;
+		}
+		/* Each lane is a union of its own. */
+		filling.os = filling.loader = (struct hwy_cover){0};
+		fill(cpu, nest, &filling);
+		loader = filling.loader.total > loader ? filling.loader.total : loader;
+		os = filling.os.total > os ? filling.os.total : os;
+	}
+	if (copy_follows && (loader > half || os > half)) {
+		*span = loader > half ? filling.loader_span : filling.longest_os;
+		return GAP_INPUT;
+	}
+	if (os > half) {
+		*span = filling.longest_os;
+		return GAP_OS;
+	}
+	*span = filling.named ? filling.named : filling.sample ? filling.sample : filling.range;
+	return GAP_CPU;
+}
