@@ -136,6 +136,18 @@ struct since {             /* the calls between the process's previous launch an
 	uint32_t longest_alloc, longest_module, longest_wait, longest;
 };
 
+/* More than half of it; no sum of times can overflow here. */
+static bool is_most(int64_t part, int64_t whole)
+{
+	return part > whole - part;
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 static int64_t length_of(const struct hwy_flow *flow, uint32_t call)
 {
 	return call == FLOW_NONE ? -1 : flow->calls[call].end - flow->calls[call].start;
@@ -154,11 +166,11 @@ static void add_preparing(const struct hwy_flow *flow, uint32_t at, int64_t leng
 	case HWY_ROLE_ALLOC:
 	case HWY_ROLE_FREE:
 	case HWY_ROLE_PIN:
-		*alloc += length;
+		*alloc = plus(*alloc, length);
 		keep_longest(flow, at, &since->longest_alloc);
 		break;
 	case HWY_ROLE_MODULE:
-		*module += length;
+		*module = plus(*module, length);
 		keep_longest(flow, at, &since->longest_module);
 		break;
 	default: break;
@@ -173,10 +185,10 @@ static void add_between(const struct hwy_flow *flow, uint32_t at, int64_t until,
 	int64_t from = call->start > since->from ? call->start : since->from;
 	if (to <= from)
 		return;
-	since->calls += to - from;
+	since->calls = plus(since->calls, to - from);
 	keep_longest(flow, at, &since->longest);
 	if (call->role == HWY_ROLE_SYNC) {
-		since->waits += to - from;
+		since->waits = plus(since->waits, to - from);
 		keep_longest(flow, at, &since->longest_wait);
 	}
 	add_preparing(flow, at, to - from, &since->alloc, &since->module, since);
@@ -217,12 +229,12 @@ static bool is_preparing(const struct since *since, const struct flow_call *a, i
 	int64_t from = since->from == INT64_MIN ? gap_from : since->from;
 	int64_t before = a->start > from ? a->start - from : 0;
 	int64_t alloc = since->alloc, module = since->module, all = before;
-	if (2 * (alloc + module) <= all) { /* or with what A itself did */
-		alloc += since->alloc_inside;
-		module += since->module_inside;
-		all += a->end - a->start;
+	if (!is_most(plus(alloc, module), all)) { /* or with what A itself did */
+		alloc = plus(alloc, since->alloc_inside);
+		module = plus(module, since->module_inside);
+		all = plus(all, a->end - a->start);
 	}
-	if (alloc + module == 0 || 2 * (alloc + module) <= all)
+	if ((alloc == 0 && module == 0) || !is_most(plus(alloc, module), all))
 		return false;
 	bool is_alloc = alloc >= module;
 	gap->cause = is_alloc ? GAP_ALLOC : GAP_MODULE;
@@ -258,19 +270,20 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 	struct hwy_interval at = {gap->at.from > since->from ? gap->at.from : since->from,
 				  a->start};
 	int64_t length = at.to - at.from;
-	if (2 * length < gap->at.to - gap->at.from) { /* the time went into A itself */
+	if (is_most(gap->at.to - gap->at.from - length,
+		    gap->at.to - gap->at.from)) { /* the time went into A itself */
 		gap->cause = GAP_LAUNCH;
 		gap->culprit = gaps_op(judge, i)->call;
 		return;
 	}
-	if (2 * since->waits > length) { /* for another device, or for something on the host */
+	if (is_most(since->waits, length)) { /* for another device, or for something on the host */
 		gap->cause = GAP_BLOCKED;
 		gap->culprit = since->longest_wait;
 		return;
 	}
 	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, a->thread, at, copy_follows(judge, i),
 					     &gap->span);
-	if (gap->cause == GAP_CPU && 2 * since->calls > length)
+	if (gap->cause == GAP_CPU && is_most(since->calls, length))
 		gap->span = flow->calls[since->longest].span + 1;
 }
 

@@ -130,7 +130,7 @@ static void add_span(struct gaps_cpu *cpu, struct filling *filling, const struct
 	if (is_loader(cpu, hwy_get(strip, HWY_NAME, row)) &&
 	    cover_add(&filling->loader, from, to, &fresh) && !filling->loader_span)
 		filling->loader_span = id;
-	if (2 * (to - from) < filling->at.to - filling->at.from)
+	if (to - from < (filling->at.to - filling->at.from) / 2)
 		return;
 	bool range = strip->kind == HWY_RANGE;
 	uint32_t *best = range ? &filling->range : &filling->named;

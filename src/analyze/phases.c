@@ -1,0 +1,238 @@
+/* phases.c - see phases.h.
+ *
+ * Process by process: marks first (phases_marks.c); what they leave is searched for a period only where it
+ * is at least half of the process's device work, since marks are the user's word about what a step is.
+ * Without marks the period of the calls decides (phases_sequence.c), and without that all is one step.
+ */
+#include "analyze/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/phases_parts.h"
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+uint32_t track_place_at(const struct phases_track *track, int64_t time)
+{
+	uint32_t low = 0, high = track->n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (track_call(track, middle)->start < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_on_track(const struct flow_call *call, bool after_wait)
+{
+	if (call->op != FLOW_NONE)
+		return true;
+	return call->role == HWY_ROLE_SYNC && call->blocks && !after_wait;
+}
+
+/* 'work' is the device work of each call of the flow. */
+static struct phases_track track_of(const struct hwy_flow *flow, uint32_t process,
+				    const int64_t *work, int64_t longest)
+{
+	struct phases_track track = {.flow = flow, .process = process, .longest = longest};
+	track.calls = hwy_alloc((flow->n_calls + 1) * sizeof *track.calls);
+	bool after_wait = false;
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		const struct flow_call *call = &flow->calls[i];
+		if (call->process != process || !is_on_track(call, after_wait))
+			continue;
+		after_wait = call->op == FLOW_NONE;
+		track.calls[track.n++] = i;
+	}
+	track.calls = hwy_realloc(track.calls, (track.n + 1) * sizeof *track.calls);
+	track.work = hwy_alloc((track.n + 1) * sizeof *track.work);
+	track.work[0] = 0;
+	for (uint32_t i = 0; i < track.n; i++)
+		track.work[i + 1] = track.work[i] + work[track.calls[i]];
+	return track;
+}
+
+static void track_free(struct phases_track *track)
+{
+	free(track->calls);
+	free(track->work);
+	free(track->tokens);
+}
+
+/* ---- one process ----------------------------------------------------------------------------- */
+
+static void cut_as_one(const struct phases_track *track, struct phases_cuts *cuts)
+{
+	struct phases_cut_step *step = hwy_alloc(sizeof *step);
+	*step = (struct phases_cut_step){
+		.cpu = {track_call(track, 0)->start, track_call(track, track->n - 1)->end},
+		.name = HWY_NONE,
+		.end = track->n,
+	};
+	HWY_GROW(cuts->v, cuts->n, cuts->cap);
+	cuts->v[cuts->n++] =
+		(struct phases_cut){.source = PHASE_ONE, .name = HWY_NONE, .steps = step, .n = 1};
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct phases_cut *a = left, *b = right;
+	return (a->steps[0].place > b->steps[0].place) - (a->steps[0].place < b->steps[0].place);
+}
+
+/* What marks leave, where it is at least half of the work. */
+static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
+{
+	uint32_t marked = cuts->n, from = 0;
+	if (marked)
+		qsort(cuts->v, marked, sizeof *cuts->v, by_place);
+	for (uint32_t i = 0; i <= marked; i++) {
+		uint32_t to = i < marked ? cuts->v[i].steps[0].place : track->n;
+		if (to > from && (track->work[to] - track->work[from]) * 2 >= track->work[track->n])
+			sequence_cut(track, from, to, cuts);
+		if (i < marked)
+			from = cuts->v[i].steps[cuts->v[i].n - 1].end;
+	}
+}
+
+static void add_phases(struct phases_track *track, const struct phases_cuts *cuts,
+		       struct hwy_phases *phases, uint32_t *cap)
+{
+	for (uint32_t i = 0; i < cuts->n; i++) {
+		HWY_GROW(phases->phases, phases->n, *cap);
+		phases->n += steady_measure(track, &cuts->v[i], &phases->phases[phases->n]);
+	}
+}
+
+/* Yields whether there are marks. */
+static bool find_in_process(struct phases_track *track, const struct phases_options *options,
+			    struct hwy_phases *phases, uint32_t *cap)
+{
+	struct phases_cuts cuts = {0};
+	marks_cut(track, options ? options->step : NULL, &cuts);
+	bool has_marks = cuts.n != 0;
+	if (!(options && options->step))
+		cut_rest(track, &cuts);
+	if (cuts.n == 0)
+		cut_as_one(track, &cuts);
+	add_phases(track, &cuts, phases, cap);
+	for (uint32_t i = 0; i < cuts.n; i++)
+		free(cuts.v[i].steps);
+	free(cuts.v);
+	return has_marks;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* Device work that no call enqueued is one step of its own. */
+static void add_unlinked(const struct hwy_flow *flow, struct hwy_phases *phases, uint32_t *cap)
+{
+	struct phase_step *step = hwy_zalloc(sizeof *step);
+	struct hwy_cover cover = {0};
+	struct hwy_interval fresh;
+	for (uint32_t i = 0; i < flow->n_ops; i++)
+		cover_add(&cover, flow->ops[i].start, flow->ops[i].end, &fresh);
+	step->device = (struct hwy_interval){flow->ops[0].start, cover.reach};
+	step->cpu = step->device;
+	step->name = HWY_NONE;
+	step->busy = cover.total;
+	int64_t process = flow->trace->lanes[flow->ops[0].lane].process;
+	int64_t length = step->device.to - step->device.from;
+	HWY_GROW(phases->phases, phases->n, *cap);
+	phases->phases[phases->n++] = (struct hwy_phase){
+		.source = PHASE_ONE,
+		.name = HWY_NONE,
+		.process = process >= 0 ? (uint32_t)process : FLOW_NO_PROCESS,
+		.steps = step,
+		.n_steps = 1,
+		.n_steady = 1,
+		.window = step->device,
+		.mean = length,
+		.median = length,
+		.p10 = length,
+		.p90 = length,
+	};
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct hwy_phase *a = left, *b = right;
+	int64_t x = a->steps[0].device.from, y = b->steps[0].device.from;
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (a->process > b->process) - (a->process < b->process);
+}
+
+static int64_t time_of(const struct hwy_phase *phase)
+{
+	return phase->steps[phase->n_steps - 1].device.to - phase->steps[0].device.from;
+}
+
+static void put_in_order(struct hwy_phases *phases)
+{
+	if (phases->n)
+		qsort(phases->phases, phases->n, sizeof *phases->phases, by_start);
+	phases->main = phases->n;
+	for (uint32_t i = 0; i < phases->n; i++)
+		if (phases->main == phases->n ||
+		    time_of(&phases->phases[i]) > time_of(&phases->phases[phases->main]))
+			phases->main = i;
+}
+
+/* The processes that launched work, as flags by process; the last is for calls of none. */
+static uint8_t *find_processes(const struct hwy_flow *flow, int64_t *work, int64_t *longest)
+{
+	uint8_t *has = hwy_zalloc(FLOW_NO_PROCESS + 1);
+	*longest = 0;
+	for (uint32_t i = 0; i < flow->n_ops; i++) {
+		const struct flow_op *op = &flow->ops[i];
+		int64_t length = op->end - op->start;
+		*longest = length > *longest ? length : *longest;
+		if (op->call == FLOW_NONE)
+			continue;
+		work[op->call] += length;
+		has[flow->calls[op->call].process] = 1;
+	}
+	return has;
+}
+
+bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
+		 struct hwy_phases *phases, struct hwy_err *err)
+{
+	*phases = (struct hwy_phases){0};
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
+	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP), columns, err))
+		return false;
+	int64_t *work = hwy_zalloc((flow->n_calls + 1) * sizeof *work), longest;
+	uint8_t *has = find_processes(flow, work, &longest);
+	bool has_marks = false;
+	uint32_t cap = 0;
+	for (uint32_t p = 0; p <= FLOW_NO_PROCESS; p++) {
+		if (!has[p])
+			continue;
+		struct phases_track track = track_of(flow, p, work, longest);
+		has_marks |= find_in_process(&track, options, phases, &cap);
+		track_free(&track);
+	}
+	free(has);
+	free(work);
+	if (phases->n == 0 && flow->n_ops)
+		add_unlinked(flow, phases, &cap);
+	if (options && options->step && !has_marks) {
+		phases_free(phases);
+		return hwy_fail(err, "no range named '%s' launches device work", options->step);
+	}
+	put_in_order(phases);
+	return true;
+}
+
+void phases_free(struct hwy_phases *phases)
+{
+	for (uint32_t i = 0; i < phases->n; i++)
+		free(phases->phases[i].steps);
+	free(phases->phases);
+	*phases = (struct hwy_phases){0};
+}
