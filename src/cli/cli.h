@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "trace/trace.h"
 
+int cmd_analyze(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_breakdown(int argc, char **argv);
 int cmd_show(int argc, char **argv);

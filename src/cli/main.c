@@ -15,6 +15,8 @@ static const struct command {
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
 	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
+	{"analyze", cmd_analyze,
+	 "what holds the program back, where, what it costs, and what is innocent"},
 	{"breakdown", cmd_breakdown,
 	 "where the device's time goes: compute, communication, copies, idle"},
 	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},

@@ -13,15 +13,18 @@
 static const struct advice fix = {
 	.any = "Allocate once, before the loop, and reuse; or allocate from a pool, which does not wait.\n"
 	       "  cudaMallocAsync(&p, bytes, s); … cudaFreeAsync(p, s);   // instead of cudaMalloc and cudaFree",
-	.of = {
-		[HWY_PYTORCH] =
-			"PyTorch's allocator should not get here every step: avoid torch.cuda.empty_cache() in the loop, "
-			"shapes that change all the time, and memory that is nearly full.\n"
-			"  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python3 …",
-		[HWY_CUPY] = "Keep CuPy's memory pool switched on, and preallocate outputs (out=…).\n"
-			     "  cupy.multiply(x, y, out=z)",
-		[HWY_OPENCL] = "Create buffers once, before the loop, and reuse them: clCreateBuffer in a loop may wait.",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"PyTorch's allocator should not get here every step: avoid torch.cuda.empty_cache() in the loop, "
+				"shapes that change all the time, and memory that is nearly full.\n"
+				"  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python3 …",
+			[HWY_CUPY] =
+				"Keep CuPy's memory pool switched on, and preallocate outputs (out=…).\n"
+				"  cupy.multiply(x, y, out=z)",
+			[HWY_OPENCL] =
+				"Create buffers once, before the loop, and reuse them: clCreateBuffer in a loop may wait.",
+		},
 };
 
 static void look(struct hwy_case *c)
@@ -35,14 +38,16 @@ static void look(struct hwy_case *c)
 	claim_cause(c, &claim, GAP_ALLOC);
 	claim_roles(c, &claim, roles, CLAIM_CPU_CAUSES);
 	if (case_each(c, n) >= OFTEN && claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_HIGH,
-			   words_format(&c->diagnosis->arena,
-					"%s allocations and releases a step take the CPU %s; the GPU idles %s because of "
-					"them.",
-					words_each(case_each(c, n)).at,
-					words_time(ns / (int64_t)c->phase->n_steady).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_HIGH,
+			words_format(
+				&c->diagnosis->arena,
+				"%s allocations and releases a step take the CPU %s; the GPU idles %s because of "
+				"them.",
+				words_each(case_each(c, n)).at,
+				words_time(ns / (int64_t)c->phase->n_steady).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }
 

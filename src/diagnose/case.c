@@ -29,8 +29,7 @@ bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
 bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
 {
 	const struct flow_op *one = &c->flow->ops[op];
-	return c->uses[one->device] &&
-	       (one->call == FLOW_NONE || case_call_is_ours(c, one->call));
+	return c->uses[one->device] && (one->call == FLOW_NONE || case_call_is_ours(c, one->call));
 }
 
 int64_t case_per_step(const struct hwy_case *c, int64_t total)

@@ -16,12 +16,12 @@ struct case_transfer {
 	int64_t exposed; /* the part that nothing else on the device covers */
 	int64_t left;    /* of it, not claimed yet */
 	uint64_t bytes;
-	uint8_t direction; /* enum hwy_direction */
+	uint8_t direction;      /* enum hwy_direction */
 	uint8_t source, target; /* enum hwy_memory_kind */
 	bool is_comm;
 };
 
-struct case_kernel { /* by name */
+struct case_kernel {  /* by name */
 	int64_t name; /* text */
 	int64_t ns;
 	uint64_t n, in_graphs;
@@ -53,7 +53,8 @@ struct hwy_case {
 	uint32_t index; /* of the phase */
 	struct hwy_diagnosis *diagnosis;
 	const struct hwy_finding_kind *kind; /* that looks now */
-	uint32_t first_op, end_op;     /* ops that begin inside the window: look at case_op_is_ours too */
+	uint32_t first_op,
+		end_op; /* ops that begin inside the window: look at case_op_is_ours too */
 	uint32_t first_call, end_call; /* calls of the steady steps: look at the process too */
 	bool *uses;                    /* by device of the flow */
 	uint32_t n_devices;            /* how many it uses */

@@ -127,10 +127,9 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 {
 	for (uint32_t i = 0; i < claim->n; i++) {
 		const struct claim_item *item = &claim->items[i];
-		int64_t *purse = item->purse == CLAIM_GAP ? &c->gap_left[item->at]
-				 : item->purse == CLAIM_TRANSFER
-					 ? &c->transfers[item->at].left
-					 : &c->kernel_left;
+		int64_t *purse = item->purse == CLAIM_GAP        ? &c->gap_left[item->at]
+				 : item->purse == CLAIM_TRANSFER ? &c->transfers[item->at].left
+								 : &c->kernel_left;
 		if (item->ns)
 			*purse += item->ns;
 	}
@@ -170,8 +169,7 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 	enum { ROOM = 64 };
 	uint32_t every = 1 + (claim->n - 1) / SAMPLE;
 	int64_t sum = 0;
-	finding->places =
-		hwy_arena_alloc(&c->diagnosis->arena, ROOM * sizeof *finding->places);
+	finding->places = hwy_arena_alloc(&c->diagnosis->arena, ROOM * sizeof *finding->places);
 	for (uint32_t i = 0; i < claim->n; i += every) {
 		if (!claim->items[i].span)
 			continue;
@@ -181,8 +179,8 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 	double scale = sum && every > 1 ? (double)claim->total / (double)sum : 1;
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		struct hwy_finding_place *place = &finding->places[i];
-		place->cost = case_per_step(
-			c, every > 1 ? (int64_t)((double)place->cost * scale) : place->cost);
+		place->cost = case_per_step(c, every > 1 ? (int64_t)((double)place->cost * scale)
+							 : place->cost);
 		place->count *= every;
 	}
 	qsort(finding->places, finding->n_places, sizeof *finding->places, compare_places);

@@ -47,15 +47,16 @@ static void look(struct hwy_case *c)
 				       c->flow->ops[one->op].span);
 	}
 	if (claim_share(c, &claim) >= WORTH)
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s copies a step move %s at %s, the link's limit; that takes %s longer than the "
-					"kernels.",
-					words_each(case_each(c, n[way])).at,
-					words_bytes(bytes[way] / c->phase->n_steady).at,
-					words_rate(rate).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   fix);
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s copies a step move %s at %s, the link's limit; that takes %s longer than the "
+				"kernels.",
+				words_each(case_each(c, n[way])).at,
+				words_bytes(bytes[way] / c->phase->n_steady).at,
+				words_rate(rate).at, words_time(case_per_step(c, claim.total)).at),
+			fix);
 	claim_drop(c, &claim);
 }
 

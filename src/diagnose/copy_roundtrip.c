@@ -17,13 +17,15 @@
 static const struct advice fix = {
 	.any = "Do this step on the GPU too: a small kernel, even a slow one, is cheaper than two copies and a wait. If "
 	       "the host must see the data, copy it without waiting and go on with what is on the device.",
-	.of = {
-		[HWY_PYTORCH] =
-			"Stay on the GPU: replace .cpu()/.numpy() … .cuda() by tensor operations.\n"
-			"  x = torch.sort(x).values        # not: torch.from_numpy(numpy.sort(x.cpu().numpy())).cuda()",
-		[HWY_CUPY] = "Stay on the GPU: use CuPy's function instead of NumPy's in between.\n"
-			     "  x = cupy.sort(x)                # not: cupy.asarray(numpy.sort(cupy.asnumpy(x)))",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Stay on the GPU: replace .cpu()/.numpy() … .cuda() by tensor operations.\n"
+				"  x = torch.sort(x).values        # not: torch.from_numpy(numpy.sort(x.cpu().numpy())).cuda()",
+			[HWY_CUPY] =
+				"Stay on the GPU: use CuPy's function instead of NumPy's in between.\n"
+				"  x = cupy.sort(x)                # not: cupy.asarray(numpy.sort(cupy.asnumpy(x)))",
+		},
 };
 
 struct trip {
@@ -50,7 +52,8 @@ static bool is_stream(const struct hwy_case *c, uint64_t bytes)
 
 static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 {
-	struct hwy_map open = {0}, streams = {0}; /* by size: transfer plus one; 1 a stream, 2 not */
+	struct hwy_map open = {0},
+		       streams = {0}; /* by size: transfer plus one; 1 a stream, 2 not */
 	uint32_t n = 0, step = FLOW_NONE;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
@@ -112,13 +115,15 @@ static void look(struct hwy_case *c)
 	}
 	if (n && case_steps_with(c, times, n) >= MOST_STEPS * c->phase->n_steady &&
 	    claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s of data go to the host and come back %s times a step; the two copies and "
-					"the time between them keep the GPU from working for %s.",
-					words_bytes(bytes / n).at, words_each(case_each(c, n)).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s of data go to the host and come back %s times a step; the two copies and "
+				"the time between them keep the GPU from working for %s.",
+				words_bytes(bytes / n).at, words_each(case_each(c, n)).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(trips);
 	free(times);

@@ -13,18 +13,21 @@
 static const struct advice fix = {
 	.any = "Copy the next piece while the current one is computed: pinned memory, two or more streams, a buffer each.\n"
 	       "  for (i…) { s = stream[i % 2]; copy_in(i, s); kernel<<<g, b, 0, s>>>(buffer[i % 2]); copy_out(i, s); }",
-	.of = {
-		[HWY_PYTORCH] =
-			"Copy the next batch on a stream of its own while this one is computed; pin_memory=True is needed "
-			"for it.\n"
-			"  with torch.cuda.stream(copies): following = batch.to(\"cuda\", non_blocking=True)\n"
-			"  train(current); torch.cuda.current_stream().wait_stream(copies)",
-		[HWY_CUPY] = "Copy on a stream of its own, from pinned memory.\n"
-			     "  with cupy.cuda.Stream(non_blocking=True): following.set(pinned)",
-		[HWY_OPENCL] = "Use two queues (or an out-of-order one) and events, so that transfers run beside kernels.\n"
-			       "  clEnqueueWriteBuffer(copy_queue, …, CL_FALSE, …, &ready); clEnqueueNDRangeKernel(q, …, 1, "
-			       "&ready, NULL);",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Copy the next batch on a stream of its own while this one is computed; pin_memory=True is needed "
+				"for it.\n"
+				"  with torch.cuda.stream(copies): following = batch.to(\"cuda\", non_blocking=True)\n"
+				"  train(current); torch.cuda.current_stream().wait_stream(copies)",
+			[HWY_CUPY] =
+				"Copy on a stream of its own, from pinned memory.\n"
+				"  with cupy.cuda.Stream(non_blocking=True): following.set(pinned)",
+			[HWY_OPENCL] =
+				"Use two queues (or an out-of-order one) and events, so that transfers run beside kernels.\n"
+				"  clEnqueueWriteBuffer(copy_queue, …, CL_FALSE, …, &ready); clEnqueueNDRangeKernel(q, …, 1, "
+				"&ready, NULL);",
+		},
 };
 
 struct totals {
@@ -71,19 +74,20 @@ static void look(struct hwy_case *c)
 		const struct case_transfer *one = &c->transfers[i];
 		const struct flow_op *op = &c->flow->ops[one->op];
 		if (is_large(one))
-			claim_transfer(c, &claim, i,
-				       (int64_t)((double)one->left * (part < 1 ? part : 1)),
-				       op->call == FLOW_NONE ? op->span
-							     : c->flow->calls[op->call].span);
+			claim_transfer(
+				c, &claim, i, (int64_t)((double)one->left * (part < 1 ? part : 1)),
+				op->call == FLOW_NONE ? op->span : c->flow->calls[op->call].span);
 	}
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s copies a step run while no kernel does, and kernels while no copy does; side "
-					"by side they would take %s less.",
-					words_each(case_each(c, totals.n)).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s copies a step run while no kernel does, and kernels while no copy does; side "
+				"by side they would take %s less.",
+				words_each(case_each(c, totals.n)).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }
 

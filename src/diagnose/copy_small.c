@@ -15,9 +15,10 @@
 static const struct advice fix = {
 	.any = "Put what belongs together into one buffer and copy it once; pass single numbers as kernel arguments.\n"
 	       "  cudaMemcpyAsync(device_block, host_block, sizeof *host_block, cudaMemcpyHostToDevice, s);",
-	.of = {[HWY_PYTORCH] = "Make tensors on the GPU, or stack the small ones and copy once; torch.tensor(x, "
-			       "device=\"cuda\") in a loop is one copy each.\n"
-			       "  packed = torch.stack(small).to(\"cuda\", non_blocking=True)",
+	.of = {[HWY_PYTORCH] =
+		       "Make tensors on the GPU, or stack the small ones and copy once; torch.tensor(x, "
+		       "device=\"cuda\") in a loop is one copy each.\n"
+		       "  packed = torch.stack(small).to(\"cuda\", non_blocking=True)",
 	       [HWY_CUPY] = "Collect the small arrays in one NumPy array and copy that once.\n"
 			    "  packed = cupy.asarray(numpy.stack(small))"},
 };
@@ -62,18 +63,20 @@ static void look(struct hwy_case *c)
 	if (each >= MANY)
 		claim_before(c, &claim);
 	if (each >= MANY && claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s small copies a step, %s each on average: they take %s, nearly all of it "
-					"latency.",
-					words_each(each).at, words_bytes(bytes / n).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s small copies a step, %s each on average: they take %s, nearly all of it "
+				"latency.",
+				words_each(each).at, words_bytes(bytes / n).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	else if (each >= FEARED && !claim_is_worth(c, &claim))
-		hwy_acquit(c, &claim,
-			   words_format(&c->diagnosis->arena,
-					"%s small copies a step cost %s of it.", words_each(each).at,
-					words_share(claim_share(c, &claim)).at));
+		hwy_acquit(
+			c, &claim,
+			words_format(&c->diagnosis->arena, "%s small copies a step cost %s of it.",
+				     words_each(each).at, words_share(claim_share(c, &claim)).at));
 	claim_drop(c, &claim);
 }
 

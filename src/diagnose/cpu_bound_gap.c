@@ -13,16 +13,18 @@
 static const struct advice fix = {
 	.any = "Move this work off the loop's thread, or do it while the GPU is busy: launch the next step first.\n"
 	       "  launch(step + 1); std::async(save, result);   // not: save(result); launch(step + 1);",
-	.of = {
-		[HWY_PYTORCH] =
-			"Move this work off the loop's thread (a thread pool for files and logging), do it less often, or "
-			"do it after the next step has been launched.\n"
-			"  pool.submit(save, state)   # not: save(state)",
-		[HWY_CUPY] = "Do this beside the computation: copy to pinned memory on its own stream, and save from a "
-			     "thread.\n"
-			     "  with copy_stream: x.get(out=pinned, blocking=False)\n"
-			     "  pool.submit(numpy.save, name, pinned)",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Move this work off the loop's thread (a thread pool for files and logging), do it less often, or "
+				"do it after the next step has been launched.\n"
+				"  pool.submit(save, state)   # not: save(state)",
+			[HWY_CUPY] =
+				"Do this beside the computation: copy to pinned memory on its own stream, and save from a "
+				"thread.\n"
+				"  with copy_stream: x.get(out=pinned, blocking=False)\n"
+				"  pool.submit(numpy.save, name, pinned)",
+		},
 };
 
 struct names {
@@ -86,9 +88,9 @@ static void look(struct hwy_case *c)
 	const char *doing = claim.total - cpu > cpu
 				    ? "in the operating system: files, sockets, locks"
 				    : "with work of its own";
-	const char *says = words_format(arena,
-					"The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
-					words_time(case_per_step(c, claim.total)).at, doing, where);
+	const char *says = words_format(
+		arena, "The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
+		words_time(case_per_step(c, claim.total)).at, doing, where);
 	hwy_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, case_advice(c, &fix));
 }
 

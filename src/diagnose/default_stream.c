@@ -40,21 +40,23 @@ static void look(struct hwy_case *c)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct flow_op *op = &c->flow->ops[held[i].op];
 		const struct flow_op *behind = &c->flow->ops[held[i].behind];
-		if (!is_barrier(c, &held[i]) || (!kernel_leaves_room(c, held[i].op) &&
-						 !kernel_leaves_room(c, held[i].behind)))
+		if (!is_barrier(c, &held[i]) ||
+		    (!kernel_leaves_room(c, held[i].op) && !kernel_leaves_room(c, held[i].behind)))
 			continue;
 		found++;
 		int64_t gain = least(op->end - op->start, behind->end - behind->start);
 		claim_kernels(c, &claim, least(gain, op->start - held[i].ready), op->span);
 	}
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s times a step work waits for the default stream's barrier though the GPU has "
-					"room; together they would take %s less.",
-					words_each(case_each(c, found)).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s times a step work waits for the default stream's barrier though the GPU has "
+				"room; together they would take %s less.",
+				words_each(case_each(c, found)).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(held);
 }

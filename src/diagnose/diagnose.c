@@ -43,7 +43,8 @@ static bool calls_begin_with_cl(const struct hwy_flow *flow)
 	uint32_t seen = 0, cl = 0;
 	for (uint32_t i = 0; i < flow->n_calls && seen < 64; i++, seen++) {
 		uint32_t row;
-		const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->calls[i].span, &row);
+		const struct hwy_strip *strip =
+			hwy_strip_of(flow->trace, flow->calls[i].span, &row);
 		const char *name = hwy_str(flow->trace, hwy_get(strip, HWY_NAME, row));
 		cl += name[0] == 'c' && name[1] == 'l' && name[2] >= 'A' && name[2] <= 'Z';
 	}
@@ -60,7 +61,7 @@ static bool find_framework(struct hwy_analysis *analysis, enum hwy_framework *fr
 	*framework = any_text(trace, ops, "aten::") || any_text(trace, kernels, "at::native") ||
 				     any_text(trace, kernels, "at_cuda_detail")
 			     ? HWY_PYTORCH
-		     : any_text(trace, kernels, "cupy_")  ? HWY_CUPY
+		     : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
 		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL
 							    : HWY_CUDA_C;
 	return true;
@@ -91,11 +92,12 @@ static void doubt_persistent(struct hwy_case *c)
 			continue;
 		hwy_cannot_tell(
 			c->diagnosis, "whether the device works or waits",
-			words_format(&c->diagnosis->arena,
-				     "one %s, %.60s, runs through the whole phase: busy says nothing "
-				     "about its inside",
-				     op->kind == HWY_GRAPH ? "graph" : "kernel",
-				     case_name(c, op->span)));
+			words_format(
+				&c->diagnosis->arena,
+				"one %s, %.60s, runs through the whole phase: busy says nothing "
+				"about its inside",
+				op->kind == HWY_GRAPH ? "graph" : "kernel",
+				case_name(c, op->span)));
 		return;
 	}
 }
@@ -112,11 +114,12 @@ static void doubt_graphs(struct hwy_case *c)
 		ns += op->end - op->start;
 	}
 	if (graphs && case_share(c, ns) >= HWY_WORTH)
-		hwy_cannot_tell(c->diagnosis, "what happens inside CUDA graphs",
-				words_format(&c->diagnosis->arena,
-					     "%llu graph launches were recorded without their nodes; "
-					     "they count as busy",
-					     (unsigned long long)graphs));
+		hwy_cannot_tell(
+			c->diagnosis, "what happens inside CUDA graphs",
+			words_format(&c->diagnosis->arena,
+				     "%llu graph launches were recorded without their nodes; "
+				     "they count as busy",
+				     (unsigned long long)graphs));
 }
 
 static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
@@ -126,11 +129,12 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 	verdict->is_known = (double)unknown <= UNEXPLAINED * (double)states.idle ||
 			    case_share(c, unknown) < HWY_WORTH;
 	if (case_share(c, unknown) >= HWY_WORTH)
-		hwy_cannot_tell(c->diagnosis, "why the device idles all of that time",
-				words_format(&c->diagnosis->arena,
-					     "%s of a step's idle time end with work whose launch was "
-					     "not recorded",
-					     words_time(case_per_step(c, unknown)).at));
+		hwy_cannot_tell(
+			c->diagnosis, "why the device idles all of that time",
+			words_format(&c->diagnosis->arena,
+				     "%s of a step's idle time end with work whose launch was "
+				     "not recorded",
+				     words_time(case_per_step(c, unknown)).at));
 }
 
 /* ---- one phase ------------------------------------------------------------------------------------- */
@@ -199,9 +203,9 @@ static void put_in_order(const struct hwy_analysis *analysis, struct hwy_finding
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hwy_phase *phase = &analysis->phases.phases[findings[i].phase];
 		const struct phase_step *steps = phase->steps;
-		int64_t length = phase->n_steps ? steps[phase->n_steps - 1].device.to -
-							  steps[0].device.from
-						: 0;
+		int64_t length =
+			phase->n_steps ? steps[phase->n_steps - 1].device.to - steps[0].device.from
+				       : 0;
 		if (findings[i].phase == analysis->phases.main)
 			length = INT64_MAX;
 		ranked[i] = (struct ranked){findings[i], length, i};

@@ -15,8 +15,9 @@
 static const struct advice fix = {
 	.any = "Capture and instantiate once, then only launch; where parameters change, update the executable graph.\n"
 	       "  cudaGraphExecUpdate(exec, graph, &info);   // or cudaGraphExecKernelNodeSetParams, not a new instance",
-	.of = {[HWY_PYTORCH] = "Capture once for each shape and replay; copy new data into the captured input tensors.\n"
-			       "  static_x.copy_(x); graph.replay()"},
+	.of = {[HWY_PYTORCH] =
+		       "Capture once for each shape and replay; copy new data into the captured input tensors.\n"
+		       "  static_x.copy_(x); graph.replay()"},
 };
 
 static void look(struct hwy_case *c)
@@ -49,13 +50,15 @@ static void look(struct hwy_case *c)
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES | CLAIM_CAUSE(GAP_DEPENDENCY));
 	if (case_each(c, built) >= OFTEN && claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_HIGH,
-			   words_format(&c->diagnosis->arena,
-					"Graphs are captured or instantiated %s times a step; the GPU idles %s of the step "
-					"meanwhile.",
-					words_each(case_each(c, built)).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_HIGH,
+			words_format(
+				&c->diagnosis->arena,
+				"Graphs are captured or instantiated %s times a step; the GPU idles %s of the step "
+				"meanwhile.",
+				words_each(case_each(c, built)).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(stretches);
 }

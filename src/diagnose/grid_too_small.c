@@ -16,9 +16,10 @@ static const struct advice fix = {
 	.any = "Give the kernel more blocks: smaller tiles, split the reduction (split-K), or several items in one launch; "
 	       "or run independent kernels beside it on other streams.\n"
 	       "  kernel<<<(n + 127) / 128, 128>>>(…);   // at least as many blocks as multiprocessors",
-	.of = {[HWY_PYTORCH] = "Give it more work at a time: a larger batch, several sequences together; or run independent "
-			       "parts on other streams.\n"
-			       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
+	.of = {[HWY_PYTORCH] =
+		       "Give it more work at a time: a larger batch, several sequences together; or run independent "
+		       "parts on other streams.\n"
+		       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
 };
 
 static void look(struct hwy_case *c)
@@ -46,14 +47,16 @@ static void look(struct hwy_case *c)
 			      op->span);
 	}
 	if (n && claim_share(c, &claim) >= WORTH)
-		hwy_accuse(c, &claim, HWY_LOW,
-			   words_format(&c->diagnosis->arena,
-					"%s kernels a step, %s of it, have fewer blocks (as few as %lld) than half of "
-					"the GPU's %lld multiprocessors: most of it looks on.",
-					words_each(case_each(c, n)).at,
-					words_time(ns / (int64_t)c->phase->n_steady).at,
-					(long long)fewest, (long long)sms),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_LOW,
+			words_format(
+				&c->diagnosis->arena,
+				"%s kernels a step, %s of it, have fewer blocks (as few as %lld) than half of "
+				"the GPU's %lld multiprocessors: most of it looks on.",
+				words_each(case_each(c, n)).at,
+				words_time(ns / (int64_t)c->phase->n_steady).at, (long long)fewest,
+				(long long)sms),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }
 

@@ -24,9 +24,10 @@ static const struct advice few = {
 static const struct advice many = {
 	.any = "There are more worker processes than processors: they take time from each other. Use about as many as "
 	       "there are cores.",
-	.of = {[HWY_PYTORCH] = "There are more workers than processors: they take time from each other. Use about as many "
-			       "as there are cores, and one thread in each.\n"
-			       "  DataLoader(…, num_workers=os.cpu_count() - 1)   # and torch.set_num_threads(1) in them"},
+	.of = {[HWY_PYTORCH] =
+		       "There are more workers than processors: they take time from each other. Use about as many "
+		       "as there are cores, and one thread in each.\n"
+		       "  DataLoader(…, num_workers=os.cpu_count() - 1)   # and torch.set_num_threads(1) in them"},
 };
 static const struct advice again = {
 	.any = "Worker processes are started again and again: start them once and keep them.",

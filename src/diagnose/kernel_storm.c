@@ -18,13 +18,16 @@ static const struct advice fix = {
 	.any = "Do the same in fewer kernels: fuse neighbours into one, process several items in one launch, or put the "
 	       "sequence into a CUDA graph, which shortens the pauses.\n"
 	       "  step<<<blocks, threads, 0, s>>>(a, b, c);   // one kernel that does what the small ones did",
-	.of = {
-		[HWY_PYTORCH] = "Let the compiler fuse them, and use the fused optimizers.\n"
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Let the compiler fuse them, and use the fused optimizers.\n"
 				"  model = torch.compile(model); torch.optim.AdamW(parameters, fused=True)",
-		[HWY_CUPY] = "Fuse element-wise expressions into one kernel.\n"
-			     "  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
-		[HWY_OPENCL] = "Do the same in fewer kernels: fuse neighbours, or process several items in one launch.",
-	},
+			[HWY_CUPY] = "Fuse element-wise expressions into one kernel.\n"
+				     "  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
+			[HWY_OPENCL] =
+				"Do the same in fewer kernels: fuse neighbours, or process several items in one launch.",
+		},
 };
 
 static void acquit(struct hwy_case *c, struct claim *claim, double each)
@@ -50,21 +53,22 @@ static void look(struct hwy_case *c)
 		    gap->at.to - gap->at.from > PAUSE_NS)
 			continue;
 		const struct flow_op *op = &c->flow->ops[gap->op];
-		bool single_kernel =
-			op->kind == HWY_KERNEL && op->call != FLOW_NONE &&
-			c->flow->calls[op->call].role != HWY_ROLE_GRAPH_LAUNCH;
+		bool single_kernel = op->kind == HWY_KERNEL && op->call != FLOW_NONE &&
+				     c->flow->calls[op->call].role != HWY_ROLE_GRAPH_LAUNCH;
 		if (single_kernel && op->end - op->start < CASE_SHORT_KERNEL)
 			claim_gap(c, &claim, g, CLAIM_ALL, op->span);
 	}
 	int64_t launch_idle = case_states(c).causes[GAP_LAUNCH];
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s kernels a step, %s each in the middle; the GPU pauses %s a step between "
-					"them, though they were launched in time.",
-					words_each(each).at, words_time(c->counts.kernel_median).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s kernels a step, %s each in the middle; the GPU pauses %s a step between "
+				"them, though they were launched in time.",
+				words_each(each).at, words_time(c->counts.kernel_median).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	else if (each >= MANY_KERNELS && case_share(c, launch_idle) < HWY_WORTH)
 		acquit(c, &claim, each);
 	claim_drop(c, &claim);

@@ -21,22 +21,34 @@ static bool has(const char *name, const char *const *words)
  * multiply-adds; "s1688", "s16816" and the like name tensor-core instructions, tf32 and tensorop too. */
 bool kernel_is_fp32_matrix(const char *name)
 {
-	static const char *const plain[] = {"ffma", "sgemm", "simt_s", "f32f32_f32f32_f32",
-					    "scudnn", "implicit_convolve_sgemm",
-					    "explicit_convolve_sgemm", "fft2d_", "conv2d_grouped_direct",
-					    "cf32cf32", NULL};
-	static const char *const tensor[] = {"tf32",  "tensorop", "s1688", "s16816", "h1688", "h16816",
-					     "hmma",  "gmma",     "_884",  "i8816",  "s884",  "bf16",
-					     "fp16",  "h884",     "f16",   NULL};
+	static const char *const plain[] = {"ffma",
+					    "sgemm",
+					    "simt_s",
+					    "f32f32_f32f32_f32",
+					    "scudnn",
+					    "implicit_convolve_sgemm",
+					    "explicit_convolve_sgemm",
+					    "fft2d_",
+					    "conv2d_grouped_direct",
+					    "cf32cf32",
+					    NULL};
+	static const char *const tensor[] = {
+		"tf32", "tensorop", "s1688", "s16816", "h1688", "h16816", "hmma", "gmma",
+		"_884", "i8816",    "s884",  "bf16",   "fp16",  "h884",   "f16",  NULL};
 	return has(name, plain) && !has(name, tensor);
 }
 
 /* Names that say nothing without their first template argument. */
 static bool is_generic(const char *base, size_t length)
 {
-	static const char *const generic[] = {"Kernel", "Kernel2", "device_kernel", "kernel",
-					      "elementwise_kernel", "vectorized_elementwise_kernel",
-					      "unrolled_elementwise_kernel", NULL};
+	static const char *const generic[] = {"Kernel",
+					      "Kernel2",
+					      "device_kernel",
+					      "kernel",
+					      "elementwise_kernel",
+					      "vectorized_elementwise_kernel",
+					      "unrolled_elementwise_kernel",
+					      NULL};
 	for (const char *const *one = generic; *one; one++) {
 		size_t n = strlen(*one);
 		if (length >= n && strncmp(base + length - n, *one, n) == 0 &&
@@ -123,10 +135,9 @@ static uint64_t launched_before(const struct hwy_case *c, uint32_t top)
 static const char *command_of(const struct hwy_case *c)
 {
 	uint32_t process = c->phase->process;
-	const char *command =
-		process < c->trace->n_processes
-			? hwy_str(c->trace, c->trace->processes[process].command)
-			: "";
+	const char *command = process < c->trace->n_processes
+				      ? hwy_str(c->trace, c->trace->processes[process].command)
+				      : "";
 	return *command ? command : "COMMAND";
 }
 
@@ -152,8 +163,7 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 	verdict->ncu = "";
 	if (n == 0 || c->counts.kernel_ns <= 0)
 		return;
-	verdict->kernels =
-		hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);
+	verdict->kernels = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);
 	verdict->n_kernels = n;
 	uint32_t worth = 1;
 	for (uint32_t k = 0; k < n; k++) {

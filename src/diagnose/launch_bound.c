@@ -15,20 +15,21 @@ static const struct advice fix = {
 	       "  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); step(s); cudaStreamEndCapture(s, &graph);\n"
 	       "  cudaGraphInstantiate(&exec, graph, 0); for (…) cudaGraphLaunch(exec, s);\n"
 	       "Shapes and addresses must stay the same, and nothing in the step may wait.",
-	.of = {
-		[HWY_PYTORCH] =
-			"Launch less often: compile the step, or capture it as a CUDA graph; move waits such as .item() out "
-			"of it first. A larger batch costs almost nothing here either.\n"
-			"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
-			"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
-		[HWY_CUPY] =
-			"Fuse element-wise expressions, or capture the step as a graph.\n"
-			"  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
-		[HWY_OPENCL] =
-			"Enqueue fewer, larger kernels; flush the queue only when a result is needed; record the sequence "
-			"with cl_khr_command_buffer where the device has it.\n"
-			"  clEnqueueNDRangeKernel(q, fused, 1, NULL, &all, NULL, 0, NULL, NULL);   // once, not per row",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Launch less often: compile the step, or capture it as a CUDA graph; move waits such as .item() out "
+				"of it first. A larger batch costs almost nothing here either.\n"
+				"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
+				"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
+			[HWY_CUPY] =
+				"Fuse element-wise expressions, or capture the step as a graph.\n"
+				"  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
+			[HWY_OPENCL] =
+				"Enqueue fewer, larger kernels; flush the queue only when a result is needed; record the sequence "
+				"with cl_khr_command_buffer where the device has it.\n"
+				"  clEnqueueNDRangeKernel(q, fused, 1, NULL, &all, NULL, 0, NULL, NULL);   // once, not per row",
+		},
 };
 
 static const char *accusation(struct hwy_case *c, const struct claim *claim)
@@ -39,15 +40,17 @@ static const char *accusation(struct hwy_case *c, const struct claim *claim)
 	uint64_t ops = counts->kernels ? counts->kernels : counts->launches;
 	int64_t idle = case_per_step(c, claim->total);
 	if (case_each(c, counts->launches) < FEW_LAUNCHES)
-		return words_format(arena,
-				    "The GPU idles %s a step because the CPU launches each piece of work only after "
-				    "the one before has ended.",
-				    words_time(idle).at);
-	return words_format(arena,
-			    "%s kernels a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
-			    "that.",
-			    words_each(case_each(c, ops)).at, words_time(counts->kernel_ns / steady).at,
-			    words_time(c->phase->mean).at, words_time(idle).at);
+		return words_format(
+			arena,
+			"The GPU idles %s a step because the CPU launches each piece of work only after "
+			"the one before has ended.",
+			words_time(idle).at);
+	return words_format(
+		arena,
+		"%s kernels a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
+		"that.",
+		words_each(case_each(c, ops)).at, words_time(counts->kernel_ns / steady).at,
+		words_time(c->phase->mean).at, words_time(idle).at);
 }
 
 static void look(struct hwy_case *c)

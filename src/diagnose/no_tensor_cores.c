@@ -16,21 +16,24 @@
 static const struct advice tf32 = {
 	.any = "Let the library use TF32 or half precision; it changes numerics, so compare results.\n"
 	       "  cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);",
-	.of = {
-		[HWY_PYTORCH] =
-			"Allow TF32, or train in bf16 with autocast; both change numerics, so compare results.\n"
-			"  torch.set_float32_matmul_precision(\"high\"); torch.backends.cudnn.allow_tf32 = True\n"
-			"  # or: with torch.autocast(\"cuda\", dtype=torch.bfloat16): …",
-		[HWY_CUPY] = "Let cuBLAS use TF32: set CUPY_TF32=1; it changes numerics, so compare results.\n"
-			     "  CUPY_TF32=1 python3 …",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Allow TF32, or train in bf16 with autocast; both change numerics, so compare results.\n"
+				"  torch.set_float32_matmul_precision(\"high\"); torch.backends.cudnn.allow_tf32 = True\n"
+				"  # or: with torch.autocast(\"cuda\", dtype=torch.bfloat16): …",
+			[HWY_CUPY] =
+				"Let cuBLAS use TF32: set CUPY_TF32=1; it changes numerics, so compare results.\n"
+				"  CUPY_TF32=1 python3 …",
+		},
 };
 static const struct advice half = {
 	.any = "This GPU's tensor cores need half precision: convert what tolerates it, keep sums in fp32.\n"
 	       "  cublasGemmEx(…, CUDA_R_16F, …, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP);",
-	.of = {[HWY_PYTORCH] = "This GPU's tensor cores need half precision: use autocast with a gradient scaler, and "
-			       "compare results.\n"
-			       "  with torch.autocast(\"cuda\", dtype=torch.float16): …"},
+	.of = {[HWY_PYTORCH] =
+		       "This GPU's tensor cores need half precision: use autocast with a gradient scaler, and "
+		       "compare results.\n"
+		       "  with torch.autocast(\"cuda\", dtype=torch.float16): …"},
 };
 
 /* The least capable of the devices used; 0: not known. */
@@ -65,12 +68,14 @@ static void look(struct hwy_case *c)
 	}
 	double part = (double)plain / (double)c->counts.kernel_ns;
 	if (part >= DOMINATES && claim.total > 0)
-		hwy_accuse(c, &claim, major ? HWY_MEDIUM : HWY_LOW,
-			   words_format(&c->diagnosis->arena,
-					"%s of the kernel time is fp32 matrix multiplication or convolution without "
-					"tensor cores (by the kernels' names).",
-					words_share(part).at),
-			   case_advice(c, major == 7 ? &half : &tf32));
+		hwy_accuse(
+			c, &claim, major ? HWY_MEDIUM : HWY_LOW,
+			words_format(
+				&c->diagnosis->arena,
+				"%s of the kernel time is fp32 matrix multiplication or convolution without "
+				"tensor cores (by the kernels' names).",
+				words_share(part).at),
+			case_advice(c, major == 7 ? &half : &tf32));
 	claim_drop(c, &claim);
 }
 

@@ -16,16 +16,19 @@ static const struct advice fix = {
 	       "the link's rate, and the call returns at once.\n"
 	       "  cudaMallocHost(&host, bytes);   // instead of malloc; once, not in the loop\n"
 	       "With pinned memory several streams can overlap copies and kernels.",
-	.of = {
-		[HWY_PYTORCH] =
-			"Pin the host memory: then non_blocking copies do not stop the CPU and run at the link's rate.\n"
-			"  DataLoader(…, pin_memory=True); x = batch.to(\"cuda\", non_blocking=True)\n"
-			"Results: copy into a pinned tensor, torch.empty(…, pin_memory=True).copy_(y, non_blocking=True).",
-		[HWY_CUPY] = "Use pinned host memory for what travels.\n"
-			     "  host = cupyx.empty_pinned(shape, dtype); x.get(out=host, blocking=False)",
-		[HWY_OPENCL] = "Let the runtime allocate the host side, so that it is pinned, and map it.\n"
-			       "  clCreateBuffer(ctx, CL_MEM_ALLOC_HOST_PTR, n, NULL, &err); clEnqueueMapBuffer(…)",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Pin the host memory: then non_blocking copies do not stop the CPU and run at the link's rate.\n"
+				"  DataLoader(…, pin_memory=True); x = batch.to(\"cuda\", non_blocking=True)\n"
+				"Results: copy into a pinned tensor, torch.empty(…, pin_memory=True).copy_(y, non_blocking=True).",
+			[HWY_CUPY] =
+				"Use pinned host memory for what travels.\n"
+				"  host = cupyx.empty_pinned(shape, dtype); x.get(out=host, blocking=False)",
+			[HWY_OPENCL] =
+				"Let the runtime allocate the host side, so that it is pinned, and map it.\n"
+				"  clCreateBuffer(ctx, CL_MEM_ALLOC_HOST_PTR, n, NULL, &err); clEnqueueMapBuffer(…)",
+		},
 };
 
 static bool is_pageable(const struct case_transfer *transfer)
@@ -106,15 +109,17 @@ static void acquit(struct hwy_case *c, struct claim *claim, const struct seen *s
 		for (uint32_t i = 0; i < c->n_transfers; i++)
 			if (is_pageable(&c->transfers[i]))
 				claim_note(claim, culprit(c, &c->flow->ops[c->transfers[i].op]));
-		says = words_format(arena,
-				    "%s copies a step use pageable memory, all below 64 kB: those travel with the "
-				    "command, and pinning would gain nothing.",
-				    words_each(case_each(c, seen->small)).at);
+		says = words_format(
+			arena,
+			"%s copies a step use pageable memory, all below 64 kB: those travel with the "
+			"command, and pinning would gain nothing.",
+			words_each(case_each(c, seen->small)).at);
 	} else {
-		says = words_format(arena,
-				    "%s large copies a step use pageable memory; pinning it would gain %s of the step.",
-				    words_each(case_each(c, seen->large)).at,
-				    words_share(claim_share(c, claim)).at);
+		says = words_format(
+			arena,
+			"%s large copies a step use pageable memory; pinning it would gain %s of the step.",
+			words_each(case_each(c, seen->large)).at,
+			words_share(claim_share(c, claim)).at);
 	}
 	hwy_acquit(c, claim, says);
 }

@@ -95,8 +95,7 @@ struct case_pauses pauses_find(const struct hwy_case *c)
 		found.of_wait[i] = FLOW_NONE;
 		if (!is_steady(c, &waits->waits[i]))
 			continue;
-		if (last != FLOW_NONE &&
-		    are_together(c, &waits->waits[last], &waits->waits[i]))
+		if (last != FLOW_NONE && are_together(c, &waits->waits[last], &waits->waits[i]))
 			join(c, &found.pauses[found.n - 1], i);
 		else
 			begin(c, &found.pauses[found.n++], i);

@@ -18,12 +18,13 @@ static const struct advice fix = {
 	       "never interrupted.\n"
 	       "  cudaDeviceGetStreamPriorityRange(&low, &high); cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, "
 	       "high);",
-	.of = {[HWY_PYTORCH] = "Give the urgent stream a higher priority, and keep bulk kernels short.\n"
-			       "  urgent = torch.cuda.Stream(priority=-1)",
-	       [HWY_OPENCL] = "Create the urgent queue with a higher priority (cl_khr_priority_hints).\n"
-			      "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
+	.of = {[HWY_PYTORCH] =
+		       "Give the urgent stream a higher priority, and keep bulk kernels short.\n"
+		       "  urgent = torch.cuda.Stream(priority=-1)",
+	       [HWY_OPENCL] =
+		       "Create the urgent queue with a higher priority (cl_khr_priority_hints).\n"
+		       "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
 };
-
 
 static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 		    const struct held *held)
@@ -61,13 +62,15 @@ static void look(struct hwy_case *c)
 		claim_kernels(c, &claim, waited, op->span);
 	}
 	if (claim_is_worth(c, &claim) && case_each(c, found) >= OFTEN)
-		hwy_accuse(c, &claim, HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"%s kernels a step that somebody waits for stand behind another stream's work, "
-					"for %s a step.",
-					words_each(case_each(c, found)).at,
-					words_time(case_per_step(c, claim.total)).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s kernels a step that somebody waits for stand behind another stream's work, "
+				"for %s a step.",
+				words_each(case_each(c, found)).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	hwy_map_free(&awaited);
 	free(held);

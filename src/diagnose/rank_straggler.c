@@ -147,11 +147,11 @@ static void accuse(const struct hwy_rank *ranks, uint32_t n, uint32_t late, uint
 		.confidence = HWY_MEDIUM,
 		.advice = fix,
 		.edit = finding_rank_straggler.edit,
-		.says = words_format(&diagnosis->arena,
-				     "Rank %lld comes last to the collectives: over %u of them the others wait %s a step "
-				     "for it.",
-				     (long long)ranks[late].rank, tally->matched,
-				     words_time(cost).at),
+		.says = words_format(
+			&diagnosis->arena,
+			"Rank %lld comes last to the collectives: over %u of them the others wait %s a step "
+			"for it.",
+			(long long)ranks[late].rank, tally->matched, words_time(cost).at),
 	};
 }
 

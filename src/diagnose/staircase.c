@@ -17,15 +17,16 @@ static const struct advice fix = {
 	.any = "Launch step n+1 before looking at the results of step n, so that the CPU works while the GPU does: two "
 	       "sets of buffers, an event each.\n"
 	       "  launch(n + 1); cudaEventSynchronize(done[n % 2]); use(host[n % 2]);",
-	.of = {
-		[HWY_PYTORCH] =
-			"Launch step n+1 before looking at the results of step n; copy them with non_blocking=True to "
-			"pinned memory and wait for an event only when they are used.\n"
-			"  host.copy_(out, non_blocking=True); done.record(); next_step(); done.synchronize(); use(host)",
-		[HWY_OPENCL] =
-			"Enqueue step n+1 before waiting for the results of step n.\n"
-			"  enqueue(n + 1); clWaitForEvents(1, &done[n % 2]); use(host[n % 2]);",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Launch step n+1 before looking at the results of step n; copy them with non_blocking=True to "
+				"pinned memory and wait for an event only when they are used.\n"
+				"  host.copy_(out, non_blocking=True); done.record(); next_step(); done.synchronize(); use(host)",
+			[HWY_OPENCL] =
+				"Enqueue step n+1 before waiting for the results of step n.\n"
+				"  enqueue(n + 1); clWaitForEvents(1, &done[n % 2]); use(host[n % 2]);",
+		},
 };
 
 static void look(struct hwy_case *c)

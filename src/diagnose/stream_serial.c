@@ -9,7 +9,8 @@
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
 
-#define TURNS_EACH 6.0 /* changes of thread a step: more than a hand-over to another thread and back */
+#define TURNS_EACH                                                                                 \
+	6.0 /* changes of thread a step: more than a hand-over to another thread and back */
 #define TURNS_PART 0.2 /* of all launches */
 
 static const struct advice fix = {
@@ -17,8 +18,9 @@ static const struct advice fix = {
 	       "  cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);   // or nvcc --default-stream per-thread",
 	.of = {[HWY_PYTORCH] = "Give each thread its own stream.\n"
 			       "  with torch.cuda.stream(torch.cuda.Stream()): …",
-	       [HWY_OPENCL] = "Give each thread its own command queue, or use one that is out of order.\n"
-			      "  clCreateCommandQueueWithProperties(ctx, device, out_of_order, &err);"},
+	       [HWY_OPENCL] =
+		       "Give each thread its own command queue, or use one that is out of order.\n"
+		       "  clCreateCommandQueueWithProperties(ctx, device, out_of_order, &err);"},
 };
 
 enum { MOST_THREADS = 32 };
@@ -65,12 +67,14 @@ static void look(struct hwy_case *c)
 			claim_kernels(c, &claim, (c->flow->ops[i].end - c->flow->ops[i].start) / n,
 				      c->flow->ops[i].span);
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(c, &claim, HWY_LOW,
-			   words_format(&c->diagnosis->arena,
-					"%u threads launch small kernels by turns, all into one stream, where they run one "
-					"after the other.",
-					n),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_LOW,
+			words_format(
+				&c->diagnosis->arena,
+				"%u threads launch small kernels by turns, all into one stream, where they run one "
+				"after the other.",
+				n),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }
 

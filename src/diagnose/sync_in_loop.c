@@ -14,20 +14,21 @@ static const struct advice fix = {
 	.any = "Read results back every N steps, or let the copy run asynchronously and look at it a step later.\n"
 	       "Order work with events (cudaStreamWaitEvent) instead of stopping the CPU.\n"
 	       "  cudaEventRecord(done, s); cudaStreamWaitEvent(next, done, 0);  // not cudaStreamSynchronize(s)",
-	.of = {
-		[HWY_PYTORCH] =
-			"Keep the value on the GPU and read it every N steps, not every step.\n"
-			"  total += loss.detach()               # no wait\n"
-			"  if step % 100 == 0: print(total.item() / 100); total.zero_()",
-		[HWY_CUPY] =
-			"Read the result back every N steps, or copy it to pinned memory on its own stream and use it "
-			"one step later.\n"
-			"  if step % 100 == 0: print(float(residual))",
-		[HWY_OPENCL] =
-			"Enqueue reads without blocking and wait for their event when the data is used; clFinish only at "
-			"the end.\n"
-			"  clEnqueueReadBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &done); … clWaitForEvents(1, &done);",
-	},
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Keep the value on the GPU and read it every N steps, not every step.\n"
+				"  total += loss.detach()               # no wait\n"
+				"  if step % 100 == 0: print(total.item() / 100); total.zero_()",
+			[HWY_CUPY] =
+				"Read the result back every N steps, or copy it to pinned memory on its own stream and use it "
+				"one step later.\n"
+				"  if step % 100 == 0: print(float(residual))",
+			[HWY_OPENCL] =
+				"Enqueue reads without blocking and wait for their event when the data is used; clFinish only at "
+				"the end.\n"
+				"  clEnqueueReadBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &done); … clWaitForEvents(1, &done);",
+		},
 };
 
 static const char *accusation(struct hwy_case *c, const struct syncs *syncs)
@@ -36,9 +37,9 @@ static const char *accusation(struct hwy_case *c, const struct syncs *syncs)
 	int64_t cost = case_per_step(c, syncs->claim.total);
 	return words_format(
 		arena,
-		"The CPU stops for the GPU %s times a step and waits %s; by then the queue is empty, and the GPU "
+		"The CPU stops for the GPU %s a step and waits %s; by then the queue is empty, and the GPU "
 		"idles %s until new work arrives.",
-		words_each(syncs->each).at,
+		words_times(syncs->each).at,
 		words_time(syncs->waited / (int64_t)c->phase->n_steady).at, words_time(cost).at);
 }
 
@@ -54,10 +55,11 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 			"%s waits a step cost %s of it: the GPU had already finished at %s of them. They begin "
 			"to cost when the GPU works longer than the %s the CPU takes from one to the next.",
 			each.at, cost.at, words_share(finished).at, words_time(syncs->between).at);
-	return words_format(arena,
-			    "%s waits a step cost %s of it: the GPU idles %s after them and works the rest of the "
-			    "time.",
-			    each.at, cost.at, words_time(case_per_step(c, syncs->claim.total)).at);
+	return words_format(
+		arena,
+		"%s waits a step cost %s of it: the GPU idles %s after them and works the rest of the "
+		"time.",
+		each.at, cost.at, words_time(case_per_step(c, syncs->claim.total)).at);
 }
 
 static void look(struct hwy_case *c)

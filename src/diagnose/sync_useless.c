@@ -14,9 +14,10 @@
 static const struct advice fix = {
 	.any = "Remove these synchronise calls: there is nothing to wait for. Keep one where the host first uses a "
 	       "result.",
-	.of = {[HWY_PYTORCH] = "Remove torch.cuda.synchronize() from the loop: there is nothing to wait for. Timing "
-			       "needs it only around the loop, or events.\n"
-			       "  start.record(); loop(); end.record(); end.synchronize(); start.elapsed_time(end)"},
+	.of = {[HWY_PYTORCH] =
+		       "Remove torch.cuda.synchronize() from the loop: there is nothing to wait for. Timing "
+		       "needs it only around the loop, or events.\n"
+		       "  start.record(); loop(); end.record(); end.synchronize(); start.elapsed_time(end)"},
 };
 
 static void look(struct hwy_case *c)
@@ -38,12 +39,13 @@ static void look(struct hwy_case *c)
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES);
 	if (claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN)
-		hwy_accuse(c, &claim, HWY_HIGH,
-			   words_format(&c->diagnosis->arena,
-					"%s synchronise calls a step find nothing pending; each takes %s all the same.",
-					words_each(case_each(c, n)).at,
-					words_time(length / (int64_t)n).at),
-			   case_advice(c, &fix));
+		hwy_accuse(
+			c, &claim, HWY_HIGH,
+			words_format(
+				&c->diagnosis->arena,
+				"%s synchronise calls a step find nothing pending; each takes %s all the same.",
+				words_each(case_each(c, n)).at, words_time(length / (int64_t)n).at),
+			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(stretches);
 	pauses_free(&pauses);

@@ -49,6 +49,7 @@ void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct clai
 	for (uint32_t i = 0; i < syncs->pauses.n; i++) {
 		const struct case_pause *pause = &syncs->pauses.pauses[i];
 		if (is_sync(pause))
-			claim_note(claim, c->flow->calls[c->of->waits.waits[pause->wait].call].span);
+			claim_note(claim,
+				   c->flow->calls[c->of->waits.waits[pause->wait].call].span);
 	}
 }

@@ -78,8 +78,8 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 	const struct flow_device *all = &c->flow->devices[device];
 	pass->compute.next = pass->comm.next = 0;
 	for (uint32_t i = 0; i < all->n; i++) {
-		uint32_t at = c->flow->by_device ? c->flow->by_device[all->first + i]
-						 : all->first + i;
+		uint32_t at =
+			c->flow->by_device ? c->flow->by_device[all->first + i] : all->first + i;
 		const struct flow_op *op = &c->flow->ops[at];
 		if (op->start >= c->phase->window.to)
 			break;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Three digits, but all of those before the point: 5.85, 58.5, 585, 5850. */
 static struct words digits(double value, const char *unit)
@@ -42,6 +43,17 @@ struct words words_each(double count)
 	struct words words;
 	bool whole = fabs(count - round(count)) < 0.05 || count >= 100;
 	snprintf(words.at, sizeof words.at, "%.*f", whole ? 0 : count < 0.95 ? 2 : 1, count);
+	return words;
+}
+
+struct words words_times(double count)
+{
+	struct words words, each = words_each(count);
+	bool once = strcmp(each.at, "1") == 0, twice = strcmp(each.at, "2") == 0;
+	snprintf(words.at, sizeof words.at, "%.20s%s", once || twice ? "" : each.at,
+		 once    ? "once"
+		 : twice ? "twice"
+			 : " times");
 	return words;
 }
 
