@@ -15,10 +15,11 @@ struct analyze_run { /* one recording */
 };
 
 struct analyze_view {
-	struct analyze_run *runs; /* ranks in order of rank; runs of one program in order of step time */
+	struct analyze_run
+		*runs; /* ranks in order of rank; runs of one program in order of step time */
 	uint32_t n;
-	uint32_t shown;  /* whose diagnosis it is: the middle run, or the first rank */
-	bool are_ranks;  /* several, of different ranks */
+	uint32_t shown; /* whose diagnosis it is: the middle run, or the first rank */
+	bool are_ranks; /* several, of different ranks */
 	bool verbose;
 	bool utf8, colour;
 	int width; /* columns; 0: any */

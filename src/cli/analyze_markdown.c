@@ -48,7 +48,8 @@ static void put_table(FILE *out, const struct hwy_diagnosis *diagnosis)
 {
 	if (diagnosis->n == 0)
 		return;
-	fputs("\n| finding | cost a step | share | confidence | where |\n|---|--:|--:|---|---|\n", out);
+	fputs("\n| finding | cost a step | share | confidence | where |\n|---|--:|--:|---|---|\n",
+	      out);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		fprintf(out, "| %s | %s | %s | %s | ", finding->kind->id,
@@ -70,9 +71,9 @@ static void put_head(FILE *out, const struct analyze_run *run)
 		return;
 	}
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n);
-	fprintf(out, "\n\n**%s a step** (median %s, p10 %s, p90 %s), ", analyze_time(phase->mean).at,
-		analyze_time(phase->median).at, analyze_time(phase->p10).at,
-		analyze_time(phase->p90).at);
+	fprintf(out, "\n\n**%s a step** (median %s, p10 %s, p90 %s), ",
+		analyze_time(phase->mean).at, analyze_time(phase->median).at,
+		analyze_time(phase->p10).at, analyze_time(phase->p90).at);
 	analyze_put_steps(out, run, phase);
 	fputs("  \nGPU: ", out);
 	analyze_put_states(out, &states);
@@ -88,7 +89,8 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		return;
 	const struct hwy_verdict *verdict = &diagnosis->verdicts[run->analysis.phases.main];
 	if (verdict->is_healthy && verdict->is_known)
-		fprintf(out, "\nNothing starves the GPU: no fix on the CPU side is worth more than %s.\n",
+		fprintf(out,
+			"\nNothing starves the GPU: no fix on the CPU side is worth more than %s.\n",
 			analyze_percent(verdict->reachable).at);
 	put_table(out, diagnosis);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {

@@ -41,7 +41,7 @@ static const struct {
 	const char *from, *to;
 } plain_characters[] = {
 	{"µ", "u"}, {"·", "-"}, {"…", "..."}, {"▸", ">"}, {"✓", "ok"}, {"→", "->"}, {"–", "-"},
-	{"█", "#"}, {"░", "."}, {"▓", "@"}, {"▒", "="}, {"▚", "f"}, {"×", "x"}, {"≈", "~"},
+	{"█", "#"}, {"░", "."}, {"▓", "@"},   {"▒", "="}, {"▚", "f"},  {"×", "x"},  {"≈", "~"},
 };
 
 static void put_plain(FILE *out, const char *text)
@@ -113,7 +113,8 @@ static void print_title(const struct page *page)
 		fprintf(page->out, " %" PRIu32 " ranks; this is rank %" PRId64 "\n", page->view->n,
 			page->run->rank);
 	else if (low && high)
-		fprintf(page->out, " %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n",
+		fprintf(page->out,
+			" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n",
 			page->view->n, analyze_time(low->mean).at, analyze_time(high->mean).at,
 			page->run->path);
 }
@@ -134,7 +135,8 @@ static void print_headline(const struct page *page, uint32_t index)
 			analyze_time(phase->p90).at,
 			phase->is_bursty ? ": bursty, a few steps take much longer" : "");
 	if (phase->is_first_told_apart)
-		fprintf(page->out, "   the first %" PRIu32 " step%s carr%s start-up and %s not counted\n",
+		fprintf(page->out,
+			"   the first %" PRIu32 " step%s carr%s start-up and %s not counted\n",
 			phase->first_steady, phase->first_steady == 1 ? "" : "s",
 			phase->first_steady == 1 ? "ies" : "y",
 			phase->first_steady == 1 ? "is" : "are");
@@ -313,9 +315,9 @@ static void print_health(const struct page *page, uint32_t phase)
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
-	fprintf(page->out, " %s✓%s  Nothing starves the GPU. No fix on the CPU side is worth more than %s.\n",
-		paint(page, GREEN), paint(page, PLAIN),
-		analyze_percent(verdict->reachable).at);
+	fprintf(page->out,
+		" %s✓%s  Nothing starves the GPU. No fix on the CPU side is worth more than %s.\n",
+		paint(page, GREEN), paint(page, PLAIN), analyze_percent(verdict->reachable).at);
 }
 
 static void print_inside(const struct page *page, uint32_t phase)

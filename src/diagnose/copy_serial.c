@@ -9,6 +9,8 @@
 #include "diagnose/words.h"
 
 #define BYTES 65536
+#define HIDDEN                                                                                     \
+	0.5 /* of the copies' time: more is a pipeline already; what sticks out are its ends */
 
 static const struct advice fix = {
 	.any = "Copy the next piece while the current one is computed: pinned memory, two or more streams, a buffer each.\n"
@@ -31,7 +33,7 @@ static const struct advice fix = {
 };
 
 struct totals {
-	int64_t in, out, exposed, hidden;
+	int64_t in, out, exposed;
 	uint64_t n;
 };
 
@@ -66,7 +68,9 @@ static void look(struct hwy_case *c)
 	longest = totals.in > longest ? totals.in : longest;
 	longest = totals.out > longest ? totals.out : longest;
 	int64_t gain = compute + totals.exposed - longest;
-	if (totals.n == 0 || compute == 0 || gain <= 0 || totals.exposed == 0)
+	double all = (double)(totals.in + totals.out);
+	if (totals.n == 0 || compute == 0 || gain <= 0 || totals.exposed == 0 ||
+	    (double)totals.exposed < (1 - HIDDEN) * all)
 		return;
 	struct claim claim = {0};
 	double part = (double)gain / (double)totals.exposed;

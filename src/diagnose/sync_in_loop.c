@@ -68,7 +68,8 @@ static void look(struct hwy_case *c)
 	if (claim_is_worth(c, &syncs.claim))
 		hwy_accuse(c, &syncs.claim, syncs.n >= FEWEST ? HWY_HIGH : HWY_LOW,
 			   accusation(c, &syncs), case_advice(c, &fix));
-	else if (syncs.n >= FEWEST || (syncs.n && c->phase->n_steady < 20)) {
+	else if (!syncs_are_accused(c) &&
+		 (syncs.n >= FEWEST || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);
 		struct claim claim = syncs.claim;
 		syncs.claim = (struct claim){0};

@@ -1,6 +1,8 @@
 /* syncs.c - see syncs.h. Pauses of pageable copies and those with nothing pending belong to other findings. */
 #include "diagnose/syncs.h"
 
+#include "diagnose/findings.h"
+
 /* A wait this short found the device done: it is what the call itself takes. */
 #define FINISHED_NS 10000
 
@@ -52,4 +54,17 @@ void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct clai
 			claim_note(claim,
 				   c->flow->calls[c->of->waits.waits[pause->wait].call].span);
 	}
+}
+
+bool syncs_are_accused(const struct hwy_case *c)
+{
+	for (uint32_t i = 0; i < c->diagnosis->n; i++) {
+		const struct hwy_finding *finding = &c->diagnosis->findings[i];
+		if (finding->phase == c->index && (finding->kind == &finding_sync_in_model ||
+						   finding->kind == &finding_staircase ||
+						   finding->kind == &finding_sync_useless ||
+						   finding->kind == &finding_copy_roundtrip))
+			return true;
+	}
+	return false;
 }

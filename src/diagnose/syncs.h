@@ -20,6 +20,8 @@ struct syncs {
 /* The claim is made; whoever accuses takes it, others drop it with syncs_free. */
 struct syncs syncs_look(struct hwy_case *c);
 void syncs_free(struct hwy_case *c, struct syncs *syncs);
+/* Whether a finding about waits has accused this phase already: nothing is left to acquit. */
+bool syncs_are_accused(const struct hwy_case *c);
 /* A span of each pause, for places where nothing was claimed. */
 void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct claim *claim);
 
