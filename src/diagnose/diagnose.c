@@ -182,6 +182,12 @@ struct ranked {
 	uint32_t order;
 };
 
+/* First the timeline, then the kernels; unless the latter hold back more than everything else could. */
+static bool comes_late(const struct hwy_finding *finding)
+{
+	return finding->kind->is_inside && finding->share < 0.5;
+}
+
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -189,8 +195,8 @@ static int compare_ranked(const void *a, const void *b)
 		return x->length < y->length ? 1 : -1;
 	if (x->finding.phase != y->finding.phase)
 		return x->finding.phase < y->finding.phase ? -1 : 1;
-	if (x->finding.kind->is_inside != y->finding.kind->is_inside)
-		return x->finding.kind->is_inside ? 1 : -1;
+	if (comes_late(&x->finding) != comes_late(&y->finding))
+		return comes_late(&x->finding) ? 1 : -1;
 	if (x->finding.cost != y->finding.cost)
 		return x->finding.cost < y->finding.cost ? 1 : -1;
 	return x->order < y->order ? -1 : 1;

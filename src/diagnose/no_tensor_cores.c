@@ -9,7 +9,7 @@
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
 
-#define BUSY 0.7
+#define BUSY 0.6 /* with compute, of the step */
 #define DOMINATES 0.3
 #define GAIN 0.5
 
@@ -56,7 +56,7 @@ static void look(struct hwy_case *c)
 	struct gap_states states = case_states(c);
 	int64_t plain = 0, major = capability(c);
 	struct claim claim = {0};
-	if (c->counts.kernel_ns <= 0 || case_share(c, states.busy) < BUSY ||
+	if (c->counts.kernel_ns <= 0 || case_share(c, states.compute) < BUSY ||
 	    (major > 0 && major < 7))
 		return;
 	for (uint32_t k = 0; k < c->n_kernels; k++) {
@@ -67,7 +67,7 @@ static void look(struct hwy_case *c)
 		claim_kernels(c, &claim, (int64_t)((double)kernel->ns * GAIN), kernel->span);
 	}
 	double part = (double)plain / (double)c->counts.kernel_ns;
-	if (part >= DOMINATES && claim.total > 0)
+	if (part >= DOMINATES && claim_is_worth(c, &claim))
 		hwy_accuse(
 			c, &claim, major ? HWY_MEDIUM : HWY_LOW,
 			words_format(

@@ -1,9 +1,9 @@
 /* rank_straggler.c - several ranks of one program: who comes last to the collectives, and makes the rest wait.
  *
  * A collective ends everywhere at about the same time; a rank that comes late has a short one. Collectives are
- * matched by name and order (the k-th of a name on one rank with the k-th on the others). What a rank waits is
- * the length of its part beyond the shortest. The straggler is the rank that waits least; the cost is what the
- * others wait for it, on average, a step.
+ * matched by name and end where the ranks' clocks agree (one host, or well kept clocks), else by name and order,
+ * provided all ranks have as many of each. What a rank waits is the length of its part beyond the shortest. The
+ * straggler is the rank that waits least; the cost is what the others wait for it, on average, a step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,12 @@
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
+
+/* Ends this near are ends of one collective; kernels of two in a row are farther apart. */
+#define SAME_END_NS 200000
+/* As many must meet for clocks to be believed. */
+#define MEET 0.3
+#define FEWEST_MEETINGS 2
 
 /* The straggler waits at most this part of what the others wait; else they take turns at being late. */
 #define CLEARLY 0.7
@@ -24,7 +30,7 @@ struct collective {
 	int64_t name; /* text of this rank's trace */
 	uint32_t k;   /* how many of that name came before */
 	int64_t length;
-	uint32_t span;
+	int64_t end; /* on the wall clock where the trace has one */
 };
 struct rank_list {
 	struct collective *at;
@@ -36,6 +42,7 @@ static struct rank_list list_collectives(const struct hwy_analysis *analysis)
 	struct rank_list list = {0};
 	struct hwy_map counts = {0};
 	const struct hwy_flow *flow = &analysis->flow;
+	int64_t wall = flow->trace->wall == HWY_NONE ? 0 : flow->trace->wall;
 	for (uint32_t i = 0; i < flow->n_ops; i++) {
 		uint32_t row;
 		if (flow->ops[i].class != HWY_COMM)
@@ -47,28 +54,39 @@ static struct rank_list list_collectives(const struct hwy_analysis *analysis)
 			.name = name,
 			.k = (*hwy_map_put(&counts, (uint64_t)name, NULL))++,
 			.length = flow->ops[i].end - flow->ops[i].start,
-			.span = flow->ops[i].span,
+			.end = (int64_t)((uint64_t)flow->ops[i].end + (uint64_t)wall),
 		};
 	}
 	hwy_map_free(&counts);
 	return list;
 }
 
-/* The collective of the same name and number, or NULL. */
-static const struct collective *match(const struct hwy_trace *trace, const struct collective *one,
-				      const struct hwy_trace *other, const struct rank_list *list,
-				      uint32_t near)
+struct search {
+	const struct hwy_trace *trace, *other; /* of 'one', and of the list */
+	const struct rank_list *list;
+	uint32_t near; /* the number of 'one' in its own list */
+	bool by_end;
+};
+
+static bool is_same(const struct search *search, const struct collective *one,
+		    const struct collective *other)
 {
-	const char *name = hwy_str(trace, one->name);
-	for (uint32_t step = 0; step < 2 * list->n; step++) {
-		/* Ranks do the same things in the same order: look near the same number first. */
-		uint32_t half = step / 2;
-		uint32_t at = step % 2 ? near - half - 1 : near + half;
-		if (at < list->n && list->at[at].k == one->k &&
-		    strcmp(hwy_str(other, list->at[at].name), name) == 0)
-			return &list->at[at];
-		if (half > 256)
-			break;
+	if (search->by_end ? llabs(one->end - other->end) > SAME_END_NS : one->k != other->k)
+		return false;
+	return strcmp(hwy_str(search->trace, one->name), hwy_str(search->other, other->name)) == 0;
+}
+
+/* Ranks do the same things in the same order: looks near the same number first. */
+static const struct collective *match(const struct search *search, const struct collective *one)
+{
+	enum { FAR = 256 };
+	const struct rank_list *list = search->list;
+	for (uint32_t off = 0; off <= FAR; off++) {
+		uint32_t above = search->near + off, below = search->near - off - 1;
+		if (above < list->n && is_same(search, one, &list->at[above]))
+			return &list->at[above];
+		if (off < search->near && below < list->n && is_same(search, one, &list->at[below]))
+			return &list->at[below];
 	}
 	return NULL;
 }
@@ -79,18 +97,20 @@ struct tally {
 };
 
 static void compare_all(const struct hwy_rank *ranks, const struct rank_list *lists, uint32_t n,
-			struct tally *tally)
+			bool by_end, struct tally *tally)
 {
 	int64_t *lengths = hwy_alloc(n * sizeof *lengths);
+	memset(tally->waits, 0, n * sizeof *tally->waits);
+	tally->matched = 0;
 	for (uint32_t i = 0; i < lists[0].n; i++) {
 		const struct collective *first = &lists[0].at[i];
 		int64_t shortest = first->length;
 		uint32_t r = 1;
 		lengths[0] = first->length;
 		for (; r < n; r++) {
-			const struct collective *other =
-				match(ranks[0].analysis->trace, first, ranks[r].analysis->trace,
-				      &lists[r], i);
+			struct search search = {ranks[0].analysis->trace, ranks[r].analysis->trace,
+						&lists[r], i, by_end};
+			const struct collective *other = match(&search, first);
 			if (!other)
 				break;
 			lengths[r] = other->length;
@@ -103,6 +123,24 @@ static void compare_all(const struct hwy_rank *ranks, const struct rank_list *li
 			tally->waits[r] += lengths[r] - shortest;
 	}
 	free(lengths);
+}
+
+static void compare_ranks(const struct hwy_rank *ranks, const struct rank_list *lists, uint32_t n,
+			  struct tally *tally)
+{
+	uint32_t fewest = lists[0].n;
+	bool equal = true;
+	for (uint32_t r = 1; r < n; r++) {
+		equal &= lists[r].n == lists[0].n;
+		fewest = lists[r].n < fewest ? lists[r].n : fewest;
+	}
+	compare_all(ranks, lists, n, true, tally);
+	if (tally->matched >= FEWEST_MEETINGS && tally->matched >= MEET * fewest)
+		return;
+	if (equal)
+		compare_all(ranks, lists, n, false, tally);
+	else
+		tally->matched = 0;
 }
 
 static uint32_t steps_of(const struct hwy_analysis *analysis)
@@ -163,7 +201,7 @@ void diagnose_ranks(const struct hwy_rank *ranks, uint32_t n, uint32_t at,
 	for (uint32_t r = 0; r < n; r++)
 		lists[r] = list_collectives(ranks[r].analysis);
 	if (n > 1)
-		compare_all(ranks, lists, n, &tally);
+		compare_ranks(ranks, lists, n, &tally);
 	uint32_t late = 0, next = FLOW_NONE;
 	for (uint32_t r = 1; r < n; r++)
 		late = tally.waits[r] < tally.waits[late] ? r : late;
