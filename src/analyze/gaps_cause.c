@@ -276,7 +276,8 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 		gap->culprit = gaps_op(judge, i)->call;
 		return;
 	}
-	if (is_most(since->waits, length)) { /* for another device, or for something on the host */
+	/* It waited for another device. Where there is none it was only late to return. */
+	if (flow->n_devices > 1 && is_most(since->waits, length)) {
 		gap->cause = GAP_BLOCKED;
 		gap->culprit = since->longest_wait;
 		return;
@@ -289,11 +290,16 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 
 /* ---- all rules ----------------------------------------------------------------------------------- */
 
-/* When the work was surely in the queue: its call had returned, or, where the call returns only with or after
- * its work, had begun. */
-static int64_t enqueued_by(const struct flow_call *a, const struct flow_op *x)
+/* When the work was surely in the queue: its call had returned; or, where the call returns only with or after its
+ * work, had begun; or another node of the same graph had. */
+static int64_t enqueued_by(const struct hwy_flow *flow, const struct flow_call *a,
+			   const struct flow_op *x)
 {
-	return a->end <= x->start || !a->blocks ? a->end : a->start;
+	if (a->end <= x->start)
+		return a->end;
+	if (a->role == HWY_ROLE_GRAPH_LAUNCH && flow->ops[a->op].start < x->start)
+		return flow->ops[a->op].start - flow->latency;
+	return a->blocks ? a->start : a->end;
 }
 
 static void judge_linked(struct gaps_judge *judge, uint32_t i, struct hwy_gap *gap)
@@ -301,7 +307,7 @@ static void judge_linked(struct gaps_judge *judge, uint32_t i, struct hwy_gap *g
 	const struct flow_op *x = gaps_op(judge, i);
 	const struct flow_call *a = &judge->flow->calls[x->call];
 	find_waits(judge, gap->at.from, a);
-	if (enqueued_by(a, x) + judge->flow->latency <= gap->at.from) {
+	if (enqueued_by(judge->flow, a, x) + judge->flow->latency <= gap->at.from) {
 		gap->cause = GAP_DEPENDENCY;
 		return;
 	}

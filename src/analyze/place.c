@@ -49,7 +49,6 @@ void places_close(struct hwy_places *places)
 
 static const char *keep(struct hwy_places *places, const char *text, size_t length)
 {
-	/* Interning moves the table: it has to come first. */
 	uint32_t id = hwy_intern(&places->texts, text, length);
 	return places->texts.texts[id].at;
 }

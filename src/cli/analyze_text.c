@@ -144,12 +144,15 @@ static void print_headline(const struct page *page, uint32_t index)
 
 /* ---- the picture and the bar ---------------------------------------------------------------------- */
 
-/* A steady step as near the median as any, and the one after it where there is room. */
+/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
+ * ahead, one that begins while it still launches, so that its lead is seen. */
 static struct hwy_interval typical(const struct hwy_phase *phase)
 {
 	uint32_t best = phase->first_steady;
-	int64_t nearest = INT64_MAX;
+	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
 	for (uint32_t i = phase->first_steady; i < phase->n_steps; i++) {
+		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
+			break;
 		const struct hwy_interval *at = &phase->steps[i].device;
 		int64_t off = llabs(at->to - at->from - phase->median);
 		if (off < nearest && (i + 1 < phase->n_steps || nearest == INT64_MAX)) {
@@ -188,7 +191,7 @@ static void print_picture(const struct page *page, uint32_t index)
 		.trace = page->run->trace,
 		.picture = &picture,
 		.indent = "   ",
-		.utf8 = true,
+		.utf8 = page->view->utf8,
 		.colour = page->view->colour,
 	});
 	picture_free(&picture);

@@ -64,6 +64,19 @@ const char *analyze_program(const struct analyze_run *run)
 	return base_of(name);
 }
 
+/* Of a path of ranges the inner two say where one is. */
+static const char *put_inner(FILE *out, const char *path)
+{
+	const char *last = path, *before = path;
+	for (const char *at = path; (at = strstr(at, " > ")); at += 3) {
+		before = last;
+		last = at + 3;
+	}
+	if (before != path)
+		fputs("… > ", out);
+	return before;
+}
+
 void analyze_put_place(FILE *out, const struct hwy_place *place)
 {
 	if (*place->file && place->line > 0) {
@@ -77,6 +90,8 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 		return;
 	}
 	const char *first = *place->function ? place->function : place->range;
+	if (!*place->function)
+		first = put_inner(out, first);
 	analyze_put(out, first);
 	if (*first && *place->api)
 		fputs(" · ", out);

@@ -32,15 +32,13 @@ static void look(struct hwy_case *c)
 		claim_transfer(c, &claim, i, CLAIM_ALL, op->span);
 	}
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(
-			c, &claim, HWY_MEDIUM,
-			words_format(
-				&c->diagnosis->arena,
-				"%s collectives a step take %s; for %s of it nothing is computed.",
-				words_each(case_each(c, n)).at,
-				words_time(case_per_step(c, all)).at,
-				words_time(case_per_step(c, claim.total)).at),
-			case_advice(c, &fix));
+		hwy_accuse(c, &claim, HWY_MEDIUM,
+			   words_format(&c->diagnosis->arena,
+					"%s a step take %s; for %s of it nothing is computed.",
+					words_many(case_each(c, n), "collective", "collectives").at,
+					words_time(case_per_step(c, all)).at,
+					words_time(case_per_step(c, claim.total)).at),
+			   case_advice(c, &fix));
 	claim_drop(c, &claim);
 }
 

@@ -51,9 +51,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s copies a step move %s at %s, the link's limit; that takes %s longer than the "
+				"%s a step move %s at %s, the link's limit; that takes %s longer than the "
 				"kernels.",
-				words_each(case_each(c, n[way])).at,
+				words_many(case_each(c, n[way]), "copy", "copies").at,
 				words_bytes(bytes[way] / c->phase->n_steady).at,
 				words_rate(rate).at, words_time(case_per_step(c, claim.total)).at),
 			fix);

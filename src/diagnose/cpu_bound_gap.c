@@ -83,7 +83,8 @@ static void look(struct hwy_case *c)
 	const char *name = top_name(c, &claim, &in_top);
 	const char *where = "";
 	if (*name)
-		where = words_format(arena, " Most of it, %s, is %.80s.",
+		where = words_format(arena, " %s of it, %s, is %.80s.",
+				     in_top > claim.total / 2 ? "Most" : "The largest part",
 				     words_time(case_per_step(c, in_top)).at, name);
 	const char *doing = claim.total - cpu > cpu
 				    ? "in the operating system: files, sockets, locks"

@@ -7,7 +7,7 @@
 #include "diagnose/case.h"
 #include "diagnose/words.h"
 
-enum { TOP = 3, SHORT_NAME = 96 };
+enum { TOP = 3, SHORT_NAME = 40 };
 
 static bool has(const char *name, const char *const *words)
 {
@@ -117,18 +117,31 @@ bool kernel_leaves_room(const struct hwy_case *c, uint32_t op)
 	return blocks > 0 && blocks < c->trace->devices[device].sms;
 }
 
-/* Kernels of the same names before the steady steps: what ncu has to skip. */
-static uint64_t launched_before(const struct hwy_case *c, uint32_t top)
+static bool matches(const char *name, const char (*patterns)[SHORT_NAME], uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (*patterns[k] && strstr(name, patterns[k]))
+			return true;
+	return false;
+}
+
+/* Kernels the pattern matches before the steady steps: what ncu has to skip. */
+static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME],
+				uint32_t top)
 {
 	uint64_t n = 0;
+	struct hwy_map known = {0}; /* by text: 1 matches, 2 does not */
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
 			continue;
 		int64_t name = case_get(c, op->span, HWY_NAME);
-		for (uint32_t k = 0; k < top; k++)
-			n += c->kernels[k].name == name;
+		uint32_t *state = hwy_map_put(&known, (uint64_t)name, NULL);
+		if (!*state)
+			*state = matches(hwy_str(c->trace, name), patterns, top) ? 1 : 2;
+		n += *state == 1;
 	}
+	hwy_map_free(&known);
 	return n;
 }
 
@@ -144,17 +157,17 @@ static const char *command_of(const struct hwy_case *c)
 static const char *ncu_command(struct hwy_case *c, uint32_t top)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
-	char pattern[TOP * (SHORT_NAME + 1) + 1] = "", name[SHORT_NAME];
+	char pattern[TOP * (SHORT_NAME + 1) + 1] = "", names[TOP][SHORT_NAME] = {""};
 	for (uint32_t k = 0; k < top; k++) {
-		short_name(hwy_str(c->trace, c->kernels[k].name), name);
-		if (!*name || strstr(pattern, name))
+		short_name(hwy_str(c->trace, c->kernels[k].name), names[k]);
+		if (!*names[k] || strstr(pattern, names[k]))
 			continue;
 		size_t n = strlen(pattern);
-		snprintf(pattern + n, sizeof pattern - n, "%s%s", n ? "|" : "", name);
+		snprintf(pattern + n, sizeof pattern - n, "%s%s", n ? "|" : "", names[k]);
 	}
-	return words_format(arena,
-			    "ncu --kernel-name-base demangled -k regex:\"%s\" -s %llu -c 3 %s",
-			    pattern, (unsigned long long)launched_before(c, top), command_of(c));
+	return words_format(
+		arena, "ncu --kernel-name-base demangled -k regex:\"%s\" -s %llu -c 3 %s", pattern,
+		(unsigned long long)launched_before(c, names, top), command_of(c));
 }
 
 void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)

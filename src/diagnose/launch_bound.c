@@ -9,6 +9,8 @@
 
 /* Below this the step consists of pieces too few for a graph to help; the CPU's time between them is it. */
 #define FEW_LAUNCHES 2
+/* Of the step: from here on launching is what the CPU does all the time. */
+#define MAINLY 0.4
 
 static const struct advice fix = {
 	.any = "Launch less often: capture the step as a CUDA graph, fuse kernels, or give each kernel more data.\n"
@@ -47,10 +49,11 @@ static const char *accusation(struct hwy_case *c, const struct claim *claim)
 			words_time(idle).at);
 	return words_format(
 		arena,
-		"%s kernels a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
+		"%s a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
 		"that.",
-		words_each(case_each(c, ops)).at, words_time(counts->kernel_ns / steady).at,
-		words_time(c->phase->mean).at, words_time(idle).at);
+		words_many(case_each(c, ops), "kernel", "kernels").at,
+		words_time(counts->kernel_ns / steady).at, words_time(c->phase->mean).at,
+		words_time(idle).at);
 }
 
 static void look(struct hwy_case *c)

@@ -111,14 +111,14 @@ static void acquit(struct hwy_case *c, struct claim *claim, const struct seen *s
 				claim_note(claim, culprit(c, &c->flow->ops[c->transfers[i].op]));
 		says = words_format(
 			arena,
-			"%s copies a step use pageable memory, all below 64 kB: those travel with the "
+			"%s a step use pageable memory, all below 64 kB: those travel with the "
 			"command, and pinning would gain nothing.",
-			words_each(case_each(c, seen->small)).at);
+			words_many(case_each(c, seen->small), "copy", "copies").at);
 	} else {
 		says = words_format(
 			arena,
-			"%s large copies a step use pageable memory; pinning it would gain %s of the step.",
-			words_each(case_each(c, seen->large)).at,
+			"%s a step use pageable memory; pinning it would gain %s of the step.",
+			words_many(case_each(c, seen->large), "large copy", "large copies").at,
 			words_share(claim_share(c, claim)).at);
 	}
 	hwy_acquit(c, claim, says);
@@ -140,9 +140,9 @@ static void look(struct hwy_case *c)
 		double link = machine_link(c, HWY_H2D, &known);
 		const char *says = words_format(
 			&c->diagnosis->arena,
-			"%s copies a step, %s in all, use pageable host memory: they run at %s%s%s, and each holds the "
+			"%s a step, %s in all, use pageable host memory: they run at %s%s%s, and each holds the "
 			"CPU until its data is through.",
-			words_each(case_each(c, seen.large)).at,
+			words_many(case_each(c, seen.large), "copy", "copies").at,
 			words_bytes(seen.bytes / c->phase->n_steady).at, words_rate(rate).at,
 			known ? " where pinned memory gives " : "",
 			known ? words_rate(link).at : "");

@@ -66,9 +66,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s kernels a step that somebody waits for stand behind another stream's work, "
+				"%s a step that somebody waits for must wait behind another stream's work, "
 				"for %s a step.",
-				words_each(case_each(c, found)).at,
+				words_many(case_each(c, found), "kernel", "kernels").at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

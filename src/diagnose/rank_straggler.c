@@ -174,9 +174,15 @@ static void accuse(const struct hwy_rank *ranks, uint32_t n, uint32_t late, uint
 			comm->share = (double)comm->cost / (double)step;
 		}
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
-	memmove(diagnosis->findings + 1, diagnosis->findings,
-		diagnosis->n++ * sizeof *diagnosis->findings);
-	diagnosis->findings[0] = (struct hwy_finding){
+	/* In its place by cost; the findings of the main phase are the first. */
+	uint32_t place = 0;
+	while (place < diagnosis->n && diagnosis->findings[place].phase == phases->main &&
+	       !diagnosis->findings[place].kind->is_inside &&
+	       diagnosis->findings[place].cost > cost)
+		place++;
+	memmove(&diagnosis->findings[place + 1], &diagnosis->findings[place],
+		(diagnosis->n++ - place) * sizeof *diagnosis->findings);
+	diagnosis->findings[place] = (struct hwy_finding){
 		.kind = &finding_rank_straggler,
 		.phase = phases->main,
 		.rank = ranks[late].rank,

@@ -46,6 +46,14 @@ struct words words_each(double count)
 	return words;
 }
 
+struct words words_many(double count, const char *one, const char *more)
+{
+	struct words words, each = words_each(count);
+	snprintf(words.at, sizeof words.at, "%.12s %.24s", each.at,
+		 strcmp(each.at, "1") == 0 ? one : more);
+	return words;
+}
+
 struct words words_times(double count)
 {
 	struct words words, each = words_each(count);
