@@ -47,6 +47,12 @@ static const char *accusation(struct hwy_case *c, const struct claim *claim)
 			"The GPU idles %s a step because the CPU launches each piece of work only after "
 			"the one before has ended.",
 			words_time(idle).at);
+	if (claim_share(c, claim) < MAINLY)
+		return words_format(
+			arena,
+			"At times the CPU launches too slowly: the GPU idles %s a step while it does, over "
+			"%s a step.",
+			words_time(idle).at, words_many(case_each(c, ops), "kernel", "kernels").at);
 	return words_format(
 		arena,
 		"%s a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
