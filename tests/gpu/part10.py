@@ -1,20 +1,32 @@
 """Part 10: what `headway analyze` says of each example, recorded here."""
 import json
+import os
+import pathlib
 
-from harness import EXAMPLES, HEADWAY, example, headway, last_words, lines_of, run
+import harness
+from harness import EXAMPLES, HEADWAY, headway, last_words, lines_of, run
 
 TITLE = "The diagnosis of every example"
 
 
+def example(name, *arguments):
+    """Relative to the examples' folder, so that the reports name no path of this machine."""
+    return [os.path.relpath(word, EXAMPLES) if isinstance(word, pathlib.Path) else word
+            for word in harness.example(name, *arguments)]
+
+
 def at(name, *needles):
-    """(file, lines) of the statement that holds all needles."""
+    """(file, lines) of the statements that hold one of the needles."""
     file = next(path for path in (EXAMPLES / f"{name}.py", EXAMPLES / f"{name}.cu") if path.exists())
-    return file.name, lines_of(file, *needles)
+    return file.name, set().union(*(lines_of(file, needle) for needle in needles))
+
+
+OSRT = ["-t", "cuda,nvtx,osrt"]
 
 
 # name: (command, ids of which one comes first, where, ids that must not be there, ids acquitted)
 RUNS = {
-    "mlp_sync": (example("mlp", "--sync"), ["sync-in-loop"], at("mlp", "print(f", "loss.item()"), [], []),
+    "mlp_sync": (example("mlp", "--sync"), ["sync-in-loop"], at("mlp", "loss.item()"), [], []),
     "mlp_async": (example("mlp"), ["no-tensor-cores"], None, ["sync-in-loop"], []),
     "itemloop_item": (example("itemloop", "--item"), ["launch-bound"], None, ["sync-in-loop"], ["sync-in-loop"]),
     "itemloop_async": (example("itemloop"), ["launch-bound"], None, ["sync-in-loop"], []),
@@ -23,7 +35,7 @@ RUNS = {
     "power_blocking": (example("power"), ["launch-bound", "sync-in-loop", "copy-serial"], None, [], []),
     "power_overlap": (example("power", "--overlap"), None, None, ["sync-in-loop"], []),
     "starve_0": (example("starve", "--workers", "0", "--batches", "12"), ["input-starved"],
-                 at("starve", "in loader"), [], []),
+                 at("starve", "next(", "time.sleep("), [], []),
     "starve_8": (example("starve", "--workers", "8", "--batches", "24"), None, None, [], []),
     "decode_eager": (example("decode"), ["launch-bound"], None, [], []),
     "decode_graph": (example("decode", "--graph"), None, None, ["launch-bound", "kernel-storm"], []),
@@ -74,7 +86,8 @@ def go(part):
         if not part.wants(name) or part.time_left() < 20:
             continue
         path = part.work / f"{name}.hwy"
-        done = run(headway(path, command))
+        options = OSRT if name.startswith("starve") else []
+        done = run(headway(path, command, *options), cwd=EXAMPLES)
         if done.rc or not path.exists():
             part.check(f"{name}: headway profile", f"exit {done.rc}: {last_words(done)}", "exit 0", False)
             continue
