@@ -149,18 +149,19 @@ static void print_headline(const struct page *page, uint32_t index)
 static struct hwy_interval typical(const struct hwy_phase *phase)
 {
 	uint32_t best = phase->first_steady;
+	uint32_t end = phase->first_steady + phase->n_steady;
 	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
-	for (uint32_t i = phase->first_steady; i < phase->n_steps; i++) {
+	for (uint32_t i = phase->first_steady; i < end; i++) {
 		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
 			break;
 		const struct hwy_interval *at = &phase->steps[i].device;
 		int64_t off = llabs(at->to - at->from - phase->median);
-		if (off < nearest && (i + 1 < phase->n_steps || nearest == INT64_MAX)) {
+		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
 			nearest = off;
 			best = i;
 		}
 	}
-	uint32_t last = best + 1 < phase->n_steps ? best + 1 : best;
+	uint32_t last = best + 1 < end ? best + 1 : best;
 	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
 }
 

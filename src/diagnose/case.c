@@ -52,7 +52,7 @@ double case_each(const struct hwy_case *c, uint64_t count)
 uint32_t case_step_at(const struct hwy_case *c, int64_t time)
 {
 	const struct hwy_phase *phase = c->phase;
-	uint32_t low = phase->first_steady, high = phase->n_steps;
+	uint32_t low = phase->first_steady, high = phase->first_steady + phase->n_steady;
 	while (low + 1 < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (phase->steps[middle].device.from <= time)
@@ -103,7 +103,7 @@ static void find_extent(struct hwy_case *c)
 	c->end_op = flow_op_at(c->flow, phase->window.to);
 	if (phase->n_steady == 0)
 		return;
-	const struct phase_step *last = &phase->steps[phase->n_steps - 1];
+	const struct phase_step *last = &phase->steps[phase->first_steady + phase->n_steady - 1];
 	c->first_call = phase->steps[phase->first_steady].first_call;
 	c->end_call = last->first_call + last->n_calls;
 }

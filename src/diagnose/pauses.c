@@ -16,7 +16,8 @@
 static bool is_steady(const struct hwy_case *c, const struct hwy_wait *wait)
 {
 	return wait->call >= c->first_call && wait->call < c->end_call &&
-	       wait->step >= c->phase->first_steady;
+	       wait->step >= c->phase->first_steady &&
+	       wait->step < c->phase->first_steady + c->phase->n_steady;
 }
 
 static bool are_together(const struct hwy_case *c, const struct hwy_wait *before,
