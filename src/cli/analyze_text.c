@@ -317,6 +317,13 @@ static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t
 static void print_health(const struct page *page, uint32_t phase)
 {
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	bool found = false;
+	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
+		found |= page->run->diagnosis.findings[i].phase == phase;
+	if (!verdict->is_healthy && !found)
+		fprintf(page->out,
+			"    The GPU idles %s of the time, but nothing that repeats explains it.\n",
+			analyze_percent(verdict->reachable).at);
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
 	fprintf(page->out,

@@ -37,7 +37,7 @@ static void look(struct hwy_case *c)
 	struct claim claim = {0};
 	claim_cause(c, &claim, GAP_ALLOC);
 	claim_roles(c, &claim, roles, CLAIM_CPU_CAUSES);
-	if (case_each(c, n) >= OFTEN && claim_is_worth(c, &claim))
+	if (case_each(c, n) >= OFTEN && case_is_loop(c) && claim_is_worth(c, &claim))
 		hwy_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(

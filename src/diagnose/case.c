@@ -49,6 +49,11 @@ double case_each(const struct hwy_case *c, uint64_t count)
 	return c->phase->n_steady ? (double)count / c->phase->n_steady : 0;
 }
 
+bool case_is_loop(const struct hwy_case *c)
+{
+	return c->phase->source != PHASE_ONE;
+}
+
 uint32_t case_step_at(const struct hwy_case *c, int64_t time)
 {
 	const struct hwy_phase *phase = c->phase;

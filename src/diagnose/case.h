@@ -82,6 +82,8 @@ int64_t case_per_step(const struct hwy_case *c, int64_t total);
 double case_share(const struct hwy_case *c, int64_t total);
 /* A count over the steady steps, a step. */
 double case_each(const struct hwy_case *c, uint64_t count);
+/* False where nothing repeats: start-up and the program's one step cannot be told apart. */
+bool case_is_loop(const struct hwy_case *c);
 /* The step in whose device window a time lies. */
 uint32_t case_step_at(const struct hwy_case *c, int64_t time);
 /* In how many of the steady steps at least one of these times lies; times in order. */
@@ -132,6 +134,8 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 #define CLAIM_CPU_CAUSES                                                                           \
 	(CLAIM_CAUSE(GAP_BLOCKED) | CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_OS) |                \
 	 CLAIM_CAUSE(GAP_CPU) | CLAIM_CAUSE(GAP_ALLOC) | CLAIM_CAUSE(GAP_MODULE))
+/* The name of the os call, range, operator or sample that takes most of the claimed gaps, and how much; "". */
+const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
 double claim_share(const struct hwy_case *c, const struct claim *claim);
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
 void claim_drop(struct hwy_case *c, struct claim *claim); /* gives back, and frees */

@@ -136,6 +136,51 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 	claim_free(claim);
 }
 
+/* ---- names ------------------------------------------------------------------------------------- */
+
+struct names {
+	struct hwy_map at;
+	struct {
+		int64_t name, ns;
+	} * list;
+	uint32_t n, cap;
+};
+
+static void add_name(struct names *names, int64_t name, int64_t ns)
+{
+	bool fresh;
+	uint32_t *at = hwy_map_put(&names->at, (uint64_t)name, &fresh);
+	if (fresh) {
+		HWY_GROW(names->list, names->n, names->cap);
+		names->list[names->n].name = name;
+		names->list[names->n].ns = 0;
+		*at = names->n++;
+	}
+	names->list[*at].ns += ns;
+}
+
+const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns)
+{
+	struct names names = {0};
+	const char *top = "";
+	*ns = 0;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		if (claim->items[i].purse != CLAIM_GAP || !claim->items[i].ns)
+			continue;
+		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
+		if (gap->span)
+			add_name(&names, case_get(c, gap->span - 1, HWY_NAME), claim->items[i].ns);
+	}
+	for (uint32_t i = 0; i < names.n; i++)
+		if (names.list[i].ns > *ns) {
+			*ns = names.list[i].ns;
+			top = hwy_str(c->trace, names.list[i].name);
+		}
+	hwy_map_free(&names.at);
+	free(names.list);
+	return top;
+}
+
 /* ---- places ------------------------------------------------------------------------------------ */
 
 static int compare_places(const void *a, const void *b)

@@ -3,9 +3,6 @@
  * Cost: gaps with the causes 'cpu' and 'os'. The name is that of the operator, range, sample or os call that
  * takes most of them.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
@@ -27,48 +24,6 @@ static const struct advice fix = {
 		},
 };
 
-struct names {
-	struct hwy_map at;
-	struct {
-		int64_t name, ns;
-	} * list;
-	uint32_t n, cap;
-};
-
-static void add_name(struct names *names, int64_t name, int64_t ns)
-{
-	bool fresh;
-	uint32_t *at = hwy_map_put(&names->at, (uint64_t)name, &fresh);
-	if (fresh) {
-		HWY_GROW(names->list, names->n, names->cap);
-		names->list[names->n].name = name;
-		names->list[names->n].ns = 0;
-		*at = names->n++;
-	}
-	names->list[*at].ns += ns;
-}
-
-/* The name that takes most of the claim, and how much. */
-static const char *top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns)
-{
-	struct names names = {0};
-	const char *top = "";
-	*ns = 0;
-	for (uint32_t i = 0; i < claim->n; i++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
-		if (gap->span)
-			add_name(&names, case_get(c, gap->span - 1, HWY_NAME), claim->items[i].ns);
-	}
-	for (uint32_t i = 0; i < names.n; i++)
-		if (names.list[i].ns > *ns) {
-			*ns = names.list[i].ns;
-			top = hwy_str(c->trace, names.list[i].name);
-		}
-	hwy_map_free(&names.at);
-	free(names.list);
-	return top;
-}
-
 static void look(struct hwy_case *c)
 {
 	struct claim claim = {0};
@@ -80,7 +35,7 @@ static void look(struct hwy_case *c)
 		claim_drop(c, &claim);
 		return;
 	}
-	const char *name = top_name(c, &claim, &in_top);
+	const char *name = claim_top_name(c, &claim, &in_top);
 	const char *where = "";
 	if (*name)
 		where = words_format(arena, " %s of it, %s, is %.80s.",

@@ -19,6 +19,8 @@ const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"
 #define PERSISTENT 0.9
 /* More idle time than this without a known cause: no finding explains the phase. */
 #define UNEXPLAINED 0.5
+/* Idle for more than this, a phase is not healthy, even where no finding explains it. */
+#define STARVED 0.05
 
 /* ---- what the program is written in ------------------------------------------------------------- */
 
@@ -166,7 +168,8 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 			verdict->own_cost = own / c.phase->n_steady;
 		verdict->reachable = case_share(&c, case_states(&c).idle);
 	}
-	verdict->is_healthy = c.n_devices && c.phase->n_steady;
+	int64_t starved = case_states(&c).idle - case_states(&c).causes[GAP_DEPENDENCY];
+	verdict->is_healthy = c.n_devices && c.phase->n_steady && case_share(&c, starved) < STARVED;
 	for (uint32_t i = before; i < diagnosis->n; i++)
 		verdict->is_healthy &= diagnosis->findings[i].kind->is_inside;
 	case_close(&c);

@@ -49,7 +49,7 @@ static void look(struct hwy_case *c)
 	}
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES | CLAIM_CAUSE(GAP_DEPENDENCY));
-	if (case_each(c, built) >= OFTEN && claim_is_worth(c, &claim))
+	if (case_each(c, built) >= OFTEN && case_is_loop(c) && claim_is_worth(c, &claim))
 		hwy_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(

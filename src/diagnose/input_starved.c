@@ -82,10 +82,14 @@ static void look(struct hwy_case *c)
 		more = words_format(arena, " Its %u workers were started at %u different times.",
 				    workers, generations);
 	}
+	int64_t in_top;
+	const char *name = claim_top_name(c, &claim, &in_top);
+	if (*name)
+		name = words_format(arena, ", mostly in %.80s", name);
 	const char *says =
-		words_format(arena, "The GPU waits %s a step, %s of it, for the next batch.%s",
+		words_format(arena, "The GPU waits %s a step, %s of it, for the next batch%s.%s",
 			     words_time(case_per_step(c, claim.total)).at,
-			     words_share(claim_share(c, &claim)).at, more);
+			     words_share(claim_share(c, &claim)).at, name, more);
 	hwy_accuse(c, &claim, HWY_HIGH, says, case_advice(c, advice));
 }
 
