@@ -71,7 +71,9 @@ static void begin(const struct hwy_case *c, struct case_pause *pause, uint32_t a
 		.is_copy = wait->is_copy || follows_copy(c, wait),
 		.is_pageable = wait->is_pageable && bytes_of(c, wait) >= PAGEABLE_BYTES,
 	};
-	pause->is_useless = !pause->is_copy && wait->op == FLOW_NONE;
+	/* cudaFree waits too, but is not made in order to wait. */
+	pause->is_useless = !pause->is_copy && wait->op == FLOW_NONE &&
+			    c->flow->calls[wait->call].role == HWY_ROLE_SYNC;
 }
 
 static void join(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
