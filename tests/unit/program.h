@@ -35,7 +35,7 @@ struct program {
 	uint32_t process, device, host;
 	uint32_t threads[PROGRAM_THREADS], api[PROGRAM_THREADS], range, op, os;
 	uint32_t streams[PROGRAM_STREAMS], lanes[PROGRAM_STREAMS];
-	int64_t cpu;                         /* now, ns */
+	int64_t cpu;                          /* now, ns */
 	int64_t stream_free[PROGRAM_STREAMS]; /* ns */
 	int64_t step_from;
 	int step, thread;
@@ -68,8 +68,8 @@ static inline struct program program_new(void)
 		p.threads[t] = hwy_new_threads(p.builder);
 		program_trace(&p)->threads[p.threads[t]].process = p.process;
 		program_trace(&p)->threads[p.threads[t]].tid = 100 + t;
-		p.api[t] = hwy_add_lane(p.builder,
-					hwy_lane_of(HWY_LANE_API, p.process, p.threads[t]));
+		p.api[t] =
+			hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_API, p.process, p.threads[t]));
 	}
 	p.range = hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_RANGE, p.process, p.threads[0]));
 	p.op = hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_OP, p.process, p.threads[0]));
@@ -166,8 +166,12 @@ static inline int64_t program_launch(struct program *p, int stream, const char *
 
 static inline void program_blocks(struct program *p, int64_t blocks)
 {
-	struct hwy_shape shape = {
-		.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1};
+	struct hwy_shape shape = {.grid_x = blocks,
+				  .grid_y = 1,
+				  .grid_z = 1,
+				  .block_x = 128,
+				  .block_y = 1,
+				  .block_z = 1};
 	p->shape = blocks ? hwy_add_shape(p->builder, &shape) + 1 : 0;
 }
 
