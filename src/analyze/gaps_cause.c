@@ -18,8 +18,9 @@
 #define LAUNCHING 250000 /* ns: a process that launches at least this often launches all the time */
 #define SLACK 2000 /* ns by which a call's end and its work's end may seem to be in disorder */
 enum {
-	MOST_BACK = 4096, /* calls looked at to find the one before */
-	COPY_SOON = 8     /* ops among which a copy to the device tells that it was input */
+	MOST_BACK = 4096,  /* calls looked at to find the one before */
+	OTHERS_BACK = 256, /* calls among which another thread's is looked for */
+	COPY_SOON = 8      /* ops among which a copy to the device tells that it was input */
 };
 
 void gaps_judge_open(struct gaps_judge *judge, int64_t from)
@@ -262,6 +263,17 @@ static bool copy_follows(const struct gaps_judge *judge, uint32_t i)
 	return false;
 }
 
+/* The thread of A's process that made the last call before it, other than A's own; or FLOW_NONE. */
+static uint32_t other_thread(const struct hwy_flow *flow, const struct flow_call *a)
+{
+	uint32_t index = (uint32_t)(a - flow->calls);
+	for (uint32_t i = index; i > 0 && index - i < OTHERS_BACK; i--)
+		if (flow->calls[i - 1].process == a->process &&
+		    flow->calls[i - 1].thread != a->thread)
+			return flow->calls[i - 1].thread;
+	return FLOW_NONE;
+}
+
 /* The CPU did not launch: between the previous launch and A, as far as the device was idle by then. */
 static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_call *a,
 		      const struct since *since, struct hwy_gap *gap)
@@ -282,8 +294,8 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 		gap->culprit = since->longest_wait;
 		return;
 	}
-	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, a->thread, at, copy_follows(judge, i),
-					     &gap->span);
+	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, a->thread, other_thread(flow, a), at,
+					     copy_follows(judge, i), &gap->span);
 	if (gap->cause == GAP_CPU && is_most(since->calls, length))
 		gap->span = flow->calls[since->longest].span + 1;
 }

@@ -15,9 +15,10 @@ struct gaps_cpu {
 	struct hwy_err *err;
 };
 
-/* T was not launching in this interval: the cause is input, os or cpu; *span names it (plus one). */
-enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
-			      bool copy_follows, uint32_t *span);
+/* T was not launching in this interval: the cause is input, os or cpu; *span names it (plus one). 'other' is the
+ * thread of the process that called last before T, or FLOW_NONE. */
+enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, uint32_t other,
+			      struct hwy_interval at, bool copy_follows, uint32_t *span);
 bool gaps_cpu_is_loader(const char *name);
 void gaps_cpu_close(struct gaps_cpu *cpu);
 

@@ -1,6 +1,7 @@
 /* gaps_cpu.c - what a thread did while it should have launched: input, the OS, or its own work.
  *
- * A thread waited in the OS, or in a loader, when that took at least half of the time. What names the rest is the
+ * A thread waited in the OS, or in a loader, when that took at least half of the time. A thread that waited for
+ * another one (PyTorch's backward thread, for the one that runs the program) did what that one did. What names the rest is the
  * innermost operator or function that took half of it, else the samples' most common stack, else such a range.
  */
 #include "analyze/gaps_cause.h"
@@ -173,12 +174,10 @@ static void fill(struct gaps_cpu *cpu, struct hwy_nest *nest, struct filling *fi
 		add_span(cpu, filling, strip, row);
 }
 
-enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
+static enum gap_cause look_at(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
 			      bool copy_follows, uint32_t *span)
 {
 	struct filling filling = {.at = at};
-	if (thread == FLOW_NONE || !open_lanes(cpu))
-		return GAP_CPU;
 	int64_t loader = 0, os = 0, half = (at.to - at.from) / 2;
 	uint32_t end = cpu->nests.first[thread + 1];
 	for (uint32_t i = cpu->nests.first[thread]; i < end; i++) {
@@ -203,4 +202,36 @@ enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, struct hwy_
 	}
 	*span = filling.named ? filling.named : filling.sample ? filling.sample : filling.range;
 	return GAP_CPU;
+}
+
+/* Whether a call into the OS waits for another thread, by its name. */
+static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
+{
+	static const char *const words[] = {"cond_", "futex", "sem_", "mutex", "lock", "join"};
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(cpu->flow->trace, id, &row);
+	const char *name = hwy_str(cpu->flow->trace, hwy_get(strip, HWY_NAME, row));
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, uint32_t other,
+			      struct hwy_interval at, bool copy_follows, uint32_t *span)
+{
+	uint32_t n = cpu->flow->trace->n_threads, instead = 0;
+	if (thread >= n || !open_lanes(cpu))
+		return GAP_CPU;
+	enum gap_cause cause = look_at(cpu, thread, at, copy_follows, span);
+	bool handed = cause == GAP_OS && waits_for_a_thread(cpu, *span - 1);
+	if (other >= n || (!handed && (cause != GAP_CPU || *span)))
+		return cause;
+	/* It waited for the other, or nothing is known of it: what did the other do? */
+	enum gap_cause others = look_at(cpu, other, at, copy_follows, &instead);
+	if (others == GAP_OS && waits_for_a_thread(cpu, instead - 1))
+		return cause; /* they wait for each other, or for a third */
+	if (handed || others == GAP_CPU)
+		*span = instead;
+	return handed ? others : cause;
 }

@@ -336,6 +336,24 @@ static void what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it(void
 	drop(&found);
 }
 
+static void a_thread_that_waits_for_another_did_what_that_one_did(void **state)
+{
+	struct made made = make();
+	uint32_t ops = small_lane(&made.small, HWY_LANE_OP);
+	launch(&made, 0, 5, 10, 20);
+	span(&made, ops, HWY_OP, 30, 900, 0, "aten::sort");
+	made.small.thread = hwy_new_threads(made.small.builder);
+	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
+		made.small.process;
+	made.api = small_lane(&made.small, HWY_LANE_API);
+	made.os = small_lane(&made.small, HWY_LANE_OS);
+	span(&made, made.os, HWY_OS, 0, 990, 0, "pthread_cond_wait");
+	launch(&made, 1000, 1005, 1010, 1020);
+	struct found found = find(&made, 10, 1020);
+	expect(&found, 0, GAP_CPU, NULL, "aten::sort");
+	drop(&found);
+}
+
 static void names_of_loaders_are_told_from_others(void **state)
 {
 	static const char *const yes[] = {
@@ -708,6 +726,7 @@ int main(void)
 		cmocka_unit_test(waiting_in_the_os_before_a_copy_to_the_device_is_input),
 		cmocka_unit_test(a_loaders_range_before_a_copy_to_the_device_is_input),
 		cmocka_unit_test(what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it),
+		cmocka_unit_test(a_thread_that_waits_for_another_did_what_that_one_did),
 		cmocka_unit_test(names_of_loaders_are_told_from_others),
 		cmocka_unit_test(work_without_a_launch_has_no_known_cause),
 		cmocka_unit_test(idle_time_outside_any_step_is_drain),
