@@ -1,7 +1,7 @@
 /* marks.c - see marks.h.
  *
- * Ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each in its own domain) are not the
- * program's steps. Operators are looked at only for ProfilerStep#N, which old traces keep among them.
+ * Ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each in its own domain) and those that
+ * name a function or an operator (aten::mul, which emit_nvtx makes) are not the program's steps. Operators are looked at only for ProfilerStep#N, which old traces keep among them.
  */
 #include "analyze/marks.h"
 
@@ -212,6 +212,11 @@ static bool counts_as_mark(const struct hwy_trace *trace, const struct hwy_strip
 	       (strip->kind == HWY_RANGE || is_torch_step(hwy_text(trace, name)));
 }
 
+static bool is_function(struct hwy_text name)
+{
+	return strstr(name.at, "::") != NULL;
+}
+
 static void fill_families(struct gathering *gathering, struct hwy_sweep *sweep)
 {
 	const struct hwy_trace *trace = gathering->track->flow->trace;
@@ -225,13 +230,16 @@ static void fill_families(struct gathering *gathering, struct hwy_sweep *sweep)
 	}
 }
 
-static void drop_small_families(struct mark_families *families)
+static void drop_unfit(const struct hwy_trace *trace, struct mark_families *families)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < families->n; i++) {
 		struct mark_family *family = &families->v[i];
-		if (family->n >= FEWEST ||
-		    (family->n && (family->rank >= MARK_STEP || family->is_asked)))
+		bool is_kept =
+			family->n &&
+			(family->is_asked || family->rank >= MARK_STEP ||
+			 (family->n >= FEWEST && !is_function(hwy_text(trace, family->text))));
+		if (is_kept)
 			families->v[kept++] = *family;
 		else
 			free(family->v);
@@ -264,7 +272,7 @@ void marks_gather(const struct phases_track *track, const char *step, struct mar
 	}
 	make_families(&gathering);
 	fill_families(&gathering, &sweep);
-	drop_small_families(into);
+	drop_unfit(trace, into);
 	sweep_free(&sweep);
 	free(gathering.counts);
 	free(gathering.folded);

@@ -1,8 +1,9 @@
 /* phases.c - see phases.h.
  *
- * Process by process: marks first (phases_marks.c); what they leave is searched for a period only where it
- * is at least half of the process's device work, since marks are the user's word about what a step is.
- * Without marks the period of the calls decides (phases_sequence.c), and without that all is one step.
+ * Process by process: marks first (phases_marks.c). Marks whose name says "step" are the user's word about what
+ * a step is, and settle it. What other marks leave is searched for a period too, but only one with half of the
+ * process's calls and device work is a phase beside them. Without marks the period of the calls decides (phases_sequence.c); where no period is found,
+ * or only in less than half of the run, all is one step.
  */
 #include "analyze/phases.h"
 
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #include "analyze/phases_parts.h"
+
+static const struct phases_least least_alone = {10, false}, least_beside_marks = {50, true};
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
@@ -26,11 +29,27 @@ uint32_t track_place_at(const struct phases_track *track, int64_t time)
 	return low;
 }
 
-static bool is_on_track(const struct flow_call *call, bool after_wait)
+static int64_t name_of(const struct hwy_flow *flow, const struct flow_call *call)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, call->span, &row);
+	return hwy_get(strip, HWY_NAME, row);
+}
+
+uint64_t track_wait_kind(const struct phases_track *track, uint32_t place)
+{
+	return (uint64_t)name_of(track->flow, track_call(track, place));
+}
+
+/* 'before': the call before it on the track, or NULL. */
+static bool is_on_track(const struct hwy_flow *flow, const struct flow_call *call,
+			const struct flow_call *before)
 {
 	if (call->op != FLOW_NONE)
 		return true;
-	return call->role == HWY_ROLE_SYNC && call->blocks && !after_wait;
+	if (call->role != HWY_ROLE_SYNC || !call->blocks)
+		return false;
+	return !before || before->op != FLOW_NONE || name_of(flow, before) != name_of(flow, call);
 }
 
 /* 'work' is the device work of each call of the flow. */
@@ -39,12 +58,12 @@ static struct phases_track track_of(const struct hwy_flow *flow, uint32_t proces
 {
 	struct phases_track track = {.flow = flow, .process = process, .longest = longest};
 	track.calls = hwy_alloc((flow->n_calls + 1) * sizeof *track.calls);
-	bool after_wait = false;
+	const struct flow_call *before = NULL;
 	for (uint32_t i = 0; i < flow->n_calls; i++) {
 		const struct flow_call *call = &flow->calls[i];
-		if (call->process != process || !is_on_track(call, after_wait))
+		if (call->process != process || !is_on_track(flow, call, before))
 			continue;
-		after_wait = call->op == FLOW_NONE;
+		before = call;
 		track.calls[track.n++] = i;
 	}
 	track.calls = hwy_realloc(track.calls, (track.n + 1) * sizeof *track.calls);
@@ -83,19 +102,101 @@ static int by_place(const void *left, const void *right)
 	return (a->steps[0].place > b->steps[0].place) - (a->steps[0].place < b->steps[0].place);
 }
 
-/* What marks leave, where it is at least half of the work. */
+static uint32_t end_of(const struct phases_cut *cut)
+{
+	return cut->steps[cut->n - 1].end;
+}
+
+static bool is_half(const struct phases_track *track, int64_t calls, int64_t work, int64_t time)
+{
+	int64_t whole = track_call(track, track->n - 1)->end - track_call(track, 0)->start;
+	return calls * 2 >= track->n || work * 2 >= track->work[track->n] || time * 2 >= whole;
+}
+
+/* Whether the phases hold half of the calls, the work or the time. */
+static bool tell_enough(const struct phases_track *track, const struct phases_cuts *cuts)
+{
+	int64_t calls = 0, work = 0, time = 0;
+	for (uint32_t i = 0; i < cuts->n; i++) {
+		uint32_t from = cuts->v[i].steps[0].place;
+		uint32_t to = end_of(&cuts->v[i]);
+		calls += to - from;
+		work += track->work[to] - track->work[from];
+		time += track_call(track, to - 1)->end - track_call(track, from)->start;
+	}
+	return is_half(track, calls, work, time);
+}
+
+static void free_cuts(struct phases_cuts *cuts)
+{
+	for (uint32_t i = 0; i < cuts->n; i++)
+		free(cuts->v[i].steps);
+	free(cuts->v);
+	*cuts = (struct phases_cuts){0};
+}
+
+/* Calls of a typical step. */
+static uint32_t period_of(const struct phases_cut *cut)
+{
+	return (cut->steps[cut->n - 1].place - cut->steps[0].place) / (cut->n > 1 ? cut->n - 1 : 1);
+}
+
+/* Whether 'a' is the same loop as 'b', run for fewer steps shortly before it. */
+static bool is_warm_up_of(const struct phases_cut *a, const struct phases_cut *b)
+{
+	uint32_t x = period_of(a), y = period_of(b);
+	uint32_t apart = x > y ? x - y : y - x;
+	return a->source == b->source && a->source != PHASE_MARKS &&
+	       (uint64_t)a->n * 4 <= (uint64_t)b->n * 3 && apart * 10 <= y &&
+	       b->steps[0].place - end_of(a) <= 2 * y;
+}
+
+/* A loop that a wait or an odd step interrupts is found in two parts. */
+static void join_warm_up(struct phases_cuts *cuts)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < cuts->n; i++) {
+		struct phases_cut *a = kept ? &cuts->v[kept - 1] : NULL, *b = &cuts->v[i];
+		if (!a || !is_warm_up_of(a, b)) {
+			cuts->v[kept++] = *b;
+			continue;
+		}
+		a->steps = hwy_realloc(a->steps, (a->n + b->n) * sizeof *a->steps);
+		a->steps[a->n - 1].end = b->steps[0].place;
+		memcpy(a->steps + a->n, b->steps, b->n * sizeof *a->steps);
+		a->n_warm = a->n;
+		a->n += b->n;
+		free(b->steps);
+	}
+	cuts->n = kept;
+}
+
+static void sort_cuts(struct phases_cuts *cuts)
+{
+	if (cuts->n)
+		qsort(cuts->v, cuts->n, sizeof *cuts->v, by_place);
+}
+
+/* What marks leave. */
 static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 {
 	uint32_t marked = cuts->n, from = 0;
-	if (marked)
-		qsort(cuts->v, marked, sizeof *cuts->v, by_place);
+	struct phases_least least = marked ? least_beside_marks : least_alone;
+	sort_cuts(cuts);
+	for (uint32_t i = 0; i < marked; i++)
+		if (cuts->v[i].is_certain)
+			return;
 	for (uint32_t i = 0; i <= marked; i++) {
 		uint32_t to = i < marked ? cuts->v[i].steps[0].place : track->n;
-		if (to > from && (track->work[to] - track->work[from]) * 2 >= track->work[track->n])
-			sequence_cut(track, from, to, cuts);
+		if (to > from)
+			sequence_cut(track, from, to, least, cuts);
 		if (i < marked)
-			from = cuts->v[i].steps[cuts->v[i].n - 1].end;
+			from = end_of(&cuts->v[i]);
 	}
+	sort_cuts(cuts);
+	join_warm_up(cuts);
+	if (marked == 0 && !tell_enough(track, cuts))
+		free_cuts(cuts);
 }
 
 static void add_phases(struct phases_track *track, const struct phases_cuts *cuts,
@@ -112,16 +213,16 @@ static bool find_in_process(struct phases_track *track, const struct phases_opti
 			    struct hwy_phases *phases, uint32_t *cap)
 {
 	struct phases_cuts cuts = {0};
-	marks_cut(track, options ? options->step : NULL, &cuts);
+	const char *step = options ? options->step : NULL;
+	if (!step || *step)
+		marks_cut(track, step, &cuts);
 	bool has_marks = cuts.n != 0;
-	if (!(options && options->step))
+	if (!step || !*step)
 		cut_rest(track, &cuts);
 	if (cuts.n == 0)
 		cut_as_one(track, &cuts);
 	add_phases(track, &cuts, phases, cap);
-	for (uint32_t i = 0; i < cuts.n; i++)
-		free(cuts.v[i].steps);
-	free(cuts.v);
+	free_cuts(&cuts);
 	return has_marks;
 }
 
@@ -221,7 +322,7 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 	free(work);
 	if (phases->n == 0 && flow->n_ops)
 		add_unlinked(flow, phases, &cap);
-	if (options && options->step && !has_marks) {
+	if (options && options->step && *options->step && !has_marks) {
 		phases_free(phases);
 		return hwy_fail(err, "no range named '%s' launches device work", options->step);
 	}

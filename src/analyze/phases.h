@@ -43,7 +43,7 @@ struct hwy_phase {
 	int64_t mean;               /* window / steady steps: the headline */
 	int64_t median, p10, p90;
 	bool is_bursty;           /* the mean is far above the median */
-	bool is_first_told_apart; /* the first steps were slower, and are not steady */
+	bool is_first_told_apart; /* warm-up that is slow, or a run of its own: worth a word */
 	double launches_per_step, waits_per_step;
 };
 
@@ -54,7 +54,8 @@ struct hwy_phases {
 };
 
 struct phases_options {
-	const char *step; /* the marks to use, by name or common part; NULL: chosen */
+	/* The marks to use, by name or common part; NULL: chosen; "": none, the sequence decides. */
+	const char *step;
 };
 /* False with one line when 'step' names no mark. A trace without device work has no phases. */
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,

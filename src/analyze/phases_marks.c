@@ -3,13 +3,13 @@
  * A family of marks is judged by the device work launched from its first mark to the end of its last (its
  * reach), and the share of that launched inside the marks. Of the families with at least half of the largest
  * reach and three tenths of the largest share, those whose name says "step" come first, then any that is
- * regular (at least 60 % of its periods have the median's number of launches, to a fifth); among equals the
+ * regular (60 % of its launches are in periods with the median's number of them, to a fifth); among equals the
  * one with the longest period that still repeats three times, then the one that begins first.
  *
  * Marks of one family are one phase, except where
  * - more was launched between two marks than in three steps: that is another phase;
- * - the counter starts again, and the steps after it launch, wait or take otherwise. Where they do not, a run
- *   at most half as long as the one after it is its warm-up.
+ * - the counter starts again, and the steps after it launch, wait or take otherwise. A run that launches the
+ *   same and has at most three quarters of the steps of the one after it is its warm-up.
  * What lies before, between and after is searched again for other families.
  */
 #include <stdlib.h>
@@ -78,12 +78,15 @@ static bool is_regular(const struct phases_track *track, const struct run *run)
 {
 	if (run->n < 3)
 		return false;
-	uint32_t n = run->n - 1, alike = 0;
+	uint32_t n = run->n - 1;
 	int64_t *counts = launches_of(track, run), typical = median(counts, n);
-	for (uint32_t i = 0; i < n; i++)
-		alike += llabs(counts[i] - typical) * 5 <= typical;
+	int64_t alike = 0, all = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		alike += llabs(counts[i] - typical) * 5 <= typical ? counts[i] : 0;
+		all += counts[i];
+	}
 	free(counts);
-	return typical > 0 && alike * 10 >= n * 6;
+	return alike > 0 && alike * 10 >= all * 6;
 }
 
 static struct judged judge(const struct phases_track *track, const struct mark_family *family,
@@ -194,13 +197,18 @@ static bool differ(int64_t a, int64_t b, int64_t percent)
 	return llabs(a - b) * 100 > percent * (a > b ? a : b);
 }
 
+static bool is_warm_up_of(const struct run *a, const struct run *b)
+{
+	return (uint64_t)a->n * 4 <= (uint64_t)b->n * 3;
+}
+
 static bool is_other_kind(const struct phases_track *track, const struct run *a,
 			  const struct run *b)
 {
 	if (a->n < 2 || b->n < 2)
 		return false;
 	struct manner x = manner_of(track, a), y = manner_of(track, b);
-	bool is_warm_up = a->n * 2 <= b->n;
+	bool is_warm_up = is_warm_up_of(a, b);
 	return differ(x.launches, y.launches, 20) || (!is_warm_up && x.waits != y.waits) ||
 	       (!is_warm_up && differ(x.period, y.period, 25));
 }
@@ -240,7 +248,8 @@ static int64_t name_of(const struct phases_track *track, const struct mark_famil
 	struct hwy_trace *trace = track->flow->trace;
 	struct hwy_text text = hwy_text(trace, family->text);
 	uint32_t common = mark_common_length(text);
-	if (family->is_exact || common == 0 || common == text.length)
+	bool is_exact = family->is_exact && family->rank < MARK_STEP;
+	if (is_exact || common == 0 || common == text.length)
 		return family->text;
 	/* The caches by text are as long as the table of texts was. */
 	free(trace->roles);
@@ -258,6 +267,7 @@ static void add_phase(const struct phases_track *track, const struct run *run, u
 		.steps = hwy_alloc(run->n * sizeof *cut.steps),
 		.n = run->n,
 		.n_warm = n_warm,
+		.is_certain = run->family->rank >= MARK_STEP,
 	};
 	for (uint32_t i = 0; i < run->n; i++) {
 		const struct mark *mark = &run->family->v[run->first + i];
@@ -319,7 +329,7 @@ static void cut_family(const struct phases_track *track, struct run all, uint32_
 			phase.n = 0;
 		}
 		if (phase.n) {
-			n_warm = phase.n * 2 <= run.n ? phase.n : n_warm;
+			n_warm = is_warm_up_of(&phase, &run) ? phase.n : n_warm;
 			phase.n += run.n;
 		} else {
 			phase = run;

@@ -4,8 +4,8 @@
 
 #include "analyze/phases.h"
 
-/* The calls of one process that enqueued device work, and its waits, in order; a wait right after a wait
- * is left out. A "place" is an index into calls. */
+/* The calls of one process that enqueued device work, and its waits, in order; a wait right after one of the
+ * same name is left out. A "place" is an index into calls. */
 struct phases_track {
 	const struct hwy_flow *flow;
 	uint32_t process; /* index, or FLOW_NO_PROCESS */
@@ -27,6 +27,8 @@ static inline bool track_is_wait(const struct phases_track *track, uint32_t plac
 	return track_call(track, place)->op == FLOW_NONE;
 }
 
+/* A number for the name of the wait at a place. */
+uint64_t track_wait_kind(const struct phases_track *track, uint32_t place);
 /* The first place whose call starts at or after a time. */
 uint32_t track_place_at(const struct phases_track *track, int64_t time);
 
@@ -41,8 +43,8 @@ struct phases_cut {
 	int64_t name;
 	struct phases_cut_step *steps;
 	uint32_t n;
-	uint32_t
-		n_warm; /* steps known to be warm-up: a shorter run of the same marks before the run */
+	uint32_t n_warm; /* known to be warm-up: a shorter run of the same kind before it */
+	bool is_certain; /* marks whose name says that they are steps */
 };
 struct phases_cuts {
 	struct phases_cut *v;
@@ -52,8 +54,14 @@ struct phases_cuts {
 /* Marks: all phases that annotations tell of; those 'step' names, where it is not NULL. START, DUR and NAME
  * of HWY_RANGE and HWY_OP are there. */
 void marks_cut(const struct phases_track *track, const char *step, struct phases_cuts *cuts);
+/* How much of a process's calls and device work makes a phase. */
+struct phases_least {
+	uint32_t percent;
+	bool of_both; /* else of one of them */
+};
 /* The periods of the calls [from, to) of the track. */
-void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct phases_cuts *cuts);
+void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct phases_least least,
+		  struct phases_cuts *cuts);
 
 /* Makes the phase: device windows, warm-up and steady steps, statistics. False: it has no device work. */
 bool steady_measure(const struct phases_track *track, const struct phases_cut *cut,

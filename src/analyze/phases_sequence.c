@@ -7,8 +7,11 @@
  *
  * Lags to try are distances between neighbours of equal context (1, 4 and 16 tokens), by how much of the
  * sequence each spans. Of the lags that explain at least 85 % of what the best does, the smallest is the
- * period: a loop in a step (its layers) explains less, several steps together no more. A lag of at most 4
- * tokens without a wait is no step but a constant sequence; its waits delimit it, where they are regular.
+ * period: a loop in a step (its layers) mostly explains less, several steps together no more. Two exceptions:
+ * - a model of equal layers is explained by them. A lag at least three times as long, with three or more
+ *   kernels that run once in it, is then the step; a check-point's copies and waits are no kernels;
+ * - a lag of at most 4 tokens without a wait is no step but a constant sequence; its waits delimit it, where
+ *   they are regular.
  *
  * Steps begin at an anchor: a token (with some context) that occurs once a period; after a wait where there
  * is one, else where the CPU pauses longest before it. So a call more or less shifts nothing.
@@ -22,11 +25,13 @@ enum {
 	LAGS = 12,
 	CONSTANT = 4, /* tokens of a constant sequence's period */
 	TABLE_BITS = 18,
-	ODD = 3,         /* what a token that differs costs */
-	FEWEST = 3,      /* periods */
-	LEAST_PART = 10, /* a phase has at least 1/10 of the process's calls or work */
-	WAIT = 1,        /* the token */
+	ODD = 3,              /* what a token that differs costs */
+	FEWEST = 3,           /* periods */
+	FEWEST_CONSTANT = 16, /* calls of a constant sequence */
 };
+
+/* The lowest bit of a token. */
+enum { WAIT = 1 };
 
 struct fit {
 	uint32_t lag, from, to; /* places; 'to' includes the last period */
@@ -39,9 +44,9 @@ struct fit {
 static uint32_t token_of(const struct phases_track *track, uint32_t place,
 			 const struct hwy_strip **strip)
 {
-	if (track_is_wait(track, place))
-		return WAIT;
 	const struct hwy_trace *trace = track->flow->trace;
+	if (track_is_wait(track, place))
+		return (uint32_t)hwy_mix(track_wait_kind(track, place)) | WAIT;
 	const struct flow_op *op = &track->flow->ops[track_call(track, place)->op];
 	uint32_t row = op->span - (*strip)->first;
 	if (op->span < (*strip)->first || row >= (*strip)->rows)
@@ -50,7 +55,7 @@ static uint32_t token_of(const struct phases_track *track, uint32_t place,
 	if (op->kind == HWY_COPY)
 		what = (uint64_t)hwy_get(*strip, HWY_DIRECTION, row);
 	uint32_t token = (uint32_t)hwy_mix(hwy_mix(what << 8 | op->kind) + op->lane);
-	return token > WAIT ? token : token + 2;
+	return token & ~(uint32_t)WAIT;
 }
 
 static void make_tokens(struct phases_track *track)
@@ -99,7 +104,7 @@ static uint32_t wait_distance(const uint32_t *tokens, uint32_t n)
 {
 	uint32_t *distances = NULL, count = 0, cap = 0, last = UINT32_MAX;
 	for (uint32_t i = 0; i < n; i++) {
-		if (tokens[i] != WAIT)
+		if (!(tokens[i] & WAIT))
 			continue;
 		if (last != UINT32_MAX) {
 			HWY_GROW(distances, count, cap);
@@ -153,7 +158,7 @@ static bool holds_a_wait_each(const uint32_t *tokens, const struct fit *fit)
 {
 	uint64_t waits = 0;
 	for (uint32_t i = fit->from; i < fit->to; i++)
-		waits += tokens[i] == WAIT;
+		waits += tokens[i] & WAIT;
 	return waits * fit->lag * 2 >= fit->to - fit->from;
 }
 
@@ -201,9 +206,34 @@ static struct fit fit_lag(const uint32_t *tokens, uint32_t from, uint32_t to, ui
 	return best;
 }
 
-/* The period of [from, to); explained 0: none. */
-static struct fit find_period(const uint32_t *tokens, uint32_t from, uint32_t to, bool *by_waits)
+static bool is_kernel(const struct phases_track *track, uint32_t place)
 {
+	uint32_t op = track_call(track, place)->op;
+	return op != FLOW_NONE &&
+	       (track->flow->ops[op].kind == HWY_KERNEL || track->flow->ops[op].kind == HWY_GRAPH);
+}
+
+/* How many kinds of kernels run once a period. */
+static uint32_t count_unique(const struct phases_track *track, const struct fit *fit)
+{
+	struct hwy_map counts = {0};
+	double periods = (double)(fit->to - fit->from) / fit->lag;
+	for (uint32_t i = fit->from; i < fit->to; i++)
+		if (is_kernel(track, i))
+			++*hwy_map_put(&counts, track->tokens[i], NULL);
+	uint32_t unique = 0;
+	for (uint32_t i = 0; counts.count && i <= counts.mask; i++)
+		unique += counts.slots[i].used && counts.slots[i].value >= periods * 0.8 - 1 &&
+			  counts.slots[i].value <= periods * 1.2 + 1;
+	hwy_map_free(&counts);
+	return unique;
+}
+
+/* The period of [from, to); explained 0: none. */
+static struct fit find_period(const struct phases_track *track, uint32_t from, uint32_t to,
+			      bool *by_waits)
+{
+	const uint32_t *tokens = track->tokens;
 	uint32_t lags[LAGS], best = 0;
 	uint32_t n = find_lags(tokens + from, to - from, lags);
 	struct fit fits[LAGS], chosen = {0}, constant = {0};
@@ -220,16 +250,24 @@ static struct fit find_period(const uint32_t *tokens, uint32_t from, uint32_t to
 		else
 			chosen = fits[i];
 	}
+	for (uint32_t i = 0; i < n; i++)
+		if (chosen.explained && fits[i].lag >= 3 * chosen.lag &&
+		    (uint64_t)fits[i].explained * 100 >= (uint64_t)best * 85 &&
+		    count_unique(track, &fits[i]) >= 3) {
+			chosen = fits[i];
+			break;
+		}
 	*by_waits = constant.explained != 0;
 	return chosen.explained ? chosen : constant;
 }
 
 /* ---- anchors --------------------------------------------------------------------------------- */
 
-struct anchor {
+struct anchor { /* a token with its context */
 	uint64_t hash;
 	uint32_t count, after_wait;
 	int64_t pause; /* ns of CPU before it, in all */
+	bool is_wait;
 };
 
 static int64_t pause_before(const struct phases_track *track, uint32_t place)
@@ -240,49 +278,73 @@ static int64_t pause_before(const struct phases_track *track, uint32_t place)
 	return pause > 0 ? pause : 0;
 }
 
+/* Of the token before the place too: the first of ten equal chunks is the one after a wait. */
 static uint64_t context_hash(const uint32_t *tokens, uint32_t place, uint32_t context, uint32_t to)
 {
-	uint64_t hash = 0;
+	uint64_t hash = place ? hwy_mix(tokens[place - 1]) : 0;
 	for (uint32_t i = place; i < place + context && i < to; i++)
 		hash = hwy_mix(hash + tokens[i]);
 	return hash;
 }
 
-/* The best token of those that occur once a period, each with 'context' tokens; count 0: none does. */
-static struct anchor choose_anchor(const struct phases_track *track, const struct fit *fit,
-				   uint32_t context)
+struct anchors {
+	struct anchor *v;
+	uint32_t n, cap;
+};
+
+static void count_anchors(const struct phases_track *track, const struct fit *fit, uint32_t context,
+			  struct anchors *into)
 {
 	struct hwy_map by_hash = {0};
-	struct anchor *all = NULL, best = {0};
-	uint32_t n = 0, cap = 0;
-	double periods = (double)(fit->to - fit->from) / fit->lag;
 	for (uint32_t i = fit->from; i < fit->to; i++) {
 		uint64_t hash = context_hash(track->tokens, i, context, fit->to);
 		bool fresh;
 		uint32_t *at = hwy_map_put(&by_hash, hash, &fresh);
 		if (fresh) {
-			HWY_GROW(all, n, cap);
-			all[n] = (struct anchor){.hash = hash};
-			*at = n++;
+			HWY_GROW(into->v, into->n, into->cap);
+			into->v[into->n] =
+				(struct anchor){hash, .is_wait = track_is_wait(track, i)};
+			*at = into->n++;
 		}
-		all[*at].count++;
-		all[*at].after_wait += i > 0 && track->tokens[i - 1] == WAIT;
-		all[*at].pause += pause_before(track, i);
+		struct anchor *anchor = &into->v[*at];
+		anchor->count++;
+		anchor->after_wait += i > 0 && track_is_wait(track, i - 1);
+		anchor->pause += pause_before(track, i);
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct anchor *one = &all[i];
-		/* A wait ends a step. */
-		if (one->count < periods * 0.8 - 1 || one->count > periods * 1.1 + 1 ||
-		    one->hash == context_hash((uint32_t[]){WAIT}, 0, 1, 1))
-			continue;
-		bool waits = one->after_wait * 2 > one->count;
-		bool best_waits = best.after_wait * 2 > best.count;
-		if (best.count == 0 || (waits && !best_waits) ||
-		    (waits == best_waits && one->pause > best.pause))
-			best = *one;
-	}
-	free(all);
 	hwy_map_free(&by_hash);
+}
+
+/* Whether it occurs once a period. A wait ends a step, and begins none. */
+static bool is_anchor(const struct anchor *anchor, double periods)
+{
+	return !anchor->is_wait && anchor->count >= periods * 0.8 - 1 &&
+	       anchor->count <= periods * 1.1 + 1;
+}
+
+static bool is_better(const struct anchor *a, const struct anchor *b)
+{
+	bool waits = a->after_wait * 2 > a->count, b_waits = b->after_wait * 2 > b->count;
+	return b->count == 0 || (waits && !b_waits) || (waits == b_waits && a->pause > b->pause);
+}
+
+/* The best of those that occur once a period, each with 'context' tokens; count 0: none does. One that is
+ * missing in some periods would make two of them one step. */
+static struct anchor choose_anchor(const struct phases_track *track, const struct fit *fit,
+				   uint32_t context)
+{
+	struct anchors all = {0};
+	struct anchor best = {0};
+	double periods = (double)(fit->to - fit->from) / fit->lag;
+	uint32_t most = 0;
+	count_anchors(track, fit, context, &all);
+	for (uint32_t i = 0; i < all.n; i++)
+		if (is_anchor(&all.v[i], periods) && all.v[i].count > most)
+			most = all.v[i].count;
+	for (uint32_t i = 0; i < all.n; i++)
+		if (is_anchor(&all.v[i], periods) && all.v[i].count + 1 >= most - most / 50 &&
+		    is_better(&all.v[i], &best))
+			best = all.v[i];
+	free(all.v);
 	return best;
 }
 
@@ -304,7 +366,7 @@ static bool start_after_waits(const struct phases_track *track, const struct fit
 			      struct starts *starts)
 {
 	for (uint32_t i = fit->from; i < fit->to; i++)
-		if (track->tokens[i] != WAIT && (i == fit->from || track->tokens[i - 1] == WAIT))
+		if (!track_is_wait(track, i) && (i == fit->from || track_is_wait(track, i - 1)))
 			add_start(starts, i);
 	uint32_t alike = 0;
 	for (uint32_t i = 0; i + 1 < starts->n; i++)
@@ -333,12 +395,9 @@ static void start_at_anchors(const struct phases_track *track, const struct fit 
 
 static bool has_kernel(const struct phases_track *track, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i < to; i++) {
-		uint32_t op = track_call(track, i)->op;
-		if (op != FLOW_NONE && (track->flow->ops[op].kind == HWY_KERNEL ||
-					track->flow->ops[op].kind == HWY_GRAPH))
+	for (uint32_t i = from; i < to; i++)
+		if (is_kernel(track, i))
 			return true;
-	}
 	return false;
 }
 
@@ -367,21 +426,33 @@ static void add_phase(const struct phases_track *track, const struct fit *fit,
 	cuts->v[cuts->n++] = cut;
 }
 
-static bool is_large_enough(const struct phases_track *track, uint32_t from, uint32_t to)
+static bool is_large_enough(const struct phases_track *track, uint32_t from, uint32_t to,
+			    struct phases_least least)
 {
-	int64_t work = track->work[to] - track->work[from];
-	return to - from >= FEWEST && ((uint64_t)(to - from) * LEAST_PART >= track->n ||
-				       work >= track->work[track->n] / LEAST_PART);
+	bool calls = (uint64_t)(to - from) * 100 >= (uint64_t)track->n * least.percent;
+	bool work =
+		track->work[to] - track->work[from] >= track->work[track->n] / 100 * least.percent;
+	return to - from >= FEWEST && (least.of_both ? calls && work : calls || work);
 }
 
-void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct phases_cuts *cuts)
+/* Enough to be called a phase: not three small ops in a row, nor copies alone in a program that has more. */
+static bool is_phase(const struct phases_track *track, const struct fit *fit,
+		     const struct starts *starts)
 {
-	if (!is_large_enough(track, from, to))
+	if (starts->n < FEWEST || (fit->is_constant && fit->to - fit->from < FEWEST_CONSTANT))
+		return false;
+	return has_kernel(track, fit->from, fit->to) || !has_kernel(track, 0, track->n);
+}
+
+void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct phases_least least,
+		  struct phases_cuts *cuts)
+{
+	if (!is_large_enough(track, from, to, least))
 		return;
 	if (!track->tokens)
 		make_tokens(track);
 	bool by_waits;
-	struct fit fit = find_period(track->tokens, from, to, &by_waits);
+	struct fit fit = find_period(track, from, to, &by_waits);
 	if (fit.explained == 0)
 		return;
 	struct starts starts = {0};
@@ -390,10 +461,9 @@ void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct
 		source = PHASE_WAITS;
 	else
 		start_at_anchors(track, &fit, &starts);
-	if (starts.n >= FEWEST && is_large_enough(track, fit.from, fit.to) &&
-	    (has_kernel(track, fit.from, fit.to) || !has_kernel(track, 0, track->n)))
+	if (is_large_enough(track, fit.from, fit.to, least) && is_phase(track, &fit, &starts))
 		add_phase(track, &fit, &starts, source, cuts);
 	free(starts.v);
-	sequence_cut(track, from, fit.from, cuts);
-	sequence_cut(track, fit.to, to, cuts);
+	sequence_cut(track, from, fit.from, least, cuts);
+	sequence_cut(track, fit.to, to, least, cuts);
 }

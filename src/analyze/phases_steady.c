@@ -11,10 +11,12 @@
  * Warm-up is, in this order:
  * - steps of a shorter run of the same marks before the run (phases_marks.c);
  * - the first step of four or more: it begins with an empty queue and cold caches, as no other does;
- * - slow first steps. With M, D and H the median, the deviation (1.48 times the median distance from M) and
- *   the 90th percentile of the second half, a step is slow that takes more than 1.05 M, M + 5 D and 1.1 H
- *   (so a check-point every tenth step, which the second half has as well, is not). Warm-up reaches to the
- *   last slow step of the first half before which, itself included, at least every second one is slow.
+ * - what comes before a wait of a kind that hardly ever occurs (torch.cuda.synchronize() between warm-up and
+ *   the timed loop), where that is at most three quarters of what comes after;
+ * - slow first steps. With M, D and H the median, the deviation (1.5 times the median distance from M) and the
+ *   80th percentile of the second half, a step is slow that takes more than 1.05 M, M + 5 D and 1.1 H. Warm-up
+ *   reaches to the last slow step of the first half before which, itself included, at least every second one
+ *   is slow.
  *
  * Outliers are steady steps further from the median than a quarter of it and 6 D. Bursty is a mean at least
  * 1.08 times the median: some steps pay for many.
@@ -22,6 +24,8 @@
 #include <stdlib.h>
 
 #include "analyze/phases_parts.h"
+
+enum { RARE = 2, LEAST_FOR_RARE = 10 /* steps */ };
 
 static int64_t length(struct hwy_interval at)
 {
@@ -55,18 +59,53 @@ static int64_t last_end(const struct phases_track *track, const struct phase_ste
 	return last;
 }
 
+/* The steps before the last wait whose kind occurs at most RARE times, where they are few enough. */
+static uint32_t count_before_rare_wait(const struct phases_track *track,
+				       const struct phases_cut *cut)
+{
+	struct hwy_map kinds = {0};
+	uint32_t begin = cut->steps[0].place, end = cut->steps[cut->n - 1].end, warm = 0;
+	for (uint32_t place = begin; place < end; place++)
+		if (track_is_wait(track, place))
+			++*hwy_map_put(&kinds, track_wait_kind(track, place), NULL);
+	for (uint32_t i = 1; i < cut->n; i++)
+		for (uint32_t place = cut->steps[i - 1].place; place < cut->steps[i].place; place++)
+			if (track_is_wait(track, place) &&
+			    *hwy_map_get(&kinds, track_wait_kind(track, place)) <= RARE &&
+			    (uint64_t)i * 4 <= (uint64_t)(cut->n - i) * 3)
+				warm = i;
+	hwy_map_free(&kinds);
+	return warm;
+}
+
+/* The end in flow.calls of what ends before 'end' on the track: waits in a row stand for one there. */
+static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
+{
+	const struct hwy_flow *flow = track->flow;
+	uint32_t after = track->calls[end - 1] + 1;
+	if (!track_is_wait(track, end - 1))
+		return after;
+	uint32_t limit = end < track->n ? track->calls[end] : flow->n_calls;
+	for (uint32_t i = after; i < limit; i++)
+		if (flow->calls[i].process == track->process && flow->calls[i].blocks)
+			after = i + 1;
+	return after;
+}
+
 /* Steps without device work belong to the one before them. */
 static void make_steps(const struct phases_track *track, const struct phases_cut *cut,
 		       struct hwy_phase *phase, uint32_t *n_warm)
 {
 	phase->steps = hwy_zalloc((cut->n + 1) * sizeof *phase->steps);
 	*n_warm = 0;
-	uint32_t end = 0;
+	uint32_t end = 0, known = cut->n_warm;
+	if (known == 0 && cut->n >= LEAST_FOR_RARE)
+		known = count_before_rare_wait(track, cut);
 	for (uint32_t i = 0; i < cut->n; i++) {
 		const struct phases_cut_step *from = &cut->steps[i];
 		int64_t start = first_start(track, from->place, from->end);
 		if (from->end > from->place)
-			end = track->calls[from->end - 1] + 1;
+			end = end_of_calls(track, from->end);
 		if (start == INT64_MAX)
 			continue;
 		struct phase_step *step = &phase->steps[phase->n_steps++];
@@ -78,7 +117,7 @@ static void make_steps(const struct phases_track *track, const struct phases_cut
 			.first_call = track->calls[from->place],
 			.name = from->name,
 		};
-		*n_warm += i < cut->n_warm;
+		*n_warm += i < known;
 	}
 	for (uint32_t i = 0; i < phase->n_steps; i++) {
 		struct phase_step *step = &phase->steps[i];
@@ -119,7 +158,7 @@ static void measure_busy(const struct phases_track *track, struct hwy_phase *pha
 /* ---- which are steady ------------------------------------------------------------------------ */
 
 struct spread {
-	int64_t median, deviation, low, high; /* low, high: 10th and 90th percentile */
+	int64_t median, deviation, low, upper, high; /* percentiles: 10, 80, 90 */
 };
 
 static int ascending(const void *left, const void *right)
@@ -149,6 +188,7 @@ static struct spread spread_of(const struct phase_step *steps, uint32_t n)
 	struct spread spread = {
 		.median = middle(values, n),
 		.low = percentile(values, n, 1),
+		.upper = percentile(values, n, 8),
 		.high = percentile(values, n, 9),
 	};
 	for (uint32_t i = 0; i < n; i++)
@@ -176,7 +216,7 @@ static uint32_t count_warm(struct hwy_phase *phase, uint32_t n, uint32_t known)
 		return 0;
 	struct spread tail = spread_of(phase->steps + n / 2, n - n / 2);
 	int64_t limit = most(tail.median + tail.median / 20, tail.median + 5 * tail.deviation,
-			     tail.high + tail.high / 10);
+			     tail.upper + tail.upper / 10);
 	for (uint32_t i = 0; i < n / 2; i++) {
 		if (length(phase->steps[i].device) <= limit)
 			continue;
