@@ -3,13 +3,12 @@
  * A is the call that enqueued the op X that ends the gap, made by thread T.
  *
  * Rule 2, exactly. A wait emptied the queue when the device ran dry while it lasted and the process had
- * enqueued nothing by its end. The headway it cost is the work that the device did in the meantime: by so
- * much the CPU would have been ahead without it. Two things make up for it: an op that stood in the queue
- * for as long as that (headway is back at its level), and idle time (the CPU could not have used more headway
- * than it lost: had it not waited, it would have been late all the same). So a gap is charged to the latest wait
- * after which the device has not yet idled, up to the middle of this gap, longer than it had worked. A wait
- * for next to nothing in a loop that cannot keep up is thus never blamed, and a long wait is blamed until the CPU
- * has its lead again.
+ * enqueued nothing by its end. The headway there was is the work that the device did in the meantime; what the
+ * wait cost the CPU is its length: by so much it would be earlier without. Two things make up for it: an op that stood
+ * in the queue for as long as that work took (headway is back at its level), and idle time (had the CPU not waited,
+ * it would have been late all the same). So a gap is charged to the latest wait after which the device has not
+ * yet idled, up to the middle of this gap, for longer than the wait lasted. A short wait in a loop that cannot keep
+ * up is thus never blamed, and a long one is blamed until the CPU has its lead again.
  */
 #include "analyze/gaps_cause.h"
 
@@ -91,8 +90,9 @@ static void forget_waits(struct gaps_judge *judge, int64_t lead, int64_t since)
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < judge->n_waits; i++) {
 		const struct gaps_wait *wait = &judge->waits[i];
-		bool regained = lead >= wait->worked && judge->flow->calls[wait->call].end <= since;
-		if (!regained && judge->idle - wait->idle < wait->worked)
+		const struct flow_call *call = &judge->flow->calls[wait->call];
+		bool regained = lead >= wait->worked && call->end <= since;
+		if (!regained && judge->idle - wait->idle < call->end - call->start)
 			judge->waits[kept++] = *wait;
 	}
 	judge->n_waits = kept;
@@ -103,7 +103,7 @@ void gaps_judge_regain(struct gaps_judge *judge, const struct flow_op *op)
 	if (judge->n_waits == 0 || op->call == FLOW_NONE)
 		return;
 	const struct flow_call *call = &judge->flow->calls[op->call];
-	forget_waits(judge, op->start - call->end, call->start);
+	forget_waits(judge, op->start - call->end - judge->flow->latency, call->start);
 }
 
 /* The latest wait that this gap may be charged to. */
@@ -114,7 +114,7 @@ static uint32_t blamed_wait(const struct gaps_judge *judge, int64_t length,
 		const struct gaps_wait *wait = &judge->waits[i];
 		const struct flow_call *call = &judge->flow->calls[wait->call];
 		if (call->process == a->process && call->end <= a->start &&
-		    judge->idle - wait->idle + length / 2 <= wait->worked)
+		    judge->idle - wait->idle + length / 2 <= call->end - call->start)
 			return wait->call;
 	}
 	return FLOW_NONE;

@@ -43,7 +43,7 @@ struct gaps_judge {
 	/* Waits that emptied the queue and are not yet made up for, oldest first. */
 	struct gaps_wait {
 		uint32_t call;
-		int64_t worked; /* what the device did while the CPU waited: the headway it cost */
+		int64_t worked; /* what the device did meanwhile: the headway there was */
 		int64_t idle;   /* the device's, when it ran dry */
 	} waits[GAPS_OPEN];
 	uint32_t n_waits;
