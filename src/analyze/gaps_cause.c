@@ -245,22 +245,42 @@ static bool is_preparing(const struct since *since, const struct flow_call *a, i
 
 /* ---- rule 5 -------------------------------------------------------------------------------------- */
 
-static bool is_to_device(const struct hwy_trace *trace, const struct flow_op *op)
+static int64_t column_of(const struct gaps_judge *judge, uint32_t i, enum hwy_col col)
 {
-	if (op->kind != HWY_COPY)
-		return false;
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(trace, op->span, &row);
-	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
+	const struct hwy_strip *strip =
+		hwy_strip_of(judge->flow->trace, gaps_op(judge, i)->span, &row);
+	return hwy_get(strip, col, row);
+}
+
+static bool is_to_device(const struct gaps_judge *judge, uint32_t i)
+{
+	if (gaps_op(judge, i)->kind != HWY_COPY)
+		return false;
+	int64_t direction = column_of(judge, i, HWY_DIRECTION);
 	return direction == HWY_H2D || direction == HWY_H2A || direction == HWY_UM_H2D;
 }
 
 static bool copy_follows(const struct gaps_judge *judge, uint32_t i)
 {
 	for (uint32_t at = i; at < judge->n && at < i + COPY_SOON; at++)
-		if (is_to_device(judge->flow->trace, gaps_op(judge, at)))
+		if (is_to_device(judge, at))
 			return true;
 	return false;
+}
+
+/* Op i copies to the device, and not what had just been copied from it. */
+static bool brings_data(const struct gaps_judge *judge, uint32_t i)
+{
+	if (!is_to_device(judge, i))
+		return false;
+	int64_t bytes = column_of(judge, i, HWY_BYTES);
+	for (uint32_t at = i; at > 0 && i - at < COPY_SOON; at--)
+		if (gaps_op(judge, at - 1)->kind == HWY_COPY &&
+		    column_of(judge, at - 1, HWY_DIRECTION) == HWY_D2H &&
+		    column_of(judge, at - 1, HWY_BYTES) >= bytes / 4)
+			return false;
+	return true;
 }
 
 /* The thread of A's process that made the last call before it, other than A's own; or FLOW_NONE. */
@@ -294,8 +314,14 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 		gap->culprit = since->longest_wait;
 		return;
 	}
-	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, a->thread, other_thread(flow, a), at,
-					     copy_follows(judge, i), &gap->span);
+	struct gaps_absence absence = {
+		.thread = a->thread,
+		.other = other_thread(flow, a),
+		.at = at,
+		.copy_follows = copy_follows(judge, i),
+		.brings_data = brings_data(judge, i),
+	};
+	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, &absence, &gap->span);
 	if (gap->cause == GAP_CPU && is_most(since->calls, length))
 		gap->span = flow->calls[since->longest].span + 1;
 }

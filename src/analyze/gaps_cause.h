@@ -4,6 +4,7 @@
 
 #include "analyze/gaps.h"
 #include "analyze/nest.h"
+#include "base/hash.h"
 
 /* ---- what the CPU did instead (gaps_cpu.c) ------------------------------------------------------- */
 
@@ -11,14 +12,21 @@ struct gaps_cpu {
 	const struct hwy_flow *flow;
 	struct hwy_nests nests; /* opened when first needed */
 	bool is_open, is_bad;
+	struct hwy_map wakers; /* id of a span that was woken -> of the waker's, plus one */
 	uint8_t *loads; /* by text id: 1 the name of a loader's range, 0 not, 0xff: not asked yet */
 	struct hwy_err *err;
 };
 
-/* T was not launching in this interval: the cause is input, os or cpu; *span names it (plus one). 'other' is the
- * thread of the process that called last before T, or FLOW_NONE. */
-enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, uint32_t other,
-			      struct hwy_interval at, bool copy_follows, uint32_t *span);
+struct gaps_absence { /* T did not launch in this interval */
+	uint32_t thread;
+	uint32_t other; /* the thread of the process that called last before T, or FLOW_NONE */
+	struct hwy_interval at;
+	bool copy_follows; /* soon afterwards something is copied to the device */
+	bool brings_data;  /* that is the first it does, and not what was copied back just before */
+};
+/* The cause is input, os or cpu; *span names it (plus one; 0: nothing does). */
+enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
+			      uint32_t *span);
 bool gaps_cpu_is_loader(const char *name);
 void gaps_cpu_close(struct gaps_cpu *cpu);
 
