@@ -161,6 +161,7 @@ static void make_families(struct gathering *gathering)
 {
 	const struct hwy_trace *trace = gathering->track->flow->trace;
 	struct hwy_map by_fold = {0};
+	bool has_named = false;
 	for (uint32_t text = 1; text < trace->strings.n; text++) {
 		if (!gathering->counts[text])
 			continue;
@@ -177,12 +178,16 @@ static void make_families(struct gathering *gathering)
 		    (named || rank_of(name) == MARK_OTHER)) {
 			gathering->exact[text] = new_family(gathering, text, true);
 			gathering->into->v[gathering->exact[text] - 1].is_asked = named;
+			has_named |= named;
 		}
 	}
-	for (uint32_t i = 0; i < gathering->into->n; i++)
-		if (!gathering->into->v[i].is_exact)
-			gathering->into->v[i].rank =
-				rank_of(hwy_text(trace, gathering->into->v[i].text));
+	for (uint32_t i = 0; i < gathering->into->n; i++) {
+		struct mark_family *family = &gathering->into->v[i];
+		if (!family->is_exact) {
+			family->rank = rank_of(hwy_text(trace, family->text));
+			family->is_asked &= !has_named; /* layer_0 is that one, not all layers */
+		}
+	}
 	hwy_map_free(&by_fold);
 }
 
