@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/lanes.h"
+#include "analyze/nest.h"
 #include "base/hash.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
@@ -35,21 +36,31 @@ struct finder {
 
 /* ---- what the driver recorded -------------------------------------------------------------------- */
 
-static void find_records(struct finder *f)
+/* Of the waits that began in a stretch of time. */
+static void find_records(struct finder *f, int64_t from, int64_t to)
 {
 	const struct hwy_trace *trace = f->flow->trace;
+	bool events = false;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		for (uint32_t row = 0; strip->kind == HWY_SYNC && row < strip->rows; row++) {
+		if (strip->kind != HWY_SYNC)
+			continue;
+		uint32_t row = nest_at(&(struct hwy_nest){.strip = strip}, from);
+		for (; row < strip->rows && hwy_get(strip, HWY_START, row) < to; row++) {
 			int64_t link = hwy_get(strip, HWY_LINK, row);
 			int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row);
-			if (link > 0 && link <= trace->n_spans && type != HWY_SYNC_STREAM_WAIT)
-				*hwy_map_put(&f->sync, (uint64_t)link - 1, NULL) =
-					strip->first + row + 1;
+			if (link <= 0 || link > trace->n_spans || type == HWY_SYNC_STREAM_WAIT)
+				continue;
+			uint32_t id = strip->first + row;
+			*hwy_map_put(&f->sync, (uint64_t)link - 1, NULL) = id + 1;
+			if (type == HWY_SYNC_EVENT)
+				hwy_map_put(&f->edge, id, NULL);
+			events |= type == HWY_SYNC_EVENT;
 		}
 	}
-	for (uint32_t i = 0; i < trace->n_edges; i++)
-		if (trace->edges[i].kind == HWY_EDGE_EVENT)
+	for (uint32_t i = 0; events && i < trace->n_edges; i++)
+		if (trace->edges[i].kind == HWY_EDGE_EVENT &&
+		    hwy_map_get(&f->edge, (uint64_t)trace->edges[i].to))
 			*hwy_map_put(&f->edge, (uint64_t)trace->edges[i].to, NULL) = i + 1;
 }
 
@@ -65,7 +76,7 @@ static int64_t recorded_at(const struct finder *f, uint64_t span, int64_t otherw
 {
 	const struct hwy_trace *trace = f->flow->trace;
 	const uint32_t *edge = hwy_map_get(&f->edge, span);
-	if (!edge || trace->edges[*edge - 1].from < 0 ||
+	if (!edge || !*edge || trace->edges[*edge - 1].from < 0 ||
 	    trace->edges[*edge - 1].from >= trace->n_spans)
 		return otherwise;
 	uint32_t row;
@@ -100,11 +111,8 @@ static struct target target_of(const struct finder *f, const struct flow_call *c
 		target.stream = waited - 1;
 	target.is_legacy =
 		target.stream != HWY_NONE && trace->streams[target.stream].flags == NULL_STREAM;
-	if (type == HWY_SYNC_EVENT) {
+	if (type == HWY_SYNC_EVENT)
 		target.before = recorded_at(f, *sync - 1, call->start);
-		if (target.before == call->start)
-			target.before = recorded_at(f, call->span, call->start);
-	}
 	return target;
 }
 
@@ -233,24 +241,32 @@ static void add_wait(struct finder *f, uint32_t index, uint32_t step)
 
 /* ---- a phase ------------------------------------------------------------------------------------- */
 
-static void find_in(struct finder *f, uint32_t first, uint32_t n, uint32_t step)
+/* The calls of the steady steps; a phase without steps has those that begin in its window. */
+static void calls_of(const struct hwy_flow *flow, const struct hwy_phase *phase, uint32_t *first,
+		     uint32_t *end)
 {
-	const struct hwy_flow *flow = f->flow;
-	bool any = f->phase->n_steps == 0;
-	for (uint32_t i = first; i < flow->n_calls && i - first < n; i++)
-		if (flow->calls[i].blocks && (any || flow->calls[i].process == f->phase->process))
-			add_wait(f, i, step);
+	*first = flow_call_at(flow, phase->window.from);
+	*end = flow_call_at(flow, phase->window.to);
+	if (phase->n_steps == 0 || phase->n_steady == 0)
+		return;
+	const struct phase_step *last = &phase->steps[phase->first_steady + phase->n_steady - 1];
+	*first = phase->steps[phase->first_steady].first_call;
+	*end = last->first_call + last->n_calls;
+	*end = *end < flow->n_calls ? *end : flow->n_calls;
 }
 
-static void find_all(struct finder *f)
+static void find_all(struct finder *f, uint32_t first, uint32_t end)
 {
+	const struct hwy_flow *flow = f->flow;
 	const struct hwy_phase *phase = f->phase;
-	if (phase->n_steps == 0) {
-		uint32_t first = flow_call_at(f->flow, phase->window.from);
-		find_in(f, first, flow_call_at(f->flow, phase->window.to) - first, 0);
+	uint32_t step = phase->first_steady;
+	for (uint32_t i = first; i < end; i++) {
+		while (step + 1 < phase->n_steps && phase->steps[step + 1].first_call <= i)
+			step++;
+		if (flow->calls[i].blocks &&
+		    (phase->n_steps == 0 || flow->calls[i].process == phase->process))
+			add_wait(f, i, step);
 	}
-	for (uint32_t s = phase->first_steady; s < phase->first_steady + phase->n_steady; s++)
-		find_in(f, phase->steps[s].first_call, phase->steps[s].n_calls, s);
 }
 
 static void charge_idle(struct hwy_waits *waits, const struct hwy_gaps *gaps)
@@ -272,21 +288,35 @@ static void charge_idle(struct hwy_waits *waits, const struct hwy_gaps *gaps)
 	}
 }
 
+static int64_t latest_end(const struct hwy_flow *flow, uint32_t first, uint32_t end)
+{
+	int64_t latest = INT64_MIN;
+	for (uint32_t i = first; i < end; i++)
+		latest = flow->calls[i].end > latest ? flow->calls[i].end : latest;
+	return latest;
+}
+
 bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
 		const struct hwy_gaps *gaps, struct hwy_waits *waits, struct hwy_err *err)
 {
 	struct finder f = {.flow = flow, .phase = phase, .waits = waits};
 	*waits = (struct hwy_waits){0};
-	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_SYNC), BIT(LINK) | BIT(SYNC_TYPE) | BIT(WAITED),
-		      err) ||
+	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_SYNC),
+		      BIT(START) | BIT(LINK) | BIT(SYNC_TYPE) | BIT(WAITED), err) ||
 	    !hwy_need(flow->trace, HWY_KIND_BIT(HWY_EVENT), BIT(LINK), err))
 		return false;
-	lanes_open(&f.lanes, flow, LANES_ALL);
+	uint32_t first, end;
+	calls_of(flow, phase, &first, &end);
+	if (first >= end)
+		return true;
+	/* Whatever a wait waits for begins before it ends. */
+	int64_t from = flow->calls[first].start, to = latest_end(flow, first, end);
+	lanes_open(&f.lanes, flow, LANES_ALL, flow_op_unfinished(flow, from), flow_op_at(flow, to));
 	f.at = hwy_zalloc(((size_t)f.lanes.n + 1) * sizeof *f.at);
 	for (uint32_t l = 0; l < f.lanes.n; l++)
 		f.at[l].latest = FLOW_NONE;
-	find_records(&f);
-	find_all(&f);
+	find_records(&f, from, to);
+	find_all(&f, first, end);
 	charge_idle(waits, gaps);
 	lanes_close(&f.lanes);
 	hwy_map_free(&f.sync);

@@ -222,6 +222,16 @@ static void sort_by_device(struct hwy_flow *flow)
 	}
 }
 
+static void find_reach(struct hwy_flow *flow)
+{
+	flow->reach = hwy_alloc(((flow->n_ops >> FLOW_BLOCK) + 1) * sizeof *flow->reach);
+	for (uint32_t i = 0; i < flow->n_ops; i++) {
+		int64_t *reach = &flow->reach[i >> FLOW_BLOCK];
+		if (i % (1u << FLOW_BLOCK) == 0 || flow->ops[i].end > *reach)
+			*reach = flow->ops[i].end;
+	}
+}
+
 /* ---- what blocks ----------------------------------------------------------------------------- */
 
 static bool is_host(int64_t memory)
@@ -387,6 +397,7 @@ bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *e
 		put_calls_in_order(&opening);
 		put_ops_in_order(&opening);
 		sort_by_device(flow);
+		find_reach(flow);
 		look_at_work(&opening);
 		look_at_waits(&opening);
 		flow->latency = latency_of(flow);
@@ -404,6 +415,7 @@ void flow_close(struct hwy_flow *flow)
 	free(flow->ops);
 	free(flow->devices);
 	free(flow->by_device);
+	free(flow->reach);
 	*flow = (struct hwy_flow){0};
 }
 
@@ -431,4 +443,14 @@ uint32_t flow_op_at(const struct hwy_flow *flow, int64_t time)
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t flow_op_unfinished(const struct hwy_flow *flow, int64_t time)
+{
+	uint32_t i = 0;
+	while (i < flow->n_ops && flow->reach[i >> FLOW_BLOCK] <= time)
+		i += 1u << FLOW_BLOCK;
+	while (i < flow->n_ops && flow->ops[i].end <= time)
+		i++;
+	return i < flow->n_ops ? i : flow->n_ops;
 }

@@ -16,6 +16,7 @@
 
 #define FLOW_NONE UINT32_MAX
 #define FLOW_NO_PROCESS UINT16_MAX
+enum { FLOW_BLOCK = 10 };
 
 struct flow_op {
 	int64_t start, end;
@@ -51,6 +52,7 @@ struct hwy_flow {
 	struct flow_device *devices;
 	uint32_t n_devices;
 	uint32_t *by_device; /* NULL when there is one device: then it is 0, 1, 2 … */
+	int64_t *reach;      /* by 2^FLOW_BLOCK ops: the latest end among them */
 	int64_t latency; /* from a launch's return to the start of its work on an idle device: the report's
 			      * calibration, else what the trace shows (the lower quartile), else 3 us */
 };
@@ -61,5 +63,7 @@ void flow_close(struct hwy_flow *flow);
 /* The first call at or after a time; n_calls when there is none. The same for ops. */
 uint32_t flow_call_at(const struct hwy_flow *flow, int64_t time);
 uint32_t flow_op_at(const struct hwy_flow *flow, int64_t time);
+/* The first op that ends after a time: all before it have ended by then. n_ops when there is none. */
+uint32_t flow_op_unfinished(const struct hwy_flow *flow, int64_t time);
 
 #endif

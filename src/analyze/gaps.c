@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyze/gaps_cause.h"
+#include "analyze/lanes.h"
 
 const char *const gap_cause_names[GAP_CAUSES] = {
 	[GAP_BLOCKED] = "blocked", [GAP_LAUNCH] = "launch", [GAP_INPUT] = "input",
@@ -124,17 +125,12 @@ static void sweep_ops(struct gaps_sweep *sweep)
 {
 	struct gaps_judge *judge = &sweep->judge;
 	int64_t reach = INT64_MIN, begin = run_up(sweep->phase);
-	uint32_t i = 0;
-	for (; i < judge->n && gaps_op(judge, i)->start < begin; i++) {
-		const struct flow_op *op = gaps_op(judge, i);
-		reach = op->end > reach ? op->end : reach;
-		if (op->end > sweep->window.from)
-			cover_op(sweep, op);
-	}
+	uint32_t i = lanes_place(judge->order, judge->n, flow_op_unfinished(judge->flow, begin));
+	i -= i > 0; /* one more: it tells since when the device idles */
 	gaps_judge_open(judge, begin);
 	for (; i < judge->n && gaps_op(judge, i)->start < sweep->window.to; i++) {
 		const struct flow_op *op = gaps_op(judge, i);
-		if (op->start > reach)
+		if (op->start > reach && (reach > INT64_MIN || op->start > sweep->window.from))
 			add_gap(sweep, i, reach);
 		gaps_judge_regain(judge, op);
 		reach = op->end > reach ? op->end : reach;
@@ -179,6 +175,8 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 	struct gaps_cpu cpu = {.flow = flow, .err = err};
 	uint32_t cap = 0;
 	*gaps = (struct hwy_gaps){0};
+	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err))
+		return false;
 	gaps->devices = hwy_zalloc((flow->n_devices + 1) * sizeof *gaps->devices);
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		const struct flow_device *device = &flow->devices[d];

@@ -1,4 +1,4 @@
-/* lanes.h - the ops of a flow stream by stream.
+/* lanes.h - the ops of a stretch of a flow, stream by stream.
  *
  * A stream works in the order in which it was given its work, so on one lane starts, ends and the moments of
  * enqueueing all rise together: whoever asks about rising moments needs no search.
@@ -20,9 +20,13 @@ struct flow_lanes {
 };
 
 #define LANES_ALL UINT32_MAX
-/* Of one device of the flow, or of all. */
-void lanes_open(struct flow_lanes *lanes, const struct hwy_flow *flow, uint32_t device);
+/* Of one device of the flow, or of all; those from 'first' to before 'end' in flow.ops. */
+void lanes_open(struct flow_lanes *lanes, const struct hwy_flow *flow, uint32_t device,
+		uint32_t first, uint32_t end);
 void lanes_close(struct flow_lanes *lanes);
+
+/* The first place in an order of ops (NULL: 0, 1, 2 …; n of them) that is not before an op. */
+uint32_t lanes_place(const uint32_t *order, uint32_t n, uint32_t op);
 
 /* When the work was asked for: the start of its call, or its own where no call is known. */
 static inline int64_t lanes_asked(const struct hwy_flow *flow, const struct flow_op *op)

@@ -14,7 +14,8 @@
 #include "base/hash.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
-#define SLACK 2000 /* ns by which a call's end and its work's end may seem to be in disorder */
+enum { LATER = 4096 }; /* ops that begin before one that was enqueued earlier, at most */
+#define SLACK 2000     /* ns by which a call's end and its work's end may seem to be in disorder */
 
 struct entry { /* of a heap: the earliest first */
 	int64_t time;
@@ -351,17 +352,31 @@ static void draw(const struct meter *meter, struct hwy_nests *nests)
 
 /* ---- one device ---------------------------------------------------------------------------------- */
 
+/* The end of the ops that were enqueued by a time, or begun: a CPU that is far ahead has enqueued many of those
+ * that begin later, and streams may take turns. */
+static uint32_t ops_enqueued(const struct hwy_flow *flow, int64_t time)
+{
+	uint32_t end = flow_op_at(flow, time);
+	for (uint32_t i = end; i < flow->n_ops && i - end < LATER; i++)
+		if (lanes_enqueued(flow, &flow->ops[i]) < time)
+			end = i + 1;
+	return end;
+}
+
 static void open_meter(struct meter *meter, uint32_t device)
 {
 	const struct hwy_flow *flow = meter->flow;
 	struct hwy_lead *lead = meter->lead;
-	lanes_open(&meter->lanes, flow, device);
+	/* What has ended before the window needs no counting, nor does what is enqueued after it. */
+	uint32_t first = flow_op_unfinished(flow, meter->phase->window.from);
+	lanes_open(&meter->lanes, flow, device, first, ops_enqueued(flow, meter->phase->window.to));
 	meter->next_on = hwy_zalloc(((size_t)meter->lanes.n + 1) * sizeof *meter->next_on);
 	for (uint32_t l = 0; l < meter->lanes.n; l++)
 		heap_add(&meter->enqueued, lanes_enqueued(flow, &flow->ops[op_on(meter, l)]), l);
 	meter->n = flow->devices[device].n;
 	if (flow->by_device)
 		meter->order = flow->by_device + flow->devices[device].first;
+	meter->next = lanes_place(meter->order, meter->n, first);
 	meter->now = INT64_MIN;
 	if (meter->cells)
 		lead->series = hwy_zalloc(meter->cells * sizeof *lead->series);

@@ -49,7 +49,8 @@ void places_close(struct hwy_places *places)
 
 static const char *keep(struct hwy_places *places, const char *text, size_t length)
 {
-	return places->texts.texts[hwy_intern(&places->texts, text, length)].at;
+	uint32_t id = hwy_intern(&places->texts, text, length);
+	return places->texts.texts[id].at;
 }
 
 /* ---- what is around a span ----------------------------------------------------------------------- */
