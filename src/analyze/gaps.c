@@ -175,6 +175,8 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 	struct gaps_cpu cpu = {.flow = flow, .err = err};
 	uint32_t cap = 0;
 	*gaps = (struct hwy_gaps){0};
+	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err))
+		return false;
 	gaps->devices = hwy_zalloc((flow->n_devices + 1) * sizeof *gaps->devices);
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		const struct flow_device *device = &flow->devices[d];

@@ -3,13 +3,12 @@
  * A is the call that enqueued the op X that ends the gap, made by thread T.
  *
  * Rule 2, exactly. A wait emptied the queue when the device ran dry while it lasted and the process had
- * enqueued nothing by its end. The headway it cost is the work that the device did in the meantime: by so
- * much the CPU would have been ahead without it. Two things make up for it: an op that stood in the queue
- * for as long as that (headway is back at its level), and idle time (the CPU could not have used more headway
- * than it lost: had it not waited, it would have been late all the same). So a gap is charged to the latest wait
- * after which the device has not yet idled, up to the middle of this gap, longer than it had worked. A wait
- * for next to nothing in a loop that cannot keep up is thus never blamed, and a long wait is blamed until the CPU
- * has its lead again.
+ * enqueued nothing by its end. The headway there was is the work that the device did in the meantime; what the
+ * wait cost the CPU is its length: by so much it would be earlier without. Two things make up for it: an op that stood
+ * in the queue for as long as that work took (headway is back at its level), and idle time (had the CPU not waited,
+ * it would have been late all the same). So a gap is charged to the latest wait after which the device has not
+ * yet idled, up to the middle of this gap, for longer than the wait lasted. A short wait in a loop that cannot keep
+ * up is thus never blamed, and a long one is blamed until the CPU has its lead again.
  */
 #include "analyze/gaps_cause.h"
 
@@ -18,8 +17,9 @@
 #define LAUNCHING 250000 /* ns: a process that launches at least this often launches all the time */
 #define SLACK 2000 /* ns by which a call's end and its work's end may seem to be in disorder */
 enum {
-	MOST_BACK = 4096, /* calls looked at to find the one before */
-	COPY_SOON = 8     /* ops among which a copy to the device tells that it was input */
+	MOST_BACK = 4096,  /* calls looked at to find the one before */
+	OTHERS_BACK = 256, /* calls among which another thread's is looked for */
+	COPY_SOON = 8      /* ops among which a copy to the device tells that it was input */
 };
 
 void gaps_judge_open(struct gaps_judge *judge, int64_t from)
@@ -90,8 +90,9 @@ static void forget_waits(struct gaps_judge *judge, int64_t lead, int64_t since)
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < judge->n_waits; i++) {
 		const struct gaps_wait *wait = &judge->waits[i];
-		bool regained = lead >= wait->worked && judge->flow->calls[wait->call].end <= since;
-		if (!regained && judge->idle - wait->idle < wait->worked)
+		const struct flow_call *call = &judge->flow->calls[wait->call];
+		bool regained = lead >= wait->worked && call->end <= since;
+		if (!regained && judge->idle - wait->idle < call->end - call->start)
 			judge->waits[kept++] = *wait;
 	}
 	judge->n_waits = kept;
@@ -102,7 +103,7 @@ void gaps_judge_regain(struct gaps_judge *judge, const struct flow_op *op)
 	if (judge->n_waits == 0 || op->call == FLOW_NONE)
 		return;
 	const struct flow_call *call = &judge->flow->calls[op->call];
-	forget_waits(judge, op->start - call->end, call->start);
+	forget_waits(judge, op->start - call->end - judge->flow->latency, call->start);
 }
 
 /* The latest wait that this gap may be charged to. */
@@ -113,7 +114,7 @@ static uint32_t blamed_wait(const struct gaps_judge *judge, int64_t length,
 		const struct gaps_wait *wait = &judge->waits[i];
 		const struct flow_call *call = &judge->flow->calls[wait->call];
 		if (call->process == a->process && call->end <= a->start &&
-		    judge->idle - wait->idle + length / 2 <= wait->worked)
+		    judge->idle - wait->idle + length / 2 <= call->end - call->start)
 			return wait->call;
 	}
 	return FLOW_NONE;
@@ -244,22 +245,53 @@ static bool is_preparing(const struct since *since, const struct flow_call *a, i
 
 /* ---- rule 5 -------------------------------------------------------------------------------------- */
 
-static bool is_to_device(const struct hwy_trace *trace, const struct flow_op *op)
+static int64_t column_of(const struct gaps_judge *judge, uint32_t i, enum hwy_col col)
 {
-	if (op->kind != HWY_COPY)
-		return false;
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(trace, op->span, &row);
-	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
+	const struct hwy_strip *strip =
+		hwy_strip_of(judge->flow->trace, gaps_op(judge, i)->span, &row);
+	return hwy_get(strip, col, row);
+}
+
+static bool is_to_device(const struct gaps_judge *judge, uint32_t i)
+{
+	if (gaps_op(judge, i)->kind != HWY_COPY)
+		return false;
+	int64_t direction = column_of(judge, i, HWY_DIRECTION);
 	return direction == HWY_H2D || direction == HWY_H2A || direction == HWY_UM_H2D;
 }
 
 static bool copy_follows(const struct gaps_judge *judge, uint32_t i)
 {
 	for (uint32_t at = i; at < judge->n && at < i + COPY_SOON; at++)
-		if (is_to_device(judge->flow->trace, gaps_op(judge, at)))
+		if (is_to_device(judge, at))
 			return true;
 	return false;
+}
+
+/* Op i copies to the device, and not what had just been copied from it. */
+static bool brings_data(const struct gaps_judge *judge, uint32_t i)
+{
+	if (!is_to_device(judge, i))
+		return false;
+	int64_t bytes = column_of(judge, i, HWY_BYTES);
+	for (uint32_t at = i; at > 0 && i - at < COPY_SOON; at--)
+		if (gaps_op(judge, at - 1)->kind == HWY_COPY &&
+		    column_of(judge, at - 1, HWY_DIRECTION) == HWY_D2H &&
+		    column_of(judge, at - 1, HWY_BYTES) >= bytes / 4)
+			return false;
+	return true;
+}
+
+/* The thread of A's process that made the last call before it, other than A's own; or FLOW_NONE. */
+static uint32_t other_thread(const struct hwy_flow *flow, const struct flow_call *a)
+{
+	uint32_t index = (uint32_t)(a - flow->calls);
+	for (uint32_t i = index; i > 0 && index - i < OTHERS_BACK; i--)
+		if (flow->calls[i - 1].process == a->process &&
+		    flow->calls[i - 1].thread != a->thread)
+			return flow->calls[i - 1].thread;
+	return FLOW_NONE;
 }
 
 /* The CPU did not launch: between the previous launch and A, as far as the device was idle by then. */
@@ -282,8 +314,14 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 		gap->culprit = since->longest_wait;
 		return;
 	}
-	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, a->thread, at, copy_follows(judge, i),
-					     &gap->span);
+	struct gaps_absence absence = {
+		.thread = a->thread,
+		.other = other_thread(flow, a),
+		.at = at,
+		.copy_follows = copy_follows(judge, i),
+		.brings_data = brings_data(judge, i),
+	};
+	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, &absence, &gap->span);
 	if (gap->cause == GAP_CPU && is_most(since->calls, length))
 		gap->span = flow->calls[since->longest].span + 1;
 }

@@ -4,6 +4,7 @@
 
 #include "analyze/gaps.h"
 #include "analyze/nest.h"
+#include "base/hash.h"
 
 /* ---- what the CPU did instead (gaps_cpu.c) ------------------------------------------------------- */
 
@@ -11,13 +12,21 @@ struct gaps_cpu {
 	const struct hwy_flow *flow;
 	struct hwy_nests nests; /* opened when first needed */
 	bool is_open, is_bad;
+	struct hwy_map wakers; /* id of a span that was woken -> of the waker's, plus one */
 	uint8_t *loads; /* by text id: 1 the name of a loader's range, 0 not, 0xff: not asked yet */
 	struct hwy_err *err;
 };
 
-/* T was not launching in this interval: the cause is input, os or cpu; *span names it (plus one). */
-enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
-			      bool copy_follows, uint32_t *span);
+struct gaps_absence { /* T did not launch in this interval */
+	uint32_t thread;
+	uint32_t other; /* the thread of the process that called last before T, or FLOW_NONE */
+	struct hwy_interval at;
+	bool copy_follows; /* soon afterwards something is copied to the device */
+	bool brings_data;  /* that is the first it does, and not what was copied back just before */
+};
+/* The cause is input, os or cpu; *span names it (plus one; 0: nothing does). */
+enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
+			      uint32_t *span);
 bool gaps_cpu_is_loader(const char *name);
 void gaps_cpu_close(struct gaps_cpu *cpu);
 
@@ -42,7 +51,7 @@ struct gaps_judge {
 	/* Waits that emptied the queue and are not yet made up for, oldest first. */
 	struct gaps_wait {
 		uint32_t call;
-		int64_t worked; /* what the device did while the CPU waited: the headway it cost */
+		int64_t worked; /* what the device did meanwhile: the headway there was */
 		int64_t idle;   /* the device's, when it ran dry */
 	} waits[GAPS_OPEN];
 	uint32_t n_waits;

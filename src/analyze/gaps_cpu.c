@@ -1,7 +1,11 @@
 /* gaps_cpu.c - what a thread did while it should have launched: input, the OS, or its own work.
  *
- * A thread waited in the OS, or in a loader, when that took at least half of the time. What names the rest is the
- * innermost operator or function that took half of it, else the samples' most common stack, else such a range.
+ * A thread waited in the OS, or in a loader, when that took more than half of the time; a state in which it did
+ * not run is as good as a call. A thread that waited for another one did what that one did: the one that woke it
+ * where that is known, else, for PyTorch's backward thread, the one that runs the program. What names the rest is
+ * the innermost operator or function that took half of it, else the samples' most common stack, else such a
+ * range. Where neither OS calls nor states nor samples of the thread were recorded and nothing names it, new data
+ * for the device as the first thing afterwards still tells that it was input.
  */
 #include "analyze/gaps_cause.h"
 
@@ -12,7 +16,7 @@
 
 #define KINDS                                                                                      \
 	(HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE) |                   \
-	 HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_SAMPLE))
+	 HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_STATE))
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 
 static bool open_lanes(struct gaps_cpu *cpu)
@@ -26,6 +30,10 @@ static bool open_lanes(struct gaps_cpu *cpu)
 		return false;
 	}
 	nests_open(&cpu->nests, trace, KINDS);
+	for (uint32_t i = 0; i < trace->n_edges; i++)
+		if (trace->edges[i].kind == HWY_EDGE_WAKE)
+			*hwy_map_put(&cpu->wakers, (uint64_t)trace->edges[i].to, NULL) =
+				(uint32_t)trace->edges[i].from + 1;
 	cpu->loads = hwy_alloc(trace->strings.n + 1u);
 	memset(cpu->loads, 0xff, trace->strings.n + 1u);
 	cpu->is_open = true;
@@ -36,6 +44,7 @@ void gaps_cpu_close(struct gaps_cpu *cpu)
 {
 	if (cpu->is_open)
 		nests_close(&cpu->nests);
+	hwy_map_free(&cpu->wakers);
 	free(cpu->loads);
 	cpu->loads = NULL;
 	cpu->is_open = false;
@@ -101,13 +110,22 @@ static bool is_loader(struct gaps_cpu *cpu, int64_t name)
 struct filling {
 	struct hwy_interval at;
 	struct hwy_cover os, loader;
-	uint32_t longest_os, loader_span; /* plus one */
-	int64_t longest;
+	uint32_t longest_os, longest_state, loader_span; /* plus one */
+	int64_t longest, longest_stretch;
+	bool is_watched; /* OS calls, states or samples of the thread were recorded */
 	uint32_t named,
 		range; /* the shortest op or function, and range, that fill half; plus one */
 	int64_t named_length, range_length;
 	uint32_t sample; /* plus one */
 };
+
+static void keep_longest(int64_t length, uint32_t id, int64_t *longest, uint32_t *of)
+{
+	if (length <= *longest)
+		return;
+	*longest = length;
+	*of = id;
+}
 
 static void add_span(struct gaps_cpu *cpu, struct filling *filling, const struct hwy_strip *strip,
 		     uint32_t row)
@@ -121,10 +139,15 @@ static void add_span(struct gaps_cpu *cpu, struct filling *filling, const struct
 	uint32_t id = strip->first + row + 1;
 	if (strip->kind == HWY_OS) {
 		cover_add(&filling->os, from, to, &fresh);
-		if (to - from > filling->longest) {
-			filling->longest = to - from;
-			filling->longest_os = id;
-		}
+		keep_longest(to - from, id, &filling->longest, &filling->longest_os);
+		return;
+	}
+	if (strip->kind == HWY_STATE) {
+		const char *name = hwy_str(cpu->flow->trace, hwy_get(strip, HWY_NAME, row));
+		if (strcmp(name, "running") == 0 || strcmp(name, "runnable") == 0)
+			return;
+		cover_add(&filling->os, from, to, &fresh);
+		keep_longest(to - from, id, &filling->longest_stretch, &filling->longest_state);
 		return;
 	}
 	if (is_loader(cpu, hwy_get(strip, HWY_NAME, row)) &&
@@ -173,34 +196,108 @@ static void fill(struct gaps_cpu *cpu, struct hwy_nest *nest, struct filling *fi
 		add_span(cpu, filling, strip, row);
 }
 
-enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
-			      bool copy_follows, uint32_t *span)
+struct seen { /* what a thread did */
+	enum gap_cause cause;
+	uint32_t span;  /* that names it, plus one */
+	uint32_t waker; /* thread, or FLOW_NONE */
+	bool waits;     /* for another thread, as far as can be told */
+	bool is_watched;
+	bool is_named; /* by something more than a range */
+};
+
+/* Whether it may have been another thread that was waited for: by the call's name; of a mere state nobody knows. */
+static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
+{
+	static const char *const words[] = {"cond_", "futex", "sem_", "mutex", "lock", "join"};
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(cpu->flow->trace, id, &row);
+	const char *name = hwy_str(cpu->flow->trace, hwy_get(strip, HWY_NAME, row));
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return strip->kind == HWY_STATE;
+}
+
+/* The thread that ended a wait. A stretch of waiting is followed, at the second place at most, by the one that was
+ * woken. */
+static uint32_t waker_of(const struct gaps_cpu *cpu, uint32_t call, uint32_t stretch)
+{
+	const struct hwy_trace *trace = cpu->flow->trace;
+	uint32_t ids[] = {call - 1, stretch, stretch + 1}, row;
+	for (unsigned i = call ? 0 : 1; i < (stretch ? 3u : 1u); i++) {
+		const uint32_t *from = hwy_map_get(&cpu->wakers, ids[i]);
+		if (!from || *from > trace->n_spans)
+			continue;
+		int64_t thread = trace->lanes[hwy_strip_of(trace, *from - 1, &row)->lane].thread;
+		if (thread >= 0 && thread < trace->n_threads)
+			return (uint32_t)thread;
+	}
+	return FLOW_NONE;
+}
+
+static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
+			       int64_t *os, int64_t *loader)
 {
 	struct filling filling = {.at = at};
-	if (thread == FLOW_NONE || !open_lanes(cpu))
-		return GAP_CPU;
-	int64_t loader = 0, os = 0, half = (at.to - at.from) / 2;
-	uint32_t end = cpu->nests.first[thread + 1];
-	for (uint32_t i = cpu->nests.first[thread]; i < end; i++) {
+	for (uint32_t i = cpu->nests.first[thread]; i < cpu->nests.first[thread + 1]; i++) {
 		struct hwy_nest *nest = &cpu->nests.nests[i];
-		if (nest->strip->kind == HWY_SAMPLE) {
+		unsigned kind = nest->strip->kind;
+		filling.is_watched |= kind == HWY_SAMPLE || kind == HWY_OS || kind == HWY_STATE;
+		if (kind == HWY_SAMPLE) {
 			vote(&filling, nest);
 			continue;
 		}
 		/* Each lane is a union of its own. */
 		filling.os = filling.loader = (struct hwy_cover){0};
 		fill(cpu, nest, &filling);
-		loader = filling.loader.total > loader ? filling.loader.total : loader;
-		os = filling.os.total > os ? filling.os.total : os;
+		*loader = filling.loader.total > *loader ? filling.loader.total : *loader;
+		*os = filling.os.total > *os ? filling.os.total : *os;
 	}
-	if (copy_follows && (loader > half || os > half)) {
-		*span = loader > half ? filling.loader_span : filling.longest_os;
-		return GAP_INPUT;
+	return filling;
+}
+
+static struct seen look_at(struct gaps_cpu *cpu, uint32_t thread,
+			   const struct gaps_absence *absence)
+{
+	int64_t os = 0, loader = 0, half = (absence->at.to - absence->at.from) / 2;
+	struct filling filling = fill_all(cpu, thread, absence->at, &os, &loader);
+	uint32_t wait = filling.longest_os ? filling.longest_os : filling.longest_state;
+	struct seen seen = {.cause = GAP_CPU, .waker = FLOW_NONE, .is_watched = filling.is_watched};
+	if (absence->copy_follows && (loader > half || os > half)) {
+		seen.cause = GAP_INPUT;
+		seen.span = loader > half ? filling.loader_span : wait;
+	} else if (os > half) {
+		seen.cause = GAP_OS;
+		seen.span = wait;
+		seen.waker = waker_of(cpu, filling.longest_os, filling.longest_state);
+		seen.waits = seen.waker != FLOW_NONE || waits_for_a_thread(cpu, wait - 1);
+	} else {
+		seen.is_named = filling.named || filling.sample;
+		seen.span = filling.named    ? filling.named
+			    : filling.sample ? filling.sample
+					     : filling.range;
 	}
-	if (os > half) {
-		*span = filling.longest_os;
-		return GAP_OS;
+	return seen;
+}
+
+enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
+			      uint32_t *span)
+{
+	uint32_t n = cpu->flow->trace->n_threads;
+	if (absence->thread >= n || !open_lanes(cpu))
+		return absence->brings_data ? GAP_INPUT : GAP_CPU;
+	struct seen seen = look_at(cpu, absence->thread, absence);
+	uint32_t other = seen.waker != FLOW_NONE ? seen.waker : absence->other;
+	if (other < n && other != absence->thread && (seen.waits || seen.span == 0)) {
+		/* It waited for the other, or nothing is known of it: what did the other do? */
+		struct seen others = look_at(cpu, other, absence);
+		if (seen.waits && !others.waits && others.span)
+			seen = others;
+		else if (!seen.waits && others.cause == GAP_CPU)
+			seen.span = others.span;
 	}
-	*span = filling.named ? filling.named : filling.sample ? filling.sample : filling.range;
-	return GAP_CPU;
+	if (seen.cause == GAP_CPU && !seen.is_watched && !seen.is_named && absence->brings_data)
+		seen.cause = GAP_INPUT;
+	*span = seen.span;
+	return seen.cause;
 }

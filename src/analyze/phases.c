@@ -54,7 +54,7 @@ static bool is_on_track(const struct hwy_flow *flow, const struct flow_call *cal
 
 /* 'work' is the device work of each call of the flow. */
 static struct phases_track track_of(const struct hwy_flow *flow, uint32_t process,
-				    const int64_t *work, int64_t longest)
+				    const double *work, int64_t longest)
 {
 	struct phases_track track = {.flow = flow, .process = process, .longest = longest};
 	track.calls = hwy_alloc((flow->n_calls + 1) * sizeof *track.calls);
@@ -107,22 +107,22 @@ static uint32_t end_of(const struct phases_cut *cut)
 	return cut->steps[cut->n - 1].end;
 }
 
-static bool is_half(const struct phases_track *track, int64_t calls, int64_t work, int64_t time)
+static bool is_half(const struct phases_track *track, double calls, double work, double time)
 {
-	int64_t whole = track_call(track, track->n - 1)->end - track_call(track, 0)->start;
+	double whole = (double)(track_call(track, track->n - 1)->end - track_call(track, 0)->start);
 	return calls * 2 >= track->n || work * 2 >= track->work[track->n] || time * 2 >= whole;
 }
 
 /* Whether the phases hold half of the calls, the work or the time. */
 static bool tell_enough(const struct phases_track *track, const struct phases_cuts *cuts)
 {
-	int64_t calls = 0, work = 0, time = 0;
+	double calls = 0, work = 0, time = 0;
 	for (uint32_t i = 0; i < cuts->n; i++) {
 		uint32_t from = cuts->v[i].steps[0].place;
 		uint32_t to = end_of(&cuts->v[i]);
 		calls += to - from;
 		work += track->work[to] - track->work[from];
-		time += track_call(track, to - 1)->end - track_call(track, from)->start;
+		time += (double)(track_call(track, to - 1)->end - track_call(track, from)->start);
 	}
 	return is_half(track, calls, work, time);
 }
@@ -177,6 +177,54 @@ static void sort_cuts(struct phases_cuts *cuts)
 		qsort(cuts->v, cuts->n, sizeof *cuts->v, by_place);
 }
 
+/* The calls of the thread that enqueued most. */
+static struct phases_track busiest_thread(const struct phases_track *track)
+{
+	const struct hwy_flow *flow = track->flow;
+	uint32_t n_threads = flow->trace->n_threads, busiest = 0;
+	uint32_t *counts = hwy_zalloc((n_threads + 1) * sizeof *counts);
+	for (uint32_t i = 0; i < track->n; i++) {
+		uint32_t thread = track_call(track, i)->thread;
+		if (thread < n_threads && ++counts[thread] > counts[busiest])
+			busiest = thread;
+	}
+	free(counts);
+	struct phases_track one = *track;
+	one.tokens = NULL;
+	one.n = 0;
+	one.calls = hwy_alloc((track->n + 1) * sizeof *one.calls);
+	one.work = hwy_alloc((track->n + 1) * sizeof *one.work);
+	one.work[0] = 0;
+	for (uint32_t i = 0; i < track->n; i++) {
+		if (track_call(track, i)->thread != busiest)
+			continue;
+		one.calls[one.n] = track->calls[i];
+		one.work[one.n + 1] = one.work[one.n] + track->work[i + 1] - track->work[i];
+		one.n++;
+	}
+	return one;
+}
+
+/* Threads that launch at their own pace hide each other's period: one of them alone has it. */
+static void cut_by_thread(const struct phases_track *track, struct phases_cuts *cuts)
+{
+	struct phases_track one = busiest_thread(track);
+	if (one.n && one.n < track->n)
+		sequence_cut(&one, 0, one.n, least_alone, cuts);
+	for (uint32_t i = 0; i < cuts->n; i++)
+		for (uint32_t k = 0; k < cuts->v[i].n; k++) {
+			struct phases_cut_step *step = &cuts->v[i].steps[k];
+			int64_t from = track_call(&one, step->place)->start;
+			int64_t last = track_call(&one, step->end - 1)->start;
+			step->place = track_place_at(track, from);
+			step->end = track_place_at(track, last + 1);
+		}
+	for (uint32_t i = 0; i < cuts->n; i++)
+		for (uint32_t k = 0; k + 1 < cuts->v[i].n; k++)
+			cuts->v[i].steps[k].end = cuts->v[i].steps[k + 1].place;
+	track_free(&one);
+}
+
 /* What marks leave. */
 static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 {
@@ -193,10 +241,14 @@ static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 		if (i < marked)
 			from = end_of(&cuts->v[i]);
 	}
+	if (marked == 0 && !tell_enough(track, cuts)) {
+		free_cuts(cuts);
+		cut_by_thread(track, cuts);
+		if (!tell_enough(track, cuts))
+			free_cuts(cuts);
+	}
 	sort_cuts(cuts);
 	join_warm_up(cuts);
-	if (marked == 0 && !tell_enough(track, cuts))
-		free_cuts(cuts);
 }
 
 static void add_phases(struct phases_track *track, const struct phases_cuts *cuts,
@@ -284,7 +336,7 @@ static void put_in_order(struct hwy_phases *phases)
 }
 
 /* The processes that launched work, as flags by process; the last is for calls of none. */
-static uint8_t *find_processes(const struct hwy_flow *flow, int64_t *work, int64_t *longest)
+static uint8_t *find_processes(const struct hwy_flow *flow, double *work, int64_t *longest)
 {
 	uint8_t *has = hwy_zalloc(FLOW_NO_PROCESS + 1);
 	*longest = 0;
@@ -294,7 +346,7 @@ static uint8_t *find_processes(const struct hwy_flow *flow, int64_t *work, int64
 		*longest = length > *longest ? length : *longest;
 		if (op->call == FLOW_NONE)
 			continue;
-		work[op->call] += length;
+		work[op->call] += (double)length;
 		has[flow->calls[op->call].process] = 1;
 	}
 	return has;
@@ -307,7 +359,8 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
 	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP), columns, err))
 		return false;
-	int64_t *work = hwy_zalloc((flow->n_calls + 1) * sizeof *work), longest;
+	double *work = hwy_zalloc((flow->n_calls + 1) * sizeof *work);
+	int64_t longest;
 	uint8_t *has = find_processes(flow, work, &longest);
 	bool has_marks = false;
 	uint32_t cap = 0;

@@ -56,7 +56,7 @@ static int64_t median(int64_t *values, uint32_t n)
 
 struct judged {
 	struct run run;
-	int64_t reach, inside; /* ns of work */
+	double reach, inside; /* ns of work */
 	int64_t period;
 	bool is_regular;
 };
@@ -127,7 +127,7 @@ static bool is_better(const struct judged *a, const struct judged *b)
 	if ((a->run.n >= 3) != (b->run.n >= 3))
 		return a->run.n >= 3;
 	int64_t difference = a->period - b->period;
-	if (llabs(difference) * 20 > b->period)
+	if (llabs(difference) > b->period / 20)
 		return difference > 0;
 	return x->v[a->run.first].at.from < y->v[b->run.first].at.from;
 }
@@ -137,8 +137,7 @@ static struct run choose(const struct phases_track *track, const struct mark_fam
 			 struct stretch stretch, bool is_choice)
 {
 	struct judged *all = hwy_alloc((families->n + 1) * sizeof *all), *best = NULL;
-	int64_t reach = 0;
-	double share = 0;
+	double reach = 0, share = 0;
 	for (uint32_t i = 0; i < families->n; i++) {
 		all[i] = judge(track, &families->v[i], stretch);
 		if (is_candidate(&all[i], is_choice) && all[i].reach > reach)
@@ -147,11 +146,11 @@ static struct run choose(const struct phases_track *track, const struct mark_fam
 	for (uint32_t i = 0; i < families->n; i++) {
 		if (!is_candidate(&all[i], is_choice) || all[i].reach < reach / 2)
 			continue;
-		double inside = (double)all[i].inside / (double)all[i].reach;
+		double inside = all[i].inside / all[i].reach;
 		share = inside > share ? inside : share;
 	}
 	for (uint32_t i = 0; i < families->n; i++) {
-		double inside = (double)all[i].inside / ((double)all[i].reach + 1);
+		double inside = all[i].inside / (all[i].reach + 1);
 		if (is_candidate(&all[i], is_choice) && all[i].reach >= reach / 2 &&
 		    (is_choice || inside >= share * 0.3) && (!best || is_better(&all[i], best)))
 			best = &all[i];
@@ -194,7 +193,7 @@ static struct manner manner_of(const struct phases_track *track, const struct ru
 
 static bool differ(int64_t a, int64_t b, int64_t percent)
 {
-	return llabs(a - b) * 100 > percent * (a > b ? a : b);
+	return (double)llabs(a - b) * 100 > (double)percent * (double)(a > b ? a : b);
 }
 
 static bool is_warm_up_of(const struct run *a, const struct run *b)
@@ -345,7 +344,7 @@ static void cut_family(const struct phases_track *track, struct run all, uint32_
 static void cut_stretch(const struct phases_track *track, const struct mark_families *families,
 			struct stretch stretch, bool is_choice, struct phases_cuts *cuts)
 {
-	int64_t work = track->work[stretch.to] - track->work[stretch.from];
+	double work = track->work[stretch.to] - track->work[stretch.from];
 	if (stretch.from >= stretch.to || cuts->n >= MOST_PHASES ||
 	    work < track->work[track->n] / LEAST_SHARE)
 		return;

@@ -10,7 +10,7 @@ struct phases_track {
 	const struct hwy_flow *flow;
 	uint32_t process; /* index, or FLOW_NO_PROCESS */
 	uint32_t *calls;  /* in flow.calls */
-	int64_t *work;    /* ns of device work that the calls before each place enqueued; n + 1 */
+	double *work;     /* ns of device work that the calls before each place enqueued; n + 1 */
 	uint32_t n;
 	int64_t longest; /* op of the trace: what began earlier is over */
 	uint32_t *

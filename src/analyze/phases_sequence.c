@@ -37,6 +37,7 @@ struct fit {
 	uint32_t lag, from, to; /* places; 'to' includes the last period */
 	uint32_t explained;
 	bool is_constant;
+	uint32_t limit; /* the end of what was searched */
 };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -72,9 +73,12 @@ static void make_tokens(struct phases_track *track)
  * clash: that costs a distance, and bounds the memory. */
 static void count_distances(const uint32_t *tokens, uint32_t n, uint32_t context, uint32_t *counts)
 {
+	uint32_t bits = 4;
+	while (bits < TABLE_BITS && n >> (bits - 2))
+		bits++;
 	struct {
 		uint32_t hash, place;
-	} *table = hwy_zalloc(sizeof *table << TABLE_BITS);
+	} *table = hwy_zalloc(sizeof *table << bits);
 	const uint64_t base = 0x9e3779b97f4a7c15u;
 	uint64_t hash = 0, gone = 1;
 	for (uint32_t i = 0; i < context; i++)
@@ -84,7 +88,7 @@ static void count_distances(const uint32_t *tokens, uint32_t n, uint32_t context
 		if (i >= context)
 			hash -= gone * tokens[i - context];
 		uint64_t mixed = hwy_mix(hash);
-		uint32_t slot = (uint32_t)(mixed >> (64 - TABLE_BITS));
+		uint32_t slot = (uint32_t)(mixed >> (64 - bits));
 		if (table[slot].hash == (uint32_t)mixed && table[slot].place)
 			counts[i + 1 - table[slot].place]++;
 		table[slot].hash = (uint32_t)mixed;
@@ -168,7 +172,7 @@ static void keep_if_better(struct fit *best, uint32_t lag, uint32_t from, uint32
 	uint32_t explained = equal + lag;
 	if (to - from >= (FEWEST - 1) * lag && equal >= (to - from) / 10 * 7 &&
 	    explained > best->explained)
-		*best = (struct fit){lag, from, to + lag, explained, false};
+		*best = (struct fit){lag, from, to + lag, explained, false, 0};
 }
 
 /* The longest stretch of [from, to) that has this period; explained 0: none. */
@@ -213,13 +217,14 @@ static bool is_kernel(const struct phases_track *track, uint32_t place)
 	       (track->flow->ops[op].kind == HWY_KERNEL || track->flow->ops[op].kind == HWY_GRAPH);
 }
 
-/* How many kinds of kernels run once a period. */
-static uint32_t count_unique(const struct phases_track *track, const struct fit *fit)
+/* How many kinds of calls, or of kernels alone, come once a period. */
+static uint32_t count_unique(const struct phases_track *track, const struct fit *fit,
+			     bool kernels_alone)
 {
 	struct hwy_map counts = {0};
 	double periods = (double)(fit->to - fit->from) / fit->lag;
 	for (uint32_t i = fit->from; i < fit->to; i++)
-		if (is_kernel(track, i))
+		if (!kernels_alone || is_kernel(track, i))
 			++*hwy_map_put(&counts, track->tokens[i], NULL);
 	uint32_t unique = 0;
 	for (uint32_t i = 0; counts.count && i <= counts.mask; i++)
@@ -229,36 +234,46 @@ static uint32_t count_unique(const struct phases_track *track, const struct fit 
 	return unique;
 }
 
+static bool explains(const struct fit *fit, uint32_t best)
+{
+	return fit->explained && (uint64_t)fit->explained * 100 >= (uint64_t)best * 85;
+}
+
+/* The step where the period is a layer; 'period' itself where it is not. */
+static struct fit step_of_layers(const struct phases_track *track, const struct fit *fits,
+				 uint32_t n, uint32_t best, struct fit period)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (period.explained && explains(&fits[i], best) && fits[i].lag / 3 >= period.lag &&
+		    count_unique(track, &fits[i], true) >= 3)
+			return fits[i];
+	return period;
+}
+
 /* The period of [from, to); explained 0: none. */
 static struct fit find_period(const struct phases_track *track, uint32_t from, uint32_t to,
-			      bool *by_waits)
+			      bool *is_constant)
 {
-	const uint32_t *tokens = track->tokens;
 	uint32_t lags[LAGS], best = 0;
-	uint32_t n = find_lags(tokens + from, to - from, lags);
+	uint32_t n = find_lags(track->tokens + from, to - from, lags);
 	struct fit fits[LAGS], chosen = {0}, constant = {0};
 	for (uint32_t i = 0; i < n; i++) {
-		fits[i] = fit_lag(tokens, from, to, lags[i]);
+		fits[i] = fit_lag(track->tokens, from, to, lags[i]);
 		best = fits[i].explained > best ? fits[i].explained : best;
 	}
-	for (uint32_t i = n; i-- > 0;) {
-		if (fits[i].explained == 0 ||
-		    (uint64_t)fits[i].explained * 100 < (uint64_t)best * 85)
-			continue;
-		if (fits[i].is_constant)
+	for (uint32_t i = n; i-- > 0;)
+		if (fits[i].is_constant && explains(&fits[i], best))
 			constant = fits[i];
-		else
+	*is_constant = constant.explained != 0;
+	/* In a constant sequence any lag fits; a period has something of its own. */
+	for (uint32_t i = n; i-- > 0;)
+		if (!fits[i].is_constant && explains(&fits[i], best) &&
+		    (!*is_constant || count_unique(track, &fits[i], false)))
 			chosen = fits[i];
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (chosen.explained && fits[i].lag >= 3 * chosen.lag &&
-		    (uint64_t)fits[i].explained * 100 >= (uint64_t)best * 85 &&
-		    count_unique(track, &fits[i]) >= 3) {
-			chosen = fits[i];
-			break;
-		}
-	*by_waits = constant.explained != 0;
-	return chosen.explained ? chosen : constant;
+	chosen = step_of_layers(track, fits, n, best, chosen);
+	chosen = chosen.explained ? chosen : constant;
+	chosen.limit = to;
+	return chosen;
 }
 
 /* ---- anchors --------------------------------------------------------------------------------- */
@@ -266,7 +281,8 @@ static struct fit find_period(const struct phases_track *track, uint32_t from, u
 struct anchor { /* a token with its context */
 	uint64_t hash;
 	uint32_t count, after_wait;
-	int64_t pause; /* ns of CPU before it, in all */
+	double pause;   /* ns of CPU before it, in all */
+	uint32_t place; /* the first of them */
 	bool is_wait;
 };
 
@@ -302,14 +318,14 @@ static void count_anchors(const struct phases_track *track, const struct fit *fi
 		uint32_t *at = hwy_map_put(&by_hash, hash, &fresh);
 		if (fresh) {
 			HWY_GROW(into->v, into->n, into->cap);
-			into->v[into->n] =
-				(struct anchor){hash, .is_wait = track_is_wait(track, i)};
+			into->v[into->n] = (struct anchor){hash, .place = i,
+							   .is_wait = track_is_wait(track, i)};
 			*at = into->n++;
 		}
 		struct anchor *anchor = &into->v[*at];
 		anchor->count++;
 		anchor->after_wait += i > 0 && track_is_wait(track, i - 1);
-		anchor->pause += pause_before(track, i);
+		anchor->pause += (double)pause_before(track, i);
 	}
 	hwy_map_free(&by_hash);
 }
@@ -377,6 +393,15 @@ static bool start_after_waits(const struct phases_track *track, const struct fit
 	return false;
 }
 
+/* Whether the stretch begins with a step: nothing stands before it that an anchor could be known by. */
+static bool begins_at(const struct phases_track *track, const struct fit *fit, uint32_t place)
+{
+	uint32_t equal = 0;
+	for (uint32_t i = 0; i < fit->lag && place + i < fit->to; i++)
+		equal += track->tokens[fit->from + i] == track->tokens[place + i];
+	return equal >= fit->lag - fit->lag / 10;
+}
+
 static void start_at_anchors(const struct phases_track *track, const struct fit *fit,
 			     struct starts *starts)
 {
@@ -387,6 +412,8 @@ static void start_at_anchors(const struct phases_track *track, const struct fit 
 		if (anchor.count)
 			break;
 	}
+	if (anchor.count && anchor.place > fit->from && begins_at(track, fit, anchor.place))
+		add_start(starts, fit->from);
 	for (uint32_t i = fit->from; i < fit->to; i++)
 		if (anchor.count ? context_hash(track->tokens, i, context, fit->to) == anchor.hash
 				 : (i - fit->from) % fit->lag == 0)
@@ -401,6 +428,24 @@ static bool has_kernel(const struct phases_track *track, uint32_t from, uint32_t
 	return false;
 }
 
+/* The end of the last step: a period after its start, and past the waits there where others end with one. */
+static uint32_t end_of_last(const struct phases_track *track, const struct fit *fit,
+			    const struct starts *starts)
+{
+	uint32_t last = starts->v[starts->n - 1], end = last + fit->lag;
+	end = end < fit->to ? end : fit->to;
+	bool ends_waiting = starts->n > 1 && track_is_wait(track, last - 1);
+	/* The lag may be a call shorter than this step. */
+	for (uint32_t i = end; ends_waiting && i < fit->limit && i <= end + fit->lag / 8; i++)
+		if (track_is_wait(track, i)) {
+			end = i + 1;
+			break;
+		}
+	while (ends_waiting && end < fit->limit && track_is_wait(track, end))
+		end++;
+	return end;
+}
+
 static void add_phase(const struct phases_track *track, const struct fit *fit,
 		      const struct starts *starts, enum phase_source source,
 		      struct phases_cuts *cuts)
@@ -413,8 +458,8 @@ static void add_phase(const struct phases_track *track, const struct fit *fit,
 	};
 	for (uint32_t i = 0; i < starts->n; i++) {
 		uint32_t place = starts->v[i];
-		uint32_t end = i + 1 < starts->n ? starts->v[i + 1] : place + fit->lag;
-		end = end < fit->to ? end : fit->to;
+		uint32_t end =
+			i + 1 < starts->n ? starts->v[i + 1] : end_of_last(track, fit, starts);
 		cut.steps[i] = (struct phases_cut_step){
 			.cpu = {track_call(track, place)->start, track_call(track, end - 1)->end},
 			.name = HWY_NONE,
@@ -451,19 +496,22 @@ void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct
 		return;
 	if (!track->tokens)
 		make_tokens(track);
-	bool by_waits;
-	struct fit fit = find_period(track, from, to, &by_waits);
-	if (fit.explained == 0)
+	bool is_constant;
+	struct fit fit = find_period(track, from, to, &is_constant);
+	/* The rest is smaller still. */
+	if (fit.explained == 0 || !is_large_enough(track, fit.from, fit.to, least))
 		return;
 	struct starts starts = {0};
 	enum phase_source source = PHASE_SEQUENCE;
-	if (by_waits && start_after_waits(track, &fit, &starts))
+	if (is_constant && start_after_waits(track, &fit, &starts))
 		source = PHASE_WAITS;
 	else
 		start_at_anchors(track, &fit, &starts);
-	if (is_large_enough(track, fit.from, fit.to, least) && is_phase(track, &fit, &starts))
+	if (is_phase(track, &fit, &starts))
 		add_phase(track, &fit, &starts, source, cuts);
+	uint32_t next = starts.n ? end_of_last(track, &fit, &starts) : fit.to;
+	next = next > fit.to ? next : fit.to;
 	free(starts.v);
 	sequence_cut(track, from, fit.from, least, cuts);
-	sequence_cut(track, fit.to, to, least, cuts);
+	sequence_cut(track, next, to, least, cuts);
 }

@@ -200,9 +200,10 @@ static struct spread spread_of(const struct phase_step *steps, uint32_t n)
 	return spread;
 }
 
-static int64_t most(int64_t a, int64_t b, int64_t c)
+/* In double: lengths may be so large that a multiple of one is no int64_t. */
+static double most(double a, double b, double c)
 {
-	int64_t ab = a > b ? a : b;
+	double ab = a > b ? a : b;
 	return ab > c ? ab : c;
 }
 
@@ -215,15 +216,16 @@ static uint32_t count_warm(struct hwy_phase *phase, uint32_t n, uint32_t known)
 	if (n < 3)
 		return 0;
 	struct spread tail = spread_of(phase->steps + n / 2, n - n / 2);
-	int64_t limit = most(tail.median + tail.median / 20, tail.median + 5 * tail.deviation,
-			     tail.upper + tail.upper / 10);
+	double median = (double)tail.median;
+	double limit = most(1.05 * median, median + 5.0 * (double)tail.deviation,
+			    1.1 * (double)tail.upper);
 	for (uint32_t i = 0; i < n / 2; i++) {
-		if (length(phase->steps[i].device) <= limit)
+		if ((double)length(phase->steps[i].device) <= limit)
 			continue;
 		if (++slow * 2 >= i + 1)
 			warm = i + 1;
 	}
-	phase->is_first_told_apart = slow && length(phase->steps[0].device) > limit;
+	phase->is_first_told_apart = slow && (double)length(phase->steps[0].device) > limit;
 	return warm;
 }
 
@@ -234,7 +236,7 @@ static void tell_apart(struct hwy_phase *phase, uint32_t n_warm)
 		uint32_t from = n_warm && n_warm + 1 < n ? n_warm : 0;
 		struct spread others = spread_of(phase->steps + from, n - 1 - from);
 		struct phase_step *last = &phase->steps[n - 1];
-		last->is_cut = length(last->device) < others.median - others.median * 3 / 100;
+		last->is_cut = (double)length(last->device) < 0.97 * (double)others.median;
 		n -= last->is_cut;
 	}
 	phase->first_steady = count_warm(phase, n, n_warm);
@@ -274,10 +276,10 @@ static void measure_steady(struct hwy_phase *phase)
 	phase->median = spread.median;
 	phase->p10 = spread.low;
 	phase->p90 = spread.high;
-	phase->is_bursty = phase->mean - phase->median > phase->median * 8 / 100;
-	int64_t far = most(spread.median / 4, 6 * spread.deviation, 0);
+	phase->is_bursty = (double)phase->mean >= 1.08 * (double)phase->median && phase->mean > 0;
+	double far = most(0.25 * (double)spread.median, 6.0 * (double)spread.deviation, 0);
 	for (uint32_t i = 0; i < phase->n_steady; i++)
-		first[i].is_outlier = llabs(length(first[i].device) - spread.median) > far;
+		first[i].is_outlier = (double)llabs(length(first[i].device) - spread.median) > far;
 }
 
 bool steady_measure(const struct phases_track *track, const struct phases_cut *cut,

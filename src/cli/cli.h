@@ -11,8 +11,10 @@
 #include "base/progress.h"
 #include "trace/trace.h"
 
+int cmd_analyze(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_breakdown(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_whatif(int argc, char **argv);

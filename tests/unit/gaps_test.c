@@ -336,6 +336,81 @@ static void what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it(void
 	drop(&found);
 }
 
+static void a_thread_that_waits_for_another_did_what_that_one_did(void **state)
+{
+	struct made made = make();
+	uint32_t ops = small_lane(&made.small, HWY_LANE_OP);
+	launch(&made, 0, 5, 10, 20);
+	span(&made, ops, HWY_OP, 30, 900, 0, "aten::sort");
+	made.small.thread = hwy_new_threads(made.small.builder);
+	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
+		made.small.process;
+	made.api = small_lane(&made.small, HWY_LANE_API);
+	made.os = small_lane(&made.small, HWY_LANE_OS);
+	span(&made, made.os, HWY_OS, 0, 990, 0, "pthread_cond_wait");
+	launch(&made, 1000, 1005, 1010, 1020);
+	struct found found = find(&made, 10, 1020);
+	expect(&found, 0, GAP_CPU, NULL, "aten::sort");
+	drop(&found);
+}
+
+static void the_thread_that_woke_it_tells_what_was_waited_for(void **state)
+{
+	struct made made = make();
+	struct hwy_row row = {0};
+	row.v[HWY_START] = 30 * US;
+	row.v[HWY_DUR] = 960 * US;
+	row.v[HWY_NAME] = hwy_text_id(made.small.builder, "poll");
+	launch(&made, 0, 5, 10, 20);
+	struct hwy_ref wait = hwy_add_span(made.small.builder, made.os, HWY_OS, &row);
+	launch(&made, 1000, 1005, 1010, 1020);
+	made.small.thread = hwy_new_threads(made.small.builder);
+	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
+		made.small.process;
+	row.v[HWY_START] = 985 * US;
+	row.v[HWY_DUR] = 5 * US;
+	row.v[HWY_NAME] = hwy_text_id(made.small.builder, "write");
+	hwy_add_edge(made.small.builder, HWY_EDGE_WAKE,
+		     hwy_add_span(made.small.builder, small_lane(&made.small, HWY_LANE_OS), HWY_OS,
+				  &row),
+		     wait, 0);
+	span(&made, small_lane(&made.small, HWY_LANE_OP), HWY_OP, 20, 980, 0, "tokenize");
+	struct found found = find(&made, 10, 1020);
+	expect(&found, 0, GAP_CPU, NULL, "tokenize");
+	drop(&found);
+}
+
+static void a_state_of_waiting_is_as_good_as_a_call(void **state)
+{
+	struct made made = make();
+	uint32_t states = small_lane(&made.small, HWY_LANE_STATE);
+	launch(&made, 0, 5, 10, 20);
+	span(&made, states, HWY_STATE, 0, 30, 0, "running");
+	span(&made, states, HWY_STATE, 30, 900, 0, "waiting");
+	span(&made, states, HWY_STATE, 900, 1100, 0, "running");
+	launch(&made, 1000, 1005, 1010, 1020);
+	span(&made, states, HWY_STATE, 1100, 1900, 0, "runnable");
+	launch(&made, 2000, 2005, 2010, 2020);
+	struct found found = find(&made, 10, 2020);
+	expect(&found, 0, GAP_OS, NULL, "waiting");
+	expect(&found, 1, GAP_CPU, NULL, NULL);
+	drop(&found);
+}
+
+static void new_data_tells_of_input_where_nothing_else_was_recorded(void **state)
+{
+	for (int watched = 0; watched < 2; watched++) {
+		struct made made = make();
+		launch(&made, 0, 5, 10, 20);
+		copy_in(&made, 1000, 1005, 1010, 1020);
+		if (watched)
+			span(&made, made.os, HWY_OS, 0, 3, 0, "open");
+		struct found found = find(&made, 10, 1020);
+		expect(&found, 0, watched ? GAP_CPU : GAP_INPUT, NULL, NULL);
+		drop(&found);
+	}
+}
+
 static void names_of_loaders_are_told_from_others(void **state)
 {
 	static const char *const yes[] = {
@@ -708,6 +783,10 @@ int main(void)
 		cmocka_unit_test(waiting_in_the_os_before_a_copy_to_the_device_is_input),
 		cmocka_unit_test(a_loaders_range_before_a_copy_to_the_device_is_input),
 		cmocka_unit_test(what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it),
+		cmocka_unit_test(a_thread_that_waits_for_another_did_what_that_one_did),
+		cmocka_unit_test(the_thread_that_woke_it_tells_what_was_waited_for),
+		cmocka_unit_test(a_state_of_waiting_is_as_good_as_a_call),
+		cmocka_unit_test(new_data_tells_of_input_where_nothing_else_was_recorded),
 		cmocka_unit_test(names_of_loaders_are_told_from_others),
 		cmocka_unit_test(work_without_a_launch_has_no_known_cause),
 		cmocka_unit_test(idle_time_outside_any_step_is_drain),
