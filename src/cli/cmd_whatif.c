@@ -103,7 +103,7 @@ static int run(const struct wishes *wishes)
 	struct whatif w;
 	if (!analysis_make(&analysis, trace, &how, &err))
 		cli_die("%s: %s", wishes->path, err.text);
-	if (!whatif_open(&w, &analysis, choose_phase(&analysis, wishes), &err))
+	if (!whatif_open(&w, &analysis, choose_phase(&analysis, wishes), wishes->check, &err))
 		cli_die("%s: %s", wishes->path, err.text);
 	struct whatif_view view = {.w = &w, .path = wishes->path, .check = wishes->check};
 	if (wishes->n_edits > 0 && !whatif_view_apply(&view, wishes->edits, wishes->n_edits, &err))

@@ -138,7 +138,9 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 		int64_t step, struct hwy_err *err)
 {
 	*chain = (struct hwy_chain){0};
-	struct whatif w = {.analysis = analysis, .phase = &analysis->phases.phases[phase]};
+	struct whatif w = {.analysis = analysis,
+			   .flow = &analysis->flow,
+			   .phase = &analysis->phases.phases[phase]};
 	if (!graph_build(&w.graph, &analysis->flow, err))
 		return false;
 	w.step_of = steps_of_ops(&analysis->flow, w.phase);

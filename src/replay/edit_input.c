@@ -29,7 +29,7 @@ static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, ui
 static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 			     void (*each)(struct editing *, uint32_t, int64_t, void *), void *self)
 {
-	const struct hwy_gaps *gaps = &e->w->analysis->of[e->w->phase_index].gaps;
+	const struct hwy_gaps *gaps = e->w->gaps;
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		const struct hwy_gap *gap = &gaps->gaps[i];

@@ -16,7 +16,10 @@
 #define DOUBT_MEASURED 0.03
 #define DOUBT_TABLE 0.08
 
-enum { LEAST_STEPS = 3 };
+enum {
+	LEAST_STEPS = 3,
+	EXCERPT = 200000, /* calls and ops in a graph: an edit then takes a few ms */
+};
 
 static int by_value(const void *a, const void *b)
 {
@@ -200,19 +203,22 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	return true;
 }
 
-bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err)
 {
 	*w = (struct whatif){.analysis = analysis,
-			     .phase = &analysis->phases.phases[phase],
-			     .phase_index = phase};
+			     .phase_index = phase,
+			     .excerpt = all ? NULL : excerpt_make(analysis, phase, EXCERPT)};
+	w->flow = w->excerpt ? &w->excerpt->flow : &analysis->flow;
+	w->phase = w->excerpt ? &w->excerpt->phase : &analysis->phases.phases[phase];
+	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->of[phase].gaps;
 	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), err) ||
 	    !hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err) ||
-	    !graph_build(&w->graph, &analysis->flow, err))
+	    !graph_build(&w->graph, w->flow, err))
 		return false;
 	whatif_machine(&w->machine, analysis->trace);
-	w->step_of = steps_of_ops(&analysis->flow, w->phase);
+	w->step_of = steps_of_ops(w->flow, w->phase);
 	w->recorded = replay_pace(w, &w->graph).mean;
 	quality_measure(w);
 	whatif_compensate(&w->graph, &w->machine);
@@ -226,5 +232,6 @@ void whatif_close(struct whatif *w)
 {
 	graph_free(&w->graph);
 	free(w->step_of);
+	excerpt_free(w->excerpt);
 	*w = (struct whatif){0};
 }

@@ -12,7 +12,7 @@
 #ifndef HWY_REPLAY_WHATIF_H
 #define HWY_REPLAY_WHATIF_H
 
-#include "analyze/analysis.h"
+#include "replay/excerpt.h"
 #include "replay/replay.h"
 
 /* What recording an event adds to the program, and what the machine does; ns unless named otherwise. From the
@@ -50,7 +50,10 @@ struct whatif_prediction {
 
 struct whatif {
 	const struct hwy_analysis *analysis;
+	const struct hwy_flow *flow; /* these three: of the excerpt, or of the analysis */
 	const struct hwy_phase *phase;
+	const struct hwy_gaps *gaps;
+	struct excerpt *excerpt; /* NULL: everything is in the graph */
 	uint32_t phase_index;
 	struct hwy_graph graph; /* compensated */
 	struct whatif_machine machine;
@@ -68,7 +71,8 @@ struct whatif {
 	} quality;
 };
 
-bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+/* all: the whole recording is in the graph, however long it is. */
+bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err);
 void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
