@@ -87,6 +87,6 @@ const struct hwy_finding_kind finding_sync_in_loop = {
 	.id = "sync-in-loop",
 	.title = "the CPU waits for the GPU every step",
 	.suspect = "waits every step",
-	.edit = "no-wait",
+	.edit = "remove-wait",
 	.look = look,
 };

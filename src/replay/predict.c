@@ -203,6 +203,69 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	return true;
 }
 
+/* ---- tipping points ------------------------------------------------------------------------------ */
+
+static struct whatif scaled(const struct whatif *w, double factor)
+{
+	struct whatif other = *w;
+	other.graph = graph_copy(&w->graph);
+	for (uint32_t i = 0; i < other.graph.n; i++) {
+		struct graph_node *node = &other.graph.nodes[i];
+		if (node->kind == GRAPH_OP && w->step_of[node->of])
+			node->length = (int64_t)((double)node->length * factor);
+	}
+	struct pace pace = replay_pace(&other, &other.graph);
+	other.base_mean = pace.mean;
+	other.base_rate = pace.rate;
+	return other;
+}
+
+/* What the edit gains where the device has so many times its work, as a share of the step. */
+static double gain_at(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		      double factor)
+{
+	struct whatif other = scaled(w, factor);
+	struct whatif_prediction p;
+	struct hwy_err err;
+	double unused, gain = 0;
+	if (other.base_mean > 0 && edited_step(&other, edits, n, &p, &unused, &err))
+		gain = 1 - (double)p.step / (double)other.base_mean;
+	graph_free(&other.graph);
+	return gain;
+}
+
+static int64_t work_of_step(const struct whatif *w)
+{
+	uint32_t first = w->phase->first_steady, n = w->phase->n_steady;
+	int64_t work = 0;
+	for (uint32_t i = 0; i < w->flow->n_ops; i++)
+		if (w->step_of[i] > first && w->step_of[i] <= first + n)
+			work += w->flow->ops[i].end - w->flow->ops[i].start;
+	return n > 0 ? work / n : 0;
+}
+
+int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		       double share)
+{
+	double low = 1, high = 2;
+	if (gain_at(w, edits, n, low) >= share)
+		return 0;
+	while (gain_at(w, edits, n, high) < share) {
+		low = high;
+		high *= 2;
+		if (high > 128)
+			return INT64_MAX;
+	}
+	for (int i = 0; i < 5; i++) {
+		double middle = (low + high) / 2;
+		if (gain_at(w, edits, n, middle) >= share)
+			high = middle;
+		else
+			low = middle;
+	}
+	return (int64_t)((double)work_of_step(w) * high);
+}
+
 bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err)
 {

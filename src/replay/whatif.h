@@ -78,6 +78,11 @@ void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *prediction, struct hwy_err *err);
 
+/* When an edit would begin to matter: the device's work a step, ns, from which on it gains 'share' of the step,
+ * all of its ops growing alike. 0 where it does so already, INT64_MAX where it does not up to a hundredfold. */
+int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		       double share);
+
 /* quality.c: of the graph as recorded. */
 void quality_measure(struct whatif *w);
 /* machine.c */
