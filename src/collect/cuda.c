@@ -49,8 +49,10 @@ static void change_kinds(bool on)
 	change_kind(CUPTI_MEMCPY, on, "copies");
 	change_kind(CUPTI_MEMCPY2, on, "copies between devices");
 	change_kind(CUPTI_MEMSET, on, "fills");
-	change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
-	change_kind(CUPTI_CUDA_EVENT, on, "events");
+	if (!syncs_are_ours()) {
+		change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
+		change_kind(CUPTI_CUDA_EVENT, on, "events");
+	}
 	change_kind(CUPTI_OVERHEAD, on, "overhead");
 	if (!collect_control->graph_nodes) /* suppresses the records of the nodes */
 		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");

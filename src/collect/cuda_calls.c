@@ -35,16 +35,16 @@ static const struct {
 	{"MemPrefetch*", CALL_RECORD | CALL_COPY},
 	{"Memset*", CALL_RECORD | CALL_LAUNCH},
 
-	{"DeviceSynchronize", CALL_RECORD | CALL_WAIT},
-	{"ThreadSynchronize", CALL_RECORD | CALL_WAIT},
-	{"CtxSynchronize*", CALL_RECORD | CALL_WAIT},
-	{"StreamSynchronize", CALL_RECORD | CALL_WAIT},
-	{"EventSynchronize", CALL_RECORD | CALL_WAIT},
-	{"EventRecord*", CALL_RECORD},
-	{"StreamWaitEvent", CALL_RECORD},
+	{"DeviceSynchronize", CALL_RECORD | CALL_WAIT | SYNC_CONTEXT},
+	{"ThreadSynchronize", CALL_RECORD | CALL_WAIT | SYNC_CONTEXT},
+	{"CtxSynchronize*", CALL_RECORD | CALL_WAIT | SYNC_CONTEXT},
+	{"StreamSynchronize", CALL_RECORD | CALL_WAIT | SYNC_STREAM},
+	{"EventSynchronize", CALL_RECORD | CALL_WAIT | SYNC_EVENT},
+	{"EventRecord*", CALL_RECORD | SYNC_RECORD},
+	{"StreamWaitEvent", CALL_RECORD | SYNC_STREAM_WAIT},
 	{"StreamWaitValue*", CALL_RECORD},
-	{"EventQuery", CALL_RECORD},
-	{"StreamQuery", CALL_RECORD},
+	{"EventQuery", CALL_RECORD | SYNC_EVENT_QUERY},
+	{"StreamQuery", CALL_RECORD | SYNC_STREAM_QUERY},
 
 	{"HostAlloc", CALL_RECORD | CALL_ALLOC},
 	{"HostRegister", CALL_RECORD | CALL_ALLOC},
@@ -84,9 +84,9 @@ enum { SEEN = 1, NESTED = 2, OPEN = 4 }; /* OPEN: its callback is on, by 'lock' 
 
 static struct {
 	bool is_known[DOMAINS][CALL_IDS];         /* the library has it; written once */
-	uint8_t flags[DOMAINS][CALL_IDS];         /* CALL_…; written once */
+	uint16_t flags[DOMAINS][CALL_IDS];        /* CALL_…; written once */
 	_Atomic uint8_t state[DOMAINS][CALL_IDS]; /* SEEN …; OPEN is changed under 'lock' */
-	_Atomic bool watching, sampling;
+	_Atomic bool watching, sampling, syncing;
 	_Atomic bool is_stale; /* a call was seen whose callback may have to change */
 	pthread_mutex_t lock;
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -162,8 +162,11 @@ void calls_init(void)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++) {
 			const char *name = name_of(index, cbid);
 			calls.is_known[index][cbid] = name != NULL;
-			if (name)
-				calls.flags[index][cbid] = (uint8_t)calls_of_name(name);
+			if (!name)
+				continue;
+			calls.flags[index][cbid] = (uint16_t)calls_of_name(name);
+			if (strstr(name, "_ptsz") || strstr(name, "_ptds"))
+				calls.flags[index][cbid] |= CALL_PER_THREAD;
 		}
 }
 
@@ -185,14 +188,19 @@ static void choose(bool wanted, bool on)
 	}
 }
 
+bool calls_are_chosen(void)
+{
+	return !collect_control->all_apis && cuda.cupti.cuptiActivityEnableRuntimeApi &&
+	       cuda.cupti.cuptiActivityEnableDriverApi;
+}
+
 /* A list of calls works inside cuInit only (CUDA 13.0: later it is taken without an error, and nothing is
  * recorded); afterwards all are switched on and the others off again. Libraries without the choice record all,
  * and cuda_records.c leaves out the rest. */
 void calls_record(bool on, bool in_init)
 {
 	const struct cupti_functions *f = &cuda.cupti;
-	bool has_choice = !collect_control->all_apis && f->cuptiActivityEnableRuntimeApi &&
-			  f->cuptiActivityEnableDriverApi;
+	bool has_choice = calls_are_chosen();
 	if (has_choice && in_init) {
 		choose(true, on);
 		return;
@@ -213,6 +221,8 @@ static bool is_wanted(unsigned index, uint32_t cbid, unsigned state)
 	unsigned flags = calls.flags[index][cbid];
 	if (flags & (CALL_START | CALL_STOP))
 		return collect_control->capture == REC_CAPTURE_PROFILER_API;
+	if ((flags & CALL_SYNC) && calls.syncing)
+		return true; /* nested or not: each wait of the program counts */
 	if (state & NESTED)
 		return false;
 	if (flags & (CALL_WAIT | CALL_ALLOC | CALL_COPY))
@@ -239,6 +249,8 @@ static void refresh(unsigned index, uint32_t cbid)
 		set(index, cbid, wanted);
 }
 
+enum { ANY = 0xffff };
+
 static void refresh_all(unsigned having)
 {
 	for (unsigned index = 0; index < DOMAINS; index++)
@@ -251,7 +263,8 @@ void calls_watch(bool on)
 {
 	pthread_mutex_lock(&calls.lock);
 	calls.watching = on && collect_control->stack_threshold >= 0;
-	refresh_all(0xff);
+	calls.syncing = on && syncs_are_ours();
+	refresh_all(ANY);
 	pthread_mutex_unlock(&calls.lock);
 }
 
@@ -326,13 +339,14 @@ void calls_settle(void)
 	if (!atomic_exchange(&calls.is_stale, false))
 		return;
 	pthread_mutex_lock(&calls.lock);
-	refresh_all(0xff);
+	refresh_all(ANY);
 	pthread_mutex_unlock(&calls.lock);
 }
 
 void calls_nested(uint32_t cbid)
 {
-	if (cbid >= CALL_IDS || (atomic_load(&calls.state[DRIVER][cbid]) & (SEEN | NESTED)))
+	if (cbid >= CALL_IDS || (atomic_load(&calls.state[DRIVER][cbid]) & (SEEN | NESTED)) ||
+	    ((calls.flags[DRIVER][cbid] & CALL_SYNC) && calls.syncing))
 		return;
 	if (pthread_mutex_trylock(&calls.lock) != 0)
 		return;
