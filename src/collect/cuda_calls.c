@@ -7,7 +7,7 @@
  *
  * Callbacks cost about 250 ns each (H200, CUDA 13.0: a launch with callbacks on both of its calls took 1 µs
  * more), so launches are watched for moments only, and a driver call that is made by the runtime is not
- * watched at all. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done under it.
+ * watched, except those that have to do with events. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done under it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -88,6 +88,8 @@ static struct {
 	_Atomic uint8_t state[DOMAINS][CALL_IDS]; /* SEEN …; OPEN is changed under 'lock' */
 	_Atomic bool watching, sampling, syncing;
 	_Atomic bool is_stale; /* a call was seen whose callback may have to change */
+	/* When the callback of a driver call was off because the runtime makes it, 0: it was not. */
+	_Atomic int64_t nested_from[CALL_IDS], nested_to[CALL_IDS];
 	pthread_mutex_t lock;
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -216,15 +218,25 @@ void calls_record(bool on, bool in_init)
 
 /* ---- callbacks; all under 'lock' ---- */
 
+/* Which record of an event a wait is for is known only if none was missed. */
+static bool keeps(unsigned flags)
+{
+	unsigned sync = flags & CALL_SYNC;
+	return calls.syncing && (sync == SYNC_RECORD || sync == SYNC_STREAM_WAIT ||
+				 sync == SYNC_EVENT || sync == SYNC_EVENT_QUERY);
+}
+
 static bool is_wanted(unsigned index, uint32_t cbid, unsigned state)
 {
 	unsigned flags = calls.flags[index][cbid];
 	if (flags & (CALL_START | CALL_STOP))
 		return collect_control->capture == REC_CAPTURE_PROFILER_API;
-	if ((flags & CALL_SYNC) && calls.syncing)
-		return true; /* nested or not: each wait of the program counts */
+	if (keeps(flags))
+		return true;
 	if (state & NESTED)
 		return false;
+	if ((flags & CALL_SYNC) && calls.syncing)
+		return true;
 	if (flags & (CALL_WAIT | CALL_ALLOC | CALL_COPY))
 		return calls.watching;
 	return (flags & CALL_LAUNCH) && (state & SEEN) && calls.watching && calls.sampling;
@@ -239,6 +251,8 @@ static void set(unsigned index, uint32_t cbid, bool open)
 		atomic_fetch_or(&calls.state[index][cbid], OPEN);
 	else
 		atomic_fetch_and(&calls.state[index][cbid], (uint8_t)~OPEN);
+	if (index == DRIVER && open && calls.nested_from[cbid] && !calls.nested_to[cbid])
+		calls.nested_to[cbid] = collect_now();
 }
 
 static void refresh(unsigned index, uint32_t cbid)
@@ -346,11 +360,20 @@ void calls_settle(void)
 void calls_nested(uint32_t cbid)
 {
 	if (cbid >= CALL_IDS || (atomic_load(&calls.state[DRIVER][cbid]) & (SEEN | NESTED)) ||
-	    ((calls.flags[DRIVER][cbid] & CALL_SYNC) && calls.syncing))
+	    keeps(calls.flags[DRIVER][cbid]))
 		return;
 	if (pthread_mutex_trylock(&calls.lock) != 0)
 		return;
 	atomic_fetch_or(&calls.state[DRIVER][cbid], NESTED);
+	calls.nested_from[cbid] = collect_now();
 	refresh(DRIVER, cbid);
 	pthread_mutex_unlock(&calls.lock);
+}
+
+bool calls_was_nested(uint32_t cbid, int64_t time)
+{
+	if (cbid >= CALL_IDS)
+		return false;
+	int64_t from = calls.nested_from[cbid], to = calls.nested_to[cbid];
+	return from && time >= from && (!to || time < to);
 }

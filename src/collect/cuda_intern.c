@@ -33,8 +33,8 @@ struct slots {
 
 static struct {
 	_Atomic(struct slots *) slots; /* NULL: not used yet, or no memory */
-	unsigned n_names, n_shapes; /* by 'lock' */
-	char *block;                /* by 'lock': where entries are cut from */
+	unsigned n_names, n_shapes;    /* by 'lock' */
+	char *block;                   /* by 'lock': where entries are cut from */
 	size_t left;
 	bool told;
 	pthread_mutex_t lock;
@@ -140,7 +140,8 @@ static bool is_same(const struct shape *entry, uint64_t hash, const struct rec_s
 }
 
 /* Finds the shape from 'at' on, or the empty slot where it belongs. */
-static struct shape *find_shape(struct slots *slots, uint32_t *at, uint64_t hash, const struct rec_shape *shape)
+static struct shape *find_shape(struct slots *slots, uint32_t *at, uint64_t hash,
+				const struct rec_shape *shape)
 {
 	struct shape *entry;
 	while ((entry = atomic_load_explicit(&slots->shapes[*at], memory_order_acquire)) &&

@@ -39,6 +39,8 @@ static void convert_api(const struct cupti_api *a)
 	r->correlation = a->correlation;
 	r->tid = a->tid;
 	collect_publish();
+	if (domain == CUPTI_DOMAIN_DRIVER && (calls_of(domain, a->cbid) & CALL_SYNC))
+		sync_of_record(calls_of(domain, a->cbid), a);
 }
 
 /* ---- device work ---- */

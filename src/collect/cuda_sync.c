@@ -3,12 +3,17 @@
  * CUPTI has kinds of activity for both, but while one of them is on it attends to every call of the program,
  * also to those of which no record is made: on an H200 (CUDA 13.0) cudaGetDevice took 245 ns instead of 30, and
  * PyTorch makes a dozen such calls a launch, so that two thirds of what profiling cost were for this. Callbacks
- * on the few calls that wait or record an event cost those calls some 100 ns. CUPTI's kinds are still used where
+ * on the few calls that wait or record an event cost those calls 200 to 300 ns. CUPTI's kinds are still used where
  * all calls are recorded anyway (cuda_calls.c).
  *
- * What a wait waits for is known by the event's last record: each record gets a number, kept by the event's
+ * A wait has the times of its call as seen from outside CUPTI: some 50 ns before and 100 ns after those in the
+ * call's own record. What it waits for is known by the event's last record: each record gets a number, kept by the event's
  * handle. Slots are never given back, so that no lock is needed; a handle that is destroyed and comes back is
  * the same event to us. When the table is full, events have no number.
+ *
+ * The driver's waits for a stream or a context are not called back when the runtime makes them (cuda_calls.c).
+ * That the program makes them too is found out from the call's record, some time later: of the waits until then
+ * it is known only that they were.
  */
 #include "collect/cuda.h"
 #include "collect/sys.h"
@@ -38,6 +43,7 @@ static struct {
 	_Atomic(struct event *) slots; /* mapped with the first event */
 	_Atomic uint32_t used;
 	_Atomic uint64_t records;
+	_Atomic uint32_t context; /* of the last wait */
 } events;
 
 static struct event *events_table(void)
@@ -83,20 +89,35 @@ static uint32_t number_of(struct event *event)
 }
 
 /* CUPTI's number of a stream: that of the work on it. */
+static uint32_t ask_stream(const struct cupti_callback *call, void *stream, bool per_thread)
+{
+	int (*ask)(void *, void *, uint8_t, uint32_t *) = cuda.cupti.cuptiGetStreamIdEx;
+	uint32_t id = 0;
+	if (ask(NULL, stream, per_thread, &id) == CUPTI_OK ||
+	    ask(call->context, stream, per_thread, &id) == CUPTI_OK)
+		return id;
+	return UINT32_MAX;
+}
+
 static uint32_t stream_of(const struct cupti_callback *call, uint64_t handle, bool per_thread)
 {
+	/* A context's default stream stays what it is; other handles may come back as another stream. */
+	static __thread struct {
+		uint32_t context, id[2];
+	} seen __attribute__((tls_model("initial-exec")));
+
 	enum { LEGACY = 1, PER_THREAD = 2 }; /* handles that stand for the default streams */
-	uint32_t stream = 0;
-	if (handle == LEGACY || handle == PER_THREAD) {
+	if (handle == LEGACY || handle == PER_THREAD)
 		per_thread = handle == PER_THREAD;
-		handle = 0;
+	else if (handle != 0)
+		return ask_stream(call, (void *)(uintptr_t)handle, per_thread);
+	if (call->context_id != seen.context || call->context_id == 0) {
+		seen.context = call->context_id;
+		seen.id[0] = seen.id[1] = 0;
 	}
-	void *it = (void *)(uintptr_t)handle;
-	int (*ask)(void *, void *, uint8_t, uint32_t *) = cuda.cupti.cuptiGetStreamIdEx;
-	if (ask(NULL, it, per_thread, &stream) == CUPTI_OK ||
-	    ask(call->context, it, per_thread, &stream) == CUPTI_OK)
-		return stream;
-	return UINT32_MAX;
+	if (seen.id[per_thread] == 0)
+		seen.id[per_thread] = ask_stream(call, NULL, per_thread);
+	return seen.id[per_thread];
 }
 
 bool syncs_are_ours(void)
@@ -123,7 +144,9 @@ void sync_done(unsigned flags, const struct cupti_callback *call, int64_t start,
 		atomic_store(&event->sync, sync = atomic_fetch_add(&events.records, 1) + 1);
 	else if (event)
 		sync = atomic_load(&event->sync);
-	struct rec_sync *r = collect_reserve(is_record ? REC_EVENT : REC_SYNC, sizeof *r / REC_SLOT);
+	atomic_store_explicit(&events.context, call->context_id, memory_order_relaxed);
+	struct rec_sync *r =
+		collect_reserve(is_record ? REC_EVENT : REC_SYNC, sizeof *r / REC_SLOT);
 	if (!r)
 		return;
 	r->head.flags = known[what].type;
@@ -135,5 +158,24 @@ void sync_done(unsigned flags, const struct cupti_callback *call, int64_t start,
 	r->stream = stream;
 	r->event = number_of(event);
 	r->event_sync = sync;
+	collect_publish();
+}
+
+void sync_of_record(unsigned flags, const struct cupti_api *call)
+{
+	unsigned what = (flags & CALL_SYNC) >> 8;
+	if ((flags & CALL_SYNC) == SYNC_RECORD || (known[what].is_query && call->result != 0) ||
+	    !syncs_are_ours() || !calls_was_nested(call->cbid, (int64_t)call->start))
+		return;
+	struct rec_sync *r = collect_reserve(REC_SYNC, sizeof *r / REC_SLOT);
+	if (!r)
+		return;
+	r->head.flags = known[what].type;
+	r->head.value = call->result;
+	r->start = (int64_t)call->start;
+	r->duration = call->end > call->start ? (int64_t)(call->end - call->start) : 0;
+	r->correlation = call->correlation;
+	r->context = atomic_load_explicit(&events.context, memory_order_relaxed);
+	r->stream = r->event = UINT32_MAX;
 	collect_publish();
 }

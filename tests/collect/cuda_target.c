@@ -98,13 +98,21 @@ static void syncs(void)
 	mock_sync(DRIVER, "cuEventSynchronize", 0, 0xe1, 0, 0);
 	mock_sync(RUNTIME, "cudaEventQuery_v3020", 0, 0xe2, NOT_READY, 0);
 	mock_sync(RUNTIME, "cudaEventQuery_v3020", 0, 0xe2, 0, 0);
-	mock_sync(RUNTIME, "cudaStreamSynchronize_v3020", 0x33, 0, 719, mock_number(DRIVER, "cuStreamSynchronize"));
+	mock_sync(RUNTIME, "cudaStreamSynchronize_v3020", 0x33, 0, 719,
+		  mock_number(DRIVER, "cuStreamSynchronize"));
 	mock_sync(DRIVER, "cuStreamSynchronize", 0x44, 0, 0, 0);
 	mock_sync(RUNTIME, "cudaStreamSynchronize_ptsz_v7000", 0, 0, 0, 0);
 	mock_sync(RUNTIME, "cudaStreamSynchronize_v3020", 2, 0, 0, 0); /* cudaStreamPerThread */
 	mock_sync(RUNTIME, "cudaDeviceSynchronize_v3020", 0, 0, 0, 0);
 	mock_sync(RUNTIME, "cudaEventSynchronize_v3020", 0, 0xe3, 0, 0); /* never recorded */
-	mock_sync(RUNTIME, "cudaStreamQuery_v3020", 0xbad, 0, 0, 0);     /* no stream that CUPTI knows */
+	mock_sync(RUNTIME, "cudaStreamQuery_v3020", 0xbad, 0, 0,
+		  0); /* no stream that CUPTI knows */
+	printf("inner watched %d\n",
+	       mock_is_watched(DRIVER, mock_number(DRIVER, "cuStreamSynchronize")));
+	sleep_ms(300); /* the driver's own call was seen */
+	printf("inner watched again %d\n",
+	       mock_is_watched(DRIVER, mock_number(DRIVER, "cuStreamSynchronize")));
+	mock_sync(DRIVER, "cuStreamSynchronize", 0x55, 0, 0, 0);
 	printf("kinds %d %d\n", mock_is_enabled(38), mock_is_enabled(36));
 }
 
@@ -226,8 +234,8 @@ int main(int argc, char **argv)
 		void (*act)(void);
 	} acts[] = {
 		{"stacks", stacks}, {"samples", samples}, {"threads", threads}, {"syncs", syncs},
-		{"losses", losses}, {"range", range},     {"forks", forks},
-		{"killed", killed}, {"rival", rival},     {"delayed", delayed},
+		{"losses", losses}, {"range", range},     {"forks", forks},     {"killed", killed},
+		{"rival", rival},   {"delayed", delayed},
 	};
 	const char *what = argc > 1 ? argv[1] : "";
 	init_driver();

@@ -407,7 +407,8 @@ static bool is_recorded(uint32_t domain, uint32_t cbid)
 	return !mock.is_final && cbid < IDS && mock.recorded[domain][cbid];
 }
 
-static uint32_t play(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner, struct playing *playing)
+static uint32_t play(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner,
+		     struct playing *playing)
 {
 	struct timespec pause_for = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	uint64_t shared = 0, shared_inner = 0;
@@ -451,8 +452,8 @@ EXPORT uint32_t mock_number(uint32_t domain, const char *name)
 }
 
 /* The arguments as the headers have them: recording takes the event first. */
-EXPORT uint32_t mock_sync(uint32_t domain, const char *name, uint64_t stream, uint64_t event, uint32_t result,
-			  uint32_t inner)
+EXPORT uint32_t mock_sync(uint32_t domain, const char *name, uint64_t stream, uint64_t event,
+			  uint32_t result, uint32_t inner)
 {
 	struct playing playing = {.result = result};
 	unsigned n = 0;
