@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "collect/cuda.h"
+#include "collect/process.h"
 
 struct cuda cuda;
 
@@ -175,6 +176,7 @@ void cuda_init(void)
 	if (atomic_flag_test_and_set(&was_here) || !collect_control ||
 	    !(collect_control->traces & REC_TRACE_CUDA))
 		return;
+	process_look_again(0); /* a worker has set its rank by now, and may be killed later */
 	if (collect_control->leave_cupti) {
 		collect_note(1, "CUDA is not recorded: CUPTI was left to the program");
 		return;

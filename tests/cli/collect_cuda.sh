@@ -177,6 +177,7 @@ record -- killed
 expect_status 137 "killed"
 expect_count KERNEL 50 "killed"
 expect_count API 50 "killed"
+expect_count PROCESS 1 "a rank that the program set itself, before CUDA" "rank=5"
 
 # Trouble: a message, and the program goes on.
 MOCK_CUPTI_HANG=1 record -- losses

@@ -238,6 +238,7 @@ int main(int argc, char **argv)
 		{"rival", rival},   {"delayed", delayed},
 	};
 	const char *what = argc > 1 ? argv[1] : "";
+	setenv("RANK", "5", 1); /* as workers do for themselves */
 	init_driver();
 	if (strcmp(what, "replay") == 0)
 		mock_replay();
