@@ -71,6 +71,7 @@ static void stacks(void)
 {
 	uint32_t inner = mock_number(DRIVER, "cuStreamSynchronize");
 	uint32_t release = mock_number(DRIVER, "cuMemFree_v2");
+	mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 0, inner);
 	mock_call(RUNTIME, runtime("cudaFree_v3020"), 0, release);
 	printf("inner watched %d\n", mock_is_watched(DRIVER, release));
 	printf("long %u\n",

@@ -31,6 +31,16 @@ void collect_publish(void)
 {
 }
 
+int64_t collect_now(void)
+{
+	return 1;
+}
+
+bool syncs_are_ours(void)
+{
+	return true;
+}
+
 uint32_t collect_string_z(const char *text)
 {
 	(void)text;
