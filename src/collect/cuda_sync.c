@@ -130,8 +130,8 @@ void sync_done(unsigned flags, const struct cupti_callback *call, int64_t start,
 	unsigned what = (flags & CALL_SYNC) >> 8;
 	bool is_record = (flags & CALL_SYNC) == SYNC_RECORD;
 	uint32_t result = call->result ? *(const uint32_t *)call->result : 0;
-	if (result != 0 && (is_record || known[what].is_query))
-		return;
+	if (result != 0 && (is_record || known[what].is_query || call->context_id == 0))
+		return; /* nothing was recorded, or waited for */
 	const uint64_t *arguments = call->params;
 	uint32_t stream = UINT32_MAX;
 	struct event *event = NULL;
