@@ -56,8 +56,9 @@ static uint64_t folded_hash(struct hwy_text name)
 	return hash;
 }
 
-/* Whether one of the words occurs in the name, as a word: "train_step_7" and "trainStep" have "step". */
-static bool has_word(struct hwy_text name, const char *const *words)
+/* Where in the name one of the words stands, as a word ("train_step_7" and "trainStep" have "step"): the place
+ * after it; 0: nowhere. */
+static uint32_t after_word(struct hwy_text name, const char *const *words)
 {
 	for (uint32_t i = 0; i < name.length; i++) {
 		bool begins = isalpha((unsigned char)name.at[i]) &&
@@ -70,10 +71,21 @@ static bool has_word(struct hwy_text name, const char *const *words)
 				i + n == name.length ||
 				(i + n < name.length && !islower((unsigned char)name.at[i + n]));
 			if (ends && strncasecmp(name.at + i, words[w], n) == 0)
-				return true;
+				return i + (uint32_t)n;
 		}
 	}
-	return false;
+	return 0;
+}
+
+/* The word is the name's last, or a number follows it: "batch 7 of 9", not "batch_norm". */
+static bool counts_by(struct hwy_text name, const char *const *words)
+{
+	uint32_t at = after_word(name, words);
+	if (at == 0)
+		return false;
+	while (at < name.length && !isalnum((unsigned char)name.at[at]))
+		at++;
+	return at == name.length || is_digit(name.at[at]);
 }
 
 static bool is_torch_step(struct hwy_text name)
@@ -83,15 +95,15 @@ static bool is_torch_step(struct hwy_text name)
 
 static enum mark_rank rank_of(struct hwy_text name)
 {
-	static const char *const step[] = {"step",      "iter",  "iteration", "batch",  "minibatch",
-					   "microstep", "token", "frame",     "update", NULL};
+	static const char *const step[] = {"step",      "iter",  "iteration", "batch",
+					   "minibatch", "token", "frame",     NULL};
 	static const char *const part[] = {"optimizer", "optim", "scheduler", NULL};
 	static const char *const epoch[] = {"epoch", "epochs", NULL};
 	if (is_torch_step(name))
 		return MARK_TORCH;
-	if (has_word(name, step) && !has_word(name, part))
+	if (counts_by(name, step) && !after_word(name, part))
 		return MARK_STEP;
-	return has_word(name, epoch) ? MARK_EPOCH : MARK_OTHER;
+	return after_word(name, epoch) ? MARK_EPOCH : MARK_OTHER;
 }
 
 static bool is_asked_for(struct hwy_text name, const char *step)
@@ -116,14 +128,24 @@ static bool is_library(struct hwy_text domain)
 	return false;
 }
 
-static bool holds_marks(const struct phases_track *track, const struct hwy_strip *strip,
-			bool has_torch_steps)
+/* What to look at: all of the process, or only threads that launch (a loader's threads have batches too). */
+struct looking {
+	const struct phases_track *track;
+	bool has_torch_steps;
+	uint8_t *launches; /* by thread; NULL: look at all */
+};
+
+static bool holds_marks(const struct looking *looking, const struct hwy_strip *strip)
 {
+	const struct phases_track *track = looking->track;
 	const struct hwy_trace *trace = track->flow->trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	if (looking->launches && lane->thread >= 0 && lane->thread < trace->n_threads &&
+	    !looking->launches[lane->thread])
+		return false;
 	bool is_range = strip->kind == HWY_RANGE &&
 			(lane->type == HWY_LANE_RANGE || lane->type == HWY_LANE_STARTEND);
-	if (!is_range && !(strip->kind == HWY_OP && has_torch_steps))
+	if (!is_range && !(strip->kind == HWY_OP && looking->has_torch_steps))
 		return false;
 	int64_t process = lane->process == HWY_NONE ? FLOW_NO_PROCESS : lane->process;
 	return process == track->process && !is_library(hwy_text(trace, lane->name));
@@ -252,21 +274,20 @@ static void drop_unfit(const struct hwy_trace *trace, struct mark_families *fami
 	families->n = kept;
 }
 
-void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into)
+static void gather(const struct looking *looking, const char *step, struct mark_families *into)
 {
-	const struct hwy_trace *trace = track->flow->trace;
+	const struct hwy_trace *trace = looking->track->flow->trace;
 	size_t texts = trace->strings.n;
-	struct gathering gathering = {track,
+	struct gathering gathering = {looking->track,
 				      step,
 				      into,
 				      hwy_zalloc(texts * sizeof(uint32_t)),
 				      hwy_zalloc(texts * sizeof(uint32_t)),
 				      hwy_zalloc(texts * sizeof(uint32_t))};
 	struct hwy_sweep sweep = {0};
-	bool has_torch_steps = any_torch_step(trace);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		if (!holds_marks(track, strip, has_torch_steps))
+		if (!holds_marks(looking, strip))
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
 			int64_t name = hwy_get(strip, HWY_NAME, row);
@@ -282,6 +303,23 @@ void marks_gather(const struct phases_track *track, const char *step, struct mar
 	free(gathering.counts);
 	free(gathering.folded);
 	free(gathering.exact);
+}
+
+void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into)
+{
+	const struct hwy_trace *trace = track->flow->trace;
+	struct looking looking = {track, any_torch_step(trace), hwy_zalloc(trace->n_threads + 1)};
+	for (uint32_t i = 0; i < track->n; i++) {
+		const struct flow_call *call = track_call(track, i);
+		if (call->op != FLOW_NONE && call->thread < trace->n_threads)
+			looking.launches[call->thread] = 1;
+	}
+	if (!step)
+		gather(&looking, step, into);
+	free(looking.launches);
+	looking.launches = NULL;
+	if (into->n == 0)
+		gather(&looking, step, into);
 }
 
 void marks_free(struct mark_families *families)

@@ -177,6 +177,54 @@ static void sort_cuts(struct phases_cuts *cuts)
 		qsort(cuts->v, cuts->n, sizeof *cuts->v, by_place);
 }
 
+/* The calls of the thread that enqueued most. */
+static struct phases_track busiest_thread(const struct phases_track *track)
+{
+	const struct hwy_flow *flow = track->flow;
+	uint32_t n_threads = flow->trace->n_threads, busiest = 0;
+	uint32_t *counts = hwy_zalloc((n_threads + 1) * sizeof *counts);
+	for (uint32_t i = 0; i < track->n; i++) {
+		uint32_t thread = track_call(track, i)->thread;
+		if (thread < n_threads && ++counts[thread] > counts[busiest])
+			busiest = thread;
+	}
+	free(counts);
+	struct phases_track one = *track;
+	one.tokens = NULL;
+	one.n = 0;
+	one.calls = hwy_alloc((track->n + 1) * sizeof *one.calls);
+	one.work = hwy_alloc((track->n + 1) * sizeof *one.work);
+	one.work[0] = 0;
+	for (uint32_t i = 0; i < track->n; i++) {
+		if (track_call(track, i)->thread != busiest)
+			continue;
+		one.calls[one.n] = track->calls[i];
+		one.work[one.n + 1] = one.work[one.n] + track->work[i + 1] - track->work[i];
+		one.n++;
+	}
+	return one;
+}
+
+/* Threads that launch at their own pace hide each other's period: one of them alone has it. */
+static void cut_by_thread(const struct phases_track *track, struct phases_cuts *cuts)
+{
+	struct phases_track one = busiest_thread(track);
+	if (one.n && one.n < track->n)
+		sequence_cut(&one, 0, one.n, least_alone, cuts);
+	for (uint32_t i = 0; i < cuts->n; i++)
+		for (uint32_t k = 0; k < cuts->v[i].n; k++) {
+			struct phases_cut_step *step = &cuts->v[i].steps[k];
+			int64_t from = track_call(&one, step->place)->start;
+			int64_t last = track_call(&one, step->end - 1)->start;
+			step->place = track_place_at(track, from);
+			step->end = track_place_at(track, last + 1);
+		}
+	for (uint32_t i = 0; i < cuts->n; i++)
+		for (uint32_t k = 0; k + 1 < cuts->v[i].n; k++)
+			cuts->v[i].steps[k].end = cuts->v[i].steps[k + 1].place;
+	track_free(&one);
+}
+
 /* What marks leave. */
 static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 {
@@ -193,10 +241,14 @@ static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 		if (i < marked)
 			from = end_of(&cuts->v[i]);
 	}
+	if (marked == 0 && !tell_enough(track, cuts)) {
+		free_cuts(cuts);
+		cut_by_thread(track, cuts);
+		if (!tell_enough(track, cuts))
+			free_cuts(cuts);
+	}
 	sort_cuts(cuts);
 	join_warm_up(cuts);
-	if (marked == 0 && !tell_enough(track, cuts))
-		free_cuts(cuts);
 }
 
 static void add_phases(struct phases_track *track, const struct phases_cuts *cuts,

@@ -73,9 +73,12 @@ static void make_tokens(struct phases_track *track)
  * clash: that costs a distance, and bounds the memory. */
 static void count_distances(const uint32_t *tokens, uint32_t n, uint32_t context, uint32_t *counts)
 {
+	uint32_t bits = 4;
+	while (bits < TABLE_BITS && n >> (bits - 2))
+		bits++;
 	struct {
 		uint32_t hash, place;
-	} *table = hwy_zalloc(sizeof *table << TABLE_BITS);
+	} *table = hwy_zalloc(sizeof *table << bits);
 	const uint64_t base = 0x9e3779b97f4a7c15u;
 	uint64_t hash = 0, gone = 1;
 	for (uint32_t i = 0; i < context; i++)
@@ -85,7 +88,7 @@ static void count_distances(const uint32_t *tokens, uint32_t n, uint32_t context
 		if (i >= context)
 			hash -= gone * tokens[i - context];
 		uint64_t mixed = hwy_mix(hash);
-		uint32_t slot = (uint32_t)(mixed >> (64 - TABLE_BITS));
+		uint32_t slot = (uint32_t)(mixed >> (64 - bits));
 		if (table[slot].hash == (uint32_t)mixed && table[slot].place)
 			counts[i + 1 - table[slot].place]++;
 		table[slot].hash = (uint32_t)mixed;

@@ -629,6 +629,75 @@ static void every_process_has_its_own_phases(void **state)
 	done(&found);
 }
 
+/* Another thread of the same process; its work is on the second stream. */
+static struct toy thread_of(struct toy *toy)
+{
+	struct toy other = *toy;
+	other.small.thread = hwy_new_threads(toy->small.builder);
+	hwy_builder_trace(toy->small.builder)->threads[other.small.thread].process =
+		toy->small.process;
+	other.streams[0] = toy->streams[1];
+	other.range = small_lane(&other.small, HWY_LANE_RANGE);
+	other.corr = 1000000;
+	return other;
+}
+
+static void a_thread_with_a_pace_of_its_own_hides_no_period(void **state)
+{
+	struct toy toy = toy_new(), other = thread_of(&toy);
+	struct dice dice = {9};
+	for (int i = 0; i < 40; i++)
+		train_step(&toy);
+	while (other.now < toy.now) {
+		launch(&other, roll(&dice) % 2 ? "copy in" : "copy out", 3 * US);
+		other.now += roll_below(&dice, 150 * US);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_SEQUENCE);
+	assert_in_range(phase->n_steps, 39, 40);
+	assert_in_range(phase->mean, 460 * US, 470 * US);
+	done(&found);
+}
+
+static void marks_of_a_thread_that_launches_nothing_are_not_the_steps(void **state)
+{
+	struct toy toy = toy_new(), loader = thread_of(&toy);
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		mark(&toy, from, "turn %d", i);
+	}
+	for (int i = 0; i < 40; i++) {
+		loader.now += 200 * US;
+		mark(&loader, loader.now - 190 * US, "batch %d", i);
+	}
+	struct found found = find(&toy, NULL);
+	assert_text(&found, found.phases.phases[0].name, "turn ");
+	done(&found);
+}
+
+static void a_part_of_the_model_with_a_steps_name_is_no_step(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		for (int k = 0; k < 3; k++) {
+			int64_t norm = toy.now;
+			launch(&toy, "norm", 5 * US);
+			mark(&toy, norm, "batch_norm_%d", k);
+			launch(&toy, "gemm", 5 * US);
+		}
+		mark(&toy, from, "Optimizer.step#%.0dSGD", 0);
+		toy.now += 100 * US;
+	}
+	struct found found = find(&toy, NULL);
+	assert_text(&found, found.phases.phases[0].name, "Optimizer.step#SGD");
+	assert_int_equal(found.phases.phases[0].n_steps, 20);
+	done(&found);
+}
+
 static void without_device_work_there_are_no_phases(void **state)
 {
 	struct toy toy = toy_new();
@@ -792,6 +861,9 @@ int main(void)
 		cmocka_unit_test(a_step_that_the_recording_cuts_is_not_steady),
 		cmocka_unit_test(one_step_of_the_profiler_is_one_step),
 		cmocka_unit_test(every_process_has_its_own_phases),
+		cmocka_unit_test(a_thread_with_a_pace_of_its_own_hides_no_period),
+		cmocka_unit_test(marks_of_a_thread_that_launches_nothing_are_not_the_steps),
+		cmocka_unit_test(a_part_of_the_model_with_a_steps_name_is_no_step),
 		cmocka_unit_test(without_device_work_there_are_no_phases),
 		cmocka_unit_test(device_work_that_nobody_launched_is_one_step),
 		cmocka_unit_test(nothing_that_a_trace_may_hold_breaks_the_windows),
