@@ -170,8 +170,12 @@ static void accuse(const struct hwy_rank *ranks, uint32_t n, uint32_t late, uint
 		if (diagnosis->findings[i].kind == &finding_comm_exposed &&
 		    diagnosis->findings[i].phase == phases->main) {
 			struct hwy_finding *comm = &diagnosis->findings[i];
-			comm->cost = comm->cost > cost ? comm->cost - cost : 0;
-			comm->share = (double)comm->cost / (double)step;
+			int64_t left = comm->cost > cost ? comm->cost - cost : 0;
+			for (uint32_t k = 0; k < comm->n_places; k++)
+				comm->places[k].cost = (int64_t)((double)comm->places[k].cost *
+								 (double)left / (double)comm->cost);
+			comm->cost = left;
+			comm->share = (double)left / (double)step;
 		}
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	/* In its place by cost; the findings of the main phase are the first. */
