@@ -56,7 +56,7 @@ void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim
 {
 	const struct hwy_gaps *gaps = &c->of->gaps;
 	uint32_t next = 0;
-	for (uint32_t g = 0; g < gaps->n; g++) {
+	for (uint32_t g = 0; n && g < gaps->n; g++) {
 		const struct hwy_gap *gap = &gaps->gaps[g];
 		if (g && gaps->gaps[g - 1].device != gap->device)
 			next = 0;
@@ -90,8 +90,23 @@ void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsign
 	free(stretches);
 }
 
+/* Room for as many more, so that millions of gaps are not moved again and again. */
+static void reserve(struct claim *claim, uint32_t more)
+{
+	if (more <= claim->cap - claim->n || claim->n > UINT32_MAX - more)
+		return;
+	claim->cap = claim->n + more;
+	claim->items = hwy_realloc(claim->items, claim->cap * sizeof *claim->items);
+}
+
 void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
 {
+	uint32_t n = 0;
+	if (case_states(c).causes[cause] == 0)
+		return;
+	for (uint32_t g = 0; g < c->of->gaps.n; g++)
+		n += c->of->gaps.gaps[g].cause == cause;
+	reserve(claim, n);
 	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
 		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
 		if (gap->cause != cause)
@@ -169,7 +184,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 			continue;
 		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
 		if (gap->span)
-			add_name(&names, case_get(c, gap->span - 1, HWY_NAME), claim->items[i].ns);
+			add_name(&names, case_text(c, gap->span - 1), claim->items[i].ns);
 	}
 	for (uint32_t i = 0; i < names.n; i++)
 		if (names.list[i].ns > *ns) {
