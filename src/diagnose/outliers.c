@@ -70,7 +70,8 @@ static struct hwy_outlier explain(const struct hwy_case *c, uint32_t at, const i
 	uint32_t step = c->phase->first_steady + at, top = 0;
 	const struct hwy_interval *window = &c->phase->steps[step].device;
 	for (uint32_t part = 1; part < PARTS; part++)
-		if (parts[at * PARTS + part] - medians[part] > parts[at * PARTS + top] - medians[top])
+		if (parts[at * PARTS + part] - medians[part] >
+		    parts[at * PARTS + top] - medians[top])
 			top = part;
 	return (struct hwy_outlier){
 		.step = step,
@@ -107,8 +108,7 @@ void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
 	n = n < MOST ? n : MOST;
 	int64_t medians[PARTS], *parts = measure(c);
 	find_medians(c, parts, medians);
-	verdict->outliers =
-		hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->outliers);
+	verdict->outliers = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->outliers);
 	verdict->n_outliers = n;
 	for (uint32_t i = 0; i < n; i++)
 		verdict->outliers[i] = explain(c, found[i].step, parts, medians);
