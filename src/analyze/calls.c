@@ -288,14 +288,6 @@ static void charge_idle(struct hwy_waits *waits, const struct hwy_gaps *gaps)
 	}
 }
 
-static int64_t latest_end(const struct hwy_flow *flow, uint32_t first, uint32_t end)
-{
-	int64_t latest = INT64_MIN;
-	for (uint32_t i = first; i < end; i++)
-		latest = flow->calls[i].end > latest ? flow->calls[i].end : latest;
-	return latest;
-}
-
 bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
 		const struct hwy_gaps *gaps, struct hwy_waits *waits, struct hwy_err *err)
 {
@@ -309,8 +301,9 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
 	calls_of(flow, phase, &first, &end);
 	if (first >= end)
 		return true;
-	/* Whatever a wait waits for begins before it ends. */
-	int64_t from = flow->calls[first].start, to = latest_end(flow, first, end);
+	/* Whatever a wait waits for begins before it ends, and it ends with the phase. */
+	int64_t from = flow->calls[first].start, to = flow->calls[end - 1].end;
+	to = to > phase->window.to ? to : phase->window.to;
 	lanes_open(&f.lanes, flow, LANES_ALL, flow_op_unfinished(flow, from), flow_op_at(flow, to));
 	f.at = hwy_zalloc(((size_t)f.lanes.n + 1) * sizeof *f.at);
 	for (uint32_t l = 0; l < f.lanes.n; l++)

@@ -226,7 +226,7 @@ static uint32_t waker_of(const struct gaps_cpu *cpu, uint32_t call, uint32_t str
 	uint32_t ids[] = {call - 1, stretch, stretch + 1}, row;
 	for (unsigned i = call ? 0 : 1; i < (stretch ? 3u : 1u); i++) {
 		const uint32_t *from = hwy_map_get(&cpu->wakers, ids[i]);
-		if (!from || *from > trace->n_spans)
+		if (!from || *from == 0 || *from > trace->n_spans)
 			continue;
 		int64_t thread = trace->lanes[hwy_strip_of(trace, *from - 1, &row)->lane].thread;
 		if (thread >= 0 && thread < trace->n_threads)

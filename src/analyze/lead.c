@@ -51,6 +51,7 @@ struct meter {
 	uint32_t next_call;
 	uint32_t *blocking, n_blocking, cap_blocking;
 	struct hwy_map zeros; /* by name and stack of the call */
+	uint32_t elsewhere;   /* of lead.zeros: those in no call, once there is one */
 	uint32_t cap_zeros;
 	uint32_t zero; /* of lead.zeros, while nothing is enqueued; FLOW_NONE otherwise */
 };
@@ -170,14 +171,11 @@ static uint32_t blocking_at(struct meter *meter, int64_t moment)
 
 static uint64_t key_of_call(const struct meter *meter, uint32_t call)
 {
-	if (call == FLOW_NONE)
-		return 0;
 	uint32_t row;
 	const struct hwy_strip *strip =
 		hwy_strip_of(meter->flow->trace, meter->flow->calls[call].span, &row);
 	return hwy_mix((uint64_t)hwy_get(strip, HWY_NAME, row) << 32 ^
-		       (uint64_t)hwy_get(strip, HWY_STACK, row)) |
-	       1;
+		       (uint64_t)hwy_get(strip, HWY_STACK, row));
 }
 
 static void fall_to_zero(struct meter *meter)
@@ -188,8 +186,10 @@ static void fall_to_zero(struct meter *meter)
 	if (meter->now < window->from || meter->now >= window->to)
 		return;
 	uint32_t call = blocking_at(meter, meter->now);
-	bool fresh;
-	uint32_t *at = hwy_map_put(&meter->zeros, key_of_call(meter, call), &fresh);
+	bool fresh = meter->elsewhere == FLOW_NONE;
+	uint32_t *at = &meter->elsewhere;
+	if (call != FLOW_NONE)
+		at = hwy_map_put(&meter->zeros, key_of_call(meter, call), &fresh);
 	if (fresh) {
 		HWY_GROW(lead->zeros, lead->n_zeros, meter->cap_zeros);
 		*at = lead->n_zeros;
@@ -433,6 +433,7 @@ bool lead_measure(const struct hwy_flow *flow, const struct hwy_phase *phase, ui
 			.cells = cells,
 			.best_enqueued = FLOW_NONE,
 			.zero = FLOW_NONE,
+			.elsewhere = FLOW_NONE,
 		};
 		measure(&meter, d, &nests);
 	}

@@ -10,6 +10,8 @@
 #include "analyze/nest.h"
 
 #define AROUND (HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE))
+#define STACKED (HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_SAMPLE))
+#define TIMED (AROUND | STACKED | HWY_KIND_BIT(HWY_STATE))
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 
 enum { MOST_AROUND = 64 /* spans around one that are looked at, on each lane */ };
@@ -24,10 +26,8 @@ struct hwy_places {
 
 struct hwy_places *places_open(struct hwy_trace *trace, struct hwy_err *err)
 {
-	uint64_t timed = BIT(START) | BIT(DUR) | BIT(NAME);
-	uint32_t stacked = HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_SAMPLE);
-	if (!hwy_need(trace, AROUND, timed, err) ||
-	    !hwy_need(trace, stacked, timed | BIT(STACK), err) ||
+	if (!hwy_need(trace, TIMED, BIT(START) | BIT(DUR) | BIT(NAME), err) ||
+	    !hwy_need(trace, STACKED, BIT(STACK), err) ||
 	    !hwy_need(trace, HWY_DEVICE_KINDS, BIT(LINK), err))
 		return NULL;
 	struct hwy_places *places = hwy_zalloc(sizeof *places);
@@ -62,7 +62,7 @@ struct subject { /* the span that the question is about */
 	int64_t start, end;
 };
 
-/* False: there is no such span. */
+/* False: there is no such span, or it has no place. */
 static bool find_subject(const struct hwy_places *places, uint32_t span, struct subject *subject)
 {
 	const struct hwy_trace *trace = places->trace;
@@ -75,10 +75,20 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 			return false;
 		subject->strip = hwy_strip_of(trace, (uint32_t)(link - 1), &subject->row);
 	}
+	if (!(TIMED & HWY_KIND_BIT(subject->strip->kind)))
+		return false;
 	subject->thread = trace->lanes[subject->strip->lane].thread;
 	subject->start = hwy_get(subject->strip, HWY_START, subject->row);
 	subject->end = hwy_end(subject->strip, subject->row);
 	return true;
+}
+
+static const struct hwy_frame *frame_of(const struct hwy_trace *trace,
+					const struct subject *subject)
+{
+	if (!(STACKED & HWY_KIND_BIT(subject->strip->kind)))
+		return NULL;
+	return place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
 }
 
 static uint32_t nests_of(const struct hwy_places *places, const struct subject *subject,
@@ -258,8 +268,7 @@ struct hwy_place place_of(struct hwy_places *places, uint32_t span)
 	unsigned kind = subject.strip->kind;
 	if (kind == HWY_API || kind == HWY_OS)
 		place.api = call_name(places, hwy_get(subject.strip, HWY_NAME, subject.row));
-	const struct hwy_frame *frame =
-		place_frame(trace, hwy_get(subject.strip, HWY_STACK, subject.row));
+	const struct hwy_frame *frame = frame_of(trace, &subject);
 	if (frame) {
 		place.function = hwy_str(trace, frame->function);
 		place.module = hwy_str(trace, frame->module);
@@ -403,8 +412,7 @@ struct hwy_text place_line(struct hwy_places *places, uint32_t span)
 	struct subject subject;
 	if (!find_subject(places, span, &subject))
 		return (struct hwy_text){"", 0};
-	const struct hwy_frame *frame =
-		place_frame(places->trace, hwy_get(subject.strip, HWY_STACK, subject.row));
+	const struct hwy_frame *frame = frame_of(places->trace, &subject);
 	if (frame)
 		return put_frame(places, frame);
 	struct traced traced = find_traced(places, &subject);
