@@ -216,7 +216,8 @@ static uint32_t count_unique(const struct phases_track *track, const struct peri
 	struct hwy_map by_token = {0};
 	struct kind_of_call *kinds = NULL;
 	uint32_t n = 0, cap = 0, unique = 0;
-	for (uint32_t i = fit->from; i < fit->to; i++) {
+	const uint32_t from = period_recent(fit);
+	for (uint32_t i = from; i < fit->to; i++) {
 		bool fresh;
 		if (kernels_alone && !period_is_kernel(track, i))
 			continue;
@@ -235,7 +236,7 @@ static uint32_t count_unique(const struct phases_track *track, const struct peri
 	}
 	for (uint32_t i = 0; i < n; i++)
 		unique += kinds[i].regular * (uint64_t)fit->lag * 10 >=
-				  (uint64_t)(fit->to - fit->from - fit->lag) * 7 &&
+				  (uint64_t)(fit->to - from - fit->lag) * 7 &&
 			  kinds[i].n - kinds[i].regular <= kinds[i].n / 4 + 1;
 	free(kinds);
 	hwy_map_free(&by_token);

@@ -7,6 +7,7 @@
 enum {
 	PERIOD_FEWEST = 3, /* periods that a stretch holds */
 	TOKEN_WAIT = 1,    /* the lowest bit of a token */
+	PERIOD_RECENT = 65536,
 };
 
 struct period {
@@ -20,6 +21,12 @@ struct period {
 
 /* The period of the calls [from, to) of the track that explains most of them. */
 struct period period_find(struct phases_track *track, uint32_t from, uint32_t to);
+/* Where to begin to look at a long stretch: what comes once a period does so in its last part as well. */
+static inline uint32_t period_recent(const struct period *period)
+{
+	uint32_t enough = period->lag > PERIOD_RECENT / 64 ? 64 * period->lag : PERIOD_RECENT;
+	return period->to - period->from > enough ? period->to - enough : period->from;
+}
 /* Whether the call enqueued a kernel or a graph. */
 bool period_is_kernel(const struct phases_track *track, uint32_t place);
 

@@ -28,7 +28,7 @@ struct anchor { /* a token with its context */
 	uint64_t hash;
 	uint32_t count, after_wait;
 	double pause;   /* ns of CPU before it, in all */
-	uint32_t place; /* the first of them */
+	uint32_t place; /* one of them */
 	bool is_wait;
 };
 
@@ -59,7 +59,7 @@ static void count_anchors(const struct phases_track *track, const struct period 
 			  uint32_t context, struct anchors *into)
 {
 	struct hwy_map by_hash = {0};
-	for (uint32_t i = fit->from; i < fit->to; i++) {
+	for (uint32_t i = period_recent(fit); i < fit->to; i++) {
 		uint64_t hash = context_hash(track->tokens, i, context, fit->to);
 		bool fresh;
 		uint32_t *at = hwy_map_put(&by_hash, hash, &fresh);
@@ -97,7 +97,7 @@ static struct anchor choose_anchor(const struct phases_track *track, const struc
 {
 	struct anchors all = {0};
 	struct anchor best = {0};
-	double periods = (double)(fit->to - fit->from) / fit->lag;
+	double periods = (double)(fit->to - period_recent(fit)) / fit->lag;
 	uint32_t most = 0;
 	count_anchors(track, fit, context, &all);
 	for (uint32_t i = 0; i < all.n; i++)
@@ -159,7 +159,8 @@ static void start_at_anchors(const struct phases_track *track, const struct peri
 		if (anchor.count)
 			break;
 	}
-	if (anchor.count && anchor.place > fit->from && begins_at(track, fit, anchor.place))
+	if (anchor.count && begins_at(track, fit, anchor.place) &&
+	    context_hash(track->tokens, fit->from, context, fit->to) != anchor.hash)
 		add_start(starts, fit->from);
 	for (uint32_t i = fit->from; i < fit->to; i++)
 		if (anchor.count ? context_hash(track->tokens, i, context, fit->to) == anchor.hash
