@@ -177,6 +177,8 @@ struct case_pauses {
 /* Of the steady steps. */
 struct case_pauses pauses_find(const struct hwy_case *c);
 void pauses_free(struct case_pauses *pauses);
+/* The op of the copy a pause reads or writes with; FLOW_NONE where it only waits. */
+uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
 /* Idle time charged to the pauses for which 'is_it' is true (it gets NULL for a wait that is none). */
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
