@@ -224,6 +224,59 @@ static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t 
 	finding->places[i].cost += item->ns;
 }
 
+static bool is_located(const struct hwy_finding_place *place)
+{
+	return *place->at.file && place->at.line > 0;
+}
+
+/* Stacks of launches are sampled. Where most spans have none, those that have stand for all: by their number,
+ * since one in N is taken, whatever it costs. */
+static void trust_samples(struct hwy_finding *finding, int64_t total)
+{
+	enum { FEWEST = 3 };
+	uint64_t located = 0, all = 0;
+	int64_t unlocated = 0;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		const struct hwy_finding_place *place = &finding->places[i];
+		all += place->count;
+		located += is_located(place) ? place->count : 0;
+		unlocated += is_located(place) ? 0 : place->cost;
+	}
+	if (located < FEWEST || unlocated < total / 2)
+		return;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		struct hwy_finding_place place = finding->places[i];
+		if (!is_located(&place))
+			continue;
+		double part = (double)place.count / (double)located;
+		place.cost = (int64_t)((double)total * part);
+		place.count = (uint64_t)((double)all * part);
+		finding->places[kept++] = place;
+	}
+	finding->n_places = kept;
+}
+
+/* Of very many spans, those with stacks would hardly be met by an even sample: looks for them. */
+static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
+		       const struct claim *claim)
+{
+	enum { LOOKS = 1 << 17 };
+	uint32_t every = 1 + claim->n / LOOKS, found = 0;
+	for (uint32_t i = 1; i < claim->n && found < SAMPLE; i += every) {
+		struct claim_item item = claim->items[i];
+		uint32_t row;
+		if (!item.span)
+			continue;
+		const struct hwy_strip *strip = hwy_strip_of(c->trace, item.span - 1, &row);
+		if (strip->kind != HWY_API || !hwy_get(strip, HWY_STACK, row))
+			continue;
+		item.ns = 0;
+		found++;
+		add_place(c, finding, cap, &item);
+	}
+}
+
 static void find_places(struct hwy_case *c, struct hwy_finding *finding, const struct claim *claim)
 {
 	enum { ROOM = 64 };
@@ -236,6 +289,9 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 		add_place(c, finding, ROOM, &claim->items[i]);
 		sum += claim->items[i].ns;
 	}
+	if (every > 1)
+		add_stacks(c, finding, ROOM, claim);
+	trust_samples(finding, sum);
 	double scale = sum && every > 1 ? (double)claim->total / (double)sum : 1;
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		struct hwy_finding_place *place = &finding->places[i];
