@@ -125,8 +125,9 @@ static void print_headline(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
-	fprintf(page->out, "   %s%s a step%s    GPU busy %s    ", paint(page, BOLD),
-		analyze_time(phase->mean).at, paint(page, PLAIN), analyze_percent(busy).at);
+	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", paint(page, BOLD),
+		analyze_time(phase->mean).at, phase->source == PHASE_ONE ? "in all" : "a step",
+		paint(page, PLAIN), analyze_percent(busy).at);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	if (phase->is_bursty || page->view->verbose)
@@ -411,16 +412,24 @@ static void print_causes(const struct page *page, uint32_t phase)
 			fprintf(page->out, "    %10s  %s\n",
 				analyze_time(states.causes[cause] / one->n_steady / n).at,
 				gap_cause_names[cause]);
-	for (uint32_t i = 0, shown = 0; i < one->n_steps && shown < 10; i++) {
-		const struct phase_step *step = &one->steps[i];
-		if (!step->is_outlier)
-			continue;
-		if (shown++ == 0)
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
+		const struct hwy_outlier *outlier = &verdict->outliers[i];
+		if (i == 0)
 			fputs(" steps unlike the rest\n", page->out);
-		fprintf(page->out, "    %10s  step %" PRIu32 " ",
-			analyze_time(step->device.to - step->device.from).at, i);
-		analyze_put(page->out, hwy_str(page->run->trace, step->name));
-		fprintf(page->out, ", busy %s\n", analyze_time(step->busy).at);
+		fprintf(page->out, "    %10s  step %" PRIu32, analyze_time(outlier->ns).at,
+			outlier->step);
+		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
+		if (*name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, name);
+		}
+		fprintf(page->out, ": %s more %s", analyze_time(outlier->excess).at, outlier->part);
+		if (*outlier->name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, outlier->name);
+		}
+		fputc('\n', page->out);
 	}
 }
 

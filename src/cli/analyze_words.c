@@ -64,6 +64,21 @@ const char *analyze_program(const struct analyze_run *run)
 	return base_of(name);
 }
 
+/* Ranges that count: step_7 stands for all of them. */
+static void put_folded(FILE *out, const char *path)
+{
+	for (const char *at = path; *at;) {
+		size_t digits = at == path || !strchr("_# ", at[-1]) ? 0 : strspn(at, "0123456789");
+		bool ends = at[digits] == '\0' || strncmp(at + digits, " > ", 3) == 0;
+		if (digits && ends) {
+			fputc('N', out);
+			at += digits;
+		} else {
+			cli_put(out, at++, 1);
+		}
+	}
+}
+
 /* Of a path of ranges the inner two say where one is. */
 static const char *put_inner(FILE *out, const char *path)
 {
@@ -92,7 +107,10 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 	const char *first = *place->function ? place->function : place->range;
 	if (!*place->function)
 		first = put_inner(out, first);
-	analyze_put(out, first);
+	if (*place->function)
+		analyze_put(out, first);
+	else
+		put_folded(out, first);
 	if (*first && *place->api)
 		fputs(" · ", out);
 	analyze_put(out, place->api);
