@@ -62,7 +62,7 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[HEAD_WHAT] = {0, "", NULL, "What is recorded:"},
 	[TRACE] =
 		{'t', "trace", "LIST",
-		 "cuda, nvtx or none, separated by commas (default: cuda,nvtx); other names of nsys are "
+		 "cuda, nvtx, opencl or none, separated by commas (default: cuda,nvtx); other names of nsys are "
 		 "understood, but not built yet"},
 	[GRAPHS] =
 		{0, "cuda-graph-trace", "HOW",
@@ -178,8 +178,8 @@ static const char *const trace_names[] = {
 	"cuda-hw",
 	"cuda-sw",
 	"nvtx",
-	"none", /* up to here: built */
-	"opencl",
+	"none",
+	"opencl", /* up to here: built */
 	"osrt",
 	"mpi",
 	"cublas",
@@ -217,7 +217,11 @@ static const char *const trace_names[] = {
 	"tegra-accelerators",
 	NULL,
 };
-enum { TRACE_NVTX = 3, TRACE_NONE = 4 };
+enum { TRACE_NONE = 4 };
+static const uint32_t trace_bits[] = {/* of those that are built */
+				      REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA,
+				      REC_TRACE_NVTX, 0,              REC_TRACE_OPENCL};
+enum { TRACES_BUILT = sizeof trace_bits / sizeof *trace_bits };
 
 static void read_traces(const struct cli *cli, struct profile *profile, const char *list)
 {
@@ -234,12 +238,10 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		if (!*word)
 			continue;
 		int which = choice(cli, "trace", word, trace_names);
-		if (which < TRACE_NVTX)
-			traces |= REC_TRACE_CUDA;
-		else if (which == TRACE_NVTX)
-			traces |= REC_TRACE_NVTX;
-		else if (which == TRACE_NONE)
+		if (which == TRACE_NONE)
 			none = true;
+		else if (which < TRACES_BUILT)
+			traces |= trace_bits[which];
 		else
 			snprintf(missing + strlen(missing), sizeof missing - strlen(missing),
 				 "%s%s", *missing ? ", " : "", word);
@@ -248,8 +250,8 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		cli_misuse(cli, "option '--trace': 'none' and something else: '%s'", list);
 	if (!none && !traces)
 		cli_misuse(cli,
-			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx "
-			   "and none",
+			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
+			   "opencl and none",
 			   list);
 	if (*missing)
 		profile_say("--trace: not built yet, skipped: %s", missing);
@@ -476,7 +478,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.command = "profile",
 		.usage = "headway profile [options] PROGRAM [arguments]",
 		.about =
-			"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where "
+			"Runs a program as it is and records it: CUDA, OpenCL, NVTX, its processes and threads, and where "
 			"in the source its waits come from. The exit status is the program's own.",
 		.options = options,
 		.footer =

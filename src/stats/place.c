@@ -67,7 +67,7 @@ static bool is_own_frame(const struct hwy_trace *trace, const struct hwy_frame *
 {
 	static const char *const others[] = {
 		"libcuda",   "libcupti", "libcudart", "libnv",   "libToolsInjection",
-		"libamdhip", "libhsa",   "libOpenCL", "libc.so", "[Unknown"};
+		"libamdhip", "libhsa",   "libOpenCL", "libpocl", "libc.so", "[Unknown"};
 	const char *module = file_of(hwy_str(trace, frame->module));
 	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
 		if (strncmp(module, others[i], strlen(others[i])) == 0)

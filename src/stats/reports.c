@@ -50,6 +50,10 @@ const struct stats_report stats_reports[] = {
 	{"cuda_kern_exec_trace", "Kernel launches in order",
 	 "every kernel with its launch: time in the call, in the queue, on the device",
 	 "kernels with a launch", make_cuda_kern_exec_trace, false},
+	{"opencl_api_sum", "OpenCL calls", "OpenCL calls by name", "OpenCL calls",
+	 make_opencl_api_sum, true},
+	{"opencl_gpu_sum", "OpenCL commands", "OpenCL's kernels, copies and fills by name",
+	 "OpenCL commands", make_opencl_gpu_sum, true},
 	{"osrt_sum", "System calls", "calls into the system's libraries by name", "system calls",
 	 make_osrt_sum, false},
 	{"um_sum", "Unified memory", "migrations of unified memory by address",
@@ -82,6 +86,16 @@ void run_row(struct stats_run *run, const struct stats_cell *cells)
 		run->sink->begin(run->sink->self, run->columns, run->n_columns);
 	run->begun = true;
 	run->sink->row(run->sink->self, cells, run->n_columns);
+}
+
+bool lane_is_opencl(const struct hwy_trace *trace, uint32_t lane)
+{
+	enum { IN_ORDER = 4, OUT_OF_ORDER = 5 }; /* trace/model.h: flags of a stream */
+	const struct hwy_stream *stream = stream_of(trace, lane);
+	if (stream)
+		return stream->flags == IN_ORDER || stream->flags == OUT_OF_ORDER;
+	return trace->lanes[lane].type == HWY_LANE_API && lane_is_named(trace, lane) &&
+	       strcmp(hwy_str(trace, trace->lanes[lane].name), "opencl") == 0;
 }
 
 int64_t device_number(const struct hwy_trace *trace, uint32_t lane)

@@ -285,7 +285,8 @@ struct hwy_stream {
 	int64_t green;           /* the green context's number */
 	int64_t number;          /* the vendor's id; HWY_NONE: the whole device */
 	int64_t priority,
-		flags; /* flags: 0 unknown, 1 default (blocking), 2 non-blocking, 3 null */
+		flags; /* 0 unknown; CUDA: 1 default (blocking), 2 non-blocking, 3 null; OpenCL's queues:
+			* 4 in order, 5 out of order */
 	int64_t name;
 	int64_t ordinal; /* the device's number in its process (CUDA_VISIBLE_DEVICES counts) */
 };
