@@ -40,7 +40,7 @@ static uint32_t call_lane(struct ingest *in, uint32_t process, uint32_t thread, 
 		struct hwy_lane lane =
 			hwy_lane_of(HWY_LANE_API, in->processes[process].record, thread);
 		if (is_opencl)
-			lane.name = hwy_text_id(in->b, "opencl");
+			lane.name = hwy_text_id(in->b, HWY_OPENCL);
 		*at = hwy_add_lane(in->b, lane);
 	}
 	return *at;

@@ -14,6 +14,10 @@
 #include "ingest/clocks.h"
 #include "ingest/parts.h"
 
+static_assert(REC_STREAM_IN_ORDER == (int)HWY_STREAM_IN_ORDER &&
+		      REC_STREAM_OUT_OF_ORDER == (int)HWY_STREAM_OUT_OF_ORDER,
+	      "the same numbers");
+
 enum { SLACK = 2000 }; /* ns: between two snapshots of the system's clocks, and within one */
 
 struct command {

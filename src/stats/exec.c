@@ -99,7 +99,7 @@ static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const stru
 	pairs->self = self;
 	merge_open(&merge, &all, HWY_KIND_BIT(HWY_API));
 	while (merge_next(&merge))
-		if (!lane_is_opencl(pairs->run->trace, merge.strip->lane))
+		if (!hwy_lane_is_opencl(pairs->run->trace, merge.strip->lane))
 			visit_call(pairs, merge.strip, merge.row);
 	merge_close(&merge);
 }

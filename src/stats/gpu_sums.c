@@ -14,7 +14,7 @@ enum { FILLS = HWY_DIRECTIONS };
 static void group_kernels(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			  uint32_t n, uint32_t *groups)
 {
-	if (lane_is_opencl(tally->run->trace, strip->lane))
+	if (hwy_lane_is_opencl(tally->run->trace, strip->lane))
 		tally_skip(n, groups);
 	else
 		tally_by_name(tally, strip, first, n, KERNELS, groups);
@@ -24,7 +24,7 @@ static void group_memory(struct tally *tally, const struct hwy_strip *strip, uin
 			 uint32_t n, uint32_t *groups)
 {
 	uint32_t known[HWY_DIRECTIONS + 1] = {0}; /* group + 1 */
-	if (lane_is_opencl(tally->run->trace, strip->lane)) {
+	if (hwy_lane_is_opencl(tally->run->trace, strip->lane)) {
 		tally_skip(n, groups);
 		return;
 	}
@@ -80,7 +80,7 @@ static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip,
 			     uint32_t n, uint32_t *groups)
 {
 	const struct hwy_trace *trace = tally->run->trace;
-	if (lane_is_opencl(trace, strip->lane)) {
+	if (hwy_lane_is_opencl(trace, strip->lane)) {
 		tally_skip(n, groups);
 		return;
 	}

@@ -134,7 +134,7 @@ bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err)
 	struct merge merge;
 	merge_open(&merge, run, kinds);
 	while (merge_next(&merge)) {
-		if (lane_is_opencl(trace, merge.strip->lane))
+		if (hwy_lane_is_opencl(trace, merge.strip->lane))
 			continue;
 		struct stats_cell cells[COLUMNS];
 		char device[DEVICE_BYTES];

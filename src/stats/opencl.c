@@ -11,7 +11,7 @@ enum { FILLS = HWY_DIRECTIONS }; /* the key of fills among the directions of cop
 static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			uint32_t n, uint32_t *groups)
 {
-	if (lane_is_opencl(tally->run->trace, strip->lane))
+	if (hwy_lane_is_opencl(tally->run->trace, strip->lane))
 		tally_by_name(tally, strip, first, n, 0, groups);
 	else
 		tally_skip(n, groups);
@@ -39,7 +39,7 @@ bool make_opencl_api_sum(struct stats_run *run, struct hwy_err *err)
 static void group_work(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 		       uint32_t n, uint32_t *groups)
 {
-	if (!lane_is_opencl(tally->run->trace, strip->lane)) {
+	if (!hwy_lane_is_opencl(tally->run->trace, strip->lane)) {
 		tally_skip(n, groups);
 		return;
 	}

@@ -88,16 +88,6 @@ void run_row(struct stats_run *run, const struct stats_cell *cells)
 	run->sink->row(run->sink->self, cells, run->n_columns);
 }
 
-bool lane_is_opencl(const struct hwy_trace *trace, uint32_t lane)
-{
-	enum { IN_ORDER = 4, OUT_OF_ORDER = 5 }; /* trace/model.h: flags of a stream */
-	const struct hwy_stream *stream = stream_of(trace, lane);
-	if (stream)
-		return stream->flags == IN_ORDER || stream->flags == OUT_OF_ORDER;
-	return trace->lanes[lane].type == HWY_LANE_API && lane_is_named(trace, lane) &&
-	       strcmp(hwy_str(trace, trace->lanes[lane].name), "opencl") == 0;
-}
-
 int64_t device_number(const struct hwy_trace *trace, uint32_t lane)
 {
 	const struct hwy_stream *stream = stream_of(trace, lane);

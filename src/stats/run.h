@@ -93,9 +93,6 @@ static inline bool lane_is_named(const struct hwy_trace *trace, uint32_t lane)
 	return trace->lanes[lane].name > 0;
 }
 
-/* The lane of OpenCL's calls or of one of its queues; tables of CUDA leave it out. */
-bool lane_is_opencl(const struct hwy_trace *trace, uint32_t lane);
-
 /* Who launched or made a span: the thread's record, or NULL. */
 static inline const struct hwy_thread *thread_of(const struct hwy_trace *trace, uint32_t lane)
 {

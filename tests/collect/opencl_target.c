@@ -145,6 +145,7 @@ static void show_event(cl_event event)
 		CL_PROFILING_COMMAND_END};
 	cl_ulong last = 0, time = 0;
 	CHECK(clWaitForEvents(1, &event));
+	usleep(2000); /* the runtime has let go of it by then */
 	printf("event: %u references, times", event_count(event));
 	for (int i = 0; i < 4; i++) {
 		cl_int result = clGetEventProfilingInfo(event, names[i], sizeof time, &time, NULL);
@@ -183,6 +184,7 @@ static void do_visible(int n)
 			CHECK(clReleaseEvent(event));
 			CHECK(clReleaseEvent(wrote));
 			CHECK(clFinish(queue));
+			usleep(2000);
 			show_queue(queue);
 			CHECK(clReleaseCommandQueue(queue));
 		}
@@ -194,8 +196,6 @@ static void do_visible(int n)
 	cl_command_queue queue = make_queue(0);
 	printf("too large a read: %d\n",
 	       clEnqueueReadBuffer(queue, buffer, CL_TRUE, BYTES, BYTES, host, 0, NULL, NULL));
-	printf("no kernel: %d\n",
-	       clEnqueueNDRangeKernel(queue, NULL, 1, NULL, &(size_t){1}, NULL, 0, NULL, NULL));
 	printf("a list without events: %d\n",
 	       clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 4, host, 1, NULL, NULL));
 	CHECK(clReleaseCommandQueue(queue));

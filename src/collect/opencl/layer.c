@@ -23,7 +23,7 @@ uint32_t opencl_generation = 1;
 
 static struct opencl_functions real; /* of the library that the program is linked with */
 static _Atomic bool is_found;        /* 'real' is filled */
-static bool is_connected;
+static _Atomic bool is_connected; /* to the collect library, in a run that records OpenCL */
 enum { UNDECIDED, LAYER, PRELOAD, ABSENT };
 static _Atomic int way; /* by which calls are recorded */
 static struct lock deciding;
@@ -40,10 +40,8 @@ static void after_fork(void)
 /* Not from a constructor: that of the collect library may come after ours. */
 static void connect(void)
 {
-	if (is_connected)
-		return;
-	is_connected = sibling_connect() && (collect_control->traces & REC_TRACE_OPENCL);
-	if (is_connected)
+	if (!atomic_load(&is_connected) && sibling_connect() &&
+	    (collect_control->traces & REC_TRACE_OPENCL) && !atomic_exchange(&is_connected, true))
 		pthread_atfork(NULL, NULL, after_fork);
 }
 
@@ -75,7 +73,7 @@ static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void
 	if (atomic_load(&way) != UNDECIDED)
 		return ABI_CL_SUCCESS;
 	connect();
-	if (!is_connected)
+	if (!atomic_load(&is_connected))
 		return ABI_CL_SUCCESS;
 	void **next = (void **)&opencl_next;
 	for (size_t i = 0; i < PLACES; i++) {
@@ -159,29 +157,39 @@ static void find_real(void)
 				  : dlsym(RTLD_NEXT, places[i].name);
 }
 
+static void find_real_once(void)
+{
+	if (atomic_load(&is_found))
+		return;
+	find_real();
+	atomic_store(&is_found, real.clGetPlatformIDs != NULL);
+}
+
 /* Makes the loader initialise itself by a call that it refuses. */
+static void find_way(void)
+{
+	find_real_once();
+	if (atomic_load(&way) != UNDECIDED || !real.clGetPlatformIDs)
+		return;
+	real.clGetPlatformIDs(0, NULL, NULL);
+	if (atomic_load(&way) != UNDECIDED)
+		return;
+	opencl_next = real;
+	atomic_store(&way, PRELOAD);
+	collect_property("opencl.way", "preload");
+}
+
 static void decide(void)
 {
 	int saved = errno;
-	if (!lock_take(&deciding)) {
-		errno = saved;
-		return;
+	connect();
+	if (!atomic_load(&is_connected)) { /* nobody is to record anything: several threads find the same */
+		find_real_once();
+		atomic_store(&way, ABSENT);
+	} else if (lock_take(&deciding)) {
+		find_way();
+		lock_give(&deciding);
 	}
-	if (!atomic_load(&is_found)) {
-		find_real();
-		atomic_store(&is_found, real.clGetPlatformIDs != NULL);
-	}
-	if (atomic_load(&way) == UNDECIDED && real.clGetPlatformIDs) {
-		real.clGetPlatformIDs(0, NULL, NULL);
-		if (atomic_load(&way) == UNDECIDED) {
-			connect();
-			opencl_next = real;
-			atomic_store(&way, is_connected ? PRELOAD : ABSENT);
-			if (is_connected)
-				collect_property("opencl.way", "preload");
-		}
-	}
-	lock_give(&deciding);
 	errno = saved;
 }
 
