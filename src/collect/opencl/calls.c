@@ -262,6 +262,8 @@ int32_t record_clFinish(void *queue)
 		return opencl_next.clFinish(queue);
 	struct opencl_queue *known = queues_find(queue);
 	struct opencl_span span;
+	if (known)
+		commands_look(known, true);
 	tell_begin(&span);
 	int32_t result = opencl_next.clFinish(queue);
 	tell_call(&span, CALL_clFinish, false, result);

@@ -21,8 +21,11 @@
 enum {
 	PLACES = 1 << 16,
 	HELD_SLOTS = 1 << 17,
-	MOST_AT_ONCE = 4,  /* commands recorded at an enqueue: more than one, so that it ends */
-	MOST_UNENDED = 8, /* of an out-of-order queue asked in vain at an enqueue */
+	/* Asking takes the runtime's locks, which its own threads want at the same time: so seldom, and then for
+	 * many. More are recorded at once than come in between, so that the list gets shorter. */
+	LOOK_EVERY = 16,
+	MOST_AT_ONCE = 4 * LOOK_EVERY,
+	MOST_UNENDED = 16, /* of an out-of-order queue asked in vain */
 };
 
 static struct {
@@ -254,7 +257,8 @@ static void tell_lost(void)
 
 void commands_look(struct opencl_queue *queue, bool all)
 {
-	if (!atomic_load_explicit(&queue->waiting, memory_order_relaxed) ||
+	uint32_t waiting = atomic_load_explicit(&queue->waiting, memory_order_relaxed);
+	if (!waiting || (!all && waiting % LOOK_EVERY != 0) ||
 	    atomic_exchange(&queue->is_watched, true))
 		return;
 	look(queue, all);

@@ -14,7 +14,7 @@ enum {
 	EVENTS = 1 << 16,
 	DOMAIN_OPENCL = 3,
 	MOST_DEPENDS = 1024, /* of one command; more are counted as lost */
-	MOST_NAME = 1024,
+	MOST_NAME = 512,
 };
 static const int64_t second = 1000 * 1000 * 1000, clock_every = 100 * 1000 * 1000;
 
@@ -151,7 +151,7 @@ void tell_wait(struct opencl_queue *queue, const struct opencl_span *span, bool 
 
 uint32_t tell_kernel(void *kernel)
 {
-	char name[MOST_NAME] = "";
+	char name[MOST_NAME];
 	if (opencl_next.clGetKernelInfo(kernel, ABI_CL_KERNEL_FUNCTION_NAME, sizeof name, name,
 					NULL) != ABI_CL_SUCCESS)
 		return collect_string_z("kernel");
