@@ -11,7 +11,8 @@
 
 enum {
 	SHAPES = 4096,
-	EVENTS = 1 << 16,
+	EVENTS = 1 << 13,
+	EVENT_WAYS = 8,
 	DOMAIN_OPENCL = 3,
 	MOST_DEPENDS = 1024, /* of one command; more are counted as lost */
 	MOST_NAME = 512,
@@ -232,35 +233,51 @@ uint32_t tell_shape(uint32_t dimensions, const size_t *global, const size_t *loc
 /* ---- dependencies ---------------------------------------------------------------------------------- */
 
 /* By hash of the handle, the latest command whose event the program was given. A handle comes again when the
- * event is released, with another command; a place that two handles share is the later one's. */
-static struct {
+ * event is released, with another command; where more handles share a row than it has places, the older ones
+ * are forgotten. Threads that write to one place at a time may lose one of their entries, no more. */
+static struct event {
 	_Atomic uintptr_t handle;
 	_Atomic uint32_t correlation;
-} events[EVENTS];
+} events[EVENTS][EVENT_WAYS];
 
-static uint32_t event_slot(const void *event)
+static struct event *event_row(const void *event)
 {
-	return (uint32_t)((uint64_t)(uintptr_t)event * UINT64_C(0x9e3779b97f4a7c15) >> 48) % EVENTS;
+	return events[(uint64_t)(uintptr_t)event * UINT64_C(0x9e3779b97f4a7c15) >> 51];
+}
+static_assert(EVENTS == 1 << (64 - 51), "the hash fills the rows");
+
+static struct event *event_place(struct event *row, const void *event, uint32_t correlation)
+{
+	struct event *empty = NULL;
+	for (uint32_t i = 0; i < EVENT_WAYS; i++) {
+		uintptr_t handle = atomic_load_explicit(&row[i].handle, memory_order_relaxed);
+		if (handle == (uintptr_t)event)
+			return &row[i];
+		empty = handle || empty ? empty : &row[i];
+	}
+	return empty ? empty : &row[correlation % EVENT_WAYS];
 }
 
 void tell_event(void *event, uint32_t correlation)
 {
-	uint32_t slot = event_slot(event);
-	atomic_store_explicit(&events[slot].handle, 0, memory_order_release);
-	atomic_store_explicit(&events[slot].correlation, correlation, memory_order_release);
-	atomic_store_explicit(&events[slot].handle, correlation ? (uintptr_t)event : 0,
+	struct event *place = event_place(event_row(event), event, correlation);
+	atomic_store_explicit(&place->handle, 0, memory_order_release);
+	atomic_store_explicit(&place->correlation, correlation, memory_order_release);
+	atomic_store_explicit(&place->handle, correlation ? (uintptr_t)event : 0,
 			      memory_order_release);
 }
 
 static uint32_t correlation_of(const void *event)
 {
-	uint32_t slot = event_slot(event);
-	if (atomic_load_explicit(&events[slot].handle, memory_order_acquire) != (uintptr_t)event)
-		return 0;
-	uint32_t found = atomic_load_explicit(&events[slot].correlation, memory_order_acquire);
-	bool still = atomic_load_explicit(&events[slot].handle, memory_order_acquire) ==
-		     (uintptr_t)event;
-	return still ? found : 0;
+	struct event *row = event_row(event);
+	for (uint32_t i = 0; i < EVENT_WAYS; i++) {
+		if (atomic_load_explicit(&row[i].handle, memory_order_acquire) != (uintptr_t)event)
+			continue;
+		uint32_t found = atomic_load_explicit(&row[i].correlation, memory_order_acquire);
+		if (atomic_load_explicit(&row[i].handle, memory_order_acquire) == (uintptr_t)event)
+			return found;
+	}
+	return 0;
 }
 
 void tell_depends(uint32_t correlation, uint32_t n, void *const *waits)
