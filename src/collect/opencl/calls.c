@@ -108,11 +108,17 @@ void *record_clCreateCommandQueueWithProperties(void *context, void *device,
 	return queue;
 }
 
-int32_t record_clReleaseCommandQueue(void *queue)
+/* Also when nothing is recorded any more: commands from before still hold their events. */
+static void look_at(void *queue)
 {
-	struct opencl_queue *known = opencl_is_on() ? queues_find(queue) : NULL;
+	struct opencl_queue *known = queues_find(queue);
 	if (known)
 		commands_look(known, true);
+}
+
+int32_t record_clReleaseCommandQueue(void *queue)
+{
+	look_at(queue);
 	return opencl_next.clReleaseCommandQueue(queue);
 }
 
@@ -258,18 +264,14 @@ int32_t record_clFlush(void *queue)
 /* What has ended already is recorded while the rest is still running. */
 int32_t record_clFinish(void *queue)
 {
+	look_at(queue);
 	if (!opencl_is_on())
 		return opencl_next.clFinish(queue);
-	struct opencl_queue *known = queues_find(queue);
 	struct opencl_span span;
-	if (known)
-		commands_look(known, true);
 	tell_begin(&span);
 	int32_t result = opencl_next.clFinish(queue);
 	tell_call(&span, CALL_clFinish, false, result);
-	if (known) {
-		tell_wait(known, &span, false);
-		commands_look(known, true);
-	}
+	tell_wait(queues_find(queue), &span, false);
+	look_at(queue);
 	return result;
 }

@@ -24,6 +24,7 @@ enum {
 	/* Asking takes the runtime's locks, which its own threads want at the same time: so seldom, and then for
 	 * many. More are recorded at once than come in between, so that the list gets shorter. */
 	LOOK_EVERY = 16,
+	LOOK_AT_ALL_EVERY = 64 * LOOK_EVERY,
 	MOST_AT_ONCE = 4 * LOOK_EVERY,
 	MOST_UNENDED = 16, /* of an out-of-order queue asked in vain */
 };
@@ -261,6 +262,7 @@ void commands_look(struct opencl_queue *queue, bool all)
 	if (!waiting || (!all && waiting % LOOK_EVERY != 0) ||
 	    atomic_exchange(&queue->is_watched, true))
 		return;
+	all = all || waiting % LOOK_AT_ALL_EVERY == 0; /* some may have ended behind those that do not */
 	look(queue, all);
 	atomic_store(&queue->is_watched, false);
 	tell_lost();
