@@ -5,18 +5,18 @@
  */
 #include "example_cl.h"
 
-static const char *const source =
-	"__kernel void tiny(__global int *x) { x[get_global_id(0)]++; }\n"
-	"__kernel void fused(__global int *x, int rounds) {\n"
-	"  for (int i = 0; i < rounds; i++)\n"
-	"    ((volatile __global int *)x)[get_global_id(0)]++;\n"
-	"}\n";
+static const char *const source = "__kernel void tiny(__global int *x) { x[get_global_id(0)]++; }\n"
+				  "__kernel void fused(__global int *x, int rounds) {\n"
+				  "  for (int i = 0; i < rounds; i++)\n"
+				  "    ((volatile __global int *)x)[get_global_id(0)]++;\n"
+				  "}\n";
 
 static void step(cl_command_queue queue, cl_kernel kernel, int launches, int items)
 {
 	size_t global = (size_t)items, local = 64;
 	for (int i = 0; i < launches; i++)
-		CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+		CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL,
+					     NULL));
 	CHECK(clFinish(queue));
 }
 

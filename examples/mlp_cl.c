@@ -63,8 +63,8 @@ static void enqueue_step(struct mlp *mlp, int step, const float *batch)
 	for (int i = 0; i < mlp->layers; i++) {
 		CHECK(clSetKernelArg(mlp->layer, 0, sizeof in, &in));
 		CHECK(clSetKernelArg(mlp->layer, 2, sizeof out, &out));
-		CHECK(clEnqueueNDRangeKernel(mlp->queue, mlp->layer, 2, NULL, global, local, 0, NULL,
-					     NULL));
+		CHECK(clEnqueueNDRangeKernel(mlp->queue, mlp->layer, 2, NULL, global, local, 0,
+					     NULL, NULL));
 		cl_mem swap = in;
 		in = out;
 		out = swap;
@@ -112,8 +112,7 @@ static void open_mlp(struct mlp *mlp, int steps)
 int main(int argc, char **argv)
 {
 	const char *const ways[] = {"sync", "async", NULL};
-	const char *way =
-		choice(argc, argv, ways, "sync|async [steps [layers [width [batch]]]]");
+	const char *way = choice(argc, argv, ways, "sync|async [steps [layers [width [batch]]]]");
 	enum { WARMUP = 2 };
 	int steps = number(argc, argv, 2, 15), is_sync = strcmp(way, "sync") == 0;
 	struct mlp mlp = {.layers = number(argc, argv, 3, 10),
@@ -130,7 +129,8 @@ int main(int argc, char **argv)
 		}
 		enqueue_step(&mlp, step, prepare(&mlp, step));
 		if (is_sync)
-			fprintf(stderr, "step %d: loss %.4g\n", step, (double)read_loss(&mlp, step));
+			fprintf(stderr, "step %d: loss %.4g\n", step,
+				(double)read_loss(&mlp, step));
 	}
 	CHECK(clFinish(mlp.queue));
 	printf("mlp_cl %s: %.3f ms/step (%d steps)\n", way, (now_ms() - start) / steps, steps);

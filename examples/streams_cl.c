@@ -54,8 +54,8 @@ static void pass(float *host, int chunks, int n, cl_command_queue *queues, int n
 int main(int argc, char **argv)
 {
 	const char *const ways[] = {"one", "unordered", "several", NULL};
-	const char *way = choice(argc, argv, ways,
-				 "one|unordered|several [repetitions [MiB [chunks]]]");
+	const char *way =
+		choice(argc, argv, ways, "one|unordered|several [repetitions [MiB [chunks]]]");
 	int repetitions = number(argc, argv, 2, 8), is_unordered = strcmp(way, "unordered") == 0;
 	size_t bytes = (size_t)number(argc, argv, 3, 32) << 20;
 	int chunks = number(argc, argv, 4, 16);

@@ -218,9 +218,9 @@ static const char *const trace_names[] = {
 	NULL,
 };
 enum { TRACE_NONE = 4 };
-static const uint32_t trace_bits[] = {/* of those that are built */
-				      REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA,
-				      REC_TRACE_NVTX, 0,              REC_TRACE_OPENCL};
+static const uint32_t trace_bits[] =
+	{/* of those that are built */
+	 REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_NVTX, 0, REC_TRACE_OPENCL};
 enum { TRACES_BUILT = sizeof trace_bits / sizeof *trace_bits };
 
 static void read_traces(const struct cli *cli, struct profile *profile, const char *list)

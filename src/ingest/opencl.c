@@ -89,8 +89,8 @@ static uint32_t gather(const struct ingest *in, const struct command *commands, 
 			sights[count++] = (struct clocks_sight){queued, c->before - queued,
 								c->after - queued};
 		else
-			sights[count++] = (struct clocks_sight){start, c->before - start,
-								CLOCKS_OPEN_HIGH};
+			sights[count++] =
+				(struct clocks_sight){start, c->before - start, CLOCKS_OPEN_HIGH};
 		sights[count++] = (struct clocks_sight){(int64_t)c->end, CLOCKS_OPEN_LOW,
 							c->seen - (int64_t)c->end};
 	}
@@ -113,10 +113,8 @@ static const char *system_clock(const struct ingest *in, const struct clocks_sig
 			int64_t time = which == 0   ? c->monotonic
 				       : which == 1 ? c->raw
 						    : c->realtime;
-			if (is_ours(in, c->monotonic) && time > 0 &&
-			    (uint64_t)time < latest)
-				moments[count++] =
-					(struct clocks_knot){time, c->monotonic - time};
+			if (is_ours(in, c->monotonic) && time > 0 && (uint64_t)time < latest)
+				moments[count++] = (struct clocks_knot){time, c->monotonic - time};
 		}
 		if (!count)
 			continue;
@@ -158,10 +156,11 @@ static bool find_clock(struct ingest *in, const struct command *commands, uint32
 			*fit = better ? other : *fit;
 		}
 		if (fit->conflicts)
-			ingest_say(in, 2, in->processes[commands[0].process].record,
-				   "the clock of an OpenCL device could not be followed: times of %u of "
-				   "its commands are wrong by up to %lld ns",
-				   fit->conflicts, (long long)fit->worst);
+			ingest_say(
+				in, 2, in->processes[commands[0].process].record,
+				"the clock of an OpenCL device could not be followed: times of %u of "
+				"its commands are wrong by up to %lld ns",
+				fit->conflicts, (long long)fit->worst);
 		say_clock(in, commands[0].record, "fitted");
 	}
 	free(sights);

@@ -19,7 +19,6 @@ static uint32_t ordinal_of(uint32_t device)
 	return device >= REC_OPENCL_DEVICE ? device - REC_OPENCL_DEVICE : device;
 }
 
-
 static uint64_t pair(uint32_t high, uint32_t low)
 {
 	return (uint64_t)high << 32 | low;
@@ -212,7 +211,8 @@ uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid)
 		in->trace->threads[*at].process = of->record;
 		in->trace->threads[*at].tid = tid;
 		HWY_GROW(in->threads, *at, in->cap_threads);
-		in->threads[*at] = (struct ingest_thread){process, INGEST_NO_LANE, INGEST_NO_LANE, false};
+		in->threads[*at] =
+			(struct ingest_thread){process, INGEST_NO_LANE, INGEST_NO_LANE, false};
 	}
 	return *at;
 }
@@ -351,9 +351,8 @@ static void settle_contexts(struct ingest *in, struct ingest_process *process)
 		context->process = process->record;
 		context->device = device;
 		context->number = said->head.value;
-		context->null_stream = said->null_stream == UINT32_MAX
-					       ? HWY_NONE
-					       : (int64_t)said->null_stream;
+		context->null_stream =
+			said->null_stream == UINT32_MAX ? HWY_NONE : (int64_t)said->null_stream;
 		context->green = said->parent != 0;
 		context->parent = said->parent ? (int64_t)said->parent : HWY_NONE;
 		*hwy_map_put(&process->context_device, said->head.value, NULL) = said->device;
@@ -499,7 +498,7 @@ void target_free(struct ingest_process *process)
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
 				       &process->threads};
-	struct hwy_ids *ids[] = {&process->texts.at, &process->shapes, &process->codes,
+	struct hwy_ids *ids[] = {&process->texts.at, &process->shapes,   &process->codes,
 				 &process->calls[0], &process->calls[1], &process->calls[2]};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);

@@ -350,7 +350,7 @@ enum {
 	REC_COMMAND_COPY,   /* value: as of REC_COPY */
 	REC_COMMAND_FILL,   /* value: the first byte of the pattern */
 	REC_COMMAND_MARK,   /* a marker, a barrier: takes part in dependencies and does nothing */
-	REC_COMMAND_WAIT    /* the program waited, from 'before' to 'after', for the queue (value 0) or for
+	REC_COMMAND_WAIT /* the program waited, from 'before' to 'after', for the queue (value 0) or for
 			     * events (1); has no device times */
 };
 /* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls begin here:

@@ -75,16 +75,15 @@ static void name_work(struct tally *tally, uint64_t key, struct hwy_text names[T
 
 bool make_opencl_gpu_sum(struct stats_run *run, struct hwy_err *err)
 {
-	static const struct stats_column columns[] = {TALLY_TIMES("Instances"),
-						      {"Category", STATS_TEXT},
-						      {"Operation", STATS_TEXT}};
-	static const struct tally_plan plan = {
-		columns,
-		STATS_LENGTH(columns),
-		HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL),
-		HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_DIRECTION),
-		HWY_DUR,
-		group_work,
-		name_work};
+	static const struct stats_column columns[] = {
+		TALLY_TIMES("Instances"), {"Category", STATS_TEXT}, {"Operation", STATS_TEXT}};
+	static const struct tally_plan plan = {columns,
+					       STATS_LENGTH(columns),
+					       HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) |
+						       HWY_KIND_BIT(HWY_FILL),
+					       HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_DIRECTION),
+					       HWY_DUR,
+					       group_work,
+					       name_work};
 	return tally_make(run, &plan, err);
 }

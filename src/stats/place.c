@@ -66,8 +66,8 @@ static const char *file_of(const char *path)
 static bool is_own_frame(const struct hwy_trace *trace, const struct hwy_frame *frame)
 {
 	static const char *const others[] = {
-		"libcuda",   "libcupti", "libcudart", "libnv",   "libToolsInjection",
-		"libamdhip", "libhsa",   "libOpenCL", "libpocl", "libc.so", "[Unknown"};
+		"libcuda", "libcupti",  "libcudart", "libnv",   "libToolsInjection", "libamdhip",
+		"libhsa",  "libOpenCL", "libpocl",   "libc.so", "[Unknown"};
 	const char *module = file_of(hwy_str(trace, frame->module));
 	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
 		if (strncmp(module, others[i], strlen(others[i])) == 0)

@@ -22,7 +22,8 @@ static const char *const type_names[REC_TYPES] = {
 	"KERNEL", "COPY",      "FILL",         "GRAPH",        "SYNC",        "EVENT",
 	"MEMORY", "OVERHEAD",  "PUSH",         "POP",          "RANGE_START", "RANGE_END",
 	"MARK",   "NAME",      "PYTHON_STACK", "NATIVE_STACK", "NOTE",        "DROP",
-	"CLOCK",  "RECORDING", "PROPERTY",
+	"CLOCK",  "RECORDING", "PROPERTY",     "STATUS",       "OS",          "SAMPLE",
+	"SWITCH", "WAKEUP",    "DEPENDS",      "COMMAND",
 };
 
 struct spool {

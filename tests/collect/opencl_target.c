@@ -97,9 +97,10 @@ static void do_counts(int n)
 		size_t global = ITEMS;
 		CHECK(clEnqueueNDRangeKernel(queue, twice, 1, NULL, &global, NULL, 0, NULL, NULL));
 		cl_int zero = 0;
-		CHECK(clEnqueueFillBuffer(queue, other, &zero, sizeof zero, 0, BYTES, 0, NULL, NULL));
-		CHECK(clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region, 0, 0, 0,
-					      0, host, 0, NULL, NULL));
+		CHECK(clEnqueueFillBuffer(queue, other, &zero, sizeof zero, 0, BYTES, 0, NULL,
+					  NULL));
+		CHECK(clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region, 0, 0,
+					      0, 0, host, 0, NULL, NULL));
 		CHECK(clEnqueueMarkerWithWaitList(queue, 0, NULL, NULL));
 		CHECK(clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL));
 		CHECK(clEnqueueMigrateMemObjects(queue, 1, &other, 0, 0, NULL, NULL));
@@ -128,9 +129,10 @@ static void show_queue(cl_command_queue queue)
 	cl_queue_properties array[16] = {0};
 	size_t size = 99;
 	cl_uint count = 0;
-	CHECK(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL));
-	cl_int result = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof array, array,
-					      &size);
+	CHECK(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+				    NULL));
+	cl_int result =
+		clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof array, array, &size);
 	printf("queue: properties %d, array %d: %d long,", (int)properties, result, (int)size);
 	for (size_t i = 0; i < size / sizeof *array; i++)
 		printf(" %#x", (unsigned)array[i]);
@@ -141,8 +143,8 @@ static void show_queue(cl_command_queue queue)
 static void show_event(cl_event event)
 {
 	static const cl_profiling_info names[] = {
-		CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
-		CL_PROFILING_COMMAND_END};
+		CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+		CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
 	cl_ulong last = 0, time = 0;
 	CHECK(clWaitForEvents(1, &event));
 	usleep(2000); /* the runtime has let go of it by then */
@@ -169,8 +171,8 @@ static void do_visible(int n)
 		for (unsigned k = 0; k < 6; k++) {
 			cl_event event, wrote;
 			cl_command_queue queue =
-				k < 4 ? clCreateCommandQueueWithProperties(context, device, lists[k],
-									   NULL)
+				k < 4 ? clCreateCommandQueueWithProperties(context, device,
+									   lists[k], NULL)
 				      : make_queue(k == 4 ? 0 : CL_QUEUE_PROFILING_ENABLE);
 			show_queue(queue);
 			CHECK(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, BYTES, host, 0, NULL,
@@ -209,9 +211,11 @@ static void do_unordered(int n)
 	cl_event *last = calloc((size_t)n, sizeof *last);
 	for (int i = 0; i < n; i++) {
 		cl_event wrote, ran;
-		CHECK(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, BYTES, host, 0, NULL, &wrote));
+		CHECK(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, BYTES, host, 0, NULL,
+					   &wrote));
 		launch(queue, add, 1, &wrote, &ran);
-		CHECK(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, BYTES, host, 1, &ran, &last[i]));
+		CHECK(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, BYTES, host, 1, &ran,
+					  &last[i]));
 		clReleaseEvent(wrote);
 		clReleaseEvent(ran);
 	}
@@ -328,9 +332,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} modes[] = {{"counts", do_counts},   {"visible", do_visible}, {"unordered", do_unordered},
-		     {"slow", do_slow},       {"exit", do_exit},       {"crash", do_crash},
-		     {"bare", do_bare},       {"fork", do_fork},       {"threads", do_threads},
+	} modes[] = {{"counts", do_counts}, {"visible", do_visible}, {"unordered", do_unordered},
+		     {"slow", do_slow},     {"exit", do_exit},       {"crash", do_crash},
+		     {"bare", do_bare},     {"fork", do_fork},       {"threads", do_threads},
 		     {"svm", do_svm}};
 	int n = argc > 2 ? atoi(argv[2]) : 1;
 	for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)

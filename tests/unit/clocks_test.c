@@ -20,7 +20,7 @@ static int64_t below(int64_t n)
 	return (int64_t)(seed % (uint64_t)n);
 }
 
-struct world { /* the truth: our clock as a function of the foreign one */
+struct world {                        /* the truth: our clock as a function of the foreign one */
 	int64_t offset, rate, wander; /* ns; ns a second; ns */
 };
 
@@ -68,7 +68,8 @@ static void every_true_sight_is_kept_and_time_never_runs_backwards(void **state)
 		assert_int_equal(fit.conflicts, 0);
 		assert_int_equal(clocks_misses(&fit, sights, n, 0), 0);
 		int64_t before = INT64_MIN;
-		for (int64_t foreign = sights[0].foreign - 1000; foreign < sights[n - 1].foreign + 1000;
+		for (int64_t foreign = sights[0].foreign - 1000;
+		     foreign < sights[n - 1].foreign + 1000;
 		     foreign += 1 + below(sights[n - 1].foreign / 50 + 2)) {
 			int64_t ours = clocks_ours(&fit, foreign);
 			assert_true(ours >= before);

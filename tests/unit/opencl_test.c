@@ -7,7 +7,7 @@
 enum { COMMANDS = 600, QUEUE = 1 };
 static const int64_t epoch = SPOOL_EPOCH;
 
-struct device { /* how the device's clock shows a moment of ours */
+struct device {               /* how the device's clock shows a moment of ours */
 	int64_t offset, rate; /* ns; ns a second */
 };
 
@@ -53,8 +53,8 @@ static struct rec_command *put_command(struct made_spool *spool, const struct de
 				       uint32_t id, int64_t before)
 {
 	put_call(spool, id, before, 9000);
-	struct rec_command *c = put_record(spool, REC_COMMAND, REC_COMMAND_KERNEL, 2,
-					   sizeof(struct rec_command));
+	struct rec_command *c =
+		put_record(spool, REC_COMMAND, REC_COMMAND_KERNEL, 2, sizeof(struct rec_command));
 	c->before = before;
 	c->after = before + 9000;
 	c->queued = shown(device, before + 3000);
@@ -183,7 +183,8 @@ static void waits_and_dependencies_become_edges(void **state)
 	put_command(&spool, &device, 1, begun(0));
 	put_command(&spool, &device, 2, begun(1));
 	put_call(&spool, 3, begun(2), 1000);
-	struct rec_command *wait = put_record(&spool, REC_COMMAND, REC_COMMAND_WAIT, 1, sizeof *wait);
+	struct rec_command *wait =
+		put_record(&spool, REC_COMMAND, REC_COMMAND_WAIT, 1, sizeof *wait);
 	wait->before = begun(2);
 	wait->after = begun(2) + 1000;
 	wait->correlation = REC_OPENCL_CORRELATION + 3;

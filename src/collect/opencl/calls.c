@@ -19,7 +19,8 @@ static inline int32_t code_of_pointer(const void *result)
 {
 	return result ? ABI_CL_SUCCESS : ABI_CL_INVALID_VALUE;
 }
-#define CODE_OF(result) _Generic((result), int32_t: code_of_int32_t, default: code_of_pointer)(result)
+#define CODE_OF(result)                                                                            \
+	_Generic((result), int32_t : code_of_int32_t, default : code_of_pointer)(result)
 
 #define TIMED(slot, name, type, parameters, arguments)                                             \
 	type record_##name parameters                                                              \
@@ -95,7 +96,8 @@ void *record_clCreateCommandQueueWithProperties(void *context, void *device,
 	bool is_forced = fits && add_profiling(properties ? properties : &flags, n, &flags, list);
 	void *queue = NULL;
 	if (is_forced)
-		queue = opencl_next.clCreateCommandQueueWithProperties(context, device, list, error);
+		queue = opencl_next.clCreateCommandQueueWithProperties(context, device, list,
+								       error);
 	if (queue) {
 		flags |= ABI_CL_QUEUE_PROFILING;
 	} else {
@@ -141,8 +143,7 @@ int32_t record_clGetCommandQueueInfo(void *queue, uint32_t name, size_t size, vo
 		known = queues_find(queue);
 	if (name == ABI_CL_QUEUE_PROPERTIES_ARRAY && known && known->is_forced) {
 		size_t length;
-		int32_t result =
-			opencl_next.clGetCommandQueueInfo(queue, name, 0, NULL, &length);
+		int32_t result = opencl_next.clGetCommandQueueInfo(queue, name, 0, NULL, &length);
 		return result != ABI_CL_SUCCESS
 			       ? result
 			       : answer(known->properties,
@@ -163,8 +164,7 @@ int32_t record_clSetCommandQueueProperty(void *queue, uint64_t properties, uint3
 	bool was_hidden = known && known->is_forced;
 	if (was_hidden && !enable)
 		properties &= ~(uint64_t)ABI_CL_QUEUE_PROFILING;
-	int32_t result =
-		opencl_next.clSetCommandQueueProperty(queue, properties, enable, old);
+	int32_t result = opencl_next.clSetCommandQueueProperty(queue, properties, enable, old);
 	if (result != ABI_CL_SUCCESS || !known)
 		return result;
 	if (was_hidden && old)

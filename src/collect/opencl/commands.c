@@ -65,7 +65,8 @@ static void let_go(const void *event)
 	uint32_t slot = held_slot(event);
 	for (uint32_t i = 0; commands.held && i < HELD_WAYS; i++) {
 		uintptr_t ours = (uintptr_t)event;
-		if (atomic_compare_exchange_strong(&commands.held[(slot + i) % HELD_SLOTS], &ours, 0))
+		if (atomic_compare_exchange_strong(&commands.held[(slot + i) % HELD_SLOTS], &ours,
+						   0))
 			return;
 	}
 }
@@ -262,7 +263,8 @@ void commands_look(struct opencl_queue *queue, bool all)
 	if (!waiting || (!all && waiting % LOOK_EVERY != 0) ||
 	    atomic_exchange(&queue->is_watched, true))
 		return;
-	all = all || waiting % LOOK_AT_ALL_EVERY == 0; /* some may have ended behind those that do not */
+	all = all ||
+	      waiting % LOOK_AT_ALL_EVERY == 0; /* some may have ended behind those that do not */
 	look(queue, all);
 	atomic_store(&queue->is_watched, false);
 	tell_lost();
@@ -284,7 +286,8 @@ void commands_exit(void)
 		for (struct opencl_queue *queue = NULL; (queue = queues_next(queue));)
 			unended += atomic_load(&queue->waiting);
 		if (unended)
-			collect_drop("OpenCL commands that had not ended when the program did", unended);
+			collect_drop("OpenCL commands that had not ended when the program did",
+				     unended);
 	}
 	errno = saved;
 }

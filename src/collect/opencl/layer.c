@@ -23,7 +23,7 @@ uint32_t opencl_generation = 1;
 
 static struct opencl_functions real; /* of the library that the program is linked with */
 static _Atomic bool is_found;        /* 'real' is filled */
-static _Atomic bool is_connected; /* to the collect library, in a run that records OpenCL */
+static _Atomic bool is_connected;    /* to the collect library, in a run that records OpenCL */
 enum { UNDECIDED, LAYER, PRELOAD, ABSENT };
 static _Atomic int way; /* by which calls are recorded */
 static struct lock deciding;
@@ -153,8 +153,8 @@ static void find_real(void)
 	if (!dlsym(RTLD_NEXT, "clGetPlatformIDs"))
 		library = find_library();
 	for (size_t i = 0; i < PLACES; i++)
-		into[i] = library ? dlsym(library, places[i].name)
-				  : dlsym(RTLD_NEXT, places[i].name);
+		into[i] =
+			library ? dlsym(library, places[i].name) : dlsym(RTLD_NEXT, places[i].name);
 }
 
 static void find_real_once(void)
@@ -183,7 +183,8 @@ static void decide(void)
 {
 	int saved = errno;
 	connect();
-	if (!atomic_load(&is_connected)) { /* nobody is to record anything: several threads find the same */
+	if (!atomic_load(
+		    &is_connected)) { /* nobody is to record anything: several threads find the same */
 		find_real_once();
 		atomic_store(&way, ABSENT);
 	} else if (lock_take(&deciding)) {
@@ -211,9 +212,7 @@ static inline void *no_pointer(void)
 }
 
 #define MISSING(result)                                                                            \
-	_Generic((result *)0,                                                                      \
-		int32_t *: ABI_CL_INVALID_OPERATION,                                               \
-		void **: no_pointer())
+	_Generic((result *)0, int32_t * : ABI_CL_INVALID_OPERATION, void ** : no_pointer())
 
 #define EXPORTED(slot, name, result, parameters, arguments)                                        \
 	EXPORT result name parameters;                                                             \

@@ -48,11 +48,11 @@ enum { QUEUE_PROPERTIES = 16 };
 struct opencl_queue {
 	_Atomic(void *) handle; /* of the last queue that had this place */
 	void *context, *device;
-	uint32_t number;    /* of its lane */
+	uint32_t number;       /* of its lane */
 	_Atomic uint32_t told; /* generation in which it was recorded */
 	uint32_t context_id, device_id;
-	bool is_profiled;   /* its events have times */
-	bool is_forced;     /* because of us: the program must not see it */
+	bool is_profiled; /* its events have times */
+	bool is_forced;   /* because of us: the program must not see it */
 	bool is_in_order;
 	uint32_t n_properties; /* as the program gave them, the final 0 included; 0: none */
 	uint64_t properties[QUEUE_PROPERTIES];
@@ -75,10 +75,10 @@ void queues_after_fork(void);
 /* ---- commands.c: commands on their way --------------------------------------------------------------- */
 
 struct opencl_command {
-	uint32_t next; /* plus one */
-	uint8_t what;  /* REC_COMMAND_… */
+	uint32_t next;  /* plus one */
+	uint8_t what;   /* REC_COMMAND_… */
 	bool is_shared; /* the program has the event too */
-	void *event;   /* one reference is ours */
+	void *event;    /* one reference is ours */
 	int64_t before, after;
 	uint32_t correlation, value, shape;
 	uint64_t bytes;

@@ -41,8 +41,7 @@ static uint32_t slot_of(const void *handle)
 static struct opencl_queue *known(const void *handle)
 {
 	for (uint32_t i = 0, at = slot_of(handle); i < SLOTS; i++, at = (at + 1) % SLOTS) {
-		uint32_t place =
-			atomic_load_explicit(&queues.slot[at], memory_order_acquire);
+		uint32_t place = atomic_load_explicit(&queues.slot[at], memory_order_acquire);
 		if (!place)
 			return NULL;
 		if (queues.at[place - 1].handle == handle)
@@ -197,8 +196,7 @@ static void tell_device(void *device, uint32_t index)
 		.clock_khz = (uint32_t)(1000 * device_number(device,
 							     ABI_CL_DEVICE_MAX_CLOCK_FREQUENCY, 4)),
 		.memory_bytes = device_number(device, ABI_CL_DEVICE_GLOBAL_MEM_SIZE, 8),
-		.l2_bytes =
-			(uint32_t)device_number(device, ABI_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 8),
+		.l2_bytes = (uint32_t)device_number(device, ABI_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 8),
 		.max_threads_per_block =
 			(uint32_t)device_number(device, ABI_CL_DEVICE_MAX_WORK_GROUP_SIZE, 8),
 		.shared_per_block =

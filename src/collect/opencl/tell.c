@@ -37,9 +37,8 @@ static __thread struct {
 
 void tell_begin(struct opencl_span *span)
 {
-	span->correlation =
-		REC_OPENCL_CORRELATION |
-		(atomic_fetch_add_explicit(&correlations, 1, memory_order_relaxed) + 1);
+	span->correlation = REC_OPENCL_CORRELATION |
+			    (atomic_fetch_add_explicit(&correlations, 1, memory_order_relaxed) + 1);
 	span->start = collect_now();
 }
 
