@@ -74,13 +74,11 @@ static bool has_name(const char *variable, const char *name, size_t length)
 static void write_preload(char *into, const char *value, bool with)
 {
 	const char *library = collect_control->library;
-	size_t length = strlen(library);
 	char *at = stpcpy(into, "LD_PRELOAD=");
 	const char *empty = at;
 	for (const char *part = value; *part;) {
 		size_t size = strcspn(part, ": ");
-		bool ours = size == length && memcmp(part, library, length) == 0;
-		if (size && !ours) {
+		if (size && !preload_is_ours(part, size, library)) {
 			if (at != empty)
 				*at++ = ':';
 			memcpy(at, part, size);
@@ -91,7 +89,7 @@ static void write_preload(char *into, const char *value, bool with)
 	if (with) {
 		if (at != empty)
 			*at++ = ':';
-		at = stpcpy(at, library);
+		at += preload_write(at, library, collect_control->traces);
 	}
 	*at = '\0';
 }
@@ -110,7 +108,7 @@ static size_t handed_size(char *const *given)
 	}
 	if (preload > MOST_PRELOAD)
 		return 0;
-	return (n + KEPT + 2) * sizeof(char *) + preload + strlen(collect_control->library) +
+	return (n + KEPT + 2) * sizeof(char *) + preload + preload_room(collect_control->library) +
 	       sizeof "LD_PRELOAD=:";
 }
 

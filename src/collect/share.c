@@ -1,6 +1,8 @@
 /* share.c - the table through which sibling libraries record; see share.h. */
 #include "collect/share.h"
 
+#include "collect/process.h"
+
 static struct rec_control *control(void)
 {
 	return collect_control;
@@ -14,6 +16,11 @@ static void note(int severity, const char *text)
 static bool is_inside(void)
 {
 	return collect_is_ours;
+}
+
+static bool is_sealed(void)
+{
+	return process.sealed;
 }
 
 __attribute__((visibility("default"))) const struct collect_share *headway_collect_share(void)
@@ -31,6 +38,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.property = collect_property,
 		.stack = collect_stack,
 		.is_inside = is_inside,
+		.is_sealed = is_sealed,
 	};
 	return &share;
 }

@@ -8,15 +8,14 @@
 
 /* Behind what is there, as for the programs that this one starts (collect/exec.c): a sanitizer's runtime must
  * be the first. */
-static void preload(const char *library)
+static void preload(const struct rec_control *control)
 {
 	const char *old = getenv("LD_PRELOAD");
-	if (!old || !*old) {
-		setenv("LD_PRELOAD", library, 1);
-		return;
-	}
-	char *both = hwy_alloc(strlen(library) + strlen(old) + 2);
-	stpcpy(stpcpy(stpcpy(both, old), ":"), library);
+	char *both = hwy_alloc(preload_room(control->library) + (old ? strlen(old) : 0) + 2);
+	char *at = both;
+	if (old && *old)
+		at = stpcpy(stpcpy(at, old), ":");
+	preload_write(at, control->library, control->traces);
 	setenv("LD_PRELOAD", both, 1);
 	free(both);
 }
@@ -38,7 +37,7 @@ void environment_set(const struct run *run, const struct run_settings *settings)
 		return;
 	const struct rec_control *control = run->control;
 	if (preload_fits_command(settings->program[0]))
-		preload(control->library);
+		preload(control);
 	setenv("HEADWAY_RUN", run->directory, 1);
 	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
 		setenv("CUDA_INJECTION64_PATH", control->library, 1);

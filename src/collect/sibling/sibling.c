@@ -31,6 +31,11 @@ bool sibling_is_inside(void)
 	return !share || share->is_inside();
 }
 
+bool sibling_is_sealed(void)
+{
+	return share && share->is_sealed();
+}
+
 bool collect_is_on(uint32_t traces)
 {
 	return share && share->is_on(traces);
