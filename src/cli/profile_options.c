@@ -93,8 +93,9 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[LAUNCH_STACKS] =
 		{0, "launch-stacks", "N",
 		 "stacks of launches and copies, at most N a second and thread (default: 100)"},
-	[OS_STACKS] = {0, "osrt-backtrace-threshold", "TIME",
-		       "stacks of calls into the operating system from this length on (default: 80us)"},
+	[OS_STACKS] =
+		{0, "osrt-backtrace-threshold", "TIME",
+		 "stacks of calls into the operating system from this length on (default: 80us)"},
 	[BACKTRACE] = {0, "cudabacktrace", "WHAT",
 		       "none: no stacks at all; all else is the default"},
 	[SAMPLE] = {'s', "sample", "SCOPE", "none; sampling the CPU is not built yet"},
@@ -410,9 +411,7 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case LAUNCH_STACKS:
 		control->launch_stacks = number(cli, "launch-stacks", value, 1000000);
 		break;
-	case OS_THRESHOLD:
-		control->os_threshold = cli_time(cli, "osrt-threshold", value);
-		break;
+	case OS_THRESHOLD: control->os_threshold = cli_time(cli, "osrt-threshold", value); break;
 	case OS_STACKS:
 		control->os_stack_threshold = cli_time(cli, "osrt-backtrace-threshold", value);
 		break;

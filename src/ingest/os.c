@@ -162,7 +162,8 @@ static uint32_t up_to(const struct os_entry *list, uint32_t n, int64_t time)
 }
 
 /* Edges among the calls of one object. */
-static void join(struct ingest *in, const struct os_entry *list, uint32_t n, struct os_entry *wakers)
+static void join(struct ingest *in, const struct os_entry *list, uint32_t n,
+		 struct os_entry *wakers)
 {
 	uint32_t n_wakers = 0;
 	for (uint32_t i = 0; i < n; i++)

@@ -60,7 +60,7 @@ struct ingest_process { /* one image: after exec there is another */
 	struct hwy_map domains;        /* domain -> text + 1 */
 	struct hwy_map categories;     /* domain, category -> text + 1 */
 	struct hwy_map stacks; /* correlation, or time of OS calls -> index in ingest.stacks + 1 */
-	struct hwy_map told;           /* tid << 32 | number of a native stack -> the same */
+	struct hwy_map told;   /* tid << 32 | number of a native stack -> the same */
 	struct unwinder *unwinder;
 };
 

@@ -119,8 +119,7 @@ static bool is_recorder(const struct unwind_place *place)
 {
 	const char *name = place->module ? strrchr(place->module, '/') : NULL;
 	name = name ? name + 1 : place->module;
-	return name &&
-	       (strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "libcupti", 8) == 0);
+	return name && (strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "libcupti", 8) == 0);
 }
 
 static void add_native(struct ingest *in, struct ingest_process *process,

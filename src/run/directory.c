@@ -118,8 +118,10 @@ static void check_siblings(struct run *run, const char *library)
 		if (access(path, R_OK) == 0)
 			continue;
 		run->control->traces &= ~one->trace;
-		snprintf(text, sizeof text, "%s is not beside libheadway-collect.so: its source is not "
-			 "recorded", one->file);
+		snprintf(text, sizeof text,
+			 "%s is not beside libheadway-collect.so: its source is not "
+			 "recorded",
+			 one->file);
 		journal_note(run->journal, 3, text);
 	}
 }

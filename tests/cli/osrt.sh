@@ -5,6 +5,7 @@ source "$(dirname "$0")/common.bash"
 : "${COLLECT:?folder of the test programs}" "${OS_OF:?prints the OS calls of a report}"
 target=$COLLECT/osrt_target
 examples=$(cd "$(dirname "$0")/../../examples" && pwd)
+target_source=$(cd "$(dirname "$0")/../collect" && pwd)/osrt_target.c
 cd "$work" || exit 1
 
 # profile OPTIONS… PROGRAM…: its output in out and err, its status in $status, its OS calls in calls.
@@ -154,6 +155,13 @@ if command -v "$cc" >/dev/null; then
 		expect_line out "in it" "AddressSanitizer"
 		expect_line err "" "AddressSanitizer: stderr"
 		info | grep -q 'nothing inside ./asan is recorded: it is built with AddressSanitizer' || fail "AddressSanitizer: no note"
+	fi
+	if "$cc" -fsanitize=thread -o tsan "$target_source" -D_GNU_SOURCE -w -pthread 2>err && ./tsan many 4 >want.out 2>&1; then
+		profile ./tsan many 4
+		expect_status 0 "ThreadSanitizer"
+		cmp -s want.out out || fail "ThreadSanitizer: $(diff want.out out | head -5)"
+		expect_line err "" "ThreadSanitizer: stderr"
+		info | grep -q 'are not recorded: it is built with a sanitizer' || fail "ThreadSanitizer: no note"
 	fi
 	"$cc" -o other one.c
 	if [ "$(id -u)" = 0 ] && chown 65534 other && chmod 4755 other && chmod 755 "$work"; then

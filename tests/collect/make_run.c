@@ -19,11 +19,12 @@ static const struct {
 	const char *name;
 	size_t at, size;
 } fields[] = {
-	NUMBER(recording),   NUMBER(finished),     NUMBER(traces),        NUMBER(graph_nodes),
-	NUMBER(all_apis),    NUMBER(memory_usage), NUMBER(leave_cupti),   NUMBER(capture),
-	NUMBER(capture_end), NUMBER(repeats),      NUMBER(launch_stacks), NUMBER(stack_threshold),
-	NUMBER(steps),       NUMBER(flush_ms),     NUMBER(keep_s),        NUMBER(nvtx_range),
-	NUMBER(os_threshold), NUMBER(os_stack_threshold),
+	NUMBER(recording),   NUMBER(finished),      NUMBER(traces),
+	NUMBER(graph_nodes), NUMBER(all_apis),      NUMBER(memory_usage),
+	NUMBER(leave_cupti), NUMBER(capture),       NUMBER(capture_end),
+	NUMBER(repeats),     NUMBER(launch_stacks), NUMBER(stack_threshold),
+	NUMBER(steps),       NUMBER(flush_ms),      NUMBER(keep_s),
+	NUMBER(nvtx_range),  NUMBER(os_threshold),  NUMBER(os_stack_threshold),
 };
 
 static int set(struct rec_control *control, const char *argument)

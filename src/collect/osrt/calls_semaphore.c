@@ -15,7 +15,8 @@
 #include "collect/sys.h"
 
 enum { NAMED = 512 };
-static struct named { /* filled once each, by whoever took the place; in a forked child still true */
+static struct
+	named { /* filled once each, by whoever took the place; in a forked child still true */
 	_Atomic uint64_t address;
 	_Atomic uint64_t object;
 } named[NAMED];

@@ -33,13 +33,19 @@ static struct os_slot nobody = {.tid = UINT32_MAX};
 
 /* ---- the real functions ------------------------------------------------------------------------- */
 
-/* Where there is none, nobody can have called it. */
+static const void *object_with(void *address)
+{
+	Dl_info about;
+	return address && dladdr(address, &about) ? about.dli_fbase : NULL;
+}
+
+/* Whoever comes next: libc, or another that stands in for it (a sanitizer, say), which has no versions. Where
+ * there is nobody, nobody can have called it. */
 void os_resolve(struct os_call *call)
 {
-	void *found = call->version ? dlvsym(RTLD_NEXT, call->symbol, call->version) : NULL;
-	if (!found)
-		found = dlsym(RTLD_NEXT, call->symbol);
-	*call->real = found;
+	void *found = dlsym(RTLD_NEXT, call->symbol);
+	void *meant = call->version ? dlvsym(RTLD_NEXT, call->symbol, call->version) : NULL;
+	*call->real = meant && object_with(meant) == object_with(found) ? meant : found;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */
@@ -55,8 +61,8 @@ struct os_slot *os_slot_make(void)
 		    atomic_compare_exchange_strong(&os_state->slots[i].tid, &unused, tid)) {
 			slot = &os_state->slots[i];
 			uint32_t used = atomic_load(&os_state->slots_used);
-			while (used <= i && !atomic_compare_exchange_weak(&os_state->slots_used,
-									  &used, i + 1))
+			while (used <= i &&
+			       !atomic_compare_exchange_weak(&os_state->slots_used, &used, i + 1))
 				;
 		}
 	}
@@ -215,6 +221,17 @@ OS_EXPORT void _Exit(int status)
 
 /* ---- the beginning ------------------------------------------------------------------------------ */
 
+/* Sanitizers judge every access to memory that threads share, and do not know ours. */
+static bool has_sanitizer(void)
+{
+	static const char *const runtimes[] = {"__tsan_init", "__asan_init", "__msan_init",
+					       "__hwasan_init"};
+	for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+		if (dlsym(RTLD_DEFAULT, runtimes[i]))
+			return true;
+	return false;
+}
+
 static void wipe(void)
 {
 	if (!is_forked())
@@ -229,7 +246,15 @@ static __attribute__((constructor)) void os_init(void)
 			os_resolve(call);
 	os_state = sys_memory(sizeof *os_state);
 	key_made = pthread_key_create(&key, thread_ends) == 0;
-	if (os_state && sibling_connect()) {
+	bool connected = os_state && sibling_connect();
+	if (connected && has_sanitizer()) {
+		collect_note(2,
+			     "OS calls of process %u are not recorded: it is built with a "
+			     "sanitizer",
+			     sys_pid());
+		connected = false;
+	}
+	if (connected) {
 		sys_advise(os_state, sizeof *os_state, MADV_WIPEONFORK);
 		atomic_store(&os_state->pid, sys_pid());
 		pthread_atfork(NULL, NULL, wipe);

@@ -27,10 +27,10 @@
 /* ---- calls ---- */
 
 struct os_call {
-	const char *name;      /* as it is recorded */
-	const char *symbol;    /* as the loader knows it */
-	const char *version;   /* of the symbol where there are several; NULL: the default one */
-	void **real;           /* what it stands in for; NULL there: not looked for yet, or not there */
+	const char *name;    /* as it is recorded */
+	const char *symbol;  /* as the loader knows it */
+	const char *version; /* of the symbol where there are several; NULL: the default one */
+	void **real; /* what it stands in for; NULL there: not looked for yet, or not there */
 	_Atomic uint64_t text; /* generation << 32 | string id */
 };
 void os_resolve(struct os_call *call);
@@ -64,16 +64,16 @@ void os_resolve(struct os_call *call);
 /* ---- threads ---- */
 
 struct os_slot { /* what a thread is doing; written by it alone, read by whoever ends the process */
-	_Atomic int64_t since;             /* 0: not in a call */
-	struct os_call *_Atomic call;      /* the one it is, or was last, in */
-	_Atomic uint64_t waits;            /* for this object, counted in 'waiters'; 0: for none */
-	_Atomic uint32_t tid;              /* 0: nobody's */
+	_Atomic int64_t since;        /* 0: not in a call */
+	struct os_call *_Atomic call; /* the one it is, or was last, in */
+	_Atomic uint64_t waits;       /* for this object, counted in 'waiters'; 0: for none */
+	_Atomic uint32_t tid;         /* 0: nobody's */
 	uint32_t spare;
 };
 
 enum { OS_SLOTS = 4096, OS_WAITERS = 1024 };
-struct os_state { /* the kernel, or else our fork handler, wipes it in a forked child */
-	_Atomic uint32_t pid;    /* 0: just forked */
+struct os_state {             /* the kernel, or else our fork handler, wipes it in a forked child */
+	_Atomic uint32_t pid; /* 0: just forked */
 	_Atomic uint32_t slots_used;
 	/* Threads that wait for an object, by its hash: two objects with one hash cost superfluous records. */
 	_Atomic uint32_t waiters[OS_WAITERS];
@@ -173,8 +173,7 @@ static inline bool os_waited(int64_t start, int64_t *end, uint64_t object)
 
 static inline bool os_is_waited_for(uint64_t object)
 {
-	return os_is_on() &&
-	       atomic_load_explicit(os_waiters_of(object), memory_order_relaxed) != 0;
+	return os_is_on() && atomic_load_explicit(os_waiters_of(object), memory_order_relaxed) != 0;
 }
 
 /* ---- objects ---- */
