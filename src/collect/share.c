@@ -18,11 +18,6 @@ static bool is_inside(void)
 	return collect_is_ours;
 }
 
-static bool is_sealed(void)
-{
-	return process.sealed;
-}
-
 __attribute__((visibility("default"))) const struct collect_share *headway_collect_share(void)
 {
 	static const struct collect_share share = {
@@ -38,7 +33,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.property = collect_property,
 		.stack = collect_stack,
 		.is_inside = is_inside,
-		.is_sealed = is_sealed,
+		.is_sealed = &process.sealed,
 	};
 	return &share;
 }

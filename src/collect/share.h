@@ -24,8 +24,8 @@ struct collect_share {
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
 	/* True while this thread is inside the collector: its own calls are not recorded. */
 	bool (*is_inside)(void);
-	/* True when the program has restricted its own system calls: none may be made that it does not. */
-	bool (*is_sealed)(void);
+	/* True once the program has restricted its own system calls: a sibling is silent then. */
+	const bool *is_sealed;
 };
 
 /* Exported by libheadway-collect.so; a sibling finds it by dlsym. */
@@ -34,6 +34,6 @@ const struct collect_share *headway_collect_share(void);
 /* In a sibling: false when there is no collect library in this process. */
 bool sibling_connect(void);
 bool sibling_is_inside(void);
-bool sibling_is_sealed(void);
+extern const bool *sibling_is_sealed; /* after sibling_connect */
 
 #endif

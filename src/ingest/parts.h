@@ -139,6 +139,8 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 void target_settle(struct ingest *in); /* after the first pass */
 /* Words joined by NUL as one line, quoted where a shell would split them. */
 uint32_t target_command(struct ingest *in, const struct rec_string *words);
+/* The image that started this one; NULL: not of this run. */
+struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process);
 void target_free(struct ingest_process *process);
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);

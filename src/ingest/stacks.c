@@ -11,7 +11,7 @@
 #include "ingest/python.h"
 #include "ingest/unwind.h"
 
-enum { MOST_FRAMES = UNWIND_FRAMES + REC_MAX_FRAMES };
+enum { MOST_FRAMES = UNWIND_FRAMES + REC_MAX_FRAMES, MOST_PARENTS = 64 };
 
 struct frames {
 	uint32_t at[MOST_FRAMES]; /* in the trace, innermost first */
@@ -85,9 +85,13 @@ static struct unwinder *unwinder_of(struct ingest *in, struct ingest_process *pr
 	if (process->unwinder)
 		return process->unwinder;
 	process->unwinder = unwind_open();
-	for (uint32_t i = 0; i < process->modules.n; i++) {
-		const struct rec_module *module = process->modules.at[i];
-		uint32_t path = ingest_text(in, process, module->path);
+	/* A forked child has what its parent had, and may not have said so. */
+	struct ingest_process *from = process;
+	for (int depth = 0; from && from->modules.n == 0 && depth < MOST_PARENTS; depth++)
+		from = target_parent(in, from);
+	for (uint32_t i = 0; from && i < from->modules.n; i++) {
+		const struct rec_module *module = from->modules.at[i];
+		uint32_t path = ingest_text(in, from, module->path);
 		unwind_add_module(process->unwinder, module, hwy_str(in->trace, path));
 	}
 	return process->unwinder;

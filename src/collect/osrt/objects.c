@@ -76,7 +76,7 @@ uint64_t os_fd_known(int fd)
 uint64_t os_fd(int fd)
 {
 	uint64_t object = os_fd_known(fd);
-	if (object || fd < 0 || sibling_is_sealed())
+	if (object || fd < 0 || !os_is_on())
 		return object;
 	int saved = errno;
 	object = look(fd);

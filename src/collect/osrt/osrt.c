@@ -181,7 +181,7 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 /* Threads may still run: what is read of them is as good as any moment's. */
 static void tell_unfinished(void)
 {
-	if (!os_is_on() || inside || sibling_is_sealed())
+	if (!os_is_on() || inside)
 		return;
 	/* Not twice, not by a forked child that recorded nothing, not by a child in our memory. */
 	int saved = errno;

@@ -97,7 +97,7 @@ static inline bool os_is_on(void)
 				    memory_order_relaxed) &&
 	       !atomic_load_explicit((_Atomic uint32_t *)&control->finished,
 				     memory_order_relaxed) &&
-	       !os_vforked;
+	       !os_vforked && !*(const volatile bool *)sibling_is_sealed;
 }
 
 static inline int64_t os_now(void)
