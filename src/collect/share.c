@@ -3,6 +3,10 @@
 
 #include "collect/process.h"
 
+/* The linker's: the library's first byte, and the first behind it. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
 static struct rec_control *control(void)
 {
 	return collect_control;
@@ -34,6 +38,8 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.stack = collect_stack,
 		.is_inside = is_inside,
 		.is_sealed = &process.sealed,
+		.from = __ehdr_start,
+		.to = _end,
 	};
 	return &share;
 }

@@ -26,6 +26,7 @@ struct collect_share {
 	bool (*is_inside)(void);
 	/* True once the program has restricted its own system calls: a sibling is silent then. */
 	const bool *is_sealed;
+	const char *from, *to; /* where the collect library lies: its locks and threads are not the program's */
 };
 
 /* Exported by libheadway-collect.so; a sibling finds it by dlsym. */
@@ -35,5 +36,6 @@ const struct collect_share *headway_collect_share(void);
 bool sibling_connect(void);
 bool sibling_is_inside(void);
 extern const bool *sibling_is_sealed; /* after sibling_connect */
+bool sibling_has(uint64_t address);   /* whether that is in the collect library */
 
 #endif

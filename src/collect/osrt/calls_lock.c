@@ -120,6 +120,14 @@ OS_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
+/* A thread of ours is told apart by what it runs. */
+static uint64_t created(int result, const pthread_t *thread, void *(*start_at)(void *))
+{
+	if (sibling_has((uint64_t)(uintptr_t)start_at))
+		return (uint64_t)(uintptr_t)start_at;
+	return result == 0 ? (uint64_t)*thread : 0;
+}
+
 OS_WRAP(pthread_join, int, (pthread_t thread, void **value), (thread, value), (uint64_t)thread)
 OS_WRAP(pthread_timedjoin_np, int, (pthread_t thread, void **value, const struct timespec *until),
 	(thread, value, until), (uint64_t)thread)
@@ -129,7 +137,7 @@ OS_WRAP(pthread_clockjoin_np, int,
 OS_WRAP(pthread_create, int,
 	(pthread_t * thread, const pthread_attr_t *attributes, void *(*start_at)(void *),
 	 void *argument),
-	(thread, attributes, start_at, argument), result == 0 ? (uint64_t)*thread : 0)
+	(thread, attributes, start_at, argument), created(result, thread, start_at))
 
 /* A name given later than the thread's first record. Those of other threads are read when they end. */
 OS_CALL(pthread_setname_np, int, (pthread_t, const char *));

@@ -161,7 +161,7 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 {
 	/* A frame above the one that was noted: that one was left by longjmp. */
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	if ((inside && frame < inside) || sibling_is_inside() || !os_is_on())
+	if ((inside && frame < inside) || sibling_is_inside() || sibling_has(object) || !os_is_on())
 		return;
 	int saved = errno;
 	inside = frame;

@@ -33,6 +33,11 @@ bool sibling_is_inside(void)
 	return !share || share->is_inside();
 }
 
+bool sibling_has(uint64_t address)
+{
+	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
+}
+
 bool collect_is_on(uint32_t traces)
 {
 	return share && share->is_on(traces);
