@@ -8,9 +8,12 @@ if(NOT TARGET headway)
 endif()
 
 # What the scripts use to look into reports.
-add_executable(stacks_of cli/stacks_of.c)
-target_link_libraries(stacks_of PRIVATE headway_flags headway_static)
-list(APPEND test_environment "STACKS_OF=$<TARGET_FILE:stacks_of>")
+foreach(name stacks_of os_of)
+	add_executable(${name} cli/${name}.c)
+	target_link_libraries(${name} PRIVATE headway_flags headway_static)
+	string(TOUPPER ${name} variable)
+	list(APPEND test_environment "${variable}=$<TARGET_FILE:${name}>")
+endforeach()
 
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)

@@ -57,6 +57,7 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_RECORDING] = sizeof(struct rec_time),
 	[REC_PROPERTY] = offsetof(struct rec_string, text),
 	[REC_STATUS] = sizeof(struct rec_status),
+	[REC_OS] = sizeof(struct rec_os),
 	[REC_DEPENDS] = offsetof(struct rec_depends, on),
 	[REC_COMMAND] = sizeof(struct rec_command),
 };

@@ -39,6 +39,13 @@ static struct ingest_process *image_at(struct ingest *in, uint32_t pid, int64_t 
 	return best;
 }
 
+struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process)
+{
+	struct ingest_process *parent =
+		process->said ? image_at(in, process->said->parent, process->start) : NULL;
+	return parent != process ? parent : NULL;
+}
+
 static struct ingest_process *next_image(struct ingest *in, const struct ingest_process *of)
 {
 	struct ingest_process *next = NULL;

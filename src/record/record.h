@@ -304,6 +304,12 @@ struct rec_os { /* a call into the operating system's libraries, by the thread w
 			  * inode behind the descriptor; processes: pid. Equal on both sides of a wake; 0: none */
 };
 static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
+struct rec_os_of { /* a REC_OS of two slots: told by another thread of the process, when it ended */
+	struct rec_os os;
+	uint32_t tid;
+	uint32_t spare[7];
+};
+static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 
 struct rec_sample { /* where a thread was */
 	struct rec_head head;
