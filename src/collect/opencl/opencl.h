@@ -38,7 +38,7 @@ OPENCL_OURS(RECORDER)
 
 static inline bool opencl_is_on(void)
 {
-	return collect_is_on(REC_TRACE_OPENCL);
+	return collect_is_on(REC_TRACE_OPENCL) && !*sibling_is_sealed;
 }
 
 /* ---- queues.c: queues, their contexts and devices -------------------------------------------------- */
