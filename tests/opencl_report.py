@@ -18,6 +18,7 @@ from report import Report  # noqa: E402
 API, KERNEL, COPY, FILL, SYNC, EVENT = 0, 1, 2, 3, 5, 6
 KINDS = {API: "api", KERNEL: "kernel", COPY: "copy", FILL: "fill", SYNC: "sync", EVENT: "event"}
 IN_ORDER, OUT_OF_ORDER = 4, 5
+EVENT_EDGE = 0
 
 
 class Spans:
@@ -39,12 +40,14 @@ class Spans:
         self.commands = [s for s in self.all if s["stream"] in self.queues and
                          s["kind"] in (KERNEL, COPY, FILL, EVENT)]
 
+        self.edges = [e for e in self.report.records.get("edges", []) if e["kind"] == EVENT_EDGE]
+
     def call_of(self, span):
         link = span.get("link", 0)
         return self.all[link - 1] if link > 0 else None
 
     def counts(self):
-        found = {"edge": len(self.report.records.get("edges", [])), "queue": len(self.queues)}
+        found = {"edge": len(self.edges), "queue": len(self.queues)}
         for span in self.all:
             kind = KINDS.get(span["kind"], "other")
             for name in (kind, f"{kind}:{span['text']}"):
@@ -88,7 +91,7 @@ def violations(spans):
             before = bisect.bisect_right(called, sync["start"])
             if sync.get("sync-type") == 3 and before and ended[before - 1] > sync["end"]:
                 yield f"clFinish at {sync['start']} returned {ended[before - 1] - sync['end']} ns too early"
-    for edge in spans.report.records.get("edges", []):
+    for edge in spans.edges:
         source, target = spans.all[edge["from"]], spans.all[edge["to"]]
         limit = target["end"] if target["kind"] == SYNC else target["start"]
         if source["end"] > limit:

@@ -15,6 +15,7 @@ cd "$work" || exit 1
 # The ways to be loaded: as a layer, and preloaded where the loader knows none.
 ways=("" "env OPENCL_LAYERS=")
 report=$work/run.hwy
+traces=opencl
 
 # same WHAT PROGRAM…: records it; output and exit status are those of a plain run.
 same() {
@@ -23,7 +24,7 @@ same() {
 	"$@" >plain.out 2>plain.err </dev/null
 	plain=$?
 	# shellcheck disable=SC2086
-	"$HEADWAY" profile -q -t opencl -f true -o "$report" $way "$@" >out 2>err </dev/null
+	"$HEADWAY" profile -q -t $traces -f true -o "$report" $way "$@" >out 2>err </dev/null
 	status=$?
 	[ $status = $plain ] || fail "$what${way:+ ($way)}: exit status $status, not $plain: $(head -c 300 err)"
 	cmp -s plain.out out || fail "$what${way:+ ($way)}: output differs: $(diff plain.out out | head -5)"
@@ -82,6 +83,21 @@ for way in "${ways[@]}"; do
 	same "a library that is opened" "$COLLECT/opencl_dlopen" plugin "$COLLECT/libopencl-plugin.so" counts 3
 	has "a library that is opened" kernel=9 fill=3
 done
+
+# ---- many queues; and with the other sources beside it
+way=
+same "queues that come and go" "$target" queues 1500
+has "queues that come and go" queue=1500 copy=1500
+same "a crowd of queues" "$target" crowd 1100
+told "more than 1024 OpenCL queues at a time" || fail "a crowd of queues: nothing was said"
+has "a crowd of queues" queue=1024 copy=1024 "api:clEnqueueWriteBuffer [blocking]=1100"
+traces=opencl,osrt,nvtx
+same "with OS calls" "$target" counts 5
+has "with OS calls" kernel=15 copy=35
+if type clinfo >/dev/null 2>&1; then
+	same "clinfo, with OS calls" clinfo
+fi
+traces=opencl
 
 # ---- only as a layer
 way=

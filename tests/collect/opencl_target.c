@@ -304,6 +304,31 @@ static void do_threads(int n)
 	printf("4 threads\n");
 }
 
+/* Queues come and go, more than anybody keeps track of. */
+static void do_queues(int n)
+{
+	for (int i = 0; i < n; i++) {
+		cl_command_queue queue = make_queue(0);
+		CHECK(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, BYTES, host, 0, NULL, NULL));
+		CHECK(clFinish(queue));
+		CHECK(clReleaseCommandQueue(queue));
+	}
+	show_queue(make_queue(0));
+	printf("%d queues\n", n);
+}
+
+/* More queues at a time than are recorded. */
+static void do_crowd(int n)
+{
+	for (int i = 0; i < n; i++) {
+		cl_command_queue queue = make_queue(0);
+		CHECK(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+		if (i == n - 1)
+			show_queue(queue);
+	}
+	printf("%d queues at a time\n", n);
+}
+
 static void do_svm(int n)
 {
 	cl_command_queue queue = make_queue(0);
@@ -335,7 +360,7 @@ int main(int argc, char **argv)
 	} modes[] = {{"counts", do_counts}, {"visible", do_visible}, {"unordered", do_unordered},
 		     {"slow", do_slow},     {"exit", do_exit},       {"crash", do_crash},
 		     {"bare", do_bare},     {"fork", do_fork},       {"threads", do_threads},
-		     {"svm", do_svm}};
+		     {"svm", do_svm},       {"queues", do_queues},   {"crowd", do_crowd}};
 	int n = argc > 2 ? atoi(argv[2]) : 1;
 	for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
 		if (strcmp(argv[1], modes[i].name) == 0) {

@@ -102,6 +102,7 @@ enum {
 #define OPENCL_SPECIAL(X) \
 	X(9, clCreateCommandQueue, void *, (void *context, void *device, uint64_t properties, int32_t *error), (context, device, properties, error)) \
 	X(123, clCreateCommandQueueWithProperties, void *, (void *context, void *device, const uint64_t *properties, int32_t *error), (context, device, properties, error)) \
+	X(10, clRetainCommandQueue, int32_t, (void *queue), (queue)) \
 	X(11, clReleaseCommandQueue, int32_t, (void *queue), (queue)) \
 	X(12, clGetCommandQueueInfo, int32_t, (void *queue, uint32_t name, size_t size, void *value, size_t *size_ret), (queue, name, size, value, size_ret)) \
 	X(13, clSetCommandQueueProperty, int32_t, (void *queue, uint64_t properties, uint32_t enable, uint64_t *old_properties), (queue, properties, enable, old_properties)) \

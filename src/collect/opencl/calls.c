@@ -50,8 +50,8 @@ void record_clSVMFree(void *context, void *pointer)
 
 void *record_clCreateCommandQueue(void *context, void *device, uint64_t properties, int32_t *error)
 {
-	bool is_forced = !(properties & ABI_CL_QUEUE_PROFILING);
-	uint64_t flags = properties | ABI_CL_QUEUE_PROFILING;
+	bool is_forced = !(properties & ABI_CL_QUEUE_PROFILING) && queues_have_room();
+	uint64_t flags = is_forced ? properties | ABI_CL_QUEUE_PROFILING : properties;
 	void *queue = opencl_next.clCreateCommandQueue(context, device, flags, error);
 	if (!queue && is_forced) {
 		is_forced = false;
@@ -93,7 +93,8 @@ void *record_clCreateCommandQueueWithProperties(void *context, void *device,
 		n += 2;
 	n += properties != NULL; /* the 0 at its end */
 	bool fits = n <= QUEUE_PROPERTIES;
-	bool is_forced = fits && add_profiling(properties ? properties : &flags, n, &flags, list);
+	bool is_forced = fits && queues_have_room() &&
+			 add_profiling(properties ? properties : &flags, n, &flags, list);
 	void *queue = NULL;
 	if (is_forced)
 		queue = opencl_next.clCreateCommandQueueWithProperties(context, device, list,
@@ -118,10 +119,23 @@ static void look_at(void *queue)
 		commands_look(known, true);
 }
 
+int32_t record_clRetainCommandQueue(void *queue)
+{
+	struct opencl_queue *known = queues_known(queue);
+	int32_t result = opencl_next.clRetainCommandQueue(queue);
+	if (result == ABI_CL_SUCCESS && known)
+		atomic_fetch_add(&known->references, 1);
+	return result;
+}
+
 int32_t record_clReleaseCommandQueue(void *queue)
 {
 	look_at(queue);
-	return opencl_next.clReleaseCommandQueue(queue);
+	struct opencl_queue *known = queues_known(queue);
+	int32_t result = opencl_next.clReleaseCommandQueue(queue);
+	if (result == ABI_CL_SUCCESS && known)
+		atomic_fetch_sub(&known->references, 1);
+	return result;
 }
 
 static int32_t answer(const void *from, size_t length, size_t size, void *value, size_t *size_ret)
@@ -218,7 +232,7 @@ int32_t record_clGetEventProfilingInfo(void *event, uint32_t name, size_t size, 
 				       size_t *size_ret)
 {
 	void *handle = queue_of(event);
-	struct opencl_queue *queue = handle ? queues_find(handle) : NULL;
+	struct opencl_queue *queue = handle ? queues_known(handle) : NULL;
 	if (queue && queue->is_forced)
 		return ABI_CL_PROFILING_INFO_NOT_AVAILABLE;
 	return opencl_next.clGetEventProfilingInfo(event, name, size, value, size_ret);
@@ -239,7 +253,7 @@ int32_t record_clWaitForEvents(uint32_t n_events, void *const *events)
 	void *last = NULL;
 	for (uint32_t i = 0; i < n_events; i++) {
 		void *handle = queue_of(events[i]);
-		struct opencl_queue *queue = handle && handle != last ? queues_find(handle) : NULL;
+		struct opencl_queue *queue = handle && handle != last ? queues_known(handle) : NULL;
 		if (queue && !last) /* the first one's lane stands for all */
 			tell_wait(queue, &span, true);
 		if (queue)

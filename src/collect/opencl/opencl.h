@@ -54,6 +54,8 @@ struct opencl_queue {
 	bool is_profiled; /* its events have times */
 	bool is_forced;   /* because of us: the program must not see it */
 	bool is_in_order;
+	_Atomic int32_t
+		references;    /* the program's, as far as they are known; at 0 it is gone for it */
 	uint32_t n_properties; /* as the program gave them, the final 0 included; 0: none */
 	uint64_t properties[QUEUE_PROPERTIES];
 	/* commands.c: the commands that have not been seen to end, oldest first; by 'commands.lock' */
@@ -64,6 +66,10 @@ struct opencl_queue {
 
 /* The queue of a handle; one that we did not see being made is asked about. NULL: there is no room. */
 struct opencl_queue *queues_find(void *handle);
+/* The same without asking: for handles of queues that may be gone. */
+struct opencl_queue *queues_known(const void *handle);
+/* Whether one more can be recorded. */
+bool queues_have_room(void);
 /* A queue that was made. 'properties': as the program gave them. */
 void queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
 		const uint64_t *properties, uint32_t n_properties);

@@ -1,9 +1,9 @@
 /* queues.c - the program's queues: what it asked for, what we added, where they run.
  *
- * A queue has a place here from its creation to the end of the process; a handle that comes again with another
- * queue takes a new place, so that commands of the old one still find theirs. Lookups take no lock: a place is
- * filled before its index is stored, with release order, and never moves. When all places are taken, queues
- * are not recorded, and that is counted.
+ * A queue has a place here from its creation until it is gone and all its commands were recorded; a handle that
+ * comes again with another queue takes another place, so that commands of the old one still find theirs. Lookups
+ * take no lock: a place is filled before its index is stored, with release order, and never moves. When all
+ * places are taken, further queues are left as they are and not recorded, and that is said.
  * Devices and contexts are told with their first queue: what is never used is not in the report. A cl_context
  * with several devices is one context for each of them, as everywhere else in Headway.
  */
@@ -13,6 +13,7 @@
 #include "collect/opencl/opencl.h"
 
 enum { PLACES = 1024, SLOTS = 4096, DEVICES = 64, CONTEXTS = 1024 };
+#define GIVEN_BACK UINT32_MAX /* of a slot: free, but others of its hash may follow */
 
 static struct {
 	struct opencl_queue at[PLACES];
@@ -20,6 +21,7 @@ static struct {
 	_Atomic uint32_t slot[SLOTS]; /* place plus one of a handle's latest queue */
 	struct lock lock;             /* for adding, and for devices and contexts */
 	bool is_full;
+	uint32_t made; /* queues, ever */
 	struct {
 		void *handle;
 		uint32_t told; /* generation */
@@ -38,53 +40,88 @@ static uint32_t slot_of(const void *handle)
 	return (uint32_t)(x >> 40) % SLOTS;
 }
 
-static struct opencl_queue *known(const void *handle)
+struct opencl_queue *queues_known(const void *handle)
 {
 	for (uint32_t i = 0, at = slot_of(handle); i < SLOTS; i++, at = (at + 1) % SLOTS) {
 		uint32_t place = atomic_load_explicit(&queues.slot[at], memory_order_acquire);
 		if (!place)
 			return NULL;
-		if (queues.at[place - 1].handle == handle)
+		if (place != GIVEN_BACK && atomic_load(&queues.at[place - 1].handle) == handle)
 			return &queues.at[place - 1];
 	}
 	return NULL;
 }
 
-/* Under the lock. There are four slots for each place, so an empty one is found. */
-static void enter(uint32_t place)
+/* Under the lock: where a handle's place stands, or is to stand. There are four slots for each place. */
+static uint32_t slot_for(const void *handle)
 {
-	const void *handle = queues.at[place].handle;
-	uint32_t at = slot_of(handle);
-	for (;; at = (at + 1) % SLOTS) {
-		uint32_t old = atomic_load(&queues.slot[at]);
-		if (!old || queues.at[old - 1].handle == handle)
+	uint32_t at = slot_of(handle), free = SLOTS;
+	for (uint32_t i = 0; i < SLOTS; i++, at = (at + 1) % SLOTS) {
+		uint32_t place = atomic_load(&queues.slot[at]);
+		if (place && place != GIVEN_BACK &&
+		    atomic_load(&queues.at[place - 1].handle) == handle)
+			return at;
+		if (free == SLOTS && (!place || place == GIVEN_BACK))
+			free = at;
+		if (!place)
 			break;
 	}
-	atomic_store_explicit(&queues.slot[at], place + 1, memory_order_release);
+	return free;
+}
+
+/* Under the lock: a place that was never used, or whose queue is gone and all its commands with it. */
+static struct opencl_queue *free_place(void)
+{
+	uint32_t n = atomic_load(&queues.n);
+	if (n < PLACES) {
+		atomic_store(&queues.n, n + 1);
+		return &queues.at[n];
+	}
+	for (uint32_t i = 0; i < PLACES; i++) {
+		struct opencl_queue *queue = &queues.at[i];
+		if (atomic_load(&queue->references) > 0 || atomic_load(&queue->waiting) ||
+		    atomic_load(&queue->is_watched))
+			continue;
+		uint32_t at = slot_for(queue->handle);
+		if (at < SLOTS && atomic_load(&queues.slot[at]) == i + 1)
+			atomic_store(&queues.slot[at], GIVEN_BACK);
+		return queue;
+	}
+	return NULL;
 }
 
 static struct opencl_queue *add(const struct opencl_queue *facts)
 {
 	if (!lock_take(&queues.lock))
 		return NULL;
-	struct opencl_queue *queue = NULL;
-	uint32_t place = atomic_load(&queues.n);
-	bool was_full = queues.is_full;
-	if (place < PLACES) {
-		queue = &queues.at[place];
-		*queue = *facts;
-		queue->number = place + 1;
-		atomic_store(&queues.n, place + 1);
-		enter(place);
-	}
+	struct opencl_queue *queue = free_place();
+	bool is_news = !queue && !queues.is_full;
 	queues.is_full = !queue;
+	if (queue) {
+		*queue = *facts;
+		queue->number = ++queues.made;
+		uint32_t place = (uint32_t)(queue - queues.at) + 1;
+		atomic_store_explicit(&queues.slot[slot_for(facts->handle)], place,
+				      memory_order_release);
+	}
 	lock_give(&queues.lock);
-	if (!queue && !was_full)
+	if (is_news)
 		collect_note(2,
-			     "more than %d OpenCL queues: the commands of the others are not "
-			     "recorded",
+			     "more than %d OpenCL queues at a time: the commands of the others "
+			     "are not recorded",
 			     PLACES);
 	return queue;
+}
+
+bool queues_have_room(void)
+{
+	if (atomic_load(&queues.n) < PLACES)
+		return true;
+	for (uint32_t i = 0; i < PLACES; i++)
+		if (atomic_load(&queues.at[i].references) <= 0 &&
+		    !atomic_load(&queues.at[i].waiting))
+			return true;
+	return false;
 }
 
 void queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
@@ -97,6 +134,7 @@ void queues_add(void *handle, void *context, void *device, uint64_t flags, bool 
 		.is_profiled = flags & ABI_CL_QUEUE_PROFILING,
 		.is_forced = is_forced,
 		.is_in_order = !(flags & ABI_CL_QUEUE_OUT_OF_ORDER),
+		.references = 1,
 	};
 	if (n_properties && n_properties <= QUEUE_PROPERTIES) {
 		facts.n_properties = n_properties;
@@ -116,13 +154,14 @@ static void *info_handle(void *queue, uint32_t name)
 
 struct opencl_queue *queues_find(void *handle)
 {
-	struct opencl_queue *queue = known(handle);
+	struct opencl_queue *queue = queues_known(handle);
 	if (queue || !handle || queues.is_full)
 		return queue;
 	struct opencl_queue facts = {
 		.handle = handle,
 		.context = info_handle(handle, ABI_CL_QUEUE_CONTEXT),
 		.device = info_handle(handle, ABI_CL_QUEUE_DEVICE),
+		.references = INT32_MAX / 2, /* not known: it is never gone */
 	};
 	uint64_t flags = 0;
 	if (!facts.device ||
