@@ -12,6 +12,7 @@ static const struct command {
 	{"profile", cmd_profile,
 	 "run a program and record it: CUDA, NVTX, its processes and threads"},
 	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
+	{"doctor", cmd_doctor, "what can be recorded here, what cannot, and the remedy"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
 	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
