@@ -224,6 +224,7 @@ int cmd_show(int argc, char **argv)
 		.utf8 = !wishes.ascii,
 		.colour = cli_colour(stdout),
 		.ruler = true,
+		.lead = true,
 		.legend = true,
 	});
 	print_more(&picture);
