@@ -13,7 +13,7 @@
 #include "analyze/work.h"
 #include "base/mem.h"
 
-enum { LEVELS = 6, SHOWN = 3, MOST_SHOWN = 12, LAUNCHES = 40 };
+enum { LEVELS = 6, SHOWN = 3, MOST_SHOWN = 12, LAUNCHES = 24 };
 
 struct step {
 	struct hwy_interval cpu, device; /* device: from > to where it launched nothing */
@@ -232,7 +232,7 @@ static void typical_of_steps(const struct finder *finder, struct hwy_window *win
 	of_steps(finder, first, last, window);
 	int64_t period =
 		(finder->steps[finder->n - 1].device.to - finder->steps[0].device.from) / finder->n;
-	if (window->at.to - window->at.from > MOST_SHOWN * period && period > 0)
+	if (period > 0 && (window->at.to - window->at.from) / MOST_SHOWN > period)
 		window->at.from = window->at.to - MOST_SHOWN * period;
 }
 
