@@ -17,7 +17,7 @@
 #include "cli/grid.h"
 #include "cli/units.h"
 
-enum { LABEL = 12, NOTE = 12, SMALL = 128, FEWEST = 20 };
+enum { LABEL = 12, NOTE = 14, SMALL = 128, FEWEST = 20 };
 
 static const struct look {
 	const char *full, *small; /* in UTF-8 */

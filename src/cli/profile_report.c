@@ -49,6 +49,18 @@ static void say_warnings(const struct hwy_trace *trace)
 		profile_say("%u more warnings are in the report: headway info --all", more);
 }
 
+/* The command that tells most about what was recorded. */
+static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
+{
+	if (lost)
+		return "info";
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if ((HWY_DEVICE_KINDS & HWY_KIND_BIT(trace->strips[s].kind)) &&
+		    trace->strips[s].rows)
+			return "show";
+	return "stats";
+}
+
 static void say_result(const struct hwy_trace *trace, const char *path)
 {
 	struct stat about;
@@ -60,7 +72,7 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
 	profile_say("%s  %s spans, %s, %s  %s  next: headway %s %s", path,
 		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
-		    cli_utf8() ? "\u00b7" : "-", lost ? "info" : "stats", path);
+		    cli_utf8() ? "\u00b7" : "-", next_command(trace, lost), path);
 	if (trace->n_processes == 0)
 		profile_say(
 			"no process registered: a program that is statically linked, set-uid, of "
