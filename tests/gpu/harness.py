@@ -212,12 +212,32 @@ def machine():
 # ---- numbers
 
 
-def quotient(above, below, rounds=4000):
-    """median(above) / median(below) and its 95 % interval, by resampling whole rounds."""
-    chance, values = random.Random(1), []
-    for _ in range(rounds):
-        picks = [chance.randrange(len(above)) for _ in above]
-        values.append(statistics.median(above[i] for i in picks) / statistics.median(below[i] for i in picks))
-    values.sort()
-    return (statistics.median(above) / statistics.median(below), values[int(0.025 * rounds)],
-            values[int(0.975 * rounds)])
+def batches(values):
+    """Values as bootstrap() takes them: those that were each measured in a process of their own are batches of one."""
+    return [value if isinstance(value, list) else [value] for value in values]
+
+
+def bootstrap(statistic, *ways, times=4000):
+    """statistic(median of each way) and its 95 % interval.
+
+    A way is a list of batches of values; the same place in two ways is the same round. Values of one batch come from
+    one process, whose luck (memory, CPU) they share: batches are drawn first, then rounds in them.
+    """
+    ways = [batches(way) for way in ways]
+    sizes = [len(batch) for batch in ways[0]]
+    chance, found = random.Random(1), []
+    for _ in range(times):
+        drawn = [chance.randrange(len(sizes)) for _ in sizes]
+        picks = [(batch, chance.randrange(sizes[batch])) for batch in drawn for _ in range(sizes[batch])]
+        found.append(statistic(*(statistics.median(way[batch][i] for batch, i in picks) for way in ways)))
+    found.sort()
+    return statistic(*map(middle, ways)), found[int(0.025 * times)], found[int(0.975 * times)]
+
+
+def middle(way):
+    return statistics.median(value for batch in batches(way) for value in batch)
+
+
+def quotient(above, below):
+    """median(above) / median(below) and its 95 % interval."""
+    return bootstrap(lambda a, b: a / b, above, below)
