@@ -26,11 +26,12 @@ extern const char *const gap_cause_names[GAP_CAUSES]; /* "blocked", … */
 
 struct hwy_gap {
 	struct hwy_interval at;
-	uint32_t op; /* that ends it, or FLOW_NONE at the window's end */
-	uint32_t
-		culprit; /* call: blocked: the wait; alloc, module: the longest such call; launch: the launch */
-	uint32_t
-		span; /* id of the os call, range, op or sample that names it (input, os, cpu), plus one; 0: none */
+	uint32_t op; /* that ends it, or FLOW_NONE when none follows */
+	/* A call, or FLOW_NONE. blocked: the wait; alloc, module: the longest such call; launch: the launch. */
+	uint32_t culprit;
+	/* What names it (input, os, cpu): id of an OS call, state, range, operator, function, sample or call,
+	 * plus one; 0: nothing does. */
+	uint32_t span;
 	uint32_t step;   /* in the phase */
 	uint8_t cause;   /* enum gap_cause */
 	uint16_t device; /* index into flow.devices */

@@ -17,9 +17,11 @@ struct hwy_lead {
 	int64_t mean_work;
 	int64_t empty;   /* ns of the window with nothing enqueued */
 	uint32_t n_zero; /* times it fell to zero */
-	/* What the CPU was doing when it had fallen to zero, by call: the calls that did it, most often first. */
+	/* What the CPU was doing when it had fallen to zero, by name and stack of the call: those that did it,
+	 * most often first. */
 	struct lead_zero {
-		uint32_t call; /* one of them, in flow.calls */
+		/* One of them, in flow.calls; FLOW_NONE: it was in no blocking call, but elsewhere. */
+		uint32_t call;
 		uint32_t n;
 		int64_t idle;
 	} * zeros;

@@ -13,32 +13,37 @@
 enum phase_source {
 	PHASE_MARKS,    /* annotations with a counter, or repeated at the top level */
 	PHASE_SEQUENCE, /* the period of (role, name, stream) */
-	PHASE_WAITS,    /* a constant sequence, delimited by its waits */
+	PHASE_WAITS,    /* a sequence of few kinds of calls, delimited by its waits */
 	PHASE_ONE,      /* nothing repeats: one step, the whole stretch */
 };
 
 struct phase_step {
 	struct hwy_interval cpu;    /* the mark; without marks: first to last call */
 	struct hwy_interval device; /* see above */
-	uint32_t first_call,
-		n_calls; /* in flow.calls, those of other processes in between included */
+	/* In flow.calls, from the step's first to the next one's (so what is launched between two marks
+	 * belongs to the first of them); calls of other processes in between included. */
+	uint32_t first_call, n_calls;
 	int64_t name;    /* text of the mark, or HWY_NONE */
 	int64_t busy;    /* device busy time inside the window */
-	bool is_warm_up, is_outlier;
+	bool is_warm_up; /* before the steady ones */
+	bool is_cut;     /* the last one, where its window is shorter than a period: not steady */
+	bool is_outlier; /* steady, and far from the median */
 };
 
 struct hwy_phase {
 	enum phase_source source;
 	int64_t name;             /* text: the marks' common part ("step_"), or HWY_NONE */
-	uint32_t process;         /* index */
+	uint32_t process;         /* index, or FLOW_NO_PROCESS */
 	struct phase_step *steps; /* in order */
 	uint32_t n_steps;
-	uint32_t first_steady, n_steady; /* the last n_steady of them are steady */
-	struct hwy_interval window;      /* the steady steps' device windows together */
-	int64_t mean;                    /* window / steady steps: the headline */
+	/* The steady ones: steps[first_steady … first_steady + n_steady - 1]; at least one. Before them
+	 * warm-up, after them at most one that is cut. */
+	uint32_t first_steady, n_steady;
+	struct hwy_interval window; /* the steady steps' device windows together */
+	int64_t mean;               /* window / steady steps: the headline */
 	int64_t median, p10, p90;
 	bool is_bursty;           /* the mean is far above the median */
-	bool is_first_told_apart; /* the first steps carry start-up and are not steady */
+	bool is_first_told_apart; /* warm-up that is slow, or a run of its own: worth a word */
 	double launches_per_step, waits_per_step;
 };
 
@@ -49,7 +54,8 @@ struct hwy_phases {
 };
 
 struct phases_options {
-	const char *step; /* the marks to use, by name or common part; NULL: chosen */
+	/* The marks to use, by name or common part; NULL: chosen; "": none, the sequence decides. */
+	const char *step;
 };
 /* False with one line when 'step' names no mark. A trace without device work has no phases. */
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
