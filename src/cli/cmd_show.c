@@ -147,16 +147,26 @@ static void print_devices(const struct hwy_trace *trace, const struct hwy_pictur
 static void print_steps(const struct hwy_trace *trace, const struct hwy_window *window,
 			const struct wishes *wishes)
 {
-	char text[64];
-	if (!window->n_steps || window->first == window->n_steps)
+	char text[96];
+	if (!window->n_steps)
 		return;
 	put(wishes, " · ");
-	put(wishes, hwy_str(trace, window->first_name));
-	if (window->last_name != window->first_name) {
-		put(wishes, " to ");
-		put(wishes, hwy_str(trace, window->last_name));
+	bool named = window->first_name != HWY_NONE;
+	if (named && (window->first == window->last || window->first_name != window->last_name)) {
+		put(wishes, hwy_str(trace, window->first_name));
+		if (window->last != window->first) {
+			put(wishes, " to ");
+			put(wishes, hwy_str(trace, window->last_name));
+		}
+		snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
+	} else if (window->first == window->last) {
+		snprintf(text, sizeof text, "step %" PRIu32 " of %" PRIu32 ", found without marks",
+			 window->first, window->n_steps);
+	} else {
+		snprintf(text, sizeof text, "steps %" PRIu32 " to %" PRIu32 " of %" PRIu32 "%s",
+			 window->first, window->last, window->n_steps,
+			 named ? "" : ", found without marks");
 	}
-	snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
 	put(wishes, text);
 }
 

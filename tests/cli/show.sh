@@ -38,8 +38,10 @@ done < <(sed -n '4,8p' "$work/out")
 
 run show --step 1000 "$work/power_base.sqlite"
 expect_refusal "a step that is not there" "has no step 1000"
-run show --step 1 "$work/streams_pinned4.sqlite"
-expect_refusal "no marked steps" "no marked steps"
+run show --step 4 "$work/streams_pinned4.sqlite"
+expect_refusal "a step that is not there, without marks" "its steps are 0 to 3"
+run show --step 1 "$DATA/breakdown/two_gpus.json"
+expect_refusal "nothing repeats" "nothing repeats"
 run show --from 5s --to 4s "$work/power_base.sqlite"
 expect_status 2 "--from after --to"
 run show --step 3 --from 5s "$work/power_base.sqlite"
