@@ -109,6 +109,11 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct wis
 	}
 	window.at.from = wishes->from != HWY_NONE ? wishes->from : any ? from : 0;
 	window.at.to = wishes->to != HWY_NONE ? wishes->to : any ? to : 0;
+	/* Beyond these nothing is recorded, and differences would not fit. */
+	if (window.at.from < -HWY_TIME_LIMIT)
+		window.at.from = -HWY_TIME_LIMIT;
+	if (window.at.to > HWY_TIME_LIMIT)
+		window.at.to = HWY_TIME_LIMIT;
 	if (window.at.from >= window.at.to)
 		cli_die("%s: nothing is recorded there; it has work and calls from %s to %s",
 			wishes->path, units_time(any ? from : 0).at, units_time(any ? to : 0).at);

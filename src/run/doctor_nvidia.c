@@ -68,6 +68,30 @@ static void look_at_gpus(FILE *out, const void *with)
 	}
 }
 
+/* Where there is no NVML (Tegra), the driver itself is asked: initialised in the child, without a context. */
+static void ask_driver(FILE *out, const void *with)
+{
+	(void)with;
+	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (!cuda)
+		return;
+	int (*begin)(unsigned), (*count_of)(int *), (*device_of)(int *, int);
+	int (*name_of)(char *, int, int);
+	*(void **)&begin = dlsym(cuda, "cuInit");
+	*(void **)&count_of = dlsym(cuda, "cuDeviceGetCount");
+	*(void **)&device_of = dlsym(cuda, "cuDeviceGet");
+	*(void **)&name_of = dlsym(cuda, "cuDeviceGetName");
+	int count = 0, device;
+	if (!begin || !count_of || !device_of || begin(0) != 0 || count_of(&count) != 0)
+		return;
+	for (int i = 0; i < count && i < MOST_GPUS; i++) {
+		char text[128] = "";
+		bool named = device_of(&device, i) == 0 && name_of &&
+			     name_of(text, sizeof text, device) == 0;
+		fprintf(out, "gpu %s\n", named ? text : "GPU");
+	}
+}
+
 static void add_gpu(struct doctor *doctor, const char *name)
 {
 	HWY_GROW(doctor->gpus, doctor->n_gpus, doctor->cap_gpus);
@@ -118,6 +142,19 @@ static void read_counters(struct doctor *doctor)
 		fclose(file);
 }
 
+static void take_gpus(struct doctor *doctor, void (*look)(FILE *out, const void *with))
+{
+	char answer[ANSWER], *rest = answer;
+	const char *key, *value;
+	probe_run(look, NULL, TIMEOUT_MS, answer, sizeof answer);
+	while (probe_line(&rest, &key, &value)) {
+		if (strcmp(key, "driver") == 0)
+			doctor->driver = doctor_text(doctor, value);
+		else
+			add_gpu(doctor, value);
+	}
+}
+
 static enum probe_end find_driver(struct doctor *doctor)
 {
 	char answer[ANSWER], *rest = answer;
@@ -129,14 +166,10 @@ static enum probe_end find_driver(struct doctor *doctor)
 		else
 			doctor->cuda_version = (uint32_t)strtoul(value, NULL, 10);
 	}
-	probe_run(look_at_gpus, NULL, TIMEOUT_MS, answer, sizeof answer);
-	for (rest = answer; probe_line(&rest, &key, &value);) {
-		if (strcmp(key, "driver") == 0)
-			doctor->driver = doctor_text(doctor, value);
-		else
-			add_gpu(doctor, value);
-	}
+	take_gpus(doctor, look_at_gpus);
 	read_proc(doctor);
+	if (doctor->libcuda && !doctor->n_gpus)
+		take_gpus(doctor, ask_driver);
 	read_counters(doctor);
 	return end;
 }
@@ -258,21 +291,26 @@ static void judge_cuda(struct doctor *doctor, const struct cupti *cupti)
 		snprintf(gpus, sizeof gpus, "%u x %s", doctor->n_gpus, doctor->gpus[0]);
 	else
 		snprintf(gpus, sizeof gpus, "%s", doctor->gpus[0]);
-	const char *driver = doctor->driver ? doctor->driver : "?";
+	char driver[64];
+	if (doctor->driver)
+		snprintf(driver, sizeof driver, "driver %s", doctor->driver);
+	else
+		snprintf(driver, sizeof driver, "CUDA %u.%u", doctor->cuda_version / 1000,
+			 doctor->cuda_version % 1000 / 10);
 	if (!doctor->cupti && cupti->end != PROBE_DONE) {
-		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_NO,
-			   "%s, driver %s; libcupti cannot be opened", gpus, driver);
+		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_NO, "%s, %s; libcupti cannot be opened",
+			   gpus, driver);
 		doctor_advise(doctor, DOCTOR_CUDA,
 			      "HEADWAY_CUPTI=/path/to/libcupti.so.13 names another one");
 	} else if (!doctor->cupti) {
 		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_PARTLY,
-			   "%s, driver %s; no CUPTI but what a program brings", gpus, driver);
+			   "%s, %s; no CUPTI but what a program brings", gpus, driver);
 		doctor_advise(
 			doctor, DOCTOR_CUDA,
 			"install the CUDA toolkit, or set HEADWAY_CUPTI=/path/to/libcupti.so.13");
 	} else {
 		doctor_say(doctor, DOCTOR_CUDA, cupti->refused ? DOCTOR_PARTLY : DOCTOR_YES,
-			   "%s, driver %s, %s%s", gpus, driver, base_name(doctor->cupti),
+			   "%s, %s, %s%s", gpus, driver, base_name(doctor->cupti),
 			   cupti->in_wheel ? " of a wheel" : "");
 	}
 	if (cupti->refused)

@@ -77,6 +77,15 @@ HEADWAY_CUPTI=$work/libcupti.so run doctor --format json
 expect_status 0 "HEADWAY_CUPTI is nonsense"
 asks 'd["nvidia"]["cupti"] != "'"$work"'/libcupti.so"' "HEADWAY_CUPTI is nonsense"
 
+# A driver and a CUPTI that are there (stand-ins of the collector's tests).
+mock=$(dirname "$HEADWAY")/tests/collect/mock
+if [ -e "$mock/driver/libcuda.so.1" ] && [ ! -e /proc/driver/nvidia/version ]; then
+	LD_LIBRARY_PATH=$mock:$mock/driver run doctor --format json
+	asks 'd["checks"]["cuda"]["can"] == "yes" and d["nvidia"]["cupti"].endswith("libcupti.so.13")' "a driver and CUPTI"
+	HEADWAY_CUPTI=$work/libcupti.so LD_LIBRARY_PATH=$mock:$mock/driver run doctor --format json
+	asks 'd["checks"]["cuda"]["can"] == "partly" and "unset HEADWAY_CUPTI" in d["checks"]["cuda"]["remedy"]' "a wrong HEADWAY_CUPTI"
+fi
+
 TMPDIR=$work/nowhere run doctor --format json
 asks 'd["temporary"]["path"] != "'"$work"'/nowhere"' "a TMPDIR that is not there"
 
