@@ -26,7 +26,8 @@ struct collect_share {
 	bool (*is_inside)(void);
 	/* True once the program has restricted its own system calls: a sibling is silent then. */
 	const bool *is_sealed;
-	const char *from, *to; /* where the collect library lies: its locks and threads are not the program's */
+	const char *from,
+		*to; /* where the collect library lies: its locks and threads are not the program's */
 };
 
 /* Exported by libheadway-collect.so; a sibling finds it by dlsym. */
