@@ -617,7 +617,8 @@ static void rough(void)
 	cancel(cancelled_in_read, "read");
 	cancel(cancelled_in_semaphore, "semaphore");
 	cancel(cancelled_in_sleep, "sleep");
-	cancel(ends_by_exit, "exit");
+	pthread_create(&later.thread, NULL, ends_by_exit, NULL);
+	printf("exit: %d\n", pthread_join(later.thread, NULL));
 	signals();
 	locks();
 	processes();
@@ -626,10 +627,13 @@ static void rough(void)
 
 /* ---- its end -------------------------------------------------------------------------------------- */
 
+static sem_t waiting;
+
 static void *waits_for_ever(void *unused)
 {
 	pthread_setname_np(pthread_self(), "patient");
 	pthread_mutex_lock(&mutex);
+	sem_post(&waiting);
 	for (;;)
 		pthread_cond_wait(&condition, &mutex);
 	return unused;
@@ -640,7 +644,12 @@ static void end(void)
 	pthread_t thread;
 	make_objects();
 	cancel(cancelled_in_read, "read");
+	sem_init(&waiting, 0, 0);
 	pthread_create(&thread, NULL, waits_for_ever, NULL);
+	sem_wait(&waiting);
+	/* It is in its wait when it gives the mutex away. */
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
 	pause_ms(5);
 }
 
