@@ -105,6 +105,7 @@ int main(int argc, char **argv)
 	double elapsed = seconds(CLOCK_MONOTONIC) - start;
 	for (int i = 0; i < workers; i++)
 		pthread_join(threads[i], NULL);
-	printf("feeder %d workers: %.3f ms/step (%d steps)\n", workers, 1e3 * elapsed / items, items);
+	printf("feeder %d workers: %.3f ms/step (%d steps)\n", workers, 1e3 * elapsed / items,
+	       items);
 	return 0;
 }
