@@ -64,8 +64,8 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[HEAD_WHAT] = {0, "", NULL, "What is recorded:"},
 	[TRACE] =
 		{'t', "trace", "LIST",
-		 "cuda, nvtx, osrt (calls that block in the operating system) or none, separated by commas "
-		 "(default: cuda,nvtx); other names of nsys are understood, but not built yet"},
+		 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated by "
+		 "commas (default: cuda,nvtx); other names of nsys are understood, but not built yet"},
 	[GRAPHS] =
 		{0, "cuda-graph-trace", "HOW",
 		 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
@@ -188,8 +188,8 @@ static const char *const trace_names[] = {
 	"cuda-sw",
 	"nvtx",
 	"osrt",
-	"none", /* up to here: built */
 	"opencl",
+	"none", /* up to here: built */
 	"mpi",
 	"cublas",
 	"cublas-verbose",
@@ -226,9 +226,10 @@ static const char *const trace_names[] = {
 	"tegra-accelerators",
 	NULL,
 };
-enum { TRACE_NONE = 5 };
+enum { TRACE_NONE = 6 };
 static const uint32_t trace_bits[TRACE_NONE] = {
-	REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_NVTX, REC_TRACE_OSRT,
+	REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA,
+	REC_TRACE_NVTX, REC_TRACE_OSRT, REC_TRACE_OPENCL,
 };
 
 static void read_traces(const struct cli *cli, struct profile *profile, const char *list)
@@ -259,7 +260,7 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 	if (!none && !traces)
 		cli_misuse(cli,
 			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
-			   "osrt and none",
+			   "osrt, opencl and none",
 			   list);
 	if (*missing)
 		profile_say("--trace: not built yet, skipped: %s", missing);
@@ -490,7 +491,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.command = "profile",
 		.usage = "headway profile [options] PROGRAM [arguments]",
 		.about =
-			"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where "
+			"Runs a program as it is and records it: CUDA, OpenCL, NVTX, its processes and threads, and where "
 			"in the source its waits come from. The exit status is the program's own.",
 		.options = options,
 		.footer =

@@ -28,7 +28,7 @@ enum {
 	MOST_VARIABLES = 4096, /* an environment with more is passed on as it is */
 	MOST_PRELOAD = 8192,   /* bytes of LD_PRELOAD, likewise */
 	MOST_PATH = 4096,
-	KEPT = 3,
+	KEPT = 4,
 };
 
 static int (*real_execve)(const char *, char *const *, char *const *);
@@ -41,7 +41,7 @@ static int (*real_posix_spawnp)(pid_t *, const char *, const posix_spawn_file_ac
 
 /* What the run put into our own environment, "NAME=value"; empty: it did not. */
 static const char *const kept_names[KEPT] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
-					     "NVTX_INJECTION64_PATH"};
+					     "NVTX_INJECTION64_PATH", "OPENCL_LAYERS"};
 static char kept[KEPT][MOST_PATH];
 static bool preloaded; /* by LD_PRELOAD: then it is handed on as well */
 

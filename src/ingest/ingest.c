@@ -295,6 +295,8 @@ static void read_chunk(struct ingest *in, const struct spool_chunk *chunk)
 		case REC_OVERHEAD: cuda_add(in, chunk->process, record); break;
 		case REC_SYNC:
 		case REC_EVENT: waits_add(in, process, record); break;
+		case REC_COMMAND:
+		case REC_DEPENDS: opencl_add(in, chunk->process, record); break;
 		case REC_PUSH:
 		case REC_POP:
 		case REC_RANGE_START:
@@ -324,6 +326,7 @@ static void read_events(struct ingest *in)
 	}
 	nvtx_finish(in);
 	waits_finish(in);
+	opencl_finish(in);
 	os_finish(in);
 }
 

@@ -56,7 +56,7 @@ struct ingest_process { /* one image: after exec there is another */
 	struct hwy_map context_device; /* context -> the device's ordinal */
 	struct hwy_map null_streams;   /* context, stream -> 1 */
 	struct hwy_map stream_names;   /* stream -> text */
-	struct hwy_ids calls[2];       /* runtime, driver: cbid -> text + 1 */
+	struct hwy_ids calls[3];       /* runtime, driver, OpenCL: cbid -> text + 1 */
 	struct hwy_map domains;        /* domain -> text + 1 */
 	struct hwy_map categories;     /* domain, category -> text + 1 */
 	struct hwy_map stacks; /* correlation, or time of OS calls -> index in ingest.stacks + 1 */
@@ -67,6 +67,7 @@ struct ingest_process { /* one image: after exec there is another */
 struct ingest_thread {    /* parallel to the trace's threads */
 	uint32_t process; /* of ours */
 	uint32_t api;     /* lane */
+	uint32_t opencl;  /* lane of its OpenCL calls */
 	bool named;       /* by the program itself */
 };
 struct ingest_stream {       /* parallel to the trace's streams */
@@ -114,6 +115,7 @@ struct ingest {
 	uint64_t no_time;        /* events without a time, or with one that cannot be */
 	uint64_t old;            /* left out by --keep */
 	struct cuda_waits *waits;
+	struct opencl_state *opencl;
 	struct nvtx_state *nvtx;
 	struct os_calls *os;
 };
@@ -163,6 +165,14 @@ void waits_note_call(struct ingest *in, const struct ingest_process *process,
 		     const struct rec_api *call);
 void waits_want(struct ingest *in, struct ingest_process *process, const struct rec_sync *event);
 void waits_finish(struct ingest *in);
+/* A kernel's symbol by the id of its name, plus one; 0: none. */
+uint32_t cuda_symbol(struct ingest *in, struct ingest_process *process, uint32_t name);
+int64_t cuda_memory_kind(uint32_t kind); /* enum hwy_memory_kind of CUPTI's number */
+
+/* ---- opencl.c: commands, waits, dependencies ---- */
+
+void opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record);
+void opencl_finish(struct ingest *in);
 
 /* ---- nvtx.c ---- */
 

@@ -30,6 +30,7 @@ enum {
 
 const struct preload_sibling preload_siblings[] = {
 	{REC_TRACE_OSRT, "libheadway-osrt.so"},
+	{REC_TRACE_OPENCL, "libheadway-opencl.so"},
 	{0, NULL},
 };
 

@@ -20,6 +20,21 @@ static void preload(const struct rec_control *control)
 	free(both);
 }
 
+/* The last layer is the outermost: behind those that the program is to have anyway. */
+static void add_layer(const char *library)
+{
+	const char *old = getenv("OPENCL_LAYERS");
+	size_t folder = (size_t)(strrchr(library, '/') - library);
+	char *both = hwy_alloc((old ? strlen(old) : 0) + folder + sizeof ":/libheadway-opencl.so");
+	char *at = both;
+	if (old && *old)
+		at = stpcpy(stpcpy(at, old), ":");
+	memcpy(at, library, folder);
+	stpcpy(at + folder, "/libheadway-opencl.so");
+	setenv("OPENCL_LAYERS", both, 1);
+	free(both);
+}
+
 void environment_set(const struct run *run, const struct run_settings *settings)
 {
 	if (settings->fresh_environment)
@@ -44,4 +59,6 @@ void environment_set(const struct run *run, const struct run_settings *settings)
 	if ((control->traces & REC_TRACE_NVTX) || control->capture == REC_CAPTURE_NVTX ||
 	    control->steps)
 		setenv("NVTX_INJECTION64_PATH", control->library, 1);
+	if (control->traces & REC_TRACE_OPENCL)
+		add_layer(control->library);
 }

@@ -23,7 +23,7 @@ static const char *const type_names[REC_TYPES] = {
 	"MEMORY", "OVERHEAD",  "PUSH",         "POP",          "RANGE_START", "RANGE_END",
 	"MARK",   "NAME",      "PYTHON_STACK", "NATIVE_STACK", "NOTE",        "DROP",
 	"CLOCK",  "RECORDING", "PROPERTY",     "STATUS",       "OS",          "SAMPLE",
-	"SWITCH", "WAKEUP",    "DEPENDS",
+	"SWITCH", "WAKEUP",    "DEPENDS",      "COMMAND",
 };
 
 struct spool {
