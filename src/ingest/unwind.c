@@ -41,7 +41,7 @@ struct unwinder {
 	const struct dw *dw;
 	Dwfl *dwfl;
 	bool attached, refused;
-	const struct rec_stack *now; /* what libdw's callbacks read */
+	const struct unwind_copy *now; /* what libdw's callbacks read */
 	uint64_t *into;
 	uint32_t n_into;
 	struct hwy_map memo_of; /* hash -> index of memos plus one */
@@ -83,6 +83,14 @@ void unwind_close(struct unwinder *u)
 	hwy_map_free(&u->place_of);
 	hwy_arena_free(&u->texts);
 	free(u);
+}
+
+bool unwind_has_module(const struct unwinder *u, const char *path)
+{
+	for (uint32_t i = 0; i < u->n_modules; i++)
+		if (strcmp(u->modules[i].path, path) == 0)
+			return true;
+	return false;
 }
 
 void unwind_add_module(struct unwinder *u, const struct rec_module *module, const char *path)
@@ -131,14 +139,14 @@ static void report_modules(struct unwinder *u)
 
 /* ---- libdw's questions ------------------------------------------------------------------------- */
 
-static const uint64_t *registers_of(const struct rec_stack *record)
+static const uint64_t *registers_of(const struct unwind_copy *record)
 {
-	return (const uint64_t *)(record + 1);
+	return record->registers;
 }
 
-static const uint8_t *copy_of(const struct rec_stack *record)
+static const uint8_t *copy_of(const struct unwind_copy *record)
 {
-	return (const uint8_t *)(registers_of(record) + REC_STACK_REGS);
+	return record->bytes;
 }
 
 static pid_t next_thread(Dwfl *dwfl, void *unwinder, void **thread)
@@ -197,7 +205,7 @@ static int take_frame(Dwfl_Frame *frame, void *unwinder)
 	return 0;
 }
 
-static uint32_t unwind_by_dwarf(struct unwinder *u, const struct rec_stack *record,
+static uint32_t unwind_by_dwarf(struct unwinder *u, const struct unwind_copy *record,
 				uint64_t *addresses)
 {
 	static const struct dw_thread_callbacks callbacks = {
@@ -223,7 +231,7 @@ static uint32_t unwind_by_dwarf(struct unwinder *u, const struct rec_stack *reco
 
 /* ---- frame pointers ---------------------------------------------------------------------------- */
 
-static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct rec_stack *record,
+static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct unwind_copy *record,
 					uint64_t *addresses)
 {
 	uint64_t at = registers_of(record)[RBP], n = 0;
@@ -244,13 +252,13 @@ static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct rec_sta
 
 /* ---- stacks that were seen before -------------------------------------------------------------- */
 
-static uint64_t memo_hash(const struct rec_stack *record)
+static uint64_t memo_hash(const struct unwind_copy *record)
 {
 	const uint64_t *registers = registers_of(record);
 	return hwy_mix(registers[RIP] ^ hwy_mix(registers[RSP])) ^ hwy_mix(registers[RBP]);
 }
 
-static bool memo_holds(const struct memo *memo, const struct rec_stack *record)
+static bool memo_holds(const struct memo *memo, const struct unwind_copy *record)
 {
 	const uint64_t *registers = registers_of(record);
 	const uint8_t *copy = copy_of(record);
@@ -264,7 +272,7 @@ static bool memo_holds(const struct memo *memo, const struct rec_stack *record)
 }
 
 /* Where the address stands in the copy, at 'from' words or later. */
-static uint16_t slot_of(const struct rec_stack *record, uint64_t address, uint32_t from)
+static uint16_t slot_of(const struct unwind_copy *record, uint64_t address, uint32_t from)
 {
 	uint32_t words = record->count / 8 < NOT_FOUND ? record->count / 8 : NOT_FOUND;
 	for (uint32_t i = from; i < words; i++)
@@ -273,7 +281,7 @@ static uint16_t slot_of(const struct rec_stack *record, uint64_t address, uint32
 	return NOT_FOUND;
 }
 
-static void memo_add(struct unwinder *u, const struct rec_stack *record, uint64_t hash,
+static void memo_add(struct unwinder *u, const struct unwind_copy *record, uint64_t hash,
 		     const uint64_t *addresses, uint32_t n)
 {
 	uint16_t *slots = hwy_alloc((n + 1) * sizeof *slots);
@@ -300,7 +308,7 @@ static void memo_add(struct unwinder *u, const struct rec_stack *record, uint64_
 	*head = ++u->n_memos;
 }
 
-uint32_t unwind_stack(struct unwinder *u, const struct rec_stack *record,
+uint32_t unwind_stack(struct unwinder *u, const struct unwind_copy *record,
 		      uint64_t addresses[UNWIND_FRAMES])
 {
 	uint64_t hash = memo_hash(record);

@@ -22,11 +22,19 @@ struct unwinder; /* of one process */
 
 struct unwinder *unwind_open(void);
 void unwind_close(struct unwinder *unwinder); /* NULL is fine */
+/* True when a module of this path was told already. */
+bool unwind_has_module(const struct unwinder *unwinder, const char *path);
 void unwind_add_module(struct unwinder *unwinder, const struct rec_module *module,
 		       const char *path);
 
+struct unwind_copy {               /* what a stack is unwound from */
+	const uint64_t *registers; /* rip, rsp, rbp, rbx, r12 to r15 */
+	const uint8_t *bytes;      /* from rsp on */
+	uint32_t count;
+};
+
 /* Addresses from the innermost on (return addresses, but for the first); at most UNWIND_FRAMES. */
-uint32_t unwind_stack(struct unwinder *unwinder, const struct rec_stack *record,
+uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES]);
 /* 'caller': the address is a return address, the call is before it. */
 const struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool caller);
