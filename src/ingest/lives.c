@@ -255,6 +255,13 @@ static void add_strangers(struct ingest *in)
 		if (!process->said && !process->named)
 			process->named = task;
 	}
+	/* A child has its parent's name until it takes another. */
+	for (uint32_t p = 0; p < in->n_processes; p++) {
+		struct ingest_process *process = &in->processes[p];
+		const uint32_t *at = process->parent ? hwy_map_get(&seen, process->parent) : NULL;
+		if (at && !process->said && !process->named)
+			process->named = in->processes[*at - 1].named;
+	}
 	hwy_map_free(&seen);
 }
 
@@ -362,6 +369,16 @@ uint32_t lives_lane(struct ingest *in, enum hwy_lane_type type, uint32_t thread)
 	return *at - 1;
 }
 
+/* A thread that takes no name has that of its process. */
+static void name_the_rest(struct ingest *in)
+{
+	for (uint32_t t = 0; t < in->trace->n_threads; t++) {
+		const struct rec_task *named = in->processes[in->threads[t].process].named;
+		if (in->trace->threads[t].name == HWY_NONE && named)
+			in->trace->threads[t].name = ingest_text(in, &in->run, named->name);
+	}
+}
+
 /* Only threads that the trace has for another reason; what the collect library told stands. */
 void lives_name_threads(struct ingest *in)
 {
@@ -385,6 +402,8 @@ void lives_name_threads(struct ingest *in)
 			*ours = 1;
 		}
 	}
+	if (lives)
+		name_the_rest(in);
 }
 
 void lives_free(struct ingest *in)

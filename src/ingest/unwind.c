@@ -18,13 +18,14 @@
 #include "ingest/symbols.h"
 
 enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* as they stand in the record */
-enum { NOT_FOUND = UINT16_MAX };
+enum { NOT_FOUND = UINT16_MAX, MOST_IN_VAIN = 32 };
 
 struct module {
 	uint64_t bias, low, high;
 	char *path;
 	struct symbols *symbols;
 	bool opened;
+	uint32_t in_vain; /* libdw was asked for a name and had none; UINT32_MAX: it had one once */
 };
 
 struct memo {                  /* a stack that was unwound */
@@ -353,8 +354,14 @@ static void find_function(struct unwinder *u, struct module *module, uint64_t at
 	module->opened = true;
 	const char *name = module->symbols ? symbols_at(module->symbols, at - module->bias) : NULL;
 	Dwfl_Module *known = u->dwfl ? u->dw->dwfl_addrmodule(u->dwfl, at) : NULL;
-	if (!name && known) /* it looks into files of debug information too */
+	/* It looks into files of debug information too, and is slow where there are none. */
+	if (!name && known && (module->in_vain < MOST_IN_VAIN || module->in_vain == UINT32_MAX)) {
 		name = u->dw->dwfl_module_addrname(known, at);
+		if (name)
+			module->in_vain = UINT32_MAX;
+		else if (module->in_vain != UINT32_MAX)
+			module->in_vain++;
+	}
 	if (name) {
 		char *demangled = names_demangle(name);
 		place->function = keep(u, demangled ? demangled : name);

@@ -11,7 +11,7 @@
 enum { MOST_ADDRESSES = 256, REGISTERS = REC_STACK_REGS };
 
 /* Older than this, a sample says nothing about where the thread is in Python by now. */
-static const int64_t fresh_enough = 1500 * 1000;
+static const int64_t fresh_enough = 3 * 1000 * 1000;
 
 struct parts { /* what is left of a record */
 	const char *at, *end;
