@@ -61,7 +61,7 @@ static void describe_samples(const struct perf *perf, struct perf_event_attr *at
 	}
 	if (settings->backtrace != PERF_BACKTRACE_NONE)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (settings->backtrace == PERF_BACKTRACE_DWARF && wanted_registers) {
+	if (settings->backtrace == PERF_BACKTRACE_DWARF && wanted_registers != 0) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = wanted_registers;
 		attr->sample_stack_user = REC_STACK_BYTES;
