@@ -109,7 +109,32 @@ awk '/^state/ && $5 < 150e6 { bad = 1; print } END { exit bad }' seen || fail "-
 n=$(grep -c '^sample' seen)
 [ "$n" -gt 20 ] && [ "$n" -lt 220 ] || fail "--delay: $n samples of half the time"
 
+# What the kernel's rings had no room for, while nobody looked, is counted.
+"$HEADWAY" profile -f true -o lost --sampling-frequency=8000 -s process-tree "$COLLECT/burn" hot 1500 >out 2>err </dev/null &
+pid=$!
+sleep 0.1
+kill -STOP $pid
+sleep 1
+kill -CONT $pid
+wait $pid
+status=$?
+expect_status 7 "nobody looked"
+grep -q ' records lost' err || fail "nothing is lost, they say: $(cat err)"
+run info lost.hwy
+grep -q "no room for samples and switches in the kernel's ring" out || fail "lost for no reason: $(tail -3 out)"
+
 # ---- who is not allowed to see everything
+
+for number in 1 38; do # EPERM and ENOSYS, as containers have it
+	"$COLLECT/no_perf" $number "$HEADWAY" profile -f true -o not -s process-tree "$COLLECT/burn" hot >out 2>err </dev/null
+	status=$?
+	[ "$status" = 77 ] && break
+	expect_status 7 "errno $number"
+	expect_line out done "errno $number: the program's output"
+	[ "$(grep -c 'are not recorded: perf_event_open is not permitted' err)" = 1 ] || fail "errno $number: $(cat err)"
+	run info --all not.hwy
+	grep -q 'perf_event_open' out || fail "errno $number: the report does not say it: $(cat out)"
+done
 
 if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1 && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] &&
 	chmod 711 . && mkdir -m 777 other && command -v su >/dev/null &&

@@ -1,6 +1,6 @@
 /* burn.c - a program that keeps the CPU busy, or does not: burn WHAT.
  *
- *   hot        one function, called by another, compiled without frame pointers
+ *   hot [MS]   one function, called by another, compiled without frame pointers
  *   threads    two threads, "left" and "right", each in a function of its own
  *   sleeper    a thread that sleeps ten times 50 ms, and works 4 ms after each
  *   children   a forked child, and one that becomes this program again ("hot"); waits for both
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "hot";
 	if (strcmp(what, "hot") == 0) {
-		prepare(300);
+		prepare(argc > 2 ? atoi(argv[2]) : 300);
 	} else if (strcmp(what, "threads") == 0) {
 		pthread_t left = start(run_left, NULL, "left");
 		pthread_t right = start(run_right, NULL, "right");
