@@ -10,7 +10,7 @@ struct profile {
 	const char *output; /* as given; NULL: the next free reportN.hwy */
 	bool force, stats, quiet, no_calibration;
 	bool told_switches; /* --cpuctxsw was given */
-	char **variables; /* NULL-terminated */
+	char **variables;   /* NULL-terminated */
 	uint32_t n_variables, cap_variables;
 };
 

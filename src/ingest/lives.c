@@ -352,8 +352,7 @@ void lives_add_modules(struct ingest *in, struct ingest_process *process)
 		const struct rec_map *map = process->maps.at[i];
 		const char *path = hwy_str(in->trace, ingest_text(in, &in->run, map->path));
 		struct rec_module module;
-		if (!unwind_has_module(process->unwinder, path) &&
-		    maps_module(map, path, &module))
+		if (!unwind_has_module(process->unwinder, path) && maps_module(map, path, &module))
 			unwind_add_module(process->unwinder, &module, path);
 	}
 }

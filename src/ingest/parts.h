@@ -198,10 +198,11 @@ uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t t
 
 /* ---- lives.c: processes and threads as the kernel told of them, where samples were taken ---- */
 
-void lives_note(struct ingest *in, const struct rec_head *record); /* first pass: any of the parent's */
+void lives_note(struct ingest *in,
+		const struct rec_head *record); /* first pass: any of the parent's */
 void lives_recording(struct ingest *in, const struct rec_time *record);
-void lives_settle(struct ingest *in);     /* before target_settle: who did not register */
-void lives_settled(struct ingest *in);    /* after it */
+void lives_settle(struct ingest *in);  /* before target_settle: who did not register */
+void lives_settled(struct ingest *in); /* after it */
 /* The process that had this pid then; UINT32_MAX: none. */
 uint32_t lives_image(const struct ingest *in, uint32_t pid, int64_t time);
 void lives_add_modules(struct ingest *in, struct ingest_process *process);

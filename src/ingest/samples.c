@@ -50,8 +50,7 @@ static struct view view_of(const struct rec_sample *record)
 		at += REC_STACK_REGS;
 	}
 	view.bytes = (const uint8_t *)at;
-	view.frames =
-		(const struct rec_frame *)(view.bytes + ((size_t)record->bytes + 7) / 8 * 8);
+	view.frames = (const struct rec_frame *)(view.bytes + ((size_t)record->bytes + 7) / 8 * 8);
 	return view;
 }
 
@@ -178,8 +177,8 @@ static uint32_t stack_of(struct ingest *in, uint32_t process, uint32_t file,
 {
 	struct samples *samples = in->samples;
 	uint64_t key[2 + 3 * INGEST_MOST_CHAIN];
-	uint32_t python = view->record->frames < REC_MAX_FRAMES ? view->record->frames
-								: REC_MAX_FRAMES;
+	uint32_t python =
+		view->record->frames < REC_MAX_FRAMES ? view->record->frames : REC_MAX_FRAMES;
 	uint32_t kernel = view->kernel < INGEST_MOST_CHAIN ? view->kernel : INGEST_MOST_CHAIN;
 	uint32_t n = find_addresses(in, &in->processes[process], file, view, key + 2), words;
 	key[0] = process;
@@ -190,8 +189,7 @@ static uint32_t stack_of(struct ingest *in, uint32_t process, uint32_t file,
 	memcpy(key + words, view->frames, python * sizeof *key);
 	words += python;
 	static_assert(sizeof(struct rec_frame) == sizeof *key, "a word each");
-	uint32_t *head =
-		hwy_map_put(&samples->chain_of, hwy_hash(key, words * sizeof *key), NULL);
+	uint32_t *head = hwy_map_put(&samples->chain_of, hwy_hash(key, words * sizeof *key), NULL);
 	for (uint32_t at = *head; at; at = samples->chains[at - 1].next) {
 		const struct chain *known = &samples->chains[at - 1];
 		if (known->words == words && memcmp(known->key, key, words * sizeof *key) == 0)

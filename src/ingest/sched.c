@@ -9,11 +9,11 @@
 #include "ingest/parts.h"
 
 enum turn_kind { /* at one moment they happen in this order */
-	TURN_BEGIN,
-	TURN_OUT,
-	TURN_IN,
-	TURN_EXEC,
-	TURN_END,
+		 TURN_BEGIN,
+		 TURN_OUT,
+		 TURN_IN,
+		 TURN_EXEC,
+		 TURN_END,
 };
 
 struct turn {
@@ -139,8 +139,8 @@ static void add_stretch(struct ingest *in, const struct now *now, int64_t from, 
 	describe(sched, now, &row);
 	row.v[HWY_FLAGS] = unfinished ? HWY_FLAG_UNFINISHED : 0;
 	uint32_t thread = target_thread(in, process, now->tid);
-	struct hwy_ref ref = hwy_add_span(in->b, lives_lane(in, HWY_LANE_STATE, thread), HWY_STATE,
-					  &row);
+	struct hwy_ref ref =
+		hwy_add_span(in->b, lives_lane(in, HWY_LANE_STATE, thread), HWY_STATE, &row);
 	if (sched->wakeups.n == 0)
 		return;
 	HWY_GROW(sched->stretches, sched->n_stretches, sched->cap_stretches);

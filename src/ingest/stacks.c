@@ -177,8 +177,7 @@ static uint32_t make(struct ingest *in, struct ingest_process *process,
 	bool has_python = stack->python && stack->python->count;
 	if (stack->native) {
 		const uint64_t *registers = (const uint64_t *)(stack->native + 1);
-		struct unwind_copy copy = {registers,
-					   (const uint8_t *)(registers + REC_STACK_REGS),
+		struct unwind_copy copy = {registers, (const uint8_t *)(registers + REC_STACK_REGS),
 					   stack->native->count};
 		uint64_t addresses[UNWIND_FRAMES];
 		uint32_t n = unwind_stack(stacks_unwinder(in, process), &copy, addresses);

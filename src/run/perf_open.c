@@ -253,6 +253,17 @@ static void respect_limit(struct perf *perf)
 	perf->settings.rate_hz = (uint32_t)most;
 }
 
+static void tell_event(const struct perf *perf, bool cycles)
+{
+	char rate[32];
+	int n = snprintf(rate, sizeof rate, "%u", perf->settings.rate_hz);
+	if (perf->settings.samples == PERF_NONE)
+		return;
+	journal_property(perf->run->journal, "sampling.event", cycles ? "cycles" : "cpu-clock",
+			 cycles ? 6 : 9);
+	journal_property(perf->run->journal, "sampling.rate_hz", rate, (size_t)n);
+}
+
 static bool open_somehow(struct perf *perf)
 {
 	int reason = 0;
@@ -260,10 +271,7 @@ static bool open_somehow(struct perf *perf)
 		for (int cycles = 1; cycles >= 0; cycles--) {
 			struct perf_event_attr attr = describe(perf, cycles, kernel);
 			if (open_all(perf, &attr)) {
-				if (perf->settings.samples != PERF_NONE)
-					journal_property(perf->run->journal, "sampling.event",
-							 cycles ? "cycles" : "cpu-clock",
-							 cycles ? 6 : 9);
+				tell_event(perf, cycles);
 				return true;
 			}
 			/* That there are no cycles says less than that nothing is permitted. */

@@ -21,7 +21,8 @@ enum {
 	TRIES = 3,
 	FRAME_BYTES = 128,
 	CODE_BYTES = 256,
-	GLIBC_TID = 720, /* of struct pthread on x86-64: for 3.10, which knows its threads by pthread_t */
+	GLIBC_TID =
+		720, /* of struct pthread on x86-64: for 3.10, which knows its threads by pthread_t */
 };
 
 struct code {
@@ -46,7 +47,8 @@ struct perf_python {
 static bool peek(const struct perf_python *python, void *into, uint64_t from, size_t size)
 {
 	struct iovec here = {into, size}, there = {(void *)(uintptr_t)from, size};
-	return from >= 4096 && process_vm_readv(python->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+	return from >= 4096 &&
+	       process_vm_readv(python->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 static bool peek_pointer(const struct perf_python *python, uint64_t from, uint64_t *pointer)
@@ -236,9 +238,8 @@ static uint32_t define_code(struct perf *perf, struct perf_python *python, const
 		return 0;
 	if (length > MOST_TABLE)
 		length = 0;
-	struct rec_code *record =
-		perf_spool_reserve(perf->definitions, REC_CODE,
-				   offsetof(struct rec_code, table) + (size_t)length);
+	struct rec_code *record = perf_spool_reserve(
+		perf->definitions, REC_CODE, offsetof(struct rec_code, table) + (size_t)length);
 	if (!record)
 		return 0;
 	record->head.value = ++perf->n_codes;

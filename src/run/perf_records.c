@@ -111,9 +111,7 @@ static void take_life(struct perf *perf, const struct perf_event_header *record,
 	take32(&parts);
 	int64_t time = (int64_t)take64(&parts);
 	bool fork = record->type == PERF_RECORD_FORK;
-	uint8_t flags = !fork           ? REC_TASK_END
-			: pid == parent ? REC_TASK_THREAD
-					: REC_TASK_PROCESS;
+	uint8_t flags = !fork ? REC_TASK_END : pid == parent ? REC_TASK_THREAD : REC_TASK_PROCESS;
 	put_task(perf, flags, pid, tid, parent, NULL, time);
 	if (flags == REC_TASK_PROCESS)
 		perf_process_fork(perf, pid, parent, time);
@@ -323,8 +321,8 @@ static void take_sample(struct perf *perf, const struct perf_event_header *recor
 		take_chain(&parts, &sample);
 	} else {
 		sample.addresses[sample.depth++] = ip;
-		sample.kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-				PERF_RECORD_MISC_KERNEL;
+		sample.kernel =
+			(record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	}
 	if (perf->sample_type & PERF_SAMPLE_REGS_USER)
 		take_registers(&parts, &sample);

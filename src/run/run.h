@@ -32,9 +32,9 @@ struct run_settings {
 	bool wait_primary; /* not for processes it leaves behind */
 	bool kill_at_end;  /* when a capture range has ended, not only after 'duration' */
 	int kill_signal;   /* sent when recording has ended early; 0: the program goes on */
-	int64_t delay, duration; /* ns; 0: none */
+	int64_t delay, duration;   /* ns; 0: none */
 	struct perf_settings perf; /* CPU samples and scheduling */
-	const char *beside;      /* a folder to fall back on: the output's */
+	const char *beside;        /* a folder to fall back on: the output's */
 };
 
 struct run {

@@ -110,17 +110,16 @@ static struct stats_cell share(int64_t part, int64_t whole)
 bool make_cpu_sample_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Self", STATS_PERCENT},        {"Self Samples", STATS_COUNT},
-		{"Total", STATS_PERCENT},       {"Total Samples", STATS_COUNT},
-		{"Function", STATS_TEXT},       {"Module", STATS_TEXT}};
+		{"Self", STATS_PERCENT},  {"Self Samples", STATS_COUNT},
+		{"Total", STATS_PERCENT}, {"Total Samples", STATS_COUNT},
+		{"Function", STATS_TEXT}, {"Module", STATS_TEXT}};
 	struct hwy_trace *trace = run->trace;
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE),
 		      HWY_COL_BIT(HWY_STACK) | filter_columns(&run->filter), err))
 		return false;
 	run_columns(run, columns, STATS_LENGTH(columns));
 	struct functions functions = {.run = run};
-	functions.of_frame =
-		hwy_zalloc(((size_t)trace->n_frames + 1) * sizeof *functions.of_frame);
+	functions.of_frame = hwy_zalloc(((size_t)trace->n_frames + 1) * sizeof *functions.of_frame);
 	count_samples(&functions);
 	if (functions.n)
 		qsort_r(functions.list, functions.n, sizeof *functions.list, by_self, trace);
@@ -153,11 +152,8 @@ struct states { /* of a lane */
 	int64_t time[CLASSES], count[CLASSES], life;
 };
 
-static enum class class_of(const struct hwy_trace *trace, int64_t name)
-{
-	const char *text = hwy_str(trace, name);
-	if (strcmp(text, "running") == 0)
-		return RUNNING;
+static enum class class_of(const struct hwy_trace *trace, int64_t name) {
+	const char *text = hwy_str(trace, name); if (strcmp(text, "running") == 0) return RUNNING;
 	return strcmp(text, "runnable") == 0 ? PREEMPTED : WAITING;
 }
 
@@ -222,9 +218,9 @@ static void yield_states(struct stats_run *run, const struct states *states)
 bool make_thread_state_sum(struct stats_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Pid", STATS_ID},         {"Tid", STATS_ID},      {"State", STATS_TEXT},
-		{"Time", STATS_PERCENT},   {"Total", STATS_TIME},  {"Instances", STATS_COUNT},
-		{"Avg", STATS_TIME_MEAN},  {"Thread Name", STATS_TEXT}};
+		{"Pid", STATS_ID},        {"Tid", STATS_ID},          {"State", STATS_TEXT},
+		{"Time", STATS_PERCENT},  {"Total", STATS_TIME},      {"Instances", STATS_COUNT},
+		{"Avg", STATS_TIME_MEAN}, {"Thread Name", STATS_TEXT}};
 	const struct hwy_trace *trace = run->trace;
 	struct states *list = NULL;
 	uint32_t n = 0, cap = 0;

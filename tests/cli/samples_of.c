@@ -48,8 +48,7 @@ static void print_state(const struct hwy_trace *trace, const struct hwy_strip *s
 	printf("state %" PRId64 " %" PRId64 " %s %" PRId64 " %" PRId64 " %s %s\n",
 	       pid_of(trace, strip), thread_of(trace, strip)->tid,
 	       hwy_str(trace, thread_of(trace, strip)->name), start,
-	       start + hwy_get(strip, HWY_DUR, row),
-	       hwy_str(trace, hwy_get(strip, HWY_NAME, row)),
+	       start + hwy_get(strip, HWY_DUR, row), hwy_str(trace, hwy_get(strip, HWY_NAME, row)),
 	       hwy_str(trace, hwy_get(strip, HWY_REASON, row)));
 }
 

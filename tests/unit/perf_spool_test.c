@@ -7,7 +7,10 @@
 #include "make_spool.h"
 #include "run/perf_parts.h"
 
-enum { PER_CHUNK = (REC_CHUNK_BYTES - (int)sizeof(struct rec_chunk)) / (int)sizeof(struct rec_switch) };
+enum {
+	PER_CHUNK =
+		(REC_CHUNK_BYTES - (int)sizeof(struct rec_chunk)) / (int)sizeof(struct rec_switch)
+};
 
 static long size_of(const struct made_run *run)
 {

@@ -69,9 +69,8 @@ static void put_sample(struct made_spool *spool, uint32_t pid, uint32_t tid, int
 {
 	size_t chain = extra.depth * sizeof(uint64_t), registers = extra.stack ? 64 : 0,
 	       frames = extra.n_frames * sizeof(struct rec_frame);
-	struct rec_sample *sample =
-		put_record(spool, REC_SAMPLE, 0, 3,
-			   sizeof *sample + chain + registers + extra.bytes + frames);
+	struct rec_sample *sample = put_record(
+		spool, REC_SAMPLE, 0, 3, sizeof *sample + chain + registers + extra.bytes + frames);
 	sample->time = epoch + time;
 	sample->pid = pid;
 	sample->tid = tid;
@@ -236,8 +235,8 @@ static void a_program_that_never_registered_is_a_process_by_the_kernels_word(voi
 	assert_int_equal(trace->processes[1].parent, 0);
 	assert_string_equal(hwy_str(trace, trace->processes[1].name), "static");
 	const struct hwy_strip *strip = strip_of(trace, HWY_SAMPLE, 62);
-	assert_string_equal(
-		hwy_str(trace, trace->threads[trace->lanes[strip->lane].thread].name), "worker");
+	assert_string_equal(hwy_str(trace, trace->threads[trace->lanes[strip->lane].thread].name),
+			    "worker");
 	assert_int_equal(trace->n_diagnostics, 0);
 	hwy_trace_free(trace);
 }
@@ -246,8 +245,7 @@ static void a_sample_between_exec_and_registration_is_of_the_new_program(void **
 {
 	struct made_run run = recording();
 	struct made_spool shell = make_spool(&run, 20, 20, 0),
-			  program = make_spool(&run, 20, 20, 1),
-			  parent = make_spool(&run, 0, 0, 0);
+			  program = make_spool(&run, 20, 20, 1), parent = make_spool(&run, 0, 0, 0);
 	program.process = shell.process + 500;
 	program.chunk->head.process = program.process;
 	put_registration(&shell, 1 * MS);
