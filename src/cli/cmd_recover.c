@@ -53,8 +53,8 @@ int cmd_recover(int argc, char **argv)
 	char *written;
 	bool done =
 		profile_report(directory, path, force, false, PROFILE_CACHED_CALIBRATION, &written);
-	if (done && !keep)
-		run_remove(directory);
+	if (done && !keep && !run_remove(directory))
+		profile_say("%s: kept, it holds files that are not of the run", directory);
 	free(written);
 	free(path);
 	return done ? 0 : 2;

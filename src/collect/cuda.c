@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "collect/cuda.h"
+#include "collect/process.h"
 
 struct cuda cuda;
 
@@ -49,8 +50,10 @@ static void change_kinds(bool on)
 	change_kind(CUPTI_MEMCPY, on, "copies");
 	change_kind(CUPTI_MEMCPY2, on, "copies between devices");
 	change_kind(CUPTI_MEMSET, on, "fills");
-	change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
-	change_kind(CUPTI_CUDA_EVENT, on, "events");
+	if (!syncs_are_ours()) {
+		change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
+		change_kind(CUPTI_CUDA_EVENT, on, "events");
+	}
 	change_kind(CUPTI_OVERHEAD, on, "overhead");
 	if (!collect_control->graph_nodes) /* suppresses the records of the nodes */
 		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");
@@ -173,6 +176,7 @@ void cuda_init(void)
 	if (atomic_flag_test_and_set(&was_here) || !collect_control ||
 	    !(collect_control->traces & REC_TRACE_CUDA))
 		return;
+	process_look_again(0); /* a worker has set its rank by now, and may be killed later */
 	if (collect_control->leave_cupti) {
 		collect_note(1, "CUDA is not recorded: CUPTI was left to the program");
 		return;

@@ -4,6 +4,7 @@
  * cuda_library.c   finding and opening libcupti
  * cuda_calls.c     which runtime and driver calls are recorded, watched or sampled
  * cuda_callback.c  CUPTI's callbacks on those: stacks, capture ranges, the moment to detach
+ * cuda_sync.c      waits and event records, from those callbacks
  * cuda_buffers.c   the buffers CUPTI fills
  * cuda_records.c   CUPTI's records into ours
  * cuda_intern.c    kernel names and launch shapes, each defined once
@@ -53,22 +54,32 @@ void *library_loaded_symbol(const char *name);
 
 /* What a call is to us. */
 enum {
-	CALL_RECORD = 1, /* has a role: recorded */
-	CALL_WAIT = 2,   /* may block: stack when it took long */
-	CALL_ALLOC = 4,  /* stack always */
-	CALL_LAUNCH = 8, /* stack sampled, callback switched on for moments only */
-	CALL_COPY = 16,  /* as CALL_WAIT, and sampled */
-	CALL_START = 32, /* cudaProfilerStart */
-	CALL_STOP = 64,  /* cudaProfilerStop */
+	CALL_RECORD = 1,       /* has a role: recorded */
+	CALL_WAIT = 2,         /* may block: stack when it took long */
+	CALL_ALLOC = 4,        /* stack always */
+	CALL_LAUNCH = 8,       /* stack sampled, callback switched on for moments only */
+	CALL_COPY = 16,        /* as CALL_WAIT, and sampled */
+	CALL_START = 32,       /* cudaProfilerStart */
+	CALL_STOP = 64,        /* cudaProfilerStop */
+	CALL_PER_THREAD = 128, /* its default stream is the thread's own */
+	CALL_SYNC = 0xf00,     /* one of: */
+	SYNC_STREAM = 0x100,   /* waits for a stream */
+	SYNC_STREAM_QUERY = 0x200,
+	SYNC_EVENT = 0x300,
+	SYNC_EVENT_QUERY = 0x400,
+	SYNC_CONTEXT = 0x500,
+	SYNC_STREAM_WAIT = 0x600, /* makes a stream wait for an event */
+	SYNC_RECORD = 0x700,      /* records an event */
 };
 enum { CALL_IDS = 1024 }; /* more than any version has in a domain (CUDA 13.0: 807 and 520) */
 void calls_init(void);
 unsigned calls_of(uint32_t domain, uint32_t cbid);
 unsigned calls_of_name(const char *name); /* for tests: the table's answer */
 void calls_record(bool on, bool in_init); /* API records of the calls that have a role */
-void calls_watch(bool on);                /* callbacks that stay: waits, allocations, copies */
-void calls_sample(bool on);               /* callbacks of launches */
-void calls_all(void); /* callbacks of all of them: the next one detaches CUPTI */
+bool calls_are_chosen(void); /* no records, and so nothing of CUPTI, in calls without a role */
+void calls_watch(bool on);   /* callbacks that stay: waits, allocations, copies */
+void calls_sample(bool on);  /* callbacks of launches */
+void calls_all(void);        /* callbacks of all of them: the next one detaches CUPTI */
 bool calls_sampling(void);
 bool calls_sample_off_if_free(
 	void); /* as calls_sample(false), but gives up when the lock is taken */
@@ -77,8 +88,16 @@ void calls_seen(uint32_t domain, uint32_t cbid);
 void calls_settle(void); /* by the flush thread: does what calls_seen asked for */
 /* A driver call was found inside a runtime call: its callback is switched off unless it was seen alone. */
 void calls_nested(uint32_t cbid);
+bool calls_was_nested(uint32_t cbid, int64_t time); /* so that its callback was off */
 
 void callback_fn(void *user, uint32_t domain, uint32_t cbid, const void *data);
+/* Waits and event records come from the callbacks, not from CUPTI. */
+bool syncs_are_ours(void);
+/* A call with a CALL_SYNC has returned; 'flags' as calls_of has them. */
+void sync_done(unsigned flags, const struct cupti_callback *call, int64_t start, int64_t end);
+/* A driver call with a CALL_SYNC of which there is a record, and perhaps no more. */
+void sync_of_record(unsigned flags, const struct cupti_api *call);
+
 /* A new round of launch samples: every thread gives one. */
 void callback_new_round(void);
 

@@ -1,4 +1,5 @@
-/* cuda_callback.c - CUPTI's callbacks on calls: where long waits, allocations and some launches come from.
+/* cuda_callback.c - CUPTI's callbacks on calls: where long waits, allocations and some launches come from, and
+ * what was waited for (cuda_sync.c).
  *
  * Runs on the program's threads, inside its CUDA calls. The end of a call is timed first, so that our own
  * time is not counted as the call's. A driver call made by a runtime call has the runtime call's correlation
@@ -62,8 +63,8 @@ static bool is_allocation_sampled(int64_t now, bool is_long)
 
 static void take_stack(unsigned flags, int64_t now, uint32_t correlation)
 {
-	if (!collect_is_on(REC_TRACE_CUDA))
-		return;
+	if (collect_control->stack_threshold < 0)
+		return; /* none are wanted */
 	bool is_long = now - thread.start >= collect_control->stack_threshold;
 	if ((flags & CALL_ALLOC) && is_allocation_sampled(now, is_long))
 		collect_stack(REC_WHY_ALLOC, thread.start, correlation);
@@ -87,16 +88,19 @@ static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t corre
 	thread.start = collect_now();
 }
 
-static void leave(uint32_t domain, unsigned flags, uint32_t correlation)
+static void leave(uint32_t domain, unsigned flags, const struct cupti_callback *call)
 {
 	/* A callback that was switched on inside a call sees its exit only. */
-	if (thread.correlation != correlation || thread.domain != domain)
+	if (thread.correlation != call->correlation || thread.domain != domain)
 		return;
 	int64_t now = collect_now();
-	if (flags & CALL_START)
+	if (flags & CALL_START) {
 		collect_set_recording(true);
-	else
-		take_stack(flags, now, correlation);
+	} else if (collect_is_on(REC_TRACE_CUDA)) {
+		if ((flags & CALL_SYNC) && syncs_are_ours())
+			sync_done(flags, call, thread.start, now);
+		take_stack(flags, now, call->correlation);
+	}
 	thread.correlation = 0;
 }
 
@@ -139,5 +143,5 @@ void callback_fn(void *user, uint32_t domain, uint32_t cbid, const void *data)
 	if (call->site == CUPTI_ENTER)
 		enter(domain, cbid, flags, call->correlation);
 	else
-		leave(domain, flags, call->correlation);
+		leave(domain, flags, call);
 }

@@ -7,7 +7,7 @@
  *
  * Callbacks cost about 250 ns each (H200, CUDA 13.0: a launch with callbacks on both of its calls took 1 µs
  * more), so launches are watched for moments only, and a driver call that is made by the runtime is not
- * watched at all. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done under it.
+ * watched, except those that have to do with events. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done under it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -35,16 +35,16 @@ static const struct {
 	{"MemPrefetch*", CALL_RECORD | CALL_COPY},
 	{"Memset*", CALL_RECORD | CALL_LAUNCH},
 
-	{"DeviceSynchronize", CALL_RECORD | CALL_WAIT},
-	{"ThreadSynchronize", CALL_RECORD | CALL_WAIT},
-	{"CtxSynchronize*", CALL_RECORD | CALL_WAIT},
-	{"StreamSynchronize", CALL_RECORD | CALL_WAIT},
-	{"EventSynchronize", CALL_RECORD | CALL_WAIT},
-	{"EventRecord*", CALL_RECORD},
-	{"StreamWaitEvent", CALL_RECORD},
+	{"DeviceSynchronize", CALL_RECORD | CALL_WAIT | SYNC_CONTEXT},
+	{"ThreadSynchronize", CALL_RECORD | CALL_WAIT | SYNC_CONTEXT},
+	{"CtxSynchronize*", CALL_RECORD | CALL_WAIT | SYNC_CONTEXT},
+	{"StreamSynchronize", CALL_RECORD | CALL_WAIT | SYNC_STREAM},
+	{"EventSynchronize", CALL_RECORD | CALL_WAIT | SYNC_EVENT},
+	{"EventRecord*", CALL_RECORD | SYNC_RECORD},
+	{"StreamWaitEvent", CALL_RECORD | SYNC_STREAM_WAIT},
 	{"StreamWaitValue*", CALL_RECORD},
-	{"EventQuery", CALL_RECORD},
-	{"StreamQuery", CALL_RECORD},
+	{"EventQuery", CALL_RECORD | SYNC_EVENT_QUERY},
+	{"StreamQuery", CALL_RECORD | SYNC_STREAM_QUERY},
 
 	{"HostAlloc", CALL_RECORD | CALL_ALLOC},
 	{"HostRegister", CALL_RECORD | CALL_ALLOC},
@@ -84,10 +84,12 @@ enum { SEEN = 1, NESTED = 2, OPEN = 4 }; /* OPEN: its callback is on, by 'lock' 
 
 static struct {
 	bool is_known[DOMAINS][CALL_IDS];         /* the library has it; written once */
-	uint8_t flags[DOMAINS][CALL_IDS];         /* CALL_…; written once */
+	uint16_t flags[DOMAINS][CALL_IDS];        /* CALL_…; written once */
 	_Atomic uint8_t state[DOMAINS][CALL_IDS]; /* SEEN …; OPEN is changed under 'lock' */
-	_Atomic bool watching, sampling;
+	_Atomic bool watching, sampling, syncing;
 	_Atomic bool is_stale; /* a call was seen whose callback may have to change */
+	/* When the callback of a driver call was off because the runtime makes it, 0: it was not. */
+	_Atomic int64_t nested_from[CALL_IDS], nested_to[CALL_IDS];
 	pthread_mutex_t lock;
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -162,8 +164,11 @@ void calls_init(void)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++) {
 			const char *name = name_of(index, cbid);
 			calls.is_known[index][cbid] = name != NULL;
-			if (name)
-				calls.flags[index][cbid] = (uint8_t)calls_of_name(name);
+			if (!name)
+				continue;
+			calls.flags[index][cbid] = (uint16_t)calls_of_name(name);
+			if (strstr(name, "_ptsz") || strstr(name, "_ptds"))
+				calls.flags[index][cbid] |= CALL_PER_THREAD;
 		}
 }
 
@@ -185,14 +190,19 @@ static void choose(bool wanted, bool on)
 	}
 }
 
+bool calls_are_chosen(void)
+{
+	return !collect_control->all_apis && cuda.cupti.cuptiActivityEnableRuntimeApi &&
+	       cuda.cupti.cuptiActivityEnableDriverApi;
+}
+
 /* A list of calls works inside cuInit only (CUDA 13.0: later it is taken without an error, and nothing is
  * recorded); afterwards all are switched on and the others off again. Libraries without the choice record all,
  * and cuda_records.c leaves out the rest. */
 void calls_record(bool on, bool in_init)
 {
 	const struct cupti_functions *f = &cuda.cupti;
-	bool has_choice = !collect_control->all_apis && f->cuptiActivityEnableRuntimeApi &&
-			  f->cuptiActivityEnableDriverApi;
+	bool has_choice = calls_are_chosen();
 	if (has_choice && in_init) {
 		choose(true, on);
 		return;
@@ -208,13 +218,25 @@ void calls_record(bool on, bool in_init)
 
 /* ---- callbacks; all under 'lock' ---- */
 
+/* Which record of an event a wait is for is known only if none was missed. */
+static bool keeps(unsigned flags)
+{
+	unsigned sync = flags & CALL_SYNC;
+	return calls.syncing && (sync == SYNC_RECORD || sync == SYNC_STREAM_WAIT ||
+				 sync == SYNC_EVENT || sync == SYNC_EVENT_QUERY);
+}
+
 static bool is_wanted(unsigned index, uint32_t cbid, unsigned state)
 {
 	unsigned flags = calls.flags[index][cbid];
 	if (flags & (CALL_START | CALL_STOP))
 		return collect_control->capture == REC_CAPTURE_PROFILER_API;
+	if (keeps(flags))
+		return true;
 	if (state & NESTED)
 		return false;
+	if ((flags & CALL_SYNC) && calls.syncing)
+		return true;
 	if (flags & (CALL_WAIT | CALL_ALLOC | CALL_COPY))
 		return calls.watching;
 	return (flags & CALL_LAUNCH) && (state & SEEN) && calls.watching && calls.sampling;
@@ -229,6 +251,8 @@ static void set(unsigned index, uint32_t cbid, bool open)
 		atomic_fetch_or(&calls.state[index][cbid], OPEN);
 	else
 		atomic_fetch_and(&calls.state[index][cbid], (uint8_t)~OPEN);
+	if (index == DRIVER && open && calls.nested_from[cbid] && !calls.nested_to[cbid])
+		calls.nested_to[cbid] = collect_now();
 }
 
 static void refresh(unsigned index, uint32_t cbid)
@@ -238,6 +262,8 @@ static void refresh(unsigned index, uint32_t cbid)
 	if (wanted != ((state & OPEN) != 0))
 		set(index, cbid, wanted);
 }
+
+enum { ANY = 0xffff };
 
 static void refresh_all(unsigned having)
 {
@@ -251,7 +277,8 @@ void calls_watch(bool on)
 {
 	pthread_mutex_lock(&calls.lock);
 	calls.watching = on && collect_control->stack_threshold >= 0;
-	refresh_all(0xff);
+	calls.syncing = on && syncs_are_ours();
+	refresh_all(ANY);
 	pthread_mutex_unlock(&calls.lock);
 }
 
@@ -326,17 +353,27 @@ void calls_settle(void)
 	if (!atomic_exchange(&calls.is_stale, false))
 		return;
 	pthread_mutex_lock(&calls.lock);
-	refresh_all(0xff);
+	refresh_all(ANY);
 	pthread_mutex_unlock(&calls.lock);
 }
 
 void calls_nested(uint32_t cbid)
 {
-	if (cbid >= CALL_IDS || (atomic_load(&calls.state[DRIVER][cbid]) & (SEEN | NESTED)))
+	if (cbid >= CALL_IDS || (atomic_load(&calls.state[DRIVER][cbid]) & (SEEN | NESTED)) ||
+	    keeps(calls.flags[DRIVER][cbid]))
 		return;
 	if (pthread_mutex_trylock(&calls.lock) != 0)
 		return;
 	atomic_fetch_or(&calls.state[DRIVER][cbid], NESTED);
+	calls.nested_from[cbid] = collect_now();
 	refresh(DRIVER, cbid);
 	pthread_mutex_unlock(&calls.lock);
+}
+
+bool calls_was_nested(uint32_t cbid, int64_t time)
+{
+	if (cbid >= CALL_IDS)
+		return false;
+	int64_t from = calls.nested_from[cbid], to = calls.nested_to[cbid];
+	return from && time >= from && (!to || time < to);
 }

@@ -4,12 +4,15 @@
  * A name is found by its address; its text is compared all the same, since an unloaded module's memory may
  * come back with another name. Entries are made under 'lock'. When a table is full, names go through the
  * process's string table each time, and shapes are left out and counted.
+ *
+ * The slots are a megabyte and mapped on first use: every process of a run loads this library, few use CUDA,
+ * and one whose data is limited could not be loaded at all.
  */
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collect/cuda.h"
+#include "collect/sys.h"
 
 enum { SLOTS = 1 << 16, FULL = SLOTS / 4 * 3, BLOCK = 256 * 1024 };
 
@@ -23,15 +26,34 @@ struct shape {
 	struct rec_shape shape;
 };
 
-static struct {
+struct slots {
 	_Atomic(struct name *) names[SLOTS];
 	_Atomic(struct shape *) shapes[SLOTS];
-	unsigned n_names, n_shapes; /* by 'lock' */
-	char *block;                /* by 'lock': where entries are cut from */
+};
+
+static struct {
+	_Atomic(struct slots *) slots; /* NULL: not used yet, or no memory */
+	unsigned n_names, n_shapes;    /* by 'lock' */
+	char *block;                   /* by 'lock': where entries are cut from */
 	size_t left;
 	bool told;
 	pthread_mutex_t lock;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct slots *slots_of_table(void)
+{
+	struct slots *slots = atomic_load_explicit(&table.slots, memory_order_acquire);
+	if (slots)
+		return slots;
+	pthread_mutex_lock(&table.lock);
+	slots = atomic_load(&table.slots);
+	if (!slots) {
+		slots = sys_memory(sizeof *slots);
+		atomic_store_explicit(&table.slots, slots, memory_order_release);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return slots;
+}
 
 static void *take(size_t bytes)
 {
@@ -39,9 +61,8 @@ static void *take(size_t bytes)
 	if (bytes > BLOCK)
 		return NULL;
 	if (table.left < bytes) {
-		void *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				   -1, 0);
-		if (block == MAP_FAILED)
+		void *block = sys_memory(BLOCK);
+		if (!block)
 			return NULL;
 		table.block = block;
 		table.left = BLOCK;
@@ -61,7 +82,7 @@ static uint64_t mix(uint64_t x)
 
 /* ---- names ---- */
 
-static void add_name(const char *name, size_t length, uint32_t id, uint32_t at)
+static void add_name(struct slots *slots, const char *name, size_t length, uint32_t id, uint32_t at)
 {
 	pthread_mutex_lock(&table.lock);
 	struct name *entry = table.n_names < FULL ? take(sizeof *entry + length + 1) : NULL;
@@ -70,11 +91,11 @@ static void add_name(const char *name, size_t length, uint32_t id, uint32_t at)
 		entry->id = id;
 		memcpy(entry->text, name, length + 1);
 		struct name *old;
-		while ((old = atomic_load(&table.names[at])) && old->address != name)
+		while ((old = atomic_load(&slots->names[at])) && old->address != name)
 			at = (at + 1) % SLOTS;
 		if (!old)
 			table.n_names++;
-		atomic_store_explicit(&table.names[at], entry, memory_order_release);
+		atomic_store_explicit(&slots->names[at], entry, memory_order_release);
 	}
 	pthread_mutex_unlock(&table.lock);
 }
@@ -83,17 +104,20 @@ uint32_t intern_name(const char *name)
 {
 	if (!name)
 		return 0;
+	struct slots *slots = slots_of_table();
+	if (!slots)
+		return collect_string_z(name);
 	uint32_t at = (uint32_t)(mix((uintptr_t)name) % SLOTS);
 	uint32_t first = at;
 	struct name *entry;
-	while ((entry = atomic_load_explicit(&table.names[at], memory_order_acquire)) &&
+	while ((entry = atomic_load_explicit(&slots->names[at], memory_order_acquire)) &&
 	       entry->address != name)
 		at = (at + 1) % SLOTS;
 	if (entry && strcmp(entry->text, name) == 0)
 		return entry->id;
 	size_t length = strlen(name);
 	uint32_t id = collect_string(name, length);
-	add_name(name, length, id, first);
+	add_name(slots, name, length, id, first);
 	return id;
 }
 
@@ -116,10 +140,11 @@ static bool is_same(const struct shape *entry, uint64_t hash, const struct rec_s
 }
 
 /* Finds the shape from 'at' on, or the empty slot where it belongs. */
-static struct shape *find_shape(uint32_t *at, uint64_t hash, const struct rec_shape *shape)
+static struct shape *find_shape(struct slots *slots, uint32_t *at, uint64_t hash,
+				const struct rec_shape *shape)
 {
 	struct shape *entry;
-	while ((entry = atomic_load_explicit(&table.shapes[*at], memory_order_acquire)) &&
+	while ((entry = atomic_load_explicit(&slots->shapes[*at], memory_order_acquire)) &&
 	       !is_same(entry, hash, shape))
 		*at = (*at + 1) % SLOTS;
 	return entry;
@@ -139,13 +164,16 @@ static uint32_t define_shape(const struct rec_shape *shape, uint32_t id)
 
 uint32_t intern_shape(const struct rec_shape *shape)
 {
+	struct slots *slots = slots_of_table();
+	if (!slots)
+		return 0;
 	uint64_t hash = hash_shape(shape);
 	uint32_t at = (uint32_t)(hash % SLOTS);
-	struct shape *entry = find_shape(&at, hash, shape);
+	struct shape *entry = find_shape(slots, &at, hash, shape);
 	if (entry)
 		return entry->shape.head.value;
 	pthread_mutex_lock(&table.lock);
-	entry = find_shape(&at, hash, shape);
+	entry = find_shape(slots, &at, hash, shape);
 	bool is_new = !entry, is_full = false;
 	if (is_new) {
 		entry = table.n_shapes < FULL ? take(sizeof *entry) : NULL;
@@ -153,7 +181,7 @@ uint32_t intern_shape(const struct rec_shape *shape)
 			entry->hash = hash;
 			entry->shape = *shape;
 			entry->shape.head.value = ++table.n_shapes;
-			atomic_store_explicit(&table.shapes[at], entry, memory_order_release);
+			atomic_store_explicit(&slots->shapes[at], entry, memory_order_release);
 		} else {
 			is_full = !table.told;
 			table.told = true;

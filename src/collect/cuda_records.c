@@ -39,6 +39,8 @@ static void convert_api(const struct cupti_api *a)
 	r->correlation = a->correlation;
 	r->tid = a->tid;
 	collect_publish();
+	if (domain == CUPTI_DOMAIN_DRIVER && (calls_of(domain, a->cbid) & CALL_SYNC))
+		sync_of_record(calls_of(domain, a->cbid), a);
 }
 
 /* ---- device work ---- */
@@ -94,23 +96,33 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 	collect_publish();
 }
 
+/* Records of copies and fills have these fields, each kind in other places. */
+#define PUT_COMMON(from, size, r)                                                                  \
+	do {                                                                                       \
+		(r)->bytes = (from)->bytes;                                                        \
+		(r)->correlation = (from)->correlation;                                            \
+		(r)->stream = (from)->stream;                                                      \
+		(r)->context = (from)->context;                                                    \
+		(r)->device = (uint16_t)(from)->device;                                            \
+		(r)->graph = (from)->graph;                                                        \
+		(r)->node = (from)->node;                                                          \
+		if (CUPTI_HAS(from, size, channel_type) && (from)->channel_type)                   \
+			(r)->channel = (uint16_t)((from)->channel + 1);                            \
+	} while (0)
+
+static uint32_t kinds_of_copy(uint8_t kind, uint8_t source, uint8_t target)
+{
+	return kind | (uint32_t)source << 8 | (uint32_t)target << 16;
+}
+
 static void convert_memcpy(const struct cupti_memcpy *c, size_t size)
 {
 	struct rec_work *r = add_work(REC_COPY, c->start, c->end);
 	if (!r)
 		return;
-	r->head.value =
-		c->copy_kind | (uint32_t)c->source_kind << 8 | (uint32_t)c->target_kind << 16;
+	r->head.value = kinds_of_copy(c->copy_kind, c->source_kind, c->target_kind);
 	r->head.flags = c->flags;
-	r->bytes = c->bytes;
-	r->correlation = c->correlation;
-	r->stream = c->stream;
-	r->context = c->context;
-	r->device = (uint16_t)c->device;
-	r->graph = c->graph;
-	r->node = c->node;
-	if (CUPTI_HAS(c, size, channel_type) && c->channel_type)
-		r->channel = (uint16_t)(c->channel + 1);
+	PUT_COMMON(c, size, r);
 	collect_publish();
 }
 
@@ -119,19 +131,10 @@ static void convert_memcpy2(const struct cupti_memcpy2 *c, size_t size)
 	struct rec_work *r = add_work(REC_COPY, c->start, c->end);
 	if (!r)
 		return;
-	r->head.value =
-		c->copy_kind | (uint32_t)c->source_kind << 8 | (uint32_t)c->target_kind << 16;
+	r->head.value = kinds_of_copy(c->copy_kind, c->source_kind, c->target_kind);
 	r->head.flags = c->flags;
-	r->bytes = c->bytes;
-	r->correlation = c->correlation;
-	r->stream = c->stream;
-	r->context = c->context;
-	r->device = (uint16_t)c->device;
 	r->shape = (c->source_device + 1) | (c->target_device + 1) << 16;
-	r->graph = c->graph;
-	r->node = c->node;
-	if (CUPTI_HAS(c, size, channel_type) && c->channel_type)
-		r->channel = (uint16_t)(c->channel + 1);
+	PUT_COMMON(c, size, r);
 	collect_publish();
 }
 
@@ -142,16 +145,8 @@ static void convert_memset(const struct cupti_memset *m, size_t size)
 		return;
 	r->head.value = m->value;
 	r->head.flags = (uint8_t)m->flags;
-	r->bytes = m->bytes;
 	r->shape = m->memory_kind;
-	r->correlation = m->correlation;
-	r->stream = m->stream;
-	r->context = m->context;
-	r->device = (uint16_t)m->device;
-	r->graph = m->graph;
-	r->node = m->node;
-	if (CUPTI_HAS(m, size, channel_type) && m->channel_type)
-		r->channel = (uint16_t)(m->channel + 1);
+	PUT_COMMON(m, size, r);
 	collect_publish();
 }
 

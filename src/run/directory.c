@@ -164,19 +164,24 @@ static bool is_ours(const char *name)
 }
 
 /* Processes that were not waited for may be about to add a spool: under another name they do not find it. */
-void run_remove(const char *directory)
+bool run_remove(const char *directory)
 {
 	char aside[PATH_MAX];
+	const char *at = directory;
 	if (snprintf(aside, sizeof aside, "%s.gone", directory) < (int)sizeof aside &&
 	    rename(directory, aside) == 0)
-		directory = aside;
-	DIR *listing = opendir(directory);
+		at = aside;
+	DIR *listing = opendir(at);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));)
 		if (is_ours(entry->d_name))
 			unlinkat(dirfd(listing), entry->d_name, 0);
 	if (listing)
 		closedir(listing);
-	rmdir(directory);
+	if (rmdir(at) == 0)
+		return true;
+	if (at == aside)
+		rename(aside, directory); /* it holds what is not ours: that stays where it was */
+	return false;
 }
 
 bool run_is_over(const char *directory)

@@ -71,8 +71,8 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings);
 /* What a shell would say: the exit code, or 128 + signal. */
 int run_exit_status(const struct run *run);
 
-/* Removes the directory and what we put there. */
-void run_remove(const char *directory);
+/* Removes what we put into the directory, and it; false: it holds more, and stays. */
+bool run_remove(const char *directory);
 void run_free(struct run *run);
 
 /* For `headway recover`: true when nobody is recording into this directory any more. */

@@ -8,25 +8,25 @@
  */
 #include <stdlib.h>
 
+#include "analyze/place.h"
 #include "base/hash.h"
 #include "stats/families.h"
 #include "stats/launches.h"
 #include "stats/pending.h"
-#include "stats/place.h"
 
 struct line { /* calls of one name, reason and place */
 	int64_t name;
 	const char *why;
-	uint32_t place; /* in 'places' */
+	uint32_t place; /* in 'place_texts' */
 	int64_t calls, total, waited, longest, idle;
 };
 struct waits {
 	struct stats_run *run;
 	struct launches launches;
 	struct pending pending;
-	struct hwy_map sync_of; /* call's span id -> sync span's id */
-	struct hwy_strings places;
-	struct place place;
+	struct hwy_map sync_of;         /* call's span id -> sync span's id */
+	struct hwy_strings place_texts; /* texts of the places */
+	struct hwy_places *places;
 	struct hwy_map map;
 	struct line *lines;
 	uint32_t n, cap;
@@ -147,9 +147,9 @@ static void add(struct waits *waits, const struct hwy_strip *call, uint32_t row,
 				     wait->device, wait->stream);
 	int64_t until = before > wait->own_end ? before : wait->own_end;
 	int64_t waited = until <= start ? 0 : (until < end ? until : end) - start;
-	struct hwy_text place = place_of(&waits->place, call, row);
+	struct hwy_text place = place_line(waits->places, call->first + row);
 	struct line *line = line_of(waits, hwy_get(call, HWY_NAME, row), wait->why,
-				    hwy_intern(&waits->places, place.at, place.length));
+				    hwy_intern(&waits->place_texts, place.at, place.length));
 	line->calls++;
 	add_to(&line->total, end - start);
 	add_to(&line->waited, waited);
@@ -161,7 +161,6 @@ static void visit_thread(struct waits *waits, const struct hwy_strip *calls)
 {
 	const struct filter *filter = &waits->run->filter;
 	int64_t inside = INT64_MIN; /* the end of the last blocking call */
-	place_begin(&waits->place, waits->run, waits->run->trace->lanes[calls->lane].thread);
 	for (uint32_t row = 0; row < calls->rows; row++) {
 		if (hwy_get(calls, HWY_START, row) < inside ||
 		    (filter_is_on(filter) && !filter_keeps(filter, waits->run->trace, calls, row)))
@@ -208,7 +207,7 @@ static void yield(struct waits *waits)
 			cell_number(line->longest),
 			cell_textz(line->why),
 			cell_text(word_of_call(hwy_text(waits->run->trace, line->name))),
-			cell_text(waits->places.texts[line->place]),
+			cell_text(waits->place_texts.texts[line->place]),
 		};
 		run_row(waits->run, cells);
 	}
@@ -232,7 +231,7 @@ static bool waits_open(struct waits *waits, struct stats_run *run, struct hwy_er
 {
 	struct hwy_trace *trace = run->trace;
 	*waits = (struct waits){.run = run};
-	hwy_strings_init(&waits->places);
+	hwy_strings_init(&waits->place_texts);
 	/* What a wait waits for is never filtered, only the waits are. */
 	struct stats_run all = {.trace = trace};
 	return hwy_need(trace, HWY_KIND_BIT(HWY_SYNC),
@@ -241,7 +240,8 @@ static bool waits_open(struct waits *waits, struct stats_run *run, struct hwy_er
 			err) &&
 	       hwy_need(trace, HWY_KIND_BIT(HWY_COPY),
 			HWY_COL_BIT(HWY_SRC_MEMORY) | HWY_COL_BIT(HWY_DST_MEMORY), err) &&
-	       place_need(run, err) && pending_open(&waits->pending, trace, err) &&
+	       (waits->places = places_open(trace, err)) &&
+	       pending_open(&waits->pending, trace, err) &&
 	       launches_open(&waits->launches, &all, HWY_DEVICE_KINDS, err);
 }
 
@@ -267,12 +267,12 @@ bool make_wait_sum(struct stats_run *run, struct hwy_err *err)
 				visit_thread(&waits, &run->trace->strips[s]);
 		yield(&waits);
 	}
-	place_end(&waits.place);
+	places_close(waits.places);
 	pending_close(&waits.pending);
 	launches_close(&waits.launches);
 	hwy_map_free(&waits.sync_of);
 	hwy_map_free(&waits.map);
-	hwy_strings_free(&waits.places);
+	hwy_strings_free(&waits.place_texts);
 	free(waits.lines);
 	return ok;
 }

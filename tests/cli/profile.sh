@@ -252,6 +252,12 @@ grep -q "still being recorded" err || fail "$(cat err)"
 kill -9 $headway
 { wait $headway; } 2>/dev/null
 sleep 1.2
+cp -r tmp/headway-* with_more
+echo mine >with_more/notes
+run recover -o more with_more
+expect_status 0 "recover: $(cat err)"
+expect "$(ls -A with_more)" notes "files that are not the run's stay where they are"
+grep -q "with_more: kept, it holds files that are not of the run" err || fail "it says so: $(cat err)"
 run recover -o back tmp/headway-*
 expect_status 0 "recover: $(cat err)"
 expect "$(field back.hwy 'len(i["processes"])')" 2 "recover: sh and sleep"

@@ -25,6 +25,9 @@ expect=$(grep -c '^cudaStreamSynchronize_v3020$' stacks)
 if ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1'; then
 	has '^cudaMalloc_v3020 < stacks cuda_target.c:[0-9]+ < main cuda_target.c:[0-9]+' "source lines"
 fi
+run profile -o syncs "$COLLECT/cuda_target" syncs
+"$HEADWAY" info syncs.hwy >about
+grep -qE '^ *sync +12 ' about && grep -qE '^ *event +3 ' about || fail "waits and events: $(cat about)"
 run profile -o none --cudabacktrace=none "$COLLECT/cuda_target" stacks
 "$STACKS_OF" none.hwy | grep -q '<' && fail "--cudabacktrace=none has stacks"
 

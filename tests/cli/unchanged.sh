@@ -43,6 +43,7 @@ same "a large environment" env BIG="$(head -c 100000 /dev/zero | tr '\0' x)" sh 
 same "more variables than are handed on" \
 	bash -c 'for i in {1..5000}; do export V$i=$i; done; env | grep -c ^V'
 same "no files at all" sh -c 'ulimit -n 3; echo hi; (exit 4)'
+same "little memory for data" sh -c 'ulimit -d 700; /bin/echo hi'
 same "no room in files" bash -c 'ulimit -f 0; (exit 3); exit $?'
 same "something preloaded that is not there" env LD_PRELOAD=/nonexistent.so sh -c 'echo hi'
 for signal in HUP INT QUIT ILL TRAP ABRT BUS FPE KILL SEGV USR1 USR2 PIPE ALRM TERM XCPU XFSZ SYS; do

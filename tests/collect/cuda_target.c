@@ -70,18 +70,51 @@ static uint32_t launch(const char *kernel)
 static void stacks(void)
 {
 	uint32_t inner = mock_number(DRIVER, "cuStreamSynchronize");
+	uint32_t release = mock_number(DRIVER, "cuMemFree_v2");
 	mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 0, inner);
-	printf("inner watched %d\n", mock_is_watched(DRIVER, inner));
+	mock_call(RUNTIME, runtime("cudaFree_v3020"), 0, release);
+	printf("inner watched %d\n", mock_is_watched(DRIVER, release));
 	printf("long %u\n",
 	       mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 3000000, inner));
 	printf("short %u\n", mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 0, inner));
 	printf("alloc %u\n", mock_call(RUNTIME, runtime("cudaMalloc_v3020"), 0, 0));
 	printf("copy %u\n", mock_call(RUNTIME, runtime("cudaMemcpyAsync_v3020"), 3000000, 0));
 	printf("getter %u\n", mock_call(RUNTIME, runtime("cudaGetDevice_v3020"), 3000000, 0));
-	printf("driver %u\n", mock_call(DRIVER, inner, 3000000, 0));
+	printf("driver %u\n", mock_call(DRIVER, release, 3000000, 0));
 	sleep_ms(300);
-	printf("inner watched again %d\n", mock_is_watched(DRIVER, inner));
-	printf("driver again %u\n", mock_call(DRIVER, inner, 3000000, 0));
+	printf("inner watched again %d\n", mock_is_watched(DRIVER, release));
+	printf("driver again %u\n", mock_call(DRIVER, release, 3000000, 0));
+}
+
+/* Waits and records of events, by the runtime and by the driver. Correlation ids are counted from 1. */
+static void syncs(void)
+{
+	enum { NOT_READY = 600 };
+	uint32_t record = mock_number(DRIVER, "cuEventRecord");
+	mock_sync(RUNTIME, "cudaEventRecord_v3020", 0x11, 0xe1, 0, record);
+	mock_sync(RUNTIME, "cudaStreamWaitEvent_v3020", 0x22, 0xe1, 0, 0);
+	mock_sync(DRIVER, "cuEventRecord", 0x11, 0xe2, 0, 0);
+	mock_sync(RUNTIME, "cudaEventSynchronize_v3020", 0, 0xe1, 0, 0);
+	mock_sync(RUNTIME, "cudaEventRecord_v3020", 0x11, 0xe1, 0, record);
+	mock_sync(DRIVER, "cuEventSynchronize", 0, 0xe1, 0, 0);
+	mock_sync(RUNTIME, "cudaEventQuery_v3020", 0, 0xe2, NOT_READY, 0);
+	mock_sync(RUNTIME, "cudaEventQuery_v3020", 0, 0xe2, 0, 0);
+	mock_sync(RUNTIME, "cudaStreamSynchronize_v3020", 0x33, 0, 719,
+		  mock_number(DRIVER, "cuStreamSynchronize"));
+	mock_sync(DRIVER, "cuStreamSynchronize", 0x44, 0, 0, 0);
+	mock_sync(RUNTIME, "cudaStreamSynchronize_ptsz_v7000", 0, 0, 0, 0);
+	mock_sync(RUNTIME, "cudaStreamSynchronize_v3020", 2, 0, 0, 0); /* cudaStreamPerThread */
+	mock_sync(RUNTIME, "cudaDeviceSynchronize_v3020", 0, 0, 0, 0);
+	mock_sync(RUNTIME, "cudaEventSynchronize_v3020", 0, 0xe3, 0, 0); /* never recorded */
+	mock_sync(RUNTIME, "cudaStreamQuery_v3020", 0xbad, 0, 0,
+		  0); /* no stream that CUPTI knows */
+	printf("inner watched %d\n",
+	       mock_is_watched(DRIVER, mock_number(DRIVER, "cuStreamSynchronize")));
+	sleep_ms(300); /* the driver's own call was seen */
+	printf("inner watched again %d\n",
+	       mock_is_watched(DRIVER, mock_number(DRIVER, "cuStreamSynchronize")));
+	mock_sync(DRIVER, "cuStreamSynchronize", 0x55, 0, 0, 0);
+	printf("kinds %d %d\n", mock_is_enabled(38), mock_is_enabled(36));
 }
 
 static void samples(void)
@@ -201,11 +234,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*act)(void);
 	} acts[] = {
-		{"stacks", stacks}, {"samples", samples}, {"threads", threads},
-		{"losses", losses}, {"range", range},     {"forks", forks},
-		{"killed", killed}, {"rival", rival},     {"delayed", delayed},
+		{"stacks", stacks}, {"samples", samples}, {"threads", threads}, {"syncs", syncs},
+		{"losses", losses}, {"range", range},     {"forks", forks},     {"killed", killed},
+		{"rival", rival},   {"delayed", delayed},
 	};
 	const char *what = argc > 1 ? argv[1] : "";
+	setenv("RANK", "5", 1); /* as workers do for themselves */
 	init_driver();
 	if (strcmp(what, "replay") == 0)
 		mock_replay();

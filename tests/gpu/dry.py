@@ -44,6 +44,9 @@ def arithmetic(part):
     ratio, low, high = harness.quotient([1.2 * x for x in plain], plain)
     part.check("quotient of medians", f"{ratio:.3f} ({low:.3f} to {high:.3f})", "1.2 inside",
                abs(ratio - 1.2) < 1e-9 and low <= ratio <= high < 1.25)
+    luck = [[value + offset for value in plain] for offset in (0, 1, 2)]  # of three processes
+    _, low, high = harness.quotient([[2 * value for value in batch] for batch in luck], [plain, plain, plain])
+    part.check("batches are resampled whole", f"{low:.2f} to {high:.2f}", "2 to 2.4", low < 2.05 and high > 2.35)
     line = harness.lines_of(harness.EXAMPLES / "mlp.py", "print(f", "loss.item()")
     part.check("the .item() line of mlp.py", line, "one", len(line) == 1)
     lines = harness.lines_of(harness.EXAMPLES / "streams.cu", "cudaMemcpyAsync(")

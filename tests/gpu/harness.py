@@ -17,8 +17,8 @@ EXAMPLES = ROOT / "examples"
 TARGETS = HERE / "targets"
 BUILT_EXAMPLES = ROOT / "build" / "examples"
 BUILT_TARGETS = ROOT / "build" / "gpu-targets"
-HEADWAY = os.environ.get("HEADWAY", str(ROOT / "build" / "headway"))
-NSYS = os.environ.get("NSYS", str(ROOT / "gpu-libs" / "nsys"))
+HEADWAY = os.path.abspath(os.environ.get("HEADWAY", ROOT / "build" / "headway"))
+NSYS = os.path.abspath(os.environ.get("NSYS", ROOT / "gpu-libs" / "nsys"))
 PYTHON = os.environ.get("PYTHON", "python3")
 
 LAUNCH = re.compile(r"^cu(da)?Launch(?!HostFunc)")
@@ -86,7 +86,7 @@ def environment(extra=None):
     return env
 
 
-def start(command, env=None, cwd=ROOT, log=None):
+def start(command, env=None, cwd=EXAMPLES, log=None):
     out = open(log, "w+") if log else subprocess.PIPE
     err = open(f"{log}.err", "w+") if log else subprocess.PIPE
     return subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment(env), stdout=out, stderr=err,
@@ -102,7 +102,7 @@ def stop(process):
         pass
 
 
-def run(command, timeout=90, env=None, cwd=ROOT):
+def run(command, timeout=90, env=None, cwd=EXAMPLES):
     begun = time.monotonic()
     process = start(command, env, cwd)
     try:
@@ -132,9 +132,11 @@ def nsys_export(report):
 
 
 def example(name, *arguments):
-    """The command of an example: a Python script, or a program that 'make -C examples' built."""
+    """The command of an example, a Python script or a program that 'make -C examples' built: relative to the
+    examples' folder, where programs are run, so that reports name no path of the machine."""
     script = EXAMPLES / f"{name}.py"
-    return [PYTHON, script, *arguments] if script.exists() else [BUILT_EXAMPLES / name, *arguments]
+    return [PYTHON, script.name, *arguments] if script.exists() \
+        else [os.path.relpath(BUILT_EXAMPLES / name, EXAMPLES), *arguments]
 
 
 def target(name, *arguments):
@@ -212,12 +214,32 @@ def machine():
 # ---- numbers
 
 
-def quotient(above, below, rounds=4000):
-    """median(above) / median(below) and its 95 % interval, by resampling whole rounds."""
-    chance, values = random.Random(1), []
-    for _ in range(rounds):
-        picks = [chance.randrange(len(above)) for _ in above]
-        values.append(statistics.median(above[i] for i in picks) / statistics.median(below[i] for i in picks))
-    values.sort()
-    return (statistics.median(above) / statistics.median(below), values[int(0.025 * rounds)],
-            values[int(0.975 * rounds)])
+def batches(values):
+    """Values as bootstrap() takes them: those that were each measured in a process of their own are batches of one."""
+    return [value if isinstance(value, list) else [value] for value in values]
+
+
+def bootstrap(statistic, *ways, times=4000):
+    """statistic(median of each way) and its 95 % interval.
+
+    A way is a list of batches of values; the same place in two ways is the same round. Values of one batch come from
+    one process, whose luck (memory, CPU) they share: batches are drawn first, then rounds in them.
+    """
+    ways = [batches(way) for way in ways]
+    sizes = [len(batch) for batch in ways[0]]
+    chance, found = random.Random(1), []
+    for _ in range(times):
+        drawn = [chance.randrange(len(sizes)) for _ in sizes]
+        picks = [(batch, chance.randrange(sizes[batch])) for batch in drawn for _ in range(sizes[batch])]
+        found.append(statistic(*(statistics.median(way[batch][i] for batch, i in picks) for way in ways)))
+    found.sort()
+    return statistic(*map(middle, ways)), found[int(0.025 * times)], found[int(0.975 * times)]
+
+
+def middle(way):
+    return statistics.median(value for batch in batches(way) for value in batch)
+
+
+def quotient(above, below):
+    """median(above) / median(below) and its 95 % interval."""
+    return bootstrap(lambda a, b: a / b, above, below)

@@ -352,6 +352,19 @@ EXPORT int cuptiUnsubscribe(void *subscriber)
 	return CUPTI_OK;
 }
 
+#ifndef MOCK_OLD
+/* Default streams are 7 and, a thread's own, 8; others are told by their handle. */
+EXPORT int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+	(void)context;
+	check_call();
+	if ((uintptr_t)stream == 0xbad)
+		return 10; /* CUPTI_ERROR_INVALID_STREAM */
+	*id = stream ? (uint32_t)(uintptr_t)stream : per_thread ? 8 : 7;
+	return CUPTI_OK;
+}
+#endif
+
 static _Thread_local bool is_in_exit;
 
 EXPORT int cuptiFinalize(void)
@@ -364,7 +377,13 @@ EXPORT int cuptiFinalize(void)
 
 /* ---- playing the driver ---- */
 
-static void call_back(uint32_t domain, uint32_t cbid, uint32_t site, uint32_t correlation,
+struct playing { /* a call */
+	uint32_t correlation;
+	uint64_t arguments[3];
+	uint32_t result;
+};
+
+static void call_back(uint32_t domain, uint32_t cbid, uint32_t site, struct playing *playing,
 		      uint64_t *shared)
 {
 	if (mock.is_final || !mock.is_subscribed || !mock.watched[domain][cbid])
@@ -372,8 +391,11 @@ static void call_back(uint32_t domain, uint32_t cbid, uint32_t site, uint32_t co
 	struct cupti_callback data = {
 		.site = site,
 		.function = mock.names[domain][cbid],
+		.params = playing->arguments,
+		.result = site == CUPTI_EXIT ? &playing->result : NULL,
+		.context_id = 1,
 		.slot = shared,
-		.correlation = correlation,
+		.correlation = playing->correlation,
 	};
 	is_in_exit = site == CUPTI_EXIT;
 	mock.callback(NULL, domain, cbid, &data);
@@ -385,11 +407,13 @@ static bool is_recorded(uint32_t domain, uint32_t cbid)
 	return !mock.is_final && cbid < IDS && mock.recorded[domain][cbid];
 }
 
-EXPORT uint32_t mock_call(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner)
+static uint32_t play(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner,
+		     struct playing *playing)
 {
 	struct timespec pause_for = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	uint64_t shared = 0, shared_inner = 0;
 	uint32_t correlation = ++mock.correlation;
+	playing->correlation = correlation;
 	struct cupti_api record = {
 		.kind = domain == CUPTI_DOMAIN_DRIVER ? CUPTI_DRIVER : CUPTI_RUNTIME,
 		.cbid = cbid,
@@ -397,20 +421,26 @@ EXPORT uint32_t mock_call(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t i
 		.tid = (uint32_t)syscall(SYS_gettid),
 		.correlation = correlation,
 	};
-	call_back(domain, cbid, CUPTI_ENTER, correlation, &shared);
+	call_back(domain, cbid, CUPTI_ENTER, playing, &shared);
 	record.start = now();
 	if (inner)
-		call_back(CUPTI_DOMAIN_DRIVER, inner, CUPTI_ENTER, correlation, &shared_inner);
+		call_back(CUPTI_DOMAIN_DRIVER, inner, CUPTI_ENTER, playing, &shared_inner);
 	if (ns > 0)
 		nanosleep(&pause_for, NULL);
 	if (inner)
-		call_back(CUPTI_DOMAIN_DRIVER, inner, CUPTI_EXIT, correlation, &shared_inner);
+		call_back(CUPTI_DOMAIN_DRIVER, inner, CUPTI_EXIT, playing, &shared_inner);
 	record.end = now();
 	bool keeps = is_recorded(domain, cbid);
-	call_back(domain, cbid, CUPTI_EXIT, correlation, &shared);
+	call_back(domain, cbid, CUPTI_EXIT, playing, &shared);
 	if (keeps && !mock.is_final)
 		put(&record, true);
 	return correlation;
+}
+
+EXPORT uint32_t mock_call(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner)
+{
+	struct playing playing = {0};
+	return play(domain, cbid, ns, inner, &playing);
 }
 
 EXPORT uint32_t mock_number(uint32_t domain, const char *name)
@@ -419,6 +449,22 @@ EXPORT uint32_t mock_number(uint32_t domain, const char *name)
 		if (mock.names[domain][cbid] && strcmp(mock.names[domain][cbid], name) == 0)
 			return cbid;
 	return 0;
+}
+
+/* The arguments as the headers have them: recording takes the event first. */
+EXPORT uint32_t mock_sync(uint32_t domain, const char *name, uint64_t stream, uint64_t event,
+			  uint32_t result, uint32_t inner)
+{
+	struct playing playing = {.result = result};
+	unsigned n = 0;
+	bool records = strstr(name, "EventRecord") != NULL;
+	if (event && records)
+		playing.arguments[n++] = event;
+	if (strstr(name, "Stream") || records)
+		playing.arguments[n++] = stream;
+	if (event && !records)
+		playing.arguments[n++] = event;
+	return play(domain, mock_number(domain, name), 1000, inner, &playing);
 }
 
 EXPORT void mock_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns)

@@ -11,6 +11,10 @@
 	/* A call of so many ns on this thread, with its callbacks and its record; a driver call   \
 	 * inside it where 'inner' is not 0. Gives its correlation id. */ \
 	X(uint32_t, mock_call, (uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner))         \
+	/* A call that waits for, or records, these (0: it has none), and returns 'result'. */       \
+	X(uint32_t, mock_sync,                                                                       \
+	  (uint32_t domain, const char *name, uint64_t stream, uint64_t event, uint32_t result,      \
+	   uint32_t inner))                                                                          \
 	X(uint32_t, mock_number, (uint32_t domain, const char *name)) /* cbid by name */             \
 	/* A kernel that ran at 'start' (0: untimed). */                                             \
 	X(void, mock_kernel, (uint32_t correlation, const char *name, int64_t start, int64_t ns))    \

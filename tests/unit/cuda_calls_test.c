@@ -31,6 +31,16 @@ void collect_publish(void)
 {
 }
 
+int64_t collect_now(void)
+{
+	return 1;
+}
+
+bool syncs_are_ours(void)
+{
+	return true;
+}
+
 uint32_t collect_string_z(const char *text)
 {
 	(void)text;
@@ -88,7 +98,10 @@ static void names_lose_versions_and_underscores(void **state)
 	assert_int_equal(calls_of_name("cudaProfilerStop_v4000"), CALL_STOP);
 	assert_int_equal(calls_of_name("cudaGetDevice_v3020"), 0);
 	assert_int_equal(calls_of_name("cudaGraphGetNodes_v10000"), 0);
-	assert_int_equal(calls_of_name("cuStreamSynchronize_ptsz"), CALL_RECORD | CALL_WAIT);
+	assert_int_equal(calls_of_name("cuStreamSynchronize_ptsz"),
+			 CALL_RECORD | CALL_WAIT | SYNC_STREAM);
+	assert_int_equal(calls_of_name("cudaEventRecordWithFlags_ptsz_v11010"),
+			 CALL_RECORD | SYNC_RECORD);
 	assert_int_equal(calls_of_name(""), 0);
 }
 

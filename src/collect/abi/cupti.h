@@ -236,6 +236,7 @@ typedef uint64_t cupti_time_fn(void);
 	X(cuptiActivityFlushAll, (uint32_t flags), 1)                                              \
 	X(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record), 1)          \
 	X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped), 1) \
+	X(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id), 0)  \
 	X(cuptiFinalize, (void), 0)
 
 #define CUPTI_POINTER(name, parameters, must) int(*name) parameters;

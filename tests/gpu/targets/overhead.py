@@ -1,12 +1,14 @@
-"""Runs examples several times in one process, and prints each time a step: overhead.py GATE REPETITIONS [torch]
+"""Runs examples when asked to, and says their times a step: overhead.py NAME [torch]
 
-Importing torch takes longer than what is measured, so several of these import side by side: each creates GATE.ready
-when it could begin, and begins when GATE.go is there. Nothing has touched the GPU by then. With 'torch', each run is
-inside torch.profiler.
+Importing torch takes longer than what is measured, so a process stays for many runs. It says "ready" through the pipe
+NAME.answer when it could begin, then runs the example that each line from NAME.ask names, and ends with the line "quit".
+Nothing has touched the GPU before the first. With 'torch', each run is inside torch.profiler.
+
+An answer has three numbers: ms a step, and how many ms the same piece of work for the CPU alone took just before and
+just after. Who asks can tell from those whether the CPU was the program's own.
 """
 import contextlib
 import io
-import os
 import pathlib
 import re
 import runpy
@@ -17,8 +19,8 @@ import torch
 import torch.profiler
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
-RUNS = [["inmodel.py", "--if", "--steps", "100"], ["decode.py", "--tokens", "30"]]
-gate, repetitions, profiled = sys.argv[1], int(sys.argv[2]), "torch" in sys.argv[3:]
+RUNS = {"inmodel": ["inmodel.py", "--if", "--steps", "100", "--batch", "512"], "decode": ["decode.py", "--tokens", "30"]}
+name, profiled = sys.argv[1], "torch" in sys.argv[2:]
 
 
 def profiler():
@@ -28,17 +30,27 @@ def profiler():
                                               torch.profiler.ProfilerActivity.CUDA])
 
 
-def ms_of(command):
-    """Milliseconds a step, as the example says."""
+def ms_alone():
+    begun, total = time.perf_counter(), 0
+    for i in range(60000):
+        total += i & 7
+    return 1e3 * (time.perf_counter() - begun)
+
+
+def measure(command):
+    """Milliseconds a step, as the example says, and of the work before and after it."""
     sys.argv = command
     said = io.StringIO()
     with profiler(), contextlib.redirect_stdout(said):
+        before = ms_alone()
         runpy.run_path(str(EXAMPLES / command[0]), run_name="__main__")
-    return re.search(r": ([\d.]+) ms/step", said.getvalue()).group(1)
+        after = ms_alone()
+    return re.search(r": ([\d.]+) ms/step", said.getvalue()).group(1), before, after
 
 
-pathlib.Path(f"{gate}.ready").touch()
-while not os.path.exists(f"{gate}.go"):
-    time.sleep(0.01)
-for command in RUNS:
-    print(command[0].removesuffix(".py"), *(ms_of(command) for _ in range(repetitions)), flush=True)
+with open(f"{name}.ask") as ask, open(f"{name}.answer", "w") as answer:
+    print("ready", file=answer, flush=True)
+    for line in ask:
+        if line.strip() == "quit":
+            break
+        print(*measure(RUNS[line.strip()]), file=answer, flush=True)

@@ -1,0 +1,36 @@
+/* analysis.h - all measures of one trace, made once, for the diagnosis, the viewer and the exports. */
+#ifndef HWY_ANALYZE_ANALYSIS_H
+#define HWY_ANALYZE_ANALYSIS_H
+
+#include "analyze/calls.h"
+#include "analyze/gaps.h"
+#include "analyze/lead.h"
+#include "analyze/phases.h"
+#include "analyze/place.h"
+#include "analyze/trust.h"
+
+struct analysis_phase { /* parallel to phases */
+	struct hwy_gaps gaps;
+	struct hwy_waits waits;
+	struct hwy_lead *leads; /* one a device */
+};
+
+struct hwy_analysis {
+	struct hwy_trace *trace;
+	struct hwy_trust trust;
+	struct hwy_flow flow;
+	struct hwy_phases phases;
+	struct analysis_phase *of; /* parallel to phases.phases */
+	struct hwy_places *places;
+};
+
+struct analysis_options {
+	const char *step; /* see phases.h */
+	uint32_t cells;   /* points of the headway series; 0: none */
+};
+
+bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
+		   const struct analysis_options *options, struct hwy_err *err);
+void analysis_free(struct hwy_analysis *analysis);
+
+#endif

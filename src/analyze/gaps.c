@@ -1,0 +1,211 @@
+/* gaps.c - see gaps.h.
+ *
+ * One pass over a device's ops in order of start, and one over all ops for the total. Busy time is the running
+ * union of the ops cut to the window; a gap is where the next op begins beyond everything that began before
+ * it. Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so
+ * that they add up by construction. Why a gap is there is gaps_cause.c's business; it also sees the ops of a
+ * while before the window, so that a wait just before it is known.
+ */
+#include "analyze/gaps.h"
+
+#include <stdlib.h>
+
+#include "analyze/gaps_cause.h"
+#include "analyze/lanes.h"
+
+const char *const gap_cause_names[GAP_CAUSES] = {
+	[GAP_BLOCKED] = "blocked", [GAP_LAUNCH] = "launch", [GAP_INPUT] = "input",
+	[GAP_OS] = "os",           [GAP_CPU] = "cpu",       [GAP_DEPENDENCY] = "dependency",
+	[GAP_ALLOC] = "alloc",     [GAP_MODULE] = "module", [GAP_DRAIN] = "drain",
+	[GAP_UNKNOWN] = "unknown",
+};
+
+/* The classes of work in the order in which they hide each other. */
+enum { COMPUTE, COMM, COPY, FILL, CLASSES };
+
+struct gaps_sweep {
+	struct gaps_judge judge;
+	const struct hwy_phase *phase;
+	struct hwy_interval window;
+	uint16_t device;
+	struct hwy_gaps *gaps; /* where to list them; NULL: only the sums are wanted */
+	uint32_t cap;
+	uint32_t step;                    /* those before it have passed */
+	struct hwy_cover nested[CLASSES]; /* of this class and those before it */
+	struct hwy_cover comm, copy, compute_copy;
+	struct gap_states states;
+};
+
+static unsigned class_of(const struct flow_op *op)
+{
+	if (op->class == HWY_COMM)
+		return COMM;
+	return op->kind == HWY_COPY ? COPY : op->kind == HWY_FILL ? FILL : COMPUTE;
+}
+
+static void cover_op(struct gaps_sweep *sweep, const struct flow_op *op)
+{
+	int64_t from = op->start > sweep->window.from ? op->start : sweep->window.from;
+	int64_t to = op->end < sweep->window.to ? op->end : sweep->window.to;
+	struct hwy_interval fresh;
+	if (to <= from)
+		return;
+	unsigned class = class_of(op);
+	for (unsigned c = class; c < CLASSES; c++)
+		cover_add(&sweep->nested[c], from, to, &fresh);
+	if (class == COMM)
+		cover_add(&sweep->comm, from, to, &fresh);
+	if (class == COPY)
+		cover_add(&sweep->copy, from, to, &fresh);
+	if (class == COPY || class == COMPUTE)
+		cover_add(&sweep->compute_copy, from, to, &fresh);
+}
+
+/* The step whose device window a moment lies in; false: none. A phase without steps is one. */
+static bool step_at(struct gaps_sweep *sweep, int64_t moment, uint32_t *step)
+{
+	const struct hwy_phase *phase = sweep->phase;
+	*step = 0;
+	if (phase->n_steps == 0)
+		return true;
+	while (sweep->step < phase->n_steps && phase->steps[sweep->step].device.to <= moment)
+		sweep->step++;
+	*step = sweep->step < phase->n_steps ? sweep->step : phase->n_steps - 1;
+	return sweep->step < phase->n_steps && phase->steps[sweep->step].device.from <= moment;
+}
+
+static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
+{
+	sweep->states.causes[gap->cause] += gap->at.to - gap->at.from;
+	if (!sweep->gaps)
+		return;
+	HWY_GROW(sweep->gaps->gaps, sweep->gaps->n, sweep->cap);
+	sweep->gaps->gaps[sweep->gaps->n++] = *gap;
+}
+
+/* The gap before op i of the sweep (none: i == n), which begins at 'from'. */
+static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
+{
+	struct gaps_judge *judge = &sweep->judge;
+	const struct hwy_interval *window = &sweep->window;
+	struct hwy_gap gap = {
+		.at = {from > window->from ? from : window->from, window->to},
+		.op = FLOW_NONE,
+		.culprit = FLOW_NONE,
+		.cause = GAP_DRAIN,
+		.device = sweep->device,
+	};
+	if (i < judge->n) {
+		const struct flow_op *x = gaps_op(judge, i);
+		gap.op = (uint32_t)(x - judge->flow->ops);
+		gap.at.to = x->start < window->to ? x->start : window->to;
+		/* Where nothing came before, the gap is as long as it is seen. */
+		gaps_judge_gap(judge, i, from == INT64_MIN ? window->from : from, &gap);
+	}
+	if (gap.at.to <= gap.at.from)
+		return;
+	if (!step_at(sweep, gap.at.from, &gap.step)) {
+		gap.cause = GAP_DRAIN;
+		gap.culprit = FLOW_NONE;
+		gap.span = 0;
+	}
+	list_gap(sweep, &gap);
+}
+
+/* Where to begin, so that waits shortly before the window are known. */
+static int64_t run_up(const struct hwy_phase *phase)
+{
+	uint32_t first = phase->first_steady;
+	if (first > 0 && first <= phase->n_steps)
+		return phase->steps[first - 1].device.from;
+	return phase->window.from - (phase->window.to - phase->window.from) / 8;
+}
+
+static void sweep_ops(struct gaps_sweep *sweep)
+{
+	struct gaps_judge *judge = &sweep->judge;
+	int64_t reach = INT64_MIN, begin = run_up(sweep->phase);
+	uint32_t i = lanes_place(judge->order, judge->n, flow_op_unfinished(judge->flow, begin));
+	i -= i > 0; /* one more: it tells since when the device idles */
+	gaps_judge_open(judge, begin);
+	for (; i < judge->n && gaps_op(judge, i)->start < sweep->window.to; i++) {
+		const struct flow_op *op = gaps_op(judge, i);
+		if (op->start > reach && (reach > INT64_MIN || op->start > sweep->window.from))
+			add_gap(sweep, i, reach);
+		gaps_judge_regain(judge, op);
+		reach = op->end > reach ? op->end : reach;
+		cover_op(sweep, op);
+	}
+	if (reach < sweep->window.to)
+		add_gap(sweep, i, reach);
+	gaps_judge_close(judge);
+}
+
+static void conclude(struct gaps_sweep *sweep)
+{
+	struct gap_states *states = &sweep->states;
+	int64_t compute = sweep->nested[COMPUTE].total, comm = sweep->nested[COMM].total;
+	int64_t copy = sweep->nested[COPY].total, busy = sweep->nested[FILL].total;
+	states->window = sweep->window.to - sweep->window.from;
+	states->busy = busy;
+	states->idle = states->window - busy;
+	states->compute = compute;
+	states->exposed_comm = comm - compute;
+	states->exposed_copy = copy - comm;
+	states->fill = busy - copy;
+	states->copy_overlapped = sweep->copy.total + compute - sweep->compute_copy.total;
+	states->comm_overlapped = sweep->comm.total + compute - comm;
+}
+
+static struct gap_states sweep_device(const struct hwy_flow *flow, const struct hwy_phase *phase,
+				      struct gaps_sweep *sweep)
+{
+	sweep->judge.flow = flow;
+	sweep->phase = phase;
+	sweep->window = phase->window;
+	if (sweep->window.to > sweep->window.from)
+		sweep_ops(sweep);
+	conclude(sweep);
+	return sweep->states;
+}
+
+bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,
+	       struct hwy_err *err)
+{
+	struct gaps_cpu cpu = {.flow = flow, .err = err};
+	uint32_t cap = 0;
+	*gaps = (struct hwy_gaps){0};
+	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err))
+		return false;
+	gaps->devices = hwy_zalloc((flow->n_devices + 1) * sizeof *gaps->devices);
+	for (uint32_t d = 0; d < flow->n_devices; d++) {
+		const struct flow_device *device = &flow->devices[d];
+		struct gaps_sweep sweep = {
+			.judge = {.cpu = &cpu, .n = device->n},
+			.device = (uint16_t)d,
+			.gaps = gaps,
+			.cap = cap,
+		};
+		if (flow->by_device)
+			sweep.judge.order = flow->by_device + device->first;
+		gaps->devices[d] = sweep_device(flow, phase, &sweep);
+		cap = sweep.cap;
+	}
+	if (flow->n_devices == 1) {
+		gaps->total = gaps->devices[0];
+	} else {
+		struct gaps_sweep all = {.judge = {.cpu = &cpu, .n = flow->n_ops}};
+		gaps->total = sweep_device(flow, phase, &all);
+	}
+	gaps_cpu_close(&cpu);
+	if (cpu.is_bad)
+		gaps_free(gaps);
+	return !cpu.is_bad;
+}
+
+void gaps_free(struct hwy_gaps *gaps)
+{
+	free(gaps->gaps);
+	free(gaps->devices);
+	*gaps = (struct hwy_gaps){0};
+}

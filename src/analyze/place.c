@@ -1,0 +1,422 @@
+/* place.c - see place.h. */
+#include "analyze/place.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/nest.h"
+
+#define AROUND (HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE))
+#define STACKED (HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_SAMPLE))
+#define TIMED (AROUND | STACKED | HWY_KIND_BIT(HWY_STATE))
+#define BIT(col) HWY_COL_BIT(HWY_##col)
+
+enum { MOST_AROUND = 64 /* spans around one that are looked at, on each lane */ };
+
+struct hwy_places {
+	struct hwy_trace *trace;
+	struct hwy_nests nests;
+	struct hwy_strings texts; /* those that were put together */
+	char *buffer;             /* for place_line */
+	size_t cap;
+};
+
+struct hwy_places *places_open(struct hwy_trace *trace, struct hwy_err *err)
+{
+	if (!hwy_need(trace, TIMED, BIT(START) | BIT(DUR) | BIT(NAME), err) ||
+	    !hwy_need(trace, STACKED, BIT(STACK), err) ||
+	    !hwy_need(trace, HWY_DEVICE_KINDS, BIT(LINK), err))
+		return NULL;
+	struct hwy_places *places = hwy_zalloc(sizeof *places);
+	places->trace = trace;
+	nests_open(&places->nests, trace, AROUND);
+	hwy_strings_init(&places->texts);
+	return places;
+}
+
+void places_close(struct hwy_places *places)
+{
+	if (!places)
+		return;
+	nests_close(&places->nests);
+	hwy_strings_free(&places->texts);
+	free(places->buffer);
+	free(places);
+}
+
+static const char *keep(struct hwy_places *places, const char *text, size_t length)
+{
+	uint32_t id = hwy_intern(&places->texts, text, length);
+	return places->texts.texts[id].at;
+}
+
+/* ---- what is around a span ----------------------------------------------------------------------- */
+
+struct subject { /* the span that the question is about */
+	const struct hwy_strip *strip;
+	uint32_t row;
+	int64_t thread;
+	int64_t start, end;
+};
+
+/* False: there is no such span, or it has no place. */
+static bool find_subject(const struct hwy_places *places, uint32_t span, struct subject *subject)
+{
+	const struct hwy_trace *trace = places->trace;
+	if (span >= trace->n_spans)
+		return false;
+	subject->strip = hwy_strip_of(trace, span, &subject->row);
+	if (HWY_DEVICE_KINDS & HWY_KIND_BIT(subject->strip->kind)) {
+		int64_t link = hwy_get(subject->strip, HWY_LINK, subject->row);
+		if (link <= 0 || link > trace->n_spans)
+			return false;
+		subject->strip = hwy_strip_of(trace, (uint32_t)(link - 1), &subject->row);
+	}
+	if (!(TIMED & HWY_KIND_BIT(subject->strip->kind)))
+		return false;
+	subject->thread = trace->lanes[subject->strip->lane].thread;
+	subject->start = hwy_get(subject->strip, HWY_START, subject->row);
+	subject->end = hwy_end(subject->strip, subject->row);
+	return true;
+}
+
+static const struct hwy_frame *frame_of(const struct hwy_trace *trace,
+					const struct subject *subject)
+{
+	if (!(STACKED & HWY_KIND_BIT(subject->strip->kind)))
+		return NULL;
+	return place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
+}
+
+static uint32_t nests_of(const struct hwy_places *places, const struct subject *subject,
+			 struct hwy_nest **first)
+{
+	if (subject->thread < 0 || subject->thread >= places->trace->n_threads)
+		return 0;
+	const uint32_t *at = &places->nests.first[subject->thread];
+	*first = &places->nests.nests[at[0]];
+	return at[1] - at[0];
+}
+
+/* ---- functions that a tracer recorded ------------------------------------------------------------ */
+
+/* The bare name in "<built-in method item of Tensor object at 0x7f…>"; false when it is no such text. */
+static bool builtin_name(const char *name, char *bare, size_t room)
+{
+	static const char *const leads[] = {"<built-in method ", "<built-in function "};
+	for (unsigned i = 0; i < sizeof leads / sizeof *leads; i++)
+		if (strncmp(name, leads[i], strlen(leads[i])) == 0) {
+			const char *from = name + strlen(leads[i]);
+			snprintf(bare, room, "%.*s()", (int)strcspn(from, " >"), from);
+			return true;
+		}
+	return false;
+}
+
+/* "train.py(23): step" -> the length of the file, the line, the function; false when it is no such text. */
+static bool traced_function(const char *name, size_t *file, int64_t *line, const char **function)
+{
+	for (const char *at = name; (at = strchr(at, '(')); at++) {
+		size_t digits = strspn(at + 1, "0123456789");
+		if (digits == 0 || digits > 9 || strncmp(at + 1 + digits, "): ", 3) != 0)
+			continue;
+		*file = (size_t)(at - name);
+		*line = atol(at + 1);
+		*function = at + digits + 4;
+		return *file > 0;
+	}
+	return false;
+}
+
+struct traced { /* the function a call was made in; rows of one lane, or NEST_NONE */
+	struct hwy_nest *nest;
+	uint32_t own;    /* the innermost of the user's */
+	uint32_t inner;  /* the innermost */
+	uint32_t caller; /* the innermost that is no built-in */
+};
+
+static struct traced find_traced(struct hwy_places *places, const struct subject *subject)
+{
+	struct traced traced = {NULL, NEST_NONE, NEST_NONE, NEST_NONE};
+	struct hwy_nest *nest = NULL;
+	uint32_t n = nests_of(places, subject, &nest);
+	while (n && nest->strip->kind != HWY_CALL)
+		nest++, n--;
+	if (n == 0)
+		return traced;
+	traced.nest = nest;
+	uint32_t row = nest_around(nest, subject->start, subject->end);
+	traced.inner = row;
+	for (int i = 0; row != NEST_NONE && i < 4 * MOST_AROUND; i++) {
+		const char *name = hwy_str(places->trace, hwy_get(nest->strip, HWY_NAME, row));
+		const char *function;
+		size_t length;
+		int64_t line;
+		char bare[128];
+		if (traced.caller == NEST_NONE && !builtin_name(name, bare, sizeof bare))
+			traced.caller = row;
+		if (traced_function(name, &length, &line, &function) &&
+		    !place_is_library(keep(places, name, length))) {
+			traced.own = row;
+			break;
+		}
+		row = nest_parent(nest, row);
+	}
+	return traced;
+}
+
+static void take_traced(struct hwy_places *places, const struct traced *traced,
+			struct hwy_place *place)
+{
+	uint32_t row = traced->own != NEST_NONE ? traced->own : traced->caller;
+	size_t length;
+	if (row == NEST_NONE)
+		return;
+	const char *name = hwy_str(places->trace, hwy_get(traced->nest->strip, HWY_NAME, row));
+	if (traced_function(name, &length, &place->line, &place->function))
+		place->file = keep(places, name, length);
+	else
+		place->function = name;
+}
+
+/* ---- ranges and operators ------------------------------------------------------------------------ */
+
+struct around {
+	const struct hwy_strip *strip;
+	uint32_t row;
+	int64_t start, end;
+};
+
+static int from_outside_in(const void *left, const void *right)
+{
+	const struct around *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return (a->strip->first + a->row > b->strip->first + b->row) -
+	       (a->strip->first + a->row < b->strip->first + b->row);
+}
+
+/* All ranges of the thread around the subject, and the outermost operator. */
+static uint32_t find_ranges(struct hwy_places *places, const struct subject *subject,
+			    struct around *around)
+{
+	struct hwy_nest *nest = NULL;
+	uint32_t n = nests_of(places, subject, &nest), found = 0;
+	for (; n > 0; nest++, n--) {
+		if (nest->strip->kind == HWY_CALL)
+			continue;
+		bool is_op = nest->strip->kind == HWY_OP;
+		uint32_t row = nest_around(nest, subject->start, subject->end), first = found;
+		for (; row != NEST_NONE && found < MOST_AROUND; row = nest_parent(nest, row)) {
+			found = is_op ? first : found;
+			around[found++] = (struct around){nest->strip, row,
+							  hwy_get(nest->strip, HWY_START, row),
+							  hwy_end(nest->strip, row)};
+		}
+	}
+	qsort(around, found, sizeof *around, from_outside_in);
+	return found;
+}
+
+static const char *range_path(struct hwy_places *places, const struct subject *subject)
+{
+	struct around around[MOST_AROUND];
+	char path[1024];
+	size_t length = 0;
+	uint32_t n = find_ranges(places, subject, around);
+	for (uint32_t i = 0; i < n; i++) {
+		struct hwy_text name =
+			hwy_text(places->trace, hwy_get(around[i].strip, HWY_NAME, around[i].row));
+		if (name.length == 0 || length + name.length + 4 > sizeof path)
+			continue;
+		if (length) {
+			memcpy(path + length, " > ", 3);
+			length += 3;
+		}
+		memcpy(path + length, name.at, name.length);
+		length += name.length;
+	}
+	return keep(places, path, length);
+}
+
+/* ---- places -------------------------------------------------------------------------------------- */
+
+/* "cudaMemcpyAsync_v3020" -> "cudaMemcpyAsync" */
+static const char *call_name(struct hwy_places *places, int64_t name)
+{
+	struct hwy_text text = hwy_text(places->trace, name);
+	uint32_t n = text.length;
+	while (n > 0 && isdigit((unsigned char)text.at[n - 1]))
+		n--;
+	if (n == text.length || n < 3 || text.at[n - 1] != 'v' || text.at[n - 2] != '_')
+		return text.at;
+	return keep(places, text.at, n - 2);
+}
+
+struct hwy_place place_of(struct hwy_places *places, uint32_t span)
+{
+	struct hwy_trace *trace = places->trace;
+	struct hwy_place place = {"", 0, "", "", "", ""};
+	struct subject subject;
+	if (!find_subject(places, span, &subject))
+		return place;
+	unsigned kind = subject.strip->kind;
+	if (kind == HWY_API || kind == HWY_OS)
+		place.api = call_name(places, hwy_get(subject.strip, HWY_NAME, subject.row));
+	const struct hwy_frame *frame = frame_of(trace, &subject);
+	if (frame) {
+		place.function = hwy_str(trace, frame->function);
+		place.module = hwy_str(trace, frame->module);
+		place.file = hwy_str(trace, frame->file);
+		place.line = frame->line > 0 && *place.file ? frame->line : 0;
+		if (!*place.file && frame->flags > 0 && (frame->flags & HWY_FRAME_PYTHON)) {
+			place.file = place.module;
+			place.line = frame->line > 0 ? frame->line : 0;
+		}
+	} else {
+		struct traced traced = find_traced(places, &subject);
+		take_traced(places, &traced, &place);
+	}
+	place.range = range_path(places, &subject);
+	return place;
+}
+
+/* Equal but for the numbers in them. */
+static bool equal_folded(const char *a, const char *b)
+{
+	for (;;) {
+		bool number = isdigit((unsigned char)*a);
+		if (number != (bool)isdigit((unsigned char)*b))
+			return false;
+		if (number) {
+			a += strspn(a, "0123456789");
+			b += strspn(b, "0123456789");
+		} else if (*a != *b) {
+			return false;
+		} else if (*a == 0) {
+			return true;
+		} else {
+			a++, b++;
+		}
+	}
+}
+
+bool place_equal(const struct hwy_place *a, const struct hwy_place *b)
+{
+	if (*a->file || *b->file)
+		return a->line == b->line && strcmp(a->file, b->file) == 0 &&
+		       (a->line > 0 || strcmp(a->function, b->function) == 0);
+	if (*a->function || *b->function)
+		return strcmp(a->function, b->function) == 0 && strcmp(a->module, b->module) == 0;
+	return equal_folded(a->range, b->range) && strcmp(a->api, b->api) == 0;
+}
+
+/* ---- in one line --------------------------------------------------------------------------------- */
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static struct hwy_text put(struct hwy_places *places, const char *first, const char *second,
+			   int64_t line)
+{
+	char number[32] = "";
+	if (line > 0)
+		snprintf(number, sizeof number, ":%" PRId64, line);
+	size_t need = strlen(first) + strlen(second) + sizeof number + 4;
+	if (places->cap < need) {
+		places->buffer = hwy_realloc(places->buffer, need);
+		places->cap = need;
+	}
+	int n = snprintf(places->buffer, places->cap, "%s%s%s%s", first, number,
+			 *second && (*first || *number) ? " " : "", second);
+	return (struct hwy_text){places->buffer, (uint32_t)n};
+}
+
+static struct hwy_text put_frame(struct hwy_places *places, const struct hwy_frame *frame)
+{
+	const struct hwy_trace *trace = places->trace;
+	const char *file = base_of(hwy_str(trace, frame->file)),
+		   *function = hwy_str(trace, frame->function);
+	const char *module = base_of(hwy_str(trace, frame->module));
+	if (*file)
+		return put(places, file, function, frame->line);
+	if (frame->flags > 0 && (frame->flags & HWY_FRAME_PYTHON))
+		return put(places, module, function, frame->line);
+	return put(places, function, module, 0);
+}
+
+/* A built-in function says where only through its caller: "train.py(12): step item()". */
+static struct hwy_text put_traced(struct hwy_places *places, const struct traced *traced)
+{
+	const struct hwy_trace *trace = places->trace;
+	uint32_t row = traced->own != NEST_NONE ? traced->own : traced->caller;
+	char bare[128] = "";
+	builtin_name(hwy_str(trace, hwy_get(traced->nest->strip, HWY_NAME, traced->inner)), bare,
+		     sizeof bare);
+	const char *name =
+		row == NEST_NONE ? "" : hwy_str(trace, hwy_get(traced->nest->strip, HWY_NAME, row));
+	return put(places, name, bare, 0);
+}
+
+static struct hwy_text put_folded(struct hwy_places *places, const char *name)
+{
+	put(places, name, "", 0);
+	char *to = places->buffer;
+	for (const char *from = to; *from; from++) {
+		if (!isdigit((unsigned char)*from))
+			*to++ = *from;
+		else if (!isdigit((unsigned char)from[1]))
+			*to++ = '*';
+	}
+	*to = 0;
+	return (struct hwy_text){places->buffer, (uint32_t)(to - places->buffer)};
+}
+
+/* The innermost range or operator of all lanes. */
+static struct hwy_text put_around(struct hwy_places *places, const struct subject *subject)
+{
+	const struct hwy_trace *trace = places->trace;
+	struct hwy_nest *nest = NULL;
+	uint32_t n = nests_of(places, subject, &nest), row = NEST_NONE;
+	const struct hwy_strip *inner = NULL;
+	int64_t latest = INT64_MIN;
+	for (; n > 0; nest++, n--) {
+		uint32_t at = nest->strip->kind == HWY_CALL
+				      ? NEST_NONE
+				      : nest_around(nest, subject->start, subject->end);
+		if (at == NEST_NONE)
+			continue;
+		int64_t start = hwy_get(nest->strip, HWY_START, at);
+		if (inner && start <= latest)
+			continue;
+		inner = nest->strip;
+		row = at;
+		latest = start;
+	}
+	if (!inner)
+		return (struct hwy_text){"", 0};
+	const char *name = hwy_str(trace, hwy_get(inner, HWY_NAME, row));
+	return inner->kind == HWY_RANGE ? put_folded(places, name) : put(places, name, "", 0);
+}
+
+struct hwy_text place_line(struct hwy_places *places, uint32_t span)
+{
+	struct subject subject;
+	if (!find_subject(places, span, &subject))
+		return (struct hwy_text){"", 0};
+	const struct hwy_frame *frame = frame_of(places->trace, &subject);
+	if (frame)
+		return put_frame(places, frame);
+	struct traced traced = find_traced(places, &subject);
+	if (traced.inner != NEST_NONE)
+		return put_traced(places, &traced);
+	return put_around(places, &subject);
+}

@@ -1,0 +1,115 @@
+/* place_frames.c - which frame of a stack is the user's own.
+ *
+ * From the innermost frame outwards: Python's frames come after the native ones that they called. The best is the
+ * innermost Python frame outside of libraries, then the innermost native frame outside of them. A stack of
+ * nothing but libraries yields its innermost Python frame, else the frame through which the interpreter entered a
+ * framework, else the innermost frame of a framework. The vendor's runtime, the C library, the kernel and
+ * the recorder never are a place.
+ */
+#include <string.h>
+
+#include "analyze/place.h"
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static bool begins_with_any(const char *text, const char *const *starts)
+{
+	for (; *starts; starts++)
+		if (strncmp(text, *starts, strlen(*starts)) == 0)
+			return true;
+	return false;
+}
+
+static bool is_in_packages(const char *path)
+{
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
+}
+
+bool place_is_library(const char *file)
+{
+	/* As Kineto writes them: without the folder that packages are in. */
+	static const char *const packages[] = {
+		"torch/",      "torchvision/",  "torchaudio/",      "numpy/",
+		"cupy/",       "cupyx/",        "scipy/",           "triton/",
+		"functorch/",  "PIL/",          "numba/",           "jax/",
+		"jaxlib/",     "tensorflow/",   "multiprocessing/", "asyncio/",
+		"concurrent/", "importlib/",    "logging/",         "collections/",
+		"json/",       "<frozen",       "<string>",         "<__array_",
+		"<unknown",    "threading.py",  "contextlib.py",    "runpy.py",
+		"queue.py",    "selectors.py",  "functools.py",     "weakref.py",
+		"socket.py",   "subprocess.py", "enum.py",          "typing.py",
+		"abc.py",      "copy.py",       "random.py",        "os.py",
+		NULL};
+	if (is_in_packages(file) || strstr(file, "/lib/python") || strstr(file, "/lib64/python"))
+		return true;
+	return *file == 0 || begins_with_any(file, packages);
+}
+
+enum rank { NEVER, FRAMEWORK, INTERPRETER, PYTHON_LIBRARY, OWN, PYTHON_OWN };
+
+static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_frame *frame)
+{
+	static const char *const never[] = {
+		"libcuda.",   "libcupti",   "libcudart", "libnv",   "libToolsInjection",
+		"libamdhip",  "libhsa",     "libOpenCL", "libc.so", "libc-",
+		"ld-linux",   "libpthread", "[Unknown",  "[vdso",   "[kernel",
+		"libheadway", NULL};
+	static const char *const interpreters[] = {"python2", "python3", "libpython", NULL};
+	static const char *const frameworks[] = {
+		"libtorch",   "libc10",      "libcu",     "libnccl", "librccl", "libMIOpen",
+		"librocblas", "libhip",      "libmkl",    "libgomp", "libiomp", "libstdc++",
+		"libm.so",    "libopenblas", "libtriton", NULL};
+	const char *path = hwy_str(trace, frame->module), *module = base_of(path);
+	const char *function = hwy_str(trace, frame->function);
+	bool marked =
+		frame->flags > 0 && (frame->flags & (HWY_FRAME_KERNEL | HWY_FRAME_UNRESOLVED));
+	/* A runtime that is linked into the program stands in the program's own file. */
+	if (marked || begins_with_any(module, never) || strncmp(function, "cuda", 4) == 0 ||
+	    strncmp(function, "__cuda", 6) == 0 || hwy_role_of_name(function) != HWY_ROLE_OTHER)
+		return begins_with_any(module, interpreters) ? INTERPRETER : NEVER;
+	if (begins_with_any(module, interpreters) || strcmp(module, "python") == 0)
+		return INTERPRETER;
+	return is_in_packages(path) || begins_with_any(module, frameworks) ? FRAMEWORK : OWN;
+}
+
+static enum rank rank_of(const struct hwy_trace *trace, const struct hwy_frame *frame)
+{
+	if (frame->flags <= 0 || !(frame->flags & HWY_FRAME_PYTHON))
+		return rank_of_native(trace, frame);
+	const char *file = hwy_str(trace, frame->file);
+	return place_is_library(*file ? file : hwy_str(trace, frame->module)) ? PYTHON_LIBRARY
+									      : PYTHON_OWN;
+}
+
+const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack)
+{
+	const struct hwy_frame *best = NULL, *inner = NULL, *entered = NULL, *last = NULL;
+	enum rank best_rank = INTERPRETER;
+	/* A trie's parents come before their children, so this ends. */
+	for (uint32_t steps = 0; stack > 0 && stack <= trace->n_stacks && steps < trace->n_stacks;
+	     steps++) {
+		const struct hwy_stack *node = &trace->stacks[stack - 1];
+		stack = node->parent;
+		if (node->frame < 0 || node->frame >= trace->n_frames)
+			continue;
+		const struct hwy_frame *frame = &trace->frames[node->frame];
+		enum rank rank = rank_of(trace, frame);
+		if (rank > best_rank) {
+			best = frame;
+			best_rank = rank;
+		}
+		if (rank == PYTHON_OWN)
+			break;
+		if (rank == FRAMEWORK) {
+			last = frame;
+			inner = inner ? inner : frame;
+		} else if (rank == INTERPRETER && !entered) {
+			entered = last;
+		}
+	}
+	return best ? best : entered ? entered : inner;
+}

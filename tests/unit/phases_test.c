@@ -1,0 +1,877 @@
+/* phases_test.c - phases and steps of programs played on a toy machine, of random traces, and of recordings
+ * whose programs printed how long a step took.
+ */
+#include "make_trace.h"
+
+#include "analyze/phases.h"
+#include "recordings.h"
+#include "small_trace.h"
+
+#define US 1000
+#define MS 1000000
+
+static char *folder;
+
+/* ---- a toy machine: a launch takes 5 us, work begins 2 us later or when the stream is free ----------- */
+
+struct toy {
+	struct small small;
+	uint32_t streams[2], range;
+	int64_t now, free_at[2], corr;
+};
+
+static struct toy toy_new(void)
+{
+	struct toy toy = {.small = small_new()};
+	uint32_t device = small_device(&toy.small, 0);
+	for (int i = 0; i < 2; i++)
+		toy.streams[i] = small_stream(&toy.small, device, 7 + i);
+	toy.range = small_lane(&toy.small, HWY_LANE_RANGE);
+	return toy;
+}
+
+static void launch_on(struct toy *toy, int s, const char *kernel, int64_t length)
+{
+	int64_t start = toy->now + 7 * US;
+	start = start > toy->free_at[s] ? start : toy->free_at[s];
+	small_call(&toy->small, toy->now, toy->now + 5 * US, ++toy->corr, "cudaLaunchKernel");
+	small_span(&toy->small, toy->streams[s], HWY_KERNEL, start, start + length, toy->corr,
+		   kernel);
+	toy->free_at[s] = start + length;
+	toy->now += 5 * US;
+}
+
+static void launch(struct toy *toy, const char *kernel, int64_t length)
+{
+	launch_on(toy, 0, kernel, length);
+}
+
+static void wait(struct toy *toy, const char *name)
+{
+	int64_t end = toy->now + 2 * US;
+	for (int i = 0; i < 2; i++)
+		end = toy->free_at[i] + 2 * US > end ? toy->free_at[i] + 2 * US : end;
+	small_call(&toy->small, toy->now, end, 0, name);
+	toy->now = end;
+}
+
+static void mark(struct toy *toy, int64_t from, const char *format, int number)
+{
+	char name[64];
+	snprintf(name, sizeof name, format, number); /* NOLINT: formats of this file */
+	small_span(&toy->small, toy->range, HWY_RANGE, from, toy->now, 0, name);
+}
+
+/* Forward and backward of four layers, and an update: 13 launches, 410 us of work. */
+static void train_step(struct toy *toy)
+{
+	for (int layer = 0; layer < 4; layer++) {
+		launch(toy, "gemm", 20 * US);
+		launch(toy, "relu", 10 * US);
+	}
+	launch(toy, "loss", 10 * US);
+	for (int layer = 0; layer < 3; layer++)
+		launch(toy, "gemm_backward", 50 * US);
+	launch(toy, "update", 10 * US);
+	toy->now += 400 * US;
+}
+
+static void validate_step(struct toy *toy)
+{
+	for (int layer = 0; layer < 5; layer++)
+		launch(toy, layer % 2 ? "gemm_large" : "relu_large", 100 * US);
+	launch(toy, "metric", 30 * US);
+	toy->now += 200 * US;
+}
+
+struct found {
+	struct hwy_flow flow;
+	struct hwy_phases phases;
+};
+
+/* What must hold of any phases: windows tile, and the mean is the window by the steps. */
+static void check(const struct hwy_flow *flow, const struct hwy_phases *phases)
+{
+	assert_true(phases->n == 0 ? phases->main == 0 : phases->main < phases->n);
+	for (uint32_t p = 0; p < phases->n; p++) {
+		const struct hwy_phase *phase = &phases->phases[p];
+		uint32_t first = phase->first_steady, n = phase->n_steady;
+		int64_t sum = 0;
+		assert_true(n >= 1 && first + n <= phase->n_steps &&
+			    phase->n_steps <= first + n + 1);
+		for (uint32_t i = 0; i < phase->n_steps; i++) {
+			const struct phase_step *step = &phase->steps[i];
+			int64_t length = step->device.to - step->device.from;
+			assert_true(length >= 0 && step->busy >= 0 && step->busy <= length);
+			assert_true(step->first_call + step->n_calls <= flow->n_calls);
+			assert_int_equal(step->is_warm_up, i < first);
+			assert_int_equal(step->is_cut, i == first + n);
+			if (i + 1 < phase->n_steps) {
+				assert_int_equal(step->device.to, step[1].device.from);
+				assert_int_equal(step->first_call + step->n_calls,
+						 step[1].first_call);
+			}
+			if (i >= first && i < first + n)
+				sum += length;
+		}
+		assert_int_equal(sum, phase->window.to - phase->window.from);
+		assert_int_equal(sum / n, phase->mean);
+		assert_true(phase->p10 <= phase->median && phase->median <= phase->p90);
+	}
+}
+
+static struct found find_in(struct hwy_trace *trace, const char *step)
+{
+	struct found found;
+	struct hwy_err err;
+	struct phases_options options = {step};
+	assert_true(flow_open(&found.flow, trace, &err));
+	assert_true(phases_find(&found.flow, &options, &found.phases, &err));
+	check(&found.flow, &found.phases);
+	return found;
+}
+
+static struct found find(struct toy *toy, const char *step)
+{
+	return find_in(small_finish(&toy->small), step);
+}
+
+static void done(struct found *found)
+{
+	phases_free(&found->phases);
+	hwy_trace_free(found->flow.trace);
+	flow_close(&found->flow);
+}
+
+static void assert_text(const struct found *found, int64_t text, const char *expected)
+{
+	assert_string_equal(hwy_str(found->flow.trace, text), expected);
+}
+
+/* ---- marks ---------------------------------------------------------------------------------------- */
+
+static void marks_with_a_counter_are_the_steps(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		mark(&toy, from, "step_%d", i);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_MARKS);
+	assert_text(&found, phase->name, "step_");
+	assert_int_equal(phase->n_steps, 20);
+	assert_text(&found, phase->steps[3].name, "step_3");
+	assert_int_equal(phase->mean, 465 * US); /* 13 launches and the pause */
+	assert_int_equal(phase->median, 465 * US);
+	assert_int_equal(phase->steps[3].n_calls, 13);
+	assert_true(phase->launches_per_step == 13);
+	assert_true(phase->waits_per_step == 0);
+	assert_false(phase->is_bursty);
+	/* The last one's window ends with its work, and is shorter than a period. */
+	assert_true(phase->steps[19].is_cut);
+	done(&found);
+}
+
+static void the_steps_of_marks_are_found_without_them_too(void **state)
+{
+	for (int marked = 0; marked < 2; marked++) {
+		struct toy toy = toy_new();
+		for (int i = 0; i < 20; i++) {
+			int64_t from = toy.now;
+			train_step(&toy);
+			if (i % 4 == 0)
+				small_call(&toy.small, toy.now - 30 * US, toy.now - 20 * US, 0,
+					   "cudaMalloc");
+			mark(&toy, from, "step_%d", i);
+		}
+		struct found found = find(&toy, marked ? NULL : "");
+		const struct hwy_phase *phase = &found.phases.phases[0];
+		assert_int_equal(phase->source, marked ? PHASE_MARKS : PHASE_SEQUENCE);
+		assert_in_range(phase->n_steps, 19, 20);
+		assert_int_equal(phase->mean, 465 * US);
+		done(&found);
+	}
+}
+
+static void steps_are_chosen_before_the_layers_in_them_and_epochs_around_them(void **state)
+{
+	struct toy toy = toy_new();
+	for (int epoch = 0; epoch < 3; epoch++) {
+		int64_t epoch_from = toy.now;
+		for (int i = 0; i < 10; i++) {
+			int64_t from = toy.now;
+			for (int layer = 0; layer < 4; layer++) {
+				int64_t layer_from = toy.now;
+				launch(&toy, "gemm", 20 * US);
+				mark(&toy, layer_from, "layer_%d", layer);
+			}
+			toy.now += 100 * US;
+			mark(&toy, from, "iteration %d", i);
+		}
+		mark(&toy, epoch_from, "epoch %d", epoch);
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_text(&found, found.phases.phases[0].name, "iteration ");
+	assert_int_equal(found.phases.phases[0].n_steps, 30);
+	done(&found);
+}
+
+/* Names without "step" in them: the period decides, and the first of a turn is where it begins. */
+static void a_name_that_comes_back_every_step_is_enough(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 12; i++) {
+		launch(&toy, "upload", 5 * US);
+		for (int layer = 0; layer < 4; layer++) {
+			int64_t from = toy.now;
+			launch(&toy, "gemm", 20 * US);
+			mark(&toy, from, "layer_%d", layer);
+		}
+		int64_t from = toy.now;
+		launch(&toy, "update", 20 * US);
+		mark(&toy, from, "opt%.0d", 0);
+		toy.now += 100 * US;
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(phase->source, PHASE_MARKS);
+	assert_text(&found, phase->name, "layer_0");
+	assert_int_equal(phase->n_steps, 12);
+	assert_int_equal(phase->mean, 130 * US);
+	assert_int_equal(phase->steps[4].n_calls, 6); /* what is launched between marks counts */
+	done(&found);
+}
+
+static void a_shorter_run_of_the_same_marks_before_the_run_is_warm_up(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 23; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		mark(&toy, from, "Step %d", i < 3 ? i : i - 3);
+		if (i == 2)
+			wait(&toy, "cudaDeviceSynchronize");
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(found.phases.phases[0].n_steps, 23);
+	assert_int_equal(found.phases.phases[0].first_steady, 3);
+	assert_true(found.phases.phases[0].is_first_told_apart);
+	done(&found);
+}
+
+static void loops_of_another_kind_are_phases_of_their_own(void **state)
+{
+	for (int marked = 0; marked < 2; marked++) {
+		struct toy toy = toy_new();
+		for (int i = 0; i < 60; i++) {
+			int64_t from = toy.now;
+			if (i < 20)
+				train_step(&toy);
+			else if (i < 40)
+				validate_step(&toy);
+			else {
+				launch(&toy, "gemv", 30 * US);
+				launch(&toy, "softmax", 30 * US);
+				launch(&toy, "argmax", 30 * US);
+				wait(&toy, "cudaStreamSynchronize");
+			}
+			mark(&toy, from,
+			     i < 20   ? "train_%d"
+			     : i < 40 ? "validate_%d"
+				      : "predict_%d",
+			     i % 20);
+		}
+		struct found found = find(&toy, marked ? NULL : "");
+		assert_int_equal(found.phases.n, 3);
+		for (uint32_t p = 0; p < 3; p++)
+			assert_in_range(found.phases.phases[p].n_steps, 19, 20);
+		assert_int_equal(found.phases.phases[0].mean, 465 * US);
+		assert_int_equal(found.phases.phases[1].median, 530 * US);
+		assert_true(found.phases.phases[2].waits_per_step > 0.9);
+		assert_int_equal(found.phases.main, 1);
+		done(&found);
+	}
+}
+
+/* Two loops of one name, the second without its waits. */
+static void the_same_marks_for_other_work_are_another_phase(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 40; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		if (i < 20)
+			wait(&toy, "cudaStreamSynchronize");
+		mark(&toy, from, "step_%d", i % 20);
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 2);
+	assert_int_equal(found.phases.phases[0].n_steps, 20);
+	assert_int_equal(found.phases.phases[1].n_steps, 20);
+	done(&found);
+}
+
+static void training_and_validation_in_turn_are_told_apart(void **state)
+{
+	struct toy toy = toy_new();
+	for (int epoch = 0; epoch < 3; epoch++) {
+		for (int i = 0; i < 10; i++) {
+			int64_t from = toy.now;
+			train_step(&toy);
+			mark(&toy, from, "train step %d", i);
+		}
+		for (int i = 0; i < 10; i++) {
+			int64_t from = toy.now;
+			validate_step(&toy);
+			mark(&toy, from, "valid step %d", i);
+		}
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 6);
+	for (uint32_t p = 0; p < 6; p++) {
+		assert_int_equal(found.phases.phases[p].n_steps, 10);
+		assert_text(&found, found.phases.phases[p].name,
+			    p % 2 ? "valid step " : "train step ");
+	}
+	done(&found);
+}
+
+static void the_user_chooses_the_marks(void **state)
+{
+	static const struct {
+		const char *step, *name;
+		uint32_t n;
+	} rows[] = {{"half_", "half_", 40},
+		    {"half_1", "half_1", 20},
+		    {"step_7", "step_", 20},
+		    {"step_", "step_", 20}};
+	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+		struct toy toy = toy_new();
+		for (int i = 0; i < 20; i++) {
+			int64_t from = toy.now;
+			for (int half = 0; half < 2; half++) {
+				int64_t half_from = toy.now;
+				train_step(&toy);
+				mark(&toy, half_from, "half_%d", half);
+			}
+			mark(&toy, from, "step_%d", i);
+		}
+		struct found found = find(&toy, rows[r].step);
+		assert_text(&found, found.phases.phases[0].name, rows[r].name);
+		assert_int_equal(found.phases.phases[0].n_steps, rows[r].n);
+		done(&found);
+	}
+}
+
+static void a_choice_that_is_no_mark_is_refused_in_one_line(void **state)
+{
+	struct toy toy = toy_new();
+	train_step(&toy);
+	struct hwy_flow flow;
+	struct hwy_phases phases;
+	struct hwy_err err;
+	struct hwy_trace *trace = small_finish(&toy.small);
+	assert_true(flow_open(&flow, trace, &err));
+	assert_false(phases_find(&flow, &(struct phases_options){"nowhere"}, &phases, &err));
+	assert_non_null(strstr(err.text, "'nowhere'"));
+	flow_close(&flow);
+	hwy_trace_free(trace);
+}
+
+static void ranges_of_operators_are_not_steps(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		launch(&toy, "gemm", 10 * US);
+		mark(&toy, from, "aten::mm, op_id = %d", i);
+		launch(&toy, "relu", 10 * US);
+		wait(&toy, "cudaStreamSynchronize");
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.phases[0].source, PHASE_SEQUENCE);
+	done(&found);
+}
+
+/* ---- without marks -------------------------------------------------------------------------------- */
+
+static void a_check_point_every_tenth_step_is_no_step_of_its_own(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 60; i++) {
+		train_step(&toy);
+		if (i % 10 == 0) {
+			launch(&toy, "norm", 10 * US);
+			wait(&toy, "cudaStreamSynchronize");
+			toy.now += 1 * MS;
+		}
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_SEQUENCE);
+	assert_in_range(phase->n_steps, 59, 60);
+	assert_int_equal(phase->median, 465 * US);
+	assert_true(phase->is_bursty);
+	uint32_t outliers = 0;
+	for (uint32_t i = 0; i < phase->n_steps; i++)
+		outliers += phase->steps[i].is_outlier;
+	assert_in_range(outliers, 5, 6);
+	done(&found);
+}
+
+static void equal_calls_are_delimited_by_their_waits(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 12; i++) {
+		for (int k = 0; k < 100 + i % 2; k++)
+			launch(&toy, "tiny", 1 * US);
+		wait(&toy, "cudaStreamSynchronize");
+		wait(&toy, "cudaStreamSynchronize");
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_WAITS);
+	assert_int_equal(phase->n_steps, 12);
+	assert_in_range(phase->mean, 500 * US, 515 * US);
+	assert_int_equal((int)(phase->waits_per_step * 10 + 0.5), 20);
+	done(&found);
+}
+
+/* Four chunks in turn on two streams, eight times, and a wait: the wait makes the step, not the chunk. */
+static void chunks_on_several_streams_are_one_step(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 8; i++) {
+		for (int chunk = 0; chunk < 8; chunk++) {
+			launch_on(&toy, chunk % 2, "scale", 40 * US);
+			launch_on(&toy, chunk % 2, "add", 40 * US);
+		}
+		wait(&toy, "cudaDeviceSynchronize");
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.phases[0].n_steps, 8);
+	assert_true(found.phases.phases[0].launches_per_step == 16);
+	done(&found);
+}
+
+/* A forward pass of twelve equal layers is explained by the layer, but is the step. */
+static void equal_layers_are_no_steps(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 10; i++) {
+		launch(&toy, "embed", 5 * US);
+		launch(&toy, "position", 5 * US);
+		for (int layer = 0; layer < 12; layer++)
+			for (int k = 0; k < 9; k++)
+				launch(&toy,
+				       (const char *[]){"norm", "qkv", "attention", "project",
+							"add", "norm2", "up", "gelu", "down"}[k],
+				       8 * US);
+		launch(&toy, "head", 5 * US);
+		launch(&toy, "argmax", 5 * US);
+		wait(&toy, "cudaStreamSynchronize");
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(found.phases.phases[0].n_steps, 10);
+	assert_true(found.phases.phases[0].launches_per_step == 112);
+	done(&found);
+}
+
+static void warm_up_and_the_timed_loop_after_a_wait_are_one_phase(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 40; i++) {
+		train_step(&toy);
+		toy.now += i < 2 ? 5 * MS : 0;
+		if (i == 9)
+			wait(&toy, "cudaDeviceSynchronize");
+	}
+	wait(&toy, "cudaDeviceSynchronize");
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_in_range(found.phases.phases[0].first_steady, 9, 10);
+	assert_int_equal(found.phases.phases[0].mean, 465 * US);
+	done(&found);
+}
+
+static void work_that_does_not_repeat_is_one_step(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 30; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "kernel %d", i);
+		launch(&toy, name, 10 * US);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_ONE);
+	assert_int_equal(phase->n_steps, 1);
+	assert_int_equal(phase->mean, 300 * US);
+	assert_int_equal(phase->steps[0].busy, 300 * US);
+	done(&found);
+}
+
+/* ---- which steps are steady ------------------------------------------------------------------------ */
+
+static void slow_first_steps_are_told_apart(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		toy.now += i == 0 ? 90 * MS : i < 4 && i != 2 ? 3 * MS : 0;
+		mark(&toy, from, "step_%d", i);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(phase->first_steady, 4);
+	assert_true(phase->is_first_told_apart);
+	assert_int_equal(phase->mean, 465 * US);
+	done(&found);
+}
+
+static void a_slow_step_among_the_others_is_an_outlier(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 50; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		toy.now += i == 30 ? 1 * MS : 0;
+		mark(&toy, from, "step_%d", i);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	for (uint32_t i = 0; i < phase->n_steps; i++)
+		assert_int_equal(phase->steps[i].is_outlier, i == 30);
+	assert_false(phase->is_bursty);
+	assert_true(phase->mean > phase->median);
+	done(&found);
+}
+
+static void a_step_that_the_recording_cuts_is_not_steady(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 10; i++) {
+		int64_t from = toy.now;
+		if (i < 9)
+			train_step(&toy);
+		else
+			launch(&toy, "gemm", 20 * US);
+		mark(&toy, from, "ProfilerStep#%d", i);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(phase->n_steps, 10);
+	assert_true(phase->steps[9].is_cut);
+	assert_int_equal(phase->mean, 465 * US);
+	done(&found);
+}
+
+static void one_step_of_the_profiler_is_one_step(void **state)
+{
+	struct toy toy = toy_new();
+	train_step(&toy);
+	int64_t from = toy.now;
+	train_step(&toy);
+	mark(&toy, from, "ProfilerStep#%d", 6);
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_MARKS);
+	assert_text(&found, phase->name, "ProfilerStep#");
+	assert_int_equal(phase->n_steady, 1);
+	done(&found);
+}
+
+/* ---- processes, and nothing -------------------------------------------------------------------------- */
+
+static void every_process_has_its_own_phases(void **state)
+{
+	struct toy first = toy_new(), second = first;
+	second.small.process = hwy_new_processes(first.small.builder);
+	second.small.thread = hwy_new_threads(first.small.builder);
+	hwy_builder_trace(first.small.builder)->threads[second.small.thread].process =
+		second.small.process;
+	uint32_t device = small_device(&second.small, 1);
+	second.streams[0] = second.streams[1] = small_stream(&second.small, device, 7);
+	second.range = small_lane(&second.small, HWY_LANE_RANGE);
+	for (int i = 0; i < 20; i++) {
+		int64_t from = first.now;
+		train_step(&first);
+		mark(&first, from, "step_%d", i);
+		from = second.now;
+		train_step(&second);
+		second.now += 100 * US;
+		mark(&second, from, "step_%d", i);
+	}
+	struct found found = find(&first, NULL);
+	assert_int_equal(found.phases.n, 2);
+	for (uint32_t p = 0; p < 2; p++) {
+		const struct hwy_phase *phase = &found.phases.phases[p];
+		assert_int_equal(phase->n_steps, 20);
+		assert_int_equal(phase->mean,
+				 phase->process == first.small.process ? 465 * US : 565 * US);
+		assert_true(phase->launches_per_step == 13);
+		/* The other process's work is not this one's. */
+		assert_true(phase->steps[5].busy <= 310 * US);
+	}
+	assert_int_equal(found.phases.phases[found.phases.main].process, second.small.process);
+	done(&found);
+}
+
+/* Another thread of the same process; its work is on the second stream. */
+static struct toy thread_of(struct toy *toy)
+{
+	struct toy other = *toy;
+	other.small.thread = hwy_new_threads(toy->small.builder);
+	hwy_builder_trace(toy->small.builder)->threads[other.small.thread].process =
+		toy->small.process;
+	other.streams[0] = toy->streams[1];
+	other.range = small_lane(&other.small, HWY_LANE_RANGE);
+	other.corr = 1000000;
+	return other;
+}
+
+static void a_thread_with_a_pace_of_its_own_hides_no_period(void **state)
+{
+	struct toy toy = toy_new(), other = thread_of(&toy);
+	struct dice dice = {9};
+	for (int i = 0; i < 40; i++)
+		train_step(&toy);
+	while (other.now < toy.now) {
+		launch(&other, roll(&dice) % 2 ? "copy in" : "copy out", 3 * US);
+		other.now += roll_below(&dice, 150 * US);
+	}
+	struct found found = find(&toy, NULL);
+	const struct hwy_phase *phase = &found.phases.phases[0];
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(phase->source, PHASE_SEQUENCE);
+	assert_in_range(phase->n_steps, 39, 40);
+	assert_in_range(phase->mean, 460 * US, 470 * US);
+	done(&found);
+}
+
+static void marks_of_a_thread_that_launches_nothing_are_not_the_steps(void **state)
+{
+	struct toy toy = toy_new(), loader = thread_of(&toy);
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		train_step(&toy);
+		mark(&toy, from, "turn %d", i);
+	}
+	for (int i = 0; i < 40; i++) {
+		loader.now += 200 * US;
+		mark(&loader, loader.now - 190 * US, "batch %d", i);
+	}
+	struct found found = find(&toy, NULL);
+	assert_text(&found, found.phases.phases[0].name, "turn ");
+	done(&found);
+}
+
+static void a_part_of_the_model_with_a_steps_name_is_no_step(void **state)
+{
+	struct toy toy = toy_new();
+	for (int i = 0; i < 20; i++) {
+		int64_t from = toy.now;
+		for (int k = 0; k < 3; k++) {
+			int64_t norm = toy.now;
+			launch(&toy, "norm", 5 * US);
+			mark(&toy, norm, "batch_norm_%d", k);
+			launch(&toy, "gemm", 5 * US);
+		}
+		mark(&toy, from, "Optimizer.step#%.0dSGD", 0);
+		toy.now += 100 * US;
+	}
+	struct found found = find(&toy, NULL);
+	assert_text(&found, found.phases.phases[0].name, "Optimizer.step#SGD");
+	assert_int_equal(found.phases.phases[0].n_steps, 20);
+	done(&found);
+}
+
+static void without_device_work_there_are_no_phases(void **state)
+{
+	struct toy toy = toy_new();
+	wait(&toy, "cudaDeviceSynchronize");
+	mark(&toy, 0, "step_%d", 1);
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 0);
+	done(&found);
+}
+
+static void device_work_that_nobody_launched_is_one_step(void **state)
+{
+	struct toy toy = toy_new();
+	small_span(&toy.small, toy.streams[0], HWY_KERNEL, 100, 200, 0, "a");
+	small_span(&toy.small, toy.streams[1], HWY_KERNEL, 150, 400, 0, "b");
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_int_equal(found.phases.phases[0].source, PHASE_ONE);
+	assert_int_equal(found.phases.phases[0].mean, 300);
+	done(&found);
+}
+
+static void nothing_that_a_trace_may_hold_breaks_the_windows(void **state)
+{
+	for (uint64_t seed = 1; seed < 80; seed++) {
+		struct found found = find_in(random_trace(seed, 30, 800), seed % 2 ? NULL : "");
+		done(&found);
+	}
+}
+
+/* Programs of random loops: whatever is found, the windows tile. */
+static void windows_tile_in_random_programs(void **state)
+{
+	struct dice dice = {3};
+	for (int round = 0; round < 200; round++) {
+		struct toy toy = toy_new();
+		for (int loop = 0; loop < 3; loop++) {
+			int n = (int)roll_below(&dice, 30), body = 1 + (int)roll_below(&dice, 12);
+			bool waits = roll(&dice) % 2, marks = roll(&dice) % 2;
+			uint64_t seed = roll(&dice);
+			for (int i = 0; i < n; i++) {
+				struct dice same = {seed};
+				int64_t from = toy.now;
+				for (int k = 0; k < body; k++)
+					launch_on(&toy, roll(&same) % 2,
+						  roll(&same) % 2 ? "a" : "b",
+						  roll_below(&same, 90 * US));
+				if (roll(&dice) % 8 == 0)
+					launch(&toy, "odd", 5 * US);
+				if (waits)
+					wait(&toy, "cudaStreamSynchronize");
+				if (marks)
+					mark(&toy, from, roll(&dice) % 9 ? "step %d" : "odd %d", i);
+			}
+		}
+		struct found found = find(&toy, round % 2 ? NULL : "");
+		done(&found);
+	}
+}
+
+/* ---- recordings -------------------------------------------------------------------------------------- */
+
+/* What the program printed under that profiler, in ms; 0: nothing that compares (decode_* print a mean with
+ * start-up in it). */
+static const struct recording {
+	const char *name;
+	double step;
+	double within; /* percent */
+	double alone;  /* the same without marks; 0: not compared */
+} recordings[] = {
+	{"nsys/mlp_sync.sqlite.xz", 11.206, 1, 1},
+	{"nsys/mlp_async.sqlite.xz", 10.418, 1, 1},
+	{"nsys/mlp_backtrace.sqlite.xz", 5.76, 1, 2},
+	{"nsys/power_base.sqlite.xz", 0.774, 1, 1},
+	{"nsys/starve_0.sqlite.xz", 162.4, 1, 1},
+	{"nsys/streams_pageable1.sqlite.xz", 61.9, 1, 1},
+	{"nsys/streams_pinned4.sqlite.xz", 6.04, 1, 1},
+	{"nsys/streams_metrics.sqlite.xz", 6.18, 1.5, 1.5},
+	{"nsys/graphs_launch.sqlite.xz", 5.96, 1, 1},
+	{"nsys/graphs_graph.sqlite.xz", 1.197, 1, 1},
+	{"nsys/graphs_node.sqlite.xz", 2.05, 1, 1},
+	{"nsys/itemloop_item.sqlite.xz", 0.612, 1, 1},
+	{"nsys/itemloop_async.sqlite.xz", 0.462, 2, 2},
+	{"nsys/decode_eager.sqlite.xz", 0, 0, 0},
+	{"nsys/decode_graph.sqlite.xz", 0, 0, 0},
+	{"torch/mlp_sync.json.gz", 11.147, 1, 1},
+	{"torch/mlp_async.json.gz", 10.444, 1, 1},
+	{"torch/starve_0.json.gz", 170.1, 1, 1},
+	{"torch/itemloop_item.json.gz", 0.802, 2, 2},
+	{"torch/decode_eager.json.gz", 0, 0, 0},
+	{"public-nsys/power_iteration.sqlite.xz", 0, 0, 0},
+	{"public-nsys/h100_2gpu_1s.sqlite.xz", 0, 0, 0},
+	{"public-traces/kineto-tb_plugin/samples/resnet50_num_workers_0/"
+	 "worker0.1623143089861.pt.trace.json.gz",
+	 177.6, 2, 2},
+	{"public-traces/kineto-tb_plugin/samples/resnet50_num_workers_4/"
+	 "worker0.1623212756351.pt.trace.json.gz",
+	 141.1, 5, 5},
+	{"public-traces/HolisticTraceAnalysis/trace_filter/sampled_rank-0.json.gz", 0, 0, 0},
+	{"public-traces/TraceLens/b200/eager_trace.json.gz", 0, 0, 0},
+};
+
+static bool is_near(const struct recording *recording, const struct hwy_phases *phases,
+		    double within)
+{
+	double mean = (double)phases->phases[phases->main].mean / 1e6;
+	double off = 100 * (mean / recording->step - 1);
+	bool good = off < within && off > -within;
+	print_message("%s: %.4f ms a step, %+.2f %%%s\n", recording->name, mean, off,
+		      good ? "" : "  <- not as printed");
+	return good;
+}
+
+static void recordings_have_the_steps_that_their_programs_printed(void **state)
+{
+	unsigned seen = 0, bad = 0;
+	for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
+		const struct recording *recording = &recordings[i];
+		struct hwy_err err;
+		struct hwy_trace *trace = recording_open(recording->name, folder);
+		if (!trace)
+			continue;
+		struct found found = find_in(trace, NULL);
+		seen++;
+		if (strstr(recording->name, "decode_eager"))
+			assert_true(found.phases.phases[found.phases.main].is_first_told_apart);
+		bad += recording->step > 0 && !is_near(recording, &found.phases, recording->within);
+		phases_free(&found.phases);
+		struct phases_options alone = {""};
+		assert_true(phases_find(&found.flow, &alone, &found.phases, &err));
+		check(&found.flow, &found.phases);
+		bad += recording->alone > 0 && !is_near(recording, &found.phases, recording->alone);
+		done(&found);
+	}
+	assert_true(seen >= 4); /* those of the repository */
+	assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(marks_with_a_counter_are_the_steps),
+		cmocka_unit_test(the_steps_of_marks_are_found_without_them_too),
+		cmocka_unit_test(steps_are_chosen_before_the_layers_in_them_and_epochs_around_them),
+		cmocka_unit_test(a_name_that_comes_back_every_step_is_enough),
+		cmocka_unit_test(a_shorter_run_of_the_same_marks_before_the_run_is_warm_up),
+		cmocka_unit_test(loops_of_another_kind_are_phases_of_their_own),
+		cmocka_unit_test(the_same_marks_for_other_work_are_another_phase),
+		cmocka_unit_test(training_and_validation_in_turn_are_told_apart),
+		cmocka_unit_test(the_user_chooses_the_marks),
+		cmocka_unit_test(a_choice_that_is_no_mark_is_refused_in_one_line),
+		cmocka_unit_test(ranges_of_operators_are_not_steps),
+		cmocka_unit_test(a_check_point_every_tenth_step_is_no_step_of_its_own),
+		cmocka_unit_test(equal_calls_are_delimited_by_their_waits),
+		cmocka_unit_test(chunks_on_several_streams_are_one_step),
+		cmocka_unit_test(equal_layers_are_no_steps),
+		cmocka_unit_test(warm_up_and_the_timed_loop_after_a_wait_are_one_phase),
+		cmocka_unit_test(work_that_does_not_repeat_is_one_step),
+		cmocka_unit_test(slow_first_steps_are_told_apart),
+		cmocka_unit_test(a_slow_step_among_the_others_is_an_outlier),
+		cmocka_unit_test(a_step_that_the_recording_cuts_is_not_steady),
+		cmocka_unit_test(one_step_of_the_profiler_is_one_step),
+		cmocka_unit_test(every_process_has_its_own_phases),
+		cmocka_unit_test(a_thread_with_a_pace_of_its_own_hides_no_period),
+		cmocka_unit_test(marks_of_a_thread_that_launches_nothing_are_not_the_steps),
+		cmocka_unit_test(a_part_of_the_model_with_a_steps_name_is_no_step),
+		cmocka_unit_test(without_device_work_there_are_no_phases),
+		cmocka_unit_test(device_work_that_nobody_launched_is_one_step),
+		cmocka_unit_test(nothing_that_a_trace_may_hold_breaks_the_windows),
+		cmocka_unit_test(windows_tile_in_random_programs),
+		cmocka_unit_test(recordings_have_the_steps_that_their_programs_printed),
+	};
+	folder = make_folder();
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	drop_folder(folder);
+	return failed;
+}

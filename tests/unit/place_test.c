@@ -1,0 +1,257 @@
+/* place_test.c - where a span comes from: stacks, traced functions, ranges. */
+#include "make_trace.h"
+
+#include "analyze/place.h"
+#include "recordings.h"
+#include "small_trace.h"
+
+struct toy_frame {
+	const char *function, *module, *file;
+	int64_t line, flags;
+};
+
+/* A stack, given from the innermost frame; yields its index plus one. */
+static int64_t add_stack(struct small *small, const struct toy_frame *frames, uint32_t n)
+{
+	int64_t parent = 0;
+	for (uint32_t i = n; i-- > 0;) {
+		struct hwy_frame frame = {
+			.function = hwy_text_id(small->builder, frames[i].function),
+			.module = hwy_text_id(small->builder, frames[i].module),
+			.file = hwy_text_id(small->builder, frames[i].file),
+			.line = frames[i].line,
+			.flags = frames[i].flags,
+		};
+		struct hwy_stack node = {.parent = parent,
+					 .frame = hwy_add_frame(small->builder, &frame)};
+		parent = 1 + (int64_t)hwy_add_stack(small->builder, node);
+	}
+	return parent;
+}
+
+static void add_call(struct small *small, int64_t start, int64_t end, const char *name,
+		     int64_t stack)
+{
+	struct hwy_row row = {0};
+	row.v[HWY_START] = start;
+	row.v[HWY_DUR] = end - start;
+	row.v[HWY_CORR] = start;
+	row.v[HWY_NAME] = hwy_text_id(small->builder, name);
+	row.v[HWY_STACK] = stack;
+	hwy_add_span(small->builder, small_lane(small, HWY_LANE_API), HWY_API, &row);
+}
+
+struct open {
+	struct hwy_trace *trace;
+	struct hwy_places *places;
+};
+
+static struct open open_places(struct small *small)
+{
+	struct hwy_err err;
+	struct open open = {.trace = small_finish(small)};
+	open.places = places_open(open.trace, &err);
+	assert_non_null(open.places);
+	return open;
+}
+
+static void done(struct open *open)
+{
+	places_close(open->places);
+	hwy_trace_free(open->trace);
+}
+
+/* The id of the nth span of a kind. */
+static uint32_t nth(const struct hwy_trace *trace, enum hwy_kind kind, uint32_t n)
+{
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].kind == kind)
+			return trace->strips[s].first + n;
+	fail();
+	return 0;
+}
+
+static struct hwy_place place_of_stack(const struct toy_frame *frames, uint32_t n,
+				       struct open *open)
+{
+	struct small small = small_new();
+	add_call(&small, 0, 10, "cudaStreamSynchronize_v3020", add_stack(&small, frames, n));
+	*open = open_places(&small);
+	return place_of(open->places, nth(open->trace, HWY_API, 0));
+}
+
+static void the_innermost_python_frame_outside_of_libraries_is_the_place(void **state)
+{
+	static const struct toy_frame frames[] = {
+		{"cudaStreamSynchronize", "/usr/lib/libcudart.so.13", "", 0, 0},
+		{"at::native::item", "/x/site-packages/torch/lib/libtorch_cpu.so", "", 0, 0},
+		{"item", "", "/x/lib/python3.12/site-packages/torch/_tensor.py", 9,
+		 HWY_FRAME_PYTHON},
+		{"step", "", "/home/u/train.py", 23, HWY_FRAME_PYTHON},
+		{"main", "", "/home/u/train.py", 90, HWY_FRAME_PYTHON},
+	};
+	struct open open;
+	struct hwy_place place = place_of_stack(frames, 5, &open);
+	assert_string_equal(place.file, "/home/u/train.py");
+	assert_int_equal(place.line, 23);
+	assert_string_equal(place.function, "step");
+	assert_string_equal(place.api, "cudaStreamSynchronize");
+	assert_string_equal(place_line(open.places, 0).at, "train.py:23 step");
+	done(&open);
+}
+
+static void a_program_of_its_own_comes_before_the_libraries_it_calls(void **state)
+{
+	static const struct toy_frame frames[] = {
+		{"cudaMemcpy", "/home/u/app", "", 0, 0},
+		{"cublasGemm", "/opt/libcublas.so.13", "", 0, 0},
+		{"solve(int)", "/home/u/app", "solve.cu", 40, 0},
+		{"main", "/home/u/app", "main.cu", 7, 0},
+		{"__libc_start_main", "/usr/lib/libc.so.6", "", 0, 0},
+	};
+	struct open open;
+	struct hwy_place place = place_of_stack(frames, 5, &open);
+	assert_string_equal(place.file, "solve.cu");
+	assert_int_equal(place.line, 40);
+	done(&open);
+}
+
+static void without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework(void **state)
+{
+	static const struct toy_frame frames[] = {
+		{"0x7f", "/usr/lib/libcuda.so.580", "", 0, HWY_FRAME_UNRESOLVED},
+		{"at::native::item", "/x/site-packages/torch/lib/libtorch_cpu.so", "", 0, 0},
+		{"THPVariable_item", "/x/site-packages/torch/lib/libtorch_python.so", "", 0, 0},
+		{"0x55", "/usr/bin/python3.12", "", 0, HWY_FRAME_UNRESOLVED},
+		{"_PyEval_EvalFrameDefault", "/usr/bin/python3.12", "", 0, 0},
+		{"_start", "/usr/bin/python3.12", "", 0, 0},
+	};
+	struct open open;
+	struct hwy_place place = place_of_stack(frames, 6, &open);
+	assert_string_equal(place.file, "");
+	assert_string_equal(place.function, "THPVariable_item");
+	assert_string_equal(place_line(open.places, 0).at, "THPVariable_item libtorch_python.so");
+	done(&open);
+}
+
+static void functions_that_a_tracer_recorded_are_a_stack(void **state)
+{
+	struct small small = small_new();
+	uint32_t calls = small_lane(&small, HWY_LANE_CALL);
+	small_span(&small, calls, HWY_CALL, 0, 100, 0, "threading.py(1032): _bootstrap");
+	small_span(&small, calls, HWY_CALL, 1, 99, 0, "train.py(23): step");
+	small_span(&small, calls, HWY_CALL, 2, 98, 0, "torch/_tensor.py(5): item");
+	small_span(&small, calls, HWY_CALL, 3, 97, 0,
+		   "<built-in method item of Tensor object at 0x7f01>");
+	add_call(&small, 10, 20, "cudaStreamSynchronize", 0);
+	struct open open = open_places(&small);
+	uint32_t call = nth(open.trace, HWY_API, 0);
+	struct hwy_place place = place_of(open.places, call);
+	assert_string_equal(place.file, "train.py");
+	assert_int_equal(place.line, 23);
+	assert_string_equal(place.function, "step");
+	assert_string_equal(place_line(open.places, call).at, "train.py(23): step item()");
+	done(&open);
+}
+
+static void without_a_stack_the_ranges_around_are_the_place(void **state)
+{
+	struct small small = small_new();
+	uint32_t ranges = small_lane(&small, HWY_LANE_RANGE), ops = small_lane(&small, HWY_LANE_OP);
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
+	for (int64_t i = 0; i < 2; i++) {
+		int64_t at = i * 100;
+		char name[16];
+		snprintf(name, sizeof name, "step_%d", (int)i);
+		small_span(&small, ranges, HWY_RANGE, at, at + 90, 0, name);
+		small_span(&small, ranges, HWY_RANGE, at + 1, at + 5, 0, "before");
+		small_span(&small, ranges, HWY_RANGE, at + 10, at + 80, 0, "forward");
+		small_span(&small, ops, HWY_OP, at + 12, at + 70, 0, "aten::linear");
+		small_span(&small, ops, HWY_OP, at + 13, at + 60, 0, "aten::addmm");
+		add_call(&small, at + 20, at + 30, "cudaLaunchKernel_v7000", 0);
+		small_span(&small, stream, HWY_KERNEL, at + 40, at + 50, at + 20, "k");
+	}
+	struct open open = open_places(&small);
+	struct hwy_place a = place_of(open.places, nth(open.trace, HWY_API, 0));
+	struct hwy_place b = place_of(open.places, nth(open.trace, HWY_KERNEL, 1));
+	assert_string_equal(a.range, "step_0 > forward > aten::linear");
+	assert_string_equal(b.range, "step_1 > forward > aten::linear");
+	assert_string_equal(b.api, "cudaLaunchKernel"); /* of the call that enqueued it */
+	assert_string_equal(a.file, "");
+	assert_true(place_equal(&a, &b));
+	b.api = "cudaMemcpyAsync";
+	assert_false(place_equal(&a, &b));
+	assert_string_equal(place_line(open.places, nth(open.trace, HWY_API, 0)).at, "aten::addmm");
+	done(&open);
+}
+
+static void places_are_equal_by_file_and_line(void **state)
+{
+	struct hwy_place a = {"train.py", 12, "step", "", "step_1", "cudaMalloc"};
+	struct hwy_place b = {"train.py", 12, "step", "", "step_2 > x", "cudaFree"};
+	struct hwy_place c = {"train.py", 13, "step", "", "step_1", "cudaMalloc"};
+	struct hwy_place d = {"", 0, "", "", "step_1", "cudaMalloc"};
+	struct hwy_place e = {"", 0, "", "", "step_", "cudaMalloc"};
+	assert_true(place_equal(&a, &b));
+	assert_false(place_equal(&a, &c));
+	assert_false(place_equal(&a, &d));
+	assert_false(place_equal(&d, &e));
+}
+
+static void any_span_of_any_trace_has_a_place_or_none(void **state)
+{
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct hwy_trace *trace = random_trace(seed, 30, 300);
+		struct hwy_err err;
+		struct hwy_places *places = places_open(trace, &err);
+		assert_non_null(places);
+		for (uint32_t id = 0; id <= trace->n_spans; id++) {
+			struct hwy_place place = place_of(places, id);
+			assert_non_null(place.file);
+			assert_non_null(place.range);
+			assert_true(place_equal(&place, &place));
+			assert_non_null(place_line(places, id).at);
+		}
+		places_close(places);
+		hwy_trace_free(trace);
+	}
+}
+
+/* nsys's call chains name no Python line, but the method that Python called. */
+static void the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor(void **state)
+{
+	char *folder = make_folder();
+	struct hwy_trace *trace = recording_open("nsys/mlp_backtrace.sqlite.xz", folder);
+	drop_folder(folder);
+	if (!trace)
+		skip();
+	struct hwy_err err;
+	struct hwy_places *places = places_open(trace, &err);
+	unsigned found = 0;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		for (uint32_t row = 0;
+		     trace->strips[s].kind == HWY_API && row < trace->strips[s].rows; row++) {
+			struct hwy_place place = place_of(places, trace->strips[s].first + row);
+			found += strcmp(place.api, "cudaStreamSynchronize") == 0 &&
+				 strstr(place.function, "THPVariable_item") != NULL;
+		}
+	assert_true(found >= 5);
+	places_close(places);
+	hwy_trace_free(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_innermost_python_frame_outside_of_libraries_is_the_place),
+		cmocka_unit_test(a_program_of_its_own_comes_before_the_libraries_it_calls),
+		cmocka_unit_test(
+			without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework),
+		cmocka_unit_test(functions_that_a_tracer_recorded_are_a_stack),
+		cmocka_unit_test(without_a_stack_the_ranges_around_are_the_place),
+		cmocka_unit_test(places_are_equal_by_file_and_line),
+		cmocka_unit_test(any_span_of_any_trace_has_a_place_or_none),
+		cmocka_unit_test(the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
