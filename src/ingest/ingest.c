@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/binaries.h"
 #include "ingest/parts.h"
 #include "ingest/unwind.h"
 
@@ -384,6 +385,7 @@ static void free_lists(struct ingest *in)
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		target_free(&in->processes[p]);
 	target_free(&in->run);
+	binaries_close(in->binaries);
 	free(in->processes);
 	samples_free(in);
 	lives_free(in);

@@ -118,6 +118,7 @@ struct ingest {
 
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
+	struct binaries *binaries; /* NULL: nothing was looked up yet */
 
 	struct hwy_row
 		rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/binaries.h"
 #include "ingest/parts.h"
 #include "ingest/python.h"
 #include "ingest/unwind.h"
@@ -64,7 +65,9 @@ struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *proce
 {
 	if (process->unwinder)
 		return process->unwinder;
-	process->unwinder = unwind_open();
+	if (!in->binaries)
+		in->binaries = binaries_open();
+	process->unwinder = unwind_open(in->binaries);
 	for (uint32_t i = 0; i < process->modules.n; i++) {
 		const struct rec_module *module = process->modules.at[i];
 		uint32_t path = ingest_text(in, process, module->path);
@@ -114,7 +117,7 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 		       uint32_t n, bool has_python, struct ingest_frames *frames)
 {
 	struct unwinder *unwinder = stacks_unwinder(in, process);
-	const struct unwind_place *places[INGEST_MOST_CHAIN];
+	struct unwind_place *places[INGEST_MOST_CHAIN];
 	n = n < INGEST_MOST_CHAIN ? n : INGEST_MOST_CHAIN;
 	uint32_t end = n, first = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -130,8 +133,10 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 		end--;
 	while (first < end && is_recorder(places[first]))
 		first++;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = first; i < end; i++) {
+		unwind_line(unwinder, places[i]);
 		add_native_frame(in, frames, places[i], addresses[i]);
+	}
 }
 
 /* ---- Python ------------------------------------------------------------------------------------ */

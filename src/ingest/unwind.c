@@ -13,19 +13,17 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "ingest/binaries.h"
 #include "ingest/dw.h"
 #include "ingest/names.h"
-#include "ingest/symbols.h"
 
 enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* as they stand in the record */
-enum { NOT_FOUND = UINT16_MAX, MOST_IN_VAIN = 32 };
+enum { NOT_FOUND = UINT16_MAX };
 
 struct module {
 	uint64_t bias, low, high;
 	char *path;
-	struct symbols *symbols;
-	bool opened;
-	uint32_t in_vain; /* libdw was asked for a name and had none; UINT32_MAX: it had one once */
+	struct binary *binary;
 };
 
 struct memo {                  /* a stack that was unwound */
@@ -39,6 +37,7 @@ struct memo {                  /* a stack that was unwound */
 struct unwinder {
 	struct module *modules;
 	uint32_t n_modules, cap_modules;
+	struct binaries *binaries;
 	const struct dw *dw;
 	Dwfl *dwfl;
 	bool attached, refused;
@@ -54,9 +53,10 @@ struct unwinder {
 	struct hwy_arena texts;
 };
 
-struct unwinder *unwind_open(void)
+struct unwinder *unwind_open(struct binaries *binaries)
 {
 	struct unwinder *u = hwy_zalloc(sizeof *u);
+	u->binaries = binaries;
 	u->dw = dw_open();
 	return u;
 }
@@ -67,10 +67,8 @@ void unwind_close(struct unwinder *u)
 		return;
 	if (u->dwfl)
 		u->dw->dwfl_end(u->dwfl);
-	for (uint32_t i = 0; i < u->n_modules; i++) {
-		symbols_close(u->modules[i].symbols);
+	for (uint32_t i = 0; i < u->n_modules; i++)
 		free(u->modules[i].path);
-	}
 	for (uint32_t i = 0; i < u->n_memos; i++) {
 		free(u->memos[i].addresses);
 		free(u->memos[i].slots);
@@ -104,6 +102,7 @@ void unwind_add_module(struct unwinder *u, const struct rec_module *module, cons
 		.low = module->low,
 		.high = module->base + module->size,
 		.path = hwy_copy(path, strlen(path) + 1),
+		.binary = binaries_get(u->binaries, path),
 	};
 }
 
@@ -346,35 +345,29 @@ static const char *keep(struct unwinder *u, const char *text)
 	return hwy_arena_text(&u->texts, text, strlen(text));
 }
 
-static void find_function(struct unwinder *u, struct module *module, uint64_t at,
+static void find_function(struct unwinder *u, const struct module *module, uint64_t at,
 			  struct unwind_place *place)
 {
-	if (!module->opened)
-		module->symbols = symbols_open(module->path);
-	module->opened = true;
-	const char *name = module->symbols ? symbols_at(module->symbols, at - module->bias) : NULL;
-	Dwfl_Module *known = u->dwfl ? u->dw->dwfl_addrmodule(u->dwfl, at) : NULL;
-	/* It looks into files of debug information too, and is slow where there are none. */
-	if (!name && known && (module->in_vain < MOST_IN_VAIN || module->in_vain == UINT32_MAX)) {
-		name = u->dw->dwfl_module_addrname(known, at);
-		if (name)
-			module->in_vain = UINT32_MAX;
-		else if (module->in_vain != UINT32_MAX)
-			module->in_vain++;
-	}
-	if (name) {
-		char *demangled = names_demangle(name);
-		place->function = keep(u, demangled ? demangled : name);
-		place->interpreter = is_interpreter(name);
-		free(demangled);
-	}
-	Dwfl_Line *line = known ? u->dw->dwfl_module_getsrc(known, at) : NULL;
-	const char *file =
-		line ? u->dw->dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
+	const char *name = binaries_function(u->binaries, module->binary, at - module->bias);
+	if (!name)
+		return;
+	char *demangled = names_demangle(name);
+	place->function = keep(u, demangled ? demangled : name);
+	place->interpreter = is_interpreter(name);
+	free(demangled);
+}
+
+void unwind_line(struct unwinder *u, struct unwind_place *place)
+{
+	if (place->lined || !place->module)
+		return;
+	place->lined = true;
+	const char *file = binaries_line(u->binaries, binaries_get(u->binaries, place->module),
+					 place->offset, &place->line);
 	place->file = file ? keep(u, file) : NULL;
 }
 
-const struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)
+struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)
 {
 	uint64_t at = address - caller;
 	uint32_t *slot = hwy_map_put(&u->place_of, at, NULL);
@@ -388,8 +381,6 @@ const struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bo
 	if (module) {
 		place->module = module->path[0] ? module->path : NULL;
 		place->offset = at - module->bias;
-		if (u->dw && !u->dwfl)
-			report_modules(u);
 		find_function(u, module, at, place);
 	}
 	return place;
