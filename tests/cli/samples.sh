@@ -102,12 +102,12 @@ run profile -f true -o only --cpuctxsw=process-tree "$COLLECT/burn" sleeper
 grep -q '^sample' seen && fail "samples that nobody asked for"
 grep -q '^state' seen || fail "--cpuctxsw alone has no states"
 
-# Only what was recorded: the second half of the second.
+# Only what was recorded: the second half.
 run profile -f true -o late -y 0.15 -s process-tree "$COLLECT/burn" hot
 "$SAMPLES_OF" late.hwy >seen
 awk '/^state/ && $5 < 150e6 { bad = 1; print } END { exit bad }' seen || fail "--delay: what was before"
 n=$(grep -c '^sample' seen)
-[ "$n" -gt 20 ] && [ "$n" -lt 220 ] || fail "--delay: $n samples of half the time"
+[ "$n" -gt 5 ] && [ "$n" -lt 220 ] || fail "--delay: $n samples of half the time"
 
 # What the kernel's rings had no room for, while nobody looked, is counted.
 "$HEADWAY" profile -f true -o lost --sampling-frequency=8000 -s process-tree "$COLLECT/burn" hot 1500 >out 2>err </dev/null &
