@@ -88,8 +88,7 @@ static Dwfl_Module *module_of(const struct binaries *binaries, struct binary *bi
 	if (!binary->dwfl)
 		return NULL;
 	dw->dwfl_report_begin(binary->dwfl);
-	binary->module =
-		dw->dwfl_report_elf(binary->dwfl, binary->path, binary->path, -1, 0, true);
+	binary->module = dw->dwfl_report_elf(binary->dwfl, binary->path, binary->path, -1, 0, true);
 	dw->dwfl_report_end(binary->dwfl, NULL, NULL);
 	return binary->module;
 }

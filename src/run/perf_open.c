@@ -176,16 +176,22 @@ static bool open_all(struct perf *perf, struct perf_event_attr *attr)
 
 /* ---- wake-ups ---------------------------------------------------------------------------------- */
 
-static const char *const tracing[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+/* sched_waking is hit by who wakes; sched_wakeup often on the CPU of who is woken, in nobody's name. */
+static const char *const wakeups[] = {
+	"/sys/kernel/tracing/events/sched/sched_waking",
+	"/sys/kernel/debug/tracing/events/sched/sched_waking",
+	"/sys/kernel/tracing/events/sched/sched_wakeup",
+	"/sys/kernel/debug/tracing/events/sched/sched_wakeup",
+};
 
 /* The tracepoint's number, and where its record has the woken thread; false: not to be had. */
 static bool find_wakeup(uint64_t *number, uint32_t *tid_at)
 {
-	for (size_t i = 0; i < sizeof tracing / sizeof *tracing; i++) {
+	for (size_t i = 0; i < sizeof wakeups / sizeof *wakeups; i++) {
 		char path[128], line[256];
-		snprintf(path, sizeof path, "%s/events/sched/sched_wakeup/id", tracing[i]);
+		snprintf(path, sizeof path, "%s/id", wakeups[i]);
 		long id = number_in(path, -1);
-		snprintf(path, sizeof path, "%s/events/sched/sched_wakeup/format", tracing[i]);
+		snprintf(path, sizeof path, "%s/format", wakeups[i]);
 		FILE *file = id > 0 ? fopen(path, "re") : NULL;
 		unsigned at = 0;
 		while (file && !at && fgets(line, sizeof line, file))
