@@ -11,10 +11,14 @@
 #include "base/progress.h"
 #include "trace/trace.h"
 
+int cmd_analyze(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_breakdown(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_whatif(int argc, char **argv);
+int cmd_path(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_calibrate_helper(int argc, char **argv); /* not listed */

@@ -13,9 +13,14 @@ static const struct command {
 	 "run a program and record it: CUDA, NVTX, its processes and threads"},
 	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
+	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
+	{"analyze", cmd_analyze,
+	 "what holds the program back, where, what it costs, and what is innocent"},
 	{"breakdown", cmd_breakdown,
 	 "where the device's time goes: compute, communication, copies, idle"},
+	{"whatif", cmd_whatif, "what a fix would be worth: the program replayed with it"},
+	{"path", cmd_path, "the critical path: what decides how long a step takes"},
 	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

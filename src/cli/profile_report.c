@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/analyze.h"
 #include "cli/profile.h"
 #include "cli/units.h"
 #include "ingest/ingest.h"
@@ -49,6 +50,14 @@ static void say_warnings(const struct hwy_trace *trace)
 		profile_say("%u more warnings are in the report: headway info --all", more);
 }
 
+static bool has_device_work(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_strips; i++)
+		if (HWY_DEVICE_KINDS & HWY_KIND_BIT(trace->strips[i].kind) && trace->strips[i].rows)
+			return true;
+	return false;
+}
+
 static void say_result(const struct hwy_trace *trace, const char *path)
 {
 	struct stat about;
@@ -60,7 +69,11 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
 	profile_say("%s  %s spans, %s, %s  %s  next: headway %s %s", path,
 		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
-		    cli_utf8() ? "\u00b7" : "-", lost ? "info" : "stats", path);
+		    cli_utf8() ? "\u00b7" : "-",
+		    lost                     ? "info"
+		    : has_device_work(trace) ? "analyze"
+					     : "stats",
+		    path);
 	if (trace->n_processes == 0)
 		profile_say(
 			"no process registered: a program that is statically linked, set-uid, of "
@@ -99,6 +112,8 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 		profile_say("%s", err.text);
 	else if (!quiet)
 		say_warnings(trace);
+	if (done && !quiet && has_device_work(trace))
+		analyze_print_short(stderr, trace, *written);
 	if (done && !quiet)
 		say_result(trace, *written);
 	hwy_trace_free(trace);

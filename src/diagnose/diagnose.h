@@ -1,21 +1,28 @@
 /* diagnose.h - what holds the program back: findings ranked by cost, and suspects that are innocent.
  *
  * One file a finding, src/diagnose/NAME.c, and one table (findings.c) that lists them. A finding looks at one
- * phase and either accuses (hwy_accuse), acquits (hwy_acquit) or says nothing; it never prints. What a trace
- * cannot support is not accused: findings ask trust first (hwy_cannot_tell).
+ * phase and either accuses, acquits or says nothing (case.h); it never prints. What a trace cannot support is
+ * not accused: it is listed among what cannot be told.
  *
- * Costs are ns a steady step. Before predictions exist a finding's cost is the idle time of its gaps (or, of
- * serialised copies, the time they stand exposed). Overlapping findings are merged under the one nearest the
- * cause: a gap pays for one finding only (hwy_claim), so that the costs of a phase add up to no more than its
- * step.
+ * Costs are ns a steady step, of the mean device where there are several. A finding's cost is what its fix is
+ * predicted to gain (predict.c); where no edit stands for the fix, the idle time of its gaps, or, of transfers
+ * and kernels, the device time that the fix would save. A nanosecond pays for one finding only, the one nearest
+ * the cause, and costs are cut so that those of a phase add up to no more than its step.
  */
 #ifndef HWY_DIAGNOSE_DIAGNOSE_H
 #define HWY_DIAGNOSE_DIAGNOSE_H
 
 #include "analyze/analysis.h"
 
+/* A CPU-side finding below this share of the step is no finding; its suspect is acquitted. */
+#define HWY_WORTH 0.02
+
 enum hwy_confidence { HWY_LOW, HWY_MEDIUM, HWY_HIGH };
 extern const char *const hwy_confidence_names[];
+
+/* What the program is written in, as far as its calls, operators and kernels tell. */
+enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL, HWY_FRAMEWORKS };
+extern const char *const hwy_framework_names[HWY_FRAMEWORKS];
 
 struct hwy_finding_place {
 	struct hwy_place at;
@@ -23,53 +30,107 @@ struct hwy_finding_place {
 	int64_t cost;   /* ns a step */
 };
 
+/* What the fix is worth: the program replayed with it, without the recorder's cost. */
+struct hwy_predicted {
+	bool is_known;
+	const char *edits;    /* "pin + copy-stream": what `headway whatif --apply` takes */
+	int64_t before, step; /* ns a step, without and with the fix */
+	int64_t p10, p90;     /* the bar of 'step' */
+	double speedup;
+	const char *bound; /* what fills the step then */
+	int64_t tipping; /* acquittals: ns of device work a step from which on it would cost; 0: not known */
+};
+
 struct hwy_finding {
 	const struct hwy_finding_kind *kind;
 	uint32_t phase;
+	int64_t rank; /* several ranks: whose phase; HWY_NONE otherwise */
 	bool is_acquitted;
 	int64_t cost; /* ns a step */
 	double share; /* of the mean step */
 	enum hwy_confidence confidence;
 	struct hwy_finding_place *places; /* the costliest first */
 	uint32_t n_places;
-	uint32_t *evidence; /* span ids that prove it, a few */
+	uint32_t *evidence; /* ids of spans that prove it, a few */
 	uint32_t n_evidence;
-	char *says;   /* one or two plain sentences with the numbers: what was seen */
-	char *advice; /* lines: what to do, with a code-sized example that fits the program */
-	/* For the replay (a later room): the edit that stands for the fix, or NULL. */
-	const char *edit;
+	const char *says;   /* one or two plain sentences with the numbers: what was seen */
+	const char *advice; /* lines; those that begin with two spaces are code */
+	const char *edit;   /* the change to the program's graph that stands for the fix, or NULL */
+	struct hwy_predicted predicted;
 };
 
-struct hwy_case; /* a phase under investigation: its measures, what was claimed, where findings go */
+struct hwy_case; /* a phase under investigation: case.h */
 
 struct hwy_finding_kind {
 	const char *id;      /* "sync-in-loop" */
 	const char *title;   /* "the CPU waits for the GPU every step" */
 	const char *suspect; /* acquittals: "waits every step"; NULL: nobody fears it */
+	const char *edit;    /* see above */
 	void (*look)(struct hwy_case *c);
-	/* A condition of the device or the recording, not of the CPU side: it does not compete for gaps. */
+	/* A condition of the device's own work or of the recording, not of the CPU side: ranked after those. */
 	bool is_inside;
 };
-/* In the order they may claim gaps: nearest the cause first. Ends with NULL. */
+/* In the order they may claim time: nearest the cause first. Ends with NULL. */
 extern const struct hwy_finding_kind *const hwy_finding_kinds[];
+const struct hwy_finding_kind *hwy_finding_kind(const char *id); /* or NULL */
 
-struct hwy_diagnosis {
-	struct hwy_finding *findings; /* those that count, by phase (longest first), then cost */
-	uint32_t n;
-	struct hwy_finding *acquitted;
-	uint32_t n_acquitted;
-	struct hwy_cannot { /* "cannot tell …, because …" */
-		const char *what;
-		char *because;
-	} * cannot;
-	uint32_t n_cannot;
-	struct hwy_arena *arena;
+struct hwy_top_kernel {
+	const char *name;
+	int64_t ns;     /* a step, summed over devices */
+	double share;   /* of all kernels' time */
+	uint64_t count; /* in the steady steps */
 };
 
-/* A CPU-side finding below this share of the step is no finding; its suspect is acquitted. */
-#define HWY_WORTH 0.02
+/* A steady step far from the median, and what makes the difference. */
+struct hwy_outlier {
+	uint32_t step;
+	int64_t ns;     /* its length */
+	int64_t excess; /* over the median of the same part in all steady steps, of the largest part */
+	const char *part; /* "busy", or the cause of idle time */
+	const char *name; /* what names it: an os call, a range, a call; "" */
+};
+
+/* What can be said of a phase besides its findings. */
+struct hwy_verdict {
+	bool is_healthy; /* nothing on the CPU side is worth HWY_WORTH */
+	bool is_known;   /* false: too little of the idle time can be explained to say so */
+	double reachable; /* share of the step in which the devices are idle: what CPU-side fixes could give */
+	struct hwy_top_kernel *kernels; /* by time */
+	uint32_t n_kernels;
+	const char *ncu;  /* the command that looks into the first of them; "" without kernels */
+	int64_t own_cost; /* what recording added, ns a step of CPU time; HWY_NONE: not calibrated */
+	uint32_t devices;             /* that this phase uses */
+	struct hwy_outlier *outliers; /* the longest first, a few */
+	uint32_t n_outliers;
+};
+
+struct hwy_cannot { /* "cannot tell …, because …" */
+	const char *what, *because;
+};
+
+struct hwy_diagnosis {
+	struct hwy_finding *findings; /* by phase (longest first), CPU side first, then cost */
+	uint32_t n, cap;
+	struct hwy_finding *acquitted; /* likewise */
+	uint32_t n_acquitted, cap_acquitted;
+	struct hwy_cannot *cannot;
+	uint32_t n_cannot, cap_cannot;
+	struct hwy_verdict *verdicts; /* parallel to the phases */
+	uint32_t n_verdicts;
+	enum hwy_framework framework;
+	struct hwy_arena arena;
+};
 
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err);
 void diagnosis_free(struct hwy_diagnosis *diagnosis);
+
+/* Several ranks of one program: who makes the others wait in collectives. Adds the finding to 'diagnosis'
+ * (that of ranks[at]) or says nothing. */
+struct hwy_rank {
+	int64_t rank;
+	struct hwy_analysis *analysis;
+};
+void diagnose_ranks(const struct hwy_rank *ranks, uint32_t n, uint32_t at,
+		    struct hwy_diagnosis *diagnosis);
 
 #endif

@@ -1,0 +1,83 @@
+/* analyze_brief.c - the diagnosis in under 2 kB of plain lines, for scripts and language models: what, why,
+ * findings with place, cost and the first line of advice, what is innocent. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/analyze.h"
+#include "cli/cli.h"
+
+enum { LIMIT = 2000, FINDINGS = 3, ACQUITTALS = 4, NAME = 80 };
+
+static void put_finding(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase,
+			uint32_t number)
+{
+	fprintf(out, "%" PRIu32 ". %s: ", number, finding->kind->id);
+	analyze_put_worth(out, finding, phase);
+	fputs(" a step", out);
+	if (finding->n_places) {
+		fputs(" at ", out);
+		analyze_put_place(out, &finding->places[0].at);
+	}
+	fprintf(out, ". %s Fix: %.*s\n", finding->says, (int)strcspn(finding->advice, "\n"),
+		finding->advice);
+}
+
+static void put_all(FILE *out, const struct analyze_view *view)
+{
+	const struct analyze_run *run = &view->runs[view->shown];
+	const struct hwy_phase *phase = analyze_main(run);
+	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
+	analyze_put(out, analyze_program(run));
+	if (!phase) {
+		fputs(": no device work in this recording.\n", out);
+		return;
+	}
+	uint32_t main = run->analysis.phases.main, n;
+	const struct hwy_verdict *verdict = &diagnosis->verdicts[main];
+	struct gap_states states = analyze_states(run, main, &n);
+	fputs(": ", out);
+	analyze_put_steps(out, run, phase);
+	fprintf(out, "; step %s (median %s, p10 %s, p90 %s)\n", analyze_time(phase->mean).at,
+		analyze_time(phase->median).at, analyze_time(phase->p10).at,
+		analyze_time(phase->p90).at);
+	fputs("GPU: ", out);
+	analyze_put_states(out, &states);
+	fputc('\n', out);
+	if (verdict->is_healthy && verdict->is_known)
+		fprintf(out, "Nothing on the CPU side is worth more than %s.\n",
+			analyze_percent(verdict->reachable).at);
+	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)
+		put_finding(out, &diagnosis->findings[i],
+			    &run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);
+	for (uint32_t i = 0; i < diagnosis->n_acquitted && i < ACQUITTALS; i++)
+		fprintf(out, "Not guilty: %s (%s)\n", diagnosis->acquitted[i].kind->id,
+			analyze_percent(diagnosis->acquitted[i].share).at);
+	for (uint32_t i = 0; i < diagnosis->n_cannot && i < 2; i++)
+		fprintf(out, "Cannot tell: %s, because %s.\n", diagnosis->cannot[i].what,
+			diagnosis->cannot[i].because);
+	if (verdict->is_healthy && *verdict->ncu) {
+		fputs("Next: ", out);
+		analyze_put(out, verdict->ncu);
+		fputc('\n', out);
+	}
+}
+
+void analyze_print_brief(FILE *out, const struct analyze_view *view)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	if (!memory)
+		cli_die("out of memory");
+	put_all(memory, view);
+	fclose(memory);
+	if (size >= LIMIT) {
+		/* Whole lines only. */
+		size = LIMIT - 1;
+		while (size && text[size - 1] != '\n')
+			size--;
+	}
+	fwrite(text, 1, size, out);
+	free(text);
+}

@@ -1,0 +1,573 @@
+/* analyze_text.c - the diagnosis for people: one screen, the order being what, where, what it is worth, what to
+ * do, what is innocent.
+ *
+ * Everything is written in UTF-8 to memory first; where the locale cannot show it, characters are replaced by
+ * ASCII ones on the way out.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/analyze.h"
+#include "cli/cli.h"
+#include "cli/drawing.h"
+#include "cli/units.h"
+
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, BAR = 20 };
+/* What fits one screen; -v has no limits. */
+enum { FINDINGS = 4, OTHER_PHASES = 3, PHASE_FINDINGS = 1, ACQUITTALS = 3, CANNOT = 2 };
+
+struct page {
+	FILE *out;
+	const struct analyze_view *view;
+	const struct analyze_run *run;
+	int width;
+};
+
+static const char *paint(const struct page *page, const char *colour)
+{
+	return page->view->colour ? colour : "";
+}
+#define BOLD "\033[1m"
+#define FAINT "\033[2m"
+#define GREEN "\033[32m"
+#define RED "\033[31m"
+#define PLAIN "\033[0m"
+
+/* ---- out ----------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *from, *to;
+} plain_characters[] = {
+	{"µ", "u"}, {"·", "-"}, {"…", "..."}, {"▸", ">"}, {"✓", "ok"}, {"→", "->"}, {"–", "-"},
+	{"█", "#"}, {"░", "."}, {"▓", "@"},   {"▒", "="}, {"▚", "f"},  {"×", "x"},  {"≈", "~"},
+};
+
+static void put_plain(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t i = 0, n = sizeof plain_characters / sizeof *plain_characters;
+		for (; i < n; i++)
+			if (strncmp(text, plain_characters[i].from,
+				    strlen(plain_characters[i].from)) == 0)
+				break;
+		if (i < n) {
+			fputs(plain_characters[i].to, out);
+			text += strlen(plain_characters[i].from);
+		} else if ((unsigned char)*text < 0x80) {
+			fputc(*text++, out);
+		} else {
+			fputc('?', out);
+			do
+				text++;
+			while (((unsigned char)*text & 0xc0) == 0x80);
+		}
+	}
+}
+
+/* ---- the head ------------------------------------------------------------------------------------ */
+
+static void print_devices(const struct page *page)
+{
+	const struct hwy_flow *flow = &page->run->analysis.flow;
+	const char *before = "";
+	if (flow->n_devices > 1)
+		fprintf(page->out, " · %" PRIu32 " GPUs", flow->n_devices);
+	for (uint32_t d = 0; d < flow->n_devices; d++) {
+		int64_t device = flow->devices[d].device;
+		const char *name =
+			device == HWY_NONE
+				? ""
+				: hwy_str(page->run->trace, page->run->trace->devices[device].name);
+		if (!*name || strcmp(name, before) == 0)
+			continue;
+		fputs(" · ", page->out);
+		analyze_put(page->out, name);
+		before = name;
+	}
+}
+
+static void print_title(const struct page *page)
+{
+	const struct hwy_phase *phase = analyze_main(page->run);
+	uint64_t lost = analyze_lost(page->run->trace);
+	fprintf(page->out, " %s", paint(page, BOLD));
+	analyze_put(page->out, analyze_program(page->run));
+	fputs(paint(page, PLAIN), page->out);
+	print_devices(page);
+	if (phase) {
+		fputs(" · ", page->out);
+		analyze_put_steps(page->out, page->run, phase);
+	}
+	if (lost)
+		fprintf(page->out, " · %s records lost\n", units_count(lost).at);
+	else
+		fputs(" · nothing lost\n", page->out);
+	if (page->view->n < 2)
+		return;
+	const struct analyze_run *first = &page->view->runs[0],
+				 *last = &page->view->runs[page->view->n - 1];
+	const struct hwy_phase *low = analyze_main(first), *high = analyze_main(last);
+	if (page->view->are_ranks)
+		fprintf(page->out, " %" PRIu32 " ranks; this is rank %" PRId64 "\n", page->view->n,
+			page->run->rank);
+	else if (low && high)
+		fprintf(page->out,
+			" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n",
+			page->view->n, analyze_time(low->mean).at, analyze_time(high->mean).at,
+			page->run->path);
+}
+
+static void print_headline(const struct page *page, uint32_t index)
+{
+	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
+	uint32_t n;
+	struct gap_states states = analyze_states(page->run, index, &n);
+	double busy = states.window ? (double)states.busy / (double)states.window : 0;
+	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", paint(page, BOLD),
+		analyze_time(phase->mean).at, phase->source == PHASE_ONE ? "in all" : "a step",
+		paint(page, PLAIN), analyze_percent(busy).at);
+	analyze_put_headway(page->out, page->run, index);
+	fputc('\n', page->out);
+	if (phase->is_bursty || page->view->verbose)
+		fprintf(page->out, "   median %s, p10 to p90 %s to %s%s\n",
+			analyze_time(phase->median).at, analyze_time(phase->p10).at,
+			analyze_time(phase->p90).at,
+			phase->is_bursty ? ": bursty, a few steps take much longer" : "");
+	if (phase->is_first_told_apart)
+		fprintf(page->out,
+			"   the first %" PRIu32 " step%s carr%s start-up and %s not counted\n",
+			phase->first_steady, phase->first_steady == 1 ? "" : "s",
+			phase->first_steady == 1 ? "ies" : "y",
+			phase->first_steady == 1 ? "is" : "are");
+}
+
+/* ---- the picture and the bar ---------------------------------------------------------------------- */
+
+/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
+ * ahead, one that begins while it still launches, so that its lead is seen. */
+static struct hwy_interval typical(const struct hwy_phase *phase)
+{
+	uint32_t best = phase->first_steady;
+	uint32_t end = phase->first_steady + phase->n_steady;
+	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
+	for (uint32_t i = phase->first_steady; i < end; i++) {
+		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
+			break;
+		const struct hwy_interval *at = &phase->steps[i].device;
+		int64_t off = llabs(at->to - at->from - phase->median);
+		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
+			nearest = off;
+			best = i;
+		}
+	}
+	uint32_t last = best + 1 < end ? best + 1 : best;
+	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
+}
+
+static void print_picture(const struct page *page, uint32_t index)
+{
+	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
+	struct hwy_interval at = typical(phase);
+	struct hwy_picture picture;
+	struct hwy_err err;
+	struct picture_options wanted = {
+		.from = at.from,
+		.to = at.to,
+		.cells = drawing_cells(page->width, "   "),
+		.threads = 2,
+		.streams = 1,
+		.devices = 1,
+	};
+	if (at.from >= at.to || !picture_make(page->run->trace, &wanted, &picture, &err))
+		return;
+	/* One stream's row would repeat the device's. */
+	for (uint32_t i = 0; i < picture.n; i++)
+		if (picture.rows[i].type == PICTURE_STREAM && picture.rows[i].cells) {
+			free(picture.rows[i].cells);
+			picture.rows[i].cells = NULL;
+		}
+	drawing_print(&(struct drawing){
+		.out = page->out,
+		.trace = page->run->trace,
+		.picture = &picture,
+		.indent = "   ",
+		.utf8 = page->view->utf8,
+		.colour = page->view->colour,
+	});
+	picture_free(&picture);
+}
+
+static void print_bar(const struct page *page, uint32_t index)
+{
+	uint32_t n;
+	struct gap_states states = analyze_states(page->run, index, &n);
+	const struct {
+		const char *block, *colour;
+		int64_t ns;
+	} parts[] = {
+		{"█", GREEN, states.compute},
+		{"▓", "\033[35m", states.exposed_comm},
+		{"▒", "\033[33m", states.exposed_copy},
+		{"▚", "\033[36m", states.fill},
+		{"░", FAINT, states.idle},
+	};
+	if (states.window <= 0)
+		return;
+	fputs("   GPU time    ", page->out);
+	int64_t sum = 0, cells = 0;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		sum += parts[i].ns;
+		int64_t to = (int64_t)((double)sum * BAR / (double)states.window + 0.5);
+		fputs(paint(page, parts[i].colour), page->out);
+		for (; cells < to; cells++)
+			fputs(parts[i].block, page->out);
+		fputs(paint(page, PLAIN), page->out);
+	}
+	fputs("  ", page->out);
+	analyze_put_states(page->out, &states);
+	fputc('\n', page->out);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------ */
+
+static void print_places(const struct page *page, const struct hwy_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		const struct hwy_finding_place *place = &finding->places[i];
+		fprintf(page->out, "      %10s  ", analyze_time(place->cost).at);
+		analyze_put_place(page->out, &place->at);
+		if (*place->at.file && *place->at.range) {
+			fputs("  in ", page->out);
+			analyze_put(page->out, place->at.range);
+		}
+		fprintf(page->out, "  (%" PRIu64 ")\n", place->count);
+	}
+	if (finding->n_evidence) {
+		fprintf(page->out, "      evidence, confidence %s: spans",
+			hwy_confidence_names[finding->confidence]);
+		for (uint32_t i = 0; i < finding->n_evidence; i++)
+			fprintf(page->out, " %" PRIu32, finding->evidence[i]);
+		fputc('\n', page->out);
+	}
+}
+
+/* Advice is lines; code lines keep their two spaces. */
+static void print_advice(const struct page *page, const char *advice, bool all)
+{
+	while (*advice) {
+		size_t n = strcspn(advice, "\n");
+		char *line = hwy_alloc(n + 1);
+		memcpy(line, advice, n);
+		line[n] = '\0';
+		bool code = n > 2 && line[0] == ' ' && line[1] == ' ';
+		fputs(code ? "      " : "    ▸ ", page->out);
+		if (code)
+			fputs(paint(page, FAINT), page->out);
+		cli_wrap(page->out, code ? line + 2 : line, 6, page->width);
+		fputs(code ? paint(page, PLAIN) : "", page->out);
+		free(line);
+		advice += n + (advice[n] == '\n');
+		if (!all)
+			break;
+	}
+}
+
+static void print_finding(const struct page *page, const struct hwy_finding *finding,
+			  uint32_t number, bool all)
+{
+	const struct hwy_phase *phase = &page->run->analysis.phases.phases[finding->phase];
+	fprintf(page->out, " %s%" PRIu32 "  %s%s", paint(page, BOLD), number, finding->kind->id,
+		paint(page, PLAIN));
+	if (finding->n_places) {
+		fputs("   ", page->out);
+		analyze_put_place(page->out, &finding->places[0].at);
+		if (finding->n_places > 1)
+			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
+	}
+	fprintf(page->out, "   %s", paint(page, RED));
+	analyze_put_worth(page->out, finding, phase);
+	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
+	cli_wrap(page->out, finding->says, 4, page->width);
+	print_advice(page, finding->advice, all);
+	if (page->view->verbose)
+		print_places(page, finding);
+}
+
+/* Those of one phase; the first in full. Yields how many there were. */
+static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t most)
+{
+	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	uint32_t n = 0, left_out = 0;
+	for (uint32_t i = 0; i < diagnosis->n; i++) {
+		if (diagnosis->findings[i].phase != phase)
+			continue;
+		if (n >= most && !page->view->verbose)
+			left_out++;
+		else
+			print_finding(page, &diagnosis->findings[i], n + 1,
+				      n == 0 || page->view->verbose);
+		n++;
+	}
+	if (left_out)
+		fprintf(page->out, "    and %" PRIu32 " more: -v\n", left_out);
+	return n;
+}
+
+static void print_health(const struct page *page, uint32_t phase)
+{
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	bool found = false;
+	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
+		found |= page->run->diagnosis.findings[i].phase == phase;
+	if (!verdict->is_healthy && !found)
+		fprintf(page->out,
+			"    The GPU idles %s of the time, but nothing that repeats explains it.\n",
+			analyze_percent(verdict->reachable).at);
+	if (!verdict->is_healthy || !verdict->is_known)
+		return;
+	fprintf(page->out,
+		" %s✓%s  Nothing starves the GPU. No fix on the CPU side is worth more than %s.\n",
+		paint(page, GREEN), paint(page, PLAIN), analyze_percent(verdict->reachable).at);
+}
+
+static void print_inside(const struct page *page, uint32_t phase)
+{
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	if (!verdict->is_healthy || !verdict->is_known || verdict->n_kernels == 0)
+		return;
+	fputs("\n what is left is inside the kernels\n", page->out);
+	for (uint32_t i = 0; i < verdict->n_kernels; i++) {
+		char name[72];
+		snprintf(name, sizeof name, "%s", verdict->kernels[i].name);
+		fprintf(page->out, "    %6s  ", analyze_percent(verdict->kernels[i].share).at);
+		analyze_put(page->out, name);
+		fputs(strlen(verdict->kernels[i].name) >= sizeof name ? "…\n" : "\n", page->out);
+	}
+	fputs("    ▸ ", page->out);
+	analyze_put(page->out, verdict->ncu);
+	fputc('\n', page->out);
+}
+
+static void print_acquittals(const struct page *page, uint32_t phase)
+{
+	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < diagnosis->n_acquitted; i++) {
+		const struct hwy_finding *finding = &diagnosis->acquitted[i];
+		if (finding->phase != phase || (n == ACQUITTALS && !page->view->verbose))
+			continue;
+		if (n++ == 0)
+			fputs("\n looked at, not guilty\n", page->out);
+		fprintf(page->out, " %s✓%s  %s", paint(page, GREEN), paint(page, PLAIN),
+			finding->kind->id);
+		if (finding->n_places) {
+			fputs("   ", page->out);
+			analyze_put_place(page->out, &finding->places[0].at);
+		}
+		if (finding->predicted.is_known) {
+			fputs("   ", page->out);
+			analyze_put_worth(page->out, finding,
+					  &page->run->analysis.phases.phases[phase]);
+		}
+		fputs("\n    ", page->out);
+		cli_wrap(page->out, finding->says, 4, page->width);
+		if (finding->predicted.tipping)
+			fprintf(page->out, "    It starts to cost above ≈ %s of GPU work a step.\n",
+				analyze_time(finding->predicted.tipping).at);
+		if (page->view->verbose)
+			print_places(page, finding);
+	}
+}
+
+/* ---- the rest -------------------------------------------------------------------------------------- */
+
+static void print_cannot(const struct page *page)
+{
+	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	for (uint32_t i = 0; i < diagnosis->n_cannot; i++) {
+		if (i == CANNOT && !page->view->verbose)
+			break;
+		if (i == 0)
+			fputc('\n', page->out);
+		fputs("   ", page->out);
+		char *text;
+		if (asprintf(&text, "Cannot tell: %s, because %s.", diagnosis->cannot[i].what,
+			     diagnosis->cannot[i].because) < 0)
+			cli_die("out of memory");
+		cli_wrap(page->out, text, 3, page->width);
+		free(text);
+	}
+}
+
+static void print_causes(const struct page *page, uint32_t phase)
+{
+	uint32_t n;
+	struct gap_states states = analyze_states(page->run, phase, &n);
+	const struct hwy_phase *one = &page->run->analysis.phases.phases[phase];
+	fputs("\n idle time by cause, a step\n", page->out);
+	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+		if (states.causes[cause] && one->n_steady && n)
+			fprintf(page->out, "    %10s  %s\n",
+				analyze_time(states.causes[cause] / one->n_steady / n).at,
+				gap_cause_names[cause]);
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
+		const struct hwy_outlier *outlier = &verdict->outliers[i];
+		if (i == 0)
+			fputs(" steps unlike the rest\n", page->out);
+		fprintf(page->out, "    %10s  step %" PRIu32, analyze_time(outlier->ns).at,
+			outlier->step);
+		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
+		if (*name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, name);
+		}
+		fprintf(page->out, ": %s more %s", analyze_time(outlier->excess).at, outlier->part);
+		if (*outlier->name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, outlier->name);
+		}
+		fputc('\n', page->out);
+	}
+}
+
+static void print_foot(const struct page *page, uint32_t phase)
+{
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	fputc('\n', page->out);
+	if (verdict->own_cost != HWY_NONE)
+		fprintf(page->out,
+			"   Headway's own cost, %s a step, is taken out of predictions only.\n",
+			analyze_time(verdict->own_cost).at);
+	fprintf(page->out, "   next: headway show ");
+	analyze_put(page->out, page->run->path);
+	fputc('\n', page->out);
+}
+
+static void print_other_phases(const struct page *page)
+{
+	const struct hwy_phases *phases = &page->run->analysis.phases;
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < phases->n; i++) {
+		if (i == phases->main || phases->phases[i].n_steady == 0)
+			continue;
+		if (shown++ == OTHER_PHASES && !page->view->verbose) {
+			fprintf(page->out, "\n and %" PRIu32 " more phases: -v\n",
+				phases->n - shown);
+			return;
+		}
+		fputs("\n another phase: ", page->out);
+		analyze_put_steps(page->out, page->run, &phases->phases[i]);
+		fputc('\n', page->out);
+		print_headline(page, i);
+		if (page->view->verbose)
+			print_bar(page, i);
+		if (print_findings(page, i, PHASE_FINDINGS) == 0)
+			print_health(page, i);
+		if (page->view->verbose)
+			print_acquittals(page, i);
+	}
+}
+
+static void print_page(const struct page *page)
+{
+	const struct hwy_phases *phases = &page->run->analysis.phases;
+	print_title(page);
+	if (!analyze_main(page->run)) {
+		fputs("\n   No device work in this recording (no kernel, copy, fill or graph): nothing to "
+		      "diagnose.\n",
+		      page->out);
+		print_cannot(page);
+		return;
+	}
+	fputc('\n', page->out);
+	print_headline(page, phases->main);
+	fputc('\n', page->out);
+	print_picture(page, phases->main);
+	print_bar(page, phases->main);
+	fputc('\n', page->out);
+	print_health(page, phases->main);
+	print_findings(page, phases->main, FINDINGS);
+	print_inside(page, phases->main);
+	print_acquittals(page, phases->main);
+	if (page->view->verbose)
+		print_causes(page, phases->main);
+	print_cannot(page);
+	print_other_phases(page);
+	print_foot(page, phases->main);
+}
+
+/* Writes through memory, so that plain ASCII can be made of it. */
+static void through(FILE *out, const struct analyze_view *view,
+		    void (*print)(const struct page *page))
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct page page = {
+		.out = open_memstream(&text, &size),
+		.view = view,
+		.run = &view->runs[view->shown],
+		.width = view->width ? view->width : DEFAULT_WIDTH,
+	};
+	if (!page.out)
+		cli_die("out of memory");
+	if (page.width < LEAST_WIDTH)
+		page.width = LEAST_WIDTH;
+	print(&page);
+	fclose(page.out);
+	if (view->utf8)
+		fwrite(text, 1, size, out);
+	else
+		put_plain(out, text);
+	free(text);
+}
+
+void analyze_print_text(FILE *out, const struct analyze_view *view)
+{
+	through(out, view, print_page);
+}
+
+/* ---- the end of `headway profile` -------------------------------------------------------------------- */
+
+static void print_few(const struct page *page)
+{
+	const struct hwy_phases *phases = &page->run->analysis.phases;
+	enum { FEW = 3 };
+	print_headline(page, phases->main);
+	print_health(page, phases->main);
+	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	for (uint32_t i = 0; i < diagnosis->n && i < FEW; i++) {
+		const struct hwy_finding *finding = &diagnosis->findings[i];
+		fprintf(page->out, " %" PRIu32 "  %s", i + 1, finding->kind->id);
+		if (finding->n_places) {
+			fputs("   ", page->out);
+			analyze_put_place(page->out, &finding->places[0].at);
+		}
+		fprintf(page->out, "   %s (%s)\n    ", analyze_time(finding->cost).at,
+			analyze_percent(finding->share).at);
+		cli_wrap(page->out, finding->says, 4, page->width);
+	}
+}
+
+void analyze_print_short(FILE *out, struct hwy_trace *trace, const char *path)
+{
+	struct analyze_run run = {.path = path, .trace = trace, .rank = HWY_NONE};
+	struct hwy_err err;
+	struct analysis_options wanted = {0};
+	if (!analysis_make(&run.analysis, trace, &wanted, &err))
+		return;
+	if (analyze_main(&run) && diagnose(&run.analysis, &run.diagnosis, &err)) {
+		struct analyze_view view = {
+			.runs = &run,
+			.n = 1,
+			.utf8 = cli_utf8(),
+			.colour = cli_colour(out),
+			.width = cli_width(out),
+		};
+		through(out, &view, print_few);
+	}
+	diagnosis_free(&run.diagnosis);
+	analysis_free(&run.analysis);
+}

@@ -1,0 +1,257 @@
+/* analyze_words.c - see analyze.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/analyze.h"
+#include "cli/cli.h"
+#include "diagnose/words.h"
+
+struct analyze_text analyze_time(int64_t ns)
+{
+	struct analyze_text text;
+	snprintf(text.at, sizeof text.at, "%s", words_time(ns).at);
+	return text;
+}
+
+struct analyze_text analyze_percent(double share)
+{
+	struct analyze_text text;
+	snprintf(text.at, sizeof text.at, "%s", words_share(share).at);
+	return text;
+}
+
+const struct hwy_phase *analyze_main(const struct analyze_run *run)
+{
+	const struct hwy_phases *phases = &run->analysis.phases;
+	return phases->main < phases->n ? &phases->phases[phases->main] : NULL;
+}
+
+void analyze_put(FILE *out, const char *text)
+{
+	cli_put(out, text, strlen(text));
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The first word of a command line that looks like a script, else its first word. */
+const char *analyze_program(const struct analyze_run *run)
+{
+	static char name[128];
+	const struct hwy_phase *phase = analyze_main(run);
+	const struct hwy_trace *trace = run->trace;
+	const char *command = phase && phase->process < trace->n_processes
+				      ? hwy_str(trace, trace->processes[phase->process].command)
+				      : "";
+	const char *found = command;
+	size_t length = strcspn(command, " ");
+	for (const char *word = command; *word;) {
+		size_t n = strcspn(word, " ");
+		if (n > 3 && strncmp(word + n - 3, ".py", 3) == 0) {
+			found = word;
+			length = n;
+			break;
+		}
+		word += n + strspn(word + n, " ");
+	}
+	if (!*command)
+		return base_of(run->path);
+	snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), found);
+	return base_of(name);
+}
+
+/* Ranges that count: step_7 stands for all of them. */
+static void put_folded(FILE *out, const char *path)
+{
+	for (const char *at = path; *at;) {
+		size_t digits = at == path || !strchr("_# ", at[-1]) ? 0 : strspn(at, "0123456789");
+		bool ends = at[digits] == '\0' || strncmp(at + digits, " > ", 3) == 0;
+		if (digits && ends) {
+			fputc('N', out);
+			at += digits;
+		} else {
+			cli_put(out, at++, 1);
+		}
+	}
+}
+
+/* Of a path of ranges the inner two say where one is. */
+static const char *put_inner(FILE *out, const char *path)
+{
+	const char *last = path, *before = path;
+	for (const char *at = path; (at = strstr(at, " > ")); at += 3) {
+		before = last;
+		last = at + 3;
+	}
+	if (before != path)
+		fputs("… > ", out);
+	return before;
+}
+
+void analyze_put_place(FILE *out, const struct hwy_place *place)
+{
+	if (*place->file && place->line > 0) {
+		analyze_put(out, base_of(place->file));
+		fprintf(out, ":%" PRId64, place->line);
+		if (*place->function) {
+			fputc(' ', out);
+			analyze_put(out, place->function);
+			fputs("()", out);
+		}
+		return;
+	}
+	const char *first = *place->function ? place->function : place->range;
+	if (!*place->function)
+		first = put_inner(out, first);
+	if (*place->function)
+		analyze_put(out, first);
+	else
+		put_folded(out, first);
+	if (*first && *place->api)
+		fputs(" · ", out);
+	analyze_put(out, place->api);
+}
+
+void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hwy_phase *phase)
+{
+	static const char *const how[] = {
+		[PHASE_SEQUENCE] = ", found without marks",
+		[PHASE_WAITS] = ", told apart by their waits",
+		[PHASE_ONE] = ": nothing repeats",
+	};
+	fprintf(out, "%" PRIu32 " step%s", phase->n_steps, phase->n_steps == 1 ? "" : "s");
+	if (phase->source != PHASE_MARKS) {
+		fputs(how[phase->source], out);
+	} else if (*hwy_str(run->trace, phase->name)) {
+		fputs(" (", out);
+		analyze_put(out, hwy_str(run->trace, phase->name));
+		fputs("…)", out);
+	}
+	if (phase->n_steady < phase->n_steps)
+		fprintf(out, ", %" PRIu32 " of them steady", phase->n_steady);
+}
+
+struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, uint32_t *n)
+{
+	struct gap_states sum = {0};
+	const struct hwy_gaps *gaps = &run->analysis.of[phase].gaps;
+	*n = 0;
+	for (uint32_t d = 0; d < run->analysis.flow.n_devices; d++) {
+		const struct gap_states *one = &gaps->devices[d];
+		if (one->busy == 0)
+			continue;
+		++*n;
+		sum.window += one->window;
+		sum.busy += one->busy;
+		sum.idle += one->idle;
+		sum.compute += one->compute;
+		sum.exposed_comm += one->exposed_comm;
+		sum.exposed_copy += one->exposed_copy;
+		sum.fill += one->fill;
+		sum.copy_overlapped += one->copy_overlapped;
+		sum.comm_overlapped += one->comm_overlapped;
+		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+			sum.causes[cause] += one->causes[cause];
+	}
+	return sum;
+}
+
+static void put_causes(FILE *out, const struct gap_states *states)
+{
+	const char *before = " (";
+	bool done[GAP_CAUSES] = {false};
+	for (int k = 0; k < 3; k++) {
+		unsigned top = GAP_CAUSES;
+		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+			if (!done[cause] &&
+			    (top == GAP_CAUSES || states->causes[cause] > states->causes[top]))
+				top = cause;
+		done[top] = true;
+		double share = (double)states->causes[top] / (double)states->idle;
+		if (share < 0.05)
+			break;
+		fprintf(out, "%s%s %s", before, gap_cause_names[top], analyze_percent(share).at);
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc(')', out);
+}
+
+void analyze_put_states(FILE *out, const struct gap_states *states)
+{
+	const struct {
+		const char *name;
+		int64_t ns;
+	} parts[] = {
+		{"compute", states->compute},
+		{"comm", states->exposed_comm},
+		{"copy", states->exposed_copy},
+		{"fill", states->fill},
+	};
+	double window = states->window > 0 ? (double)states->window : 1;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (i == 0 || (double)parts[i].ns / window >= 0.001)
+			fprintf(out, "%s %s · ", parts[i].name,
+				analyze_percent((double)parts[i].ns / window).at);
+	fprintf(out, "idle %s", analyze_percent((double)states->idle / window).at);
+	if (states->idle > 0)
+		put_causes(out, states);
+}
+
+void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase)
+{
+	const struct hwy_phase *one = &run->analysis.phases.phases[phase];
+	const struct hwy_lead *best = NULL;
+	for (uint32_t d = 0; run->analysis.of[phase].leads && d < run->analysis.flow.n_devices; d++)
+		if (!best || run->analysis.of[phase].leads[d].max_work > best->max_work)
+			best = &run->analysis.of[phase].leads[d];
+	if (!best)
+		return;
+	int64_t window = one->window.to - one->window.from;
+	if (window > 0 && best->empty > window / 2)
+		fputs("headway 0: the CPU never gets ahead", out);
+	else if (best->steps >= 2)
+		fprintf(out, "headway %s: the CPU is %.0f steps ahead",
+			analyze_time(best->mean_work).at, best->steps);
+	else
+		fprintf(out, "headway up to %s", analyze_time(best->max_work).at);
+}
+
+uint64_t analyze_lost(const struct hwy_trace *trace)
+{
+	uint64_t lost = 0;
+	for (uint32_t i = 0; i < trace->n_drops; i++)
+		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
+	return lost;
+}
+
+/* ---- what a finding is worth ------------------------------------------------------------------------ */
+
+/* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
+static void put_number(FILE *out, int64_t ns, int64_t next)
+{
+	struct analyze_text text = analyze_time(ns), other = analyze_time(next);
+	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
+	bool same = unit && its && strcmp(unit, its) == 0;
+	fprintf(out, "%.*s", same ? (int)(unit - text.at) : (int)strlen(text.at), text.at);
+}
+
+void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)
+{
+	const struct hwy_predicted *p = &finding->predicted;
+	if (!p->is_known) {
+		fprintf(out, "%s of %s (%s)", analyze_time(finding->cost).at,
+			analyze_time(phase->mean).at, analyze_percent(finding->share).at);
+		return;
+	}
+	put_number(out, p->before, p->step);
+	fprintf(out, " → %s (", analyze_time(p->step).at);
+	if (p->speedup >= 1.02)
+		fprintf(out, "%.*f×, ", p->speedup < 10 ? 2 : 0, p->speedup);
+	put_number(out, p->p10, p->p90);
+	fprintf(out, " – %s)", analyze_time(p->p90).at);
+}

@@ -1,0 +1,220 @@
+/* cmd_analyze.c - headway analyze: what holds the program back, where, what it costs, and what is innocent.
+ *
+ * Several files are ranks of one run when their ranks differ, else runs of one program, of which the one with
+ * the middle step time is shown.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "cli/analyze.h"
+#include "cli/cli.h"
+
+enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
+static const struct cli_option options[] = {
+	[FORMAT] = {0, "format", "FORMAT",
+		    "text (default), brief (under 2 kB, for scripts and language models), json or "
+		    "markdown"},
+	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
+	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
+	[STEP] = {0, "step", "NAME",
+		  "the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"},
+	[VERBOSE] = {'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps"},
+	{0},
+};
+
+static const char *const formats[] = {"text", "brief", "json", "markdown", NULL};
+static void (*const printers[])(FILE *, const struct analyze_view *) = {
+	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown};
+
+struct wishes {
+	char **paths;
+	uint32_t n, cap;
+	const char *output, *step;
+	int format;
+	bool force, verbose;
+};
+
+/* ---- files ------------------------------------------------------------------------------------- */
+
+static void add_path(struct wishes *wishes, const char *path)
+{
+	HWY_GROW(wishes->paths, wishes->n, wishes->cap);
+	wishes->paths[wishes->n++] = hwy_copy(path, strlen(path) + 1);
+}
+
+static bool is_recording(const char *name)
+{
+	static const char *const endings[] = {".hwy", ".sqlite", ".json", ".json.gz", NULL};
+	size_t length = strlen(name);
+	for (const char *const *ending = endings; *ending; ending++) {
+		size_t n = strlen(*ending);
+		if (length > n && strcmp(name + length - n, *ending) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_operand(struct wishes *wishes, const char *path)
+{
+	struct stat about;
+	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
+	if (!folder) {
+		add_path(wishes, path);
+		return;
+	}
+	uint32_t first = wishes->n;
+	for (const struct dirent *entry; (entry = readdir(folder));) {
+		char *full;
+		if (entry->d_name[0] == '.' || !is_recording(entry->d_name))
+			continue;
+		if (asprintf(&full, "%s/%s", path, entry->d_name) < 0)
+			cli_die("out of memory");
+		add_path(wishes, full);
+		free(full);
+	}
+	closedir(folder);
+	if (wishes->n == first)
+		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
+	qsort(wishes->paths + first, wishes->n - first, sizeof *wishes->paths, compare_paths);
+}
+
+static struct wishes read_wishes(struct cli *cli)
+{
+	struct wishes wishes = {0};
+	const char *value;
+	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
+		switch (option) {
+		case FORMAT: wishes.format = cli_word(cli, "format", value, formats); break;
+		case OUTPUT: wishes.output = value; break;
+		case FORCE: wishes.force = true; break;
+		case STEP: wishes.step = value; break;
+		case VERBOSE: wishes.verbose = true; break;
+		default: add_operand(&wishes, value);
+		}
+	if (wishes.n == 0)
+		cli_misuse(cli, "which file?");
+	return wishes;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------- */
+
+/* What the recording says, else the number after "rank" in the file's name. */
+static int64_t find_rank(const struct analyze_run *run)
+{
+	for (uint32_t i = 0; i < run->trace->n_processes; i++)
+		if (run->trace->processes[i].rank != HWY_NONE)
+			return run->trace->processes[i].rank;
+	const char *slash = strrchr(run->path, '/'), *name = slash ? slash + 1 : run->path;
+	const char *at = strcasestr(name, "rank");
+	if (!at)
+		return HWY_NONE;
+	at += 4 + strspn(at + 4, "-_.");
+	return isdigit((unsigned char)*at) ? strtol(at, NULL, 10) : HWY_NONE;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct analyze_run *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int64_t step_time(const struct analyze_run *run)
+{
+	const struct hwy_phase *phase = analyze_main(run);
+	return phase ? phase->mean : 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = step_time(a), y = step_time(b);
+	return (x > y) - (x < y);
+}
+
+static void choose(struct analyze_view *view)
+{
+	for (uint32_t i = 1; i < view->n; i++)
+		view->are_ranks |= view->runs[i].rank != view->runs[0].rank;
+	if (!view->are_ranks) {
+		qsort(view->runs, view->n, sizeof *view->runs, compare_times);
+		view->shown = (view->n - 1) / 2;
+		return;
+	}
+	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
+	struct hwy_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < view->n; i++)
+		if (n == 0 || view->runs[i].rank != ranks[n - 1].rank)
+			ranks[n++] = (struct hwy_rank){view->runs[i].rank, &view->runs[i].analysis};
+	diagnose_ranks(ranks, n, 0, &view->runs[0].diagnosis);
+	free(ranks);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+static void open_run(struct analyze_run *run, const char *path, const struct wishes *wishes)
+{
+	struct hwy_err err;
+	struct analysis_options wanted = {.step = wishes->step};
+	run->path = path;
+	run->trace = cli_open(path);
+	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
+	    !diagnose(&run->analysis, &run->diagnosis, &err))
+		cli_die("%s: %s", path, err.text);
+	run->rank = find_rank(run);
+}
+
+int cmd_analyze(int argc, char **argv)
+{
+	struct cli cli = {
+		.command = "analyze",
+		.usage = "headway analyze [options] FILE…",
+		.about =
+			"Says what holds the program back: why the GPU idles, which lines are to blame, what that costs "
+			"each step, what to do about it, and which suspects are innocent. Files of different ranks are "
+			"compared; files of one rank, or of none, are runs of one program. A folder stands for the "
+			"recordings in it.",
+		.options = options,
+		.footer = "Examples:\n"
+			  "  headway analyze report1.hwy\n"
+			  "  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
+			  "  headway analyze traces/            one file a rank: who is late?\n",
+		.argc = argc,
+		.argv = argv,
+	};
+	struct wishes wishes = read_wishes(&cli);
+	for (uint32_t i = 0; i < wishes.n; i++)
+		cli_keep_input(wishes.paths[i], wishes.output);
+	struct cli_output output = cli_output_open(wishes.output, wishes.force);
+	struct analyze_view view = {
+		.runs = hwy_zalloc(wishes.n * sizeof *view.runs),
+		.n = wishes.n,
+		.verbose = wishes.verbose,
+		.utf8 = cli_utf8(),
+		.colour = cli_colour(output.out),
+		.width = cli_width(output.out),
+	};
+	for (uint32_t i = 0; i < wishes.n; i++)
+		open_run(&view.runs[i], wishes.paths[i], &wishes);
+	choose(&view);
+	printers[wishes.format](output.out, &view);
+	cli_output_close(&output);
+	for (uint32_t i = 0; i < view.n; i++) {
+		diagnosis_free(&view.runs[i].diagnosis);
+		analysis_free(&view.runs[i].analysis);
+		hwy_trace_free(view.runs[i].trace);
+		free(wishes.paths[i]);
+	}
+	free(view.runs);
+	free(wishes.paths);
+	return 0;
+}

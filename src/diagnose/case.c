@@ -1,0 +1,314 @@
+/* case.c - opens a phase for investigation: which ops, calls and devices are its own, and what they add up to.
+ *
+ * Everything here is about the steady steps of the phase's own process. Afterwards nothing is left unblamed by
+ * oversight: gap_left holds every gap's length, transfers every exposed ns, kernel_left all kernel time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/case.h"
+
+static const struct hwy_strip *strip_of(const struct hwy_case *c, uint32_t span, uint32_t *row)
+{
+	const struct hwy_strip *strip = *c->last;
+	if (!strip || span < strip->first || span - strip->first >= strip->rows)
+		*c->last = strip = hwy_strip_of(c->trace, span, row);
+	*row = span - strip->first;
+	return strip;
+}
+
+int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	return hwy_get(strip, col, row);
+}
+
+int64_t case_text(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	struct hwy_err err;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	if (!hwy_need_strip(c->trace, (uint32_t)(strip - c->trace->strips), HWY_COL_BIT(HWY_NAME),
+			    &err))
+		return HWY_NONE;
+	return hwy_get(strip, HWY_NAME, row);
+}
+
+const char *case_name(const struct hwy_case *c, uint32_t span)
+{
+	return hwy_str(c->trace, case_text(c, span));
+}
+
+bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
+{
+	return c->flow->calls[call].process == c->phase->process;
+}
+
+/* Work without a known launch counts as the phase's: it keeps the same device busy. */
+bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
+{
+	const struct flow_op *one = &c->flow->ops[op];
+	return c->uses[one->device] && (one->call == FLOW_NONE || case_call_is_ours(c, one->call));
+}
+
+int64_t case_per_step(const struct hwy_case *c, int64_t total)
+{
+	int64_t parts = (int64_t)c->phase->n_steady * c->n_devices;
+	return parts ? total / parts : 0;
+}
+
+double case_share(const struct hwy_case *c, int64_t total)
+{
+	double window = (double)(c->phase->window.to - c->phase->window.from) * c->n_devices;
+	return window > 0 ? (double)total / window : 0;
+}
+
+double case_each(const struct hwy_case *c, uint64_t count)
+{
+	return c->phase->n_steady ? (double)count / c->phase->n_steady : 0;
+}
+
+bool case_is_loop(const struct hwy_case *c)
+{
+	return c->phase->source != PHASE_ONE;
+}
+
+uint32_t case_step_at(const struct hwy_case *c, int64_t time)
+{
+	const struct hwy_phase *phase = c->phase;
+	uint32_t low = phase->first_steady, high = phase->first_steady + phase->n_steady;
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (phase->steps[middle].device.from <= time)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_t n)
+{
+	uint32_t found = 0, last = FLOW_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t step = case_step_at(c, times[i]);
+		found += step != last;
+		last = step;
+	}
+	return found;
+}
+
+struct gap_states case_states(const struct hwy_case *c)
+{
+	struct gap_states sum = {0};
+	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
+		const struct gap_states *one = &c->of->gaps.devices[d];
+		if (!c->uses[d])
+			continue;
+		sum.window += one->window;
+		sum.busy += one->busy;
+		sum.idle += one->idle;
+		sum.compute += one->compute;
+		sum.exposed_comm += one->exposed_comm;
+		sum.exposed_copy += one->exposed_copy;
+		sum.fill += one->fill;
+		sum.copy_overlapped += one->copy_overlapped;
+		sum.comm_overlapped += one->comm_overlapped;
+		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+			sum.causes[cause] += one->causes[cause];
+	}
+	return sum;
+}
+
+static void find_extent(struct hwy_case *c)
+{
+	const struct hwy_phase *phase = c->phase;
+	c->first_op = flow_op_at(c->flow, phase->window.from);
+	c->end_op = flow_op_at(c->flow, phase->window.to);
+	if (phase->n_steady == 0)
+		return;
+	const struct phase_step *last = &phase->steps[phase->first_steady + phase->n_steady - 1];
+	c->first_call = phase->steps[phase->first_steady].first_call;
+	c->end_call = last->first_call + last->n_calls;
+}
+
+/* Broken recordings have times of any length: sums of them must stay far from the ends of 64 bits. */
+static bool is_sane(const struct hwy_case *c)
+{
+	const uint64_t most = UINT64_C(1) << 60;
+	uint64_t sum = 0;
+	for (uint32_t i = c->first_op; i < c->end_op && sum < most; i++)
+		sum += (uint64_t)(c->flow->ops[i].end - c->flow->ops[i].start);
+	for (uint32_t i = c->first_call; i < c->end_call && sum < most; i++)
+		sum += (uint64_t)(c->flow->calls[i].end - c->flow->calls[i].start);
+	uint64_t window = (uint64_t)(c->phase->window.to - c->phase->window.from);
+	return sum < most && window < most / (c->flow->n_devices + 1u);
+}
+
+/* A device is the phase's when its process has work there inside the window; without any launch known, every
+ * device with work is. */
+static void find_devices(struct hwy_case *c)
+{
+	bool linked = false;
+	for (int pass = 0; pass < 2 && !linked; pass++)
+		for (uint32_t i = c->first_op; i < c->end_op; i++) {
+			const struct flow_op *op = &c->flow->ops[i];
+			bool ours = pass ? true
+					 : op->call != FLOW_NONE && case_call_is_ours(c, op->call);
+			linked |= ours;
+			c->uses[op->device] |= ours;
+		}
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		c->n_devices += c->uses[d];
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+enum { MEDIAN_SAMPLE = 8192 };
+
+struct kernel_pass {
+	struct hwy_map by_name;
+	int64_t lengths[MEDIAN_SAMPLE];
+	uint32_t n_lengths, every;
+	int64_t last_name; /* and where it is: kernels of one name come in runs */
+	uint32_t last;
+};
+
+static void count_kernel(struct hwy_case *c, struct kernel_pass *pass, const struct flow_op *op)
+{
+	int64_t length = op->end - op->start, name = case_get(c, op->span, HWY_NAME);
+	bool fresh, in_graph = op->call != FLOW_NONE &&
+			       c->flow->calls[op->call].role == HWY_ROLE_GRAPH_LAUNCH;
+	if (name != pass->last_name) {
+		uint32_t *at = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
+		if (fresh) {
+			HWY_GROW(c->kernels, c->n_kernels, c->cap_kernels);
+			c->kernels[c->n_kernels] =
+				(struct case_kernel){.name = name, .longest = -1};
+			*at = c->n_kernels++;
+		}
+		pass->last_name = name;
+		pass->last = *at;
+	}
+	struct case_kernel *kernel = &c->kernels[pass->last];
+	kernel->ns += length;
+	kernel->n++;
+	kernel->in_graphs += in_graph;
+	if (length > kernel->longest) {
+		kernel->longest = length;
+		kernel->span = op->span;
+	}
+	c->counts.kernel_ns += length;
+	c->counts.graph_kernels += in_graph;
+	c->counts.short_kernels += length < CASE_SHORT_KERNEL;
+	if (c->counts.kernels++ % pass->every == 0 && pass->n_lengths < MEDIAN_SAMPLE)
+		pass->lengths[pass->n_lengths++] = length;
+}
+
+static int compare_kernels(const void *a, const void *b)
+{
+	const struct case_kernel *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+static void count_kernels(struct hwy_case *c)
+{
+	struct kernel_pass *pass = hwy_zalloc(sizeof *pass);
+	pass->last_name = HWY_NONE;
+	pass->every = 1 + (c->end_op - c->first_op) / MEDIAN_SAMPLE;
+	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		if (op->kind == HWY_KERNEL && case_op_is_ours(c, i))
+			count_kernel(c, pass, op);
+		else if (op->kind == HWY_GRAPH && case_op_is_ours(c, i))
+			c->kernel_left += op->end - op->start;
+	}
+	if (pass->n_lengths) {
+		qsort(pass->lengths, pass->n_lengths, sizeof *pass->lengths, compare_lengths);
+		c->counts.kernel_median = pass->lengths[pass->n_lengths / 2];
+	}
+	if (c->n_kernels)
+		qsort(c->kernels, c->n_kernels, sizeof *c->kernels, compare_kernels);
+	hwy_map_free(&pass->by_name);
+	free(pass);
+}
+
+static void count_calls(struct hwy_case *c)
+{
+	struct case_counts *counts = &c->counts;
+	for (uint32_t i = c->first_call; i < c->end_call; i++) {
+		const struct flow_call *call = &c->flow->calls[i];
+		if (!case_call_is_ours(c, i) || call->role >= HWY_ROLES)
+			continue;
+		counts->calls[call->role]++;
+		counts->call_ns[call->role] += call->end - call->start;
+	}
+	counts->graph_launches = counts->calls[HWY_ROLE_GRAPH_LAUNCH];
+	counts->launches = counts->calls[HWY_ROLE_LAUNCH] + counts->graph_launches;
+	counts->launch_ns =
+		counts->call_ns[HWY_ROLE_LAUNCH] + counts->call_ns[HWY_ROLE_GRAPH_LAUNCH];
+}
+
+bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase,
+	       struct hwy_diagnosis *diagnosis, struct hwy_err *err)
+{
+	*c = (struct hwy_case){
+		.analysis = analysis,
+		.trace = analysis->trace,
+		.flow = &analysis->flow,
+		.phase = &analysis->phases.phases[phase],
+		.of = &analysis->of[phase],
+		.index = phase,
+		.diagnosis = diagnosis,
+		.last = hwy_zalloc(sizeof *c->last),
+	};
+	const uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) |
+				 HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_STACK);
+	const uint64_t transfer = HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_DIRECTION) |
+				  HWY_COL_BIT(HWY_SRC_MEMORY) | HWY_COL_BIT(HWY_DST_MEMORY);
+	if (!hwy_need(c->trace, HWY_KIND_BIT(HWY_API) | HWY_DEVICE_KINDS, columns, err) ||
+	    !hwy_need(c->trace, HWY_KIND_BIT(HWY_COPY), transfer, err) ||
+	    !hwy_need(c->trace, HWY_KIND_BIT(HWY_KERNEL), HWY_COL_BIT(HWY_SHAPE), err))
+		return false;
+	c->uses = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *c->uses);
+	find_extent(c);
+	if (!is_sane(c)) {
+		hwy_cannot_tell(diagnosis, "what holds the program back",
+				"its times add up to more than centuries");
+		c->first_op = c->end_op = c->first_call = c->end_call = 0;
+	}
+	find_devices(c);
+	c->gap_left = hwy_alloc((c->of->gaps.n + 1u) * sizeof *c->gap_left);
+	for (uint32_t i = 0; i < c->of->gaps.n; i++) {
+		const struct hwy_gap *gap = &c->of->gaps.gaps[i];
+		c->gap_left[i] = c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
+	}
+	count_kernels(c);
+	count_calls(c);
+	transfers_find(c);
+	/* Kernels of several streams overlap: what can be saved is the time, not the sum. */
+	c->kernel_left = case_states(c).compute;
+	return true;
+}
+
+void case_close(struct hwy_case *c)
+{
+	free(c->last);
+	free(c->uses);
+	free(c->gap_left);
+	free(c->transfers);
+	free(c->kernels);
+}
+
+const char *case_advice(const struct hwy_case *c, const struct advice *advice)
+{
+	const char *fits = advice->of[c->diagnosis->framework];
+	return fits ? fits : advice->any;
+}

@@ -1,0 +1,387 @@
+/* claim.c - takes time from the purses of a case, and makes findings of it.
+ *
+ * Places and evidence come from the spans the claim blames: of all of them, or, where there are very many, of
+ * an even sample, whose costs are scaled so that they still add up to the claim.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/case.h"
+
+enum { SAMPLE = 1024, MOST_PLACES = 8, MOST_EVIDENCE = 6 };
+
+static int64_t take(struct claim *claim, int64_t *purse, int64_t ns, enum claim_purse which,
+		    uint32_t at, uint32_t span)
+{
+	if (ns > *purse)
+		ns = *purse;
+	if (ns <= 0)
+		return 0;
+	*purse -= ns;
+	claim->total += ns;
+	HWY_GROW(claim->items, claim->n, claim->cap);
+	claim->items[claim->n++] = (struct claim_item){
+		.ns = ns,
+		.at = at,
+		.span = span == CLAIM_NOBODY ? 0 : span + 1,
+		.purse = (uint8_t)which,
+	};
+	return ns;
+}
+
+int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t ns, uint32_t span)
+{
+	return take(claim, &c->gap_left[gap], ns, CLAIM_GAP, gap, span);
+}
+
+int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
+		       uint32_t span)
+{
+	return take(claim, &c->transfers[transfer].left, ns, CLAIM_TRANSFER, transfer, span);
+}
+
+int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span)
+{
+	return take(claim, &c->kernel_left, ns, CLAIM_KERNEL, 0, span);
+}
+
+void claim_note(struct claim *claim, uint32_t span)
+{
+	HWY_GROW(claim->items, claim->n, claim->cap);
+	claim->items[claim->n++] = (struct claim_item){.span = span + 1};
+}
+
+void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim_stretch *stretches,
+		     uint32_t n, unsigned causes)
+{
+	const struct hwy_gaps *gaps = &c->of->gaps;
+	uint32_t next = 0;
+	for (uint32_t g = 0; n && g < gaps->n; g++) {
+		const struct hwy_gap *gap = &gaps->gaps[g];
+		if (g && gaps->gaps[g - 1].device != gap->device)
+			next = 0;
+		/* In order of start, not of end: of threads that overlap a little may get lost, never too much
+		 * be taken. */
+		while (next < n && stretches[next].at.to <= gap->at.from)
+			next++;
+		if (!(causes & CLAIM_CAUSE(gap->cause)))
+			continue;
+		for (uint32_t i = next; i < n && stretches[i].at.from < gap->at.to; i++) {
+			const struct claim_stretch *one = &stretches[i];
+			int64_t from = one->at.from > gap->at.from ? one->at.from : gap->at.from;
+			int64_t to = one->at.to < gap->at.to ? one->at.to : gap->at.to;
+			claim_gap(c, claim, g, to - from, one->span);
+		}
+	}
+}
+
+void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsigned causes)
+{
+	struct claim_stretch *stretches = NULL;
+	uint32_t n = 0, cap = 0;
+	for (uint32_t i = c->first_call; i < c->end_call; i++) {
+		const struct flow_call *call = &c->flow->calls[i];
+		if (!case_call_is_ours(c, i) || !(roles & (1u << call->role)))
+			continue;
+		HWY_GROW(stretches, n, cap);
+		stretches[n++] = (struct claim_stretch){{call->start, call->end}, call->span};
+	}
+	claim_stretches(c, claim, stretches, n, causes);
+	free(stretches);
+}
+
+/* Room for as many more, so that millions of gaps are not moved again and again. */
+static void reserve(struct claim *claim, uint32_t more)
+{
+	if (more <= claim->cap - claim->n || claim->n > UINT32_MAX - more)
+		return;
+	claim->cap = claim->n + more;
+	claim->items = hwy_realloc(claim->items, claim->cap * sizeof *claim->items);
+}
+
+void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
+{
+	uint32_t n = 0;
+	if (case_states(c).causes[cause] == 0)
+		return;
+	for (uint32_t g = 0; g < c->of->gaps.n; g++)
+		n += c->of->gaps.gaps[g].cause == cause;
+	reserve(claim, n);
+	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+		if (gap->cause != cause)
+			continue;
+		uint32_t span = CLAIM_NOBODY;
+		if (gap->span)
+			span = gap->span - 1;
+		else if (gap->culprit != FLOW_NONE)
+			span = c->flow->calls[gap->culprit].span;
+		else if (gap->op != FLOW_NONE)
+			span = c->flow->ops[gap->op].span;
+		claim_gap(c, claim, g, CLAIM_ALL, span);
+	}
+}
+
+double claim_share(const struct hwy_case *c, const struct claim *claim)
+{
+	return case_share(c, claim->total);
+}
+
+bool claim_is_worth(const struct hwy_case *c, const struct claim *claim)
+{
+	return claim->total > 0 && claim_share(c, claim) >= HWY_WORTH;
+}
+
+static void claim_free(struct claim *claim)
+{
+	free(claim->items);
+	*claim = (struct claim){0};
+}
+
+void claim_drop(struct hwy_case *c, struct claim *claim)
+{
+	for (uint32_t i = 0; i < claim->n; i++) {
+		const struct claim_item *item = &claim->items[i];
+		int64_t *purse = item->purse == CLAIM_GAP        ? &c->gap_left[item->at]
+				 : item->purse == CLAIM_TRANSFER ? &c->transfers[item->at].left
+								 : &c->kernel_left;
+		if (item->ns)
+			*purse += item->ns;
+	}
+	claim_free(claim);
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+struct names {
+	struct hwy_map at;
+	struct {
+		int64_t name, ns;
+	} * list;
+	uint32_t n, cap;
+};
+
+static void add_name(struct names *names, int64_t name, int64_t ns)
+{
+	bool fresh;
+	uint32_t *at = hwy_map_put(&names->at, (uint64_t)name, &fresh);
+	if (fresh) {
+		HWY_GROW(names->list, names->n, names->cap);
+		names->list[names->n].name = name;
+		names->list[names->n].ns = 0;
+		*at = names->n++;
+	}
+	names->list[*at].ns += ns;
+}
+
+const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns)
+{
+	struct names names = {0};
+	const char *top = "";
+	*ns = 0;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		if (claim->items[i].purse != CLAIM_GAP || !claim->items[i].ns)
+			continue;
+		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
+		if (gap->span)
+			add_name(&names, case_text(c, gap->span - 1), claim->items[i].ns);
+	}
+	for (uint32_t i = 0; i < names.n; i++)
+		if (names.list[i].ns > *ns) {
+			*ns = names.list[i].ns;
+			top = hwy_str(c->trace, names.list[i].name);
+		}
+	hwy_map_free(&names.at);
+	free(names.list);
+	return top;
+}
+
+/* ---- places ------------------------------------------------------------------------------------ */
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct hwy_finding_place *x = a, *y = b;
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? 1 : -1;
+	return (x->count < y->count) - (x->count > y->count);
+}
+
+/* Costs are kept as totals until the end, so that they lose nothing to rounding. */
+static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
+		      const struct claim_item *item)
+{
+	struct hwy_place at = place_of(c->analysis->places, item->span - 1);
+	if (!*at.file && !*at.function && !*at.range && !*at.api)
+		at.range = case_name(c, item->span - 1);
+	uint32_t i = 0;
+	while (i < finding->n_places && !place_equal(&finding->places[i].at, &at))
+		i++;
+	if (i == finding->n_places && i == cap)
+		i--; /* very many places: the last stands for the rest */
+	else if (i == finding->n_places)
+		finding->places[finding->n_places++] = (struct hwy_finding_place){.at = at};
+	finding->places[i].count++;
+	finding->places[i].cost += item->ns;
+}
+
+static bool is_located(const struct hwy_finding_place *place)
+{
+	return *place->at.file && place->at.line > 0;
+}
+
+/* Stacks of launches are sampled. Where most spans have none, those that have stand for all: by their number,
+ * since one in N is taken, whatever it costs. */
+static void trust_samples(struct hwy_finding *finding, int64_t total)
+{
+	enum { FEWEST = 3 };
+	uint64_t located = 0, all = 0;
+	int64_t unlocated = 0;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		const struct hwy_finding_place *place = &finding->places[i];
+		all += place->count;
+		located += is_located(place) ? place->count : 0;
+		unlocated += is_located(place) ? 0 : place->cost;
+	}
+	if (located < FEWEST || unlocated < total / 2)
+		return;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		struct hwy_finding_place place = finding->places[i];
+		if (!is_located(&place))
+			continue;
+		double part = (double)place.count / (double)located;
+		place.cost = (int64_t)((double)total * part);
+		place.count = (uint64_t)((double)all * part);
+		finding->places[kept++] = place;
+	}
+	finding->n_places = kept;
+}
+
+/* Of very many spans, those with stacks would hardly be met by an even sample: looks for them. */
+static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
+		       const struct claim *claim)
+{
+	enum { LOOKS = 1 << 17 };
+	uint32_t every = 1 + claim->n / LOOKS, found = 0;
+	for (uint32_t i = 1; i < claim->n && found < SAMPLE; i += every) {
+		struct claim_item item = claim->items[i];
+		uint32_t row;
+		if (!item.span)
+			continue;
+		const struct hwy_strip *strip = hwy_strip_of(c->trace, item.span - 1, &row);
+		if (strip->kind != HWY_API || !hwy_get(strip, HWY_STACK, row))
+			continue;
+		item.ns = 0;
+		found++;
+		add_place(c, finding, cap, &item);
+	}
+}
+
+static void find_places(struct hwy_case *c, struct hwy_finding *finding, const struct claim *claim)
+{
+	enum { ROOM = 64 };
+	uint32_t every = 1 + (claim->n - 1) / SAMPLE;
+	int64_t sum = 0;
+	finding->places = hwy_arena_alloc(&c->diagnosis->arena, ROOM * sizeof *finding->places);
+	for (uint32_t i = 0; i < claim->n; i += every) {
+		if (!claim->items[i].span)
+			continue;
+		add_place(c, finding, ROOM, &claim->items[i]);
+		sum += claim->items[i].ns;
+	}
+	if (every > 1)
+		add_stacks(c, finding, ROOM, claim);
+	trust_samples(finding, sum);
+	double scale = sum && every > 1 ? (double)claim->total / (double)sum : 1;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		struct hwy_finding_place *place = &finding->places[i];
+		place->cost = case_per_step(c, every > 1 ? (int64_t)((double)place->cost * scale)
+							 : place->cost);
+		place->count *= every;
+	}
+	qsort(finding->places, finding->n_places, sizeof *finding->places, compare_places);
+	if (finding->n_places > MOST_PLACES)
+		finding->n_places = MOST_PLACES;
+}
+
+static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,
+			  const struct claim *claim)
+{
+	uint32_t top[MOST_EVIDENCE], n = 0;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		if (!claim->items[i].span)
+			continue;
+		uint32_t at = n;
+		while (at > 0 && claim->items[top[at - 1]].ns < claim->items[i].ns)
+			at--;
+		if (at == MOST_EVIDENCE)
+			continue;
+		uint32_t moved = (n < MOST_EVIDENCE ? n : MOST_EVIDENCE - 1) - at;
+		memmove(&top[at + 1], &top[at], moved * sizeof *top);
+		top[at] = i;
+		n += n < MOST_EVIDENCE;
+	}
+	finding->evidence =
+		hwy_arena_alloc(&c->diagnosis->arena, (n + 1) * sizeof *finding->evidence);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t span = claim->items[top[i]].span - 1, j = 0;
+		while (j < finding->n_evidence && finding->evidence[j] != span)
+			j++;
+		if (j == finding->n_evidence)
+			finding->evidence[finding->n_evidence++] = span;
+	}
+}
+
+static struct hwy_finding make(struct hwy_case *c, struct claim *claim)
+{
+	struct hwy_finding finding = {
+		.kind = c->kind,
+		.phase = c->index,
+		.rank = HWY_NONE,
+		.cost = case_per_step(c, claim->total),
+		.share = claim_share(c, claim),
+		.edit = c->kind->edit,
+		.advice = "",
+	};
+	if (claim->n) {
+		find_places(c, &finding, claim);
+		find_evidence(c, &finding, claim);
+	}
+	return finding;
+}
+
+struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
+			       enum hwy_confidence confidence, const char *says, const char *advice)
+{
+	struct hwy_diagnosis *diagnosis = c->diagnosis;
+	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
+	struct hwy_finding *finding = &diagnosis->findings[diagnosis->n++];
+	*finding = make(c, claim);
+	finding->confidence = confidence;
+	finding->says = says;
+	finding->advice = advice;
+	claim_free(claim);
+	return finding;
+}
+
+struct hwy_finding *hwy_acquit(struct hwy_case *c, struct claim *claim, const char *says)
+{
+	struct hwy_diagnosis *diagnosis = c->diagnosis;
+	HWY_GROW(diagnosis->acquitted, diagnosis->n_acquitted, diagnosis->cap_acquitted);
+	struct hwy_finding *finding = &diagnosis->acquitted[diagnosis->n_acquitted++];
+	*finding = make(c, claim);
+	finding->is_acquitted = true;
+	finding->confidence = HWY_HIGH;
+	finding->says = says;
+	claim_drop(c, claim);
+	return finding;
+}
+
+void hwy_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
+{
+	for (uint32_t i = 0; i < diagnosis->n_cannot; i++)
+		if (strcmp(diagnosis->cannot[i].what, what) == 0)
+			return;
+	HWY_GROW(diagnosis->cannot, diagnosis->n_cannot, diagnosis->cap_cannot);
+	diagnosis->cannot[diagnosis->n_cannot++] = (struct hwy_cannot){what, because};
+}

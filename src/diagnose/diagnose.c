@@ -1,0 +1,264 @@
+/* diagnose.c - runs every finding over every phase, and puts what they said in order.
+ *
+ * Kinds look in the order of the table: nearest the cause first, so that a ns that two could claim goes to the
+ * one whose fix makes the other's superfluous. Afterwards: findings by phase (the longest phase first), CPU
+ * side before what is inside the device, then cost.
+ */
+#include "diagnose/diagnose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/case.h"
+#include "diagnose/predict.h"
+#include "diagnose/words.h"
+
+const char *const hwy_confidence_names[] = {"low", "medium", "high"};
+const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"};
+
+/* One op of the window that alone keeps the device busy this long: busy proves nothing then. */
+#define PERSISTENT 0.9
+/* More idle time than this without a known cause: no finding explains the phase. */
+#define UNEXPLAINED 0.5
+/* Idle for more than this, a phase is not healthy, even where no finding explains it. */
+#define STARVED 0.05
+
+/* ---- what the program is written in ------------------------------------------------------------- */
+
+static bool any_text(const struct hwy_trace *trace, uint32_t kinds, const char *part)
+{
+	/* Names repeat: the table of texts is far smaller than the strips, but holds everything; a look at the
+	 * first rows of each strip is enough, as every step has the same names. */
+	enum { ROWS = 256 };
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!(kinds & HWY_KIND_BIT(strip->kind)))
+			continue;
+		for (uint32_t row = 0; row < strip->rows && row < ROWS; row++)
+			if (strstr(hwy_str(trace, hwy_get(strip, HWY_NAME, row)), part))
+				return true;
+	}
+	return false;
+}
+
+static bool calls_begin_with_cl(const struct hwy_flow *flow)
+{
+	uint32_t seen = 0, cl = 0;
+	for (uint32_t i = 0; i < flow->n_calls && seen < 64; i++, seen++) {
+		uint32_t row;
+		const struct hwy_strip *strip =
+			hwy_strip_of(flow->trace, flow->calls[i].span, &row);
+		const char *name = hwy_str(flow->trace, hwy_get(strip, HWY_NAME, row));
+		cl += name[0] == 'c' && name[1] == 'l' && name[2] >= 'A' && name[2] <= 'Z';
+	}
+	return cl * 2 > seen;
+}
+
+static bool find_framework(struct hwy_analysis *analysis, enum hwy_framework *framework,
+			   struct hwy_err *err)
+{
+	struct hwy_trace *trace = analysis->trace;
+	const uint32_t ops = HWY_KIND_BIT(HWY_OP), kernels = HWY_KIND_BIT(HWY_KERNEL);
+	if (!hwy_need(trace, ops | kernels | HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_NAME), err))
+		return false;
+	*framework = any_text(trace, ops, "aten::") || any_text(trace, kernels, "at::native") ||
+				     any_text(trace, kernels, "at_cuda_detail")
+			     ? HWY_PYTORCH
+		     : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
+		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL
+							    : HWY_CUDA_C;
+	return true;
+}
+
+/* ---- what cannot be told -------------------------------------------------------------------------- */
+
+static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+{
+	for (unsigned i = 0; i < HWY_LACKS; i++) {
+		const struct hwy_lack *lack = &analysis->trust.lacks[i];
+		if (lack->count == 0 || lack->effect != HWY_EFFECT_FORBIDS)
+			continue;
+		hwy_cannot_tell(diagnosis, lack->measures,
+				words_format(&diagnosis->arena, "%llu of %llu %s",
+					     (unsigned long long)lack->count,
+					     (unsigned long long)lack->of, lack->what));
+	}
+}
+
+static void doubt_persistent(struct hwy_case *c)
+{
+	int64_t window = c->phase->window.to - c->phase->window.from;
+	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		if (!case_op_is_ours(c, i) || window <= 0 ||
+		    (double)(op->end - op->start) < PERSISTENT * (double)window)
+			continue;
+		hwy_cannot_tell(
+			c->diagnosis, "whether the device works or waits",
+			words_format(
+				&c->diagnosis->arena,
+				"one %s, %.60s, runs through the whole phase: busy says nothing "
+				"about its inside",
+				op->kind == HWY_GRAPH ? "graph" : "kernel",
+				case_name(c, op->span)));
+		return;
+	}
+}
+
+static void doubt_graphs(struct hwy_case *c)
+{
+	uint64_t graphs = 0;
+	int64_t ns = 0;
+	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		if (op->kind != HWY_GRAPH || !case_op_is_ours(c, i))
+			continue;
+		graphs++;
+		ns += op->end - op->start;
+	}
+	if (graphs && case_share(c, ns) >= HWY_WORTH)
+		hwy_cannot_tell(
+			c->diagnosis, "what happens inside CUDA graphs",
+			words_format(&c->diagnosis->arena,
+				     "%llu graph launches were recorded without their nodes; "
+				     "they count as busy",
+				     (unsigned long long)graphs));
+}
+
+static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
+{
+	struct gap_states states = case_states(c);
+	int64_t unknown = states.causes[GAP_UNKNOWN];
+	verdict->is_known = (double)unknown <= UNEXPLAINED * (double)states.idle ||
+			    case_share(c, unknown) < HWY_WORTH;
+	if (case_share(c, unknown) >= HWY_WORTH)
+		hwy_cannot_tell(
+			c->diagnosis, "why the device idles all of that time",
+			words_format(&c->diagnosis->arena,
+				     "%s of a step's idle time end with work whose launch was "
+				     "not recorded",
+				     words_time(case_per_step(c, unknown)).at));
+}
+
+/* ---- one phase ------------------------------------------------------------------------------------- */
+
+static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
+			  struct hwy_diagnosis *diagnosis, struct hwy_err *err)
+{
+	struct hwy_case c;
+	struct hwy_verdict *verdict = &diagnosis->verdicts[phase];
+	*verdict = (struct hwy_verdict){.ncu = "", .own_cost = HWY_NONE};
+	if (!case_open(&c, analysis, phase, diagnosis, err)) {
+		case_close(&c);
+		return false;
+	}
+	uint32_t before = diagnosis->n, acquitted = diagnosis->n_acquitted;
+	verdict->devices = c.n_devices;
+	if (c.n_devices && c.phase->n_steady) {
+		for (uint32_t k = 0; hwy_finding_kinds[k]; k++) {
+			c.kind = hwy_finding_kinds[k];
+			if (c.kind->look)
+				c.kind->look(&c);
+		}
+		predict_phase(analysis, phase, diagnosis, before, acquitted);
+		doubt_persistent(&c);
+		doubt_graphs(&c);
+		doubt_idle(&c, verdict);
+		kernels_top(&c, verdict);
+		outliers_find(&c, verdict);
+		int64_t own;
+		if (machine_own_cost(&c, &own))
+			verdict->own_cost = own / c.phase->n_steady;
+		verdict->reachable = case_share(&c, case_states(&c).idle);
+	}
+	int64_t starved = case_states(&c).idle - case_states(&c).causes[GAP_DEPENDENCY];
+	verdict->is_healthy = c.n_devices && c.phase->n_steady && case_share(&c, starved) < STARVED;
+	for (uint32_t i = before; i < diagnosis->n; i++)
+		verdict->is_healthy &= diagnosis->findings[i].kind->is_inside;
+	case_close(&c);
+	return true;
+}
+
+/* ---- order ----------------------------------------------------------------------------------------- */
+
+/* qsort has no context: the phases' ranks by length are put into a copy beside the findings. */
+struct ranked {
+	struct hwy_finding finding;
+	int64_t length;
+	uint32_t order;
+};
+
+/* First the timeline, then the kernels; unless the latter hold back more than everything else could. */
+static bool comes_late(const struct hwy_finding *finding)
+{
+	return finding->kind->is_inside && finding->share < 0.5;
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	if (x->length != y->length)
+		return x->length < y->length ? 1 : -1;
+	if (x->finding.phase != y->finding.phase)
+		return x->finding.phase < y->finding.phase ? -1 : 1;
+	if (comes_late(&x->finding) != comes_late(&y->finding))
+		return comes_late(&x->finding) ? 1 : -1;
+	if (x->finding.cost != y->finding.cost)
+		return x->finding.cost < y->finding.cost ? 1 : -1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static void put_in_order(const struct hwy_analysis *analysis, struct hwy_finding *findings,
+			 uint32_t n)
+{
+	struct ranked *ranked = hwy_alloc((n + 1u) * sizeof *ranked);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hwy_phase *phase = &analysis->phases.phases[findings[i].phase];
+		const struct phase_step *steps = phase->steps;
+		int64_t length =
+			phase->n_steps ? steps[phase->n_steps - 1].device.to - steps[0].device.from
+				       : 0;
+		if (findings[i].phase == analysis->phases.main)
+			length = INT64_MAX;
+		ranked[i] = (struct ranked){findings[i], length, i};
+	}
+	qsort(ranked, n, sizeof *ranked, compare_ranked);
+	for (uint32_t i = 0; i < n; i++)
+		findings[i] = ranked[i].finding;
+	free(ranked);
+}
+
+bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err)
+{
+	*diagnosis = (struct hwy_diagnosis){0};
+	diagnosis->n_verdicts = analysis->phases.n;
+	diagnosis->verdicts = hwy_arena_alloc(
+		&diagnosis->arena, (analysis->phases.n + 1u) * sizeof *diagnosis->verdicts);
+	if (!find_framework(analysis, &diagnosis->framework, err))
+		return false;
+	doubt_trust(analysis, diagnosis);
+	for (uint32_t phase = 0; phase < analysis->phases.n; phase++)
+		if (!look_at_phase(analysis, phase, diagnosis, err))
+			return false;
+	put_in_order(analysis, diagnosis->findings, diagnosis->n);
+	predict_cut(analysis, diagnosis);
+	put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
+	return true;
+}
+
+void diagnosis_free(struct hwy_diagnosis *diagnosis)
+{
+	free(diagnosis->findings);
+	free(diagnosis->acquitted);
+	free(diagnosis->cannot);
+	hwy_arena_free(&diagnosis->arena);
+	*diagnosis = (struct hwy_diagnosis){0};
+}
+
+const struct hwy_finding_kind *hwy_finding_kind(const char *id)
+{
+	for (uint32_t k = 0; hwy_finding_kinds[k]; k++)
+		if (strcmp(hwy_finding_kinds[k]->id, id) == 0)
+			return hwy_finding_kinds[k];
+	return NULL;
+}

@@ -1,0 +1,195 @@
+/* kernels.c - where a step's kernel time goes by name, which names mean fp32 without tensor cores, and the
+ * command that looks inside the first of them. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/case.h"
+#include "diagnose/words.h"
+
+enum { TOP = 3, SHORT_NAME = 40 };
+
+static bool has(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(name, *words))
+			return true;
+	return false;
+}
+
+/* Names as cuBLAS, cuDNN, CUTLASS and MAGMA give them. "ffma" and "simt" are their words for plain fp32
+ * multiply-adds; "s1688", "s16816" and the like name tensor-core instructions, tf32 and tensorop too. */
+bool kernel_is_fp32_matrix(const char *name)
+{
+	static const char *const plain[] = {"ffma",
+					    "sgemm",
+					    "simt_s",
+					    "f32f32_f32f32_f32",
+					    "scudnn",
+					    "implicit_convolve_sgemm",
+					    "explicit_convolve_sgemm",
+					    "fft2d_",
+					    "conv2d_grouped_direct",
+					    "cf32cf32",
+					    NULL};
+	static const char *const tensor[] = {
+		"tf32", "tensorop", "s1688", "s16816", "h1688", "h16816", "hmma", "gmma",
+		"_884", "i8816",    "s884",  "bf16",   "fp16",  "h884",   "f16",  NULL};
+	return has(name, plain) && !has(name, tensor);
+}
+
+/* Names that say nothing without their first template argument. */
+static bool is_generic(const char *base, size_t length)
+{
+	static const char *const generic[] = {"Kernel",
+					      "Kernel2",
+					      "device_kernel",
+					      "kernel",
+					      "elementwise_kernel",
+					      "vectorized_elementwise_kernel",
+					      "unrolled_elementwise_kernel",
+					      NULL};
+	for (const char *const *one = generic; *one; one++) {
+		size_t n = strlen(*one);
+		if (length >= n && strncmp(base + length - n, *one, n) == 0 &&
+		    (length == n || base[length - n - 1] == ':'))
+			return true;
+	}
+	return false;
+}
+
+static size_t identifier(const char *at)
+{
+	size_t n = 0;
+	while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == ':')
+		n++;
+	return n;
+}
+
+/* The part of a demangled name that a person, or a regular expression, knows it by: only letters, digits, '_'
+ * and ':'. */
+static void short_name(const char *name, char out[SHORT_NAME])
+{
+	if (strncmp(name, "void ", 5) == 0)
+		name += 5;
+	size_t n = identifier(name);
+	if (is_generic(name, n)) {
+		const char *best = name + n;
+		size_t longest = 0;
+		for (const char *at = name + n; *at && *at != '(';) {
+			size_t length = identifier(at);
+			if (length > longest && !isdigit((unsigned char)*at) && length >= 8 &&
+			    strncmp(at, "at::", 4) != 0 && strncmp(at, "std::", 5) != 0) {
+				best = at;
+				longest = length;
+			}
+			at += length ? length : 1;
+		}
+		if (longest) {
+			name = best;
+			n = longest;
+		}
+	}
+	snprintf(out, SHORT_NAME, "%.*s", (int)(n < SHORT_NAME ? n : SHORT_NAME - 1), name);
+}
+
+int64_t kernel_blocks(const struct hwy_case *c, uint32_t span)
+{
+	int64_t shape = case_get(c, span, HWY_SHAPE);
+	if (shape <= 0 || shape > c->trace->n_shapes)
+		return 0;
+	const struct hwy_shape *grid = &c->trace->shapes[shape - 1];
+	if (grid->grid_x <= 0 || grid->grid_y <= 0 || grid->grid_z <= 0 ||
+	    grid->grid_x > INT32_MAX || grid->grid_y > 65535 || grid->grid_z > 65535)
+		return 0;
+	return grid->grid_x * grid->grid_y * grid->grid_z;
+}
+
+bool kernel_leaves_room(const struct hwy_case *c, uint32_t op)
+{
+	const struct flow_op *one = &c->flow->ops[op];
+	int64_t device = c->flow->devices[one->device].device;
+	if (one->kind == HWY_COPY)
+		return true;
+	if (one->kind != HWY_KERNEL || device == HWY_NONE)
+		return false;
+	int64_t blocks = kernel_blocks(c, one->span);
+	return blocks > 0 && blocks < c->trace->devices[device].sms;
+}
+
+static bool matches(const char *name, const char (*patterns)[SHORT_NAME], uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (*patterns[k] && strstr(name, patterns[k]))
+			return true;
+	return false;
+}
+
+/* Kernels the pattern matches before the steady steps: what ncu has to skip. */
+static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME],
+				uint32_t top)
+{
+	uint64_t n = 0;
+	struct hwy_map known = {0}; /* by text: 1 matches, 2 does not */
+	for (uint32_t i = 0; i < c->first_op; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
+			continue;
+		int64_t name = case_get(c, op->span, HWY_NAME);
+		uint32_t *state = hwy_map_put(&known, (uint64_t)name, NULL);
+		if (!*state)
+			*state = matches(hwy_str(c->trace, name), patterns, top) ? 1 : 2;
+		n += *state == 1;
+	}
+	hwy_map_free(&known);
+	return n;
+}
+
+static const char *command_of(const struct hwy_case *c)
+{
+	uint32_t process = c->phase->process;
+	const char *command = process < c->trace->n_processes
+				      ? hwy_str(c->trace, c->trace->processes[process].command)
+				      : "";
+	return *command ? command : "COMMAND";
+}
+
+static const char *ncu_command(struct hwy_case *c, uint32_t top)
+{
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	char pattern[TOP * (SHORT_NAME + 1) + 1] = "", names[TOP][SHORT_NAME] = {""};
+	for (uint32_t k = 0; k < top; k++) {
+		short_name(hwy_str(c->trace, c->kernels[k].name), names[k]);
+		if (!*names[k] || strstr(pattern, names[k]))
+			continue;
+		size_t n = strlen(pattern);
+		snprintf(pattern + n, sizeof pattern - n, "%s%s", n ? "|" : "", names[k]);
+	}
+	return words_format(
+		arena, "ncu --kernel-name-base demangled -k regex:\"%s\" -s %llu -c 3 %s", pattern,
+		(unsigned long long)launched_before(c, names, top), command_of(c));
+}
+
+void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
+{
+	uint32_t n = c->n_kernels < TOP ? c->n_kernels : TOP;
+	verdict->ncu = "";
+	if (n == 0 || c->counts.kernel_ns <= 0)
+		return;
+	verdict->kernels = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);
+	verdict->n_kernels = n;
+	uint32_t worth = 1;
+	for (uint32_t k = 0; k < n; k++) {
+		const struct case_kernel *kernel = &c->kernels[k];
+		double share = (double)kernel->ns / (double)c->counts.kernel_ns;
+		verdict->kernels[k] = (struct hwy_top_kernel){
+			.name = hwy_str(c->trace, kernel->name),
+			.ns = c->phase->n_steady ? kernel->ns / c->phase->n_steady : 0,
+			.share = share,
+			.count = kernel->n,
+		};
+		if (k && share >= 0.1)
+			worth = k + 1;
+	}
+	verdict->ncu = ncu_command(c, worth);
+}

@@ -1,0 +1,161 @@
+/* pauses.c - the blocking calls of a phase as a person would count them.
+ *
+ * A framework reads one number with two calls, a copy and a synchronise call right behind it: they are one
+ * pause. Small "asynchronous" copies of pageable memory count as reads too: it is their wait that hurts, not
+ * the memory they come from. Only large ones are pageable pauses.
+ */
+#include <stdlib.h>
+
+#include "diagnose/case.h"
+
+/* Below this the driver takes the bytes with the command; pinning would gain nothing. */
+#define PAGEABLE_BYTES 65536
+/* A call this soon after the one before it, on the same thread and with no launch between, belongs to it. */
+#define TOGETHER_NS 100000
+
+static bool is_steady(const struct hwy_case *c, const struct hwy_wait *wait)
+{
+	return wait->call >= c->first_call && wait->call < c->end_call &&
+	       wait->step >= c->phase->first_steady &&
+	       wait->step < c->phase->first_steady + c->phase->n_steady;
+}
+
+static bool are_together(const struct hwy_case *c, const struct hwy_wait *before,
+			 const struct hwy_wait *wait)
+{
+	const struct flow_call *a = &c->flow->calls[before->call];
+	const struct flow_call *b = &c->flow->calls[wait->call];
+	if (a->thread != b->thread || wait->is_copy || b->start - a->end > TOGETHER_NS)
+		return false;
+	for (uint32_t i = before->call + 1; i < wait->call; i++) {
+		const struct flow_call *between = &c->flow->calls[i];
+		if (between->thread == a->thread &&
+		    (between->role == HWY_ROLE_LAUNCH || between->role == HWY_ROLE_GRAPH_LAUNCH ||
+		     between->role == HWY_ROLE_COPY))
+			return false;
+	}
+	return true;
+}
+
+/* The call itself where it copies, else a copy right before it that did not block: the call waits for its data.
+ * FLOW_NONE where there is none. */
+static uint32_t copy_call(const struct hwy_case *c, const struct hwy_wait *wait)
+{
+	enum { NEAR = 32 };
+	const struct flow_call *call = &c->flow->calls[wait->call];
+	if (wait->is_copy || call->role == HWY_ROLE_COPY)
+		return wait->call;
+	for (uint32_t i = wait->call; i-- > 0 && wait->call - i < NEAR;) {
+		const struct flow_call *before = &c->flow->calls[i];
+		if (before->thread != call->thread || before->role == HWY_ROLE_OTHER ||
+		    before->role == HWY_ROLE_EVENT_RECORD)
+			continue;
+		return before->role == HWY_ROLE_COPY ? i : FLOW_NONE;
+	}
+	return FLOW_NONE;
+}
+
+uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause)
+{
+	uint32_t call = copy_call(c, &c->of->waits.waits[pause->first]);
+	return call == FLOW_NONE ? FLOW_NONE : c->flow->calls[call].op;
+}
+
+static uint64_t bytes_of(const struct hwy_case *c, const struct hwy_wait *wait)
+{
+	uint32_t op = c->flow->calls[wait->call].op;
+	if (op == FLOW_NONE || c->flow->ops[op].kind != HWY_COPY)
+		return 0;
+	int64_t bytes = case_get(c, c->flow->ops[op].span, HWY_BYTES);
+	return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+static void begin(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
+{
+	const struct hwy_wait *wait = &c->of->waits.waits[at];
+	*pause = (struct case_pause){
+		.wait = at,
+		.first = at,
+		.n_waits = 1,
+		.waited = wait->waited,
+		.is_copy = copy_call(c, wait) != FLOW_NONE,
+		.is_pageable = wait->is_pageable && bytes_of(c, wait) >= PAGEABLE_BYTES,
+	};
+	/* cudaFree waits too, but is not made in order to wait. */
+	pause->is_useless = !pause->is_copy && wait->op == FLOW_NONE &&
+			    c->flow->calls[wait->call].role == HWY_ROLE_SYNC;
+}
+
+static void join(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
+{
+	const struct hwy_wait *wait = &c->of->waits.waits[at];
+	pause->n_waits++;
+	if (wait->waited > c->of->waits.waits[pause->wait].waited)
+		pause->wait = at;
+	pause->waited += wait->waited;
+	pause->is_useless &= wait->op == FLOW_NONE;
+}
+
+struct case_pauses pauses_find(const struct hwy_case *c)
+{
+	const struct hwy_waits *waits = &c->of->waits;
+	struct case_pauses found = {
+		.pauses = hwy_alloc((waits->n + 1u) * sizeof *found.pauses),
+		.of_wait = hwy_alloc((waits->n + 1u) * sizeof *found.of_wait),
+	};
+	uint32_t last = FLOW_NONE;
+	for (uint32_t i = 0; i < waits->n; i++) {
+		found.of_wait[i] = FLOW_NONE;
+		if (!is_steady(c, &waits->waits[i]))
+			continue;
+		if (last != FLOW_NONE && are_together(c, &waits->waits[last], &waits->waits[i]))
+			join(c, &found.pauses[found.n - 1], i);
+		else
+			begin(c, &found.pauses[found.n++], i);
+		found.of_wait[i] = found.n - 1;
+		last = i;
+	}
+	return found;
+}
+
+void pauses_free(struct case_pauses *pauses)
+{
+	free(pauses->pauses);
+	free(pauses->of_wait);
+}
+
+uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
+		      const struct hwy_gap *gap)
+{
+	const struct hwy_waits *waits = &c->of->waits;
+	uint32_t low = 0, high = waits->n;
+	if (gap->culprit == FLOW_NONE)
+		return FLOW_NONE;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (waits->waits[middle].call < gap->culprit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == waits->n || waits->waits[low].call != gap->culprit)
+		return FLOW_NONE;
+	return pauses->of_wait[low];
+}
+
+void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
+		  bool (*is_it)(const struct case_pause *pause))
+{
+	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+		if (gap->cause != GAP_BLOCKED)
+			continue;
+		uint32_t at = pause_of_gap(c, pauses, gap);
+		const struct case_pause *pause = at == FLOW_NONE ? NULL : &pauses->pauses[at];
+		if (!is_it(pause))
+			continue;
+		uint32_t call = pause ? c->of->waits.waits[pause->wait].call : gap->culprit;
+		claim_gap(c, claim, g, CLAIM_ALL,
+			  call == FLOW_NONE ? CLAIM_NOBODY : c->flow->calls[call].span);
+	}
+}

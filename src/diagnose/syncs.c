@@ -1,0 +1,70 @@
+/* syncs.c - see syncs.h. Pauses of pageable copies and those with nothing pending belong to other findings. */
+#include "diagnose/syncs.h"
+
+#include "diagnose/findings.h"
+
+/* A wait this short found the device done: it is what the call itself takes. */
+#define FINISHED_NS 10000
+
+static bool is_sync(const struct case_pause *pause)
+{
+	return !pause || (!pause->is_pageable && !pause->is_useless);
+}
+
+static bool is_blamed(const struct case_pause *pause)
+{
+	return !pause || !pause->is_pageable;
+}
+
+struct syncs syncs_look(struct hwy_case *c)
+{
+	struct syncs syncs = {.pauses = pauses_find(c)};
+	int64_t before = HWY_NONE, between = 0;
+	for (uint32_t i = 0; i < syncs.pauses.n; i++) {
+		const struct case_pause *pause = &syncs.pauses.pauses[i];
+		if (!is_sync(pause))
+			continue;
+		const struct hwy_wait *first = &c->of->waits.waits[pause->first];
+		const struct hwy_wait *last =
+			&c->of->waits.waits[pause->first + pause->n_waits - 1];
+		syncs.n++;
+		syncs.waited += pause->waited;
+		syncs.finished += pause->waited < FINISHED_NS;
+		if (before != HWY_NONE)
+			between += c->flow->calls[first->call].start - before;
+		before = c->flow->calls[last->call].end;
+	}
+	syncs.between = syncs.n > 1 ? between / (int64_t)(syncs.n - 1) : 0;
+	syncs.each = case_each(c, syncs.n);
+	pauses_blame(c, &syncs.pauses, &syncs.claim, is_blamed);
+	return syncs;
+}
+
+void syncs_free(struct hwy_case *c, struct syncs *syncs)
+{
+	claim_drop(c, &syncs->claim);
+	pauses_free(&syncs->pauses);
+}
+
+void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct claim *claim)
+{
+	for (uint32_t i = 0; i < syncs->pauses.n; i++) {
+		const struct case_pause *pause = &syncs->pauses.pauses[i];
+		if (is_sync(pause))
+			claim_note(claim,
+				   c->flow->calls[c->of->waits.waits[pause->wait].call].span);
+	}
+}
+
+bool syncs_are_accused(const struct hwy_case *c)
+{
+	for (uint32_t i = 0; i < c->diagnosis->n; i++) {
+		const struct hwy_finding *finding = &c->diagnosis->findings[i];
+		if (finding->phase == c->index && (finding->kind == &finding_sync_in_model ||
+						   finding->kind == &finding_staircase ||
+						   finding->kind == &finding_sync_useless ||
+						   finding->kind == &finding_copy_roundtrip))
+			return true;
+	}
+	return false;
+}

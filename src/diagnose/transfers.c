@@ -1,0 +1,136 @@
+/* transfers.c - copies and communication of the steady steps, and which part of each stands exposed.
+ *
+ * Exposed is what no compute covers, nor communication (of copies), nor an earlier transfer of the same class;
+ * so the exposed times of a class add up to the device's exposed time of it.
+ */
+#include <stdlib.h>
+
+#include "diagnose/case.h"
+
+struct cover_list { /* disjoint intervals in order */
+	struct hwy_interval *at;
+	uint32_t n, cap;
+	uint32_t next; /* those before it have passed */
+};
+
+static void list_add(struct cover_list *list, struct hwy_interval piece)
+{
+	if (list->n && list->at[list->n - 1].to >= piece.from) {
+		list->at[list->n - 1].to = piece.to;
+		return;
+	}
+	HWY_GROW(list->at, list->n, list->cap);
+	list->at[list->n++] = piece;
+}
+
+/* How much of [from, to) the list covers; pieces come in order. */
+static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
+{
+	int64_t sum = 0;
+	while (list->next < list->n && list->at[list->next].to <= piece.from)
+		list->next++;
+	for (uint32_t i = list->next; i < list->n && list->at[i].from < piece.to; i++) {
+		int64_t from = list->at[i].from > piece.from ? list->at[i].from : piece.from;
+		int64_t to = list->at[i].to < piece.to ? list->at[i].to : piece.to;
+		sum += to > from ? to - from : 0;
+	}
+	return sum;
+}
+
+static bool is_transfer(const struct flow_op *op)
+{
+	return op->kind == HWY_COPY || op->class == HWY_COMM;
+}
+
+/* Device-to-device copies are memory traffic of the device itself. */
+static bool is_host_copy(const struct case_transfer *transfer)
+{
+	return transfer->direction != HWY_D2D && transfer->direction != HWY_A2A &&
+	       transfer->direction != HWY_A2D && transfer->direction != HWY_D2A;
+}
+
+static void note(struct hwy_case *c, uint32_t op, int64_t exposed)
+{
+	const struct flow_op *one = &c->flow->ops[op];
+	HWY_GROW(c->transfers, c->n_transfers, c->cap_transfers);
+	struct case_transfer *transfer = &c->transfers[c->n_transfers++];
+	*transfer = (struct case_transfer){.op = op, .exposed = exposed, .left = exposed};
+	transfer->is_comm = one->class == HWY_COMM;
+	if (one->kind != HWY_COPY)
+		return;
+	int64_t bytes = case_get(c, one->span, HWY_BYTES);
+	transfer->bytes = bytes > 0 ? (uint64_t)bytes : 0;
+	transfer->direction = (uint8_t)case_get(c, one->span, HWY_DIRECTION);
+	transfer->source = (uint8_t)case_get(c, one->span, HWY_SRC_MEMORY);
+	transfer->target = (uint8_t)case_get(c, one->span, HWY_DST_MEMORY);
+	if (!is_host_copy(transfer))
+		transfer->left = 0; /* never to blame: the program wanted the copy */
+}
+
+struct pass {
+	struct cover_list compute, comm;
+	struct hwy_cover covers[HWY_CLASSES]; /* what the class covers so far */
+};
+
+/* One class at a time: each looks at what those before it cover. */
+static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, enum hwy_class class)
+{
+	const struct flow_device *all = &c->flow->devices[device];
+	pass->compute.next = pass->comm.next = 0;
+	for (uint32_t i = 0; i < all->n; i++) {
+		uint32_t at =
+			c->flow->by_device ? c->flow->by_device[all->first + i] : all->first + i;
+		const struct flow_op *op = &c->flow->ops[at];
+		if (op->start >= c->phase->window.to)
+			break;
+		if (op->class != class || op->kind == HWY_FILL)
+			continue;
+		/* What began before the window still covers what it reaches into. */
+		struct hwy_interval fresh = {0};
+		int64_t end = op->end < c->phase->window.to ? op->end : c->phase->window.to;
+		bool any = cover_add(&pass->covers[class], op->start, end, &fresh);
+		int64_t exposed = 0;
+		if (any && class == HWY_COMPUTE)
+			list_add(&pass->compute, fresh);
+		if (any && class != HWY_COMPUTE)
+			exposed = fresh.to - fresh.from - list_overlap(&pass->compute, fresh);
+		if (any && class == HWY_COMM)
+			list_add(&pass->comm, fresh);
+		if (any && class == HWY_MEMCLASS)
+			exposed -= list_overlap(&pass->comm, fresh);
+		bool inside = op->start >= c->phase->window.from;
+		if (inside && is_transfer(op) && case_op_is_ours(c, at))
+			note(c, at, exposed > 0 ? exposed : 0);
+	}
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+	const struct case_transfer *x = a, *y = b;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+void transfers_find(struct hwy_case *c)
+{
+	bool any = false;
+	for (uint32_t i = c->first_op; i < c->end_op && !any; i++)
+		any = is_transfer(&c->flow->ops[i]);
+	if (!any)
+		return;
+	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
+		struct pass pass = {0};
+		if (!c->uses[d])
+			continue;
+		pass_class(c, &pass, d, HWY_COMPUTE);
+		pass_class(c, &pass, d, HWY_COMM);
+		pass_class(c, &pass, d, HWY_MEMCLASS);
+		free(pass.compute.at);
+		free(pass.comm.at);
+	}
+	if (c->n_transfers)
+		qsort(c->transfers, c->n_transfers, sizeof *c->transfers, compare_transfers);
+	for (uint32_t i = 0; i < c->n_transfers; i++) {
+		c->counts.h2d += c->transfers[i].direction == HWY_H2D;
+		c->counts.d2h += c->transfers[i].direction == HWY_D2H;
+	}
+}

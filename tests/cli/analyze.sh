@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# analyze: every recording at hand against analyze_table.txt, the formats, and what is refused.
+source "$(dirname "$0")/common.bash"
+here=$(dirname "$0")
+type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
+
+# analyze_file PATH [CONDITION …]: its JSON holds what must always hold, and the conditions.
+analyze_file() {
+	local path=$1
+	shift
+	run analyze --format json "$path"
+	expect_status 0 "$path"
+	python3 "$here/analyze_check.py" "$work/out" "$@" >"$work/differences" 2>&1 ||
+		fail "$path: $(head -c 800 "$work/differences")"
+}
+
+# ---- the table ----
+
+skipped=0
+while read -r file conditions; do
+	case $file in
+	'' | '#'*) continue ;;
+	data/*) path=$DATA/${file#data/} ;;
+	*) path=${SHARED:-/nowhere}/data/${file#shared/} ;;
+	esac
+	if [ ! -e "$path" ]; then
+		skipped=$((skipped + 1))
+		continue
+	fi
+	case $path in
+	*.xz)
+		xz -dc "$path" >"$work/recording.sqlite"
+		path=$work/recording.sqlite
+		;;
+	esac
+	# shellcheck disable=SC2086 # conditions are words
+	analyze_file "$path" $conditions
+	[ -s "$work/differences" ] && echo "    of $file"
+done <"$here/analyze_table.txt"
+[ "$skipped" = 0 ] || echo "SKIP (in part): $skipped recordings of the table are not here"
+
+# The rest of what is at hand: what must always hold, and no format fails.
+rest=("$DATA"/nsys/*.sqlite.xz "$DATA"/breakdown/two_gpus.json)
+[ -n "${SHARED:-}" ] && rest+=("$SHARED"/data/public-nsys/*.sqlite.xz)
+for path in "${rest[@]}"; do
+	[ -e "$path" ] || continue
+	if [[ $path == *.xz ]]; then
+		xz -dc "$path" >"$work/recording.sqlite"
+		path=$work/recording.sqlite
+	fi
+	analyze_file "$path"
+	for format in text brief markdown; do
+		run analyze -v --format $format "$path"
+		expect_status 0 "$path as $format"
+	done
+done
+if [ -n "${SHARED:-}" ] && [ -d "$SHARED/data/public-traces" ]; then
+	while read -r path; do
+		analyze_file "$path"
+	done < <(find "$SHARED/data/public-traces" -name '*.json.gz')
+fi
+
+# ---- a report says what its source said ----
+
+unpack power_base
+run analyze --format json "$work/power_base.sqlite"
+sed '/"file":/d; /"evidence"/,/]/d' "$work/out" >"$work/source.out"
+"$HEADWAY" convert -f "$work/power_base.sqlite" -o "$work/power_base.hwy" >/dev/null || fail "convert"
+run analyze --format json "$work/power_base.hwy"
+sed '/"file":/d; /"evidence"/,/]/d' "$work/out" >"$work/report.out"
+cmp -s "$work/source.out" "$work/report.out" || fail "a report gives another diagnosis than its source: $(diff "$work/source.out" "$work/report.out" | head -5)"
+
+# ---- text ----
+
+run analyze "$work/power_base.hwy"
+expect_status 0 "text"
+[ "$(wc -l <"$work/out")" -le 45 ] || fail "more than a screen: $(wc -l <"$work/out") lines"
+for part in 'power.py' 'NVIDIA H200' 'a step' 'GPU busy' 'headway 0: the CPU never gets ahead' '1  launch-bound' \
+	'▸' 'looked at, not guilty' '✓  sync-in-loop' 'next: headway show'; do
+	grep -qF -- "$part" "$work/out" || fail "the text lacks '$part': $(cat "$work/out")"
+done
+grep -q $'\033' "$work/out" && fail "colours where there is no terminal"
+grep -qE ' +$' "$work/out" && fail "spaces at the end of a line: $(grep -nE ' +$' "$work/out" | head -3)"
+LC_ALL=C "$HEADWAY" analyze "$work/power_base.hwy" >"$work/ascii"
+LC_ALL=C grep -q '[^ -~]' "$work/ascii" && fail "not ASCII in the C locale: $(LC_ALL=C grep -n '[^ -~]' "$work/ascii" | head -2)"
+run analyze -v "$work/power_base.hwy"
+grep -q 'evidence, confidence high' "$work/out" || fail "-v shows evidence"
+grep -q 'idle time by cause' "$work/out" || fail "-v shows the causes"
+
+run analyze --format brief "$work/power_base.hwy"
+[ "$(wc -c <"$work/out")" -lt 2000 ] || fail "brief is not brief"
+grep -q '^1. launch-bound: ' "$work/out" || fail "brief lacks the finding: $(cat "$work/out")"
+run analyze --format markdown "$work/power_base.hwy"
+grep -q '^| launch-bound | ' "$work/out" || fail "markdown lacks the table"
+
+# ---- options ----
+
+run analyze --format json -o "$work/written" "$work/power_base.hwy"
+expect_status 0 "-o"
+[ -s "$work/out" ] && fail "-o writes to the file alone"
+run analyze -o "$work/written" "$work/power_base.hwy"
+expect_refusal "-o keeps an existing file" "written"
+run analyze --format json --step 'Step ' "$work/power_base.hwy"
+python3 "$here/analyze_check.py" "$work/out" step=0.774 || fail "--step 'Step '"
+run analyze --step nothing-has-this-name "$work/power_base.hwy"
+expect_refusal "marks that are not there" "nothing-has-this-name"
+run analyze
+expect_status 2 "no file"
+run analyze --format yaml "$work/power_base.hwy"
+expect_status 2 "an unknown format"
+run analyze "$work/nowhere.hwy"
+expect_refusal "a file that is not there" "nowhere.hwy"
+mkdir "$work/empty"
+run analyze "$work/empty"
+expect_refusal "an empty folder" "no recording in this folder"
+
+# ---- several ----
+
+mkdir "$work/runs"
+cp "$work/power_base.hwy" "$work/runs/a.hwy"
+cp "$work/power_base.hwy" "$work/runs/b.hwy"
+run analyze "$work/runs"
+expect_status 0 "a folder"
+grep -q '2 runs, ' "$work/out" || fail "files of one program are runs: $(head -3 "$work/out")"
+
+# ---- no device work ----
+
+echo '[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1, "dur": 2}]' >"$work/cpu.json"
+for format in text brief markdown json; do
+	run analyze --format $format "$work/cpu.json"
+	expect_status 0 "no device work, $format"
+done
+run analyze "$work/cpu.json"
+grep -q 'No device work in this recording' "$work/out" || fail "no device work is said"
+finish

@@ -1,0 +1,194 @@
+/* diagnose_copies_test.c - findings about data on its way: pageable-copy, copy-roundtrip, copy-small,
+ * copy-serial, copy-bandwidth, comm-exposed. */
+#include "program.h"
+
+enum { STEPS = 20, MB = 1000000 };
+
+static void large_copies_from_pageable_memory_are_accused_before_their_order(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		/* 16 MB at 8 GB/s; pinned, this machine would take 0.3 ms. */
+		program_copy_held(&p, 0, HWY_H2D, 16 * MB, HWY_MEM_PAGEABLE, 2000);
+		program_launch(&p, 0, "k", 500);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "pageable-copy");
+	assert_string_equal(d.diagnosis.findings[0].kind->id, "pageable-copy");
+	assert_true(accused(&d, "pageable-copy")->cost > US(1500));
+	diagnosed_free(&d);
+}
+
+static void small_pageable_copies_are_acquitted(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_copy(&p, 0, HWY_H2D, 4096, HWY_MEM_PAGEABLE, 2, false);
+		for (int k = 0; k < 20; k++)
+			program_launch(&p, 0, "k", 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "pageable-copy");
+	assert_non_null(acquitted(&d, "pageable-copy"));
+	diagnosed_free(&d);
+}
+
+static void data_that_comes_back_is_a_round_trip(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 500);
+		program_copy(&p, 0, HWY_D2H, MB, HWY_MEM_PAGEABLE, 100, true);
+		program_compute(&p, 300);
+		program_copy(&p, 0, HWY_H2D, MB, HWY_MEM_PAGEABLE, 100, true);
+		program_launch(&p, 0, "k", 500);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "copy-roundtrip");
+	assert_string_equal(d.diagnosis.findings[0].kind->id, "copy-roundtrip");
+	assert_true(accused(&d, "copy-roundtrip")->cost > US(450));
+	diagnosed_free(&d);
+}
+
+static void chunks_that_stream_through_are_no_round_trip(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int chunk = 0; chunk < 4; chunk++) {
+			program_copy(&p, 0, HWY_H2D, MB, HWY_MEM_PINNED, 100, false);
+			program_launch(&p, 0, "k", 500);
+			program_copy(&p, 0, HWY_D2H, MB, HWY_MEM_PINNED, 100, false);
+		}
+		program_sync(&p, 0);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "copy-roundtrip");
+	diagnosed_free(&d);
+}
+
+static void many_small_copies_are_latency(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 30; k++)
+			program_copy(&p, 0, HWY_H2D, 256, HWY_MEM_PINNED, 8, false);
+		program_launch(&p, 0, "k", 500);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "copy-small");
+	diagnosed_free(&d);
+}
+
+static void small_copies_under_kernels_are_acquitted(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 2000);
+		for (int k = 0; k < 10; k++)
+			program_copy(&p, 1, HWY_H2D, 256, HWY_MEM_PINNED, 2, false);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "copy-small");
+	assert_non_null(acquitted(&d, "copy-small"));
+	diagnosed_free(&d);
+}
+
+static void copies_between_kernels_of_one_stream_are_serial(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int chunk = 0; chunk < 4; chunk++) {
+			program_copy(&p, 0, HWY_H2D, 10 * MB, HWY_MEM_PINNED, 400, false);
+			program_launch(&p, 0, "k", 500);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "copy-serial");
+	/* All of the copies' 1.6 ms would fit beside 2 ms of kernels. */
+	assert_true(accused(&d, "copy-serial")->cost > US(1500));
+	diagnosed_free(&d);
+}
+
+static void copies_under_kernels_are_not_serial(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int chunk = 0; chunk < 4; chunk++) {
+			program_launch(&p, 0, "k", 500);
+			program_copy(&p, 1, HWY_H2D, 10 * MB, HWY_MEM_PINNED, 400, false);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "copy-serial");
+	ASSERT_NOT_ACCUSED(&d, "copy-bandwidth");
+	diagnosed_free(&d);
+}
+
+static void a_full_link_is_copy_bandwidth(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int chunk = 0; chunk < 4; chunk++) {
+			program_copy(&p, 1, HWY_H2D, 50 * MB, HWY_MEM_PINNED, 1000, false);
+			program_launch(&p, 0, "k", 200);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "copy-bandwidth");
+	diagnosed_free(&d);
+}
+
+static void communication_without_computation_is_exposed(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 1000);
+		program_launch(&p, 0, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 500);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "comm-exposed");
+	const struct hwy_finding *finding = accused(&d, "comm-exposed");
+	assert_true(finding->cost >= US(495) && finding->cost <= US(500));
+	diagnosed_free(&d);
+}
+
+static void communication_under_computation_is_not_exposed(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 1000);
+		program_launch(&p, 1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 500);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "comm-exposed");
+	diagnosed_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(large_copies_from_pageable_memory_are_accused_before_their_order),
+		cmocka_unit_test(small_pageable_copies_are_acquitted),
+		cmocka_unit_test(data_that_comes_back_is_a_round_trip),
+		cmocka_unit_test(chunks_that_stream_through_are_no_round_trip),
+		cmocka_unit_test(many_small_copies_are_latency),
+		cmocka_unit_test(small_copies_under_kernels_are_acquitted),
+		cmocka_unit_test(copies_between_kernels_of_one_stream_are_serial),
+		cmocka_unit_test(copies_under_kernels_are_not_serial),
+		cmocka_unit_test(a_full_link_is_copy_bandwidth),
+		cmocka_unit_test(communication_without_computation_is_exposed),
+		cmocka_unit_test(communication_under_computation_is_not_exposed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* diagnose_device_test.c - findings about the GPU's own work: default-stream, stream-serial, priority-inversion,
+ * grid-too-small, no-tensor-cores; rank-straggler; and what cannot be told. */
+#include "program.h"
+
+enum { STEPS = 20 };
+
+/* ---- streams that stop each other ----------------------------------------------------------------- */
+
+/* A kernel that begins only when another stream's has ended, though it was launched in time. */
+static void launch_behind(struct program *p, int stream, int behind, const char *name, int64_t us)
+{
+	if (p->stream_free[stream] < p->stream_free[behind])
+		p->stream_free[stream] = p->stream_free[behind];
+	program_launch(p, stream, name, us);
+}
+
+static struct diagnosed two_streams(int64_t flags, int64_t null_flags, int64_t blocks)
+{
+	struct program p = program_new();
+	program_trace(&p)->streams[p.streams[0]].flags = null_flags;
+	program_trace(&p)->streams[p.streams[1]].flags = flags;
+	program_blocks(&p, blocks);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++) {
+			launch_behind(&p, 0, 1, "a", 200);
+			launch_behind(&p, 1, 0, "b", 200);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void the_default_streams_barrier_is_found(void **state)
+{
+	struct diagnosed d = two_streams(1, 3, 10);
+	ASSERT_ACCUSED(&d, "default-stream");
+	diagnosed_free(&d);
+}
+
+static void non_blocking_streams_have_no_barrier(void **state)
+{
+	struct diagnosed d = two_streams(2, 3, 10);
+	ASSERT_NOT_ACCUSED(&d, "default-stream");
+	diagnosed_free(&d);
+}
+
+static void kernels_that_fill_the_gpu_lose_nothing_by_it(void **state)
+{
+	struct diagnosed d = two_streams(1, 3, 1000);
+	ASSERT_NOT_ACCUSED(&d, "default-stream");
+	diagnosed_free(&d);
+}
+
+static struct diagnosed threads_by_turns(int streams)
+{
+	struct program p = program_new();
+	program_blocks(&p, 10);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++)
+			for (int t = 0; t < 2; t++) {
+				p.thread = t;
+				program_launch(&p, t % streams, t ? "b" : "a", 50);
+			}
+		p.thread = 0;
+	}
+	return program_diagnose(&p);
+}
+
+static void threads_that_share_a_stream_are_serial(void **state)
+{
+	struct diagnosed d = threads_by_turns(1);
+	ASSERT_ACCUSED(&d, "stream-serial");
+	diagnosed_free(&d);
+}
+
+static void threads_with_their_own_streams_are_not(void **state)
+{
+	struct diagnosed d = threads_by_turns(2);
+	ASSERT_NOT_ACCUSED(&d, "stream-serial");
+	diagnosed_free(&d);
+}
+
+static struct diagnosed request(int64_t urgent, bool waits_long)
+{
+	struct program p = program_new();
+	program_trace(&p)->streams[p.streams[1]].priority = urgent;
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++)
+			program_launch(&p, 0, "bulk", 500);
+		if (waits_long)
+			launch_behind(&p, 1, 0, "request", 50);
+		else
+			program_launch(&p, 1, "request", 50);
+		program_sync(&p, 1);
+		program_sync(&p, 0);
+	}
+	return program_diagnose(&p);
+}
+
+static void a_request_behind_bulk_work_is_an_inversion(void **state)
+{
+	struct diagnosed d = request(0, true);
+	ASSERT_ACCUSED(&d, "priority-inversion");
+	diagnosed_free(&d);
+	d = request(-5, true);
+	ASSERT_ACCUSED(&d, "priority-inversion");
+	diagnosed_free(&d);
+}
+
+static void a_request_that_overtakes_is_none(void **state)
+{
+	struct diagnosed d = request(-5, false);
+	ASSERT_NOT_ACCUSED(&d, "priority-inversion");
+	diagnosed_free(&d);
+}
+
+/* ---- kernels -------------------------------------------------------------------------------------- */
+
+static struct diagnosed kernels(const char *name, int64_t blocks, int64_t major)
+{
+	struct program p = program_new();
+	program_trace(&p)->devices[p.device].compute_major = major;
+	program_blocks(&p, blocks);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++)
+			program_launch(&p, 0, name, 200);
+	}
+	return program_diagnose(&p);
+}
+
+static void few_blocks_are_a_grid_too_small(void **state)
+{
+	struct diagnosed d = kernels("k", 8, 9);
+	ASSERT_ACCUSED(&d, "grid-too-small");
+	assert_true(d.diagnosis.verdicts[0].is_healthy);
+	diagnosed_free(&d);
+}
+
+static void a_grid_that_fills_the_gpu_is_not(void **state)
+{
+	struct diagnosed d = kernels("k", 400, 9);
+	ASSERT_NOT_ACCUSED(&d, "grid-too-small");
+	diagnosed_free(&d);
+}
+
+static void fp32_matrix_kernels_leave_tensor_cores_unused(void **state)
+{
+	const char *const plain[] = {
+		"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_ffma_execute_kernel__5x_cublas",
+		"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_nt_align1>(T1::Params)",
+		"volta_scudnn_128x64_relu_interior_nn_v1", "ampere_sgemm_128x64_tn"};
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+		struct diagnosed d = kernels(plain[i], 400, 9);
+		ASSERT_ACCUSED(&d, "no-tensor-cores");
+		diagnosed_free(&d);
+	}
+}
+
+static void kernels_with_tensor_cores_are_not_accused(void **state)
+{
+	const char *const tensor[] = {
+		"sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16_execute_kernel__5x_cublas",
+		"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn",
+		"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(T1::Params)",
+		"vectorized_elementwise_kernel"};
+	for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++) {
+		struct diagnosed d = kernels(tensor[i], 400, 9);
+		ASSERT_NOT_ACCUSED(&d, "no-tensor-cores");
+		diagnosed_free(&d);
+	}
+	/* A GPU that has none. */
+	struct diagnosed d = kernels("maxwell_sgemm_128x64_tn", 400, 6);
+	ASSERT_NOT_ACCUSED(&d, "no-tensor-cores");
+	diagnosed_free(&d);
+}
+
+/* ---- what cannot be told -------------------------------------------------------------------------- */
+
+static void a_persistent_kernel_proves_nothing(void **state)
+{
+	struct program p = program_new();
+	program_launch(&p, 0, "forever", 100000);
+	struct diagnosed d = program_diagnose(&p);
+	assert_int_equal(d.diagnosis.n_cannot, 1);
+	assert_non_null(strstr(d.diagnosis.cannot[0].because, "forever"));
+	diagnosed_free(&d);
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------------- */
+
+/* A collective that begins when its rank comes and ends when the last one has. */
+static struct diagnosed rank(int64_t late_us, int64_t latest_us, int64_t skew_us)
+{
+	struct program p = program_new();
+	p.cpu += US(skew_us);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 1000 + late_us);
+		program_launch(&p, 0, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+			       100 + latest_us - late_us);
+	}
+	return program_diagnose(&p);
+}
+
+static const struct hwy_finding *straggler(struct diagnosed *a, struct diagnosed *b)
+{
+	struct hwy_rank ranks[] = {{0, &a->analysis}, {1, &b->analysis}};
+	diagnose_ranks(ranks, 2, 0, &a->diagnosis);
+	diagnosed_check(a);
+	return accused(a, "rank-straggler");
+}
+
+static void the_rank_that_comes_last_is_the_straggler(void **state)
+{
+	/* On one clock, and on two. */
+	for (int64_t skew = 0; skew <= 5000000; skew += 5000000) {
+		struct diagnosed a = rank(0, 300, 0), b = rank(300, 300, skew);
+		const struct hwy_finding *finding = straggler(&a, &b);
+		assert_non_null(finding);
+		assert_int_equal(finding->rank, 1);
+		assert_true(finding->cost > US(280) && finding->cost < US(320));
+		diagnosed_free(&a);
+		diagnosed_free(&b);
+	}
+}
+
+static void ranks_that_come_together_have_no_straggler(void **state)
+{
+	struct diagnosed a = rank(0, 0, 0), b = rank(0, 0, 0);
+	assert_null(straggler(&a, &b));
+	diagnosed_free(&a);
+	diagnosed_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_default_streams_barrier_is_found),
+		cmocka_unit_test(non_blocking_streams_have_no_barrier),
+		cmocka_unit_test(kernels_that_fill_the_gpu_lose_nothing_by_it),
+		cmocka_unit_test(threads_that_share_a_stream_are_serial),
+		cmocka_unit_test(threads_with_their_own_streams_are_not),
+		cmocka_unit_test(a_request_behind_bulk_work_is_an_inversion),
+		cmocka_unit_test(a_request_that_overtakes_is_none),
+		cmocka_unit_test(few_blocks_are_a_grid_too_small),
+		cmocka_unit_test(a_grid_that_fills_the_gpu_is_not),
+		cmocka_unit_test(fp32_matrix_kernels_leave_tensor_cores_unused),
+		cmocka_unit_test(kernels_with_tensor_cores_are_not_accused),
+		cmocka_unit_test(a_persistent_kernel_proves_nothing),
+		cmocka_unit_test(the_rank_that_comes_last_is_the_straggler),
+		cmocka_unit_test(ranks_that_come_together_have_no_straggler),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+/* diagnose_launch_test.c - findings about a GPU that waits for the CPU: launch-bound, kernel-storm,
+ * cpu-bound-gap, input-starved and its twins, alloc-in-loop, module-load-late, graph-rebuilt, profiler-cost. */
+#include "program.h"
+
+enum { STEPS = 20 };
+
+static void healthy_step(struct program *p, int step)
+{
+	program_step(p, step);
+	for (int k = 0; k < 20; k++)
+		program_launch(p, 0, "k", 100);
+}
+
+static void launch_bound_step(struct program *p, int step)
+{
+	program_step(p, step);
+	for (int k = 0; k < 20; k++) {
+		program_launch(p, 0, "k", 3);
+		program_compute(p, 20);
+	}
+}
+
+static void kernels_shorter_than_their_launches_are_launch_bound(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		launch_bound_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	assert_true(accused(&d, "launch-bound")->share > 0.7);
+	diagnosed_free(&d);
+}
+
+static void a_queue_that_never_runs_dry_is_not_launch_bound(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		healthy_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "launch-bound");
+	ASSERT_NOT_ACCUSED(&d, "kernel-storm");
+	diagnosed_free(&d);
+}
+
+/* One long kernel lets the CPU get ahead; then 200 short ones follow each other 1 µs apart. */
+static void storm_step(struct program *p, int step, int64_t first)
+{
+	program_step(p, step);
+	program_launch(p, 0, "long", first);
+	for (int k = 0; k < 200; k++)
+		program_launch(p, 0, "k", 4);
+}
+
+static void pauses_between_many_tiny_kernels_are_a_storm(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		storm_step(&p, step, 1000);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "kernel-storm");
+	ASSERT_NOT_ACCUSED(&d, "launch-bound");
+	diagnosed_free(&d);
+}
+
+static void many_kernels_that_cost_nothing_are_acquitted(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 150; k++)
+			program_launch(&p, 0, "k", 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "kernel-storm");
+	assert_non_null(acquitted(&d, "kernel-storm"));
+	diagnosed_free(&d);
+}
+
+static void cpu_work_between_launches_is_named(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		healthy_step(&p, step);
+		int64_t from = p.cpu;
+		/* Long enough for the queue to run dry without any wait. */
+		program_compute(&p, 4000);
+		program_span(&p, p.op, HWY_OP, from, p.cpu, "aten::sort_on_the_cpu");
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "cpu-bound-gap");
+	assert_non_null(strstr(accused(&d, "cpu-bound-gap")->says, "aten::sort_on_the_cpu"));
+	assert_int_equal(d.diagnosis.framework, HWY_PYTORCH);
+	diagnosed_free(&d);
+}
+
+static void cpu_work_beside_the_gpu_is_no_gap(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		healthy_step(&p, step);
+		program_compute(&p, 1000);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "cpu-bound-gap");
+	diagnosed_free(&d);
+}
+
+static void starving_step(struct program *p, int step)
+{
+	program_step(p, step);
+	program_os(p, "poll", 8000);
+	program_copy(p, 0, HWY_H2D, 1000000, HWY_MEM_PINNED, 50, false);
+	for (int k = 0; k < 10; k++)
+		program_launch(p, 0, "k", 100);
+}
+
+static void waiting_for_a_batch_is_input_starved(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "input-starved");
+	assert_true(accused(&d, "input-starved")->share > 0.7);
+	assert_non_null(strstr(accused(&d, "input-starved")->says, "poll"));
+	diagnosed_free(&d);
+}
+
+static void add_workers(struct program *p, int n, int64_t apart_us)
+{
+	for (int i = 0; i < n; i++) {
+		uint32_t worker = hwy_new_processes(p->builder);
+		struct hwy_process *process = &program_trace(p)->processes[worker];
+		process->parent = p->process;
+		process->host = p->host;
+		process->pid = 200 + i;
+		process->start = US(500) + i * US(apart_us);
+		process->end = US(10000000);
+	}
+}
+
+static void more_workers_than_processors_is_told_apart(void **state)
+{
+	struct program p = program_new();
+	add_workers(&p, 12, 1);
+	for (int step = 0; step < STEPS; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "input-starved");
+	assert_non_null(strstr(accused(&d, "input-starved")->says,
+			       "12 worker processes share 8 processors"));
+	diagnosed_free(&d);
+}
+
+static void workers_started_again_are_told_apart(void **state)
+{
+	struct program p = program_new();
+	add_workers(&p, 2, 1500000);
+	for (int step = 0; step < 300; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "input-starved");
+	assert_non_null(strstr(accused(&d, "input-starved")->says, "2 different times"));
+	diagnosed_free(&d);
+}
+
+static void a_loader_that_is_ahead_starves_nobody(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		healthy_step(&p, step);
+		program_os(&p, "poll", 500);
+		program_copy(&p, 0, HWY_H2D, 1000000, HWY_MEM_PINNED, 20, false);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "input-starved");
+	diagnosed_free(&d);
+}
+
+static void allocation_every_step_is_found(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_call(&p, "cudaMalloc", 900);
+		for (int k = 0; k < 5; k++)
+			program_launch(&p, 0, "k", 50);
+		program_call(&p, "cudaFreeHost", 700);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "alloc-in-loop");
+	diagnosed_free(&d);
+}
+
+static void allocation_before_the_loop_is_none(void **state)
+{
+	struct program p = program_new();
+	program_call(&p, "cudaMalloc", 90000);
+	for (int step = 0; step < STEPS; step++)
+		healthy_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "alloc-in-loop");
+	diagnosed_free(&d);
+}
+
+static void loading_kernels_inside_the_loop_is_found(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_call(&p, "cuModuleLoadData", 2000);
+		for (int k = 0; k < 5; k++)
+			program_launch(&p, 0, "k", 50);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	diagnosed_free(&d);
+}
+
+static void loading_kernels_before_the_loop_is_none(void **state)
+{
+	struct program p = program_new();
+	program_call(&p, "cuModuleLoadData", 2000);
+	for (int step = 0; step < STEPS; step++)
+		healthy_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "module-load-late");
+	diagnosed_free(&d);
+}
+
+static void graph_step(struct program *p, int step, bool build)
+{
+	struct hwy_row row = {0};
+	row.v[HWY_NAME] = hwy_text_id(p->builder, "k");
+	program_step(p, step);
+	if (build) {
+		program_call(p, "cudaStreamBeginCapture", 5);
+		program_compute(p, 300);
+		program_call(p, "cudaStreamEndCapture", 5);
+		program_call(p, "cudaGraphInstantiate", 500);
+	}
+	program_work(p, 0, "cudaGraphLaunch", 10, HWY_KERNEL, row, US(400));
+}
+
+static void a_graph_built_every_step_is_found(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		graph_step(&p, step, true);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "graph-rebuilt");
+	diagnosed_free(&d);
+}
+
+static void a_graph_built_once_is_none(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		graph_step(&p, step, step == 0);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "graph-rebuilt");
+	diagnosed_free(&d);
+}
+
+static void calibrate(struct program *p, int64_t cost)
+{
+	uint32_t at = hwy_new_calibrations(p->builder);
+	struct hwy_calibration *one = &program_trace(p)->calibrations[at];
+	one->device = p->device;
+	one->name = hwy_text_id(p->builder, "cost.launch");
+	one->unit = hwy_text_id(p->builder, "ns");
+	one->value = cost;
+	one->spread = 0;
+}
+
+static void a_step_that_is_mostly_recording_is_said_so(void **state)
+{
+	struct program p = program_new();
+	calibrate(&p, 8000);
+	for (int step = 0; step < STEPS; step++)
+		launch_bound_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "profiler-cost");
+	assert_int_equal(d.diagnosis.verdicts[0].own_cost, 20 * 8000);
+	diagnosed_free(&d);
+}
+
+static void cheap_recording_is_no_finding(void **state)
+{
+	struct program p = program_new();
+	calibrate(&p, 200);
+	for (int step = 0; step < STEPS; step++)
+		launch_bound_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "profiler-cost");
+	diagnosed_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_shorter_than_their_launches_are_launch_bound),
+		cmocka_unit_test(a_queue_that_never_runs_dry_is_not_launch_bound),
+		cmocka_unit_test(pauses_between_many_tiny_kernels_are_a_storm),
+		cmocka_unit_test(many_kernels_that_cost_nothing_are_acquitted),
+		cmocka_unit_test(cpu_work_between_launches_is_named),
+		cmocka_unit_test(cpu_work_beside_the_gpu_is_no_gap),
+		cmocka_unit_test(waiting_for_a_batch_is_input_starved),
+		cmocka_unit_test(more_workers_than_processors_is_told_apart),
+		cmocka_unit_test(workers_started_again_are_told_apart),
+		cmocka_unit_test(a_loader_that_is_ahead_starves_nobody),
+		cmocka_unit_test(allocation_every_step_is_found),
+		cmocka_unit_test(allocation_before_the_loop_is_none),
+		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
+		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
+		cmocka_unit_test(a_graph_built_every_step_is_found),
+		cmocka_unit_test(a_graph_built_once_is_none),
+		cmocka_unit_test(a_step_that_is_mostly_recording_is_said_so),
+		cmocka_unit_test(cheap_recording_is_no_finding),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

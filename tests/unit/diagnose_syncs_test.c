@@ -1,0 +1,168 @@
+/* diagnose_syncs_test.c - findings about waits: sync-in-loop, sync-in-model, sync-useless, staircase. */
+#include "program.h"
+
+enum { STEPS = 20 };
+
+/* Twenty launches of 100 µs each: the CPU is far ahead. */
+static void heavy_step(struct program *p, int step)
+{
+	program_step(p, step);
+	for (int k = 0; k < 20; k++)
+		program_launch(p, 0, "k", 100);
+}
+
+static void a_read_back_every_step_is_sync_in_loop_with_its_idle_time(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		heavy_step(&p, step);
+		program_copy(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2, true);
+		program_compute(&p, 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "sync-in-loop");
+	const struct hwy_finding *finding = accused(&d, "sync-in-loop");
+	assert_ptr_equal(finding, &d.diagnosis.findings[0]);
+	/* The CPU needs 100 µs and a launch to refill the queue. */
+	assert_true(finding->cost > US(90) && finding->cost < US(150));
+	assert_true(finding->n_places > 0 && finding->n_evidence > 0);
+	assert_string_equal(finding->places[0].at.api, "cudaStreamSynchronize");
+	ASSERT_NOT_ACCUSED(&d, "sync-in-model");
+	ASSERT_NOT_ACCUSED(&d, "pageable-copy");
+	diagnosed_free(&d);
+}
+
+static void a_wait_of_a_launch_bound_loop_is_acquitted(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 20; k++) {
+			program_launch(&p, 0, "k", 3);
+			program_compute(&p, 40);
+		}
+		program_copy(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2, true);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	assert_non_null(acquitted(&d, "sync-in-loop"));
+	assert_string_equal(d.diagnosis.findings[0].kind->id, "launch-bound");
+	diagnosed_free(&d);
+}
+
+static void many_waits_a_step_are_sync_in_model(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int layer = 0; layer < 12; layer++) {
+			for (int k = 0; k < 4; k++)
+				program_launch(&p, 0, "k", 30);
+			program_copy(&p, 0, HWY_D2H, 1, HWY_MEM_PAGEABLE, 2, true);
+			program_compute(&p, 20);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "sync-in-model");
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
+static void one_wait_a_step_is_not_sync_in_model(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		heavy_step(&p, step);
+		program_sync(&p, 0);
+		program_compute(&p, 200);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "sync-in-model");
+	diagnosed_free(&d);
+}
+
+static void waits_with_nothing_pending_are_useless(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_launch(&p, 0, "k", 3);
+			program_compute(&p, 20);
+			program_sync(&p, 0);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "sync-useless");
+	diagnosed_free(&d);
+}
+
+static void a_wait_for_pending_work_is_not_useless(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		heavy_step(&p, step);
+		program_sync(&p, 0);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "sync-useless");
+	diagnosed_free(&d);
+}
+
+static void taking_turns_is_a_staircase(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 1000);
+		program_sync(&p, 0);
+		program_compute(&p, 1000);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "staircase");
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
+static void a_gpu_that_works_most_of_the_time_is_no_staircase(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		heavy_step(&p, step);
+		program_sync(&p, 0);
+		program_compute(&p, 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "staircase");
+	diagnosed_free(&d);
+}
+
+static void a_full_queue_is_health(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++)
+		heavy_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	assert_int_equal(d.diagnosis.n, 0);
+	assert_true(d.diagnosis.verdicts[0].is_healthy);
+	assert_non_null(strstr(d.diagnosis.verdicts[0].ncu,
+			       "ncu --kernel-name-base demangled -k regex:\"k\" -s "));
+	assert_non_null(strstr(d.diagnosis.verdicts[0].ncu, " -c 3 ./program"));
+	diagnosed_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
+		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
+		cmocka_unit_test(many_waits_a_step_are_sync_in_model),
+		cmocka_unit_test(one_wait_a_step_is_not_sync_in_model),
+		cmocka_unit_test(waits_with_nothing_pending_are_useless),
+		cmocka_unit_test(a_wait_for_pending_work_is_not_useless),
+		cmocka_unit_test(taking_turns_is_a_staircase),
+		cmocka_unit_test(a_gpu_that_works_most_of_the_time_is_no_staircase),
+		cmocka_unit_test(a_full_queue_is_health),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
