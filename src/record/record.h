@@ -99,8 +99,8 @@ enum rec_type {
 	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
 	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
 	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
-	REC_TASK,    /* by the parent: value: pid; flags: REC_TASK_…; struct rec_task */
-	REC_MAP,     /* by the parent: value: pid; struct rec_map: code was mapped */
+	REC_TASK, /* by the parent: value: pid; flags: REC_TASK_…; struct rec_task */
+	REC_MAP,  /* by the parent: value: pid; struct rec_map: code was mapped */
 	REC_TYPES
 };
 
