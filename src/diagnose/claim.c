@@ -357,7 +357,10 @@ struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	struct hwy_finding *finding = &diagnosis->findings[diagnosis->n++];
 	*finding = make(c, claim);
-	finding->confidence = confidence;
+	bool gaps = false;
+	for (uint32_t i = 0; i < claim->n && !gaps; i++)
+		gaps = claim->items[i].purse == CLAIM_GAP && claim->items[i].ns;
+	finding->confidence = gaps && confidence > c->most ? c->most : confidence;
 	finding->says = says;
 	finding->advice = advice;
 	claim_free(claim);
