@@ -2,7 +2,7 @@
  *
  * Up to 3.12 the offsets are those of CPython's own headers, compiled; they do not change within a minor
  * version. From 3.13 on CPython tells them itself: _PyRuntime begins with _Py_DebugOffsets, an array of
- * 64-bit numbers whose order is fixed in a minor version.
+ * 64-bit numbers whose order is fixed in a minor version. The versions are told in record/places.h too.
  */
 #include "collect/python_layout.h"
 

@@ -20,9 +20,6 @@
 #include "run/run.h"
 #include "run/steps.h"
 
-/* Less room than this is used only where there is no better place. */
-static const uint64_t enough_bytes = UINT64_C(128) << 20;
-
 /* ---- making it --------------------------------------------------------------------------------- */
 
 static uint64_t room_in(const char *folder)
@@ -86,7 +83,7 @@ static bool make_directory(struct run *run, const char *beside, struct hwy_err *
 	enum { N = sizeof folders / sizeof *folders };
 	for (int choosy = 1; choosy >= 0; choosy--)
 		for (int i = 0; i < N; i++)
-			if ((!choosy || room_in(folders[i]) >= enough_bytes) &&
+			if ((!choosy || room_in(folders[i]) >= RUN_ENOUGH_BYTES) &&
 			    make_in(run, folders[i], err))
 				return true;
 	return false;

@@ -77,6 +77,9 @@ bool run_is_over(const char *directory);
 
 /* ---- inside this room ---- */
 
+/* Less room than this is used for a run only where there is no better place. */
+#define RUN_ENOUGH_BYTES (UINT64_C(128) << 20)
+
 /* library.c: the path of libheadway-collect.so, or NULL with the reason in err. */
 char *library_find(struct hwy_err *err);
 /* environment.c: what the program is given. */
