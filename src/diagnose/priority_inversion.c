@@ -36,7 +36,7 @@ static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 	if (known && a->priority < b->priority)
 		return true;
 	/* Streams that wait for each other do so on purpose. */
-	return known && a->priority == b->priority && hwy_map_get(awaited, held->op) &&
+	return a->priority == b->priority && hwy_map_get(awaited, held->op) &&
 	       c->counts.calls[HWY_ROLE_STREAM_WAIT] == 0 && !stream_is_null(c, a) &&
 	       !stream_is_null(c, b);
 }
