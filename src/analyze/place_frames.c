@@ -54,10 +54,10 @@ enum rank { NEVER, FRAMEWORK, INTERPRETER, PYTHON_LIBRARY, OWN, PYTHON_OWN };
 static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_frame *frame)
 {
 	static const char *const never[] = {
-		"libcuda.",   "libcupti",   "libcudart", "libnv",   "libToolsInjection",
-		"libamdhip",  "libhsa",     "libOpenCL", "libc.so", "libc-",
-		"ld-linux",   "libpthread", "[Unknown",  "[vdso",   "[kernel",
-		"libheadway", NULL};
+		"libcuda.",  "libcupti",   "libcudart",  "libnv",    "libToolsInjection",
+		"libamdhip", "libhsa",     "libOpenCL",  "libpocl",  "libc.so",
+		"libc-",     "ld-linux",   "libpthread", "[Unknown", "[vdso",
+		"[kernel",   "libheadway", NULL};
 	static const char *const interpreters[] = {"python2", "python3", "libpython", NULL};
 	static const char *const frameworks[] = {
 		"libtorch",   "libc10",      "libcu",     "libnccl", "librccl", "libMIOpen",

@@ -274,6 +274,27 @@ static void put_place(struct hwy_json *json, const struct hwy_finding_place *pla
 	json_end_object(json);
 }
 
+static void put_predicted(struct hwy_json *json, const struct hwy_predicted *predicted)
+{
+	if (!predicted->is_known)
+		return;
+	json_key(json, "predicted");
+	json_begin_object(json);
+	json_key(json, "edits");
+	json_begin_array(json);
+	json_textz(json, predicted->edits);
+	json_end_array(json);
+	json_put_int(json, "before_ns", predicted->before);
+	json_put_int(json, "step_ns", predicted->step);
+	json_put_int(json, "p10_ns", predicted->p10);
+	json_put_int(json, "p90_ns", predicted->p90);
+	put_real(json, "speedup", predicted->speedup, 4);
+	json_put_text(json, "bound", predicted->bound);
+	if (predicted->tipping)
+		json_put_int(json, "tipping_ns", predicted->tipping);
+	json_end_object(json);
+}
+
 static void put_finding(struct hwy_json *json, const struct hwy_finding *finding)
 {
 	json_begin_object(json);
@@ -289,6 +310,7 @@ static void put_finding(struct hwy_json *json, const struct hwy_finding *finding
 	put_real(json, "share", finding->share, 6);
 	json_put_text(json, "confidence", hwy_confidence_names[finding->confidence]);
 	json_put_text(json, "says", finding->says);
+	put_predicted(json, &finding->predicted);
 	json_key(json, "places");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < finding->n_places; i++)

@@ -291,9 +291,9 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		if (finding->n_places > 1)
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
 	}
-	fprintf(page->out, "   %s%s of %s%s (%s)\n    ", paint(page, RED),
-		analyze_time(finding->cost).at, analyze_time(phase->mean).at, paint(page, PLAIN),
-		analyze_percent(finding->share).at);
+	fprintf(page->out, "   %s", paint(page, RED));
+	analyze_put_worth(page->out, finding, phase);
+	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
 	cli_wrap(page->out, finding->says, 4, page->width);
 	print_advice(page, finding->advice, all);
 	if (page->view->verbose)
@@ -372,8 +372,16 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			fputs("   ", page->out);
 			analyze_put_place(page->out, &finding->places[0].at);
 		}
+		if (finding->predicted.is_known) {
+			fputs("   ", page->out);
+			analyze_put_worth(page->out, finding,
+					  &page->run->analysis.phases.phases[phase]);
+		}
 		fputs("\n    ", page->out);
 		cli_wrap(page->out, finding->says, 4, page->width);
+		if (finding->predicted.tipping)
+			fprintf(page->out, "    It starts to cost above ≈ %s of GPU work a step.\n",
+				analyze_time(finding->predicted.tipping).at);
 		if (page->view->verbose)
 			print_places(page, finding);
 	}
@@ -436,7 +444,8 @@ static void print_foot(const struct page *page, uint32_t phase)
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
 	fputc('\n', page->out);
 	if (verdict->own_cost != HWY_NONE)
-		fprintf(page->out, "   Headway's own cost, %s a step, is part of these times.\n",
+		fprintf(page->out,
+			"   Headway's own cost, %s a step, is taken out of predictions only.\n",
 			analyze_time(verdict->own_cost).at);
 	fprintf(page->out, "   next: headway show ");
 	analyze_put(page->out, page->run->path);

@@ -228,3 +228,30 @@ uint64_t analyze_lost(const struct hwy_trace *trace)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
 	return lost;
 }
+
+/* ---- what a finding is worth ------------------------------------------------------------------------ */
+
+/* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
+static void put_number(FILE *out, int64_t ns, int64_t next)
+{
+	struct analyze_text text = analyze_time(ns), other = analyze_time(next);
+	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
+	bool same = unit && its && strcmp(unit, its) == 0;
+	fprintf(out, "%.*s", same ? (int)(unit - text.at) : (int)strlen(text.at), text.at);
+}
+
+void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)
+{
+	const struct hwy_predicted *p = &finding->predicted;
+	if (!p->is_known) {
+		fprintf(out, "%s of %s (%s)", analyze_time(finding->cost).at,
+			analyze_time(phase->mean).at, analyze_percent(finding->share).at);
+		return;
+	}
+	put_number(out, p->before, p->step);
+	fprintf(out, " → %s (", analyze_time(p->step).at);
+	if (p->speedup >= 1.02)
+		fprintf(out, "%.*f×, ", p->speedup < 10 ? 2 : 0, p->speedup);
+	put_number(out, p->p10, p->p90);
+	fprintf(out, " – %s)", analyze_time(p->p90).at);
+}

@@ -18,6 +18,8 @@ int cmd_show(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_whatif(int argc, char **argv);
+int cmd_path(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_calibrate_helper(int argc, char **argv); /* not listed */

@@ -20,6 +20,8 @@ static const struct command {
 	 "what holds the program back, where, what it costs, and what is innocent"},
 	{"breakdown", cmd_breakdown,
 	 "where the device's time goes: compute, communication, copies, idle"},
+	{"whatif", cmd_whatif, "what a fix would be worth: the program replayed with it"},
+	{"path", cmd_path, "the critical path: what decides how long a step takes"},
 	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -37,8 +37,6 @@ const struct ignored profile_ignored[] = {
 	VALUE("debug-symbols", ""),
 	SWITCH("discard-environment", "*"), /* it is never kept */
 	/* operating system */
-	VALUE("osrt-threshold", "*"),
-	VALUE("osrt-backtrace-threshold", "*"),
 	VALUE("osrt-backtrace-depth", "*"),
 	VALUE("osrt-backtrace-stack-size", "*"),
 	SWITCH("osrt-file-access", "false"),

@@ -24,10 +24,12 @@ enum {
 	ALL_APIS,
 	FLUSH,
 	LEAVE_CUPTI,
+	OS_THRESHOLD,
 	NO_CALIBRATION,
 	HEAD_STACKS,
 	THRESHOLD,
 	LAUNCH_STACKS,
+	OS_STACKS,
 	BACKTRACE,
 	SAMPLE,
 	CTXSW,
@@ -62,8 +64,8 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[HEAD_WHAT] = {0, "", NULL, "What is recorded:"},
 	[TRACE] =
 		{'t', "trace", "LIST",
-		 "cuda, nvtx or none, separated by commas (default: cuda,nvtx); other names of nsys are "
-		 "understood, but not built yet"},
+		 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated by "
+		 "commas (default: cuda,nvtx); other names of nsys are understood, but not built yet"},
 	[GRAPHS] =
 		{0, "cuda-graph-trace", "HOW",
 		 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
@@ -77,6 +79,10 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[LEAVE_CUPTI] =
 		{0, "leave-cupti", cli_boolean,
 		 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded"},
+	[OS_THRESHOLD] =
+		{0, "osrt-threshold", "TIME",
+		 "calls into the operating system that are shorter are not kept, but for those that wake a "
+		 "waiting thread (default: 1us)"},
 	[NO_CALIBRATION] =
 		{0, "no-calibration", cli_boolean,
 		 "do not measure what recording costs; else that is done after the program's end, some seconds "
@@ -87,6 +93,9 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[LAUNCH_STACKS] =
 		{0, "launch-stacks", "N",
 		 "stacks of launches and copies, at most N a second and thread (default: 100)"},
+	[OS_STACKS] =
+		{0, "osrt-backtrace-threshold", "TIME",
+		 "stacks of calls into the operating system from this length on (default: 80us)"},
 	[BACKTRACE] = {0, "cudabacktrace", "WHAT",
 		       "none: no stacks at all; all else is the default"},
 	[SAMPLE] = {'s', "sample", "SCOPE", "none; sampling the CPU is not built yet"},
@@ -178,9 +187,9 @@ static const char *const trace_names[] = {
 	"cuda-hw",
 	"cuda-sw",
 	"nvtx",
-	"none", /* up to here: built */
-	"opencl",
 	"osrt",
+	"opencl",
+	"none", /* up to here: built */
 	"mpi",
 	"cublas",
 	"cublas-verbose",
@@ -217,7 +226,11 @@ static const char *const trace_names[] = {
 	"tegra-accelerators",
 	NULL,
 };
-enum { TRACE_NVTX = 3, TRACE_NONE = 4 };
+enum { TRACE_NONE = 6 };
+static const uint32_t trace_bits[TRACE_NONE] = {
+	REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA,
+	REC_TRACE_NVTX, REC_TRACE_OSRT, REC_TRACE_OPENCL,
+};
 
 static void read_traces(const struct cli *cli, struct profile *profile, const char *list)
 {
@@ -234,10 +247,8 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		if (!*word)
 			continue;
 		int which = choice(cli, "trace", word, trace_names);
-		if (which < TRACE_NVTX)
-			traces |= REC_TRACE_CUDA;
-		else if (which == TRACE_NVTX)
-			traces |= REC_TRACE_NVTX;
+		if (which < TRACE_NONE)
+			traces |= trace_bits[which];
 		else if (which == TRACE_NONE)
 			none = true;
 		else
@@ -248,8 +259,8 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		cli_misuse(cli, "option '--trace': 'none' and something else: '%s'", list);
 	if (!none && !traces)
 		cli_misuse(cli,
-			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx "
-			   "and none",
+			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
+			   "osrt, opencl and none",
 			   list);
 	if (*missing)
 		profile_say("--trace: not built yet, skipped: %s", missing);
@@ -401,6 +412,10 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case LAUNCH_STACKS:
 		control->launch_stacks = number(cli, "launch-stacks", value, 1000000);
 		break;
+	case OS_THRESHOLD: control->os_threshold = cli_time(cli, "osrt-threshold", value); break;
+	case OS_STACKS:
+		control->os_stack_threshold = cli_time(cli, "osrt-backtrace-threshold", value);
+		break;
 	case BACKTRACE: read_backtrace(cli, control, value); break;
 	case SAMPLE: read_sampling("sample", value); break;
 	case CTXSW: read_sampling("cpuctxsw", value); break;
@@ -476,7 +491,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.command = "profile",
 		.usage = "headway profile [options] PROGRAM [arguments]",
 		.about =
-			"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where "
+			"Runs a program as it is and records it: CUDA, OpenCL, NVTX, its processes and threads, and where "
 			"in the source its waits come from. The exit status is the program's own.",
 		.options = options,
 		.footer =
@@ -487,6 +502,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 			"  headway profile python3 train.py\n"
 			"  headway profile -o run -f true ./app --size 100\n"
 			"  headway profile -c cudaProfilerApi python3 train.py\n"
+			"  headway profile -t cuda,nvtx,osrt python3 train.py\n"
 			"  headway profile -y 10 -d 5 --kill none ./server\n",
 		.argc = argc,
 		.argv = argv,
@@ -498,6 +514,8 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.flush_ms = 100,
 		.launch_stacks = 100,
 		.stack_threshold = 20 * 1000,
+		.os_threshold = 1000,
+		.os_stack_threshold = 80 * 1000,
 	};
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {

@@ -63,7 +63,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_copy_bandwidth = {
 	.id = "copy-bandwidth",
 	.title = "the link to the GPU is full",
-	.edit = "half-the-bytes",
 	.look = look,
 	.is_inside = true,
 };

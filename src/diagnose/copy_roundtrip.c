@@ -134,6 +134,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_copy_roundtrip = {
 	.id = "copy-roundtrip",
 	.title = "data goes to the host and comes back",
-	.edit = "no-copy",
+	.edit = "no-roundtrip",
 	.look = look,
 };

@@ -98,6 +98,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_copy_serial = {
 	.id = "copy-serial",
 	.title = "copies and kernels take turns",
-	.edit = "overlap-copies",
+	.edit = "copy-stream",
 	.look = look,
 };

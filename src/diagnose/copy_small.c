@@ -101,6 +101,5 @@ const struct hwy_finding_kind finding_copy_small = {
 	.id = "copy-small",
 	.title = "many small transfers",
 	.suspect = "small copies",
-	.edit = "merge-copies",
 	.look = look,
 };

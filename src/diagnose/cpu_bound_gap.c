@@ -58,6 +58,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_cpu_bound_gap = {
 	.id = "cpu-bound-gap",
 	.title = "the GPU waits for CPU code",
-	.edit = "no-cpu-work",
+	.edit = "background",
 	.look = look,
 };

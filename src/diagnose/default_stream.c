@@ -66,6 +66,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_default_stream = {
 	.id = "default-stream",
 	.title = "the default stream makes the others wait",
-	.edit = "non-blocking-streams",
+	.edit = "no-barrier",
 	.look = look,
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "diagnose/case.h"
+#include "diagnose/predict.h"
 #include "diagnose/words.h"
 
 const char *const hwy_confidence_names[] = {"low", "medium", "high"};
@@ -154,7 +155,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		case_close(&c);
 		return false;
 	}
-	uint32_t before = diagnosis->n;
+	uint32_t before = diagnosis->n, acquitted = diagnosis->n_acquitted;
 	verdict->devices = c.n_devices;
 	if (c.n_devices && c.phase->n_steady) {
 		for (uint32_t k = 0; hwy_finding_kinds[k]; k++) {
@@ -162,6 +163,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 			if (c.kind->look)
 				c.kind->look(&c);
 		}
+		predict_phase(analysis, phase, diagnosis, before, acquitted);
 		doubt_persistent(&c);
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);
@@ -242,6 +244,7 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 		if (!look_at_phase(analysis, phase, diagnosis, err))
 			return false;
 	put_in_order(analysis, diagnosis->findings, diagnosis->n);
+	predict_cut(analysis, diagnosis);
 	put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
 	return true;
 }

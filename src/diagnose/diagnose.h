@@ -4,10 +4,10 @@
  * phase and either accuses, acquits or says nothing (case.h); it never prints. What a trace cannot support is
  * not accused: it is listed among what cannot be told.
  *
- * Costs are ns a steady step, of the mean device where there are several. Before predictions exist a finding's
- * cost is the idle time of its gaps, or, of transfers and kernels, the device time that the fix would save.
- * A nanosecond pays for one finding only, the one nearest the cause, so that the costs of a phase add up to no
- * more than its step.
+ * Costs are ns a steady step, of the mean device where there are several. A finding's cost is what its fix is
+ * predicted to gain (predict.c); where no edit stands for the fix, the idle time of its gaps, or, of transfers
+ * and kernels, the device time that the fix would save. A nanosecond pays for one finding only, the one nearest
+ * the cause, and costs are cut so that those of a phase add up to no more than its step.
  */
 #ifndef HWY_DIAGNOSE_DIAGNOSE_H
 #define HWY_DIAGNOSE_DIAGNOSE_H
@@ -30,6 +30,17 @@ struct hwy_finding_place {
 	int64_t cost;   /* ns a step */
 };
 
+/* What the fix is worth: the program replayed with it, without the recorder's cost. */
+struct hwy_predicted {
+	bool is_known;
+	const char *edits;    /* "pin + copy-stream": what `headway whatif --apply` takes */
+	int64_t before, step; /* ns a step, without and with the fix */
+	int64_t p10, p90;     /* the bar of 'step' */
+	double speedup;
+	const char *bound; /* what fills the step then */
+	int64_t tipping; /* acquittals: ns of device work a step from which on it would cost; 0: not known */
+};
+
 struct hwy_finding {
 	const struct hwy_finding_kind *kind;
 	uint32_t phase;
@@ -45,6 +56,7 @@ struct hwy_finding {
 	const char *says;   /* one or two plain sentences with the numbers: what was seen */
 	const char *advice; /* lines; those that begin with two spaces are code */
 	const char *edit;   /* the change to the program's graph that stands for the fix, or NULL */
+	struct hwy_predicted predicted;
 };
 
 struct hwy_case; /* a phase under investigation: case.h */

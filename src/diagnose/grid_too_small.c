@@ -63,7 +63,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_grid_too_small = {
 	.id = "grid-too-small",
 	.title = "kernels that cannot fill the GPU",
-	.edit = "fill-gpu",
 	.look = look,
 	.is_inside = true,
 };

@@ -96,6 +96,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_input_starved = {
 	.id = "input-starved",
 	.title = "the GPU waits for input",
-	.edit = "instant-input",
+	.edit = "perfect-input",
 	.look = look,
 };

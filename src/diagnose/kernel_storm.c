@@ -78,6 +78,6 @@ const struct hwy_finding_kind finding_kernel_storm = {
 	.id = "kernel-storm",
 	.title = "many tiny kernels",
 	.suspect = "many kernels",
-	.edit = "fuse",
+	.edit = "graph",
 	.look = look,
 };

@@ -82,7 +82,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_no_tensor_cores = {
 	.id = "no-tensor-cores",
 	.title = "fp32 matrix kernels, tensor cores unused",
-	.edit = "faster-kernels",
 	.look = look,
 	.is_inside = true,
 };

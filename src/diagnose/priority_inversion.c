@@ -79,6 +79,5 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_priority_inversion = {
 	.id = "priority-inversion",
 	.title = "urgent work waits behind bulk work",
-	.edit = "priority",
 	.look = look,
 };

@@ -240,5 +240,4 @@ void diagnose_ranks(const struct hwy_rank *ranks, uint32_t n, uint32_t at,
 const struct hwy_finding_kind finding_rank_straggler = {
 	.id = "rank-straggler",
 	.title = "one rank makes the others wait",
-	.edit = "even-ranks",
 };

@@ -76,6 +76,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_staircase = {
 	.id = "staircase",
 	.title = "CPU and GPU take turns",
-	.edit = "no-wait",
+	.edit = "remove-wait",
 	.look = look,
 };

@@ -81,6 +81,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_stream_serial = {
 	.id = "stream-serial",
 	.title = "independent work in one stream",
-	.edit = "more-streams",
+	.edit = "streams:4",
 	.look = look,
 };

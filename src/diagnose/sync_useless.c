@@ -54,6 +54,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_sync_useless = {
 	.id = "sync-useless",
 	.title = "synchronise calls with nothing to wait for",
-	.edit = "no-wait",
+	.edit = "remove-wait",
 	.look = look,
 };

@@ -172,7 +172,8 @@ static int64_t end_of(const struct ingest *in, const struct rec_head *record)
 	case REC_GRAPH:
 	case REC_SYNC:
 	case REC_EVENT:
-	case REC_OVERHEAD: {
+	case REC_OVERHEAD:
+	case REC_OS: {
 		const struct rec_api *timed = (const void *)record;
 		bool lasts = timed->duration > 0 && timed->duration <= year;
 		return ingest_is_time(in, timed->start)
@@ -196,6 +197,7 @@ static int64_t end_of(const struct ingest *in, const struct rec_head *record)
 static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
 		      offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
 		      offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
+		      offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
 		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
 		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
 	      "times stand in one place");
@@ -293,12 +295,17 @@ static void read_chunk(struct ingest *in, const struct spool_chunk *chunk)
 		case REC_OVERHEAD: cuda_add(in, chunk->process, record); break;
 		case REC_SYNC:
 		case REC_EVENT: waits_add(in, process, record); break;
+		case REC_COMMAND:
+		case REC_DEPENDS: opencl_add(in, chunk->process, record); break;
 		case REC_PUSH:
 		case REC_POP:
 		case REC_RANGE_START:
 		case REC_RANGE_END:
 		case REC_MARK:
 			nvtx_add(in, chunk->process, chunk->at->tid, (const void *)record);
+			break;
+		case REC_OS:
+			os_add(in, chunk->process, chunk->at->tid, (const void *)record);
 			break;
 		default: break;
 		}
@@ -319,6 +326,8 @@ static void read_events(struct ingest *in)
 	}
 	nvtx_finish(in);
 	waits_finish(in);
+	opencl_finish(in);
+	os_finish(in);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */

@@ -57,6 +57,9 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_RECORDING] = sizeof(struct rec_time),
 	[REC_PROPERTY] = offsetof(struct rec_string, text),
 	[REC_STATUS] = sizeof(struct rec_status),
+	[REC_OS] = sizeof(struct rec_os),
+	[REC_DEPENDS] = offsetof(struct rec_depends, on),
+	[REC_COMMAND] = sizeof(struct rec_command),
 };
 
 /* A stack that is told by its number only has neither registers nor bytes. */
@@ -78,6 +81,7 @@ static uint64_t rest_of(const struct rec_head *head)
 	case REC_PYTHON_STACK:
 		return ((const struct rec_stack *)head)->count * (uint64_t)sizeof(struct rec_frame);
 	case REC_NATIVE_STACK: return rest_of_native((const struct rec_stack *)head);
+	case REC_DEPENDS: return head->value * (uint64_t)sizeof(uint32_t);
 	default: return 0;
 	}
 }

@@ -11,7 +11,7 @@
 #include "ingest/python.h"
 #include "ingest/unwind.h"
 
-enum { MOST_FRAMES = UNWIND_FRAMES + REC_MAX_FRAMES };
+enum { MOST_FRAMES = UNWIND_FRAMES + REC_MAX_FRAMES, MOST_PARENTS = 64 };
 
 struct frames {
 	uint32_t at[MOST_FRAMES]; /* in the trace, innermost first */
@@ -34,26 +34,39 @@ static const struct rec_stack *native_told(struct ingest *in, struct ingest_proc
 	return at ? in->stacks[*at - 1].native : NULL;
 }
 
+/* Under which a stack is found. OS calls have no correlation id. */
+static uint64_t call_key(enum rec_why why, uint32_t correlation, int64_t time)
+{
+	return why == REC_WHY_OS ? hwy_mix((uint64_t)time) | UINT64_C(1) << 63 : correlation;
+}
+
+static bool is_of(const struct ingest_stack *stack, enum rec_why why, uint32_t tid, int64_t time)
+{
+	const struct rec_stack *known = stack->python ? stack->python : stack->native;
+	return (tid == 0 || known->tid == tid) && (why != REC_WHY_OS || stack->time == time);
+}
+
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record)
 {
 	bool is_native = record->head.type == REC_NATIVE_STACK;
 	const struct rec_stack *told = is_native ? native_told(in, process, record) : record;
 	if (!told)
 		return;
-	uint32_t *head = hwy_map_put(&process->stacks, record->correlation, NULL);
+	enum rec_why why = record->head.flags;
+	uint64_t key = call_key(why, record->correlation, record->time);
+	uint32_t *head = hwy_map_put(&process->stacks, key, NULL);
 	uint32_t at = *head;
 	struct ingest_stack *stack = NULL;
 	while (at && !stack) {
 		struct ingest_stack *one = &in->stacks[at - 1];
-		const struct rec_stack *known = one->python ? one->python : one->native;
-		if (known->tid == record->tid)
+		if (is_of(one, why, record->tid, record->time))
 			stack = one;
 		at = one->next;
 	}
 	if (!stack) {
 		HWY_GROW(in->stacks, in->n_stacks, in->cap_stacks);
 		stack = &in->stacks[in->n_stacks++];
-		*stack = (struct ingest_stack){.next = *head};
+		*stack = (struct ingest_stack){.next = *head, .time = record->time};
 		*head = in->n_stacks;
 	}
 	if (!is_native)
@@ -72,9 +85,13 @@ static struct unwinder *unwinder_of(struct ingest *in, struct ingest_process *pr
 	if (process->unwinder)
 		return process->unwinder;
 	process->unwinder = unwind_open();
-	for (uint32_t i = 0; i < process->modules.n; i++) {
-		const struct rec_module *module = process->modules.at[i];
-		uint32_t path = ingest_text(in, process, module->path);
+	/* A forked child has what its parent had, and may not have said so. */
+	struct ingest_process *from = process;
+	for (int depth = 0; from && from->modules.n == 0 && depth < MOST_PARENTS; depth++)
+		from = target_parent(in, from);
+	for (uint32_t i = 0; from && i < from->modules.n; i++) {
+		const struct rec_module *module = from->modules.at[i];
+		uint32_t path = ingest_text(in, from, module->path);
 		unwind_add_module(process->unwinder, module, hwy_str(in->trace, path));
 	}
 	return process->unwinder;
@@ -106,8 +123,7 @@ static bool is_recorder(const struct unwind_place *place)
 {
 	const char *name = place->module ? strrchr(place->module, '/') : NULL;
 	name = name ? name + 1 : place->module;
-	return name &&
-	       (strncmp(name, "libheadway-collect", 18) == 0 || strncmp(name, "libcupti", 8) == 0);
+	return name && (strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "libcupti", 8) == 0);
 }
 
 static void add_native(struct ingest *in, struct ingest_process *process,
@@ -180,15 +196,13 @@ static uint32_t make(struct ingest *in, struct ingest_process *process,
 	return (uint32_t)parent;
 }
 
-uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
-		   uint32_t correlation)
+static uint32_t find(struct ingest *in, struct ingest_process *process, enum rec_why why,
+		     uint64_t key, uint32_t tid, int64_t time)
 {
-	const uint32_t *head =
-		process->stacks.count ? hwy_map_get(&process->stacks, correlation) : NULL;
+	const uint32_t *head = process->stacks.count ? hwy_map_get(&process->stacks, key) : NULL;
 	for (uint32_t at = head ? *head : 0; at;) {
 		struct ingest_stack *stack = &in->stacks[at - 1];
-		const struct rec_stack *known = stack->python ? stack->python : stack->native;
-		if (tid == 0 || known->tid == tid) {
+		if (is_of(stack, why, tid, time)) {
 			if (!stack->made)
 				stack->stack = make(in, process, stack);
 			stack->made = true;
@@ -197,4 +211,16 @@ uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t t
 		at = stack->next;
 	}
 	return 0;
+}
+
+uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
+		   uint32_t correlation)
+{
+	return find(in, process, REC_WHY_WAIT, correlation, tid, 0);
+}
+
+uint32_t stacks_of_os(struct ingest *in, struct ingest_process *process, uint32_t tid,
+		      int64_t start)
+{
+	return find(in, process, REC_WHY_OS, call_key(REC_WHY_OS, 0, start), tid, start);
 }

@@ -98,6 +98,7 @@ enum rec_type {
 	REC_SWITCH,  /* by the parent: value: CPU; flags: REC_SWITCH_…; struct rec_switch */
 	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
 	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
+	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
 	REC_TYPES
 };
 
@@ -171,10 +172,12 @@ struct rec_context {
 };
 struct rec_stream {
 	struct rec_head
-		head; /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null */
+		head; /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null; OpenCL's
+			  * queues: REC_STREAM_… */
 	uint32_t context;
 	int32_t priority;
-	uint32_t spare[4];
+	uint32_t name; /* string id, 0: none */
+	uint32_t spare[3];
 };
 
 enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2, REC_API_OPENCL = 4 };
@@ -301,6 +304,12 @@ struct rec_os { /* a call into the operating system's libraries, by the thread w
 			  * inode behind the descriptor; processes: pid. Equal on both sides of a wake; 0: none */
 };
 static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
+struct rec_os_of { /* a REC_OS of two slots: told by another thread of the process, when it ended */
+	struct rec_os os;
+	uint32_t tid;
+	uint32_t spare[7];
+};
+static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 
 struct rec_sample { /* where a thread was */
 	struct rec_head head;
@@ -341,6 +350,36 @@ struct rec_depends {          /* the command of one correlation id waits for tho
 	uint32_t spare;
 	uint32_t on[];
 };
+
+enum {
+	REC_COMMAND_KERNEL, /* value: string id of the name */
+	REC_COMMAND_COPY,   /* value: as of REC_COPY */
+	REC_COMMAND_FILL,   /* value: the first byte of the pattern */
+	REC_COMMAND_MARK,   /* a marker, a barrier: takes part in dependencies and does nothing */
+	REC_COMMAND_WAIT /* the program waited, from 'before' to 'after', for the queue (value 0) or for
+			     * events (1); has no device times */
+};
+/* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls begin here:
+ * CUDA's in the same process are below. */
+#define REC_OPENCL_DEVICE 0x4000u
+#define REC_OPENCL_CONTEXT UINT32_C(0x40000000)
+#define REC_OPENCL_SHAPE UINT32_C(0x40000000)
+#define REC_OPENCL_CORRELATION UINT32_C(0x80000000)
+/* rec_stream's flags of its queues */
+enum { REC_STREAM_IN_ORDER = 4, REC_STREAM_OUT_OF_ORDER = 5 };
+struct rec_command {
+	struct rec_head head;
+	int64_t before, after; /* around the call that enqueued it */
+	uint64_t queued, submitted, start,
+		end;          /* by the device's own clock: ingest/opencl.c puts it onto ours */
+	int64_t seen;         /* it was known to have ended by then */
+	uint32_t correlation; /* of the call */
+	uint32_t queue, context, device;
+	uint32_t shape; /* kernel */
+	uint32_t spare;
+	uint64_t bytes; /* copy, fill */
+};
+static_assert(sizeof(struct rec_command) == 3 * REC_SLOT, "three slots");
 
 struct rec_drop {
 	struct rec_head head;

@@ -15,6 +15,9 @@ bool make_cuda_api_gpu_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_api_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_api_trace(struct stats_run *run, struct hwy_err *err);
 bool make_osrt_sum(struct stats_run *run, struct hwy_err *err);
+/* opencl.c */
+bool make_opencl_api_sum(struct stats_run *run, struct hwy_err *err);
+bool make_opencl_gpu_sum(struct stats_run *run, struct hwy_err *err);
 /* gpu_trace.c: device work, one row each */
 bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err);
 /* exec.c: kernels with their launches */

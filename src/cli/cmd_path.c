@@ -1,0 +1,177 @@
+/* cmd_path.c - headway path: what decides how long a step takes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/grid.h"
+#include "replay/chain.h"
+
+enum { STEP, MARK, PHASE, ROWS, FORMAT, OUTPUT, FORCE };
+
+static const struct cli_option options[] = {
+	[STEP] = {0, "step", "N",
+		  "the path through step N of the phase (default: all steady steps)"},
+	[MARK] = {0, "mark", "NAME", "the ranges that mark steps"},
+	[PHASE] = {0, "phase", "N", "look at phase N (default: the one that took longest)"},
+	[ROWS] = {0, "rows", "N", "show the N largest contributors (default: 12)"},
+	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
+	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
+	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
+	{0},
+};
+
+struct wishes {
+	const char *path, *output, *mark;
+	uint64_t step, phase, rows;
+	bool has_step, json, force;
+};
+
+static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+{
+	static const char *const formats[] = {"text", "json", NULL};
+	switch (option) {
+	case STEP:
+		wishes->step = cli_count(cli, "step", value);
+		wishes->has_step = true;
+		break;
+	case MARK: wishes->mark = value; break;
+	case PHASE:
+		wishes->phase = cli_count(cli, "phase", value);
+		if (wishes->phase == 0)
+			cli_misuse(cli, "phases are counted from 1");
+		break;
+	case ROWS: wishes->rows = cli_count(cli, "rows", value); break;
+	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
+	case OUTPUT: wishes->output = value; break;
+	case FORCE: wishes->force = true; break;
+	default: cli_file(cli, &wishes->path, value);
+	}
+}
+
+/* ---- what is printed ---------------------------------------------------------------------------- */
+
+static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
+{
+	char text[GRID_TEXT];
+	fprintf(out, "%s from the first work of %s to the end: the chain that decides it\n\n",
+		grid_time_text(text, chain->length),
+		chain->n_steps == 1 ? "the step" : "the steady steps");
+	struct grid classes = {.columns = 3};
+	for (int class = 0; class < PATH_CLASSES; class ++) {
+		if (chain->classes[class] == 0)
+			continue;
+		grid_cell(&classes, "%s", path_class_names[class]);
+		grid_time(&classes, chain->classes[class] / chain->n_steps);
+		grid_percent(&classes, chain->classes[class], chain->length);
+	}
+	grid_print(&classes, out, "  ");
+	fputs("\nThe largest contributors, a step:\n\n", out);
+	struct grid grid = {.columns = 5, .head = 1, .colour = cli_colour(out)};
+	grid_cell(&grid, "what");
+	grid_cell(&grid, "time");
+	grid_cell(&grid, "share");
+	grid_cell(&grid, "times");
+	grid_cell(&grid, "where");
+	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
+		const struct chain_link *link = &chain->links[i];
+		grid_cell(&grid, "%s: %.60s", path_class_names[link->class], link->name);
+		grid_time(&grid, link->time / chain->n_steps);
+		grid_percent(&grid, link->time, chain->length);
+		grid_count(&grid, link->count / chain->n_steps);
+		grid_cell(&grid, "%.60s", link->place);
+	}
+	grid_print(&grid, out, "  ");
+	fprintf(out,
+		"\n%.1f %% of the device's work of these steps is on the path; the rest has slack%s\n",
+		100 * chain->work_on_path, chain->slack > 0 ? "," : ".");
+	if (chain->slack > 0)
+		fprintf(out, "half of it %s or more.\n", grid_time_text(text, chain->slack));
+}
+
+static void print_json(FILE *out, const struct hwy_chain *chain, uint64_t rows)
+{
+	struct hwy_json json = {.out = out, .pretty = true};
+	json_begin_object(&json);
+	json_put_int(&json, "steps", chain->n_steps);
+	json_put_int(&json, "length_ns", chain->length);
+	json_key(&json, "classes");
+	json_begin_object(&json);
+	for (int class = 0; class < PATH_CLASSES; class ++)
+		json_put_int(&json, path_class_names[class], chain->classes[class]);
+	json_end_object(&json);
+	json_key(&json, "contributors");
+	json_begin_array(&json);
+	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
+		const struct chain_link *link = &chain->links[i];
+		json_begin_object(&json);
+		json_put_text(&json, "class", path_class_names[link->class]);
+		json_put_text(&json, "name", link->name);
+		json_put_text(&json, "place", link->place);
+		json_put_int(&json, "time_ns", link->time);
+		json_put_int(&json, "count", (int64_t)link->count);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_key(&json, "work_on_path");
+	json_real(&json, chain->work_on_path, 4);
+	json_put_int(&json, "median_slack_ns", chain->slack);
+	json_end_object(&json);
+	fputc('\n', out);
+}
+
+static int run(const struct wishes *wishes)
+{
+	cli_keep_input(wishes->path, wishes->output);
+	struct cli_output output = cli_output_open(wishes->output, wishes->force);
+	struct hwy_trace *trace = cli_open(wishes->path);
+	struct hwy_analysis analysis;
+	struct hwy_err err;
+	struct analysis_options how = {.step = wishes->mark};
+	if (!analysis_make(&analysis, trace, &how, &err))
+		cli_die("%s: %s", wishes->path, err.text);
+	if (analysis.phases.n == 0)
+		cli_die("%s: no device work: there is no path through it", wishes->path);
+	if (wishes->phase > analysis.phases.n)
+		cli_die("%s: has %u phase%s", wishes->path, analysis.phases.n,
+			analysis.phases.n == 1 ? "" : "s");
+	uint32_t phase = wishes->phase > 0 ? (uint32_t)wishes->phase - 1 : analysis.phases.main;
+	uint32_t n_steps = analysis.phases.phases[phase].n_steps;
+	if (wishes->has_step && wishes->step >= n_steps)
+		cli_die("%s: the phase has steps 0 to %u", wishes->path, n_steps - 1);
+	struct hwy_chain chain;
+	int64_t step = wishes->has_step ? (int64_t)wishes->step : -1;
+	if (!chain_find(&chain, &analysis, phase, step, &err))
+		cli_die("%s: %s", wishes->path, err.text);
+	uint64_t rows = wishes->rows ? wishes->rows : wishes->json ? UINT64_MAX : 12;
+	(wishes->json ? print_json : print_text)(output.out, &chain, rows);
+	cli_output_close(&output);
+	chain_free(&chain);
+	analysis_free(&analysis);
+	hwy_trace_free(trace);
+	return 0;
+}
+
+int cmd_path(int argc, char **argv)
+{
+	struct cli cli = {
+		.command = "path",
+		.usage = "headway path [options] FILE",
+		.about =
+			"The critical path: the one chain of CPU work, calls, latencies and device work that decides "
+			"how long a step takes. Making anything else faster gains nothing.",
+		.options = options,
+		.footer = "Examples:\n"
+			  "  headway path report1.hwy\n"
+			  "  headway path --step 7 run.sqlite\n",
+		.argc = argc,
+		.argv = argv,
+	};
+	struct wishes wishes = {0};
+	const char *value;
+	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
+		read_option(&cli, option, value, &wishes);
+	if (!wishes.path)
+		cli_misuse(&cli, "which file?");
+	return run(&wishes);
+}

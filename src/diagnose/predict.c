@@ -1,0 +1,223 @@
+/* predict.c - what each finding's fix is worth, and what follows for the verdict.
+ *
+ * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
+ * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
+ * that was let off but whose removal gains is accused after all. Where the replay explains too little of the
+ * recording it decides nothing.
+ */
+#include "diagnose/predict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/words.h"
+#include "replay/whatif.h"
+
+/* More of the recording than this without an explanation: predictions are shown, and decide nothing. */
+#define UNEXPLAINED 0.3
+/* Accused after all only where the gain is beyond doubt: graphs that fit well are off by this much. */
+#define SURELY 0.04
+
+struct predicting {
+	struct whatif w;
+	struct hwy_diagnosis *diagnosis;
+	bool decides;
+};
+
+/* The place of a finding that has one only, as an edit's argument; "" for all. */
+static const char *place_of_finding(struct predicting *p, const struct hwy_finding *finding)
+{
+	if (finding->n_places != 1 || !*finding->places[0].at.file ||
+	    finding->places[0].at.line <= 0)
+		return "";
+	const char *file = finding->places[0].at.file, *slash = strrchr(file, '/');
+	return words_format(&p->diagnosis->arena, "%s:%lld", slash ? slash + 1 : file,
+			    (long long)finding->places[0].at.line);
+}
+
+/* "streams:4", "remove-wait": with the finding's place where the edit takes one. */
+static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
+		      struct whatif_edit *edit)
+{
+	char id[64];
+	size_t n = finding->edit ? strcspn(finding->edit, ":") : 0;
+	if (n == 0 || n >= sizeof id)
+		return false;
+	memcpy(id, finding->edit, n);
+	id[n] = 0;
+	edit->kind = edit_find(id);
+	if (!edit->kind)
+		return false;
+	edit->arguments = finding->edit[n] ? finding->edit + n + 1 : "";
+	if (!*edit->arguments && strncmp(edit->kind->arguments, "[:PLACE]", 8) == 0)
+		edit->arguments = place_of_finding(p, finding);
+	return true;
+}
+
+static bool predict(struct predicting *p, struct hwy_finding *finding, struct whatif_edit *edit)
+{
+	struct whatif_prediction found;
+	struct hwy_err err;
+	if (!read_edit(p, finding, edit))
+		return false;
+	bool done = whatif_predict(&p->w, edit, 1, &found, &err);
+	if (!done && *edit->arguments && edit->kind->arguments[0] == '[') {
+		edit->arguments = ""; /* its place is not where the call itself is */
+		done = whatif_predict(&p->w, edit, 1, &found, &err);
+	}
+	if (!done || p->w.base.step <= 0)
+		return false;
+	finding->predicted = (struct hwy_predicted){
+		.is_known = true,
+		.edits = words_format(&p->diagnosis->arena, "%s%s%s", edit->kind->id,
+				      *edit->arguments ? ":" : "", edit->arguments),
+		.before = p->w.base.step,
+		.step = found.step,
+		.p10 = found.p10,
+		.p90 = found.p90,
+		.speedup = found.speedup,
+		.bound = found.bound,
+	};
+	return true;
+}
+
+static double gain_of(const struct hwy_finding *finding)
+{
+	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
+}
+
+/* The gain, as far as it is this finding's own: a fix may gain by hiding what others are to blame for, and the
+ * time was claimed by them. */
+static void set_cost(struct hwy_finding *finding, int64_t most)
+{
+	int64_t gain = finding->predicted.before - finding->predicted.step, was = finding->cost;
+	gain = gain < 0 ? 0 : gain > most ? most : gain;
+	if (was > 0)
+		for (uint32_t i = 0; i < finding->n_places; i++)
+			finding->places[i].cost = (int64_t)((double)finding->places[i].cost *
+							    ((double)gain / (double)was));
+	finding->cost = gain;
+	finding->share = (double)gain / (double)finding->predicted.before;
+}
+
+static const char *sentence(struct predicting *p, const struct hwy_finding *finding)
+{
+	return words_format(
+		&p->diagnosis->arena, "Replayed without %s, the step takes %s instead of %s.",
+		finding->kind->suspect ? finding->kind->suspect : "it",
+		words_time(finding->predicted.step).at, words_time(finding->predicted.before).at);
+}
+
+/* Moves a finding from one list to the other. */
+static void move(struct hwy_finding *from, uint32_t *n, uint32_t at, struct hwy_finding *to)
+{
+	*to = from[at];
+	memmove(&from[at], &from[at + 1], (*n - at - 1) * sizeof *from);
+	--*n;
+}
+
+static void acquit(struct predicting *p, uint32_t at)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	HWY_GROW(d->acquitted, d->n_acquitted, d->cap_acquitted);
+	struct hwy_finding *finding = &d->acquitted[d->n_acquitted++];
+	move(d->findings, &d->n, at, finding);
+	finding->is_acquitted = true;
+	finding->says = sentence(p, finding);
+}
+
+static void accuse(struct predicting *p, uint32_t at)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	HWY_GROW(d->findings, d->n, d->cap);
+	struct hwy_finding *finding = &d->findings[d->n++];
+	move(d->acquitted, &d->n_acquitted, at, finding);
+	finding->is_acquitted = false;
+	finding->confidence = HWY_MEDIUM;
+	finding->says = sentence(p, finding);
+}
+
+static void judge_findings(struct predicting *p, uint32_t first)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	for (uint32_t i = first; i < d->n;) {
+		struct hwy_finding *finding = &d->findings[i];
+		struct whatif_edit edit;
+		if (finding->kind->is_inside || !predict(p, finding, &edit) || !p->decides) {
+			i++;
+			continue;
+		}
+		bool is_worth = gain_of(finding) >= HWY_WORTH;
+		set_cost(finding, finding->cost);
+		if (is_worth)
+			i++;
+		else if (finding->kind->suspect)
+			acquit(p, i);
+		else /* nobody fears it, and it costs nothing */
+			memmove(finding, finding + 1, (--d->n - i) * sizeof *finding);
+	}
+}
+
+static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	for (uint32_t i = first; i < end;) {
+		struct hwy_finding *finding = &d->acquitted[i];
+		struct whatif_edit edit;
+		i++;
+		if (!predict(p, finding, &edit))
+			continue;
+		if (p->decides && gain_of(finding) >= SURELY && *finding->advice) {
+			set_cost(finding, INT64_MAX);
+			accuse(p, --i);
+			end--;
+			continue;
+		}
+		int64_t tipping = whatif_tipping(&p->w, &edit, 1, HWY_WORTH);
+		finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
+	}
+}
+
+static bool wants_any(const struct hwy_diagnosis *d, uint32_t first, uint32_t first_acquitted)
+{
+	for (uint32_t i = first; i < d->n; i++)
+		if (d->findings[i].edit)
+			return true;
+	for (uint32_t i = first_acquitted; i < d->n_acquitted; i++)
+		if (d->acquitted[i].edit)
+			return true;
+	return false;
+}
+
+void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_diagnosis *diagnosis,
+		   uint32_t first, uint32_t first_acquitted)
+{
+	struct predicting p = {.diagnosis = diagnosis};
+	struct hwy_err err;
+	if (!wants_any(diagnosis, first, first_acquitted))
+		return;
+	if (whatif_open(&p.w, analysis, phase, false, &err)) {
+		uint32_t acquitted = diagnosis->n_acquitted;
+		p.decides = p.w.quality.residual <= UNEXPLAINED;
+		judge_findings(&p, first);
+		judge_acquitted(&p, first_acquitted, acquitted);
+	}
+	whatif_close(&p.w);
+}
+
+void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+{
+	for (uint32_t phase = 0; phase < analysis->phases.n; phase++) {
+		int64_t left = analysis->phases.phases[phase].mean, whole = left;
+		for (uint32_t i = 0; i < diagnosis->n; i++) {
+			struct hwy_finding *finding = &diagnosis->findings[i];
+			if (finding->phase != phase || whole <= 0)
+				continue;
+			if (finding->cost > left) {
+				finding->cost = left;
+				finding->share = (double)left / (double)whole;
+			}
+			left -= finding->cost;
+		}
+	}
+}

@@ -1,0 +1,85 @@
+/* costs.c - takes what recording cost out of a graph.
+ *
+ * A recorded call is longer by its cost, as far as it has length; the rest lies before it. Ranges and
+ * operators cost the thread that makes them: they shorten the CPU's work before the next call. On the device
+ * a recorded kernel begins a little later after its launch and after the kernel before it. Nothing becomes
+ * negative, and nothing but calls, lags and the CPU's own work is touched.
+ */
+#include <stdlib.h>
+
+#include "replay/whatif.h"
+
+static int64_t cost_of_call(const struct whatif_machine *machine, const struct flow_call *call)
+{
+	switch (call->role) {
+	case HWY_ROLE_LAUNCH:
+	case HWY_ROLE_COPY:
+	case HWY_ROLE_FILL: return machine->cost.launch;
+	case HWY_ROLE_GRAPH_LAUNCH: return machine->cost.graph_launch;
+	default: return machine->cost.sync;
+	}
+}
+
+static int64_t lessened(int64_t value, int64_t by)
+{
+	return value > by ? value - by : 0;
+}
+
+static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
+			const struct flow_call *call, int64_t before)
+{
+	int64_t cost = cost_of_call(machine, call);
+	int64_t of_length = cost < node->length / 2 ? cost : node->length / 2;
+	node->length -= of_length;
+	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
+	if (has_order) /* without one the delay is a time, not the CPU's work */
+		node->delay = lessened(node->delay, before + cost - of_length);
+}
+
+static void lessen_op(struct graph_node *node, const struct whatif_machine *machine)
+{
+	node->lag[GRAPH_ORDER] = (uint16_t)lessened(node->lag[GRAPH_ORDER], machine->cost.next);
+	node->lag[GRAPH_CAUSE] = (uint16_t)lessened(node->lag[GRAPH_CAUSE], machine->cost.latency);
+}
+
+/* The next call of a process at or after a time; calls of other processes are few, or far away. */
+static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t time)
+{
+	uint32_t call = flow_call_at(flow, time);
+	for (int i = 0; i < 64 && call < flow->n_calls; i++, call++)
+		if (flow->calls[call].process == process)
+			return call;
+	return flow->n_calls;
+}
+
+/* Adds what the spans of a strip cost to the calls that came after their begins and ends. */
+static void charge(const struct hwy_flow *flow, const struct hwy_strip *strip, int64_t cost,
+		   int64_t *before)
+{
+	int64_t process = flow->trace->lanes[strip->lane].process;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		before[next_call(flow, process, hwy_get(strip, HWY_START, row))] += cost / 2;
+		before[next_call(flow, process, hwy_end(strip, row))] += cost - cost / 2;
+	}
+}
+
+void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *machine)
+{
+	const struct hwy_flow *flow = graph->flow;
+	int64_t *before = hwy_zalloc((flow->n_calls + 1) * sizeof *before);
+	for (uint32_t s = 0; s < flow->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &flow->trace->strips[s];
+		if (strip->kind == HWY_RANGE && machine->cost.range > 0)
+			charge(flow, strip, machine->cost.range, before);
+		if (strip->kind == HWY_OP && machine->cost.op > 0)
+			charge(flow, strip, machine->cost.op, before);
+	}
+	for (uint32_t i = 0; i < graph->n; i++) {
+		struct graph_node *node = &graph->nodes[i];
+		if (node->kind == GRAPH_CALL)
+			lessen_call(node, machine, &flow->calls[node->of], before[node->of]);
+		else if (node->kind == GRAPH_OP)
+			lessen_op(node, machine);
+	}
+	free(before);
+}

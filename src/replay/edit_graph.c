@@ -1,0 +1,107 @@
+/* edit_graph.c - each step's launches become one launch of a graph.
+ *
+ * The first launch of a run of launches becomes the graph's; the others, and the CPU's work between them, go
+ * away; the work follows its predecessor at the pace of a graph's nodes. Waits and allocations inside a step
+ * cannot be captured: a run ends there and another begins after it, and the note says so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/edits.h"
+
+/* The CPU's work between two launches that is longer than this is not for launching: it stays. */
+enum { OWN_WORK = 250000 /* ns; the same that tells 'launch' from other causes of gaps */ };
+
+struct capture {
+	uint32_t step; /* plus one */
+	uint32_t call; /* node of the graph's launch, or GRAPH_NONE: none is open */
+	uint32_t n, blockers;
+};
+
+static bool is_captured(const struct flow_call *call)
+{
+	switch (call->role) {
+	case HWY_ROLE_LAUNCH:
+	case HWY_ROLE_FILL:
+	case HWY_ROLE_EVENT_RECORD:
+	case HWY_ROLE_STREAM_WAIT:
+	case HWY_ROLE_HOST_CALLBACK: return true;
+	case HWY_ROLE_COPY: return !call->blocks;
+	default: return false;
+	}
+}
+
+static void see_call(struct editing *e, struct capture *c, uint32_t index)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	const struct flow_call *call = &e->flow->calls[node->of];
+	uint32_t step = edit_step_of(e, node->of);
+	if (step != c->step || step == 0)
+		*c = (struct capture){
+			.step = step, .call = GRAPH_NONE, .n = c->n, .blockers = c->blockers};
+	if (step == 0 || call->process != e->w->phase->process)
+		return;
+	if (!is_captured(call)) {
+		bool blocks = call->role != HWY_ROLE_QUERY && call->role != HWY_ROLE_OTHER;
+		if (blocks) {
+			c->call = GRAPH_NONE;
+			c->blockers++;
+		}
+		return;
+	}
+	if (c->call == GRAPH_NONE || node->delay > OWN_WORK) {
+		c->call = index;
+		node->length = e->w->machine.graph_launch;
+		return;
+	}
+	node->length = 0;
+	node->delay = 0;
+	c->n++;
+}
+
+static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	uint32_t call = e->flow->ops[node->of].call;
+	if (call == FLOW_NONE || launch_of[call] == GRAPH_NONE)
+		return;
+	node->before[GRAPH_CAUSE] = launch_of[call];
+	node->from_begin |= 1 << GRAPH_CAUSE;
+	if (node->lag[GRAPH_ORDER] > e->w->machine.graph_next)
+		node->lag[GRAPH_ORDER] = (uint16_t)e->w->machine.graph_next;
+	if (e->graph->nodes[launch_of[call]].of != call)
+		node->delay = 0; /* what held it up was its own launch */
+}
+
+static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct capture c = {.call = GRAPH_NONE};
+	uint32_t *launch_of = hwy_alloc((e->flow->n_calls + 1) * sizeof *launch_of);
+	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		if (e->graph->nodes[i].kind == GRAPH_CALL) {
+			see_call(e, &c, i);
+			if (c.call != GRAPH_NONE &&
+			    is_captured(&e->flow->calls[e->graph->nodes[i].of]))
+				launch_of[e->graph->nodes[i].of] = c.call;
+		} else if (e->graph->nodes[i].kind == GRAPH_OP) {
+			see_op(e, launch_of, i);
+		}
+	}
+	free(launch_of);
+	if (c.blockers > 0)
+		snprintf(
+			e->note, sizeof e->note,
+			"%u calls that cannot be captured (waits, allocations) stay outside the graphs",
+			c.blockers);
+	return c.n > 0 || hwy_fail(err, "the phase has no launches that a graph could replace");
+}
+
+const struct edit_kind edit_graph = {
+	.id = "graph",
+	.arguments = "",
+	.about = "each step's launches are captured as one graph",
+	.apply = apply,
+};

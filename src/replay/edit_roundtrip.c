@@ -1,0 +1,108 @@
+/* edit_roundtrip.c - data stays on the device instead of visiting the host.
+ *
+ * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
+ * with their calls, the waits for them, and what the CPU did in between. What it computed there is then the
+ * device's work, which the trace cannot know: it is taken to be small.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/edits.h"
+
+struct trip {
+	uint32_t step;
+	int64_t bytes;
+	uint32_t out, back; /* calls */
+};
+
+static void take_away(struct graph_node *node)
+{
+	node->length = 0;
+	if (node->kind == GRAPH_RETURN)
+		edit_no_wait(node);
+	else if (node->before[GRAPH_ORDER] != GRAPH_NONE)
+		node->delay = 0;
+}
+
+/* The open trips are few: the copies to the host of this step and the last whose size has not come back. */
+struct trips {
+	struct trip *list;
+	uint32_t n, cap, first_open;
+};
+
+static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
+{
+	uint32_t call = e->flow->ops[op].call;
+	uint32_t step = call == FLOW_NONE ? 0 : edit_step_of(e, call);
+	if (step == 0)
+		return;
+	struct edit_copy copy = edit_copy_of(e, op);
+	while (trips->first_open < trips->n && trips->list[trips->first_open].step + 1 < step)
+		trips->first_open++;
+	if (copy.direction == HWY_D2H) {
+		HWY_GROW(trips->list, trips->n, trips->cap);
+		trips->list[trips->n++] = (struct trip){step, copy.bytes, call, FLOW_NONE};
+		return;
+	}
+	for (uint32_t i = trips->first_open; copy.direction == HWY_H2D && i < trips->n; i++)
+		if (trips->list[i].back == FLOW_NONE && trips->list[i].bytes == copy.bytes) {
+			trips->list[i].back = call;
+			return;
+		}
+}
+
+enum { STAYS, GONE, FOLLOWS };
+
+/* Marks the calls that go away: those of the two copies, the waits between them and right after; and the call
+ * that comes next, before which the CPU still gives back what it had needed. */
+static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < trips->n; i++) {
+		const struct trip *trip = &trips->list[i];
+		if (trip->back == FLOW_NONE || trip->back <= trip->out)
+			continue;
+		found++;
+		for (uint32_t call = trip->out; call <= trip->back; call++)
+			if (call == trip->out || call == trip->back ||
+			    e->flow->calls[call].role == HWY_ROLE_SYNC)
+				gone[call] = GONE;
+		uint32_t next = trip->back + 1;
+		while (next < e->flow->n_calls && e->flow->calls[next].role == HWY_ROLE_SYNC)
+			gone[next++] = GONE;
+		if (next < e->flow->n_calls && gone[next] == STAYS)
+			gone[next] = FOLLOWS;
+	}
+	return found;
+}
+
+static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct trips trips = {0};
+	for (uint32_t i = 0; i < e->flow->n_ops; i++)
+		if (e->flow->ops[i].kind == HWY_COPY)
+			see_copy(e, &trips, i);
+	uint8_t *gone = hwy_zalloc(e->flow->n_calls + 1);
+	uint32_t found = mark(e, &trips, gone);
+	int64_t usual = edit_usual_delay(e);
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		if (call != FLOW_NONE && gone[call] == GONE)
+			take_away(node);
+		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS && node->delay > usual)
+			node->delay = usual;
+	}
+	free(gone);
+	free(trips.list);
+	return found > 0 || hwy_fail(err, "nothing of the phase goes to the host and back");
+}
+
+const struct edit_kind edit_no_roundtrip = {
+	.id = "no-roundtrip",
+	.arguments = "",
+	.about = "data that went to the host and back stays on the device",
+	.only_removes = true,
+	.apply = apply,
+};

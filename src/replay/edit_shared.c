@@ -1,0 +1,91 @@
+/* edit_shared.c - what several edits ask: which step, which place, what copy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/edits.h"
+
+uint32_t edit_step_of(const struct editing *e, uint32_t call)
+{
+	const struct hwy_phase *phase = e->w->phase;
+	if (phase->n_steps == 0 || e->flow->calls[call].process != phase->process)
+		return 0;
+	uint32_t low = 0, high = phase->n_steps;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (phase->steps[middle].first_call <= call)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return 0;
+	const struct phase_step *step = &phase->steps[low - 1];
+	return call < step->first_call + step->n_calls ? low : 0;
+}
+
+static bool ends_with_place(const struct hwy_place *at, const char *place)
+{
+	char text[512];
+	const char *slash = strrchr(at->file, '/');
+	snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : at->file, (long long)at->line);
+	return *at->file && at->line > 0 && strcmp(text, place) == 0;
+}
+
+bool edit_is_at(const struct editing *e, uint32_t call, const char *place)
+{
+	if (!*place)
+		return true;
+	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
+	return ends_with_place(&at, place) || strcmp(at.function, place) == 0 ||
+	       strcmp(at.api, place) == 0 || strstr(at.range, place) != NULL;
+}
+
+struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, e->flow->ops[op].span, &row);
+	int64_t from = hwy_get(strip, HWY_SRC_MEMORY, row);
+	int64_t to = hwy_get(strip, HWY_DST_MEMORY, row);
+	return (struct edit_copy){
+		.bytes = hwy_get(strip, HWY_BYTES, row),
+		.direction = hwy_get(strip, HWY_DIRECTION, row),
+		.is_pageable = from == HWY_MEM_PAGEABLE || to == HWY_MEM_PAGEABLE,
+	};
+}
+
+bool edit_number(const char *arguments, uint32_t *number, const char **rest)
+{
+	char *end;
+	unsigned long value = strtoul(arguments, &end, 10);
+	if (end == arguments || value == 0 || value > UINT32_MAX || (*end && *end != ':'))
+		return false;
+	*number = (uint32_t)value;
+	*rest = *end ? end + 1 : end;
+	return true;
+}
+
+void edit_no_wait(struct graph_node *back)
+{
+	back->before[GRAPH_CAUSE] = GRAPH_NONE;
+	back->delay = 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+int64_t edit_usual_delay(const struct editing *e)
+{
+	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++)
+		if (e->graph->nodes[i].kind == GRAPH_CALL && edit_step_of(e, e->graph->nodes[i].of))
+			delays[n++] = e->graph->nodes[i].delay;
+	qsort(delays, n, sizeof *delays, by_value);
+	int64_t usual = n > 0 ? delays[n / 2] : 0;
+	free(delays);
+	return usual;
+}

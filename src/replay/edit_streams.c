@@ -1,0 +1,187 @@
+/* edit_streams.c - work on other streams than it was on: copies on their own, or chunks spread over several.
+ *
+ * Both keep the order of each resource: copies of one direction follow each other, and so do kernels that
+ * fill the device. What is independent cannot be seen in a trace: a chunk is a copy to the device and what
+ * follows it on the stream up to the next one, and chunks are taken not to depend on each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/edits.h"
+
+enum { UP, DOWN, WORK, TRACKS };
+
+static unsigned track_of(const struct editing *e, uint32_t op)
+{
+	if (e->flow->ops[op].kind != HWY_COPY)
+		return WORK;
+	int64_t direction = edit_copy_of(e, op).direction;
+	return direction == HWY_H2D || direction == HWY_H2A ? UP
+	       : direction == HWY_D2H                       ? DOWN
+							    : WORK;
+}
+
+static bool is_edited(const struct editing *e, const struct graph_node *node)
+{
+	if (node->kind != GRAPH_OP)
+		return false;
+	uint32_t call = e->flow->ops[node->of].call;
+	return call != FLOW_NONE && edit_step_of(e, call) > 0;
+}
+
+static void follow(struct graph_node *node, uint32_t before)
+{
+	node->before[GRAPH_ORDER] = before;
+	node->from_begin &= (uint8_t) ~(1 << GRAPH_ORDER);
+}
+
+/* ---- copies on their own streams ------------------------------------------------------------- */
+
+struct copy_lane {
+	uint32_t last[TRACKS];
+	uint32_t work
+		[2]; /* the last op of each of the two chunks before: buffers are used in turn */
+};
+
+static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	unsigned track = track_of(e, node->of);
+	follow(node, lane->last[track]);
+	if (track == UP) {
+		graph_add_edge(e->graph, index, lane->work[0], 0);
+		lane->work[0] = lane->work[1];
+		lane->work[1] = lane->last[WORK];
+	} else {
+		graph_add_edge(e->graph, index, lane->last[track == WORK ? UP : WORK], 0);
+	}
+	lane->last[track] = index;
+}
+
+static bool apply_copy_stream(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	uint32_t n = e->flow->trace->n_lanes, copies = 0;
+	struct copy_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
+	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		if (!is_edited(e, &e->graph->nodes[i]))
+			continue;
+		copies += track_of(e, e->graph->nodes[i].of) != WORK;
+		move_copy(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], i);
+	}
+	free(lanes);
+	graph_settle(e->graph);
+	return copies > 0 || hwy_fail(err, "the phase has no copies to or from the host");
+}
+
+const struct edit_kind edit_copy_stream = {
+	.id = "copy-stream",
+	.arguments = "",
+	.about = "copies run on streams of their own, with two buffers in turn",
+	.apply = apply_copy_stream,
+};
+
+/* ---- several streams ---------------------------------------------------------------------------- */
+
+enum { MOST_STREAMS = 64 };
+
+struct spread_lane {
+	uint32_t at;                 /* the stream of the current chunk */
+	uint32_t last[MOST_STREAMS]; /* node */
+	uint32_t work;               /* the last kernel of all of them */
+	bool in_copy;                /* the chunk has only copies to the device so far */
+};
+
+static void spread(struct editing *e, struct spread_lane *lane, uint32_t streams, uint32_t index)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	unsigned track = track_of(e, node->of);
+	if (track == UP && !lane->in_copy)
+		lane->at = (lane->at + 1) % streams;
+	lane->in_copy = track == UP;
+	follow(node, lane->last[lane->at]);
+	if (track == WORK) {
+		graph_add_edge(e->graph, index, lane->work, 0);
+		lane->work = index;
+	}
+	lane->last[lane->at] = index;
+}
+
+static bool apply_streams(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	uint32_t streams, copies = 0, n = e->flow->trace->n_lanes;
+	const char *rest;
+	if (!edit_number(arguments, &streams, &rest) || *rest || streams > MOST_STREAMS)
+		return hwy_fail(err, "streams needs a number from 1 to %d: streams:4",
+				MOST_STREAMS);
+	struct spread_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
+	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
+	for (uint32_t i = 0; i < n; i++)
+		lanes[i].at = 0, lanes[i].in_copy = false;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		if (!is_edited(e, &e->graph->nodes[i]))
+			continue;
+		copies += track_of(e, e->graph->nodes[i].of) == UP;
+		spread(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], streams, i);
+	}
+	free(lanes);
+	graph_settle(e->graph);
+	return copies > 0 ||
+	       hwy_fail(err, "the phase copies nothing to the device: no chunks to spread");
+}
+
+const struct edit_kind edit_streams = {
+	.id = "streams",
+	.arguments = ":N",
+	.about = "chunks (copy in, compute, copy out) are spread over N streams",
+	.apply = apply_streams,
+};
+
+/* ---- no barrier ----------------------------------------------------------------------------------- */
+
+/* Streams of one context that the legacy default stream no longer orders: what an op waited for beyond its own
+ * stream goes away where the other op is on the default stream's other side. */
+static bool is_barrier(const struct editing *e, uint32_t op, uint32_t before)
+{
+	if (before == GRAPH_NONE || e->graph->nodes[before].kind != GRAPH_OP)
+		return false;
+	const struct hwy_trace *trace = e->flow->trace;
+	int64_t own = trace->lanes[e->flow->ops[op].lane].stream;
+	int64_t other = trace->lanes[e->flow->ops[e->graph->nodes[before].of].lane].stream;
+	if (own < 0 || other < 0 || own == other)
+		return false;
+	int64_t a = trace->streams[own].flags, b = trace->streams[other].flags;
+	return (a == 3 && b == 1) || (a == 1 && b == 3);
+}
+
+static bool apply_no_barrier(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	uint32_t found = 0, kept = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (!is_edited(e, node) || !is_barrier(e, node->of, node->before[GRAPH_OTHER]))
+			continue;
+		node->before[GRAPH_OTHER] = GRAPH_NONE;
+		found++;
+	}
+	for (uint32_t i = 0; i < e->graph->n_extras; i++) {
+		const struct graph_extra *extra = &e->graph->extras[i];
+		const struct graph_node *node = &e->graph->nodes[extra->node];
+		if (is_edited(e, node) && is_barrier(e, node->of, extra->before))
+			found++;
+		else
+			e->graph->extras[kept++] = *extra;
+	}
+	e->graph->n_extras = kept;
+	return found > 0 || hwy_fail(err, "the default stream holds nothing of the phase up");
+}
+
+const struct edit_kind edit_no_barrier = {
+	.id = "no-barrier",
+	.arguments = "",
+	.about = "streams are non-blocking: the default stream no longer orders them",
+	.only_removes = true,
+	.apply = apply_no_barrier,
+};

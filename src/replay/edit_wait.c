@@ -1,0 +1,105 @@
+/* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's.
+ *
+ * A synchronise call goes away whole. A copy that blocks stays, and returns as soon as it is enqueued: the
+ * value is read later, or never. The launch queue's limit still holds the CPU back. A read-back that comes a
+ * step late waits for the work that the same wait of the step before had waited for.
+ */
+#include <stdlib.h>
+
+#include "replay/edits.h"
+
+static void remove_wait(struct editing *e, uint32_t back)
+{
+	struct graph_node *node = &e->graph->nodes[back];
+	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
+	edit_no_wait(node);
+	if (e->flow->calls[node->of].op == FLOW_NONE)
+		call->length = 0;
+}
+
+static bool remove_waits(struct editing *e, const char *place, uint32_t every, struct hwy_err *err)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		const struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind != GRAPH_RETURN || node->before[GRAPH_ORDER] == GRAPH_NONE)
+			continue;
+		uint32_t step = edit_step_of(e, node->of);
+		if (step == 0 || !edit_is_at(e, node->of, place))
+			continue;
+		found++;
+		if (every == 0 || step % every != 0)
+			remove_wait(e, i);
+	}
+	if (found == 0)
+		return *place ? hwy_fail(err, "no wait of the phase is at '%s'", place)
+			      : hwy_fail(err, "the phase has no waits");
+	return true;
+}
+
+static bool apply_remove(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return remove_waits(e, place, 0, err);
+}
+
+static bool apply_every(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	uint32_t every;
+	const char *place;
+	if (!edit_number(arguments, &every, &place))
+		return hwy_fail(err, "wait-every needs a number of steps: wait-every:10[:PLACE]");
+	return remove_waits(e, place, every, err);
+}
+
+/* Waits are matched by their number inside the step: the graph's order is the program's. */
+static bool apply_late(struct editing *e, const char *place, struct hwy_err *err)
+{
+	uint32_t *before = NULL, *now = NULL;
+	uint32_t n_before = 0, n_now = 0, cap_before = 0, cap_now = 0, step = 0, found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t in = node->kind == GRAPH_RETURN ? edit_step_of(e, node->of) : 0;
+		if (in == 0 || !edit_is_at(e, node->of, place))
+			continue;
+		if (in != step) {
+			uint32_t *list = before, cap = cap_before;
+			before = now, n_before = in == step + 1 ? n_now : 0, cap_before = cap_now;
+			now = list, n_now = 0, cap_now = cap;
+			step = in;
+		}
+		HWY_GROW(now, n_now, cap_now);
+		now[n_now] = node->before[GRAPH_CAUSE];
+		node->before[GRAPH_CAUSE] = n_now < n_before ? before[n_now] : GRAPH_NONE;
+		node->delay = 0;
+		n_now++;
+		found++;
+	}
+	free(before);
+	free(now);
+	return found > 0 ||
+	       hwy_fail(err, "the phase has no waits%s%s", *place ? " at " : "", place);
+}
+
+const struct edit_kind edit_read_late = {
+	.id = "read-late",
+	.arguments = "[:PLACE]",
+	.about = "a value is read one step after it was computed",
+	.only_removes = true,
+	.apply = apply_late,
+};
+
+const struct edit_kind edit_remove_wait = {
+	.id = "remove-wait",
+	.arguments = "[:PLACE]",
+	.about = "the CPU no longer waits for the device there",
+	.only_removes = true,
+	.apply = apply_remove,
+};
+
+const struct edit_kind edit_wait_every = {
+	.id = "wait-every",
+	.arguments = ":N[:PLACE]",
+	.about = "it waits in every Nth step only",
+	.only_removes = true,
+	.apply = apply_every,
+};

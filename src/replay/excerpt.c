@@ -1,0 +1,123 @@
+/* excerpt.c - see excerpt.h. The steps are taken from the middle of the steady ones, with the one after them,
+ * so that the last one's end is known. */
+#include "replay/excerpt.h"
+
+#include <stdlib.h>
+
+enum { LEAST_STEPS = 3 };
+
+struct choice {                   /* of the phase's steps */
+	uint32_t first, n, after; /* steady ones; after: 1 when the next one comes along */
+	uint32_t first_call, end_call;
+};
+
+static uint32_t end_of(const struct phase_step *step)
+{
+	return step->first_call + step->n_calls;
+}
+
+static bool choose(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
+		   struct choice *choice)
+{
+	if (phase->n_steady < LEAST_STEPS || (uint64_t)flow->n_calls + flow->n_ops <= most)
+		return false;
+	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
+	double calls = (double)(end_of(&phase->steps[last]) - phase->steps[first].first_call);
+	double ops_per_call = (double)flow->n_ops / (flow->n_calls > 0 ? flow->n_calls : 1);
+	double per_step = calls / phase->n_steady * (1 + ops_per_call);
+	double n = per_step > 0 ? (double)most / per_step : phase->n_steady;
+	if (n < LEAST_STEPS || n >= phase->n_steady)
+		return false;
+	choice->n = (uint32_t)n;
+	choice->first = first + (phase->n_steady - choice->n) / 2;
+	choice->after = choice->first + choice->n < phase->n_steps;
+	choice->first_call = phase->steps[choice->first].first_call;
+	choice->end_call = end_of(&phase->steps[choice->first + choice->n + choice->after - 1]);
+	return choice->end_call > choice->first_call && choice->end_call <= flow->n_calls;
+}
+
+static void take_flow(struct hwy_flow *to, const struct hwy_flow *from, const struct choice *choice)
+{
+	*to = *from;
+	to->n_calls = choice->end_call - choice->first_call;
+	to->calls = hwy_copy(from->calls + choice->first_call, to->n_calls * sizeof *to->calls);
+	to->ops = NULL;
+	to->n_ops = 0;
+	to->devices = NULL; /* only their number is used */
+	to->by_device = NULL;
+	for (uint32_t i = 0; i < to->n_calls; i++)
+		to->calls[i].op = FLOW_NONE;
+	uint32_t cap = 0;
+	for (uint32_t i = 0; i < from->n_ops; i++) {
+		struct flow_op op = from->ops[i];
+		if (op.call == FLOW_NONE || op.call < choice->first_call ||
+		    op.call >= choice->end_call)
+			continue;
+		op.call -= choice->first_call;
+		if (to->calls[op.call].op == FLOW_NONE)
+			to->calls[op.call].op = to->n_ops;
+		HWY_GROW(to->ops, to->n_ops, cap);
+		to->ops[to->n_ops++] = op;
+	}
+}
+
+static void take_phase(struct hwy_phase *to, const struct hwy_phase *from,
+		       const struct choice *choice)
+{
+	*to = *from;
+	to->n_steps = choice->n + choice->after;
+	to->steps = hwy_copy(from->steps + choice->first, to->n_steps * sizeof *to->steps);
+	for (uint32_t i = 0; i < to->n_steps; i++)
+		to->steps[i].first_call -= choice->first_call;
+	to->first_steady = 0;
+	to->n_steady = choice->n;
+}
+
+/* The op of the excerpt that is this one, or FLOW_NONE. */
+static uint32_t find_op(const struct hwy_flow *flow, const struct flow_op *op)
+{
+	for (uint32_t i = flow_op_at(flow, op->start);
+	     i < flow->n_ops && flow->ops[i].start == op->start; i++)
+		if (flow->ops[i].span == op->span)
+			return i;
+	return FLOW_NONE;
+}
+
+static void take_gaps(struct excerpt *excerpt, const struct hwy_gaps *from,
+		      const struct hwy_flow *flow)
+{
+	uint32_t cap = 0;
+	for (uint32_t i = 0; i < from->n; i++) {
+		struct hwy_gap gap = from->gaps[i];
+		gap.op = gap.op == FLOW_NONE ? FLOW_NONE
+					     : find_op(&excerpt->flow, &flow->ops[gap.op]);
+		if (gap.op == FLOW_NONE)
+			continue;
+		gap.culprit = FLOW_NONE; /* no edit asks */
+		HWY_GROW(excerpt->gaps.gaps, excerpt->gaps.n, cap);
+		excerpt->gaps.gaps[excerpt->gaps.n++] = gap;
+	}
+}
+
+struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most)
+{
+	struct choice choice;
+	if (!choose(&analysis->phases.phases[phase], &analysis->flow, most, &choice))
+		return NULL;
+	struct excerpt *excerpt = hwy_zalloc(sizeof *excerpt);
+	take_flow(&excerpt->flow, &analysis->flow, &choice);
+	take_phase(&excerpt->phase, &analysis->phases.phases[phase], &choice);
+	take_gaps(excerpt, &analysis->of[phase].gaps, &analysis->flow);
+	return excerpt;
+}
+
+void excerpt_free(struct excerpt *excerpt)
+{
+	if (!excerpt)
+		return;
+	free(excerpt->flow.calls);
+	free(excerpt->flow.ops);
+	free(excerpt->phase.steps);
+	free(excerpt->gaps.gaps);
+	free(excerpt);
+}

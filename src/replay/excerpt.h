@@ -1,0 +1,21 @@
+/* excerpt.h - some steady steps of a phase as a flow of their own.
+ *
+ * Steps repeat, so a prediction needs some hundred of them, not a million: graphs of long recordings are made
+ * from an excerpt, and edits cost milliseconds whatever the length of the recording.
+ */
+#ifndef HWY_REPLAY_EXCERPT_H
+#define HWY_REPLAY_EXCERPT_H
+
+#include "analyze/analysis.h"
+
+struct excerpt {
+	struct hwy_flow flow;   /* calls and ops of the chosen steps; spans are the trace's */
+	struct hwy_phase phase; /* its steps' calls are those of this flow */
+	struct hwy_gaps gaps;   /* the list only */
+};
+
+/* NULL when the whole phase is within 'most' calls and ops, or when no three steps are. */
+struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most);
+void excerpt_free(struct excerpt *excerpt);
+
+#endif

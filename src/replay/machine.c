@@ -1,0 +1,152 @@
+/* machine.c - what recording costs and what the machine does: measured with the report, or from a table.
+ *
+ * The table's figures are of unprofiled and profiled runs of the same programs (docs/whatif.md says which);
+ * they are used for files that bring no calibration, and predictions from them get a wider bar.
+ */
+#include <string.h>
+
+#include "replay/whatif.h"
+
+static const struct {
+	const char *gpu; /* part of the device's name; "": any other */
+	const char *source;
+	double host; /* what recorders cost there, against the host of the H200 they were measured on */
+	struct whatif_machine machine;
+} table[] = {
+	{"H200",
+	 "a table for the H200",
+	 1,
+	 {.graph_launch = 1700,
+	  .graph_next = 150,
+	  .launch = 3900,
+	  .h2d = {6000, 54.9e9},
+	  .d2h = {6600, 54.8e9},
+	  .queue = 1022}},
+	{"H100",
+	 "a table for the H100",
+	 1,
+	 {.graph_launch = 2000,
+	  .graph_next = 150,
+	  .launch = 3900,
+	  .h2d = {6000, 54e9},
+	  .d2h = {6600, 54e9},
+	  .queue = 1022}},
+	{"A100",
+	 "a table for the A100",
+	 0,
+	 {.graph_launch = 3000,
+	  .graph_next = 300,
+	  .launch = 4500,
+	  .h2d = {7000, 24e9},
+	  .d2h = {7500, 25e9},
+	  .queue = 1022}},
+	{"",
+	 "a table for no GPU in particular",
+	 0, /* nothing is known, so nothing is taken out */
+	 {.graph_launch = 3000,
+	  .graph_next = 300,
+	  .launch = 4500,
+	  .h2d = {8000, 0}, /* by the slot */
+	  .d2h = {8000, 0},
+	  .queue = 1022}},
+};
+
+/* What other recorders add, by the source's format. */
+static const struct {
+	const char *format;
+	int64_t launch, sync, graph_launch, graph_node, range, op;
+} recorders[] = {
+	{"nsys", 1600, 500, 2000, 0, 250, 0},
+	{"kineto", 1800, 800, 2000, 0, 0, 2500},
+	{"", 0, 0, 0, 0, 0, 0},
+};
+
+/* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
+ * 4 with 8.x, 5 from 9.0 on. */
+#define LINK_PCIE3 12e9
+#define LINK_PCIE4 24e9
+#define LINK_PCIE5 50e9
+
+double whatif_link_rate(const struct hwy_device *device)
+{
+	if (!device)
+		return LINK_PCIE3;
+	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
+	    device->pcie_width > 0 && device->pcie_width <= 32)
+		/* Per lane and direction: 1 GB/s in generation 3, doubled with each; 80 % of it arrives. */
+		return 0.8e9 * (double)device->pcie_width *
+		       (double)(1 << (device->pcie_generation - 3));
+	if (device->compute_major >= 8)
+		return device->compute_major >= 9 ? LINK_PCIE5 : LINK_PCIE4;
+	return LINK_PCIE3;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static void from_table(struct whatif_machine *machine, const struct hwy_trace *trace)
+{
+	const char *name = trace->n_devices > 0 ? hwy_str(trace, trace->devices[0].name) : "";
+	size_t i = 0;
+	while (!strstr(name, table[i].gpu))
+		i++;
+	*machine = table[i].machine;
+	if (machine->h2d.bandwidth == 0) {
+		const struct hwy_device *device = trace->n_devices > 0 ? &trace->devices[0] : NULL;
+		machine->h2d.bandwidth = machine->d2h.bandwidth = whatif_link_rate(device);
+	}
+	machine->source = table[i].source;
+	const char *format = hwy_property(trace, "source.format");
+	size_t r = 0;
+	while (!starts_with(format ? format : "", recorders[r].format))
+		r++;
+	double host = table[i].host;
+	machine->cost.launch = (int64_t)(host * (double)recorders[r].launch);
+	machine->cost.sync = (int64_t)(host * (double)recorders[r].sync);
+	machine->cost.graph_launch = (int64_t)(host * (double)recorders[r].graph_launch);
+	machine->cost.graph_node = (int64_t)(host * (double)recorders[r].graph_node);
+	machine->cost.range = (int64_t)(host * (double)recorders[r].range);
+	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
+}
+
+static void take(struct whatif_machine *m, const char *name, int64_t value)
+{
+	const struct {
+		const char *name;
+		int64_t *at;
+	} whole[] = {
+		{"cost.launch", &m->cost.launch},
+		{"cost.sync", &m->cost.sync},
+		{"cost.graph_launch", &m->cost.graph_launch},
+		{"cost.graph_node", &m->cost.graph_node},
+		{"cost.range", &m->cost.range},
+		{"cost.launch_latency", &m->cost.latency},
+		{"cost.kernel_period", &m->cost.next},
+		{"machine.launch", &m->launch},
+		{"machine.graph_launch", &m->graph_launch},
+		{"machine.copy_h2d_pinned_latency", &m->h2d.latency},
+		{"machine.copy_d2h_pinned_latency", &m->d2h.latency},
+	};
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		if (strcmp(name, whole[i].name) == 0 && value >= 0)
+			*whole[i].at = value;
+	if (strcmp(name, "machine.copy_h2d_pinned_bandwidth") == 0 && value > 0)
+		m->h2d.bandwidth = (double)value;
+	if (strcmp(name, "machine.copy_d2h_pinned_bandwidth") == 0 && value > 0)
+		m->d2h.bandwidth = (double)value;
+	if (strcmp(name, "machine.queue_depth") == 0 && value > 0 && value < UINT32_MAX)
+		m->queue = (uint32_t)value;
+}
+
+void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)
+{
+	from_table(machine, trace);
+	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
+		const struct hwy_calibration *one = &trace->calibrations[i];
+		take(machine, hwy_str(trace, one->name), one->value);
+		machine->is_measured = true;
+		machine->source = "measured on this machine";
+	}
+}
