@@ -25,7 +25,7 @@ static const struct advice fix = {
 			[HWY_CUPY] =
 				"Copy on a stream of its own, from pinned memory.\n"
 				"  with cupy.cuda.Stream(non_blocking=True): following.set(pinned)",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Use two queues (or an out-of-order one) and events, so that transfers run beside kernels.\n"
 				"  clEnqueueWriteBuffer(copy_queue, …, CL_FALSE, …, &ready); clEnqueueNDRangeKernel(q, …, 1, "
 				"&ready, NULL);",

@@ -65,7 +65,7 @@ static bool find_framework(struct hwy_analysis *analysis, enum hwy_framework *fr
 				     any_text(trace, kernels, "at_cuda_detail")
 			     ? HWY_PYTORCH
 		     : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
-		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL
+		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
 							    : HWY_CUDA_C;
 	return true;
 }

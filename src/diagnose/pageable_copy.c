@@ -25,7 +25,7 @@ static const struct advice fix = {
 			[HWY_CUPY] =
 				"Use pinned host memory for what travels.\n"
 				"  host = cupyx.empty_pinned(shape, dtype); x.get(out=host, blocking=False)",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Let the runtime allocate the host side, so that it is pinned, and map it.\n"
 				"  clCreateBuffer(ctx, CL_MEM_ALLOC_HOST_PTR, n, NULL, &err); clEnqueueMapBuffer(…)",
 		},

@@ -21,7 +21,7 @@ static const struct advice fix = {
 	.of = {[HWY_PYTORCH] =
 		       "Give the urgent stream a higher priority, and keep bulk kernels short.\n"
 		       "  urgent = torch.cuda.Stream(priority=-1)",
-	       [HWY_OPENCL] =
+	       [HWY_OPENCL_C] =
 		       "Create the urgent queue with a higher priority (cl_khr_priority_hints).\n"
 		       "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
 };

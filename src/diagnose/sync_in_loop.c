@@ -24,7 +24,7 @@ static const struct advice fix = {
 				"Read the result back every N steps, or copy it to pinned memory on its own stream and use it "
 				"one step later.\n"
 				"  if step % 100 == 0: print(float(residual))",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Enqueue reads without blocking and wait for their event when the data is used; clFinish only at "
 				"the end.\n"
 				"  clEnqueueReadBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &done); … clWaitForEvents(1, &done);",
