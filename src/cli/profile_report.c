@@ -61,9 +61,7 @@ static bool has_device_work(const struct hwy_trace *trace)
 /* The command that tells most about what was recorded. */
 static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
 {
-	if (lost)
-		return "info";
-	return has_device_work(trace) ? "analyze" : "stats";
+	return lost ? "info" : has_device_work(trace) ? "analyze" : "stats";
 }
 
 static void say_result(const struct hwy_trace *trace, const char *path)
