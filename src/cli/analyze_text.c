@@ -329,7 +329,7 @@ static void print_health(const struct page *page, uint32_t phase)
 		found |= page->run->diagnosis.findings[i].phase == phase;
 	if (!verdict->is_healthy && !found)
 		fprintf(page->out,
-			"    The GPU idles %s of the time, but nothing that repeats explains it.\n",
+			"    The GPU idles %s of the time; no single fix is worth 2 %%.\n",
 			analyze_percent(verdict->reachable).at);
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
