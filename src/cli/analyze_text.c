@@ -125,8 +125,9 @@ static void print_headline(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
-	fprintf(page->out, "   %s%s a step%s    GPU busy %s    ", paint(page, BOLD),
-		analyze_time(phase->mean).at, paint(page, PLAIN), analyze_percent(busy).at);
+	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", paint(page, BOLD),
+		analyze_time(phase->mean).at, phase->source == PHASE_ONE ? "in all" : "a step",
+		paint(page, PLAIN), analyze_percent(busy).at);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	if (phase->is_bursty || page->view->verbose)
@@ -264,9 +265,9 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		if (finding->n_places > 1)
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
 	}
-	fprintf(page->out, "   %s%s of %s%s (%s)\n    ", paint(page, RED),
-		analyze_time(finding->cost).at, analyze_time(phase->mean).at, paint(page, PLAIN),
-		analyze_percent(finding->share).at);
+	fprintf(page->out, "   %s", paint(page, RED));
+	analyze_put_worth(page->out, finding, phase);
+	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
 	cli_wrap(page->out, finding->says, 4, page->width);
 	print_advice(page, finding->advice, all);
 	if (page->view->verbose)
@@ -344,8 +345,16 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			fputs("   ", page->out);
 			analyze_put_place(page->out, &finding->places[0].at);
 		}
+		if (finding->predicted.is_known) {
+			fputs("   ", page->out);
+			analyze_put_worth(page->out, finding,
+					  &page->run->analysis.phases.phases[phase]);
+		}
 		fputs("\n    ", page->out);
 		cli_wrap(page->out, finding->says, 4, page->width);
+		if (finding->predicted.tipping)
+			fprintf(page->out, "    It starts to cost above ≈ %s of GPU work a step.\n",
+				analyze_time(finding->predicted.tipping).at);
 		if (page->view->verbose)
 			print_places(page, finding);
 	}
@@ -382,16 +391,24 @@ static void print_causes(const struct page *page, uint32_t phase)
 			fprintf(page->out, "    %10s  %s\n",
 				analyze_time(states.causes[cause] / one->n_steady / n).at,
 				gap_cause_names[cause]);
-	for (uint32_t i = 0, shown = 0; i < one->n_steps && shown < 10; i++) {
-		const struct phase_step *step = &one->steps[i];
-		if (!step->is_outlier)
-			continue;
-		if (shown++ == 0)
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
+		const struct hwy_outlier *outlier = &verdict->outliers[i];
+		if (i == 0)
 			fputs(" steps unlike the rest\n", page->out);
-		fprintf(page->out, "    %10s  step %" PRIu32 " ",
-			analyze_time(step->device.to - step->device.from).at, i);
-		analyze_put(page->out, hwy_str(page->run->trace, step->name));
-		fprintf(page->out, ", busy %s\n", analyze_time(step->busy).at);
+		fprintf(page->out, "    %10s  step %" PRIu32, analyze_time(outlier->ns).at,
+			outlier->step);
+		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
+		if (*name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, name);
+		}
+		fprintf(page->out, ": %s more %s", analyze_time(outlier->excess).at, outlier->part);
+		if (*outlier->name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, outlier->name);
+		}
+		fputc('\n', page->out);
 	}
 }
 
@@ -400,7 +417,8 @@ static void print_foot(const struct page *page, uint32_t phase)
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
 	fputc('\n', page->out);
 	if (verdict->own_cost != HWY_NONE)
-		fprintf(page->out, "   Headway's own cost, %s a step, is part of these times.\n",
+		fprintf(page->out,
+			"   Headway's own cost, %s a step, is taken out of predictions only.\n",
 			analyze_time(verdict->own_cost).at);
 	fprintf(page->out, "   next: headway show ");
 	analyze_put(page->out, page->run->path);

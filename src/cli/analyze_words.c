@@ -65,6 +65,21 @@ const char *analyze_program(const struct analyze_run *run)
 	return base_of(name);
 }
 
+/* Ranges that count: step_7 stands for all of them. */
+static void put_folded(FILE *out, const char *path)
+{
+	for (const char *at = path; *at;) {
+		size_t digits = at == path || !strchr("_# ", at[-1]) ? 0 : strspn(at, "0123456789");
+		bool ends = at[digits] == '\0' || strncmp(at + digits, " > ", 3) == 0;
+		if (digits && ends) {
+			fputc('N', out);
+			at += digits;
+		} else {
+			cli_put(out, at++, 1);
+		}
+	}
+}
+
 /* Of a path of ranges the inner two say where one is. */
 static const char *put_inner(FILE *out, const char *path)
 {
@@ -93,7 +108,10 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 	const char *first = *place->function ? place->function : place->range;
 	if (!*place->function)
 		first = put_inner(out, first);
-	analyze_put(out, first);
+	if (*place->function)
+		analyze_put(out, first);
+	else
+		put_folded(out, first);
 	if (*first && *place->api)
 		fputs(" · ", out);
 	analyze_put(out, place->api);
@@ -229,4 +247,31 @@ uint64_t analyze_lost(const struct hwy_trace *trace)
 	for (uint32_t i = 0; i < trace->n_drops; i++)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
 	return lost;
+}
+
+/* ---- what a finding is worth ------------------------------------------------------------------------ */
+
+/* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
+static void put_number(FILE *out, int64_t ns, int64_t next)
+{
+	struct analyze_text text = analyze_time(ns), other = analyze_time(next);
+	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
+	bool same = unit && its && strcmp(unit, its) == 0;
+	fprintf(out, "%.*s", same ? (int)(unit - text.at) : (int)strlen(text.at), text.at);
+}
+
+void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)
+{
+	const struct hwy_predicted *p = &finding->predicted;
+	if (!p->is_known) {
+		fprintf(out, "%s of %s (%s)", analyze_time(finding->cost).at,
+			analyze_time(phase->mean).at, analyze_percent(finding->share).at);
+		return;
+	}
+	put_number(out, p->before, p->step);
+	fprintf(out, " → %s (", analyze_time(p->step).at);
+	if (p->speedup >= 1.02)
+		fprintf(out, "%.*f×, ", p->speedup < 10 ? 2 : 0, p->speedup);
+	put_number(out, p->p10, p->p90);
+	fprintf(out, " – %s)", analyze_time(p->p90).at);
 }

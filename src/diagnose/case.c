@@ -8,16 +8,36 @@
 
 #include "diagnose/case.h"
 
+static const struct hwy_strip *strip_of(const struct hwy_case *c, uint32_t span, uint32_t *row)
+{
+	const struct hwy_strip *strip = *c->last;
+	if (!strip || span < strip->first || span - strip->first >= strip->rows)
+		*c->last = strip = hwy_strip_of(c->trace, span, row);
+	*row = span - strip->first;
+	return strip;
+}
+
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(c->trace, span, &row);
-	return strip ? hwy_get(strip, col, row) : 0;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	return hwy_get(strip, col, row);
+}
+
+int64_t case_text(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	struct hwy_err err;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	if (!hwy_need_strip(c->trace, (uint32_t)(strip - c->trace->strips), HWY_COL_BIT(HWY_NAME),
+			    &err))
+		return HWY_NONE;
+	return hwy_get(strip, HWY_NAME, row);
 }
 
 const char *case_name(const struct hwy_case *c, uint32_t span)
 {
-	return hwy_str(c->trace, case_get(c, span, HWY_NAME));
+	return hwy_str(c->trace, case_text(c, span));
 }
 
 bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
@@ -113,6 +133,19 @@ static void find_extent(struct hwy_case *c)
 	c->end_call = last->first_call + last->n_calls;
 }
 
+/* Broken recordings have times of any length: sums of them must stay far from the ends of 64 bits. */
+static bool is_sane(const struct hwy_case *c)
+{
+	const uint64_t most = UINT64_C(1) << 60;
+	uint64_t sum = 0;
+	for (uint32_t i = c->first_op; i < c->end_op && sum < most; i++)
+		sum += (uint64_t)(c->flow->ops[i].end - c->flow->ops[i].start);
+	for (uint32_t i = c->first_call; i < c->end_call && sum < most; i++)
+		sum += (uint64_t)(c->flow->calls[i].end - c->flow->calls[i].start);
+	uint64_t window = (uint64_t)(c->phase->window.to - c->phase->window.from);
+	return sum < most && window < most / (c->flow->n_devices + 1u);
+}
+
 /* A device is the phase's when its process has work there inside the window; without any launch known, every
  * device with work is. */
 static void find_devices(struct hwy_case *c)
@@ -142,6 +175,8 @@ struct kernel_pass {
 	struct hwy_map by_name;
 	int64_t lengths[MEDIAN_SAMPLE];
 	uint32_t n_lengths, every;
+	int64_t last_name; /* and where it is: kernels of one name come in runs */
+	uint32_t last;
 };
 
 static void count_kernel(struct hwy_case *c, struct kernel_pass *pass, const struct flow_op *op)
@@ -149,13 +184,18 @@ static void count_kernel(struct hwy_case *c, struct kernel_pass *pass, const str
 	int64_t length = op->end - op->start, name = case_get(c, op->span, HWY_NAME);
 	bool fresh, in_graph = op->call != FLOW_NONE &&
 			       c->flow->calls[op->call].role == HWY_ROLE_GRAPH_LAUNCH;
-	uint32_t *at = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
-	if (fresh) {
-		HWY_GROW(c->kernels, c->n_kernels, c->cap_kernels);
-		c->kernels[c->n_kernels] = (struct case_kernel){.name = name, .longest = -1};
-		*at = c->n_kernels++;
+	if (name != pass->last_name) {
+		uint32_t *at = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
+		if (fresh) {
+			HWY_GROW(c->kernels, c->n_kernels, c->cap_kernels);
+			c->kernels[c->n_kernels] =
+				(struct case_kernel){.name = name, .longest = -1};
+			*at = c->n_kernels++;
+		}
+		pass->last_name = name;
+		pass->last = *at;
 	}
-	struct case_kernel *kernel = &c->kernels[*at];
+	struct case_kernel *kernel = &c->kernels[pass->last];
 	kernel->ns += length;
 	kernel->n++;
 	kernel->in_graphs += in_graph;
@@ -181,6 +221,7 @@ static int compare_kernels(const void *a, const void *b)
 static void count_kernels(struct hwy_case *c)
 {
 	struct kernel_pass *pass = hwy_zalloc(sizeof *pass);
+	pass->last_name = HWY_NONE;
 	pass->every = 1 + (c->end_op - c->first_op) / MEDIAN_SAMPLE;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
@@ -226,6 +267,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		.of = &analysis->of[phase],
 		.index = phase,
 		.diagnosis = diagnosis,
+		.last = hwy_zalloc(sizeof *c->last),
 	};
 	const uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) |
 				 HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_STACK);
@@ -237,6 +279,11 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		return false;
 	c->uses = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *c->uses);
 	find_extent(c);
+	if (!is_sane(c)) {
+		hwy_cannot_tell(diagnosis, "what holds the program back",
+				"its times add up to more than centuries");
+		c->first_op = c->end_op = c->first_call = c->end_call = 0;
+	}
 	find_devices(c);
 	c->gap_left = hwy_alloc((c->of->gaps.n + 1u) * sizeof *c->gap_left);
 	for (uint32_t i = 0; i < c->of->gaps.n; i++) {
@@ -253,6 +300,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 
 void case_close(struct hwy_case *c)
 {
+	free(c->last);
 	free(c->uses);
 	free(c->gap_left);
 	free(c->transfers);

@@ -165,6 +165,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);
 		kernels_top(&c, verdict);
+		outliers_find(&c, verdict);
 		int64_t own;
 		if (machine_own_cost(&c, &own))
 			verdict->own_cost = own / c.phase->n_steady;

@@ -81,6 +81,15 @@ struct hwy_top_kernel {
 	uint64_t count; /* in the steady steps */
 };
 
+/* A steady step far from the median, and what makes the difference. */
+struct hwy_outlier {
+	uint32_t step;
+	int64_t ns;     /* its length */
+	int64_t excess; /* over the median of the same part in all steady steps, of the largest part */
+	const char *part; /* "busy", or the cause of idle time */
+	const char *name; /* what names it: an os call, a range, a call; "" */
+};
+
 /* What can be said of a phase besides its findings. */
 struct hwy_verdict {
 	bool is_healthy; /* nothing on the CPU side is worth HWY_WORTH */
@@ -90,7 +99,9 @@ struct hwy_verdict {
 	uint32_t n_kernels;
 	const char *ncu;  /* the command that looks into the first of them; "" without kernels */
 	int64_t own_cost; /* what recording added, ns a step of CPU time; HWY_NONE: not calibrated */
-	uint32_t devices; /* that this phase uses */
+	uint32_t devices;             /* that this phase uses */
+	struct hwy_outlier *outliers; /* the longest first, a few */
+	uint32_t n_outliers;
 };
 
 struct hwy_cannot { /* "cannot tell …, because …" */

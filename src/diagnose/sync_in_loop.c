@@ -49,12 +49,11 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 	double finished = (double)syncs->finished / (double)syncs->n;
 	struct words each = words_many(syncs->each, "wait", "waits"),
 		     cost = words_share(claim_share(c, &syncs->claim));
-	if (finished >= 0.5 && syncs->between > 0)
+	if (finished >= 0.5)
 		return words_format(
 			arena,
-			"%s a step cost %s of it: the GPU had already finished at %s of them. They begin "
-			"to cost when the GPU works longer than the %s the CPU takes from one to the next.",
-			each.at, cost.at, words_share(finished).at, words_time(syncs->between).at);
+			"%s a step cost %s of it: the GPU had already finished at %s of them.",
+			each.at, cost.at, words_share(finished).at);
 	if (case_share(c, case_states(c).idle) >= 0.1)
 		return words_format(arena,
 				    "%s a step cost %s of it: the GPU idles for other reasons.",
