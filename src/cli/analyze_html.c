@@ -148,9 +148,10 @@ static void put_tiles(FILE *out, const struct analyze_run *run, uint32_t index)
 	struct gap_states states = analyze_states(run, index, &n);
 	char about[256];
 	fputs("<div class=\"tiles\">\n", out);
-	snprintf(about, sizeof about, "a step; median %s, p10 to p90 %s to %s%s",
-		 analyze_time(phase->median).at, analyze_time(phase->p10).at,
-		 analyze_time(phase->p90).at, phase->is_bursty ? ": bursty" : "");
+	snprintf(about, sizeof about, "%s; median %s, p10 to p90 %s to %s%s",
+		 phase->source == PHASE_ONE ? "in all" : "a step", analyze_time(phase->median).at,
+		 analyze_time(phase->p10).at, analyze_time(phase->p90).at,
+		 phase->is_bursty ? ": bursty" : "");
 	put_tile(out, analyze_time(phase->mean).at, about);
 	if (states.window > 0)
 		put_tile(out, analyze_percent((double)states.busy / (double)states.window).at,
@@ -301,6 +302,15 @@ static void put_findings(FILE *out, const struct analyze_run *run, uint32_t phas
 			analyze_percent(verdict->reachable).at);
 }
 
+static void put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)
+{
+	struct memory memory;
+	analyze_put_worth(memory_open(&memory)->file, finding, phase);
+	fputs(" <span class=\"soft\">", out);
+	memory_put(&memory, out, NAME);
+	fputs("</span>", out);
+}
+
 static void put_acquitted(FILE *out, const struct analyze_run *run, uint32_t phase)
 {
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
@@ -315,8 +325,13 @@ static void put_acquitted(FILE *out, const struct analyze_run *run, uint32_t pha
 		fprintf(out, "<li><b>%s</b> ", finding->kind->id);
 		if (finding->n_places)
 			put_place(out, &finding->places[0].at);
+		if (finding->predicted.is_known)
+			put_worth(out, finding, &run->analysis.phases.phases[phase]);
 		fputs("<br>", out);
 		html_text(out, finding->says, 0);
+		if (finding->predicted.tipping)
+			fprintf(out, " It starts to cost above ≈ %s of GPU work a step.",
+				analyze_time(finding->predicted.tipping).at);
 		fputs("</li>\n", out);
 	}
 	if (n)
@@ -348,6 +363,30 @@ static void put_kernels(FILE *out, const struct hwy_verdict *verdict)
 
 /* ---- the page --------------------------------------------------------------------------------------- */
 
+static void put_outliers(FILE *out, const struct analyze_run *run, uint32_t phase)
+{
+	const struct hwy_verdict *verdict = &run->diagnosis.verdicts[phase];
+	if (verdict->n_outliers == 0)
+		return;
+	fputs("<h2>Steps unlike the rest</h2>\n<article><table><tr><th>step</th>"
+	      "<th class=\"n\">took</th><th>more of</th><th class=\"n\">by</th></tr>\n",
+	      out);
+	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
+		const struct hwy_outlier *outlier = &verdict->outliers[i];
+		const struct phase_step *step =
+			&run->analysis.phases.phases[phase].steps[outlier->step];
+		const char *name = hwy_str(run->trace, step->name);
+		fprintf(out, "<tr><td>%" PRIu32 "%s<bdi>", outlier->step, *name ? ", " : "");
+		html_text(out, name, NAME);
+		fprintf(out, "</bdi></td><td class=\"n\">%s</td><td>%s%s<bdi>",
+			analyze_time(outlier->ns).at, outlier->part, *outlier->name ? ", " : "");
+		html_text(out, outlier->name, NAME);
+		fprintf(out, "</bdi></td><td class=\"n\">%s</td></tr>\n",
+			analyze_time(outlier->excess).at);
+	}
+	fputs("</table></article>\n", out);
+}
+
 static void put_phase(FILE *out, const struct analyze_run *run, uint32_t phase)
 {
 	put_tiles(out, run, phase);
@@ -360,6 +399,7 @@ static void put_phase(FILE *out, const struct analyze_run *run, uint32_t phase)
 	plot_steps(out, run, phase);
 	put_findings(out, run, phase);
 	put_acquitted(out, run, phase);
+	put_outliers(out, run, phase);
 	put_kernels(out, &run->diagnosis.verdicts[phase]);
 }
 
