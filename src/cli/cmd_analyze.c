@@ -28,6 +28,7 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+/* A new face: its name and its printer, which gets everything in one view (analyze.h). */
 static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,

@@ -21,7 +21,7 @@ enum hwy_confidence { HWY_LOW, HWY_MEDIUM, HWY_HIGH };
 extern const char *const hwy_confidence_names[];
 
 /* What the program is written in, as far as its calls, operators and kernels tell. */
-enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL, HWY_FRAMEWORKS };
+enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL_C, HWY_FRAMEWORKS };
 extern const char *const hwy_framework_names[HWY_FRAMEWORKS];
 
 struct hwy_finding_place {
