@@ -166,11 +166,14 @@ static void put_tiles(FILE *out, const struct analyze_run *run, uint32_t index)
 		break;
 	}
 	fputs("</div>\n", out);
-	if (phase->is_first_told_apart)
+	if (phase->is_first_told_apart && phase->first_steady == 1)
+		fputs("<p class=\"soft\">Start-up is told apart: the first step is not counted.</p>\n",
+		      out);
+	else if (phase->is_first_told_apart)
 		fprintf(out,
 			"<p class=\"soft\">Start-up is told apart: the first %" PRIu32
-			" step%s not counted.</p>\n",
-			phase->first_steady, phase->first_steady == 1 ? " is" : "s are");
+			" steps are not counted.</p>\n",
+			phase->first_steady);
 	if (verdict->is_healthy && verdict->is_known)
 		fprintf(out,
 			"<p class=\"verdict\">Nothing starves the GPU. No fix on the CPU side is worth "

@@ -407,10 +407,14 @@ void plot_steps(FILE *out, const struct analyze_run *run, uint32_t phase)
 	if (one->n_steps < 2 || most <= 0)
 		return;
 	uint32_t bars = (one->n_steps + group - 1) / group;
-	char more[128];
-	snprintf(more, sizeof more,
-		 "%" PRIu32 " of them%s; pale: start-up, not counted; red: unlike the rest",
-		 one->n_steps, group > 1 ? ", several to a bar" : "");
+	bool pale = one->n_steady < one->n_steps, red = false;
+	for (uint32_t i = 0; i < one->n_steps; i++)
+		red |= one->steps[i].is_outlier ||
+		       one->steps[i].device.to - one->steps[i].device.from > most;
+	char more[160];
+	snprintf(more, sizeof more, "%" PRIu32 " of them%s%s%s", one->n_steps,
+		 group > 1 ? ", several to a bar" : "", pale ? "; pale: not counted" : "",
+		 red ? "; red: far from the rest" : "");
 	begin_figure(out, "Steps one by one", more);
 	begin_svg(out, TALL + 4, "the length of every step, busy and idle");
 	put_y_axis(out, most);

@@ -83,7 +83,7 @@ static const char style[] =
 	"monospace;font-size:13.5px}\n"
 	"pre{background:var(--rail);border-radius:8px;padding:10px 14px;margin:8px 0;"
 	"white-space:pre-wrap}\n"
-	".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(210px,1fr));gap:14px;"
+	".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(210px,100%),1fr));gap:14px;"
 	"margin:22px 0}\n"
 	".tile,article,figure{background:var(--card);border:1px solid var(--line);border-radius:12px}\n"
 	".tile{padding:14px 18px}\n"
@@ -93,7 +93,7 @@ static const char style[] =
 	"figure{margin:0 0 16px;padding:14px 18px}\n"
 	"figcaption{font-weight:600;margin-bottom:8px}\n"
 	"figcaption span{font-weight:400;color:var(--soft)}\n"
-	".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:0 16px}\n"
+	".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(400px,100%),1fr));gap:0 16px}\n"
 	"svg{display:block;width:100%;height:auto}\n"
 	"svg text{fill:var(--soft);font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,"
 	"\"Noto Sans\",sans-serif}\n"
@@ -129,6 +129,8 @@ static const char style[] =
 	"details{margin-top:8px;font-size:14px}\n"
 	"summary{cursor:pointer;color:var(--soft)}\n"
 	"footer{color:var(--soft);font-size:14px;padding-top:10px;padding-bottom:40px}\n"
+	"@media(max-width:640px){svg text{font-size:18px}header,main,footer{padding-left:14px;"
+	"padding-right:14px}}\n"
 	"@media print{body{background:#fff}figure,article,.tile{break-inside:avoid}}\n";
 
 /* A pattern is the colour of its name over a paler one of the same. */
