@@ -56,7 +56,7 @@ void hardware_close(struct view_trace *view)
 		work_close(view->work);
 	free(view->work);
 	for (uint32_t d = 0; view->devices && d < view->trace->n_devices; d++)
-		for (unsigned c = 0; c < CLASSES; c++)
+		for (unsigned c = 0; c <= HARDWARE_ANY; c++)
 			free(view->devices[d].cover[c]);
 	free(view->devices);
 }
@@ -70,7 +70,7 @@ static bool counts(const struct view_trace *view, const struct hwy_strip *strip,
 static void sweep_device(struct view_trace *view, uint32_t number)
 {
 	struct view_device *device = &view->devices[number];
-	int64_t covered[CLASSES] = {INT64_MIN, INT64_MIN, INT64_MIN};
+	int64_t covered[] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
 	struct hwy_sweep sweep = {0};
 	for (uint32_t s = 0; s < view->trace->n_strips; s++) {
 		const struct hwy_strip *strip = &view->trace->strips[s];
@@ -83,9 +83,13 @@ static void sweep_device(struct view_trace *view, uint32_t number)
 			continue;
 		unsigned c = hwy_class(view->trace, sweep.strip->kind,
 				       hwy_get(sweep.strip, HWY_NAME, sweep.row));
-		int64_t from = sweep.start > covered[c] ? sweep.start : covered[c];
-		add_cover(device, c, from, sweep.end);
-		covered[c] = sweep.end > covered[c] ? sweep.end : covered[c];
+		for (;; c = HARDWARE_ANY) {
+			int64_t from = sweep.start > covered[c] ? sweep.start : covered[c];
+			add_cover(device, c, from, sweep.end);
+			covered[c] = sweep.end > covered[c] ? sweep.end : covered[c];
+			if (c == HARDWARE_ANY)
+				break;
+		}
 	}
 	sweep_free(&sweep);
 }
@@ -102,7 +106,7 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 		device->level++;
 	device->base = view->from >> device->level;
 	device->n = (uint32_t)((view->to >> device->level) - device->base + 1);
-	for (unsigned c = 0; c < CLASSES; c++)
+	for (unsigned c = 0; c <= HARDWARE_ANY; c++)
 		device->cover[c] = hwy_zalloc(device->n * sizeof *device->cover[c]);
 	sweep_device(view, number);
 	device->is_ready = true;

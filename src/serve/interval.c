@@ -68,35 +68,59 @@ static void put_sums(const struct view_trace *view, struct hwy_json *json, const
 	hwy_map_free(&sums->at);
 }
 
+struct window {
+	int64_t from, to;
+};
+
+static void add_row(struct view_trace *view, struct sums *sums, const struct hwy_strip *strip,
+		    uint32_t row, struct window at)
+{
+	int64_t name = hwy_get(strip, HWY_NAME, row), begin = hwy_get(strip, HWY_START, row);
+	int64_t end = begin + hwy_get(strip, HWY_DUR, row);
+	begin = begin > at.from ? begin : at.from;
+	end = end < at.to ? end : at.to;
+	add_sum(sums, name, look_of(view->trace, strip->kind, name), end - begin);
+}
+
+/* Those that began before the window, then those that begin in it. */
+static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, struct window at,
+		     struct sums *sums, struct hwy_err *err)
+{
+	const struct view_lane *known = &view->lanes[lane];
+	struct view_spans earlier = {0};
+	if (!view_need(view, lane, err))
+		return false;
+	spans_touching(view, lane, at.from, at.from, 0, UINT32_MAX, &earlier);
+	for (uint32_t i = 0; i < earlier.n; i++) {
+		const struct hwy_strip *strip = &view->trace->strips[earlier.v[i].strip];
+		if (kinds & HWY_KIND_BIT(strip->kind))
+			add_row(view, sums, strip, earlier.v[i].row, at);
+	}
+	free(earlier.v);
+	for (uint32_t s = known->first; s < known->first + known->n; s++) {
+		const struct hwy_strip *strip = &view->trace->strips[s];
+		if (!(kinds & HWY_KIND_BIT(strip->kind)))
+			continue;
+		uint32_t end = view_row_at(strip, at.to);
+		for (uint32_t row = view_row_at(strip, at.from); row < end; row++)
+			add_row(view, sums, strip, row, at);
+	}
+	return true;
+}
+
 static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *key, uint32_t kinds,
 		   int64_t from, int64_t to, struct hwy_err *err)
 {
 	struct sums sums = {0};
-	struct view_spans spans = {0};
 	bool ok = true;
 	for (uint32_t lane = 0; ok && lane < view->trace->n_lanes; lane++) {
 		const struct view_lane *at = &view->lanes[lane];
 		bool wanted = false;
 		for (uint32_t s = at->first; s < at->first + at->n; s++)
 			wanted |= (kinds & HWY_KIND_BIT(view->trace->strips[s].kind)) != 0;
-		if (!wanted || at->from >= to || at->to <= from)
-			continue;
-		ok = view_need(view, lane, err);
-		spans.n = 0;
-		if (ok)
-			spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
-		for (uint32_t i = 0; ok && i < spans.n; i++) {
-			const struct hwy_strip *strip = &view->trace->strips[spans.v[i].strip];
-			if (!(kinds & HWY_KIND_BIT(strip->kind)))
-				continue;
-			int64_t name = hwy_get(strip, HWY_NAME, spans.v[i].row);
-			int64_t begin = spans.v[i].start, end = begin + spans.v[i].dur;
-			begin = begin > from ? begin : from;
-			end = end < to ? end : to;
-			add_sum(&sums, name, look_of(view->trace, strip->kind, name), end - begin);
-		}
+		if (wanted && at->from < to && at->to > from)
+			ok = sum_lane(view, lane, kinds, (struct window){from, to}, &sums, err);
 	}
-	free(spans.v);
 	put_sums(view, json, key, &sums);
 	return ok;
 }
@@ -107,9 +131,9 @@ struct device_times {
 	int64_t busy, classes[3];
 };
 
-/* Exact unions: the spans of the interval in order, by class and in all. */
-static bool measure_device(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
-			   struct device_times *times, struct hwy_err *err)
+/* Exact unions: the spans of a stretch in order, by class and in all. */
+static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
+			    struct device_times *times, struct hwy_err *err)
 {
 	struct view_spans spans = {0};
 	int64_t covered[4] = {from, from, from, from};
@@ -121,17 +145,39 @@ static bool measure_device(struct view_trace *view, uint32_t device, int64_t fro
 		unsigned class = hwy_class(view->trace, strip->kind,
 					   hwy_get(strip, HWY_NAME, spans.v[i].row));
 		end = end < to ? end : to;
-		for (unsigned c = class;; c = 3) {
+		for (unsigned c = class;; c = HARDWARE_ANY) {
 			int64_t begin = start > covered[c] ? start : covered[c];
 			int64_t length = end > begin ? end - begin : 0;
 			*(c < 3 ? &times->classes[c] : &times->busy) += length;
 			covered[c] = end > covered[c] ? end : covered[c];
-			if (c == 3)
+			if (c == HARDWARE_ANY)
 				break;
 		}
 	}
 	free(spans.v);
 	return true;
+}
+
+/* The device's buckets where they are whole, spans at both ends. */
+static bool measure_device(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
+			   struct device_times *times, struct hwy_err *err)
+{
+	if (!hardware_need(view, number, err))
+		return false;
+	const struct view_device *device = &view->devices[number];
+	int64_t width = INT64_C(1) << device->level;
+	int64_t first = (from + width - 1) >> device->level, last = to >> device->level;
+	if (first >= last)
+		return measure_stretch(view, number, from, to, times, err);
+	for (int64_t i = first; i < last; i++) {
+		if (i < device->base || i - device->base >= device->n)
+			continue;
+		for (unsigned c = 0; c < 3; c++)
+			times->classes[c] += device->cover[c][i - device->base];
+		times->busy += device->cover[HARDWARE_ANY][i - device->base];
+	}
+	return measure_stretch(view, number, from, first * width, times, err) &&
+	       measure_stretch(view, number, last * width, to, times, err);
 }
 
 static void put_causes(struct hwy_json *json, const struct view_pieces *gaps, uint32_t device,

@@ -29,12 +29,14 @@ struct view_lane {
 	struct view_strip *strips;
 };
 
+enum { HARDWARE_ANY = 3 }; /* behind the classes: their union */
+
 struct view_device { /* the union of a device's streams, by class */
 	bool is_ready;
 	unsigned level;
 	int64_t base; /* index of the first bucket */
 	uint32_t n;
-	int64_t *cover[3]; /* ns of each bucket */
+	int64_t *cover[4]; /* ns of each bucket */
 };
 
 struct hwy_work;
