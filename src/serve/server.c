@@ -19,7 +19,9 @@ enum {
 	THREADS = 4,
 	CONNECTIONS = 512,
 	IDLE_S = 15,    /* without a byte: libmicrohttpd ends the connection */
-	SLOW_S = 30,    /* without a whole request: we do */
+	SLOW_S = 40,    /* without a whole request: we do */
+	STRANGE_S = 10, /* the same for those that never made one */
+	HASTY_S = 2,    /* and where they take up most places */
 	GONE_S = 60,    /* after a page said good-bye */
 	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
 	GZIP_FROM = 1024,  /* bytes */
