@@ -325,8 +325,8 @@ static void a_lane_that_was_not_asked_for_yet_answers_the_same(void **state)
 		struct view_lane *lane = &view.lanes[streams[0]];
 		lane->is_ready = false;
 		for (uint32_t s = 0; lane->strips && s < lane->n; s++) {
-			free(lane->strips[s].reach);
-			free(lane->strips[s].longest);
+			free(lane->strips[s].blocks);
+			free(lane->strips[s].far);
 			free(lane->strips[s].rows);
 		}
 		free(lane->strips);
