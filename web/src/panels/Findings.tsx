@@ -1,0 +1,55 @@
+/* Findings.tsx - the diagnosis: what holds the program back, ranked, with what a fix would be worth, and what is innocent. */
+import type { Diagnosis, Finding } from "../data/protocol";
+import { light } from "../state/actions";
+import { useStore, type Trace } from "../state/store";
+import { duration, percent } from "../timeline/units";
+import { Legend } from "./Legend";
+
+function Places({ finding }: { finding: Finding }) {
+	return <ul class="places">{finding.places.slice(0, 4).map((p, i) => <li key={i}>
+		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : p.range || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` × ${p.count}` : ""}</small>
+	</li>)}</ul>;
+}
+
+function Card({ trace, index, finding, step, innocent }: { trace: number; index: number; finding: Finding; step: number; innocent: boolean }) {
+	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
+	const after = Math.max(1, step - finding.cost_ns_per_step);
+	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} tabIndex={0} role="button" data-finding={finding.id}
+		onClick={() => void light(trace, index)} onKeyDown={(e) => e.key === "Enter" && void light(trace, index)}>
+		<h3><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
+		{!innocent && <p class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
+			<b>{duration(step)} → {duration(after)}</b> a step <em>{(step / after).toFixed(2)}×</em>
+			<small>{percent(finding.share)}, {finding.confidence} confidence</small></p>}
+		<p>{finding.says}</p>
+		<Places finding={finding} />
+		{finding.advice && lit && <pre>{finding.advice}</pre>}
+	</div>;
+}
+
+function Trust({ trust }: { trust: Diagnosis["trust"] }) {
+	if (!trust.length)
+		return null;
+	return <ul class="trust">{trust.map((t, i) => <li key={i}>{typeof t === "string" ? t : t.says ?? t.what ?? ""}</li>)}</ul>;
+}
+
+function Run({ trace, index }: { trace: Trace; index: number }) {
+	const d = trace.diagnosis;
+	if (!d)
+		return <p class="empty">{trace.failed ? `No diagnosis: ${trace.failed}` : trace.info.diagnosis === "none" ? "No diagnosis was asked for." : "Diagnosing…"}</p>;
+	const step = d.summary.step_ns;
+	return <>
+		<p class="summary"><span><b>{duration(step)}</b> a step</span><span><b>{percent(d.summary.busy)}</b> GPU busy</span>
+			<span><b>{d.summary.steps}</b> steps</span></p>
+		<Trust trust={d.trust} />
+		{!d.findings.length && <p class="healthy">✓ Nothing that was looked for holds this program back.</p>}
+		{d.findings.map((f, i) => <Card key={i} trace={index} index={i} finding={f} step={step} innocent={false} />)}
+		{d.acquitted.length > 0 && <h3 class="heading">Looked at, not guilty</h3>}
+		{d.acquitted.map((f, i) => <Card key={i} trace={index} index={d.findings.length + i} finding={f} step={step} innocent />)}
+	</>;
+}
+
+export function Findings() {
+	const traces = useStore((s) => s.traces);
+	return <div class="findings">{traces.map((t, i) => <section key={i}>
+		{traces.length > 1 && <h2>{i ? "B" : "A"} {t.info.title}</h2>}<Run trace={t} index={i} /></section>)}<Legend /></div>;
+}

@@ -1,0 +1,152 @@
+/* layout.ts - which rows there are, in which order, how high.
+ *
+ * A row is a group's head, a lane, or a chart of a device. Rows of pinned groups and the steps stand on top and do not scroll.
+ * Empty groups, and what the filter does not name, are left out. */
+import type { Group, Lane } from "../data/protocol";
+import type { State, Trace } from "../state/store";
+
+export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
+export interface Row {
+	kind: RowKind; key: string; trace: number; depth: number; title: string; y: number; h: number; pinned: boolean;
+	lane: Lane | null; group: Group | null; device: number; folds: boolean; folded: boolean;
+	/** Height of one level of a nesting lane. */
+	level: number;
+}
+export interface Layout { rows: Row[]; pinnedHeight: number; height: number; byLane: Map<string, Row> }
+
+const SPAN = 16;
+const NEST = 14;
+const MOST_ROWS = 10;
+const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
+
+export const laneKey = (trace: number, lane: number): string => `${trace}/${lane}`;
+
+function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
+	if (lane.type === "counter")
+		return { h: 34, level: 34 };
+	if (THIN.has(lane.type))
+		return { h: 12, level: 9 };
+	const level = rows > 1 ? NEST : SPAN;
+	return { h: Math.min(MOST_ROWS, Math.max(1, rows)) * level + 4, level };
+}
+
+class Builder {
+	rows: Row[] = [];
+	byLane = new Map<string, Row>();
+	private lanes = new Map<number, Lane>();
+	private filter: string;
+
+	constructor(private s: State, private t: number, private trace: Trace, private depthOf: (trace: number, lane: number) => number) {
+		for (const lane of trace.lanes.lanes)
+			this.lanes.set(lane.lane, lane);
+		this.filter = s.filter.trim().toLowerCase();
+	}
+
+	private row(kind: RowKind, key: string, title: string, h: number, depth: number, extra: Partial<Row> = {}): Row {
+		const row: Row = {
+			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1,
+			folds: false, folded: false, level: h, ...extra,
+		};
+		this.rows.push(row);
+		return row;
+	}
+
+	private matches(title: string): boolean {
+		return !this.filter || title.toLowerCase().includes(this.filter);
+	}
+
+	/** Whether anything of a group is to be shown. */
+	private shows(group: Group, named: boolean): boolean {
+		const hit = named || this.matches(group.title);
+		return group.lanes.some((n) => this.lanes.has(n) && (hit || this.matches(this.lanes.get(n)!.title))) ||
+			group.groups.some((g) => this.shows(g, hit));
+	}
+
+	private addLane(lane: Lane, depth: number, pinned: boolean): void {
+		const rows = lane.nests || lane.type === "device-range" ? this.depthOf(this.t, lane.lane) : 1;
+		const { h, level } = laneHeight(lane, rows);
+		const row = this.row(lane.type === "counter" ? "counter" : "lane", `lane${lane.lane}`, lane.title, h, depth, { lane, level, pinned });
+		this.byLane.set(laneKey(this.t, lane.lane), row);
+	}
+
+	/** A folded group stands for its lanes: arrows end there. */
+	private standIn(group: Group, row: Row): void {
+		for (const n of group.lanes)
+			this.byLane.set(laneKey(this.t, n), row);
+		for (const inner of group.groups)
+			this.standIn(inner, row);
+	}
+
+	private addDevice(group: Group, depth: number, pinned: boolean, folded: boolean): void {
+		const device = group.device ?? 0;
+		const hardware = group.lanes.map((n) => this.lanes.get(n)).find((l) => l?.type === "hardware") ?? null;
+		const row = this.row("device", group.id, group.title, 34, depth, { group, lane: hardware, device, folds: true, folded, pinned });
+		if (this.s.gaps && this.trace.steps)
+			this.row("gaps", `${group.id}/gaps`, "idle, by cause", 14, depth + 1, { device, pinned });
+		if (this.trace.headway?.devices.some((d) => d.device === device))
+			this.row("headway", `${group.id}/headway`, "headway", 34, depth + 1, { device, pinned });
+		if (folded)
+			this.standIn(group, row);
+	}
+
+	addGroup(group: Group, depth: number, named: boolean, pinned: boolean): void {
+		if (!this.shows(group, named))
+			return;
+		const key = `${this.t}/${group.id}`;
+		const hit = named || this.matches(group.title);
+		const folded = this.s.folded.has(key) && !this.filter;
+		const stays = pinned || this.s.pinned.has(key);
+		if (group.kind === "device") {
+			this.addDevice(group, depth, stays, folded);
+		} else {
+			const strip = group.lanes.map((n) => this.lanes.get(n)).find((l) => l && !THIN.has(l.type)) ?? null;
+			const row = this.row("group", group.id, group.title, 20, depth,
+				{ group, folds: true, folded, pinned: stays, lane: folded ? strip : null, level: 12 });
+			if (folded)
+				this.standIn(group, row);
+		}
+		if (folded)
+			return;
+		for (const n of group.lanes) {
+			const lane = this.lanes.get(n);
+			if (lane && lane.type !== "hardware" && (hit || this.matches(lane.title)))
+				this.addLane(lane, depth + 1, stays);
+		}
+		for (const inner of group.groups)
+			this.addGroup(inner, depth + 1, hit, stays);
+	}
+
+	build(two: boolean): void {
+		if (two)
+			this.row("run", "run", `${this.t ? "B" : "A"}  ${this.trace.info.title}`, 22, 0);
+		if (this.trace.steps?.phases.length)
+			this.row("steps", "steps", "steps", 18, 0, { pinned: !two });
+		if (this.s.path && this.trace.steps)
+			this.row("path", "path", "critical path", 16, 0, { pinned: !two });
+		for (const group of this.trace.lanes.groups)
+			this.addGroup(group, 0, false, false);
+	}
+}
+
+export function layOut(s: State, depthOf: (trace: number, lane: number) => number): Layout {
+	const rows: Row[] = [];
+	const byLane = new Map<string, Row>();
+	s.traces.forEach((trace, t) => {
+		const builder = new Builder(s, t, trace, depthOf);
+		builder.build(s.traces.length > 1);
+		rows.push(...builder.rows);
+		for (const [key, row] of builder.byLane)
+			byLane.set(key, row);
+	});
+	let pinnedHeight = 0;
+	for (const row of rows.filter((r) => r.pinned)) {
+		row.y = pinnedHeight;
+		pinnedHeight += row.h;
+	}
+	let height = 0;
+	for (const row of rows.filter((r) => !r.pinned)) {
+		row.y = height;
+		height += row.h;
+	}
+	return { rows, pinnedHeight, height, byLane };
+}
