@@ -14,6 +14,7 @@ static const struct command {
 	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
 	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
+	{"view", cmd_view, "the timeline in the browser, with the diagnosis beside it"},
 	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
 	{"analyze", cmd_analyze,
 	 "what holds the program back, where, what it costs, and what is innocent"},
