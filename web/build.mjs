@@ -1,8 +1,9 @@
-/* build.mjs - bundles src/ into one file, dist/page.html: script and style inside, nothing to load.
+/* build.mjs [OUT.html] - bundles src/ into one file (dist/page.html): script and style inside, nothing to load.
  *
- * The line <!--headway-inline--> stays in it: `headway view --html` puts the data there. */
+ * The line <!--HEADWAY_INLINE--> stays in it: `headway view --html` puts the data there. */
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 const here = new URL("./", import.meta.url);
 const result = await build({
@@ -25,6 +26,7 @@ const script = text(".js").replaceAll("</script", "<\\/script");
 const page = readFileSync(new URL("src/page.html", here), "utf8")
 	.replace("/*style*/", () => text(".css"))
 	.replace("/*script*/", () => script);
-mkdirSync(new URL("dist/", here), { recursive: true });
-writeFileSync(new URL("dist/page.html.new", here), page);
-renameSync(new URL("dist/page.html.new", here), new URL("dist/page.html", here));
+const out = process.argv[2] ?? new URL("dist/page.html", here).pathname;
+mkdirSync(dirname(out), { recursive: true });
+writeFileSync(`${out}.new`, page);
+renameSync(`${out}.new`, out);

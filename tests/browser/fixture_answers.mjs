@@ -158,7 +158,8 @@ export function pieces(trace, kind) {
 		bytes.setFloat64(o + 8, to, true);
 		bytes.setUint32(o + 16, id, true);
 		bytes.setUint8(o + 20, cause);
-		bytes.setUint16(o + 22, 1, true);
+		bytes.setUint8(o + 22, 1);
+		bytes.setUint8(o + 23, 255);
 	});
 	return new Uint8Array(bytes.buffer);
 }

@@ -92,7 +92,7 @@ export function inlined(traces, page) {
 			put(`span?t=${t}&id=${id}`, json(answers.span(trace, id)));
 	});
 	const inline = `<script>window.HEADWAY_INLINE=${JSON.stringify(table)}</script>`;
-	return page.replace("<!--headway-inline-->", () => inline);
+	return page.replace("<!--HEADWAY_INLINE-->", () => inline);
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {

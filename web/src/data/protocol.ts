@@ -70,7 +70,9 @@ export interface WhatIf {
 	edits: string; recorded: number; base: number; step: number; p10: number; p90: number; speedup: number; bound: string; note: string;
 	shown_step: number; ops: Op[]; left_out: number; error?: string;
 }
-export interface Piece { from: number; to: number; span: number; cause: number; device: number; count: number }
+export interface Piece { from: number; to: number; span: number; cause: number; device: number; count: number;
+	/** How much of it is covered, 0 … 1: less where several were merged. */
+	share: number }
 
 export interface Pending { state: "pending" }
 export interface Failed { state: "failed"; error: string }

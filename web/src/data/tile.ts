@@ -149,7 +149,8 @@ export function decodePieces(bytes: Uint8Array): Piece[] {
 	for (let i = 0, at = 4; i < n; i++, at += 24)
 		pieces.push({
 			from: view.getFloat64(at, true), to: view.getFloat64(at + 8, true), span: view.getUint32(at + 16, true) - 1,
-			cause: view.getUint8(at + 20), device: view.getUint8(at + 21), count: view.getUint16(at + 22, true),
+			cause: view.getUint8(at + 20), device: view.getUint8(at + 21), count: view.getUint8(at + 22),
+			share: view.getUint8(at + 23) / 255,
 		});
 	return pieces;
 }

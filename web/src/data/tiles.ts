@@ -3,10 +3,12 @@
  * cover() says what to draw for a lane and a window with what is at hand, exact or coarser, and notes what is missing;
  * flush() asks for that in one request. A request that answers no tile the newest frame wants is aborted. */
 import { TILE_BITS, type Tile } from "./tile";
+import { HARDWARE } from "./protocol";
 import type { Source, TileKey } from "./source";
 
 const LEVELS = 41;
 const MOST_KEPT = 20_000;
+const AGAIN_MS = 1000;
 
 /** A tile and the part of the window it is drawn for. */
 export interface Cover { tile: Tile; from: number; to: number }
@@ -18,7 +20,7 @@ const keyOf = (key: TileKey): string => `${key.trace}/${key.lane}/${key.level}/$
 export class Tiles {
 	private lanes = new Map<number, LaneTiles>();
 	private wanted = new Map<string, TileKey>();
-	private missing = new Set<string>();
+	private answered = new Set<string>();
 	private asked = new Map<string, AbortController>();
 	private kept = 0;
 
@@ -75,11 +77,11 @@ export class Tiles {
 		if (detail > key.level) {
 			const up = Math.min(detail, key.level + 3);
 			const coarse = { ...key, level: up, index: Math.floor(key.index / 2 ** (up - key.level)) };
-			if (!tiles.levels[up]!.has(coarse.index) && !this.missing.has(keyOf(coarse)))
+			if (!tiles.levels[up]!.has(coarse.index) && !this.answered.has(keyOf(coarse)))
 				ask = coarse;
 		}
 		const name = keyOf(ask);
-		if (!this.missing.has(name))
+		if (!this.answered.has(name))
 			this.wanted.set(name, ask);
 		if (this.source.inline)
 			this.wantCoarser(tiles, key);
@@ -92,7 +94,7 @@ export class Tiles {
 			if (tiles.levels[level]!.has(coarse.index))
 				return;
 			const name = keyOf(coarse);
-			if (!this.missing.has(name)) {
+			if (!this.answered.has(name)) {
 				this.wanted.set(name, coarse);
 				return;
 			}
@@ -136,7 +138,7 @@ export class Tiles {
 		if (!tiles)
 			return;
 		for (const [name] of keys)
-			this.missing.add(name);
+			this.answered.add(name);
 		for (const tile of tiles)
 			this.keep(tile);
 		this.arrived();
@@ -145,9 +147,20 @@ export class Tiles {
 	private keep(tile: Tile): void {
 		if (this.kept++ > MOST_KEPT) {
 			this.lanes.clear();
-			this.missing.clear();
+			this.answered.clear();
 			this.kept = 0;
 		}
-		this.laneOf(tile.trace, tile.lane).levels[tile.level]!.set(tile.index, tile);
+		const level = this.laneOf(tile.trace, tile.lane).levels[tile.level]!;
+		level.set(tile.index, tile);
+		if (tile.lane >= HARDWARE && tile.rows === 0)
+			setTimeout(() => this.askAgain(tile, level), AGAIN_MS);
+	}
+
+	/** The server had no time yet for the whole of it: what it sent is drawn until then. */
+	private askAgain(tile: Tile, level: Map<number, Tile>): void {
+		if (level.get(tile.index) !== tile)
+			return;
+		const key = { trace: tile.trace, lane: tile.lane, level: tile.level, index: tile.index };
+		void this.ask([[keyOf(key), key]]);
 	}
 }

@@ -14,6 +14,7 @@ function Title({ row, top }: { row: Row; top: number }) {
 		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={`${row.folded ? "unfold" : "fold"} ${row.title}`}>
 			{row.folded ? "▸" : "▾"}</button>}
 		<span class="text">{plain(row.title)}</span>
+		{row.note && <small class="scale" title="the top of the chart">{row.note}</small>}
 		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={`pin ${row.title}`} title="pin to the top"
 			onClick={(e) => {
 				e.stopPropagation();

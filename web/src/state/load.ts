@@ -2,21 +2,40 @@
 import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } from "../data/protocol";
 import type { Source } from "../data/source";
 import type { Timeline } from "../timeline/timeline";
-import { align, showAll } from "./actions";
+import { align, show, showAll } from "./actions";
 import { set, state, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
 const PENDING_MS = 500;
 
-/** Threads beyond the first few, and processes without device work, start folded. */
+type Group = Lanes["groups"][number];
+const TELLING = new Set(["api", "op", "range"]);
+const OPEN_THREADS = 4;
+const QUIET_LEAST = 3;
+
+/** Threads that never call the device, have no ranges and no operators go into one group of their process. */
+function gatherQuiet(lanes: Lanes): Lanes {
+	const types = new Map(lanes.lanes.map((l) => [l.lane, l.type]));
+	const isQuiet = (g: Group): boolean => g.kind === "thread" && !g.groups.length && !g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
+	const groups = lanes.groups.map((g): Group => {
+		const quiet = g.groups.filter((inner) => isQuiet(inner) && inner.lanes.some((n) => types.has(n)));
+		if (g.kind !== "process" || quiet.length < QUIET_LEAST)
+			return g;
+		const rest = g.groups.filter((inner) => !quiet.includes(inner));
+		return { ...g, groups: [...rest, { id: `${g.id}-quiet`, kind: "other", title: `${quiet.length} other threads`, lanes: [], groups: quiet }] };
+	});
+	return { ...lanes, groups };
+}
+
+/** The first threads that have something to tell start unfolded, the others folded. */
 function foldAtFirst(traces: Trace[]): Set<string> {
 	const folded = new Set<string>();
 	traces.forEach((trace, t) => {
-		const lanes = new Map(trace.lanes.lanes.map((l) => [l.lane, l]));
-		const busy = (ids: number[]): boolean => ids.some((n) => lanes.get(n)?.type === "api" || lanes.get(n)?.type === "op" || lanes.get(n)?.type === "range");
+		const types = new Map(trace.lanes.lanes.map((l) => [l.lane, l.type]));
 		let open = 0;
-		const visit = (groups: Trace["lanes"]["groups"]): void => groups.forEach((g) => {
-			if (g.kind === "thread" && (!busy(g.lanes) || open++ >= 4))
+		const visit = (groups: Group[]): void => groups.forEach((g) => {
+			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
+			if (g.id.endsWith("-quiet") || (g.kind === "thread" && (!tells || open++ >= OPEN_THREADS)))
 				folded.add(`${t}/${g.id}`);
 			visit(g.groups);
 		});
@@ -25,17 +44,31 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 	return folded;
 }
 
+/** Before anybody has moved, the steps are what to look at: start-up often takes most of a run. */
+function showSteps(): void {
+	const steps = state.traces[0]?.steps;
+	const phase = steps?.phases[steps.main];
+	if (!phase || location.hash.includes("from=") || state.from !== untouched.from || state.to !== untouched.to)
+		return;
+	const width = phase.to - phase.from;
+	if (width > 0 && width < (state.to - state.from) / 2)
+		show(phase.from - width * 0.08, phase.to + width * 0.08);
+}
+
+const untouched = { from: 0, to: 0 };
+
 export async function load(source: Source): Promise<void> {
 	const info = await source.get<Info>("info");
 	if (!info)
 		throw new Error("no answer");
 	const traces = await Promise.all(info.traces.map(async (one, t): Promise<Trace> => ({
-		info: one, lanes: await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }, steps: null, headway: null, diagnosis: null,
+		info: one, lanes: gatherQuiet(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }), steps: null, headway: null, diagnosis: null,
 		edits: null, failed: "", shift: 0,
 	})));
 	set({ info, traces, folded: foldAtFirst(traces) });
 	document.title = `${info.traces.map((t) => t.title).join(" · ")} – Headway`;
 	showAll();
+	Object.assign(untouched, { from: state.from, to: state.to });
 }
 
 async function loadDiagnosis(source: Source, t: number): Promise<void> {
@@ -64,6 +97,7 @@ export async function follow(source: Source, timeline: Timeline): Promise<void> 
 		if (!open.size) {
 			const steps = state.traces[0]?.steps;
 			align(state.step >= 0 ? state.step : steps?.phases[steps.main]?.first_steady ?? 0);
+			showSteps();
 		}
 	};
 	await Promise.all(state.traces.map((trace, t) => settle(t, trace.info.diagnosis)));

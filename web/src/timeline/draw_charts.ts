@@ -3,7 +3,6 @@ import type { Cover } from "../data/tiles";
 import { Look, type Headway, type Lane } from "../data/protocol";
 import type { Row } from "./layout";
 import type { Scene } from "./scene";
-import { duration } from "./units";
 
 /** How busy the device is: compute from below, communication and memory on it, each pixel's share of time. */
 export function drawUtilisation(scene: Scene, row: Row, covers: Cover[]): void {
@@ -66,7 +65,6 @@ export function drawHeadway(scene: Scene, row: Row, headway: Headway): void {
 			raster.rect(x0, x1, y, bottom, fill);
 			raster.rect(x0, x1, Math.min(y, bottom - 1), Math.min(y, bottom - 1) + scene.size(1), edge);
 		}
-	scene.labels.push({ x: 0, w: 90 * scene.dpr, y: scene.top(row) + 1, h: scene.size(12), text: `max ${duration(most)}`, ink: palette.faint });
 }
 
 export function drawCounter(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
@@ -103,6 +101,4 @@ export function drawCounter(scene: Scene, row: Row, lane: Lane, covers: Cover[])
 		const lane_end = clip((lane.end - from) / perPixel);
 		hold(x, Math.min(high, lane_end), value);
 	}
-	const unit = lane.unit ? ` ${lane.unit}` : "";
-	scene.labels.push({ x: 0, w: 90 * scene.dpr, y: scene.top(row) + 1, h: scene.size(12), text: `max ${Number(most.toPrecision(4))}${unit}`, ink: palette.faint });
 }

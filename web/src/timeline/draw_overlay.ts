@@ -108,18 +108,20 @@ export function drawSelection(on: Ink, scene: Scene, layout: Layout): void {
 }
 
 /** Everything steps back, the evidence of a finding stays lit. */
-export function drawLit(on: Ink, scene: Scene, layout: Layout, height: number): void {
+export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 	const lit = scene.state.lit;
 	if (!lit || !lit.spans.length)
 		return;
 	clipped(on, scene, () => {
 		const boxes = lit.spans.map((span) => ({ span, box: boxOf(scene, layout, lit.trace, span) }));
 		on.beginPath();
-		on.rect(0, 0, scene.width, height);
+		for (const row of layout.rows)
+			if (row.kind === "lane" || row.kind === "counter")
+				on.rect(0, scene.top(row), scene.width, scene.size(row.h));
 		for (const { box } of boxes)
-			if (box)
+			if (box && box.row.kind === "lane")
 				on.rect(box.x0 - 1, box.y0 - 1, box.x1 - box.x0 + 2, box.y1 - box.y0 + 2);
-		on.fillStyle = scene.palette.dark ? "rgba(20,24,30,0.62)" : "rgba(255,255,255,0.62)";
+		on.fillStyle = scene.palette.dark ? "rgba(20,24,30,0.55)" : "rgba(255,255,255,0.55)";
 		on.fill("evenodd");
 		for (const { box } of boxes)
 			if (box) {

@@ -30,7 +30,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const bottom = top + scene.size(row.h) - 3;
 	const { palette } = scene;
 	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) => {
-		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.75));
+		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
 		label(scene, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
 	});
 }
@@ -40,7 +40,7 @@ export function tintGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const top = scene.top(row);
 	const { palette } = scene;
 	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) =>
-		scene.raster.rect(x0, x1, top, top + scene.size(row.h), palette.tint(palette.cause(piece.cause), 0.16)));
+		scene.raster.rect(x0, x1, top, top + scene.size(row.h), palette.tint(palette.cause(piece.cause), 0.18 * piece.share)));
 }
 
 export function drawPath(scene: Scene, row: Row, pieces: Piece[]): void {
@@ -60,6 +60,10 @@ function label(scene: Scene, x0: number, x1: number, y0: number, y1: number, tex
 		scene.labels.push({ x, w, y: y0, h: y1 - y0, text, ink: scene.palette.dark ? "#ffffff" : "#10161d" });
 }
 
+/** Where the whole name does not fit, its number is what tells steps apart. */
+const stepName = (name: string, i: number, w: number): string =>
+	(w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
+
 /** Steps by turns light and dark; warm-up faint, outliers marked. */
 export function drawSteps(scene: Scene, row: Row, steps: Steps): void {
 	const { from, to, perPixel } = scene.window(row.trace);
@@ -77,8 +81,8 @@ export function drawSteps(scene: Scene, row: Row, steps: Steps): void {
 			scene.raster.rect(x0, x1 - x0 > 2 ? x1 - 1 : x1, top, bottom, palette.tint(colour, flags & OUTLIER ? 0.6 : strong));
 			const x = Math.max(0, x0);
 			const w = Math.min(scene.width, x1) - x;
-			if (w >= 22)
-				scene.labels.push({ x, w, y: top, h: bottom - top, text: name || String(i), ink: palette.ink });
+			if (w >= 20)
+				scene.labels.push({ x, w, y: top, h: bottom - top, text: stepName(name, i, w), ink: palette.ink });
 		}
 	}
 }

@@ -4,6 +4,7 @@
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
 import type { State, Trace } from "../state/store";
+import { duration } from "./units";
 
 export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
 export interface Row {
@@ -11,11 +12,14 @@ export interface Row {
 	lane: Lane | null; group: Group | null; device: number; folds: boolean; folded: boolean;
 	/** Height of one level of a nesting lane. */
 	level: number;
+	/** The scale of a chart. */
+	note: string;
 }
 export interface Layout { rows: Row[]; pinnedHeight: number; height: number; byLane: Map<string, Row> }
 
-const SPAN = 16;
-const NEST = 14;
+const SPAN = 20;
+const NEST = 16;
+const STREAM = 24;
 const MOST_ROWS = 10;
 const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
 
@@ -23,12 +27,15 @@ export const laneKey = (trace: number, lane: number): string => `${trace}/${lane
 
 function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
 	if (lane.type === "counter")
-		return { h: 34, level: 34 };
+		return { h: 38, level: 38 };
 	if (THIN.has(lane.type))
-		return { h: 12, level: 9 };
-	const level = rows > 1 ? NEST : SPAN;
+		return { h: 16, level: 12 };
+	const level = rows > 1 ? NEST : lane.type === "stream" ? STREAM : SPAN;
 	return { h: Math.min(MOST_ROWS, Math.max(1, rows)) * level + 4, level };
 }
+
+const counterNote = (lane: Lane): string =>
+	(lane.type === "counter" && lane.max != null ? `${Number(lane.max.toPrecision(4))} ${lane.unit ?? ""}` : "");
 
 class Builder {
 	rows: Row[] = [];
@@ -45,7 +52,7 @@ class Builder {
 	private row(kind: RowKind, key: string, title: string, h: number, depth: number, extra: Partial<Row> = {}): Row {
 		const row: Row = {
 			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1,
-			folds: false, folded: false, level: h, ...extra,
+			folds: false, folded: false, level: h, note: "", ...extra,
 		};
 		this.rows.push(row);
 		return row;
@@ -65,7 +72,8 @@ class Builder {
 	private addLane(lane: Lane, depth: number, pinned: boolean): void {
 		const rows = lane.nests || lane.type === "device-range" ? this.depthOf(this.t, lane.lane) : 1;
 		const { h, level } = laneHeight(lane, rows);
-		const row = this.row(lane.type === "counter" ? "counter" : "lane", `lane${lane.lane}`, lane.title, h, depth, { lane, level, pinned });
+		const row = this.row(lane.type === "counter" ? "counter" : "lane", `lane${lane.lane}`, lane.title, h, depth, 
+			{ lane, level, pinned, note: counterNote(lane) });
 		this.byLane.set(laneKey(this.t, lane.lane), row);
 	}
 
@@ -80,11 +88,13 @@ class Builder {
 	private addDevice(group: Group, depth: number, pinned: boolean, folded: boolean): void {
 		const device = group.device ?? 0;
 		const hardware = group.lanes.map((n) => this.lanes.get(n)).find((l) => l?.type === "hardware") ?? null;
-		const row = this.row("device", group.id, group.title, 34, depth, { group, lane: hardware, device, folds: true, folded, pinned });
+		const row = this.row("device", group.id, group.title, 42, depth, { group, lane: hardware, device, folds: true, folded, pinned });
 		if (this.s.gaps && this.trace.steps)
-			this.row("gaps", `${group.id}/gaps`, "idle, by cause", 14, depth + 1, { device, pinned });
-		if (this.trace.headway?.devices.some((d) => d.device === device))
-			this.row("headway", `${group.id}/headway`, "headway", 34, depth + 1, { device, pinned });
+			this.row("gaps", `${group.id}/gaps`, "idle, by cause", 17, depth + 1, { device, pinned });
+		const ahead = this.trace.headway?.devices.filter((d) => d.device === device) ?? [];
+		if (ahead.length)
+			this.row("headway", `${group.id}/headway`, "headway", 38, depth + 1,
+				{ device, pinned, note: duration(Math.max(...ahead.map((d) => d.max_work))) });
 		if (folded)
 			this.standIn(group, row);
 	}
@@ -100,8 +110,8 @@ class Builder {
 			this.addDevice(group, depth, stays, folded);
 		} else {
 			const strip = group.lanes.map((n) => this.lanes.get(n)).find((l) => l && !THIN.has(l.type)) ?? null;
-			const row = this.row("group", group.id, group.title, 20, depth,
-				{ group, folds: true, folded, pinned: stays, lane: folded ? strip : null, level: 12 });
+			const row = this.row("group", group.id, group.title, 22, depth,
+				{ group, folds: true, folded, pinned: stays, lane: folded ? strip : null, level: 15 });
 			if (folded)
 				this.standIn(group, row);
 		}
@@ -120,9 +130,9 @@ class Builder {
 		if (two)
 			this.row("run", "run", `${this.t ? "B" : "A"}  ${this.trace.info.title}`, 22, 0);
 		if (this.trace.steps?.phases.length)
-			this.row("steps", "steps", "steps", 18, 0, { pinned: !two });
+			this.row("steps", "steps", "steps", 20, 0, { pinned: !two });
 		if (this.s.path && this.trace.steps)
-			this.row("path", "path", "critical path", 16, 0, { pinned: !two });
+			this.row("path", "path", "critical path", 18, 0, { pinned: !two });
 		for (const group of this.trace.lanes.groups)
 			this.addGroup(group, 0, false, false);
 	}

@@ -22,7 +22,7 @@ function widthOf(on: CanvasRenderingContext2D, text: string): number {
 
 /** Kernel names begin with what they have in common: without return type, namespaces and arguments more fits. */
 export function shorten(text: string): string {
-	const head = text.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "");
+	const head = text.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/_v\d{4,5}$/, "");
 	const stop = head.search(/[<(]/);
 	const name = stop > 0 ? head.slice(0, stop) : head;
 	const scope = name.lastIndexOf("::");
@@ -37,7 +37,7 @@ export function drawLabels(on: CanvasRenderingContext2D, labels: Label[], dpr: n
 		const room = label.w - 6 * dpr;
 		let text = shorten(plain(label.text));
 		const width = widthOf(on, text);
-		if (width > room) {
+		if (width > room + 1) {
 			const chars = Math.floor(text.length * room / width) - 1;
 			if (chars < 3)
 				continue;

@@ -110,7 +110,7 @@ export class Timeline {
 		drawRuler(on, scene, height);
 		this.drawLabelParts(on, scene, height);
 		drawOutlines(on, scene);
-		drawLit(on, scene, this.layout, height);
+		drawLit(on, scene, this.layout);
 		drawSelection(on, scene, this.layout);
 		drawRange(on, scene, height);
 		drawCursor(on, scene, height);
