@@ -60,7 +60,7 @@ export interface Finding {
 }
 export interface Diagnosis {
 	summary: { program: string; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
-	trust: (string | { says?: string; what?: string })[]; findings: Finding[]; acquitted: Finding[];
+	trust: { check: string; effect: string; says: string }[]; findings: Finding[]; acquitted: Finding[];
 }
 export interface Edit { id: string; arguments: string; about: string }
 export interface Edits { edits: Edit[]; suggested: { finding: string; edits: string; step: number; speedup: number }[] }

@@ -47,14 +47,17 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 		const stop = listenToMouse(timeline, canvas.current);
 		const watch = new ResizeObserver(() => timeline.invalidate());
 		watch.observe(canvas.current);
+		// A name that was not known when the pointer came is there a frame later.
+		const named = timeline.onFrame(() => setTip((now) => (now && !now.head ? tipAt(timeline, now.x, now.y) : now)));
 		return () => {
+			named();
 			stop();
 			watch.disconnect();
 		};
 	}, [timeline]);
 	return <div class="stage">
 		<canvas class="timeline" ref={canvas} aria-label="timeline" onMouseLeave={() => setTip(null)}
-			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} />
+			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />
 		{tip && <div class="tip" style={{ left: `${Math.max(4, Math.min(tip.x + 14, (canvas.current?.clientWidth ?? 0) - 380))}px`, top: `${tip.y + 16}px` }}>
 			<b>{tip.head}</b><span>{tip.line}</span></div>}
 	</div>;

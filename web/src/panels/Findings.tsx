@@ -1,7 +1,7 @@
 /* Findings.tsx - the diagnosis: what holds the program back, ranked, with what a fix would be worth, and what is innocent. */
 import type { Diagnosis, Finding } from "../data/protocol";
 import { light } from "../state/actions";
-import { useStore, type Trace } from "../state/store";
+import { titleOf, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
 import { Legend } from "./Legend";
 
@@ -29,7 +29,7 @@ function Card({ trace, index, finding, step, innocent }: { trace: number; index:
 function Trust({ trust }: { trust: Diagnosis["trust"] }) {
 	if (!trust.length)
 		return null;
-	return <ul class="trust">{trust.map((t, i) => <li key={i}>{typeof t === "string" ? t : t.says ?? t.what ?? ""}</li>)}</ul>;
+	return <ul class="trust">{trust.map((t) => <li key={t.check} class={t.effect}>{t.says}</li>)}</ul>;
 }
 
 function Run({ trace, index }: { trace: Trace; index: number }) {
@@ -51,5 +51,5 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 export function Findings() {
 	const traces = useStore((s) => s.traces);
 	return <div class="findings">{traces.map((t, i) => <section key={i}>
-		{traces.length > 1 && <h2>{i ? "B" : "A"} {t.info.title}</h2>}<Run trace={t} index={i} /></section>)}<Legend /></div>;
+		{traces.length > 1 && <h2>{i ? "B" : "A"} {titleOf(t)}</h2>}<Run trace={t} index={i} /></section>)}<Legend /></div>;
 }

@@ -1,7 +1,7 @@
 /* Toolbar.tsx - the top line: what is open, search, filter, overlays, panels, theme. */
 import { useRef } from "preact/hooks";
 import { search, setPanel, setTheme, showAll, zoom } from "../state/actions";
-import { set, useStore, type Panel, type Theme } from "../state/store";
+import { set, titleOf, useStore, type Panel, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
 
 const PANELS: [Panel, string][] = [["findings", "Findings"], ["details", "Details"], ["interval", "Interval"], ["search", "Search"], ["whatif", "What if"]];
@@ -11,7 +11,7 @@ const WAIT_MS = 180;
 function Title() {
 	const traces = useStore((s) => s.traces);
 	return <div class="run">{traces.map((t, i) => <span key={i} title={t.info.file}>
-		{traces.length > 1 && <b class="ab">{i ? "B" : "A"}</b>}{t.info.title || t.info.file}
+		{traces.length > 1 && <b class="ab">{i ? "B" : "A"}</b>}{titleOf(t)}
 		<small>{duration(t.info.end - t.info.start)} · {count(t.info.spans)} spans</small></span>)}</div>;
 }
 

@@ -3,7 +3,7 @@ import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } fr
 import type { Source } from "../data/source";
 import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
-import { set, state, type Trace } from "./store";
+import { set, state, titleOf, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
 const PENDING_MS = 500;
@@ -35,7 +35,7 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 		let open = 0;
 		const visit = (groups: Group[]): void => groups.forEach((g) => {
 			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
-			if (g.id.endsWith("-quiet") || (g.kind === "thread" && (!tells || open++ >= OPEN_THREADS)))
+			if (g.id.endsWith("-quiet") || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
 				folded.add(`${t}/${g.id}`);
 			visit(g.groups);
 		});
@@ -66,7 +66,6 @@ export async function load(source: Source): Promise<void> {
 		edits: null, failed: "", shift: 0,
 	})));
 	set({ info, traces, folded: foldAtFirst(traces) });
-	document.title = `${info.traces.map((t) => t.title).join(" · ")} – Headway`;
 	showAll();
 	Object.assign(untouched, { from: state.from, to: state.to });
 }
@@ -79,6 +78,7 @@ async function loadDiagnosis(source: Source, t: number): Promise<void> {
 	const [diagnosis, steps, headway, edits] = await Promise.all([
 		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits")]);
 	Object.assign(state.traces[t]!, { diagnosis, steps, headway, edits });
+	document.title = `${state.traces.map(titleOf).join(" · ")} – Headway`;
 	set({ traces: [...state.traces] });
 }
 

@@ -10,6 +10,9 @@ export interface Trace {
 	/** Added to the view's time to get this trace's: two runs are aligned by step. */
 	shift: number;
 }
+/** The program's name: the diagnosis knows it better than the process's name does. */
+export const titleOf = (trace: Trace): string => trace.diagnosis?.summary.program || trace.info.title || trace.info.file;
+
 export type Panel = "findings" | "details" | "interval" | "search" | "whatif";
 export type Theme = "auto" | "light" | "dark";
 export interface Lit { trace: number; finding: number; spans: Span[]; ids: Set<number> }

@@ -3,7 +3,7 @@
  * A row is a group's head, a lane, or a chart of a device. Rows of pinned groups and the steps stand on top and do not scroll.
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
-import type { State, Trace } from "../state/store";
+import { titleOf, type State, type Trace } from "../state/store";
 import { duration } from "./units";
 
 export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
@@ -128,7 +128,7 @@ class Builder {
 
 	build(two: boolean): void {
 		if (two)
-			this.row("run", "run", `${this.t ? "B" : "A"}  ${this.trace.info.title}`, 22, 0);
+			this.row("run", "run", `${this.t ? "B" : "A"}  ${titleOf(this.trace)} (${this.trace.info.file})`, 22, 0);
 		if (this.trace.steps?.phases.length)
 			this.row("steps", "steps", "steps", 20, 0, { pinned: !two });
 		if (this.s.path && this.trace.steps)
