@@ -42,15 +42,17 @@ static bool find_span(struct view_trace *view, uint32_t id, struct view_span *sp
 static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
 		     struct view_span *span, struct hwy_err *err)
 {
-	int64_t name;
-	if (!find_span(view, id, span, err) ||
-	    !hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err))
+	int64_t name, what;
+	if (!find_span(view, id, span, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span->strip];
+	if (!hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err) ||
+	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err))
+		return false;
 	json_put_int(json, "id", id);
 	json_put_int(json, "lane", strip->lane);
 	json_key(json, "name");
-	json_name(json, hwy_text(view->trace, name));
+	json_name(json, name_text(view->trace, name_of(view->trace, strip->kind, name, what)));
 	json_put_int(json, "start", span->start - view->origin);
 	json_put_int(json, "dur", span->dur);
 	json_put_int(json, "look", look_of(view->trace, strip->kind, name));
@@ -458,13 +460,14 @@ bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, in
 {
 	struct view_span span;
 	if (!find_span(view, id, &span, err) ||
-	    !hwy_need_strip(view->trace, span.strip, HWY_COL_BIT(HWY_NAME), err))
+	    !view_need(view, view->trace->strips[span.strip].lane, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span.strip];
-	int64_t name = hwy_get(strip, HWY_NAME, span.row), row = span.row;
+	int64_t name = span_name(view->trace, strip, span.row), row = span.row;
 	do
 		row += direction;
-	while (row >= 0 && row < strip->rows && hwy_get(strip, HWY_NAME, (uint32_t)row) != name);
+	while (row >= 0 && row < strip->rows &&
+	       span_name(view->trace, strip, (uint32_t)row) != name);
 	json_begin_object(json);
 	json_key(json, "span");
 	bool ok = true;
@@ -480,7 +483,7 @@ bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t 
 {
 	json_begin_array(json);
 	for (uint32_t i = 0; i < n; i++)
-		json_name(json, hwy_text(view->trace, (int64_t)packed_read(ids + 4 * i, 4)));
+		json_name(json, name_text(view->trace, (int64_t)packed_read(ids + 4 * i, 4)));
 	json_end_array(json);
 	return true;
 }

@@ -190,7 +190,7 @@ static void note_names(struct writing *w, const uint8_t *tile, uint32_t trace)
 		if (!w->names[trace][name]) {
 			w->names[trace][name] = 1;
 			uint32_t length =
-				hwy_text(w->page->traces[trace].trace, (int64_t)name).length;
+				name_text(w->page->traces[trace].trace, (int64_t)name).length;
 			w->names_size += length < VIEW_NAME ? length + 12 : VIEW_NAME + 12;
 		}
 	}
@@ -282,12 +282,12 @@ static void put_names(struct writing *w, uint32_t trace)
 	size_t n = 0;
 	struct hwy_json json = {.out = open_memstream(&text, &n)};
 	json_begin_object(&json);
-	for (uint32_t i = 0; i < view->trace->strings.n; i++) {
+	for (uint32_t i = 0; i < view->trace->strings.n + NAMES_MADE; i++) {
 		if (!w->names[trace][i])
 			continue;
 		snprintf(key, sizeof key, "%" PRIu32, i);
 		json_key(&json, key);
-		json_name(&json, hwy_text(view->trace, i));
+		json_name(&json, name_text(view->trace, i));
 	}
 	json_end_object(&json);
 	fclose(json.out);
@@ -332,7 +332,7 @@ bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 				       .left_out = page->left_out,
 				       .lock = &w.lock};
 	for (uint32_t t = 0; t < page->n; t++) {
-		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + 1);
+		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + NAMES_MADE);
 		wait_for(&page->workers[t]);
 		put_answers(&w, t);
 		put_suggested(&w, t);

@@ -55,7 +55,7 @@ static void put_sums(const struct view_trace *view, struct hwy_json *json, const
 		const struct sum *sum = &sums->v[i];
 		json_begin_object(json);
 		json_key(json, "name");
-		json_name(json, hwy_text(view->trace, sum->name));
+		json_name(json, name_text(view->trace, sum->name));
 		json_put_int(json, "name_id", sum->name);
 		json_put_int(json, "count", (int64_t)sum->count);
 		json_put_int(json, "total", sum->total);
@@ -75,11 +75,12 @@ struct window {
 static void add_row(struct view_trace *view, struct sums *sums, const struct hwy_strip *strip,
 		    uint32_t row, struct window at)
 {
-	int64_t name = hwy_get(strip, HWY_NAME, row), begin = hwy_get(strip, HWY_START, row);
+	int64_t name = span_name(view->trace, strip, row), begin = hwy_get(strip, HWY_START, row);
 	int64_t end = begin + hwy_get(strip, HWY_DUR, row);
 	begin = begin > at.from ? begin : at.from;
 	end = end < at.to ? end : at.to;
-	add_sum(sums, name, look_of(view->trace, strip->kind, name), end - begin);
+	add_sum(sums, name, look_of(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row)),
+		end - begin);
 }
 
 /* Those that began before the window, then those that begin in it. */

@@ -29,10 +29,11 @@ static uint8_t *find_names(const struct hwy_trace *trace, const char *text, uint
 	char *wanted = hwy_copy(text, length + 1);
 	for (size_t i = 0; i < length; i++)
 		wanted[i] = lower(wanted[i]);
-	uint8_t *found = hwy_zalloc(trace->strings.n + 1);
+	uint32_t n_names = trace->strings.n + NAMES_MADE;
+	uint8_t *found = hwy_zalloc(n_names);
 	*n = 0;
-	for (uint32_t i = 1; length > 0 && i < trace->strings.n; i++) {
-		found[i] = has(trace->strings.texts[i], wanted, length);
+	for (uint32_t i = 1; length > 0 && i < n_names; i++) {
+		found[i] = has(name_text(trace, i), wanted, length);
 		*n += found[i];
 	}
 	free(wanted);
@@ -64,17 +65,16 @@ static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t n
 static bool search_lane(struct view_trace *view, uint32_t lane, struct hits *hits,
 			struct hwy_err *err)
 {
-	uint64_t columns = HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_START);
 	const struct view_lane *at = &view->lanes[lane];
 	hits->count = 0;
 	for (uint32_t s = at->first; s < at->first + at->n; s++) {
 		const struct hwy_strip *strip = &view->trace->strips[s];
-		if (!strip->columns[HWY_NAME])
-			continue;
+		uint64_t columns = HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_START) |
+				   HWY_COL_BIT(name_column(strip->kind));
 		if (!hwy_need_strip(view->trace, s, columns, err))
 			return false;
 		for (uint32_t row = 0; row < strip->rows; row++)
-			if (hits->names[hwy_get(strip, HWY_NAME, row)])
+			if (hits->names[span_name(view->trace, strip, row)])
 				add_hit(hits, strip, s, row);
 	}
 	return true;

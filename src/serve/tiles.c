@@ -22,7 +22,7 @@ static void put_spans(const struct view_trace *view, const struct view_spans *sp
 		packed_zigzag(out, id - id_before);
 		packed_zigzag(out, span->start - start_before);
 		packed_varint(out, (uint64_t)span->dur);
-		packed_varint(out, (uint64_t)name);
+		packed_varint(out, (uint64_t)span_name(view->trace, strip, span->row));
 		packed_number(out, look, 1);
 		packed_number(out, span_row(view, span), 1);
 		id_before = id;

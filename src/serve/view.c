@@ -8,7 +8,8 @@
 
 #define COLUMNS                                                                                    \
 	(HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |                   \
-	 HWY_COL_BIT(HWY_FLAGS))
+	 HWY_COL_BIT(HWY_FLAGS) | HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_SYNC_TYPE) |        \
+	 HWY_COL_BIT(HWY_OPERATION))
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 

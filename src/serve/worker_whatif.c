@@ -69,7 +69,7 @@ static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end
 	json_int(p->json, span);
 	json_int(p->json, strip->lane);
 	json_int(p->json, look_of(p->w->flow->trace, strip->kind, name));
-	json_int(p->json, name);
+	json_int(p->json, span_name(trace, strip, row));
 	json_int(p->json, start - p->recorded);
 	json_int(p->json, end - start);
 	json_int(p->json, begin - p->predicted);
