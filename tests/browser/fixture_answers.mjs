@@ -15,7 +15,7 @@ export function lanes(trace) {
 		looks: [...new Set(l.spans.map((s) => s.look))], detail: 13, unit: l.unit, min: l.unit ? 100 : undefined, max: l.unit ? 600 : undefined }));
 	list.push({ lane: 2 ** 31, type: "hardware", title: "CUDA HW", device: 0, spans: 1, nests: false, marks: false, start: trace.begin,
 		end: trace.end, looks: [0, 1, 2], detail: 0 });
-	return { groups: groups(), lanes: list };
+	return { groups: groups(trace.others), lanes: list };
 }
 
 export function span(trace, id) {

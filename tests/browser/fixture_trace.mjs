@@ -7,8 +7,8 @@ export const STEP = 10_000_000;
 export const STEPS = 24;
 const BEGIN = 5_000_000;
 
-/** A trace: lanes with sorted spans, their names, the links from calls to device work. */
-export function makeTrace(scale = 1, hostile = false) {
+/** A trace: lanes with sorted spans, their names, the links from calls to device work. `more` streams repeat the first one. */
+export function makeTrace(scale = 1, hostile = false, more = 0) {
 	const names = [];
 	const nameIds = new Map();
 	const nameId = (text) => {
@@ -41,6 +41,7 @@ export function makeTrace(scale = 1, hostile = false) {
 	const projected = lane("device-range", "ranges on the GPU", { device: 0, nests: true });
 	const counter = lane("counter", "power", { device: 0, unit: "W" });
 	const loader = lane("os", "OS calls");
+	const others = Array.from({ length: more }, (_, i) => lane("stream", `stream ${20 + i}`, { device: 0 }));
 
 	const step = STEP * scale;
 	const links = [];
@@ -59,6 +60,8 @@ export function makeTrace(scale = 1, hostile = false) {
 				const long = ((k * 7 + part * 3) % 5) * 40_000 + 25_000;
 				device = Math.max(device, call.start + 12_000);
 				const work = add(compute, 0, kernels[(k + part) % kernels.length], device, long * scale);
+				for (const other of others)
+					add(other, 0, kernels[(k + part + other) % kernels.length], device, long * scale);
 				device += work.dur + 1500;
 				links.push([call, work]);
 			}
@@ -89,11 +92,11 @@ export function makeTrace(scale = 1, hostile = false) {
 		work.launch = call.id;
 		(call.work ??= []).push(work.id);
 	}
-	return { names, spans, lanes, step, begin: BEGIN, end: BEGIN + STEPS * step + 20_000_000 };
+	return { names, spans, lanes, step, others, begin: BEGIN, end: BEGIN + STEPS * step + 20_000_000 };
 }
 
-export const groups = () => [
-	{ id: "gpu0", kind: "device", title: "GPU 0 NVIDIA H200", device: 0, lanes: [2 ** 31, 5, 6, 7, 8, 9], groups: [] },
+export const groups = (more) => [
+	{ id: "gpu0", kind: "device", title: "GPU 0 NVIDIA H200", device: 0, lanes: [2 ** 31, 5, 6, 7, ...more, 8, 9], groups: [] },
 	{ id: "p0", kind: "process", title: "python (pid 411)", process: 0, lanes: [], groups: [
 		{ id: "p0t0", kind: "thread", title: "python (tid 411)", thread: 0, lanes: [0, 1, 2, 3, 4], groups: [] },
 		{ id: "p0t1", kind: "thread", title: "loader (tid 415)", thread: 1, lanes: [10], groups: [] }] }];

@@ -16,6 +16,8 @@ if (!html.includes("<!--HEADWAY_INLINE-->") || html.length < 20_000)
 	skip("the page was not built (npm --prefix web ci)");
 
 const MOST_FRAME_MS = 16;
+// Tests share their machine: this guards against mistakes, the printed median is the measure.
+const ROOM = 2;
 const browser = await openBrowser();
 const server = await serve([makeTrace(1, true)], html);
 const page = await openPage(browser.context, server.url);
@@ -216,23 +218,27 @@ await run([
 		await other.close();
 		rmSync(folder, { recursive: true });
 	}],
-	["a frame of a full screen is drawn in time", async () => {
-		const big = await openPage(browser.context, server.url);
-		await big.setViewportSize({ width: 2500, height: 1300 });
+	["a frame of 1920 pixels and 40 lanes is drawn in time", async () => {
+		const many = await serve([makeTrace(1, false, 32)], html);
+		const big = await openPage(browser.context, `${many.url}#from=40000000&to=95000000&panel=no`);
+		await big.setViewportSize({ width: 1920 + 227, height: 1400 });
 		await settled(big);
-		const times = await big.evaluate(async () => {
+		const frames = await big.evaluate(async () => {
 			const { timeline, state } = window.headway;
-			for (let i = 0; i < 60; i++) {
+			for (let i = 0; i < 90; i++) {
 				state.from += 30_000;
 				state.to += 10_000;
 				timeline.invalidate();
 				await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 			}
-			return timeline.frames.slice(-50).sort((a, b) => a - b);
+			return { times: timeline.frames.slice(-60).sort((a, b) => a - b), lanes: timeline.layout.rows.filter((r) => r.lane).length };
 		});
-		console.log(`   median ${times[25].toFixed(1)} ms, p90 ${times[45].toFixed(1)} ms`);
-		check(times[25] < MOST_FRAME_MS * 2, "the median frame, with room for a busy machine");
+		const width = await big.evaluate(() => document.querySelector("canvas.timeline").width);
+		console.log(`   ${frames.lanes} lanes, ${width} pixels: median ${frames.times[30].toFixed(1)} ms, p90 ${frames.times[54].toFixed(1)} ms`);
+		check(frames.lanes >= 40 && width >= 1920, "a full screen");
+		check(frames.times[30] < MOST_FRAME_MS * ROOM, "the median frame");
 		await big.close();
+		many.close();
 	}],
 ]);
 await browser.close();

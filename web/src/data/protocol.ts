@@ -18,7 +18,7 @@ export const OUTLIER = 2;
 export type DiagnosisState = "pending" | "ready" | "failed" | "none";
 
 export interface TraceInfo {
-	file: string; title: string; start: number; end: number; spans: number; source: string; diagnosis: DiagnosisState;
+	file: string; title: string; origin: string; start: number; end: number; spans: number; source: string; diagnosis: DiagnosisState;
 }
 export interface Info { protocol: number; version: string; inline: boolean; traces: TraceInfo[]; left_out?: string[] }
 
@@ -59,7 +59,8 @@ export interface Finding {
 	places: Place[]; evidence: number[]; advice?: string;
 }
 export interface Diagnosis {
-	summary: { program: string; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
+	summary: { program: string; phase: number; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
+	phases: { name: string; step_ns: number }[];
 	trust: { check: string; effect: string; says: string }[]; findings: Finding[]; acquitted: Finding[];
 }
 export interface Edit { id: string; arguments: string; about: string }

@@ -15,9 +15,11 @@ function Stack({ frames }: { frames: Frame[] }) {
 		<b>{f.function || "?"}</b> <small>{where(f) || f.module}</small></li>)}</ol></section>;
 }
 
-function Fields({ span }: { span: SpanDetails }) {
+function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
+	const info = useStore((s) => s.traces[trace]!.info);
 	return <table class="fields"><tbody>
-		<tr><th>start</th><td>{exact(span.start)}</td></tr>
+		<tr><th>start</th><td>{exact(span.start - info.start)}</td></tr>
+		<tr><th>on its clock</th><td>{(BigInt(info.origin) + BigInt(span.start)).toString()} ns</td></tr>
 		<tr><th>duration</th><td>{exact(span.dur)}</td></tr>
 		{span.place && where(span.place) && <tr><th>place</th><td>{where(span.place)} {span.place.function}</td></tr>}
 		{span.place?.range && <tr><th>range</th><td>{span.place.range}</td></tr>}
@@ -41,7 +43,7 @@ export function Details() {
 			{(span.launch || span.work.length > 0) && <button class="follow" title="follow the arrow (l)" onClick={followLink}>
 				{span.launch ? "to its launch" : "to its work"}</button>}
 		</div>
-		<Fields span={span} />
+		<Fields trace={trace} span={span} />
 		{span.launch && <section><h3>Launched by</h3><SpanLink trace={trace} span={span.launch} /></section>}
 		{span.work.length > 0 && <section><h3>Its work{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
 			{span.work.slice(0, 12).map((w) => <SpanLink key={w.id} trace={trace} span={w} />)}</section>}

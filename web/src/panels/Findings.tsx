@@ -6,12 +6,16 @@ import { duration, percent } from "../timeline/units";
 import { Legend } from "./Legend";
 
 function Places({ finding }: { finding: Finding }) {
-	return <ul class="places">{finding.places.slice(0, 4).map((p, i) => <li key={i}>
+	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, 4).map((p, i) => <li key={i}>
 		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : p.range || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` × ${p.count}` : ""}</small>
 	</li>)}</ul>;
 }
 
-function Card({ trace, index, finding, step, innocent }: { trace: number; index: number; finding: Finding; step: number; innocent: boolean }) {
+interface CardProps { trace: number; index: number; finding: Finding; diagnosis: Diagnosis; innocent: boolean }
+
+function Card({ trace, index, finding, diagnosis, innocent }: CardProps) {
+	const phase = diagnosis.phases[finding.phase];
+	const step = phase?.step_ns ?? diagnosis.summary.step_ns;
 	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
 	const after = Math.max(1, step - finding.cost_ns_per_step);
 	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} tabIndex={0} role="button" data-finding={finding.id}
@@ -19,7 +23,7 @@ function Card({ trace, index, finding, step, innocent }: { trace: number; index:
 		<h3><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
 		{!innocent && <p class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
 			<b>{duration(step)} → {duration(after)}</b> a step <em>{(step / after).toFixed(2)}×</em>
-			<small>{percent(finding.share)}, {finding.confidence} confidence</small></p>}
+			<small>{percent(finding.share)}, {finding.confidence} confidence{finding.phase !== diagnosis.summary.phase && `, phase ${phase?.name || finding.phase}`}</small></p>}
 		<p>{finding.says}</p>
 		<Places finding={finding} />
 		{finding.advice && lit && <pre>{finding.advice}</pre>}
@@ -29,7 +33,7 @@ function Card({ trace, index, finding, step, innocent }: { trace: number; index:
 function Trust({ trust }: { trust: Diagnosis["trust"] }) {
 	if (!trust.length)
 		return null;
-	return <ul class="trust">{trust.map((t) => <li key={t.check} class={t.effect}>{t.says}</li>)}</ul>;
+	return <ul class="trust">{trust.map((t) => <li key={t.check} class={t.effect}><b>{t.check}</b> {t.says}</li>)}</ul>;
 }
 
 function Run({ trace, index }: { trace: Trace; index: number }) {
@@ -41,10 +45,11 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 		<p class="summary"><span><b>{duration(step)}</b> a step</span><span><b>{percent(d.summary.busy)}</b> GPU busy</span>
 			<span><b>{d.summary.steps}</b> steps</span></p>
 		<Trust trust={d.trust} />
-		{!d.findings.length && <p class="healthy">✓ Nothing that was looked for holds this program back.</p>}
-		{d.findings.map((f, i) => <Card key={i} trace={index} index={i} finding={f} step={step} innocent={false} />)}
+		{!d.findings.length && <p class={d.summary.healthy ? "healthy" : "empty"}>{d.summary.healthy ? "✓ Nothing starves the GPU."
+			: "No finding. Idle time is shown by its cause in the timeline."}</p>}
+		{d.findings.map((f, i) => <Card key={i} trace={index} index={i} finding={f} diagnosis={d} innocent={false} />)}
 		{d.acquitted.length > 0 && <h3 class="heading">Looked at, not guilty</h3>}
-		{d.acquitted.map((f, i) => <Card key={i} trace={index} index={d.findings.length + i} finding={f} step={step} innocent />)}
+		{d.acquitted.map((f, i) => <Card key={i} trace={index} index={d.findings.length + i} finding={f} diagnosis={d} innocent />)}
 	</>;
 }
 

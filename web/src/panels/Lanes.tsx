@@ -1,6 +1,6 @@
 /* Lanes.tsx - the column of titles beside the canvas: fold, pin. It follows the canvas's layout and scrolling. */
 import { useEffect, useState } from "preact/hooks";
-import { fold, pin } from "../state/actions";
+import { fold, moveGroup, pin } from "../state/actions";
 import { state, useStore } from "../state/store";
 import { RULER, type Timeline } from "../timeline/timeline";
 import type { Row } from "../timeline/layout";
@@ -9,8 +9,18 @@ import { plain } from "../timeline/text";
 function Title({ row, top }: { row: Row; top: number }) {
 	const style = { top: `${top}px`, height: `${row.h}px`, paddingLeft: `${6 + row.depth * 12}px` };
 	const pinned = state.pinned.has(row.key);
-	return <div class={`title ${row.kind} ${row.folds ? "folds" : ""}`} style={style} data-key={row.key} title={plain(row.title)}
-		onClick={row.folds ? () => fold(row.key) : undefined}>
+	const [over, setOver] = useState(false);
+	return <div class={`title ${row.kind} ${row.folds ? "folds" : ""} ${over ? "over" : ""}`} style={style} data-key={row.key} title={plain(row.title)}
+		onClick={row.folds ? () => fold(row.key) : undefined} draggable={row.folds}
+		onDragStart={(e) => e.dataTransfer?.setData("text/plain", row.key)} onDragLeave={() => setOver(false)}
+		onDragOver={(e) => {
+			e.preventDefault();
+			setOver(row.folds);
+		}} onDrop={(e) => {
+			e.preventDefault();
+			setOver(false);
+			moveGroup(e.dataTransfer?.getData("text/plain") ?? "", row.key);
+		}}>
 		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={`${row.folded ? "unfold" : "fold"} ${row.title}`}>
 			{row.folded ? "▸" : "▾"}</button>}
 		<span class="text">{plain(row.title)}</span>

@@ -1,5 +1,5 @@
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
-import type { Interval, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
+import type { Group, Interval, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
 import type { Source } from "../data/source";
 import { laneKey } from "../timeline/layout";
 import type { Timeline } from "../timeline/timeline";
@@ -52,13 +52,13 @@ export function showAll(): void {
 /** Unfolds the groups a lane stands in. */
 function unfold(trace: number, lane: number): void {
 	const folded = new Set(state.folded);
-	const visit = (groups: { id: string; lanes: number[]; groups: never[] }[]): boolean => groups.some((g) => {
+	const visit = (groups: Group[]): boolean => groups.some((g) => {
 		const inside = g.lanes.includes(lane) || visit(g.groups);
 		if (inside)
 			folded.delete(`${trace}/${g.id}`);
 		return inside;
 	});
-	visit(state.traces[trace]!.lanes.groups as never);
+	visit(state.traces[trace]!.lanes.groups);
 	set({ folded });
 }
 
@@ -159,7 +159,7 @@ export async function light(trace: number, finding: number): Promise<void> {
 	if (!first)
 		return;
 	const shift = state.traces[trace]!.shift;
-	const step = found.summary.step_ns || first.dur * 6;
+	const step = found.phases[item.phase]?.step_ns || found.summary.step_ns || first.dur * 6;
 	const width = Math.max(step * 2.2, first.dur * 2.5);
 	const middle = first.start + first.dur / 2 - shift;
 	show(middle - width / 2, middle + width / 2);
@@ -236,22 +236,27 @@ export function fold(key: string): void {
 	set({ folded });
 }
 
-export function foldAll(fold: boolean): void {
-	const folded = new Set<string>();
-	const visit = (t: number, groups: { id: string; groups: unknown[] }[]): void => groups.forEach((g) => {
-		folded.add(`${t}/${g.id}`);
-		visit(t, g.groups as never);
-	});
-	if (fold)
-		state.traces.forEach((trace, t) => visit(t, trace.lanes.groups));
-	set({ folded });
-}
-
 export function pin(key: string): void {
 	const pinned = new Set(state.pinned);
 	if (!pinned.delete(key))
 		pinned.add(key);
 	set({ pinned });
+}
+
+/** Puts a group before one of its siblings; others are not moved by it. */
+export function moveGroup(key: string, before: string): void {
+	const [t] = key.split("/");
+	const siblings = (groups: Group[]): string[] | null => {
+		const keys = groups.map((g) => `${t}/${g.id}`);
+		return keys.includes(key) ? keys : groups.reduce<string[] | null>((found, g) => found ?? siblings(g.groups), null);
+	};
+	const keys = siblings(state.traces[Number(t)]?.lanes.groups ?? []);
+	if (!keys?.includes(before) || key === before)
+		return;
+	const known = keys.every((k) => state.order.includes(k)) ? state.order.filter((k) => keys.includes(k)) : keys;
+	const rest = known.filter((k) => k !== key);
+	rest.splice(rest.indexOf(before), 0, key);
+	set({ order: [...state.order.filter((k) => !keys.includes(k)), ...rest] });
 }
 
 export function clear(): void {

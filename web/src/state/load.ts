@@ -12,6 +12,7 @@ type Group = Lanes["groups"][number];
 const TELLING = new Set(["api", "op", "range"]);
 const OPEN_THREADS = 4;
 const QUIET_LEAST = 3;
+const MANY_COUNTERS = 6;
 
 /** Threads that never call the device, have no ranges and no operators go into one group of their process. */
 function gatherQuiet(lanes: Lanes): Lanes {
@@ -27,6 +28,19 @@ function gatherQuiet(lanes: Lanes): Lanes {
 	return { ...lanes, groups };
 }
 
+/** Many counters of a device are one group, as long as nobody asks for them. */
+function gatherCounters(lanes: Lanes): Lanes {
+	const counters = new Set(lanes.lanes.filter((l) => l.type === "counter" && !(l.min === 0 && l.max === 0)).map((l) => l.lane));
+	const groups = lanes.groups.map((g): Group => {
+		const mine = g.lanes.filter((n) => counters.has(n));
+		if (g.kind !== "device" || mine.length < MANY_COUNTERS)
+			return g;
+		const inner: Group = { id: `${g.id}-counters`, kind: "other", title: `${mine.length} counters`, lanes: mine, groups: [] };
+		return { ...g, lanes: g.lanes.filter((n) => !counters.has(n)), groups: [...g.groups, inner] };
+	});
+	return { ...lanes, groups };
+}
+
 /** The first threads that have something to tell start unfolded, the others folded. */
 function foldAtFirst(traces: Trace[]): Set<string> {
 	const folded = new Set<string>();
@@ -35,7 +49,7 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 		let open = 0;
 		const visit = (groups: Group[]): void => groups.forEach((g) => {
 			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
-			if (g.id.endsWith("-quiet") || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
+			if (g.id.endsWith("-quiet") || g.id.endsWith("-counters") || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
 				folded.add(`${t}/${g.id}`);
 			visit(g.groups);
 		});
@@ -62,7 +76,7 @@ export async function load(source: Source): Promise<void> {
 	if (!info)
 		throw new Error("no answer");
 	const traces = await Promise.all(info.traces.map(async (one, t): Promise<Trace> => ({
-		info: one, lanes: gatherQuiet(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }), steps: null, headway: null, diagnosis: null,
+		info: one, lanes: gatherQuiet(gatherCounters(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] })), steps: null, headway: null, diagnosis: null,
 		edits: null, failed: "", shift: 0,
 	})));
 	set({ info, traces, folded: foldAtFirst(traces) });

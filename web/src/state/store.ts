@@ -10,8 +10,16 @@ export interface Trace {
 	/** Added to the view's time to get this trace's: two runs are aligned by step. */
 	shift: number;
 }
-/** The program's name: the diagnosis knows it better than the process's name does. */
-export const titleOf = (trace: Trace): string => trace.diagnosis?.summary.program || trace.info.title || trace.info.file;
+const IS_RECORDING = /\.(hwy|sqlite|json|gz|nsys-rep)$/;
+
+/** The program's name: the diagnosis knows it better than the process's name does; else the file's. */
+export function titleOf(trace: Trace): string {
+	const program = trace.diagnosis?.summary.program ?? "";
+	return program && !IS_RECORDING.test(program) ? program : IS_RECORDING.test(trace.info.title) ? trace.info.file : trace.info.title;
+}
+
+/** Zero on the ruler: the first event of the first run. */
+export const beginOf = (s: State): number => (s.traces[0] ? s.traces[0].info.start - s.traces[0].shift : 0);
 
 export type Panel = "findings" | "details" | "interval" | "search" | "whatif";
 export type Theme = "auto" | "light" | "dark";
@@ -20,6 +28,8 @@ export interface Lit { trace: number; finding: number; spans: Span[]; ids: Set<n
 export interface State {
 	info: Info | null; traces: Trace[]; from: number; to: number; cursor: number | null;
 	folded: Set<string>; pinned: Set<string>; filter: string;
+	/** Groups that were moved, in the order they stand in among their siblings. */
+	order: string[];
 	selected: { trace: number; span: SpanDetails } | null;
 	range: { from: number; to: number } | null;
 	intervals: (Interval | null)[];
@@ -31,7 +41,7 @@ export interface State {
 }
 
 export const state: State = {
-	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), filter: "", selected: null, range: null,
+	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), filter: "", order: [], selected: null, range: null,
 	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIf: null, whatIfError: "", asking: false, panel: "findings", theme: "auto", help: false,
 	message: "", gone: false,
 };

@@ -1,5 +1,6 @@
 /* draw_overlay.ts - what is drawn over the lanes: the ruler, the selection, arrows from launch to work, evidence, marks. */
 import type { Span } from "../data/protocol";
+import { beginOf } from "../state/store";
 import { laneKey, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
@@ -12,13 +13,14 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 	const { state, dpr, palette, width } = scene;
 	const perPixel = (state.to - state.from) / width;
 	const step = roundStep(perPixel * 110 * dpr);
+	const zero = beginOf(state);
 	on.fillStyle = css(palette.band);
 	on.fillRect(0, 0, width, scene.ruler * dpr);
 	on.font = FONT.replace("11px", `${11 * dpr}px`);
 	on.textBaseline = "middle";
 	on.textAlign = "left";
-	for (let k = Math.floor(state.from / step); k * step <= state.to; k++) {
-		const x = Math.round((k * step - state.from) / perPixel) + 0.5;
+	for (let k = Math.floor((state.from - zero) / step); zero + k * step <= state.to; k++) {
+		const x = Math.round((zero + k * step - state.from) / perPixel) + 0.5;
 		on.fillStyle = palette.dark ? "rgba(255,255,255,0.07)" : "rgba(0,0,0,0.07)";
 		on.fillRect(x, scene.ruler * dpr, 1, height);
 		on.fillStyle = palette.faint;

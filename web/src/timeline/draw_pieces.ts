@@ -62,7 +62,7 @@ function label(scene: Scene, x0: number, x1: number, y0: number, y1: number, tex
 
 /** Where the whole name does not fit, its number is what tells steps apart. */
 const stepName = (name: string, i: number, w: number): string =>
-	(w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
+	(name && w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
 
 /** Steps by turns light and dark; warm-up faint, outliers marked. */
 export function drawSteps(scene: Scene, row: Row, steps: Steps): void {

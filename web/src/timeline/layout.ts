@@ -4,7 +4,7 @@
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
 import { titleOf, type State, type Trace } from "../state/store";
-import { duration } from "./units";
+import { amount, duration } from "./units";
 
 export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
 export interface Row {
@@ -35,7 +35,10 @@ function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
 }
 
 const counterNote = (lane: Lane): string =>
-	(lane.type === "counter" && lane.max != null ? `${Number(lane.max.toPrecision(4))} ${lane.unit ?? ""}` : "");
+	(lane.type === "counter" && lane.max != null ? amount(lane.max, lane.unit ?? "") : "");
+
+/** A counter that never counted anything. */
+const isFlat = (lane: Lane): boolean => lane.type === "counter" && lane.min === 0 && lane.max === 0;
 
 class Builder {
 	rows: Row[] = [];
@@ -45,7 +48,8 @@ class Builder {
 
 	constructor(private s: State, private t: number, private trace: Trace, private depthOf: (trace: number, lane: number) => number) {
 		for (const lane of trace.lanes.lanes)
-			this.lanes.set(lane.lane, lane);
+			if (!isFlat(lane))
+				this.lanes.set(lane.lane, lane);
 		this.filter = s.filter.trim().toLowerCase();
 	}
 
@@ -56,6 +60,19 @@ class Builder {
 		};
 		this.rows.push(row);
 		return row;
+	}
+
+	/** Groups that were moved stand where they were put, the others keep their order. */
+	private ordered(groups: Group[]): Group[] {
+		const { order } = this.s;
+		const moved = groups.filter((g) => order.includes(`${this.t}/${g.id}`));
+		if (!moved.length)
+			return groups;
+		const rank = (g: Group): number => {
+			const at = order.indexOf(`${this.t}/${g.id}`);
+			return at < 0 ? groups.indexOf(g) : at;
+		};
+		return [...groups].sort((a, b) => rank(a) - rank(b));
 	}
 
 	private matches(title: string): boolean {
@@ -122,7 +139,7 @@ class Builder {
 			if (lane && lane.type !== "hardware" && (hit || this.matches(lane.title)))
 				this.addLane(lane, depth + 1, stays);
 		}
-		for (const inner of group.groups)
+		for (const inner of this.ordered(group.groups))
 			this.addGroup(inner, depth + 1, hit, stays);
 	}
 
@@ -133,12 +150,39 @@ class Builder {
 			this.row("steps", "steps", "steps", 20, 0, { pinned: !two });
 		if (this.s.path && this.trace.steps)
 			this.row("path", "path", "critical path", 18, 0, { pinned: !two });
-		for (const group of this.trace.lanes.groups)
+		for (const group of this.ordered(this.trace.lanes.groups))
 			this.addGroup(group, 0, false, false);
 	}
 }
 
-export function layOut(s: State, depthOf: (trace: number, lane: number) => number): Layout {
+const GROWS = new Set<RowKind>(["device", "headway", "lane", "counter", "gaps"]);
+const MOST_GROWTH = 1.6;
+
+/** Where there is room to spare, rows are higher. */
+function grow(rows: Row[], room: number): void {
+	const sum = (list: Row[]): number => list.reduce((h, row) => h + row.h, 0);
+	const growing = rows.filter((r) => GROWS.has(r.kind));
+	const spare = room - sum(rows);
+	if (spare <= 0 || !growing.length)
+		return;
+	const by = Math.min(MOST_GROWTH, 1 + spare / sum(growing));
+	for (const row of growing) {
+		const levels = Math.max(1, Math.round((row.h - 4) / row.level));
+		row.level = Math.floor(row.level * by);
+		row.h = row.kind === "lane" ? row.level * levels + 4 : Math.floor(row.h * by);
+	}
+}
+
+function stack(rows: Row[]): number {
+	let y = 0;
+	for (const row of rows) {
+		row.y = y;
+		y += row.h;
+	}
+	return y;
+}
+
+export function layOut(s: State, depthOf: (trace: number, lane: number) => number, room: number): Layout {
 	const rows: Row[] = [];
 	const byLane = new Map<string, Row>();
 	s.traces.forEach((trace, t) => {
@@ -148,15 +192,6 @@ export function layOut(s: State, depthOf: (trace: number, lane: number) => numbe
 		for (const [key, row] of builder.byLane)
 			byLane.set(key, row);
 	});
-	let pinnedHeight = 0;
-	for (const row of rows.filter((r) => r.pinned)) {
-		row.y = pinnedHeight;
-		pinnedHeight += row.h;
-	}
-	let height = 0;
-	for (const row of rows.filter((r) => !r.pinned)) {
-		row.y = height;
-		height += row.h;
-	}
-	return { rows, pinnedHeight, height, byLane };
+	grow(rows, room);
+	return { rows, byLane, pinnedHeight: stack(rows.filter((r) => r.pinned)), height: stack(rows.filter((r) => !r.pinned)) };
 }

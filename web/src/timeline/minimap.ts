@@ -25,7 +25,8 @@ function drawBusy(on: CanvasRenderingContext2D, s: State, tiles: Tiles, palette:
 						if ((tile.share[c]?.[i] ?? 0) > (tile.share[best]?.[i] ?? 0))
 							best = c;
 					}
-					const h = Math.max(1, Math.round(Math.min(1, share / 255) * (band - 4)));
+					// The root: a sign of life matters here, not its measure.
+					const h = Math.max(2, Math.round(Math.sqrt(Math.min(1, share / 255)) * (band - 4)));
 					on.fillStyle = css(palette.look(palette.classLook(best)));
 					on.fillRect(x, bottom - h, Math.max(1, Math.ceil(tile.bucket / perPixel)), h);
 				}

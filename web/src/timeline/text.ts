@@ -39,7 +39,7 @@ export function drawLabels(on: CanvasRenderingContext2D, labels: Label[], dpr: n
 		const width = widthOf(on, text);
 		if (width > room + 1) {
 			const chars = Math.floor(text.length * room / width) - 1;
-			if (chars < 3)
+			if (chars < 4)
 				continue;
 			text = `${text.slice(0, chars)}…`;
 		}

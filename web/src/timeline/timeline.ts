@@ -96,7 +96,7 @@ export class Timeline {
 		const begin = performance.now();
 		const canvas = this.canvas;
 		const on = canvas?.getContext("2d", { alpha: false });
-		this.layout = layOut(state, this.depthOf);
+		this.layout = layOut(state, this.depthOf, (canvas?.clientHeight ?? 0) - RULER - 8);
 		const scene = this.scene();
 		if (!canvas || !on || !scene)
 			return;
