@@ -124,10 +124,15 @@ await run([
 		await settled(page);
 		check(await rows() === before - 5, "five lanes are gone");
 		await page.locator("[data-key='0/gpu0'] .fold").click();
+		await settled(page);
 		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
 		await settled(page);
-		check((await stateOf(page, "window")) && await page.evaluate(() => window.headway.timeline.layout.pinnedHeight > 80), "a pinned thread stands on top");
+		check(await page.evaluate(() => window.headway.timeline.layout.pinnedHeight > 80), "a pinned thread stands on top");
 		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
+		await page.locator("[data-key='0/p0']").dragTo(page.locator("[data-key='0/gpu0']"));
+		await settled(page);
+		check(await page.evaluate(() => window.headway.timeline.layout.rows.find((r) => r.folds).key) === "0/p0", "a group dragged up stands first");
+		await page.locator("[data-key='0/gpu0']").dragTo(page.locator("[data-key='0/p0']"));
 		await page.locator("input.filter").fill("stream 13");
 		await settled(page);
 		check(await page.locator(".title.lane").count() === 1, "one lane is left");

@@ -1,5 +1,6 @@
 /* view_test.mjs - `headway view` on real recordings, seen through a browser. */
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
@@ -132,6 +133,34 @@ tests.push(
 		});
 		check(begins[0] === begins[1], `the step begins at the same place: ${begins}`);
 	})],
+	["names that mean harm, that are long or empty, are text", async () => {
+		const names = ["<script>window.hit = 1</script>", "<img src=x onerror='window.hit = 1'>", "k".repeat(100_000), "\u0000\u0007\u202eback", "</script>"];
+		const events = names.flatMap((name, i) => [
+			{ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 7, tid: 7, ts: 100 * i + 1, dur: 5, args: { correlation: i + 1 } },
+			{ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts: 100 * i + 20, dur: 60, args: { correlation: i + 1, device: 0, stream: 7 } }]);
+		const file = folder.path("harm.json");
+		writeFileSync(file, JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: "<b>GPU</b>" }], traceEvents: events }));
+		await withPage([file], async (page) => {
+			for (const query of ["script", "img", "kkkk"]) {
+				await page.locator("input[type=search]").fill(query);
+				await page.waitForFunction((q) => window.headway.state.found[0]?.q === q, query);
+				await page.locator(".search .span-link").first().click();
+				await page.waitForFunction((q) => window.headway.state.selected?.span.name.includes(q), query);
+			}
+			await page.keyboard.press("2");
+			await settled(page);
+			check(await page.evaluate(() => window.hit === undefined), "nothing was run");
+			check(await page.locator("#app script, #app img, .title b").count() === 0, "no element came of a name");
+		});
+	}],
+	["a page whose server has ended says so and stays", async () => {
+		const server = await view([folder.unpack(one)]);
+		const page = await openPage(browser.context, server.url);
+		await server.close();
+		await page.waitForFunction(() => window.headway.state.gone, null, { timeout: 15_000 });
+		check(await inkOf(page) > 300, "the picture stays");
+		await page.close();
+	}],
 	["the self-contained page shows the same without a request", async () => {
 		const file = folder.path("page.html");
 		execFileSync(process.env.HEADWAY, ["view", folder.unpack(one), "--html", file], { stdio: "ignore" });

@@ -17,7 +17,7 @@ export function SearchPanel() {
 		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span><b>{count(answer.hits)}</b> hits{answer.more && " and more"}</span>
 			<span><b>{answer.names}</b> names</span></p>
 			{answer.lanes.map((lane) => <section key={lane.lane}><h3>{titles.get(lane.lane) ?? lane.lane} <small>{count(lane.count)}</small></h3>
-				{lane.first.slice(0, 20).map((s) => <SpanLink key={s.id} trace={t} span={s} stay="search" />)}</section>)}
+				{lane.first.slice(0, 20).map((s) => <SpanLink key={s.id} trace={t} span={s} stay />)}</section>)}
 		</div>;
 	})}</div>;
 }

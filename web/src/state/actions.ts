@@ -77,13 +77,14 @@ export function goTo(trace: number, span: Span): void {
 	requestAnimationFrame(() => timeline.reveal(laneKey(trace, span.lane)));
 }
 
-export async function select(trace: number, id: number, go = false, panel: Panel = "details"): Promise<void> {
+/** Selects a span; `stay` leaves the panel as it is. */
+export async function select(trace: number, id: number, go = false, stay = false): Promise<void> {
 	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 	if (!span) {
 		set({ message: source.inline ? "The details of this span were left out of this page." : "The server does not know this span." });
 		return;
 	}
-	set({ selected: { trace, span }, panel, message: "" });
+	set({ selected: { trace, span }, panel: stay ? state.panel : "details", message: "" });
 	if (go)
 		goTo(trace, span);
 }

@@ -57,6 +57,8 @@ function mix(a: number, b: number, share: number): number {
 	return part(16) | part(8) | part(0);
 }
 
+const TWISTS = 5;
+
 /** Colours of one theme, ready for drawing. */
 export class Palette {
 	readonly back: number;
@@ -66,6 +68,7 @@ export class Palette {
 	readonly faint: string;
 	readonly accent: string;
 	private shades = new Map<number, Uint32Array>();
+	private twists: Uint32Array[] = [];
 
 	constructor(readonly dark: boolean) {
 		this.back = dark ? 0x14181e : 0xffffff;
@@ -99,8 +102,11 @@ export class Palette {
 	}
 	/** Neighbours of the same look but another name differ a little. */
 	span(look: number, name: number): number {
-		const twist = ((name * 2654435761) >>> 0) % 5;
-		return rgba(mix(this.look(look), this.dark ? 0x000000 : 0xffffff, twist * 0.065));
+		const twist = (Math.imul(name, 0x9e3779b1) >>> 0) % TWISTS;
+		return (this.twists[look] ??= this.twisted(look))[twist]!;
+	}
+	private twisted(look: number): Uint32Array {
+		return Uint32Array.from({ length: TWISTS }, (_, twist) => rgba(mix(this.look(look), this.dark ? 0x000000 : 0xffffff, twist * 0.065)));
 	}
 	/** 256 shades from the background to a look's colour. */
 	shade(look: number): Uint32Array {
