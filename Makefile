@@ -12,7 +12,7 @@ build/build.ninja:
 	@cmake --preset release
 
 demo:
-	@scripts/setup build
+	@scripts/setup demo
 	@$(MAKE) --no-print-directory build
 	@scripts/demo
 

@@ -14,11 +14,11 @@ from torch import nn
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--if", action="store_true", dest="branch", help="decide in Python")
-parser.add_argument("--steps", type=int, default=100)
+parser.add_argument("--steps", type=int, default=60)
 parser.add_argument("--warmup", type=int, default=20)
 parser.add_argument("--layers", type=int, default=12)
 parser.add_argument("--width", type=int, default=1024)
-parser.add_argument("--batch", type=int, default=512)
+parser.add_argument("--batch", type=int, default=4096)
 args = parser.parse_args()
 LIMIT = 100.0
 

@@ -21,7 +21,7 @@ parser.add_argument("--overlap", action="store_true", help="copy beside the comp
 parser.add_argument("--steps", type=int, default=100)
 parser.add_argument("--warmup", type=int, default=20)
 parser.add_argument("--every", type=int, default=10, help="steps between check-points")
-parser.add_argument("--n", type=int, default=4096)
+parser.add_argument("--n", type=int, default=20480)
 args = parser.parse_args()
 
 

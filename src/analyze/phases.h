@@ -50,7 +50,7 @@ struct hwy_phase {
 struct hwy_phases {
 	struct hwy_phase *phases; /* in order of time; those of different processes may overlap */
 	uint32_t n;
-	uint32_t main; /* the one that took longest; n when there is none */
+	uint32_t main; /* the one that took longest (steps times mean); n when there is none */
 };
 
 struct phases_options {

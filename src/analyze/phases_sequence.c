@@ -1,280 +1,26 @@
-/* phases_sequence.c - phases without marks: the period of the sequence of launches and waits.
- *
- * A call is a token: what it enqueued (kind, name, direction), on which stream; a wait is a token of its own.
- * A lag L fits a stretch when most tokens equal the one L places on. Stretches are grown token by token, +1
- * for equal and -3 for not, and end when they lose more than two periods' worth: a check-point or one odd
- * step is bridged, another loop is not. A stretch must hold three periods.
- *
- * Lags to try are distances between neighbours of equal context (1, 4 and 16 tokens), by how much of the
- * sequence each spans. Of the lags that explain at least 85 % of what the best does, the smallest is the
- * period: a loop in a step (its layers) mostly explains less, several steps together no more. Two exceptions:
- * - a model of equal layers is explained by them. A lag at least three times as long, with three or more
- *   kernels that run once in it, is then the step; a check-point's copies and waits are no kernels;
- * - a lag of at most 4 tokens without a wait is no step but a constant sequence; its waits delimit it, where
- *   they are regular.
+/* phases_sequence.c - phases without marks: steps are the periods of the sequence of launches and waits.
  *
  * Steps begin at an anchor: a token (with some context) that occurs once a period; after a wait where there
- * is one, else where the CPU pauses longest before it. So a call more or less shifts nothing.
+ * is one, else where the CPU pauses longest before it. So a call more or less shifts nothing. A constant
+ * sequence is cut after its waits, where they are regular.
+ *
+ * A model of nothing but equal layers has no calls that tell where it begins. Where a period is as short as a
+ * layer's and the CPU pauses longer before every m-th of them (it returns from one call of the model and makes
+ * the next), m of them are the step.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyze/phases_parts.h"
+#include "analyze/phases_period.h"
 
 enum {
-	LAGS = 12,
-	CONSTANT = 4, /* tokens of a constant sequence's period */
-	TABLE_BITS = 18,
-	ODD = 3,              /* what a token that differs costs */
-	FEWEST = 3,           /* periods */
 	FEWEST_CONSTANT = 16, /* calls of a constant sequence */
+	LAYER = 16,           /* calls of a period that may be a layer */
+	FEWEST_LAYERS = 4,
+	MOST_LAYERS = 64,
+	FEWEST_OF_EACH = 10, /* pauses that tell */
+	MOST_PAUSES = 2048,  /* looked at, of the last steps */
+	LEAST_PAUSE = 1000,  /* ns longer */
 };
-
-/* The lowest bit of a token. */
-enum { WAIT = 1 };
-
-struct fit {
-	uint32_t lag, from, to; /* places; 'to' includes the last period */
-	uint32_t explained;
-	bool is_constant;
-	uint32_t limit; /* the end of what was searched */
-};
-
-/* ---- tokens ---------------------------------------------------------------------------------- */
-
-static uint32_t token_of(const struct phases_track *track, uint32_t place,
-			 const struct hwy_strip **strip)
-{
-	const struct hwy_trace *trace = track->flow->trace;
-	if (track_is_wait(track, place))
-		return (uint32_t)hwy_mix(track_wait_kind(track, place)) | WAIT;
-	const struct flow_op *op = &track->flow->ops[track_call(track, place)->op];
-	uint32_t row = op->span - (*strip)->first;
-	if (op->span < (*strip)->first || row >= (*strip)->rows)
-		*strip = hwy_strip_of(trace, op->span, &row);
-	uint64_t what = (uint64_t)hwy_get(*strip, HWY_NAME, row);
-	if (op->kind == HWY_COPY)
-		what = (uint64_t)hwy_get(*strip, HWY_DIRECTION, row);
-	uint32_t token = (uint32_t)hwy_mix(hwy_mix(what << 8 | op->kind) + op->lane);
-	return token & ~(uint32_t)WAIT;
-}
-
-static void make_tokens(struct phases_track *track)
-{
-	const struct hwy_strip *strip = track->flow->trace->strips;
-	track->tokens = hwy_alloc((track->n + 1) * sizeof *track->tokens);
-	for (uint32_t i = 0; i < track->n; i++)
-		track->tokens[i] = token_of(track, i, &strip);
-}
-
-/* ---- lags worth trying ----------------------------------------------------------------------- */
-
-/* Counts the distances between neighbours whose last 'context' tokens are equal. The table forgets on a
- * clash: that costs a distance, and bounds the memory. */
-static void count_distances(const uint32_t *tokens, uint32_t n, uint32_t context, uint32_t *counts)
-{
-	uint32_t bits = 4;
-	while (bits < TABLE_BITS && n >> (bits - 2))
-		bits++;
-	struct {
-		uint32_t hash, place;
-	} *table = hwy_zalloc(sizeof *table << bits);
-	const uint64_t base = 0x9e3779b97f4a7c15u;
-	uint64_t hash = 0, gone = 1;
-	for (uint32_t i = 0; i < context; i++)
-		gone *= base;
-	for (uint32_t i = 0; i < n; i++) {
-		hash = hash * base + tokens[i];
-		if (i >= context)
-			hash -= gone * tokens[i - context];
-		uint64_t mixed = hwy_mix(hash);
-		uint32_t slot = (uint32_t)(mixed >> (64 - bits));
-		if (table[slot].hash == (uint32_t)mixed && table[slot].place)
-			counts[i + 1 - table[slot].place]++;
-		table[slot].hash = (uint32_t)mixed;
-		table[slot].place = i + 1;
-	}
-	free(table);
-}
-
-static int ascending(const void *left, const void *right)
-{
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	return (a > b) - (a < b);
-}
-
-/* The median distance between waits; 0: fewer than FEWEST of them. */
-static uint32_t wait_distance(const uint32_t *tokens, uint32_t n)
-{
-	uint32_t *distances = NULL, count = 0, cap = 0, last = UINT32_MAX;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!(tokens[i] & WAIT))
-			continue;
-		if (last != UINT32_MAX) {
-			HWY_GROW(distances, count, cap);
-			distances[count++] = i - last;
-		}
-		last = i;
-	}
-	uint32_t middle = 0;
-	if (count >= FEWEST) {
-		qsort(distances, count, sizeof *distances, ascending);
-		middle = distances[count / 2];
-	}
-	free(distances);
-	return middle;
-}
-
-/* At most LAGS, in ascending order. */
-static uint32_t find_lags(const uint32_t *tokens, uint32_t n, uint32_t *lags)
-{
-	uint32_t *counts = hwy_zalloc((n + 1) * sizeof *counts), n_lags = 0;
-	for (uint32_t context = 1; context <= 16; context *= 4)
-		count_distances(tokens, n, context, counts);
-	uint64_t spans[LAGS];
-	for (uint32_t lag = 1; lag <= n / FEWEST; lag++) {
-		uint64_t span = (uint64_t)counts[lag] * lag;
-		if (counts[lag] < 2 || span * 20 < n)
-			continue;
-		uint32_t at = n_lags < LAGS - 1 ? n_lags++ : LAGS - 1;
-		if (at == LAGS - 1 && spans[at - 1] >= span)
-			continue;
-		at -= at == LAGS - 1;
-		for (; at > 0 && spans[at - 1] < span; at--) {
-			spans[at] = spans[at - 1];
-			lags[at] = lags[at - 1];
-		}
-		spans[at] = span;
-		lags[at] = lag;
-	}
-	free(counts);
-	uint32_t waits = wait_distance(tokens, n);
-	if (waits && waits <= n / FEWEST)
-		lags[n_lags++] = waits;
-	if (n_lags)
-		qsort(lags, n_lags, sizeof *lags, ascending);
-	return n_lags;
-}
-
-/* ---- fitting a lag --------------------------------------------------------------------------- */
-
-static bool holds_a_wait_each(const uint32_t *tokens, const struct fit *fit)
-{
-	uint64_t waits = 0;
-	for (uint32_t i = fit->from; i < fit->to; i++)
-		waits += tokens[i] & WAIT;
-	return waits * fit->lag * 2 >= fit->to - fit->from;
-}
-
-static void keep_if_better(struct fit *best, uint32_t lag, uint32_t from, uint32_t to,
-			   uint32_t equal)
-{
-	uint32_t explained = equal + lag;
-	if (to - from >= (FEWEST - 1) * lag && equal >= (to - from) / 10 * 7 &&
-	    explained > best->explained)
-		*best = (struct fit){lag, from, to + lag, explained, false, 0};
-}
-
-/* The longest stretch of [from, to) that has this period; explained 0: none. */
-static struct fit fit_lag(const uint32_t *tokens, uint32_t from, uint32_t to, uint32_t lag)
-{
-	struct fit best = {0};
-	const int64_t most_lost = ODD * (2 * (int64_t)lag + 16);
-	int64_t score = 0, peak = 0;
-	uint32_t begin = from, peak_at = from, equal = 0, equal_at_peak = 0;
-	for (uint32_t i = from; i + lag < to; i++) {
-		if (tokens[i] == tokens[i + lag]) {
-			if (score == 0) {
-				begin = i;
-				equal = 0;
-				peak = 0;
-			}
-			score++;
-			equal++;
-			if (score > peak) {
-				peak = score;
-				peak_at = i + 1;
-				equal_at_peak = equal;
-			}
-		} else if (score > 0) {
-			score -= ODD;
-			if (score > 0 && peak - score <= most_lost)
-				continue;
-			keep_if_better(&best, lag, begin, peak_at, equal_at_peak);
-			score = 0;
-		}
-	}
-	if (score > 0)
-		keep_if_better(&best, lag, begin, peak_at, equal_at_peak);
-	best.is_constant = best.explained && lag <= CONSTANT && !holds_a_wait_each(tokens, &best);
-	return best;
-}
-
-static bool is_kernel(const struct phases_track *track, uint32_t place)
-{
-	uint32_t op = track_call(track, place)->op;
-	return op != FLOW_NONE &&
-	       (track->flow->ops[op].kind == HWY_KERNEL || track->flow->ops[op].kind == HWY_GRAPH);
-}
-
-/* How many kinds of calls, or of kernels alone, come once a period. */
-static uint32_t count_unique(const struct phases_track *track, const struct fit *fit,
-			     bool kernels_alone)
-{
-	struct hwy_map counts = {0};
-	double periods = (double)(fit->to - fit->from) / fit->lag;
-	for (uint32_t i = fit->from; i < fit->to; i++)
-		if (!kernels_alone || is_kernel(track, i))
-			++*hwy_map_put(&counts, track->tokens[i], NULL);
-	uint32_t unique = 0;
-	for (uint32_t i = 0; counts.count && i <= counts.mask; i++)
-		unique += counts.slots[i].used && counts.slots[i].value >= periods * 0.8 - 1 &&
-			  counts.slots[i].value <= periods * 1.2 + 1;
-	hwy_map_free(&counts);
-	return unique;
-}
-
-static bool explains(const struct fit *fit, uint32_t best)
-{
-	return fit->explained && (uint64_t)fit->explained * 100 >= (uint64_t)best * 85;
-}
-
-/* The step where the period is a layer; 'period' itself where it is not. */
-static struct fit step_of_layers(const struct phases_track *track, const struct fit *fits,
-				 uint32_t n, uint32_t best, struct fit period)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (period.explained && explains(&fits[i], best) && fits[i].lag / 3 >= period.lag &&
-		    count_unique(track, &fits[i], true) >= 3)
-			return fits[i];
-	return period;
-}
-
-/* The period of [from, to); explained 0: none. */
-static struct fit find_period(const struct phases_track *track, uint32_t from, uint32_t to,
-			      bool *is_constant)
-{
-	uint32_t lags[LAGS], best = 0;
-	uint32_t n = find_lags(track->tokens + from, to - from, lags);
-	struct fit fits[LAGS], chosen = {0}, constant = {0};
-	for (uint32_t i = 0; i < n; i++) {
-		fits[i] = fit_lag(track->tokens, from, to, lags[i]);
-		best = fits[i].explained > best ? fits[i].explained : best;
-	}
-	for (uint32_t i = n; i-- > 0;)
-		if (fits[i].is_constant && explains(&fits[i], best))
-			constant = fits[i];
-	*is_constant = constant.explained != 0;
-	/* In a constant sequence any lag fits; a period has something of its own. */
-	for (uint32_t i = n; i-- > 0;)
-		if (!fits[i].is_constant && explains(&fits[i], best) &&
-		    (!*is_constant || count_unique(track, &fits[i], false)))
-			chosen = fits[i];
-	chosen = step_of_layers(track, fits, n, best, chosen);
-	chosen = chosen.explained ? chosen : constant;
-	chosen.limit = to;
-	return chosen;
-}
 
 /* ---- anchors --------------------------------------------------------------------------------- */
 
@@ -282,7 +28,7 @@ struct anchor { /* a token with its context */
 	uint64_t hash;
 	uint32_t count, after_wait;
 	double pause;   /* ns of CPU before it, in all */
-	uint32_t place; /* the first of them */
+	uint32_t place; /* one of them */
 	bool is_wait;
 };
 
@@ -294,10 +40,11 @@ static int64_t pause_before(const struct phases_track *track, uint32_t place)
 	return pause > 0 ? pause : 0;
 }
 
-/* Of the token before the place too: the first of ten equal chunks is the one after a wait. */
+/* Of the token before the place too: the first of ten equal chunks is the one after a wait, whatever wait. */
 static uint64_t context_hash(const uint32_t *tokens, uint32_t place, uint32_t context, uint32_t to)
 {
-	uint64_t hash = place ? hwy_mix(tokens[place - 1]) : 0;
+	uint32_t before = place ? tokens[place - 1] : 0;
+	uint64_t hash = hwy_mix(before & TOKEN_WAIT ? TOKEN_WAIT : before);
 	for (uint32_t i = place; i < place + context && i < to; i++)
 		hash = hwy_mix(hash + tokens[i]);
 	return hash;
@@ -308,11 +55,11 @@ struct anchors {
 	uint32_t n, cap;
 };
 
-static void count_anchors(const struct phases_track *track, const struct fit *fit, uint32_t context,
-			  struct anchors *into)
+static void count_anchors(const struct phases_track *track, const struct period *fit,
+			  uint32_t context, struct anchors *into)
 {
 	struct hwy_map by_hash = {0};
-	for (uint32_t i = fit->from; i < fit->to; i++) {
+	for (uint32_t i = period_recent(fit); i < fit->to; i++) {
 		uint64_t hash = context_hash(track->tokens, i, context, fit->to);
 		bool fresh;
 		uint32_t *at = hwy_map_put(&by_hash, hash, &fresh);
@@ -345,12 +92,12 @@ static bool is_better(const struct anchor *a, const struct anchor *b)
 
 /* The best of those that occur once a period, each with 'context' tokens; count 0: none does. One that is
  * missing in some periods would make two of them one step. */
-static struct anchor choose_anchor(const struct phases_track *track, const struct fit *fit,
+static struct anchor choose_anchor(const struct phases_track *track, const struct period *fit,
 				   uint32_t context)
 {
 	struct anchors all = {0};
 	struct anchor best = {0};
-	double periods = (double)(fit->to - fit->from) / fit->lag;
+	double periods = (double)(fit->to - period_recent(fit)) / fit->lag;
 	uint32_t most = 0;
 	count_anchors(track, fit, context, &all);
 	for (uint32_t i = 0; i < all.n; i++)
@@ -378,7 +125,7 @@ static void add_start(struct starts *starts, uint32_t place)
 }
 
 /* After each wait. False where the waits are not regular. */
-static bool start_after_waits(const struct phases_track *track, const struct fit *fit,
+static bool start_after_waits(const struct phases_track *track, const struct period *fit,
 			      struct starts *starts)
 {
 	for (uint32_t i = fit->from; i < fit->to; i++)
@@ -387,14 +134,14 @@ static bool start_after_waits(const struct phases_track *track, const struct fit
 	uint32_t alike = 0;
 	for (uint32_t i = 0; i + 1 < starts->n; i++)
 		alike += llabs((int64_t)starts->v[i + 1] - starts->v[i] - fit->lag) * 5 <= fit->lag;
-	if (starts->n >= FEWEST && alike * 10 >= (starts->n - 1) * 6)
+	if (starts->n >= PERIOD_FEWEST && alike * 10 >= (starts->n - 1) * 6)
 		return true;
 	starts->n = 0;
 	return false;
 }
 
 /* Whether the stretch begins with a step: nothing stands before it that an anchor could be known by. */
-static bool begins_at(const struct phases_track *track, const struct fit *fit, uint32_t place)
+static bool begins_at(const struct phases_track *track, const struct period *fit, uint32_t place)
 {
 	uint32_t equal = 0;
 	for (uint32_t i = 0; i < fit->lag && place + i < fit->to; i++)
@@ -402,7 +149,7 @@ static bool begins_at(const struct phases_track *track, const struct fit *fit, u
 	return equal >= fit->lag - fit->lag / 10;
 }
 
-static void start_at_anchors(const struct phases_track *track, const struct fit *fit,
+static void start_at_anchors(const struct phases_track *track, const struct period *fit,
 			     struct starts *starts)
 {
 	struct anchor anchor = {0};
@@ -412,7 +159,8 @@ static void start_at_anchors(const struct phases_track *track, const struct fit 
 		if (anchor.count)
 			break;
 	}
-	if (anchor.count && anchor.place > fit->from && begins_at(track, fit, anchor.place))
+	if (anchor.count && begins_at(track, fit, anchor.place) &&
+	    context_hash(track->tokens, fit->from, context, fit->to) != anchor.hash)
 		add_start(starts, fit->from);
 	for (uint32_t i = fit->from; i < fit->to; i++)
 		if (anchor.count ? context_hash(track->tokens, i, context, fit->to) == anchor.hash
@@ -420,16 +168,102 @@ static void start_at_anchors(const struct phases_track *track, const struct fit 
 			add_start(starts, i);
 }
 
+/* ---- layers that only the CPU's pauses tell from steps --------------------------------------- */
+
+static int by_time(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}
+
+struct usual { /* of the pauses before every m-th of the starts: noise only adds */
+	int64_t quarter, half;
+};
+
+static struct usual usual_pause(const int64_t *pauses, uint32_t n, uint32_t m, uint32_t rest,
+				int64_t *room)
+{
+	uint32_t count = 0;
+	for (uint32_t i = rest; i < n; i += m)
+		room[count++] = pauses[i];
+	qsort(room, count, sizeof *room, by_time);
+	return (struct usual){room[count / 4], room[count / 2]};
+}
+
+static bool is_longer(int64_t a, int64_t b)
+{
+	return a > b + b / 10 && a - b >= LEAST_PAUSE;
+}
+
+/* Which of every m starts has a longer pause than all others; m: none has. */
+static uint32_t longer_pause(const int64_t *pauses, uint32_t n, uint32_t m, int64_t *room)
+{
+	struct usual most = {-1, -1}, high = {-1, -1};
+	int64_t low = INT64_MAX;
+	uint32_t at = m;
+	for (uint32_t rest = 0; rest < m; rest++) {
+		struct usual usual = usual_pause(pauses, n, m, rest, room), less = usual;
+		if (usual.quarter > most.quarter) {
+			less = most;
+			most = usual;
+			at = rest;
+		}
+		if (less.quarter < 0)
+			continue;
+		low = less.quarter < low ? less.quarter : low;
+		high.quarter = less.quarter > high.quarter ? less.quarter : high.quarter;
+		high.half = less.half > high.half ? less.half : high.half;
+	}
+	/* Longer than the others by twice what they differ by. */
+	bool stands_out = most.quarter - high.quarter >= 2 * (high.quarter - low);
+	return stands_out && is_longer(most.quarter, high.quarter) &&
+			       is_longer(most.half, high.half)
+		       ? at
+		       : m;
+}
+
+/* The same of both halves alike: chance seldom does. */
+static uint32_t always_longer_pause(const int64_t *pauses, uint32_t n, uint32_t m, int64_t *room)
+{
+	uint32_t half = n / 2 / m * m;
+	uint32_t at = longer_pause(pauses, half, m, room);
+	return longer_pause(pauses + half, n - half, m, room) == at ? at : m;
+}
+
+/* Keeps every m-th start where the CPU pauses longer before those. */
+static void group_layers(const struct phases_track *track, struct period *fit,
+			 struct starts *starts)
+{
+	uint32_t n = starts->n < MOST_PAUSES ? starts->n : MOST_PAUSES, first = starts->n - n;
+	if (fit->lag > LAYER || n < 4 * FEWEST_OF_EACH)
+		return;
+	int64_t *pauses = hwy_alloc(2 * n * sizeof *pauses);
+	for (uint32_t i = 0; i < n; i++)
+		pauses[i] = pause_before(track, starts->v[first + i]);
+	for (uint32_t m = FEWEST_LAYERS; m <= MOST_LAYERS && n / 2 / m >= FEWEST_OF_EACH; m++) {
+		uint32_t at = always_longer_pause(pauses, n, m, pauses + n);
+		if (at == m)
+			continue;
+		uint32_t kept = 0;
+		for (uint32_t i = (first + at) % m; i < starts->n; i += m)
+			starts->v[kept++] = starts->v[i];
+		starts->n = kept;
+		fit->lag *= m;
+		break;
+	}
+	free(pauses);
+}
+
 static bool has_kernel(const struct phases_track *track, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
-		if (is_kernel(track, i))
+		if (period_is_kernel(track, i))
 			return true;
 	return false;
 }
 
 /* The end of the last step: a period after its start, and past the waits there where others end with one. */
-static uint32_t end_of_last(const struct phases_track *track, const struct fit *fit,
+static uint32_t end_of_last(const struct phases_track *track, const struct period *fit,
 			    const struct starts *starts)
 {
 	uint32_t last = starts->v[starts->n - 1], end = last + fit->lag;
@@ -446,7 +280,7 @@ static uint32_t end_of_last(const struct phases_track *track, const struct fit *
 	return end;
 }
 
-static void add_phase(const struct phases_track *track, const struct fit *fit,
+static void add_phase(const struct phases_track *track, const struct period *fit,
 		      const struct starts *starts, enum phase_source source,
 		      struct phases_cuts *cuts)
 {
@@ -477,14 +311,15 @@ static bool is_large_enough(const struct phases_track *track, uint32_t from, uin
 	bool calls = (uint64_t)(to - from) * 100 >= (uint64_t)track->n * least.percent;
 	bool work =
 		track->work[to] - track->work[from] >= track->work[track->n] / 100 * least.percent;
-	return to - from >= FEWEST && (least.of_both ? calls && work : calls || work);
+	return to - from >= PERIOD_FEWEST && (least.of_both ? calls && work : calls || work);
 }
 
 /* Enough to be called a phase: not three small ops in a row, nor copies alone in a program that has more. */
-static bool is_phase(const struct phases_track *track, const struct fit *fit,
+static bool is_phase(const struct phases_track *track, const struct period *fit,
 		     const struct starts *starts)
 {
-	if (starts->n < FEWEST || (fit->is_constant && fit->to - fit->from < FEWEST_CONSTANT))
+	if (starts->n < PERIOD_FEWEST ||
+	    (fit->is_constant && fit->to - fit->from < FEWEST_CONSTANT))
 		return false;
 	return has_kernel(track, fit->from, fit->to) || !has_kernel(track, 0, track->n);
 }
@@ -494,19 +329,18 @@ void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct
 {
 	if (!is_large_enough(track, from, to, least))
 		return;
-	if (!track->tokens)
-		make_tokens(track);
-	bool is_constant;
-	struct fit fit = find_period(track, from, to, &is_constant);
+	struct period fit = period_find(track, from, to);
 	/* The rest is smaller still. */
 	if (fit.explained == 0 || !is_large_enough(track, fit.from, fit.to, least))
 		return;
 	struct starts starts = {0};
 	enum phase_source source = PHASE_SEQUENCE;
-	if (is_constant && start_after_waits(track, &fit, &starts))
+	if (fit.is_mostly_constant && start_after_waits(track, &fit, &starts))
 		source = PHASE_WAITS;
 	else
 		start_at_anchors(track, &fit, &starts);
+	if (source == PHASE_SEQUENCE && !fit.is_constant)
+		group_layers(track, &fit, &starts);
 	if (is_phase(track, &fit, &starts))
 		add_phase(track, &fit, &starts, source, cuts);
 	uint32_t next = starts.n ? end_of_last(track, &fit, &starts) : fit.to;

@@ -165,7 +165,18 @@ static enum picture_state state_of(struct maker *m, const struct hwy_strip *stri
 										 : PICTURE_COMPUTE;
 }
 
-/* A row of the work of one lane, or of all lanes of a device (lane HWY_NONE). */
+static void sweep_lanes(struct maker *m, struct hwy_sweep *sweep, int64_t device, int64_t lane)
+{
+	for (uint32_t s = 0; s < m->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &m->trace->strips[s];
+		if (work_is_on(&m->work, strip) && m->trace->lanes[strip->lane].device == device &&
+		    (lane == HWY_NONE || strip->lane == lane))
+			sweep_add(sweep, strip, 0);
+	}
+}
+
+/* A row of the work of one lane, or of all lanes of a device (lane HWY_NONE): then with the names of the ranges
+ * it was launched in, and the CPU's lead. */
 static void add_work(struct maker *m, enum picture_row_type type, int64_t device, int64_t lane)
 {
 	struct picture_layer layers[] = {{.state = PICTURE_COMPUTE},
@@ -173,32 +184,33 @@ static void add_work(struct maker *m, enum picture_row_type type, int64_t device
 					 {.state = PICTURE_COPY},
 					 {.state = PICTURE_FILL}};
 	struct picture_row names = {.type = PICTURE_DEVICE_RANGES, .index = device};
+	struct picture_queue queue = {0};
 	struct hwy_sweep sweep = {0};
 	uint32_t range = 0;
-	for (uint32_t s = 0; s < m->trace->n_strips; s++) {
-		const struct hwy_strip *strip = &m->trace->strips[s];
-		if (work_is_on(&m->work, strip) && m->trace->lanes[strip->lane].device == device &&
-		    (lane == HWY_NONE || strip->lane == lane))
-			sweep_add(&sweep, strip, 0);
-	}
+	bool whole = lane == HWY_NONE;
+	sweep_lanes(m, &sweep, device, lane);
 	while (sweep_next(&sweep)) {
 		struct hwy_interval at;
 		struct hwy_call call;
-		if (sweep.start >= m->options.to)
+		if (!whole && sweep.start >= m->options.to)
 			break;
+		bool known = whole && work_call(&m->work, sweep.strip, sweep.row, &call);
+		if (known && call.at.from < m->options.to && sweep.end > m->options.from &&
+		    work_is_own(&m->work, sweep.strip, sweep.row))
+			picture_queue_add(&queue, call.at.from, sweep.end);
 		if (!work_counts(&m->work, sweep.strip, sweep.row, sweep.start, sweep.end, &at))
 			continue;
 		picture_layer_add(&layers[state_of(m, sweep.strip, sweep.row) - PICTURE_COMPUTE],
 				  at.from, at.to);
-		if (m->names && lane == HWY_NONE &&
-		    work_call(&m->work, sweep.strip, sweep.row, &call))
+		if (known && m->names)
 			picture_add_launched(m->names, &names, &range, at,
 					     m->trace->lanes[call.strip->lane].process,
 					     call.at.from);
 	}
 	sweep_free(&sweep);
-	picture_fill(m->picture, picture_add(m->picture, type, lane == HWY_NONE ? device : lane),
-		     layers, 4);
+	struct picture_row *row = picture_add(m->picture, type, whole ? device : lane);
+	picture_fill(m->picture, row, layers, 4);
+	picture_ahead(m->picture, &queue, row);
 	if (names.n_labels)
 		*picture_add(m->picture, PICTURE_DEVICE_RANGES, device) = names;
 }

@@ -55,6 +55,10 @@ struct picture_row {
 	struct picture_label *labels;
 	uint32_t n_labels, cap_labels;
 	int64_t time[PICTURE_STATES]; /* of the whole window; adds up to it */
+	/* Devices: ops that were enqueued and had not ended, in the window. n_ahead: ops whose launch is
+	 * known; without any nothing is known. */
+	uint32_t n_ahead, most_ahead;
+	double mean_ahead; /* over time */
 };
 
 struct hwy_picture {
@@ -95,6 +99,16 @@ struct picture_layer {
 void picture_layer_add(struct picture_layer *layer, int64_t from, int64_t to);
 void picture_fill(const struct hwy_picture *picture, struct picture_row *row,
 		  struct picture_layer *layers, uint32_t n_layers);
+
+/* picture_ahead.c: how far ahead the CPU was. Ops come in any order. */
+struct picture_queue {
+	int64_t *enqueued, *ended;
+	uint32_t n, cap_enqueued, cap_ended;
+};
+void picture_queue_add(struct picture_queue *queue, int64_t enqueued, int64_t ended);
+/* Fills in the row, frees the queue. */
+void picture_ahead(const struct hwy_picture *picture, struct picture_queue *queue,
+		   struct picture_row *row);
 
 /* picture_ranges.c: the names. 'threads' are those that have rows. */
 struct picture_names;

@@ -9,10 +9,12 @@
 
 enum { LIMIT = 2000, FINDINGS = 3, ACQUITTALS = 4, NAME = 80 };
 
-static void put_finding(FILE *out, const struct hwy_finding *finding, uint32_t number)
+static void put_finding(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase,
+			uint32_t number)
 {
-	fprintf(out, "%" PRIu32 ". %s: %s a step (%s)", number, finding->kind->id,
-		analyze_time(finding->cost).at, analyze_percent(finding->share).at);
+	fprintf(out, "%" PRIu32 ". %s: ", number, finding->kind->id);
+	analyze_put_worth(out, finding, phase);
+	fputs(" a step", out);
 	if (finding->n_places) {
 		fputs(" at ", out);
 		analyze_put_place(out, &finding->places[0].at);
@@ -46,7 +48,8 @@ static void put_all(FILE *out, const struct analyze_view *view)
 		fprintf(out, "Nothing on the CPU side is worth more than %s.\n",
 			analyze_percent(verdict->reachable).at);
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)
-		put_finding(out, &diagnosis->findings[i], i + 1);
+		put_finding(out, &diagnosis->findings[i],
+			    &run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);
 	for (uint32_t i = 0; i < diagnosis->n_acquitted && i < ACQUITTALS; i++)
 		fprintf(out, "Not guilty: %s (%s)\n", diagnosis->acquitted[i].kind->id,
 			analyze_percent(diagnosis->acquitted[i].share).at);

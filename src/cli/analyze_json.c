@@ -130,20 +130,23 @@ static void put_trust(struct hwy_json *json, const struct analyze_run *run)
 
 /* ---- phases ---------------------------------------------------------------------------------------- */
 
-static void put_outliers(struct hwy_json *json, const struct analyze_run *run,
-			 const struct hwy_phase *phase)
+static void put_outliers(struct hwy_json *json, const struct analyze_run *run, uint32_t index)
 {
+	const struct hwy_phase *phase = &run->analysis.phases.phases[index];
+	const struct hwy_verdict *verdict = &run->diagnosis.verdicts[index];
 	json_key(json, "outliers");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < phase->n_steps; i++) {
-		const struct phase_step *step = &phase->steps[i];
-		if (!step->is_outlier)
-			continue;
+	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
+		const struct hwy_outlier *outlier = &verdict->outliers[i];
+		const struct phase_step *step = &phase->steps[outlier->step];
 		json_begin_object(json);
-		json_put_int(json, "step", i);
+		json_put_int(json, "step", outlier->step);
 		json_put_text(json, "name", hwy_str(run->trace, step->name));
-		json_put_int(json, "step_ns", step->device.to - step->device.from);
+		json_put_int(json, "step_ns", outlier->ns);
 		json_put_int(json, "busy_ns", step->busy);
+		json_put_text(json, "differs_by", outlier->part);
+		json_put_int(json, "excess_ns", outlier->excess);
+		json_put_text(json, "because_of", outlier->name);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -202,7 +205,7 @@ static void put_phase(struct hwy_json *json, const struct analyze_run *run, uint
 	put_real(json, "waits_per_step", phase->waits_per_step, 3);
 	put_bool(json, "healthy", verdict->is_healthy && verdict->is_known);
 	put_headway(json, run, index);
-	put_outliers(json, run, phase);
+	put_outliers(json, run, index);
 	json_end_object(json);
 }
 
@@ -271,6 +274,27 @@ static void put_place(struct hwy_json *json, const struct hwy_finding_place *pla
 	json_end_object(json);
 }
 
+static void put_predicted(struct hwy_json *json, const struct hwy_predicted *predicted)
+{
+	if (!predicted->is_known)
+		return;
+	json_key(json, "predicted");
+	json_begin_object(json);
+	json_key(json, "edits");
+	json_begin_array(json);
+	json_textz(json, predicted->edits);
+	json_end_array(json);
+	json_put_int(json, "before_ns", predicted->before);
+	json_put_int(json, "step_ns", predicted->step);
+	json_put_int(json, "p10_ns", predicted->p10);
+	json_put_int(json, "p90_ns", predicted->p90);
+	put_real(json, "speedup", predicted->speedup, 4);
+	json_put_text(json, "bound", predicted->bound);
+	if (predicted->tipping)
+		json_put_int(json, "tipping_ns", predicted->tipping);
+	json_end_object(json);
+}
+
 static void put_finding(struct hwy_json *json, const struct hwy_finding *finding)
 {
 	json_begin_object(json);
@@ -286,6 +310,7 @@ static void put_finding(struct hwy_json *json, const struct hwy_finding *finding
 	put_real(json, "share", finding->share, 6);
 	json_put_text(json, "confidence", hwy_confidence_names[finding->confidence]);
 	json_put_text(json, "says", finding->says);
+	put_predicted(json, &finding->predicted);
 	json_key(json, "places");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < finding->n_places; i++)

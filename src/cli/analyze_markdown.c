@@ -44,17 +44,22 @@ static void put_advice(FILE *out, const char *advice)
 		fputs("```\n", out);
 }
 
-static void put_table(FILE *out, const struct hwy_diagnosis *diagnosis)
+static void put_table(FILE *out, const struct analyze_run *run)
 {
+	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
 	if (diagnosis->n == 0)
 		return;
-	fputs("\n| finding | cost a step | share | confidence | where |\n|---|--:|--:|---|---|\n",
+	fputs("\n| finding | cost a step | share | what the fix is worth | confidence | where |\n"
+	      "|---|--:|--:|---|---|---|\n",
 	      out);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
-		fprintf(out, "| %s | %s | %s | %s | ", finding->kind->id,
-			analyze_time(finding->cost).at, analyze_percent(finding->share).at,
-			hwy_confidence_names[finding->confidence]);
+		fprintf(out, "| %s | %s | %s | ", finding->kind->id, analyze_time(finding->cost).at,
+			analyze_percent(finding->share).at);
+		if (finding->predicted.is_known)
+			analyze_put_worth(out, finding,
+					  &run->analysis.phases.phases[finding->phase]);
+		fprintf(out, " | %s | ", hwy_confidence_names[finding->confidence]);
 		put_place(out, finding);
 		fputs(" |\n", out);
 	}
@@ -92,7 +97,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		fprintf(out,
 			"\nNothing starves the GPU: no fix on the CPU side is worth more than %s.\n",
 			analyze_percent(verdict->reachable).at);
-	put_table(out, diagnosis);
+	put_table(out, run);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		fprintf(out, "\n## %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,

@@ -96,8 +96,13 @@ static void print_title(const struct page *page)
 	analyze_put(page->out, analyze_program(page->run));
 	fputs(paint(page, PLAIN), page->out);
 	print_devices(page);
+	if (phase && page->run->analysis.phases.n > 1)
+		fprintf(page->out,
+			" · %" PRIu32 " phases, the longest:", page->run->analysis.phases.n);
+	else if (phase)
+		fputs(" ·", page->out);
 	if (phase) {
-		fputs(" · ", page->out);
+		fputc(' ', page->out);
 		analyze_put_steps(page->out, page->run, phase);
 	}
 	if (lost)
@@ -125,8 +130,9 @@ static void print_headline(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
-	fprintf(page->out, "   %s%s a step%s    GPU busy %s    ", paint(page, BOLD),
-		analyze_time(phase->mean).at, paint(page, PLAIN), analyze_percent(busy).at);
+	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", paint(page, BOLD),
+		analyze_time(phase->mean).at, phase->source == PHASE_ONE ? "in all" : "a step",
+		paint(page, PLAIN), analyze_percent(busy).at);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	if (phase->is_bursty || page->view->verbose)
@@ -134,41 +140,20 @@ static void print_headline(const struct page *page, uint32_t index)
 			analyze_time(phase->median).at, analyze_time(phase->p10).at,
 			analyze_time(phase->p90).at,
 			phase->is_bursty ? ": bursty, a few steps take much longer" : "");
-	if (phase->is_first_told_apart)
+	if (phase->is_first_told_apart && phase->first_steady == 1)
+		fputs("   the first step carries start-up and is not counted\n", page->out);
+	else if (phase->is_first_told_apart)
 		fprintf(page->out,
-			"   the first %" PRIu32 " step%s carr%s start-up and %s not counted\n",
-			phase->first_steady, phase->first_steady == 1 ? "" : "s",
-			phase->first_steady == 1 ? "ies" : "y",
-			phase->first_steady == 1 ? "is" : "are");
+			"   the first %" PRIu32 " steps carry start-up and are not counted\n",
+			phase->first_steady);
 }
 
 /* ---- the picture and the bar ---------------------------------------------------------------------- */
 
-/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
- * ahead, one that begins while it still launches, so that its lead is seen. */
-static struct hwy_interval typical(const struct hwy_phase *phase)
-{
-	uint32_t best = phase->first_steady;
-	uint32_t end = phase->first_steady + phase->n_steady;
-	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
-	for (uint32_t i = phase->first_steady; i < end; i++) {
-		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
-			break;
-		const struct hwy_interval *at = &phase->steps[i].device;
-		int64_t off = llabs(at->to - at->from - phase->median);
-		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
-			nearest = off;
-			best = i;
-		}
-	}
-	uint32_t last = best + 1 < end ? best + 1 : best;
-	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
-}
-
 static void print_picture(const struct page *page, uint32_t index)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
-	struct hwy_interval at = typical(phase);
+	struct hwy_interval at = analyze_typical(phase);
 	struct hwy_picture picture;
 	struct hwy_err err;
 	struct picture_options wanted = {
@@ -285,19 +270,20 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		if (finding->n_places > 1)
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
 	}
-	fprintf(page->out, "   %s%s of %s%s (%s)\n    ", paint(page, RED),
-		analyze_time(finding->cost).at, analyze_time(phase->mean).at, paint(page, PLAIN),
-		analyze_percent(finding->share).at);
+	fprintf(page->out, "   %s", paint(page, RED));
+	analyze_put_worth(page->out, finding, phase);
+	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
 	cli_wrap(page->out, finding->says, 4, page->width);
 	print_advice(page, finding->advice, all);
 	if (page->view->verbose)
 		print_places(page, finding);
 }
 
-/* Those of one phase; the first in full. Yields how many there were. */
+/* Those of one phase; of the main one the first in full. Yields how many there were. */
 static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t most)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	bool is_main = phase == page->run->analysis.phases.main;
 	uint32_t n = 0, left_out = 0;
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		if (diagnosis->findings[i].phase != phase)
@@ -306,7 +292,7 @@ static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t
 			left_out++;
 		else
 			print_finding(page, &diagnosis->findings[i], n + 1,
-				      n == 0 || page->view->verbose);
+				      (n == 0 && is_main) || page->view->verbose);
 		n++;
 	}
 	if (left_out)
@@ -322,7 +308,7 @@ static void print_health(const struct page *page, uint32_t phase)
 		found |= page->run->diagnosis.findings[i].phase == phase;
 	if (!verdict->is_healthy && !found)
 		fprintf(page->out,
-			"    The GPU idles %s of the time, but nothing that repeats explains it.\n",
+			"    The GPU idles %s of the time; no single fix is worth 2 %%.\n",
 			analyze_percent(verdict->reachable).at);
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
@@ -365,8 +351,16 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			fputs("   ", page->out);
 			analyze_put_place(page->out, &finding->places[0].at);
 		}
+		if (finding->predicted.is_known) {
+			fputs("   ", page->out);
+			analyze_put_worth(page->out, finding,
+					  &page->run->analysis.phases.phases[phase]);
+		}
 		fputs("\n    ", page->out);
 		cli_wrap(page->out, finding->says, 4, page->width);
+		if (finding->predicted.tipping)
+			fprintf(page->out, "    It starts to cost above ≈ %s of GPU work a step.\n",
+				analyze_time(finding->predicted.tipping).at);
 		if (page->view->verbose)
 			print_places(page, finding);
 	}
@@ -403,16 +397,24 @@ static void print_causes(const struct page *page, uint32_t phase)
 			fprintf(page->out, "    %10s  %s\n",
 				analyze_time(states.causes[cause] / one->n_steady / n).at,
 				gap_cause_names[cause]);
-	for (uint32_t i = 0, shown = 0; i < one->n_steps && shown < 10; i++) {
-		const struct phase_step *step = &one->steps[i];
-		if (!step->is_outlier)
-			continue;
-		if (shown++ == 0)
+	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
+		const struct hwy_outlier *outlier = &verdict->outliers[i];
+		if (i == 0)
 			fputs(" steps unlike the rest\n", page->out);
-		fprintf(page->out, "    %10s  step %" PRIu32 " ",
-			analyze_time(step->device.to - step->device.from).at, i);
-		analyze_put(page->out, hwy_str(page->run->trace, step->name));
-		fprintf(page->out, ", busy %s\n", analyze_time(step->busy).at);
+		fprintf(page->out, "    %10s  step %" PRIu32, analyze_time(outlier->ns).at,
+			outlier->step);
+		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
+		if (*name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, name);
+		}
+		fprintf(page->out, ": %s more %s", analyze_time(outlier->excess).at, outlier->part);
+		if (*outlier->name) {
+			fputs(", ", page->out);
+			analyze_put(page->out, outlier->name);
+		}
+		fputc('\n', page->out);
 	}
 }
 
@@ -421,7 +423,8 @@ static void print_foot(const struct page *page, uint32_t phase)
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
 	fputc('\n', page->out);
 	if (verdict->own_cost != HWY_NONE)
-		fprintf(page->out, "   Headway's own cost, %s a step, is part of these times.\n",
+		fprintf(page->out,
+			"   Headway's own cost, %s a step, is taken out of predictions only.\n",
 			analyze_time(verdict->own_cost).at);
 	fprintf(page->out, "   next: headway show ");
 	analyze_put(page->out, page->run->path);

@@ -1,5 +1,6 @@
 /* analyze_words.c - see analyze.h. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -64,6 +65,21 @@ const char *analyze_program(const struct analyze_run *run)
 	return base_of(name);
 }
 
+/* Ranges that count: step_7 stands for all of them. */
+static void put_folded(FILE *out, const char *path)
+{
+	for (const char *at = path; *at;) {
+		size_t digits = at == path || !strchr("_# ", at[-1]) ? 0 : strspn(at, "0123456789");
+		bool ends = at[digits] == '\0' || strncmp(at + digits, " > ", 3) == 0;
+		if (digits && ends) {
+			fputc('N', out);
+			at += digits;
+		} else {
+			cli_put(out, at++, 1);
+		}
+	}
+}
+
 /* Of a path of ranges the inner two say where one is. */
 static const char *put_inner(FILE *out, const char *path)
 {
@@ -92,7 +108,10 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 	const char *first = *place->function ? place->function : place->range;
 	if (!*place->function)
 		first = put_inner(out, first);
-	analyze_put(out, first);
+	if (*place->function)
+		analyze_put(out, first);
+	else
+		put_folded(out, first);
 	if (*first && *place->api)
 		fputs(" · ", out);
 	analyze_put(out, place->api);
@@ -203,10 +222,56 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 		fprintf(out, "headway up to %s", analyze_time(best->max_work).at);
 }
 
+struct hwy_interval analyze_typical(const struct hwy_phase *phase)
+{
+	uint32_t best = phase->first_steady;
+	uint32_t end = phase->first_steady + phase->n_steady;
+	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
+	for (uint32_t i = phase->first_steady; i < end; i++) {
+		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
+			break;
+		const struct hwy_interval *at = &phase->steps[i].device;
+		int64_t off = llabs(at->to - at->from - phase->median);
+		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
+			nearest = off;
+			best = i;
+		}
+	}
+	uint32_t last = best + 1 < end ? best + 1 : best;
+	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
+}
+
 uint64_t analyze_lost(const struct hwy_trace *trace)
 {
 	uint64_t lost = 0;
 	for (uint32_t i = 0; i < trace->n_drops; i++)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
 	return lost;
+}
+
+/* ---- what a finding is worth ------------------------------------------------------------------------ */
+
+/* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
+static void put_number(FILE *out, int64_t ns, int64_t next)
+{
+	struct analyze_text text = analyze_time(ns), other = analyze_time(next);
+	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
+	bool same = unit && its && strcmp(unit, its) == 0;
+	fprintf(out, "%.*s", same ? (int)(unit - text.at) : (int)strlen(text.at), text.at);
+}
+
+void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)
+{
+	const struct hwy_predicted *p = &finding->predicted;
+	if (!p->is_known) {
+		fprintf(out, "%s of %s (%s)", analyze_time(finding->cost).at,
+			analyze_time(phase->mean).at, analyze_percent(finding->share).at);
+		return;
+	}
+	put_number(out, p->before, p->step);
+	fprintf(out, " → %s (", analyze_time(p->step).at);
+	if (p->speedup >= 1.02)
+		fprintf(out, "%.*f×, ", p->speedup < 10 ? 2 : 0, p->speedup);
+	put_number(out, p->p10, p->p90);
+	fprintf(out, " – %s)", analyze_time(p->p90).at);
 }

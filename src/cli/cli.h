@@ -15,6 +15,7 @@ int cmd_analyze(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_breakdown(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_whatif(int argc, char **argv);

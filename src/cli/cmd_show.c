@@ -109,6 +109,11 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct wis
 	}
 	window.at.from = wishes->from != HWY_NONE ? wishes->from : any ? from : 0;
 	window.at.to = wishes->to != HWY_NONE ? wishes->to : any ? to : 0;
+	/* Beyond these nothing is recorded, and differences would not fit. */
+	if (window.at.from < -HWY_TIME_LIMIT)
+		window.at.from = -HWY_TIME_LIMIT;
+	if (window.at.to > HWY_TIME_LIMIT)
+		window.at.to = HWY_TIME_LIMIT;
 	if (window.at.from >= window.at.to)
 		cli_die("%s: nothing is recorded there; it has work and calls from %s to %s",
 			wishes->path, units_time(any ? from : 0).at, units_time(any ? to : 0).at);
@@ -147,16 +152,26 @@ static void print_devices(const struct hwy_trace *trace, const struct hwy_pictur
 static void print_steps(const struct hwy_trace *trace, const struct hwy_window *window,
 			const struct wishes *wishes)
 {
-	char text[64];
-	if (!window->n_steps || window->first == window->n_steps)
+	char text[96];
+	if (!window->n_steps)
 		return;
 	put(wishes, " · ");
-	put(wishes, hwy_str(trace, window->first_name));
-	if (window->last_name != window->first_name) {
-		put(wishes, " to ");
-		put(wishes, hwy_str(trace, window->last_name));
+	bool named = window->first_name != HWY_NONE;
+	if (named && (window->first == window->last || window->first_name != window->last_name)) {
+		put(wishes, hwy_str(trace, window->first_name));
+		if (window->last != window->first) {
+			put(wishes, " to ");
+			put(wishes, hwy_str(trace, window->last_name));
+		}
+		snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
+	} else if (window->first == window->last) {
+		snprintf(text, sizeof text, "step %" PRIu32 " of %" PRIu32 ", found without marks",
+			 window->first, window->n_steps);
+	} else {
+		snprintf(text, sizeof text, "steps %" PRIu32 " to %" PRIu32 " of %" PRIu32 "%s",
+			 window->first, window->last, window->n_steps,
+			 named ? "" : ", found without marks");
 	}
-	snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
 	put(wishes, text);
 }
 
@@ -224,6 +239,7 @@ int cmd_show(int argc, char **argv)
 		.utf8 = !wishes.ascii,
 		.colour = cli_colour(stdout),
 		.ruler = true,
+		.lead = true,
 		.legend = true,
 	});
 	print_more(&picture);

@@ -17,7 +17,7 @@
 #include "cli/grid.h"
 #include "cli/units.h"
 
-enum { LABEL = 12, NOTE = 12, SMALL = 128, FEWEST = 20 };
+enum { LABEL = 12, NOTE = 14, SMALL = 128, FEWEST = 20 };
 
 static const struct look {
 	const char *full, *small; /* in UTF-8 */
@@ -226,6 +226,24 @@ static void print_note(const struct drawing *drawing, const struct picture_row *
 			grid_percent_text(percent, row->time[PICTURE_WAIT], whole));
 }
 
+/* The CPU's lead, the measure everything turns on. */
+static void print_lead(const struct drawing *drawing)
+{
+	for (uint32_t i = 0; i < drawing->picture->n; i++) {
+		const struct picture_row *row = &drawing->picture->rows[i];
+		char label[64];
+		if (row->type != PICTURE_DEVICE || !row->n_ahead)
+			continue;
+		label_of(drawing, row, label, sizeof label);
+		fprintf(drawing->out,
+			"%s%-*sheadway%s%s: %.1f launches on average, at most %" PRIu32 "\n",
+			drawing->indent, LABEL, "",
+			rows_of(drawing, PICTURE_DEVICE) > 1 ? " of " : "",
+			rows_of(drawing, PICTURE_DEVICE) > 1 ? label : "", row->mean_ahead,
+			row->most_ahead);
+	}
+}
+
 /* ---- the ruler ----------------------------------------------------------------------------------- */
 
 /* The smallest of 1, 2, 5, 10, … ns of which at most 'most' fit. */
@@ -341,6 +359,8 @@ void drawing_print(const struct drawing *drawing)
 		print_note(drawing, row);
 		fputc('\n', drawing->out);
 	}
+	if (drawing->lead)
+		print_lead(drawing);
 	if (drawing->legend && threads)
 		print_legend_of(drawing, "CPU", PICTURE_WAIT, PICTURE_OS, "between calls");
 	if (drawing->legend && devices)

@@ -12,7 +12,7 @@ struct drawing {
 	const struct hwy_picture *picture;
 	const char *indent;
 	bool utf8, colour;
-	bool ruler, legend; /* lines over and under the rows */
+	bool ruler, lead, legend; /* lines over and under the rows */
 };
 
 /* Cells that fit a line of 'width' columns beside the labels and the notes at the end of rows. */

@@ -12,6 +12,7 @@ static const struct command {
 	{"profile", cmd_profile,
 	 "run a program and record it: CUDA, NVTX, its processes and threads"},
 	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
+	{"doctor", cmd_doctor, "what can be recorded here, what cannot, and the remedy"},
 	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
 	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
 	{"view", cmd_view, "the timeline in the browser, with the diagnosis beside it"},
@@ -46,8 +47,11 @@ static void print_help(FILE *out)
 		"(.json, .json.gz); Headway looks at the content, not at the name.\n"
 		"\n"
 		"%sExamples:%s\n"
+		"  headway doctor                        what can be recorded here?\n"
 		"  headway profile python3 train.py      records it; writes report1.hwy\n"
+		"  headway show report1.hwy              CPU and GPU at the same time\n"
 		"  headway info run.sqlite               is this recording good for anything?\n"
+		"  headway analyze run.sqlite            what holds the program back, and where\n"
 		"  headway stats trace.json.gz           the tables you know from nsys\n"
 		"  headway stats -r cuda_gpu_kern_sum --format csv run.hwy\n"
 		"\n"

@@ -1,6 +1,6 @@
 /* profile_calibrate.c - puts into a trace what recording costs on its GPUs, measured when it is not known yet.
  *
- * Only for GPUs that did something. GPUs of one model share what was found for the first of them. That it
+ * Only for GPUs that CUDA was used on. GPUs of one model share what was found for the first of them. That it
  * cannot be had is a note in the report and nothing else.
  */
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static bool is_used(const struct hwy_trace *trace, uint32_t device)
 {
 	for (uint32_t i = 0; i < trace->n_lanes; i++)
 		if (trace->lanes[i].type == HWY_LANE_STREAM &&
-		    trace->lanes[i].device == (int64_t)device)
+		    trace->lanes[i].device == (int64_t)device && !hwy_lane_is_opencl(trace, i))
 			return true;
 	return false;
 }

@@ -18,10 +18,7 @@
 
 const struct ignored profile_ignored[] = {
 	/* CPU sampling and counters */
-	{{'b', "backtrace", "VALUE", NULL}, "none|auto"},
 	VALUE("samples-per-backtrace", "*"),
-	VALUE("sampling-period", "*"),
-	VALUE("sampling-frequency", "*"),
 	VALUE("sampling-trigger", "*"),
 	VALUE("event-sample", "none"),
 	VALUE("event-sampling-interval", "*"),
@@ -37,8 +34,6 @@ const struct ignored profile_ignored[] = {
 	VALUE("debug-symbols", ""),
 	SWITCH("discard-environment", "*"), /* it is never kept */
 	/* operating system */
-	VALUE("osrt-threshold", "*"),
-	VALUE("osrt-backtrace-threshold", "*"),
 	VALUE("osrt-backtrace-depth", "*"),
 	VALUE("osrt-backtrace-stack-size", "*"),
 	SWITCH("osrt-file-access", "false"),

@@ -24,12 +24,17 @@ enum {
 	ALL_APIS,
 	FLUSH,
 	LEAVE_CUPTI,
+	OS_THRESHOLD,
 	NO_CALIBRATION,
 	HEAD_STACKS,
 	THRESHOLD,
 	LAUNCH_STACKS,
+	OS_STACKS,
 	BACKTRACE,
+	HEAD_CPU,
 	SAMPLE,
+	FREQUENCY,
+	CHAINS,
 	CTXSW,
 	HEAD_WHEN,
 	DELAY,
@@ -45,7 +50,8 @@ enum {
 	INHERIT,
 	KILL,
 	WAIT,
-	START_LATER, /* not listed */
+	START_LATER, /* not listed, like the next */
+	PERIOD,
 	N_OPTIONS
 };
 
@@ -62,8 +68,8 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[HEAD_WHAT] = {0, "", NULL, "What is recorded:"},
 	[TRACE] =
 		{'t', "trace", "LIST",
-		 "cuda, nvtx or none, separated by commas (default: cuda,nvtx); other names of nsys are "
-		 "understood, but not built yet"},
+		 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated by "
+		 "commas (default: cuda,nvtx); other names of nsys are understood, but not built yet"},
 	[GRAPHS] =
 		{0, "cuda-graph-trace", "HOW",
 		 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
@@ -77,6 +83,10 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[LEAVE_CUPTI] =
 		{0, "leave-cupti", cli_boolean,
 		 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded"},
+	[OS_THRESHOLD] =
+		{0, "osrt-threshold", "TIME",
+		 "calls into the operating system that are shorter are not kept, but for those that wake a "
+		 "waiting thread (default: 1us)"},
 	[NO_CALIBRATION] =
 		{0, "no-calibration", cli_boolean,
 		 "do not measure what recording costs; else that is done after the program's end, some seconds "
@@ -87,10 +97,25 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[LAUNCH_STACKS] =
 		{0, "launch-stacks", "N",
 		 "stacks of launches and copies, at most N a second and thread (default: 100)"},
+	[OS_STACKS] =
+		{0, "osrt-backtrace-threshold", "TIME",
+		 "stacks of calls into the operating system from this length on (default: 80us)"},
 	[BACKTRACE] = {0, "cudabacktrace", "WHAT",
 		       "none: no stacks at all; all else is the default"},
-	[SAMPLE] = {'s', "sample", "SCOPE", "none; sampling the CPU is not built yet"},
-	[CTXSW] = {0, "cpuctxsw", "SCOPE", "none; context switches are not built yet"},
+	[HEAD_CPU] = {0, "", NULL, "The CPU:"},
+	[SAMPLE] =
+		{'s', "sample", "SCOPE",
+		 "where threads spend their time on the CPU, with Python's functions: of the program and all it starts "
+		 "(process-tree), of the machine (system-wide), or none (default)"},
+	[FREQUENCY] = {0, "sampling-frequency", "HZ",
+		       "samples a second and CPU, 100 to 8000 (default: 1000)"},
+	[CHAINS] =
+		{'b', "backtrace", "HOW",
+		 "callers of a sample: by DWARF from a copy of the stack (dwarf, the default), by frame pointers "
+		 "(fp), or none"},
+	[CTXSW] =
+		{0, "cpuctxsw", "SCOPE",
+		 "when threads run and when they wait: process-tree, system-wide or none (default: as --sample)"},
 	[HEAD_WHEN] = {0, "", NULL, "When:"},
 	[DELAY] = {'y', "delay", "S", "begin so many seconds after the start"},
 	[DURATION] = {'d', "duration", "S",
@@ -122,6 +147,7 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[WAIT] = {0, "wait", "WHOM",
 		  "all: also for processes it leaves behind (default); primary: for it alone"},
 	[START_LATER] = {'Y', "start-later", cli_boolean, NULL},
+	[PERIOD] = {0, "sampling-period", "CYCLES", NULL},
 };
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -178,9 +204,9 @@ static const char *const trace_names[] = {
 	"cuda-hw",
 	"cuda-sw",
 	"nvtx",
-	"none", /* up to here: built */
-	"opencl",
 	"osrt",
+	"opencl",
+	"none", /* up to here: built */
 	"mpi",
 	"cublas",
 	"cublas-verbose",
@@ -217,7 +243,11 @@ static const char *const trace_names[] = {
 	"tegra-accelerators",
 	NULL,
 };
-enum { TRACE_NVTX = 3, TRACE_NONE = 4 };
+enum { TRACE_NONE = 6 };
+static const uint32_t trace_bits[TRACE_NONE] = {
+	REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA,
+	REC_TRACE_NVTX, REC_TRACE_OSRT, REC_TRACE_OPENCL,
+};
 
 static void read_traces(const struct cli *cli, struct profile *profile, const char *list)
 {
@@ -234,10 +264,8 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		if (!*word)
 			continue;
 		int which = choice(cli, "trace", word, trace_names);
-		if (which < TRACE_NVTX)
-			traces |= REC_TRACE_CUDA;
-		else if (which == TRACE_NVTX)
-			traces |= REC_TRACE_NVTX;
+		if (which < TRACE_NONE)
+			traces |= trace_bits[which];
 		else if (which == TRACE_NONE)
 			none = true;
 		else
@@ -248,18 +276,12 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 		cli_misuse(cli, "option '--trace': 'none' and something else: '%s'", list);
 	if (!none && !traces)
 		cli_misuse(cli,
-			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx "
-			   "and none",
+			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
+			   "osrt, opencl and none",
 			   list);
 	if (*missing)
 		profile_say("--trace: not built yet, skipped: %s", missing);
 	profile->settings.control.traces = traces;
-}
-
-static void read_sampling(const char *option, const char *value)
-{
-	if (strcmp(value, "none") != 0 && strcmp(value, "false") != 0)
-		profile_say("--%s=%s: not built yet, ignored", option, value);
 }
 
 /* none, or kinds with ":ns" behind them: the time is the threshold. */
@@ -401,9 +423,16 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case LAUNCH_STACKS:
 		control->launch_stacks = number(cli, "launch-stacks", value, 1000000);
 		break;
+	case OS_THRESHOLD: control->os_threshold = cli_time(cli, "osrt-threshold", value); break;
+	case OS_STACKS:
+		control->os_stack_threshold = cli_time(cli, "osrt-backtrace-threshold", value);
+		break;
 	case BACKTRACE: read_backtrace(cli, control, value); break;
-	case SAMPLE: read_sampling("sample", value); break;
-	case CTXSW: read_sampling("cpuctxsw", value); break;
+	case SAMPLE: profile_sample(cli, profile, value); break;
+	case FREQUENCY: profile_frequency(cli, profile, value); break;
+	case PERIOD: profile_period(cli, profile, value); break;
+	case CHAINS: profile_chains(cli, profile, value); break;
+	case CTXSW: profile_switches(cli, profile, value); break;
 	case DELAY: settings->delay = seconds(cli, "delay", value); break;
 	case DURATION: settings->duration = seconds(cli, "duration", value); break;
 	case CAPTURE: read_capture(cli, control, value); break;
@@ -476,7 +505,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.command = "profile",
 		.usage = "headway profile [options] PROGRAM [arguments]",
 		.about =
-			"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where "
+			"Runs a program as it is and records it: CUDA, OpenCL, NVTX, its processes and threads, and where "
 			"in the source its waits come from. The exit status is the program's own.",
 		.options = options,
 		.footer =
@@ -487,17 +516,21 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 			"  headway profile python3 train.py\n"
 			"  headway profile -o run -f true ./app --size 100\n"
 			"  headway profile -c cudaProfilerApi python3 train.py\n"
+			"  headway profile -t cuda,nvtx,osrt python3 train.py\n"
 			"  headway profile -y 10 -d 5 --kill none ./server\n",
 		.argc = argc,
 		.argv = argv,
 	};
 	profile->settings.kill_signal = SIGTERM;
+	profile->settings.perf.rate_hz = 1000;
 	profile->settings.ignore_pipe = cli_pipe_was_ignored();
 	profile->settings.control = (struct rec_control){
 		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
 		.flush_ms = 100,
 		.launch_stacks = 100,
 		.stack_threshold = 20 * 1000,
+		.os_threshold = 1000,
+		.os_stack_threshold = 80 * 1000,
 	};
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {

@@ -58,6 +58,12 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
+/* The command that tells most about what was recorded. */
+static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
+{
+	return lost ? "info" : has_device_work(trace) ? "analyze" : "stats";
+}
+
 static void say_result(const struct hwy_trace *trace, const char *path)
 {
 	struct stat about;
@@ -69,11 +75,7 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
 	profile_say("%s  %s spans, %s, %s  %s  next: headway %s %s", path,
 		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
-		    cli_utf8() ? "\u00b7" : "-",
-		    lost                     ? "info"
-		    : has_device_work(trace) ? "analyze"
-					     : "stats",
-		    path);
+		    cli_utf8() ? "\u00b7" : "-", next_command(trace, lost), path);
 	if (trace->n_processes == 0)
 		profile_say(
 			"no process registered: a program that is statically linked, set-uid, of "

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "collect/cuda.h"
+#include "record/places.h"
 
-static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
-enum { NAMES = sizeof names / sizeof *names };
+static const char *const *const names = places_cupti_names;
 
 struct search {
 	bool (*use)(const char *path);
@@ -58,7 +58,7 @@ static void try(struct search *s, const char *path, int flags)
 static void try_names(struct search *s, const char *directory, int flags)
 {
 	char path[PATH_MAX];
-	for (unsigned i = 0; i < NAMES && !s->done; i++) {
+	for (unsigned i = 0; names[i] && !s->done; i++) {
 		int n = directory ? snprintf(path, sizeof path, "%s/%s", directory, names[i])
 				  : snprintf(path, sizeof path, "%s", names[i]);
 		if (n > 0 && (size_t)n < sizeof path)
@@ -95,7 +95,6 @@ static int note_place(struct dl_phdr_info *info, size_t size, void *data)
 
 static void try_beside(struct search *s, const char *directory)
 {
-	static const char *const wheels[] = {"/nvidia/cu13/lib", "/nvidia/cuda_cupti/lib"};
 	char path[PATH_MAX];
 	try_names(s, directory, 0);
 	const char *packages = strstr(directory, "/site-packages/");
@@ -104,8 +103,9 @@ static void try_beside(struct search *s, const char *directory)
 	if (!packages)
 		return;
 	int length = (int)(packages + strlen("/site-packages") - directory);
-	for (unsigned i = 0; i < sizeof wheels / sizeof *wheels; i++) {
-		int n = snprintf(path, sizeof path, "%.*s%s", length, directory, wheels[i]);
+	for (unsigned i = 0; places_cupti_wheels[i]; i++) {
+		int n = snprintf(path, sizeof path, "%.*s%s", length, directory,
+				 places_cupti_wheels[i]);
 		if (n > 0 && (size_t)n < sizeof path)
 			try_names(s, path, 0);
 	}
@@ -119,8 +119,8 @@ bool library_try_all(bool (*use)(const char *path))
 	if (wish && *wish)
 		try(&s, wish, 0);
 	try_names(&s, NULL, 0);
-	try_names(&s, "/usr/local/cuda/extras/CUPTI/lib64", 0);
-	try_names(&s, "/usr/local/cuda/lib64", 0);
+	for (unsigned i = 0; places_cupti_folders[i]; i++)
+		try_names(&s, places_cupti_folders[i], 0);
 	if (s.done)
 		return true;
 	struct places p = {.n = 0};
@@ -133,7 +133,7 @@ bool library_try_all(bool (*use)(const char *path))
 void *library_loaded_symbol(const char *name)
 {
 	void *symbol = NULL;
-	for (unsigned i = 0; i < NAMES && !symbol; i++) {
+	for (unsigned i = 0; names[i] && !symbol; i++) {
 		void *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
 		if (!handle)
 			continue;

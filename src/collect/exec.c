@@ -28,7 +28,7 @@ enum {
 	MOST_VARIABLES = 4096, /* an environment with more is passed on as it is */
 	MOST_PRELOAD = 8192,   /* bytes of LD_PRELOAD, likewise */
 	MOST_PATH = 4096,
-	KEPT = 3,
+	KEPT = 4,
 };
 
 static int (*real_execve)(const char *, char *const *, char *const *);
@@ -41,7 +41,7 @@ static int (*real_posix_spawnp)(pid_t *, const char *, const posix_spawn_file_ac
 
 /* What the run put into our own environment, "NAME=value"; empty: it did not. */
 static const char *const kept_names[KEPT] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
-					     "NVTX_INJECTION64_PATH"};
+					     "NVTX_INJECTION64_PATH", "OPENCL_LAYERS"};
 static char kept[KEPT][MOST_PATH];
 static bool preloaded; /* by LD_PRELOAD: then it is handed on as well */
 
@@ -74,13 +74,11 @@ static bool has_name(const char *variable, const char *name, size_t length)
 static void write_preload(char *into, const char *value, bool with)
 {
 	const char *library = collect_control->library;
-	size_t length = strlen(library);
 	char *at = stpcpy(into, "LD_PRELOAD=");
 	const char *empty = at;
 	for (const char *part = value; *part;) {
 		size_t size = strcspn(part, ": ");
-		bool ours = size == length && memcmp(part, library, length) == 0;
-		if (size && !ours) {
+		if (size && !preload_is_ours(part, size, library)) {
 			if (at != empty)
 				*at++ = ':';
 			memcpy(at, part, size);
@@ -91,7 +89,7 @@ static void write_preload(char *into, const char *value, bool with)
 	if (with) {
 		if (at != empty)
 			*at++ = ':';
-		at = stpcpy(at, library);
+		at += preload_write(at, library, collect_control->traces);
 	}
 	*at = '\0';
 }
@@ -110,7 +108,7 @@ static size_t handed_size(char *const *given)
 	}
 	if (preload > MOST_PRELOAD)
 		return 0;
-	return (n + KEPT + 2) * sizeof(char *) + preload + strlen(collect_control->library) +
+	return (n + KEPT + 2) * sizeof(char *) + preload + preload_room(collect_control->library) +
 	       sizeof "LD_PRELOAD=:";
 }
 

@@ -1,6 +1,12 @@
 /* share.c - the table through which sibling libraries record; see share.h. */
 #include "collect/share.h"
 
+#include "collect/process.h"
+
+/* The linker's: the library's first byte, and the first behind it. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
 static struct rec_control *control(void)
 {
 	return collect_control;
@@ -31,6 +37,9 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.property = collect_property,
 		.stack = collect_stack,
 		.is_inside = is_inside,
+		.is_sealed = &process.sealed,
+		.from = __ehdr_start,
+		.to = _end,
 	};
 	return &share;
 }

@@ -24,6 +24,10 @@ struct collect_share {
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
 	/* True while this thread is inside the collector: its own calls are not recorded. */
 	bool (*is_inside)(void);
+	/* True once the program has restricted its own system calls: a sibling is silent then. */
+	const bool *is_sealed;
+	const char *from,
+		*to; /* where the collect library lies: its locks and threads are not the program's */
 };
 
 /* Exported by libheadway-collect.so; a sibling finds it by dlsym. */
@@ -32,5 +36,7 @@ const struct collect_share *headway_collect_share(void);
 /* In a sibling: false when there is no collect library in this process. */
 bool sibling_connect(void);
 bool sibling_is_inside(void);
+extern const bool *sibling_is_sealed; /* after sibling_connect */
+bool sibling_has(uint64_t address);   /* whether that is in the collect library */
 
 #endif

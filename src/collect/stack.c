@@ -210,7 +210,10 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 	int saved = errno;
 	struct spool *spool = spool_own();
 	if (spool && !process.sealed) {
-		modules_scan();
+		/* OS calls come from anywhere. In a forked child a lock of the loader may be held for ever; its
+		 * modules are those of its parent. */
+		if (why != REC_WHY_OS || process.generation == 1)
+			modules_scan();
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);
 	}

@@ -22,7 +22,7 @@ static const struct advice fix = {
 			[HWY_CUPY] =
 				"Keep CuPy's memory pool switched on, and preallocate outputs (out=…).\n"
 				"  cupy.multiply(x, y, out=z)",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Create buffers once, before the loop, and reuse them: clCreateBuffer in a loop may wait.",
 		},
 };

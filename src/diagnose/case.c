@@ -7,17 +7,42 @@
 #include <string.h>
 
 #include "diagnose/case.h"
+#include "diagnose/words.h"
+
+/* Of all launches, without recorded work: from here on findings are guesses, and from there on not made. */
+#define DOUBTFUL 0.1
+#define UNBELIEVABLE 0.5
+
+static const struct hwy_strip *strip_of(const struct hwy_case *c, uint32_t span, uint32_t *row)
+{
+	const struct hwy_strip *strip = *c->last;
+	if (!strip || span < strip->first || span - strip->first >= strip->rows)
+		*c->last = strip = hwy_strip_of(c->trace, span, row);
+	*row = span - strip->first;
+	return strip;
+}
 
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(c->trace, span, &row);
-	return strip ? hwy_get(strip, col, row) : 0;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	return hwy_get(strip, col, row);
+}
+
+int64_t case_text(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	struct hwy_err err;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	if (!hwy_need_strip(c->trace, (uint32_t)(strip - c->trace->strips), HWY_COL_BIT(HWY_NAME),
+			    &err))
+		return HWY_NONE;
+	return hwy_get(strip, HWY_NAME, row);
 }
 
 const char *case_name(const struct hwy_case *c, uint32_t span)
 {
-	return hwy_str(c->trace, case_get(c, span, HWY_NAME));
+	return hwy_str(c->trace, case_text(c, span));
 }
 
 bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
@@ -113,6 +138,19 @@ static void find_extent(struct hwy_case *c)
 	c->end_call = last->first_call + last->n_calls;
 }
 
+/* Broken recordings have times of any length: sums of them must stay far from the ends of 64 bits. */
+static bool is_sane(const struct hwy_case *c)
+{
+	const uint64_t most = UINT64_C(1) << 60;
+	uint64_t sum = 0;
+	for (uint32_t i = c->first_op; i < c->end_op && sum < most; i++)
+		sum += (uint64_t)(c->flow->ops[i].end - c->flow->ops[i].start);
+	for (uint32_t i = c->first_call; i < c->end_call && sum < most; i++)
+		sum += (uint64_t)(c->flow->calls[i].end - c->flow->calls[i].start);
+	uint64_t window = (uint64_t)(c->phase->window.to - c->phase->window.from);
+	return sum < most && window < most / (c->flow->n_devices + 1u);
+}
+
 /* A device is the phase's when its process has work there inside the window; without any launch known, every
  * device with work is. */
 static void find_devices(struct hwy_case *c)
@@ -142,6 +180,8 @@ struct kernel_pass {
 	struct hwy_map by_name;
 	int64_t lengths[MEDIAN_SAMPLE];
 	uint32_t n_lengths, every;
+	int64_t last_name; /* and where it is: kernels of one name come in runs */
+	uint32_t last;
 };
 
 static void count_kernel(struct hwy_case *c, struct kernel_pass *pass, const struct flow_op *op)
@@ -149,13 +189,18 @@ static void count_kernel(struct hwy_case *c, struct kernel_pass *pass, const str
 	int64_t length = op->end - op->start, name = case_get(c, op->span, HWY_NAME);
 	bool fresh, in_graph = op->call != FLOW_NONE &&
 			       c->flow->calls[op->call].role == HWY_ROLE_GRAPH_LAUNCH;
-	uint32_t *at = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
-	if (fresh) {
-		HWY_GROW(c->kernels, c->n_kernels, c->cap_kernels);
-		c->kernels[c->n_kernels] = (struct case_kernel){.name = name, .longest = -1};
-		*at = c->n_kernels++;
+	if (name != pass->last_name) {
+		uint32_t *at = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
+		if (fresh) {
+			HWY_GROW(c->kernels, c->n_kernels, c->cap_kernels);
+			c->kernels[c->n_kernels] =
+				(struct case_kernel){.name = name, .longest = -1};
+			*at = c->n_kernels++;
+		}
+		pass->last_name = name;
+		pass->last = *at;
 	}
-	struct case_kernel *kernel = &c->kernels[*at];
+	struct case_kernel *kernel = &c->kernels[pass->last];
 	kernel->ns += length;
 	kernel->n++;
 	kernel->in_graphs += in_graph;
@@ -181,6 +226,7 @@ static int compare_kernels(const void *a, const void *b)
 static void count_kernels(struct hwy_case *c)
 {
 	struct kernel_pass *pass = hwy_zalloc(sizeof *pass);
+	pass->last_name = HWY_NONE;
 	pass->every = 1 + (c->end_op - c->first_op) / MEDIAN_SAMPLE;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
@@ -215,6 +261,24 @@ static void count_calls(struct hwy_case *c)
 		counts->call_ns[HWY_ROLE_LAUNCH] + counts->call_ns[HWY_ROLE_GRAPH_LAUNCH];
 }
 
+/* Launches without recorded work: what looks idle may be that work. False where it may be most of it. */
+static bool look_at_trust(struct hwy_case *c)
+{
+	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
+	const struct hwy_lack *drops = &c->analysis->trust.lacks[HWY_LACK_DROPS];
+	double part = work->of ? (double)work->count / (double)work->of : 0;
+	c->most = part >= DOUBTFUL ? HWY_LOW : drops->count ? HWY_MEDIUM : HWY_HIGH;
+	if (part < UNBELIEVABLE)
+		return true;
+	hwy_cannot_tell(
+		c->diagnosis, "why the device idles",
+		words_format(&c->diagnosis->arena,
+			     "%llu of %llu launches have no recorded work, and what looks idle may "
+			     "be that work",
+			     (unsigned long long)work->count, (unsigned long long)work->of));
+	return false;
+}
+
 bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase,
 	       struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
@@ -226,6 +290,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		.of = &analysis->of[phase],
 		.index = phase,
 		.diagnosis = diagnosis,
+		.last = hwy_zalloc(sizeof *c->last),
 	};
 	const uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) |
 				 HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_STACK);
@@ -237,11 +302,17 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		return false;
 	c->uses = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *c->uses);
 	find_extent(c);
+	if (!is_sane(c)) {
+		hwy_cannot_tell(diagnosis, "what holds the program back",
+				"its times add up to more than centuries");
+		c->first_op = c->end_op = c->first_call = c->end_call = 0;
+	}
 	find_devices(c);
+	bool believed = look_at_trust(c);
 	c->gap_left = hwy_alloc((c->of->gaps.n + 1u) * sizeof *c->gap_left);
 	for (uint32_t i = 0; i < c->of->gaps.n; i++) {
 		const struct hwy_gap *gap = &c->of->gaps.gaps[i];
-		c->gap_left[i] = c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
+		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
 	}
 	count_kernels(c);
 	count_calls(c);
@@ -253,6 +324,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 
 void case_close(struct hwy_case *c)
 {
+	free(c->last);
 	free(c->uses);
 	free(c->gap_left);
 	free(c->transfers);

@@ -65,6 +65,8 @@ struct hwy_case {
 	uint32_t n_kernels, cap_kernels;
 	int64_t kernel_left; /* ns of kernel time not claimed yet */
 	struct case_counts counts;
+	enum hwy_confidence most;      /* that the recording allows for findings from gaps */
+	const struct hwy_strip **last; /* the strip asked for last: spans come in runs */
 };
 
 /* ---- case.c: making one ------------------------------------------------------------------------ */
@@ -74,8 +76,10 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 void case_close(struct hwy_case *c);
 bool case_op_is_ours(const struct hwy_case *c, uint32_t op);
 bool case_call_is_ours(const struct hwy_case *c, uint32_t call);
-/* Columns of a span by id; the columns must have been asked for (case.c does, for all of them). */
+/* Columns of a call or of device work by span id: those that case_open has asked for. */
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
+/* The name of any span; brings it into memory where it is not. */
+int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
 /* ns summed over the steady steps and devices, as ns a step of one device. */
 int64_t case_per_step(const struct hwy_case *c, int64_t total);
@@ -174,6 +178,8 @@ struct case_pauses {
 /* Of the steady steps. */
 struct case_pauses pauses_find(const struct hwy_case *c);
 void pauses_free(struct case_pauses *pauses);
+/* The op of the copy a pause reads or writes with; FLOW_NONE where it only waits. */
+uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
 /* Idle time charged to the pauses for which 'is_it' is true (it gets NULL for a wait that is none). */
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
@@ -190,6 +196,9 @@ bool machine_value(const struct hwy_trace *trace, const char *name, double *valu
 double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known);
 /* What recording added to the steady steps, ns of CPU time in all; false where it is not calibrated. */
 bool machine_own_cost(const struct hwy_case *c, int64_t *ns);
+
+/* outliers.c: the verdict's. */
+void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict);
 
 /* kernels.c: the verdict's kernels and the command that looks into them. */
 void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict);

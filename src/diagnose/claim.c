@@ -56,7 +56,7 @@ void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim
 {
 	const struct hwy_gaps *gaps = &c->of->gaps;
 	uint32_t next = 0;
-	for (uint32_t g = 0; g < gaps->n; g++) {
+	for (uint32_t g = 0; n && g < gaps->n; g++) {
 		const struct hwy_gap *gap = &gaps->gaps[g];
 		if (g && gaps->gaps[g - 1].device != gap->device)
 			next = 0;
@@ -90,8 +90,23 @@ void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsign
 	free(stretches);
 }
 
+/* Room for as many more, so that millions of gaps are not moved again and again. */
+static void reserve(struct claim *claim, uint32_t more)
+{
+	if (more <= claim->cap - claim->n || claim->n > UINT32_MAX - more)
+		return;
+	claim->cap = claim->n + more;
+	claim->items = hwy_realloc(claim->items, claim->cap * sizeof *claim->items);
+}
+
 void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
 {
+	uint32_t n = 0;
+	if (case_states(c).causes[cause] == 0)
+		return;
+	for (uint32_t g = 0; g < c->of->gaps.n; g++)
+		n += c->of->gaps.gaps[g].cause == cause;
+	reserve(claim, n);
 	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
 		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
 		if (gap->cause != cause)
@@ -146,10 +161,19 @@ struct names {
 	uint32_t n, cap;
 };
 
-static void add_name(struct names *names, int64_t name, int64_t ns)
+/* Names that only count (train_12, train_13) are one: what is left of them without their last number. */
+static uint64_t key_of(const char *name)
+{
+	size_t n = strlen(name);
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return hwy_hash(name, n);
+}
+
+static void add_name(struct names *names, const struct hwy_trace *trace, int64_t name, int64_t ns)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&names->at, (uint64_t)name, &fresh);
+	uint32_t *at = hwy_map_put(&names->at, key_of(hwy_str(trace, name)), &fresh);
 	if (fresh) {
 		HWY_GROW(names->list, names->n, names->cap);
 		names->list[names->n].name = name;
@@ -169,7 +193,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 			continue;
 		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
 		if (gap->span)
-			add_name(&names, case_get(c, gap->span - 1, HWY_NAME), claim->items[i].ns);
+			add_name(&names, c->trace, case_text(c, gap->span - 1), claim->items[i].ns);
 	}
 	for (uint32_t i = 0; i < names.n; i++)
 		if (names.list[i].ns > *ns) {
@@ -209,6 +233,59 @@ static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t 
 	finding->places[i].cost += item->ns;
 }
 
+static bool is_located(const struct hwy_finding_place *place)
+{
+	return *place->at.file && place->at.line > 0;
+}
+
+/* Stacks of launches are sampled. Where most spans have none, those that have stand for all: by their number,
+ * since one in N is taken, whatever it costs. */
+static void trust_samples(struct hwy_finding *finding, int64_t total)
+{
+	enum { FEWEST = 3 };
+	uint64_t located = 0, all = 0;
+	int64_t unlocated = 0;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		const struct hwy_finding_place *place = &finding->places[i];
+		all += place->count;
+		located += is_located(place) ? place->count : 0;
+		unlocated += is_located(place) ? 0 : place->cost;
+	}
+	if (located < FEWEST || unlocated < total / 2)
+		return;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < finding->n_places; i++) {
+		struct hwy_finding_place place = finding->places[i];
+		if (!is_located(&place))
+			continue;
+		double part = (double)place.count / (double)located;
+		place.cost = (int64_t)((double)total * part);
+		place.count = (uint64_t)((double)all * part);
+		finding->places[kept++] = place;
+	}
+	finding->n_places = kept;
+}
+
+/* Of very many spans, those with stacks would hardly be met by an even sample: looks for them. */
+static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
+		       const struct claim *claim)
+{
+	enum { LOOKS = 1 << 17 };
+	uint32_t every = 1 + claim->n / LOOKS, found = 0;
+	for (uint32_t i = 1; i < claim->n && found < SAMPLE; i += every) {
+		struct claim_item item = claim->items[i];
+		uint32_t row;
+		if (!item.span)
+			continue;
+		const struct hwy_strip *strip = hwy_strip_of(c->trace, item.span - 1, &row);
+		if (strip->kind != HWY_API || !hwy_get(strip, HWY_STACK, row))
+			continue;
+		item.ns = 0;
+		found++;
+		add_place(c, finding, cap, &item);
+	}
+}
+
 static void find_places(struct hwy_case *c, struct hwy_finding *finding, const struct claim *claim)
 {
 	enum { ROOM = 64 };
@@ -221,6 +298,9 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 		add_place(c, finding, ROOM, &claim->items[i]);
 		sum += claim->items[i].ns;
 	}
+	if (every > 1)
+		add_stacks(c, finding, ROOM, claim);
+	trust_samples(finding, sum);
 	double scale = sum && every > 1 ? (double)claim->total / (double)sum : 1;
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		struct hwy_finding_place *place = &finding->places[i];
@@ -286,7 +366,10 @@ struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	struct hwy_finding *finding = &diagnosis->findings[diagnosis->n++];
 	*finding = make(c, claim);
-	finding->confidence = confidence;
+	bool gaps = false;
+	for (uint32_t i = 0; i < claim->n && !gaps; i++)
+		gaps = claim->items[i].purse == CLAIM_GAP && claim->items[i].ns;
+	finding->confidence = gaps && confidence > c->most ? c->most : confidence;
 	finding->says = says;
 	finding->advice = advice;
 	claim_free(claim);

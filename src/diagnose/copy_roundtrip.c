@@ -1,6 +1,7 @@
 /* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host, device.
  *
- * Condition: in most steps a copy to the host is followed by one of the same size (BYTES or more) back. Streams
+ * Condition: in most steps a copy to the host is followed by one of the same size (BYTES or more) back, within
+ * the time of a step. Streams
  * of chunks look alike (in, kernel, out, in …); they begin with a copy to the device and bring in as much as
  * they take out, which a round trip does not: it begins on the device, or its data was put there once before.
  * Cost: both copies' exposed time, and the idle time charged to the waits for the first.
@@ -50,22 +51,21 @@ static bool is_stream(const struct hwy_case *c, uint64_t bytes)
 	return first_in && in == out;
 }
 
+static int64_t start_of(const struct hwy_case *c, uint32_t transfer)
+{
+	return c->flow->ops[c->transfers[transfer].op].start;
+}
+
 static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 {
 	struct hwy_map open = {0},
 		       streams = {0}; /* by size: transfer plus one; 1 a stream, 2 not */
-	uint32_t n = 0, step = FLOW_NONE;
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		bool out = one->direction == HWY_D2H, back = one->direction == HWY_H2D;
 		if (one->bytes < BYTES || !(out || back))
 			continue;
-		uint32_t now = case_step_at(c, c->flow->ops[one->op].start);
-		if (now != step) {
-			hwy_map_free(&open);
-			open = (struct hwy_map){0};
-			step = now;
-		}
 		bool fresh;
 		uint32_t *stream = hwy_map_put(&streams, one->bytes, &fresh);
 		if (fresh)
@@ -73,7 +73,9 @@ static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 		uint32_t *waiting = hwy_map_put(&open, one->bytes, NULL);
 		if (*stream == 1)
 			continue;
-		if (back && *waiting)
+		/* Within the time of a step, wherever steps were cut. */
+		if (back && *waiting &&
+		    c->flow->ops[one->op].start - start_of(c, *waiting - 1) <= c->phase->mean)
 			trips[n++] = (struct trip){*waiting - 1, i};
 		*waiting = out ? i + 1 : 0;
 	}

@@ -1,7 +1,8 @@
 /* copy_small.c - many small transfers: each takes its latency, whatever its size.
  *
  * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that nobody else has
- * claimed. Needs at least MANY of them a step: a step or two of bookkeeping is normal.
+ * claimed. Copies that the CPU reads back with a wait are not counted: their wait is what hurts. Needs at least
+ * MANY a step: a step or two of bookkeeping is normal.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
@@ -29,7 +30,21 @@ static bool is_small(const struct case_transfer *one)
 	       one->bytes < SMALL_BYTES;
 }
 
-static void claim_before(struct hwy_case *c, struct claim *claim)
+/* Ops of copies that a wait belongs to. */
+static struct hwy_map find_read_backs(const struct hwy_case *c)
+{
+	struct hwy_map found = {0};
+	struct case_pauses pauses = pauses_find(c);
+	for (uint32_t i = 0; i < pauses.n; i++) {
+		uint32_t op = pause_copy(c, &pauses.pauses[i]);
+		if (op != FLOW_NONE)
+			hwy_map_put(&found, op, NULL);
+	}
+	pauses_free(&pauses);
+	return found;
+}
+
+static void claim_before(struct hwy_case *c, struct claim *claim, const struct hwy_map * not )
 {
 	const unsigned causes = CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_DEPENDENCY);
 	for (uint32_t g = 0, t = 0; g < c->of->gaps.n; g++) {
@@ -42,7 +57,7 @@ static void claim_before(struct hwy_case *c, struct claim *claim)
 		while (t < c->n_transfers && c->transfers[t].op < gap->op)
 			t++;
 		if (t < c->n_transfers && c->transfers[t].op == gap->op &&
-		    is_small(&c->transfers[t]))
+		    is_small(&c->transfers[t]) && !hwy_map_get(not, gap->op))
 			claim_gap(c, claim, g, CLAIM_ALL, c->flow->ops[gap->op].span);
 	}
 }
@@ -51,9 +66,10 @@ static void look(struct hwy_case *c)
 {
 	struct claim claim = {0};
 	uint64_t n = 0, bytes = 0;
+	struct hwy_map read_backs = find_read_backs(c);
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
-		if (!is_small(one))
+		if (!is_small(one) || hwy_map_get(&read_backs, one->op))
 			continue;
 		n++;
 		bytes += one->bytes;
@@ -61,7 +77,7 @@ static void look(struct hwy_case *c)
 	}
 	double each = case_each(c, n);
 	if (each >= MANY)
-		claim_before(c, &claim);
+		claim_before(c, &claim, &read_backs);
 	if (each >= MANY && claim_is_worth(c, &claim))
 		hwy_accuse(
 			c, &claim, HWY_MEDIUM,
@@ -75,9 +91,10 @@ static void look(struct hwy_case *c)
 	else if (each >= FEARED && !claim_is_worth(c, &claim))
 		hwy_acquit(
 			c, &claim,
-			words_format(&c->diagnosis->arena, "%s small copies a step cost %s of it.",
+			words_format(&c->diagnosis->arena, "%s small copies a step take %s of it.",
 				     words_each(each).at, words_share(claim_share(c, &claim)).at));
 	claim_drop(c, &claim);
+	hwy_map_free(&read_backs);
 }
 
 const struct hwy_finding_kind finding_copy_small = {

@@ -65,7 +65,7 @@ static bool find_framework(struct hwy_analysis *analysis, enum hwy_framework *fr
 				     any_text(trace, kernels, "at_cuda_detail")
 			     ? HWY_PYTORCH
 		     : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
-		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL
+		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
 							    : HWY_CUDA_C;
 	return true;
 }
@@ -131,6 +131,9 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 	int64_t unknown = states.causes[GAP_UNKNOWN];
 	verdict->is_known = (double)unknown <= UNEXPLAINED * (double)states.idle ||
 			    case_share(c, unknown) < HWY_WORTH;
+	for (uint32_t i = 0; i < c->diagnosis->n_cannot; i++)
+		verdict->is_known &=
+			strcmp(c->diagnosis->cannot[i].what, "why the device idles") != 0;
 	if (case_share(c, unknown) >= HWY_WORTH)
 		hwy_cannot_tell(
 			c->diagnosis, "why the device idles all of that time",
@@ -165,6 +168,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);
 		kernels_top(&c, verdict);
+		outliers_find(&c, verdict);
 		int64_t own;
 		if (machine_own_cost(&c, &own))
 			verdict->own_cost = own / c.phase->n_steady;

@@ -21,7 +21,7 @@ enum hwy_confidence { HWY_LOW, HWY_MEDIUM, HWY_HIGH };
 extern const char *const hwy_confidence_names[];
 
 /* What the program is written in, as far as its calls, operators and kernels tell. */
-enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL, HWY_FRAMEWORKS };
+enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL_C, HWY_FRAMEWORKS };
 extern const char *const hwy_framework_names[HWY_FRAMEWORKS];
 
 struct hwy_finding_place {
@@ -81,6 +81,15 @@ struct hwy_top_kernel {
 	uint64_t count; /* in the steady steps */
 };
 
+/* A steady step far from the median, and what makes the difference. */
+struct hwy_outlier {
+	uint32_t step;
+	int64_t ns;     /* its length */
+	int64_t excess; /* over the median of the same part in all steady steps, of the largest part */
+	const char *part; /* "busy", or the cause of idle time */
+	const char *name; /* what names it: an os call, a range, a call; "" */
+};
+
 /* What can be said of a phase besides its findings. */
 struct hwy_verdict {
 	bool is_healthy; /* nothing on the CPU side is worth HWY_WORTH */
@@ -90,7 +99,9 @@ struct hwy_verdict {
 	uint32_t n_kernels;
 	const char *ncu;  /* the command that looks into the first of them; "" without kernels */
 	int64_t own_cost; /* what recording added, ns a step of CPU time; HWY_NONE: not calibrated */
-	uint32_t devices; /* that this phase uses */
+	uint32_t devices;             /* that this phase uses */
+	struct hwy_outlier *outliers; /* the longest first, a few */
+	uint32_t n_outliers;
 };
 
 struct hwy_cannot { /* "cannot tell …, because …" */

@@ -25,7 +25,7 @@ static const struct advice fix = {
 				"  model = torch.compile(model); torch.optim.AdamW(parameters, fused=True)",
 			[HWY_CUPY] = "Fuse element-wise expressions into one kernel.\n"
 				     "  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Do the same in fewer kernels: fuse neighbours, or process several items in one launch.",
 		},
 };

@@ -27,7 +27,7 @@ static const struct advice fix = {
 			[HWY_CUPY] =
 				"Fuse element-wise expressions, or capture the step as a graph.\n"
 				"  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Enqueue fewer, larger kernels; flush the queue only when a result is needed; record the sequence "
 				"with cl_khr_command_buffer where the device has it.\n"
 				"  clEnqueueNDRangeKernel(q, fused, 1, NULL, &all, NULL, 0, NULL, NULL);   // once, not per row",

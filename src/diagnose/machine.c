@@ -3,14 +3,10 @@
 #include <string.h>
 
 #include "diagnose/case.h"
+#include "replay/whatif.h"
 
 /* A copy of this size runs at the link's rate: its latency is a few per cent of it. */
 #define LINK_BYTES (4u << 20)
-/* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
- * 4 with 8.x, 5 from 9.0 on. */
-#define LINK_PCIE3 12e9
-#define LINK_PCIE4 24e9
-#define LINK_PCIE5 50e9
 
 bool machine_value(const struct hwy_trace *trace, const char *name, double *value)
 {
@@ -45,21 +41,10 @@ double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool
 	if (rate > 0)
 		return rate;
 	*is_known = false;
-	rate = LINK_PCIE3;
-	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
-		int64_t index = c->flow->devices[d].device;
-		if (!c->uses[d] || index == HWY_NONE)
-			continue;
-		const struct hwy_device *device = &c->trace->devices[index];
-		if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
-		    device->pcie_width > 0 && device->pcie_width <= 32)
-			/* Per lane and direction: 1 GB/s in generation 3, doubled with each; 80 % of it arrives. */
-			return 0.8e9 * (double)device->pcie_width *
-			       (double)(1 << (device->pcie_generation - 3));
-		if (device->compute_major >= 8)
-			rate = device->compute_major >= 9 ? LINK_PCIE5 : LINK_PCIE4;
-	}
-	return rate;
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		if (c->uses[d] && c->flow->devices[d].device != HWY_NONE)
+			return whatif_link_rate(&c->trace->devices[c->flow->devices[d].device]);
+	return whatif_link_rate(NULL);
 }
 
 bool machine_own_cost(const struct hwy_case *c, int64_t *ns)

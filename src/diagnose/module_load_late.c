@@ -20,7 +20,7 @@ static const struct advice fix = {
 			[HWY_CUPY] =
 				"Run every kernel once before the loop; CuPy compiles at first use and keeps the result in "
 				"~/.cupy/kernel_cache.",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Build programs once, before the loop, and keep their binaries.\n"
 				"  clCreateProgramWithBinary(…)   # instead of clBuildProgram in the loop",
 		},

@@ -37,18 +37,28 @@ static bool are_together(const struct hwy_case *c, const struct hwy_wait *before
 	return true;
 }
 
-/* A copy right before the synchronise call that was not blocking itself: the call waits for its data. */
-static bool follows_copy(const struct hwy_case *c, const struct hwy_wait *wait)
+/* The call itself where it copies, else a copy right before it that did not block: the call waits for its data.
+ * FLOW_NONE where there is none. */
+static uint32_t copy_call(const struct hwy_case *c, const struct hwy_wait *wait)
 {
+	enum { NEAR = 32 };
 	const struct flow_call *call = &c->flow->calls[wait->call];
-	for (uint32_t i = wait->call; i-- > 0 && wait->call - i < 32;) {
+	if (wait->is_copy || call->role == HWY_ROLE_COPY)
+		return wait->call;
+	for (uint32_t i = wait->call; i-- > 0 && wait->call - i < NEAR;) {
 		const struct flow_call *before = &c->flow->calls[i];
 		if (before->thread != call->thread || before->role == HWY_ROLE_OTHER ||
 		    before->role == HWY_ROLE_EVENT_RECORD)
 			continue;
-		return before->role == HWY_ROLE_COPY;
+		return before->role == HWY_ROLE_COPY ? i : FLOW_NONE;
 	}
-	return false;
+	return FLOW_NONE;
+}
+
+uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause)
+{
+	uint32_t call = copy_call(c, &c->of->waits.waits[pause->first]);
+	return call == FLOW_NONE ? FLOW_NONE : c->flow->calls[call].op;
 }
 
 static uint64_t bytes_of(const struct hwy_case *c, const struct hwy_wait *wait)
@@ -68,7 +78,7 @@ static void begin(const struct hwy_case *c, struct case_pause *pause, uint32_t a
 		.first = at,
 		.n_waits = 1,
 		.waited = wait->waited,
-		.is_copy = wait->is_copy || follows_copy(c, wait),
+		.is_copy = copy_call(c, wait) != FLOW_NONE,
 		.is_pageable = wait->is_pageable && bytes_of(c, wait) >= PAGEABLE_BYTES,
 	};
 	/* cudaFree waits too, but is not made in order to wait. */

@@ -1,7 +1,7 @@
 /* predict.c - what each finding's fix is worth, and what follows for the verdict.
  *
- * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain is then the
- * finding's cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
+ * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
+ * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
  * that was let off but whose removal gains is accused after all. Where the replay explains too little of the
  * recording it decides nothing.
  */
@@ -86,14 +86,18 @@ static double gain_of(const struct hwy_finding *finding)
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
 }
 
-static void set_cost(struct hwy_finding *finding)
+/* The gain, as far as it is this finding's own: a fix may gain by hiding what others are to blame for, and the
+ * time was claimed by them. */
+static void set_cost(struct hwy_finding *finding, int64_t most)
 {
-	finding->cost = finding->predicted.before - finding->predicted.step;
-	finding->share = gain_of(finding);
-	if (finding->cost < 0) {
-		finding->cost = 0;
-		finding->share = 0;
-	}
+	int64_t gain = finding->predicted.before - finding->predicted.step, was = finding->cost;
+	gain = gain < 0 ? 0 : gain > most ? most : gain;
+	if (was > 0)
+		for (uint32_t i = 0; i < finding->n_places; i++)
+			finding->places[i].cost = (int64_t)((double)finding->places[i].cost *
+							    ((double)gain / (double)was));
+	finding->cost = gain;
+	finding->share = (double)gain / (double)finding->predicted.before;
 }
 
 static const char *sentence(struct predicting *p, const struct hwy_finding *finding)
@@ -143,8 +147,9 @@ static void judge_findings(struct predicting *p, uint32_t first)
 			i++;
 			continue;
 		}
-		set_cost(finding);
-		if (finding->share >= HWY_WORTH)
+		bool is_worth = gain_of(finding) >= HWY_WORTH;
+		set_cost(finding, finding->cost);
+		if (is_worth)
 			i++;
 		else if (finding->kind->suspect)
 			acquit(p, i);
@@ -163,7 +168,7 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		if (!predict(p, finding, &edit))
 			continue;
 		if (p->decides && gain_of(finding) >= SURELY && *finding->advice) {
-			set_cost(finding);
+			set_cost(finding, INT64_MAX);
 			accuse(p, --i);
 			end--;
 			continue;

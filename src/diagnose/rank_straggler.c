@@ -151,6 +151,27 @@ static uint32_t steps_of(const struct hwy_analysis *analysis)
 		       : 1;
 }
 
+/* The rank's own findings have claimed the same time as exposed communication; what is left of that may no
+ * longer be worth a finding. */
+static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
+			   int64_t step)
+{
+	for (uint32_t i = 0; i < diagnosis->n; i++) {
+		struct hwy_finding *comm = &diagnosis->findings[i];
+		if (comm->kind != &finding_comm_exposed || comm->phase != phase || comm->cost <= 0)
+			continue;
+		double part = comm->cost > cost ? 1 - (double)cost / (double)comm->cost : 0;
+		for (uint32_t k = 0; k < comm->n_places; k++)
+			comm->places[k].cost = (int64_t)((double)comm->places[k].cost * part);
+		comm->cost = comm->cost > cost ? comm->cost - cost : 0;
+		comm->share = (double)comm->cost / (double)step;
+		if (comm->share >= HWY_WORTH)
+			return;
+		memmove(comm, comm + 1, (--diagnosis->n - i) * sizeof *comm);
+		return;
+	}
+}
+
 static void accuse(const struct hwy_rank *ranks, uint32_t n, uint32_t late, uint32_t at,
 		   const struct tally *tally, struct hwy_diagnosis *diagnosis)
 {
@@ -165,18 +186,7 @@ static void accuse(const struct hwy_rank *ranks, uint32_t n, uint32_t late, uint
 		cost = step;
 	if (step <= 0 || (double)cost < HWY_WORTH * (double)step)
 		return;
-	/* The rank's own findings may have claimed the same time as exposed communication. */
-	for (uint32_t i = 0; i < diagnosis->n; i++)
-		if (diagnosis->findings[i].kind == &finding_comm_exposed &&
-		    diagnosis->findings[i].phase == phases->main) {
-			struct hwy_finding *comm = &diagnosis->findings[i];
-			int64_t left = comm->cost > cost ? comm->cost - cost : 0;
-			for (uint32_t k = 0; k < comm->n_places; k++)
-				comm->places[k].cost = (int64_t)((double)comm->places[k].cost *
-								 (double)left / (double)comm->cost);
-			comm->cost = left;
-			comm->share = (double)left / (double)step;
-		}
+	take_from_comm(diagnosis, phases->main, cost, step);
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	/* In its place by cost; the findings of the main phase are the first. */
 	uint32_t place = 0;

@@ -18,7 +18,7 @@ static const struct advice fix = {
 	       "  cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);   // or nvcc --default-stream per-thread",
 	.of = {[HWY_PYTORCH] = "Give each thread its own stream.\n"
 			       "  with torch.cuda.stream(torch.cuda.Stream()): …",
-	       [HWY_OPENCL] =
+	       [HWY_OPENCL_C] =
 		       "Give each thread its own command queue, or use one that is out of order.\n"
 		       "  clCreateCommandQueueWithProperties(ctx, device, out_of_order, &err);"},
 };

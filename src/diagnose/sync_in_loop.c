@@ -24,7 +24,7 @@ static const struct advice fix = {
 				"Read the result back every N steps, or copy it to pinned memory on its own stream and use it "
 				"one step later.\n"
 				"  if step % 100 == 0: print(float(residual))",
-			[HWY_OPENCL] =
+			[HWY_OPENCL_C] =
 				"Enqueue reads without blocking and wait for their event when the data is used; clFinish only at "
 				"the end.\n"
 				"  clEnqueueReadBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &done); … clWaitForEvents(1, &done);",
@@ -49,19 +49,18 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 	double finished = (double)syncs->finished / (double)syncs->n;
 	struct words each = words_many(syncs->each, "wait", "waits"),
 		     cost = words_share(claim_share(c, &syncs->claim));
-	if (finished >= 0.5 && syncs->between > 0)
+	if (finished >= 0.5)
 		return words_format(
 			arena,
-			"%s a step cost %s of it: the GPU had already finished at %s of them. They begin "
-			"to cost when the GPU works longer than the %s the CPU takes from one to the next.",
-			each.at, cost.at, words_share(finished).at, words_time(syncs->between).at);
+			"%s a step for %s of it: the GPU had already finished at %s of them.",
+			each.at, cost.at, words_share(finished).at);
 	if (case_share(c, case_states(c).idle) >= 0.1)
 		return words_format(arena,
-				    "%s a step cost %s of it: the GPU idles for other reasons.",
+				    "%s a step for %s of it: the GPU idles for other reasons.",
 				    each.at, cost.at);
 	return words_format(
 		arena,
-		"%s a step cost %s of it: the GPU idles %s after them and works the rest of the "
+		"%s a step for %s of it: the GPU idles %s after them and works the rest of the "
 		"time.",
 		each.at, cost.at, words_time(case_per_step(c, syncs->claim.total)).at);
 }

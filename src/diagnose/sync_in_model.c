@@ -25,7 +25,7 @@ static const struct advice fix = {
 static void look(struct hwy_case *c)
 {
 	struct syncs syncs = syncs_look(c);
-	if (syncs.each >= SYNCS_MANY && claim_is_worth(c, &syncs.claim)) {
+	if (syncs.each >= SYNCS_MANY && case_is_loop(c) && claim_is_worth(c, &syncs.claim)) {
 		const char *says = words_format(
 			&c->diagnosis->arena,
 			"The CPU stops for the GPU %s a step, so it never gets ahead; the GPU idles %s a step "

@@ -8,7 +8,7 @@
 #include "ingest/names.h"
 #include "ingest/parts.h"
 
-static int64_t memory_kind(uint32_t kind)
+int64_t cuda_memory_kind(uint32_t kind)
 {
 	return kind > 0 && kind < HWY_MEM_UNKNOWN ? (int64_t)kind : HWY_MEM_UNKNOWN;
 }
@@ -18,16 +18,32 @@ static int64_t memory_kind(uint32_t kind)
 static uint32_t call_name(struct ingest *in, struct ingest_process *process,
 			  const struct rec_api *call)
 {
-	bool driver = call->head.flags & REC_API_DRIVER;
+	static const char *const kinds[] = {"runtime", "driver", "OpenCL"};
+	int kind = call->head.flags & REC_API_OPENCL ? 2 : call->head.flags & REC_API_DRIVER;
 	uint32_t cbid = call->head.value & 0xffff;
-	uint32_t name = hwy_ids_get(&process->calls[driver], cbid);
+	uint32_t name = hwy_ids_get(&process->calls[kind], cbid);
 	if (name)
 		return name - 1;
 	char text[48];
-	snprintf(text, sizeof text, "%s call %u", driver ? "driver" : "runtime", cbid);
+	snprintf(text, sizeof text, "%s call %u", kinds[kind], cbid);
 	name = hwy_text_id(in->b, text);
-	*hwy_ids_put(&process->calls[driver], cbid) = name + 1;
+	*hwy_ids_put(&process->calls[kind], cbid) = name + 1;
 	return name;
+}
+
+/* OpenCL's calls have a lane of their own, as those of other libraries: tables of CUDA calls leave it out. */
+static uint32_t call_lane(struct ingest *in, uint32_t process, uint32_t thread, bool is_opencl)
+{
+	struct ingest_thread *on = &in->threads[thread];
+	uint32_t *at = is_opencl ? &on->opencl : &on->api;
+	if (*at == INGEST_NO_LANE) {
+		struct hwy_lane lane =
+			hwy_lane_of(HWY_LANE_API, in->processes[process].record, thread);
+		if (is_opencl)
+			lane.name = hwy_text_id(in->b, HWY_OPENCL);
+		*at = hwy_add_lane(in->b, lane);
+	}
+	return *at;
 }
 
 static void add_call(struct ingest *in, uint32_t process, const struct rec_api *call)
@@ -39,20 +55,19 @@ static void add_call(struct ingest *in, uint32_t process, const struct rec_api *
 		return;
 	row->v[HWY_NAME] = call_name(in, of, call);
 	row->v[HWY_CORR] = call->correlation;
-	row->v[HWY_RESULT] = call->head.value >> 16;
+	bool is_opencl = call->head.flags & REC_API_OPENCL; /* its errors are negative */
+	row->v[HWY_RESULT] =
+		is_opencl ? (int16_t)(call->head.value >> 16) : (int64_t)(call->head.value >> 16);
 	row->v[HWY_STACK] = stacks_of(in, of, call->tid, call->correlation);
 	uint32_t thread = target_thread(in, process, call->tid);
-	struct ingest_thread *on = &in->threads[thread];
-	if (on->api == INGEST_NO_LANE)
-		on->api = hwy_add_lane(in->b, hwy_lane_of(HWY_LANE_API, of->record, thread));
-	hwy_add_span(in->b, on->api, HWY_API, row);
+	hwy_add_span(in->b, call_lane(in, process, thread, is_opencl), HWY_API, row);
 	waits_note_call(in, of, call);
 }
 
 /* ---- device work ------------------------------------------------------------------------------- */
 
 /* The names of a kernel: the trace's symbol, found once a name. */
-static uint32_t symbol_of(struct ingest *in, struct ingest_process *process, uint32_t name)
+uint32_t cuda_symbol(struct ingest *in, struct ingest_process *process, uint32_t name)
 {
 	struct ingest_text *entry = ingest_text_entry(process, name);
 	if (!entry)
@@ -68,7 +83,7 @@ static uint32_t symbol_of(struct ingest *in, struct ingest_process *process, uin
 static void put_kernel(struct ingest *in, struct ingest_process *process,
 		       const struct rec_work *work, struct hwy_row *row)
 {
-	uint32_t symbol = symbol_of(in, process, work->head.value);
+	uint32_t symbol = cuda_symbol(in, process, work->head.value);
 	row->v[HWY_NAME] = symbol ? in->trace->symbols[symbol - 1].demangled : 0;
 	row->v[HWY_SYMBOL] = symbol;
 	row->v[HWY_SHAPE] = hwy_ids_get(&process->shapes, work->shape);
@@ -88,8 +103,8 @@ static void put_copy(struct ingest *in, struct ingest_process *process, const st
 	uint32_t kind = work->head.value & 0xff;
 	row->v[HWY_BYTES] = (int64_t)work->bytes;
 	row->v[HWY_DIRECTION] = kind <= HWY_P2P ? (int64_t)kind : HWY_DIR_UNKNOWN;
-	row->v[HWY_SRC_MEMORY] = memory_kind(work->head.value >> 8 & 0xff);
-	row->v[HWY_DST_MEMORY] = memory_kind(work->head.value >> 16 & 0xff);
+	row->v[HWY_SRC_MEMORY] = cuda_memory_kind(work->head.value >> 8 & 0xff);
+	row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->head.value >> 16 & 0xff);
 	row->v[HWY_SRC_DEVICE] = peer_device(in, process, work->shape & 0xffff);
 	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->shape >> 16);
 }
@@ -116,7 +131,7 @@ static void add_work(struct ingest *in, struct ingest_process *process, const st
 	case HWY_FILL:
 		row->v[HWY_BYTES] = (int64_t)work->bytes;
 		row->v[HWY_VALUE] = work->head.value;
-		row->v[HWY_DST_MEMORY] = memory_kind(work->shape);
+		row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->shape);
 		break;
 	default: row->v[HWY_GRAPH_EXEC] = work->shape;
 	}
@@ -135,7 +150,7 @@ static void add_memory(struct ingest *in, struct ingest_process *process,
 	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
 	row->v[HWY_ADDRESS] = (int64_t)memory->address;
 	row->v[HWY_BYTES] = (int64_t)memory->bytes;
-	row->v[HWY_DST_MEMORY] = memory_kind(memory->head.value);
+	row->v[HWY_DST_MEMORY] = cuda_memory_kind(memory->head.value);
 	row->v[HWY_OPERATION] = memory->head.flags <= HWY_RELEASE ? memory->head.flags : 0;
 	row->v[HWY_NAME] = ingest_text(in, process, memory->name);
 	row->v[HWY_CORR] = memory->correlation;

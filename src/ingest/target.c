@@ -11,7 +11,13 @@
 #include "ingest/parts.h"
 #include "ingest/unwind.h"
 
-enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1, DOMAIN_DRIVER = 1 };
+enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1, DOMAIN_DRIVER = 1, DOMAIN_OPENCL = 3 };
+
+/* OpenCL's devices are counted apart. */
+static uint32_t ordinal_of(uint32_t device)
+{
+	return device >= REC_OPENCL_DEVICE ? device - REC_OPENCL_DEVICE : device;
+}
 
 static uint64_t pair(uint32_t high, uint32_t low)
 {
@@ -33,6 +39,13 @@ static struct ingest_process *image_at(struct ingest *in, uint32_t pid, int64_t 
 	return best;
 }
 
+struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process)
+{
+	struct ingest_process *parent =
+		process->said ? image_at(in, process->said->parent, process->start) : NULL;
+	return parent != process ? parent : NULL;
+}
+
 static struct ingest_process *next_image(struct ingest *in, const struct ingest_process *of)
 {
 	struct ingest_process *next = NULL;
@@ -51,6 +64,8 @@ static void settle_lives(struct ingest *in)
 		struct ingest_process *process = &in->processes[p];
 		int64_t said = process->said ? process->said->start : 0;
 		process->start = ingest_is_time(in, said) ? said : process->opened;
+		if (process->began && process->began < process->start)
+			process->start = process->began;
 	}
 	for (uint32_t i = 0; i < in->statuses.n; i++) {
 		const struct rec_status *status = in->statuses.at[i];
@@ -131,6 +146,8 @@ static void describe_process(struct ingest *in, struct ingest_process *process)
 	record->end = process->end - in->epoch;
 	if (process->status)
 		record->exit = process->status->status;
+	if (process->named)
+		record->name = ingest_text(in, &in->run, process->named->name);
 	if (!process->said)
 		return;
 	record->rank = known(process->said->rank);
@@ -152,9 +169,10 @@ static void find_parents(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		if (process->record == UINT32_MAX || !process->said)
+		uint32_t pid = process->said ? process->said->parent : process->parent;
+		if (process->record == UINT32_MAX || !pid)
 			continue;
-		struct ingest_process *parent = image_at(in, process->said->parent, process->start);
+		struct ingest_process *parent = image_at(in, pid, process->start);
 		while (parent && parent->becomes)
 			parent = parent->becomes;
 		if (parent && parent != process)
@@ -205,7 +223,8 @@ uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid)
 		in->trace->threads[*at].process = of->record;
 		in->trace->threads[*at].tid = tid;
 		HWY_GROW(in->threads, *at, in->cap_threads);
-		in->threads[*at] = (struct ingest_thread){process, INGEST_NO_LANE, false};
+		in->threads[*at] =
+			(struct ingest_thread){process, INGEST_NO_LANE, INGEST_NO_LANE, false};
 	}
 	return *at;
 }
@@ -295,7 +314,7 @@ static void settle_devices(struct ingest *in, struct ingest_process *process)
 		int64_t uuid = memcmp(said->uuid, none, 16) == 0
 				       ? HWY_NONE
 				       : (int64_t)uuid_text(in, said->uuid);
-		uint32_t device = device_with(in, uuid, said->head.value);
+		uint32_t device = device_with(in, uuid, ordinal_of(said->head.value));
 		describe_device(in, process, &in->trace->devices[device], said);
 		*hwy_map_put(&process->device_of, said->head.value, NULL) = device + 1;
 	}
@@ -305,7 +324,7 @@ uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32
 {
 	uint32_t *at = hwy_map_put(&process->device_of, ordinal, NULL);
 	if (!*at)
-		*at = device_with(in, HWY_NONE, ordinal) + 1;
+		*at = device_with(in, HWY_NONE, ordinal_of(ordinal)) + 1;
 	return *at - 1;
 }
 
@@ -344,7 +363,8 @@ static void settle_contexts(struct ingest *in, struct ingest_process *process)
 		context->process = process->record;
 		context->device = device;
 		context->number = said->head.value;
-		context->null_stream = said->null_stream;
+		context->null_stream =
+			said->null_stream == UINT32_MAX ? HWY_NONE : (int64_t)said->null_stream;
 		context->green = said->parent != 0;
 		context->parent = said->parent ? (int64_t)said->parent : HWY_NONE;
 		*hwy_map_put(&process->context_device, said->head.value, NULL) = said->device;
@@ -371,7 +391,9 @@ static void describe_stream(struct ingest *in, struct ingest_process *process, u
 	if (fact) {
 		const struct rec_stream *said = process->streams.at[*fact - 1];
 		stream->priority = said->priority;
-		stream->flags = said->head.flags <= FLAG_NULL_STREAM ? said->head.flags : 0;
+		stream->flags = said->head.flags <= REC_STREAM_OUT_OF_ORDER ? said->head.flags : 0;
+		if (said->name)
+			stream->name = ingest_text(in, process, said->name);
 	}
 	if (hwy_map_get(&process->null_streams, pair(context, number)))
 		stream->flags = FLAG_NULL_STREAM;
@@ -392,7 +414,7 @@ uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32
 	struct hwy_stream *record = &in->trace->streams[stream];
 	record->process = process->record;
 	record->device = device_record;
-	record->ordinal = device;
+	record->ordinal = ordinal_of(device);
 	record->context = parent ? *parent : context;
 	record->green = parent ? (int64_t)context : HWY_NONE;
 	record->number = number == UINT32_MAX ? HWY_NONE : (int64_t)number;
@@ -436,8 +458,10 @@ static void settle_names(struct ingest *in, struct ingest_process *process)
 			*hwy_map_put(&process->stream_names, said->number, NULL) = name;
 			break;
 		case REC_NAMED_CALL:
-			*hwy_ids_put(&process->calls[said->domain == DOMAIN_DRIVER], said->number) =
-				1 + ingest_text(in, process, name);
+			*hwy_ids_put(&process->calls[said->domain == DOMAIN_OPENCL
+							     ? 2
+							     : said->domain == DOMAIN_DRIVER],
+				     said->number) = 1 + ingest_text(in, process, name);
 			break;
 		default: break;
 		}
@@ -485,9 +509,9 @@ void target_free(struct ingest_process *process)
 		&process->categories,     &process->stacks,         &process->told};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
-				       &process->threads};
-	struct hwy_ids *ids[] = {&process->texts.at, &process->shapes, &process->codes,
-				 &process->calls[0], &process->calls[1]};
+				       &process->threads,  &process->maps};
+	struct hwy_ids *ids[] = {&process->texts.at, &process->shapes,   &process->codes,
+				 &process->calls[0], &process->calls[1], &process->calls[2]};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)

@@ -3,7 +3,7 @@
  * Three kinds of program would complain, give up or refuse to start: those of another C library, those of
  * another architecture, and those that link AddressSanitizer's runtime as a shared library, which insists on
  * being the first of all. A static program is not one of them: preloading does nothing to it, and what it
- * starts may want it. System calls only, as the collector makes them (collect/sys.h).
+ * starts may want it. (Nor is one that runs with another's rights: the loader leaves us out.) System calls only, as the collector makes them (collect/sys.h).
  */
 #include "record/preload.h"
 
@@ -13,8 +13,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "record/record.h"
 
 enum {
 	MOST_PATH = 4096,
@@ -22,6 +25,53 @@ enum {
 	MOST_ENTRIES = 1024, /* of the dynamic section, likewise */
 	MOST_SCRIPTS = 2,    /* interpreters that are scripts themselves */
 };
+
+/* ---- what is preloaded -------------------------------------------------------------------------- */
+
+const struct preload_sibling preload_siblings[] = {
+	{REC_TRACE_OSRT, "libheadway-osrt.so"},
+	{REC_TRACE_OPENCL, "libheadway-opencl.so"},
+	{0, NULL},
+};
+
+static size_t folder_of(const char *library)
+{
+	const char *slash = strrchr(library, '/');
+	return slash ? (size_t)(slash - library) + 1 : 0;
+}
+
+size_t preload_room(const char *library)
+{
+	size_t room = strlen(library) + 1;
+	for (const struct preload_sibling *one = preload_siblings; one->trace; one++)
+		room += folder_of(library) + strlen(one->file) + 1;
+	return room;
+}
+
+size_t preload_write(char *into, const char *library, uint32_t traces)
+{
+	size_t folder = folder_of(library);
+	char *at = into;
+	for (const struct preload_sibling *one = preload_siblings; one->trace; one++) {
+		if (!(traces & one->trace))
+			continue;
+		memcpy(at, library, folder);
+		at = stpcpy(stpcpy(at + folder, one->file), ":");
+	}
+	return (size_t)(stpcpy(at, library) - into);
+}
+
+bool preload_is_ours(const char *path, size_t length, const char *library)
+{
+	if (length == strlen(library) && memcmp(path, library, length) == 0)
+		return true;
+	size_t folder = folder_of(library);
+	for (const struct preload_sibling *one = preload_siblings; one->trace; one++)
+		if (length == folder + strlen(one->file) && memcmp(path, library, folder) == 0 &&
+		    memcmp(path + folder, one->file, length - folder) == 0)
+			return true;
+	return false;
+}
 
 static bool read_at(int fd, void *into, size_t size, uint64_t offset)
 {
@@ -95,27 +145,40 @@ static bool is_our_machine(const Elf64_Ehdr *header)
 	return header->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-static bool fits_elf(int fd, const Elf64_Ehdr *header)
+enum fit { FITS, STATIC, SETUID, FOREIGN, SANITIZED }; /* the first three take no harm */
+
+static bool has_others_rights(int fd)
+{
+	struct stat about;
+	if (syscall(SYS_fstat, fd, &about) != 0)
+		return false;
+	return ((about.st_mode & S_ISUID) && about.st_uid != (uid_t)syscall(SYS_getuid)) ||
+	       ((about.st_mode & S_ISGID) && about.st_gid != (gid_t)syscall(SYS_getgid));
+}
+
+static enum fit fit_of_elf(int fd, const Elf64_Ehdr *header)
 {
 	if (!is_our_machine(header))
-		return false;
+		return FOREIGN;
 	Elf64_Phdr part;
+	bool is_static = true;
 	for (unsigned i = 0; part_of(fd, header, i, &part); i++) {
 		char loader[256] = {0};
 		if (part.p_type == PT_DYNAMIC && needs_address_sanitizer(fd, header, &part))
-			return false;
+			return SANITIZED;
 		if (part.p_type != PT_INTERP)
 			continue;
+		is_static = false;
 		syscall(SYS_pread64, fd, loader, sizeof loader - 1, (long)part.p_offset);
 		if (!strstr(loader, "/ld-linux"))
-			return false;
+			return FOREIGN;
 	}
-	return true;
+	return is_static ? STATIC : has_others_rights(fd) ? SETUID : FITS;
 }
 
 /* ---- files and commands ------------------------------------------------------------------------- */
 
-static bool fits_file(const char *path, int scripts)
+static enum fit fit_of_file(const char *path, int scripts)
 {
 	union {
 		Elf64_Ehdr header;
@@ -123,29 +186,24 @@ static bool fits_file(const char *path, int scripts)
 	} head = {.text = ""};
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0)
-		return true;
+		return FITS;
 	long size = syscall(SYS_read, fd, head.text, sizeof head.text - 1);
 	bool is_elf = size >= (long)sizeof head.header && memcmp(head.text, ELFMAG, SELFMAG) == 0;
-	bool fits = !is_elf || fits_elf(fd, &head.header);
+	enum fit fit = is_elf ? fit_of_elf(fd, &head.header) : FITS;
 	syscall(SYS_close, fd);
 	if (size > 2 && head.text[0] == '#' && head.text[1] == '!' && scripts > 0) {
 		char *interpreter = head.text + 2 + strspn(head.text + 2, " \t");
 		interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
-		fits = fits_file(interpreter, scripts - 1);
+		fit = fit_of_file(interpreter, scripts - 1);
 	}
-	return fits;
+	return fit;
 }
 
-bool preload_fits_file(const char *path)
-{
-	return fits_file(path, MOST_SCRIPTS);
-}
-
-bool preload_fits_command(const char *name)
+static enum fit fit_of_command(const char *name)
 {
 	const char *path = getenv("PATH");
 	if (strchr(name, '/') || !path)
-		return preload_fits_file(name);
+		return fit_of_file(name, MOST_SCRIPTS);
 	size_t length = strlen(name);
 	for (const char *end; *path; path = *end ? end + 1 : end) {
 		char full[MOST_PATH];
@@ -157,7 +215,29 @@ bool preload_fits_command(const char *name)
 		full[folder] = '/';
 		memcpy(full + folder + 1, name, length + 1);
 		if (syscall(SYS_faccessat, AT_FDCWD, full, X_OK) == 0)
-			return preload_fits_file(full);
+			return fit_of_file(full, MOST_SCRIPTS);
 	}
-	return true;
+	return FITS;
+}
+
+bool preload_fits_file(const char *path)
+{
+	return fit_of_file(path, MOST_SCRIPTS) <= SETUID;
+}
+
+bool preload_fits_command(const char *name)
+{
+	return fit_of_command(name) <= SETUID;
+}
+
+const char *preload_refusal(const char *name)
+{
+	static const char *const reasons[] = {
+		[FITS] = NULL,
+		[STATIC] = "it is linked statically",
+		[SETUID] = "it runs with the rights of another user or group",
+		[FOREIGN] = "it is made for another machine or another C library",
+		[SANITIZED] = "it is built with AddressSanitizer, which must be loaded first",
+	};
+	return reasons[fit_of_command(name)];
 }

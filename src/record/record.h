@@ -98,6 +98,9 @@ enum rec_type {
 	REC_SWITCH,  /* by the parent: value: CPU; flags: REC_SWITCH_…; struct rec_switch */
 	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
 	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
+	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
+	REC_TASK, /* by the parent: value: pid; flags: REC_TASK_…; struct rec_task */
+	REC_MAP,  /* by the parent: value: pid; struct rec_map: code was mapped */
 	REC_TYPES
 };
 
@@ -171,10 +174,12 @@ struct rec_context {
 };
 struct rec_stream {
 	struct rec_head
-		head; /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null */
+		head; /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null; OpenCL's
+			  * queues: REC_STREAM_… */
 	uint32_t context;
 	int32_t priority;
-	uint32_t spare[4];
+	uint32_t name; /* string id, 0: none */
+	uint32_t spare[3];
 };
 
 enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2, REC_API_OPENCL = 4 };
@@ -301,6 +306,12 @@ struct rec_os { /* a call into the operating system's libraries, by the thread w
 			  * inode behind the descriptor; processes: pid. Equal on both sides of a wake; 0: none */
 };
 static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
+struct rec_os_of { /* a REC_OS of two slots: told by another thread of the process, when it ended */
+	struct rec_os os;
+	uint32_t tid;
+	uint32_t spare[7];
+};
+static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 
 struct rec_sample { /* where a thread was */
 	struct rec_head head;
@@ -311,9 +322,12 @@ struct rec_sample { /* where a thread was */
 		depth; /* addresses that follow, innermost first; the first 'kernel' of them in the kernel */
 	uint32_t kernel;
 	uint32_t
-		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack; 0: none */
+		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack, padded to 8 */
 	uint32_t frames; /* after those: struct rec_frame[] of Python, innermost first */
-	uint64_t spare[2];
+	uint32_t
+		stack; /* of these bytes among all of the file, from 1; with 'bytes' 0 they are those told
+			* under that number before; 0: there are no registers either */
+	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_sample) == 2 * REC_SLOT, "two slots");
 
@@ -335,12 +349,67 @@ struct rec_wakeup { /* a thread made another one able to run */
 	uint32_t by_pid, by_tid; /* by whom */
 };
 static_assert(sizeof(struct rec_wakeup) == REC_SLOT, "one slot");
+enum {
+	REC_TASK_PROCESS = 1, /* a process begins: forked by 'parent' */
+	REC_TASK_THREAD = 2,  /* a thread of it begins */
+	REC_TASK_END = 4,     /* the thread ends */
+	REC_TASK_NAME = 8,    /* it has this name from now on */
+	REC_TASK_EXEC = 16,   /* it becomes another program, whose name this is */
+};
+struct rec_task { /* what the kernel told of a thread */
+	struct rec_head head;
+	int64_t time;
+	uint32_t tid, parent; /* parent: pid; 0: not told */
+	uint32_t name;        /* string id */
+	uint32_t spare;
+};
+static_assert(sizeof(struct rec_task) == REC_SLOT, "one slot");
+struct rec_map { /* a file's code in a process's memory */
+	struct rec_head head;
+	int64_t time; /* 0: since before the recording, or by its parent */
+	uint64_t start, size;
+	uint64_t offset; /* in the file */
+	uint32_t path;   /* string id */
+	uint32_t spare[5];
+};
+static_assert(sizeof(struct rec_map) == 2 * REC_SLOT, "two slots");
+
 struct rec_depends {          /* the command of one correlation id waits for those of others */
 	struct rec_head head; /* value: number of ids that follow, from byte 16 on */
 	uint32_t correlation;
 	uint32_t spare;
 	uint32_t on[];
 };
+
+enum {
+	REC_COMMAND_KERNEL, /* value: string id of the name */
+	REC_COMMAND_COPY,   /* value: as of REC_COPY */
+	REC_COMMAND_FILL,   /* value: the first byte of the pattern */
+	REC_COMMAND_MARK,   /* a marker, a barrier: takes part in dependencies and does nothing */
+	REC_COMMAND_WAIT /* the program waited, from 'before' to 'after', for the queue (value 0) or for
+			     * events (1); has no device times */
+};
+/* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls begin here:
+ * CUDA's in the same process are below. */
+#define REC_OPENCL_DEVICE 0x4000u
+#define REC_OPENCL_CONTEXT UINT32_C(0x40000000)
+#define REC_OPENCL_SHAPE UINT32_C(0x40000000)
+#define REC_OPENCL_CORRELATION UINT32_C(0x80000000)
+/* rec_stream's flags of its queues */
+enum { REC_STREAM_IN_ORDER = 4, REC_STREAM_OUT_OF_ORDER = 5 };
+struct rec_command {
+	struct rec_head head;
+	int64_t before, after; /* around the call that enqueued it */
+	uint64_t queued, submitted, start,
+		end;          /* by the device's own clock: ingest/opencl.c puts it onto ours */
+	int64_t seen;         /* it was known to have ended by then */
+	uint32_t correlation; /* of the call */
+	uint32_t queue, context, device;
+	uint32_t shape; /* kernel */
+	uint32_t spare;
+	uint64_t bytes; /* copy, fill */
+};
+static_assert(sizeof(struct rec_command) == 3 * REC_SLOT, "three slots");
 
 struct rec_drop {
 	struct rec_head head;

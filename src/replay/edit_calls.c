@@ -151,21 +151,35 @@ static bool is_loose(const struct editing *e, uint32_t index, uint32_t before)
 	return step > 0 && step == step_of_node(e, before);
 }
 
+/* The last work on the same stream that is no communication, for work that stands behind some. */
+static uint32_t before_comm(const struct editing *e, uint32_t node)
+{
+	while (is_comm(e, node))
+		node = e->graph->nodes[node].before[GRAPH_ORDER];
+	return node;
+}
+
 static bool apply_overlap_comm(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
 	uint32_t found = 0, kept = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		found += is_comm(e, i);
-		if (is_loose(e, i, node->before[GRAPH_OTHER]))
+		if (is_loose(e, i, node->before[GRAPH_OTHER])) {
 			node->before[GRAPH_OTHER] = GRAPH_NONE;
+			found++;
+		}
+		if (is_loose(e, i, node->before[GRAPH_ORDER])) {
+			node->before[GRAPH_ORDER] = before_comm(e, node->before[GRAPH_ORDER]);
+			found++;
+		}
 	}
 	for (uint32_t i = 0; i < e->graph->n_extras; i++)
 		if (!is_loose(e, e->graph->extras[i].node, e->graph->extras[i].before))
 			e->graph->extras[kept++] = e->graph->extras[i];
+	found += e->graph->n_extras - kept;
 	e->graph->n_extras = kept;
-	return found > 0 || hwy_fail(err, "the phase has no communication");
+	return found > 0 || hwy_fail(err, "no work of the phase is seen to wait for communication");
 }
 
 const struct edit_kind edit_overlap_comm = {

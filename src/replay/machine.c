@@ -46,8 +46,8 @@ static const struct {
 	 {.graph_launch = 3000,
 	  .graph_next = 300,
 	  .launch = 4500,
-	  .h2d = {8000, 12e9},
-	  .d2h = {8000, 12e9},
+	  .h2d = {8000, 0}, /* by the slot */
+	  .d2h = {8000, 0},
 	  .queue = 1022}},
 };
 
@@ -61,6 +61,26 @@ static const struct {
 	{"", 0, 0, 0, 0, 0, 0},
 };
 
+/* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
+ * 4 with 8.x, 5 from 9.0 on. */
+#define LINK_PCIE3 12e9
+#define LINK_PCIE4 24e9
+#define LINK_PCIE5 50e9
+
+double whatif_link_rate(const struct hwy_device *device)
+{
+	if (!device)
+		return LINK_PCIE3;
+	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
+	    device->pcie_width > 0 && device->pcie_width <= 32)
+		/* Per lane and direction: 1 GB/s in generation 3, doubled with each; 80 % of it arrives. */
+		return 0.8e9 * (double)device->pcie_width *
+		       (double)(1 << (device->pcie_generation - 3));
+	if (device->compute_major >= 8)
+		return device->compute_major >= 9 ? LINK_PCIE5 : LINK_PCIE4;
+	return LINK_PCIE3;
+}
+
 static bool starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
@@ -73,6 +93,10 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	while (!strstr(name, table[i].gpu))
 		i++;
 	*machine = table[i].machine;
+	if (machine->h2d.bandwidth == 0) {
+		const struct hwy_device *device = trace->n_devices > 0 ? &trace->devices[0] : NULL;
+		machine->h2d.bandwidth = machine->d2h.bandwidth = whatif_link_rate(device);
+	}
 	machine->source = table[i].source;
 	const char *format = hwy_property(trace, "source.format");
 	size_t r = 0;

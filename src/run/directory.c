@@ -16,12 +16,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "record/preload.h"
 #include "run/journal.h"
 #include "run/run.h"
 #include "run/steps.h"
-
-/* Less room than this is used only where there is no better place. */
-static const uint64_t enough_bytes = UINT64_C(128) << 20;
 
 /* ---- making it --------------------------------------------------------------------------------- */
 
@@ -86,7 +84,7 @@ static bool make_directory(struct run *run, const char *beside, struct hwy_err *
 	enum { N = sizeof folders / sizeof *folders };
 	for (int choosy = 1; choosy >= 0; choosy--)
 		for (int i = 0; i < N; i++)
-			if ((!choosy || room_in(folders[i]) >= enough_bytes) &&
+			if ((!choosy || room_in(folders[i]) >= RUN_ENOUGH_BYTES) &&
 			    make_in(run, folders[i], err))
 				return true;
 	return false;
@@ -94,14 +92,52 @@ static bool make_directory(struct run *run, const char *beside, struct hwy_err *
 
 /* ---- what is in it ----------------------------------------------------------------------------- */
 
+/* A link in the run directory to a library of ours; false when that does not help. */
+static bool link_library(const struct run *run, const char *folder, size_t length, const char *file,
+			 char path[PATH_MAX])
+{
+	char from[PATH_MAX];
+	snprintf(path, PATH_MAX, "%s/%s", run->directory, file);
+	return snprintf(from, sizeof from, "%.*s/%s", (int)length, folder, file) <
+		       (int)sizeof from &&
+	       !strpbrk(path, " :") && symlink(from, path) == 0;
+}
+
+/* A source whose library is not there is not recorded. */
+static void check_siblings(struct run *run, const char *library)
+{
+	char path[PATH_MAX], text[256];
+	size_t folder = (size_t)(strrchr(library, '/') - library);
+	for (const struct preload_sibling *one = preload_siblings; one->trace; one++) {
+		if (!(run->control->traces & one->trace))
+			continue;
+		snprintf(path, sizeof path, "%.*s/%s", (int)folder, library, one->file);
+		if (access(path, R_OK) == 0)
+			continue;
+		run->control->traces &= ~one->trace;
+		snprintf(text, sizeof text,
+			 "%s is not beside libheadway-collect.so: its source is not "
+			 "recorded",
+			 one->file);
+		journal_note(run->journal, 3, text);
+	}
+}
+
 /* LD_PRELOAD has no way to write a space or a colon: a link in the run directory stands for such a path. */
 static bool name_library(struct run *run, char *library, struct hwy_err *err)
 {
 	char path[PATH_MAX];
 	const char *use = library;
+	check_siblings(run, library);
 	if (strpbrk(library, " :")) {
-		snprintf(path, sizeof path, "%s/libheadway-collect.so", run->directory);
-		if (strpbrk(path, " :") || symlink(library, path) != 0)
+		const char *file = strrchr(library, '/') + 1;
+		size_t folder = (size_t)(file - library) - 1;
+		bool linked = true;
+		for (const struct preload_sibling *one = preload_siblings; one->trace; one++)
+			if (run->control->traces & one->trace)
+				linked = linked &&
+					 link_library(run, library, folder, one->file, path);
+		if (!linked || !link_library(run, library, folder, file, path))
 			return hwy_fail(err, "%s: LD_PRELOAD takes no path with a space or a colon",
 					library);
 		use = path;
@@ -122,6 +158,13 @@ static void begin_journal(struct run *run, const struct run_settings *settings)
 		to = stpcpy(to, settings->program[n]) + 1;
 	journal_property(run->journal, "command", words, length - 1);
 	free(words);
+	const char *refusal = preload_refusal(settings->program[0]);
+	if (refusal) {
+		char text[PATH_MAX];
+		snprintf(text, sizeof text, "nothing inside %s is recorded: %s",
+			 settings->program[0], refusal);
+		journal_note(run->journal, 2, text);
+	}
 	journal_machine(run->journal);
 	journal_clock(run->journal);
 }
@@ -159,7 +202,7 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 static bool is_ours(const char *name)
 {
 	size_t n = strlen(name);
-	return strcmp(name, "control") == 0 || strcmp(name, "libheadway-collect.so") == 0 ||
+	return strcmp(name, "control") == 0 || strncmp(name, "libheadway-", 11) == 0 ||
 	       (n > 6 && strcmp(name + n - 6, ".spool") == 0);
 }
 

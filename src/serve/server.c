@@ -19,7 +19,9 @@ enum {
 	THREADS = 4,
 	CONNECTIONS = 512,
 	IDLE_S = 15,    /* without a byte: libmicrohttpd ends the connection */
-	SLOW_S = 30,    /* without a whole request: we do */
+	SLOW_S = 40,    /* without a whole request: we do */
+	STRANGE_S = 10, /* the same for those that never made one */
+	HASTY_S = 2,    /* and where they take up most places */
 	GONE_S = 60,    /* after a page said good-bye */
 	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
 	GZIP_FROM = 1024,  /* bytes */
@@ -28,7 +30,8 @@ enum {
 
 struct connection { /* those that are open; guarded by server.lock */
 	int fd;
-	time_t since; /* it was opened, or its last request ended */
+	time_t since;  /* it was opened, or its last request ended */
+	bool is_known; /* a request of it was answered */
 	struct connection *next, **before;
 };
 
@@ -267,8 +270,10 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 	(void)how;
 	pthread_mutex_lock(&server->lock);
 	for (struct connection *at = server->connections; at; at = at->next)
-		if (at->fd == fd)
+		if (at->fd == fd) {
 			at->since = seconds();
+			at->is_known |= incoming != NULL;
+		}
 	pthread_mutex_unlock(&server->lock);
 	if (incoming)
 		free(incoming->body.v);
@@ -280,9 +285,13 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 static void end_slow_ones(struct server *server)
 {
 	time_t now = seconds();
+	uint32_t n = 0;
 	pthread_mutex_lock(&server->lock);
 	for (struct connection *at = server->connections; at; at = at->next)
-		if (now - at->since > SLOW_S && at->fd >= 0)
+		n++;
+	time_t strange = n > CONNECTIONS / 2 ? HASTY_S : STRANGE_S;
+	for (struct connection *at = server->connections; at; at = at->next)
+		if (now - at->since > (at->is_known ? SLOW_S : strange) && at->fd >= 0)
 			shutdown(at->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&server->lock);
 }

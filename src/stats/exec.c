@@ -99,7 +99,8 @@ static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const stru
 	pairs->self = self;
 	merge_open(&merge, &all, HWY_KIND_BIT(HWY_API));
 	while (merge_next(&merge))
-		visit_call(pairs, merge.strip, merge.row);
+		if (!hwy_lane_is_opencl(pairs->run->trace, merge.strip->lane))
+			visit_call(pairs, merge.strip, merge.row);
 	merge_close(&merge);
 }
 

@@ -14,13 +14,20 @@ enum { FILLS = HWY_DIRECTIONS };
 static void group_kernels(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			  uint32_t n, uint32_t *groups)
 {
-	tally_by_name(tally, strip, first, n, KERNELS, groups);
+	if (hwy_lane_is_opencl(tally->run->trace, strip->lane))
+		tally_skip(n, groups);
+	else
+		tally_by_name(tally, strip, first, n, KERNELS, groups);
 }
 
 static void group_memory(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			 uint32_t n, uint32_t *groups)
 {
 	uint32_t known[HWY_DIRECTIONS + 1] = {0}; /* group + 1 */
+	if (hwy_lane_is_opencl(tally->run->trace, strip->lane)) {
+		tally_skip(n, groups);
+		return;
+	}
 	if (strip->kind == HWY_COPY)
 		rows_read(strip, HWY_DIRECTION, first, n, tally->rows);
 	for (uint32_t i = 0; i < n; i++) {
@@ -73,6 +80,10 @@ static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip,
 			     uint32_t n, uint32_t *groups)
 {
 	const struct hwy_trace *trace = tally->run->trace;
+	if (hwy_lane_is_opencl(trace, strip->lane)) {
+		tally_skip(n, groups);
+		return;
+	}
 	if (!tally->interned)
 		tally->interned =
 			hwy_zalloc(((size_t)trace->n_shapes + 1) * sizeof *tally->interned);

@@ -134,6 +134,8 @@ bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err)
 	struct merge merge;
 	merge_open(&merge, run, kinds);
 	while (merge_next(&merge)) {
+		if (hwy_lane_is_opencl(trace, merge.strip->lane))
+			continue;
 		struct stats_cell cells[COLUMNS];
 		char device[DEVICE_BYTES];
 		for (unsigned i = 0; i < COLUMNS; i++)

@@ -60,6 +60,8 @@ static const char *sync_reason(const char *name)
 {
 	if (strstr(name, "Stream"))
 		return "waits for a stream";
+	if (strstr(name, "Finish"))
+		return "waits for a queue";
 	if (strstr(name, "Event"))
 		return "waits for an event";
 	return "waits for the device";

@@ -279,13 +279,15 @@ struct hwy_context {
 	int64_t sms;
 	int64_t name;
 };
+enum { HWY_STREAM_IN_ORDER = 4, HWY_STREAM_OUT_OF_ORDER = 5 }; /* flags of OpenCL's queues */
 struct hwy_stream {
 	int64_t process, device; /* indexes */
 	int64_t context;         /* the context's number */
 	int64_t green;           /* the green context's number */
 	int64_t number;          /* the vendor's id; HWY_NONE: the whole device */
 	int64_t priority,
-		flags; /* flags: 0 unknown, 1 default (blocking), 2 non-blocking, 3 null */
+		flags; /* 0 unknown; CUDA: 1 default (blocking), 2 non-blocking, 3 null; OpenCL's queues:
+			* HWY_STREAM_… */
 	int64_t name;
 	int64_t ordinal; /* the device's number in its process (CUDA_VISIBLE_DEVICES counts) */
 };

@@ -51,6 +51,10 @@ static const struct {
 	{"EnqueueMigrate*", HWY_ROLE_COPY},
 	{"EnqueueSVMMemFill", HWY_ROLE_FILL},
 	{"EnqueueSVMMem*", HWY_ROLE_COPY},
+	{"EnqueueSVMMap", HWY_ROLE_COPY},
+	{"EnqueueSVMUnmap", HWY_ROLE_COPY},
+	{"EnqueueSVMMigrate*", HWY_ROLE_COPY},
+	{"EnqueueSVMFree", HWY_ROLE_FREE},
 	{"Memset*", HWY_ROLE_FILL},
 	{"EnqueueFill*", HWY_ROLE_FILL},
 
@@ -117,6 +121,9 @@ static const struct {
 	{"CreateProgram*", HWY_ROLE_MODULE},
 };
 
+/* A call that waits because it was told to (clEnqueueReadBuffer with CL_TRUE) is recorded under this ending. */
+static const char blocking[] = " [blocking]";
+
 static const char *without_prefix(const char *name)
 {
 	static const char *const prefixes[] = {"hipExt", "cuda", "hip", "cu", "cl"};
@@ -128,10 +135,9 @@ static const char *without_prefix(const char *name)
 	return NULL;
 }
 
-/* Length of the name without "_v7000", "_ptsz", "_ptds" at its end. */
-static size_t base_length(const char *name)
+/* Length of the name without "_v7000", "_ptsz", "_ptds" at its end; 'length' is what is looked at. */
+static size_t base_length(const char *name, size_t n)
 {
-	size_t n = strlen(name);
 	for (;;) {
 		size_t digits = n;
 		while (digits > 0 && isdigit((unsigned char)name[digits - 1]))
@@ -174,10 +180,12 @@ unsigned hwy_role_of_name(const char *name)
 	const char *rest = without_prefix(name);
 	if (!rest)
 		return HWY_ROLE_OTHER;
-	size_t length = base_length(rest);
+	size_t whole = strlen(rest), ending = sizeof blocking - 1;
+	bool blocks = whole > ending && strcmp(rest + whole - ending, blocking) == 0;
+	size_t length = base_length(rest, blocks ? whole - ending : whole);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (matches(table[i].pattern, rest, length))
-			return (unsigned)table[i].role;
+			return (unsigned)table[i].role | (blocks ? BLOCKS : 0);
 	return HWY_ROLE_OTHER;
 }
 

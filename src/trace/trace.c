@@ -119,6 +119,17 @@ const char *hwy_property(const struct hwy_trace *trace, const char *name)
 	return NULL;
 }
 
+bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane)
+{
+	const struct hwy_lane *at = &trace->lanes[lane];
+	if (at->stream >= 0 && at->stream < trace->n_streams) {
+		int64_t flags = trace->streams[at->stream].flags;
+		return flags == HWY_STREAM_IN_ORDER || flags == HWY_STREAM_OUT_OF_ORDER;
+	}
+	return at->type == HWY_LANE_API && at->name > 0 &&
+	       strcmp(hwy_str(trace, at->name), HWY_OPENCL) == 0;
+}
+
 int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t link = hwy_get(strip, HWY_LINK, row);

@@ -104,6 +104,9 @@ int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, u
 
 /* Role of an api name: enum hwy_role, with HWY_ROLE_BLOCKS where the call blocks by contract. */
 unsigned hwy_role(struct hwy_trace *trace, int64_t name);
+/* The lane of OpenCL's calls (named HWY_OPENCL) or of one of its queues; tables of CUDA leave it out. */
+#define HWY_OPENCL "opencl"
+bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane);
 unsigned hwy_role_of_name(const char *name);
 /* Class of device work; kernels by name, copies and fills are memory, graphs compute. */
 enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);

@@ -165,7 +165,7 @@ run convert "$sqlite" -o "$work/out.d"
 expect_refusal "a directory as output" "directory"
 [ "$(ls -A "$work/out.d")" = a.hwy ] || fail "left behind: $(ls -A "$work/out.d")"
 if [ -w /dev/full ]; then
-	for command in info "stats" "breakdown" "info --format json"; do
+	for command in info "stats" "breakdown" "show" "info --format json"; do
 		# shellcheck disable=SC2086
 		"$HEADWAY" $command "$hwy" >/dev/full 2>"$work/err"
 		status=$?

@@ -37,18 +37,16 @@ silent
 works baseline.hwy "nsys profile --trace=cuda,nvtx --force-overwrite=true --output=baseline $app"
 silent
 works run.hwy "nsys profile -t cuda,nvtx,osrt --stats=false -o run.nsys-rep $app"
-says "--trace: not built yet, skipped: osrt"
+silent
 # PyTorch forums, "profile with nvtx and nsys"
 works nsight_report.hwy "nsys profile -w true -t cuda,nvtx,osrt,cudnn,cublas -s none -o nsight_report -f true \
 	--capture-range=cudaProfilerApi --capture-range-end=stop-shutdown --cudabacktrace=true -x true $app"
-says "skipped: osrt, cudnn, cublas"
+says "skipped: cudnn, cublas"
 # vLLM
 works report.hwy "nsys profile -o report.nsys-rep --trace-fork-before-exec=true --cuda-graph-trace=node \
 	--delay 0 --duration 60 $app"
 silent
 works report1.hwy "nsys profile -t cuda,nvtx -s cpu --cpuctxsw=process-tree --gpu-metrics-device=all $app"
-says "--sample=cpu: not built yet, ignored"
-says "--cpuctxsw=process-tree: not built yet, ignored"
 says "--gpu-metrics-device=all: not built yet, ignored"
 # one report a rank
 works rank_3.hwy "nsys profile --trace=cuda,nvtx,mpi --mpi-impl=openmpi -o rank_%q{OMPI_COMM_WORLD_RANK} $app"
@@ -89,7 +87,7 @@ refused "unknown option '--durations'; did you mean '--duration'?" --durations=3
 refused "unknown option '--gpu-metric-devices'; did you mean '--gpu-metrics-devices'?" --gpu-metric-devices=all
 refused "unknown option '-j'" -j
 refused "unknown 'cud'; did you mean 'cuda'?" -t cud
-refused "nothing of 'osrt,mpi' is built yet" -t osrt,mpi
+refused "nothing of 'ucx,mpi' is built yet" -t ucx,mpi
 refused "'none' and something else" -t none,cuda
 refused "neither true nor false" --force-overwrite=perhaps
 refused "is not a time" -d soon

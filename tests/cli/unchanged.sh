@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A program under headway profile is the program: stdout, stderr and exit status are, byte for byte, those of a
 # plain run. Real programs, each in its own way rough with processes, descriptors, limits or signals.
+# PROFILE_OPTIONS: more options for headway profile (osrt_unchanged.sh).
 source "$(dirname "$0")/common.bash"
 
 cd "$work" || exit 1
@@ -23,7 +24,7 @@ same() {
 		timeout 60 "$@" >want.out 2>want.err </dev/null
 		plain=$?
 	} 2>/dev/null
-	timeout 60 "$HEADWAY" profile -q -f -o same "$@" >out 2>err </dev/null
+	timeout 60 "$HEADWAY" profile -q -f -o same ${PROFILE_OPTIONS:-} "$@" >out 2>err </dev/null
 	status=$?
 	[ $status = $plain ] || fail "$name: exit status $status, not $plain; stderr: $(head -c 300 err)"
 	cmp -s want.out out || fail "$name: stdout is another: $(diff want.out out | head -5)"

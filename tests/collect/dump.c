@@ -22,7 +22,8 @@ static const char *const type_names[REC_TYPES] = {
 	"KERNEL", "COPY",      "FILL",         "GRAPH",        "SYNC",        "EVENT",
 	"MEMORY", "OVERHEAD",  "PUSH",         "POP",          "RANGE_START", "RANGE_END",
 	"MARK",   "NAME",      "PYTHON_STACK", "NATIVE_STACK", "NOTE",        "DROP",
-	"CLOCK",  "RECORDING", "PROPERTY",
+	"CLOCK",  "RECORDING", "PROPERTY",     "STATUS",       "OS",          "SAMPLE",
+	"SWITCH", "WAKEUP",    "DEPENDS",      "COMMAND",
 };
 
 struct spool {
@@ -314,6 +315,14 @@ static void print_work(const struct rec_chunk *chunk, const struct rec_work *r)
 		print_text(chunk, "name", r->head.value);
 }
 
+static void print_os(const struct rec_chunk *chunk, const struct rec_os *r)
+{
+	uint32_t tid = r->head.slots > 1 ? ((const struct rec_os_of *)r)->tid : chunk->tid;
+	printf(" tid=%u flags=%u start=%" PRId64 " duration=%" PRId64 " object=%" PRIx64, tid,
+	       r->head.flags, r->start, r->duration, r->object);
+	print_text(chunk, "name", r->head.value);
+}
+
 static void print_device(const struct rec_chunk *chunk, const struct rec_device *r)
 {
 	printf(" ordinal=%u cc=%u.%u sms=%u memory=%" PRIu64, r->head.value, r->compute_major,
@@ -404,6 +413,7 @@ static void print(const struct rec_chunk *chunk, const struct rec_head *head)
 	case REC_NAME: print_naming(chunk, record); break;
 	case REC_PYTHON_STACK: print_python(chunk, record); break;
 	case REC_CODE: print_code(chunk, record); break;
+	case REC_OS: print_os(chunk, record); break;
 	case REC_DEVICE: print_device(chunk, record); break;
 	case REC_KERNEL:
 	case REC_COPY:

@@ -19,10 +19,12 @@ static const struct {
 	const char *name;
 	size_t at, size;
 } fields[] = {
-	NUMBER(recording),   NUMBER(finished),     NUMBER(traces),        NUMBER(graph_nodes),
-	NUMBER(all_apis),    NUMBER(memory_usage), NUMBER(leave_cupti),   NUMBER(capture),
-	NUMBER(capture_end), NUMBER(repeats),      NUMBER(launch_stacks), NUMBER(stack_threshold),
-	NUMBER(steps),       NUMBER(flush_ms),     NUMBER(keep_s),        NUMBER(nvtx_range),
+	NUMBER(recording),   NUMBER(finished),      NUMBER(traces),
+	NUMBER(graph_nodes), NUMBER(all_apis),      NUMBER(memory_usage),
+	NUMBER(leave_cupti), NUMBER(capture),       NUMBER(capture_end),
+	NUMBER(repeats),     NUMBER(launch_stacks), NUMBER(stack_threshold),
+	NUMBER(steps),       NUMBER(flush_ms),      NUMBER(keep_s),
+	NUMBER(nvtx_range),  NUMBER(os_threshold),  NUMBER(os_stack_threshold),
 };
 
 static int set(struct rec_control *control, const char *argument)
@@ -53,6 +55,8 @@ int main(int argc, char **argv)
 		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
 		.stack_threshold = 20000,
 		.flush_ms = 100,
+		.os_threshold = 1000,
+		.os_stack_threshold = 80000,
 	};
 	if (argc < 3)
 		return 2;

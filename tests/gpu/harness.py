@@ -17,8 +17,8 @@ EXAMPLES = ROOT / "examples"
 TARGETS = HERE / "targets"
 BUILT_EXAMPLES = ROOT / "build" / "examples"
 BUILT_TARGETS = ROOT / "build" / "gpu-targets"
-HEADWAY = os.environ.get("HEADWAY", str(ROOT / "build" / "headway"))
-NSYS = os.environ.get("NSYS", str(ROOT / "gpu-libs" / "nsys"))
+HEADWAY = os.path.abspath(os.environ.get("HEADWAY", ROOT / "build" / "headway"))
+NSYS = os.path.abspath(os.environ.get("NSYS", ROOT / "gpu-libs" / "nsys"))
 PYTHON = os.environ.get("PYTHON", "python3")
 
 LAUNCH = re.compile(r"^cu(da)?Launch(?!HostFunc)")
@@ -86,7 +86,7 @@ def environment(extra=None):
     return env
 
 
-def start(command, env=None, cwd=ROOT, log=None):
+def start(command, env=None, cwd=EXAMPLES, log=None):
     out = open(log, "w+") if log else subprocess.PIPE
     err = open(f"{log}.err", "w+") if log else subprocess.PIPE
     return subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment(env), stdout=out, stderr=err,
@@ -102,7 +102,7 @@ def stop(process):
         pass
 
 
-def run(command, timeout=90, env=None, cwd=ROOT):
+def run(command, timeout=90, env=None, cwd=EXAMPLES):
     begun = time.monotonic()
     process = start(command, env, cwd)
     try:
@@ -132,9 +132,11 @@ def nsys_export(report):
 
 
 def example(name, *arguments):
-    """The command of an example: a Python script, or a program that 'make -C examples' built."""
+    """The command of an example, a Python script or a program that 'make -C examples' built: relative to the
+    examples' folder, where programs are run, so that reports name no path of the machine."""
     script = EXAMPLES / f"{name}.py"
-    return [PYTHON, script, *arguments] if script.exists() else [BUILT_EXAMPLES / name, *arguments]
+    return [PYTHON, script.name, *arguments] if script.exists() \
+        else [os.path.relpath(BUILT_EXAMPLES / name, EXAMPLES), *arguments]
 
 
 def target(name, *arguments):

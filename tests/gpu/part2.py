@@ -64,8 +64,7 @@ def mlp(part):
 
 
 def inmodel(part):
-    # Larger batches, so that the waits are longer than the threshold.
-    report, path = record(part, "inmodel --if", example("inmodel", "--if", "--batch", "4096", "--steps", "20"))
+    report, path = record(part, "inmodel --if", example("inmodel", "--if", "--steps", "20"))
     if report:
         lines = lines_of(EXAMPLES / "inmodel.py", "if peak > LIMIT:")
         loop = lines_of(EXAMPLES / "inmodel.py", "            model(x)")

@@ -486,6 +486,70 @@ static void equal_layers_are_no_steps(void **state)
 	done(&found);
 }
 
+/* Only the CPU's pause between two calls of the model tells them apart. */
+static void layers_alone_are_grouped_by_the_pauses_of_the_cpu(void **state)
+{
+	struct toy toy = toy_new();
+	struct dice dice = {11};
+	for (int i = 0; i < 60; i++) {
+		for (int layer = 0; layer < 12; layer++) {
+			launch(&toy, "gemm", 8 * US);
+			launch(&toy, "relu", 3 * US);
+			launch(&toy, "max", 3 * US);
+			wait(&toy, "cudaStreamSynchronize");
+			toy.now += 20 * US + roll_below(&dice, 2 * US);
+			toy.now += roll(&dice) % 4 ? 0 : roll_below(&dice, 15 * US); /* noise */
+		}
+		toy.now += 5 * US;
+	}
+	struct found found = find(&toy, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_in_range(found.phases.phases[0].n_steps, 59, 60);
+	assert_true(found.phases.phases[0].launches_per_step == 36);
+	done(&found);
+}
+
+static void a_noisy_cpu_groups_no_steps(void **state)
+{
+	struct dice dice = {12};
+	for (int round = 0; round < 20; round++) {
+		struct toy toy = toy_new();
+		for (int i = 0; i < 150; i++) {
+			for (int k = 0; k < 5; k++)
+				launch(&toy, (const char *[]){"a", "b", "c", "d", "e"}[k], 5 * US);
+			wait(&toy, "cudaStreamSynchronize");
+			toy.now += roll_below(&dice, 80 * US);
+		}
+		struct found found = find(&toy, NULL);
+		assert_true(found.phases.phases[0].launches_per_step == 5);
+		done(&found);
+	}
+}
+
+/* A lag of 8 fits the loop of 4 calls a step as well. */
+static void a_loop_whose_period_divides_the_others_is_a_phase_of_its_own(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	for (int shorter_first = 0; shorter_first < 2; shorter_first++) {
+		struct toy toy = toy_new();
+		for (int i = 0; i < 80; i++) {
+			bool is_short = (i < 40) == (bool)shorter_first;
+			for (int k = 0; k < (is_short ? 4 : 8); k++)
+				launch(&toy, is_short ? names[k + 2] : names[k], 8 * US);
+			toy.now += 50 * US;
+		}
+		struct found found = find(&toy, NULL);
+		assert_int_equal(found.phases.n, 2);
+		for (uint32_t p = 0; p < 2; p++) {
+			const struct hwy_phase *phase = &found.phases.phases[p];
+			bool is_short = (p == 0) == (bool)shorter_first;
+			assert_in_range(phase->n_steps, 39, 41);
+			assert_int_equal(phase->median, is_short ? 70 * US : 90 * US);
+		}
+		done(&found);
+	}
+}
+
 static void warm_up_and_the_timed_loop_after_a_wait_are_one_phase(void **state)
 {
 	struct toy toy = toy_new();
@@ -854,6 +918,9 @@ int main(void)
 		cmocka_unit_test(equal_calls_are_delimited_by_their_waits),
 		cmocka_unit_test(chunks_on_several_streams_are_one_step),
 		cmocka_unit_test(equal_layers_are_no_steps),
+		cmocka_unit_test(layers_alone_are_grouped_by_the_pauses_of_the_cpu),
+		cmocka_unit_test(a_noisy_cpu_groups_no_steps),
+		cmocka_unit_test(a_loop_whose_period_divides_the_others_is_a_phase_of_its_own),
 		cmocka_unit_test(warm_up_and_the_timed_loop_after_a_wait_are_one_phase),
 		cmocka_unit_test(work_that_does_not_repeat_is_one_step),
 		cmocka_unit_test(slow_first_steps_are_told_apart),

@@ -13,6 +13,7 @@
 
 static const struct collect_share *share; /* written once, by the constructor */
 struct rec_control *collect_control;
+const bool *sibling_is_sealed;
 
 bool sibling_connect(void)
 {
@@ -21,6 +22,7 @@ bool sibling_connect(void)
 	const struct collect_share *found = find ? find() : NULL;
 	if (!found || found->size != sizeof *found)
 		return false;
+	sibling_is_sealed = found->is_sealed;
 	collect_control = found->control();
 	share = found;
 	return collect_control != NULL;
@@ -29,6 +31,11 @@ bool sibling_connect(void)
 bool sibling_is_inside(void)
 {
 	return !share || share->is_inside();
+}
+
+bool sibling_has(uint64_t address)
+{
+	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
 }
 
 bool collect_is_on(uint32_t traces)

@@ -19,7 +19,7 @@ import torch
 import torch.profiler
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
-RUNS = {"inmodel": ["inmodel.py", "--if", "--steps", "100"], "decode": ["decode.py", "--tokens", "30"]}
+RUNS = {"inmodel": ["inmodel.py", "--if", "--steps", "100", "--batch", "512"], "decode": ["decode.py", "--tokens", "30"]}
 name, profiled = sys.argv[1], "torch" in sys.argv[2:]
 
 

@@ -1,0 +1,150 @@
+/* calls_lock.c - threads that wait for each other: mutexes, read-write locks, conditions, barriers, joins.
+ *
+ * A lock that is free is taken as trylock takes it, which costs what it always did: only a thread that has to
+ * wait looks at the clock. Who waits is counted by the object's address, so that what wakes (unlock, signal,
+ * broadcast) is kept only when somebody of this process is known to wait there; else it costs one load. A thread
+ * that left its wait by longjmp out of a signal handler stays counted: superfluous wakes are kept then.
+ * The mutex that a condition takes again before it returns is part of the wait for the condition.
+ *
+ * Conditions have two versions in glibc: the one since 2.3.2 is meant.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include "collect/osrt/osrt.h"
+
+#if defined(__x86_64__)
+#define NEW_CONDITIONS "GLIBC_2.3.2"
+#else
+#define NEW_CONDITIONS NULL
+#endif
+
+/* ---- taking ------------------------------------------------------------------------------------- */
+
+/* 'attempt' does not wait, and says EBUSY where 'id' would. */
+#define TAKES(id, attempt, parameters, arguments, lock)                                            \
+	OS_CALL(id, int, parameters);                                                              \
+	OS_EXPORT int id parameters                                                                \
+	{                                                                                          \
+		if (!os_is_on())                                                                   \
+			return OS_REAL(id) arguments;                                              \
+		int result = OS_REAL(attempt)(lock);                                               \
+		if (result != EBUSY)                                                               \
+			return result;                                                             \
+		int64_t start = os_begin_wait(&call_##id, os_address(lock)), end;                  \
+		result = OS_REAL(id) arguments;                                                    \
+		if (os_waited(start, &end, os_address(lock)))                                      \
+			os_keep(&call_##id, start, end, os_address(lock), 0);                      \
+		return result;                                                                     \
+	}
+
+OS_CALL(pthread_mutex_trylock, int, (pthread_mutex_t *));
+OS_CALL(pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *));
+OS_CALL(pthread_rwlock_trywrlock, int, (pthread_rwlock_t *));
+
+TAKES(pthread_mutex_lock, pthread_mutex_trylock, (pthread_mutex_t * lock), (lock), lock)
+TAKES(pthread_mutex_timedlock, pthread_mutex_trylock,
+      (pthread_mutex_t * lock, const struct timespec *until), (lock, until), lock)
+TAKES(pthread_mutex_clocklock, pthread_mutex_trylock,
+      (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until),
+      lock)
+TAKES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock)
+TAKES(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock,
+      (pthread_rwlock_t * lock, const struct timespec *until), (lock, until), lock)
+TAKES(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock,
+      (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+      (lock, clock, until), lock)
+TAKES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock)
+TAKES(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock,
+      (pthread_rwlock_t * lock, const struct timespec *until), (lock, until), lock)
+TAKES(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock,
+      (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+      (lock, clock, until), lock)
+
+/* ---- waking ------------------------------------------------------------------------------------- */
+
+/* What it is asked about is read before the call: then it may be another's, or gone. */
+#define WAKES(id, type, version, of)                                                               \
+	OS_CALL_AS(id, #id, int, (type *), version);                                               \
+	OS_EXPORT int id(type *of)                                                                 \
+	{                                                                                          \
+		if (!os_is_waited_for(os_address(of)))                                             \
+			return OS_REAL(id)(of);                                                    \
+		int64_t start = os_now();                                                          \
+		int result = OS_REAL(id)(of);                                                      \
+		os_keep(&call_##id, start, os_now(), os_address(of), REC_OS_WAKES);                \
+		return result;                                                                     \
+	}
+
+WAKES(pthread_mutex_unlock, pthread_mutex_t, NULL, lock)
+WAKES(pthread_rwlock_unlock, pthread_rwlock_t, NULL, lock)
+WAKES(pthread_cond_signal, pthread_cond_t, NEW_CONDITIONS, condition)
+WAKES(pthread_cond_broadcast, pthread_cond_t, NEW_CONDITIONS, condition)
+
+/* ---- waiting ------------------------------------------------------------------------------------ */
+
+#define WAITS(id, version, parameters, arguments, object)                                          \
+	OS_CALL_AS(id, #id, int, parameters, version);                                             \
+	OS_EXPORT int id parameters                                                                \
+	{                                                                                          \
+		int64_t start = os_begin_wait(&call_##id, object), end;                            \
+		int result = OS_REAL(id) arguments;                                                \
+		if (os_waited(start, &end, object))                                                \
+			os_keep(&call_##id, start, end, object, 0);                                \
+		return result;                                                                     \
+	}
+
+WAITS(pthread_cond_wait, NEW_CONDITIONS, (pthread_cond_t * condition, pthread_mutex_t *lock),
+      (condition, lock), os_address(condition))
+WAITS(pthread_cond_timedwait, NEW_CONDITIONS,
+      (pthread_cond_t * condition, pthread_mutex_t *lock, const struct timespec *until),
+      (condition, lock, until), os_address(condition))
+WAITS(pthread_cond_clockwait, NULL,
+      (pthread_cond_t * condition, pthread_mutex_t *lock, clockid_t clock,
+       const struct timespec *until),
+      (condition, lock, clock, until), os_address(condition))
+
+/* Who comes last wakes the others. */
+OS_CALL(pthread_barrier_wait, int, (pthread_barrier_t *));
+OS_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	int64_t start = os_begin(&call_pthread_barrier_wait), end;
+	int result = OS_REAL(pthread_barrier_wait)(barrier);
+	bool kept = os_lasted(start, &end);
+	bool wakes = start && result == PTHREAD_BARRIER_SERIAL_THREAD;
+	if (kept || wakes)
+		os_keep(&call_pthread_barrier_wait, start, end, os_address(barrier),
+			wakes ? REC_OS_WAKES : 0);
+	return result;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+/* A thread of ours is told apart by what it runs. */
+static uint64_t created(int result, const pthread_t *thread, void *(*start_at)(void *))
+{
+	if (sibling_has((uint64_t)(uintptr_t)start_at))
+		return (uint64_t)(uintptr_t)start_at;
+	return result == 0 ? (uint64_t)*thread : 0;
+}
+
+OS_WRAP(pthread_join, int, (pthread_t thread, void **value), (thread, value), (uint64_t)thread)
+OS_WRAP(pthread_timedjoin_np, int, (pthread_t thread, void **value, const struct timespec *until),
+	(thread, value, until), (uint64_t)thread)
+OS_WRAP(pthread_clockjoin_np, int,
+	(pthread_t thread, void **value, clockid_t clock, const struct timespec *until),
+	(thread, value, clock, until), (uint64_t)thread)
+OS_WRAP(pthread_create, int,
+	(pthread_t * thread, const pthread_attr_t *attributes, void *(*start_at)(void *),
+	 void *argument),
+	(thread, attributes, start_at, argument), created(result, thread, start_at))
+
+/* A name given later than the thread's first record. Those of other threads are read when they end. */
+OS_CALL(pthread_setname_np, int, (pthread_t, const char *));
+OS_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
+{
+	int result = OS_REAL(pthread_setname_np)(thread, name);
+	if (result == 0 && pthread_equal(thread, pthread_self()))
+		os_thread_is_named(name);
+	return result;
+}

@@ -1,0 +1,117 @@
+/* outliers.c - steps far from the median: which part of them makes the difference.
+ *
+ * The parts of a step are its busy time and its idle time by cause. The part that exceeds its median over the
+ * steady steps by most is what differs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/case.h"
+
+enum { MOST = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* parts[step * PARTS + part], of the steady steps, over all devices. */
+static int64_t *measure(const struct hwy_case *c)
+{
+	const struct hwy_phase *phase = c->phase;
+	int64_t *parts = hwy_zalloc((size_t)phase->n_steady * PARTS * sizeof *parts);
+	for (uint32_t i = 0; i < phase->n_steady; i++)
+		parts[i * PARTS + BUSY] = phase->steps[phase->first_steady + i].busy;
+	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+		uint32_t at = gap->step - phase->first_steady;
+		if (gap->step >= phase->first_steady && at < phase->n_steady &&
+		    c->uses[gap->device])
+			parts[at * PARTS + gap->cause] += gap->at.to - gap->at.from;
+	}
+	return parts;
+}
+
+static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t medians[PARTS])
+{
+	uint32_t n = c->phase->n_steady;
+	int64_t *column = hwy_alloc(n * sizeof *column);
+	for (uint32_t part = 0; part < PARTS; part++) {
+		for (uint32_t i = 0; i < n; i++)
+			column[i] = parts[i * PARTS + part];
+		qsort(column, n, sizeof *column, compare_times);
+		medians[part] = column[n / 2];
+	}
+	free(column);
+}
+
+/* What names the longest gap of a cause in a step. */
+static const char *name_of(const struct hwy_case *c, uint32_t step, uint32_t cause)
+{
+	const struct hwy_gap *longest = NULL;
+	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+		if (gap->step == step && gap->cause == cause &&
+		    (!longest || gap->at.to - gap->at.from > longest->at.to - longest->at.from))
+			longest = gap;
+	}
+	if (!longest)
+		return "";
+	if (longest->span)
+		return case_name(c, longest->span - 1);
+	return longest->culprit == FLOW_NONE ? ""
+					     : case_name(c, c->flow->calls[longest->culprit].span);
+}
+
+static struct hwy_outlier explain(const struct hwy_case *c, uint32_t at, const int64_t *parts,
+				  const int64_t *medians)
+{
+	uint32_t step = c->phase->first_steady + at, top = 0;
+	const struct hwy_interval *window = &c->phase->steps[step].device;
+	for (uint32_t part = 1; part < PARTS; part++)
+		if (parts[at * PARTS + part] - medians[part] >
+		    parts[at * PARTS + top] - medians[top])
+			top = part;
+	return (struct hwy_outlier){
+		.step = step,
+		.ns = window->to - window->from,
+		.excess = parts[at * PARTS + top] - medians[top],
+		.part = top == BUSY ? "busy" : gap_cause_names[top],
+		.name = top == BUSY ? "" : name_of(c, step, top),
+	};
+}
+
+static int compare_outliers(const void *a, const void *b)
+{
+	const struct hwy_outlier *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
+{
+	const struct hwy_phase *phase = c->phase;
+	struct hwy_outlier *found = NULL;
+	uint32_t n = 0, cap = 0;
+	for (uint32_t i = 0; i < phase->n_steady; i++)
+		if (phase->steps[phase->first_steady + i].is_outlier) {
+			const struct hwy_interval *at =
+				&phase->steps[phase->first_steady + i].device;
+			HWY_GROW(found, n, cap);
+			found[n++] = (struct hwy_outlier){.step = i, .ns = at->to - at->from};
+		}
+	if (n == 0)
+		return;
+	qsort(found, n, sizeof *found, compare_outliers);
+	n = n < MOST ? n : MOST;
+	int64_t medians[PARTS], *parts = measure(c);
+	find_medians(c, parts, medians);
+	verdict->outliers = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->outliers);
+	verdict->n_outliers = n;
+	for (uint32_t i = 0; i < n; i++)
+		verdict->outliers[i] = explain(c, found[i].step, parts, medians);
+	free(parts);
+	free(found);
+}

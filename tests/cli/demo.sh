@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# make demo: live where something can be recorded, with shipped recordings where nothing can, and never silent
+# about which.
+# shellcheck source=common.bash
+source "$(dirname "$0")/common.bash"
+export LC_ALL=C.UTF-8 HEADWAY DEMO_OUT=$work/demo
+demo=$(realpath "$(dirname "$0")/../../scripts/demo")
+HEADWAY=$(realpath "$HEADWAY")
+
+# No OpenCL platform, and no library to record CUDA with.
+OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "nothing can be recorded"
+grep -q 'Nothing can be recorded live here' "$work/out" || fail "it does not say so: $(head -5 "$work/out")"
+for part in streams_pageable1.sqlite streams_pinned4.sqlite 'GPU 0' 'stream 16' 'headway: '; do
+	grep -qF "$part" "$work/out" || fail "shipped recordings: no '$part'"
+done
+
+"$demo" "$DATA/nsys/power_base.sqlite.xz" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "a recording of one's own"
+grep -q '^power_base.sqlite' "$work/out" || fail "a recording of one's own: $(head -3 "$work/out")"
+
+if ! "$HEADWAY" doctor --format json | tr -d ' \n' | grep -qE '"opencl":\{"can":"(yes|partly)"' ||
+	[ ! -e "$(dirname "$demo")/../examples/mlp_cl.c" ]; then
+	echo "SKIP (in part): no OpenCL to record live"
+	finish
+fi
+"$demo" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "live"
+[ "$(grep -c '^  GPU 0 ' "$work/out")" = 2 ] || fail "two pictures: $(cat "$work/out" "$work/demo/run.log")"
+[ "$(grep -c 'ms/step' "$work/out")" = 2 ] || fail "two times: $(cat "$work/out")"
+finish

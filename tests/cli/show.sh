@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# headway show: pictures of shipped recordings, what is chosen, and what is refused.
+# shellcheck source=common.bash
+source "$(dirname "$0")/common.bash"
+here=$(dirname "$0")
+export LC_ALL=C.UTF-8
+
+# looks NAME WHAT ARGUMENTS…: the picture is golden/show/NAME.
+looks() {
+	local name=$1 what=$2
+	shift 2
+	run show "$@"
+	expect_status 0 "$what"
+	diff "$here/golden/show/$name" "$work/out" || fail "$what: the picture is another one"
+	grep -q $'\033' "$work/out" && fail "$what: colours where there is no terminal"
+	grep -qE ' +$' "$work/out" && fail "$what: spaces at the end of a line"
+}
+
+for name in power_base streams_pinned4 streams_pageable1 graphs_node two_processes; do
+	unpack $name
+	looks $name.txt "$name" "$work/$name.sqlite"
+done
+looks power_base_step.txt "--step, --ascii and --width" --step 30 --ascii --width 72 "$work/power_base.sqlite"
+LC_ALL=C grep -q '[^ -~]' "$work/out" && fail "--ascii: $(cat "$work/out")"
+LC_ALL=C run show --step 30 --width 72 "$work/power_base.sqlite"
+cmp -s "$work/out" "$here/golden/show/power_base_step.txt" || fail "the C locale gets plain characters"
+looks two_gpus.txt "a PyTorch trace with two GPUs" --from 0 --to 61us --width 80 "$DATA/breakdown/two_gpus.json"
+
+# A report shows what its source shows.
+run convert "$work/power_base.sqlite" -o "$work/power_base.hwy"
+run show "$work/power_base.hwy"
+diff <(tail -n +2 "$here/golden/show/power_base.txt") <(tail -n +2 "$work/out") || fail "the report gives another picture"
+
+run show --width 60 "$work/power_base.sqlite"
+while IFS= read -r line; do
+	[ ${#line} -le 60 ] || fail "--width: '$line'"
+done < <(sed -n '4,8p' "$work/out")
+
+run show --step 1000 "$work/power_base.sqlite"
+expect_refusal "a step that is not there" "has no step 1000"
+run show --step 4 "$work/streams_pinned4.sqlite"
+expect_refusal "a step that is not there, without marks" "its steps are 0 to 3"
+run show --step 1 "$DATA/breakdown/two_gpus.json"
+expect_refusal "nothing repeats" "nothing repeats"
+run show --from 5s --to 4s "$work/power_base.sqlite"
+expect_status 2 "--from after --to"
+run show --step 3 --from 5s "$work/power_base.sqlite"
+expect_status 2 "--step and --from"
+run show --width 10 "$work/power_base.sqlite"
+expect_status 2 "too narrow"
+run show
+expect_status 2 "no file"
+echo '[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1, "dur": 2}]' >"$work/cpu.json"
+run show "$work/cpu.json"
+expect_refusal "nothing to show" "neither device work nor calls"
+run show --from 0 --to 1ms "$work/cpu.json"
+expect_status 0 "an empty stretch"
+finish
