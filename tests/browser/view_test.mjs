@@ -170,7 +170,12 @@ tests.push(
 		const page = await openPage(browser.context, pathToFileURL(file).href);
 		check(await inkOf(page) > 300, "something is drawn");
 		await page.locator("[data-finding]").first().click();
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
 		await settled(page);
+		await page.locator("input[type=search]").fill("cudaLaunch");
+		await page.waitForSelector(".search .span-link");
+		await page.locator(".search .span-link").first().click();
+		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("cudaLaunch"));
 		browser.context.off("request", hear);
 		check(asked.filter((url) => !url.startsWith("data:")).length === 1, `one request, the file itself: ${asked.join(" ").slice(0, 300)}`);
 		await page.close();

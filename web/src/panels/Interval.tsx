@@ -27,7 +27,6 @@ export function Interval() {
 	const range = useStore((s) => s.range);
 	const intervals = useStore((s) => s.intervals);
 	const traces = useStore((s) => s.traces);
-	const inline = useStore((s) => s.info?.inline ?? false);
 	if (!range)
 		return <p class="empty">Drag on the ruler, or with Shift anywhere, to choose an interval.</p>;
 	return <div class="interval"><h2>{duration(range.to - range.from)}</h2>
@@ -38,6 +37,6 @@ export function Interval() {
 			<Rows title="Device work" rows={table.kernels} whole={table.to - table.from} />
 			<Rows title="Calls" rows={table.calls} whole={table.to - table.from} />
 			<Rows title="Ranges" rows={table.ranges} whole={table.to - table.from} /></div>
-			: <p key={i} class="empty">{inline ? "Tables of intervals were left out of this page." : "No answer."}</p>)}
+			: <p key={i} class="empty">No answer.</p>)}
 	</div>;
 }

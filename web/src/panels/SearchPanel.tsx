@@ -7,12 +7,11 @@ export function SearchPanel() {
 	const found = useStore((s) => s.found);
 	const query = useStore((s) => s.query);
 	const traces = useStore((s) => s.traces);
-	const inline = useStore((s) => s.info?.inline ?? false);
 	if (!query)
 		return <p class="empty">Type in the search box; hits are marked in the timeline and in the strip above it.</p>;
 	return <div class="search">{found.map((answer, t) => {
 		if (!answer)
-			return <p key={t} class="empty">{inline ? "This page searches what is on the screen only: hits there are framed." : "No answer."}</p>;
+			return <p key={t} class="empty">No answer.</p>;
 		const titles = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.title]));
 		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span><b>{count(answer.hits)}</b> hits{answer.more && " and more"}</span>
 			<span><b>{answer.names}</b> names</span></p>

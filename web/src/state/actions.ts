@@ -89,11 +89,6 @@ export async function select(trace: number, id: number, go = false, stay = false
 		goTo(trace, span);
 }
 
-/** In the self-contained page a span may be known by its tile only. */
-export function selectBrief(trace: number, span: Span): void {
-	set({ selected: { trace, span: { ...span, kind: "", fields: [], stack: [], around: [], launch: null, work: [], work_count: 0 } }, panel: "details" });
-}
-
 export async function selectAt(trace: number, lane: number, from: number, to: number): Promise<void> {
 	const at = await source.get<{ longest: Span | null }>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
 	if (at?.longest)
@@ -112,8 +107,6 @@ export async function selectNext(dir: 1 | -1): Promise<void> {
 	else
 		set({ message: next ? `No ${dir > 0 ? "later" : "earlier"} span of that name on this lane.` : "Left out of this page." });
 }
-
-export const hasSpan = (): boolean => !source.inline;
 
 let asking: AbortController | null = null;
 

@@ -31,7 +31,9 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const { palette } = scene;
 	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) => {
 		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
-		label(scene, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
+		// Merged pieces are mostly not idle: no name for all of it.
+		if (piece.share > 0.5)
+			label(scene, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
 	});
 }
 

@@ -30,9 +30,6 @@ function click(timeline: Timeline, x: number, y: number): void {
 		if (piece && piece.span >= 0)
 			void act.select(trace, piece.span);
 	} else if (hit.span) {
-		const name = timeline.names.text(trace, hit.span.name);
-		if (!act.hasSpan())
-			act.selectBrief(trace, { ...hit.span, name });
 		void act.select(trace, hit.span.id);
 	} else if (hit.row.lane && hit.row.kind !== "device" && hit.row.kind !== "counter" && hit.count) {
 		void act.selectAt(trace, hit.row.lane.lane, hit.from, hit.to);
