@@ -58,7 +58,7 @@ await shoot(["mlp_sync"], [
 	}],
 ]);
 await shoot(["mlp_sync", "mlp_async"], [["two", async (page) => {
-	for (const key of [..."]]]]]]]]sssss"])
+	for (const key of [..."]]]]sssss"])
 		await page.keyboard.press(key);
 }]]);
 await browser.close();

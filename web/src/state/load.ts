@@ -62,7 +62,7 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 function showSteps(): void {
 	const steps = state.traces[0]?.steps;
 	const phase = steps?.phases[steps.main];
-	if (!phase || location.hash.includes("from=") || state.from !== untouched.from || state.to !== untouched.to)
+	if (!phase || phase.steps.length < 3 || location.hash.includes("from=") || state.from !== untouched.from || state.to !== untouched.to)
 		return;
 	const width = phase.to - phase.from;
 	if (width > 0 && width < (state.to - state.from) / 2)

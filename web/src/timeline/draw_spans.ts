@@ -2,7 +2,7 @@
 import { isMark, isUnfinished, type Spans, type SummaryTile } from "../data/tile";
 import type { Cover } from "../data/tiles";
 import { Look, type Lane } from "../data/protocol";
-import type { Row } from "./layout";
+import { isThin, type Row } from "./layout";
 import type { Scene } from "./scene";
 
 const LABEL_LEAST = 30;
@@ -27,10 +27,11 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	x1 = Math.min(x1, Math.ceil(p.x1));
 	if (x1 <= x0)
 		return;
-	const nested = row.kind === "group" ? 0 : spans.row[i]!;
+	const nested = row.kind === "group" || isThin(p.lane) ? 0 : spans.row[i]!;
 	const y0 = p.top + nested * p.level;
 	const y1 = y0 + p.level - 1;
-	if (y0 >= p.top + scene.size(row.h) - 2)
+	// Deeper than the row shows.
+	if (y1 > scene.top(row) + scene.size(row.h))
 		return;
 	const look = spans.look[i]!;
 	const name = spans.name[i]!;

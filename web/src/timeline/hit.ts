@@ -47,7 +47,7 @@ export function hitAt(timeline: Timeline, scene: Scene, x: number, y: number): H
 	if (!lane || row.kind === "counter" || row.kind === "device")
 		return hit;
 	const inside = y - (row.pinned ? RULER + row.y : RULER + timeline.layout.pinnedHeight + row.y - timeline.scroll) - 2;
-	const level = row.kind === "lane" && lane.nests ? Math.floor(inside / row.level) : -1;
+	const level = row.kind === "lane" && row.h >= 2 * row.level ? Math.floor(inside / row.level) : -1;
 	for (const { tile } of timeline.tiles.cover(row.trace, lane.lane, time - perPixel, time + perPixel, scene.level(), lane.detail)) {
 		if (tile.form !== "spans" && tile.form !== "summary")
 			continue;

@@ -20,8 +20,11 @@ export interface Layout { rows: Row[]; pinnedHeight: number; height: number; byL
 const SPAN = 20;
 const NEST = 16;
 const STREAM = 24;
-const MOST_ROWS = 10;
+const MOST_ROWS = 16;
+const MOST_STREAM_ROWS = 4;
 const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
+
+export const isThin = (lane: Lane): boolean => THIN.has(lane.type);
 
 export const laneKey = (trace: number, lane: number): string => `${trace}/${lane}`;
 
@@ -30,8 +33,9 @@ function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
 		return { h: 38, level: 38 };
 	if (THIN.has(lane.type))
 		return { h: 16, level: 12 };
-	const level = rows > 1 ? NEST : lane.type === "stream" ? STREAM : SPAN;
-	return { h: Math.min(MOST_ROWS, Math.max(1, rows)) * level + 4, level };
+	const stream = lane.type === "stream";
+	const level = rows > 1 ? NEST : stream ? STREAM : SPAN;
+	return { h: Math.min(stream ? MOST_STREAM_ROWS : MOST_ROWS, Math.max(1, rows)) * level + 4, level };
 }
 
 const counterNote = (lane: Lane): string =>
@@ -87,10 +91,10 @@ class Builder {
 	}
 
 	private addLane(lane: Lane, depth: number, pinned: boolean): void {
-		const rows = lane.nests || lane.type === "device-range" ? this.depthOf(this.t, lane.lane) : 1;
+		const rows = this.depthOf(this.t, lane.lane);
 		const { h, level } = laneHeight(lane, rows);
 		const row = this.row(lane.type === "counter" ? "counter" : "lane", `lane${lane.lane}`, lane.title, h, depth, 
-			{ lane, level, pinned, note: counterNote(lane) });
+			{ lane, level, pinned, note: counterNote(lane) || (rows > MOST_ROWS ? `${rows} deep` : "") });
 		this.byLane.set(laneKey(this.t, lane.lane), row);
 	}
 
