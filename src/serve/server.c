@@ -26,6 +26,7 @@ enum {
 	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
 	GZIP_FROM = 1024,  /* bytes */
 	MEMORY = 64 << 10, /* of a connection: addresses and headers must fit */
+	WARMED = 16000000, /* spans: some ten bytes each; the rest comes in when it is asked for */
 };
 
 struct connection { /* those that are open; guarded by server.lock */
@@ -313,6 +314,7 @@ static void *warm(void *argument)
 	struct server *server = argument;
 	struct hwy_err err;
 	bool first_picture = false;
+	uint64_t warmed = 0;
 	while (!first_picture && !is_ending(server)) {
 		usleep(50000);
 		pthread_mutex_lock(&server->lock);
@@ -328,9 +330,13 @@ static void *warm(void *argument)
 			usleep(1000);
 		}
 		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
+			if (view->lanes[l].n == 0 ||
+			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
+			    warmed + view->lanes[l].spans > WARMED)
+				continue;
+			warmed += view->lanes[l].spans;
 			pthread_mutex_lock(&server->traces);
-			if (view->lanes[l].n > 0 && view->trace->lanes[l].type != HWY_LANE_COUNTER)
-				view_need(view, l, &err);
+			view_need(view, l, &err);
 			pthread_mutex_unlock(&server->traces);
 			usleep(1000);
 		}

@@ -46,23 +46,37 @@ void summary_cover(struct summary *summary, unsigned class, int64_t from, int64_
 	}
 }
 
-/* Until when the spans that start in a bucket and end after it cover each class. */
+static void widen_ends(struct view_trace *view, const struct hwy_strip *strip, uint32_t row,
+		       uint32_t end, int64_t after, int64_t ends[HWY_BUSY_CLASSES])
+{
+	for (; row < end; row++) {
+		int64_t reach = hwy_end(strip, row);
+		if (reach <= after)
+			continue;
+		unsigned c = busy_class(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row));
+		ends[c] = reach > ends[c] ? reach : ends[c];
+	}
+}
+
+/* Until when the spans that start in a bucket, and end after it, cover each class. */
 static void class_ends(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
 		       int64_t ends[HWY_BUSY_CLASSES])
 {
-	struct view_spans spans = {0};
-	spans_touching(view, lane, to, to, 0, UINT32_MAX, &spans);
+	const struct view_lane *at = &view->lanes[lane];
 	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
 		ends[c] = to;
-	for (uint32_t i = 0; i < spans.n; i++) {
-		const struct hwy_strip *strip = &view->trace->strips[spans.v[i].strip];
-		int64_t end = spans.v[i].start + spans.v[i].dur;
-		unsigned c = busy_class(view->trace, strip->kind,
-					hwy_get(strip, HWY_NAME, spans.v[i].row));
-		if (spans.v[i].start >= from && end > ends[c])
-			ends[c] = end;
+	for (uint32_t s = 0; s < at->n; s++) {
+		const struct hwy_strip *strip = &view->trace->strips[at->first + s];
+		uint32_t first = view_row_at(strip, from), row = view_row_at(strip, to);
+		while (row > first) {
+			uint32_t block = (row - 1) >> INDEX_BITS;
+			uint32_t begin = block << INDEX_BITS;
+			begin = begin > first ? begin : first;
+			if (at->strips[s].blocks[block].reach > to)
+				widen_ends(view, strip, begin, row, to, ends);
+			row = begin;
+		}
 	}
-	free(spans.v);
 }
 
 /* A bucket's busy time is that of the spans that start in it; what they cover after its end goes to the buckets

@@ -78,8 +78,8 @@ bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *sou
 static void free_lane(struct view_lane *lane)
 {
 	for (uint32_t s = 0; lane->strips && s < lane->n; s++) {
-		free(lane->strips[s].reach);
-		free(lane->strips[s].longest);
+		free(lane->strips[s].blocks);
+		free(lane->strips[s].far);
 		free(lane->strips[s].rows);
 	}
 	free(lane->strips);
@@ -97,20 +97,32 @@ void view_close(struct view_trace *view)
 
 /* ---- the index of a lane ----------------------------------------------------------------------------- */
 
+static struct view_block *new_blocks(uint32_t n)
+{
+	struct view_block *blocks = hwy_alloc(n * sizeof *blocks);
+	for (uint32_t i = 0; i < n; i++)
+		blocks[i] = (struct view_block){INT64_MIN, 0};
+	return blocks;
+}
+
+static void widen(struct view_block *block, int64_t end, int64_t dur)
+{
+	block->reach = end > block->reach ? end : block->reach;
+	block->longest = dur > block->longest ? dur : block->longest;
+}
+
 static void index_strip(const struct hwy_strip *strip, struct view_strip *index)
 {
 	uint32_t n = (strip->rows >> INDEX_BITS) + 1;
-	index->reach = hwy_alloc(n * sizeof *index->reach);
-	index->longest = hwy_zalloc(n * sizeof *index->longest);
-	for (uint32_t i = 0; i < n; i++)
-		index->reach[i] = INT64_MIN;
+	index->blocks = new_blocks(n);
+	index->far = new_blocks((n >> INDEX_BITS) + 1);
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t dur = hwy_get(strip, HWY_DUR, row);
-		int64_t end = hwy_get(strip, HWY_START, row) + dur;
-		uint32_t at = row >> INDEX_BITS;
-		index->reach[at] = end > index->reach[at] ? end : index->reach[at];
-		index->longest[at] = dur > index->longest[at] ? dur : index->longest[at];
+		widen(&index->blocks[row >> INDEX_BITS], hwy_get(strip, HWY_START, row) + dur, dur);
 	}
+	for (uint32_t i = 0; i < n; i++)
+		widen(&index->far[i >> INDEX_BITS], index->blocks[i].reach,
+		      index->blocks[i].longest);
 }
 
 static void put_row(struct view_trace *view, struct view_lane *lane, const struct hwy_walk *walk,
@@ -205,16 +217,28 @@ static bool add_block(const struct touching *t, const struct hwy_strip *strip, u
 	return true;
 }
 
-/* Rows before 'end'; blocks that cannot hold any are passed over. */
+/* Whether a block that ends with row 'next' may hold any. */
+static bool may_hold(const struct touching *t, const struct view_block *block, uint32_t next,
+		     uint32_t lo)
+{
+	return block->longest >= t->least && (next > lo || block->reach > t->from);
+}
+
+/* Rows before 'end'; blocks that cannot hold any are passed over. 'lo': the first that starts in the window. */
 static bool add_strip(const struct touching *t, const struct hwy_strip *strip,
 		      const struct view_strip *index, uint32_t number, uint32_t lo, uint32_t end)
 {
-	for (uint32_t row = 0; row < end;) {
-		uint32_t block = row >> INDEX_BITS, next = (block + 1) << INDEX_BITS;
-		next = next < end ? next : end;
-		bool reaches = next > lo || index->reach[block] > t->from;
-		if (reaches && index->longest[block] >= t->least &&
-		    !add_block(t, strip, number, row, next))
+	const uint64_t far_rows = UINT64_C(1) << 2 * INDEX_BITS;
+	for (uint64_t row = 0; row < end;) {
+		uint64_t next = row + far_rows;
+		if (row % far_rows == 0 && next <= end &&
+		    !may_hold(t, &index->far[row / far_rows], (uint32_t)next, lo)) {
+			row = next;
+			continue;
+		}
+		next = row + INDEX_ROWS < end ? row + INDEX_ROWS : end;
+		if (may_hold(t, &index->blocks[row >> INDEX_BITS], (uint32_t)next, lo) &&
+		    !add_block(t, strip, number, (uint32_t)row, (uint32_t)next))
 			return false;
 		row = next;
 	}

@@ -13,9 +13,11 @@
 enum { INDEX_BITS = 8, INDEX_ROWS = 1 << INDEX_BITS };
 
 struct view_strip {
-	int64_t *reach;   /* by INDEX_ROWS rows: the latest end */
-	int64_t *longest; /* likewise: the longest duration */
-	uint8_t *rows;    /* by span: its depth on the lane; NULL: 0 */
+	struct view_block {    /* what INDEX_ROWS rows, and in 'far' as many blocks, hold at most */
+		int64_t reach; /* the latest end */
+		int64_t longest; /* the longest duration */
+	} * blocks, *far;
+	uint8_t *rows; /* by span: its depth on the lane; NULL: 0 */
 };
 
 struct view_lane {

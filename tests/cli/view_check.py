@@ -281,6 +281,23 @@ def check_garbage(viewer):
         idle.append(stranger)
     begin = time.time()
     expect(viewer.ask("info")[0] == 200 and time.time() - begin < 2, "answers beside 200 slow ones")
+    # Where they take up all places, they are ended.
+    for number in range(400):
+        idle.append(socket.create_connection(("127.0.0.1", viewer.port), timeout=20))
+        idle[-1].sendall(b"GET /")
+    for _ in range(20):
+        for stranger in idle:
+            try:
+                stranger.sendall(b"x")
+            except OSError:
+                pass
+        try:
+            if viewer.ask("info", timeout=1)[0] == 200:
+                break
+        except OSError:
+            pass
+    else:
+        expect(False, "answers beside 600 that send a byte now and then")
     for stranger in idle:
         stranger.close()
 

@@ -325,8 +325,8 @@ static void a_lane_that_was_not_asked_for_yet_answers_the_same(void **state)
 		struct view_lane *lane = &view.lanes[streams[0]];
 		lane->is_ready = false;
 		for (uint32_t s = 0; lane->strips && s < lane->n; s++) {
-			free(lane->strips[s].reach);
-			free(lane->strips[s].longest);
+			free(lane->strips[s].blocks);
+			free(lane->strips[s].far);
 			free(lane->strips[s].rows);
 		}
 		free(lane->strips);
@@ -469,6 +469,27 @@ static void the_example_of_the_protocol_is_true(void **state)
 	view_close(&small);
 }
 
+static void names_are_text_and_very_long_ones_are_cut(void **state)
+{
+	enum { LONG = 100000 };
+	char *name = calloc(LONG + 1, 1), *text = NULL;
+	size_t n = 0;
+	for (int i = 0; i < LONG; i += 2)
+		memcpy(name + i, "\xc3\xa4", 2);
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_name(&json, (struct hwy_text){name, LONG});
+	fclose(json.out);
+	assert_int_equal(n, 1 + VIEW_NAME + 3 + 1);
+	assert_memory_equal(text + n - 6, "\xc3\xa4\xe2\x80\xa6\"", 6);
+	free(text);
+	json = (struct hwy_json){.out = open_memstream(&text, &n)};
+	json_name(&json, (struct hwy_text){"<b>\x01\"\n", 6});
+	fclose(json.out);
+	assert_string_equal(text, "\"<b>\\u0001\\\"\\n\"");
+	free(text);
+	free(name);
+}
+
 static int set_up(void **state)
 {
 	struct hwy_err err = {0};
@@ -506,6 +527,7 @@ int main(void)
 		cmocka_unit_test(marks_are_counted),
 		cmocka_unit_test(tiles_that_cannot_be_are_empty),
 		cmocka_unit_test(counters_tell_least_most_and_last),
+		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
 		cmocka_unit_test(the_example_of_the_protocol_is_true),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
