@@ -135,6 +135,8 @@ export function diagnosis(trace) {
 		own_cost_ns_per_step: null, lost_records: 0, top_kernels: [], ncu: "", runs: [] }, trust: [], phases: [], gpu: [],
 	findings: [{ id: "sync-in-loop", title: "the CPU waits for the GPU every step", phase: 0, side: "program", cost_ns_per_step: trace.step * 0.2, share: 0.2,
 		confidence: "high", says: "The CPU stops for the GPU once a step; the queue runs empty, and the GPU idles 2 ms.", places: [place], evidence: waits,
+		predicted: { edits: ["remove-wait:train.py:18"], before_ns: trace.step, step_ns: trace.step * 0.8, p10_ns: trace.step * 0.76, p90_ns: trace.step * 0.84,
+			speedup: 1.25, bound: "compute" },
 		advice: "Keep the value on the GPU and read it every N steps.\n  total += loss.detach()" }],
 	acquitted: [{ id: "pageable-copies", title: "copies from pageable memory", phase: 0, side: "program", cost_ns_per_step: 0, share: 0, confidence: "high",
 		says: "They are covered by compute.", places: [], evidence: [] }] };

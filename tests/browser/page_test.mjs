@@ -115,6 +115,10 @@ await run([
 		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
 		check(await width() < 5 * STEP, "the window is around it");
 		check(await page.locator(".finding.lit pre").isVisible(), "its advice is shown");
+		await page.locator(".finding .try").click();
+		await page.waitForFunction(() => window.headway.state.whatIf?.edits === "remove-wait:train.py:18");
+		check(await page.locator(".drawer canvas").isVisible(), "its fix is one press away");
+		await page.keyboard.press("1");
 		await press("Escape");
 	}],
 	["groups fold and pin, lanes are filtered", async () => {
@@ -168,6 +172,7 @@ await run([
 	["what-if replays with the edits that are switched on", async () => {
 		await press("5");
 		await page.waitForSelector(".drawer canvas");
+		await page.locator("[data-edit=remove-wait] input[type=checkbox]").uncheck();
 		await page.locator("[data-edit=wait-every] input[type=checkbox]").click();
 		await page.waitForFunction(() => window.headway.state.whatIf.edits === "wait-every:10");
 		await page.locator("[data-edit=wait-every] input[type=range]").fill("50");

@@ -54,14 +54,16 @@ export interface Phase { name: string; source: string; mean: number; median: num
 	n_steady: number; steps: Step[] }
 export interface Steps { main: number; phases: Phase[] }
 export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number }[] }
+export interface Predicted { edits: string[]; before_ns: number; step_ns: number; p10_ns: number; p90_ns: number; speedup: number; bound: string }
 export interface Finding {
 	id: string; title: string; phase: number; side: string; cost_ns_per_step: number; share: number; confidence: string; says: string;
-	places: Place[]; evidence: number[]; advice?: string;
+	places: Place[]; evidence: number[]; advice?: string; predicted?: Predicted;
 }
 export interface Diagnosis {
-	summary: { program: string; phase: number; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
+	summary: { program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
 	phases: { name: string; step_ns: number }[];
-	trust: { check: string; effect: string; says: string }[]; findings: Finding[]; acquitted: Finding[];
+	/** What the recording lacks, then what therefore cannot be told. */
+	trust: { check?: string; effect?: string; says?: string; cannot_tell?: string; because?: string }[]; findings: Finding[]; acquitted: Finding[];
 }
 export interface Edit { id: string; arguments: string; about: string }
 export interface Edits { edits: Edit[]; suggested: { finding: string; edits: string; step: number; speedup: number }[] }

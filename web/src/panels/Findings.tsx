@@ -1,6 +1,6 @@
 /* Findings.tsx - the diagnosis: what holds the program back, ranked, with what a fix would be worth, and what is innocent. */
 import type { Diagnosis, Finding } from "../data/protocol";
-import { light } from "../state/actions";
+import { light, predict, showPanel } from "../state/actions";
 import { titleOf, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
 import { Legend } from "./Legend";
@@ -11,19 +11,30 @@ function Places({ finding }: { finding: Finding }) {
 	</li>)}</ul>;
 }
 
+/** What a fix is worth: replayed, or what the finding costs. */
+function Gain({ trace, finding, note }: { trace: number; finding: Finding; note: string }) {
+	const p = finding.predicted;
+	return <p class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
+		{p ? <><b>{duration(p.before_ns)} → {duration(p.step_ns)}</b> a step <em>{p.speedup.toFixed(2)}×</em></>
+			: <><b>{duration(finding.cost_ns_per_step)}</b> of every step</>}
+		{p && trace === 0 && <button class="try" title="see the step as it would be" onClick={(e) => {
+			e.stopPropagation();
+			showPanel("whatif");
+			void predict(p.edits);
+		}}>what if</button>}
+		<small>{percent(finding.share)}, {finding.confidence} confidence{p && `, ${duration(p.p10_ns)} to ${duration(p.p90_ns)}`}{note}</small></p>;
+}
+
 interface CardProps { trace: number; index: number; finding: Finding; diagnosis: Diagnosis; innocent: boolean }
 
 function Card({ trace, index, finding, diagnosis, innocent }: CardProps) {
-	const phase = diagnosis.phases[finding.phase];
-	const step = phase?.step_ns ?? diagnosis.summary.step_ns;
 	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
-	const after = Math.max(1, step - finding.cost_ns_per_step);
+	const elsewhere = finding.phase !== (diagnosis.summary.phase ?? 0);
+	const phase = diagnosis.phases[finding.phase]?.name || String(finding.phase);
 	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} tabIndex={0} role="button" data-finding={finding.id}
 		onClick={() => void light(trace, index)} onKeyDown={(e) => e.key === "Enter" && void light(trace, index)}>
 		<h3><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
-		{!innocent && <p class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
-			<b>{duration(step)} → {duration(after)}</b> a step <em>{(step / after).toFixed(2)}×</em>
-			<small>{percent(finding.share)}, {finding.confidence} confidence{finding.phase !== diagnosis.summary.phase && `, phase ${phase?.name || finding.phase}`}</small></p>}
+		{!innocent && <Gain trace={trace} finding={finding} note={elsewhere ? `, phase ${phase}` : ""} />}
 		<p>{finding.says}</p>
 		<Places finding={finding} />
 		{finding.advice && lit && <pre>{finding.advice}</pre>}
@@ -33,7 +44,8 @@ function Card({ trace, index, finding, diagnosis, innocent }: CardProps) {
 function Trust({ trust }: { trust: Diagnosis["trust"] }) {
 	if (!trust.length)
 		return null;
-	return <ul class="trust">{trust.map((t) => <li key={t.check} class={t.effect}><b>{t.check}</b> {t.says}</li>)}</ul>;
+	return <ul class="trust">{trust.map((t, i) => <li key={i} class={t.effect ?? "forbids"}>
+		<b>{t.check ?? t.cannot_tell}</b> {t.says ?? t.because}</li>)}</ul>;
 }
 
 function Run({ trace, index }: { trace: Trace; index: number }) {

@@ -1,6 +1,6 @@
 /* WhatIf.tsx - edits to switch on and off, and what the step would take then. The timeline of the step is in Prediction. */
 import { useEffect } from "preact/hooks";
-import { predict } from "../state/actions";
+import { asking, predict } from "../state/actions";
 import { useStore } from "../state/store";
 import { duration } from "../timeline/units";
 import { EditControl } from "./EditControl";
@@ -25,7 +25,7 @@ export function WhatIf() {
 	const inline = useStore((s) => s.info?.inline ?? false);
 	const known = traces[0]?.edits;
 	useEffect(() => {
-		if (known && !inline)
+		if (known && !inline && !asking())
 			void predict(on);
 	}, [known]);
 	if (!known)

@@ -108,12 +108,12 @@ export async function selectNext(dir: 1 | -1): Promise<void> {
 		set({ message: next ? `No ${dir > 0 ? "later" : "earlier"} span of that name on this lane.` : "Left out of this page." });
 }
 
-let asking: AbortController | null = null;
+let tabulating: AbortController | null = null;
 
 export async function selectRange(from: number, to: number): Promise<void> {
-	asking?.abort();
-	asking = new AbortController();
-	const { signal } = asking;
+	tabulating?.abort();
+	tabulating = new AbortController();
+	const { signal } = tabulating;
 	set({ range: { from, to }, intervals: [], panel: "interval" });
 	const intervals = await Promise.all(state.traces.map((t, i) =>
 		source.get<Interval>(`interval?t=${i}&from=${Math.floor(from + t.shift)}&to=${Math.ceil(to + t.shift)}`, signal).catch(() => null)));
@@ -162,6 +162,7 @@ export async function light(trace: number, finding: number): Promise<void> {
 }
 
 let predicting: AbortController | null = null;
+export const asking = (): boolean => state.asking;
 
 /** Replays the first run with these edits. */
 export async function predict(edits: string[]): Promise<void> {
@@ -257,5 +258,6 @@ export function clear(): void {
 	set({ selected: null, range: null, lit: null, help: false, message: "", query: "", found: [] });
 }
 
+export const showPanel = (panel: Panel): void => set({ panel });
 export const setPanel = (panel: Panel): void => set({ panel: state.panel === panel ? null : panel });
 export const setTheme = (theme: Theme): void => set({ theme });
