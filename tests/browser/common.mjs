@@ -76,9 +76,13 @@ export async function openPage(context, url) {
 /** Until the diagnosis is there and no tile is under way. */
 export async function settled(page) {
 	await page.waitForFunction(() => window.headway.state.traces.every((t) => t.diagnosis || t.failed || t.info.diagnosis === "none"), null, { timeout: 60_000 });
-	await page.waitForFunction(() => new Promise((done) => {
-		setTimeout(() => done(window.headway.timeline.tiles.waiting === 0), 120);
-	}));
+	await page.evaluate(async () => {
+		const { timeline } = window.headway;
+		for (let quiet = 0; quiet < 3;) {
+			await new Promise((done) => setTimeout(done, 40));
+			quiet = timeline.tiles.waiting ? 0 : quiet + 1;
+		}
+	});
 }
 
 /** Where the middle of a lane's row is on the screen, by its kind or lane type; `time` adds a place along it. */

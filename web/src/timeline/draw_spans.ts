@@ -79,7 +79,8 @@ function drawSummary(p: Place, tile: SummaryTile): void {
 		const strength = lane.marks ? Math.min(255, 60 + (tile.count?.[i] ?? 1) * 20) : Math.max(0, share);
 		raster.rect(x0, x1, p.top, bottom, palette.shade(look)[strength]!);
 		// What nests deeper is in there too, fainter.
-		raster.rect(x0, x1, bottom, p.top + height, palette.shade(look)[strength >> 3]!);
+		if (height > 2 * p.level)
+			raster.rect(x0, x1, bottom, p.top + height, palette.shade(look)[strength >> 3]!);
 	}
 }
 
