@@ -3,7 +3,7 @@
  * A test is a sentence and a function; check() ends the run at the first that does not hold. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -27,6 +27,15 @@ function playwright() {
 	}
 }
 
+/** The page as it was built last, where it was. */
+export function builtPage() {
+	const path = [process.env.HEADWAY_BUILD && join(process.env.HEADWAY_BUILD, "web/page.html"), new URL("dist/page.html", web).pathname]
+		.find((p) => p && existsSync(p)) ?? skip("the page was not built");
+	const html = readFileSync(path, "utf8");
+	// Without npm a few lines stand in for it.
+	return html.includes("<!--HEADWAY_INLINE-->") && html.length > 20_000 ? html : skip("the page was not built (npm --prefix web ci)");
+}
+
 /** A browser with a profile of its own, gone with it. */
 export async function openBrowser(viewport = { width: 1600, height: 900 }, more = {}) {
 	const executablePath = BROWSERS.find((path) => path && existsSync(path)) ?? skip("no browser (Debian: chromium)");
@@ -38,10 +47,21 @@ export async function openBrowser(viewport = { width: 1600, height: 900 }, more 
 	} };
 }
 
+let cache = "";
+
+/** The environment with a cache folder of the test's own, gone at its end. */
+export function cacheHere() {
+	if (!cache) {
+		cache = mkdtempSync(join(tmpdir(), "headway-cache-"));
+		process.on("exit", () => rmSync(cache, { recursive: true, force: true }));
+	}
+	return { ...process.env, XDG_CACHE_HOME: cache };
+}
+
 /** `headway view` on these files: its address and how to end it. */
 export async function view(files, options = []) {
 	const headway = process.env.HEADWAY ?? skip("no headway binary");
-	const child = spawn(headway, ["view", "--no-browser", ...options, ...files], { stdio: ["ignore", "pipe", "pipe"] });
+	const child = spawn(headway, ["view", "--no-browser", ...options, ...files], { stdio: ["ignore", "pipe", "pipe"], env: cacheHere() });
 	const url = await new Promise((found, failed) => {
 		let said = "";
 		const hear = (bytes) => {

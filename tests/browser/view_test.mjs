@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
 import { makeFolder, packed, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -163,7 +163,7 @@ tests.push(
 	}],
 	["the self-contained page shows the same without a request", async () => {
 		const file = folder.path("page.html");
-		execFileSync(process.env.HEADWAY, ["view", folder.unpack(one), "--html", file], { stdio: "ignore" });
+		execFileSync(process.env.HEADWAY, ["view", folder.unpack(one), "--html", file], { stdio: "ignore", env: cacheHere() });
 		const asked = [];
 		const hear = (request) => asked.push(request.url());
 		browser.context.on("request", hear);
