@@ -28,8 +28,8 @@ enum json_type {
 
 struct json_value {
 	enum json_type type;
-	const char *key;  /* of a member of an object */
-	const char *text; /* JSON_TEXT without quotes; JSON_NUMBER as written */
+	const char *key;                 /* of a member of an object */
+	const char *text;                /* JSON_TEXT without quotes; JSON_NUMBER as written */
 	struct json_value *first, *next; /* children; siblings */
 	uint32_t n;                      /* children */
 };

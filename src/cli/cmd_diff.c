@@ -12,9 +12,10 @@ static const struct cli_option options[] = {
 	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
 	[STEP] = {0, "step", "NAME",
 		  "the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"},
-	[RUN_NOISE] = {0, "run-noise", "SHARE",
-		       "how far a run's mean commonly lies from the program's, assumed with fewer than "
-		       "three runs a side (default: 2%)"},
+	[RUN_NOISE] =
+		{0, "run-noise", "SHARE",
+		 "how far a run's mean commonly lies from the program's, assumed with fewer than "
+		 "three runs a side (default: 2%)"},
 	[HALVES] = {0, "halves", NULL,
 		    "compare the two halves of one recording: does it drift while it runs?"},
 	{0},
@@ -48,8 +49,8 @@ static struct wishes read_wishes(struct cli *cli)
 		case RUN_NOISE: wishes.run_noise = compare_share(cli, "run-noise", value); break;
 		case HALVES: wishes.halves = true; break;
 		default:
-			if (cli->at >= 2 && cli->operands_only && wishes.before == 0 && wishes.n > 0 &&
-			    strcmp(cli->argv[cli->at - 2], "--") == 0)
+			if (cli->at >= 2 && cli->operands_only && wishes.before == 0 &&
+			    wishes.n > 0 && strcmp(cli->argv[cli->at - 2], "--") == 0)
 				wishes.before = wishes.n;
 			HWY_GROW(wishes.paths, wishes.n, wishes.cap);
 			wishes.paths[wishes.n++] = value;
@@ -59,7 +60,9 @@ static struct wishes read_wishes(struct cli *cli)
 	if (!wishes.halves && wishes.n < 2)
 		cli_misuse(cli, "which two? before, then after");
 	if (!wishes.halves && wishes.n > 2 && wishes.before == 0)
-		cli_misuse(cli, "which of them are before? several runs a side stand around '--': A1 A2 -- B1 B2");
+		cli_misuse(
+			cli,
+			"which of them are before? several runs a side stand around '--': A1 A2 -- B1 B2");
 	if (wishes.before == 0)
 		wishes.before = 1;
 	return wishes;
@@ -77,10 +80,11 @@ int cmd_diff(int argc, char **argv)
 			"is a recording, several runs of the same program, or a baseline file. Exit status 1 when it became "
 			"slower.",
 		.options = options,
-		.footer = "Examples:\n"
-			  "  headway diff before.hwy after.hwy\n"
-			  "  headway diff a1.hwy a2.hwy a3.hwy -- b1.hwy b2.hwy b3.hwy   three runs a side: surer\n"
-			  "  headway diff --format json before.hwy after.hwy | jq .verdict\n",
+		.footer =
+			"Examples:\n"
+			"  headway diff before.hwy after.hwy\n"
+			"  headway diff a1.hwy a2.hwy a3.hwy -- b1.hwy b2.hwy b3.hwy   three runs a side: surer\n"
+			"  headway diff --format json before.hwy after.hwy | jq .verdict\n",
 		.argc = argc,
 		.argv = argv,
 	};
@@ -96,7 +100,8 @@ int cmd_diff(int argc, char **argv)
 	struct compare_side a = compare_side(&before), b = compare_side(&after);
 	struct compare_diff diff;
 	struct hwy_err err;
-	if (!diff_make(&diff, &a, &b, wishes.run_noise, &err))
+	/* Halves are of one run: there is no noise from run to run between them. */
+	if (!diff_make(&diff, &a, &b, wishes.halves ? 0 : wishes.run_noise, &err))
 		cli_die("%s", err.text);
 	printers[wishes.format](output.out, &diff);
 	cli_output_close(&output);

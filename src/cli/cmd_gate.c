@@ -26,8 +26,10 @@ static const struct cli_option options[] = {
 		      "the recording or baseline file to compare with; may be given several times"},
 	[MAX_REGRESSION] = {0, "max-regression", "SHARE",
 			    "how much worse than the baseline may be (default: 3%)"},
-	[METRIC] = {0, "metric", "NAME", "what to compare (default: step.mean); may be given several times"},
-	[BUDGET] = {0, "budget", "FILE", "rules that must hold: step.p50 <= 12ms, gpu.busy >= 90% …"},
+	[METRIC] = {0, "metric", "NAME",
+		    "what to compare (default: step.mean); may be given several times"},
+	[BUDGET] = {0, "budget", "FILE",
+		    "rules that must hold: step.p50 <= 12ms, gpu.busy >= 90% …"},
 	[STRICT] = {0, "strict", NULL, "what cannot be told does not pass"},
 	[FORMAT] = {0, "format", "FORMAT", "text (default), markdown, junit or json"},
 	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
@@ -36,9 +38,10 @@ static const struct cli_option options[] = {
 	[SUMMARY] = {0, "summary", "FILE", "append Markdown there too: \"$GITHUB_STEP_SUMMARY\""},
 	[STEP] = {0, "step", "NAME",
 		  "the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"},
-	[RUN_NOISE] = {0, "run-noise", "SHARE",
-		       "how far a run's mean commonly lies from the program's, assumed with fewer than "
-		       "three runs a side (default: 2%)"},
+	[RUN_NOISE] =
+		{0, "run-noise", "SHARE",
+		 "how far a run's mean commonly lies from the program's, assumed with fewer than "
+		 "three runs a side (default: 2%)"},
 	[LIST] = {0, "list", NULL, "name the metrics"},
 	{0},
 };
@@ -78,7 +81,9 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	case SUMMARY: wishes->summary = value; break;
 	case STEP: wishes->step = value; break;
 	case LIST: wishes->list = true; break;
-	default: HWY_GROW(wishes->paths, wishes->n, wishes->cap); wishes->paths[wishes->n++] = value;
+	default:
+		HWY_GROW(wishes->paths, wishes->n, wishes->cap);
+		wishes->paths[wishes->n++] = value;
 	}
 }
 
@@ -157,8 +162,10 @@ static void hold_baseline(struct compare_gate *gate, struct compare_diff *diff,
 	if (diff_is_other_program(diff))
 		cli_die("%s: a baseline of another program: '%s', not '%s'",
 			side_run(diff->before)->file,
-			*side_run(diff->before)->program ? side_run(diff->before)->program : "unnamed",
-			*side_run(diff->after)->program ? side_run(diff->after)->program : "unnamed");
+			*side_run(diff->before)->program ? side_run(diff->before)->program
+							 : "unnamed",
+			*side_run(diff->after)->program ? side_run(diff->after)->program
+							: "unnamed");
 	if (!gate_baseline(gate, diff, found, n, wishes->limit, &err))
 		cli_die("%s", err.text);
 }
@@ -234,10 +241,11 @@ int cmd_gate(int argc, char **argv)
 			"limit; against a budget, when a rule does not hold. Exit status 0: passes, 1: does not, 2: could "
 			"not be checked. docs/ci.md has examples and says which metrics to trust on shared machines.",
 		.options = options,
-		.footer = "Examples:\n"
-			  "  headway gate --baseline main.json --max-regression 3% pr.hwy\n"
-			  "  headway gate --baseline main.json --metric step.p50 --metric syncs_per_step pr.hwy\n"
-			  "  headway gate --budget headway.toml --summary \"$GITHUB_STEP_SUMMARY\" run.hwy\n",
+		.footer =
+			"Examples:\n"
+			"  headway gate --baseline main.json --max-regression 3% pr.hwy\n"
+			"  headway gate --baseline main.json --metric step.p50 --metric syncs_per_step pr.hwy\n"
+			"  headway gate --budget headway.toml --summary \"$GITHUB_STEP_SUMMARY\" run.hwy\n",
 		.argc = argc,
 		.argv = argv,
 	};

@@ -29,10 +29,10 @@ double compare_share(const struct cli *cli, const char *option, const char *text
 struct compare_text {
 	char at[64];
 };
-struct compare_text compare_time(int64_t ns);           /* "-811 µs" where it is below 0 */
-struct compare_text compare_change(int64_t ns);         /* "+811 µs", "−811 µs", "0" */
-struct compare_text compare_percent(double share);      /* "+6.8 %", "−6.8 %" */
-struct compare_text compare_number(double number);      /* "12", "0.5" */
+struct compare_text compare_time(int64_t ns);      /* "-811 µs" where it is below 0 */
+struct compare_text compare_change(int64_t ns);    /* "+811 µs", "−811 µs", "0" */
+struct compare_text compare_percent(double share); /* "+6.8 %", "−6.8 %" */
+struct compare_text compare_number(double number); /* "12", "0.5" */
 /* The parts that make up the change, in a word or two: "idle: blocked −811 µs"; "" where there is none. */
 void compare_put_cause(FILE *out, const struct compare_diff *diff);
 

@@ -105,9 +105,9 @@ void compare_open_halves(struct compare_runs *first, struct compare_runs *second
 	struct hwy_err err;
 	open_analysis(&analysis, &trace, path, step);
 	uint32_t main = analysis.phases.main;
-	uint32_t half = main < analysis.phases.n ? analysis.phases.phases[main].n_steady / 2 : 1;
-	if (half == 0)
-		cli_die("%s: no steps: nothing repeats, so it has no halves", path);
+	uint32_t half = main < analysis.phases.n ? analysis.phases.phases[main].n_steady / 2 : 2;
+	if (half < 2)
+		cli_die("%s: fewer than four steady steps, so it has no halves", path);
 	if (!summary_make_part(add_run(first), path, &analysis, 0, half, &err) ||
 	    !summary_make_part(add_run(second), path, &analysis, half, half, &err))
 		cli_die("%s: %s", path, err.text);

@@ -67,11 +67,13 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 {
 	const struct difference *step = &diff->step;
 	fputs(page->html ? "<h1>" : "## ", page->out);
-	put(page, *side_run(diff->after)->program ? side_run(diff->after)->program : "headway diff");
+	put(page,
+	    *side_run(diff->after)->program ? side_run(diff->after)->program : "headway diff");
 	fprintf(page->out, ": %s", verdict_names[step->verdict]);
 	fputs(page->html ? "</h1>\n<p>" : "\n\n", page->out);
 	fprintf(page->out, "%s → %s a step, %s", compare_time(diff->before->step).at,
-		compare_time(diff->after->step).at, compare_percent(step->change / step->before).at);
+		compare_time(diff->after->step).at,
+		compare_percent(step->change / step->before).at);
 	if (isfinite(step->low))
 		fprintf(page->out, " (95 %% interval %s … %s, %s)",
 			compare_percent(step->low / step->before).at,
@@ -121,14 +123,16 @@ static void put_split(const struct page *page, const struct compare_diff *diff)
 	for (unsigned i = 0; i < COUNTS; i++) {
 		struct compare_count_text text;
 		if (compare_count_text(&diff->counts[i], &text))
-			row(page, (const char *[]){text.label, text.before.at, text.after.at, NULL});
+			row(page,
+			    (const char *[]){text.label, text.before.at, text.after.at, NULL});
 	}
 	end_table(page);
 }
 
 static void put_findings(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"finding", "", "cost before", "cost after", "prediction", NULL};
+	static const char *const heads[] = {"finding",    "",           "cost before",
+					    "cost after", "prediction", NULL};
 	if (diff->n_findings == 0)
 		return;
 	title(page, "Findings");

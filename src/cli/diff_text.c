@@ -8,7 +8,7 @@
 #include "cli/compare.h"
 #include "cli/grid.h"
 
-enum { MOST_PARTS = 6, MOST_KERNELS = 6, MOST_FINDINGS = 6, MOST_NOTES = 5, NAME_WIDTH = 58 };
+enum { MOST_PARTS = 6, MOST_KERNELS = 6, MOST_FINDINGS = 6, MOST_NOTES = 5, NAME_WIDTH = 46 };
 
 struct look {
 	const char *bold, *faint, *plain, *good, *bad;
@@ -16,8 +16,9 @@ struct look {
 
 static struct look look_of(FILE *out)
 {
-	return cli_colour(out) ? (struct look){"\033[1m", "\033[2m", "\033[0m", "\033[32m", "\033[31m"}
-			       : (struct look){"", "", "", "", ""};
+	return cli_colour(out)
+		       ? (struct look){"\033[1m", "\033[2m", "\033[0m", "\033[32m", "\033[31m"}
+		       : (struct look){"", "", "", "", ""};
 }
 
 static void put(FILE *out, const char *text)
@@ -31,6 +32,25 @@ static void put_cut(FILE *out, const char *text, size_t most)
 	cli_put(out, text, n > most ? most - 3 : n);
 	if (n > most)
 		fputs("…", out);
+}
+
+/* A kernel's name without the namespaces in it, to say more in less. */
+static void put_kernel(FILE *out, const char *name)
+{
+	char text[256];
+	size_t n = 0, word = 0; /* where the word began */
+	for (; *name && n + 1 < sizeof text; name++) {
+		if (name[0] == ':' && name[1] == ':') {
+			n = word;
+			name++;
+			continue;
+		}
+		text[n++] = *name;
+		if (*name == '<')
+			word = n;
+	}
+	text[n] = '\0';
+	put_cut(out, text, NAME_WIDTH + 10);
 }
 
 static void print_head(FILE *out, const struct compare_diff *diff, const struct look *look)
@@ -55,7 +75,8 @@ static void print_head(FILE *out, const struct compare_diff *diff, const struct 
 		fputc('\n', out);
 	}
 	if (diff_is_other_program(diff))
-		fprintf(out, " %s!%s  these look like different programs: %.0f %% of their kernels are alike\n",
+		fprintf(out,
+			" %s!%s  these look like different programs: %.0f %% of their kernels are alike\n",
 			look->bad, look->plain, 100 * diff->similarity);
 }
 
@@ -85,7 +106,8 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, const stru
 		fprintf(out, "   %s\n", diff->why);
 	}
 	fprintf(out, "   %s%s%s\n", look->faint,
-		strcmp(step->method, "welch") == 0
+		strcmp(step->method, "identical") == 0 ? "the same steps to the nanosecond"
+		: strcmp(step->method, "welch") == 0
 			? "95 % interval by Welch's t over the runs"
 			: "95 % interval by a block bootstrap over the steps and the assumed noise from run to run",
 		look->plain);
@@ -99,7 +121,8 @@ static void print_split(FILE *out, const struct compare_diff *diff)
 	grid_cell(&grid, "after");
 	grid_cell(&grid, "change");
 	grid_cell(&grid, "of step");
-	int64_t rest = diff->change, rest_before = diff->before->step, rest_after = diff->after->step;
+	int64_t rest = diff->change, rest_before = diff->before->step,
+		rest_after = diff->after->step;
 	unsigned told = 0;
 	for (; told < MOST_PARTS; told++) {
 		unsigned part = diff->order[told];
@@ -162,7 +185,7 @@ static void print_findings(FILE *out, const struct compare_diff *diff, const str
 			continue;
 		fprintf(out, "%s   %-9s %s%s%s", told == 0 ? "\n" : "",
 			finding_change_names[finding->change],
-			finding->change == FINDING_GONE ? look->good
+			finding->change == FINDING_GONE  ? look->good
 			: finding->change == FINDING_NEW ? look->bad
 							 : "",
 			one->id, look->plain);
@@ -199,15 +222,16 @@ static void print_kernels(FILE *out, const struct compare_diff *diff)
 				compare_time(kernel->ns_after).at);
 		else
 			fprintf(out, "%s a step",
-				compare_time(kernel->before ? kernel->ns_before : kernel->ns_after).at);
+				compare_time(kernel->before ? kernel->ns_before : kernel->ns_after)
+					.at);
 		if (kernel->change == KERNEL_MORE || kernel->change == KERNEL_FEWER)
 			fprintf(out, " (%s → %s launches)", compare_number(kernel->count_before).at,
 				compare_number(kernel->count_after).at);
 		fputs("  ", out);
-		put_cut(out, kernel->before ? kernel->before : kernel->after, NAME_WIDTH);
+		put_kernel(out, kernel->before ? kernel->before : kernel->after);
 		if (kernel->is_renamed) {
 			fputs(" → ", out);
-			put_cut(out, kernel->after, NAME_WIDTH);
+			put_kernel(out, kernel->after);
 		}
 		fputc('\n', out);
 	}
@@ -221,7 +245,10 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 	unsigned told = 0;
 	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
 		int64_t change = b->path[i].ns - a->path[i].ns;
-		if (llabs(change) < diff->before->step / 100)
+		uint32_t larger = 0; /* the three largest say it */
+		for (uint32_t k = 0; k < a->n_path && k < b->n_path; k++)
+			larger += llabs(b->path[k].ns - a->path[k].ns) > llabs(change);
+		if (llabs(change) < diff->before->step / 100 || larger >= 3)
 			continue;
 		fprintf(out, "%s%s %s", told++ == 0 ? "\n   path      " : " · ", a->path[i].name,
 			compare_change(change).at);

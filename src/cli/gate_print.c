@@ -138,8 +138,8 @@ static void put_xml(FILE *out, const char *text)
 
 static void put_case(FILE *out, const struct compare_gate *gate, const struct gate_check *check)
 {
-	bool fails = check->verdict == GATE_FAIL ||
-		     (check->verdict == GATE_CANNOT_TELL && gate->strict);
+	bool fails =
+		check->verdict == GATE_FAIL || (check->verdict == GATE_CANNOT_TELL && gate->strict);
 	fputs("    <testcase classname=\"headway\" name=\"", out);
 	put_xml(out, check->name);
 	fputs("\">\n", out);

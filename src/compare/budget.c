@@ -158,8 +158,9 @@ static bool forbid(struct reader *r, const char *id)
 		for (size_t i = 0; i < 127 && hwy_finding_kinds[i]; i++)
 			known[i] = hwy_finding_kinds[i]->id;
 		near = r->nearest ? r->nearest(id, known) : NULL;
-		return hwy_fail(r->err, "%s:%u: there is no finding '%s'%s%s%s", r->file, r->line, id,
-				near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		return hwy_fail(r->err, "%s:%u: there is no finding '%s'%s%s%s", r->file, r->line,
+				id, near ? "; did you mean '" : "", near ? near : "",
+				near ? "'?" : "");
 	}
 	add_rule(r)->forbids = id;
 	return true;
@@ -192,10 +193,9 @@ static bool read_array(struct reader *r, bool (*each)(struct reader *, const cha
 /* key = value */
 static bool read_value(struct reader *r, const char *name)
 {
-	bool (*each)(struct reader *, const char *) =
-		strcmp(name, "findings.forbid") == 0 ? forbid
-		: strcmp(name, "rules") == 0         ? read_expression
-						     : NULL;
+	bool (*each)(struct reader *, const char *) = strcmp(name, "findings.forbid") == 0 ? forbid
+						      : strcmp(name, "rules") == 0 ? read_expression
+										   : NULL;
 	char first = r->at < r->end ? *r->at : '\0';
 	if (each && first != '[')
 		return fail(r, "a list of strings is expected: [\"sync-in-loop\"]");

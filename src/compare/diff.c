@@ -102,13 +102,28 @@ static bool check_side(const struct compare_side *side, const struct compare_sid
 	bool runs_speak = side->n >= STATISTICS_RUNS && other->n >= STATISTICS_RUNS;
 	for (uint32_t i = 0; i < side->n && !runs_speak; i++)
 		if (!side->phases[i]->repeats)
-			return hwy_fail(err,
-					"%s: no steps: nothing repeats, so its spread is not known; record "
-					"%d or more runs a side",
-					side->runs[i]->file, STATISTICS_RUNS);
+			return hwy_fail(
+				err,
+				"%s: no steps: nothing repeats, so its spread is not known; record "
+				"%d or more runs a side",
+				side->runs[i]->file, STATISTICS_RUNS);
 	for (uint32_t i = 0; i < side->n; i++)
 		if (side->phases[i]->step <= 0)
 			return hwy_fail(err, "%s: its steps have no length", side->runs[i]->file);
+	return true;
+}
+
+/* The same steps to the nanosecond: one recording on both sides, where no spread has to be allowed for. */
+static bool are_identical(const struct compare_side *a, const struct compare_side *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct compare_phase *x = a->phases[i], *y = b->phases[i];
+		if (x->n_values != y->n_values || x->step != y->step || x->n_values < 2 ||
+		    memcmp(x->values, y->values, x->n_values * sizeof *x->values) != 0)
+			return false;
+	}
 	return true;
 }
 
@@ -145,14 +160,20 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 		return false;
 	diff->step = statistics_compare(samples_of(diff, before), before->n,
 					samples_of(diff, after), after->n, run_noise);
+	if (are_identical(before, after)) {
+		diff->step.low = diff->step.high = 0;
+		diff->step.method = "identical";
+		diff->step.verdict = VERDICT_SAME;
+	}
 	split(diff);
 	for (unsigned i = 0; i < COUNTS; i++)
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
 	diff->similarity = diff_similarity(side_phase(before), side_phase(after));
 	if (diff->step.verdict == VERDICT_UNKNOWN)
-		diff->why = diff->step.low <= 0 && diff->step.high >= 0
-				    ? "no difference is shown, but one above 5 % could hide in the noise"
-				    : "the difference is too small to matter, yet not surely so";
+		diff->why =
+			diff->step.low <= 0 && diff->step.high >= 0
+				? "no difference is shown, but one above 5 % could hide in the noise"
+				: "the difference is too small to matter, yet not surely so";
 	diff_kernels(diff, run_noise);
 	diff_findings(diff);
 	diff_notes(diff);
@@ -173,6 +194,7 @@ bool diff_is_other_program(const struct compare_diff *diff)
 	bool have_kernels =
 		side_phase(diff->before)->n_kernels > 0 && side_phase(diff->after)->n_kernels > 0;
 	if (named)
-		return strcmp(a->program, b->program) != 0 && (!have_kernels || diff->similarity < 0.2);
+		return strcmp(a->program, b->program) != 0 &&
+		       (!have_kernels || diff->similarity < 0.2);
 	return have_kernels && diff->similarity < 0.05;
 }

@@ -49,10 +49,11 @@ enum finding_change { FINDING_GONE, FINDING_NEW, FINDING_CHANGED, FINDING_SAME }
 extern const char *const finding_change_names[];
 
 enum prediction_grade {
-	GRADE_NONE,  /* nothing was predicted, or it was not tried */
+	GRADE_NONE, /* nothing was predicted, or it was not tried */
 	GRADE_RIGHT, /* the measured gain lies in the predicted bar, the measurement's own doubt allowed for */
-	GRADE_LESS,  /* it gained less than predicted */
+	GRADE_LESS, /* it gained less than predicted */
 	GRADE_MORE,
+	GRADE_SHARED, /* gone together with a costlier one: the gain cannot be told apart */
 };
 extern const char *const grade_names[];
 
@@ -60,7 +61,7 @@ struct diff_finding {
 	const struct compare_finding *before, *after; /* NULL: not there */
 	enum finding_change change;
 	double predicted, low, high; /* speedup; 0: nothing was predicted */
-	double measured;             /* speedup, without the recorder's cost where both sides know it */
+	double measured; /* speedup, without the recorder's cost where both sides know it */
 	enum prediction_grade grade;
 };
 
@@ -70,11 +71,11 @@ struct diff_note { /* what makes the sides hard to compare */
 
 struct compare_diff {
 	struct compare_side *before, *after;
-	struct difference step;   /* ns */
-	const char *why;          /* why the verdict is unknown; "" */
-	int64_t change;           /* after->step - before->step */
-	int64_t parts[PARTS];     /* add up to change */
-	unsigned order[PARTS];    /* parts by size of their change, the cause first */
+	struct difference step; /* ns */
+	const char *why;        /* why the verdict is unknown; "" */
+	int64_t change;         /* after->step - before->step */
+	int64_t parts[PARTS];   /* add up to change */
+	unsigned order[PARTS];  /* parts by size of their change, the cause first */
 	struct diff_count counts[COUNTS];
 	struct diff_kernel *kernels; /* those that changed, the largest change first */
 	uint32_t n_kernels;

@@ -1,6 +1,6 @@
 /* diff_findings.c - findings that are gone, new or changed, and what had been predicted of the gone ones.
  *
- * A prediction is graded when its finding is gone: somebody applied the fix, or another one that served. It is of
+ * A prediction is graded when its finding is gone (the costliest, where several are): somebody applied the fix, or another one that served. It is of
  * the program without a profiler, so the measured speedup is too, where both sides know that step time. The bar
  * is the prediction's own, widened by the measurement's interval.
  */
@@ -12,7 +12,7 @@
 
 const char *const finding_change_names[] = {"gone", "new", "changed", "same"};
 const char *const grade_names[] = {"none", "as predicted", "less than predicted",
-				   "more than predicted"};
+				   "more than predicted", "not told apart from the others"};
 
 static const struct compare_finding *finding_with(const struct compare_phase *phase, const char *id)
 {
@@ -85,8 +85,8 @@ static int compare_findings(const void *a, const void *b)
 void diff_findings(struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
-	diff->findings = hwy_arena_alloc(
-		&diff->arena, (a->n_findings + b->n_findings + 1u) * sizeof *diff->findings);
+	diff->findings = hwy_arena_alloc(&diff->arena, (a->n_findings + b->n_findings + 1u) *
+							       sizeof *diff->findings);
 	for (uint32_t i = 0; i < a->n_findings; i++)
 		add(diff, &a->findings[i], finding_with(b, a->findings[i].id));
 	for (uint32_t i = 0; i < b->n_findings; i++)
@@ -94,4 +94,11 @@ void diff_findings(struct compare_diff *diff)
 			add(diff, NULL, &b->findings[i]);
 	if (diff->n_findings)
 		qsort(diff->findings, diff->n_findings, sizeof *diff->findings, compare_findings);
+	bool graded = false;
+	for (uint32_t i = 0; i < diff->n_findings; i++) {
+		struct diff_finding *one = &diff->findings[i];
+		if (one->grade != GRADE_NONE && graded)
+			one->grade = GRADE_SHARED;
+		graded |= one->grade != GRADE_NONE;
+	}
 }

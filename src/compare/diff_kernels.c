@@ -26,7 +26,7 @@ static const struct compare_kernel *kernel_named(const struct compare_phase *pha
 
 /* Means of a side: runs that lack the kernel count as none of it. */
 struct seen {
-	double ns, count; /* a step */
+	double ns, count;   /* a step */
 	double mean, error; /* of a launch; its squared standard error within a run */
 	double means[64];
 	uint32_t n;
@@ -55,7 +55,8 @@ static struct seen look(const struct compare_side *side, const char *name)
 	return seen;
 }
 
-static enum kernel_change judge(const struct seen *before, const struct seen *after, double run_noise)
+static enum kernel_change judge(const struct seen *before, const struct seen *after,
+				double run_noise)
 {
 	double change = after->mean - before->mean, half;
 	if (fabs(after->count - before->count) > 0.01 * before->count + 0.01)
@@ -121,9 +122,12 @@ static uint32_t find_renamed(const struct compare_kernel *kernel, const struct c
 	return best;
 }
 
-/* A list that was cut tells nothing of kernels smaller than its last. */
+/* A list that was cut tells nothing of kernels smaller than its last, and one without the kernels of graphs
+ * nothing of any. */
 static bool may_be_cut(const struct compare_phase *phase, double ns_a_step)
 {
+	if (phase->counts[COUNT_HIDDEN] > 0)
+		return true;
 	return phase->kernels_left_out > 0 && phase->n_kernels > 0 &&
 	       ns_a_step <= (double)phase->kernels[phase->n_kernels - 1].ns / phase->n_steady;
 }
@@ -140,10 +144,6 @@ static int compare_changes(const void *a, const void *b)
 void diff_kernels(struct compare_diff *diff, double run_noise)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
-	/* Graphs recorded as one piece hide their kernels: those of the other side did not come or go. */
-	if ((a->n_kernels == 0 && a->counts[COUNT_GRAPH_LAUNCHES] > 0) ||
-	    (b->n_kernels == 0 && b->counts[COUNT_GRAPH_LAUNCHES] > 0))
-		return;
 	bool *matched = hwy_zalloc(b->n_kernels + 1u);
 	diff->kernels = hwy_arena_alloc(&diff->arena,
 					(a->n_kernels + b->n_kernels + 1u) * sizeof *diff->kernels);

@@ -11,9 +11,9 @@ static void note(struct compare_diff *diff, const char *what, const char *before
 {
 	if (diff->n_notes >= MOST_NOTES)
 		return;
-	diff->notes[diff->n_notes++] = (struct diff_note){
-		what, hwy_arena_text(&diff->arena, before, strlen(before)),
-		hwy_arena_text(&diff->arena, after, strlen(after))};
+	diff->notes[diff->n_notes++] =
+		(struct diff_note){what, hwy_arena_text(&diff->arena, before, strlen(before)),
+				   hwy_arena_text(&diff->arena, after, strlen(after))};
 }
 
 static void note_text(struct compare_diff *diff, const char *what, const char *before,
@@ -61,14 +61,16 @@ void diff_notes(struct compare_diff *diff)
 	note_text(diff, "recorded by", a->format, b->format);
 	note_text(diff, "recorded", a->traces, b->traces);
 	note_text(diff, "graphs recorded by", a->graph_mode, b->graph_mode);
-	bool hidden_a = x->n_kernels == 0 && x->counts[COUNT_GRAPH_LAUNCHES] > 0;
-	bool hidden_b = y->n_kernels == 0 && y->counts[COUNT_GRAPH_LAUNCHES] > 0;
+	bool hidden_a = x->counts[COUNT_HIDDEN] > 0;
+	bool hidden_b = y->counts[COUNT_HIDDEN] > 0;
 	if (hidden_a != hidden_b)
-		note(diff, "kernels", hidden_a ? "hidden in graphs" : "recorded",
-		     hidden_b ? "hidden in graphs" : "recorded");
+		note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
+		     hidden_b ? "not recorded" : "recorded");
 	note_text(diff, "marks of steps", x->name, y->name);
 	if (a->lost || b->lost)
 		note_count(diff, "records lost", a->lost, b->lost);
+	if (strcmp(diff->step.method, "identical") == 0)
+		note(diff, "both sides are one recording", a->file, b->file);
 	note_mixture(diff, diff->before, "runs before are not alike");
 	note_mixture(diff, diff->after, "runs after are not alike");
 }

@@ -25,8 +25,8 @@ static const char *keep(struct compare_gate *gate, const char *text)
 static void close_check(struct compare_gate *gate, const struct gate_check *check)
 {
 	gate->n_told_apart += check->verdict == GATE_CANNOT_TELL;
-	gate->failed |= check->verdict == GATE_FAIL ||
-			(gate->strict && check->verdict == GATE_CANNOT_TELL);
+	gate->failed |=
+		check->verdict == GATE_FAIL || (gate->strict && check->verdict == GATE_CANNOT_TELL);
 }
 
 static bool side_values(const struct compare_side *side, const struct metric_wish *wish,
@@ -74,9 +74,9 @@ static void check_forbidden(struct compare_gate *gate, const struct budget_rule 
 		check->verdict = GATE_FAIL;
 		check->number = (double)finding->cost;
 		check->value = words_format(&gate->arena, "costs %s", words_time(finding->cost).at);
-		check->says = *finding->place
-				      ? words_format(&gate->arena, "%s, at %s", finding->title, finding->place)
-				      : finding->title;
+		check->says = *finding->place ? words_format(&gate->arena, "%s, at %s",
+							     finding->title, finding->place)
+					      : finding->title;
 	}
 	close_check(gate, check);
 }
@@ -91,8 +91,7 @@ static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule
 	enum metric_kind kind = rule->wish.metric->kind;
 	const char *op = budget_operators[rule->compares];
 	check->metric = keep(gate, rule->wish.text);
-	check->limit =
-		words_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).at);
+	check->limit = words_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).at);
 	check->name = words_format(&gate->arena, "%s %s", rule->wish.text, check->limit);
 	check->value = keep(gate, metric_text(kind, mean).at);
 	check->number = mean;
@@ -109,7 +108,8 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 	side_prepare(side, &side->runs[0]->phases[0], &gate->arena);
 	for (uint32_t i = 0; i < side->n; i++)
 		if (!side->phases[i]->repeats)
-			return hwy_fail(err, "%s: no steps: nothing repeats, so no rule of a step holds",
+			return hwy_fail(err,
+					"%s: no steps: nothing repeats, so no rule of a step holds",
 					side->runs[i]->file);
 	for (uint32_t i = 0; i < budget->n; i++)
 		if (budget->rules[i].forbids)
@@ -147,7 +147,8 @@ static void judge(struct compare_gate *gate, struct gate_check *check, const str
 {
 	double sign = metric->more_is_better ? -1 : 1;
 	double worse = sign * d->change;
-	double worst = metric->more_is_better ? -d->high : d->low; /* the least it can be worse by */
+	double worst =
+		metric->more_is_better ? -d->high : d->low; /* the least it can be worse by */
 	double share = d->before > 0 ? worse / d->before : worse > 0 ? INFINITY : 0;
 	bool real = isfinite(worst) && worst > 0;
 	check->number = share;
@@ -156,7 +157,8 @@ static void judge(struct compare_gate *gate, struct gate_check *check, const str
 	else if (!isfinite(worst))
 		check->verdict = GATE_CANNOT_TELL;
 	if (check->verdict == GATE_CANNOT_TELL)
-		check->says = "above the limit, but not more than noise can do; more runs would tell";
+		check->says =
+			"above the limit, but not more than noise can do; more runs would tell";
 	if (worse > 0 && check->verdict == GATE_PASS && real && share > STATISTICS_LEAST)
 		check->says = "worse, within the limit";
 	close_check(gate, check);
@@ -180,7 +182,9 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		check->value = words_format(&gate->arena, "%s → %s (%+.1f %%)",
 					    metric_text(metric->kind, a).at,
 					    metric_text(metric->kind, b).at,
-					    a > 0 ? 100 * (b - a) / a : b > 0 ? INFINITY : 0.0);
+					    a > 0   ? 100 * (b - a) / a
+					    : b > 0 ? INFINITY
+						    : 0.0);
 		check->limit = words_format(&gate->arena, "%.3g %% %s", 100 * limit,
 					    metric->more_is_better ? "less" : "more");
 		check->limit_number = limit;

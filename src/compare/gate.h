@@ -13,10 +13,11 @@ enum gate_verdict { GATE_PASS, GATE_CANNOT_TELL, GATE_FAIL };
 extern const char *const gate_verdict_names[]; /* "pass", "cannot tell", "fail" */
 
 struct gate_check {
-	const char *name;            /* the rule: "step.p50 <= 12ms", or the metric */
-	const char *metric;          /* its name alone */
-	const char *value, *limit;   /* texts */
-	double number, limit_number; /* the same: ns, shares, counts, bytes; against a baseline both are the
+	const char *name;          /* the rule: "step.p50 <= 12ms", or the metric */
+	const char *metric;        /* its name alone */
+	const char *value, *limit; /* texts */
+	double number,
+		limit_number; /* the same: ns, shares, counts, bytes; against a baseline both are the
 				      * regression as a share */
 	enum gate_verdict verdict;
 	bool is_stable;

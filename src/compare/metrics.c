@@ -52,7 +52,8 @@ static double findings_count(const struct compare_summary *run, const struct com
 	return n;
 }
 
-static double lost(const struct compare_summary *run, const struct compare_phase *phase, unsigned at)
+static double lost(const struct compare_summary *run, const struct compare_phase *phase,
+		   unsigned at)
 {
 	(void)phase, (void)at;
 	return (double)run->lost;
@@ -100,8 +101,10 @@ const struct metric metrics[] = {
 	IDLE("module", GAP_MODULE),
 	IDLE("drain", GAP_DRAIN),
 	IDLE("unknown", GAP_UNKNOWN),
-	COUNT("syncs_per_step", METRIC_COUNT, COUNT_WAITS, "calls that block until the GPU is done"),
-	COUNT("launches_per_step", METRIC_COUNT, COUNT_LAUNCHES, "calls that enqueue kernels or graphs"),
+	COUNT("syncs_per_step", METRIC_COUNT, COUNT_WAITS,
+	      "calls that block until the GPU is done"),
+	COUNT("launches_per_step", METRIC_COUNT, COUNT_LAUNCHES,
+	      "calls that enqueue kernels or graphs"),
 	COUNT("graph_launches_per_step", METRIC_COUNT, COUNT_GRAPH_LAUNCHES, "of them, graphs"),
 	COUNT("kernels_per_step", METRIC_COUNT, COUNT_KERNELS, "kernels the GPU ran"),
 	COUNT("copies_per_step", METRIC_COUNT, COUNT_COPIES, "copies"),
@@ -115,7 +118,8 @@ const struct metric metrics[] = {
 	COUNT("copies.pageable_bytes", METRIC_BYTES, COUNT_PAGEABLE_BYTES, "their bytes"),
 	{"waits.time", METRIC_TIME, false, false, "time a step the CPU waits for the GPU",
 	 COUNT_WAITED, count_each},
-	{"findings.count", METRIC_COUNT, true, false, "findings on the CPU side", 0, findings_count},
+	{"findings.count", METRIC_COUNT, true, false, "findings on the CPU side", 0,
+	 findings_count},
 	{"lost_records", METRIC_COUNT, true, false, "records the recorder lost", 0, lost},
 	{0},
 };
@@ -208,8 +212,10 @@ bool metric_find(struct metric_wish *wish, const char *text, size_t length, metr
 	known[n++] = "findings.forbid";
 	const char *near = nearest ? nearest(wish->text, known) : NULL;
 	if (near)
-		return hwy_fail(err, "there is no metric '%s'; did you mean '%s'?", wish->text, near);
-	return hwy_fail(err, "there is no metric '%s'; 'headway gate --list' names them", wish->text);
+		return hwy_fail(err, "there is no metric '%s'; did you mean '%s'?", wish->text,
+				near);
+	return hwy_fail(err, "there is no metric '%s'; 'headway gate --list' names them",
+			wish->text);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
@@ -227,7 +233,8 @@ struct metric_text metric_text(enum metric_kind kind, double value)
 		snprintf(text.at, sizeof text.at, "%s", words_bytes((uint64_t)value).at);
 		break;
 	case METRIC_COUNT:
-		snprintf(text.at, sizeof text.at, "%.*f", fabs(value - whole) < 0.0005 ? 0 : 3, value);
+		snprintf(text.at, sizeof text.at, "%.*f", fabs(value - whole) < 0.0005 ? 0 : 3,
+			 value);
 		break;
 	}
 	return text;
@@ -258,7 +265,8 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 	const char *unit = end;
 	while (isspace((unsigned char)*unit))
 		unit++;
-	bool good = end != word && isfinite(number) && isdigit((unsigned char)end[-1]) && number >= 0;
+	bool good =
+		end != word && isfinite(number) && isdigit((unsigned char)end[-1]) && number >= 0;
 	double factor = 1;
 	if (good && *unit) {
 		good = false;

@@ -22,7 +22,7 @@ struct metric {
 };
 extern const struct metric metrics[]; /* ends with a name of NULL */
 
-struct metric_wish { /* a metric as somebody asked for it */
+struct metric_wish {      /* a metric as somebody asked for it */
 	const char *text; /* as written */
 	const struct metric *metric;
 	const char *kernel; /* kernel["…"], else NULL */
@@ -41,7 +41,8 @@ bool metric_value(const struct metric_wish *wish, const struct compare_summary *
 struct metric_text {
 	char at[48];
 };
-struct metric_text metric_text(enum metric_kind kind, double value); /* "10.4 ms", "92.1 %", "16.8 MB" */
+struct metric_text metric_text(enum metric_kind kind,
+			       double value); /* "10.4 ms", "92.1 %", "16.8 MB" */
 /* "12ms", "90%", "0", "16MB" as the metric's unit; false with one sentence. */
 bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,
 		 struct hwy_err *err);

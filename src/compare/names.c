@@ -2,7 +2,6 @@
 #include "compare/names.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool is_word(char c)
@@ -27,7 +26,8 @@ static size_t put_word(char *out, size_t room, const char *word, size_t length)
 		bool after = i > 0 && strchr("_.$#", word[i - 1]) != NULL;
 		size_t digits = 0;
 		if (hex)
-			for (digits = 2; i + digits < length && isxdigit((unsigned char)word[i + digits]);)
+			for (digits = 2;
+			     i + digits < length && isxdigit((unsigned char)word[i + digits]);)
 				digits++;
 		else if (after)
 			while (i + digits < length && isdigit((unsigned char)word[i + digits]))
@@ -47,8 +47,9 @@ static size_t put_word(char *out, size_t room, const char *word, size_t length)
 /* The last part of a qualified name says nothing about what is computed. */
 static bool is_generic(const char *word, size_t length)
 {
-	static const char *const generic[] = {"Kernel", "Kernel2", "kernel", "device_kernel",
-					      "elementwise_kernel", "reduce_kernel", NULL};
+	static const char *const generic[] = {
+		"Kernel",        "Kernel2", "kernel", "device_kernel", "elementwise_kernel",
+		"reduce_kernel", NULL};
 	for (const char *const *one = generic; *one; one++) {
 		size_t n = strlen(*one);
 		if (length >= n && strncmp(word + length - n, *one, n) == 0 &&
@@ -63,8 +64,10 @@ static const char *telling_argument(const char *at, size_t *length)
 {
 	const char *best = NULL;
 	*length = 0;
-	for (; *at && *at != '(';) {
+	int depth = 0;
+	while (*at && (*at != '(' || depth > 0)) {
 		size_t n = word_length(at);
+		depth += *at == '<' ? 1 : *at == '>' ? -1 : 0;
 		if (n > *length && n >= 8 && !isdigit((unsigned char)*at) &&
 		    strncmp(at, "std::", 5) != 0) {
 			best = at;
@@ -80,7 +83,7 @@ static const char *skip_type(const char *name)
 {
 	const char *begin = name;
 	int depth = 0;
-	for (const char *at = name; *at && (*at != '(' || strncmp(at, "(anonymous", 10) == 0); at++) {
+	for (const char *at = name; *at && (*at != '(' || depth > 0); at++) {
 		depth += *at == '<' || *at == '(' ? 1 : *at == '>' || *at == ')' ? -1 : 0;
 		if (*at == ' ' && depth == 0 && at[1] && at[1] != '(' && at[1] != '[')
 			begin = at + 1;
@@ -90,20 +93,33 @@ static const char *skip_type(const char *name)
 	return begin;
 }
 
+enum { LONGEST = 2048 };
+
+/* Without namespaces that have no name, however the demangler writes them. */
+static void copy_named(const char *name, char out[LONGEST])
+{
+	static const char *const unnamed[] = {
+		"(anonymous namespace)::", "<unnamed>::", "{anonymous}::", NULL};
+	size_t n = 0;
+	while (*name && n + 1 < LONGEST) {
+		size_t skip = 0;
+		for (const char *const *one = unnamed; *one && !skip; one++)
+			skip = strncmp(name, *one, strlen(*one)) == 0 ? strlen(*one) : 0;
+		name += skip;
+		if (!skip)
+			out[n++] = *name++;
+	}
+	out[n] = '\0';
+}
+
 void name_fold(const char *name, char out[NAME_BYTES])
 {
-	char plain[512];
+	char whole[LONGEST], plain[512];
 	size_t n = 0;
 	int depth = 0;
-	const char *begin = skip_type(name);
+	copy_named(name, whole);
+	const char *begin = skip_type(whole);
 	for (const char *at = begin; *at && n + 1 < sizeof plain; at++) {
-		static const char unnamed[] = "(anonymous namespace)";
-		if (depth == 0 && strncmp(at, unnamed, sizeof unnamed - 1) == 0) {
-			at += sizeof unnamed - 2;
-			if (at[1] == ':' && at[2] == ':')
-				at += 2;
-			continue;
-		}
 		if (depth == 0 && *at == '(')
 			break;
 		depth += *at == '<';
@@ -113,13 +129,14 @@ void name_fold(const char *name, char out[NAME_BYTES])
 	}
 	while (n > 0 && isspace((unsigned char)plain[n - 1]))
 		n--;
+	if (n == 0) { /* nothing but brackets: better a long name than none */
+		n = strlen(name) < sizeof plain ? strlen(name) : sizeof plain - 1;
+		memcpy(plain, name, n);
+	}
 	plain[n] = '\0';
-	if (n == 0) /* nothing but brackets: better a long name than none */
-		n = (size_t)snprintf(plain, sizeof plain, "%s", name);
-	n = n < sizeof plain ? n : sizeof plain - 1;
-	size_t used = put_word(out, NAME_BYTES, plain, n), length;
-	const char *more = is_generic(plain, n) ? telling_argument(begin + word_length(begin), &length)
-						: NULL;
+	size_t used = put_word(out, NAME_BYTES, plain, n), length = 0;
+	const char *more =
+		is_generic(plain, n) ? telling_argument(begin + word_length(begin), &length) : NULL;
 	if (more && used + 4 < NAME_BYTES) {
 		out[used++] = '<';
 		used += put_word(out + used, NAME_BYTES - used - 1, more, length);

@@ -90,7 +90,8 @@ double statistics_block_error(const int64_t *values, uint32_t n, uint32_t *block
 	for (int k = 0; k < RESAMPLES; k++) {
 		double mean = 0;
 		for (uint32_t taken = 0; taken < n;) {
-			uint32_t at = (uint32_t)(roll(&state) % n); /* circular: every step counts alike */
+			uint32_t at = (uint32_t)(roll(&state) %
+						 n); /* circular: every step counts alike */
 			for (uint32_t i = 0; i < length && taken < n; i++, taken++)
 				mean += (double)values[(at + i) % n] - base;
 		}
@@ -118,6 +119,16 @@ enum compare_verdict statistics_judge(const struct difference *difference)
 		return VERDICT_SLOWER;
 	return difference->low >= -same && difference->high <= same ? VERDICT_SAME
 								    : VERDICT_UNKNOWN;
+}
+
+static void set_interval(struct difference *d, double half)
+{
+	d->change = d->after - d->before;
+	d->low = d->change - half;
+	d->high = d->change + half;
+	if (isfinite(d->low) && d->low < -d->before)
+		d->low = -d->before;
+	d->verdict = statistics_judge(d);
 }
 
 static double mean_of(const double *values, uint32_t n)
@@ -154,10 +165,7 @@ struct difference statistics_welch(const double *before, uint32_t n_before, cons
 	double half = INFINITY;
 	if (n_before > 1 && n_after > 1)
 		half = sqrt(a + b) * statistics_t95(freedom_of(a, n_before - 1, b, n_after - 1));
-	d.change = d.after - d.before;
-	d.low = d.change - half;
-	d.high = d.change + half;
-	d.verdict = statistics_judge(&d);
+	set_interval(&d, half);
 	return d;
 }
 
@@ -209,11 +217,9 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	double half = INFINITY;
 	if (isfinite(a) && isfinite(b)) {
 		half = sqrt(a + b) * statistics_t95(freedom_of(a, freedom_a, b, freedom_b));
-		half += run_noise * sqrt(d.before * d.before / n_before + d.after * d.after / n_after);
+		half += run_noise *
+			sqrt(d.before * d.before / n_before + d.after * d.after / n_after);
 	}
-	d.change = d.after - d.before;
-	d.low = d.change - half;
-	d.high = d.change + half;
-	d.verdict = statistics_judge(&d);
+	set_interval(&d, half);
 	return d;
 }

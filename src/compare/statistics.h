@@ -30,8 +30,9 @@ struct sample { /* one run's steps in order */
 struct difference {
 	double before, after; /* means */
 	double change;        /* after - before */
-	double low, high;     /* 95 % interval of the change; infinite where nothing can be said */
-	const char *method;   /* "welch", "bootstrap" */
+	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
+			       * never below -before: no step takes less than no time */
+	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
 	enum compare_verdict verdict; /* of a time: less is faster */
 };
 

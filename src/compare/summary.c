@@ -6,13 +6,14 @@
 
 const char *part_name(unsigned part)
 {
-	static const char *const busy[] = {"compute", "exposed communication", "exposed copies", "fills"};
+	static const char *const busy[] = {"compute", "exposed communication", "exposed copies",
+					   "fills"};
 	static const char *const idle[GAP_CAUSES] = {
-		[GAP_BLOCKED] = "idle: blocked",       [GAP_LAUNCH] = "idle: launch",
-		[GAP_INPUT] = "idle: input",           [GAP_OS] = "idle: os",
-		[GAP_CPU] = "idle: cpu",               [GAP_DEPENDENCY] = "idle: dependency",
-		[GAP_ALLOC] = "idle: alloc",           [GAP_MODULE] = "idle: module",
-		[GAP_DRAIN] = "idle: drain",           [GAP_UNKNOWN] = "idle: unknown",
+		[GAP_BLOCKED] = "idle: blocked", [GAP_LAUNCH] = "idle: launch",
+		[GAP_INPUT] = "idle: input",     [GAP_OS] = "idle: os",
+		[GAP_CPU] = "idle: cpu",         [GAP_DEPENDENCY] = "idle: dependency",
+		[GAP_ALLOC] = "idle: alloc",     [GAP_MODULE] = "idle: module",
+		[GAP_DRAIN] = "idle: drain",     [GAP_UNKNOWN] = "idle: unknown",
 	};
 	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
 }
@@ -20,9 +21,9 @@ const char *part_name(unsigned part)
 const char *part_key(unsigned part)
 {
 	static const char *const keys[PARTS] = {
-		"compute",	"exposed_comm",	   "exposed_copy", "fill",	  "idle_blocked",
-		"idle_launch",	"idle_input",	   "idle_os",	   "idle_cpu",	  "idle_dependency",
-		"idle_alloc",	"idle_module",	   "idle_drain",   "idle_unknown"};
+		"compute",     "exposed_comm", "exposed_copy", "fill",        "idle_blocked",
+		"idle_launch", "idle_input",   "idle_os",      "idle_cpu",    "idle_dependency",
+		"idle_alloc",  "idle_module",  "idle_drain",   "idle_unknown"};
 	return keys[part];
 }
 
@@ -311,7 +312,8 @@ bool summary_make_part(struct compare_summary *summary, const char *file,
 		return false;
 	bool done = waits_find(&analysis->flow, &part, &gaps, &waits, err);
 	if (done) {
-		done = note_phase(summary, &summary->phases[0], analysis, &part, &gaps, &waits, err);
+		done = note_phase(summary, &summary->phases[0], analysis, &part, &gaps, &waits,
+				  err);
 		summary->n = 1;
 		summary->indexes[0] = analysis->phases.main;
 		waits_free(&waits);

@@ -43,6 +43,7 @@ enum compare_count {
 	COUNT_D2H_BYTES,
 	COUNT_PAGEABLE_COPIES,
 	COUNT_PAGEABLE_BYTES,
+	COUNT_HIDDEN, /* graphs recorded as one piece: their kernels are not told */
 	COUNTS
 };
 extern const char *const count_keys[COUNTS];
@@ -105,8 +106,8 @@ struct compare_summary {
 	const char *gpu; /* name of the first device */
 	uint32_t n_gpus; /* that were used */
 	const char *driver, *cuda, *format, *traces, *graph_mode;
-	int64_t clock_hz; /* 0: not known */
-	uint64_t lost;    /* records */
+	int64_t clock_hz;             /* 0: not known */
+	uint64_t lost;                /* records */
 	struct compare_phase *phases; /* the longest first; at most COMPARE_PHASES */
 	uint32_t n;
 	uint32_t *indexes; /* of the phases in the analysis it was made from; NULL when read */

@@ -21,6 +21,7 @@ const char *const count_keys[COUNTS] = {
 	[COUNT_D2H_BYTES] = "d2h_bytes",
 	[COUNT_PAGEABLE_COPIES] = "pageable_copies",
 	[COUNT_PAGEABLE_BYTES] = "pageable_bytes",
+	[COUNT_HIDDEN] = "graphs_in_one_piece",
 };
 
 struct tally { /* a kernel by folded name */
@@ -46,8 +47,7 @@ struct pass {
 
 static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
 {
-	return op->call == FLOW_NONE ||
-	       pass->flow->calls[op->call].process == pass->phase->process;
+	return op->call == FLOW_NONE || pass->flow->calls[op->call].process == pass->phase->process;
 }
 
 static struct tally *tally_of(struct pass *pass, int64_t text)
@@ -119,6 +119,8 @@ static void count_ops(struct pass *pass)
 			count_copy(pass, strip, row);
 		else if (op->kind == HWY_FILL)
 			pass->into->counts[COUNT_FILLS]++;
+		else if (op->kind == HWY_GRAPH)
+			pass->into->counts[COUNT_HIDDEN]++;
 	}
 }
 
@@ -137,8 +139,7 @@ static void count_calls(struct pass *pass, const struct hwy_waits *waits)
 		counts[COUNT_LAUNCHES] +=
 			call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH;
 		counts[COUNT_GRAPH_LAUNCHES] += call->role == HWY_ROLE_GRAPH_LAUNCH;
-		counts[COUNT_ALLOCS] +=
-			call->role == HWY_ROLE_ALLOC || call->role == HWY_ROLE_FREE;
+		counts[COUNT_ALLOCS] += call->role == HWY_ROLE_ALLOC || call->role == HWY_ROLE_FREE;
 	}
 	for (uint32_t i = 0; i < waits->n; i++) {
 		const struct hwy_wait *wait = &waits->waits[i];

@@ -43,7 +43,8 @@ static void read_findings(struct compare_summary *run, struct compare_phase *pha
 		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *phase->findings);
 	for (const struct json_value *from = list ? list->first : NULL; from; from = from->next) {
 		struct compare_finding *to = &phase->findings[phase->n_findings++];
-		const struct hwy_finding_kind *kind = hwy_finding_kind(json_get_text(from, "id", ""));
+		const struct hwy_finding_kind *kind =
+			hwy_finding_kind(json_get_text(from, "id", ""));
 		to->id = keep(run, from, "id");
 		to->title = kind ? kind->title : to->id;
 		to->place = keep(run, from, "place");
@@ -92,7 +93,8 @@ static void read_path(struct compare_summary *run, struct compare_phase *phase,
 static bool read_times(struct compare_summary *run, struct compare_phase *phase,
 		       const struct json_value *from, struct hwy_err *err)
 {
-	const struct json_value *times = json_get(from, "step_ns"), *parts = json_get(from, "parts_ns");
+	const struct json_value *times = json_get(from, "step_ns"),
+				*parts = json_get(from, "parts_ns");
 	phase->step = number(times, "mean");
 	phase->p10 = number(times, "p10");
 	phase->p50 = number(times, "p50");
