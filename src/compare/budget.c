@@ -122,19 +122,24 @@ static bool read_rule(struct reader *r, const char *name, const char *at, const 
 }
 
 /* The end of a name: metrics have letters, digits, '_', '.', and kernel["…"] anything inside its quotes. */
+static const char *plain_end(const char *at, const char *end)
+{
+	while (at < end && *at && (isalnum((unsigned char)*at) || strchr("_.-", *at)))
+		at++;
+	return at;
+}
 static const char *name_end(const char *at, const char *end)
 {
-	while (at < end && (isalnum((unsigned char)*at) || strchr("_.-", *at)) && *at)
-		at++;
-	if (at < end && *at == '[') {
-		char quote = at + 1 < end ? at[1] : '\0';
-		const char *close = at + 2;
-		while (close + 1 < end && *close != '\n' && !(*close == quote && close[1] == ']'))
-			close++;
-		if (close + 1 < end && *close == quote)
-			return name_end(close + 2, end);
-	}
-	return at;
+	at = plain_end(at, end);
+	if (at >= end || *at != '[')
+		return at;
+	char quote = at + 1 < end ? at[1] : '\0';
+	bool quoted = quote == '"' || quote == '\'';
+	const char *close = at + (quoted ? 2 : 1);
+	while (close < end && *close != '\n' &&
+	       !(*close == ']' && (!quoted || (close > at + 2 && close[-1] == quote))))
+		close++;
+	return close < end && *close == ']' ? plain_end(close + 1, end) : at;
 }
 
 /* A rule in a string: "step.p50 <= 12ms". */

@@ -161,7 +161,7 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	diff->step = statistics_compare(samples_of(diff, before), before->n,
 					samples_of(diff, after), after->n, run_noise);
 	if (are_identical(before, after)) {
-		diff->step.low = diff->step.high = 0;
+		diff->step.low = diff->step.high = diff->step.sure = 0;
 		diff->step.method = "identical";
 		diff->step.verdict = VERDICT_SAME;
 	}
@@ -173,7 +173,7 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 		diff->why =
 			diff->step.low <= 0 && diff->step.high >= 0
 				? "no difference is shown, but one above 5 % could hide in the noise"
-				: "the difference is too small to matter, yet not surely so";
+				: "the difference is hardly more than the noise";
 	diff_kernels(diff, run_noise);
 	diff_findings(diff);
 	diff_notes(diff);

@@ -139,6 +139,7 @@ static struct difference compare_values(const struct compare_diff *diff,
 				   .change = b - a,
 				   .low = b - a - half,
 				   .high = b - a + half,
+				   .sure = half,
 				   .method = exact ? "exact" : "step"};
 }
 
@@ -147,14 +148,12 @@ static void judge(struct compare_gate *gate, struct gate_check *check, const str
 {
 	double sign = metric->more_is_better ? -1 : 1;
 	double worse = sign * d->change;
-	double worst =
-		metric->more_is_better ? -d->high : d->low; /* the least it can be worse by */
 	double share = d->before > 0 ? worse / d->before : worse > 0 ? INFINITY : 0;
-	bool real = isfinite(worst) && worst > 0;
+	bool real = worse > d->sure;
 	check->number = share;
 	if (worse > 0 && share > limit)
 		check->verdict = real ? GATE_FAIL : GATE_CANNOT_TELL;
-	else if (!isfinite(worst))
+	else if (!isfinite(d->sure))
 		check->verdict = GATE_CANNOT_TELL;
 	if (check->verdict == GATE_CANNOT_TELL)
 		check->says =

@@ -51,14 +51,14 @@ static double t_tail(double t, double freedom)
 	return beta_share(freedom / (freedom + t * t), freedom / 2, 0.5);
 }
 
-double statistics_t95(double freedom)
+double statistics_t(double freedom, double share)
 {
 	if (!(freedom >= 1))
 		freedom = 1;
-	double low = 1.9, high = 13;
-	for (int i = 0; i < 60; i++) {
+	double low = 0, high = 1000;
+	for (int i = 0; i < 80; i++) {
 		double middle = (low + high) / 2;
-		if (t_tail(middle, freedom) > 0.05)
+		if (t_tail(middle, freedom) > share)
 			low = middle;
 		else
 			high = middle;
@@ -113,16 +113,19 @@ enum compare_verdict statistics_judge(const struct difference *difference)
 	double same = STATISTICS_SAME * difference->before;
 	if (!isfinite(difference->low) || !isfinite(difference->high) || !(difference->before > 0))
 		return VERDICT_UNKNOWN;
-	if (difference->high < 0 && difference->change <= -least)
+	if (difference->change < -difference->sure && difference->change <= -least)
 		return VERDICT_FASTER;
-	if (difference->low > 0 && difference->change >= least)
+	if (difference->change > difference->sure && difference->change >= least)
 		return VERDICT_SLOWER;
 	return difference->low >= -same && difference->high <= same ? VERDICT_SAME
 								    : VERDICT_UNKNOWN;
 }
 
-static void set_interval(struct difference *d, double half)
+/* 'error' is the standard error of the change, 'more' what is added to its interval on both sides. */
+static void set_interval(struct difference *d, double error, double freedom, double more)
 {
+	double half = error * statistics_t(freedom, 0.05) + more;
+	d->sure = error * statistics_t(freedom, STATISTICS_LEVEL) + more;
 	d->change = d->after - d->before;
 	d->low = d->change - half;
 	d->high = d->change + half;
@@ -162,10 +165,10 @@ struct difference statistics_welch(const double *before, uint32_t n_before, cons
 			       .after = mean_of(after, n_after),
 			       .method = "welch"};
 	double a = error_of(before, n_before, d.before), b = error_of(after, n_after, d.after);
-	double half = INFINITY;
 	if (n_before > 1 && n_after > 1)
-		half = sqrt(a + b) * statistics_t95(freedom_of(a, n_before - 1, b, n_after - 1));
-	set_interval(&d, half);
+		set_interval(&d, sqrt(a + b), freedom_of(a, n_before - 1, b, n_after - 1), 0);
+	else
+		set_interval(&d, INFINITY, 1, 0);
 	return d;
 }
 
@@ -214,12 +217,11 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	double freedom_a = 1, freedom_b = 1;
 	double a = steps_error(before, n_before, &freedom_a),
 	       b = steps_error(after, n_after, &freedom_b);
-	double half = INFINITY;
-	if (isfinite(a) && isfinite(b)) {
-		half = sqrt(a + b) * statistics_t95(freedom_of(a, freedom_a, b, freedom_b));
-		half += run_noise *
-			sqrt(d.before * d.before / n_before + d.after * d.after / n_after);
-	}
-	set_interval(&d, half);
+	double noise =
+		run_noise * sqrt(d.before * d.before / n_before + d.after * d.after / n_after);
+	if (isfinite(a) && isfinite(b))
+		set_interval(&d, sqrt(a + b), freedom_of(a, freedom_a, b, freedom_b), noise);
+	else
+		set_interval(&d, INFINITY, 1, noise);
 	return d;
 }

@@ -18,6 +18,9 @@ enum { STATISTICS_RUNS = 3 }; /* from so many runs a side on they speak for them
 /* "same" is said only where a change of this share can be excluded. */
 #define STATISTICS_SAME 0.05
 
+/* Of false alarms: a little below the 5 % that are allowed, because noise is not quite as the theory has it. */
+#define STATISTICS_LEVEL 0.04
+
 enum compare_verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER };
 extern const char *const verdict_names[]; /* "unknown", "same", "faster", "slower" */
 
@@ -33,6 +36,8 @@ struct difference {
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
+	/* Faster and slower are said at STATISTICS_LEVEL: 'sure' is that interval's half width. */
+	double sure;
 	enum compare_verdict verdict; /* of a time: less is faster */
 };
 
@@ -47,7 +52,7 @@ enum compare_verdict statistics_judge(const struct difference *difference);
 
 /* The standard error of the mean of correlated values; *blocks is how many independent pieces there were. */
 double statistics_block_error(const int64_t *values, uint32_t n, uint32_t *blocks);
-/* The t that |t| of so many degrees of freedom exceeds in 5 % of cases. */
-double statistics_t95(double freedom);
+/* The t that |t| of so many degrees of freedom exceeds in a share of cases. */
+double statistics_t(double freedom, double share);
 
 #endif
