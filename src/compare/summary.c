@@ -67,6 +67,16 @@ static const char *program_of(struct compare_summary *summary, const char *comma
 	return hwy_arena_text(&summary->arena, found, length);
 }
 
+/* Two checkouts of one program are no difference: where it lies is not told. */
+static const char *without_folder(const char *command)
+{
+	const char *begin = command;
+	for (const char *at = command; *at && *at != ' '; at++)
+		if (at[0] == '/' && at[1] && at[1] != ' ')
+			begin = at + 1;
+	return begin;
+}
+
 static void note_facts(struct compare_summary *summary, const struct hwy_analysis *analysis)
 {
 	const struct hwy_trace *trace = analysis->trace;
@@ -74,7 +84,8 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 	const char *command = phase->process < trace->n_processes
 				      ? hwy_str(trace, trace->processes[phase->process].command)
 				      : "";
-	summary->command = keep(summary, *command ? command : hwy_property(trace, "command"));
+	const char *whole = *command ? command : hwy_property(trace, "command");
+	summary->command = keep(summary, whole ? without_folder(whole) : "");
 	summary->program = program_of(summary, summary->command);
 	summary->driver = keep(summary, hwy_property(trace, "driver"));
 	summary->cuda = keep(summary, hwy_property(trace, "cuda.version"));

@@ -97,7 +97,8 @@ static void shares_are_whole_and_add_up_to_the_rounded_total(void **state)
 		for (unsigned k = 0; k < PARTS; k++) {
 			shared += shares[k];
 			assert_true(shares[k] >= 0);
-			assert_true(fabs((double)shares[k] - (double)totals[k] / (double)divisor) <= 1);
+			assert_true(fabs((double)shares[k] - (double)totals[k] / (double)divisor) <=
+				    1);
 		}
 		assert_int_equal(shared, sum / divisor);
 	}
@@ -117,7 +118,8 @@ static void the_parts_of_a_change_add_up_to_it_exactly(void **state)
 	}
 	for (int i = 0; i < 300; i++) {
 		const struct compare_summary *a[4], *b[4];
-		uint32_t n = 1 + (uint32_t)roll_below(&dice, 4), m = 1 + (uint32_t)roll_below(&dice, 4);
+		uint32_t n = 1 + (uint32_t)roll_below(&dice, 4),
+			 m = 1 + (uint32_t)roll_below(&dice, 4);
 		int64_t sum_a = 0, sum_b = 0, parts = 0;
 		for (uint32_t k = 0; k < n; k++)
 			a[k] = &runs[roll_below(&dice, RUNS)].summary;
@@ -206,7 +208,8 @@ static void a_baseline_gives_back_the_same_comparison(void **state)
 	struct compare_summary *read = summary_read("main.json", text, length, &n, &err);
 	assert_non_null(read);
 	assert_int_equal(n, 1);
-	const struct compare_summary *made[] = {&a.summary}, *kept[] = {read}, *after[] = {&b.summary};
+	const struct compare_summary *made[] = {&a.summary}, *kept[] = {read},
+				     *after[] = {&b.summary};
 	struct compare_side x = side_of(made, 1), y = side_of(kept, 1), z = side_of(after, 1),
 			    w = side_of(after, 1);
 	struct compare_diff one = compared(&x, &z), two = compared(&y, &w);
@@ -240,7 +243,8 @@ static void a_damaged_baseline_is_refused_or_read(void **state)
 		uint32_t n;
 		struct hwy_err err = {""};
 		text[i] = (char)roll(&dice);
-		struct compare_summary *read = summary_read("x", text, i % 7 ? length : i, &n, &err);
+		struct compare_summary *read =
+			summary_read("x", text, i % 7 ? length : i, &n, &err);
 		assert_true(read || *err.text);
 		for (uint32_t k = 0; read && k < n; k++)
 			summary_free(&read[k]);
@@ -256,8 +260,7 @@ static void halves_of_a_run_are_the_same(void **state)
 	struct made a = simple("first", 500, true);
 	struct compare_summary first, second;
 	struct hwy_err err;
-	uint32_t half =
-		a.d.analysis.phases.phases[a.d.analysis.phases.main].n_steady / 2;
+	uint32_t half = a.d.analysis.phases.phases[a.d.analysis.phases.main].n_steady / 2;
 	assert_true(summary_make_part(&first, "run", &a.d.analysis, 0, half, &err));
 	assert_true(summary_make_part(&second, "run", &a.d.analysis, half, half, &err));
 	assert_int_equal(first.phases[0].n_steady, half);

@@ -31,19 +31,20 @@ static void the_rules_of_the_manual_are_read(void **state)
 {
 	struct compare_budget budget;
 	struct hwy_err err = {""};
-	static const char text[] = "# a budget\n"
-				   "step = 'step_'\n"
-				   "step.p50 <= 12ms   # of a step\r\n"
-				   "syncs_per_step <= 0\n"
-				   "findings.forbid = [\"sync-in-loop\",\n  'pageable-copy', # two\n]\n"
-				   "kernel[\"flash_fwd # ]\"].mean <= 80us\n"
-				   "copies.pageable_bytes == 0\n"
-				   "rules = [\"gpu.idle < 10%\"]\n"
-				   "step.p99 = \"<= 1.5 s\"\n"
-				   "[gpu]\n"
-				   "busy >= 90%\n"
-				   "[budget]\n"
-				   "copies.bytes != 16 MiB";
+	static const char text[] =
+		"# a budget\n"
+		"step = 'step_'\n"
+		"step.p50 <= 12ms   # of a step\r\n"
+		"syncs_per_step <= 0\n"
+		"findings.forbid = [\"sync-in-loop\",\n  'pageable-copy', # two\n]\n"
+		"kernel[\"flash_fwd # ]\"].mean <= 80us\n"
+		"copies.pageable_bytes == 0\n"
+		"rules = [\"gpu.idle < 10%\"]\n"
+		"step.p99 = \"<= 1.5 s\"\n"
+		"[gpu]\n"
+		"busy >= 90%\n"
+		"[budget]\n"
+		"copies.bytes != 16 MiB";
 	if (!read_text(&budget, text, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(budget.step, "step_");
@@ -87,8 +88,10 @@ static void bad_budgets_are_refused_with_line_and_reason(void **state)
 static void any_text_is_read_or_refused(void **state)
 {
 	struct dice dice = {5};
-	static const char *const words[] = {"step.p50", "<=", "12ms", "\n", "[", "]", "\"", "'", "=",
-					    "kernel[\"", "#", "findings.forbid", " ", ",", "rules", "\\"};
+	static const char *const words[] = {"step.p50", "<=",        "12ms",  "\n",
+					    "[",        "]",         "\"",    "'",
+					    "=",        "kernel[\"", "#",     "findings.forbid",
+					    " ",        ",",         "rules", "\\"};
 	for (int i = 0; i < 20000; i++) {
 		char text[400] = "";
 		size_t n = (size_t)roll_below(&dice, 14);
@@ -155,8 +158,9 @@ static void rules_hold_or_do_not(void **state)
 			      &err));
 	if (!gate_budget(&gate, &budget, &run.side, &err))
 		fail_msg("%s", err.text);
-	static const enum gate_verdict wanted[] = {GATE_PASS, GATE_FAIL, GATE_FAIL, GATE_PASS, GATE_PASS,
-						   GATE_FAIL, GATE_PASS, GATE_PASS, GATE_PASS};
+	static const enum gate_verdict wanted[] = {GATE_PASS, GATE_FAIL, GATE_FAIL,
+						   GATE_PASS, GATE_PASS, GATE_FAIL,
+						   GATE_PASS, GATE_PASS, GATE_PASS};
 	assert_int_equal(gate.n, sizeof wanted / sizeof *wanted);
 	for (uint32_t i = 0; i < gate.n; i++)
 		if (gate.checks[i].verdict != wanted[i])
@@ -205,7 +209,8 @@ static void a_regression_fails_only_where_it_is_real_and_above_the_limit(void **
 	assert_int_equal(gated(&base, &much, "step.mean", 0.2, true, &failed), GATE_PASS);
 	assert_int_equal(gated(&much, &base, "step.mean", 0, true, &failed), GATE_PASS);
 	/* 2 % with one run a side may be noise: it passes unless strict. */
-	assert_int_equal(gated(&base, &little, "step.mean", 0.01, false, &failed), GATE_CANNOT_TELL);
+	assert_int_equal(gated(&base, &little, "step.mean", 0.01, false, &failed),
+			 GATE_CANNOT_TELL);
 	assert_false(failed);
 	assert_int_equal(gated(&base, &little, "step.mean", 0.01, true, &failed), GATE_CANNOT_TELL);
 	assert_true(failed);
