@@ -23,6 +23,7 @@ static const char *keep(struct compare_summary *run, const struct json_value *fr
 
 /* No time or count of a step comes near this; sums of some stay within 64 bits. */
 #define MOST (INT64_C(1) << 52)
+enum { MOST_RUNS = 500 };
 
 static int64_t number(const struct json_value *from, const char *key)
 {
@@ -178,8 +179,8 @@ struct compare_summary *summary_read(const char *file, const char *text, size_t 
 	if (good && version != BASELINE_VERSION)
 		good = hwy_fail(err, "a baseline of version %lld; this headway reads version %d",
 				(long long)version, BASELINE_VERSION);
-	if (good && (!list || list->type != JSON_ARRAY || list->n == 0))
-		good = hwy_fail(err, "a baseline without runs");
+	if (good && (!list || list->type != JSON_ARRAY || list->n == 0 || list->n > MOST_RUNS))
+		good = hwy_fail(err, "a baseline without runs, or with more than %d", MOST_RUNS);
 	if (good) {
 		runs = hwy_zalloc(list->n * sizeof *runs);
 		for (const struct json_value *one = list->first; good && one; one = one->next)
