@@ -112,19 +112,19 @@ static void put_finding(struct hwy_json *json, const struct diff_finding *findin
 	json_end_object(json);
 }
 
-static void put_kernel(struct hwy_json *json, const struct diff_kernel *kernel)
+static void put_row(struct hwy_json *json, const struct diff_row *row)
 {
 	json_begin_object(json);
-	json_put_text(json, "change", kernel_change_names[kernel->change]);
-	json_put_text(json, "before", kernel->before);
-	json_put_text(json, "after", kernel->after);
-	put_bool(json, "renamed", kernel->is_renamed);
-	json_put_int(json, "before_ns_per_step", kernel->ns_before);
-	json_put_int(json, "after_ns_per_step", kernel->ns_after);
-	put_real(json, "before_launches_per_step", kernel->count_before, 3);
-	put_real(json, "after_launches_per_step", kernel->count_after, 3);
-	put_real(json, "before_mean_ns", kernel->mean_before, 1);
-	put_real(json, "after_mean_ns", kernel->mean_after, 1);
+	json_put_text(json, "change", row_change_names[row->change]);
+	json_put_text(json, "before", row->before);
+	json_put_text(json, "after", row->after);
+	put_bool(json, "renamed", row->is_renamed);
+	json_put_int(json, "before_ns_per_step", row->ns_before);
+	json_put_int(json, "after_ns_per_step", row->ns_after);
+	put_real(json, "before_count_per_step", row->count_before, 3);
+	put_real(json, "after_count_per_step", row->count_after, 3);
+	put_real(json, "before_mean_ns", row->mean_before, 1);
+	put_real(json, "after_mean_ns", row->mean_after, 1);
 	json_end_object(json);
 }
 
@@ -174,11 +174,13 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 	for (uint32_t i = 0; i < diff->n_findings; i++)
 		put_finding(&json, &diff->findings[i]);
 	json_end_array(&json);
-	json_key(&json, "kernels");
-	json_begin_array(&json);
-	for (uint32_t i = 0; i < diff->n_kernels; i++)
-		put_kernel(&json, &diff->kernels[i]);
-	json_end_array(&json);
+	for (unsigned kind = 0; kind < TABLES; kind++) {
+		json_key(&json, table_names[kind]);
+		json_begin_array(&json);
+		for (uint32_t i = 0; i < diff->tables[kind].n; i++)
+			put_row(&json, &diff->tables[kind].rows[i]);
+		json_end_array(&json);
+	}
 	put_path(&json, diff);
 	json_end_object(&json);
 	fputc('\n', out);

@@ -150,22 +150,26 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 	end_table(page);
 }
 
-static void put_kernels(const struct page *page, const struct compare_diff *diff)
+static void put_tables(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"kernel", "", "before, a step", "after, a step", NULL};
-	if (diff->n_kernels == 0)
-		return;
-	title(page, "Kernels");
-	begin_table(page, heads);
-	for (uint32_t i = 0; i < diff->n_kernels; i++) {
-		const struct diff_kernel *kernel = &diff->kernels[i];
-		row(page, (const char *[]){kernel->before ? kernel->before : kernel->after,
-					   kernel->is_renamed ? "renamed"
-							      : kernel_change_names[kernel->change],
-					   compare_time(kernel->ns_before).at,
-					   compare_time(kernel->ns_after).at, NULL});
+	static const char *const heads[] = {"", "", "before, a step", "after, a step", NULL};
+	static const char *const titles[TABLES] = {"Kernels", "Calls", "Ranges"};
+	for (unsigned kind = 0; kind < TABLES; kind++) {
+		const struct diff_table *table = &diff->tables[kind];
+		if (table->n == 0)
+			continue;
+		title(page, titles[kind]);
+		begin_table(page, heads);
+		for (uint32_t i = 0; i < table->n; i++) {
+			const struct diff_row *one = &table->rows[i];
+			row(page, (const char *[]){one->before ? one->before : one->after,
+						   one->is_renamed ? "renamed"
+								   : row_change_names[one->change],
+						   compare_time(one->ns_before).at,
+						   compare_time(one->ns_after).at, NULL});
+		}
+		end_table(page);
 	}
-	end_table(page);
 }
 
 static void put_all(const struct page *page, const struct compare_diff *diff)
@@ -174,7 +178,7 @@ static void put_all(const struct page *page, const struct compare_diff *diff)
 	put_notes(page, diff);
 	put_split(page, diff);
 	put_findings(page, diff);
-	put_kernels(page, diff);
+	put_tables(page, diff);
 }
 
 void diff_print_markdown(FILE *out, const struct compare_diff *diff)

@@ -8,7 +8,7 @@
 #include "cli/compare.h"
 #include "cli/grid.h"
 
-enum { MOST_PARTS = 6, MOST_KERNELS = 6, MOST_FINDINGS = 6, MOST_NOTES = 5, NAME_WIDTH = 46 };
+enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, MOST_NOTES = 5, NAME_WIDTH = 46 };
 
 struct look {
 	const char *bold, *faint, *plain, *good, *bad;
@@ -206,37 +206,49 @@ static void print_findings(FILE *out, const struct compare_diff *diff, const str
 	}
 }
 
-static void print_kernels(FILE *out, const struct compare_diff *diff)
+static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 {
-	if (diff->n_kernels == 0)
-		return;
-	fputs("\n   kernels\n", out);
-	for (uint32_t i = 0; i < diff->n_kernels && i < MOST_KERNELS; i++) {
-		const struct diff_kernel *kernel = &diff->kernels[i];
-		fprintf(out, "   %-9s ",
-			kernel->is_renamed && kernel->change == KERNEL_SAME
-				? "renamed"
-				: kernel_change_names[kernel->change]);
-		if (kernel->before && kernel->after)
-			fprintf(out, "%s → %s a step", compare_time(kernel->ns_before).at,
-				compare_time(kernel->ns_after).at);
-		else
-			fprintf(out, "%s a step",
-				compare_time(kernel->before ? kernel->ns_before : kernel->ns_after)
-					.at);
-		if (kernel->change == KERNEL_MORE || kernel->change == KERNEL_FEWER)
-			fprintf(out, " (%s → %s launches)", compare_number(kernel->count_before).at,
-				compare_number(kernel->count_after).at);
-		fputs("  ", out);
-		put_kernel(out, kernel->before ? kernel->before : kernel->after);
-		if (kernel->is_renamed) {
-			fputs(" → ", out);
-			put_kernel(out, kernel->after);
-		}
-		fputc('\n', out);
+	const char *what = row->is_renamed && row->change == ROW_SAME
+				   ? "renamed"
+				   : row_change_names[row->change];
+	fprintf(out, "   %-9s ", what);
+	if (row->before && row->after)
+		fprintf(out, "%s → %s a step", compare_time(row->ns_before).at,
+			compare_time(row->ns_after).at);
+	else
+		fprintf(out, "%s a step",
+			compare_time(row->before ? row->ns_before : row->ns_after).at);
+	if (row->change == ROW_MORE || row->change == ROW_FEWER)
+		fprintf(out, " (%s → %s %s)", compare_number(row->count_before).at,
+			compare_number(row->count_after).at, is_kernel ? "launches" : "times");
+	fputs("  ", out);
+	put_kernel(out, row->before ? row->before : row->after);
+	if (row->is_renamed) {
+		fputs(" → ", out);
+		put_kernel(out, row->after);
 	}
-	if (diff->n_kernels > MOST_KERNELS)
-		fprintf(out, "   … and %u more: --format json\n", diff->n_kernels - MOST_KERNELS);
+	fputc('\n', out);
+}
+
+/* Kernels as they are; calls and ranges only where they matter to the step. */
+static void print_tables(FILE *out, const struct compare_diff *diff)
+{
+	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2};
+	int64_t least = diff->before->step / 100;
+	for (unsigned kind = 0; kind < TABLES; kind++) {
+		const struct diff_table *table = &diff->tables[kind];
+		uint32_t told = 0;
+		for (uint32_t i = 0; i < table->n && told < most[kind]; i++) {
+			const struct diff_row *row = &table->rows[i];
+			if (kind != TABLE_KERNELS && llabs(row->ns_after - row->ns_before) < least)
+				continue;
+			if (told++ == 0)
+				fprintf(out, "\n   %s\n", table_names[kind]);
+			print_row(out, row, kind == TABLE_KERNELS);
+		}
+		if (kind == TABLE_KERNELS && table->n > told)
+			fprintf(out, "   … and %u more: --format json\n", table->n - told);
+	}
 }
 
 static void print_path(FILE *out, const struct compare_diff *diff)
@@ -265,6 +277,6 @@ void diff_print_text(FILE *out, const struct compare_diff *diff)
 	print_split(out, diff);
 	print_counts(out, diff);
 	print_findings(out, diff, &look);
-	print_kernels(out, diff);
+	print_tables(out, diff);
 	print_path(out, diff);
 }

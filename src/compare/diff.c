@@ -7,23 +7,25 @@
 
 /* ---- which phase ----------------------------------------------------------------------------------- */
 
+static double launches_of(const struct compare_phase *phase, const char *name)
+{
+	const struct compare_row *row = diff_row(&phase->tables[TABLE_KERNELS], name);
+	return row ? (double)row->count / phase->n_steady : 0;
+}
+
 double diff_similarity(const struct compare_phase *a, const struct compare_phase *b)
 {
+	const struct compare_table *x = &a->tables[TABLE_KERNELS], *y = &b->tables[TABLE_KERNELS];
 	double common = 0, all = 0;
-	for (uint32_t i = 0; i < a->n_kernels; i++) {
-		double x = (double)a->kernels[i].count / a->n_steady, y = 0;
-		for (uint32_t k = 0; k < b->n_kernels; k++)
-			if (strcmp(a->kernels[i].name, b->kernels[k].name) == 0)
-				y = (double)b->kernels[k].count / b->n_steady;
-		common += x < y ? x : y;
-		all += x > y ? x : y;
+	for (uint32_t i = 0; i < x->n; i++) {
+		double before = launches_of(a, x->rows[i].name),
+		       after = launches_of(b, x->rows[i].name);
+		common += before < after ? before : after;
+		all += before > after ? before : after;
 	}
-	for (uint32_t k = 0; k < b->n_kernels; k++) {
-		bool known = false;
-		for (uint32_t i = 0; i < a->n_kernels; i++)
-			known |= strcmp(a->kernels[i].name, b->kernels[k].name) == 0;
-		all += known ? 0 : (double)b->kernels[k].count / b->n_steady;
-	}
+	for (uint32_t i = 0; i < y->n; i++)
+		if (!diff_row(x, y->rows[i].name))
+			all += launches_of(b, y->rows[i].name);
 	return all > 0 ? common / all : 0;
 }
 
@@ -174,7 +176,8 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 			diff->step.low <= 0 && diff->step.high >= 0
 				? "no difference is shown, but one above 5 % could hide in the noise"
 				: "the difference is hardly more than the noise";
-	diff_kernels(diff, run_noise);
+	for (unsigned kind = 0; kind < TABLES; kind++)
+		diff_table(diff, kind, run_noise);
 	diff_findings(diff);
 	diff_notes(diff);
 	return true;
@@ -191,8 +194,8 @@ bool diff_is_other_program(const struct compare_diff *diff)
 {
 	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);
 	bool named = *a->program && *b->program;
-	bool have_kernels =
-		side_phase(diff->before)->n_kernels > 0 && side_phase(diff->after)->n_kernels > 0;
+	bool have_kernels = side_phase(diff->before)->tables[TABLE_KERNELS].n > 0 &&
+			    side_phase(diff->after)->tables[TABLE_KERNELS].n > 0;
 	if (named)
 		return strcmp(a->program, b->program) != 0 &&
 		       (!have_kernels || diff->similarity < 0.2);

@@ -25,24 +25,24 @@ struct diff_count {
 	double before, after; /* a step, means over the runs */
 };
 
-enum kernel_change {
-	KERNEL_SAME,
-	KERNEL_SLOWER,
-	KERNEL_FASTER,
-	KERNEL_ADDED,
-	KERNEL_REMOVED,
-	KERNEL_MORE,  /* launched more often */
-	KERNEL_FEWER, /* less often */
+enum row_change {
+	ROW_SAME,
+	ROW_SLOWER,
+	ROW_FASTER,
+	ROW_ADDED,
+	ROW_REMOVED,
+	ROW_MORE,  /* more often */
+	ROW_FEWER, /* less often */
 };
-extern const char *const kernel_change_names[];
+extern const char *const row_change_names[];
 
-struct diff_kernel {
+struct diff_row {                   /* a kernel, a call or a range */
 	const char *before, *after; /* folded names, NULL: not there */
 	bool is_renamed;            /* matched by its place in the step */
-	enum kernel_change change;
-	int64_t ns_before, ns_after; /* a step, of all launches */
+	enum row_change change;
+	int64_t ns_before, ns_after; /* a step, of all of them */
 	double count_before, count_after;
-	double mean_before, mean_after; /* of a launch, ns */
+	double mean_before, mean_after; /* of one, ns */
 };
 
 enum finding_change { FINDING_GONE, FINDING_NEW, FINDING_CHANGED, FINDING_SAME };
@@ -77,8 +77,10 @@ struct compare_diff {
 	int64_t parts[PARTS];   /* add up to change */
 	unsigned order[PARTS];  /* parts by size of their change, the cause first */
 	struct diff_count counts[COUNTS];
-	struct diff_kernel *kernels; /* those that changed, the largest change first */
-	uint32_t n_kernels;
+	struct diff_table {
+		struct diff_row *rows; /* those that changed, the largest change first */
+		uint32_t n;
+	} tables[TABLES];
 	struct diff_finding *findings; /* gone, new, changed; same ones last */
 	uint32_t n_findings;
 	struct diff_note *notes;
@@ -102,9 +104,12 @@ void side_prepare(struct compare_side *side, const struct compare_phase *wanted,
 
 /* 0 … 1: how much of what two steps launch is the same, by folded name. */
 double diff_similarity(const struct compare_phase *a, const struct compare_phase *b);
-void diff_kernels(struct compare_diff *diff, double run_noise); /* diff_kernels.c */
-void diff_findings(struct compare_diff *diff);                  /* diff_findings.c */
-void diff_notes(struct compare_diff *diff);                     /* diff_notes.c */
+/* The row of a name, or NULL. */
+const struct compare_row *diff_row(const struct compare_table *table, const char *name);
+void diff_table(struct compare_diff *diff, enum compare_table_kind kind,
+		double run_noise);             /* diff_tables.c */
+void diff_findings(struct compare_diff *diff); /* diff_findings.c */
+void diff_notes(struct compare_diff *diff);    /* diff_notes.c */
 
 static inline const struct compare_phase *side_phase(const struct compare_side *side)
 {

@@ -140,15 +140,16 @@ static bool kernel_value(const struct metric_wish *wish, const struct compare_su
 			 const struct compare_phase *phase, double *value, struct hwy_err *err)
 {
 	double count = 0, ns = 0;
-	for (uint32_t i = 0; i < phase->n_kernels; i++)
-		if (strstr(phase->kernels[i].name, wish->kernel)) {
-			count += (double)phase->kernels[i].count;
-			ns += (double)phase->kernels[i].ns;
+	const struct compare_table *kernels = &phase->tables[TABLE_KERNELS];
+	for (uint32_t i = 0; i < kernels->n; i++)
+		if (strstr(kernels->rows[i].name, wish->kernel)) {
+			count += (double)kernels->rows[i].count;
+			ns += (double)kernels->rows[i].ns;
 		}
 	if (!(count > 0))
 		return hwy_fail(err, "%s: no kernel of its steps has '%s' in its name%s", run->file,
 				wish->kernel,
-				phase->kernels_left_out ? " (the smallest are not kept)" : "");
+				kernels->left_out ? " (the smallest are not kept)" : "");
 	switch ((enum kernel_field)wish->metric->at) {
 	case FIELD_MEAN: *value = ns / count; break;
 	case FIELD_TIME: *value = ns / phase->n_steady; break;

@@ -48,12 +48,27 @@ enum compare_count {
 };
 extern const char *const count_keys[COUNTS];
 
-struct compare_kernel {
+/* What a step is made of, by folded name. */
+enum compare_table_kind {
+	TABLE_KERNELS, /* on the devices */
+	TABLE_CALLS,   /* into the vendor's library: those that have a role (flow.h) */
+	TABLE_RANGES,  /* annotations on the CPU */
+	TABLES
+};
+extern const char *const table_names[TABLES]; /* "kernels", … */
+
+struct compare_row {
 	const char *name; /* folded */
 	uint64_t count;   /* in the steady steps */
-	int64_t ns;       /* likewise, summed over devices */
-	double deviation; /* of one launch's time from the mean, ns */
+	int64_t ns;       /* likewise, summed over devices or threads */
+	double deviation; /* of one's time from the mean, ns */
 	double place;     /* mean position in its step: 0 first, 1 last */
+};
+
+struct compare_table {
+	struct compare_row *rows; /* by time */
+	uint32_t n;
+	uint32_t left_out; /* names that were too small to keep */
 };
 
 struct compare_finding {
@@ -69,7 +84,13 @@ struct compare_finding {
 	} predicted;
 };
 
-enum { COMPARE_VALUES = 200, COMPARE_KERNELS = 32, COMPARE_PHASES = 4, COMPARE_PATH = 12 };
+enum {
+	COMPARE_VALUES = 200,
+	COMPARE_KERNELS = 32,
+	COMPARE_ROWS = 12,
+	COMPARE_PHASES = 4,
+	COMPARE_PATH = 12
+};
 
 struct compare_phase {
 	const char *name; /* the marks' common part, or "" */
@@ -83,10 +104,8 @@ struct compare_phase {
 	int64_t *values;
 	uint32_t n_values, group;
 	int64_t counts[COUNTS];
-	struct compare_kernel *kernels; /* by time */
-	uint32_t n_kernels;
-	uint32_t kernels_left_out; /* names that were too small to keep */
-	int64_t kernel_ns;         /* of all, in the steady steps */
+	struct compare_table tables[TABLES];
+	int64_t kernel_ns; /* of all kernels, in the steady steps */
 	struct compare_finding *findings;
 	uint32_t n_findings;
 	/* Filled in by whoever can replay (the command line): ns a step of the critical path by class, and the
@@ -144,7 +163,7 @@ bool summary_is_baseline(const char *text, size_t length);
 struct compare_summary *summary_read(const char *file, const char *text, size_t length, uint32_t *n,
 				     struct hwy_err *err);
 
-/* summary_kernels.c: fills in counts, kernels and kernel_ns. */
+/* summary_count.c: fills in counts, tables and kernel_ns. */
 bool summary_count(struct compare_summary *summary, struct compare_phase *into,
 		   struct hwy_analysis *analysis, const struct hwy_phase *phase,
 		   const struct hwy_waits *waits, struct hwy_err *err);

@@ -62,21 +62,23 @@ static void read_findings(struct compare_summary *run, struct compare_phase *pha
 	}
 }
 
-static void read_kernels(struct compare_summary *run, struct compare_phase *phase,
-			 const struct json_value *list)
+static void read_table(struct compare_summary *run, struct compare_table *table,
+		       const struct json_value *from)
 {
-	phase->kernels =
-		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *phase->kernels);
-	for (const struct json_value *from = list ? list->first : NULL; from; from = from->next) {
-		struct compare_kernel kernel = {
-			.name = keep(run, from, "name"),
-			.count = (uint64_t)number(from, "count"),
-			.ns = number(from, "ns"),
-			.deviation = json_get_real(from, "deviation_ns", 0),
-			.place = json_get_real(from, "place", 0),
+	const struct json_value *list = json_get(from, "rows");
+	table->left_out = small(from, "left_out");
+	table->rows =
+		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *table->rows);
+	for (const struct json_value *one = list ? list->first : NULL; one; one = one->next) {
+		struct compare_row row = {
+			.name = keep(run, one, "name"),
+			.count = (uint64_t)number(one, "count"),
+			.ns = number(one, "ns"),
+			.deviation = json_get_real(one, "deviation_ns", 0),
+			.place = json_get_real(one, "place", 0),
 		};
-		if (kernel.count > 0)
-			phase->kernels[phase->n_kernels++] = kernel;
+		if (row.count > 0)
+			table->rows[table->n++] = row;
 	}
 }
 
@@ -134,8 +136,8 @@ static bool read_phase(struct compare_summary *run, struct compare_phase *phase,
 	for (unsigned i = 0; i < COUNTS; i++)
 		phase->counts[i] = number(counts, count_keys[i]);
 	phase->kernel_ns = number(from, "kernel_ns");
-	phase->kernels_left_out = small(from, "kernels_left_out");
-	read_kernels(run, phase, json_get(from, "kernels"));
+	for (unsigned kind = 0; kind < TABLES; kind++)
+		read_table(run, &phase->tables[kind], json_get(from, table_names[kind]));
 	read_findings(run, phase, json_get(from, "findings"));
 	read_path(run, phase, json_get(from, "path_ns"));
 	return read_times(run, phase, from, err);

@@ -47,15 +47,25 @@ static void put_finding(struct hwy_json *json, const struct compare_finding *fin
 	end_row(json);
 }
 
-static void put_kernel(struct hwy_json *json, const struct compare_kernel *kernel)
+static void put_table(struct hwy_json *json, const struct compare_table *table, const char *name)
 {
-	begin_row(json);
-	json_put_text(json, "name", kernel->name);
-	json_put_int(json, "count", (int64_t)kernel->count);
-	json_put_int(json, "ns", kernel->ns);
-	put_real(json, "deviation_ns", kernel->deviation, 3);
-	put_real(json, "place", kernel->place, 4);
-	end_row(json);
+	json_key(json, name);
+	json_begin_object(json);
+	json_put_int(json, "left_out", table->left_out);
+	json_key(json, "rows");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct compare_row *row = &table->rows[i];
+		begin_row(json);
+		json_put_text(json, "name", row->name);
+		json_put_int(json, "count", (int64_t)row->count);
+		json_put_int(json, "ns", row->ns);
+		put_real(json, "deviation_ns", row->deviation, 3);
+		put_real(json, "place", row->place, 4);
+		end_row(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
 }
 
 static void put_times(struct hwy_json *json, const struct compare_phase *phase)
@@ -110,12 +120,8 @@ static void put_phase(struct hwy_json *json, const struct compare_phase *phase)
 		put_finding(json, &phase->findings[i]);
 	json_end_array(json);
 	json_put_int(json, "kernel_ns", phase->kernel_ns);
-	json_put_int(json, "kernels_left_out", phase->kernels_left_out);
-	json_key(json, "kernels");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < phase->n_kernels; i++)
-		put_kernel(json, &phase->kernels[i]);
-	json_end_array(json);
+	for (unsigned kind = 0; kind < TABLES; kind++)
+		put_table(json, &phase->tables[kind], table_names[kind]);
 	json_end_object(json);
 }
 

@@ -26,8 +26,8 @@ static void try_diff(struct compare_side *before, struct compare_side *after)
 	struct metric_wish wishes[64];
 	uint32_t n = 0;
 	for (; metrics[n].name && n < 64; n++)
-		(void)metric_find(&wishes[n], metrics[n].name, strlen(metrics[n].name), NULL, &gate.arena,
-				  &err);
+		(void)metric_find(&wishes[n], metrics[n].name, strlen(metrics[n].name), NULL,
+				  &gate.arena, &err);
 	if (diff_make(&diff, before, after, STATISTICS_RUN_NOISE, &err)) {
 		int64_t sum = 0;
 		for (unsigned i = 0; i < PARTS; i++)
@@ -59,8 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct compare_side before = {.runs = sides, .n = half},
 			    after = {.runs = sides + n - half, .n = half};
 	try_diff(&before, &after);
-	static const char rules[] = "step.p50 <= 12ms\nkernel[\"a\"].mean <= 80us\ngpu.busy >= 90%\n"
-				    "findings.forbid = [\"sync-in-loop\"]\n";
+	static const char rules[] =
+		"step.p50 <= 12ms\nkernel[\"a\"].mean <= 80us\ngpu.busy >= 90%\n"
+		"findings.forbid = [\"sync-in-loop\"]\n";
 	try_budget(rules, sizeof rules - 1, &before);
 	for (uint32_t i = 0; i < n; i++)
 		summary_free(&runs[i]);
