@@ -150,31 +150,10 @@ static void print_headline(const struct page *page, uint32_t index)
 
 /* ---- the picture and the bar ---------------------------------------------------------------------- */
 
-/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
- * ahead, one that begins while it still launches, so that its lead is seen. */
-static struct hwy_interval typical(const struct hwy_phase *phase)
-{
-	uint32_t best = phase->first_steady;
-	uint32_t end = phase->first_steady + phase->n_steady;
-	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
-	for (uint32_t i = phase->first_steady; i < end; i++) {
-		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
-			break;
-		const struct hwy_interval *at = &phase->steps[i].device;
-		int64_t off = llabs(at->to - at->from - phase->median);
-		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
-			nearest = off;
-			best = i;
-		}
-	}
-	uint32_t last = best + 1 < end ? best + 1 : best;
-	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
-}
-
 static void print_picture(const struct page *page, uint32_t index)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
-	struct hwy_interval at = typical(phase);
+	struct hwy_interval at = analyze_typical(phase);
 	struct hwy_picture picture;
 	struct hwy_err err;
 	struct picture_options wanted = {

@@ -91,7 +91,7 @@ static void count_row(struct pass *pass, enum compare_table_kind table, int64_t 
 		      struct hwy_interval at, struct hwy_interval step)
 {
 	struct tally *tally = tally_of(pass, &pass->tallies[table], text);
-	if (tally->count && tally->ns > INT64_MAX / 2) /* ranges of a broken recording */
+	if (tally->ns > INT64_MAX / 2) /* ranges of a broken recording */
 		return;
 	double ns = (double)(at.to - at.from), change = ns - tally->mean;
 	double length = (double)(step.to - step.from);
