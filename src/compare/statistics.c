@@ -121,11 +121,12 @@ enum compare_verdict statistics_judge(const struct difference *difference)
 								    : VERDICT_UNKNOWN;
 }
 
-/* 'error' is the standard error of the change, 'more' what is added to its interval on both sides. */
-static void set_interval(struct difference *d, double error, double freedom, double more)
+/* 'error' is the standard error of the change, 'level' that of the verdict, 'more' what is added to its interval on both sides. */
+static void set_interval(struct difference *d, double error, double freedom, double level,
+			 double more)
 {
 	double half = error * statistics_t(freedom, 0.05) + more;
-	d->sure = error * statistics_t(freedom, STATISTICS_LEVEL) + more;
+	d->sure = error * statistics_t(freedom, level) + more;
 	d->change = d->after - d->before;
 	d->low = d->change - half;
 	d->high = d->change + half;
@@ -165,10 +166,14 @@ struct difference statistics_welch(const double *before, uint32_t n_before, cons
 			       .after = mean_of(after, n_after),
 			       .method = "welch"};
 	double a = error_of(before, n_before, d.before), b = error_of(after, n_after, d.after);
+	/* With three runs Welch's own caution is enough. */
+	bool few = n_before <= STATISTICS_RUNS || n_after <= STATISTICS_RUNS;
+	double level = few ? 0.05 : STATISTICS_LEVEL;
 	if (n_before > 1 && n_after > 1)
-		set_interval(&d, sqrt(a + b), freedom_of(a, n_before - 1, b, n_after - 1), 0);
+		set_interval(&d, sqrt(a + b), freedom_of(a, n_before - 1, b, n_after - 1), level,
+			     0);
 	else
-		set_interval(&d, INFINITY, 1, 0);
+		set_interval(&d, INFINITY, 1, level, 0);
 	return d;
 }
 
@@ -220,8 +225,9 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	double noise =
 		run_noise * sqrt(d.before * d.before / n_before + d.after * d.after / n_after);
 	if (isfinite(a) && isfinite(b))
-		set_interval(&d, sqrt(a + b), freedom_of(a, freedom_a, b, freedom_b), noise);
+		set_interval(&d, sqrt(a + b), freedom_of(a, freedom_a, b, freedom_b),
+			     STATISTICS_LEVEL, noise);
 	else
-		set_interval(&d, INFINITY, 1, noise);
+		set_interval(&d, INFINITY, 1, STATISTICS_LEVEL, noise);
 	return d;
 }

@@ -18,7 +18,8 @@ enum { STATISTICS_RUNS = 3 }; /* from so many runs a side on they speak for them
 /* "same" is said only where a change of this share can be excluded. */
 #define STATISTICS_SAME 0.05
 
-/* Of false alarms: a little below the 5 % that are allowed, because noise is not quite as the theory has it. */
+/* Of false alarms: a little below the 5 % that are allowed, because noise is not quite as the theory has it;
+ * 0.05 with three runs a side, where Welch's test is cautious by itself. */
 #define STATISTICS_LEVEL 0.04
 
 enum compare_verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER };
@@ -36,7 +37,7 @@ struct difference {
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
-	/* Faster and slower are said at STATISTICS_LEVEL: 'sure' is that interval's half width. */
+	/* Faster and slower are said at a level of their own: 'sure' is that interval's half width. */
 	double sure;
 	enum compare_verdict verdict; /* of a time: less is faster */
 };
