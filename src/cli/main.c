@@ -23,6 +23,9 @@ static const struct command {
 	 "where the device's time goes: compute, communication, copies, idle"},
 	{"whatif", cmd_whatif, "what a fix would be worth: the program replayed with it"},
 	{"path", cmd_path, "the critical path: what decides how long a step takes"},
+	{"diff", cmd_diff, "two recordings: did it become faster, why, and is that sure"},
+	{"gate", cmd_gate, "a check for CI: against a baseline, or against a budget"},
+	{"baseline", cmd_baseline, "the small summary of some runs that diff and gate take"},
 	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
