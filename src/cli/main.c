@@ -23,6 +23,8 @@ static const struct command {
 	{"whatif", cmd_whatif, "what a fix would be worth: the program replayed with it"},
 	{"path", cmd_path, "the critical path: what decides how long a step takes"},
 	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
+	{"export", cmd_export,
+	 "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
