@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -182,22 +183,21 @@ static void check_output(const struct wishes *wishes, bool is_folder)
 
 /* ---- writing -------------------------------------------------------------------------------------- */
 
-static void write_stream(const struct wishes *wishes, struct hwy_trace *(*open)(const char *),
-			 struct export_result *result)
+/* A reader that has gone away is an error here: what it got is half a file. */
+static void write_stream(const struct wishes *wishes, struct export_result *result)
 {
 	struct hwy_err err;
 	cli_keep_input(wishes->input, wishes->output);
 	struct cli_output output = cli_output_open(wishes->output, wishes->force);
-	struct hwy_trace *trace = open(wishes->input);
+	struct hwy_trace *trace = cli_open(wishes->input);
+	signal(SIGPIPE, SIG_IGN);
 	bool gzip = ends_with(wishes->output, ".gz");
 	bool ok = wishes->type->stream(trace, output.out, gzip, &wishes->how, cli_progress(), result,
 				       &err);
 	cli_progress_end();
-	if (!ok && *err.text)
+	if (!ok)
 		cli_die("%s", err.text);
 	cli_output_close(&output);
-	if (!ok)
-		cli_die("%s: cannot be written", wishes->output);
 	hwy_trace_free(trace);
 }
 
@@ -315,9 +315,10 @@ int cmd_export(int argc, char **argv)
 		cli_misuse(&cli, "--from must be before --to");
 	char *by_default = wishes.output ? NULL : default_output(wishes.input, wishes.type->ending);
 	wishes.output = wishes.output ? wishes.output : by_default;
+	wishes.how.target = strcmp(wishes.output, "-") == 0 ? "standard output" : wishes.output;
 	struct export_result result = {0};
 	if (wishes.type->target == EXPORT_STREAM)
-		write_stream(&wishes, cli_open, &result);
+		write_stream(&wishes, &result);
 	else
 		write_files(&wishes, &result);
 	if (strcmp(wishes.output, "-") != 0)

@@ -15,6 +15,7 @@
 enum export_folding { EXPORT_FOLD_AUTO, EXPORT_FOLD_CPU, EXPORT_FOLD_GPU };
 
 struct export_options {
+	const char *target;    /* what messages call the output */
 	int64_t from, to;      /* only spans that overlap [from, to); INT64_MIN and INT64_MAX: all */
 	const char *range;     /* see stats.h; NULL: all */
 	uint32_t kinds;        /* mask; UINT32_MAX: all */
