@@ -261,10 +261,8 @@ static void write_strip(struct sql *s, uint32_t strip)
 	const struct hwy_strip *at = &x->trace->strips[strip];
 	if (!export_strip(x, strip, UINT64_MAX))
 		return;
-	uint64_t before = x->result->spans;
 	if (!sql_write_cuda(s, strip) && !sql_write_host(s, strip))
 		x->result->left_out[at->kind] += at->rows;
-	(void)before;
 	export_strip_done(x, strip);
 }
 
@@ -341,8 +339,7 @@ int64_t sql_lane_tid(struct sql *s, const struct hwy_lane *lane)
 {
 	if (export_thread(s->x.trace, lane->thread))
 		return s->tids[lane->thread];
-	int64_t pid = sql_lane_pid(s, lane);
-	return pid | (pid >> GLOBAL_BITS & ((1 << GLOBAL_BITS) - 1)); /* the first thread */
+	return sql_lane_pid(s, lane); /* a thread 0, which does nothing else */
 }
 
 int64_t sql_device(struct sql *s, int64_t process, int64_t device)

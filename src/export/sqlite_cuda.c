@@ -18,6 +18,7 @@ struct where { /* the columns every table of device work has */
 	int64_t process, pid, device, context, green, stream;
 };
 
+/* Waits for a whole device have no stream; other work without one is of stream 0. */
 static struct where where_of(struct sql *s, const struct hwy_lane *lane)
 {
 	const struct hwy_stream *stream = export_stream(s->x.trace, lane->stream);
@@ -26,7 +27,7 @@ static struct where where_of(struct sql *s, const struct hwy_lane *lane)
 		.pid = sql_lane_pid(s, lane),
 		.device = sql_device(s, lane->process, lane->device),
 		.green = SQL_NULL,
-		.stream = UINT32_MAX,
+		.stream = lane->type == HWY_LANE_SYNC ? UINT32_MAX : 0,
 	};
 	if (!stream)
 		return at;
