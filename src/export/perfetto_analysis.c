@@ -107,8 +107,10 @@ static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analys
 		pf_arg_double(p, PF_PREDICTED, finding->predicted.speedup);
 	if (finding->n_places) {
 		const struct hwy_place *at = &finding->places[0].at;
-		snprintf(text, sizeof text, "%.120s:%lld", *at->file ? at->file : at->range,
-			 (long long)at->line);
+		if (*at->file)
+			snprintf(text, sizeof text, "%.120s:%lld", at->file, (long long)at->line);
+		else
+			snprintf(text, sizeof text, "%.150s", at->range);
 		pf_arg_z(p, PF_PLACE, text);
 	}
 	pf_send_event(p, phase->window.from);
