@@ -182,7 +182,7 @@ void chrome_write_head(struct chrome *c)
 	}
 	if (trace->wall != HWY_NONE) {
 		out_literal(&c->out, "\n  \"baseTimeNanoseconds\": ");
-		out_int(&c->out, trace->wall - c->shift);
+		out_int(&c->out, export_add(trace->wall, -c->shift));
 		out_char(&c->out, ',');
 	}
 	out_literal(&c->out, "\n  \"displayTimeUnit\": \"ms\",\n  \"traceEvents\": [");

@@ -37,7 +37,7 @@ static void put_place(struct out *out, const struct chrome_lane *lane, uint32_t 
 	out_z(out, lane->pid);
 	out_literal(out, ", \"tid\": ");
 	if (row && lane->number != INT64_MIN)
-		out_int(out, lane->number + (int64_t)row * NEXT_ROW);
+		out_int(out, export_add(lane->number, (int64_t)row * NEXT_ROW));
 	else
 		out_z(out, lane->tid);
 }
@@ -190,7 +190,7 @@ static void put_work(struct chrome *c, struct event *e, const struct hwy_strip *
 	if (exec)
 		arg_int(e, "graph exec id", exec);
 	if (channel)
-		arg_int(e, "channel", channel - 1);
+		arg_int(e, "channel", export_add(channel, -1));
 	if (hwy_get(strip, HWY_CHANNEL_TYPE, row))
 		arg_int(e, "channel_type", hwy_get(strip, HWY_CHANNEL_TYPE, row));
 	if (stream && stream->priority != HWY_NONE)
@@ -216,7 +216,7 @@ static void put_shape(struct chrome *c, struct event *e, const struct hwy_strip 
 		return;
 	const struct hwy_shape *shape = &c->x.trace->shapes[at - 1];
 	arg_int(e, "registers per thread", shape->registers);
-	arg_int(e, "shared memory", shape->static_shared + shape->dynamic_shared);
+	arg_int(e, "shared memory", export_add(shape->static_shared, shape->dynamic_shared));
 	put_three(e, "grid", shape->grid_x, shape->grid_y, shape->grid_z);
 	put_three(e, "block", shape->block_x, shape->block_y, shape->block_z);
 }
@@ -243,9 +243,9 @@ static void put_copy(struct chrome *c, struct event *e, const struct hwy_strip *
 	put_peer(c, e, "fromDevice", hwy_get(strip, HWY_SRC_DEVICE, row));
 	put_peer(c, e, "toDevice", hwy_get(strip, HWY_DST_DEVICE, row));
 	if (hwy_get(strip, HWY_SRC_CONTEXT, row))
-		arg_int(e, "fromContext", hwy_get(strip, HWY_SRC_CONTEXT, row) - 1);
+		arg_int(e, "fromContext", export_add(hwy_get(strip, HWY_SRC_CONTEXT, row), -1));
 	if (hwy_get(strip, HWY_DST_CONTEXT, row))
-		arg_int(e, "toContext", hwy_get(strip, HWY_DST_CONTEXT, row) - 1);
+		arg_int(e, "toContext", export_add(hwy_get(strip, HWY_DST_CONTEXT, row), -1));
 }
 
 static void write_work(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
@@ -269,7 +269,7 @@ static int64_t record_of(const struct chrome *c, const struct hwy_strip *strip, 
 {
 	int64_t span = (int64_t)strip->first + row;
 	if (c->x.is_kineto)
-		return hwy_get(strip, HWY_EVENT_SYNC, row) - 1;
+		return export_add(hwy_get(strip, HWY_EVENT_SYNC, row), -1);
 	uint32_t low = 0, high = c->n_record_of;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -302,7 +302,8 @@ static void write_sync(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	if (record > 0)
 		arg_int(&e, "wait_on_cuda_event_record_corr_id", record);
 	if (hwy_get(strip, HWY_EVENT_ID, row))
-		arg_int(&e, "wait_on_cuda_event_id", hwy_get(strip, HWY_EVENT_ID, row) - 1);
+		arg_int(&e, "wait_on_cuda_event_id",
+			export_add(hwy_get(strip, HWY_EVENT_ID, row), -1));
 	end(c, &e, strip, row);
 }
 
@@ -312,7 +313,7 @@ static void write_event(struct chrome *c, const struct hwy_strip *strip, uint32_
 			       export_text(&c->x, export_name(&c->x, strip, row)), 0);
 	put_work(c, &e, strip, row);
 	if (hwy_get(strip, HWY_EVENT_ID, row))
-		arg_int(&e, "event_id", hwy_get(strip, HWY_EVENT_ID, row) - 1);
+		arg_int(&e, "event_id", export_add(hwy_get(strip, HWY_EVENT_ID, row), -1));
 	end(c, &e, strip, row);
 }
 
@@ -418,7 +419,7 @@ static void write_annotation(struct chrome *c, const struct hwy_strip *strip, ui
 			       hwy_text(trace, hwy_get(strip, HWY_NAME, row)), at);
 	put_external(&e, strip, row);
 	if (sequence)
-		arg_int(&e, "Sequence number", sequence - 1);
+		arg_int(&e, "Sequence number", export_add(sequence, -1));
 	if (!c->x.is_kineto && strip->kind == HWY_RANGE) {
 		if (*hwy_str(trace, lane->name))
 			arg_text(&e, "domain", hwy_text(trace, lane->name));
@@ -439,7 +440,7 @@ static void write_python(struct chrome *c, const struct hwy_strip *strip, uint32
 	if (hwy_get(strip, HWY_ROW, row))
 		arg_int(&e, "Python id", hwy_get(strip, HWY_ROW, row));
 	if (hwy_get(strip, HWY_PARENT, row))
-		arg_int(&e, "Python parent id", hwy_get(strip, HWY_PARENT, row) - 1);
+		arg_int(&e, "Python parent id", export_add(hwy_get(strip, HWY_PARENT, row), -1));
 	end(c, &e, strip, row);
 }
 
@@ -454,7 +455,7 @@ static void write_plain(struct chrome *c, const struct hwy_strip *strip, uint32_
 	if (hwy_get(strip, HWY_REASON, row) > 0)
 		arg_text(&e, "reason", hwy_text(c->x.trace, hwy_get(strip, HWY_REASON, row)));
 	if (hwy_get(strip, HWY_CPU, row))
-		arg_int(&e, "cpu", hwy_get(strip, HWY_CPU, row) - 1);
+		arg_int(&e, "cpu", export_add(hwy_get(strip, HWY_CPU, row), -1));
 	put_stack(c, &e, hwy_get(strip, HWY_STACK, row));
 	end(c, &e, strip, row);
 }
@@ -500,7 +501,8 @@ static void write_memory(struct chrome *c, uint32_t index)
 		arg_int(&e, "Device Id", device && device->ordinal != HWY_NONE ? device->ordinal : -1);
 		arg_int(&e, "Addr", hwy_get(strip, HWY_ADDRESS, row));
 		arg_int(&e, "Bytes",
-			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE ? -bytes : bytes);
+			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE ? (int64_t)(0 - (uint64_t)bytes)
+									 : bytes);
 		put_total(&e, "Total Allocated", &totals[0], time);
 		put_total(&e, "Total Reserved", &totals[1], time);
 		end(c, &e, strip, row);

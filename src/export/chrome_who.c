@@ -70,8 +70,9 @@ static void name_stream(struct chrome *c, const struct hwy_lane *lane, struct ch
 		put_number(to->pid, device && device->ordinal != HWY_NONE ? device->ordinal : 0);
 	int64_t number = stream && stream->number != HWY_NONE ? stream->number : SYNC_OFFSET - 1;
 	if (lane->type == HWY_LANE_SYNC)
-		number += SYNC_OFFSET;
-	for (; lane->type != HWY_LANE_DEVICE_RANGE; number += TAKEN_OFFSET) {
+		number = export_add(number, SYNC_OFFSET);
+	for (; lane->type != HWY_LANE_DEVICE_RANGE;
+	     number = export_add(number, TAKEN_OFFSET)) {
 		struct {
 			int64_t device, number;
 		} key = {lane->device, number};
@@ -198,7 +199,7 @@ static void write_processes(struct chrome *c)
 			       : (struct hwy_text){text, (uint32_t)n});
 		put_meta(c, "process_labels", &at, "labels", (struct hwy_text){text, (uint32_t)n});
 		put_meta(c, "process_sort_index", &at, "sort_index",
-			 (struct hwy_text){NULL, (uint32_t)(5000000 + ordinal)});
+			 (struct hwy_text){NULL, 5000000 + (uint32_t)ordinal});
 	}
 }
 

@@ -218,7 +218,7 @@ static void put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
 		break;
 	default:
 		if (value)
-			out_int(&c->out, is_plus_one(col) ? value - 1 : value);
+			out_int(&c->out, is_plus_one(col) ? export_add(value, -1) : value);
 	}
 }
 

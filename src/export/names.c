@@ -34,7 +34,7 @@ uint32_t export_text_id(struct export *x, const char *text)
 
 struct hwy_text export_text(const struct export *x, int64_t id)
 {
-	int64_t own = id - x->trace->strings.n;
+	int64_t own = id < 0 ? -1 : id - x->trace->strings.n;
 	return own >= 0 && own < x->extra.n ? x->extra.texts[own] : hwy_text(x->trace, id);
 }
 

@@ -51,6 +51,12 @@ static inline bool export_keeps(const struct export *x, const struct hwy_strip *
 	return !x->filtered || filter_keeps(&x->filter, x->trace, strip, row);
 }
 
+/* Sums of numbers from files, which may be anything: they wrap. */
+static inline int64_t export_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* ---- names.c ---- */
 
 uint32_t export_text_id(struct export *x, const char *text); /* made up by the export */

@@ -58,21 +58,25 @@ static void intern(struct pf *p, uint32_t field, uint64_t iid, const void *text,
 	free(data.at);
 }
 
-static void need_texts(struct pf *p, int64_t text)
+/* A number that is no text's is the empty text's. */
+static int64_t need_texts(struct pf *p, int64_t text)
 {
+	if (text < 0 || text >= (int64_t)p->x.trace->strings.n + p->x.extra.n)
+		text = 0;
 	if (text < p->cap_texts)
-		return;
+		return text;
 	uint32_t cap = p->cap_texts;
 	p->cap_texts = (uint32_t)text * 2 + 1024;
 	p->named = hwy_realloc(p->named, p->cap_texts);
 	p->valued = hwy_realloc(p->valued, p->cap_texts);
 	memset(p->named + cap, 0, p->cap_texts - cap);
 	memset(p->valued + cap, 0, p->cap_texts - cap);
+	return text;
 }
 
 uint64_t pf_name(struct pf *p, int64_t text)
 {
-	need_texts(p, text);
+	text = need_texts(p, text);
 	if (!p->named[text]) {
 		struct hwy_text at = export_text(&p->x, text);
 		p->named[text] = 1;
@@ -83,7 +87,7 @@ uint64_t pf_name(struct pf *p, int64_t text)
 
 uint64_t pf_value(struct pf *p, int64_t text)
 {
-	need_texts(p, text);
+	text = need_texts(p, text);
 	if (!p->valued[text]) {
 		struct hwy_text at = export_text(&p->x, text);
 		p->valued[text] = 1;

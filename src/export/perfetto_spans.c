@@ -43,7 +43,7 @@ static void put_shape(struct pf *p, int64_t index)
 		put_three(p, PF_GRID, shape->grid_x, shape->grid_y, shape->grid_z);
 		put_three(p, PF_BLOCK, shape->block_x, shape->block_y, shape->block_z);
 		pf_arg_int(p, PF_REGISTERS, shape->registers);
-		pf_arg_int(p, PF_SHARED, shape->static_shared + shape->dynamic_shared);
+		pf_arg_int(p, PF_SHARED, export_add(shape->static_shared, shape->dynamic_shared));
 		known->n = (uint32_t)(event->n - before);
 		known->at = hwy_copy(event->at + before, known->n);
 		return;
@@ -58,7 +58,7 @@ static void put_known(struct pf *p, const struct hwy_strip *strip, uint32_t row,
 {
 	int64_t value = hwy_get(strip, col, row);
 	if (value)
-		pf_arg_int(p, name, value - less);
+		pf_arg_int(p, name, export_add(value, -less));
 }
 
 static void put_text(struct pf *p, const struct hwy_strip *strip, uint32_t row, enum hwy_col col,
@@ -191,7 +191,8 @@ static void write_memory_counter(struct pf *p, const struct hwy_strip *strip)
 	for (uint32_t row = 0; row < strip->rows && !p->out.error; row++) {
 		int64_t bytes = hwy_get(strip, HWY_BYTES, row);
 		bool release = hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE;
-		if (__builtin_add_overflow(sum, release ? -bytes : bytes, &sum))
+		if (release ? __builtin_sub_overflow(sum, bytes, &sum)
+			    : __builtin_add_overflow(sum, bytes, &sum))
 			return;
 		/* What was allocated before recording began is released without having been counted. */
 		sum = sum < 0 ? 0 : sum;

@@ -136,7 +136,7 @@ static void write_times(struct sql *s)
 	if (!row)
 		return;
 	char text[64];
-	if (trace->wall != HWY_NONE) {
+	if (trace->wall >= 0) {
 		time_t seconds = (time_t)(trace->wall / 1000000000);
 		struct tm utc;
 		gmtime_r(&seconds, &utc);

@@ -11,7 +11,7 @@ static int64_t or_null(int64_t value)
 
 static int64_t less_one(int64_t value)
 {
-	return value ? value - 1 : SQL_NULL;
+	return value ? export_add(value, -1) : SQL_NULL;
 }
 
 struct where { /* the columns every table of device work has */
@@ -134,7 +134,7 @@ static void write_fill(struct sql *s, const struct hwy_strip *strip, uint32_t ro
 
 static int64_t or_none(int64_t plus_one)
 {
-	return plus_one ? plus_one - 1 : UINT32_MAX;
+	return plus_one ? export_add(plus_one, -1) : UINT32_MAX;
 }
 
 static void write_sync(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)

@@ -323,10 +323,13 @@ static void write_chain(struct sql *s, enum sql_id table, int64_t id, int64_t st
 		int64_t symbol = frame_symbol(s, frame), module = sql_text(s, frame->module);
 		int64_t unresolved = or_null((frame->flags & HWY_FRAME_UNRESOLVED) != 0);
 		int64_t kernel = or_null((frame->flags & HWY_FRAME_KERNEL) != 0);
-		int64_t cuda[] = {id, symbol, module, unresolved, frame->address, depth};
+		/* No address, unless the symbol is nothing but one. */
+		bool known = frame->address || !strncmp(hwy_str(trace, frame->function), "0x", 2);
+		int64_t address = known ? frame->address : SQL_NULL;
+		int64_t cuda[] = {id, symbol, module, unresolved, address, depth};
 		int64_t syscall[] = {id, depth, symbol, module, unresolved};
 		int64_t full[] = {id,	      symbol,	module,	      kernel,	SQL_NULL,
-				  unresolved, SQL_NULL, frame->address, SQL_NULL, depth};
+				  unresolved, SQL_NULL, address, SQL_NULL, depth};
 		if (table == SQL_CUDA_CHAINS)
 			sql_integers(s, table, cuda, 6);
 		else if (table == SQL_SYSCALL_CHAINS)
@@ -356,7 +359,7 @@ static void write_samples(struct sql *s, const struct hwy_strip *strip, int64_t 
 		int64_t v[] = {
 			++s->sample,
 			hwy_get(strip, HWY_START, row),
-			cpu ? cpu - 1 : SQL_NULL,
+			cpu ? export_add(cpu, -1) : SQL_NULL,
 			STATE_RUNNING,
 			tid,
 			hwy_get(strip, HWY_WEIGHT, row),
@@ -382,7 +385,7 @@ static void write_switch(struct sql *s, const struct hwy_strip *strip, uint32_t 
 	int block = reason > 0 ? sql_enum_value("ENUM_SCHEDULING_THREAD_BLOCK", hwy_str(trace, reason))
 			       : -1;
 	int64_t v[] = {
-		hwy_get(strip, HWY_START, row), cpu ? cpu - 1 : 0, in, tid,
+		hwy_get(strip, HWY_START, row), cpu ? export_add(cpu, -1) : 0, in, tid,
 		state > 0 ? state : SQL_NULL,	block > 0 ? block : SQL_NULL,
 	};
 	sql_integers(s, SQL_SCHED, v, 6);
@@ -395,7 +398,7 @@ static void write_end(struct sql *s, const struct hwy_strip *strip, uint32_t row
 	enum { STATE_TERMINATED = 5 };
 	int64_t cpu = hwy_get(strip, HWY_CPU, row);
 	int64_t v[] = {
-		hwy_end(strip, row), cpu ? cpu - 1 : 0,		0, tid,
+		hwy_end(strip, row), cpu ? export_add(cpu, -1) : 0,		0, tid,
 		is_last ? SQL_NULL : STATE_TERMINATED, SQL_NULL,
 	};
 	sql_integers(s, SQL_SCHED, v, 6);
@@ -437,7 +440,7 @@ static void write_memory(struct sql *s, const struct hwy_strip *strip)
 			hwy_get(strip, HWY_ADDRESS, row),
 			0,
 			hwy_get(strip, HWY_BYTES, row),
-			kind > 0 ? kind - 1 : HWY_MEM_UNKNOWN - 1,
+			kind > 0 ? export_add(kind, -1) : HWY_MEM_UNKNOWN - 1,
 			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE,
 		};
 		for (int i = 0; i < 9; i++)
