@@ -37,7 +37,8 @@ static int64_t copy(sqlite3 *from, sqlite3 *to, const char *table, uint64_t *row
 	char *text = sqlite3_mprintf("SELECT * FROM \"%w\"", table), insert[512];
 	must(from, sqlite3_prepare_v2(from, text, -1, &read, NULL));
 	sqlite3_free(text);
-	int columns = sqlite3_column_count(read), n = snprintf(insert, sizeof insert, "INSERT INTO \"%s\" VALUES (?", table);
+	int columns = sqlite3_column_count(read),
+	    n = snprintf(insert, sizeof insert, "INSERT INTO \"%s\" VALUES (?", table);
 	for (int i = 1; i < columns; i++)
 		n += snprintf(insert + n, sizeof insert - (size_t)n, ",?");
 	snprintf(insert + n, sizeof insert - (size_t)n, ")");
@@ -77,16 +78,19 @@ int main(int argc, char **argv)
 	unlink(argv[2]);
 	must(NULL, sqlite3_open_v2(argv[1], &from, SQLITE_OPEN_READONLY, NULL));
 	must(NULL, sqlite3_open(argv[2], &to));
-	must(to, sqlite3_exec(to,
-			      "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
-			      "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384; BEGIN",
-			      NULL, NULL, NULL));
-	must(from, sqlite3_prepare_v2(from, "SELECT name, sql FROM sqlite_master WHERE type='table'", -1,
-				      &tables, NULL));
+	must(to,
+	     sqlite3_exec(to,
+			  "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+			  "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384; BEGIN",
+			  NULL, NULL, NULL));
+	must(from,
+	     sqlite3_prepare_v2(from, "SELECT name, sql FROM sqlite_master WHERE type='table'", -1,
+				&tables, NULL));
 	uint64_t rows = 0;
 	int64_t spent = 0;
 	while (sqlite3_step(tables) == SQLITE_ROW) {
-		must(to, sqlite3_exec(to, (const char *)sqlite3_column_text(tables, 1), NULL, NULL, NULL));
+		must(to, sqlite3_exec(to, (const char *)sqlite3_column_text(tables, 1), NULL, NULL,
+				      NULL));
 		spent += copy(from, to, (const char *)sqlite3_column_text(tables, 0), &rows);
 	}
 	int64_t begin = cpu_ns();

@@ -16,31 +16,53 @@
 #include "cli/units.h"
 #include "export/export.h"
 
-enum { TYPE, OUTPUT, FORCE, HEAD_CUT, FROM, TO, RANGE, KINDS, LANES, HEAD_TYPES, STAGES, PLAIN, FOLD };
+enum {
+	TYPE,
+	OUTPUT,
+	FORCE,
+	HEAD_CUT,
+	FROM,
+	TO,
+	RANGE,
+	KINDS,
+	LANES,
+	HEAD_TYPES,
+	STAGES,
+	PLAIN,
+	FOLD
+};
 static const struct cli_option options[] = {
-	[TYPE] = {'t', "type", "TYPE", "perfetto, chrome, sqlite, csv or folded; 'help' tells what for"},
-	[OUTPUT] = {'o', "output", "FILE",
-		    "where to write; '-' is standard output (default: FILE with the type's ending; a name "
-		    "that ends in .gz is compressed)"},
+	[TYPE] = {'t', "type", "TYPE",
+		  "perfetto, chrome, sqlite, csv or folded; 'help' tells what for"},
+	[OUTPUT] =
+		{'o', "output", "FILE",
+		 "where to write; '-' is standard output (default: FILE with the type's ending; a name "
+		 "that ends in .gz is compressed)"},
 	[FORCE] = {'f', "force", NULL, "overwrite what is there"},
 	[HEAD_CUT] = {0, "", NULL, "What to write:"},
 	[FROM] = {0, "from", "TIME", "only spans that end after this time (1.5s, 20ms, …)"},
 	[TO] = {0, "to", "TIME", "only spans that begin before this time"},
-	[RANGE] = {0, "range", "NAME",
-		   "only what happens inside ranges of this name, and the device work launched there"},
-	[KINDS] = {0, "kinds", "LIST",
-		   "only these kinds of spans: api, kernel, copy, fill, graph, sync, event, range, op, call, os, "
-		   "state, memory, sample, counter, overhead"},
-	[LANES] = {0, "lanes", "LIST",
-		   "only lanes whose name has one of these words: 'GPU 0', 'stream 7', 'thread 1234', …"},
+	[RANGE] =
+		{0, "range", "NAME",
+		 "only what happens inside ranges of this name, and the device work launched there"},
+	[KINDS] =
+		{0, "kinds", "LIST",
+		 "only these kinds of spans: api, kernel, copy, fill, graph, sync, event, range, op, call, os, "
+		 "state, memory, sample, counter, overhead"},
+	[LANES] =
+		{0, "lanes", "LIST",
+		 "only lanes whose name has one of these words: 'GPU 0', 'stream 7', 'thread 1234', …"},
 	[HEAD_TYPES] = {0, "", NULL, "Of one type:"},
-	[STAGES] = {0, "render-stages", NULL,
-		    "perfetto: device work also as GPU render stages (tables and plugins of the UI)"},
-	[PLAIN] = {0, "plain", NULL,
-		   "perfetto: the recording only, without critical path, findings, headway and utilisation"},
-	[FOLD] = {0, "fold", "WHAT",
-		  "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there are "
-		  "samples"},
+	[STAGES] =
+		{0, "render-stages", NULL,
+		 "perfetto: device work also as GPU render stages (tables and plugins of the UI)"},
+	[PLAIN] =
+		{0, "plain", NULL,
+		 "perfetto: the recording only, without critical path, findings, headway and utilisation"},
+	[FOLD] =
+		{0, "fold", "WHAT",
+		 "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there are "
+		 "samples"},
 	{0},
 };
 
@@ -101,7 +123,9 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	case LANES: wishes->how.lanes = value; break;
 	case STAGES: wishes->how.render_stages = true; break;
 	case PLAIN: wishes->how.plain = true; break;
-	case FOLD: wishes->how.folding = (enum export_folding)cli_word(cli, "fold", value, folds); break;
+	case FOLD:
+		wishes->how.folding = (enum export_folding)cli_word(cli, "fold", value, folds);
+		break;
 	default: cli_file(cli, &wishes->input, value);
 	}
 }
@@ -151,8 +175,8 @@ static void empty_folder(const char *path, bool only_look)
 		cli_die("%s: %s", path, strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (!is_ours(entry->d_name))
-			cli_die("%s: holds '%s', which no export wrote; name another folder with -o", path,
-				entry->d_name);
+			cli_die("%s: holds '%s', which no export wrote; name another folder with -o",
+				path, entry->d_name);
 		if (!only_look && entry->d_name[0] != '.')
 			unlinkat(dirfd(folder), entry->d_name, 0);
 	}
@@ -173,8 +197,8 @@ static void check_output(const struct wishes *wishes, bool is_folder)
 	if (is_folder != (bool)S_ISDIR(status.st_mode) || (!is_folder && !S_ISREG(status.st_mode)))
 		cli_die("%s: is %s", wishes->output,
 			S_ISDIR(status.st_mode) ? "a directory"
-			: is_folder	       ? "not a folder"
-					       : "not a regular file");
+			: is_folder             ? "not a folder"
+						: "not a regular file");
 	if (!wishes->force)
 		cli_die("%s: exists and is kept; -f overwrites it", wishes->output);
 	if (is_folder)
@@ -192,8 +216,8 @@ static void write_stream(const struct wishes *wishes, struct export_result *resu
 	struct hwy_trace *trace = cli_open(wishes->input);
 	signal(SIGPIPE, SIG_IGN);
 	bool gzip = ends_with(wishes->output, ".gz");
-	bool ok = wishes->type->stream(trace, output.out, gzip, &wishes->how, cli_progress(), result,
-				       &err);
+	bool ok = wishes->type->stream(trace, output.out, gzip, &wishes->how, cli_progress(),
+				       result, &err);
 	cli_progress_end();
 	if (!ok)
 		cli_die("%s", err.text);
@@ -256,7 +280,8 @@ static uint64_t size_of(const char *path)
 	uint64_t sum = 0;
 	DIR *folder = opendir(path);
 	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (entry->d_name[0] != '.' && fstatat(dirfd(folder), entry->d_name, &status, 0) == 0)
+		if (entry->d_name[0] != '.' &&
+		    fstatat(dirfd(folder), entry->d_name, &status, 0) == 0)
 			sum += (uint64_t)status.st_size;
 	if (folder)
 		closedir(folder);
@@ -266,7 +291,8 @@ static uint64_t size_of(const char *path)
 static void print_result(const struct wishes *wishes, const struct export_result *result)
 {
 	uint64_t bytes = size_of(wishes->output);
-	printf("%s: %s spans, %s", wishes->output, units_count(result->spans).at, units_bytes(bytes).at);
+	printf("%s: %s spans, %s", wishes->output, units_count(result->spans).at,
+	       units_bytes(bytes).at);
 	if (result->spans)
 		printf(", %.1f bytes a span", (double)bytes / (double)result->spans);
 	putchar('\n');
@@ -274,7 +300,8 @@ static void print_result(const struct wishes *wishes, const struct export_result
 	for (int i = 0; i < HWY_KINDS; i++) {
 		if (!result->left_out[i])
 			continue;
-		printf("%s%s %s", any ? ", " : "left out, because the format has no place for them: ",
+		printf("%s%s %s",
+		       any ? ", " : "left out, because the format has no place for them: ",
 		       units_count(result->left_out[i]).at, hwy_kind_names[i]);
 		any = true;
 	}
@@ -289,15 +316,17 @@ int cmd_export(int argc, char **argv)
 	struct cli cli = {
 		.command = "export",
 		.usage = "headway export [options] --type TYPE FILE",
-		.about = "Writes a recording for another tool: Perfetto, chrome://tracing, everything that reads "
-			 "PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
+		.about =
+			"Writes a recording for another tool: Perfetto, chrome://tracing, everything that reads "
+			"PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
 		.options = options,
-		.footer = "Examples:\n"
-			  "  headway export -t perfetto report1.hwy          writes report1.pftrace\n"
-			  "  headway export -t chrome run.sqlite -o run.json.gz\n"
-			  "  headway export -t sqlite report1.hwy && nsys stats report1.sqlite\n"
-			  "  headway export -t csv --kinds kernel,copy report1.hwy -o spans\n"
-			  "  headway export -t folded --fold gpu report1.hwy -o - | inferno-flamegraph\n",
+		.footer =
+			"Examples:\n"
+			"  headway export -t perfetto report1.hwy          writes report1.pftrace\n"
+			"  headway export -t chrome run.sqlite -o run.json.gz\n"
+			"  headway export -t sqlite report1.hwy && nsys stats report1.sqlite\n"
+			"  headway export -t csv --kinds kernel,copy report1.hwy -o spans\n"
+			"  headway export -t folded --fold gpu report1.hwy -o - | inferno-flamegraph\n",
 		.argc = argc,
 		.argv = argv,
 	};

@@ -70,14 +70,16 @@ static void find_totals(struct chrome *c)
 	c->totals = hwy_zalloc((trace->n_strips + 1) * sizeof *c->totals);
 	c->is_total = hwy_zalloc(trace->n_strips + 1);
 	for (uint32_t s = 0; s < trace->n_strips && c->x.is_kineto; s++) {
-		if (trace->strips[s].kind != HWY_MEMORY || !export_keeps_strip(&c->x, &trace->strips[s]))
+		if (trace->strips[s].kind != HWY_MEMORY ||
+		    !export_keeps_strip(&c->x, &trace->strips[s]))
 			continue;
 		const struct hwy_lane *lane = &trace->lanes[trace->strips[s].lane];
 		for (uint32_t t = 0; t < trace->n_strips; t++) {
 			const struct hwy_lane *other = &trace->lanes[trace->strips[t].lane];
 			const char *name = hwy_str(trace, other->name);
-			if (trace->strips[t].kind != HWY_COUNTER || other->process != lane->process ||
-			    other->device != lane->device || trace->strips[t].rows > trace->strips[s].rows)
+			if (trace->strips[t].kind != HWY_COUNTER ||
+			    other->process != lane->process || other->device != lane->device ||
+			    trace->strips[t].rows > trace->strips[s].rows)
 				continue;
 			bool allocated = strcmp(name, "Total Allocated") == 0;
 			if (!allocated && strcmp(name, "Total Reserved") != 0)

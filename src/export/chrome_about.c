@@ -63,12 +63,9 @@ static void put_value(struct chrome *c, struct hwy_text text)
 static void write_properties(struct chrome *c)
 {
 	static const char *const known[][2] = {
-		{"cupti.version", "cupti_version"},
-		{"cuda.runtime", "cuda_runtime_version"},
-		{"driver", "cuda_driver_version"},
-		{"roctracer.version", "roctracer_version"},
-		{"hip.runtime", "hip_runtime_version"},
-		{"trace.id", "trace_id"},
+		{"cupti.version", "cupti_version"},     {"cuda.runtime", "cuda_runtime_version"},
+		{"driver", "cuda_driver_version"},      {"roctracer.version", "roctracer_version"},
+		{"hip.runtime", "hip_runtime_version"}, {"trace.id", "trace_id"},
 	};
 	const struct hwy_trace *trace = c->x.trace;
 	for (uint32_t i = 0; i < trace->n_properties; i++) {
@@ -175,7 +172,8 @@ void chrome_write_head(struct chrome *c)
 	write_log(c, "INFO", 1);
 	write_log(c, "WARNING", 2);
 	write_log(c, "ERROR", 3);
-	if (trace->n_hosts && trace->hosts[0].name > 0 && !hwy_property(trace, "kineto.host_name")) {
+	if (trace->n_hosts && trace->hosts[0].name > 0 &&
+	    !hwy_property(trace, "kineto.host_name")) {
 		out_literal(&c->out, "\n  \"host_name\": ");
 		out_json(&c->out, hwy_text(trace, trace->hosts[0].name));
 		out_char(&c->out, ',');

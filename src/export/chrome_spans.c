@@ -181,8 +181,10 @@ static void put_work(struct chrome *c, struct event *e, const struct hwy_strip *
 		arg_int(e, "correlation", correlation);
 	if (strip->kind == HWY_SYNC || strip->kind == HWY_EVENT)
 		return;
-	int64_t graph = hwy_get(strip, HWY_GRAPH_ID, row), node = hwy_get(strip, HWY_GRAPH_NODE, row);
-	int64_t exec = hwy_get(strip, HWY_GRAPH_EXEC, row), channel = hwy_get(strip, HWY_CHANNEL, row);
+	int64_t graph = hwy_get(strip, HWY_GRAPH_ID, row),
+		node = hwy_get(strip, HWY_GRAPH_NODE, row);
+	int64_t exec = hwy_get(strip, HWY_GRAPH_EXEC, row),
+		channel = hwy_get(strip, HWY_CHANNEL, row);
 	if (graph)
 		arg_int(e, "graph id", graph);
 	if (node)
@@ -209,7 +211,8 @@ static void put_three(struct event *e, const char *name, int64_t x, int64_t y, i
 	out_char(e->out, ']');
 }
 
-static void put_shape(struct chrome *c, struct event *e, const struct hwy_strip *strip, uint32_t row)
+static void put_shape(struct chrome *c, struct event *e, const struct hwy_strip *strip,
+		      uint32_t row)
 {
 	int64_t at = hwy_get(strip, HWY_SHAPE, row);
 	if (at <= 0 || at > c->x.trace->n_shapes)
@@ -278,13 +281,14 @@ static int64_t record_of(const struct chrome *c, const struct hwy_strip *strip, 
 		else
 			high = middle;
 	}
-	return low < c->n_record_of && c->record_of[2 * low] == span ? c->record_of[2 * low + 1] : -1;
+	return low < c->n_record_of && c->record_of[2 * low] == span ? c->record_of[2 * low + 1]
+								     : -1;
 }
 
 static void write_sync(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
-	static const char *const kinds[HWY_SYNC_TYPES] = {"Unknown", "Event Sync", "Stream Wait Event",
-							  "Stream Sync", "Context Sync"};
+	static const char *const kinds[HWY_SYNC_TYPES] = {
+		"Unknown", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
 	int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row), name = hwy_get(strip, HWY_NAME, row);
 	const char *kind = kinds[type >= 0 && type < HWY_SYNC_TYPES ? type : 0];
 	uint32_t at = nest_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
@@ -344,7 +348,8 @@ static void write_call(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	else
 		snprintf(cat, sizeof cat, "%s", driver ? "cuda_driver" : "cuda_runtime");
 	struct event e = begin(c, strip, row, cat, c->x.is_kineto ? name : plain_name(name), 0);
-	int64_t correlation = hwy_get(strip, HWY_CORR, row), result = hwy_get(strip, HWY_RESULT, row);
+	int64_t correlation = hwy_get(strip, HWY_CORR, row),
+		result = hwy_get(strip, HWY_RESULT, row);
 	put_external(&e, strip, row);
 	if (correlation)
 		arg_int(&e, "correlation", correlation);
@@ -373,7 +378,8 @@ static void put_stack(struct chrome *c, struct event *e, int64_t stack)
 	out_char(e->out, '"');
 }
 
-static const char *range_category(const struct chrome *c, const struct hwy_strip *strip, uint32_t row)
+static const char *range_category(const struct chrome *c, const struct hwy_strip *strip,
+				  uint32_t row)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
@@ -391,7 +397,8 @@ static void put_payload(struct chrome *c, struct event *e, const struct hwy_stri
 			uint32_t row)
 {
 	const struct hwy_trace *trace = c->x.trace;
-	int64_t type = hwy_get(strip, HWY_PAYLOAD_TYPE, row), value = hwy_get(strip, HWY_PAYLOAD, row);
+	int64_t type = hwy_get(strip, HWY_PAYLOAD_TYPE, row),
+		value = hwy_get(strip, HWY_PAYLOAD, row);
 	double real;
 	if (type == HWY_PAYLOAD_NONE)
 		return;
@@ -424,7 +431,8 @@ static void write_annotation(struct chrome *c, const struct hwy_strip *strip, ui
 		if (*hwy_str(trace, lane->name))
 			arg_text(&e, "domain", hwy_text(trace, lane->name));
 		if (hwy_get(strip, HWY_CATEGORY, row) > 0)
-			arg_text(&e, "category", hwy_text(trace, hwy_get(strip, HWY_CATEGORY, row)));
+			arg_text(&e, "category",
+				 hwy_text(trace, hwy_get(strip, HWY_CATEGORY, row)));
 		if (hwy_get(strip, HWY_COLOR, row))
 			arg_int(&e, "color", hwy_get(strip, HWY_COLOR, row) & 0xffffffff);
 		put_payload(c, &e, strip, row);
@@ -493,16 +501,19 @@ static void write_memory(struct chrome *c, uint32_t index)
 		totals[i].strip = &trace->strips[at - 1];
 	}
 	for (uint32_t row = 0; row < strip->rows && !c->out.error; row++) {
-		int64_t bytes = hwy_get(strip, HWY_BYTES, row), time = hwy_get(strip, HWY_START, row);
+		int64_t bytes = hwy_get(strip, HWY_BYTES, row),
+			time = hwy_get(strip, HWY_START, row);
 		if (!export_keeps(&c->x, strip, row))
 			continue;
 		struct event e = begin(c, strip, row, "cpu_instant_event", z("[memory]"), 0);
 		arg_int(&e, "Device Type", device ? 1 : 0);
-		arg_int(&e, "Device Id", device && device->ordinal != HWY_NONE ? device->ordinal : -1);
+		arg_int(&e, "Device Id",
+			device && device->ordinal != HWY_NONE ? device->ordinal : -1);
 		arg_int(&e, "Addr", hwy_get(strip, HWY_ADDRESS, row));
 		arg_int(&e, "Bytes",
-			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE ? (int64_t)(0 - (uint64_t)bytes)
-									 : bytes);
+			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE
+				? (int64_t)(0 - (uint64_t)bytes)
+				: bytes);
 		put_total(&e, "Total Allocated", &totals[0], time);
 		put_total(&e, "Total Reserved", &totals[1], time);
 		end(c, &e, strip, row);

@@ -22,7 +22,8 @@ static void put_text(char to[80], struct hwy_text text)
 	size_t n = 0;
 	to[n++] = '"';
 	for (uint32_t i = 0; i < text.length && n < 77; i++)
-		if (text.at[i] >= 0x20 && text.at[i] < 0x7f && text.at[i] != '"' && text.at[i] != '\\')
+		if (text.at[i] >= 0x20 && text.at[i] < 0x7f && text.at[i] != '"' &&
+		    text.at[i] != '\\')
 			to[n++] = text.at[i];
 	to[n++] = '"';
 	to[n] = 0;
@@ -71,8 +72,7 @@ static void name_stream(struct chrome *c, const struct hwy_lane *lane, struct ch
 	int64_t number = stream && stream->number != HWY_NONE ? stream->number : SYNC_OFFSET - 1;
 	if (lane->type == HWY_LANE_SYNC)
 		number = export_add(number, SYNC_OFFSET);
-	for (; lane->type != HWY_LANE_DEVICE_RANGE;
-	     number = export_add(number, TAKEN_OFFSET)) {
+	for (; lane->type != HWY_LANE_DEVICE_RANGE; number = export_add(number, TAKEN_OFFSET)) {
 		struct {
 			int64_t device, number;
 		} key = {lane->device, number};
@@ -177,7 +177,8 @@ static void write_processes(struct chrome *c)
 		if (process->name != HWY_NONE)
 			put_meta(c, "process_name", &at, "name", hwy_text(trace, process->name));
 		if (process->labels != HWY_NONE)
-			put_meta(c, "process_labels", &at, "labels", hwy_text(trace, process->labels));
+			put_meta(c, "process_labels", &at, "labels",
+				 hwy_text(trace, process->labels));
 	}
 	for (uint32_t i = 0; i < trace->n_devices; i++) {
 		struct chrome_lane at = {.tid = "0"};
@@ -231,7 +232,8 @@ static void write_lane(struct chrome *c, uint32_t lane, struct hwy_map *done)
 	char text[128];
 	if (c->lanes[lane].number >= OWN_TIDS) {
 		int n = snprintf(text, sizeof text, "%s %.80s",
-				 at->type == HWY_LANE_STATE ? "state of thread" : "start/end ranges",
+				 at->type == HWY_LANE_STATE ? "state of thread"
+							    : "start/end ranges",
 				 thread && at->type == HWY_LANE_STATE ? hwy_str(trace, thread->name)
 								      : hwy_str(trace, at->name));
 		put_meta(c, "thread_name", &c->lanes[lane], "name",

@@ -83,9 +83,10 @@ static void put_who(struct csv *c, uint32_t index)
 static void put_shape(struct csv *c, int64_t index)
 {
 	enum { FIELDS = sizeof(struct hwy_shape) / sizeof(int64_t) };
-	const int64_t *fields = index > 0 && index <= c->x.trace->n_shapes
-					? (const int64_t *)(const void *)&c->x.trace->shapes[index - 1]
-					: NULL;
+	const int64_t *fields =
+		index > 0 && index <= c->x.trace->n_shapes
+			? (const int64_t *)(const void *)&c->x.trace->shapes[index - 1]
+			: NULL;
 	for (int i = 0; i < FIELDS; i++) {
 		if (i)
 			out_char(&c->out, ',');

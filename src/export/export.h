@@ -15,20 +15,20 @@
 enum export_folding { EXPORT_FOLD_AUTO, EXPORT_FOLD_CPU, EXPORT_FOLD_GPU };
 
 struct export_options {
-	const char *target;    /* what messages call the output */
-	int64_t from, to;      /* only spans that overlap [from, to); INT64_MIN and INT64_MAX: all */
-	const char *range;     /* see stats.h; NULL: all */
-	uint32_t kinds;        /* mask; UINT32_MAX: all */
-	const char *lanes;     /* words between commas, one of which a lane's label has; NULL: all */
-	bool render_stages;    /* perfetto: device work as GPU render stages too */
-	bool plain;            /* perfetto: the recording only, no analysis */
+	const char *target; /* what messages call the output */
+	int64_t from, to;   /* only spans that overlap [from, to); INT64_MIN and INT64_MAX: all */
+	const char *range;  /* see stats.h; NULL: all */
+	uint32_t kinds;     /* mask; UINT32_MAX: all */
+	const char *lanes;  /* words between commas, one of which a lane's label has; NULL: all */
+	bool render_stages; /* perfetto: device work as GPU render stages too */
+	bool plain;         /* perfetto: the recording only, no analysis */
 	enum export_folding folding;
 };
 
 struct export_result {
 	uint64_t spans;               /* written */
 	uint64_t left_out[HWY_KINDS]; /* no place in the format; not those that were cut */
-	const char *note; /* one more thing worth a line, or NULL */
+	const char *note;             /* one more thing worth a line, or NULL */
 };
 
 struct export_type {

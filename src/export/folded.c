@@ -36,8 +36,8 @@ static void add_frame(struct folded *f, struct hwy_text text, bool fold_numbers)
 		if (fold_numbers && digit && f->line[f->n - 1] == '#')
 			continue;
 		/* Frames end at semicolons, lines at their ends. */
-		f->line[f->n++] = fold_numbers && digit	  ? '#'
-				  : c == ';'		  ? ':'
+		f->line[f->n++] = fold_numbers && digit   ? '#'
+				  : c == ';'              ? ':'
 				  : (unsigned char)c < 32 ? ' '
 							  : c;
 	}
@@ -90,7 +90,8 @@ static void begin_line(struct folded *f, const struct hwy_lane *lane, bool with_
 	add_z(f, text);
 	if (!with_thread || !thread)
 		return;
-	snprintf(text, sizeof text, "%.80s %lld", thread->name > 0 ? hwy_str(trace, thread->name) : "thread",
+	snprintf(text, sizeof text, "%.80s %lld",
+		 thread->name > 0 ? hwy_str(trace, thread->name) : "thread",
 		 (long long)thread->tid);
 	add_z(f, text);
 }
@@ -168,9 +169,9 @@ static void gather(struct folded *f)
 			if (hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK)
 				continue;
 			HWY_GROW(around->v, around->n, around->cap);
-			around->v[around->n++] = (struct outer){hwy_get(strip, HWY_START, row),
-								hwy_end(strip, row),
-								hwy_get(strip, HWY_NAME, row), 0};
+			around->v[around->n++] =
+				(struct outer){hwy_get(strip, HWY_START, row), hwy_end(strip, row),
+					       hwy_get(strip, HWY_NAME, row), 0};
 		}
 		hwy_forget_strip(trace, s, columns);
 	}
@@ -212,7 +213,8 @@ static void fold_work(struct folded *f, uint32_t index)
 		begin_line(f, &trace->lanes[strip->lane], false);
 		if (link > 0) {
 			uint32_t at;
-			const struct hwy_strip *call = hwy_strip_of(trace, (uint32_t)(link - 1), &at);
+			const struct hwy_strip *call =
+				hwy_strip_of(trace, (uint32_t)(link - 1), &at);
 			int64_t thread = trace->lanes[call->lane].thread;
 			if (export_thread(trace, thread))
 				add_around(f, &f->around[thread], hwy_get(call, HWY_START, at),
@@ -256,7 +258,8 @@ static void fold(struct folded *f, bool cpu)
 		out_int(&f->out, (int64_t)f->counts[i]);
 		out_char(&f->out, '\n');
 	}
-	f->x.result->note = cpu ? "CPU samples, counted" : "device time in ns, under what enqueued it";
+	f->x.result->note =
+		cpu ? "CPU samples, counted" : "device time in ns, under what enqueued it";
 }
 
 bool export_folded(struct hwy_trace *trace, FILE *out, bool gzip,

@@ -51,7 +51,7 @@ int64_t export_frame_name(struct export *x, int64_t stack)
 }
 
 static const char *const directions[HWY_DIRECTIONS] = {
-	"",     "HtoD ", "DtoH ", "HtoA ", "AtoH ", "AtoA ", "AtoD ",
+	"",      "HtoD ", "DtoH ", "HtoA ", "AtoH ", "AtoA ", "AtoD ",
 	"DtoA ", "DtoD ", "HtoH ", "PtoP ", "HtoD ", "DtoH ", "DtoD ",
 };
 
@@ -80,12 +80,14 @@ static void make_name(const struct hwy_strip *strip, uint32_t row, char *text, s
 			 (long long)hwy_get(strip, HWY_GRAPH_ID, row));
 		break;
 	case HWY_SYNC:
-		snprintf(text, size, "%s", hwy_sync_names[type >= 0 && type < HWY_SYNC_TYPES ? type : 0]);
+		snprintf(text, size, "%s",
+			 hwy_sync_names[type >= 0 && type < HWY_SYNC_TYPES ? type : 0]);
 		break;
 	case HWY_EVENT: snprintf(text, size, "event record"); break;
 	case HWY_MEMORY:
 		snprintf(text, size, "%s",
-			 hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE ? "release" : "allocate");
+			 hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE ? "release"
+									   : "allocate");
 		break;
 	default: snprintf(text, size, "[%s]", hwy_kind_names[strip->kind]);
 	}
@@ -98,7 +100,8 @@ int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t ro
 	int64_t name = hwy_get(strip, HWY_NAME, row);
 	if (name > 0)
 		return name;
-	if (strip->kind == HWY_SAMPLE && (name = export_frame_name(x, hwy_get(strip, HWY_STACK, row))))
+	if (strip->kind == HWY_SAMPLE &&
+	    (name = export_frame_name(x, hwy_get(strip, HWY_STACK, row))))
 		return name;
 	uint64_t parts[] = {
 		strip->kind,
@@ -135,8 +138,8 @@ void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text,
 	const struct hwy_stream *stream = export_stream(trace, at->stream);
 	*text = 0;
 	if (device)
-		append(text, size, "GPU %lld%s ", device->ordinal == HWY_NONE ? at->device : device->ordinal,
-		       "");
+		append(text, size, "GPU %lld%s ",
+		       device->ordinal == HWY_NONE ? at->device : device->ordinal, "");
 	if (stream && stream->number != HWY_NONE)
 		append(text, size, "stream %lld %s", stream->number, hwy_str(trace, stream->name));
 	if (process && process->pid != HWY_NONE)

@@ -145,7 +145,12 @@ void out_real(struct out *out, double value)
 /* Bytes of the UTF-8 character at 'at'; 0: it is none. */
 static size_t utf8(const unsigned char *at, size_t n)
 {
-	size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+	size_t length = at[0] < 0x80   ? 1
+			: at[0] < 0xc2 ? 0
+			: at[0] < 0xe0 ? 2
+			: at[0] < 0xf0 ? 3
+			: at[0] < 0xf5 ? 4
+				       : 0;
 	if (length > n)
 		return 0;
 	for (size_t i = 1; i < length; i++)
@@ -202,7 +207,8 @@ void out_csv(struct out *out, struct hwy_text text)
 {
 	bool quote = false;
 	for (uint32_t i = 0; i < text.length; i++)
-		quote |= text.at[i] == ',' || text.at[i] == '"' || text.at[i] == '\n' || text.at[i] == '\r';
+		quote |= text.at[i] == ',' || text.at[i] == '"' || text.at[i] == '\n' ||
+			 text.at[i] == '\r';
 	if (!quote) {
 		out_bytes(out, text.at, text.length);
 		return;

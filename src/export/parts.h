@@ -15,7 +15,8 @@
 #include "export/export.h"
 #include "stats/filter.h"
 
-struct export {
+struct export
+{
 	struct hwy_trace *trace;
 	const struct export_options *options;
 	const struct hwy_progress *progress;
@@ -29,7 +30,7 @@ struct export {
 	struct hwy_strings extra;
 	struct hwy_map made; /* key of what a text was made for -> id */
 	uint64_t done, total;
-	uint64_t held; /* columns of calls that stay in memory */
+	uint64_t held;           /* columns of calls that stay in memory */
 	bool is_kineto, is_nsys; /* where the trace comes from */
 };
 

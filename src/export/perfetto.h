@@ -66,33 +66,32 @@ static inline void pb_double(struct pb *pb, uint32_t field, double value)
 /* ---- the trace ---- */
 
 enum pf_arg { /* names of arguments; their iids are these plus one */
-	PF_CORRELATION,
-	PF_GRID,
-	PF_BLOCK,
-	PF_REGISTERS,
-	PF_SHARED,
-	PF_BYTES,
-	PF_RESULT,
-	PF_GRAPH,
-	PF_GRAPH_NODE,
-	PF_ADDRESS,
-	PF_ARGS,
-	PF_CATEGORY,
-	PF_PAYLOAD,
-	PF_EVENT,
-	PF_EXTERNAL,
-	PF_SEQUENCE,
-	PF_CPU,
-	PF_REASON,
-	PF_STACK,
-	PF_COST,
-	PF_SHARE,
-	PF_SAYS,
-	PF_ADVICE,
-	PF_PREDICTED,
-	PF_CLASS,
-	PF_PLACE,
-	PF_ARGUMENTS
+	      PF_CORRELATION,
+	      PF_GRID,
+	      PF_BLOCK,
+	      PF_REGISTERS,
+	      PF_SHARED,
+	      PF_BYTES,
+	      PF_RESULT,
+	      PF_GRAPH,
+	      PF_GRAPH_NODE,
+	      PF_ADDRESS,
+	      PF_ARGS,
+	      PF_CATEGORY,
+	      PF_PAYLOAD,
+	      PF_EVENT,
+	      PF_EXTERNAL,
+	      PF_SEQUENCE,
+	      PF_CPU,
+	      PF_REASON,
+	      PF_STACK,
+	      PF_COST,
+	      PF_SHARE,
+	      PF_SAYS,
+	      PF_ADVICE,
+	      PF_PREDICTED,
+	      PF_PLACE,
+	      PF_ARGUMENTS
 };
 
 struct pf {
@@ -100,18 +99,19 @@ struct pf {
 	struct out out;
 	int64_t shift; /* added to every time */
 	struct pb packet, event, part;
-	uint8_t *named;   /* by text id: its name is known to the reader */
-	uint8_t *valued;  /* likewise, as a value of an argument */
+	uint8_t *named;  /* by text id: its name is known to the reader */
+	uint8_t *valued; /* likewise, as a value of an argument */
 	uint32_t cap_texts;
 	struct pf_shape { /* by shape: its arguments, encoded; NULL: not yet */
 		uint8_t *at;
 		uint32_t n;
 	} * shapes;
-	uint32_t *first_work; /* by span: where in 'works' the work of a call begins; [n_spans]: the end */
+	uint32_t *
+		first_work; /* by span: where in 'works' the work of a call begins; [n_spans]: the end */
 	uint32_t *works;
 	uint64_t last_track;
 	struct nest nest;
-	uint64_t *rows;      /* tracks of the lane's rows */
+	uint64_t *rows; /* tracks of the lane's rows */
 	uint32_t n_rows, cap_rows;
 	uint32_t lane; /* that is being written */
 };
@@ -125,8 +125,8 @@ struct pf {
 /* perfetto_packet.c */
 void pf_send(struct pf *p); /* p->packet, with the sequence's id */
 void pf_begin_packet(struct pf *p, int64_t time);
-uint64_t pf_name(struct pf *p, int64_t text);  /* its iid as an event's name */
-uint64_t pf_value(struct pf *p, int64_t text); /* its iid as an argument's value */
+uint64_t pf_name(struct pf *p, int64_t text);                   /* its iid as an event's name */
+uint64_t pf_value(struct pf *p, int64_t text);                  /* its iid as an argument's value */
 void pf_arg_int(struct pf *p, enum pf_arg name, int64_t value); /* into p->event */
 void pf_arg_text(struct pf *p, enum pf_arg name, int64_t text);
 void pf_arg_z(struct pf *p, enum pf_arg name, const char *text);

@@ -43,25 +43,38 @@ static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis
 static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct graph_node *node)
 {
 	uint32_t row;
-	uint32_t span = node->kind == GRAPH_OP ? flow->ops[node->of].span : flow->calls[node->of].span;
+	uint32_t span =
+		node->kind == GRAPH_OP ? flow->ops[node->of].span : flow->calls[node->of].span;
 	const struct hwy_strip *strip = hwy_strip_of(p->x.trace, span, &row);
 	return export_name(&p->x, strip, row);
+}
+
+/* "compute: gemm": few different ones, found by class and name. */
+static int64_t piece_name(struct pf *p, struct hwy_map *made, unsigned class, int64_t name)
+{
+	bool fresh;
+	uint32_t *at = hwy_map_put(made, (uint64_t)name << 8 | class, &fresh);
+	if (fresh) {
+		struct hwy_text whole = export_text(&p->x, name);
+		char text[300];
+		snprintf(text, sizeof text, "%s: %.*s", path_class_names[class],
+			 (int)(whole.length < 200 ? whole.length : 200), whole.at);
+		*at = export_text_id(&p->x, text);
+	}
+	return *at;
 }
 
 static void put_path(struct pf *p, uint64_t track, const struct hwy_flow *flow,
 		     const struct hwy_graph *graph, const struct hwy_path *path)
 {
+	struct hwy_map made = {0};
 	for (uint32_t i = 0; i < path->n && !p->out.error; i++) {
 		const struct path_piece *piece = &path->pieces[i];
-		struct hwy_text name =
-			export_text(&p->x, name_of(p, flow, &graph->nodes[piece->node]));
-		char text[300];
-		snprintf(text, sizeof text, "%s: %.*s", path_class_names[piece->class],
-			 (int)(name.length < 200 ? name.length : 200), name.at);
-		pf_event(p, PF_BEGIN, track, export_text_id(&p->x, text));
-		pf_arg_z(p, PF_CLASS, path_class_names[piece->class]);
+		int64_t name = name_of(p, flow, &graph->nodes[piece->node]);
+		pf_event(p, PF_BEGIN, track, piece_name(p, &made, piece->class, name));
 		put_slice(p, track, piece->at.from, piece->at.to);
 	}
+	hwy_map_free(&made);
 }
 
 static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
@@ -174,7 +187,8 @@ static void add_busy(struct cells *cells, int64_t from, int64_t to)
 }
 
 /* Per cent of each of CELLS stretches in which the device had work. */
-static void write_utilisation(struct pf *p, uint64_t parent, const struct hwy_flow *flow, uint32_t d)
+static void write_utilisation(struct pf *p, uint64_t parent, const struct hwy_flow *flow,
+			      uint32_t d)
 {
 	const struct flow_device *device = &flow->devices[d];
 	struct cells *cells = hwy_zalloc(sizeof *cells);

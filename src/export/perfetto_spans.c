@@ -71,7 +71,8 @@ static void put_text(struct pf *p, const struct hwy_strip *strip, uint32_t row, 
 
 static void put_payload(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 {
-	int64_t type = hwy_get(strip, HWY_PAYLOAD_TYPE, row), value = hwy_get(strip, HWY_PAYLOAD, row);
+	int64_t type = hwy_get(strip, HWY_PAYLOAD_TYPE, row),
+		value = hwy_get(strip, HWY_PAYLOAD, row);
 	double real;
 	if (type == HWY_PAYLOAD_NONE)
 		return;
@@ -205,7 +206,8 @@ static bool load_lane(struct pf *p, uint32_t first, uint32_t *end)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	bool any = false;
-	for (*end = first; *end < trace->n_strips && trace->strips[*end].lane == trace->strips[first].lane;
+	for (*end = first;
+	     *end < trace->n_strips && trace->strips[*end].lane == trace->strips[first].lane;
 	     ++*end)
 		any |= export_strip(&p->x, *end, UINT64_MAX);
 	return any && !p->x.failed;
@@ -213,8 +215,8 @@ static bool load_lane(struct pf *p, uint32_t first, uint32_t *end)
 
 static void write_spans(struct pf *p, uint32_t lane)
 {
-	struct hwy_walk walk = hwy_walk(p->x.trace, lane,
-					p->x.options->kinds & ~HWY_KIND_BIT(HWY_COUNTER));
+	struct hwy_walk walk =
+		hwy_walk(p->x.trace, lane, p->x.options->kinds & ~HWY_KIND_BIT(HWY_COUNTER));
 	while (hwy_walk_next(&walk) && !p->out.error) {
 		if (!export_keeps(&p->x, walk.strip, walk.row))
 			continue;
@@ -277,7 +279,8 @@ void pf_write_stages_head(struct pf *p)
 	char text[512];
 	for (int kind = 0; kind < HWY_KINDS; kind++)
 		if (HWY_DEVICE_KINDS & HWY_KIND_BIT(kind))
-			put_specification(p, (uint64_t)STAGES + (uint64_t)kind, hwy_kind_names[kind]);
+			put_specification(p, (uint64_t)STAGES + (uint64_t)kind,
+					  hwy_kind_names[kind]);
 	for (uint32_t i = 0; i < trace->n_lanes; i++) {
 		if (trace->lanes[i].type != HWY_LANE_STREAM)
 			continue;

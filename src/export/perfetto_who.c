@@ -40,7 +40,8 @@ static void write_processes(struct pf *p)
 		const struct hwy_process *process = export_process(trace, thread->process);
 		about.n = 0;
 		pb_int(&about, 1,
-		       fit(process ? process->pid : 0, (uint64_t)thread->process & 0xffff, OWN_PIDS));
+		       fit(process ? process->pid : 0, (uint64_t)thread->process & 0xffff,
+			   OWN_PIDS));
 		pb_int(&about, 2, fit(thread->tid, i, OWN_TIDS));
 		if (thread->name > 0)
 			pb_text(&about, 5, hwy_str(trace, thread->name));
@@ -90,7 +91,8 @@ static uint64_t parent_of(const struct hwy_trace *trace, const struct hwy_lane *
 	return 0;
 }
 
-static void label(const struct hwy_trace *trace, const struct hwy_lane *lane, char *text, size_t size)
+static void label(const struct hwy_trace *trace, const struct hwy_lane *lane, char *text,
+		  size_t size)
 {
 	const struct hwy_stream *stream = export_stream(trace, lane->stream);
 	const struct hwy_process *process = export_process(trace, lane->process);
@@ -113,8 +115,8 @@ static void label(const struct hwy_trace *trace, const struct hwy_lane *lane, ch
 				 lane->type == HWY_LANE_SYNC ? " waits" : " ranges");
 		break;
 	default:
-		snprintf(text, size, "%s%s%.100s", hwy_lane_type_names[lane->type], *name ? " " : "",
-			 name);
+		snprintf(text, size, "%s%s%.100s", hwy_lane_type_names[lane->type],
+			 *name ? " " : "", name);
 	}
 }
 

@@ -22,74 +22,105 @@ static const struct {
 	const char *columns, *key;
 } tables[SQL_TABLES] = {
 	[SQL_STRINGS] = {"StringIds", true, "id* value!:", NULL},
-	[SQL_RUNTIME] = {"CUPTI_ACTIVITY_KIND_RUNTIME", true,
-			 "start! end! eventClass! globalTid correlationId nameId! returnValue! callchainId", NULL},
-	[SQL_KERNEL] = {"CUPTI_ACTIVITY_KIND_KERNEL", true,
-			WORK "demangledName! shortName! mangledName launchType cacheConfig registersPerThread! gridX! "
-			     "gridY! gridZ! blockX! blockY! blockZ! staticSharedMemory! dynamicSharedMemory! "
-			     "localMemoryPerThread! localMemoryTotal! gridId! sharedMemoryExecuted graphNodeId "
-			     "sharedMemoryLimitConfig graphId clusterX clusterY clusterZ", NULL},
-	[SQL_MEMCPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY", true,
-			WORK "bytes! copyKind! deprecatedSrcId srcKind dstKind srcDeviceId srcContextId dstDeviceId "
-			     "dstContextId migrationCause graphNodeId virtualAddress copyCount", NULL},
-	[SQL_MEMSET] = {"CUPTI_ACTIVITY_KIND_MEMSET", true, WORK "value! bytes! graphNodeId memKind", NULL},
-	[SQL_GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", false, WORK "graphId! graphExecId!", NULL},
+	[SQL_RUNTIME] =
+		{"CUPTI_ACTIVITY_KIND_RUNTIME", true,
+		 "start! end! eventClass! globalTid correlationId nameId! returnValue! callchainId",
+		 NULL},
+	[SQL_KERNEL] =
+		{"CUPTI_ACTIVITY_KIND_KERNEL", true,
+		 WORK
+		 "demangledName! shortName! mangledName launchType cacheConfig registersPerThread! gridX! "
+		 "gridY! gridZ! blockX! blockY! blockZ! staticSharedMemory! dynamicSharedMemory! "
+		 "localMemoryPerThread! localMemoryTotal! gridId! sharedMemoryExecuted graphNodeId "
+		 "sharedMemoryLimitConfig graphId clusterX clusterY clusterZ",
+		 NULL},
+	[SQL_MEMCPY] =
+		{"CUPTI_ACTIVITY_KIND_MEMCPY", true,
+		 WORK
+		 "bytes! copyKind! deprecatedSrcId srcKind dstKind srcDeviceId srcContextId dstDeviceId "
+		 "dstContextId migrationCause graphNodeId virtualAddress copyCount",
+		 NULL},
+	[SQL_MEMSET] = {"CUPTI_ACTIVITY_KIND_MEMSET", true,
+			WORK "value! bytes! graphNodeId memKind", NULL},
+	[SQL_GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", false, WORK "graphId! graphExecId!",
+		       NULL},
 	[SQL_SYNC] = {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", false,
 		      WORK "deprecatedSyncType syncType! eventId! eventSyncId", NULL},
-	[SQL_EVENT] = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", false,
-		       "timestamp deviceId! contextId! greenContextId streamId! correlationId globalPid eventId! "
-		       "eventSyncId", NULL},
-	[SQL_MEMORY] = {"CUDA_GPU_MEMORY_USAGE_EVENTS", false,
-			"start! globalPid! deviceId! contextId! address! pc! bytes! memKind! memoryOperationType! "
-			"name: correlationId streamId localMemoryPoolAddress localMemoryPoolReleaseThreshold "
-			"localMemoryPoolSize localMemoryPoolUtilizedSize importedMemoryPoolAddress "
-			"importedMemoryPoolProcessId", NULL},
-	[SQL_PROFILER] = {"PROFILER_OVERHEAD", false, "start! end! globalTid nameId! returnValue!", NULL},
+	[SQL_EVENT] =
+		{"CUPTI_ACTIVITY_KIND_CUDA_EVENT", false,
+		 "timestamp deviceId! contextId! greenContextId streamId! correlationId globalPid eventId! "
+		 "eventSyncId",
+		 NULL},
+	[SQL_MEMORY] =
+		{"CUDA_GPU_MEMORY_USAGE_EVENTS", false,
+		 "start! globalPid! deviceId! contextId! address! pc! bytes! memKind! memoryOperationType! "
+		 "name: correlationId streamId localMemoryPoolAddress localMemoryPoolReleaseThreshold "
+		 "localMemoryPoolSize localMemoryPoolUtilizedSize importedMemoryPoolAddress "
+		 "importedMemoryPoolProcessId",
+		 NULL},
+	[SQL_PROFILER] = {"PROFILER_OVERHEAD", false, "start! end! globalTid nameId! returnValue!",
+			  NULL},
 	[SQL_OVERHEAD] = {"CUPTI_ACTIVITY_KIND_OVERHEAD", false,
-			  "start! end! eventClass! globalTid correlationId nameId overheadType!", NULL},
-	[SQL_NVTX] = {"NVTX_EVENTS", true,
-		      "start! end eventType! rangeId category color text: globalTid endGlobalTid textId domainId "
-		      "uint64Value int64Value doubleValue. uint32Value int32Value floatValue. jsonTextId jsonText: "
-		      "binaryData:", NULL},
-	[SQL_OSRT] = {"OSRT_API", false,
-		      "start! end! eventClass! globalTid nameId! returnValue! nestingLevel callchainId!", NULL},
-	[SQL_SYSCALL] = {"SYSCALL", false, "start! end! eventClass! globalTid nameId! callchainId!", NULL},
+			  "start! end! eventClass! globalTid correlationId nameId overheadType!",
+			  NULL},
+	[SQL_NVTX] =
+		{"NVTX_EVENTS", true,
+		 "start! end eventType! rangeId category color text: globalTid endGlobalTid textId domainId "
+		 "uint64Value int64Value doubleValue. uint32Value int32Value floatValue. jsonTextId jsonText: "
+		 "binaryData:",
+		 NULL},
+	[SQL_OSRT] =
+		{"OSRT_API", false,
+		 "start! end! eventClass! globalTid nameId! returnValue! nestingLevel callchainId!",
+		 NULL},
+	[SQL_SYSCALL] = {"SYSCALL", false, "start! end! eventClass! globalTid nameId! callchainId!",
+			 NULL},
 	[SQL_CUDNN] = {"CUDNN_EVENTS", false, "start! end! eventClass! globalTid nameId!", NULL},
 	[SQL_CUBLAS] = {"CUBLAS_EVENTS", false, "start! end! eventClass! globalTid nameId!", NULL},
 	[SQL_MPI] = {"MPI_OTHER_EVENTS", false, "start! end! globalTid! textId!", NULL},
 	[SQL_CUDA_CHAINS] = {"CUDA_CALLCHAINS", false,
-			     "id! symbol! module! unresolved originalIP stackDepth!", "id,stackDepth"},
+			     "id! symbol! module! unresolved originalIP stackDepth!",
+			     "id,stackDepth"},
 	[SQL_OS_CHAINS] = {"OSRT_CALLCHAINS", false, CHAIN, "id,stackDepth"},
-	[SQL_SYSCALL_CHAINS] = {"SYSCALL_CALLCHAINS", false, "id! stackDepth! symbol! module! unresolved",
-				"id,stackDepth"},
+	[SQL_SYSCALL_CHAINS] = {"SYSCALL_CALLCHAINS", false,
+				"id! stackDepth! symbol! module! unresolved", "id,stackDepth"},
 	[SQL_SAMPLE_CHAINS] = {"SAMPLING_CALLCHAINS", false, CHAIN, "id,stackDepth"},
-	[SQL_SAMPLES] = {"COMPOSITE_EVENTS", false, "id* start! cpu threadState globalTid cpuCycles!", NULL},
-	[SQL_SCHED] = {"SCHED_EVENTS", false, "start! cpu! isSchedIn! globalTid threadState threadBlock", NULL},
-	[SQL_METRICS] = {"GPU_METRICS", false, "rawTimestamp! timestamp! typeId! metricId! value!", NULL},
+	[SQL_SAMPLES] = {"COMPOSITE_EVENTS", false,
+			 "id* start! cpu threadState globalTid cpuCycles!", NULL},
+	[SQL_SCHED] = {"SCHED_EVENTS", false,
+		       "start! cpu! isSchedIn! globalTid threadState threadBlock", NULL},
+	[SQL_METRICS] = {"GPU_METRICS", false, "rawTimestamp! timestamp! typeId! metricId! value!",
+			 NULL},
 	[SQL_METRIC_NAMES] = {"TARGET_INFO_GPU_METRICS", false,
 			      "typeId! sourceId! typeName!: metricId! metricName!:", NULL},
 	[SQL_THREADS] = {"ThreadNames", true, "nameId! priority globalTid", NULL},
 	[SQL_PROCESSES] = {"PROCESSES", true, "globalPid pid name:", NULL},
 	[SQL_RANKS] = {"MPI_RANKS", false, "globalTid! rank!", NULL},
-	[SQL_GPU] = {"TARGET_INFO_GPU", true,
-		     "vmId! id! name: busLocation: isDiscrete l2CacheSize totalMemory memoryBandwidth clockRate smCount "
-		     "pwGpuId uuid: luid chipName: cuDevice ctxswDevPath: ctrlDevPath: revision nodeMask "
-		     "constantMemory maxIPC maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "
-		     "maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm maxThreadsPerBlock "
-		     "maxBlockDimX maxBlockDimY maxBlockDimZ maxGridDimX maxGridDimY maxGridDimZ computeMajor "
-		     "computeMinor smMajor smMinor", NULL},
+	[SQL_GPU] =
+		{"TARGET_INFO_GPU", true,
+		 "vmId! id! name: busLocation: isDiscrete l2CacheSize totalMemory memoryBandwidth clockRate smCount "
+		 "pwGpuId uuid: luid chipName: cuDevice ctxswDevPath: ctrlDevPath: revision nodeMask "
+		 "constantMemory maxIPC maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "
+		 "maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm maxThreadsPerBlock "
+		 "maxBlockDimX maxBlockDimY maxBlockDimZ maxGridDimX maxGridDimY maxGridDimZ computeMajor "
+		 "computeMinor smMajor smMinor",
+		 NULL},
 	[SQL_DEVICE] = {"TARGET_INFO_CUDA_DEVICE", true, "gpuId cudaId! pid!", NULL},
-	[SQL_CONTEXT] = {"TARGET_INFO_CUDA_CONTEXT_INFO", true,
-			 "nullStreamId! hwId! vmId! processId! deviceId! contextId! parentContextId isGreenContext "
-			 "numMultiprocessors", NULL},
+	[SQL_CONTEXT] =
+		{"TARGET_INFO_CUDA_CONTEXT_INFO", true,
+		 "nullStreamId! hwId! vmId! processId! deviceId! contextId! parentContextId isGreenContext "
+		 "numMultiprocessors",
+		 NULL},
 	[SQL_STREAM] = {"TARGET_INFO_CUDA_STREAM", true,
 			"streamId! hwId! vmId! processId! contextId! priority! flag!", NULL},
 	[SQL_STREAM_NAMES] = {"TARGET_INFO_NVTX_CUDA_STREAM", false,
 			      "name!: hwId! vmId! processId! deviceId! contextId! streamId!", NULL},
 	[SQL_ENVIRONMENT] = {"TARGET_INFO_SYSTEM_ENV", true,
 			     "globalVid devStateName!: name!: nameEnum! value!:", NULL},
-	[SQL_START_TIME] = {"TARGET_INFO_SESSION_START_TIME", true, "utcEpochNs utcTime: localTime:", NULL},
-	[SQL_DETAILS] = {"ANALYSIS_DETAILS", true, "globalVid! duration! startTime! stopTime!", NULL},
+	[SQL_START_TIME] = {"TARGET_INFO_SESSION_START_TIME", true,
+			    "utcEpochNs utcTime: localTime:", NULL},
+	[SQL_DETAILS] = {"ANALYSIS_DETAILS", true, "globalVid! duration! startTime! stopTime!",
+			 NULL},
 	[SQL_DIAGNOSTIC] = {"DIAGNOSTIC_EVENT", true,
 			    "timestamp! timestampType! source! severity! text!: globalPid", NULL},
 	[SQL_CAPTURE] = {"META_DATA_CAPTURE", true, "name!: value:", NULL},
@@ -243,9 +274,9 @@ static void write_strings(struct sql *s)
 
 static bool open_file(struct sql *s)
 {
-	int code = sqlite3_open_v2(
-		s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-		NULL);
+	int code = sqlite3_open_v2(s->path, &s->db,
+				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				   NULL);
 	if (code != SQLITE_OK) {
 		s->x.failed = true;
 		return hwy_fail(s->x.err, "%s: %s", s->path,
@@ -321,7 +352,8 @@ static void number_all(struct sql *s)
 		int64_t host = process->host >= 0 && process->host < 254 ? process->host : 0;
 		s->pids[i] = s->x.is_nsys && process->source_id != HWY_NONE
 				     ? process->source_id
-				     : (host + 1) << 48 | global_part(process->pid, i) << GLOBAL_BITS;
+				     : (host + 1) << 48 | global_part(process->pid, i)
+								  << GLOBAL_BITS;
 	}
 	for (uint32_t i = 0; i < trace->n_threads; i++) {
 		int64_t process = trace->threads[i].process;
@@ -332,7 +364,8 @@ static void number_all(struct sql *s)
 
 int64_t sql_lane_pid(struct sql *s, const struct hwy_lane *lane)
 {
-	return export_process(s->x.trace, lane->process) ? s->pids[lane->process] : INT64_C(1) << 48;
+	return export_process(s->x.trace, lane->process) ? s->pids[lane->process]
+							 : INT64_C(1) << 48;
 }
 
 int64_t sql_lane_tid(struct sql *s, const struct hwy_lane *lane)

@@ -61,12 +61,12 @@ struct sql {
 		sqlite3_stmt *insert;
 		int columns;
 	} tables[SQL_TABLES];
-	uint8_t *used;         /* by text of the trace: it is in StringIds */
-	uint8_t *chains[3];    /* by stack: CUDA's, the OS's, system calls' */
-	int64_t *pids, *tids;  /* by process, by thread: their global ids */
+	uint8_t *used;        /* by text of the trace: it is in StringIds */
+	uint8_t *chains[3];   /* by stack: CUDA's, the OS's, system calls' */
+	int64_t *pids, *tids; /* by process, by thread: their global ids */
 	struct hwy_map domains, categories;
 	uint32_t n_domains, n_categories;
-	int64_t sample; /* its number */
+	int64_t sample;      /* its number */
 	int64_t first, last; /* time */
 };
 
@@ -79,7 +79,7 @@ void sql_integers(struct sql *s, enum sql_id table, const int64_t *values, int n
 bool sql_failed(struct sql *s, int code);
 bool sql_run(struct sql *s, const char *statement);
 
-int64_t sql_text(struct sql *s, int64_t text);        /* its id in StringIds */
+int64_t sql_text(struct sql *s, int64_t text);         /* its id in StringIds */
 int64_t sql_own_text(struct sql *s, const char *text); /* likewise, of a text of ours */
 void sql_bind_text(struct sql *s, sqlite3_stmt *row, int column, int64_t text); /* 0: NULL */
 
@@ -88,11 +88,11 @@ int64_t sql_device(struct sql *s, int64_t process, int64_t device);
 int64_t sql_lane_tid(struct sql *s, const struct hwy_lane *lane);
 int64_t sql_lane_pid(struct sql *s, const struct hwy_lane *lane);
 
-void sql_write_who(struct sql *s);    /* sqlite_who.c */
-void sql_write_about(struct sql *s);  /* sqlite_about.c */
-void sql_write_enums(struct sql *s);  /* sqlite_enums.c */
+void sql_write_who(struct sql *s);                        /* sqlite_who.c */
+void sql_write_about(struct sql *s);                      /* sqlite_about.c */
+void sql_write_enums(struct sql *s);                      /* sqlite_enums.c */
 int sql_enum_value(const char *table, const char *label); /* -1: none */
-bool sql_write_cuda(struct sql *s, uint32_t strip); /* false: not of this sort */
+bool sql_write_cuda(struct sql *s, uint32_t strip);       /* false: not of this sort */
 bool sql_write_host(struct sql *s, uint32_t strip);
 void sql_write_chains(struct sql *s);
 void sql_write_domains(struct sql *s);

@@ -27,14 +27,10 @@ static void write_export(struct sql *s)
 	gmtime_r(&t, &utc);
 	strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%S", &utc);
 	static const char *const pairs[][2] = {
-		{"EXPORT_PRODUCT_NAME", "Headway"},
-		{"EXPORT_PRODUCT_VERSION", HEADWAY_VERSION},
-		{"EXPORT_SCHEMA_VERSION", "3.20.3"},
-		{"EXPORT_SCHEMA_VERSION_MAJOR", "3"},
-		{"EXPORT_SCHEMA_VERSION_MINOR", "20"},
-		{"EXPORT_SCHEMA_VERSION_MICRO", "3"},
-		{"EXPORT_PLATFORM", "linux-desktop"},
-		{"EXPORT_PARAM_LAZY", "true"},
+		{"EXPORT_PRODUCT_NAME", "Headway"},    {"EXPORT_PRODUCT_VERSION", HEADWAY_VERSION},
+		{"EXPORT_SCHEMA_VERSION", "3.20.3"},   {"EXPORT_SCHEMA_VERSION_MAJOR", "3"},
+		{"EXPORT_SCHEMA_VERSION_MINOR", "20"}, {"EXPORT_SCHEMA_VERSION_MICRO", "3"},
+		{"EXPORT_PLATFORM", "linux-desktop"},  {"EXPORT_PARAM_LAZY", "true"},
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		put_pair(s, SQL_EXPORT, pairs[i][0], pairs[i][1]);
@@ -70,7 +66,8 @@ static void write_capture(struct sql *s)
 		{"capture.memory_usage", "COLLECT_GPU_MEMORY_USAGE"},
 		{"capture.skips_api_calls", "CUDA_SKIP_SOME_API_CALLS"},
 		{"capture.osrt_threshold_ns", "OS_RUNTIME_OPTIONS:DURATION_THRESHOLD_NS"},
-		{"capture.osrt_backtrace_threshold_ns", "OS_RUNTIME_OPTIONS:BACKTRACES_THRESHOLD_NS"},
+		{"capture.osrt_backtrace_threshold_ns",
+		 "OS_RUNTIME_OPTIONS:BACKTRACES_THRESHOLD_NS"},
 		{"capture.sampling_period", "LINUX_PERF_OPTIONS:SAMPLING_PERIOD"},
 		{"capture.scheduling", "LINUX_PERF_OPTIONS:COLLECT_CPU_CTXSW_TRACE"},
 		{"source.session", "PROFILING_SESSION_UUID"},

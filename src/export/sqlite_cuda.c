@@ -154,8 +154,7 @@ static void write_event(struct sql *s, const struct hwy_strip *strip, uint32_t r
 	int64_t time = work[0], link = hwy_get(strip, HWY_LINK, row);
 	if (link > 0) {
 		uint32_t call_row;
-		const struct hwy_strip *call =
-			hwy_strip_of(trace, (uint32_t)(link - 1), &call_row);
+		const struct hwy_strip *call = hwy_strip_of(trace, (uint32_t)(link - 1), &call_row);
 		if (hwy_get(call, HWY_START, call_row) == time)
 			time = 0;
 	}
@@ -210,16 +209,13 @@ static void write_calls(struct sql *s, const struct hwy_strip *strip)
 	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
 		if (!export_keeps(&s->x, strip, row))
 			continue;
-		int64_t name = hwy_get(strip, HWY_NAME, row), stack = hwy_get(strip, HWY_STACK, row);
+		int64_t name = hwy_get(strip, HWY_NAME, row),
+			stack = hwy_get(strip, HWY_STACK, row);
 		int64_t v[] = {
-			hwy_get(strip, HWY_START, row),
-			hwy_end(strip, row),
-			is_driver(hwy_str(trace, name)),
-			tid,
-			hwy_get(strip, HWY_CORR, row),
-			sql_text(s, name),
-			hwy_get(strip, HWY_RESULT, row),
-			or_null(stack),
+			hwy_get(strip, HWY_START, row),  hwy_end(strip, row),
+			is_driver(hwy_str(trace, name)), tid,
+			hwy_get(strip, HWY_CORR, row),   sql_text(s, name),
+			hwy_get(strip, HWY_RESULT, row), or_null(stack),
 		};
 		if (stack > 0)
 			s->chains[0][stack - 1] = 1;

@@ -113,8 +113,8 @@ static struct entry read_entry(const char **at)
 	entry.name = (struct hwy_text){name, length};
 	entry.label = entry.name;
 	if (name[length] == '|')
-		entry.label = (struct hwy_text){name + length + 1,
-						(uint32_t)(end - name) - length - 1};
+		entry.label =
+			(struct hwy_text){name + length + 1, (uint32_t)(end - name) - length - 1};
 	*at = end + 1;
 	return entry;
 }
@@ -149,7 +149,8 @@ static void write_enum(struct sql *s, int index)
 		sqlite3_bind_int64(insert, 1, entry.id);
 		sqlite3_bind_text(insert, 2, enums[index].prefix, -1, SQLITE_STATIC);
 		sqlite3_bind_text(insert, 3, entry.name.at, (int)entry.name.length, SQLITE_STATIC);
-		sqlite3_bind_text(insert, 4, entry.label.at, (int)entry.label.length, SQLITE_STATIC);
+		sqlite3_bind_text(insert, 4, entry.label.at, (int)entry.label.length,
+				  SQLITE_STATIC);
 		sql_insert(s, insert);
 	}
 	sqlite3_finalize(insert);

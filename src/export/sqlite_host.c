@@ -102,9 +102,10 @@ static int64_t category_of(struct sql *s, const struct hwy_lane *lane, int64_t d
 static void bind_payload(struct sql *s, sqlite3_stmt *to, int64_t type, int64_t value)
 {
 	static const int columns[] = {
-		[HWY_PAYLOAD_U64] = AT_U64, [HWY_PAYLOAD_I64] = AT_I64, [HWY_PAYLOAD_DOUBLE] = AT_DOUBLE,
-		[HWY_PAYLOAD_U32] = AT_U32, [HWY_PAYLOAD_I32] = AT_I32, [HWY_PAYLOAD_FLOAT] = AT_FLOAT,
-		[HWY_PAYLOAD_JSON] = AT_JSON, [HWY_PAYLOAD_BINARY] = AT_BINARY,
+		[HWY_PAYLOAD_U64] = AT_U64,       [HWY_PAYLOAD_I64] = AT_I64,
+		[HWY_PAYLOAD_DOUBLE] = AT_DOUBLE, [HWY_PAYLOAD_U32] = AT_U32,
+		[HWY_PAYLOAD_I32] = AT_I32,       [HWY_PAYLOAD_FLOAT] = AT_FLOAT,
+		[HWY_PAYLOAD_JSON] = AT_JSON,     [HWY_PAYLOAD_BINARY] = AT_BINARY,
 	};
 	double real;
 	switch (type) {
@@ -151,9 +152,7 @@ static void bind_name(struct sql *s, const struct hwy_strip *strip, uint32_t row
 static int64_t type_of(const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t style = hwy_get(strip, HWY_STYLE, row);
-	return style == HWY_MARK       ? NVTX_MARK
-	       : style == HWY_STARTEND ? NVTX_STARTEND
-				       : NVTX_PUSHPOP;
+	return style == HWY_MARK ? NVTX_MARK : style == HWY_STARTEND ? NVTX_STARTEND : NVTX_PUSHPOP;
 }
 
 /* A row id that is taken already (a damaged file may name one twice) is given by SQLite instead. */
@@ -235,7 +234,13 @@ void sql_write_domains(struct sql *s)
 
 /* ---- OS calls, libraries, overheads --------------------------------------------------------------- */
 
-enum { CLASS_OS = 27, CLASS_CUDNN = 28, CLASS_CUBLAS = 29, CLASS_OVERHEAD = 103, CLASS_SYSCALL = 107 };
+enum {
+	CLASS_OS = 27,
+	CLASS_CUDNN = 28,
+	CLASS_CUBLAS = 29,
+	CLASS_OVERHEAD = 103,
+	CLASS_SYSCALL = 107
+};
 
 static void write_os(struct sql *s, const struct hwy_strip *strip, int64_t tid, bool is_syscall)
 {
@@ -265,9 +270,9 @@ static void write_os(struct sql *s, const struct hwy_strip *strip, int64_t tid, 
 static bool write_library(struct sql *s, const struct hwy_strip *strip, int64_t tid)
 {
 	const char *name = hwy_str(s->x.trace, s->x.trace->lanes[strip->lane].name);
-	enum sql_id table = strcmp(name, "cuDNN") == 0	? SQL_CUDNN
+	enum sql_id table = strcmp(name, "cuDNN") == 0    ? SQL_CUDNN
 			    : strcmp(name, "cuBLAS") == 0 ? SQL_CUBLAS
-			    : strcmp(name, "MPI") == 0	  ? SQL_MPI
+			    : strcmp(name, "MPI") == 0    ? SQL_MPI
 							  : SQL_TABLES;
 	if (table == SQL_TABLES)
 		return false;
@@ -276,7 +281,8 @@ static bool write_library(struct sql *s, const struct hwy_strip *strip, int64_t 
 			continue;
 		int64_t text = sql_text(s, export_name(&s->x, strip, row));
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
-		int64_t event[] = {start, end, table == SQL_CUDNN ? CLASS_CUDNN : CLASS_CUBLAS, tid, text};
+		int64_t event[] = {start, end, table == SQL_CUDNN ? CLASS_CUDNN : CLASS_CUBLAS, tid,
+				   text};
 		int64_t mpi[] = {start, end, tid, text};
 		sql_integers(s, table, table == SQL_MPI ? mpi : event, table == SQL_MPI ? 4 : 5);
 		written(s);
@@ -296,7 +302,8 @@ static void write_overhead(struct sql *s, const struct hwy_strip *strip, int64_t
 		int64_t profiler[] = {start, end, tid, text, 0};
 		int64_t corr = hwy_corr(s->x.trace, strip, row);
 		int64_t cuda[] = {start, end, CLASS_OVERHEAD, tid, or_null(corr), text, 1};
-		sql_integers(s, own ? SQL_PROFILER : SQL_OVERHEAD, own ? profiler : cuda, own ? 5 : 7);
+		sql_integers(s, own ? SQL_PROFILER : SQL_OVERHEAD, own ? profiler : cuda,
+			     own ? 5 : 7);
 		written(s);
 	}
 }
@@ -328,7 +335,7 @@ static void write_chain(struct sql *s, enum sql_id table, int64_t id, int64_t st
 		int64_t address = known ? frame->address : SQL_NULL;
 		int64_t cuda[] = {id, symbol, module, unresolved, address, depth};
 		int64_t syscall[] = {id, depth, symbol, module, unresolved};
-		int64_t full[] = {id,	      symbol,	module,	      kernel,	SQL_NULL,
+		int64_t full[] = {id,         symbol,   module,  kernel,   SQL_NULL,
 				  unresolved, SQL_NULL, address, SQL_NULL, depth};
 		if (table == SQL_CUDA_CHAINS)
 			sql_integers(s, table, cuda, 6);
@@ -379,14 +386,16 @@ static void write_switch(struct sql *s, const struct hwy_strip *strip, uint32_t 
 	const char *name = hwy_str(trace, hwy_get(strip, HWY_NAME, row));
 	int64_t cpu = hwy_get(strip, HWY_CPU, row), reason = hwy_get(strip, HWY_REASON, row);
 	bool in = strcmp(name, "running") == 0;
-	int state = in				     ? -1
-		    : strcmp(name, "runnable") == 0 ? 1
-						    : sql_enum_value("ENUM_SAMPLING_THREAD_STATE", name);
-	int block = reason > 0 ? sql_enum_value("ENUM_SCHEDULING_THREAD_BLOCK", hwy_str(trace, reason))
-			       : -1;
+	int state = in ? -1
+		    : strcmp(name, "runnable") == 0
+			    ? 1
+			    : sql_enum_value("ENUM_SAMPLING_THREAD_STATE", name);
+	int block = reason > 0
+			    ? sql_enum_value("ENUM_SCHEDULING_THREAD_BLOCK", hwy_str(trace, reason))
+			    : -1;
 	int64_t v[] = {
 		hwy_get(strip, HWY_START, row), cpu ? export_add(cpu, -1) : 0, in, tid,
-		state > 0 ? state : SQL_NULL,	block > 0 ? block : SQL_NULL,
+		state > 0 ? state : SQL_NULL,   block > 0 ? block : SQL_NULL,
 	};
 	sql_integers(s, SQL_SCHED, v, 6);
 }
@@ -398,8 +407,12 @@ static void write_end(struct sql *s, const struct hwy_strip *strip, uint32_t row
 	enum { STATE_TERMINATED = 5 };
 	int64_t cpu = hwy_get(strip, HWY_CPU, row);
 	int64_t v[] = {
-		hwy_end(strip, row), cpu ? export_add(cpu, -1) : 0,		0, tid,
-		is_last ? SQL_NULL : STATE_TERMINATED, SQL_NULL,
+		hwy_end(strip, row),
+		cpu ? export_add(cpu, -1) : 0,
+		0,
+		tid,
+		is_last ? SQL_NULL : STATE_TERMINATED,
+		SQL_NULL,
 	};
 	sql_integers(s, SQL_SCHED, v, 6);
 }

@@ -62,15 +62,24 @@ static void write_gpu(struct sql *s, uint32_t index)
 	sql_bind_text(s, row, 4, device->bus);
 	sql_bind_text(s, row, 12, device->uuid);
 	const int64_t values[][2] = {
-		{6, device->l2_bytes},		   {7, device->memory_bytes},
-		{8, device->memory_bandwidth},	   {9, device->clock_hz},
-		{10, device->sms},		   {15, gpu_id(s->x.trace, index)},
-		{22, device->registers_per_block}, {23, device->shared_per_block},
-		{24, device->shared_per_block_optin}, {25, device->shared_per_sm},
-		{26, device->registers_per_sm},	   {27, device->threads_per_warp},
-		{28, device->copy_engines},	   {29, device->max_warps_per_sm},
-		{30, device->max_blocks_per_sm},   {31, device->max_threads_per_block},
-		{38, device->compute_major},	   {39, device->compute_minor},
+		{6, device->l2_bytes},
+		{7, device->memory_bytes},
+		{8, device->memory_bandwidth},
+		{9, device->clock_hz},
+		{10, device->sms},
+		{15, gpu_id(s->x.trace, index)},
+		{22, device->registers_per_block},
+		{23, device->shared_per_block},
+		{24, device->shared_per_block_optin},
+		{25, device->shared_per_sm},
+		{26, device->registers_per_sm},
+		{27, device->threads_per_warp},
+		{28, device->copy_engines},
+		{29, device->max_warps_per_sm},
+		{30, device->max_blocks_per_sm},
+		{31, device->max_threads_per_block},
+		{38, device->compute_major},
+		{39, device->compute_minor},
 	};
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
 		bind_number(row, (int)values[i][0], values[i][1]);
@@ -90,7 +99,7 @@ static void write_devices(struct sql *s)
 		if (!export_process(trace, stream->process))
 			continue;
 		int64_t ordinal = stream->ordinal != HWY_NONE ? stream->ordinal
-							     : gpu_id(trace, stream->device);
+							      : gpu_id(trace, stream->device);
 		hwy_map_put(&done, (uint64_t)stream->process << 32 ^ (uint64_t)ordinal, &fresh);
 		int64_t v[] = {gpu_id(trace, stream->device), ordinal,
 			       pid_part(s->pids[stream->process])};
@@ -128,8 +137,12 @@ static void write_stream(struct sql *s, const struct hwy_stream *stream)
 	int64_t pid = s->pids[stream->process];
 	int64_t context = stream->context != HWY_NONE ? stream->context : 0;
 	int64_t priority = stream->priority != HWY_NONE ? stream->priority : 0;
-	int64_t v[] = {stream->number,	pid >> 56 & 0xff,     pid >> VM_SHIFT & 0xff,
-		       pid_part(pid),	context,	      (int64_t)(uint32_t)priority,
+	int64_t v[] = {stream->number,
+		       pid >> 56 & 0xff,
+		       pid >> VM_SHIFT & 0xff,
+		       pid_part(pid),
+		       context,
+		       (int64_t)(uint32_t)priority,
 		       stream->flags >= 0 ? stream->flags : 0};
 	if (stream->priority != HWY_NONE || stream->flags > 0)
 		sql_integers(s, SQL_STREAM, v, 7);
@@ -137,7 +150,8 @@ static void write_stream(struct sql *s, const struct hwy_stream *stream)
 	if (!row)
 		return;
 	sql_bind_text(s, row, 1, stream->name);
-	int64_t named[] = {v[1], v[2], v[3], sql_device(s, stream->process, stream->device),
+	int64_t named[] = {v[1],    v[2],
+			   v[3],    sql_device(s, stream->process, stream->device),
 			   context, stream->number};
 	for (int i = 0; i < 6; i++)
 		sqlite3_bind_int64(row, i + 2, named[i]);

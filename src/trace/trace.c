@@ -48,8 +48,10 @@ void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
 	columns &= ~HWY_COL_BIT(HWY_LINK);
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
-		for (uint32_t i = 0; column && (columns & HWY_COL_BIT(c)) && i < column->n_chunks; i++) {
-			if (!column->chunks[i].data || !column->chunks[i].stored) /* small ones have no block */
+		for (uint32_t i = 0; column && (columns & HWY_COL_BIT(c)) && i < column->n_chunks;
+		     i++) {
+			if (!column->chunks[i].data ||
+			    !column->chunks[i].stored) /* small ones have no block */
 				continue;
 			free(column->chunks[i].data);
 			column->chunks[i].data = NULL;

@@ -36,15 +36,17 @@ static void numbers_are_written_exactly(void **state)
 {
 	size_t n;
 	char *text = written(write_numbers, false, &n);
-	assert_string_equal(text, "0 0.000\n7 0.007\n-7 -0.007\n10 0.010\n99 0.099\n100 0.100\n12345 12.345\n"
-				  "9223372036854775807 9223372036854775.807\n"
-				  "-9223372036854775808 -9223372036854775.808\n");
+	assert_string_equal(
+		text, "0 0.000\n7 0.007\n-7 -0.007\n10 0.010\n99 0.099\n100 0.100\n12345 12.345\n"
+		      "9223372036854775807 9223372036854775.807\n"
+		      "-9223372036854775808 -9223372036854775.808\n");
 	free(text);
 }
 
 static void write_texts(struct out *out)
 {
-	static const char *const texts[] = {"plain", "a\"b\\c", "tab\tline\n", "\xc3\xa4", "\xff\xc3", "\xed\xa0\x80"};
+	static const char *const texts[] = {"plain",    "a\"b\\c",  "tab\tline\n",
+					    "\xc3\xa4", "\xff\xc3", "\xed\xa0\x80"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		out_json(out, (struct hwy_text){texts[i], (uint32_t)strlen(texts[i])});
 	out_csv(out, (struct hwy_text){"a,\"b\"", 5});
@@ -54,8 +56,9 @@ static void texts_are_escaped_and_what_is_not_utf8_is_replaced(void **state)
 {
 	size_t n;
 	char *text = written(write_texts, false, &n);
-	assert_string_equal(text, "\"plain\"\"a\\\"b\\\\c\"\"tab\\u0009line\\n\"\"\xc3\xa4\"\"\\ufffd\\ufffd\""
-				  "\"\\ufffd\\ufffd\\ufffd\"\"a,\"\"b\"\"\"");
+	assert_string_equal(
+		text, "\"plain\"\"a\\\"b\\\\c\"\"tab\\u0009line\\n\"\"\xc3\xa4\"\"\\ufffd\\ufffd\""
+		      "\"\\ufffd\\ufffd\\ufffd\"\"a,\"\"b\"\"\"");
 	free(text);
 }
 
@@ -150,7 +153,8 @@ static void varints_are_as_short_as_they_can_be(void **state)
 	pb_int(&pb, 1, 128);
 	pb_int(&pb, 16, 300);
 	pb_int(&pb, 4, (uint64_t)INT64_C(-1));
-	static const uint8_t want[] = {8, 127, 8, 128, 1, 128, 1, 172, 2, 32, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
+	static const uint8_t want[] = {8,   127, 8,   128, 1,   128, 1,   172, 2,   32,
+				       255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
 	assert_int_equal(pb.n, sizeof want);
 	assert_memory_equal(pb.at, want, sizeof want);
 	free(pb.at);

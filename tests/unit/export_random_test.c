@@ -38,15 +38,19 @@ static void export_all(struct hwy_trace *trace, const char *folder)
 {
 	char path[256], command[300];
 	struct export_result result;
-	struct export_options options = {
-		.from = INT64_MIN, .to = INT64_MAX, .kinds = UINT32_MAX, .target = "it", .render_stages = true};
+	struct export_options options = {.from = INT64_MIN,
+					 .to = INT64_MAX,
+					 .kinds = UINT32_MAX,
+					 .target = "it",
+					 .render_stages = true};
 	for (int cut = 0; cut < 2; cut++) {
 		for (const struct export_type *type = export_types; type->name; type++) {
 			snprintf(path, sizeof path, "%s/%s%d", folder, type->name, cut);
 			if (type->target == EXPORT_FOLDER)
 				mkdir(path, 0700);
 			write_to(trace, type->name, path, &options, &result);
-			if (cut == 0 && (strcmp(type->name, "chrome") == 0 || strcmp(type->name, "sqlite") == 0)) {
+			if (cut == 0 && (strcmp(type->name, "chrome") == 0 ||
+					 strcmp(type->name, "sqlite") == 0)) {
 				struct hwy_err err;
 				struct hwy_trace *back = hwy_open(path, NULL, &err);
 				if (!back)
