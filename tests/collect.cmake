@@ -39,6 +39,17 @@ foreach(source IN LISTS collect_programs)
 	endif()
 endforeach()
 
+# What samples are taken of: lines are wanted, frame pointers are not. Once more as a static program, which
+# the collector cannot be loaded into.
+add_executable(collect_burn_static collect/burn.c)
+set_target_properties(collect_burn_static PROPERTIES
+	OUTPUT_NAME burn_static RUNTIME_OUTPUT_DIRECTORY ${collect_folder})
+target_link_options(collect_burn_static PRIVATE -static)
+target_link_libraries(collect_burn_static PRIVATE headway_plain Threads::Threads)
+foreach(name collect_burn collect_burn_static)
+	target_compile_options(${name} PRIVATE -O2 -g -fomit-frame-pointer)
+endforeach()
+
 list(APPEND test_environment
 	"COLLECT=${collect_folder}"
 	"COLLECT_LIBRARY=$<TARGET_FILE:headway_collect>")

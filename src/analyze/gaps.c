@@ -74,11 +74,35 @@ static bool step_at(struct gaps_sweep *sweep, int64_t moment, uint32_t *step)
 	return sweep->step < phase->n_steps && phase->steps[sweep->step].device.from <= moment;
 }
 
+enum {
+	FOLD_FROM = 65536, /* gaps listed one by one */
+	FOLD_GAP = 2000,   /* ns */
+	FOLD_SUM = 100000, /* ns */
+};
+
+/* Whether a gap can be told together with the one before it. Only where there are many: between the nodes of
+ * graphs a long recording has millions of them, all alike. */
+static bool joins_last(const struct hwy_gaps *gaps, const struct hwy_gap *gap)
+{
+	if (gaps->n < FOLD_FROM || gap->cause != GAP_DEPENDENCY ||
+	    gap->at.to - gap->at.from >= FOLD_GAP)
+		return false;
+	const struct hwy_gap *last = &gaps->gaps[gaps->n - 1];
+	return last->cause == GAP_DEPENDENCY && last->device == gap->device &&
+	       last->step == gap->step && last->at.to - last->at.from < FOLD_SUM;
+}
+
 static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
 {
 	sweep->states.causes[gap->cause] += gap->at.to - gap->at.from;
 	if (!sweep->gaps)
 		return;
+	if (joins_last(sweep->gaps, gap)) {
+		struct hwy_gap *last = &sweep->gaps->gaps[sweep->gaps->n - 1];
+		last->at.to += gap->at.to - gap->at.from;
+		last->op = gap->op;
+		return;
+	}
 	HWY_GROW(sweep->gaps->gaps, sweep->gaps->n, sweep->cap);
 	sweep->gaps->gaps[sweep->gaps->n++] = *gap;
 }

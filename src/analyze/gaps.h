@@ -2,7 +2,8 @@
  *
  * Every gap has exactly one cause, decided by the op that ends it (design: 1 dependency, 2 blocked, 3 alloc
  * and module, 4 launch, 5 input, os, cpu; outside any step drain, no link unknown). The causes add up to the
- * idle time, to the nanosecond.
+ * idle time, to the nanosecond. In long recordings runs of tiny gaps between kernels (dependency, below 2 us,
+ * in one step) are listed as one that begins with the first and is as long as all of them.
  */
 #ifndef HWY_ANALYZE_GAPS_H
 #define HWY_ANALYZE_GAPS_H

@@ -85,10 +85,31 @@ static enum rank rank_of(const struct hwy_trace *trace, const struct hwy_frame *
 									      : PYTHON_OWN;
 }
 
+/* What nvcc puts between kernel<<<…>>>() and the runtime: a stub with the kernel's mangled name in its own, and
+ * the function of the kernel's name that calls it. The place is who called that. */
+#define STUB "__device_stub__"
+
+static bool calls_stub(const char *function, const char *stub)
+{
+	char name[128];
+	size_t n = strcspn(function, "(<");
+	const char *from = function;
+	for (const char *at = function; at < function + n; at++)
+		if (*at == ':' || *at == ' ')
+			from = at + 1;
+	n -= (size_t)(from - function);
+	if (n == 0 || n >= sizeof name)
+		return false;
+	memcpy(name, from, n);
+	name[n] = '\0';
+	return strstr(stub, name) != NULL;
+}
+
 const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack)
 {
 	const struct hwy_frame *best = NULL, *inner = NULL, *entered = NULL, *last = NULL;
 	enum rank best_rank = INTERPRETER;
+	const char *stub = NULL;
 	/* A trie's parents come before their children, so this ends. */
 	for (uint32_t steps = 0; stack > 0 && stack <= trace->n_stacks && steps < trace->n_stacks;
 	     steps++) {
@@ -97,6 +118,13 @@ const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack
 		if (node->frame < 0 || node->frame >= trace->n_frames)
 			continue;
 		const struct hwy_frame *frame = &trace->frames[node->frame];
+		const char *function = hwy_str(trace, frame->function);
+		bool is_stub = strncmp(function, STUB, strlen(STUB)) == 0;
+		if (is_stub || (stub && calls_stub(function, stub))) {
+			stub = is_stub ? function : NULL;
+			continue;
+		}
+		stub = NULL;
 		enum rank rank = rank_of(trace, frame);
 		if (rank > best_rank) {
 			best = frame;

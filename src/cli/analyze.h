@@ -29,6 +29,7 @@ void analyze_print_text(FILE *out, const struct analyze_view *view);
 void analyze_print_brief(FILE *out, const struct analyze_view *view);
 void analyze_print_json(FILE *out, const struct analyze_view *view);
 void analyze_print_markdown(FILE *out, const struct analyze_view *view);
+void analyze_print_html(FILE *out, const struct analyze_view *view);
 
 /* The end of `headway profile`: the headline and the first findings, or nothing where there is no device work.
  * Never fails: a report that cannot be diagnosed is still a report. */
@@ -51,6 +52,9 @@ struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, 
 void analyze_put_states(FILE *out, const struct gap_states *states);
 /* One sentence on how far ahead the CPU is; "" where it is not known. */
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase);
+/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
+ * ahead, one that begins while it still launches, so that its lead is seen. */
+struct hwy_interval analyze_typical(const struct hwy_phase *phase);
 uint64_t analyze_lost(const struct hwy_trace *trace); /* records */
 /* What a finding costs and its fix is worth: "10.9 → 10.4 ms (1.05×, 10.1 – 10.7)" where that was predicted, else
  * "517 µs of 10.9 ms (4.7 %)". */

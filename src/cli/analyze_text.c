@@ -96,8 +96,13 @@ static void print_title(const struct page *page)
 	analyze_put(page->out, analyze_program(page->run));
 	fputs(paint(page, PLAIN), page->out);
 	print_devices(page);
+	if (phase && page->run->analysis.phases.n > 1)
+		fprintf(page->out,
+			" · %" PRIu32 " phases, the longest:", page->run->analysis.phases.n);
+	else if (phase)
+		fputs(" ·", page->out);
 	if (phase) {
-		fputs(" · ", page->out);
+		fputc(' ', page->out);
 		analyze_put_steps(page->out, page->run, phase);
 	}
 	if (lost)
@@ -135,41 +140,20 @@ static void print_headline(const struct page *page, uint32_t index)
 			analyze_time(phase->median).at, analyze_time(phase->p10).at,
 			analyze_time(phase->p90).at,
 			phase->is_bursty ? ": bursty, a few steps take much longer" : "");
-	if (phase->is_first_told_apart)
+	if (phase->is_first_told_apart && phase->first_steady == 1)
+		fputs("   the first step carries start-up and is not counted\n", page->out);
+	else if (phase->is_first_told_apart)
 		fprintf(page->out,
-			"   the first %" PRIu32 " step%s carr%s start-up and %s not counted\n",
-			phase->first_steady, phase->first_steady == 1 ? "" : "s",
-			phase->first_steady == 1 ? "ies" : "y",
-			phase->first_steady == 1 ? "is" : "are");
+			"   the first %" PRIu32 " steps carry start-up and are not counted\n",
+			phase->first_steady);
 }
 
 /* ---- the picture and the bar ---------------------------------------------------------------------- */
 
-/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
- * ahead, one that begins while it still launches, so that its lead is seen. */
-static struct hwy_interval typical(const struct hwy_phase *phase)
-{
-	uint32_t best = phase->first_steady;
-	uint32_t end = phase->first_steady + phase->n_steady;
-	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
-	for (uint32_t i = phase->first_steady; i < end; i++) {
-		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
-			break;
-		const struct hwy_interval *at = &phase->steps[i].device;
-		int64_t off = llabs(at->to - at->from - phase->median);
-		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
-			nearest = off;
-			best = i;
-		}
-	}
-	uint32_t last = best + 1 < end ? best + 1 : best;
-	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
-}
-
 static void print_picture(const struct page *page, uint32_t index)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
-	struct hwy_interval at = typical(phase);
+	struct hwy_interval at = analyze_typical(phase);
 	struct hwy_picture picture;
 	struct hwy_err err;
 	struct picture_options wanted = {
@@ -295,10 +279,11 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		print_places(page, finding);
 }
 
-/* Those of one phase; the first in full. Yields how many there were. */
+/* Those of one phase; of the main one the first in full. Yields how many there were. */
 static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t most)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	bool is_main = phase == page->run->analysis.phases.main;
 	uint32_t n = 0, left_out = 0;
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		if (diagnosis->findings[i].phase != phase)
@@ -307,7 +292,7 @@ static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t
 			left_out++;
 		else
 			print_finding(page, &diagnosis->findings[i], n + 1,
-				      n == 0 || page->view->verbose);
+				      (n == 0 && is_main) || page->view->verbose);
 		n++;
 	}
 	if (left_out)
@@ -323,7 +308,7 @@ static void print_health(const struct page *page, uint32_t phase)
 		found |= page->run->diagnosis.findings[i].phase == phase;
 	if (!verdict->is_healthy && !found)
 		fprintf(page->out,
-			"    The GPU idles %s of the time, but nothing that repeats explains it.\n",
+			"    The GPU idles %s of the time; no single fix is worth 2 %%.\n",
 			analyze_percent(verdict->reachable).at);
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;

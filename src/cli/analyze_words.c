@@ -1,5 +1,6 @@
 /* analyze_words.c - see analyze.h. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -219,6 +220,25 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 			analyze_time(best->mean_work).at, best->steps);
 	else
 		fprintf(out, "headway up to %s", analyze_time(best->max_work).at);
+}
+
+struct hwy_interval analyze_typical(const struct hwy_phase *phase)
+{
+	uint32_t best = phase->first_steady;
+	uint32_t end = phase->first_steady + phase->n_steady;
+	int64_t nearest = INT64_MAX, launching = phase->steps[phase->n_steps - 1].cpu.from;
+	for (uint32_t i = phase->first_steady; i < end; i++) {
+		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
+			break;
+		const struct hwy_interval *at = &phase->steps[i].device;
+		int64_t off = llabs(at->to - at->from - phase->median);
+		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
+			nearest = off;
+			best = i;
+		}
+	}
+	uint32_t last = best + 1 < end ? best + 1 : best;
+	return (struct hwy_interval){phase->steps[best].device.from, phase->steps[last].device.to};
 }
 
 uint64_t analyze_lost(const struct hwy_trace *trace)

@@ -12,13 +12,14 @@
 
 #include "base/mem.h"
 #include "cli/analyze.h"
+#include "cli/analyze_plots.h"
 #include "cli/cli.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
 static const struct cli_option options[] = {
 	[FORMAT] = {0, "format", "FORMAT",
-		    "text (default), brief (under 2 kB, for scripts and language models), json or "
-		    "markdown"},
+		    "text (default), brief (under 2 kB, for scripts and language models), json, "
+		    "markdown or html (one page with plots)"},
 	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
 	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
 	[STEP] = {0, "step", "NAME",
@@ -27,9 +28,11 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-static const char *const formats[] = {"text", "brief", "json", "markdown", NULL};
+/* A new face: its name and its printer, which gets everything in one view (analyze.h). */
+static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
-	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown};
+	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
+	analyze_print_html};
 
 struct wishes {
 	char **paths;
@@ -164,7 +167,8 @@ static void choose(struct analyze_view *view)
 static void open_run(struct analyze_run *run, const char *path, const struct wishes *wishes)
 {
 	struct hwy_err err;
-	struct analysis_options wanted = {.step = wishes->step};
+	bool plots = printers[wishes->format] == analyze_print_html;
+	struct analysis_options wanted = {.step = wishes->step, .cells = plots ? PLOT_POINTS : 0};
 	run->path = path;
 	run->trace = cli_open(path);
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
@@ -187,6 +191,7 @@ int cmd_analyze(int argc, char **argv)
 		.footer = "Examples:\n"
 			  "  headway analyze report1.hwy\n"
 			  "  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
+			  "  headway analyze --format html -o page.html report1.hwy\n"
 			  "  headway analyze traces/            one file a rank: who is late?\n",
 		.argc = argc,
 		.argv = argv,

@@ -38,7 +38,7 @@ static void start(struct profile *profile, struct run *run, char **path)
 			cli_die("%s: %s", name, refusal);
 		}
 	}
-	if (!run_go(run, &err)) {
+	if (!run_go(run, &profile->settings, &err)) {
 		if (run->directory)
 			run_remove(run->directory);
 		cli_die("%s: %s", profile->settings.program[0], err.text);

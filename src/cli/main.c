@@ -52,6 +52,7 @@ static void print_help(FILE *out)
 		"  headway profile python3 train.py      records it; writes report1.hwy\n"
 		"  headway show report1.hwy              CPU and GPU at the same time\n"
 		"  headway info run.sqlite               is this recording good for anything?\n"
+		"  headway analyze run.sqlite            what holds the program back, and where\n"
 		"  headway stats trace.json.gz           the tables you know from nsys\n"
 		"  headway stats -r cuda_gpu_kern_sum --format csv run.hwy\n"
 		"\n"

@@ -9,7 +9,8 @@ struct profile {
 	struct run_settings settings;
 	const char *output; /* as given; NULL: the next free reportN.hwy */
 	bool force, stats, quiet, no_calibration;
-	char **variables; /* NULL-terminated */
+	bool told_switches; /* --cpuctxsw was given */
+	char **variables;   /* NULL-terminated */
 	uint32_t n_variables, cap_variables;
 };
 
@@ -24,6 +25,13 @@ struct ignored {
 extern const struct ignored profile_ignored[];
 extern const int profile_n_ignored;
 void profile_ignore(const struct ignored *ignored, const char *value);
+
+/* profile_sampling.c: the CPU's side; each exits on a misuse. */
+void profile_sample(const struct cli *cli, struct profile *profile, const char *value);
+void profile_switches(const struct cli *cli, struct profile *profile, const char *value);
+void profile_frequency(const struct cli *cli, struct profile *profile, const char *value);
+void profile_period(const struct cli *cli, struct profile *profile, const char *value);
+void profile_chains(const struct cli *cli, struct profile *profile, const char *value);
 
 /* profile_output.c: where the report goes. */
 

@@ -18,10 +18,7 @@
 
 const struct ignored profile_ignored[] = {
 	/* CPU sampling and counters */
-	{{'b', "backtrace", "VALUE", NULL}, "none|auto"},
 	VALUE("samples-per-backtrace", "*"),
-	VALUE("sampling-period", "*"),
-	VALUE("sampling-frequency", "*"),
 	VALUE("sampling-trigger", "*"),
 	VALUE("event-sample", "none"),
 	VALUE("event-sampling-interval", "*"),

@@ -31,7 +31,10 @@ enum {
 	LAUNCH_STACKS,
 	OS_STACKS,
 	BACKTRACE,
+	HEAD_CPU,
 	SAMPLE,
+	FREQUENCY,
+	CHAINS,
 	CTXSW,
 	HEAD_WHEN,
 	DELAY,
@@ -47,7 +50,8 @@ enum {
 	INHERIT,
 	KILL,
 	WAIT,
-	START_LATER, /* not listed */
+	START_LATER, /* not listed, like the next */
+	PERIOD,
 	N_OPTIONS
 };
 
@@ -98,8 +102,20 @@ static const struct cli_option listed[N_OPTIONS] = {
 		 "stacks of calls into the operating system from this length on (default: 80us)"},
 	[BACKTRACE] = {0, "cudabacktrace", "WHAT",
 		       "none: no stacks at all; all else is the default"},
-	[SAMPLE] = {'s', "sample", "SCOPE", "none; sampling the CPU is not built yet"},
-	[CTXSW] = {0, "cpuctxsw", "SCOPE", "none; context switches are not built yet"},
+	[HEAD_CPU] = {0, "", NULL, "The CPU:"},
+	[SAMPLE] =
+		{'s', "sample", "SCOPE",
+		 "where threads spend their time on the CPU, with Python's functions: of the program and all it starts "
+		 "(process-tree), of the machine (system-wide), or none (default)"},
+	[FREQUENCY] = {0, "sampling-frequency", "HZ",
+		       "samples a second and CPU, 100 to 8000 (default: 1000)"},
+	[CHAINS] =
+		{'b', "backtrace", "HOW",
+		 "callers of a sample: by DWARF from a copy of the stack (dwarf, the default), by frame pointers "
+		 "(fp), or none"},
+	[CTXSW] =
+		{0, "cpuctxsw", "SCOPE",
+		 "when threads run and when they wait: process-tree, system-wide or none (default: as --sample)"},
 	[HEAD_WHEN] = {0, "", NULL, "When:"},
 	[DELAY] = {'y', "delay", "S", "begin so many seconds after the start"},
 	[DURATION] = {'d', "duration", "S",
@@ -131,6 +147,7 @@ static const struct cli_option listed[N_OPTIONS] = {
 	[WAIT] = {0, "wait", "WHOM",
 		  "all: also for processes it leaves behind (default); primary: for it alone"},
 	[START_LATER] = {'Y', "start-later", cli_boolean, NULL},
+	[PERIOD] = {0, "sampling-period", "CYCLES", NULL},
 };
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -265,12 +282,6 @@ static void read_traces(const struct cli *cli, struct profile *profile, const ch
 	if (*missing)
 		profile_say("--trace: not built yet, skipped: %s", missing);
 	profile->settings.control.traces = traces;
-}
-
-static void read_sampling(const char *option, const char *value)
-{
-	if (strcmp(value, "none") != 0 && strcmp(value, "false") != 0)
-		profile_say("--%s=%s: not built yet, ignored", option, value);
 }
 
 /* none, or kinds with ":ns" behind them: the time is the threshold. */
@@ -417,8 +428,11 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 		control->os_stack_threshold = cli_time(cli, "osrt-backtrace-threshold", value);
 		break;
 	case BACKTRACE: read_backtrace(cli, control, value); break;
-	case SAMPLE: read_sampling("sample", value); break;
-	case CTXSW: read_sampling("cpuctxsw", value); break;
+	case SAMPLE: profile_sample(cli, profile, value); break;
+	case FREQUENCY: profile_frequency(cli, profile, value); break;
+	case PERIOD: profile_period(cli, profile, value); break;
+	case CHAINS: profile_chains(cli, profile, value); break;
+	case CTXSW: profile_switches(cli, profile, value); break;
 	case DELAY: settings->delay = seconds(cli, "delay", value); break;
 	case DURATION: settings->duration = seconds(cli, "duration", value); break;
 	case CAPTURE: read_capture(cli, control, value); break;
@@ -508,6 +522,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.argv = argv,
 	};
 	profile->settings.kill_signal = SIGTERM;
+	profile->settings.perf.rate_hz = 1000;
 	profile->settings.ignore_pipe = cli_pipe_was_ignored();
 	profile->settings.control = (struct rec_control){
 		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,

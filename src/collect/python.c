@@ -22,9 +22,9 @@
 #include "collect/collect.h"
 #include "collect/lock.h"
 #include "collect/process.h"
-#include "collect/python_layout.h"
 #include "collect/symbols.h"
 #include "collect/sys.h"
+#include "record/python_layout.h"
 
 enum {
 	PROVEN = 16,
@@ -123,32 +123,6 @@ static bool fetch(void *into, uintptr_t from, size_t size)
 	return true;
 }
 
-static size_t put_utf8(char *into, uint32_t c)
-{
-	if (c < 0x80) {
-		into[0] = (char)c;
-		return 1;
-	}
-	size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-	into[0] = (char)(lead[more] | c >> (6 * more));
-	for (size_t i = 1; i <= more; i++)
-		into[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
-	return more + 1;
-}
-
-/* The kind of a str (bytes a character) and whether it is ASCII; 0: not one that we can read. From 3.14 on
- * the upper half of 'state' has the bits that before come after two of 'interned'; the rest of the word may
- * hold anything. */
-static unsigned kind_of(uint32_t state, bool *ascii)
-{
-	uint32_t bits = layout.version >= 0x030e0000 ? state >> 16 : state >> 2;
-	*ascii = bits >> 4 & 1;
-	bool compact = bits >> 3 & 1;
-	unsigned kind = bits & 7;
-	return compact && (kind == 1 || kind == 2 || kind == 4) ? kind : 0;
-}
-
 /* The string id of a str object; false if it is none. */
 static bool read_text(uintptr_t object, uint32_t *id)
 {
@@ -159,7 +133,7 @@ static bool read_text(uintptr_t object, uint32_t *id)
 	bool ascii;
 	if (!peek(&head, object + layout.object_size, sizeof head))
 		return false;
-	unsigned kind = kind_of(head.state, &ascii);
+	unsigned kind = python_text_kind(&layout, head.state, &ascii);
 	if (!kind || head.length < 0 || head.length > 1 << 20)
 		return false;
 	size_t length = head.length > MOST_TEXT ? MOST_TEXT : (size_t)head.length;
@@ -171,13 +145,7 @@ static bool read_text(uintptr_t object, uint32_t *id)
 	char text[MOST_TEXT * 4];
 	if (!peek(raw, object + (ascii ? layout.ascii_text : layout.other_text), length * kind))
 		return false;
-	size_t n = 0;
-	for (size_t i = 0; i < length; i++) {
-		uint32_t c = 0;
-		memcpy(&c, raw + i * kind, kind);
-		n += put_utf8(text + n, c > 0x10ffff ? '?' : c);
-	}
-	*id = collect_string(text, n);
+	*id = collect_string(text, python_utf8(text, raw, length, kind));
 	return true;
 }
 

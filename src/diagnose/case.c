@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "diagnose/case.h"
+#include "diagnose/words.h"
+
+/* Of all launches, without recorded work: from here on findings are guesses, and from there on not made. */
+#define DOUBTFUL 0.1
+#define UNBELIEVABLE 0.5
 
 static const struct hwy_strip *strip_of(const struct hwy_case *c, uint32_t span, uint32_t *row)
 {
@@ -256,6 +261,24 @@ static void count_calls(struct hwy_case *c)
 		counts->call_ns[HWY_ROLE_LAUNCH] + counts->call_ns[HWY_ROLE_GRAPH_LAUNCH];
 }
 
+/* Launches without recorded work: what looks idle may be that work. False where it may be most of it. */
+static bool look_at_trust(struct hwy_case *c)
+{
+	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
+	const struct hwy_lack *drops = &c->analysis->trust.lacks[HWY_LACK_DROPS];
+	double part = work->of ? (double)work->count / (double)work->of : 0;
+	c->most = part >= DOUBTFUL ? HWY_LOW : drops->count ? HWY_MEDIUM : HWY_HIGH;
+	if (part < UNBELIEVABLE)
+		return true;
+	hwy_cannot_tell(
+		c->diagnosis, "why the device idles",
+		words_format(&c->diagnosis->arena,
+			     "%llu of %llu launches have no recorded work, and what looks idle may "
+			     "be that work",
+			     (unsigned long long)work->count, (unsigned long long)work->of));
+	return false;
+}
+
 bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase,
 	       struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
@@ -285,10 +308,11 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		c->first_op = c->end_op = c->first_call = c->end_call = 0;
 	}
 	find_devices(c);
+	bool believed = look_at_trust(c);
 	c->gap_left = hwy_alloc((c->of->gaps.n + 1u) * sizeof *c->gap_left);
 	for (uint32_t i = 0; i < c->of->gaps.n; i++) {
 		const struct hwy_gap *gap = &c->of->gaps.gaps[i];
-		c->gap_left[i] = c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
+		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
 	}
 	count_kernels(c);
 	count_calls(c);

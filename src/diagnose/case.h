@@ -65,6 +65,7 @@ struct hwy_case {
 	uint32_t n_kernels, cap_kernels;
 	int64_t kernel_left; /* ns of kernel time not claimed yet */
 	struct case_counts counts;
+	enum hwy_confidence most;      /* that the recording allows for findings from gaps */
 	const struct hwy_strip **last; /* the strip asked for last: spans come in runs */
 };
 

@@ -161,10 +161,19 @@ struct names {
 	uint32_t n, cap;
 };
 
-static void add_name(struct names *names, int64_t name, int64_t ns)
+/* Names that only count (train_12, train_13) are one: what is left of them without their last number. */
+static uint64_t key_of(const char *name)
+{
+	size_t n = strlen(name);
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return hwy_hash(name, n);
+}
+
+static void add_name(struct names *names, const struct hwy_trace *trace, int64_t name, int64_t ns)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&names->at, (uint64_t)name, &fresh);
+	uint32_t *at = hwy_map_put(&names->at, key_of(hwy_str(trace, name)), &fresh);
 	if (fresh) {
 		HWY_GROW(names->list, names->n, names->cap);
 		names->list[names->n].name = name;
@@ -184,7 +193,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 			continue;
 		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
 		if (gap->span)
-			add_name(&names, case_text(c, gap->span - 1), claim->items[i].ns);
+			add_name(&names, c->trace, case_text(c, gap->span - 1), claim->items[i].ns);
 	}
 	for (uint32_t i = 0; i < names.n; i++)
 		if (names.list[i].ns > *ns) {
@@ -357,7 +366,10 @@ struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	struct hwy_finding *finding = &diagnosis->findings[diagnosis->n++];
 	*finding = make(c, claim);
-	finding->confidence = confidence;
+	bool gaps = false;
+	for (uint32_t i = 0; i < claim->n && !gaps; i++)
+		gaps = claim->items[i].purse == CLAIM_GAP && claim->items[i].ns;
+	finding->confidence = gaps && confidence > c->most ? c->most : confidence;
 	finding->says = says;
 	finding->advice = advice;
 	claim_free(claim);

@@ -34,7 +34,7 @@ static void look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		hwy_accuse(c, &claim, HWY_MEDIUM,
 			   words_format(&c->diagnosis->arena,
-					"%s a step take %s; for %s of it nothing is computed.",
+					"%s a step, %s in all; for %s of it nothing is computed.",
 					words_many(case_each(c, n), "collective", "collectives").at,
 					words_time(case_per_step(c, all)).at,
 					words_time(case_per_step(c, claim.total)).at),

@@ -51,7 +51,7 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step move %s at %s, the link's limit; that takes %s longer than the "
+				"%s a step, %s at %s, the link's limit; that takes %s longer than the "
 				"kernels.",
 				words_many(case_each(c, n[way]), "copy", "copies").at,
 				words_bytes(bytes[way] / c->phase->n_steady).at,

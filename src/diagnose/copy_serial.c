@@ -87,7 +87,7 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step run while no kernel does, and kernels while no copy does; side "
+				"%s a step while no kernel runs, and kernels while no copy does; side "
 				"by side they would take %s less.",
 				words_many(case_each(c, totals.n), "copy", "copies").at,
 				words_time(case_per_step(c, claim.total)).at),

@@ -91,7 +91,7 @@ static void look(struct hwy_case *c)
 	else if (each >= FEARED && !claim_is_worth(c, &claim))
 		hwy_acquit(
 			c, &claim,
-			words_format(&c->diagnosis->arena, "%s small copies a step cost %s of it.",
+			words_format(&c->diagnosis->arena, "%s small copies a step take %s of it.",
 				     words_each(each).at, words_share(claim_share(c, &claim)).at));
 	claim_drop(c, &claim);
 	hwy_map_free(&read_backs);

@@ -3,6 +3,8 @@
  * Cost: gaps with the causes 'cpu' and 'os'. The name is that of the operator, range, sample or os call that
  * takes most of them.
  */
+#include <string.h>
+
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
@@ -36,7 +38,10 @@ static void look(struct hwy_case *c)
 		return;
 	}
 	const char *name = claim_top_name(c, &claim, &in_top);
-	const char *where = "";
+	const char *where = "", *mark = hwy_str(c->trace, c->phase->name);
+	/* That it happens inside the step says nothing. */
+	if (*mark && strncmp(name, mark, strlen(mark)) == 0)
+		name = "";
 	if (*name)
 		where = words_format(arena, " %s of it, %s, is %.80s.",
 				     in_top > claim.total / 2 ? "Most" : "The largest part",

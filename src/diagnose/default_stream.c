@@ -23,6 +23,8 @@ static bool is_barrier(const struct hwy_case *c, const struct held *held)
 	const struct hwy_stream *a = case_stream(c, held->op), *b = case_stream(c, held->behind);
 	if (!a || !b)
 		return false;
+	if (c->flow->ops[held->behind].end > c->flow->ops[held->op].start)
+		return false; /* they do run together */
 	bool a_null = stream_is_null(c, a), b_null = stream_is_null(c, b);
 	return a_null != b_null && (a_null ? b : a)->flags == 1;
 }

@@ -131,6 +131,9 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 	int64_t unknown = states.causes[GAP_UNKNOWN];
 	verdict->is_known = (double)unknown <= UNEXPLAINED * (double)states.idle ||
 			    case_share(c, unknown) < HWY_WORTH;
+	for (uint32_t i = 0; i < c->diagnosis->n_cannot; i++)
+		verdict->is_known &=
+			strcmp(c->diagnosis->cannot[i].what, "why the device idles") != 0;
 	if (case_share(c, unknown) >= HWY_WORTH)
 		hwy_cannot_tell(
 			c->diagnosis, "why the device idles all of that time",

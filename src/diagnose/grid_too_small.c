@@ -51,7 +51,7 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_LOW,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step, %s of it, have fewer blocks (as few as %lld) than half of "
+				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
 				"the GPU's %lld multiprocessors: most of it looks on.",
 				words_many(case_each(c, n), "kernel", "kernels").at,
 				words_time(ns / (int64_t)c->phase->n_steady).at, (long long)fewest,

@@ -1,8 +1,8 @@
 /* held.c - ops that were ready and had to wait while another stream's op ran.
  *
  * Ready: the call that enqueued it has returned (plus the launch latency), and the op before it in its stream
- * has ended. Behind: the op of another stream of the same device that ran meanwhile and ended last before it
- * began.
+ * has ended. Behind: of the ops of other streams of the same device that ran until it began, or beyond (the last
+ * blocks of a large kernel leave room), the one that took most of that time.
  */
 #include <stdlib.h>
 
@@ -41,14 +41,15 @@ static uint32_t find_behind(const struct hwy_case *c, const struct last *lasts, 
 			    const struct flow_op *op, int64_t ready)
 {
 	uint32_t behind = FLOW_NONE;
-	int64_t latest = ready;
+	int64_t most = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct flow_op *other = &c->flow->ops[lasts[i].op];
+		int64_t from = other->start > ready ? other->start : ready;
+		int64_t to = other->end < op->start ? other->end : op->start;
 		if (lasts[i].lane == op->lane || other->device != op->device ||
-		    other->end > op->start || other->end <= latest ||
-		    op->start - other->end > SOON_NS)
+		    op->start - to > SOON_NS || to - from <= most)
 			continue;
-		latest = other->end;
+		most = to - from;
 		behind = lasts[i].op;
 	}
 	return behind;

@@ -111,13 +111,13 @@ static void acquit(struct hwy_case *c, struct claim *claim, const struct seen *s
 				claim_note(claim, culprit(c, &c->flow->ops[c->transfers[i].op]));
 		says = words_format(
 			arena,
-			"%s a step use pageable memory, all below 64 kB: those travel with the "
+			"%s a step from or to pageable memory, all below 64 kB: those travel with the "
 			"command, and pinning would gain nothing.",
 			words_many(case_each(c, seen->small), "copy", "copies").at);
 	} else {
 		says = words_format(
 			arena,
-			"%s a step use pageable memory; pinning it would gain %s of the step.",
+			"%s a step from or to pageable memory; pinning it would gain %s of the step.",
 			words_many(case_each(c, seen->large), "large copy", "large copies").at,
 			words_share(claim_share(c, claim)).at);
 	}
@@ -140,7 +140,7 @@ static void look(struct hwy_case *c)
 		double link = machine_link(c, HWY_H2D, &known);
 		const char *says = words_format(
 			&c->diagnosis->arena,
-			"%s a step, %s in all, use pageable host memory: they run at %s%s%s, and each holds the "
+			"%s a step, %s in all, from or to pageable host memory: at %s%s%s, and each holds the "
 			"CPU until its data is through.",
 			words_many(case_each(c, seen.large), "copy", "copies").at,
 			words_bytes(seen.bytes / c->phase->n_steady).at, words_rate(rate).at,

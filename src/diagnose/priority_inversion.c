@@ -36,7 +36,7 @@ static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 	if (known && a->priority < b->priority)
 		return true;
 	/* Streams that wait for each other do so on purpose. */
-	return known && a->priority == b->priority && hwy_map_get(awaited, held->op) &&
+	return a->priority == b->priority && hwy_map_get(awaited, held->op) &&
 	       c->counts.calls[HWY_ROLE_STREAM_WAIT] == 0 && !stream_is_null(c, a) &&
 	       !stream_is_null(c, b);
 }
@@ -66,8 +66,8 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step that somebody waits for must wait behind another stream's work, "
-				"for %s a step.",
+				"%s a step that somebody waits for, behind another stream's work for "
+				"%s of the step.",
 				words_many(case_each(c, found), "kernel", "kernels").at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));

@@ -52,15 +52,15 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 	if (finished >= 0.5)
 		return words_format(
 			arena,
-			"%s a step cost %s of it: the GPU had already finished at %s of them.",
+			"%s a step for %s of it: the GPU had already finished at %s of them.",
 			each.at, cost.at, words_share(finished).at);
 	if (case_share(c, case_states(c).idle) >= 0.1)
 		return words_format(arena,
-				    "%s a step cost %s of it: the GPU idles for other reasons.",
+				    "%s a step for %s of it: the GPU idles for other reasons.",
 				    each.at, cost.at);
 	return words_format(
 		arena,
-		"%s a step cost %s of it: the GPU idles %s after them and works the rest of the "
+		"%s a step for %s of it: the GPU idles %s after them and works the rest of the "
 		"time.",
 		each.at, cost.at, words_time(case_per_step(c, syncs->claim.total)).at);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/binaries.h"
 #include "ingest/parts.h"
 #include "ingest/unwind.h"
 
@@ -267,10 +268,19 @@ static void read_definitions(struct ingest *in)
 			if (end > process->last)
 				process->last = end;
 			process->events += record->type >= REC_API && record->type <= REC_MARK;
-			if (record->type == REC_RECORDING)
+			if (record->type == REC_RECORDING) {
 				note_recording(in, (const void *)record);
-			else
+				lives_recording(in, (const void *)record);
+			} else if (record->type == REC_SAMPLE || record->type == REC_SWITCH ||
+				   record->type == REC_TASK || record->type == REC_MAP) {
+				if (process != &in->run)
+					continue; /* only the parent knows */
+				lives_note(in, record);
+				if (record->type == REC_SAMPLE)
+					samples_note(in, chunk->file, (const void *)record);
+			} else {
 				define(in, process, record, chunk);
+			}
 		}
 		in->spools.damaged += cursor.damaged;
 		hwy_tell(in->progress, "reading", c, 3 * (uint64_t)in->spools.n_chunks);
@@ -312,13 +322,28 @@ static void read_chunk(struct ingest *in, const struct spool_chunk *chunk)
 	}
 }
 
+/* What the parent saw of the CPU. */
+static void read_parent(struct ingest *in, const struct spool_chunk *chunk)
+{
+	struct spool_cursor cursor = spool_walk(chunk);
+	while (spool_next(&cursor)) {
+		if (cursor.record->type == REC_SAMPLE)
+			samples_add(in, chunk->file, (const void *)cursor.record);
+		else if (cursor.record->type == REC_SWITCH || cursor.record->type == REC_WAKEUP)
+			sched_add(in, cursor.record);
+	}
+}
+
 static void read_events(struct ingest *in)
 {
 	uint32_t n = in->spools.n_chunks;
 	for (uint32_t c = 0; c < n; c++) {
 		const struct spool_chunk *chunk = &in->spools.chunks[c];
-		if (chunk->process == UINT32_MAX)
+		if (chunk->process == UINT32_MAX) {
+			read_parent(in, chunk);
+			hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 			continue;
+		}
 		read_chunk(in, chunk);
 		if (c + 1 == n || in->spools.chunks[c + 1].file != chunk->file)
 			nvtx_file_ends(in, chunk->process, chunk->at->tid);
@@ -328,6 +353,8 @@ static void read_events(struct ingest *in)
 	waits_finish(in);
 	opencl_finish(in);
 	os_finish(in);
+	sched_finish(in);
+	lives_name_threads(in);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */
@@ -367,7 +394,10 @@ static void free_lists(struct ingest *in)
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		target_free(&in->processes[p]);
 	target_free(&in->run);
+	binaries_close(in->binaries);
 	free(in->processes);
+	samples_free(in);
+	lives_free(in);
 	hwy_map_free(&in->process_of);
 	free(in->threads);
 	free(in->streams);
@@ -394,7 +424,9 @@ struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *p
 	read_definitions(&in);
 	settle_ends(&in);
 	about_settle(&in);
+	lives_settle(&in);
 	target_settle(&in);
+	lives_settled(&in);
 	read_events(&in);
 	about_report(&in);
 	free_lists(&in);

@@ -23,6 +23,7 @@ enum { SLACK = 2000 }; /* ns: between two snapshots of the system's clocks, and 
 struct command {
 	const struct rec_command *record;
 	uint32_t process;
+	int64_t ended; /* it had by then: a wait for it returned; INT64_MAX: not known */
 };
 struct depends {
 	const struct rec_depends *record;
@@ -50,7 +51,8 @@ void opencl_add(struct ingest *in, uint32_t process, const struct rec_head *reco
 	struct opencl_state *state = state_of(in);
 	if (record->type == REC_COMMAND) {
 		HWY_GROW(state->commands, state->n, state->cap);
-		state->commands[state->n++] = (struct command){(const void *)record, process};
+		state->commands[state->n++] =
+			(struct command){(const void *)record, process, INT64_MAX};
 		return;
 	}
 	HWY_GROW(state->depends, state->n_depends, state->cap_depends);
@@ -234,7 +236,7 @@ static void add_command(struct ingest *in, const struct command *command,
 		in->no_time++;
 		return;
 	}
-	int64_t seen = at_least(c->seen, c->before);
+	int64_t seen = at_least(at_most(c->seen, command->ended), c->before);
 	int64_t queued = c->queued ? clocks_ours(fit, (int64_t)c->queued) : c->before;
 	queued = at_least(at_most(at_most(queued, c->after), seen), c->before);
 	int64_t submitted = c->submitted ? clocks_ours(fit, (int64_t)c->submitted) : queued;
@@ -268,6 +270,53 @@ static void add_wait(struct ingest *in, const struct command *command)
 		 hwy_add_span(in->b, target_sync_lane(in, stream), HWY_SYNC, &row));
 }
 
+/* ---- what waits prove ------------------------------------------------------------------------------- */
+
+/* A vendor's stamps may be microseconds off; a wait that has returned is proof. */
+static void note_event_waits(struct opencl_state *state)
+{
+	struct hwy_map at = {0}; /* process, correlation id -> index, plus one */
+	for (uint32_t i = 0; i < state->n; i++)
+		*hwy_map_put(
+			&at,
+			key_of(state->commands[i].process, state->commands[i].record->correlation),
+			NULL) = i + 1;
+	for (uint32_t d = 0; d < state->n_depends; d++) {
+		const struct rec_depends *record = state->depends[d].record;
+		uint32_t process = state->depends[d].process;
+		const uint32_t *wait = hwy_map_get(&at, key_of(process, record->correlation));
+		if (!wait || state->commands[*wait - 1].record->head.flags != REC_COMMAND_WAIT)
+			continue;
+		for (uint32_t i = 0; i < record->head.value; i++) {
+			const uint32_t *on = hwy_map_get(&at, key_of(process, record->on[i]));
+			if (on)
+				state->commands[*on - 1].ended =
+					at_most(state->commands[*on - 1].ended,
+						state->commands[*wait - 1].record->after);
+		}
+	}
+	hwy_map_free(&at);
+}
+
+/* clFinish: all that was enqueued before. The commands of a device, in order of their calls. */
+static void note_queue_waits(struct command *commands, uint32_t n)
+{
+	struct hwy_map next = {0}; /* queue -> index of the next wait for it, plus one */
+	for (uint32_t i = n; i-- > 0;) {
+		const struct rec_command *c = commands[i].record;
+		if (c->head.flags == REC_COMMAND_WAIT) {
+			if (c->head.value == 0)
+				*hwy_map_put(&next, c->queue, NULL) = i + 1;
+			continue;
+		}
+		const uint32_t *wait = hwy_map_get(&next, c->queue);
+		if (wait && commands[*wait - 1].record->before >= c->after)
+			commands[i].ended =
+				at_most(commands[i].ended, commands[*wait - 1].record->after);
+	}
+	hwy_map_free(&next);
+}
+
 static int by_device(const void *left, const void *right)
 {
 	const struct command *a = left, *b = right;
@@ -299,11 +348,13 @@ void opencl_finish(struct ingest *in)
 		return;
 	if (state->n)
 		qsort(state->commands, state->n, sizeof *state->commands, by_device);
+	note_event_waits(state);
 	for (uint32_t first = 0, n; first < state->n; first += n) {
-		const struct command *group = &state->commands[first];
+		struct command *group = &state->commands[first];
 		for (n = 1; first + n < state->n && group[n].process == group->process &&
 			    group[n].record->device == group->record->device;)
 			n++;
+		note_queue_waits(group, n);
 		struct clocks_fit fit = {0};
 		bool has_clock = find_clock(in, group, n, &fit);
 		for (uint32_t i = 0; i < n; i++)

@@ -88,8 +88,9 @@ static bool is_told_twice(const struct os_calls *calls, uint32_t i)
 	const struct os_entry *entry = &calls->list[i];
 	if (!is_unfinished(entry))
 		return false;
-	for (uint32_t j = i; j-- > 0 && calls->list[j].thread == entry->thread &&
-			     calls->list[j].start == entry->start;)
+	for (uint32_t j = i, tries = 0; j-- > 0 && tries++ < 16 &&
+					calls->list[j].thread == entry->thread &&
+					calls->list[j].start == entry->start;)
 		if (!is_unfinished(&calls->list[j]) &&
 		    calls->list[j].record->head.value == entry->record->head.value)
 			return true;
@@ -174,7 +175,8 @@ static void join(struct ingest *in, const struct os_entry *list, uint32_t n,
 		if (wait->record->head.flags & (REC_OS_WAKES | REC_OS_UNFINISHED))
 			continue;
 		uint32_t at = up_to(wakers, n_wakers, wait->end);
-		while (at && wakers[at - 1].thread == wait->thread)
+		while (at && wakers[at - 1].thread == wait->thread &&
+		       wakers[at - 1].start >= wait->start)
 			at--;
 		if (at && wakers[at - 1].start >= wait->start)
 			hwy_add_edge(in->b, HWY_EDGE_WAKE, wakers[at - 1].ref, wait->ref, HWY_NONE);

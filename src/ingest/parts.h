@@ -62,6 +62,11 @@ struct ingest_process { /* one image: after exec there is another */
 	struct hwy_map stacks; /* correlation, or time of OS calls -> index in ingest.stacks + 1 */
 	struct hwy_map told;   /* tid << 32 | number of a native stack -> the same */
 	struct unwinder *unwinder;
+	/* as the kernel told it, where samples were taken */
+	int64_t began;                /* forked or exec'ed, before it could register; 0: not told */
+	const struct rec_task *named; /* NULL: not told, or it registered */
+	uint32_t parent;              /* pid; 0: not told */
+	struct ingest_list maps;
 };
 
 struct ingest_thread {    /* parallel to the trace's threads */
@@ -80,6 +85,12 @@ struct ingest_stack { /* what a call came from */
 	bool made;
 	uint32_t next; /* another thread's with the same correlation id, plus one */
 	int64_t time;  /* of the call's start; OS calls are joined by it */
+};
+
+enum { INGEST_MOST_FRAMES = 512, INGEST_MOST_CHAIN = 256 };
+struct ingest_frames {
+	uint32_t at[INGEST_MOST_FRAMES]; /* in the trace, innermost first */
+	uint32_t n;
 };
 
 struct ingest {
@@ -109,6 +120,7 @@ struct ingest {
 
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
+	struct binaries *binaries; /* NULL: nothing was looked up yet */
 
 	struct hwy_row
 		rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
@@ -118,6 +130,9 @@ struct ingest {
 	struct opencl_state *opencl;
 	struct nvtx_state *nvtx;
 	struct os_calls *os;
+	struct lives *lives;     /* NULL: no word of the kernel's */
+	struct samples *samples; /* NULL: none */
+	struct sched *sched;
 };
 
 /* ---- ingest.c ---- */
@@ -188,11 +203,51 @@ void os_finish(struct ingest *in);
 /* ---- stacks.c ---- */
 
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record);
+/* Frames, innermost first, and the stack they make: plus one, 0: empty. */
+struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process);
+void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
+		      const struct hwy_frame *frame);
+void stacks_add_native(struct ingest *in, struct ingest_process *process, const uint64_t *addresses,
+		       uint32_t n, bool has_python, struct ingest_frames *frames);
+void stacks_add_python(struct ingest *in, struct ingest_process *process,
+		       const struct rec_frame *list, uint32_t n, struct ingest_frames *frames);
+uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames);
 /* The trace's stack of a call, plus one; 0: none. tid 0: whatever thread. */
 uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
 		   uint32_t correlation);
 /* The same of an OS call, which has no correlation id: by when it began, on the records' clock. */
 uint32_t stacks_of_os(struct ingest *in, struct ingest_process *process, uint32_t tid,
 		      int64_t start);
+
+/* ---- lives.c: processes and threads as the kernel told of them, where samples were taken ---- */
+
+void lives_note(struct ingest *in,
+		const struct rec_head *record); /* first pass: any of the parent's */
+void lives_recording(struct ingest *in, const struct rec_time *record);
+void lives_settle(struct ingest *in);  /* before target_settle: who did not register */
+void lives_settled(struct ingest *in); /* after it */
+/* The process that had this pid then; UINT32_MAX: none. */
+uint32_t lives_image(const struct ingest *in, uint32_t pid, int64_t time);
+void lives_add_modules(struct ingest *in, struct ingest_process *process);
+void lives_name_threads(struct ingest *in);
+void lives_free(struct ingest *in);
+/* The times in which the run was recording: windows in order, whose number it yields. */
+struct lives_window {
+	int64_t from, to;
+};
+uint32_t lives_windows(const struct ingest *in, const struct lives_window **windows);
+bool lives_is_recorded(const struct ingest *in, int64_t time);
+/* Whatever the kernel told of begins, ends and execs. */
+uint32_t lives_tasks(const struct ingest *in, const void *const **tasks);
+/* The lane of a thread's samples or states. */
+uint32_t lives_lane(struct ingest *in, enum hwy_lane_type type, uint32_t thread);
+
+/* ---- samples.c, sched.c ---- */
+
+void samples_note(struct ingest *in, uint32_t file, const struct rec_sample *record);
+void samples_add(struct ingest *in, uint32_t file, const struct rec_sample *record);
+void samples_free(struct ingest *in);
+void sched_add(struct ingest *in, const struct rec_head *record);
+void sched_finish(struct ingest *in);
 
 #endif

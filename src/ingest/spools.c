@@ -60,6 +60,11 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_OS] = sizeof(struct rec_os),
 	[REC_DEPENDS] = offsetof(struct rec_depends, on),
 	[REC_COMMAND] = sizeof(struct rec_command),
+	[REC_SAMPLE] = sizeof(struct rec_sample),
+	[REC_SWITCH] = sizeof(struct rec_switch),
+	[REC_WAKEUP] = sizeof(struct rec_wakeup),
+	[REC_TASK] = sizeof(struct rec_task),
+	[REC_MAP] = sizeof(struct rec_map),
 };
 
 /* A stack that is told by its number only has neither registers nor bytes. */
@@ -68,6 +73,14 @@ static uint64_t rest_of_native(const struct rec_stack *record)
 	if (record->number && !record->count)
 		return 0;
 	return record->count + (uint64_t)REC_STACK_REGS * sizeof(uint64_t);
+}
+
+static uint64_t rest_of_sample(const struct rec_sample *record)
+{
+	uint64_t registers = record->stack ? (uint64_t)REC_STACK_REGS * sizeof(uint64_t) : 0;
+	uint64_t bytes = ((uint64_t)record->bytes + 7) / 8 * 8;
+	return record->depth * (uint64_t)sizeof(uint64_t) + registers + bytes +
+	       record->frames * (uint64_t)sizeof(struct rec_frame);
 }
 
 /* Bytes that follow the fixed part, by what the record says itself. Its fixed part is there. */
@@ -82,6 +95,7 @@ static uint64_t rest_of(const struct rec_head *head)
 		return ((const struct rec_stack *)head)->count * (uint64_t)sizeof(struct rec_frame);
 	case REC_NATIVE_STACK: return rest_of_native((const struct rec_stack *)head);
 	case REC_DEPENDS: return head->value * (uint64_t)sizeof(uint32_t);
+	case REC_SAMPLE: return rest_of_sample((const struct rec_sample *)head);
 	default: return 0;
 	}
 }

@@ -7,16 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/binaries.h"
 #include "ingest/parts.h"
 #include "ingest/python.h"
 #include "ingest/unwind.h"
 
-enum { MOST_FRAMES = UNWIND_FRAMES + REC_MAX_FRAMES, MOST_PARENTS = 64 };
-
-struct frames {
-	uint32_t at[MOST_FRAMES]; /* in the trace, innermost first */
-	uint32_t n;
-};
+enum { MOST_PARENTS = 64 };
 
 static uint64_t told_key(const struct rec_stack *record)
 {
@@ -80,11 +76,13 @@ void stacks_note(struct ingest *in, struct ingest_process *process, const struct
 
 /* ---- native ------------------------------------------------------------------------------------ */
 
-static struct unwinder *unwinder_of(struct ingest *in, struct ingest_process *process)
+struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process)
 {
 	if (process->unwinder)
 		return process->unwinder;
-	process->unwinder = unwind_open();
+	if (!in->binaries)
+		in->binaries = binaries_open();
+	process->unwinder = unwind_open(in->binaries);
 	/* A forked child has what its parent had, and may not have said so. */
 	struct ingest_process *from = process;
 	for (int depth = 0; from && from->modules.n == 0 && depth < MOST_PARENTS; depth++)
@@ -94,6 +92,7 @@ static struct unwinder *unwinder_of(struct ingest *in, struct ingest_process *pr
 		uint32_t path = ingest_text(in, from, module->path);
 		unwind_add_module(process->unwinder, module, hwy_str(in->trace, path));
 	}
+	lives_add_modules(in, process);
 	return process->unwinder;
 }
 
@@ -102,7 +101,14 @@ static uint32_t text_or_none(struct ingest *in, const char *text)
 	return text ? hwy_text_id(in->b, text) : 0;
 }
 
-static void add_native_frame(struct ingest *in, struct frames *frames,
+void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
+		      const struct hwy_frame *frame)
+{
+	if (frames->n < INGEST_MOST_FRAMES)
+		frames->at[frames->n++] = hwy_add_frame(in->b, frame);
+}
+
+static void add_native_frame(struct ingest *in, struct ingest_frames *frames,
 			     const struct unwind_place *place, uint64_t address)
 {
 	struct hwy_frame frame = {
@@ -114,8 +120,7 @@ static void add_native_frame(struct ingest *in, struct frames *frames,
 		.address = (int64_t)(place->module ? place->offset : address),
 		.flags = place->function ? 0 : HWY_FRAME_UNRESOLVED,
 	};
-	if (frames->n < MOST_FRAMES)
-		frames->at[frames->n++] = hwy_add_frame(in->b, &frame);
+	stacks_add_frame(in, frames, &frame);
 }
 
 /* Our own library, CUPTI and the injected rest stand between the call and us. */
@@ -126,13 +131,12 @@ static bool is_recorder(const struct unwind_place *place)
 	return name && (strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "libcupti", 8) == 0);
 }
 
-static void add_native(struct ingest *in, struct ingest_process *process,
-		       const struct rec_stack *record, bool has_python, struct frames *frames)
+void stacks_add_native(struct ingest *in, struct ingest_process *process, const uint64_t *addresses,
+		       uint32_t n, bool has_python, struct ingest_frames *frames)
 {
-	uint64_t addresses[UNWIND_FRAMES];
-	struct unwinder *unwinder = unwinder_of(in, process);
-	uint32_t n = unwind_stack(unwinder, record, addresses);
-	const struct unwind_place *places[UNWIND_FRAMES];
+	struct unwinder *unwinder = stacks_unwinder(in, process);
+	struct unwind_place *places[INGEST_MOST_CHAIN];
+	n = n < INGEST_MOST_CHAIN ? n : INGEST_MOST_CHAIN;
 	uint32_t end = n, first = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		places[i] = unwind_place(unwinder, addresses[i], i > 0);
@@ -147,17 +151,18 @@ static void add_native(struct ingest *in, struct ingest_process *process,
 		end--;
 	while (first < end && is_recorder(places[first]))
 		first++;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = first; i < end; i++) {
+		unwind_line(unwinder, places[i]);
 		add_native_frame(in, frames, places[i], addresses[i]);
+	}
 }
 
 /* ---- Python ------------------------------------------------------------------------------------ */
 
-static void add_python(struct ingest *in, struct ingest_process *process,
-		       const struct rec_stack *record, struct frames *frames)
+void stacks_add_python(struct ingest *in, struct ingest_process *process,
+		       const struct rec_frame *list, uint32_t n, struct ingest_frames *frames)
 {
-	const struct rec_frame *list = (const void *)(record + 1);
-	for (uint32_t i = 0; i < record->count && i < REC_MAX_FRAMES; i++) {
+	for (uint32_t i = 0; i < n && i < REC_MAX_FRAMES; i++) {
 		uint32_t at = hwy_ids_get(&process->codes, list[i].code);
 		if (!at)
 			continue;
@@ -171,29 +176,40 @@ static void add_python(struct ingest *in, struct ingest_process *process,
 			.line = line > 0 ? line : code->first_line,
 			.flags = HWY_FRAME_PYTHON,
 		};
-		if (frames->n < MOST_FRAMES)
-			frames->at[frames->n++] = hwy_add_frame(in->b, &frame);
+		stacks_add_frame(in, frames, &frame);
 	}
 }
 
 /* ---- together ---------------------------------------------------------------------------------- */
 
+uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames)
+{
+	int64_t parent = 0;
+	for (uint32_t i = frames->n; i-- > 0;)
+		parent = 1 + (int64_t)hwy_add_stack(in->b, (struct hwy_stack){
+								   .parent = parent,
+								   .frame = frames->at[i],
+							   });
+	return (uint32_t)parent;
+}
+
 static uint32_t make(struct ingest *in, struct ingest_process *process,
 		     const struct ingest_stack *stack)
 {
-	struct frames frames = {.n = 0};
+	struct ingest_frames frames = {.n = 0};
 	bool has_python = stack->python && stack->python->count;
-	if (stack->native)
-		add_native(in, process, stack->native, has_python, &frames);
+	if (stack->native) {
+		const uint64_t *registers = (const uint64_t *)(stack->native + 1);
+		struct unwind_copy copy = {registers, (const uint8_t *)(registers + REC_STACK_REGS),
+					   stack->native->count};
+		uint64_t addresses[UNWIND_FRAMES];
+		uint32_t n = unwind_stack(stacks_unwinder(in, process), &copy, addresses);
+		stacks_add_native(in, process, addresses, n, has_python, &frames);
+	}
 	if (has_python)
-		add_python(in, process, stack->python, &frames);
-	int64_t parent = 0;
-	for (uint32_t i = frames.n; i-- > 0;)
-		parent = 1 + (int64_t)hwy_add_stack(in->b, (struct hwy_stack){
-								   .parent = parent,
-								   .frame = frames.at[i],
-							   });
-	return (uint32_t)parent;
+		stacks_add_python(in, process, (const void *)(stack->python + 1),
+				  stack->python->count, &frames);
+	return stacks_join(in, &frames);
 }
 
 static uint32_t find(struct ingest *in, struct ingest_process *process, enum rec_why why,

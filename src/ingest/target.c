@@ -64,6 +64,8 @@ static void settle_lives(struct ingest *in)
 		struct ingest_process *process = &in->processes[p];
 		int64_t said = process->said ? process->said->start : 0;
 		process->start = ingest_is_time(in, said) ? said : process->opened;
+		if (process->began && process->began < process->start)
+			process->start = process->began;
 	}
 	for (uint32_t i = 0; i < in->statuses.n; i++) {
 		const struct rec_status *status = in->statuses.at[i];
@@ -144,6 +146,8 @@ static void describe_process(struct ingest *in, struct ingest_process *process)
 	record->end = process->end - in->epoch;
 	if (process->status)
 		record->exit = process->status->status;
+	if (process->named)
+		record->name = ingest_text(in, &in->run, process->named->name);
 	if (!process->said)
 		return;
 	record->rank = known(process->said->rank);
@@ -165,9 +169,10 @@ static void find_parents(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		if (process->record == UINT32_MAX || !process->said)
+		uint32_t pid = process->said ? process->said->parent : process->parent;
+		if (process->record == UINT32_MAX || !pid)
 			continue;
-		struct ingest_process *parent = image_at(in, process->said->parent, process->start);
+		struct ingest_process *parent = image_at(in, pid, process->start);
 		while (parent && parent->becomes)
 			parent = parent->becomes;
 		if (parent && parent != process)
@@ -504,7 +509,7 @@ void target_free(struct ingest_process *process)
 		&process->categories,     &process->stacks,         &process->told};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
-				       &process->threads};
+				       &process->threads,  &process->maps};
 	struct hwy_ids *ids[] = {&process->texts.at, &process->shapes,   &process->codes,
 				 &process->calls[0], &process->calls[1], &process->calls[2]};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)

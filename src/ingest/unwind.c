@@ -13,9 +13,9 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "ingest/binaries.h"
 #include "ingest/dw.h"
 #include "ingest/names.h"
-#include "ingest/symbols.h"
 
 enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* as they stand in the record */
 enum { NOT_FOUND = UINT16_MAX };
@@ -23,8 +23,7 @@ enum { NOT_FOUND = UINT16_MAX };
 struct module {
 	uint64_t bias, low, high;
 	char *path;
-	struct symbols *symbols;
-	bool opened;
+	struct binary *binary;
 };
 
 struct memo {                  /* a stack that was unwound */
@@ -38,10 +37,11 @@ struct memo {                  /* a stack that was unwound */
 struct unwinder {
 	struct module *modules;
 	uint32_t n_modules, cap_modules;
+	struct binaries *binaries;
 	const struct dw *dw;
 	Dwfl *dwfl;
 	bool attached, refused;
-	const struct rec_stack *now; /* what libdw's callbacks read */
+	const struct unwind_copy *now; /* what libdw's callbacks read */
 	uint64_t *into;
 	uint32_t n_into;
 	struct hwy_map memo_of; /* hash -> index of memos plus one */
@@ -53,9 +53,10 @@ struct unwinder {
 	struct hwy_arena texts;
 };
 
-struct unwinder *unwind_open(void)
+struct unwinder *unwind_open(struct binaries *binaries)
 {
 	struct unwinder *u = hwy_zalloc(sizeof *u);
+	u->binaries = binaries;
 	u->dw = dw_open();
 	return u;
 }
@@ -66,10 +67,8 @@ void unwind_close(struct unwinder *u)
 		return;
 	if (u->dwfl)
 		u->dw->dwfl_end(u->dwfl);
-	for (uint32_t i = 0; i < u->n_modules; i++) {
-		symbols_close(u->modules[i].symbols);
+	for (uint32_t i = 0; i < u->n_modules; i++)
 		free(u->modules[i].path);
-	}
 	for (uint32_t i = 0; i < u->n_memos; i++) {
 		free(u->memos[i].addresses);
 		free(u->memos[i].slots);
@@ -85,6 +84,14 @@ void unwind_close(struct unwinder *u)
 	free(u);
 }
 
+bool unwind_has_module(const struct unwinder *u, const char *path)
+{
+	for (uint32_t i = 0; i < u->n_modules; i++)
+		if (strcmp(u->modules[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 void unwind_add_module(struct unwinder *u, const struct rec_module *module, const char *path)
 {
 	if (module->size == 0 || module->base + module->size < module->base)
@@ -95,6 +102,7 @@ void unwind_add_module(struct unwinder *u, const struct rec_module *module, cons
 		.low = module->low,
 		.high = module->base + module->size,
 		.path = hwy_copy(path, strlen(path) + 1),
+		.binary = binaries_get(u->binaries, path),
 	};
 }
 
@@ -131,14 +139,14 @@ static void report_modules(struct unwinder *u)
 
 /* ---- libdw's questions ------------------------------------------------------------------------- */
 
-static const uint64_t *registers_of(const struct rec_stack *record)
+static const uint64_t *registers_of(const struct unwind_copy *record)
 {
-	return (const uint64_t *)(record + 1);
+	return record->registers;
 }
 
-static const uint8_t *copy_of(const struct rec_stack *record)
+static const uint8_t *copy_of(const struct unwind_copy *record)
 {
-	return (const uint8_t *)(registers_of(record) + REC_STACK_REGS);
+	return record->bytes;
 }
 
 static pid_t next_thread(Dwfl *dwfl, void *unwinder, void **thread)
@@ -197,7 +205,7 @@ static int take_frame(Dwfl_Frame *frame, void *unwinder)
 	return 0;
 }
 
-static uint32_t unwind_by_dwarf(struct unwinder *u, const struct rec_stack *record,
+static uint32_t unwind_by_dwarf(struct unwinder *u, const struct unwind_copy *record,
 				uint64_t *addresses)
 {
 	static const struct dw_thread_callbacks callbacks = {
@@ -223,7 +231,7 @@ static uint32_t unwind_by_dwarf(struct unwinder *u, const struct rec_stack *reco
 
 /* ---- frame pointers ---------------------------------------------------------------------------- */
 
-static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct rec_stack *record,
+static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct unwind_copy *record,
 					uint64_t *addresses)
 {
 	uint64_t at = registers_of(record)[RBP], n = 0;
@@ -244,13 +252,13 @@ static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct rec_sta
 
 /* ---- stacks that were seen before -------------------------------------------------------------- */
 
-static uint64_t memo_hash(const struct rec_stack *record)
+static uint64_t memo_hash(const struct unwind_copy *record)
 {
 	const uint64_t *registers = registers_of(record);
 	return hwy_mix(registers[RIP] ^ hwy_mix(registers[RSP])) ^ hwy_mix(registers[RBP]);
 }
 
-static bool memo_holds(const struct memo *memo, const struct rec_stack *record)
+static bool memo_holds(const struct memo *memo, const struct unwind_copy *record)
 {
 	const uint64_t *registers = registers_of(record);
 	const uint8_t *copy = copy_of(record);
@@ -264,7 +272,7 @@ static bool memo_holds(const struct memo *memo, const struct rec_stack *record)
 }
 
 /* Where the address stands in the copy, at 'from' words or later. */
-static uint16_t slot_of(const struct rec_stack *record, uint64_t address, uint32_t from)
+static uint16_t slot_of(const struct unwind_copy *record, uint64_t address, uint32_t from)
 {
 	uint32_t words = record->count / 8 < NOT_FOUND ? record->count / 8 : NOT_FOUND;
 	for (uint32_t i = from; i < words; i++)
@@ -273,7 +281,7 @@ static uint16_t slot_of(const struct rec_stack *record, uint64_t address, uint32
 	return NOT_FOUND;
 }
 
-static void memo_add(struct unwinder *u, const struct rec_stack *record, uint64_t hash,
+static void memo_add(struct unwinder *u, const struct unwind_copy *record, uint64_t hash,
 		     const uint64_t *addresses, uint32_t n)
 {
 	uint16_t *slots = hwy_alloc((n + 1) * sizeof *slots);
@@ -300,7 +308,7 @@ static void memo_add(struct unwinder *u, const struct rec_stack *record, uint64_
 	*head = ++u->n_memos;
 }
 
-uint32_t unwind_stack(struct unwinder *u, const struct rec_stack *record,
+uint32_t unwind_stack(struct unwinder *u, const struct unwind_copy *record,
 		      uint64_t addresses[UNWIND_FRAMES])
 {
 	uint64_t hash = memo_hash(record);
@@ -337,29 +345,29 @@ static const char *keep(struct unwinder *u, const char *text)
 	return hwy_arena_text(&u->texts, text, strlen(text));
 }
 
-static void find_function(struct unwinder *u, struct module *module, uint64_t at,
+static void find_function(struct unwinder *u, const struct module *module, uint64_t at,
 			  struct unwind_place *place)
 {
-	if (!module->opened)
-		module->symbols = symbols_open(module->path);
-	module->opened = true;
-	const char *name = module->symbols ? symbols_at(module->symbols, at - module->bias) : NULL;
-	Dwfl_Module *known = u->dwfl ? u->dw->dwfl_addrmodule(u->dwfl, at) : NULL;
-	if (!name && known) /* it looks into files of debug information too */
-		name = u->dw->dwfl_module_addrname(known, at);
-	if (name) {
-		char *demangled = names_demangle(name);
-		place->function = keep(u, demangled ? demangled : name);
-		place->interpreter = is_interpreter(name);
-		free(demangled);
-	}
-	Dwfl_Line *line = known ? u->dw->dwfl_module_getsrc(known, at) : NULL;
-	const char *file =
-		line ? u->dw->dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
+	const char *name = binaries_function(u->binaries, module->binary, at - module->bias);
+	if (!name)
+		return;
+	char *demangled = names_demangle(name);
+	place->function = keep(u, demangled ? demangled : name);
+	place->interpreter = is_interpreter(name);
+	free(demangled);
+}
+
+void unwind_line(struct unwinder *u, struct unwind_place *place)
+{
+	if (place->lined || !place->module)
+		return;
+	place->lined = true;
+	const char *file = binaries_line(u->binaries, binaries_get(u->binaries, place->module),
+					 place->offset, &place->line);
 	place->file = file ? keep(u, file) : NULL;
 }
 
-const struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)
+struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)
 {
 	uint64_t at = address - caller;
 	uint32_t *slot = hwy_map_put(&u->place_of, at, NULL);
@@ -373,8 +381,6 @@ const struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bo
 	if (module) {
 		place->module = module->path[0] ? module->path : NULL;
 		place->offset = at - module->bias;
-		if (u->dw && !u->dwfl)
-			report_modules(u);
 		find_function(u, module, at, place);
 	}
 	return place;

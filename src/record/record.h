@@ -99,6 +99,8 @@ enum rec_type {
 	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
 	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
 	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
+	REC_TASK, /* by the parent: value: pid; flags: REC_TASK_…; struct rec_task */
+	REC_MAP,  /* by the parent: value: pid; struct rec_map: code was mapped */
 	REC_TYPES
 };
 
@@ -320,9 +322,12 @@ struct rec_sample { /* where a thread was */
 		depth; /* addresses that follow, innermost first; the first 'kernel' of them in the kernel */
 	uint32_t kernel;
 	uint32_t
-		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack; 0: none */
+		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack, padded to 8 */
 	uint32_t frames; /* after those: struct rec_frame[] of Python, innermost first */
-	uint64_t spare[2];
+	uint32_t
+		stack; /* of these bytes among all of the file, from 1; with 'bytes' 0 they are those told
+			* under that number before; 0: there are no registers either */
+	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_sample) == 2 * REC_SLOT, "two slots");
 
@@ -344,6 +349,31 @@ struct rec_wakeup { /* a thread made another one able to run */
 	uint32_t by_pid, by_tid; /* by whom */
 };
 static_assert(sizeof(struct rec_wakeup) == REC_SLOT, "one slot");
+enum {
+	REC_TASK_PROCESS = 1, /* a process begins: forked by 'parent' */
+	REC_TASK_THREAD = 2,  /* a thread of it begins */
+	REC_TASK_END = 4,     /* the thread ends */
+	REC_TASK_NAME = 8,    /* it has this name from now on */
+	REC_TASK_EXEC = 16,   /* it becomes another program, whose name this is */
+};
+struct rec_task { /* what the kernel told of a thread */
+	struct rec_head head;
+	int64_t time;
+	uint32_t tid, parent; /* parent: pid; 0: not told */
+	uint32_t name;        /* string id */
+	uint32_t spare;
+};
+static_assert(sizeof(struct rec_task) == REC_SLOT, "one slot");
+struct rec_map { /* a file's code in a process's memory */
+	struct rec_head head;
+	int64_t time; /* 0: since before the recording, or by its parent */
+	uint64_t start, size;
+	uint64_t offset; /* in the file */
+	uint32_t path;   /* string id */
+	uint32_t spare[5];
+};
+static_assert(sizeof(struct rec_map) == 2 * REC_SLOT, "two slots");
+
 struct rec_depends {          /* the command of one correlation id waits for those of others */
 	struct rec_head head; /* value: number of ids that follow, from byte 16 on */
 	uint32_t correlation;

@@ -86,9 +86,15 @@ static uint32_t find_op(const struct hwy_flow *flow, const struct flow_op *op)
 static void take_gaps(struct excerpt *excerpt, const struct hwy_gaps *from,
 		      const struct hwy_flow *flow)
 {
+	if (excerpt->flow.n_ops == 0)
+		return;
+	int64_t first = excerpt->flow.ops[0].start;
+	int64_t last = excerpt->flow.ops[excerpt->flow.n_ops - 1].start;
 	uint32_t cap = 0;
 	for (uint32_t i = 0; i < from->n; i++) {
 		struct hwy_gap gap = from->gaps[i];
+		if (gap.at.to < first || gap.at.from > last)
+			continue;
 		gap.op = gap.op == FLOW_NONE ? FLOW_NONE
 					     : find_op(&excerpt->flow, &flow->ops[gap.op]);
 		if (gap.op == FLOW_NONE)

@@ -96,9 +96,10 @@ static void reap(struct run *run)
 	run->ended = true;
 }
 
-bool run_go(struct run *run, struct hwy_err *err)
+bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err)
 {
 	int reason = 0;
+	run->perf = perf_begin(run, &settings->perf);
 	ssize_t n = write(run->go, "g", 1);
 	close(run->go);
 	do
@@ -108,6 +109,8 @@ bool run_go(struct run *run, struct hwy_err *err)
 	if (n != (ssize_t)sizeof reason)
 		return true; /* exec closed the pipe */
 	reap(run);
+	perf_end(run->perf);
+	run->perf = NULL;
 	return hwy_fail(err, "%s", strerror(reason));
 }
 

@@ -3,7 +3,7 @@
  *   struct run run = {0};
  *   if (!run_prepare(&run, &settings, &err)) …          the program can still be started, unrecorded
  *   if (!run_fork(&run, &settings, &err)) …             its pid is known; it waits
- *   if (!run_go(&run, &err)) …                          it runs
+ *   if (!run_go(&run, &settings, &err)) …               it runs
  *   while (run_wait(&run, &settings) == RUN_RECORDED) … the report can be made while it goes on
  *   run_free(&run);
  *
@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "record/record.h"
+#include "run/perf.h"
 
 struct run_settings {
 	struct rec_control
@@ -31,8 +32,9 @@ struct run_settings {
 	bool wait_primary; /* not for processes it leaves behind */
 	bool kill_at_end;  /* when a capture range has ended, not only after 'duration' */
 	int kill_signal;   /* sent when recording has ended early; 0: the program goes on */
-	int64_t delay, duration; /* ns; 0: none */
-	const char *beside;      /* a folder to fall back on: the output's */
+	int64_t delay, duration;   /* ns; 0: none */
+	struct perf_settings perf; /* CPU samples and scheduling */
+	const char *beside;        /* a folder to fall back on: the output's */
 };
 
 struct run {
@@ -41,6 +43,7 @@ struct run {
 	int lock;                    /* descriptor of the control page: locked while we live */
 	struct journal *journal;
 	struct steps *steps; /* NULL: not counted */
+	struct perf *perf;   /* NULL: no samples */
 	pid_t pid;
 	int go, failure;        /* pipes to and from the child */
 	bool ended;             /* the program has */
@@ -56,7 +59,7 @@ struct run {
 bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err *err);
 bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err);
 /* Lets the program begin; false when it cannot be executed. */
-bool run_go(struct run *run, struct hwy_err *err);
+bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err);
 /* Calls it off instead: nothing was executed. */
 void run_cancel(struct run *run);
 

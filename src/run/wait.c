@@ -36,7 +36,15 @@ static void end_recording(struct run *run, int64_t now)
 	store(&run->control->recording, 0);
 	store(&run->control->finished, 1);
 	journal_recording(run->journal, false, now);
+	perf_stop(run->perf);
 	run->over = now;
+}
+
+/* Nothing more is read: what there is becomes a report. */
+static void end_samples(struct run *run)
+{
+	perf_end(run->perf);
+	run->perf = NULL;
 }
 
 /* True when as many steady steps were recorded as were asked for. */
@@ -60,6 +68,7 @@ static int64_t follow_time(struct run *run, const struct run_settings *settings,
 	if (run->over)
 		return run->told ? INT64_MAX : run->over + settle_time;
 	if (load(&control->finished)) {
+		perf_stop(run->perf);
 		run->over = now;
 		return now + settle_time;
 	}
@@ -153,6 +162,7 @@ static enum run_event finish(struct run *run)
 				"--steps: the program ended before so many steady steps; they are told by "
 				"ranges of NVTX that come again and again");
 		store(&run->control->finished, 1);
+		end_samples(run);
 		journal_clock(run->journal);
 	}
 	drop_pending(run);
@@ -170,6 +180,7 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 			bool kills =
 				settings->kill_signal && (settings->kill_at_end || run->expired);
 			run->told = true;
+			end_samples(run);
 			if (!kills)
 				return RUN_RECORDED;
 			descendants_signal(settings->kill_signal);

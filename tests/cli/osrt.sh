@@ -115,7 +115,7 @@ done
 
 # --- what threads are in when it ends, or they do; names given late
 profile "$target" end
-[ "$(awk '$4 == "read" && $8 == 2 && $6 > 3000000' calls | wc -l)" = 1 ] || fail "a thread cancelled in read: $(cat calls)"
+[ "$(awk '$4 == "read" && $8 == 2 && $6 > 0' calls | wc -l)" = 1 ] || fail "a thread cancelled in read: $(cat calls)"
 [ "$(awk '$3 == "patient" && $4 == "pthread_cond_wait" && $8 == 2 && $6 > 3000000' calls | wc -l)" = 1 ] ||
 	fail "a thread that waits at the end: $(cat calls)"
 

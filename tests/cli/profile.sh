@@ -187,7 +187,7 @@ expect_status 6 "-d ends the program by SIGTERM"
 [ -s short.hwy ] || fail "-d: no report"
 profile -d 0.3 --kill sigkill -o killed ./patient
 expect_status 137 "--kill sigkill"
-profile -d 0.2 --kill none -o early sh -c 'sleep 2; ls early.hwy; exit 9'
+profile -d 0.2 --kill none -o early sh -c 'n=0; until [ -e early.hwy ] || [ $n = 60 ]; do sleep 0.5; n=$((n + 1)); done; ls early.hwy; exit 9'
 expect_status 9 "--kill none: the program goes on"
 grep -q early.hwy out || fail "--kill none: the report is not there while the program goes on"
 profile -t nvtx -y 60 -o late "$COLLECT/nvtx_target" all

@@ -47,8 +47,6 @@ works report.hwy "nsys profile -o report.nsys-rep --trace-fork-before-exec=true 
 	--delay 0 --duration 60 $app"
 silent
 works report1.hwy "nsys profile -t cuda,nvtx -s cpu --cpuctxsw=process-tree --gpu-metrics-device=all $app"
-says "--sample=cpu: not built yet, ignored"
-says "--cpuctxsw=process-tree: not built yet, ignored"
 says "--gpu-metrics-device=all: not built yet, ignored"
 # one report a rank
 works rank_3.hwy "nsys profile --trace=cuda,nvtx,mpi --mpi-impl=openmpi -o rank_%q{OMPI_COMM_WORLD_RANK} $app"

@@ -66,6 +66,15 @@ for report in $("$HEADWAY" stats --help-reports | awk '/^  [a-z_]+ /{print $1}')
 	expect_status 0 "$report with a range and a window"
 done
 
+# ---- the CPU's side: every sample is in one function, every state in one class
+run stats -r cpu_sample_sum --format csv "$power"
+expect_status 0 "cpu_sample_sum"
+grep -q '^48.9,899,48.9,899,blas_thread_server,' "$work/out" || fail "cpu_sample_sum: $(head -3 "$work/out")"
+[ "$(awk -F, 'NR > 1 { n += $2 } END { print n }' "$work/out")" = 1839 ] || fail "cpu_sample_sum: samples that are nowhere"
+run stats -r thread_state_sum --format csv "$power"
+grep -q '^1104,1104,running,98.7,2653852976,71,37378210.9,python3$' "$work/out" || fail "thread_state_sum: $(head -3 "$work/out")"
+[ "$(awk -F, 'NR > 1 { n += $5 } END { printf "%.0f", n }' "$work/out")" = 52932142827 ] || fail "thread_state_sum: time that is nowhere"
+
 # ---- nothing to show
 run stats -r osrt_sum,graph_sum --format csv "$work/streams_pageable1.sqlite"
 expect_status 0 "a report without rows"

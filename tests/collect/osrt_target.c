@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 enum { BLOCKED_MS = 4, THRICE = 3 };
+static int helper_ms = BLOCKED_MS; /* how long helpers let the others wait */
 
 static int64_t now(void)
 {
@@ -68,7 +69,7 @@ static struct later {
 static void *run_later(void *unused)
 {
 	(void)unused;
-	pause_ms(BLOCKED_MS);
+	pause_ms(helper_ms);
 	later.act();
 	return NULL;
 }
@@ -171,7 +172,7 @@ static void *hold_mutex(void *unused)
 	(void)unused;
 	pthread_mutex_lock(&mutex);
 	sem_post(&held);
-	pause_ms(BLOCKED_MS);
+	pause_ms(helper_ms);
 	pthread_mutex_unlock(&mutex);
 	return NULL;
 }
@@ -180,7 +181,7 @@ static void *hold_rwlock(void *unused)
 	(void)unused;
 	pthread_rwlock_wrlock(&rwlock);
 	sem_post(&held);
-	pause_ms(BLOCKED_MS);
+	pause_ms(helper_ms);
 	pthread_rwlock_unlock(&rwlock);
 	return NULL;
 }
@@ -189,7 +190,7 @@ static void *hold_file(void *unused)
 	(void)unused;
 	syscall(SYS_flock, locked[0], LOCK_EX);
 	sem_post(&held);
-	pause_ms(BLOCKED_MS);
+	pause_ms(helper_ms);
 	syscall(SYS_flock, locked[0], LOCK_UN);
 	return NULL;
 }
@@ -389,6 +390,7 @@ static void fill_tcp(void)
 
 static void wakes(void)
 {
+	helper_ms = 30; /* a busy machine must not be late for the wait */
 	make_objects();
 	tcp[0] = socket(AF_INET, SOCK_STREAM, 0);
 	if (connect(tcp[0], (struct sockaddr *)&address, sizeof address) != 0)
@@ -617,7 +619,8 @@ static void rough(void)
 	cancel(cancelled_in_read, "read");
 	cancel(cancelled_in_semaphore, "semaphore");
 	cancel(cancelled_in_sleep, "sleep");
-	cancel(ends_by_exit, "exit");
+	pthread_create(&later.thread, NULL, ends_by_exit, NULL);
+	printf("exit: %d\n", pthread_join(later.thread, NULL));
 	signals();
 	locks();
 	processes();
@@ -626,10 +629,13 @@ static void rough(void)
 
 /* ---- its end -------------------------------------------------------------------------------------- */
 
+static sem_t waiting;
+
 static void *waits_for_ever(void *unused)
 {
 	pthread_setname_np(pthread_self(), "patient");
 	pthread_mutex_lock(&mutex);
+	sem_post(&waiting);
 	for (;;)
 		pthread_cond_wait(&condition, &mutex);
 	return unused;
@@ -640,7 +646,12 @@ static void end(void)
 	pthread_t thread;
 	make_objects();
 	cancel(cancelled_in_read, "read");
+	sem_init(&waiting, 0, 0);
 	pthread_create(&thread, NULL, waits_for_ever, NULL);
+	sem_wait(&waiting);
+	/* It is in its wait when it gives the mutex away. */
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
 	pause_ms(5);
 }
 

@@ -36,7 +36,7 @@ RUNS = {  # name: (command, options of both profilers)
     "power_blocking": (example("power"), []),
     "power_overlap": (example("power", "--overlap"), []),
     "roundtrip_cpu": (example("roundtrip", "--cpu"), []),
-    "starve_2": (example("starve", "--workers", "2", "--batches", "10"), []),
+    "starve_2": (example("starve", "--workers", "2", "--batches", "6"), []),
     "phases_marks": (example("phases", "--marks"), []),
 }
 COUNTS = ["kernels", "copies", "fills", "graphs", "syncs", "launch calls", "graph launches", "ranges"]

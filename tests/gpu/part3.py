@@ -6,8 +6,8 @@ harness.bootstrap), and all ways are treated alike.
 
 On a machine that others use too, the same plain program is half again as slow in a third of its runs, as is any
 other work for the CPU at that moment. So the examples of torch are run between two measurements of such work, the same
-for all ways; when one of those took 15 % longer than the shortest, the run is repeated, up to TRIES times, and then
-left out with its round.
+for all ways; when one of those took 15 % longer than the shortest, the run is repeated, up to TRIES times, and the
+calmest of them counts.
 """
 import os
 import re
@@ -17,7 +17,7 @@ import time
 from harness import batches, bootstrap, example, headway, last_words, middle, nsys, quotient, run, start, stop, target
 
 TITLE = "Overhead"
-BATCHES, TURNS, TRIES = 4, 7, 5  # of torch
+BATCHES, TURNS, TRIES = 2, 6, 3  # of torch
 NAMES, WAYS = ("inmodel", "decode"), ("plain", "headway", "nsys", "torch")
 
 
@@ -71,6 +71,7 @@ class Worker:
 
     def __init__(self, part, way, number):
         self.way, name = way, part.work / f"{way}-{number}"
+        self.disturbed = 0
         self.ends = []
         for end in ("ask", "answer"):
             os.mkfifo(f"{name}.{end}")
@@ -96,13 +97,16 @@ class Worker:
         return [float(number) for number in self.answer(60).split()]
 
     def turn(self, name, calm):
-        """ms a step when the CPU was the program's own, else None. calm: the shortest time of the work beside it."""
+        """ms a step when the CPU was most the program's own. calm: the shortest time of the work beside it."""
+        tried = []
         for _ in range(TRIES):
             step, *beside = self.once(name)
             calm[0] = min(calm + beside)
+            tried.append((max(beside), step))
             if max(beside) <= 1.15 * calm[0]:
-                return step
-        return None
+                break
+        self.disturbed += min(tried)[0] > 1.15 * calm[0]
+        return min(tried)[1]
 
     def finish(self):
         os.write(self.ends[0], b"quit\n")
@@ -143,6 +147,8 @@ def torch_batch(part, number, calm):
             worker.finish()
         for worker in workers:
             worker.end()
+    part.note(f"torch, batch {number + 1}: runs that were disturbed all the same",
+              ", ".join(f"{worker.way} {worker.disturbed}" for worker in workers))
     return rounds
 
 
@@ -157,11 +163,8 @@ def torch(part):
             found[name].append(rounds)
         longest = max(longest, time.monotonic() - begun)
     for name in NAMES:
-        good = [[row for row in rounds if None not in row.values()] for rounds in found[name]]
-        lost = sum(map(len, found[name])) - sum(map(len, good))
-        if lost:
-            part.note(f"{name}: rounds left out", f"{lost}: the machine was not ours alone")
-        judge(part, name, {way: [[row[way] for row in rounds] for rounds in good if rounds] for way in WAYS})
+        whole = [[row for row in rounds if len(row) == len(WAYS)] for rounds in found[name]]
+        judge(part, name, {way: [[row[way] for row in rounds] for rounds in whole if rounds] for way in WAYS})
 
 
 def afterwards(part):

@@ -1,6 +1,6 @@
 """Part 9: a loader without workers: in each gap of the GPU the main thread sleeps, and where is told by line."""
 from harness import EXAMPLES, example, headway, info, last_words, lines_of, run
-from report import KERNEL, Report
+from report import KERNEL, RANGE, Report
 
 TITLE = "OS calls in the gaps of a starved GPU"
 COPY, FILL, GRAPH, OS = 2, 3, 4, 10
@@ -47,7 +47,9 @@ def go(part):
              threads[report.thread(span["lane"])]["tid"] == report.pid(span["lane"])]
     part.note("OS calls of the main thread", len(calls))
     lines = lines_of(EXAMPLES / "starve.py", "time.sleep(args.sleep_ms")
-    long = gaps(report)
+    # What comes before the first step ends is start-up: libraries load, memory is allocated.
+    began = min((span["end"] for span in report.spans(RANGE) if span["name"] == "optimizer"), default=0)
+    long = [gap for gap in gaps(report) if gap[0] > began]
     part.check("gaps longer than 50 ms", len(long), ">= 19", len(long) >= 19)
     asleep = unnamed = 0
     least = 1.0

@@ -189,6 +189,26 @@ static void a_persistent_kernel_proves_nothing(void **state)
 	diagnosed_free(&d);
 }
 
+static void idle_time_that_may_be_lost_work_accuses_nobody(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_launch(&p, 0, "k", 3);
+			/* Their kernels were not recorded. */
+			program_call(&p, "cudaLaunchKernel", 20);
+			program_call(&p, "cudaLaunchKernel", 20);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "launch-bound");
+	assert_true(d.diagnosis.n_cannot > 0);
+	assert_string_equal(d.diagnosis.cannot[0].what, "why the device idles");
+	assert_false(d.diagnosis.verdicts[0].is_known);
+	diagnosed_free(&d);
+}
+
 /* ---- ranks ---------------------------------------------------------------------------------------- */
 
 /* A collective that begins when its rank comes and ends when the last one has. */
@@ -250,6 +270,7 @@ int main(void)
 		cmocka_unit_test(fp32_matrix_kernels_leave_tensor_cores_unused),
 		cmocka_unit_test(kernels_with_tensor_cores_are_not_accused),
 		cmocka_unit_test(a_persistent_kernel_proves_nothing),
+		cmocka_unit_test(idle_time_that_may_be_lost_work_accuses_nobody),
 		cmocka_unit_test(the_rank_that_comes_last_is_the_straggler),
 		cmocka_unit_test(ranks_that_come_together_have_no_straggler),
 	};

@@ -116,6 +116,27 @@ static void a_program_of_its_own_comes_before_the_libraries_it_calls(void **stat
 	done(&open);
 }
 
+static void a_kernel_is_launched_where_it_is_called_not_in_its_stub(void **state)
+{
+	static const struct toy_frame frames[] = {
+		{.function = "cudaLaunchKernel", .module = "/bin/graphs"},
+		{.function = "__device_stub__Z4tinyPi(int*)",
+		 .module = "/bin/graphs",
+		 .file = "/usr/include/crt/device_functions.h",
+		 .line = 2963},
+		{.function = "tiny(int*)",
+		 .module = "/bin/graphs",
+		 .file = "graphs.cu",
+		 .line = 12},
+		{.function = "main", .module = "/bin/graphs", .file = "graphs.cu", .line = 60},
+	};
+	struct open open;
+	struct hwy_place place = place_of_stack(frames, 4, &open);
+	assert_string_equal(place.function, "main");
+	assert_int_equal(place.line, 60);
+	done(&open);
+}
+
 static void without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework(void **state)
 {
 	static const struct toy_frame frames[] = {
@@ -243,6 +264,7 @@ static void the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_is_launched_where_it_is_called_not_in_its_stub),
 		cmocka_unit_test(the_innermost_python_frame_outside_of_libraries_is_the_place),
 		cmocka_unit_test(a_program_of_its_own_comes_before_the_libraries_it_calls),
 		cmocka_unit_test(

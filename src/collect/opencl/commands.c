@@ -185,7 +185,7 @@ static void put(const struct opencl_queue *queue, const struct opencl_command *c
 	record->submitted = submitted;
 	record->start = start;
 	record->end = end;
-	record->seen = seen;
+	record->seen = command->has_ended ? command->after : seen;
 	record->correlation = command->correlation;
 	record->queue = queue->number;
 	record->context = queue->context_id;

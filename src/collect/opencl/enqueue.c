@@ -36,6 +36,7 @@ static void end(struct enqueue *enqueue, void *event, bool is_programs, bool blo
 	struct opencl_command *command = &enqueue->command;
 	command->event = event;
 	command->is_shared = is_programs;
+	command->has_ended = blocks;
 	command->before = enqueue->span.start;
 	command->after = enqueue->span.end;
 	command->correlation = enqueue->span.correlation;

@@ -84,6 +84,7 @@ struct opencl_command {
 	uint32_t next;  /* plus one */
 	uint8_t what;   /* REC_COMMAND_… */
 	bool is_shared; /* the program has the event too */
+	bool has_ended; /* the call that enqueued it has waited for it */
 	void *event;    /* one reference is ours */
 	int64_t before, after;
 	uint32_t correlation, value, shape;

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,13 @@ static bool is_forked(void)
 	return atomic_load_explicit(&os_state->pid, memory_order_relaxed) == 0;
 }
 
+/* A signal handler's own stack may be too small for taking one. */
+static bool is_on_signal_stack(void)
+{
+	stack_t alternate = {.ss_flags = 0};
+	return syscall(SYS_sigaltstack, NULL, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK);
+}
+
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
 	/* A frame above the one that was noted: that one was left by longjmp. */
@@ -168,7 +176,8 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 	atomic_signal_fence(memory_order_seq_cst);
 	if (OS_UNLIKELY(is_forked()))
 		after_fork();
-	if (stack_threshold >= 0 && end - start >= stack_threshold && !(flags & REC_OS_UNFINISHED))
+	if (stack_threshold >= 0 && end - start >= stack_threshold &&
+	    !(flags & REC_OS_UNFINISHED) && !is_on_signal_stack())
 		collect_stack(REC_WHY_OS, start, 0);
 	put(call, start, end, object, flags, 0);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -1,8 +1,13 @@
-/* python_layout.h - where CPython keeps what a stack is made of; one place a version. */
-#ifndef HWY_COLLECT_PYTHON_LAYOUT_H
-#define HWY_COLLECT_PYTHON_LAYOUT_H
+/* python_layout.h - where CPython keeps what a stack is made of; one place a version.
+ *
+ * Read from inside the program (collect/python.c: the thread's own stack) and from outside (run/perf_python.c:
+ * any thread's, found through the runtime).
+ */
+#ifndef HWY_RECORD_PYTHON_LAYOUT_H
+#define HWY_RECORD_PYTHON_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Offsets in bytes; LP64. 0 where a version does not have the thing, unless said otherwise. */
@@ -27,10 +32,25 @@ struct python_layout {
 	uint16_t object_type;
 	uint16_t ascii_text; /* str: the characters of an ASCII one, of another */
 	uint16_t other_text;
+	/* From the runtime to a thread. */
+	uint32_t runtime_interpreters; /* in _PyRuntime: the first interpreter */
+	uint32_t interpreter_next;
+	uint32_t interpreter_threads; /* its first thread */
+	uint16_t thread_next;
+	uint16_t thread_native; /* the kernel's number of it; 0: not kept, see thread_handle */
+	uint16_t thread_handle; /* pthread_t */
 };
+
+/* What python_layout_of looks at of _PyRuntime. */
+enum { PYTHON_RUNTIME_BYTES = 52 * 8 };
 
 /* False for a version that is not known. 'runtime' is &_PyRuntime, or NULL; from 3.13 on it begins with
  * the offsets. */
 bool python_layout_of(uint32_t version, const void *runtime, struct python_layout *into);
+
+/* The kind of a str (bytes a character) by its state, and whether it is ASCII; 0: not one that can be read. */
+unsigned python_text_kind(const struct python_layout *layout, uint32_t state, bool *ascii);
+/* Characters of a kind as UTF-8; 'into' has room for four bytes each. Yields its length. */
+size_t python_utf8(char *into, const unsigned char *raw, size_t length, unsigned kind);
 
 #endif

@@ -4,7 +4,7 @@
  * version. From 3.13 on CPython tells them itself: _PyRuntime begins with _Py_DebugOffsets, an array of
  * 64-bit numbers whose order is fixed in a minor version. The versions are told in record/places.h too.
  */
-#include "collect/python_layout.h"
+#include "record/python_layout.h"
 
 #include <string.h>
 
@@ -21,6 +21,11 @@ static const struct python_layout python_3_10 = {
 	.object_type = 8,
 	.ascii_text = 48,
 	.other_text = 72,
+	.runtime_interpreters = 32,
+	.interpreter_next = 0,
+	.interpreter_threads = 8,
+	.thread_next = 8,
+	.thread_handle = 176,
 };
 
 static const struct python_layout python_3_11 = {
@@ -40,6 +45,12 @@ static const struct python_layout python_3_11 = {
 	.object_type = 8,
 	.ascii_text = 48,
 	.other_text = 72,
+	.runtime_interpreters = 40,
+	.interpreter_next = 0,
+	.interpreter_threads = 16,
+	.thread_next = 8,
+	.thread_native = 160,
+	.thread_handle = 152,
 };
 
 static const struct python_layout python_3_12 = {
@@ -59,6 +70,12 @@ static const struct python_layout python_3_12 = {
 	.object_type = 8,
 	.ascii_text = 40,
 	.other_text = 56,
+	.runtime_interpreters = 40,
+	.interpreter_next = 0,
+	.interpreter_threads = 72,
+	.thread_next = 8,
+	.thread_native = 144,
+	.thread_handle = 136,
 };
 
 /* Where the groups of _Py_DebugOffsets that matter begin, in numbers. */
@@ -69,7 +86,9 @@ struct told {
 static const struct told told_3_13 = {.thread = 19, .frame = 28, .code = 34, .object = 44};
 static const struct told told_3_14 = {
 	.thread = 22, .frame = 31, .code = 39, .object = 50, .has_copies = true};
-enum { TOLD_NUMBERS = 52, MOST_BYTES = 1024 };
+/* The runtime's and the interpreter's groups come before, at the same place in both. */
+enum { TOLD_INTERPRETERS = 5, TOLD_NEXT = 8, TOLD_THREADS = 9 };
+enum { TOLD_NUMBERS = PYTHON_RUNTIME_BYTES / 8, MOST_BYTES = 1024 };
 
 static bool read_told(const uint64_t *told, const struct told *order, struct python_layout *into)
 {
@@ -81,6 +100,8 @@ static bool read_told(const uint64_t *told, const struct told *order, struct pyt
 	for (unsigned i = 1; i < 6; i++)
 		if (frame[i] >= frame[0] + 8 || code[i] >= code[0])
 			return false;
+	if (thread[2] >= thread[0] || thread[6] >= thread[0])
+		return false;
 	if (thread[4] >= thread[0] || code[9] > code[0] || object[1] >= object[0])
 		return false;
 	*into = (struct python_layout){
@@ -102,6 +123,12 @@ static bool read_told(const uint64_t *told, const struct told *order, struct pyt
 		/* str: length, hash, state (padded) follow the head; then utf8 and its length if not ASCII. */
 		.ascii_text = (uint16_t)(object[0] + 24),
 		.other_text = (uint16_t)(object[0] + 24 + 16),
+		.runtime_interpreters = (uint32_t)told[TOLD_INTERPRETERS],
+		.interpreter_next = (uint32_t)told[TOLD_NEXT],
+		.interpreter_threads = (uint32_t)told[TOLD_THREADS],
+		.thread_next = (uint16_t)thread[2],
+		.thread_handle = (uint16_t)thread[5],
+		.thread_native = (uint16_t)thread[6],
 	};
 	return true;
 }
@@ -128,4 +155,40 @@ bool python_layout_of(uint32_t version, const void *runtime, struct python_layou
 	}
 	into->version = version;
 	return known;
+}
+
+/* From 3.14 on the upper half of 'state' has the bits that before come after two of 'interned'; the rest of
+ * the word may hold anything. */
+unsigned python_text_kind(const struct python_layout *layout, uint32_t state, bool *ascii)
+{
+	uint32_t bits = layout->version >= 0x030e0000 ? state >> 16 : state >> 2;
+	*ascii = bits >> 4 & 1;
+	bool compact = bits >> 3 & 1;
+	unsigned kind = bits & 7;
+	return compact && (kind == 1 || kind == 2 || kind == 4) ? kind : 0;
+}
+
+static size_t put_utf8(char *into, uint32_t c)
+{
+	if (c < 0x80) {
+		into[0] = (char)c;
+		return 1;
+	}
+	size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+	into[0] = (char)(lead[more] | c >> (6 * more));
+	for (size_t i = 1; i <= more; i++)
+		into[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+	return more + 1;
+}
+
+size_t python_utf8(char *into, const unsigned char *raw, size_t length, unsigned kind)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < length; i++) {
+		uint32_t c = 0;
+		memcpy(&c, raw + i * kind, kind);
+		n += put_utf8(into + n, c > 0x10ffff ? '?' : c);
+	}
+	return n;
 }

@@ -1,0 +1,121 @@
+/* binaries.c - see binaries.h.
+ *
+ * Symbol tables are read by ourselves; libdw is asked where they know nothing, and for lines. To open a file's
+ * debug information may take it a second (it unpacks all of it), so that is done once a file, and not before
+ * somebody wants a line.
+ */
+#include "ingest/binaries.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "ingest/dw.h"
+#include "ingest/symbols.h"
+
+enum { MOST_IN_VAIN = 32 };
+
+struct binary {
+	char *path;
+	struct symbols *symbols;
+	bool looked, reported;
+	Dwfl *dwfl; /* of this file alone, where its own numbers are the addresses */
+	Dwfl_Module *module;
+	uint32_t in_vain; /* libdw was asked for a name and had none; UINT32_MAX: it had one once */
+};
+
+struct binaries {
+	const struct dw *dw;
+	struct hwy_map of; /* hash of the path -> index in 'list' plus one */
+	struct binary **list;
+	uint32_t n, cap;
+};
+
+struct binaries *binaries_open(void)
+{
+	struct binaries *binaries = hwy_zalloc(sizeof *binaries);
+	binaries->dw = dw_open();
+	return binaries;
+}
+
+void binaries_close(struct binaries *binaries)
+{
+	if (!binaries)
+		return;
+	for (uint32_t i = 0; i < binaries->n; i++) {
+		struct binary *binary = binaries->list[i];
+		if (binary->dwfl)
+			binaries->dw->dwfl_end(binary->dwfl);
+		symbols_close(binary->symbols);
+		free(binary->path);
+		free(binary);
+	}
+	free(binaries->list);
+	hwy_map_free(&binaries->of);
+	free(binaries);
+}
+
+struct binary *binaries_get(struct binaries *binaries, const char *path)
+{
+	uint32_t *at = hwy_map_put(&binaries->of, hwy_hash(path, strlen(path)), NULL);
+	if (!*at) {
+		struct binary *binary = hwy_zalloc(sizeof *binary);
+		binary->path = hwy_copy(path, strlen(path) + 1);
+		HWY_GROW(binaries->list, binaries->n, binaries->cap);
+		binaries->list[binaries->n++] = binary;
+		*at = binaries->n;
+	}
+	return binaries->list[*at - 1];
+}
+
+/* What the spool names may be anything by now; libdw would wait for a pipe's writer. */
+static bool is_file(const char *path)
+{
+	struct stat about;
+	return path[0] == '/' && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+static Dwfl_Module *module_of(const struct binaries *binaries, struct binary *binary)
+{
+	const struct dw *dw = binaries->dw;
+	if (binary->reported || !dw)
+		return binary->module;
+	binary->reported = true;
+	binary->dwfl = is_file(binary->path) ? dw->dwfl_begin(&dw->callbacks) : NULL;
+	if (!binary->dwfl)
+		return NULL;
+	dw->dwfl_report_begin(binary->dwfl);
+	binary->module = dw->dwfl_report_elf(binary->dwfl, binary->path, binary->path, -1, 0, true);
+	dw->dwfl_report_end(binary->dwfl, NULL, NULL);
+	return binary->module;
+}
+
+const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t at)
+{
+	if (!binary->looked)
+		binary->symbols = symbols_open(binary->path);
+	binary->looked = true;
+	const char *name = binary->symbols ? symbols_at(binary->symbols, at) : NULL;
+	/* It looks into files of debug information too, and is slow where there are none. */
+	if (name || (binary->in_vain >= MOST_IN_VAIN && binary->in_vain != UINT32_MAX) ||
+	    !module_of(binaries, binary))
+		return name;
+	name = binaries->dw->dwfl_module_addrname(binary->module, at);
+	if (name)
+		binary->in_vain = UINT32_MAX;
+	else if (binary->in_vain != UINT32_MAX)
+		binary->in_vain++;
+	return name;
+}
+
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at, int *line)
+{
+	*line = 0;
+	if (!module_of(binaries, binary))
+		return NULL;
+	Dwfl_Line *found = binaries->dw->dwfl_module_getsrc(binary->module, at);
+	return found ? binaries->dw->dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+}

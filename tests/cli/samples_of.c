@@ -1,0 +1,86 @@
+/* samples_of.c - prints the CPU's side of a report: samples_of FILE.
+ *
+ *   sample PID THREAD function file:line < function file:line …     innermost first
+ *   state PID TID THREAD START END name reason
+ *   wake TID TID                                                    who woke whom
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/file.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static const struct hwy_thread *thread_of(const struct hwy_trace *trace,
+					  const struct hwy_strip *strip)
+{
+	return &trace->threads[trace->lanes[strip->lane].thread];
+}
+
+static int64_t pid_of(const struct hwy_trace *trace, const struct hwy_strip *strip)
+{
+	return trace->processes[thread_of(trace, strip)->process].pid;
+}
+
+static void print_sample(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+{
+	printf("sample %" PRId64 " %s", pid_of(trace, strip),
+	       hwy_str(trace, thread_of(trace, strip)->name));
+	const char *before = "";
+	for (int64_t at = hwy_get(strip, HWY_STACK, row); at > 0;
+	     at = trace->stacks[at - 1].parent) {
+		const struct hwy_frame *frame = &trace->frames[trace->stacks[at - 1].frame];
+		printf("%s %s %s:%d", before, hwy_str(trace, frame->function),
+		       base_name(hwy_str(trace, frame->file)), (int)frame->line);
+		before = " <";
+	}
+	putchar('\n');
+}
+
+static void print_state(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+{
+	int64_t start = hwy_get(strip, HWY_START, row);
+	printf("state %" PRId64 " %" PRId64 " %s %" PRId64 " %" PRId64 " %s %s\n",
+	       pid_of(trace, strip), thread_of(trace, strip)->tid,
+	       hwy_str(trace, thread_of(trace, strip)->name), start,
+	       start + hwy_get(strip, HWY_DUR, row), hwy_str(trace, hwy_get(strip, HWY_NAME, row)),
+	       hwy_str(trace, hwy_get(strip, HWY_REASON, row)));
+}
+
+static int64_t tid_of_span(const struct hwy_trace *trace, int64_t span)
+{
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (span >= trace->strips[s].first &&
+		    span < (int64_t)trace->strips[s].first + trace->strips[s].rows)
+			return thread_of(trace, &trace->strips[s])->tid;
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct hwy_err err = {""};
+	struct hwy_trace *trace = argc == 2 ? hwy_file_open(argv[1], &err) : NULL;
+	if (!trace || !hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_STATE),
+				UINT64_MAX, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 2;
+	}
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		for (uint32_t row = 0; row < trace->strips[s].rows; row++)
+			if (trace->strips[s].kind == HWY_SAMPLE)
+				print_sample(trace, &trace->strips[s], row);
+			else if (trace->strips[s].kind == HWY_STATE)
+				print_state(trace, &trace->strips[s], row);
+	for (uint32_t e = 0; e < trace->n_edges; e++)
+		if (trace->edges[e].kind == HWY_EDGE_WAKE)
+			printf("wake %" PRId64 " %" PRId64 "\n",
+			       tid_of_span(trace, trace->edges[e].from),
+			       tid_of_span(trace, trace->edges[e].to));
+	hwy_trace_free(trace);
+	return 0;
+}
