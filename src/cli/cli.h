@@ -18,6 +18,7 @@ int cmd_show(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_whatif(int argc, char **argv);
 int cmd_path(int argc, char **argv);
 int cmd_view(int argc, char **argv);

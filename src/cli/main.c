@@ -27,6 +27,8 @@ static const struct command {
 	{"gate", cmd_gate, "a check for CI: against a baseline, or against a budget"},
 	{"baseline", cmd_baseline, "the small summary of some runs that diff and gate take"},
 	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
+	{"export", cmd_export,
+	 "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

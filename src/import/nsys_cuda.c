@@ -100,7 +100,9 @@ static void add_kernel(struct nsys_query *q)
 	row->v[HWY_GRAPH_NODE] = nsys_int(q, 11);
 	row->v[HWY_GRAPH_ID] = nsys_int(q, 12);
 	row->v[HWY_LAUNCH_TYPE] = nsys_int(q, 13);
-	row->v[HWY_SHAPE] = 1 + (int64_t)shape_of(q, 14);
+	/* No kernel has an empty grid: whoever wrote this did not know it. */
+	row->v[HWY_SHAPE] =
+		nsys_int(q, 14) == 0 && nsys_int(q, 17) == 0 ? 0 : 1 + (int64_t)shape_of(q, 14);
 	add_work(q, HWY_KERNEL);
 }
 

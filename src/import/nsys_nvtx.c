@@ -252,6 +252,8 @@ static void add_range(struct nvtx *x, struct nsys_query *q, enum hwy_style style
 	if (!range_times(x, q, lane))
 		return;
 	q->row.v[HWY_NAME] = name_of(q, AT_TEXT);
+	if (q->row.v[HWY_NAME] && nsys_null(q, AT_TEXT))
+		q->row.v[HWY_FLAGS] |= HWY_FLAG_REGISTERED;
 	q->row.v[HWY_ROW] = nsys_int(q, AT_ROW);
 	if (x->full)
 		describe(x, q, n->threads[thread].process);

@@ -22,7 +22,7 @@ static void group_ranges(struct tally *tally, const struct hwy_strip *strip, uin
 	rows_read(strip, HWY_NAME, first, n, tally->rows);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t key = style | domain | (uint64_t)tally->rows[i];
-		if (!wanted || hwy_get(strip, HWY_FLAGS, first + i)) {
+		if (!wanted || (hwy_get(strip, HWY_FLAGS, first + i) & HWY_FLAGS_NO_SPAN)) {
 			groups[i] = TALLY_SKIP;
 			continue;
 		}

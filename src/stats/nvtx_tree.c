@@ -57,7 +57,8 @@ static struct order *collect(struct stats_run *run, bool startend, uint32_t *n)
 		if (!is_wanted(trace, strip, startend))
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			if (hwy_get(strip, HWY_FLAGS, row) || ended_elsewhere(trace, strip, row))
+			if ((hwy_get(strip, HWY_FLAGS, row) & HWY_FLAGS_NO_SPAN) ||
+			    ended_elsewhere(trace, strip, row))
 				continue;
 			struct nvtx_node node = {.start = hwy_get(strip, HWY_START, row),
 						 .end = hwy_end(strip, row),

@@ -110,6 +110,10 @@ enum {
 	HWY_FLAG_MARK = 1, /* a moment, not a span */
 	HWY_FLAG_UNFINISHED =
 		2, /* the end was not recorded; DUR reaches to the last event of its lane */
+	HWY_FLAG_REGISTERED =
+		4, /* range: the name is a registered string (nsys: textId, not text) */
+	HWY_FLAGS_NO_SPAN =
+		HWY_FLAG_MARK | HWY_FLAG_UNFINISHED, /* tables of nsys leave these out */
 };
 
 enum hwy_direction {

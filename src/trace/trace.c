@@ -40,6 +40,26 @@ bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, s
 	return true;
 }
 
+void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
+{
+	if (!trace->file)
+		return;
+	/* Links of a report with spans of unknown kinds were renumbered: they are kept. */
+	columns &= ~HWY_COL_BIT(HWY_LINK);
+	for (unsigned c = 0; c < HWY_COLS; c++) {
+		struct hwy_column *column = trace->strips[strip].columns[c];
+		for (uint32_t i = 0; column && (columns & HWY_COL_BIT(c)) && i < column->n_chunks;
+		     i++) {
+			if (!column->chunks[i].data ||
+			    !column->chunks[i].stored) /* small ones have no block */
+				continue;
+			free(column->chunks[i].data);
+			column->chunks[i].data = NULL;
+			column->chunks[i].loaded = 0;
+		}
+	}
+}
+
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err)
 {
 	for (uint32_t s = 0; s < trace->n_strips; s++)

@@ -1,0 +1,38 @@
+/* chrome.h - what the parts of the Chrome export share: JSON as PyTorch's profiler (Kineto) writes it. */
+#ifndef HWY_EXPORT_CHROME_H
+#define HWY_EXPORT_CHROME_H
+
+#include "export/nest.h"
+#include "export/out.h"
+#include "export/parts.h"
+
+struct chrome {
+	struct export x;
+	struct out out;
+	int64_t shift;                 /* added to every time: none is negative */
+	struct chrome_lane {           /* by lane */
+		char pid[80], tid[80]; /* as JSON */
+		int64_t number;        /* of the tid; INT64_MIN: it is a text */
+	} * lanes;
+	struct hwy_map taken; /* hash of pid and tid of streams -> 1 */
+	uint8_t *sources;     /* by span: the launch arrow's begin is written */
+	int64_t *
+		record_of; /* pairs: span of a wait, correlation id of the record it waits for; sorted */
+	uint32_t n_record_of;
+	struct nest nest;
+	bool many_processes;
+	bool first;        /* nothing is written yet */
+	uint64_t *totals;  /* by strip of allocations: strips + 1 of their totals, two of 32 bits */
+	uint8_t *is_total; /* by strip: written with the allocations */
+};
+
+void chrome_name_lanes(struct chrome *c); /* chrome_who.c */
+void chrome_write_names(struct chrome *c);
+void chrome_write_head(struct chrome *c); /* chrome_about.c */
+void chrome_write_tail(struct chrome *c);
+void chrome_write_strip(struct chrome *c, uint32_t strip); /* chrome_spans.c */
+void chrome_write_arrows(struct chrome *c);
+bool chrome_write_steps(struct chrome *c); /* chrome_steps.c */
+void chrome_next(struct chrome *c);        /* the comma and line before an event */
+
+#endif

@@ -1,0 +1,147 @@
+/* export.c - the list of formats, and what is kept of a trace. */
+#include "export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "export/parts.h"
+#include "stats/stats.h"
+
+const struct export_type export_types[] = {
+	{"perfetto", ".pftrace", "ui.perfetto.dev, trace_processor: native, every span arrives",
+	 EXPORT_STREAM, export_perfetto, NULL},
+	{"chrome", ".json",
+	 "chrome://tracing, Perfetto, HTA, TraceLens: JSON as PyTorch's profiler writes it",
+	 EXPORT_STREAM, export_chrome, NULL},
+	{"sqlite", ".sqlite", "everything written for Nsight Systems' exports (schema 3.20)",
+	 EXPORT_FILE, NULL, export_sqlite},
+	{"csv", ".csv.d", "scripts: a folder with one file a kind of span, all columns",
+	 EXPORT_FOLDER, NULL, export_csv},
+	{"folded", ".folded",
+	 "flame graphs (speedscope, inferno): CPU samples, or GPU time by range and stack",
+	 EXPORT_STREAM, export_folded, NULL},
+	{0},
+};
+
+/* ---- lanes ---------------------------------------------------------------------------------------- */
+
+static bool has_word(const char *label, const char *word, size_t length)
+{
+	for (; *label; label++)
+		if (strncasecmp(label, word, length) == 0)
+			return true;
+	return false;
+}
+
+static bool label_is_wanted(const char *label, const char *words)
+{
+	while (*words) {
+		size_t length = strcspn(words, ",");
+		if (length && has_word(label, words, length))
+			return true;
+		words += length + (words[length] == ',');
+	}
+	return false;
+}
+
+static bool choose_lanes(struct export *x)
+{
+	char label[512];
+	bool any = false;
+	if (!x->options->lanes)
+		return true;
+	x->lanes = hwy_zalloc(x->trace->n_lanes + 1);
+	for (uint32_t i = 0; i < x->trace->n_lanes; i++) {
+		export_lane_label(x->trace, i, label, sizeof label);
+		any |= x->lanes[i] = label_is_wanted(label, x->options->lanes);
+	}
+	return any || hwy_fail(x->err, "no lane's name has '%s' in it; the first is '%s'",
+			       x->options->lanes, x->trace->n_lanes ? label : "");
+}
+
+/* ---- strips --------------------------------------------------------------------------------------- */
+
+bool export_keeps_strip(const struct export *x, const struct hwy_strip *strip)
+{
+	return (x->options->kinds & HWY_KIND_BIT(strip->kind)) && strip->rows &&
+	       (!x->lanes || x->lanes[strip->lane]);
+}
+
+static bool source_is(const struct hwy_trace *trace, const char *format)
+{
+	const char *source = hwy_property(trace, "source.format");
+	return source && strcmp(source, format) == 0;
+}
+
+bool export_open(struct export *x, struct hwy_trace *trace, const struct export_options *options,
+		 const struct hwy_progress *progress, struct export_result *result,
+		 struct hwy_err *err)
+{
+	*x = (struct export){
+		.trace = trace,
+		.options = options,
+		.progress = progress,
+		.result = result,
+		.err = err,
+		.is_kineto = source_is(trace, "kineto"),
+		.is_nsys = source_is(trace, "nsys-sqlite"),
+	};
+	*result = (struct export_result){0};
+	hwy_strings_init(&x->extra);
+	struct stats_options window = {
+		.from = options->from, .to = options->to, .range = options->range};
+	if (!filter_open(&x->filter, trace, &window, err) || !choose_lanes(x)) {
+		export_close(x);
+		return false;
+	}
+	x->filtered = filter_is_on(&x->filter);
+	if (x->filter.ranged)
+		x->held |= HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (export_keeps_strip(x, &trace->strips[s]))
+			x->total += trace->strips[s].rows;
+	return true;
+}
+
+void export_close(struct export *x)
+{
+	filter_close(&x->filter);
+	hwy_strings_free(&x->extra);
+	hwy_map_free(&x->made);
+	free(x->lanes);
+	x->lanes = NULL;
+}
+
+bool export_hold_calls(struct export *x, uint64_t columns)
+{
+	x->held |= columns;
+	if (!x->failed && !hwy_need(x->trace, HWY_KIND_BIT(HWY_API), columns, x->err))
+		x->failed = true;
+	return !x->failed;
+}
+
+bool export_strip(struct export *x, uint32_t strip, uint64_t columns)
+{
+	if (x->failed || !export_keeps_strip(x, &x->trace->strips[strip]))
+		return false;
+	columns |= filter_columns(&x->filter) | HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
+	if (!hwy_need_strip(x->trace, strip, columns, x->err))
+		x->failed = true;
+	return !x->failed;
+}
+
+void export_strip_done(struct export *x, uint32_t strip)
+{
+	uint64_t kept = x->trace->strips[strip].kind == HWY_API ? x->held : 0;
+	hwy_forget_strip(x->trace, strip, ~kept);
+}
+
+void export_tell(struct export *x, uint64_t spans)
+{
+	enum { EVERY = 1 << 15 };
+	uint64_t before = x->done;
+	x->done += spans;
+	if (x->done / EVERY != before / EVERY)
+		hwy_tell(x->progress, "writing", x->done, x->total);
+}

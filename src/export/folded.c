@@ -1,0 +1,286 @@
+/* folded.c - stacks and a number a line, for flame graphs: "main;train;step 12".
+ *
+ * CPU: samples of every thread, the root first, counted. GPU: device time in ns under what enqueued it: process,
+ * the ranges and operators around the call (numbers in their names folded: step_7 is step_#), the call's stack
+ * where it was recorded, the call, and the work's own name.
+ */
+#include <stdlib.h>
+
+#include "export/out.h"
+#include "export/parts.h"
+
+struct folded {
+	struct export x;
+	struct out out;
+	struct hwy_strings lines; /* every line once */
+	uint64_t *counts;         /* by line */
+	uint32_t cap;
+	char *line;
+	size_t n, room;
+	struct around *around; /* by thread */
+};
+
+/* ---- lines ----------------------------------------------------------------------------------------- */
+
+static void add_frame(struct folded *f, struct hwy_text text, bool fold_numbers)
+{
+	if (f->n + text.length + 2 > f->room) {
+		f->room = (f->n + text.length + 2) * 2;
+		f->line = hwy_realloc(f->line, f->room);
+	}
+	if (f->n)
+		f->line[f->n++] = ';';
+	for (uint32_t i = 0; i < text.length; i++) {
+		char c = text.at[i];
+		bool digit = c >= '0' && c <= '9';
+		if (fold_numbers && digit && f->line[f->n - 1] == '#')
+			continue;
+		/* Frames end at semicolons, lines at their ends. */
+		f->line[f->n++] = fold_numbers && digit   ? '#'
+				  : c == ';'              ? ':'
+				  : (unsigned char)c < 32 ? ' '
+							  : c;
+	}
+}
+
+static void add_z(struct folded *f, const char *text)
+{
+	add_frame(f, (struct hwy_text){text, (uint32_t)strlen(text)}, false);
+}
+
+static void count_line(struct folded *f, uint64_t count)
+{
+	uint32_t id = hwy_intern(&f->lines, f->line ? f->line : "", f->n);
+	if (id >= f->cap) {
+		uint32_t cap = f->cap;
+		f->cap = id * 2 + 1024;
+		f->counts = hwy_realloc(f->counts, f->cap * sizeof *f->counts);
+		memset(f->counts + cap, 0, (f->cap - cap) * sizeof *f->counts);
+	}
+	f->counts[id] += count;
+}
+
+static void add_stack(struct folded *f, int64_t stack)
+{
+	enum { DEEPEST = 4096 };
+	int64_t way[DEEPEST];
+	int n = 0;
+	while (stack > 0 && n < DEEPEST) {
+		way[n++] = stack;
+		int64_t parent = f->x.trace->stacks[stack - 1].parent;
+		stack = parent < stack ? parent : 0;
+	}
+	while (n-- > 0)
+		add_frame(f, export_text(&f->x, export_frame_name(&f->x, way[n])), false);
+}
+
+static void begin_line(struct folded *f, const struct hwy_lane *lane, bool with_thread)
+{
+	const struct hwy_trace *trace = f->x.trace;
+	const struct hwy_process *process = export_process(trace, lane->process);
+	const struct hwy_thread *thread = export_thread(trace, lane->thread);
+	char text[160];
+	f->n = 0;
+	if (process && process->pid != HWY_NONE)
+		snprintf(text, sizeof text, "%.80s %lld",
+			 process->name > 0 ? hwy_str(trace, process->name) : "process",
+			 (long long)process->pid);
+	else
+		snprintf(text, sizeof text, "process");
+	add_z(f, text);
+	if (!with_thread || !thread)
+		return;
+	snprintf(text, sizeof text, "%.80s %lld",
+		 thread->name > 0 ? hwy_str(trace, thread->name) : "thread",
+		 (long long)thread->tid);
+	add_z(f, text);
+}
+
+/* ---- samples --------------------------------------------------------------------------------------- */
+
+static void fold_samples(struct folded *f, uint32_t index)
+{
+	const struct hwy_strip *strip = &f->x.trace->strips[index];
+	if (strip->kind != HWY_SAMPLE || !export_strip(&f->x, index, HWY_COL_BIT(HWY_STACK)))
+		return;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		if (!export_keeps(&f->x, strip, row))
+			continue;
+		begin_line(f, &f->x.trace->lanes[strip->lane], true);
+		add_stack(f, hwy_get(strip, HWY_STACK, row));
+		count_line(f, 1);
+		f->x.result->spans++;
+		export_tell(&f->x, 1);
+	}
+	export_strip_done(&f->x, index);
+}
+
+/* ---- device time ----------------------------------------------------------------------------------- */
+
+/* Spans of a thread's ranges and operators by start, and the one each is in: the way out from a moment is
+ * found by a search and a walk. */
+struct around {
+	struct outer {
+		int64_t start, end, name;
+		uint32_t parent; /* plus one */
+	} * v;
+	uint32_t n, cap;
+};
+
+static int by_start(const void *left, const void *right)
+{
+	const struct outer *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->end < b->end) - (a->end > b->end);
+}
+
+static void settle(struct around *around)
+{
+	if (around->n)
+		qsort(around->v, around->n, sizeof *around->v, by_start);
+	for (uint32_t i = 1; i < around->n; i++) {
+		uint32_t at = i; /* the one before, or one of those it is in */
+		while (at && around->v[at - 1].end < around->v[i].end)
+			at = around->v[at - 1].parent;
+		around->v[i].parent = at;
+	}
+}
+
+static void gather(struct folded *f)
+{
+	struct hwy_trace *trace = f->x.trace;
+	uint32_t kinds = HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP);
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
+			   HWY_COL_BIT(HWY_FLAGS);
+	f->around = hwy_zalloc((trace->n_threads + 1) * sizeof *f->around);
+	if (!hwy_need(trace, kinds, columns, f->x.err)) {
+		f->x.failed = true;
+		return;
+	}
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		const struct hwy_lane *lane = &trace->lanes[strip->lane];
+		if (!(kinds & HWY_KIND_BIT(strip->kind)) || !export_thread(trace, lane->thread) ||
+		    lane->type == HWY_LANE_STARTEND)
+			continue;
+		struct around *around = &f->around[lane->thread];
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			if (hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK)
+				continue;
+			HWY_GROW(around->v, around->n, around->cap);
+			around->v[around->n++] =
+				(struct outer){hwy_get(strip, HWY_START, row), hwy_end(strip, row),
+					       hwy_get(strip, HWY_NAME, row), 0};
+		}
+		hwy_forget_strip(trace, s, columns);
+	}
+	for (uint32_t i = 0; i < trace->n_threads; i++)
+		settle(&f->around[i]);
+}
+
+static void add_around(struct folded *f, const struct around *around, int64_t start, int64_t end)
+{
+	enum { DEEPEST = 1024 };
+	int64_t way[DEEPEST];
+	uint32_t low = 0, high = around->n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (around->v[middle].start <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	int n = 0;
+	for (uint32_t at = low; at && n < DEEPEST; at = around->v[at - 1].parent)
+		if (around->v[at - 1].end >= end)
+			way[n++] = around->v[at - 1].name;
+	while (n-- > 0)
+		add_frame(f, hwy_text(f->x.trace, way[n]), true);
+}
+
+static void fold_work(struct folded *f, uint32_t index)
+{
+	const struct hwy_trace *trace = f->x.trace;
+	const struct hwy_strip *strip = &trace->strips[index];
+	if (!(HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) ||
+	    !export_strip(&f->x, index, EXPORT_NAME_COLUMNS | HWY_COL_BIT(HWY_LINK)))
+		return;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t link = hwy_get(strip, HWY_LINK, row);
+		if (!export_keeps(&f->x, strip, row))
+			continue;
+		begin_line(f, &trace->lanes[strip->lane], false);
+		if (link > 0) {
+			uint32_t at;
+			const struct hwy_strip *call =
+				hwy_strip_of(trace, (uint32_t)(link - 1), &at);
+			int64_t thread = trace->lanes[call->lane].thread;
+			if (export_thread(trace, thread))
+				add_around(f, &f->around[thread], hwy_get(call, HWY_START, at),
+					   hwy_end(call, at));
+			add_stack(f, hwy_get(call, HWY_STACK, at));
+			add_frame(f, hwy_text(trace, hwy_get(call, HWY_NAME, at)), false);
+		}
+		add_frame(f, export_text(&f->x, export_name(&f->x, strip, row)), false);
+		count_line(f, (uint64_t)hwy_get(strip, HWY_DUR, row));
+		f->x.result->spans++;
+		export_tell(&f->x, 1);
+	}
+	export_strip_done(&f->x, index);
+}
+
+/* ---- the file -------------------------------------------------------------------------------------- */
+
+static bool has_samples(const struct folded *f)
+{
+	for (uint32_t s = 0; s < f->x.trace->n_strips; s++)
+		if (f->x.trace->strips[s].kind == HWY_SAMPLE &&
+		    export_keeps_strip(&f->x, &f->x.trace->strips[s]))
+			return true;
+	return false;
+}
+
+static void fold(struct folded *f, bool cpu)
+{
+	uint32_t n = f->x.trace->n_strips;
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
+			   HWY_COL_BIT(HWY_STACK);
+	if (!cpu && export_hold_calls(&f->x, columns))
+		gather(f);
+	for (uint32_t s = 0; s < n && !f->x.failed; s++)
+		(cpu ? fold_samples : fold_work)(f, s);
+	for (uint32_t i = 0; i < f->lines.n && i < f->cap; i++) {
+		if (!f->counts[i])
+			continue;
+		out_bytes(&f->out, f->lines.texts[i].at, f->lines.texts[i].length);
+		out_char(&f->out, ' ');
+		out_int(&f->out, (int64_t)f->counts[i]);
+		out_char(&f->out, '\n');
+	}
+	f->x.result->note =
+		cpu ? "CPU samples, counted" : "device time in ns, under what enqueued it";
+}
+
+bool export_folded(struct hwy_trace *trace, FILE *out, bool gzip,
+		   const struct export_options *options, const struct hwy_progress *progress,
+		   struct export_result *result, struct hwy_err *err)
+{
+	struct folded f = {0};
+	if (!export_open(&f.x, trace, options, progress, result, err))
+		return false;
+	out_open(&f.out, out, gzip);
+	hwy_strings_init(&f.lines);
+	bool cpu = options->folding == EXPORT_FOLD_CPU ||
+		   (options->folding == EXPORT_FOLD_AUTO && has_samples(&f));
+	fold(&f, cpu);
+	bool ok = out_close(&f.out, options->target, err) && !f.x.failed;
+	for (uint32_t i = 0; f.around && i < trace->n_threads; i++)
+		free(f.around[i].v);
+	free(f.around);
+	free(f.counts);
+	free(f.line);
+	hwy_strings_free(&f.lines);
+	export_close(&f.x);
+	return ok;
+}

@@ -1,0 +1,242 @@
+/* perfetto_analysis.c - what Headway found out, beside what was recorded: steps, the critical path, findings,
+ * headway (work enqueued and not finished) and utilisation.
+ *
+ * A recording that cannot be analysed is exported without; that is no failure.
+ */
+#include <stdlib.h>
+
+#include "diagnose/diagnose.h"
+#include "export/perfetto.h"
+#include "replay/path.h"
+#include "replay/steps.h"
+
+enum { CELLS = 2000 };
+
+static void put_slice(struct pf *p, uint64_t track, int64_t from, int64_t to)
+{
+	pf_send_event(p, from);
+	pf_end(p, track, to > from ? to : from);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------------- */
+
+static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
+{
+	char text[64];
+	for (uint32_t i = 0; i < analysis->phases.n; i++) {
+		const struct hwy_phase *phase = &analysis->phases.phases[i];
+		if (phase->source == PHASE_ONE)
+			continue;
+		uint64_t track = pf_track(p, parent, "steps (on the device)", 0);
+		for (uint32_t s = 0; s < phase->n_steps; s++) {
+			const struct phase_step *step = &phase->steps[s];
+			snprintf(text, sizeof text, "step %u", s);
+			pf_event(p, PF_BEGIN, track,
+				 step->name > 0 ? step->name : export_text_id(&p->x, text));
+			put_slice(p, track, step->device.from, step->device.to);
+		}
+	}
+}
+
+/* ---- the critical path ---------------------------------------------------------------------------- */
+
+static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct graph_node *node)
+{
+	uint32_t row;
+	uint32_t span =
+		node->kind == GRAPH_OP ? flow->ops[node->of].span : flow->calls[node->of].span;
+	const struct hwy_strip *strip = hwy_strip_of(p->x.trace, span, &row);
+	return export_name(&p->x, strip, row);
+}
+
+/* "compute: gemm": few different ones, found by class and name. */
+static int64_t piece_name(struct pf *p, struct hwy_map *made, unsigned class, int64_t name)
+{
+	bool fresh;
+	uint32_t *at = hwy_map_put(made, (uint64_t)name << 8 | class, &fresh);
+	if (fresh) {
+		struct hwy_text whole = export_text(&p->x, name);
+		char text[300];
+		snprintf(text, sizeof text, "%s: %.*s", path_class_names[class],
+			 (int)(whole.length < 200 ? whole.length : 200), whole.at);
+		*at = export_text_id(&p->x, text);
+	}
+	return *at;
+}
+
+static void put_path(struct pf *p, uint64_t track, const struct hwy_flow *flow,
+		     const struct hwy_graph *graph, const struct hwy_path *path)
+{
+	struct hwy_map made = {0};
+	for (uint32_t i = 0; i < path->n && !p->out.error; i++) {
+		const struct path_piece *piece = &path->pieces[i];
+		int64_t name = name_of(p, flow, &graph->nodes[piece->node]);
+		pf_event(p, PF_BEGIN, track, piece_name(p, &made, piece->class, name));
+		put_slice(p, track, piece->at.from, piece->at.to);
+	}
+	hwy_map_free(&made);
+}
+
+static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	const struct hwy_phase *phase = &analysis->phases.phases[analysis->phases.main];
+	struct whatif w = {.analysis = analysis, .flow = flow, .phase = phase};
+	struct hwy_err ignored;
+	if (phase->n_steady == 0 || !graph_build(&w.graph, flow, &ignored))
+		return;
+	w.step_of = steps_of_ops(flow, phase);
+	int64_t *ends = hwy_alloc(((size_t)w.graph.n + 1) * sizeof *ends);
+	replay_run(&w.graph, ends);
+	struct step_time *steps = steps_timed(&w, &w.graph, ends);
+	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
+	if (steps[first].begin != INT64_MAX && steps[last].last != GRAPH_NONE) {
+		struct hwy_path path;
+		path_find(&path, &w.graph, ends, steps[last].last, false, steps[first].begin);
+		put_path(p, pf_track(p, parent, "critical path", 1), flow, &w.graph, &path);
+		path_free(&path);
+	}
+	free(steps);
+	free(ends);
+	whatif_close(&w);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------- */
+
+static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis,
+			  const struct hwy_finding *finding, int rank)
+{
+	const struct hwy_phase *phase = &analysis->phases.phases[finding->phase];
+	char text[200];
+	snprintf(text, sizeof text, "finding: %.100s", finding->kind->id);
+	uint64_t track = pf_track(p, parent, text, rank);
+	snprintf(text, sizeof text, "%.150s (%.1f %%)", finding->kind->title, 100 * finding->share);
+	pf_event(p, PF_BEGIN, track, export_text_id(&p->x, text));
+	pf_arg_int(p, PF_COST, finding->cost);
+	pf_arg_double(p, PF_SHARE, finding->share);
+	pf_arg_z(p, PF_SAYS, finding->says ? finding->says : "");
+	pf_arg_z(p, PF_ADVICE, finding->advice ? finding->advice : "");
+	if (finding->predicted.is_known)
+		pf_arg_double(p, PF_PREDICTED, finding->predicted.speedup);
+	if (finding->n_places) {
+		const struct hwy_place *at = &finding->places[0].at;
+		if (*at->file)
+			snprintf(text, sizeof text, "%.120s:%lld", at->file, (long long)at->line);
+		else
+			snprintf(text, sizeof text, "%.150s", at->range);
+		pf_arg_z(p, PF_PLACE, text);
+	}
+	pf_send_event(p, phase->window.from);
+	/* Its evidence: inside the slice, so that it is found from there. */
+	for (uint32_t i = 0; i < finding->n_evidence; i++) {
+		uint32_t row;
+		const struct hwy_strip *strip =
+			hwy_strip_of(p->x.trace, finding->evidence[i], &row);
+		int64_t start = hwy_get(strip, HWY_START, row);
+		if (start < phase->window.from || start >= phase->window.to)
+			continue;
+		pf_event(p, PF_INSTANT, track, export_name(&p->x, strip, row));
+		pf_send_event(p, start);
+	}
+	pf_end(p, track, phase->window.to);
+}
+
+static void write_findings(struct pf *p, uint64_t parent, struct hwy_analysis *analysis)
+{
+	struct hwy_diagnosis diagnosis;
+	struct hwy_err ignored;
+	if (!diagnose(analysis, &diagnosis, &ignored))
+		return;
+	for (uint32_t i = 0; i < diagnosis.n && i < 50; i++)
+		write_finding(p, parent, analysis, &diagnosis.findings[i], 2 + (int)i);
+	diagnosis_free(&diagnosis);
+}
+
+/* ---- counters ------------------------------------------------------------------------------------- */
+
+static void write_lead(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->phases.n; i++) {
+		for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
+			const struct hwy_lead *lead = &analysis->of[i].leads[d];
+			if (lead->n_series == 0)
+				continue;
+			uint64_t count = pf_counter(p, parent, "headway: work enqueued", "ops");
+			for (uint32_t s = 0; s < lead->n_series; s++)
+				pf_count(p, count, lead->series[s].time, lead->series[s].count);
+			uint64_t work = pf_counter(p, parent, "headway: time of it", "ns");
+			for (uint32_t s = 0; s < lead->n_series; s++)
+				pf_count(p, work, lead->series[s].time, lead->series[s].work);
+		}
+	}
+}
+
+struct cells {
+	int64_t from, width;
+	int64_t busy[CELLS];
+};
+
+static void add_busy(struct cells *cells, int64_t from, int64_t to)
+{
+	for (int64_t at = (from - cells->from) / cells->width; at < CELLS && from < to; at++) {
+		int64_t end = cells->from + (at + 1) * cells->width;
+		int64_t part = end < to ? end : to;
+		cells->busy[at] += part - from;
+		from = part;
+	}
+}
+
+/* Per cent of each of CELLS stretches in which the device had work. */
+static void write_utilisation(struct pf *p, uint64_t parent, const struct hwy_flow *flow,
+			      uint32_t d)
+{
+	const struct flow_device *device = &flow->devices[d];
+	struct cells *cells = hwy_zalloc(sizeof *cells);
+	int64_t reach = INT64_MIN, last = INT64_MIN;
+	for (uint32_t i = 0; i < device->n; i++) {
+		uint32_t op = flow->by_device ? flow->by_device[device->first + i] : i;
+		last = flow->ops[op].end > last ? flow->ops[op].end : last;
+	}
+	for (uint32_t i = 0; i < device->n; i++) {
+		const struct flow_op *op =
+			&flow->ops[flow->by_device ? flow->by_device[device->first + i] : i];
+		if (i == 0) {
+			cells->from = op->start;
+			cells->width = (last - op->start) / CELLS + 1;
+		}
+		int64_t from = op->start > reach ? op->start : reach;
+		if (op->end > from) {
+			add_busy(cells, from, op->end);
+			reach = op->end;
+		}
+	}
+	uint64_t track = pf_counter(p, parent, "utilisation", "%");
+	for (int i = 0; i < CELLS && device->n; i++) {
+		pf_event(p, PF_COUNTER, track, -1);
+		pb_double(&p->event, 44, 100.0 * (double)cells->busy[i] / (double)cells->width);
+		pf_send_event(p, cells->from + i * cells->width);
+	}
+	free(cells);
+}
+
+void pf_write_analysis(struct pf *p)
+{
+	struct hwy_analysis analysis;
+	struct hwy_err ignored;
+	struct analysis_options how = {.cells = CELLS};
+	if (!analysis_make(&analysis, p->x.trace, &how, &ignored))
+		return;
+	if (analysis.phases.n && analysis.phases.main < analysis.phases.n) {
+		uint64_t root = pf_track(p, 0, "Headway", 0);
+		write_steps(p, root, &analysis);
+		write_path(p, root, &analysis);
+		write_findings(p, root, &analysis);
+		write_lead(p, root, &analysis);
+	}
+	for (uint32_t d = 0; d < analysis.flow.n_devices; d++) {
+		int64_t device = analysis.flow.devices[d].device;
+		write_utilisation(p, device != HWY_NONE ? PF_DEVICE((uint64_t)device) : 0,
+				  &analysis.flow, d);
+	}
+	analysis_free(&analysis);
+}

