@@ -18,7 +18,12 @@ endforeach()
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)
-	test_add(cli.${name} 300 bash ${script})
+	# The exports are tried on every recording and every public trace there is.
+	set(limit 300)
+	if(name MATCHES "^export")
+		set(limit 900)
+	endif()
+	test_add(cli.${name} ${limit} bash ${script})
 endforeach()
 
 # Once is enough for these.

@@ -65,7 +65,7 @@ struct sql {
 	uint8_t *chains[3];   /* by stack: CUDA's, the OS's, system calls' */
 	int64_t *pids, *tids; /* by process, by thread: their global ids */
 	struct hwy_map domains, categories;
-	uint32_t n_domains, n_categories;
+	uint32_t n_domains, n_categories, n_names;
 	int64_t sample;      /* its number */
 	int64_t first, last; /* time */
 };

@@ -49,6 +49,9 @@ enum { /* columns from 1 on; 1 is the row id */
        AT_BINARY,
 };
 
+/* Row ids of domains and categories: none of a range, which tools print. */
+#define NAMES_FROM (INT64_C(1) << 40)
+
 static uint64_t pair_key(int64_t high, int64_t low)
 {
 	return (uint64_t)high << 32 ^ (uint64_t)low;
@@ -89,6 +92,7 @@ static int64_t category_of(struct sql *s, const struct hwy_lane *lane, int64_t d
 	sqlite3_stmt *row = sql_row(s, SQL_NVTX);
 	if (!row)
 		return 0;
+	sqlite3_bind_int64(row, AT_ROW, NAMES_FROM + ++s->n_names);
 	sqlite3_bind_int64(row, AT_START, 0);
 	sqlite3_bind_int64(row, AT_TYPE, NVTX_CATEGORY);
 	sqlite3_bind_int64(row, AT_CATEGORY, *at);
@@ -222,6 +226,7 @@ void sql_write_domains(struct sql *s)
 		sqlite3_stmt *row = fresh ? sql_row(s, SQL_NVTX) : NULL;
 		if (!row)
 			continue;
+		sqlite3_bind_int64(row, AT_ROW, NAMES_FROM + ++s->n_names);
 		sqlite3_bind_int64(row, AT_START, 0);
 		sqlite3_bind_int64(row, AT_TYPE, NVTX_DOMAIN);
 		sql_bind_text(s, row, AT_TEXT, lane->name);
