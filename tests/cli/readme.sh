@@ -4,8 +4,9 @@
 source "$(dirname "$0")/common.bash"
 
 readme=$(realpath "$(dirname "$0")/../../README.md")
-unpack power_base
+cp "$DATA/gpu/inmodel_if.hwy" "$work"
 cd "$work" || exit 1
+export LC_ALL=C.UTF-8
 shown=$(awk '/^```$/ {inside = !inside; next} inside' "$readme")
 [[ $shown == '$ headway '* ]] || fail "the README has no picture that begins with a command"
 read -r -a words <<<"$(head -1 <<<"$shown")"
