@@ -21,6 +21,10 @@ int cmd_convert(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_whatif(int argc, char **argv);
 int cmd_path(int argc, char **argv);
+int cmd_view(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_gate(int argc, char **argv);
+int cmd_baseline(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_calibrate_helper(int argc, char **argv); /* not listed */

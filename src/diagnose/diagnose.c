@@ -145,6 +145,17 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 
 /* ---- one phase ------------------------------------------------------------------------------------- */
 
+/* A phase that is a tenth of the whole or the longest: the others are not worth a graph of their own. */
+static bool is_long(const struct hwy_analysis *analysis, uint32_t phase)
+{
+	const struct hwy_phases *all = &analysis->phases;
+	double whole = 0;
+	for (uint32_t i = 0; i < all->n; i++)
+		whole += (double)all->phases[i].mean * all->phases[i].n_steps;
+	return phase == all->main ||
+	       (double)all->phases[phase].mean * all->phases[phase].n_steps >= whole / 10;
+}
+
 static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 			  struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
@@ -163,7 +174,8 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 			if (c.kind->look)
 				c.kind->look(&c);
 		}
-		predict_phase(analysis, phase, diagnosis, before, acquitted);
+		if (is_long(analysis, phase))
+			predict_phase(analysis, phase, diagnosis, before, acquitted);
 		doubt_persistent(&c);
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);

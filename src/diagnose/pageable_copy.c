@@ -121,7 +121,7 @@ static void acquit(struct hwy_case *c, struct claim *claim, const struct seen *s
 			words_many(case_each(c, seen->large), "large copy", "large copies").at,
 			words_share(claim_share(c, claim)).at);
 	}
-	hwy_acquit(c, claim, says);
+	hwy_acquit(c, claim, says)->advice = case_advice(c, &fix); /* should the replay accuse it */
 }
 
 static void look(struct hwy_case *c)

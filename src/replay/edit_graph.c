@@ -11,7 +11,10 @@
 #include "replay/edits.h"
 
 /* The CPU's work between two launches that is longer than this is not for launching: it stays. */
-enum { OWN_WORK = 250000 /* ns; the same that tells 'launch' from other causes of gaps */ };
+enum {
+	OWN_WORK = 250000, /* ns; the same that tells 'launch' from other causes of gaps */
+	SHORTEST = 900,    /* ns; what CUPTI records of a kernel that does next to nothing */
+};
 
 struct capture {
 	uint32_t step; /* plus one */
@@ -60,6 +63,14 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	c->n++;
 }
 
+/* From the end of the node before to the begin of this one. The shortest kernels are recorded as longer than a
+ * graph's pace, and follow each other without a gap. */
+static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
+{
+	int64_t next = node->length - SHORTEST;
+	return next < 0 ? 0 : next < e->w->machine.graph_next ? next : e->w->machine.graph_next;
+}
+
 static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
@@ -68,8 +79,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->from_begin |= 1 << GRAPH_CAUSE;
-	if (node->lag[GRAPH_ORDER] > e->w->machine.graph_next)
-		node->lag[GRAPH_ORDER] = (uint16_t)e->w->machine.graph_next;
+	node->lag[GRAPH_ORDER] = (uint16_t)next_in_graph(e, node);
 	if (e->graph->nodes[launch_of[call]].of != call)
 		node->delay = 0; /* what held it up was its own launch */
 }

@@ -10,6 +10,10 @@
 #include "replay/edits.h"
 
 enum { UP, DOWN, WORK, TRACKS };
+enum {
+	SHARED_LINK =
+		8 /* percent that copies take longer beside copies the other way (H200, PCIe 5) */
+};
 
 static unsigned track_of(const struct editing *e, uint32_t op)
 {
@@ -29,10 +33,28 @@ static bool is_edited(const struct editing *e, const struct graph_node *node)
 	return call != FLOW_NONE && edit_step_of(e, call) > 0;
 }
 
-static void follow(struct graph_node *node, uint32_t before)
+/* Puts an op behind another on its new stream. A copy's engine takes the next one at once, and shares the link
+ * where copies go both ways. */
+static void follow(struct editing *e, uint32_t index, uint32_t before, bool both_ways)
 {
+	struct graph_node *node = &e->graph->nodes[index];
 	node->before[GRAPH_ORDER] = before;
 	node->from_begin &= (uint8_t) ~(1 << GRAPH_ORDER);
+	if (track_of(e, node->of) == WORK)
+		return;
+	node->delay = 0;
+	if (both_ways)
+		node->length += node->length * SHARED_LINK / 100;
+}
+
+/* Whether the phase copies to the device and back. */
+static bool goes_both_ways(const struct editing *e)
+{
+	bool seen[TRACKS] = {false};
+	for (uint32_t i = 0; i < e->graph->n; i++)
+		if (is_edited(e, &e->graph->nodes[i]))
+			seen[track_of(e, e->graph->nodes[i].of)] = true;
+	return seen[UP] && seen[DOWN];
 }
 
 /* ---- copies on their own streams ------------------------------------------------------------- */
@@ -43,11 +65,10 @@ struct copy_lane {
 		[2]; /* the last op of each of the two chunks before: buffers are used in turn */
 };
 
-static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index)
+static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index, bool both_ways)
 {
-	struct graph_node *node = &e->graph->nodes[index];
-	unsigned track = track_of(e, node->of);
-	follow(node, lane->last[track]);
+	unsigned track = track_of(e, e->graph->nodes[index].of);
+	follow(e, index, lane->last[track], both_ways);
 	if (track == UP) {
 		graph_add_edge(e->graph, index, lane->work[0], 0);
 		lane->work[0] = lane->work[1];
@@ -61,6 +82,7 @@ static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index)
 static bool apply_copy_stream(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
+	bool both_ways = goes_both_ways(e);
 	uint32_t n = e->flow->trace->n_lanes, copies = 0;
 	struct copy_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
 	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
@@ -68,7 +90,7 @@ static bool apply_copy_stream(struct editing *e, const char *arguments, struct h
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
 		copies += track_of(e, e->graph->nodes[i].of) != WORK;
-		move_copy(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], i);
+		move_copy(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], i, both_ways);
 	}
 	free(lanes);
 	graph_settle(e->graph);
@@ -93,14 +115,14 @@ struct spread_lane {
 	bool in_copy;                /* the chunk has only copies to the device so far */
 };
 
-static void spread(struct editing *e, struct spread_lane *lane, uint32_t streams, uint32_t index)
+static void spread(struct editing *e, struct spread_lane *lane, uint32_t streams, uint32_t index,
+		   bool both_ways)
 {
-	struct graph_node *node = &e->graph->nodes[index];
-	unsigned track = track_of(e, node->of);
+	unsigned track = track_of(e, e->graph->nodes[index].of);
 	if (track == UP && !lane->in_copy)
 		lane->at = (lane->at + 1) % streams;
 	lane->in_copy = track == UP;
-	follow(node, lane->last[lane->at]);
+	follow(e, index, lane->last[lane->at], both_ways);
 	if (track == WORK) {
 		graph_add_edge(e->graph, index, lane->work, 0);
 		lane->work = index;
@@ -115,6 +137,7 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 	if (!edit_number(arguments, &streams, &rest) || *rest || streams > MOST_STREAMS)
 		return hwy_fail(err, "streams needs a number from 1 to %d: streams:4",
 				MOST_STREAMS);
+	bool both_ways = streams > 1 && goes_both_ways(e);
 	struct spread_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
 	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
 	for (uint32_t i = 0; i < n; i++)
@@ -123,7 +146,7 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
 		copies += track_of(e, e->graph->nodes[i].of) == UP;
-		spread(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], streams, i);
+		spread(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], streams, i, both_ways);
 	}
 	free(lanes);
 	graph_settle(e->graph);

@@ -1,20 +1,51 @@
 /* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's.
  *
  * A synchronise call goes away whole. A copy that blocks stays, and returns as soon as it is enqueued: the
- * value is read later, or never. The launch queue's limit still holds the CPU back. A read-back that comes a
+ * value is read later, or never. A wait that put the work of two streams in order becomes an event between them.
+ * The launch queue's limit still holds the CPU back. A read-back that comes a
  * step late waits for the work that the same wait of the step before had waited for.
  */
 #include <stdlib.h>
 
 #include "replay/edits.h"
 
+enum {
+	LOOK_AHEAD = 64,    /* nodes */
+	EVENT_CALLS = 1500, /* ns: recording an event, and making a stream wait for it */
+};
+
+/* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
+ * order. It then waits on the device, for an event. Yields whether there is any. */
+static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	if (awaited == GRAPH_NONE || nodes[awaited].kind != GRAPH_OP)
+		return false;
+	uint32_t lane = e->flow->ops[nodes[awaited].of].lane, wait = nodes[back].of;
+	for (uint32_t i = back + 1; i < e->graph->n && i < back + LOOK_AHEAD; i++) {
+		if (nodes[i].kind != GRAPH_OP)
+			continue;
+		const struct flow_op *op = &e->flow->ops[nodes[i].of];
+		if (op->call == FLOW_NONE || op->call < wait ||
+		    e->flow->calls[op->call].process != e->flow->calls[wait].process)
+			continue;
+		if (op->lane == lane)
+			return false; /* its own stream goes on: the order is kept anyway */
+		graph_add_edge(e->graph, i, awaited, (uint32_t)e->graph->fit.next);
+		return true;
+	}
+	return false;
+}
+
 static void remove_wait(struct editing *e, uint32_t back)
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
+	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(node);
 	if (e->flow->calls[node->of].op == FLOW_NONE)
-		call->length = 0;
+		call->length =
+			by_event ? e->graph->fit.sync : 0; /* recording it, and waiting for it */
 }
 
 static bool remove_waits(struct editing *e, const char *place, uint32_t every, struct hwy_err *err)
@@ -31,6 +62,7 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every, s
 		if (every == 0 || step % every != 0)
 			remove_wait(e, i);
 	}
+	graph_settle(e->graph);
 	if (found == 0)
 		return *place ? hwy_fail(err, "no wait of the phase is at '%s'", place)
 			      : hwy_fail(err, "the phase has no waits");

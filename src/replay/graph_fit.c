@@ -4,6 +4,7 @@
  * held up. Where the trace has too little to tell, the figures of a recent GPU stand in.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/graph.h"
 
@@ -97,6 +98,16 @@ static uint32_t deepest(const struct hwy_flow *flow)
 	return most;
 }
 
+/* What the report's calibration measured, or 0. */
+static int64_t calibrated(const struct hwy_trace *trace, const char *name)
+{
+	for (uint32_t i = 0; i < trace->n_calibrations; i++)
+		if (strcmp(hwy_str(trace, trace->calibrations[i].name), name) == 0 &&
+		    trace->calibrations[i].value > 0)
+			return trace->calibrations[i].value;
+	return 0;
+}
+
 void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 {
 	struct fitting *f = hwy_zalloc(sizeof *f);
@@ -110,6 +121,10 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	fit->next = tally_quartile(&f->next, DEFAULT_NEXT);
 	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE);
 	fit->sync = tally_quartile(&f->sync, DEFAULT_SYNC);
+	/* Short waits look like calls that found nothing: a calibrated figure is better. */
+	int64_t sync = calibrated(flow->trace, "machine.sync");
+	if (sync > 0)
+		fit->sync = sync + calibrated(flow->trace, "cost.sync");
 	fit->queue = deepest(flow);
 	if (fit->queue < DEFAULT_QUEUE)
 		fit->queue = DEFAULT_QUEUE;

@@ -129,6 +129,19 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 	return median;
 }
 
+/* Delays of the steady steps that no edge explains, as a share of these steps. */
+static double residual_share(const struct whatif *w)
+{
+	uint32_t *step_of_call = steps_of_calls(w);
+	int64_t residual = 0, whole = w->recorded * w->phase->n_steady;
+	for (uint32_t i = 0; i < w->graph.n; i++)
+		if (w->graph.nodes[i].kind != GRAPH_CALL && step_of_node(w, step_of_call, i) &&
+		    w->graph.nodes[i].before[GRAPH_ORDER] != GRAPH_NONE)
+			residual += w->graph.nodes[i].delay;
+	free(step_of_call);
+	return whole > 0 ? (double)residual / (double)whole : 0;
+}
+
 static uint32_t count_different(const struct hwy_graph *graph)
 {
 	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
@@ -148,8 +161,7 @@ void quality_measure(struct whatif *w)
 {
 	const struct hwy_graph *graph = &w->graph;
 	uint64_t edges = graph->n_edges + graph->n_contradicted;
-	w->quality.residual =
-		graph->extent > 0 ? (double)graph->residual / (double)graph->extent : 0;
+	w->quality.residual = residual_share(w);
 	w->quality.contradicted = edges > 0 ? (double)graph->n_contradicted / (double)edges : 0;
 	w->quality.differ = count_different(graph);
 	w->quality.steps_predict = -1;

@@ -107,6 +107,20 @@ bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsign
 	return col != HWY_LINK || check_links(trace, strip, err);
 }
 
+bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		 int64_t value, struct hwy_err *err)
+{
+	int64_t limit = col == HWY_START ? HWY_TIME_LIMIT : column_limit(trace, col);
+	int64_t least = col == HWY_START ? -HWY_TIME_LIMIT : 0;
+	if (limit >= 0 && (value < least || value > limit))
+		return out_of_range(strip, col, value, err);
+	uint32_t row;
+	if (col == HWY_LINK && value > 0 &&
+	    hwy_strip_of(trace, (uint32_t)(value - 1), &row)->kind != HWY_API)
+		return out_of_range(strip, col, value, err);
+	return true;
+}
+
 /* ---- records ---------------------------------------------------------------------------------- */
 
 struct range {

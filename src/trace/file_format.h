@@ -54,6 +54,8 @@ enum { PYRAMID_COLUMNS = 9 }; /* pyramid.c */
 struct file_level { /* one level of one lane's pyramid */
 	uint32_t lane, level, rows;
 	struct hwy_column *columns[PYRAMID_COLUMNS];
+	int64_t *
+		reach; /* by 64 rows: the latest end among them; NULL until the level was checked */
 };
 
 struct file_blob { /* bytes in blocks */
@@ -99,6 +101,9 @@ void file_renumber_links(const struct hwy_file *file, struct hwy_column *column)
  * The message has no file in it. */
 bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		  struct hwy_err *err);
+/* The same for one value; starts are not compared with their neighbours. */
+bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		 int64_t value, struct hwy_err *err);
 bool check_records(const struct hwy_trace *trace, struct hwy_err *err);
 
 #endif

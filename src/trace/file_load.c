@@ -87,6 +87,28 @@ bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct h
 	return file_accept_column(file, column, err);
 }
 
+bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t row, int64_t *value,
+	       struct hwy_err *err)
+{
+	const struct hwy_strip *strip = &file->trace->strips[column->strip];
+	uint32_t at = row >> HWY_CHUNK_BITS;
+	struct hwy_chunk chunk = column->chunks[at];
+	const char *reason;
+	if (!load_chunk(file, &chunk, chunk_rows(column->rows, at), &reason))
+		return hwy_fail(err,
+				"%s: block of column '%s' at offset %" PRIu64 " is damaged (%s)",
+				file->path, hwy_col_names[column->id], chunk.place, reason);
+	struct hwy_column one = {.chunks = &chunk};
+	*value = column_get(&one, row & (HWY_CHUNK_ROWS - 1));
+	free(chunk.data);
+	int64_t id = *value - 1;
+	if (column->id == HWY_LINK && *value > 0)
+		*value = file_renumber(file, &id) ? id + 1 : 0;
+	struct hwy_err why;
+	return check_value(file->trace, strip, column->id, *value, &why) ||
+	       hwy_fail(err, "%s: %s", file->path, why.text);
+}
+
 bool file_accept_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
 {
 	struct hwy_err why;

@@ -383,9 +383,11 @@ static void renumber_edges(struct opening *o)
 
 static void free_levels(struct hwy_file *file)
 {
-	for (uint32_t i = 0; i < file->n_levels; i++)
+	for (uint32_t i = 0; i < file->n_levels; i++) {
 		for (unsigned c = 0; c < PYRAMID_COLUMNS; c++)
 			column_free(file->levels[i].columns[c]);
+		free(file->levels[i].reach);
+	}
 	file->n_levels = 0;
 }
 

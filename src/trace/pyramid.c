@@ -14,6 +14,7 @@ enum {
 	FEW_BUCKETS = 64,    /* no level is kept above one of so few */
 	STEP = 2,            /* kept levels are this far apart */
 	HIGHEST = 61,        /* one bucket before time 0, one after */
+	REACH_ROWS = 64,     /* see file_level */
 	ALL_KINDS = (1 << HWY_KINDS) - 1,
 };
 /* Columns of a level. */
@@ -235,31 +236,95 @@ static bool read_numbers(const struct hwy_trace *trace, const struct file_level 
 	return count > 0 && count <= trace->n_spans && longest >= 0 && longest < trace->n_spans;
 }
 
-/* Looks at index and end of all rows up to 'to', at the rest only of those that are wanted. */
+/* Once a level: every row can be, and how far each block of rows reaches. */
+static bool check_level(struct file_level *level)
+{
+	uint32_t n = level->rows / REACH_ROWS + 1;
+	int64_t *reach = hwy_alloc(n * sizeof *reach);
+	bool ok = true;
+	for (uint32_t i = 0; i < n; i++)
+		reach[i] = INT64_MIN;
+	for (uint32_t row = 0; ok && row < level->rows; row++) {
+		struct hwy_bucket bucket;
+		ok = read_extent(level, row, &bucket);
+		if (bucket.end > reach[row / REACH_ROWS])
+			reach[row / REACH_ROWS] = bucket.end;
+	}
+	if (ok)
+		level->reach = reach;
+	else
+		free(reach);
+	return ok;
+}
+
+/* The first row whose bucket of the wanted level is not before 'index'. */
+static uint32_t row_of(const struct file_level *level, unsigned by, int64_t index)
+{
+	uint32_t low = 0, high = level->rows;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (value_at(level, COL_INDEX, middle) >> by < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* All rows of one bucket of the wanted level, from 'row' on; *row is then the first of the next. */
+static bool add_rows(const struct hwy_trace *trace, const struct file_level *level, unsigned by,
+		     uint32_t *row, struct hwy_buckets *out)
+{
+	int64_t index = value_at(level, COL_INDEX, *row) >> by;
+	for (; *row < level->rows && value_at(level, COL_INDEX, *row) >> by == index; ++*row) {
+		struct hwy_bucket bucket;
+		if (!read_extent(level, *row, &bucket) ||
+		    !read_numbers(trace, level, *row, &bucket))
+			return false;
+		bucket.index >>= by;
+		add_bucket(out, &bucket);
+	}
+	return true;
+}
+
+/* Rows before the window are looked at only where their block reaches into it. */
+static bool add_earlier(const struct hwy_trace *trace, const struct file_level *level, unsigned by,
+			int64_t from, uint32_t until, struct hwy_buckets *out)
+{
+	for (uint32_t row = 0; row < until;) {
+		struct hwy_bucket bucket;
+		if (row % REACH_ROWS == 0 && level->reach[row / REACH_ROWS] < from) {
+			row += REACH_ROWS;
+			continue;
+		}
+		if (!read_extent(level, row, &bucket))
+			return false;
+		if (bucket.end < from) {
+			row++;
+			continue;
+		}
+		row = row_of(level, by, bucket.index >> by);
+		if (!add_rows(trace, level, by, &row, out))
+			return false;
+	}
+	return true;
+}
+
 static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, unsigned wanted,
 			     int64_t from, int64_t to, struct hwy_buckets *out, struct hwy_err *err)
 {
 	unsigned by = wanted - level->level;
-	bool ok = true;
 	if (!file_load_level(trace->file, level, err))
 		return false;
-	for (uint32_t row = 0, next; ok && row < level->rows; row = next) {
-		struct hwy_bucket bucket = {0};
-		int64_t index = value_at(level, COL_INDEX, row) >> by, end = INT64_MIN;
-		for (next = row; ok && next < level->rows; next++) {
-			ok = read_extent(level, next, &bucket);
-			if (bucket.index >> by != index)
-				break;
-			end = bucket.end > end ? bucket.end : end;
-		}
-		if (ok && bucket_start(&(struct hwy_bucket){.index = index}, wanted) >= to)
-			break;
-		for (uint32_t r = row; ok && end >= from && r < next; r++) {
-			ok = read_extent(level, r, &bucket) &&
-			     read_numbers(trace, level, r, &bucket);
-			bucket.index >>= by;
-			add_bucket(out, &bucket);
-		}
+	bool ok = level->reach || check_level(level);
+	if (ok) {
+		uint32_t row = row_of(level, by, from >> wanted);
+		ok = add_earlier(trace, level, by, from, row, out);
+		while (ok && row < level->rows &&
+		       bucket_start(
+			       &(struct hwy_bucket){.index = value_at(level, COL_INDEX, row) >> by},
+			       wanted) < to)
+			ok = add_rows(trace, level, by, &row, out);
 	}
 	return ok ||
 	       hwy_fail(err,

@@ -69,6 +69,19 @@ bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct 
 	return true;
 }
 
+bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
+	      int64_t *value, struct hwy_err *err)
+{
+	const struct hwy_column *column = trace->strips[strip].columns[col];
+	*value = 0;
+	if (!column)
+		return true;
+	if (trace->file && !column->chunks[row >> HWY_CHUNK_BITS].loaded)
+		return file_peek(trace->file, column, row, value, err);
+	*value = column_get(column, row);
+	return true;
+}
+
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row)
 {
 	assert(id < trace->n_spans);

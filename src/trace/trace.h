@@ -81,6 +81,11 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
 	return column ? column_get(column, row) : 0;
 }
 
+/* One value of a column that need not be in memory: its chunk is read and dropped. For a look at one span
+ * of a large report. Values are as checked as they are after hwy_need. */
+bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
+	      int64_t *value, struct hwy_err *err);
+
 static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 {
 	return hwy_get(strip, HWY_START, row) + hwy_get(strip, HWY_DUR, row);

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "serve/answers.h"
+#include "serve/tiles.h"
 #include "trace/file_format.h"
 #include "trace/pyramid.h"
 
@@ -62,6 +64,34 @@ static void use(struct hwy_trace *trace)
 	hwy_intern(&trace->strings, "x", 1);
 }
 
+/* Everything the viewer's page may ask; frees the trace. */
+static void show(struct hwy_trace *trace)
+{
+	struct hwy_err err;
+	struct view_trace view;
+	char *text = NULL;
+	size_t n = 0;
+	struct packed out = {0};
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	if (view_open(&view, trace, "report", &err)) {
+		int64_t last = view.to - view.origin;
+		answer_lanes(&view, &json);
+		for (uint32_t lane = 0; lane < trace->n_lanes && lane < 8; lane++)
+			for (unsigned level = 0; level < VIEW_LEVELS; level += 8)
+				tile_put(&view, &(struct tile){0, level, lane, last >> (level + 9)},
+					 &out, &err);
+		tile_put(&view, &(struct tile){0, 20, VIEW_HARDWARE, 0}, &out, &err);
+		for (uint32_t id = 0; id < trace->n_spans && id < 16; id++)
+			answer_span(&view, &json, id, &err);
+		answer_search(&view, &json, "e", 0, last + 1, 16, &err);
+		answer_interval(&view, &json, NULL, 0, last + 1, &err);
+	}
+	fclose(json.out);
+	free(text);
+	free(out.v);
+	view_close(&view);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct bytes file = {0};
@@ -75,9 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (fd >= 0 && write(fd, file.at, file.n) == (ssize_t)file.n) {
 		struct hwy_err err;
 		struct hwy_trace *trace = hwy_file_open(path, &err);
-		if (trace)
+		if (trace && size % 2)
 			use(trace);
-		hwy_trace_free(trace);
+		if (trace)
+			show(trace);
 	}
 	close(fd);
 	free(file.at);

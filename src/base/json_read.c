@@ -1,0 +1,264 @@
+/* json_read.c - see json_read.h. */
+#include "base/json_read.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 64 };
+
+struct reader {
+	struct hwy_arena *arena;
+	const char *at, *end;
+	unsigned line, depth;
+	const char *wrong; /* the reason, once something is */
+};
+
+static bool fail(struct reader *r, const char *reason)
+{
+	if (!r->wrong)
+		r->wrong = reason;
+	return false;
+}
+
+static void skip_space(struct reader *r)
+{
+	for (; r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at; r->at++)
+		r->line += *r->at == '\n';
+}
+
+static bool take(struct reader *r, char c)
+{
+	skip_space(r);
+	if (r->at >= r->end || *r->at != c)
+		return false;
+	r->at++;
+	return true;
+}
+
+/* Four hexadecimal digits after \u. */
+static bool read_hex(struct reader *r, uint32_t *code)
+{
+	*code = 0;
+	for (int i = 0; i < 4; i++, r->at++) {
+		if (r->at >= r->end || !isxdigit((unsigned char)*r->at))
+			return fail(r, "a \\u without four digits");
+		int c = tolower((unsigned char)*r->at);
+		*code = *code * 16 + (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return true;
+}
+
+static char *put_utf8(char *out, uint32_t code)
+{
+	if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		code = 0xfffd;
+	if (code < 0x80) {
+		*out++ = (char)code;
+	} else if (code < 0x800) {
+		*out++ = (char)(0xc0 | code >> 6);
+		*out++ = (char)(0x80 | (code & 0x3f));
+	} else if (code < 0x10000) {
+		*out++ = (char)(0xe0 | code >> 12);
+		*out++ = (char)(0x80 | (code >> 6 & 0x3f));
+		*out++ = (char)(0x80 | (code & 0x3f));
+	} else {
+		*out++ = (char)(0xf0 | code >> 18);
+		*out++ = (char)(0x80 | (code >> 12 & 0x3f));
+		*out++ = (char)(0x80 | (code >> 6 & 0x3f));
+		*out++ = (char)(0x80 | (code & 0x3f));
+	}
+	return out;
+}
+
+static bool read_escape(struct reader *r, char **out)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	if (r->at >= r->end)
+		return fail(r, "a text that does not end");
+	char c = *r->at++;
+	const char *known = c ? strchr(from, c) : NULL;
+	if (known) {
+		*(*out)++ = to[known - from];
+		return true;
+	}
+	uint32_t code, low;
+	if (c != 'u')
+		return fail(r, "an unknown escape");
+	if (!read_hex(r, &code))
+		return false;
+	if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
+	    r->at[1] == 'u') {
+		r->at += 2;
+		if (!read_hex(r, &low))
+			return false;
+		code = low >= 0xdc00 && low < 0xe000
+			       ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
+			       : 0xfffd;
+	}
+	*out = put_utf8(*out, code);
+	return true;
+}
+
+/* After the opening quote. */
+static const char *read_text(struct reader *r)
+{
+	size_t room = 0;
+	for (const char *at = r->at; at < r->end && *at != '"'; at++, room++)
+		if (*at == '\\' && at + 1 < r->end)
+			at++, room++;
+	char *text = hwy_arena_alloc(r->arena, room + 4), *out = text;
+	while (r->at < r->end && *r->at != '"') {
+		char c = *r->at++;
+		if (c != '\\')
+			*out++ = c;
+		else if (!read_escape(r, &out))
+			return NULL;
+	}
+	if (r->at >= r->end)
+		return fail(r, "a text that does not end"), NULL;
+	r->at++;
+	*out = '\0';
+	return text;
+}
+
+static bool read_value(struct reader *r, struct json_value *value);
+
+static bool read_children(struct reader *r, struct json_value *value, char close)
+{
+	struct json_value **tail = &value->first;
+	if (++r->depth > DEEPEST)
+		return fail(r, "nested too deeply");
+	if (take(r, close)) {
+		r->depth--;
+		return true;
+	}
+	do {
+		struct json_value *child = hwy_arena_alloc(r->arena, sizeof *child);
+		if (close == '}') {
+			if (!take(r, '"'))
+				return fail(r, "a key is expected");
+			if (!(child->key = read_text(r)))
+				return false;
+			if (!take(r, ':'))
+				return fail(r, "':' is expected");
+		}
+		if (!read_value(r, child))
+			return false;
+		*tail = child;
+		tail = &child->next;
+		value->n++;
+	} while (take(r, ','));
+	r->depth--;
+	return take(r, close) || fail(r, "',' or the end of the list is expected");
+}
+
+static bool read_word(struct reader *r, struct json_value *value)
+{
+	static const struct {
+		const char *word;
+		enum json_type type;
+	} words[] = {{"null", JSON_NULL}, {"true", JSON_TRUE}, {"false", JSON_FALSE}};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t n = strlen(words[i].word);
+		if ((size_t)(r->end - r->at) >= n && strncmp(r->at, words[i].word, n) == 0) {
+			r->at += n;
+			value->type = words[i].type;
+			return true;
+		}
+	}
+	size_t n = 0;
+	while (r->at + n < r->end && r->at[n] && strchr("+-0123456789.eE", r->at[n]))
+		n++;
+	if (n == 0 || n > 64)
+		return fail(r, "a value is expected");
+	value->type = JSON_NUMBER;
+	value->text = hwy_arena_text(r->arena, r->at, n);
+	char *end;
+	double number = strtod(value->text, &end);
+	if (*end || !isfinite(number))
+		return fail(r, "a number is expected");
+	r->at += n;
+	return true;
+}
+
+static bool read_value(struct reader *r, struct json_value *value)
+{
+	if (take(r, '{')) {
+		value->type = JSON_OBJECT;
+		return read_children(r, value, '}');
+	}
+	if (take(r, '[')) {
+		value->type = JSON_ARRAY;
+		return read_children(r, value, ']');
+	}
+	if (take(r, '"')) {
+		value->type = JSON_TEXT;
+		return (value->text = read_text(r)) != NULL;
+	}
+	return read_word(r, value);
+}
+
+struct json_value *json_read(struct hwy_arena *arena, const char *text, size_t length,
+			     struct hwy_err *err)
+{
+	struct reader r = {.arena = arena, .at = text, .end = text + length, .line = 1};
+	struct json_value *root = hwy_arena_alloc(arena, sizeof *root);
+	bool done = read_value(&r, root);
+	skip_space(&r);
+	if (done && r.at < r.end)
+		done = fail(&r, "something follows the end");
+	if (done)
+		return root;
+	hwy_fail(err, "line %u: no JSON: %s", r.line, r.wrong);
+	return NULL;
+}
+
+const struct json_value *json_get(const struct json_value *object, const char *key)
+{
+	if (!object || object->type != JSON_OBJECT)
+		return NULL;
+	for (const struct json_value *child = object->first; child; child = child->next)
+		if (strcmp(child->key, key) == 0)
+			return child;
+	return NULL;
+}
+
+int64_t json_as_int(const struct json_value *value, int64_t otherwise)
+{
+	if (!value || value->type != JSON_NUMBER)
+		return otherwise;
+	char *end;
+	errno = 0;
+	long long number = strtoll(value->text, &end, 10);
+	return *end || errno ? otherwise : number;
+}
+
+double json_as_real(const struct json_value *value, double otherwise)
+{
+	return value && value->type == JSON_NUMBER ? strtod(value->text, NULL) : otherwise;
+}
+
+int64_t json_get_int(const struct json_value *object, const char *key, int64_t otherwise)
+{
+	return json_as_int(json_get(object, key), otherwise);
+}
+
+double json_get_real(const struct json_value *object, const char *key, double otherwise)
+{
+	return json_as_real(json_get(object, key), otherwise);
+}
+
+const char *json_get_text(const struct json_value *object, const char *key, const char *otherwise)
+{
+	const struct json_value *value = json_get(object, key);
+	return value && value->type == JSON_TEXT ? value->text : otherwise;
+}
+
+bool json_get_bool(const struct json_value *object, const char *key)
+{
+	const struct json_value *value = json_get(object, key);
+	return value && value->type == JSON_TRUE;
+}

@@ -1,0 +1,49 @@
+/* json_read.h - reads a small JSON document into memory: our own files, not traces (import/json_scan.h is for those).
+ *
+ *   struct json_value *root = json_read(&arena, text, length, err);
+ *   int64_t n = json_get_int(root, "steps", 0);
+ *
+ * Whatever is asked of a value that is not there, or is of another type, yields the given default. Values live
+ * as long as the arena.
+ */
+#ifndef HWY_BASE_JSON_READ_H
+#define HWY_BASE_JSON_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum json_type {
+	JSON_NULL,
+	JSON_FALSE,
+	JSON_TRUE,
+	JSON_NUMBER,
+	JSON_TEXT,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
+
+struct json_value {
+	enum json_type type;
+	const char *key;                 /* of a member of an object */
+	const char *text;                /* JSON_TEXT without quotes; JSON_NUMBER as written */
+	struct json_value *first, *next; /* children; siblings */
+	uint32_t n;                      /* children */
+};
+
+/* NULL with one sentence (line and reason) where it is no JSON, or nests deeper than 64. */
+struct json_value *json_read(struct hwy_arena *arena, const char *text, size_t length,
+			     struct hwy_err *err);
+
+const struct json_value *json_get(const struct json_value *object, const char *key); /* or NULL */
+int64_t json_as_int(const struct json_value *value, int64_t otherwise);
+double json_as_real(const struct json_value *value, double otherwise);
+int64_t json_get_int(const struct json_value *object, const char *key, int64_t otherwise);
+double json_get_real(const struct json_value *object, const char *key, double otherwise);
+const char *json_get_text(const struct json_value *object, const char *key, const char *otherwise);
+bool json_get_bool(const struct json_value *object, const char *key);
+
+#endif

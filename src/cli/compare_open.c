@@ -1,0 +1,148 @@
+/* compare_open.c - recordings and baselines as summaries; see compare.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare.h"
+#include "replay/chain.h"
+#include "replay/whatif.h"
+
+enum { LARGEST_BASELINE = 16 << 20 };
+
+/* ---- baselines ------------------------------------------------------------------------------------- */
+
+static struct compare_summary *add_run(struct compare_runs *runs)
+{
+	HWY_GROW(runs->runs, runs->n, runs->cap);
+	return &runs->runs[runs->n++];
+}
+
+/* True where the file was a baseline. What cannot be read is left to cli_open, which says why. */
+static bool open_baseline(struct compare_runs *runs, const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	if (!file)
+		return false;
+	char head[256];
+	size_t n = fread(head, 1, sizeof head, file);
+	bool is_baseline = summary_is_baseline(head, n);
+	if (is_baseline) {
+		char *text = hwy_alloc(LARGEST_BASELINE);
+		memcpy(text, head, n);
+		n += fread(text + n, 1, LARGEST_BASELINE - n, file);
+		struct hwy_err err;
+		uint32_t count;
+		struct compare_summary *read = summary_read(path, text, n, &count, &err);
+		if (!read)
+			cli_die("%s: %s", path, err.text);
+		for (uint32_t i = 0; i < count; i++)
+			*add_run(runs) = read[i];
+		free(read);
+		free(text);
+	}
+	fclose(file);
+	return is_baseline;
+}
+
+/* ---- recordings ------------------------------------------------------------------------------------ */
+
+/* The critical path and the step without the recorder, where the phase can be replayed. */
+static void note_replay(struct compare_phase *into, struct hwy_analysis *analysis, uint32_t phase)
+{
+	struct hwy_err err;
+	struct hwy_chain chain;
+	struct whatif w;
+	if (chain_find(&chain, analysis, phase, -1, &err)) {
+		for (unsigned i = 0; i < PATH_CLASSES && into->n_path < COMPARE_PATH; i++) {
+			into->path[into->n_path].name = path_class_names[i];
+			into->path[into->n_path++].ns =
+				chain.n_steps ? chain.classes[i] / chain.n_steps : 0;
+		}
+		chain_free(&chain);
+	}
+	if (whatif_open(&w, analysis, phase, false, &err)) {
+		into->plain = w.base.step > 0 ? w.base.step : 0;
+		whatif_close(&w);
+	}
+}
+
+static void open_analysis(struct hwy_analysis *analysis, struct hwy_trace **trace, const char *path,
+			  const char *step)
+{
+	struct hwy_err err;
+	struct analysis_options wanted = {.step = step};
+	*trace = cli_open(path);
+	if (!analysis_make(analysis, *trace, &wanted, &err))
+		cli_die("%s: %s", path, err.text);
+}
+
+void compare_open(struct compare_runs *runs, const char *path, const char *step)
+{
+	if (open_baseline(runs, path))
+		return;
+	struct hwy_analysis analysis;
+	struct hwy_diagnosis diagnosis;
+	struct hwy_trace *trace;
+	struct hwy_err err;
+	struct compare_summary *run = add_run(runs);
+	open_analysis(&analysis, &trace, path, step);
+	if (!diagnose(&analysis, &diagnosis, &err) ||
+	    !summary_make(run, path, &analysis, &diagnosis, &err))
+		cli_die("%s: %s", path, err.text);
+	for (uint32_t i = 0; i < run->n; i++)
+		note_replay(&run->phases[i], &analysis, run->indexes[i]);
+	diagnosis_free(&diagnosis);
+	analysis_free(&analysis);
+	hwy_trace_free(trace);
+}
+
+void compare_open_halves(struct compare_runs *first, struct compare_runs *second, const char *path,
+			 const char *step)
+{
+	struct hwy_analysis analysis;
+	struct hwy_trace *trace;
+	struct hwy_err err;
+	open_analysis(&analysis, &trace, path, step);
+	uint32_t main = analysis.phases.main;
+	uint32_t half = main < analysis.phases.n ? analysis.phases.phases[main].n_steady / 2 : 2;
+	if (half < 2)
+		cli_die("%s: fewer than four steady steps, so it has no halves", path);
+	if (!summary_make_part(add_run(first), path, &analysis, 0, half, &err) ||
+	    !summary_make_part(add_run(second), path, &analysis, half, half, &err))
+		cli_die("%s: %s", path, err.text);
+	analysis_free(&analysis);
+	hwy_trace_free(trace);
+}
+
+void compare_close(struct compare_runs *runs)
+{
+	for (uint32_t i = 0; i < runs->n; i++)
+		summary_free(&runs->runs[i]);
+	free(runs->runs);
+	*runs = (struct compare_runs){0};
+}
+
+struct compare_side compare_side(const struct compare_runs *runs)
+{
+	struct compare_side side = {.n = runs->n};
+	side.runs = hwy_alloc((runs->n + 1u) * sizeof *side.runs);
+	for (uint32_t i = 0; i < runs->n; i++)
+		side.runs[i] = &runs->runs[i];
+	return side;
+}
+
+void compare_side_free(struct compare_side *side)
+{
+	free(side->runs);
+}
+
+double compare_share(const struct cli *cli, const char *option, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+	bool percent = *end == '%';
+	if (end == text || end[percent] || !(value >= 0) || value > 1e6)
+		cli_misuse(cli, "--%s takes a share such as 3%%, not '%s'", option, text);
+	return percent ? value / 100 : value;
+}

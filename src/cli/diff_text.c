@@ -1,0 +1,282 @@
+/* diff_text.c - a comparison on one screen: what is not alike, the verdict and its cause, the split, what stands
+ * beside it, findings with their predictions, kernels, the critical path. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare.h"
+#include "cli/grid.h"
+
+enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, MOST_NOTES = 5, NAME_WIDTH = 46 };
+
+struct look {
+	const char *bold, *faint, *plain, *good, *bad;
+};
+
+static struct look look_of(FILE *out)
+{
+	return cli_colour(out)
+		       ? (struct look){"\033[1m", "\033[2m", "\033[0m", "\033[32m", "\033[31m"}
+		       : (struct look){"", "", "", "", ""};
+}
+
+static void put(FILE *out, const char *text)
+{
+	cli_put(out, text, strlen(text));
+}
+
+static void put_cut(FILE *out, const char *text, size_t most)
+{
+	size_t n = strlen(text);
+	cli_put(out, text, n > most ? most - 3 : n);
+	if (n > most)
+		fputs("…", out);
+}
+
+/* A kernel's name without the namespaces in it, to say more in less. */
+static void put_kernel(FILE *out, const char *name)
+{
+	char text[256];
+	size_t n = 0, word = 0; /* where the word began */
+	for (; *name && n + 1 < sizeof text; name++) {
+		if (name[0] == ':' && name[1] == ':') {
+			n = word;
+			name++;
+			continue;
+		}
+		text[n++] = *name;
+		if (*name == '<')
+			word = n;
+	}
+	text[n] = '\0';
+	put_cut(out, text, NAME_WIDTH + 10);
+}
+
+static void print_head(FILE *out, const struct compare_diff *diff, const struct look *look)
+{
+	const struct compare_summary *run = side_run(diff->after);
+	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
+	fputc(' ', out);
+	put(out, *run->program ? run->program : "two recordings");
+	if (*run->gpu) {
+		fputs(" · ", out);
+		put(out, run->gpu);
+	}
+	if (diff->before->n + diff->after->n > 2)
+		fprintf(out, " · %u runs before, %u after", diff->before->n, diff->after->n);
+	fprintf(out, " · %u and %u steady steps", a->n_steady, b->n_steady);
+	fputs("\n", out);
+	for (uint32_t i = 0; i < diff->n_notes && i < MOST_NOTES; i++) {
+		fprintf(out, " %s!%s  %s: ", look->bad, look->plain, diff->notes[i].what);
+		put_cut(out, diff->notes[i].before, NAME_WIDTH);
+		fputs(" → ", out);
+		put_cut(out, diff->notes[i].after, NAME_WIDTH);
+		fputc('\n', out);
+	}
+	if (diff_is_other_program(diff))
+		fprintf(out,
+			" %s!%s  these look like different programs: %.0f %% of their kernels are alike\n",
+			look->bad, look->plain, 100 * diff->similarity);
+}
+
+static void print_verdict(FILE *out, const struct compare_diff *diff, const struct look *look)
+{
+	const struct difference *step = &diff->step;
+	static const char *const words[] = {"unknown", "the same", "faster", "slower"};
+	const char *colour = step->verdict == VERDICT_FASTER   ? look->good
+			     : step->verdict == VERDICT_SLOWER ? look->bad
+							       : "";
+	fprintf(out, "\n   %s%s%s%s", look->bold, colour, words[step->verdict], look->plain);
+	fprintf(out, "    %s → %s a step", compare_time(diff->before->step).at,
+		compare_time(diff->after->step).at);
+	fprintf(out, "    %s", compare_percent(step->change / step->before).at);
+	if (isfinite(step->low))
+		fprintf(out, " (%s … %s)", compare_percent(step->low / step->before).at,
+			compare_percent(step->high / step->before).at);
+	double speedup = step->before / step->after;
+	if (step->verdict >= VERDICT_FASTER && speedup >= 1)
+		fprintf(out, "    %.2f×", speedup);
+	fputc('\n', out);
+	if (step->verdict >= VERDICT_FASTER) {
+		fputs("   cause     ", out);
+		compare_put_cause(out, diff);
+		fputc('\n', out);
+	} else if (*diff->why) {
+		fprintf(out, "   %s\n", diff->why);
+	}
+	fprintf(out, "   %s%s%s\n", look->faint,
+		strcmp(step->method, "identical") == 0 ? "the same steps to the nanosecond"
+		: strcmp(step->method, "welch") == 0
+			? "95 % interval by Welch's t over the runs"
+			: "95 % interval by a block bootstrap over the steps and the assumed noise from run to run",
+		look->plain);
+}
+
+static void print_split(FILE *out, const struct compare_diff *diff)
+{
+	struct grid grid = {.columns = 5, .head = 1, .colour = cli_colour(out)};
+	grid_cell(&grid, "a step of the GPU");
+	grid_cell(&grid, "before");
+	grid_cell(&grid, "after");
+	grid_cell(&grid, "change");
+	grid_cell(&grid, "of step");
+	int64_t rest = diff->change, rest_before = diff->before->step,
+		rest_after = diff->after->step;
+	unsigned told = 0;
+	for (; told < MOST_PARTS; told++) {
+		unsigned part = diff->order[told];
+		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
+		if (a == 0 && b == 0)
+			break;
+		grid_cell(&grid, "%s", part_name(part));
+		grid_cell(&grid, "%s", compare_time(a).at);
+		grid_cell(&grid, "%s", compare_time(b).at);
+		grid_cell(&grid, "%s", compare_change(b - a).at);
+		grid_cell(&grid, "%s", compare_percent((double)(b - a) / diff->step.before).at);
+		rest -= b - a;
+		rest_before -= a;
+		rest_after -= b;
+	}
+	if (rest || rest_before || rest_after) {
+		grid_cell(&grid, "the rest");
+		grid_cell(&grid, "%s", compare_time(rest_before).at);
+		grid_cell(&grid, "%s", compare_time(rest_after).at);
+		grid_cell(&grid, "%s", compare_change(rest).at);
+		grid_cell(&grid, "%s", compare_percent((double)rest / diff->step.before).at);
+	}
+	grid_cell(&grid, "together, exactly");
+	grid_cell(&grid, "%s", compare_time(diff->before->step).at);
+	grid_cell(&grid, "%s", compare_time(diff->after->step).at);
+	grid_cell(&grid, "%s", compare_change(diff->change).at);
+	grid_cell(&grid, "%s", compare_percent((double)diff->change / diff->step.before).at);
+	fputc('\n', out);
+	grid_print(&grid, out, "   ");
+}
+
+static void print_counts(FILE *out, const struct compare_diff *diff)
+{
+	unsigned told = 0;
+	for (unsigned i = 0; i < COUNTS; i++) {
+		struct compare_count_text text;
+		if (!compare_count_text(&diff->counts[i], &text) ||
+		    strcmp(text.before.at, text.after.at) == 0)
+			continue;
+		fprintf(out, "%s%s %s → %s",
+			told == 0       ? "\n   beside    "
+			: told % 4 == 0 ? "\n             "
+					: " · ",
+			text.label, text.before.at, text.after.at);
+		told++;
+	}
+	if (told)
+		fputc('\n', out);
+}
+
+static void print_findings(FILE *out, const struct compare_diff *diff, const struct look *look)
+{
+	uint32_t told = 0;
+	for (uint32_t i = 0; i < diff->n_findings && told < MOST_FINDINGS; i++) {
+		const struct diff_finding *finding = &diff->findings[i];
+		const struct compare_finding *one =
+			finding->before ? finding->before : finding->after;
+		char text[160];
+		if (finding->change == FINDING_SAME)
+			continue;
+		fprintf(out, "%s   %-9s %s%s%s", told == 0 ? "\n" : "",
+			finding_change_names[finding->change],
+			finding->change == FINDING_GONE  ? look->good
+			: finding->change == FINDING_NEW ? look->bad
+							 : "",
+			one->id, look->plain);
+		if (finding->change == FINDING_CHANGED)
+			fprintf(out, "  cost %s → %s", compare_time(finding->before->cost).at,
+				compare_time(finding->after->cost).at);
+		else
+			fprintf(out, "  cost %s", compare_time(one->cost).at);
+		if (*one->place) {
+			fputs("  ", out);
+			put_cut(out, one->place, 40);
+		}
+		fputc('\n', out);
+		compare_prediction(finding, text, sizeof text);
+		if (*text && finding->change == FINDING_GONE)
+			fprintf(out, "             %s\n", text);
+		told++;
+	}
+}
+
+static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
+{
+	const char *what = row->is_renamed && row->change == ROW_SAME
+				   ? "renamed"
+				   : row_change_names[row->change];
+	fprintf(out, "   %-9s ", what);
+	if (row->before && row->after)
+		fprintf(out, "%s → %s a step", compare_time(row->ns_before).at,
+			compare_time(row->ns_after).at);
+	else
+		fprintf(out, "%s a step",
+			compare_time(row->before ? row->ns_before : row->ns_after).at);
+	if (row->change == ROW_MORE || row->change == ROW_FEWER)
+		fprintf(out, " (%s → %s %s)", compare_number(row->count_before).at,
+			compare_number(row->count_after).at, is_kernel ? "launches" : "times");
+	fputs("  ", out);
+	put_kernel(out, row->before ? row->before : row->after);
+	if (row->is_renamed) {
+		fputs(" → ", out);
+		put_kernel(out, row->after);
+	}
+	fputc('\n', out);
+}
+
+/* Kernels as they are; calls and ranges only where they matter to the step. */
+static void print_tables(FILE *out, const struct compare_diff *diff)
+{
+	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2};
+	int64_t least = diff->before->step / 100;
+	for (unsigned kind = 0; kind < TABLES; kind++) {
+		const struct diff_table *table = &diff->tables[kind];
+		uint32_t told = 0;
+		for (uint32_t i = 0; i < table->n && told < most[kind]; i++) {
+			const struct diff_row *row = &table->rows[i];
+			if (kind != TABLE_KERNELS && llabs(row->ns_after - row->ns_before) < least)
+				continue;
+			if (told++ == 0)
+				fprintf(out, "\n   %s\n", table_names[kind]);
+			print_row(out, row, kind == TABLE_KERNELS);
+		}
+		if (kind == TABLE_KERNELS && table->n > told)
+			fprintf(out, "   … and %u more: --format json\n", table->n - told);
+	}
+}
+
+static void print_path(FILE *out, const struct compare_diff *diff)
+{
+	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
+	unsigned told = 0;
+	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
+		int64_t change = b->path[i].ns - a->path[i].ns;
+		uint32_t larger = 0; /* the three largest say it */
+		for (uint32_t k = 0; k < a->n_path && k < b->n_path; k++)
+			larger += llabs(b->path[k].ns - a->path[k].ns) > llabs(change);
+		if (llabs(change) < diff->before->step / 100 || larger >= 3)
+			continue;
+		fprintf(out, "%s%s %s", told++ == 0 ? "\n   path      " : " · ", a->path[i].name,
+			compare_change(change).at);
+	}
+	if (told)
+		fputs("  (what decides the step's length)\n", out);
+}
+
+void diff_print_text(FILE *out, const struct compare_diff *diff)
+{
+	struct look look = look_of(out);
+	print_head(out, diff, &look);
+	print_verdict(out, diff, &look);
+	print_split(out, diff);
+	print_counts(out, diff);
+	print_findings(out, diff, &look);
+	print_tables(out, diff);
+	print_path(out, diff);
+}

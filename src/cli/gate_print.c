@@ -1,0 +1,214 @@
+/* gate_print.c - what a gate found: for people, as Markdown for a job's summary, as JUnit XML and as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/compare.h"
+#include "cli/grid.h"
+
+static uint32_t count(const struct compare_gate *gate, enum gate_verdict verdict)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < gate->n; i++)
+		n += gate->checks[i].verdict == verdict;
+	return n;
+}
+
+/* "fails: 1 of 4 rules" */
+static void put_result(FILE *out, const struct compare_gate *gate)
+{
+	uint32_t bad = count(gate, GATE_FAIL), doubt = count(gate, GATE_CANNOT_TELL);
+	fputs(gate->failed ? "fails" : "passes", out);
+	fprintf(out, ": %u of %u checks hold", gate->n - bad - doubt, gate->n);
+	if (bad)
+		fprintf(out, ", %u do%s not", bad, bad == 1 ? "es" : "");
+	if (doubt)
+		fprintf(out, ", %u cannot be told%s", doubt,
+			gate->strict ? "" : " (a warning; --strict lets it fail)");
+}
+
+void gate_print_text(FILE *out, const struct compare_gate *gate)
+{
+	struct grid grid = {.columns = 5, .head = 1, .colour = cli_colour(out)};
+	grid_cell(&grid, "check");
+	grid_cell(&grid, "value");
+	grid_cell(&grid, "limit");
+	grid_cell(&grid, "verdict");
+	grid_cell(&grid, "%s", "");
+	for (uint32_t i = 0; i < gate->n; i++) {
+		const struct gate_check *check = &gate->checks[i];
+		grid_cell(&grid, "%s", check->metric);
+		grid_cell(&grid, "%s", check->value);
+		grid_cell(&grid, "%s", check->limit);
+		grid_cell(&grid, "%s", gate_verdict_names[check->verdict]);
+		grid_cell(&grid, "%s", check->is_stable ? "stable" : "");
+	}
+	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
+		const struct diff_note *note = &gate->diff->notes[i];
+		fprintf(out, " !  %s: ", note->what);
+		cli_put(out, note->before, strlen(note->before));
+		fputs(" → ", out);
+		cli_put(out, note->after, strlen(note->after));
+		fputc('\n', out);
+	}
+	grid_print(&grid, out, "  ");
+	for (uint32_t i = 0; i < gate->n; i++)
+		if (*gate->checks[i].says) {
+			fprintf(out, "  %s: ", gate->checks[i].metric);
+			cli_put(out, gate->checks[i].says, strlen(gate->checks[i].says));
+			fputc('\n', out);
+		}
+	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
+		fprintf(out, "  a step is %s: ", verdict_names[gate->diff->step.verdict]);
+		compare_put_cause(out, gate->diff);
+		fputc('\n', out);
+	}
+	fputs("\n  ", out);
+	put_result(out, gate);
+	fputc('\n', out);
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------------- */
+
+static void put_marked(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < 0x20 || c == 0x7f)
+			fputc('?', out);
+		else if (c == '<')
+			fputs("&lt;", out);
+		else if (strchr("|*_`[]\\#", c))
+			fprintf(out, "\\%c", c);
+		else
+			fputc(c, out);
+	}
+}
+
+void gate_print_markdown(FILE *out, const struct compare_gate *gate)
+{
+	static const char *const marks[] = {"✅", "⚠️", "❌"};
+	fputs("### headway gate ", out);
+	put_result(out, gate);
+	fputs("\n\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
+	for (uint32_t i = 0; i < gate->n; i++) {
+		const struct gate_check *check = &gate->checks[i];
+		fputs("| ", out);
+		put_marked(out, check->metric);
+		fputs(" | ", out);
+		put_marked(out, check->value);
+		fputs(" | ", out);
+		put_marked(out, check->limit);
+		fprintf(out, " | %s %s", marks[check->verdict], gate_verdict_names[check->verdict]);
+		if (*check->says) {
+			fputs(": ", out);
+			put_marked(out, check->says);
+		}
+		fprintf(out, " | %s |\n", check->is_stable ? "stable" : "");
+	}
+	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
+		fprintf(out, "\nA step is %s: ", verdict_names[gate->diff->step.verdict]);
+		compare_put_cause(out, gate->diff);
+		fputs(".\n", out);
+	}
+	fputc('\n', out);
+}
+
+/* ---- JUnit ----------------------------------------------------------------------------------------- */
+
+static void put_xml(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < 0x20 || c == 0x7f)
+			fputc('?', out);
+		else if (c == '<')
+			fputs("&lt;", out);
+		else if (c == '>')
+			fputs("&gt;", out);
+		else if (c == '&')
+			fputs("&amp;", out);
+		else if (c == '"')
+			fputs("&quot;", out);
+		else
+			fputc(c, out);
+	}
+}
+
+static void put_case(FILE *out, const struct compare_gate *gate, const struct gate_check *check)
+{
+	bool fails =
+		check->verdict == GATE_FAIL || (check->verdict == GATE_CANNOT_TELL && gate->strict);
+	fputs("    <testcase classname=\"headway\" name=\"", out);
+	put_xml(out, check->name);
+	fputs("\">\n", out);
+	if (check->verdict != GATE_PASS) {
+		fprintf(out, "      <%s message=\"", fails ? "failure" : "skipped");
+		put_xml(out, check->metric);
+		fputs(": ", out);
+		put_xml(out, check->value);
+		fputs(", limit ", out);
+		put_xml(out, check->limit);
+		if (*check->says) {
+			fputs("; ", out);
+			put_xml(out, check->says);
+		}
+		fputs("\"/>\n", out);
+	}
+	fputs("      <system-out>", out);
+	put_xml(out, check->value);
+	fputs("</system-out>\n    </testcase>\n", out);
+}
+
+void gate_print_junit(FILE *out, const struct compare_gate *gate)
+{
+	uint32_t bad = count(gate, GATE_FAIL), doubt = count(gate, GATE_CANNOT_TELL);
+	uint32_t failures = bad + (gate->strict ? doubt : 0);
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites>\n  <testsuite name=\"headway gate\" tests=\"%u\" failures=\"%u\" errors=\"0\" "
+		"skipped=\"%u\">\n",
+		gate->n, failures, gate->strict ? 0 : doubt);
+	for (uint32_t i = 0; i < gate->n; i++)
+		put_case(out, gate, &gate->checks[i]);
+	fputs("  </testsuite>\n</testsuites>\n", out);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------ */
+
+void gate_print_json(FILE *out, const struct compare_gate *gate)
+{
+	struct hwy_json json = {.out = out, .pretty = true};
+	json_begin_object(&json);
+	json_key(&json, "passes");
+	json_bool(&json, !gate->failed);
+	json_put_text(&json, "file", gate->subject);
+	json_put_text(&json, "against", gate->against);
+	json_key(&json, "strict");
+	json_bool(&json, gate->strict);
+	if (gate->diff)
+		json_put_text(&json, "step", verdict_names[gate->diff->step.verdict]);
+	json_key(&json, "checks");
+	json_begin_array(&json);
+	for (uint32_t i = 0; i < gate->n; i++) {
+		const struct gate_check *check = &gate->checks[i];
+		json_begin_object(&json);
+		json_put_text(&json, "metric", check->metric);
+		json_put_text(&json, "check", check->name);
+		json_put_text(&json, "value", check->value);
+		json_put_text(&json, "limit", check->limit);
+		json_key(&json, "number");
+		json_real(&json, check->number, 6);
+		json_key(&json, "limit_number");
+		json_real(&json, check->limit_number, 6);
+		json_put_text(&json, "verdict", gate_verdict_names[check->verdict]);
+		json_key(&json, "stable");
+		json_bool(&json, check->is_stable);
+		json_put_text(&json, "says", check->says);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+	fputc('\n', out);
+}

@@ -1,0 +1,58 @@
+/* view_worker.c - the process beside `headway view` that makes the diagnosis, and replays when the page asks. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "cli/analyze.h"
+#include "cli/cli.h"
+#include "cli/view.h"
+#include "serve/worker.h"
+#include "trace/file.h"
+
+enum { HEADWAY_POINTS = 4096 };
+
+static int fail(const struct hwy_err *err)
+{
+	worker_frame(stdout, WORKER_FAILED, err->text, strlen(err->text));
+	fflush(stdout);
+	return 2;
+}
+
+static void tell_diagnosis(struct analyze_run *run)
+{
+	char *text = NULL;
+	size_t n = 0;
+	struct analyze_view view = {.runs = run, .n = 1};
+	FILE *memory = open_memstream(&text, &n);
+	analyze_print_json(memory, &view);
+	fclose(memory);
+	worker_frame(stdout, WORKER_DIAGNOSIS, text, n);
+	free(text);
+}
+
+int view_work(const char *report)
+{
+	struct hwy_err err;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (nice(5) == -1) /* the picture comes first */
+		fflush(stdout);
+	struct analyze_run run = {.path = report, .rank = HWY_NONE};
+	run.trace = hwy_file_open(report, &err);
+	if (!run.trace)
+		return fail(&err);
+	struct view_trace view;
+	struct analysis_options wanted = {.cells = HEADWAY_POINTS};
+	if (!view_open(&view, run.trace, report, &err) ||
+	    !analysis_make(&run.analysis, run.trace, &wanted, &err) ||
+	    !diagnose(&run.analysis, &run.diagnosis, &err))
+		return fail(&err);
+	tell_diagnosis(&run);
+	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin);
+	worker_answer(stdin, stdout, &run.analysis);
+	diagnosis_free(&run.diagnosis);
+	analysis_free(&run.analysis);
+	view_close(&view);
+	return 0;
+}

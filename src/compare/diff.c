@@ -1,0 +1,203 @@
+/* diff.c - see diff.h: phases matched, the step's change judged and split. */
+#include "compare/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which phase ----------------------------------------------------------------------------------- */
+
+static double launches_of(const struct compare_phase *phase, const char *name)
+{
+	const struct compare_row *row = diff_row(&phase->tables[TABLE_KERNELS], name);
+	return row ? (double)row->count / phase->n_steady : 0;
+}
+
+double diff_similarity(const struct compare_phase *a, const struct compare_phase *b)
+{
+	const struct compare_table *x = &a->tables[TABLE_KERNELS], *y = &b->tables[TABLE_KERNELS];
+	double common = 0, all = 0;
+	for (uint32_t i = 0; i < x->n; i++) {
+		double before = launches_of(a, x->rows[i].name),
+		       after = launches_of(b, x->rows[i].name);
+		common += before < after ? before : after;
+		all += before > after ? before : after;
+	}
+	for (uint32_t i = 0; i < y->n; i++)
+		if (!diff_row(x, y->rows[i].name))
+			all += launches_of(b, y->rows[i].name);
+	return all > 0 ? common / all : 0;
+}
+
+/* Marks of one name are one loop. Else: steps made of the same kernels, and as many of them. */
+static double affinity(const struct compare_phase *a, const struct compare_phase *b)
+{
+	double steps = a->n_steps < b->n_steps ? (double)a->n_steps / b->n_steps
+					       : (double)b->n_steps / a->n_steps;
+	bool same_marks = *a->name && strcmp(a->name, b->name) == 0;
+	return (same_marks ? 2 : 0) + diff_similarity(a, b) + 0.3 * steps;
+}
+
+/* The longest phase of the side's first run decides: the others' are those most like it. */
+static const struct compare_phase *match(const struct compare_phase *wanted,
+					 const struct compare_summary *run)
+{
+	const struct compare_phase *best = &run->phases[0];
+	double most = -1;
+	for (uint32_t i = 0; i < run->n; i++) {
+		double one = affinity(wanted, &run->phases[i]);
+		if (one > most) {
+			best = &run->phases[i];
+			most = one;
+		}
+	}
+	return best;
+}
+
+/* ---- a side ---------------------------------------------------------------------------------------- */
+
+static uint32_t find_middle(const struct compare_side *side)
+{
+	for (uint32_t i = 0; i < side->n; i++) {
+		uint32_t below = 0;
+		for (uint32_t k = 0; k < side->n; k++)
+			below += side->phases[k]->step < side->phases[i]->step ||
+				 (side->phases[k]->step == side->phases[i]->step && k < i);
+		if (below == (side->n - 1) / 2)
+			return i;
+	}
+	return 0;
+}
+
+void side_prepare(struct compare_side *side, const struct compare_phase *wanted,
+		  struct hwy_arena *arena)
+{
+	int64_t totals[PARTS] = {0};
+	side->phases = hwy_arena_alloc(arena, side->n * sizeof *side->phases);
+	for (uint32_t i = 0; i < side->n; i++) {
+		side->phases[i] = match(wanted, side->runs[i]);
+		for (unsigned k = 0; k < PARTS; k++)
+			totals[k] += side->phases[i]->parts[k];
+	}
+	side->middle = find_middle(side);
+	summary_share(totals, PARTS, side->n, side->parts);
+	side->step = 0;
+	for (unsigned k = 0; k < PARTS; k++)
+		side->step += side->parts[k];
+}
+
+static struct sample *samples_of(struct compare_diff *diff, const struct compare_side *side)
+{
+	struct sample *samples = hwy_arena_alloc(&diff->arena, side->n * sizeof *samples);
+	for (uint32_t i = 0; i < side->n; i++) {
+		const struct compare_phase *phase = side->phases[i];
+		samples[i] = (struct sample){phase->values, phase->n_values, (double)phase->step};
+	}
+	return samples;
+}
+
+/* ---- the change ------------------------------------------------------------------------------------ */
+
+static bool check_side(const struct compare_side *side, const struct compare_side *other,
+		       struct hwy_err *err)
+{
+	bool runs_speak = side->n >= STATISTICS_RUNS && other->n >= STATISTICS_RUNS;
+	for (uint32_t i = 0; i < side->n && !runs_speak; i++)
+		if (!side->phases[i]->repeats)
+			return hwy_fail(
+				err,
+				"%s: no steps: nothing repeats, so its spread is not known; record "
+				"%d or more runs a side",
+				side->runs[i]->file, STATISTICS_RUNS);
+	for (uint32_t i = 0; i < side->n; i++)
+		if (side->phases[i]->step <= 0)
+			return hwy_fail(err, "%s: its steps have no length", side->runs[i]->file);
+	return true;
+}
+
+/* The same steps to the nanosecond: one recording on both sides, where no spread has to be allowed for. */
+static bool are_identical(const struct compare_side *a, const struct compare_side *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct compare_phase *x = a->phases[i], *y = b->phases[i];
+		if (x->n_values != y->n_values || x->step != y->step || x->n_values < 2 ||
+		    memcmp(x->values, y->values, x->n_values * sizeof *x->values) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void split(struct compare_diff *diff)
+{
+	for (unsigned i = 0; i < PARTS; i++) {
+		diff->parts[i] = diff->after->parts[i] - diff->before->parts[i];
+		unsigned at = i;
+		while (at > 0 && llabs(diff->parts[diff->order[at - 1]]) < llabs(diff->parts[i])) {
+			diff->order[at] = diff->order[at - 1];
+			at--;
+		}
+		diff->order[at] = i;
+	}
+	diff->change = diff->after->step - diff->before->step;
+}
+
+static double count_of(const struct compare_side *side, enum compare_count count)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < side->n; i++)
+		sum += summary_each(side->phases[i], count);
+	return sum / side->n;
+}
+
+bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
+	       double run_noise, struct hwy_err *err)
+{
+	*diff = (struct compare_diff){.before = before, .after = after, .why = ""};
+	const struct compare_phase *wanted = &before->runs[0]->phases[0];
+	side_prepare(before, wanted, &diff->arena);
+	side_prepare(after, wanted, &diff->arena);
+	if (!check_side(before, after, err) || !check_side(after, before, err))
+		return false;
+	diff->step = statistics_compare(samples_of(diff, before), before->n,
+					samples_of(diff, after), after->n, run_noise);
+	if (are_identical(before, after)) {
+		diff->step.low = diff->step.high = diff->step.sure = 0;
+		diff->step.method = "identical";
+		diff->step.verdict = VERDICT_SAME;
+	}
+	split(diff);
+	for (unsigned i = 0; i < COUNTS; i++)
+		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
+	diff->similarity = diff_similarity(side_phase(before), side_phase(after));
+	if (diff->step.verdict == VERDICT_UNKNOWN)
+		diff->why =
+			diff->step.low <= 0 && diff->step.high >= 0
+				? "no difference is shown, but one above 5 % could hide in the noise"
+				: "the difference is hardly more than the noise";
+	for (unsigned kind = 0; kind < TABLES; kind++)
+		diff_table(diff, kind, run_noise);
+	diff_findings(diff);
+	diff_notes(diff);
+	return true;
+}
+
+void diff_free(struct compare_diff *diff)
+{
+	hwy_arena_free(&diff->arena);
+	*diff = (struct compare_diff){0};
+}
+
+/* Names may change and kernels may change; where both do, it is another program. */
+bool diff_is_other_program(const struct compare_diff *diff)
+{
+	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);
+	bool named = *a->program && *b->program;
+	bool have_kernels = side_phase(diff->before)->tables[TABLE_KERNELS].n > 0 &&
+			    side_phase(diff->after)->tables[TABLE_KERNELS].n > 0;
+	if (named)
+		return strcmp(a->program, b->program) != 0 &&
+		       (!have_kernels || diff->similarity < 0.2);
+	return have_kernels && diff->similarity < 0.05;
+}

@@ -1,0 +1,104 @@
+/* diff_findings.c - findings that are gone, new or changed, and what had been predicted of the gone ones.
+ *
+ * A prediction is graded when its finding is gone (the costliest, where several are): somebody applied the fix, or another one that served. It is of
+ * the program without a profiler, so the measured speedup is too, where both sides know that step time. The bar
+ * is the prediction's own, widened by the measurement's interval.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/diff.h"
+
+const char *const finding_change_names[] = {"gone", "new", "changed", "same"};
+const char *const grade_names[] = {"none", "as predicted", "less than predicted",
+				   "more than predicted", "not told apart from the others"};
+
+static const struct compare_finding *finding_with(const struct compare_phase *phase, const char *id)
+{
+	for (uint32_t i = 0; i < phase->n_findings; i++)
+		if (strcmp(phase->findings[i].id, id) == 0)
+			return &phase->findings[i];
+	return NULL;
+}
+
+static double measured(const struct compare_diff *diff)
+{
+	int64_t a = side_phase(diff->before)->plain, b = side_phase(diff->after)->plain;
+	if (a > 0 && b > 0)
+		return (double)a / (double)b;
+	return (double)diff->before->step / (double)diff->after->step;
+}
+
+static void grade(const struct compare_diff *diff, struct diff_finding *finding)
+{
+	const struct compare_finding *before = finding->before;
+	if (!before || !before->predicted.is_known)
+		return;
+	double start = (double)before->predicted.before;
+	int64_t p10 = before->predicted.p10, p90 = before->predicted.p90;
+	finding->predicted = start / (double)before->predicted.step;
+	finding->low = start / (double)(p90 > 0 ? p90 : before->predicted.step);
+	finding->high = start / (double)(p10 > 0 ? p10 : before->predicted.step);
+	finding->measured = measured(diff);
+	if (finding->change != FINDING_GONE)
+		return;
+	double half = (diff->step.high - diff->step.low) / 2;
+	double doubt = isfinite(half) ? half / (double)diff->after->step : 0;
+	if (finding->measured < finding->low * (1 - doubt))
+		finding->grade = GRADE_LESS;
+	else if (finding->measured > finding->high * (1 + doubt))
+		finding->grade = GRADE_MORE;
+	else
+		finding->grade = GRADE_RIGHT;
+}
+
+static void add(struct compare_diff *diff, const struct compare_finding *before,
+		const struct compare_finding *after)
+{
+	struct diff_finding *finding = &diff->findings[diff->n_findings++];
+	*finding = (struct diff_finding){.before = before, .after = after};
+	if (before && after) {
+		double a = (double)before->cost, b = (double)after->cost;
+		bool moved = fabs(a - b) > 0.2 * fmax(a, b) &&
+			     fabs(a - b) > HWY_WORTH * (double)diff->before->step;
+		finding->change = moved ? FINDING_CHANGED : FINDING_SAME;
+	} else {
+		finding->change = before ? FINDING_GONE : FINDING_NEW;
+	}
+	grade(diff, finding);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct diff_finding *x = a, *y = b;
+	int64_t p = x->before ? x->before->cost : x->after->cost,
+		q = y->before ? y->before->cost : y->after->cost;
+	if (x->change != y->change)
+		return x->change < y->change ? -1 : 1;
+	if (p != q)
+		return p < q ? 1 : -1;
+	return strcmp(x->before ? x->before->id : x->after->id,
+		      y->before ? y->before->id : y->after->id);
+}
+
+void diff_findings(struct compare_diff *diff)
+{
+	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
+	diff->findings = hwy_arena_alloc(&diff->arena, (a->n_findings + b->n_findings + 1u) *
+							       sizeof *diff->findings);
+	for (uint32_t i = 0; i < a->n_findings; i++)
+		add(diff, &a->findings[i], finding_with(b, a->findings[i].id));
+	for (uint32_t i = 0; i < b->n_findings; i++)
+		if (!finding_with(a, b->findings[i].id))
+			add(diff, NULL, &b->findings[i]);
+	if (diff->n_findings)
+		qsort(diff->findings, diff->n_findings, sizeof *diff->findings, compare_findings);
+	bool graded = false;
+	for (uint32_t i = 0; i < diff->n_findings; i++) {
+		struct diff_finding *one = &diff->findings[i];
+		if (one->grade != GRADE_NONE && graded)
+			one->grade = GRADE_SHARED;
+		graded |= one->grade != GRADE_NONE;
+	}
+}

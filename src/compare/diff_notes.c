@@ -1,0 +1,76 @@
+/* diff_notes.c - what makes two recordings hard to compare: other machines, drivers, clocks, programs, sizes,
+ * ways of recording. Facts that a side does not know are not compared. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compare/diff.h"
+
+enum { MOST_NOTES = 16 };
+
+static void note(struct compare_diff *diff, const char *what, const char *before, const char *after)
+{
+	if (diff->n_notes >= MOST_NOTES)
+		return;
+	diff->notes[diff->n_notes++] =
+		(struct diff_note){what, hwy_arena_text(&diff->arena, before, strlen(before)),
+				   hwy_arena_text(&diff->arena, after, strlen(after))};
+}
+
+static void note_text(struct compare_diff *diff, const char *what, const char *before,
+		      const char *after)
+{
+	if (*before && *after && strcmp(before, after) != 0)
+		note(diff, what, before, after);
+}
+
+static void note_count(struct compare_diff *diff, const char *what, uint64_t before, uint64_t after)
+{
+	char a[32], b[32];
+	snprintf(a, sizeof a, "%" PRIu64, before);
+	snprintf(b, sizeof b, "%" PRIu64, after);
+	if (before != after)
+		note(diff, what, a, b);
+}
+
+/* Runs of a side that are not of one kind. */
+static void note_mixture(struct compare_diff *diff, const struct compare_side *side,
+			 const char *what)
+{
+	for (uint32_t i = 1; i < side->n; i++)
+		if (strcmp(side->runs[i]->gpu, side->runs[0]->gpu) != 0 ||
+		    strcmp(side->runs[i]->command, side->runs[0]->command) != 0) {
+			note(diff, what, side->runs[0]->file, side->runs[i]->file);
+			return;
+		}
+}
+
+void diff_notes(struct compare_diff *diff)
+{
+	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);
+	const struct compare_phase *x = side_phase(diff->before), *y = side_phase(diff->after);
+	diff->notes = hwy_arena_alloc(&diff->arena, MOST_NOTES * sizeof *diff->notes);
+	note_text(diff, "GPU", a->gpu, b->gpu);
+	note_count(diff, "GPUs used", x->n_devices, y->n_devices);
+	if (a->clock_hz > 0 && b->clock_hz > 0)
+		note_count(diff, "GPU clock (MHz)", (uint64_t)a->clock_hz / 1000000,
+			   (uint64_t)b->clock_hz / 1000000);
+	note_text(diff, "driver", a->driver, b->driver);
+	note_text(diff, "CUDA", a->cuda, b->cuda);
+	note_text(diff, "program", a->program, b->program);
+	note_text(diff, "command", a->command, b->command);
+	note_text(diff, "recorded by", a->format, b->format);
+	note_text(diff, "recorded", a->traces, b->traces);
+	note_text(diff, "graphs recorded by", a->graph_mode, b->graph_mode);
+	bool hidden_a = x->counts[COUNT_HIDDEN] > 0;
+	bool hidden_b = y->counts[COUNT_HIDDEN] > 0;
+	if (hidden_a != hidden_b)
+		note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
+		     hidden_b ? "not recorded" : "recorded");
+	note_text(diff, "marks of steps", x->name, y->name);
+	if (a->lost || b->lost)
+		note_count(diff, "records lost", a->lost, b->lost);
+	if (strcmp(diff->step.method, "identical") == 0)
+		note(diff, "both sides are one recording", a->file, b->file);
+	note_mixture(diff, diff->before, "runs before are not alike");
+	note_mixture(diff, diff->after, "runs after are not alike");
+}

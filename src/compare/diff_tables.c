@@ -1,0 +1,177 @@
+/* diff_tables.c - kernels, calls and ranges that came, went, changed their time or their number.
+ *
+ * They are the same by folded name. Kernels left over are matched by their place in the step: a kernel of the
+ * same number of launches at the same place, or a sibling by name, is the old one renamed or re-tiled.
+ * A launch's time has changed when its change exceeds what the launches' own spread and the noise from run to
+ * run can explain: Welch's t over the runs where there are enough of them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/diff.h"
+#include "compare/names.h"
+
+const char *const row_change_names[] = {"same",    "slower", "faster", "added",
+					"removed", "more",   "fewer"};
+
+const struct compare_row *diff_row(const struct compare_table *table, const char *name)
+{
+	for (uint32_t i = 0; i < table->n; i++)
+		if (strcmp(table->rows[i].name, name) == 0)
+			return &table->rows[i];
+	return NULL;
+}
+
+/* Means of a side: runs that lack it count as none of it. */
+struct seen {
+	double ns, count;   /* a step */
+	double mean, error; /* of a launch; its squared standard error within a run */
+	double means[64];
+	uint32_t n;
+};
+
+static struct seen look(const struct compare_side *side, enum compare_table_kind kind,
+			const char *name)
+{
+	struct seen seen = {0};
+	for (uint32_t i = 0; name && i < side->n; i++) {
+		const struct compare_phase *phase = side->phases[i];
+		const struct compare_row *row = diff_row(&phase->tables[kind], name);
+		if (!row)
+			continue;
+		double mean = (double)row->ns / (double)row->count;
+		seen.ns += (double)row->ns / phase->n_steady / side->n;
+		seen.count += (double)row->count / phase->n_steady / side->n;
+		seen.mean += mean;
+		seen.error += row->deviation * row->deviation / (double)row->count;
+		if (seen.n < 64)
+			seen.means[seen.n++] = mean;
+	}
+	if (seen.n) {
+		seen.mean /= seen.n;
+		seen.error /= (double)seen.n * seen.n;
+	}
+	return seen;
+}
+
+static enum row_change judge(const struct seen *before, const struct seen *after, double run_noise)
+{
+	double change = after->mean - before->mean, half;
+	if (fabs(after->count - before->count) > 0.01 * before->count + 0.01)
+		return after->count > before->count ? ROW_MORE : ROW_FEWER;
+	if (before->n >= STATISTICS_RUNS && after->n >= STATISTICS_RUNS) {
+		struct difference d =
+			statistics_welch(before->means, before->n, after->means, after->n);
+		half = (d.high - d.low) / 2;
+	} else {
+		half = 1.96 * sqrt(before->error + after->error) +
+		       run_noise * sqrt(before->mean * before->mean / before->n +
+					after->mean * after->mean / after->n);
+	}
+	/* A clock's tick or two is no news of a short kernel. */
+	if (fabs(change) <= half || fabs(change) < 0.01 * before->mean || fabs(change) < 50)
+		return ROW_SAME;
+	return change > 0 ? ROW_SLOWER : ROW_FASTER;
+}
+
+static void add(struct compare_diff *diff, enum compare_table_kind kind, const char *before,
+		const char *after, double run_noise)
+{
+	struct seen a = look(diff->before, kind, before), b = look(diff->after, kind, after);
+	struct diff_table *table = &diff->tables[kind];
+	struct diff_row *row = &table->rows[table->n];
+	*row = (struct diff_row){
+		.before = before,
+		.after = after,
+		.is_renamed = before && after && strcmp(before, after) != 0,
+		.ns_before = (int64_t)a.ns,
+		.ns_after = (int64_t)b.ns,
+		.count_before = a.count,
+		.count_after = b.count,
+		.mean_before = a.mean,
+		.mean_after = b.mean,
+	};
+	row->change = !before ? ROW_ADDED : !after ? ROW_REMOVED : judge(&a, &b, run_noise);
+	if (row->change != ROW_SAME || row->is_renamed)
+		table->n++;
+}
+
+/* The unmatched kernel of the other side that stands where this one stood. */
+static uint32_t find_renamed(const struct compare_row *row, const struct compare_phase *phase,
+			     double launches, const bool *matched)
+{
+	const struct compare_table *table = &phase->tables[TABLE_KERNELS];
+	uint32_t best = UINT32_MAX;
+	double nearest = 0.25;
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct compare_row *one = &table->rows[i];
+		double count = (double)one->count / phase->n_steady;
+		bool sibling = name_is_sibling(row->name, one->name);
+		double distance = fabs(one->place - row->place);
+		if (matched[i] || (!sibling && fabs(count - launches) > 0.01 * launches))
+			continue;
+		if (!sibling && distance > 0.1)
+			continue;
+		distance -= sibling ? 0.1 : 0;
+		if (distance < nearest) {
+			nearest = distance;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* A list that was cut tells nothing of what is smaller than its last row, and one without the kernels of graphs
+ * nothing of any kernel. */
+static bool may_be_cut(const struct compare_phase *phase, enum compare_table_kind kind,
+		       double ns_a_step)
+{
+	const struct compare_table *table = &phase->tables[kind];
+	if (kind == TABLE_KERNELS && phase->counts[COUNT_HIDDEN] > 0)
+		return true;
+	return table->left_out > 0 && table->n > 0 &&
+	       ns_a_step <= (double)table->rows[table->n - 1].ns / phase->n_steady;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct diff_row *x = a, *y = b;
+	int64_t p = llabs(x->ns_after - x->ns_before), q = llabs(y->ns_after - y->ns_before);
+	if (p != q)
+		return p < q ? 1 : -1;
+	return strcmp(x->before ? x->before : x->after, y->before ? y->before : y->after);
+}
+
+void diff_table(struct compare_diff *diff, enum compare_table_kind kind, double run_noise)
+{
+	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
+	const struct compare_table *x = &a->tables[kind], *y = &b->tables[kind];
+	struct diff_table *table = &diff->tables[kind];
+	bool *matched = hwy_zalloc(y->n + 1u);
+	table->rows = hwy_arena_alloc(&diff->arena, (x->n + y->n + 1u) * sizeof *table->rows);
+	for (uint32_t i = 0; i < y->n; i++)
+		matched[i] = diff_row(x, y->rows[i].name) != NULL;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct compare_row *row = &x->rows[i];
+		double launches = (double)row->count / a->n_steady;
+		bool same = diff_row(y, row->name) != NULL;
+		uint32_t other = same || kind != TABLE_KERNELS
+					 ? UINT32_MAX
+					 : find_renamed(row, b, launches, matched);
+		if (same) {
+			add(diff, kind, row->name, row->name, run_noise);
+		} else if (other != UINT32_MAX) {
+			matched[other] = true;
+			add(diff, kind, row->name, y->rows[other].name, run_noise);
+		} else if (!may_be_cut(b, kind, (double)row->ns / a->n_steady)) {
+			add(diff, kind, row->name, NULL, run_noise);
+		}
+	}
+	for (uint32_t i = 0; i < y->n; i++)
+		if (!matched[i] && !may_be_cut(a, kind, (double)y->rows[i].ns / b->n_steady))
+			add(diff, kind, NULL, y->rows[i].name, run_noise);
+	free(matched);
+	if (table->n)
+		qsort(table->rows, table->n, sizeof *table->rows, compare_changes);
+}

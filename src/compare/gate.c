@@ -1,0 +1,200 @@
+/* gate.c - see gate.h. */
+#include "compare/gate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/words.h"
+
+const char *const gate_verdict_names[] = {"pass", "cannot tell", "fail"};
+
+static struct gate_check *add(struct compare_gate *gate)
+{
+	HWY_GROW(gate->checks, gate->n, gate->cap);
+	struct gate_check *check = &gate->checks[gate->n++];
+	*check = (struct gate_check){.says = ""};
+	return check;
+}
+
+static const char *keep(struct compare_gate *gate, const char *text)
+{
+	return hwy_arena_text(&gate->arena, text, strlen(text));
+}
+
+static void close_check(struct compare_gate *gate, const struct gate_check *check)
+{
+	gate->n_told_apart += check->verdict == GATE_CANNOT_TELL;
+	gate->failed |=
+		check->verdict == GATE_FAIL || (gate->strict && check->verdict == GATE_CANNOT_TELL);
+}
+
+static bool side_values(const struct compare_side *side, const struct metric_wish *wish,
+			double *values, double *mean, struct hwy_err *err)
+{
+	*mean = 0;
+	for (uint32_t i = 0; i < side->n; i++) {
+		if (!metric_value(wish, side->runs[i], side->phases[i], &values[i], err))
+			return false;
+		*mean += values[i] / side->n;
+	}
+	return true;
+}
+
+/* ---- a budget -------------------------------------------------------------------------------------- */
+
+static bool holds(enum budget_operator op, double value, double limit)
+{
+	double slack = 1e-9 * fmax(fabs(limit), 1e-6); /* 0.9 written in decimals */
+	switch (op) {
+	case OP_LE: return value <= limit + slack;
+	case OP_GE: return value >= limit - slack;
+	case OP_LT: return value < limit;
+	case OP_GT: return value > limit;
+	case OP_EQ: return fabs(value - limit) <= slack;
+	case OP_NE: return fabs(value - limit) > slack;
+	}
+	return false;
+}
+
+static void check_forbidden(struct compare_gate *gate, const struct budget_rule *rule,
+			    const struct compare_side *side)
+{
+	struct gate_check *check = add(gate);
+	const struct compare_phase *phase = side_phase(side);
+	check->name = words_format(&gate->arena, "no %s", rule->forbids);
+	check->metric = keep(gate, rule->forbids);
+	check->value = "not found";
+	check->limit = "forbidden";
+	check->is_stable = true;
+	for (uint32_t i = 0; i < phase->n_findings; i++) {
+		const struct compare_finding *finding = &phase->findings[i];
+		if (strcmp(finding->id, rule->forbids) != 0)
+			continue;
+		check->verdict = GATE_FAIL;
+		check->number = (double)finding->cost;
+		check->value = words_format(&gate->arena, "costs %s", words_time(finding->cost).at);
+		check->says = *finding->place ? words_format(&gate->arena, "%s, at %s",
+							     finding->title, finding->place)
+					      : finding->title;
+	}
+	close_check(gate, check);
+}
+
+static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule,
+		       const struct compare_side *side, struct hwy_err *err)
+{
+	double *values = hwy_arena_alloc(&gate->arena, side->n * sizeof *values), mean;
+	if (!side_values(side, &rule->wish, values, &mean, err))
+		return false;
+	struct gate_check *check = add(gate);
+	enum metric_kind kind = rule->wish.metric->kind;
+	const char *op = budget_operators[rule->compares];
+	check->metric = keep(gate, rule->wish.text);
+	check->limit = words_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).at);
+	check->name = words_format(&gate->arena, "%s %s", rule->wish.text, check->limit);
+	check->value = keep(gate, metric_text(kind, mean).at);
+	check->number = mean;
+	check->limit_number = rule->limit;
+	check->is_stable = rule->wish.metric->is_stable;
+	check->verdict = holds(rule->compares, mean, rule->limit) ? GATE_PASS : GATE_FAIL;
+	close_check(gate, check);
+	return true;
+}
+
+bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
+		 struct compare_side *side, struct hwy_err *err)
+{
+	side_prepare(side, &side->runs[0]->phases[0], &gate->arena);
+	for (uint32_t i = 0; i < side->n; i++)
+		if (!side->phases[i]->repeats)
+			return hwy_fail(err,
+					"%s: no steps: nothing repeats, so no rule of a step holds",
+					side->runs[i]->file);
+	for (uint32_t i = 0; i < budget->n; i++)
+		if (budget->rules[i].forbids)
+			check_forbidden(gate, &budget->rules[i], side);
+		else if (!check_rule(gate, &budget->rules[i], side, err))
+			return false;
+	return true;
+}
+
+/* ---- a baseline ------------------------------------------------------------------------------------ */
+
+/* What can be said about one metric's change: the step's own statistics; the runs' where there are enough;
+ * counts are exact; for the rest the step's uncertainty stands in. */
+static struct difference compare_values(const struct compare_diff *diff,
+					const struct metric_wish *wish, const double *before,
+					const double *after, double a, double b)
+{
+	if (!wish->kernel && strcmp(wish->metric->name, "step.mean") == 0)
+		return diff->step;
+	if (diff->before->n >= STATISTICS_RUNS && diff->after->n >= STATISTICS_RUNS)
+		return statistics_welch(before, diff->before->n, after, diff->after->n);
+	bool exact = wish->metric->kind == METRIC_COUNT || wish->metric->kind == METRIC_BYTES;
+	double doubt = (diff->step.high - diff->step.low) / 2 / diff->step.before;
+	double half = exact ? 0 : doubt * fmax(a, b);
+	return (struct difference){.before = a,
+				   .after = b,
+				   .change = b - a,
+				   .low = b - a - half,
+				   .high = b - a + half,
+				   .sure = half,
+				   .method = exact ? "exact" : "step"};
+}
+
+static void judge(struct compare_gate *gate, struct gate_check *check, const struct difference *d,
+		  const struct metric *metric, double limit)
+{
+	double sign = metric->more_is_better ? -1 : 1;
+	double worse = sign * d->change;
+	double share = d->before > 0 ? worse / d->before : worse > 0 ? INFINITY : 0;
+	bool real = worse > d->sure;
+	check->number = share;
+	if (worse > 0 && share > limit)
+		check->verdict = real ? GATE_FAIL : GATE_CANNOT_TELL;
+	else if (!isfinite(d->sure))
+		check->verdict = GATE_CANNOT_TELL;
+	if (check->verdict == GATE_CANNOT_TELL)
+		check->says =
+			"above the limit, but not more than noise can do; more runs would tell";
+	if (worse > 0 && check->verdict == GATE_PASS && real && share > STATISTICS_LEAST)
+		check->says = "worse, within the limit";
+	close_check(gate, check);
+}
+
+bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
+		   const struct metric_wish *wishes, uint32_t n, double limit, struct hwy_err *err)
+{
+	double *before = hwy_arena_alloc(&gate->arena, diff->before->n * sizeof *before);
+	double *after = hwy_arena_alloc(&gate->arena, diff->after->n * sizeof *after);
+	gate->diff = diff;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct metric *metric = wishes[i].metric;
+		double a, b;
+		if (!side_values(diff->before, &wishes[i], before, &a, err) ||
+		    !side_values(diff->after, &wishes[i], after, &b, err))
+			return false;
+		struct difference d = compare_values(diff, &wishes[i], before, after, a, b);
+		struct gate_check *check = add(gate);
+		check->name = check->metric = keep(gate, wishes[i].text);
+		check->value = words_format(&gate->arena, "%s → %s (%+.1f %%)",
+					    metric_text(metric->kind, a).at,
+					    metric_text(metric->kind, b).at,
+					    a > 0   ? 100 * (b - a) / a
+					    : b > 0 ? INFINITY
+						    : 0.0);
+		check->limit = words_format(&gate->arena, "%.3g %% %s", 100 * limit,
+					    metric->more_is_better ? "less" : "more");
+		check->limit_number = limit;
+		check->is_stable = metric->is_stable;
+		judge(gate, check, &d, metric, limit);
+	}
+	return true;
+}
+
+void gate_free(struct compare_gate *gate)
+{
+	free(gate->checks);
+	hwy_arena_free(&gate->arena);
+}

@@ -1,0 +1,288 @@
+/* metrics.c - see metrics.h. */
+#include "compare/metrics.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/words.h"
+
+/* ---- values --------------------------------------------------------------------------------------- */
+
+static double step_time(const struct compare_summary *run, const struct compare_phase *phase,
+			unsigned at)
+{
+	(void)run;
+	const int64_t times[] = {phase->step, phase->p10, phase->p50,
+				 phase->p90,  phase->p99, phase->longest};
+	return (double)times[at];
+}
+
+static double part_share(const struct compare_summary *run, const struct compare_phase *phase,
+			 unsigned at)
+{
+	(void)run;
+	return phase->step ? (double)phase->parts[at] / (double)phase->step : 0;
+}
+
+static double busy_share(const struct compare_summary *run, const struct compare_phase *phase,
+			 unsigned is_idle)
+{
+	double busy = 0;
+	for (unsigned i = 0; i < PART_IDLE; i++)
+		busy += part_share(run, phase, i);
+	return is_idle ? 1 - busy : busy;
+}
+
+static double count_each(const struct compare_summary *run, const struct compare_phase *phase,
+			 unsigned at)
+{
+	(void)run;
+	return summary_each(phase, at);
+}
+
+static double findings_count(const struct compare_summary *run, const struct compare_phase *phase,
+			     unsigned at)
+{
+	(void)run, (void)at;
+	double n = 0;
+	for (uint32_t i = 0; i < phase->n_findings; i++)
+		n += !phase->findings[i].is_inside;
+	return n;
+}
+
+static double lost(const struct compare_summary *run, const struct compare_phase *phase,
+		   unsigned at)
+{
+	(void)phase, (void)at;
+	return (double)run->lost;
+}
+
+#define STEP(name, at, about)                                                                      \
+	{                                                                                          \
+		"step." name, METRIC_TIME, false, false, about, at, step_time                      \
+	}
+#define SHARE(name, part, better, about)                                                           \
+	{                                                                                          \
+		name, METRIC_SHARE, true, better, about, part, part_share                          \
+	}
+#define IDLE(name, cause)                                                                          \
+	{                                                                                          \
+		"idle." name, METRIC_SHARE, true, false,                                           \
+			"share of the step the GPU idles for this cause", PART_IDLE + cause,       \
+			part_share                                                                 \
+	}
+#define COUNT(name, kind, count, about)                                                            \
+	{                                                                                          \
+		name, kind, true, false, about, count, count_each                                  \
+	}
+
+const struct metric metrics[] = {
+	STEP("mean", 0, "time of a step: window / steady steps"),
+	STEP("p10", 1, "a tenth of the steps are shorter"),
+	STEP("p50", 2, "the median step"),
+	STEP("p90", 3, "a tenth of the steps are longer"),
+	STEP("p99", 4, "a hundredth of the steps are longer"),
+	STEP("max", 5, "the longest step"),
+	{"gpu.busy", METRIC_SHARE, true, true, "share of the step the GPU works", 0, busy_share},
+	{"gpu.idle", METRIC_SHARE, true, false, "share of the step it does not", 1, busy_share},
+	SHARE("gpu.compute", PART_COMPUTE, true, "share of the step with kernels"),
+	SHARE("gpu.exposed_comm", PART_COMM, false, "share with nothing but communication"),
+	SHARE("gpu.exposed_copy", PART_COPY, false, "share with nothing but copies"),
+	SHARE("gpu.fill", PART_FILL, false, "share with nothing but fills"),
+	IDLE("blocked", GAP_BLOCKED),
+	IDLE("launch", GAP_LAUNCH),
+	IDLE("input", GAP_INPUT),
+	IDLE("os", GAP_OS),
+	IDLE("cpu", GAP_CPU),
+	IDLE("dependency", GAP_DEPENDENCY),
+	IDLE("alloc", GAP_ALLOC),
+	IDLE("module", GAP_MODULE),
+	IDLE("drain", GAP_DRAIN),
+	IDLE("unknown", GAP_UNKNOWN),
+	COUNT("syncs_per_step", METRIC_COUNT, COUNT_WAITS,
+	      "calls that block until the GPU is done"),
+	COUNT("launches_per_step", METRIC_COUNT, COUNT_LAUNCHES,
+	      "calls that enqueue kernels or graphs"),
+	COUNT("graph_launches_per_step", METRIC_COUNT, COUNT_GRAPH_LAUNCHES, "of them, graphs"),
+	COUNT("kernels_per_step", METRIC_COUNT, COUNT_KERNELS, "kernels the GPU ran"),
+	COUNT("copies_per_step", METRIC_COUNT, COUNT_COPIES, "copies"),
+	COUNT("fills_per_step", METRIC_COUNT, COUNT_FILLS, "memory fills"),
+	COUNT("allocs_per_step", METRIC_COUNT, COUNT_ALLOCS, "calls that allocate or free memory"),
+	COUNT("copies.bytes", METRIC_BYTES, COUNT_COPY_BYTES, "bytes copied a step"),
+	COUNT("copies.h2d_bytes", METRIC_BYTES, COUNT_H2D_BYTES, "bytes a step to the GPU"),
+	COUNT("copies.d2h_bytes", METRIC_BYTES, COUNT_D2H_BYTES, "bytes a step from the GPU"),
+	COUNT("copies.pageable", METRIC_COUNT, COUNT_PAGEABLE_COPIES,
+	      "copies a step from or to pageable memory"),
+	COUNT("copies.pageable_bytes", METRIC_BYTES, COUNT_PAGEABLE_BYTES, "their bytes"),
+	{"waits.time", METRIC_TIME, false, false, "time a step the CPU waits for the GPU",
+	 COUNT_WAITED, count_each},
+	{"findings.count", METRIC_COUNT, true, false, "findings on the CPU side", 0,
+	 findings_count},
+	{"lost_records", METRIC_COUNT, true, false, "records the recorder lost", 0, lost},
+	{0},
+};
+
+/* ---- kernels --------------------------------------------------------------------------------------- */
+
+enum kernel_field { FIELD_MEAN, FIELD_TIME, FIELD_COUNT, FIELD_SHARE };
+
+static const struct metric kernel_metrics[] = {
+	{.name = "mean", .kind = METRIC_TIME, .at = FIELD_MEAN},
+	{.name = "time", .kind = METRIC_TIME, .at = FIELD_TIME},
+	{.name = "count", .kind = METRIC_COUNT, .is_stable = true, .at = FIELD_COUNT},
+	{.name = "share", .kind = METRIC_SHARE, .is_stable = true, .at = FIELD_SHARE},
+	{0},
+};
+
+static bool kernel_value(const struct metric_wish *wish, const struct compare_summary *run,
+			 const struct compare_phase *phase, double *value, struct hwy_err *err)
+{
+	double count = 0, ns = 0;
+	const struct compare_table *kernels = &phase->tables[TABLE_KERNELS];
+	for (uint32_t i = 0; i < kernels->n; i++)
+		if (strstr(kernels->rows[i].name, wish->kernel)) {
+			count += (double)kernels->rows[i].count;
+			ns += (double)kernels->rows[i].ns;
+		}
+	if (!(count > 0))
+		return hwy_fail(err, "%s: no kernel of its steps has '%s' in its name%s", run->file,
+				wish->kernel,
+				kernels->left_out ? " (the smallest are not kept)" : "");
+	switch ((enum kernel_field)wish->metric->at) {
+	case FIELD_MEAN: *value = ns / count; break;
+	case FIELD_TIME: *value = ns / phase->n_steady; break;
+	case FIELD_COUNT: *value = count / phase->n_steady; break;
+	case FIELD_SHARE: *value = phase->kernel_ns ? ns / (double)phase->kernel_ns : 0; break;
+	}
+	return true;
+}
+
+bool metric_value(const struct metric_wish *wish, const struct compare_summary *run,
+		  const struct compare_phase *phase, double *value, struct hwy_err *err)
+{
+	if (wish->kernel)
+		return kernel_value(wish, run, phase, value, err);
+	*value = wish->metric->value(run, phase, wish->metric->at);
+	return true;
+}
+
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+static const struct metric *find_in(const struct metric *list, const char *name)
+{
+	for (; list->name; list++)
+		if (strcmp(list->name, name) == 0)
+			return list;
+	return NULL;
+}
+
+static bool find_kernel(struct metric_wish *wish, metric_nearest *nearest, struct hwy_arena *arena,
+			struct hwy_err *err)
+{
+	static const char *const fields[] = {"mean", "time", "count", "share", NULL};
+	const char *begin = wish->text + strlen("kernel["), *end = strrchr(begin, ']');
+	char quote = *begin;
+	if (!end || (quote != '"' && quote != '\'') || end - begin < 3 || end[-1] != quote ||
+	    end[1] != '.')
+		return hwy_fail(err, "'%s': kernels are written kernel[\"NAME\"].mean", wish->text);
+	wish->kernel = hwy_arena_text(arena, begin + 1, (size_t)(end - begin) - 2);
+	wish->metric = find_in(kernel_metrics, end + 2);
+	if (wish->metric)
+		return true;
+	const char *near = nearest ? nearest(end + 2, fields) : NULL;
+	return hwy_fail(err, "a kernel has no '%s'; %s%s%s", end + 2,
+			near ? "did you mean '" : "it has mean, time, count and share",
+			near ? near : "", near ? "'?" : "");
+}
+
+bool metric_find(struct metric_wish *wish, const char *text, size_t length, metric_nearest *nearest,
+		 struct hwy_arena *arena, struct hwy_err *err)
+{
+	*wish = (struct metric_wish){.text = hwy_arena_text(arena, text, length)};
+	if (strncmp(wish->text, "kernel[", 7) == 0)
+		return find_kernel(wish, nearest, arena, err);
+	wish->metric = find_in(metrics, wish->text);
+	if (wish->metric)
+		return true;
+	const char *known[sizeof metrics / sizeof *metrics + 2] = {0};
+	size_t n = 0;
+	for (; metrics[n].name; n++)
+		known[n] = metrics[n].name;
+	known[n++] = "findings.forbid";
+	const char *near = nearest ? nearest(wish->text, known) : NULL;
+	if (near)
+		return hwy_fail(err, "there is no metric '%s'; did you mean '%s'?", wish->text,
+				near);
+	return hwy_fail(err, "there is no metric '%s'; 'headway gate --list' names them",
+			wish->text);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------------- */
+
+struct metric_text metric_text(enum metric_kind kind, double value)
+{
+	struct metric_text text;
+	double whole = round(value);
+	switch (kind) {
+	case METRIC_TIME:
+		snprintf(text.at, sizeof text.at, "%s", words_time((int64_t)value).at);
+		break;
+	case METRIC_SHARE: snprintf(text.at, sizeof text.at, "%.1f %%", 100 * value); break;
+	case METRIC_BYTES:
+		snprintf(text.at, sizeof text.at, "%s", words_bytes((uint64_t)value).at);
+		break;
+	case METRIC_COUNT:
+		snprintf(text.at, sizeof text.at, "%.*f", fabs(value - whole) < 0.0005 ? 0 : 3,
+			 value);
+		break;
+	}
+	return text;
+}
+
+bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,
+		 struct hwy_err *err)
+{
+	static const struct unit {
+		const char *name;
+		enum metric_kind kind;
+		double factor;
+	} units[] = {
+		{"ns", METRIC_TIME, 1},         {"us", METRIC_TIME, 1e3},
+		{"µs", METRIC_TIME, 1e3},       {"ms", METRIC_TIME, 1e6},
+		{"s", METRIC_TIME, 1e9},        {"%", METRIC_SHARE, 0.01},
+		{"B", METRIC_BYTES, 1},         {"kB", METRIC_BYTES, 1e3},
+		{"KB", METRIC_BYTES, 1e3},      {"MB", METRIC_BYTES, 1e6},
+		{"GB", METRIC_BYTES, 1e9},      {"KiB", METRIC_BYTES, 1024},
+		{"MiB", METRIC_BYTES, 1 << 20}, {"GiB", METRIC_BYTES, 1 << 30},
+	};
+	static const char *const wanted[] = {"a time such as 12ms", "a share such as 90%",
+					     "a plain number", "bytes such as 16MB"};
+	char word[64];
+	snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
+	char *end;
+	double number = strtod(word, &end);
+	const char *unit = end;
+	while (isspace((unsigned char)*unit))
+		unit++;
+	bool good =
+		end != word && isfinite(number) && isdigit((unsigned char)end[-1]) && number >= 0;
+	double factor = 1;
+	if (good && *unit) {
+		good = false;
+		for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+			if (units[i].kind == kind && strcmp(unit, units[i].name) == 0) {
+				factor = units[i].factor;
+				good = true;
+			}
+	} else if (good && kind == METRIC_TIME) {
+		good = number == 0; /* 12 what? */
+	} else if (good && kind == METRIC_SHARE) {
+		good = number <= 1;
+	}
+	if (!good)
+		return hwy_fail(err, "'%s' is not %s", word, wanted[kind]);
+	*value = number * factor;
+	return true;
+}

@@ -1,0 +1,50 @@
+/* metrics.h - the numbers of a summary by name: what a gate can hold a run to.
+ *
+ * Names: one of 'metrics', or kernel["PART OF ITS NAME"].mean, .time, .count or .share. Stable metrics do not
+ * depend on the clock of the machine: counts, bytes, findings and shares.
+ */
+#ifndef HWY_COMPARE_METRICS_H
+#define HWY_COMPARE_METRICS_H
+
+#include "compare/summary.h"
+
+enum metric_kind { METRIC_TIME, METRIC_SHARE, METRIC_COUNT, METRIC_BYTES };
+
+struct metric {
+	const char *name;
+	enum metric_kind kind;
+	bool is_stable;
+	bool more_is_better;
+	const char *about;
+	unsigned at; /* which, of its family */
+	double (*value)(const struct compare_summary *run, const struct compare_phase *phase,
+			unsigned at);
+};
+extern const struct metric metrics[]; /* ends with a name of NULL */
+
+struct metric_wish {      /* a metric as somebody asked for it */
+	const char *text; /* as written */
+	const struct metric *metric;
+	const char *kernel; /* kernel["…"], else NULL */
+};
+
+/* Finds who was probably meant: cli_nearest. */
+typedef const char *metric_nearest(const char *word, const char *const *known);
+
+/* False with one sentence, which names the nearest known one. Texts live in the arena. */
+bool metric_find(struct metric_wish *wish, const char *text, size_t length, metric_nearest *nearest,
+		 struct hwy_arena *arena, struct hwy_err *err);
+/* False where the run has no such kernel. */
+bool metric_value(const struct metric_wish *wish, const struct compare_summary *run,
+		  const struct compare_phase *phase, double *value, struct hwy_err *err);
+
+struct metric_text {
+	char at[48];
+};
+struct metric_text metric_text(enum metric_kind kind,
+			       double value); /* "10.4 ms", "92.1 %", "16.8 MB" */
+/* "12ms", "90%", "0", "16MB" as the metric's unit; false with one sentence. */
+bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,
+		 struct hwy_err *err);
+
+#endif

@@ -1,0 +1,341 @@
+/* summary.c - see summary.h: a summary made from an analysis. */
+#include "compare/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *part_name(unsigned part)
+{
+	static const char *const busy[] = {"compute", "exposed communication", "exposed copies",
+					   "fills"};
+	static const char *const idle[GAP_CAUSES] = {
+		[GAP_BLOCKED] = "idle: blocked", [GAP_LAUNCH] = "idle: launch",
+		[GAP_INPUT] = "idle: input",     [GAP_OS] = "idle: os",
+		[GAP_CPU] = "idle: cpu",         [GAP_DEPENDENCY] = "idle: dependency",
+		[GAP_ALLOC] = "idle: alloc",     [GAP_MODULE] = "idle: module",
+		[GAP_DRAIN] = "idle: drain",     [GAP_UNKNOWN] = "idle: unknown",
+	};
+	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
+}
+
+const char *part_key(unsigned part)
+{
+	static const char *const keys[PARTS] = {
+		"compute",     "exposed_comm", "exposed_copy", "fill",        "idle_blocked",
+		"idle_launch", "idle_input",   "idle_os",      "idle_cpu",    "idle_dependency",
+		"idle_alloc",  "idle_module",  "idle_drain",   "idle_unknown"};
+	return keys[part];
+}
+
+void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *shares)
+{
+	int64_t sum = 0, before = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		sum += totals[i];
+		int64_t now = sum / divisor;
+		shares[i] = now - before;
+		before = now;
+	}
+}
+
+/* ---- facts --------------------------------------------------------------------------------------- */
+
+static const char *keep(struct compare_summary *summary, const char *text)
+{
+	return hwy_arena_text(&summary->arena, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* The script of a command line, else its program, without the folder. */
+static const char *program_of(struct compare_summary *summary, const char *command)
+{
+	const char *found = command;
+	size_t length = strcspn(command, " ");
+	for (const char *word = command; *word;) {
+		size_t n = strcspn(word, " ");
+		if (n > 3 && strncmp(word + n - 3, ".py", 3) == 0) {
+			found = word;
+			length = n;
+			break;
+		}
+		word += n + strspn(word + n, " ");
+	}
+	for (const char *at = found; at < found + length; at++)
+		if (*at == '/' && at + 1 < found + length) {
+			length -= (size_t)(at + 1 - found);
+			found = at + 1;
+		}
+	return hwy_arena_text(&summary->arena, found, length);
+}
+
+/* Two checkouts of one program are no difference: where it lies is not told. */
+static const char *without_folder(const char *command)
+{
+	const char *begin = command;
+	for (const char *at = command; *at && *at != ' '; at++)
+		if (at[0] == '/' && at[1] && at[1] != ' ')
+			begin = at + 1;
+	return begin;
+}
+
+static void note_facts(struct compare_summary *summary, const struct hwy_analysis *analysis)
+{
+	const struct hwy_trace *trace = analysis->trace;
+	const struct hwy_phase *phase = &analysis->phases.phases[analysis->phases.main];
+	const char *command = phase->process < trace->n_processes
+				      ? hwy_str(trace, trace->processes[phase->process].command)
+				      : "";
+	const char *whole = *command ? command : hwy_property(trace, "command");
+	summary->command = keep(summary, whole ? without_folder(whole) : "");
+	summary->program = program_of(summary, summary->command);
+	summary->driver = keep(summary, hwy_property(trace, "driver"));
+	summary->cuda = keep(summary, hwy_property(trace, "cuda.version"));
+	summary->format = keep(summary, hwy_property(trace, "source.format"));
+	summary->traces = keep(summary, hwy_property(trace, "capture.traces"));
+	summary->graph_mode = keep(summary, hwy_property(trace, "capture.graph_mode"));
+	summary->gpu = "";
+	for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
+		int64_t index = analysis->flow.devices[d].device;
+		if (index < 0 || index >= trace->n_devices || *summary->gpu)
+			continue;
+		const struct hwy_device *device = &trace->devices[index];
+		summary->gpu = keep(summary, hwy_str(trace, device->name));
+		summary->clock_hz = device->clock_hz > 0 ? device->clock_hz : 0;
+	}
+	summary->n_gpus = analysis->flow.n_devices;
+	for (uint32_t i = 0; i < trace->n_drops; i++)
+		summary->lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
+}
+
+/* ---- steps and states ---------------------------------------------------------------------------- */
+
+static int compare_lengths(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void note_steps(struct compare_summary *summary, struct compare_phase *into,
+		       const struct hwy_phase *phase)
+{
+	uint32_t n = phase->n_steady;
+	int64_t *lengths = hwy_alloc(n * sizeof *lengths);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct phase_step *step = &phase->steps[phase->first_steady + i];
+		lengths[i] = step->device.to - step->device.from;
+	}
+	into->group = (n + COMPARE_VALUES - 1) / COMPARE_VALUES;
+	into->n_values = n / into->group;
+	into->values = hwy_arena_alloc(&summary->arena, into->n_values * sizeof *into->values);
+	for (uint32_t i = 0; i < into->n_values; i++) {
+		int64_t sum = 0;
+		for (uint32_t k = 0; k < into->group; k++)
+			sum += lengths[i * into->group + k] / into->group;
+		into->values[i] = sum;
+	}
+	qsort(lengths, n, sizeof *lengths, compare_lengths);
+	into->p10 = lengths[(n - 1) / 10];
+	into->p50 = lengths[(n - 1) / 2];
+	into->p90 = lengths[(uint64_t)(n - 1) * 9 / 10];
+	into->p99 = lengths[(uint64_t)(n - 1) * 99 / 100];
+	into->longest = lengths[n - 1];
+	free(lengths);
+}
+
+/* The parts of the mean device: those that had work in the window. */
+static void note_states(struct compare_phase *into, const struct hwy_analysis *analysis,
+			const struct hwy_phase *phase, const struct hwy_gaps *gaps)
+{
+	int64_t totals[PARTS] = {0};
+	for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
+		const struct gap_states *one = &gaps->devices[d];
+		if (one->busy == 0)
+			continue;
+		into->n_devices++;
+		totals[PART_COMPUTE] += one->compute;
+		totals[PART_COMM] += one->exposed_comm;
+		totals[PART_COPY] += one->exposed_copy;
+		totals[PART_FILL] += one->fill;
+		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+			totals[PART_IDLE + cause] += one->causes[cause];
+	}
+	if (into->n_devices == 0) { /* work of no length */
+		into->n_devices = 1;
+		totals[PART_IDLE + GAP_UNKNOWN] = phase->window.to - phase->window.from;
+	}
+	summary_share(totals, PARTS, (int64_t)into->n_devices * phase->n_steady, into->parts);
+	into->step = 0;
+	for (unsigned i = 0; i < PARTS; i++)
+		into->step += into->parts[i];
+}
+
+/* ---- findings ------------------------------------------------------------------------------------ */
+
+static const char *finding_place(struct compare_summary *summary, const struct hwy_finding *finding)
+{
+	char text[160] = "";
+	if (finding->n_places == 0)
+		return "";
+	const struct hwy_place *at = &finding->places[0].at;
+	const char *slash = strrchr(at->file, '/');
+	if (*at->file && at->line > 0)
+		snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : at->file,
+			 (long long)at->line);
+	else
+		snprintf(text, sizeof text, "%s", *at->function ? at->function : at->api);
+	return keep(summary, text);
+}
+
+static void note_findings(struct compare_summary *summary, struct compare_phase *into,
+			  const struct hwy_diagnosis *diagnosis, uint32_t phase)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; diagnosis && i < diagnosis->n; i++)
+		n += diagnosis->findings[i].phase == phase;
+	into->findings = hwy_arena_alloc(&summary->arena, (n + 1u) * sizeof *into->findings);
+	for (uint32_t i = 0; diagnosis && i < diagnosis->n; i++) {
+		const struct hwy_finding *from = &diagnosis->findings[i];
+		if (from->phase != phase)
+			continue;
+		struct compare_finding *to = &into->findings[into->n_findings++];
+		*to = (struct compare_finding){
+			.id = from->kind->id,
+			.title = from->kind->title,
+			.place = finding_place(summary, from),
+			.cost = from->cost,
+			.share = from->share,
+			.is_inside = from->kind->is_inside,
+		};
+		to->predicted.edits = "";
+		if (!from->predicted.is_known)
+			continue;
+		to->predicted.is_known = true;
+		to->predicted.edits = keep(summary, from->predicted.edits);
+		to->predicted.before = from->predicted.before;
+		to->predicted.step = from->predicted.step;
+		to->predicted.p10 = from->predicted.p10;
+		to->predicted.p90 = from->predicted.p90;
+		to->predicted.speedup = from->predicted.speedup;
+	}
+}
+
+/* ---- phases -------------------------------------------------------------------------------------- */
+
+/* Broken recordings have times of any length: sums of them must stay far from the ends of 64 bits, and
+ * those of hundreds of runs too. */
+static bool is_sane(const struct hwy_analysis *analysis, const struct hwy_phase *phase)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	const uint64_t most = UINT64_C(1) << 54;
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < flow->n_ops && sum < most; i++)
+		sum += (uint64_t)(flow->ops[i].end - flow->ops[i].start);
+	for (uint32_t i = 0; i < flow->n_calls && sum < most; i++)
+		sum += (uint64_t)(flow->calls[i].end - flow->calls[i].start);
+	uint64_t window = (uint64_t)(phase->window.to - phase->window.from);
+	return sum < most && phase->n_steady > 0 && window < most / (flow->n_devices + 1u);
+}
+
+static bool note_phase(struct compare_summary *summary, struct compare_phase *into,
+		       struct hwy_analysis *analysis, const struct hwy_phase *phase,
+		       const struct hwy_gaps *gaps, const struct hwy_waits *waits,
+		       struct hwy_err *err)
+{
+	*into = (struct compare_phase){.n_steps = phase->n_steps, .n_steady = phase->n_steady};
+	if (!is_sane(analysis, phase))
+		return hwy_fail(err, "its times cannot be true: they add up to decades");
+	into->name = keep(summary, hwy_str(analysis->trace, phase->name));
+	into->repeats = phase->source != PHASE_ONE && phase->n_steady > 1;
+	note_steps(summary, into, phase);
+	note_states(into, analysis, phase, gaps);
+	return summary_count(summary, into, analysis, phase, waits, err);
+}
+
+static bool begin(struct compare_summary *summary, const char *file,
+		  const struct hwy_analysis *analysis, struct hwy_err *err)
+{
+	*summary = (struct compare_summary){0};
+	summary->file = keep(summary, file);
+	if (analysis->phases.n == 0 || analysis->phases.main >= analysis->phases.n)
+		return hwy_fail(err, "no device work, so it has no steps");
+	note_facts(summary, analysis);
+	summary->phases =
+		hwy_arena_alloc(&summary->arena, COMPARE_PHASES * sizeof *summary->phases);
+	summary->indexes =
+		hwy_arena_alloc(&summary->arena, COMPARE_PHASES * sizeof *summary->indexes);
+	return true;
+}
+
+/* The phase that took longest among those not yet taken; the main one is the first. */
+static uint32_t next_phase(const struct compare_summary *summary, const struct hwy_phases *phases)
+{
+	uint32_t best = UINT32_MAX;
+	double longest = -1;
+	if (summary->n == 0)
+		return phases->main;
+	for (uint32_t i = 0; i < phases->n; i++) {
+		bool taken = false;
+		for (uint32_t k = 0; k < summary->n; k++)
+			taken |= summary->indexes[k] == i;
+		double length = (double)phases->phases[i].n_steps * (double)phases->phases[i].mean;
+		if (!taken && length > longest) {
+			best = i;
+			longest = length;
+		}
+	}
+	return best;
+}
+
+bool summary_make(struct compare_summary *summary, const char *file, struct hwy_analysis *analysis,
+		  const struct hwy_diagnosis *diagnosis, struct hwy_err *err)
+{
+	if (!begin(summary, file, analysis, err))
+		return false;
+	while (summary->n < COMPARE_PHASES) {
+		uint32_t at = next_phase(summary, &analysis->phases);
+		if (at == UINT32_MAX)
+			break;
+		const struct analysis_phase *of = &analysis->of[at];
+		struct compare_phase *into = &summary->phases[summary->n];
+		if (!note_phase(summary, into, analysis, &analysis->phases.phases[at], &of->gaps,
+				&of->waits, err))
+			return false;
+		note_findings(summary, into, diagnosis, at);
+		summary->indexes[summary->n++] = at;
+	}
+	return true;
+}
+
+bool summary_make_part(struct compare_summary *summary, const char *file,
+		       struct hwy_analysis *analysis, uint32_t first, uint32_t n,
+		       struct hwy_err *err)
+{
+	if (!begin(summary, file, analysis, err))
+		return false;
+	struct hwy_phase part = analysis->phases.phases[analysis->phases.main];
+	if (n == 0 || first > part.n_steady || n > part.n_steady - first)
+		return hwy_fail(err, "has %u steady steps", part.n_steady);
+	part.first_steady += first;
+	part.n_steady = n;
+	part.window.from = part.steps[part.first_steady].device.from;
+	part.window.to = part.steps[part.first_steady + n - 1].device.to;
+	struct hwy_gaps gaps;
+	struct hwy_waits waits;
+	if (!gaps_find(&analysis->flow, &part, &gaps, err))
+		return false;
+	bool done = waits_find(&analysis->flow, &part, &gaps, &waits, err);
+	if (done) {
+		done = note_phase(summary, &summary->phases[0], analysis, &part, &gaps, &waits,
+				  err);
+		summary->n = 1;
+		summary->indexes[0] = analysis->phases.main;
+		waits_free(&waits);
+	}
+	gaps_free(&gaps);
+	return done;
+}
+
+void summary_free(struct compare_summary *summary)
+{
+	hwy_arena_free(&summary->arena);
+	*summary = (struct compare_summary){0};
+}

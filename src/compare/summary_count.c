@@ -1,0 +1,278 @@
+/* summary_count.c - what the steady steps of a phase are made of: copies, bytes, waits; kernels, calls and ranges by
+ * folded name. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/names.h"
+#include "compare/summary.h"
+
+const char *const count_keys[COUNTS] = {
+	[COUNT_WAITS] = "waits",
+	[COUNT_SYNCS] = "syncs",
+	[COUNT_WAITED] = "waited_ns",
+	[COUNT_LAUNCHES] = "launches",
+	[COUNT_GRAPH_LAUNCHES] = "graph_launches",
+	[COUNT_KERNELS] = "kernels",
+	[COUNT_COPIES] = "copies",
+	[COUNT_FILLS] = "fills",
+	[COUNT_ALLOCS] = "allocs",
+	[COUNT_COPY_BYTES] = "copy_bytes",
+	[COUNT_H2D_BYTES] = "h2d_bytes",
+	[COUNT_D2H_BYTES] = "d2h_bytes",
+	[COUNT_PAGEABLE_COPIES] = "pageable_copies",
+	[COUNT_PAGEABLE_BYTES] = "pageable_bytes",
+	[COUNT_HIDDEN] = "graphs_in_one_piece",
+};
+
+const char *const table_names[TABLES] = {"kernels", "calls", "ranges"};
+
+struct tally { /* by folded name */
+	const char *name;
+	uint64_t count;
+	int64_t ns;
+	double mean, squares; /* Welford's */
+	double places;
+};
+
+struct tallies {
+	struct hwy_map by_text; /* text id -> tally + 1 */
+	struct hwy_map by_name; /* hash of the folded name -> tally + 1 */
+	struct tally *rows;
+	uint32_t n, cap;
+};
+
+struct pass {
+	struct compare_summary *summary;
+	struct compare_phase *into;
+	struct hwy_trace *trace;
+	const struct hwy_flow *flow;
+	const struct hwy_phase *phase;
+	struct tallies tallies[TABLES];
+	uint32_t step; /* the one an op lies in: ops come in order */
+};
+
+static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
+{
+	return op->call == FLOW_NONE || pass->flow->calls[op->call].process == pass->phase->process;
+}
+
+/* nsys calls a runtime call by its version too: cudaLaunchKernel_v7000. */
+static void drop_version(char *name)
+{
+	char *at = strrchr(name, '_');
+	if (at && at[1] == 'v' && strspn(at + 2, "0123456789") >= 4 &&
+	    at[2 + strspn(at + 2, "0123456789")] == '\0')
+		*at = '\0';
+}
+
+static struct tally *tally_of(struct pass *pass, struct tallies *all, int64_t text)
+{
+	uint32_t *known = hwy_map_put(&all->by_text, (uint64_t)text, NULL);
+	if (*known == 0) {
+		char name[NAME_BYTES];
+		name_fold(hwy_str(pass->trace, text), name);
+		if (all == &pass->tallies[TABLE_CALLS])
+			drop_version(name);
+		uint32_t *same = hwy_map_put(&all->by_name, hwy_hash(name, strlen(name)), NULL);
+		if (*same == 0) {
+			HWY_GROW(all->rows, all->n, all->cap);
+			all->rows[all->n++] = (struct tally){
+				.name = hwy_arena_text(&pass->summary->arena, name, strlen(name))};
+			*same = all->n;
+		}
+		*known = *same;
+	}
+	return &all->rows[*known - 1];
+}
+
+/* One of a table: its length, and where in its step it began (0 … 1). */
+static void count_row(struct pass *pass, enum compare_table_kind table, int64_t text,
+		      struct hwy_interval at, struct hwy_interval step)
+{
+	struct tally *tally = tally_of(pass, &pass->tallies[table], text);
+	if (tally->ns > INT64_MAX / 2) /* ranges of a broken recording */
+		return;
+	double ns = (double)(at.to - at.from), change = ns - tally->mean;
+	double length = (double)(step.to - step.from);
+	tally->count++;
+	tally->ns += at.to - at.from;
+	tally->mean += change / (double)tally->count;
+	tally->squares += change * (ns - tally->mean);
+	tally->places += length > 0 ? (double)(at.from - step.from) / length : 0;
+}
+
+static void count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
+{
+	const struct hwy_phase *phase = pass->phase;
+	while (pass->step + 1 < phase->first_steady + phase->n_steady &&
+	       op->start >= phase->steps[pass->step].device.to)
+		pass->step++;
+	count_row(pass, TABLE_KERNELS, text, (struct hwy_interval){op->start, op->end},
+		  phase->steps[pass->step].device);
+	pass->into->kernel_ns += op->end - op->start;
+	pass->into->counts[COUNT_KERNELS]++;
+}
+
+static void count_copy(struct pass *pass, const struct hwy_strip *strip, uint32_t row)
+{
+	int64_t *counts = pass->into->counts;
+	int64_t bytes = hwy_get(strip, HWY_BYTES, row);
+	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
+	bool pageable = hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
+			hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE;
+	bytes = bytes > 0 && bytes < INT64_C(1) << 50 ? bytes : 0;
+	counts[COUNT_COPIES]++;
+	counts[COUNT_COPY_BYTES] += bytes;
+	counts[COUNT_H2D_BYTES] += direction == HWY_H2D || direction == HWY_UM_H2D ? bytes : 0;
+	counts[COUNT_D2H_BYTES] += direction == HWY_D2H || direction == HWY_UM_D2H ? bytes : 0;
+	counts[COUNT_PAGEABLE_COPIES] += pageable;
+	counts[COUNT_PAGEABLE_BYTES] += pageable ? bytes : 0;
+}
+
+static void count_ops(struct pass *pass)
+{
+	const struct hwy_flow *flow = pass->flow;
+	for (uint32_t i = flow_op_at(flow, pass->phase->window.from);
+	     i < flow->n_ops && flow->ops[i].start < pass->phase->window.to; i++) {
+		const struct flow_op *op = &flow->ops[i];
+		uint32_t row;
+		if (!op_is_ours(pass, op))
+			continue;
+		const struct hwy_strip *strip = hwy_strip_of(pass->trace, op->span, &row);
+		if (op->kind == HWY_KERNEL)
+			count_kernel(pass, op, hwy_get(strip, HWY_NAME, row));
+		else if (op->kind == HWY_COPY)
+			count_copy(pass, strip, row);
+		else if (op->kind == HWY_FILL)
+			pass->into->counts[COUNT_FILLS]++;
+		else if (op->kind == HWY_GRAPH)
+			pass->into->counts[COUNT_HIDDEN]++;
+	}
+}
+
+static void count_call(struct pass *pass, const struct flow_call *call, struct hwy_interval step)
+{
+	int64_t *counts = pass->into->counts;
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(pass->trace, call->span, &row);
+	counts[COUNT_LAUNCHES] +=
+		call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH;
+	counts[COUNT_GRAPH_LAUNCHES] += call->role == HWY_ROLE_GRAPH_LAUNCH;
+	counts[COUNT_ALLOCS] += call->role == HWY_ROLE_ALLOC || call->role == HWY_ROLE_FREE;
+	count_row(pass, TABLE_CALLS, hwy_get(strip, HWY_NAME, row),
+		  (struct hwy_interval){call->start, call->end}, step);
+}
+
+static void count_calls(struct pass *pass, const struct hwy_waits *waits)
+{
+	const struct hwy_phase *phase = pass->phase;
+	const struct hwy_flow *flow = pass->flow;
+	int64_t *counts = pass->into->counts;
+	const struct phase_step *first = &phase->steps[phase->first_steady],
+				*last = first + phase->n_steady - 1;
+	for (const struct phase_step *step = first; step <= last; step++)
+		for (uint32_t i = 0; i < step->n_calls; i++)
+			if (flow->calls[step->first_call + i].process == phase->process)
+				count_call(pass, &flow->calls[step->first_call + i], step->cpu);
+	for (uint32_t i = 0; i < waits->n; i++) {
+		const struct hwy_wait *wait = &waits->waits[i];
+		if (wait->call < first->first_call ||
+		    wait->call >= last->first_call + last->n_calls)
+			continue;
+		counts[COUNT_WAITS]++;
+		counts[COUNT_SYNCS] += wait->op != FLOW_NONE && wait->waited > 0;
+		counts[COUNT_WAITED] += wait->waited > 0 ? wait->waited : 0;
+	}
+}
+
+/* Ranges that begin in a steady step; the steps' own marks among them. */
+static void count_ranges(struct pass *pass)
+{
+	const struct hwy_phase *phase = pass->phase;
+	const struct phase_step *first = &phase->steps[phase->first_steady],
+				*last = first + phase->n_steady - 1;
+	for (uint32_t s = 0; s < pass->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &pass->trace->strips[s];
+		const struct phase_step *step = first;
+		const struct hwy_lane *lane = &pass->trace->lanes[strip->lane];
+		if (strip->kind != HWY_RANGE || lane->process != phase->process ||
+		    lane->type == HWY_LANE_DEVICE_RANGE)
+			continue;
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			struct hwy_interval at = {hwy_get(strip, HWY_START, row),
+						  hwy_end(strip, row)};
+			while (step < last && at.from >= step[1].cpu.from)
+				step++;
+			if (at.from >= step->cpu.from && at.from < step->cpu.to &&
+			    at.to - at.from < INT64_C(1) << 40 &&
+			    !(hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK))
+				count_row(pass, TABLE_RANGES, hwy_get(strip, HWY_NAME, row), at,
+					  step->cpu);
+		}
+	}
+}
+
+static int compare_tallies(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void keep_table(struct pass *pass, enum compare_table_kind kind)
+{
+	struct tallies *all = &pass->tallies[kind];
+	struct compare_table *table = &pass->into->tables[kind];
+	uint32_t most = kind == TABLE_KERNELS ? COMPARE_KERNELS : COMPARE_ROWS;
+	if (all->n)
+		qsort(all->rows, all->n, sizeof *all->rows, compare_tallies);
+	table->n = all->n < most ? all->n : most;
+	table->left_out = all->n - table->n;
+	table->rows = hwy_arena_alloc(&pass->summary->arena, (table->n + 1u) * sizeof *table->rows);
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct tally *tally = &all->rows[i];
+		double spread = tally->count > 1 ? tally->squares / (double)(tally->count - 1) : 0;
+		table->rows[i] = (struct compare_row){
+			.name = tally->name,
+			.count = tally->count,
+			.ns = tally->ns,
+			.deviation = sqrt(spread),
+			.place = tally->places / (double)tally->count,
+		};
+	}
+	hwy_map_free(&all->by_text);
+	hwy_map_free(&all->by_name);
+	free(all->rows);
+}
+
+bool summary_count(struct compare_summary *summary, struct compare_phase *into,
+		   struct hwy_analysis *analysis, const struct hwy_phase *phase,
+		   const struct hwy_waits *waits, struct hwy_err *err)
+{
+	const uint64_t wanted = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) |
+				HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_BYTES) |
+				HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_SRC_MEMORY) |
+				HWY_COL_BIT(HWY_DST_MEMORY);
+	const uint64_t names = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) |
+			       HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_FLAGS);
+	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY), wanted,
+		      err) ||
+	    !hwy_need(analysis->trace, HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_RANGE), names, err))
+		return false;
+	struct pass pass = {
+		.summary = summary,
+		.into = into,
+		.trace = analysis->trace,
+		.flow = &analysis->flow,
+		.phase = phase,
+		.step = phase->first_steady,
+	};
+	count_ops(&pass);
+	count_calls(&pass, waits);
+	count_ranges(&pass);
+	for (unsigned kind = 0; kind < TABLES; kind++)
+		keep_table(&pass, kind);
+	return true;
+}

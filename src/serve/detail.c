@@ -1,0 +1,489 @@
+/* detail.c - everything known about one span, and its neighbours.
+ *
+ * Columns of large lanes are not brought in for one click: single values are peeked at.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/place.h"
+#include "serve/answers.h"
+#include "trace/pyramid.h"
+
+struct looking {
+	struct view_trace *view;
+	struct hwy_json *json;
+	uint32_t strip, row;
+	struct hwy_err *err;
+	bool failed;
+};
+
+static int64_t value_of(struct looking *l, enum hwy_col col)
+{
+	int64_t value = 0;
+	if (!l->failed && !hwy_peek(l->view->trace, l->strip, col, l->row, &value, l->err))
+		l->failed = true;
+	return value;
+}
+
+static bool find_span(struct view_trace *view, uint32_t id, struct view_span *span,
+		      struct hwy_err *err)
+{
+	if (id >= view->trace->n_spans)
+		return hwy_fail(err, "there is no span %" PRIu32, id);
+	const struct hwy_strip *strip = hwy_strip_of(view->trace, id, &span->row);
+	span->strip = (uint32_t)(strip - view->trace->strips);
+	return hwy_peek(view->trace, span->strip, HWY_START, span->row, &span->start, err) &&
+	       hwy_peek(view->trace, span->strip, HWY_DUR, span->row, &span->dur, err);
+}
+
+/* The keys of {span}, inside an object. */
+static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
+		     struct view_span *span, struct hwy_err *err)
+{
+	int64_t name, what;
+	if (!find_span(view, id, span, err))
+		return false;
+	const struct hwy_strip *strip = &view->trace->strips[span->strip];
+	if (!hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err) ||
+	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err))
+		return false;
+	json_put_int(json, "id", id);
+	json_put_int(json, "lane", strip->lane);
+	json_key(json, "name");
+	json_name(json, name_text(view->trace, name_of(view->trace, strip->kind, name, what)));
+	json_put_int(json, "start", span->start - view->origin);
+	json_put_int(json, "dur", span->dur);
+	json_put_int(json, "look", look_of(view->trace, strip->kind, name));
+	json_put_int(json, "row", span_row(view, span));
+	return true;
+}
+
+bool json_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err)
+{
+	struct view_span span;
+	json_begin_object(json);
+	bool ok = put_span(view, json, id, &span, err);
+	json_end_object(json);
+	return ok;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------ */
+
+static void put_field(struct hwy_json *json, const char *key, struct hwy_text value,
+		      const char *unit)
+{
+	json_begin_object(json);
+	json_put_text(json, "key", key);
+	json_key(json, "value");
+	json_name(json, value);
+	if (unit)
+		json_put_text(json, "unit", unit);
+	json_end_object(json);
+}
+
+__attribute__((format(printf, 4, 5))) static void put_format(struct hwy_json *json, const char *key,
+							     const char *unit, const char *format,
+							     ...)
+{
+	char text[256];
+	va_list arguments;
+	va_start(arguments, format);
+	int n = vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	put_field(json, key, (struct hwy_text){text, n < 256 ? (uint32_t)n : 255}, unit);
+}
+
+static void put_shape(struct looking *l, int64_t index)
+{
+	const struct hwy_shape *shape = &l->view->trace->shapes[index - 1];
+	put_format(l->json, "grid", NULL, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->grid_x,
+		   shape->grid_y, shape->grid_z);
+	put_format(l->json, "block", NULL, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->block_x,
+		   shape->block_y, shape->block_z);
+	const struct {
+		const char *key;
+		int64_t value;
+		const char *unit;
+	} rest[] = {
+		{"cluster x", shape->cluster_x, NULL},
+		{"cluster y", shape->cluster_y, NULL},
+		{"cluster z", shape->cluster_z, NULL},
+		{"registers a thread", shape->registers, NULL},
+		{"static shared memory", shape->static_shared, "bytes"},
+		{"dynamic shared memory", shape->dynamic_shared, "bytes"},
+		{"executed shared memory", shape->executed_shared, "bytes"},
+		{"local memory a thread", shape->local_per_thread, "bytes"},
+	};
+	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+		if (rest[i].value > 0)
+			put_format(l->json, rest[i].key, rest[i].unit, "%" PRId64, rest[i].value);
+}
+
+static void put_payload(struct looking *l, int64_t value)
+{
+	int64_t type = value_of(l, HWY_PAYLOAD_TYPE);
+	double real;
+	memcpy(&real, &value, sizeof real);
+	if (type == HWY_PAYLOAD_DOUBLE || type == HWY_PAYLOAD_FLOAT)
+		put_format(l->json, "payload", NULL, "%.17g", real);
+	else if (type == HWY_PAYLOAD_JSON || type == HWY_PAYLOAD_BINARY)
+		put_field(l->json, "payload", hwy_text(l->view->trace, value), NULL);
+	else if (type == HWY_PAYLOAD_U64)
+		put_format(l->json, "payload", NULL, "%" PRIu64, (uint64_t)value);
+	else
+		put_format(l->json, "payload", NULL, "%" PRId64, value);
+}
+
+static void put_device_field(struct looking *l, const char *key, int64_t index)
+{
+	const struct hwy_device *device = &l->view->trace->devices[index - 1];
+	put_format(l->json, key, NULL, "GPU %" PRId64 " %.200s", device->ordinal,
+		   hwy_str(l->view->trace, device->name));
+}
+
+static void put_words(struct looking *l, enum hwy_col col, int64_t value)
+{
+	struct hwy_json *json = l->json;
+	struct hwy_trace *trace = l->view->trace;
+	static const char *const operations[] = {"", "allocate", "release"};
+	const char *word = NULL;
+	switch (col) {
+	case HWY_DIRECTION: word = hwy_direction_names[value]; break;
+	case HWY_SRC_MEMORY:
+	case HWY_DST_MEMORY: word = hwy_memory_names[value]; break;
+	case HWY_SYNC_TYPE: word = hwy_sync_names[value]; break;
+	case HWY_OPERATION: word = operations[value]; break;
+	default: word = hwy_str(trace, value);
+	}
+	put_field(json, hwy_col_names[col], (struct hwy_text){word, (uint32_t)strlen(word)}, NULL);
+}
+
+static void put_column(struct looking *l, enum hwy_col col)
+{
+	int64_t value = value_of(l, col);
+	struct hwy_json *json = l->json;
+	bool may_be_zero = col == HWY_RESULT && l->view->trace->strips[l->strip].columns[col];
+	if (l->failed || (value == 0 && !may_be_zero))
+		return;
+	switch (col) {
+	case HWY_START:
+	case HWY_DUR:
+	case HWY_NAME:
+	case HWY_LINK:
+	case HWY_STACK:
+	case HWY_FLAGS:
+	case HWY_PAYLOAD_TYPE: break;
+	case HWY_SHAPE: put_shape(l, value); break;
+	case HWY_SYMBOL:
+		put_field(json, "mangled name",
+			  hwy_text(l->view->trace, l->view->trace->symbols[value - 1].mangled),
+			  NULL);
+		break;
+	case HWY_BYTES: put_format(json, "bytes", "bytes", "%" PRId64, value); break;
+	case HWY_DIRECTION:
+	case HWY_SRC_MEMORY:
+	case HWY_DST_MEMORY:
+	case HWY_SYNC_TYPE:
+	case HWY_OPERATION:
+	case HWY_CATEGORY:
+	case HWY_REASON:
+	case HWY_ARGS: put_words(l, col, value); break;
+	case HWY_SRC_DEVICE:
+	case HWY_DST_DEVICE: put_device_field(l, hwy_col_names[col], value); break;
+	case HWY_QUEUED:
+	case HWY_SUBMITTED:
+		put_format(json, hwy_col_names[col], "ns", "%" PRId64, value - l->view->origin);
+		break;
+	case HWY_PAYLOAD: put_payload(l, value); break;
+	case HWY_ADDRESS:
+	case HWY_POOL:
+		put_format(json, hwy_col_names[col], NULL, "0x%" PRIx64, (uint64_t)value);
+		break;
+	case HWY_CHANNEL:
+	case HWY_WAITED:
+	case HWY_EVENT_ID:
+	case HWY_EVENT_SYNC:
+	case HWY_SEQUENCE:
+	case HWY_CPU:
+	case HWY_SRC_CONTEXT:
+	case HWY_DST_CONTEXT:
+		put_format(json, hwy_col_names[col], NULL, "%" PRId64, value - 1);
+		break;
+	default: put_format(json, hwy_col_names[col], NULL, "%" PRId64, value);
+	}
+}
+
+static void put_fields(struct looking *l, const struct view_span *span)
+{
+	const struct hwy_strip *strip = &l->view->trace->strips[l->strip];
+	json_key(l->json, "fields");
+	json_begin_array(l->json);
+	int64_t bytes = strip->kind == HWY_COPY ? value_of(l, HWY_BYTES) : 0;
+	if (bytes > 0 && span->dur > 0)
+		put_format(l->json, "throughput", "bytes/s", "%.0f",
+			   (double)bytes / (double)span->dur * 1e9);
+	for (unsigned col = 0; col < HWY_COLS; col++)
+		if (strip->columns[col])
+			put_column(l, col);
+	json_end_array(l->json);
+}
+
+/* ---- stack, ranges around, launch and work -------------------------------------------------------------- */
+
+static void put_frame(struct looking *l, const struct hwy_frame *frame)
+{
+	struct hwy_trace *trace = l->view->trace;
+	json_begin_object(l->json);
+	json_key(l->json, "function");
+	json_name(l->json, hwy_text(trace, frame->function));
+	json_key(l->json, "file");
+	json_name(l->json, hwy_text(trace, frame->file));
+	json_put_int(l->json, "line", frame->line > 0 ? frame->line : 0);
+	json_key(l->json, "module");
+	json_name(l->json, hwy_text(trace, frame->module));
+	json_end_object(l->json);
+}
+
+static void put_stack(struct looking *l, int64_t stack)
+{
+	enum { DEEPEST = 512 };
+	const struct hwy_trace *trace = l->view->trace;
+	json_key(l->json, "stack");
+	json_begin_array(l->json);
+	for (int depth = 0; stack > 0 && stack <= trace->n_stacks && depth < DEEPEST; depth++) {
+		put_frame(l, &trace->frames[trace->stacks[stack - 1].frame]);
+		stack = trace->stacks[stack - 1].parent;
+	}
+	json_end_array(l->json);
+}
+
+/* The spans of the same thread around a moment: ranges, operators, functions, calls. */
+static bool find_around(struct view_trace *view, const struct view_span *span, int64_t thread,
+			struct view_spans *around, struct hwy_err *err)
+{
+	for (uint32_t lane = 0; thread != HWY_NONE && lane < view->trace->n_lanes; lane++) {
+		const struct hwy_lane *at = &view->trace->lanes[lane];
+		if (view->lanes[lane].n == 0 || at->thread != thread ||
+		    (at->type != HWY_LANE_RANGE && at->type != HWY_LANE_OP &&
+		     at->type != HWY_LANE_CALL && at->type != HWY_LANE_API))
+			continue;
+		if (!view_need(view, lane, err))
+			return false;
+		spans_touching(view, lane, span->start, span->start + 1, 1, 1000, around);
+	}
+	spans_sort(around);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < around->n; i++) {
+		const struct view_span *at = &around->v[i];
+		if (at->start <= span->start && at->start + at->dur >= span->start + span->dur &&
+		    (at->strip != span->strip || at->row != span->row))
+			around->v[kept++] = *at;
+	}
+	around->n = kept;
+	return true;
+}
+
+static void put_place(struct looking *l, int64_t stack, const struct view_spans *around,
+		      const char *call)
+{
+	const struct hwy_trace *trace = l->view->trace;
+	const struct hwy_frame *frame = stack > 0 ? place_frame(trace, stack) : NULL;
+	char range[1024] = "";
+	size_t n = 0;
+	for (uint32_t i = 0; i < around->n && n < sizeof range - 1; i++) {
+		const struct hwy_strip *strip = &trace->strips[around->v[i].strip];
+		if (strip->kind == HWY_API)
+			continue;
+		int got = snprintf(range + n, sizeof range - n, "%s%s", n ? " > " : "",
+				   hwy_str(trace, hwy_get(strip, HWY_NAME, around->v[i].row)));
+		n += got > 0 ? (size_t)got : 0;
+	}
+	json_key(l->json, "place");
+	json_begin_object(l->json);
+	json_put_text(l->json, "file", frame ? hwy_str(trace, frame->file) : "");
+	json_put_int(l->json, "line", frame && frame->line > 0 ? frame->line : 0);
+	json_put_text(l->json, "function", frame ? hwy_str(trace, frame->function) : "");
+	json_put_text(l->json, "range", range);
+	json_put_text(l->json, "api", call);
+	json_end_object(l->json);
+}
+
+static bool put_work(struct looking *l, uint32_t id)
+{
+	enum { MOST = 64 };
+	struct view_trace *view = l->view;
+	uint64_t count = 0;
+	if (!hwy_need(view->trace, HWY_DEVICE_KINDS, HWY_COL_BIT(HWY_LINK), l->err))
+		return false;
+	json_key(l->json, "work");
+	json_begin_array(l->json);
+	for (uint32_t s = 0; s < view->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &view->trace->strips[s];
+		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
+			continue;
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			if (hwy_get(strip, HWY_LINK, row) != (int64_t)id + 1)
+				continue;
+			if (count++ < MOST && !json_span(view, l->json, strip->first + row, l->err))
+				return false;
+		}
+	}
+	json_end_array(l->json);
+	json_put_int(l->json, "work_count", (int64_t)count);
+	return true;
+}
+
+/* Whose thread tells where the span comes from: the call that enqueued it, or the span itself. */
+static bool put_origin(struct looking *l, uint32_t id, const struct view_span *span)
+{
+	struct view_trace *view = l->view;
+	struct view_span call = *span;
+	int64_t link = value_of(l, HWY_LINK), stack = value_of(l, HWY_STACK), name = 0;
+	json_key(l->json, "launch");
+	if (link > 0) {
+		if (!json_span(view, l->json, (uint32_t)(link - 1), l->err) ||
+		    !find_span(view, (uint32_t)(link - 1), &call, l->err))
+			return false;
+	} else {
+		json_null(l->json);
+	}
+	struct looking at = *l;
+	at.strip = call.strip;
+	at.row = call.row;
+	if (link > 0)
+		stack = value_of(&at, HWY_STACK);
+	if (view->trace->strips[call.strip].kind == HWY_API)
+		name = value_of(&at, HWY_NAME);
+	struct view_spans around = {0};
+	int64_t thread = view->trace->lanes[view->trace->strips[call.strip].lane].thread;
+	bool ok = !at.failed && find_around(view, &call, thread, &around, l->err);
+	if (ok) {
+		put_place(l, stack, &around, hwy_str(view->trace, name));
+		put_stack(l, stack);
+		json_key(l->json, "around");
+		json_begin_array(l->json);
+		for (uint32_t i = 0; ok && i < around.n; i++)
+			ok = json_span(view, l->json, span_id(view, &around.v[i]), l->err);
+		json_end_array(l->json);
+	}
+	free(around.v);
+	return ok && put_work(l, id);
+}
+
+bool answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err)
+{
+	struct view_span span;
+	if (!find_span(view, id, &span, err))
+		return false;
+	struct looking l = {view, json, span.strip, span.row, err, false};
+	json_begin_object(json);
+	if (!put_span(view, json, id, &span, err))
+		return false;
+	json_put_text(json, "kind", hwy_kind_names[view->trace->strips[span.strip].kind]);
+	put_fields(&l, &span);
+	if (!put_origin(&l, id, &span))
+		return false;
+	json_end_object(json);
+	return !l.failed;
+}
+
+/* ---- neighbours ------------------------------------------------------------------------------------------ */
+
+static int by_length(const void *a, const void *b)
+{
+	const struct view_span *x = a, *y = b;
+	if (x->dur != y->dur)
+		return x->dur > y->dur ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void put_busy(struct view_trace *view, struct hwy_json *json, const struct view_spans *spans,
+		     int64_t from, int64_t to)
+{
+	int64_t covered[HWY_BUSY_CLASSES], busy[HWY_BUSY_CLASSES] = {0};
+	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
+		covered[c] = from;
+	for (uint32_t i = 0; i < spans->n; i++) {
+		const struct view_span *span = &spans->v[i];
+		const struct hwy_strip *strip = &view->trace->strips[span->strip];
+		unsigned c =
+			busy_class(view->trace, strip->kind, hwy_get(strip, HWY_NAME, span->row));
+		int64_t end = span->start + span->dur < to ? span->start + span->dur : to;
+		int64_t begin = span->start > covered[c] ? span->start : covered[c];
+		busy[c] += end > begin ? end - begin : 0;
+		covered[c] = end > covered[c] ? end : covered[c];
+	}
+	json_key(json, "busy");
+	json_begin_array(json);
+	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
+		json_int(json, busy[c]);
+	json_end_array(json);
+}
+
+bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, int64_t from,
+	       int64_t to, struct hwy_err *err)
+{
+	enum { SHOWN = 16 };
+	struct view_spans spans = {0};
+	if (lane >= view->trace->n_lanes || view->lanes[lane].n == 0)
+		return hwy_fail(err, "there is no lane %" PRIu32, lane);
+	if (!view_need(view, lane, err))
+		return false;
+	from += view->origin;
+	to += view->origin;
+	spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
+	json_begin_object(json);
+	json_put_int(json, "count", spans.n);
+	put_busy(view, json, &spans, from, to);
+	if (spans.n)
+		qsort(spans.v, spans.n, sizeof *spans.v, by_length);
+	json_key(json, "longest");
+	bool ok = true;
+	if (spans.n)
+		ok = json_span(view, json, span_id(view, &spans.v[0]), err);
+	else
+		json_null(json);
+	json_key(json, "spans");
+	json_begin_array(json);
+	for (uint32_t i = 0; ok && i < spans.n && i < SHOWN; i++)
+		ok = json_span(view, json, span_id(view, &spans.v[i]), err);
+	json_end_array(json);
+	json_end_object(json);
+	free(spans.v);
+	return ok;
+}
+
+bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
+		 struct hwy_err *err)
+{
+	struct view_span span;
+	if (!find_span(view, id, &span, err) ||
+	    !view_need(view, view->trace->strips[span.strip].lane, err))
+		return false;
+	const struct hwy_strip *strip = &view->trace->strips[span.strip];
+	int64_t name = span_name(view->trace, strip, span.row), row = span.row;
+	do
+		row += direction;
+	while (row >= 0 && row < strip->rows &&
+	       span_name(view->trace, strip, (uint32_t)row) != name);
+	json_begin_object(json);
+	json_key(json, "span");
+	bool ok = true;
+	if (row >= 0 && row < strip->rows)
+		ok = json_span(view, json, strip->first + (uint32_t)row, err);
+	else
+		json_null(json);
+	json_end_object(json);
+	return ok;
+}
+
+bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t *ids, uint32_t n)
+{
+	json_begin_array(json);
+	for (uint32_t i = 0; i < n; i++)
+		json_name(json, name_text(view->trace, (int64_t)packed_read(ids + 4 * i, 4)));
+	json_end_array(json);
+	return true;
+}

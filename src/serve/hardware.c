@@ -1,0 +1,214 @@
+/* hardware.c - what a device does, whichever stream it is on: the union of its streams by class.
+ *
+ * Kept as ns of each of some hundred thousand buckets; finer tiles are made from the spans of their window.
+ * A graph's span gives way to its nodes where these were recorded (analyze/work.h).
+ */
+#include <stdlib.h>
+
+#include "analyze/sweep.h"
+#include "analyze/work.h"
+#include "serve/tiles.h"
+
+enum {
+	MOST_BUCKETS = 1 << 17,
+	CLASSES = 3,
+	AT_ONCE = 1 << 20, /* spans whose union is made while the page waits */
+};
+
+bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane)
+{
+	const struct hwy_lane *at = &view->trace->lanes[lane];
+	return view->lanes[lane].n > 0 && at->type == HWY_LANE_STREAM && at->device == device;
+}
+
+static void add_cover(struct view_device *device, unsigned class, int64_t from, int64_t to)
+{
+	while (from < to) {
+		int64_t index = from >> device->level;
+		int64_t next = (int64_t)((uint64_t)(index + 1) << device->level);
+		next = next < to ? next : to;
+		if (index >= device->base && index - device->base < device->n)
+			device->cover[class][index - device->base] += next - from;
+		from = next;
+	}
+}
+
+/* What tells graphs whose nodes are recorded; NULL where there are no graphs. */
+static bool need_work(struct view_trace *view, struct hwy_err *err)
+{
+	bool has_graphs = false;
+	for (uint32_t s = 0; s < view->trace->n_strips; s++)
+		has_graphs |= view->trace->strips[s].kind == HWY_GRAPH;
+	if (!has_graphs || view->work)
+		return true;
+	struct hwy_work *work = hwy_zalloc(sizeof *work);
+	if (!work_open(work, view->trace, HWY_SCOPE_ALL, err)) {
+		free(work);
+		return false;
+	}
+	view->work = work;
+	return true;
+}
+
+void hardware_close(struct view_trace *view)
+{
+	if (view->work)
+		work_close(view->work);
+	free(view->work);
+	for (uint32_t d = 0; view->devices && d < view->trace->n_devices; d++)
+		for (unsigned c = 0; c <= HARDWARE_ANY; c++)
+			free(view->devices[d].cover[c]);
+	free(view->devices);
+}
+
+static bool counts(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row)
+{
+	return (HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) &&
+	       (strip->kind != HWY_GRAPH || work_is_own(view->work, strip, row));
+}
+
+static void sweep_device(struct view_trace *view, uint32_t number)
+{
+	struct view_device *device = &view->devices[number];
+	int64_t covered[] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
+	struct hwy_sweep sweep = {0};
+	for (uint32_t s = 0; s < view->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &view->trace->strips[s];
+		if ((HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) && strip->rows > 0 &&
+		    hardware_has(view, number, strip->lane))
+			sweep_add(&sweep, strip, 0);
+	}
+	while (sweep_next(&sweep)) {
+		if (!counts(view, sweep.strip, sweep.row))
+			continue;
+		unsigned c = hwy_class(view->trace, sweep.strip->kind,
+				       hwy_get(sweep.strip, HWY_NAME, sweep.row));
+		for (;; c = HARDWARE_ANY) {
+			int64_t from = sweep.start > covered[c] ? sweep.start : covered[c];
+			add_cover(device, c, from, sweep.end);
+			covered[c] = sweep.end > covered[c] ? sweep.end : covered[c];
+			if (c == HARDWARE_ANY)
+				break;
+		}
+	}
+	sweep_free(&sweep);
+}
+
+bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err)
+{
+	struct view_device *device = &view->devices[number];
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
+	if (device->is_ready)
+		return true;
+	if (!hwy_need(view->trace, HWY_DEVICE_KINDS, columns, err) || !need_work(view, err))
+		return false;
+	while ((view->to - view->from) >> device->level >= MOST_BUCKETS)
+		device->level++;
+	device->base = view->from >> device->level;
+	device->n = (uint32_t)((view->to >> device->level) - device->base + 1);
+	for (unsigned c = 0; c <= HARDWARE_ANY; c++)
+		device->cover[c] = hwy_zalloc(device->n * sizeof *device->cover[c]);
+	sweep_device(view, number);
+	device->is_ready = true;
+	return true;
+}
+
+/* ---- tiles --------------------------------------------------------------------------------------------- */
+
+static void cover_from_buckets(const struct view_device *device, struct summary *summary)
+{
+	int64_t first = summary->from >> device->level;
+	unsigned by = summary->level - device->level;
+	int64_t last = first + ((int64_t)VIEW_BUCKETS << by);
+	int64_t i = first > device->base ? first : device->base;
+	int64_t end = device->base + device->n;
+	for (end = end < last ? end : last; i < end; i++)
+		for (unsigned c = 0; c < CLASSES; c++)
+			summary->cover[c][(i - first) >> by] += device->cover[c][i - device->base];
+}
+
+bool hardware_spans(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
+		    struct view_spans *spans, struct hwy_err *err)
+{
+	if (!need_work(view, err))
+		return false;
+	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++) {
+		if (!hardware_has(view, number, lane))
+			continue;
+		if (!view_need(view, lane, err))
+			return false;
+		spans_touching(view, lane, from, to, 0, UINT32_MAX, spans);
+	}
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < spans->n; i++)
+		if (counts(view, &view->trace->strips[spans->v[i].strip], spans->v[i].row))
+			spans->v[kept++] = spans->v[i];
+	spans->n = kept;
+	spans_sort(spans);
+	return true;
+}
+
+static bool cover_from_spans(struct view_trace *view, uint32_t number, struct summary *summary,
+			     struct hwy_err *err)
+{
+	struct view_spans spans = {0};
+	int64_t covered[CLASSES] = {INT64_MIN, INT64_MIN, INT64_MIN};
+	bool ok = hardware_spans(view, number, summary->from,
+				 summary->from + summary->width * VIEW_BUCKETS, &spans, err);
+	for (uint32_t i = 0; ok && i < spans.n; i++) {
+		const struct view_span *span = &spans.v[i];
+		const struct hwy_strip *strip = &view->trace->strips[span->strip];
+		unsigned c =
+			hwy_class(view->trace, strip->kind, hwy_get(strip, HWY_NAME, span->row));
+		int64_t end = span->start + span->dur;
+		summary_cover(summary, c, span->start > covered[c] ? span->start : covered[c], end);
+		covered[c] = end > covered[c] ? end : covered[c];
+	}
+	free(spans.v);
+	return ok;
+}
+
+/* Until the union is there: the streams' shares added up. */
+static bool cover_provisional(struct view_trace *view, uint32_t number, struct summary *summary,
+			      struct hwy_err *err)
+{
+	int64_t origin = view->origin;
+	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++) {
+		if (!hardware_has(view, number, lane))
+			continue;
+		struct packed out = {0};
+		struct tile tile = {0, summary->level, lane,
+				    (summary->from - origin) >> (summary->level + VIEW_TILE_BITS)};
+		bool ok = tile_put(view, &tile, &out, err);
+		if (ok && out.v[4] == VIEW_SUMMARY) {
+			uint32_t n = (uint32_t)packed_read(out.v + 12, 4);
+			const uint8_t *at = out.v + VIEW_TILE_HEAD, *offsets = at + 4;
+			const uint8_t *share = offsets + n;
+			for (unsigned c = 0; c < CLASSES; c++)
+				for (uint32_t i = 0; at[0] >> c & 1 && i < n; i++)
+					summary->cover[c][offsets[i]] +=
+						summary->width * *share++ / 255;
+		}
+		free(out.v);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *summary,
+		    bool *is_final, struct hwy_err *err)
+{
+	uint64_t spans = 0;
+	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
+		spans += hardware_has(view, device, lane) ? view->lanes[lane].spans : 0;
+	*is_final = spans < AT_ONCE || view->devices[device].is_ready;
+	if (!*is_final)
+		return cover_provisional(view, device, summary, err);
+	if (!hardware_need(view, device, err))
+		return false;
+	if (summary->level < view->devices[device].level)
+		return cover_from_spans(view, device, summary, err);
+	cover_from_buckets(&view->devices[device], summary);
+	return true;
+}

@@ -1,0 +1,362 @@
+/* inline.c - see inline.h. */
+#include "serve/inline.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/tiles.h"
+
+enum {
+	DEEPER = 6, /* lanes that are always summaries are told so many levels below the top */
+	RESERVE = 200000, /* bytes kept for names and what comes last */
+	PIXELS = 4096,
+};
+
+struct writing {
+	struct inline_page *page;
+	struct requests requests;
+	pthread_mutex_t lock;
+	struct packed entries; /* "key":"base64", … */
+	uint64_t names_size;
+	uint8_t *names[SERVER_TRACES]; /* by text: it occurs */
+	uint64_t n_lost_tiles;
+	unsigned lost_level; /* the highest that is not complete */
+};
+
+/* ---- entries ------------------------------------------------------------------------------------------------ */
+
+static void put_base64(struct packed *out, const uint8_t *bytes, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint8_t *to = packed_room(out, (n + 2) / 3 * 4);
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t three = (uint32_t)bytes[i] << 16;
+		three |= i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0;
+		three |= i + 2 < n ? bytes[i + 2] : 0;
+		*to++ = (uint8_t)digits[three >> 18];
+		*to++ = (uint8_t)digits[three >> 12 & 63];
+		*to++ = (uint8_t)(i + 1 < n ? digits[three >> 6 & 63] : '=');
+		*to++ = (uint8_t)(i + 2 < n ? digits[three & 63] : '=');
+	}
+}
+
+/* False, and nothing written, when it does not fit. */
+static bool put_entry(struct writing *w, const char *key, const void *bytes, size_t n)
+{
+	struct packed small = {0};
+	size_t before = w->entries.n;
+	gzip(bytes, n, 9, &small); /* the page expects gzip, whether or not it pays */
+	char *quoted = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&quoted, &length);
+	json_escape(memory, key, strlen(key));
+	fclose(memory);
+	/* Keys hold what users typed and traces say: no tag may end our script. */
+	for (size_t i = 0; i < length; i++)
+		quoted[i] = quoted[i] == '<' ? '_' : quoted[i];
+	if (w->entries.n)
+		packed_put(&w->entries, ",\n", 2);
+	packed_put(&w->entries, quoted, length);
+	packed_put(&w->entries, ":\"", 2);
+	put_base64(&w->entries, small.v, small.n);
+	packed_put(&w->entries, "\"", 1);
+	free(quoted);
+	free(small.v);
+	bool fits = w->entries.n + w->names_size + RESERVE + (size_t)(view_page_end - view_page) <=
+		    w->page->most;
+	if (!fits)
+		w->entries.n = before;
+	return fits;
+}
+
+__attribute__((format(printf, 2, 3))) static void leave_out(struct inline_page *page,
+							    const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (page->n_left_out < INLINE_LEFT_OUT)
+		page->left_out[page->n_left_out++] =
+			hwy_arena_text(&page->arena, text, strlen(text));
+}
+
+/* ---- plain answers ----------------------------------------------------------------------------------------------- */
+
+struct argument {
+	const char *key, *value;
+};
+
+static const char *find_argument(const struct request *request, const char *key)
+{
+	for (const struct argument *at = request->from; at->key; at++)
+		if (strcmp(at->key, key) == 0)
+			return at->value;
+	return NULL;
+}
+
+static void put_answer(struct writing *w, const char *key, const char *path, const char *trace,
+		       const char *edits)
+{
+	struct argument arguments[] = {{"t", trace}, {"n", "4096"}, {"edits", edits}, {NULL, NULL}};
+	struct request request = {
+		.method = "GET", .path = path, .argument = find_argument, .from = arguments};
+	struct answer answer;
+	request_answer(&w->requests, &request, &answer);
+	if (answer.status == 200 && !put_entry(w, key, answer.bytes.v, answer.bytes.n))
+		leave_out(w->page, "%s", path);
+	free(answer.bytes.v);
+}
+
+static void put_answers(struct writing *w, uint32_t number)
+{
+	static const char *const paths[] = {"lanes", "diagnosis", "steps", "headway", "edits"};
+	char trace[16], key[64];
+	snprintf(trace, sizeof trace, "%" PRIu32, number);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		snprintf(key, sizeof key, "%s?t=%s", paths[i], trace);
+		put_answer(w, key, paths[i], trace, NULL);
+	}
+	snprintf(key, sizeof key, "gaps/%s", trace);
+	put_answer(w, key, "gaps", trace, NULL);
+	snprintf(key, sizeof key, "path/%s", trace);
+	put_answer(w, key, "path", trace, NULL);
+	snprintf(key, sizeof key, "whatif/%s/", trace);
+	put_answer(w, key, "whatif", trace, "");
+}
+
+/* "edits":"…" of every suggestion in the answer to 'edits', which we wrote ourselves. */
+static void put_suggested(struct writing *w, uint32_t number)
+{
+	enum { MOST = 12 };
+	static const char wanted[] = "\"finding\":";
+	struct worker *worker = &w->page->workers[number];
+	char trace[16], edits[512], key[600];
+	snprintf(trace, sizeof trace, "%" PRIu32, number);
+	const char *at = (const char *)worker->frames[WORKER_EDITS].v;
+	for (int i = 0; at && i < MOST && (at = strstr(at, wanted)); i++) {
+		at = strstr(at, "\"edits\":\"");
+		if (!at)
+			break;
+		at += strlen("\"edits\":\"");
+		size_t n = strcspn(at, "\"\\");
+		if (at[n] != '"' || n == 0 || n >= sizeof edits)
+			continue;
+		memcpy(edits, at, n);
+		edits[n] = 0;
+		snprintf(key, sizeof key, "whatif/%s/%s", trace, edits);
+		put_answer(w, key, "whatif", trace, edits);
+	}
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t read_varint(const uint8_t **at)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+}
+
+/* Which names the spans of a tile have; it is one of ours. */
+static void note_names(struct writing *w, const uint8_t *tile, uint32_t trace)
+{
+	uint32_t n = (uint32_t)packed_read(tile + 12, 4);
+	const uint8_t *at = tile + VIEW_TILE_HEAD;
+	if (tile[4] == VIEW_SUMMARY) {
+		unsigned mask = at[0], columns = 1;
+		uint32_t n_long = (uint32_t)packed_read(at + 2, 2);
+		for (unsigned bit = 0; bit < 4; bit++)
+			columns += mask >> bit & 1;
+		columns += (mask & VIEW_HAS_LOOKS ? 1u : 0u) + (mask & VIEW_HAS_COUNTS ? 2u : 0u);
+		at += 4 + columns * n;
+		n = n_long;
+	} else if (tile[4] != VIEW_SPANS) {
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		for (int skipped = 0; skipped < 3; skipped++)
+			read_varint(&at);
+		uint64_t name = read_varint(&at);
+		at += 2;
+		if (!w->names[trace][name]) {
+			w->names[trace][name] = 1;
+			uint32_t length =
+				name_text(w->page->traces[trace].trace, (int64_t)name).length;
+			w->names_size += length < VIEW_NAME ? length + 12 : VIEW_NAME + 12;
+		}
+	}
+}
+
+struct queue {
+	struct tile *v;
+	uint32_t n, cap, next;
+};
+
+static void want(struct queue *queue, struct tile tile)
+{
+	HWY_GROW(queue->v, queue->n, queue->cap);
+	queue->v[queue->n++] = tile;
+}
+
+/* The level at which one tile, or two, show everything. */
+static unsigned top_level(const struct view_trace *view)
+{
+	unsigned level = 0;
+	while (level < VIEW_LEVELS - 1 && (view->to - view->from) >> (level + VIEW_TILE_BITS) > 0)
+		level++;
+	return level;
+}
+
+static void want_top(struct queue *queue, const struct view_trace *view, uint32_t trace,
+		     uint32_t lane)
+{
+	unsigned level = top_level(view), by = level + VIEW_TILE_BITS;
+	int64_t first = (view->from - view->origin) >> by, last = (view->to - view->origin) >> by;
+	for (int64_t index = first; index <= last; index++)
+		want(queue, (struct tile){trace, level, lane, index});
+}
+
+static bool put_tile(struct writing *w, struct queue *queue, const struct tile *tile,
+		     struct hwy_err *err)
+{
+	struct packed bytes = {0};
+	struct view_trace *view = &w->page->traces[tile->trace];
+	if (!tile_put(view, tile, &bytes, err)) {
+		free(bytes.v);
+		return false;
+	}
+	uint8_t form = bytes.v[4];
+	char key[80];
+	snprintf(key, sizeof key, "tile/%" PRIu32 "/%" PRIu32 "/%u/%" PRId64, tile->trace,
+		 tile->lane, tile->level, tile->index);
+	bool fits = form == VIEW_NOTHING || put_entry(w, key, bytes.v, bytes.n);
+	if (!fits) {
+		w->n_lost_tiles++;
+		w->lost_level = tile->level > w->lost_level ? tile->level : w->lost_level;
+	} else if (form != VIEW_NOTHING) {
+		note_names(w, bytes.v, tile->trace);
+	}
+	bool is_endless = form == VIEW_COUNTER || (tile->lane & VIEW_HARDWARE);
+	if (fits && tile->level > 0 && (form == VIEW_SUMMARY || form == VIEW_COUNTER) &&
+	    (!is_endless || tile->level + DEEPER > top_level(view)))
+		for (int64_t half = 0; half < 2; half++)
+			want(queue, (struct tile){tile->trace, tile->level - 1, tile->lane,
+						  tile->index * 2 + half});
+	free(bytes.v);
+	return true;
+}
+
+static bool put_tiles(struct writing *w, struct hwy_err *err)
+{
+	struct queue queue = {0};
+	bool ok = true;
+	for (uint32_t t = 0; t < w->page->n; t++) {
+		const struct view_trace *view = &w->page->traces[t];
+		for (uint32_t d = 0; d < view->trace->n_devices; d++)
+			want_top(&queue, view, t, VIEW_HARDWARE | d);
+		for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+			if (view->lanes[l].n > 0)
+				want_top(&queue, view, t, l);
+	}
+	while (ok && queue.next < queue.n) {
+		struct tile tile = queue.v[queue.next++];
+		ok = put_tile(w, &queue, &tile, err);
+	}
+	free(queue.v);
+	return ok;
+}
+
+static void put_names(struct writing *w, uint32_t trace)
+{
+	const struct view_trace *view = &w->page->traces[trace];
+	char *text = NULL, key[32];
+	size_t n = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_begin_object(&json);
+	for (uint32_t i = 0; i < view->trace->strings.n + NAMES_MADE; i++) {
+		if (!w->names[trace][i])
+			continue;
+		snprintf(key, sizeof key, "%" PRIu32, i);
+		json_key(&json, key);
+		json_name(&json, name_text(view->trace, i));
+	}
+	json_end_object(&json);
+	fclose(json.out);
+	snprintf(key, sizeof key, "names/%" PRIu32, trace);
+	w->names_size = 0; /* now they are counted for what they are */
+	if (!put_entry(w, key, text, n))
+		leave_out(w->page, "names");
+	free(text);
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------------------- */
+
+static void wait_for(struct worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	while (worker->state == WORKER_PENDING)
+		pthread_cond_wait(&worker->changed, &worker->lock);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+static bool write_page(const struct writing *w, FILE *out, struct hwy_err *err)
+{
+	static const char mark[] = "<!--HEADWAY_INLINE-->";
+	const char *at = memmem(view_page, (size_t)(view_page_end - view_page), mark, strlen(mark));
+	if (!at)
+		return hwy_fail(err, "the page of this build has no place for data");
+	fwrite(view_page, 1, (size_t)(at - view_page), out);
+	fputs("<script>window.HEADWAY_INLINE={\n", out);
+	fwrite(w->entries.v, 1, w->entries.n, out);
+	fputs("\n}</script>\n", out);
+	fwrite(at, 1, (size_t)(view_page_end - at), out);
+	return true;
+}
+
+bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
+{
+	struct writing w = {.page = page, .lock = PTHREAD_MUTEX_INITIALIZER};
+	w.requests = (struct requests){.traces = page->traces,
+				       .workers = page->workers,
+				       .n = page->n,
+				       .is_inline = true,
+				       .left_out = page->left_out,
+				       .lock = &w.lock};
+	for (uint32_t t = 0; t < page->n; t++) {
+		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + NAMES_MADE);
+		wait_for(&page->workers[t]);
+		put_answers(&w, t);
+		put_suggested(&w, t);
+	}
+	bool ok = put_tiles(&w, err);
+	if (w.n_lost_tiles > 0)
+		leave_out(page,
+			  "details finer than %" PRIu64
+			  " ns (level %u): they do not fit into %" PRIu64 " MB",
+			  UINT64_C(1) << (w.lost_level + 1), w.lost_level + 1,
+			  page->most / 1000000);
+	for (uint32_t t = 0; ok && t < page->n; t++)
+		put_names(&w, t);
+	leave_out(page, "the columns and stacks of spans, and what-if beyond the suggested edits: "
+			"'headway view' has them");
+	put_answer(&w, "info", "info", "0", NULL);
+	ok = ok && write_page(&w, out, err);
+	for (uint32_t t = 0; t < page->n; t++)
+		free(w.names[t]);
+	free(w.entries.v);
+	return ok;
+}
+
+void inline_free(struct inline_page *page)
+{
+	hwy_arena_free(&page->arena);
+}

@@ -1,0 +1,253 @@
+/* interval.c - the table of an interval: what the devices did, and the names that took most of the time. */
+#include <stdlib.h>
+
+#include "analyze/gaps.h"
+#include "serve/answers.h"
+#include "serve/tiles.h"
+
+enum { SHOWN = 10 };
+
+/* ---- names by time ----------------------------------------------------------------------------------- */
+
+struct sum {
+	int64_t name;
+	uint64_t count;
+	int64_t total, longest;
+	uint8_t look;
+};
+struct sums {
+	struct sum *v;
+	uint32_t n, cap;
+	struct hwy_map at; /* name -> place + 1 */
+};
+
+static void add_sum(struct sums *sums, int64_t name, uint8_t look, int64_t length)
+{
+	bool fresh;
+	uint32_t *at = hwy_map_put(&sums->at, (uint64_t)name << 8 | look, &fresh);
+	if (fresh) {
+		HWY_GROW(sums->v, sums->n, sums->cap);
+		sums->v[sums->n++] = (struct sum){.name = name, .look = look};
+		*at = sums->n;
+	}
+	struct sum *sum = &sums->v[*at - 1];
+	sum->count++;
+	sum->total += length;
+	sum->longest = length > sum->longest ? length : sum->longest;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+static void put_sums(const struct view_trace *view, struct hwy_json *json, const char *key,
+		     struct sums *sums)
+{
+	if (sums->n)
+		qsort(sums->v, sums->n, sizeof *sums->v, by_total);
+	json_key(json, key);
+	json_begin_array(json);
+	for (uint32_t i = 0; i < sums->n && i < SHOWN; i++) {
+		const struct sum *sum = &sums->v[i];
+		json_begin_object(json);
+		json_key(json, "name");
+		json_name(json, name_text(view->trace, sum->name));
+		json_put_int(json, "name_id", sum->name);
+		json_put_int(json, "count", (int64_t)sum->count);
+		json_put_int(json, "total", sum->total);
+		json_put_int(json, "max", sum->longest);
+		json_put_int(json, "look", sum->look);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	free(sums->v);
+	hwy_map_free(&sums->at);
+}
+
+struct window {
+	int64_t from, to;
+};
+
+static void add_row(struct view_trace *view, struct sums *sums, const struct hwy_strip *strip,
+		    uint32_t row, struct window at)
+{
+	int64_t name = span_name(view->trace, strip, row), begin = hwy_get(strip, HWY_START, row);
+	int64_t end = begin + hwy_get(strip, HWY_DUR, row);
+	begin = begin > at.from ? begin : at.from;
+	end = end < at.to ? end : at.to;
+	add_sum(sums, name, look_of(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row)),
+		end - begin);
+}
+
+/* Those that began before the window, then those that begin in it. */
+static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, struct window at,
+		     struct sums *sums, struct hwy_err *err)
+{
+	const struct view_lane *known = &view->lanes[lane];
+	struct view_spans earlier = {0};
+	if (!view_need(view, lane, err))
+		return false;
+	spans_touching(view, lane, at.from, at.from, 0, UINT32_MAX, &earlier);
+	for (uint32_t i = 0; i < earlier.n; i++) {
+		const struct hwy_strip *strip = &view->trace->strips[earlier.v[i].strip];
+		if (kinds & HWY_KIND_BIT(strip->kind))
+			add_row(view, sums, strip, earlier.v[i].row, at);
+	}
+	free(earlier.v);
+	for (uint32_t s = known->first; s < known->first + known->n; s++) {
+		const struct hwy_strip *strip = &view->trace->strips[s];
+		if (!(kinds & HWY_KIND_BIT(strip->kind)))
+			continue;
+		uint32_t end = view_row_at(strip, at.to);
+		for (uint32_t row = view_row_at(strip, at.from); row < end; row++)
+			add_row(view, sums, strip, row, at);
+	}
+	return true;
+}
+
+static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *key, uint32_t kinds,
+		   int64_t from, int64_t to, struct hwy_err *err)
+{
+	struct sums sums = {0};
+	bool ok = true;
+	for (uint32_t lane = 0; ok && lane < view->trace->n_lanes; lane++) {
+		const struct view_lane *at = &view->lanes[lane];
+		bool wanted = false;
+		for (uint32_t s = at->first; s < at->first + at->n; s++)
+			wanted |= (kinds & HWY_KIND_BIT(view->trace->strips[s].kind)) != 0;
+		if (wanted && at->from < to && at->to > from)
+			ok = sum_lane(view, lane, kinds, (struct window){from, to}, &sums, err);
+	}
+	put_sums(view, json, key, &sums);
+	return ok;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------ */
+
+struct device_times {
+	int64_t busy, classes[3];
+};
+
+/* Exact unions: the spans of a stretch in order, by class and in all. */
+static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
+			    struct device_times *times, struct hwy_err *err)
+{
+	struct view_spans spans = {0};
+	int64_t covered[4] = {from, from, from, from};
+	if (!hardware_spans(view, device, from, to, &spans, err))
+		return false;
+	for (uint32_t i = 0; i < spans.n; i++) {
+		const struct hwy_strip *strip = &view->trace->strips[spans.v[i].strip];
+		int64_t start = spans.v[i].start, end = start + spans.v[i].dur;
+		unsigned class = hwy_class(view->trace, strip->kind,
+					   hwy_get(strip, HWY_NAME, spans.v[i].row));
+		end = end < to ? end : to;
+		for (unsigned c = class;; c = HARDWARE_ANY) {
+			int64_t begin = start > covered[c] ? start : covered[c];
+			int64_t length = end > begin ? end - begin : 0;
+			*(c < 3 ? &times->classes[c] : &times->busy) += length;
+			covered[c] = end > covered[c] ? end : covered[c];
+			if (c == HARDWARE_ANY)
+				break;
+		}
+	}
+	free(spans.v);
+	return true;
+}
+
+/* The device's buckets where they are whole, spans at both ends. */
+static bool measure_device(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
+			   struct device_times *times, struct hwy_err *err)
+{
+	if (!hardware_need(view, number, err))
+		return false;
+	const struct view_device *device = &view->devices[number];
+	int64_t width = INT64_C(1) << device->level;
+	int64_t first = (from + width - 1) >> device->level, last = to >> device->level;
+	if (first >= last)
+		return measure_stretch(view, number, from, to, times, err);
+	for (int64_t i = first; i < last; i++) {
+		if (i < device->base || i - device->base >= device->n)
+			continue;
+		for (unsigned c = 0; c < 3; c++)
+			times->classes[c] += device->cover[c][i - device->base];
+		times->busy += device->cover[HARDWARE_ANY][i - device->base];
+	}
+	return measure_stretch(view, number, from, first * width, times, err) &&
+	       measure_stretch(view, number, last * width, to, times, err);
+}
+
+static void put_causes(struct hwy_json *json, const struct view_pieces *gaps, uint32_t device,
+		       int64_t from, int64_t to)
+{
+	int64_t causes[GAP_CAUSES] = {0};
+	json_key(json, "causes");
+	if (!gaps) {
+		json_null(json);
+		return;
+	}
+	for (uint32_t i = 0; i < gaps->n; i++) {
+		const struct view_piece *gap = &gaps->v[i];
+		int64_t begin = gap->from > from ? gap->from : from;
+		int64_t end = gap->to < to ? gap->to : to;
+		if (gap->device == device && end > begin && gap->cause < GAP_CAUSES)
+			causes[gap->cause] += end - begin;
+	}
+	json_begin_object(json);
+	for (unsigned c = 0; c < GAP_CAUSES; c++)
+		if (causes[c] > 0)
+			json_put_int(json, gap_cause_names[c], causes[c]);
+	json_end_object(json);
+}
+
+static bool put_device(struct view_trace *view, struct hwy_json *json,
+		       const struct view_pieces *gaps, uint32_t device, int64_t from, int64_t to,
+		       struct hwy_err *err)
+{
+	struct device_times times = {0};
+	if (!measure_device(view, device, from, to, &times, err))
+		return false;
+	json_begin_object(json);
+	json_put_int(json, "device", device);
+	json_key(json, "title");
+	json_device_title(view, json, device);
+	json_put_int(json, "busy", times.busy);
+	json_put_int(json, "idle", to - from - times.busy);
+	json_put_int(json, "compute", times.classes[HWY_COMPUTE]);
+	json_put_int(json, "comm", times.classes[HWY_COMM]);
+	json_put_int(json, "memory", times.classes[HWY_MEMCLASS]);
+	put_causes(json, gaps, device, from - view->origin, to - view->origin);
+	json_end_object(json);
+	return true;
+}
+
+bool answer_interval(struct view_trace *view, struct hwy_json *json, const struct view_pieces *gaps,
+		     int64_t from, int64_t to, struct hwy_err *err)
+{
+	bool ok = true;
+	json_begin_object(json);
+	json_put_int(json, "from", from);
+	json_put_int(json, "to", to);
+	from += view->origin;
+	to += view->origin;
+	json_key(json, "devices");
+	json_begin_array(json);
+	for (uint32_t d = 0; ok && d < view->trace->n_devices; d++) {
+		bool is_used = false;
+		for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
+			is_used |= hardware_has(view, d, lane);
+		if (is_used)
+			ok = put_device(view, json, gaps, d, from, to, err);
+	}
+	json_end_array(json);
+	ok = ok && sum_up(view, json, "kernels", HWY_DEVICE_KINDS, from, to, err) &&
+	     sum_up(view, json, "calls", HWY_KIND_BIT(HWY_API), from, to, err) &&
+	     sum_up(view, json, "ranges", HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP), from, to,
+		    err);
+	json_end_object(json);
+	return ok;
+}

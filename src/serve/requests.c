@@ -1,0 +1,465 @@
+/* requests.c - the table of requests (docs/view-protocol.md): each takes arguments and yields an answer. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/server.h"
+#include "serve/tiles.h"
+
+#define JSON "application/json"
+#define BINARY "application/octet-stream"
+
+struct asking {
+	const struct requests *all;
+	const struct request *request;
+	struct answer *answer;
+	struct hwy_json json; /* open while a JSON answer is written */
+	char *text;
+	size_t n;
+};
+
+/* ---- arguments -------------------------------------------------------------------------------------------- */
+
+/* A whole number from least to most; 'otherwise' where there is none and that is allowed (>= least). */
+static bool read_number(const struct asking *a, const char *key, int64_t least, int64_t most,
+			const int64_t *otherwise, int64_t *value, struct hwy_err *err)
+{
+	const char *text = a->request->argument(a->request, key);
+	if ((!text || !*text) && otherwise) {
+		*value = *otherwise;
+		return true;
+	}
+	char *end = NULL;
+	errno = 0;
+	*value = text ? strtoll(text, &end, 10) : 0;
+	if (!text || !*text || *end || errno || *value < least || *value > most)
+		return hwy_fail(err, "'%s' must be a whole number from %" PRId64 " to %" PRId64,
+				key, least, most);
+	return true;
+}
+
+static bool read_trace(const struct asking *a, uint32_t *trace, struct hwy_err *err)
+{
+	int64_t zero = 0, value;
+	if (!read_number(a, "t", 0, (int64_t)a->all->n - 1, &zero, &value, err))
+		return false;
+	*trace = (uint32_t)value;
+	return true;
+}
+
+static bool read_window(const struct asking *a, const struct view_trace *view, int64_t *from,
+			int64_t *to, struct hwy_err *err)
+{
+	int64_t limit = INT64_C(1) << 53, begin = view->from - view->origin,
+		end = view->to - view->origin;
+	if (!read_number(a, "from", 0, limit, &begin, from, err) ||
+	    !read_number(a, "to", 0, limit, &end, to, err))
+		return false;
+	return *from < *to || hwy_fail(err, "'from' must be before 'to'");
+}
+
+/* ---- answers -------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct asking *a, unsigned status, const char *why)
+{
+	char *text = NULL;
+	size_t n = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_begin_object(&json);
+	json_put_text(&json, "error", why);
+	json_end_object(&json);
+	fclose(json.out);
+	a->answer->status = status;
+	a->answer->type = JSON;
+	a->answer->bytes.n = 0;
+	packed_put(&a->answer->bytes, text, n);
+	free(text);
+}
+
+static const char *state_of(const struct asking *a, uint32_t trace)
+{
+	static const char *const names[] = {"none", "pending", "ready", "failed"};
+	struct worker *worker = &a->all->workers[trace];
+	pthread_mutex_lock(&worker->lock);
+	enum worker_state state = worker->state;
+	/* What was told before it ended is still true. */
+	if (state == WORKER_BROKEN && worker->frames[WORKER_DIAGNOSIS].v &&
+	    !worker->frames[WORKER_FAILED].v)
+		state = WORKER_DONE;
+	pthread_mutex_unlock(&worker->lock);
+	return names[state];
+}
+
+static const char *title_of(const struct view_trace *view)
+{
+	const char *slash = strrchr(view->source, '/');
+	const char *best = slash ? slash + 1 : view->source;
+	for (uint32_t p = 0; p < view->trace->n_processes; p++) {
+		const char *name = hwy_str(view->trace, view->trace->processes[p].name);
+		if (*name) {
+			slash = strrchr(name, '/');
+			return slash ? slash + 1 : name;
+		}
+	}
+	return best;
+}
+
+static void put_trace(struct asking *a, uint32_t number)
+{
+	const struct view_trace *view = &a->all->traces[number];
+	const struct hwy_trace *trace = view->trace;
+	char text[64];
+	json_begin_object(&a->json);
+	const char *slash = strrchr(view->source, '/');
+	json_put_text(&a->json, "file", slash ? slash + 1 : view->source);
+	json_put_text(&a->json, "title", title_of(view));
+	snprintf(text, sizeof text, "%" PRId64, view->origin);
+	json_put_text(&a->json, "origin", text);
+	json_put_int(&a->json, "start", view->from - view->origin);
+	json_put_int(&a->json, "end", view->to - view->origin);
+	json_put_int(&a->json, "spans", trace->n_spans);
+	snprintf(text, sizeof text, "%" PRId64,
+		 (int64_t)((uint64_t)trace->wall + (uint64_t)view->origin));
+	json_put_text(&a->json, "wall_ns", trace->wall == HWY_NONE ? NULL : text);
+	const char *format = hwy_property(trace, "source.format");
+	const char *version = hwy_property(trace, "source.version");
+	snprintf(text, sizeof text, "%.30s %.30s", format ? format : "", version ? version : "");
+	json_put_text(&a->json, "source", text);
+	json_put_text(&a->json, "diagnosis", state_of(a, number));
+	json_end_object(&a->json);
+}
+
+static bool ask_info(struct asking *a, struct hwy_err *err)
+{
+	(void)err;
+	json_begin_object(&a->json);
+	json_put_int(&a->json, "protocol", VIEW_PROTOCOL);
+	json_put_text(&a->json, "version", HEADWAY_VERSION);
+	json_key(&a->json, "inline");
+	json_bool(&a->json, a->all->is_inline);
+	json_key(&a->json, "keep");
+	json_bool(&a->json, a->all->keep);
+	json_key(&a->json, "left_out");
+	json_begin_array(&a->json);
+	for (uint32_t i = 0; a->all->left_out && a->all->left_out[i]; i++)
+		json_textz(&a->json, a->all->left_out[i]);
+	json_end_array(&a->json);
+	json_key(&a->json, "traces");
+	json_begin_array(&a->json);
+	for (uint32_t t = 0; t < a->all->n; t++)
+		put_trace(a, t);
+	json_end_array(&a->json);
+	json_end_object(&a->json);
+	return true;
+}
+
+static bool ask_alive(struct asking *a, struct hwy_err *err)
+{
+	(void)err;
+	json_begin_object(&a->json);
+	json_key(&a->json, "diagnosis");
+	json_begin_array(&a->json);
+	for (uint32_t t = 0; t < a->all->n; t++)
+		json_textz(&a->json, state_of(a, t));
+	json_end_array(&a->json);
+	json_end_object(&a->json);
+	return true;
+}
+
+static bool ask_bye(struct asking *a, struct hwy_err *err)
+{
+	(void)err;
+	a->answer->status = 204;
+	return true;
+}
+
+static bool ask_page(struct asking *a, struct hwy_err *err)
+{
+	(void)err;
+	a->answer->type = "text/html; charset=utf-8";
+	packed_put(&a->answer->bytes, view_page, (size_t)(view_page_end - view_page));
+	return true;
+}
+
+static bool ask_lanes(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	if (!read_trace(a, &t, err))
+		return false;
+	answer_lanes(&a->all->traces[t], &a->json);
+	return true;
+}
+
+static bool ask_tiles(struct asking *a, struct hwy_err *err)
+{
+	const uint8_t *body = a->request->body;
+	uint64_t n = a->request->n_body >= 4 ? packed_read(body, 4) : 0;
+	if (n > VIEW_TILES || a->request->n_body != 4 + n * VIEW_TILE_REQUEST)
+		return hwy_fail(err, "a list of at most %d tiles is expected", VIEW_TILES);
+	for (uint64_t i = 0; i < n; i++) {
+		const uint8_t *at = body + 4 + i * VIEW_TILE_REQUEST;
+		struct tile tile = {
+			.trace = at[0],
+			.level = at[1],
+			.lane = (uint32_t)packed_read(at + 4, 4),
+			.index = (int64_t)packed_read(at + 8, 8),
+		};
+		if (tile.trace >= a->all->n)
+			return hwy_fail(err, "there is no trace %" PRIu32, tile.trace);
+		if (!tile_put(&a->all->traces[tile.trace], &tile, &a->answer->bytes, err))
+			return false;
+	}
+	return true;
+}
+
+static bool ask_names(struct asking *a, struct hwy_err *err)
+{
+	size_t n = a->request->n_body;
+	if (n < 4 || n % 4 || n / 4 - 1 > VIEW_NAMES)
+		return hwy_fail(err, "a list of at most %d names is expected", VIEW_NAMES);
+	uint64_t t = packed_read(a->request->body, 4);
+	if (t >= a->all->n)
+		return hwy_fail(err, "there is no trace %" PRIu64, t);
+	return answer_names(&a->all->traces[t], &a->json, a->request->body + 4,
+			    (uint32_t)(n / 4 - 1));
+}
+
+static bool ask_span(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t id;
+	return read_trace(a, &t, err) && read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	       answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
+}
+
+static bool ask_at(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t lane, from, to;
+	return read_trace(a, &t, err) && read_number(a, "lane", 0, UINT32_MAX, NULL, &lane, err) &&
+	       read_window(a, &a->all->traces[t], &from, &to, err) &&
+	       answer_at(&a->all->traces[t], &a->json, (uint32_t)lane, from, to, err);
+}
+
+static bool ask_next(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t id, direction, one = 1;
+	return read_trace(a, &t, err) && read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	       read_number(a, "dir", -1, 1, &one, &direction, err) &&
+	       (direction != 0 || hwy_fail(err, "'dir' must be 1 or -1")) &&
+	       answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction, err);
+}
+
+static bool ask_search(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t from, to, marks, usual = 1024;
+	const char *text = a->request->argument(a->request, "q");
+	return read_trace(a, &t, err) && read_window(a, &a->all->traces[t], &from, &to, err) &&
+	       read_number(a, "n", 1, 4096, &usual, &marks, err) &&
+	       answer_search(&a->all->traces[t], &a->json, text ? text : "", from, to,
+			     (uint32_t)marks, err);
+}
+
+static bool ask_interval(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t from, to;
+	if (!read_trace(a, &t, err) || !read_window(a, &a->all->traces[t], &from, &to, err))
+		return false;
+	struct worker *worker = &a->all->workers[t];
+	pthread_mutex_lock(&worker->lock);
+	bool ok = answer_interval(&a->all->traces[t], &a->json,
+				  worker->gaps.v ? &worker->gaps : NULL, from, to, err);
+	pthread_mutex_unlock(&worker->lock);
+	return ok;
+}
+
+/* ---- what the diagnosis told ------------------------------------------------------------------------------------- */
+
+/* False, with the answer written, where it is not there. The worker's lock is held. */
+static bool is_told(struct asking *a, const struct worker *worker, bool is_there)
+{
+	if (is_there)
+		return true;
+	bool failed = worker->state == WORKER_BROKEN || worker->state == WORKER_NONE;
+	const char *why = worker->frames[WORKER_FAILED].v
+				  ? (const char *)worker->frames[WORKER_FAILED].v
+				  : "the diagnosis ended early";
+	char *text = NULL;
+	size_t n = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_begin_object(&json);
+	json_put_text(&json, "state", failed ? "failed" : "pending");
+	if (failed)
+		json_put_text(&json, "error", why);
+	json_end_object(&json);
+	fclose(json.out);
+	packed_put(&a->answer->bytes, text, n);
+	free(text);
+	a->answer->status = failed ? 200 : 202;
+	a->answer->type = JSON;
+	return false;
+}
+
+static bool ask_frame(struct asking *a, enum worker_tag tag, struct hwy_err *err)
+{
+	uint32_t t;
+	if (!read_trace(a, &t, err))
+		return false;
+	struct worker *worker = &a->all->workers[t];
+	a->answer->type = JSON;
+	pthread_mutex_lock(&worker->lock);
+	if (is_told(a, worker, worker->frames[tag].v))
+		packed_put(&a->answer->bytes, worker->frames[tag].v, worker->frames[tag].n);
+	pthread_mutex_unlock(&worker->lock);
+	return true;
+}
+
+static bool ask_diagnosis(struct asking *a, struct hwy_err *err)
+{
+	return ask_frame(a, WORKER_DIAGNOSIS, err);
+}
+static bool ask_steps(struct asking *a, struct hwy_err *err)
+{
+	return ask_frame(a, WORKER_STEPS, err);
+}
+static bool ask_headway(struct asking *a, struct hwy_err *err)
+{
+	return ask_frame(a, WORKER_HEADWAY, err);
+}
+static bool ask_edits(struct asking *a, struct hwy_err *err)
+{
+	return ask_frame(a, WORKER_EDITS, err);
+}
+
+static bool ask_pieces(struct asking *a, bool path, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t from, to, n, usual = 1024;
+	if (!read_trace(a, &t, err) || !read_window(a, &a->all->traces[t], &from, &to, err) ||
+	    !read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
+		return false;
+	struct worker *worker = &a->all->workers[t];
+	const struct view_pieces *pieces = path ? &worker->path : &worker->gaps;
+	pthread_mutex_lock(&worker->lock);
+	if (is_told(a, worker, pieces->v))
+		answer_pieces(pieces, from, to, (uint32_t)n, &a->answer->bytes);
+	pthread_mutex_unlock(&worker->lock);
+	return true;
+}
+
+static bool ask_gaps(struct asking *a, struct hwy_err *err)
+{
+	return ask_pieces(a, false, err);
+}
+static bool ask_path(struct asking *a, struct hwy_err *err)
+{
+	return ask_pieces(a, true, err);
+}
+
+static bool ask_whatif(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t phase, usual = -1;
+	const char *edits = a->request->argument(a->request, "edits");
+	if (!read_trace(a, &t, err) || !read_number(a, "phase", -1, 65535, &usual, &phase, err))
+		return false;
+	edits = edits ? edits : "";
+	if (strlen(edits) > 1024 || strpbrk(edits, "\r\n"))
+		return hwy_fail(err, "'edits' is too long or has more than one line");
+	struct worker *worker = &a->all->workers[t];
+	pthread_mutex_lock(&worker->lock);
+	bool is_ready = is_told(a, worker, worker->state == WORKER_DONE);
+	pthread_mutex_unlock(&worker->lock);
+	char question[1100];
+	snprintf(question, sizeof question, "%" PRId64 " %s\n", phase, edits);
+	a->answer->type = JSON;
+	if (is_ready && !worker_ask(worker, question, &a->answer->bytes))
+		return hwy_fail(err, "the replay did not answer");
+	return true;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+enum { LOCKED = 1, AS_JSON = 2 };
+
+static const struct kind {
+	const char *path, *method;
+	bool (*ask)(struct asking *a, struct hwy_err *err);
+	unsigned how;
+} kinds[] = {
+	{"", "GET", ask_page, 0},
+	{"info", "GET", ask_info, LOCKED | AS_JSON},
+	{"alive", "GET", ask_alive, AS_JSON},
+	{"bye", "POST", ask_bye, 0},
+	{"lanes", "GET", ask_lanes, LOCKED | AS_JSON},
+	{"tiles", "POST", ask_tiles, LOCKED},
+	{"names", "POST", ask_names, LOCKED | AS_JSON},
+	{"span", "GET", ask_span, LOCKED | AS_JSON},
+	{"at", "GET", ask_at, LOCKED | AS_JSON},
+	{"next", "GET", ask_next, LOCKED | AS_JSON},
+	{"search", "GET", ask_search, LOCKED | AS_JSON},
+	{"interval", "GET", ask_interval, LOCKED | AS_JSON},
+	{"diagnosis", "GET", ask_diagnosis, 0},
+	{"steps", "GET", ask_steps, 0},
+	{"headway", "GET", ask_headway, 0},
+	{"gaps", "GET", ask_gaps, 0},
+	{"path", "GET", ask_path, 0},
+	{"edits", "GET", ask_edits, 0},
+	{"whatif", "GET", ask_whatif, 0},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const struct kind *find_kind(const char *path)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (strcmp(kinds[i].path, path) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+bool request_is_known(const char *path)
+{
+	return find_kind(path) != NULL;
+}
+
+static void answer_kind(struct asking *a, const struct kind *kind)
+{
+	struct hwy_err err = {0};
+	a->answer->type = kind->how & AS_JSON ? JSON : BINARY;
+	if (kind->how & AS_JSON)
+		a->json.out = open_memstream(&a->text, &a->n);
+	if (kind->how & LOCKED)
+		pthread_mutex_lock(a->all->lock);
+	bool ok = kind->ask(a, &err);
+	if (kind->how & LOCKED)
+		pthread_mutex_unlock(a->all->lock);
+	if (a->json.out) {
+		fclose(a->json.out);
+		if (ok)
+			packed_put(&a->answer->bytes, a->text, a->n);
+		free(a->text);
+	}
+	if (!ok)
+		refuse(a, 400, err.text);
+	if (a->answer->status == 204)
+		a->answer->type = NULL;
+}
+
+void request_answer(const struct requests *requests, const struct request *request,
+		    struct answer *answer)
+{
+	const struct kind *kind = find_kind(request->path);
+	*answer = (struct answer){.status = 200};
+	struct asking asking = {.all = requests, .request = request, .answer = answer};
+	if (!kind)
+		answer->status = 404;
+	else if (strcmp(kind->method, request->method) != 0)
+		answer->status = 405;
+	else
+		answer_kind(&asking, kind);
+}

@@ -1,0 +1,139 @@
+/* search.c - spans by a part of their name: the names first, then one pass over the name columns. */
+#include <stdlib.h>
+
+#include "serve/answers.h"
+
+enum { FIRST = 50 };
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+static bool has(struct hwy_text text, const char *wanted, size_t n)
+{
+	for (size_t i = 0; i + n <= text.length; i++) {
+		size_t k = 0;
+		while (k < n && lower(text.at[i + k]) == wanted[k])
+			k++;
+		if (k == n)
+			return true;
+	}
+	return false;
+}
+
+/* By text: whether it holds the words; *n of them do. */
+static uint8_t *find_names(const struct hwy_trace *trace, const char *text, uint32_t *n)
+{
+	size_t length = strlen(text);
+	char *wanted = hwy_copy(text, length + 1);
+	for (size_t i = 0; i < length; i++)
+		wanted[i] = lower(wanted[i]);
+	uint32_t n_names = trace->strings.n + NAMES_MADE;
+	uint8_t *found = hwy_zalloc(n_names);
+	*n = 0;
+	for (uint32_t i = 1; length > 0 && i < n_names; i++) {
+		found[i] = has(name_text(trace, i), wanted, length);
+		*n += found[i];
+	}
+	free(wanted);
+	return found;
+}
+
+struct hits {
+	const uint8_t *names;
+	int64_t from, to;
+	uint32_t *marks;
+	uint32_t n_marks;
+	uint64_t count; /* on this lane */
+	struct view_span first[FIRST];
+};
+
+static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t number, uint32_t row)
+{
+	int64_t start = hwy_get(strip, HWY_START, row);
+	if (hits->count < FIRST)
+		hits->first[hits->count] = (struct view_span){start, 0, number, row};
+	hits->count++;
+	if (start >= hits->from && start < hits->to) {
+		double at = (double)(start - hits->from) / (double)(hits->to - hits->from);
+		uint32_t mark = (uint32_t)(at * hits->n_marks);
+		hits->marks[mark < hits->n_marks ? mark : hits->n_marks - 1]++;
+	}
+}
+
+static bool search_lane(struct view_trace *view, uint32_t lane, struct hits *hits,
+			struct hwy_err *err)
+{
+	const struct view_lane *at = &view->lanes[lane];
+	hits->count = 0;
+	for (uint32_t s = at->first; s < at->first + at->n; s++) {
+		const struct hwy_strip *strip = &view->trace->strips[s];
+		uint64_t columns = HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_START) |
+				   HWY_COL_BIT(name_column(strip->kind));
+		if (!hwy_need_strip(view->trace, s, columns, err))
+			return false;
+		for (uint32_t row = 0; row < strip->rows; row++)
+			if (hits->names[span_name(view->trace, strip, row)])
+				add_hit(hits, strip, s, row);
+	}
+	return true;
+}
+
+static bool put_lane(struct view_trace *view, struct hwy_json *json, uint32_t lane,
+		     const struct hits *hits, struct hwy_err *err)
+{
+	bool ok = true;
+	json_begin_object(json);
+	json_put_int(json, "lane", lane);
+	json_put_int(json, "count", (int64_t)hits->count);
+	json_key(json, "first");
+	json_begin_array(json);
+	for (uint32_t i = 0; ok && i < hits->count && i < FIRST; i++)
+		ok = json_span(view, json, span_id(view, &hits->first[i]), err);
+	json_end_array(json);
+	json_end_object(json);
+	return ok;
+}
+
+bool answer_search(struct view_trace *view, struct hwy_json *json, const char *text, int64_t from,
+		   int64_t to, uint32_t marks, struct hwy_err *err)
+{
+	uint32_t n_names;
+	uint64_t count = 0;
+	uint8_t *names = find_names(view->trace, text, &n_names);
+	struct hits hits = {
+		.names = names,
+		.from = from + view->origin,
+		.to = to + view->origin,
+		.marks = hwy_zalloc(marks * sizeof *hits.marks),
+		.n_marks = marks,
+	};
+	bool ok = true;
+	json_begin_object(json);
+	json_put_text(json, "q", text);
+	json_put_int(json, "names", n_names);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	for (uint32_t lane = 0; ok && n_names > 0 && lane < view->trace->n_lanes; lane++) {
+		if (view->lanes[lane].n == 0)
+			continue;
+		ok = search_lane(view, lane, &hits, err);
+		count += hits.count;
+		if (ok && hits.count > 0)
+			ok = put_lane(view, json, lane, &hits, err);
+	}
+	json_end_array(json);
+	json_put_int(json, "hits", (int64_t)count);
+	json_key(json, "more");
+	json_bool(json, false);
+	json_key(json, "marks");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < marks; i++)
+		json_int(json, hits.marks[i]);
+	json_end_array(json);
+	json_end_object(json);
+	free(hits.marks);
+	free(names);
+	return ok;
+}

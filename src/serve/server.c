@@ -1,0 +1,462 @@
+/* server.c - see server.h. libmicrohttpd reads requests on a few threads; this file decides who may ask. */
+#include "serve/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve/mhd.h"
+#include "serve/tiles.h"
+
+enum {
+	THREADS = 4,
+	CONNECTIONS = 512,
+	IDLE_S = 15,    /* without a byte: libmicrohttpd ends the connection */
+	SLOW_S = 40,    /* without a whole request: we do */
+	STRANGE_S = 10, /* the same for those that never made one */
+	HASTY_S = 2,    /* and where they take up most places */
+	GONE_S = 60,    /* after a page said good-bye */
+	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
+	GZIP_FROM = 1024,  /* bytes */
+	MEMORY = 64 << 10, /* of a connection: addresses and headers must fit */
+	WARMED = 16000000, /* spans: some ten bytes each; the rest comes in when it is asked for */
+};
+
+struct connection { /* those that are open; guarded by server.lock */
+	int fd;
+	time_t since;  /* it was opened, or its last request ended */
+	bool is_known; /* a request of it was answered */
+	struct connection *next, **before;
+};
+
+struct server {
+	const struct mhd *mhd;
+	struct mhd_daemon *daemon;
+	struct server_options options;
+	char token[VIEW_TOKEN + 1];
+	uint16_t port;
+	int socket;
+	pthread_mutex_t traces; /* whoever reads a trace holds it */
+	struct requests requests;
+	pthread_t warmer;
+	bool is_warming;
+	/* Guarded by 'lock'. */
+	pthread_mutex_t lock;
+	struct connection *connections;
+	time_t last_sign, gone; /* of a page; 0: none yet, it is not gone */
+	bool first_picture, ending;
+};
+
+static time_t seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* ---- who may ask ------------------------------------------------------------------------------------------ */
+
+static bool host_is_ours(const char *host)
+{
+	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	for (size_t i = 0; host && i < sizeof names / sizeof *names; i++) {
+		size_t n = strlen(names[i]);
+		if (strncasecmp(host, names[i], n) != 0)
+			continue;
+		if (host[n] == 0)
+			return true;
+		size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") : 0;
+		if (digits > 0 && digits <= 5 && host[n + 1 + digits] == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A page of the same host and port: tunnels change both alike. */
+static bool origin_is_ours(const char *origin, const char *host)
+{
+	return !origin ||
+	       (strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
+}
+
+/* Takes as long for a wrong token as for a right one. The path after it, or NULL. */
+static const char *after_token(const struct server *server, const char *url)
+{
+	unsigned differ = 0;
+	if (strnlen(url, VIEW_TOKEN + 2) < VIEW_TOKEN + 2)
+		return NULL;
+	for (int i = 0; i < VIEW_TOKEN; i++)
+		differ |= (unsigned)(server->token[i] ^ url[i + 1]);
+	return url[0] == '/' && url[VIEW_TOKEN + 1] == '/' && !differ ? url + VIEW_TOKEN + 2 : NULL;
+}
+
+/* 0, or the status with which the request is turned away. */
+static unsigned refusal(const struct server *server, struct mhd_connection *connection,
+			const char *url, const char *method)
+{
+	const struct mhd *mhd = server->mhd;
+	const char *host = mhd->lookup_connection_value(connection, MHD_HEADERS, "Host");
+	const char *origin = mhd->lookup_connection_value(connection, MHD_HEADERS, "Origin");
+	if (!host_is_ours(host) || !origin_is_ours(origin, host))
+		return 403;
+	const char *path = after_token(server, url);
+	if (!path || !request_is_known(path))
+		return 404;
+	return strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0 ? 0 : 405;
+}
+
+/* ---- answering ---------------------------------------------------------------------------------------------- */
+
+struct incoming {
+	struct server *server;
+	struct mhd_connection *connection;
+	struct packed body;
+	bool is_too_large;
+};
+
+static int send_answer(const struct server *server, struct mhd_connection *connection,
+		       struct answer *answer)
+{
+	static const char *const headers[][2] = {
+		{"Cache-Control", "no-store"},
+		{"X-Content-Type-Options", "nosniff"},
+		{"X-Frame-Options", "DENY"},
+		{"Referrer-Policy", "same-origin"},
+		{"Cross-Origin-Resource-Policy", "same-origin"},
+		{"Content-Security-Policy",
+		 "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+		 "img-src data: blob:; connect-src 'self'; worker-src blob:; base-uri 'none'; "
+		 "form-action 'none'; frame-ancestors 'none'"},
+	};
+	const struct mhd *mhd = server->mhd;
+	const char *accepts =
+		mhd->lookup_connection_value(connection, MHD_HEADERS, "Accept-Encoding");
+	struct packed small = {0};
+	bool is_small = answer->bytes.n >= GZIP_FROM && accepts && strstr(accepts, "gzip") &&
+			gzip(answer->bytes.v, answer->bytes.n, 1, &small);
+	if (is_small) {
+		free(answer->bytes.v);
+		answer->bytes = small;
+	} else {
+		free(small.v);
+	}
+	if (!answer->bytes.v)
+		packed_room(&answer->bytes, 1), answer->bytes.n = 0;
+	struct mhd_response *response =
+		mhd->create_response_from_buffer(answer->bytes.n, answer->bytes.v, MHD_FREES);
+	if (!response) {
+		free(answer->bytes.v);
+		return MHD_IS_NO;
+	}
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+		mhd->add_response_header(response, headers[i][0], headers[i][1]);
+	if (answer->type)
+		mhd->add_response_header(response, "Content-Type", answer->type);
+	if (is_small)
+		mhd->add_response_header(response, "Content-Encoding", "gzip");
+	int queued = mhd->queue_response(connection, answer->status, response);
+	mhd->destroy_response(response);
+	return queued;
+}
+
+static int send_status(const struct server *server, struct mhd_connection *connection,
+		       unsigned status)
+{
+	struct answer answer = {.status = status};
+	return send_answer(server, connection, &answer);
+}
+
+static const char *find_argument(const struct request *request, const char *key)
+{
+	const struct incoming *incoming = request->from;
+	return incoming->server->mhd->lookup_connection_value(incoming->connection, MHD_ARGUMENTS,
+							      key);
+}
+
+/* Only the page's own requests are signs of life. */
+static void note(struct server *server, const char *path)
+{
+	pthread_mutex_lock(&server->lock);
+	if (strcmp(path, "bye") == 0) {
+		server->gone = seconds();
+	} else {
+		server->last_sign = seconds();
+		server->gone = 0;
+	}
+	server->first_picture |= strcmp(path, "tiles") == 0;
+	pthread_mutex_unlock(&server->lock);
+}
+
+static int on_request(void *cls, struct mhd_connection *connection, const char *url,
+		      const char *method, const char *version, const char *body, size_t *n,
+		      void **request)
+{
+	struct server *server = cls;
+	struct incoming *incoming = *request;
+	(void)version;
+	if (!incoming) {
+		unsigned status = refusal(server, connection, url, method);
+		incoming = *request = hwy_zalloc(sizeof *incoming);
+		incoming->server = server;
+		incoming->connection = connection;
+		return status ? send_status(server, connection, status) : MHD_IS_YES;
+	}
+	if (*n > 0) {
+		if (incoming->body.n + *n > VIEW_BODY)
+			incoming->is_too_large = true;
+		else
+			packed_put(&incoming->body, body, *n);
+		*n = 0;
+		return MHD_IS_YES;
+	}
+	if (incoming->is_too_large)
+		return send_status(server, connection, 413);
+	struct request asked = {
+		.method = method,
+		.path = after_token(server, url),
+		.argument = find_argument,
+		.from = incoming,
+		.body = incoming->body.v,
+		.n_body = incoming->body.n,
+	};
+	struct answer answer;
+	note(server, asked.path);
+	request_answer(&server->requests, &asked, &answer);
+	return send_answer(server, connection, &answer);
+}
+
+/* ---- connections ------------------------------------------------------------------------------------------------ */
+
+static int fd_of(const struct server *server, struct mhd_connection *connection)
+{
+	const int *fd = server->mhd->get_connection_info(connection, MHD_INFO_FD);
+	return fd ? *fd : -1;
+}
+
+static void on_connection(void *cls, struct mhd_connection *connection, void **context, int what)
+{
+	struct server *server = cls;
+	struct connection *at = *context;
+	pthread_mutex_lock(&server->lock);
+	if (what == MHD_STARTED) {
+		at = *context = hwy_zalloc(sizeof *at);
+		at->fd = fd_of(server, connection);
+		at->since = seconds();
+		at->next = server->connections;
+		at->before = &server->connections;
+		if (at->next)
+			at->next->before = &at->next;
+		server->connections = at;
+	} else if (at) {
+		*at->before = at->next;
+		if (at->next)
+			at->next->before = at->before;
+		free(at);
+	}
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void on_completed(void *cls, struct mhd_connection *connection, void **request, int how)
+{
+	struct server *server = cls;
+	struct incoming *incoming = *request;
+	int fd = fd_of(server, connection);
+	(void)how;
+	pthread_mutex_lock(&server->lock);
+	for (struct connection *at = server->connections; at; at = at->next)
+		if (at->fd == fd) {
+			at->since = seconds();
+			at->is_known |= incoming != NULL;
+		}
+	pthread_mutex_unlock(&server->lock);
+	if (incoming)
+		free(incoming->body.v);
+	free(incoming);
+	*request = NULL;
+}
+
+/* Who sends a byte now and then would otherwise hold a place for ever. */
+static void end_slow_ones(struct server *server)
+{
+	time_t now = seconds();
+	uint32_t n = 0;
+	pthread_mutex_lock(&server->lock);
+	for (struct connection *at = server->connections; at; at = at->next)
+		n++;
+	time_t strange = n > CONNECTIONS / 2 ? HASTY_S : STRANGE_S;
+	for (struct connection *at = server->connections; at; at = at->next)
+		if (now - at->since > (at->is_known ? SLOW_S : strange) && at->fd >= 0)
+			shutdown(at->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&server->lock);
+}
+
+/* ---- making ready what will be asked for -------------------------------------------------------------------------- */
+
+static bool is_ending(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	bool ending = server->ending;
+	pthread_mutex_unlock(&server->lock);
+	return ending;
+}
+
+/* After the first picture, lane by lane, so that nobody waits for long. What fails here fails again, with a message,
+ * when it is asked for. */
+static void *warm(void *argument)
+{
+	struct server *server = argument;
+	struct hwy_err err;
+	bool first_picture = false;
+	uint64_t warmed = 0;
+	while (!first_picture && !is_ending(server)) {
+		usleep(50000);
+		pthread_mutex_lock(&server->lock);
+		first_picture = server->first_picture;
+		pthread_mutex_unlock(&server->lock);
+	}
+	for (uint32_t t = 0; t < server->options.n_traces; t++) {
+		struct view_trace *view = &server->options.traces[t];
+		for (uint32_t d = 0; d < view->trace->n_devices && !is_ending(server); d++) {
+			pthread_mutex_lock(&server->traces);
+			hardware_need(view, d, &err);
+			pthread_mutex_unlock(&server->traces);
+			usleep(1000);
+		}
+		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
+			if (view->lanes[l].n == 0 ||
+			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
+			    warmed + view->lanes[l].spans > WARMED)
+				continue;
+			warmed += view->lanes[l].spans;
+			pthread_mutex_lock(&server->traces);
+			view_need(view, l, &err);
+			pthread_mutex_unlock(&server->traces);
+			usleep(1000);
+		}
+	}
+	return NULL;
+}
+
+/* ---- starting and ending ------------------------------------------------------------------------------------------- */
+
+static bool make_token(struct server *server, struct hwy_err *err)
+{
+	uint8_t random[VIEW_TOKEN / 2];
+	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+		return hwy_fail(err, "no random numbers: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof random; i++) {
+		server->token[2 * i] = "0123456789abcdef"[random[i] >> 4];
+		server->token[2 * i + 1] = "0123456789abcdef"[random[i] & 15];
+	}
+	return true;
+}
+
+static bool listen_here(struct server *server, struct hwy_err *err)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(server->options.port)};
+	socklen_t n = sizeof at;
+	int yes = 1;
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	server->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (server->socket < 0)
+		return hwy_fail(err, "no socket: %s", strerror(errno));
+	setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	if (bind(server->socket, (struct sockaddr *)&at, sizeof at) != 0 ||
+	    listen(server->socket, CONNECTIONS) != 0 ||
+	    getsockname(server->socket, (struct sockaddr *)&at, &n) != 0) {
+		hwy_fail(err, "cannot listen on 127.0.0.1:%u: %s", server->options.port,
+			 strerror(errno));
+		close(server->socket);
+		return false;
+	}
+	server->port = ntohs(at.sin_port);
+	return true;
+}
+
+static bool start_daemon(struct server *server, struct hwy_err *err)
+{
+	server->daemon = server->mhd->start_daemon(
+		MHD_INTERNAL_THREAD | MHD_EPOLL | MHD_ITC, 0, NULL, NULL, on_request, server,
+		MHD_LISTEN_SOCKET, server->socket, MHD_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+		MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT, (size_t)MEMORY, MHD_POOL_SIZE,
+		(unsigned)THREADS, MHD_COMPLETED, on_completed, server, MHD_CONNECTION_NOTIFY,
+		on_connection, server, MHD_END);
+	if (server->daemon)
+		return true;
+	close(server->socket);
+	return hwy_fail(err, "libmicrohttpd did not start");
+}
+
+struct server *server_start(const struct server_options *options, struct hwy_err *err)
+{
+	const struct mhd *mhd = mhd_open();
+	if (!mhd) {
+		hwy_fail(err, "the viewer needs libmicrohttpd (Debian, Ubuntu: apt-get install "
+			      "libmicrohttpd12)");
+		return NULL;
+	}
+	struct server *server = hwy_zalloc(sizeof *server);
+	server->mhd = mhd;
+	server->options = *options;
+	pthread_mutex_init(&server->traces, NULL);
+	pthread_mutex_init(&server->lock, NULL);
+	server->requests = (struct requests){
+		.traces = options->traces,
+		.workers = options->workers,
+		.n = options->n_traces,
+		.keep = options->keep,
+		.lock = &server->traces,
+	};
+	if (!make_token(server, err) || !listen_here(server, err) || !start_daemon(server, err)) {
+		free(server);
+		return NULL;
+	}
+	server->is_warming = pthread_create(&server->warmer, NULL, warm, server) == 0;
+	return server;
+}
+
+const char *server_token(const struct server *server)
+{
+	return server->token;
+}
+
+uint16_t server_port(const struct server *server)
+{
+	return server->port;
+}
+
+static bool is_alone(struct server *server)
+{
+	time_t now = seconds();
+	pthread_mutex_lock(&server->lock);
+	bool alone = (server->gone && now - server->gone > GONE_S) ||
+		     (server->last_sign && now - server->last_sign > SILENT_S);
+	pthread_mutex_unlock(&server->lock);
+	return alone && !server->options.keep;
+}
+
+void server_wait(struct server *server)
+{
+	while (!*server->options.interrupted && !is_alone(server)) {
+		usleep(200000);
+		end_slow_ones(server);
+	}
+}
+
+void server_stop(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	server->ending = true;
+	pthread_mutex_unlock(&server->lock);
+	server->mhd->stop_daemon(server->daemon);
+	if (server->is_warming)
+		pthread_join(server->warmer, NULL);
+	free(server);
+}

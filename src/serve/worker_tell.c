@@ -1,0 +1,259 @@
+/* worker_tell.c - the worker's side of worker.h: steps, headway, gaps and critical path of a diagnosis. */
+#include <stdlib.h>
+
+#include "replay/path.h"
+#include "replay/steps.h"
+#include "serve/worker.h"
+
+enum { MOST_STEPS = 20000 };
+
+void worker_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
+{
+	struct packed head = {0};
+	packed_number(&head, tag, 4);
+	packed_number(&head, n, 8);
+	fwrite(head.v, 1, head.n, out);
+	if (n)
+		fwrite(bytes, 1, n, out);
+	free(head.v);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
+
+static void put_step(struct hwy_json *json, const struct hwy_trace *trace,
+		     const struct phase_step *step, int64_t origin)
+{
+	json_begin_array(json);
+	json_int(json, step->device.from - origin);
+	json_int(json, step->device.to - origin);
+	json_int(json, step->cpu.from - origin);
+	json_int(json, step->cpu.to - origin);
+	json_int(json, step->busy);
+	json_int(json, (step->is_warm_up ? VIEW_WARM_UP : 0) |
+			       (step->is_outlier ? VIEW_OUTLIER : 0) |
+			       (step->is_cut ? VIEW_CUT : 0));
+	json_name(json, hwy_text(trace, step->name));
+	json_end_array(json);
+}
+
+static void put_steps(struct hwy_json *json, const struct hwy_analysis *analysis, int64_t origin)
+{
+	static const char *const sources[] = {"marks", "sequence", "waits", "one"};
+	json_begin_object(json);
+	json_put_int(json, "main", analysis->phases.main);
+	json_key(json, "phases");
+	json_begin_array(json);
+	for (uint32_t p = 0; p < analysis->phases.n; p++) {
+		const struct hwy_phase *phase = &analysis->phases.phases[p];
+		uint32_t n = phase->n_steps < MOST_STEPS ? phase->n_steps : MOST_STEPS;
+		json_begin_object(json);
+		json_key(json, "name");
+		json_name(json, hwy_text(analysis->trace, phase->name));
+		json_put_text(json, "source", sources[phase->source]);
+		json_put_int(json, "mean", phase->mean);
+		json_put_int(json, "median", phase->median);
+		json_put_int(json, "from", phase->window.from - origin);
+		json_put_int(json, "to", phase->window.to - origin);
+		json_put_int(json, "first_steady", phase->first_steady);
+		json_put_int(json, "n_steady", phase->n_steady);
+		json_put_int(json, "left_out", phase->n_steps - n);
+		json_key(json, "steps");
+		json_begin_array(json);
+		for (uint32_t s = 0; s < n; s++)
+			put_step(json, analysis->trace, &phase->steps[s], origin);
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_lead(struct hwy_json *json, const struct hwy_lead *lead, int64_t device,
+		     uint32_t phase, int64_t origin)
+{
+	json_begin_object(json);
+	json_put_int(json, "device", device == HWY_NONE ? 0 : device);
+	json_put_int(json, "phase", phase);
+	json_put_int(json, "max_count", lead->max_count);
+	json_put_int(json, "max_work", lead->max_work);
+	json_key(json, "points");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < lead->n_series; i++) {
+		json_begin_array(json);
+		json_int(json, lead->series[i].time - origin);
+		json_int(json, lead->series[i].count);
+		json_int(json, lead->series[i].work);
+		json_end_array(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_headway(struct hwy_json *json, const struct hwy_analysis *analysis, int64_t origin)
+{
+	json_begin_object(json);
+	json_key(json, "devices");
+	json_begin_array(json);
+	for (uint32_t p = 0; p < analysis->phases.n; p++)
+		for (uint32_t d = 0; analysis->of[p].leads && d < analysis->flow.n_devices; d++)
+			put_lead(json, &analysis->of[p].leads[d], analysis->flow.devices[d].device,
+				 p, origin);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnosis)
+{
+	json_begin_object(json);
+	json_key(json, "edits");
+	json_begin_array(json);
+	for (size_t i = 0; edit_kinds[i]; i++) {
+		json_begin_object(json);
+		json_put_text(json, "id", edit_kinds[i]->id);
+		json_put_text(json, "arguments", edit_kinds[i]->arguments);
+		json_put_text(json, "about", edit_kinds[i]->about);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_key(json, "suggested");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < diagnosis->n; i++) {
+		const struct hwy_finding *finding = &diagnosis->findings[i];
+		if (!finding->predicted.is_known)
+			continue;
+		json_begin_object(json);
+		json_put_text(json, "finding", finding->kind->id);
+		json_put_int(json, "phase", finding->phase);
+		/* "pin + copy-stream" is for people. */
+		char edits[512];
+		size_t n = 0;
+		for (const char *at = finding->predicted.edits; *at && n < sizeof edits - 1; at++)
+			if (*at == '+')
+				edits[n++] = ',';
+			else if (*at != ' ')
+				edits[n++] = *at;
+		json_key(json, "edits");
+		json_text(json, edits, n);
+		json_put_int(json, "step", finding->predicted.step);
+		json_key(json, "speedup");
+		json_real(json, finding->predicted.speedup, 4);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------- */
+
+static int64_t device_of(const struct hwy_flow *flow, uint32_t device)
+{
+	return flow->devices[device].device == HWY_NONE ? 0 : flow->devices[device].device;
+}
+
+static int by_device(const void *a, const void *b)
+{
+	const struct view_piece *x = a, *y = b;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
+{
+	struct view_pieces pieces = {0};
+	for (uint32_t p = 0; p < analysis->phases.n; p++)
+		for (uint32_t i = 0; i < analysis->of[p].gaps.n; i++) {
+			const struct hwy_gap *gap = &analysis->of[p].gaps.gaps[i];
+			HWY_GROW(pieces.v, pieces.n, pieces.cap);
+			struct view_piece *piece = &pieces.v[pieces.n++];
+			memset(piece, 0, sizeof *piece);
+			piece->from = gap->at.from - origin;
+			piece->to = gap->at.to - origin;
+			piece->cause = gap->cause;
+			piece->device = (uint8_t)device_of(&analysis->flow, gap->device);
+			piece->span = gap->culprit != FLOW_NONE
+					      ? analysis->flow.calls[gap->culprit].span + 1
+					      : gap->span;
+		}
+	if (pieces.n)
+		qsort(pieces.v, pieces.n, sizeof *pieces.v, by_device);
+	worker_frame(out, WORKER_GAPS, pieces.v, pieces.n * sizeof *pieces.v);
+	free(pieces.v);
+}
+
+/* The path through the steady steps of a phase. */
+static void add_path(struct view_pieces *pieces, const struct hwy_analysis *analysis,
+		     const struct hwy_graph *graph, const int64_t *ends, uint32_t number,
+		     int64_t origin)
+{
+	const struct hwy_phase *phase = &analysis->phases.phases[number];
+	struct whatif w = {.analysis = analysis,
+			   .flow = &analysis->flow,
+			   .phase = phase,
+			   .step_of = steps_of_ops(&analysis->flow, phase)};
+	struct step_time *steps = steps_timed(&w, graph, ends);
+	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
+	if (phase->n_steady > 0 && steps[first].begin != INT64_MAX &&
+	    steps[last].last != GRAPH_NONE) {
+		struct hwy_path path;
+		path_find(&path, graph, ends, steps[last].last, false, steps[first].begin);
+		for (uint32_t i = 0; i < path.n; i++) {
+			const struct graph_node *node = &graph->nodes[path.pieces[i].node];
+			HWY_GROW(pieces->v, pieces->n, pieces->cap);
+			struct view_piece *piece = &pieces->v[pieces->n++];
+			memset(piece, 0, sizeof *piece);
+			piece->from = path.pieces[i].at.from - origin;
+			piece->to = path.pieces[i].at.to - origin;
+			piece->cause = path.pieces[i].class;
+			piece->span = node->kind == GRAPH_OP
+					      ? analysis->flow.ops[node->of].span + 1
+					      : analysis->flow.calls[node->of].span + 1;
+		}
+		path_free(&path);
+	}
+	free(steps);
+	free(w.step_of);
+}
+
+static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
+{
+	struct hwy_graph graph;
+	struct hwy_err err;
+	struct view_pieces pieces = {0};
+	if (analysis->phases.n > 0 && graph_build(&graph, &analysis->flow, &err)) {
+		int64_t *ends = hwy_alloc((graph.n + 1) * sizeof *ends);
+		replay_run(&graph, ends);
+		for (uint32_t p = 0; p < analysis->phases.n; p++)
+			add_path(&pieces, analysis, &graph, ends, p, origin);
+		free(ends);
+		graph_free(&graph);
+	}
+	if (pieces.n)
+		qsort(pieces.v, pieces.n, sizeof *pieces.v, by_device);
+	worker_frame(out, WORKER_PATH, pieces.v, pieces.n * sizeof *pieces.v);
+	free(pieces.v);
+}
+
+void worker_tell(FILE *out, const struct hwy_analysis *analysis,
+		 const struct hwy_diagnosis *diagnosis, int64_t origin)
+{
+	static const enum worker_tag tags[] = {WORKER_STEPS, WORKER_HEADWAY, WORKER_EDITS};
+	for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+		char *text = NULL;
+		size_t n = 0;
+		struct hwy_json json = {.out = open_memstream(&text, &n)};
+		if (tags[i] == WORKER_STEPS)
+			put_steps(&json, analysis, origin);
+		else if (tags[i] == WORKER_HEADWAY)
+			put_headway(&json, analysis, origin);
+		else
+			put_edits(&json, diagnosis);
+		fclose(json.out);
+		worker_frame(out, tags[i], text, n);
+		free(text);
+	}
+	tell_gaps(out, analysis, origin);
+	tell_path(out, analysis, origin);
+	worker_frame(out, WORKER_READY, NULL, 0);
+	fflush(out);
+}

@@ -1,0 +1,244 @@
+/* worker_whatif.c - a prediction, and one typical step as it was recorded and as it would be. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/steps.h"
+#include "serve/worker.h"
+
+enum { MOST_EDITS = 32, MOST_OPS = 20000 };
+
+/* ---- the question ---------------------------------------------------------------------------------------- */
+
+static const struct edit_kind *kind_at(const char *text)
+{
+	char id[64];
+	size_t n = strcspn(text, ":,");
+	if (n >= sizeof id)
+		return NULL;
+	memcpy(id, text, n);
+	id[n] = 0;
+	return edit_find(id);
+}
+
+/* Cuts the text at commas that a known edit follows: places may hold commas. */
+static bool read_edits(char *text, struct whatif_edit *edits, uint32_t *n, struct hwy_err *err)
+{
+	*n = 0;
+	while (*text) {
+		const struct edit_kind *kind = kind_at(text);
+		if (!kind)
+			return hwy_fail(err, "there is no edit '%.60s'", text);
+		if (*n == MOST_EDITS)
+			return hwy_fail(err, "more than %d edits", MOST_EDITS);
+		char *end = strchr(text, ',');
+		while (end && !kind_at(end + 1))
+			end = strchr(end + 1, ',');
+		if (end)
+			*end = 0;
+		char *colon = text + strlen(kind->id);
+		edits[(*n)++] = (struct whatif_edit){kind, *colon == ':' ? colon + 1 : ""};
+		text = end ? end + 1 : text + strlen(text);
+	}
+	return true;
+}
+
+/* ---- the picture ------------------------------------------------------------------------------------------ */
+
+struct picture {
+	const struct whatif *w;
+	const struct hwy_graph *graph; /* edited */
+	const int64_t *ends;
+	struct hwy_json *json;
+	int64_t recorded, predicted; /* where the step begins */
+	uint32_t n, left_out;
+};
+
+static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end, int64_t begin,
+		    int64_t finish)
+{
+	uint32_t row;
+	const struct hwy_trace *trace = p->w->flow->trace;
+	const struct hwy_strip *strip = hwy_strip_of(trace, span, &row);
+	if (p->n == MOST_OPS) {
+		p->left_out++;
+		return;
+	}
+	p->n++;
+	int64_t name = hwy_get(strip, HWY_NAME, row);
+	json_begin_array(p->json);
+	json_int(p->json, span);
+	json_int(p->json, strip->lane);
+	json_int(p->json, look_of(p->w->flow->trace, strip->kind, name));
+	json_int(p->json, span_name(trace, strip, row));
+	json_int(p->json, start - p->recorded);
+	json_int(p->json, end - start);
+	json_int(p->json, begin - p->predicted);
+	json_int(p->json, finish - begin);
+	json_end_array(p->json);
+}
+
+static void put_bars(struct picture *p, uint32_t step)
+{
+	const struct hwy_flow *flow = p->w->flow;
+	const struct phase_step *at = &p->w->phase->steps[step];
+	const struct hwy_graph *graph = p->graph;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		int64_t begin = replay_begin(graph, p->ends, i);
+		if (node->kind == GRAPH_OP && p->w->step_of[node->of] == step + 1) {
+			const struct flow_op *op = &flow->ops[node->of];
+			put_bar(p, op->span, op->start, op->end, begin, p->ends[i]);
+		} else if (node->kind == GRAPH_CALL && node->of - at->first_call < at->n_calls &&
+			   flow->calls[node->of].process == p->w->phase->process) {
+			const struct flow_call *call = &flow->calls[node->of];
+			uint32_t back = graph_return(graph, node->of);
+			put_bar(p, call->span, call->start, call->end, begin,
+				p->ends[back == GRAPH_NONE ? i : back]);
+		}
+	}
+}
+
+/* The steady step nearest the median. */
+static uint32_t typical_step(const struct hwy_phase *phase)
+{
+	uint32_t best = phase->first_steady;
+	int64_t nearest = INT64_MAX;
+	for (uint32_t i = 0; i < phase->n_steady; i++) {
+		const struct phase_step *step = &phase->steps[phase->first_steady + i];
+		int64_t off = llabs(step->device.to - step->device.from - phase->median);
+		if (off < nearest) {
+			nearest = off;
+			best = phase->first_steady + i;
+		}
+	}
+	return best;
+}
+
+static bool put_picture(const struct whatif *w, struct hwy_json *json,
+			const struct whatif_edit *edits, uint32_t n, struct hwy_err *err)
+{
+	struct hwy_graph copy = graph_copy(&w->graph);
+	struct editing editing = {
+		.w = w, .flow = copy.flow, .graph = &copy, .places = w->analysis->places};
+	bool ok = true;
+	for (uint32_t i = 0; ok && i < n; i++)
+		ok = edits[i].kind->apply(&editing, edits[i].arguments, err);
+	uint32_t step = typical_step(w->phase);
+	if (ok && w->phase->n_steps > 0) {
+		int64_t *ends = hwy_alloc((copy.n + 1) * sizeof *ends);
+		replay_run(&copy, ends);
+		struct step_time *steps = steps_timed(w, &copy, ends);
+		struct picture p = {
+			.w = w,
+			.graph = &copy,
+			.ends = ends,
+			.json = json,
+			.recorded = w->phase->steps[step].device.from,
+			.predicted = steps[step].begin == INT64_MAX ? 0 : steps[step].begin,
+		};
+		json_put_text(json, "note", editing.note);
+		json_put_int(json, "shown_step", step);
+		json_key(json, "ops");
+		json_begin_array(json);
+		if (steps[step].begin != INT64_MAX)
+			put_bars(&p, step);
+		json_end_array(json);
+		json_put_int(json, "left_out", p.left_out);
+		free(steps);
+		free(ends);
+	}
+	graph_free(&copy);
+	return ok;
+}
+
+/* ---- the answer ---------------------------------------------------------------------------------------------- */
+
+static bool predict(const struct whatif *w, struct hwy_json *json, char *text, struct hwy_err *err)
+{
+	struct whatif_edit edits[MOST_EDITS];
+	struct whatif_prediction p;
+	uint32_t n;
+	json_put_text(json, "edits", text);
+	if (!read_edits(text, edits, &n, err) || !whatif_predict(w, edits, n, &p, err))
+		return false;
+	json_put_int(json, "phase", w->phase_index);
+	json_put_int(json, "recorded", w->recorded);
+	json_put_int(json, "base", w->base.step);
+	json_put_int(json, "step", p.step);
+	json_put_int(json, "p10", p.p10);
+	json_put_int(json, "p90", p.p90);
+	json_key(json, "speedup");
+	json_real(json, p.speedup, 4);
+	json_put_text(json, "bound", p.bound);
+	return put_picture(w, json, edits, n, err);
+}
+
+/* The whatif of the phase that was asked for last is kept open: sliders ask often. */
+struct answering {
+	const struct hwy_analysis *analysis;
+	struct whatif w;
+	bool is_open;
+};
+
+static bool open_phase(struct answering *a, uint32_t phase, struct hwy_err *err)
+{
+	if (a->is_open && a->w.phase_index == phase)
+		return true;
+	if (a->is_open)
+		whatif_close(&a->w);
+	a->is_open = false;
+	if (a->analysis->phases.n == 0)
+		return hwy_fail(err, "no device work: nothing to replay");
+	if (phase >= a->analysis->phases.n)
+		return hwy_fail(err, "there is no phase %u", phase);
+	return a->is_open = whatif_open(&a->w, a->analysis, phase, false, err);
+}
+
+static void answer(struct answering *a, FILE *out, const char *question)
+{
+	struct hwy_err err = {0};
+	char *end, *text = NULL;
+	size_t n = 0;
+	long phase = strtol(question, &end, 10);
+	char *edits = hwy_copy(end + (*end == ' '), strlen(end + (*end == ' ')) + 1);
+	edits[strcspn(edits, "\r\n")] = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_begin_object(&json);
+	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err) &&
+		  predict(&a->w, &json, edits, &err);
+	if (!ok)
+		json_put_text(&json, "error", err.text);
+	json_end_object(&json);
+	fclose(json.out);
+	fwrite(text, 1, n, out);
+	free(text);
+	free(edits);
+}
+
+void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question)
+{
+	struct answering a = {.analysis = analysis};
+	answer(&a, out, question);
+	if (a.is_open)
+		whatif_close(&a.w);
+}
+
+void worker_answer(FILE *in, FILE *out, const struct hwy_analysis *analysis)
+{
+	struct answering a = {.analysis = analysis};
+	char *line = NULL;
+	size_t cap = 0;
+	while (getline(&line, &cap, in) > 0) {
+		char *text = NULL;
+		size_t n = 0;
+		FILE *memory = open_memstream(&text, &n);
+		answer(&a, memory, line);
+		fclose(memory);
+		worker_frame(out, WORKER_WHATIF, text, n);
+		fflush(out);
+		free(text);
+	}
+	free(line);
+	if (a.is_open)
+		whatif_close(&a.w);
+}

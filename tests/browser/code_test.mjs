@@ -1,0 +1,61 @@
+/* code_test.mjs - the page's code without a browser: its types, and the decoding of tiles against the protocol's own example. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { check, run, skip } from "./common.mjs";
+import { tile } from "./fixture_tiles.mjs";
+import { makeTrace } from "./fixture_trace.mjs";
+
+const web = new URL("../../web/", import.meta.url);
+const require = createRequire(new URL("package.json", web));
+if (!existsSync(new URL("node_modules/typescript", web)))
+	skip("no typescript (npm --prefix web ci)");
+
+async function load(file) {
+	const { outputFiles } = await require("esbuild").build({ entryPoints: [new URL(file, web).pathname], bundle: true, write: false, format: "esm" });
+	return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}
+
+const { decodeTiles } = await load("src/data/tile.ts");
+const { duration, exact, roundStep, tick } = await load("src/timeline/units.ts");
+const trace = makeTrace();
+const end = (s) => s.start + s.dur;
+
+await run([
+	["the types are right", () => {
+		const { status, stdout } = spawnSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--noEmit"], { cwd: web, encoding: "utf8" });
+		check(status === 0, stdout);
+	}],
+	["the protocol's example is decoded as it says", () => {
+		const bytes = Buffer.from("24000000 01000001 04000000 02000000 0100000000000000 0e080a030000 022814030000".replaceAll(" ", ""), "hex");
+		const [one] = decodeTiles(new Uint8Array(bytes));
+		check(one.form === "spans" && one.lane === 4 && one.index === 1 && one.begin === 256, "the head");
+		check(String([...one.spans.id, ...one.spans.start, ...one.spans.dur, ...one.spans.name]) === "7,8,260,280,10,20,3,3", "the spans");
+	}],
+	["tiles of spans have every span of their window with exact times", () => {
+		for (const lane of [0, 1, 5, 10])
+			for (const index of [0, 3, 9]) {
+				const [one] = decodeTiles(tile(trace, 0, lane, 13, index));
+				const wanted = trace.lanes[lane].spans.filter((s) => s.start < (index + 1) * 2 ** 21 && end(s) > index * 2 ** 21);
+				check(wanted.length === 0 ? one.form === "empty" : String([...one.spans.start]) === String(wanted.map((s) => s.start)), `lane ${lane}, tile ${index}`);
+			}
+	}],
+	["a summary's shares are those of the spans", () => {
+		const [one] = decodeTiles(tile(trace, 0, 5, 18, 1));
+		check(one.form === "summary", "a summary");
+		for (let i = 0; i < one.n; i += 17) {
+			const from = one.begin + one.offset[i] * one.bucket;
+			const busy = trace.lanes[5].spans.reduce((sum, s) => sum + Math.max(0, Math.min(end(s), from + one.bucket) - Math.max(s.start, from)), 0);
+			check(Math.abs(one.share[0][i] / 255 - busy / one.bucket) < 0.005, `bucket ${i}`);
+		}
+	}],
+	["a counter's values hold until the next", () => {
+		const [one] = decodeTiles(tile(trace, 0, 9, 14, 10));
+		check(one.form === "counter" && one.n > 0 && one.before > 0 && one.last[0] > 99, "values");
+	}],
+	["times are told for people and to the last digit", () => {
+		check(duration(785_473) === "785 µs" && duration(11_193_806) === "11.2 ms" && duration(0) === "0 ns", "three digits");
+		check(exact(12_573_844_963) === "12.573844963 s" && exact(347_387) === "347.387 µs", "all digits");
+		check(roundStep(130) === 200 && roundStep(0.2) === 1 && tick(12_540_000_000, 5_000_000) === "12.540 s", "the ruler");
+	}],
+]);

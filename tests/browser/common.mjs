@@ -1,0 +1,143 @@
+/* common.mjs - what the browser tests share: a browser, `headway view`, the sentences of a test.
+ *
+ * A test is a sentence and a function; check() ends the run at the first that does not hold. */
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const SKIP = 77;
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+	"--disable-component-update", "--disable-sync"];
+const BROWSERS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export function skip(why) {
+	console.log(`skipped: ${why}`);
+	process.exit(SKIP);
+}
+
+const web = new URL("../../web/", import.meta.url);
+
+function playwright() {
+	try {
+		return createRequire(new URL("package.json", web))("playwright-core");
+	} catch {
+		return skip("no playwright-core (npm --prefix web ci)");
+	}
+}
+
+/** The page as it was built last, where it was. */
+export function builtPage() {
+	const path = [process.env.HEADWAY_BUILD && join(process.env.HEADWAY_BUILD, "web/page.html"), new URL("dist/page.html", web).pathname]
+		.find((p) => p && existsSync(p)) ?? skip("the page was not built");
+	const html = readFileSync(path, "utf8");
+	// Without npm a few lines stand in for it.
+	return html.includes("<!--HEADWAY_INLINE-->") && html.length > 20_000 ? html : skip("the page was not built (npm --prefix web ci)");
+}
+
+/** A browser with a profile of its own, gone with it. */
+export async function openBrowser(viewport = { width: 1600, height: 900 }, more = {}) {
+	const executablePath = BROWSERS.find((path) => path && existsSync(path)) ?? skip("no browser (Debian: chromium)");
+	const profile = mkdtempSync(join(tmpdir(), "headway-browser-"));
+	const context = await playwright().chromium.launchPersistentContext(profile, { executablePath, args: FLAGS, viewport, ...more });
+	return { context, close: async () => {
+		await context.close();
+		rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+	} };
+}
+
+let cache = "";
+
+/** The environment with a cache folder of the test's own, gone at its end. */
+export function cacheHere() {
+	if (!cache) {
+		cache = mkdtempSync(join(tmpdir(), "headway-cache-"));
+		process.on("exit", () => rmSync(cache, { recursive: true, force: true }));
+	}
+	return { ...process.env, XDG_CACHE_HOME: cache };
+}
+
+/** `headway view` on these files: its address and how to end it. */
+export async function view(files, options = []) {
+	const headway = process.env.HEADWAY ?? skip("no headway binary");
+	const child = spawn(headway, ["view", "--no-browser", ...options, ...files], { stdio: ["ignore", "pipe", "pipe"], env: cacheHere() });
+	const url = await new Promise((found, failed) => {
+		let said = "";
+		const hear = (bytes) => {
+			said += bytes;
+			const address = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//.exec(said);
+			if (address)
+				found(address[0]);
+		};
+		child.stdout.on("data", hear);
+		child.stderr.on("data", hear);
+		child.on("exit", () => (/libmicrohttpd/.test(said) ? skip(said.trim()) : failed(new Error(`headway view: ${said}`))));
+	});
+	return { url, close: () => new Promise((done) => {
+		child.on("exit", done);
+		child.kill("SIGINT");
+	}) };
+}
+
+/** Opens an address; what goes wrong in the page fails the test. */
+export async function openPage(context, url) {
+	const page = await context.newPage();
+	page.on("pageerror", (error) => {
+		console.error(error.stack);
+		process.exitCode = 1;
+	});
+	await page.goto(url);
+	await page.waitForFunction(() => window.headway?.timeline.frames.length > 1);
+	await settled(page);
+	return page;
+}
+
+/** Until the diagnosis is there and no tile is under way. */
+export async function settled(page) {
+	await page.waitForFunction(() => window.headway.state.traces.every((t) => t.diagnosis || t.failed || t.info.diagnosis === "none"), null, { timeout: 60_000 });
+	await page.evaluate(async () => {
+		const { timeline } = window.headway;
+		for (let quiet = 0; quiet < 3;) {
+			await new Promise((done) => setTimeout(done, 40));
+			quiet = timeline.tiles.waiting ? 0 : quiet + 1;
+		}
+	});
+}
+
+/** Where the middle of a lane's row is on the screen, by its kind or lane type; `time` adds a place along it. */
+export async function pointOf(page, what, time) {
+	const box = await page.locator("canvas.timeline").boundingBox();
+	const at = await page.evaluate(([wanted, when]) => {
+		const { timeline, state } = window.headway;
+		const row = timeline.layout.rows.find((r) => r.kind === wanted || r.lane?.type === wanted && r.kind === "lane");
+		const y = 26 + row.y + Math.min(row.h, row.level) / 2 + (row.pinned ? 0 : timeline.layout.pinnedHeight - timeline.scroll);
+		return { y, share: when === undefined ? 0.5 : (when - state.from) / (state.to - state.from) };
+	}, [what, time]);
+	return { x: box.x + at.share * box.width, y: box.y + at.y };
+}
+
+export const stateOf = (page, part) => page.evaluate((key) => {
+	const { state } = window.headway;
+	return key === "window" ? { from: state.from, to: state.to } : JSON.parse(JSON.stringify(state[key]));
+}, part);
+
+export function check(holds, what) {
+	if (!holds)
+		throw new Error(`does not hold: ${what}`);
+}
+
+/** Runs the tests in order; the first failure ends the run. */
+export async function run(tests) {
+	for (const [sentence, test] of tests) {
+		const begin = performance.now();
+		try {
+			await test();
+		} catch (error) {
+			console.error(`FAILED ${sentence}\n${error.stack}`);
+			process.exitCode = 1;
+			return;
+		}
+		console.log(`ok ${sentence} (${Math.round(performance.now() - begin)} ms)`);
+	}
+}

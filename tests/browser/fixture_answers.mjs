@@ -1,0 +1,167 @@
+/* fixture_answers.mjs - the JSON answers of docs/view-protocol.md for the invented trace. */
+import { groups, STEPS } from "./fixture_trace.mjs";
+
+const brief = (trace, s) => ({ id: s.id, lane: s.lane, name: trace.names[s.name], start: s.start, dur: s.dur, look: s.look, row: s.row });
+
+export function info(traces, inline = false) {
+	return { protocol: 1, version: "0.1.0", inline, keep: true, left_out: inline ? ["spans below level 12 on 3 lanes"] : undefined,
+		traces: traces.map((trace, t) => ({ file: `run${t}.sqlite`, title: "train.py", origin: "0", start: trace.begin, end: trace.end,
+			spans: trace.spans.length, wall_ns: "1731657600000000000", source: "nsys 2024.5", diagnosis: "ready" })) };
+}
+
+export function lanes(trace) {
+	const list = trace.lanes.map((l) => ({ lane: l.lane, type: l.type, title: l.title, device: l.device, spans: l.spans.length,
+		nests: l.nests, marks: l.marks, start: l.spans[0].start, end: l.spans.at(-1).start + l.spans.at(-1).dur,
+		looks: [...new Set(l.spans.map((s) => s.look))], detail: 13, unit: l.unit, min: l.unit ? 100 : undefined, max: l.unit ? 600 : undefined }));
+	list.push({ lane: 2 ** 31, type: "hardware", title: "CUDA HW", device: 0, spans: 1, nests: false, marks: false, start: trace.begin,
+		end: trace.end, looks: [0, 1, 2], detail: 0 });
+	return { groups: groups(trace.others), lanes: list };
+}
+
+export function span(trace, id) {
+	const s = trace.spans[id];
+	if (!s)
+		return { error: "no such span" };
+	const launch = s.launch === undefined ? null : brief(trace, trace.spans[s.launch]);
+	const work = (s.work ?? []).map((w) => brief(trace, trace.spans[w]));
+	const around = trace.lanes[1].spans.filter((r) => s.lane === 0 && r.start <= s.start && r.start + r.dur >= s.start + s.dur);
+	return { ...brief(trace, s), kind: ["kernel", "kernel", "copy"][s.look] ?? "api",
+		fields: [{ key: "grid", value: "128 x 1 x 1" }, { key: "block", value: "256 x 1 x 1" }, { key: "registers", value: "64" }],
+		place: { file: "train.py", line: 18, function: "run", range: "step_7 > forward", api: "cudaLaunchKernel" },
+		stack: [{ function: "run", file: "train.py", line: 18, module: "" }, { function: "main", file: "train.py", line: 44, module: "" }],
+		around: around.map((r) => brief(trace, r)), launch, work, work_count: work.length };
+}
+
+export function at(trace, lane, from, to) {
+	const spans = (trace.lanes[lane]?.spans ?? []).filter((s) => s.start < to && s.start + Math.max(1, s.dur) > from)
+		.sort((a, b) => b.dur - a.dur);
+	return { count: spans.length, busy: [0, 0, 0, 0], longest: spans[0] ? brief(trace, spans[0]) : null,
+		spans: spans.slice(0, 16).map((s) => brief(trace, s)) };
+}
+
+export function next(trace, id, dir) {
+	const s = trace.spans[id];
+	const same = trace.lanes[s.lane].spans.filter((o) => o.name === s.name);
+	const other = same[same.indexOf(s) + dir];
+	return { span: other ? brief(trace, other) : null };
+}
+
+export function search(trace, q, from, to, n) {
+	const wanted = new Set(trace.names.map((name, i) => (name.toLowerCase().includes(q.toLowerCase()) ? i : -1)).filter((i) => i >= 0));
+	const marks = new Array(n).fill(0);
+	const found = [];
+	let hits = 0;
+	for (const l of trace.lanes) {
+		const spans = l.spans.filter((s) => wanted.has(s.name));
+		hits += spans.length;
+		for (const s of spans) {
+			const i = Math.floor((s.start - from) / (to - from) * n);
+			if (i >= 0 && i < n)
+				marks[i]++;
+		}
+		if (spans.length)
+			found.push({ lane: l.lane, count: spans.length, first: spans.slice(0, 50).map((s) => brief(trace, s)) });
+	}
+	return { q, names: wanted.size, hits, more: false, lanes: found, marks };
+}
+
+function table(trace, spans, from, to) {
+	const rows = new Map();
+	for (const s of spans) {
+		const dur = Math.min(s.start + s.dur, to) - Math.max(s.start, from);
+		if (dur <= 0)
+			continue;
+		const row = rows.get(s.name) ?? { name: trace.names[s.name], name_id: s.name, count: 0, total: 0, max: 0, look: s.look };
+		row.count++;
+		row.total += dur;
+		row.max = Math.max(row.max, dur);
+		rows.set(s.name, row);
+	}
+	return [...rows.values()].sort((a, b) => b.total - a.total).slice(0, 10);
+}
+
+export function interval(trace, from, to) {
+	const on = (type) => trace.lanes.filter((l) => l.type === type).flatMap((l) => l.spans);
+	return { from, to, devices: [{ device: 0, title: "GPU 0 NVIDIA H200", busy: Math.round((to - from) * 0.7), idle: Math.round((to - from) * 0.3),
+		compute: Math.round((to - from) * 0.6), comm: 0, memory: Math.round((to - from) * 0.1), causes: { blocked: (to - from) * 0.25, launch: (to - from) * 0.05 } }],
+		kernels: table(trace, on("stream"), from, to), calls: table(trace, on("api"), from, to), ranges: table(trace, on("range"), from, to) };
+}
+
+export function steps(trace) {
+	const list = [];
+	for (let s = 0; s < STEPS; s++) {
+		const from = trace.begin + s * trace.step + 60_000;
+		list.push([from, from + trace.step, from - 60_000, from - 60_000 + trace.step * 0.97, trace.step * 0.8, s < 2 ? 1 : 0, `step_${s}`]);
+	}
+	return { main: 0, phases: [{ name: "step_", source: "marks", mean: trace.step, median: trace.step, from: list[0][0], to: list.at(-1)[1],
+		first_steady: 2, n_steady: STEPS - 2, steps: list }] };
+}
+
+export function headway(trace) {
+	const points = [];
+	for (let s = 0; s < STEPS; s++)
+		for (let k = 0; k < 20; k++) {
+			const level = k < 8 ? k * 10 : Math.max(0, 80 - (k - 8) * 10);
+			points.push([trace.begin + (s + k / 20) * trace.step, level, level * trace.step / 100]);
+		}
+	return { devices: [{ device: 0, phase: 0, points, max_count: 80, max_work: trace.step * 0.8 }] };
+}
+
+export function edits(trace) {
+	return { edits: [
+		{ id: "remove-wait", arguments: "[:PLACE]", about: "the CPU no longer waits for the device there" },
+		{ id: "wait-every", arguments: ":N[:PLACE]", about: "it waits in every Nth step only" },
+		{ id: "pin", arguments: "[:PLACE]", about: "host memory of copies is pinned" },
+		{ id: "graph", arguments: "", about: "each step's launches are captured as one graph" },
+		{ id: "faster", arguments: ":WHAT:PERCENT", about: "a kernel, a range, 'gpu' or 'cpu' takes so much less time" }],
+		suggested: [{ finding: "sync-in-loop", edits: "remove-wait:train.py:18", step: trace.step * 0.8, speedup: 1.25 }] };
+}
+
+export function whatif(trace, list) {
+	if (list.includes("pin"))
+		return { error: "pin: no copy of this recording is pageable" };
+	const gain = list === "" ? 1 : 0.8;
+	const from = trace.begin + 7 * trace.step + 60_000;
+	const ops = trace.spans.filter((s) => (s.lane === 0 || (s.lane >= 5 && s.lane <= 7)) && s.start >= from && s.start < from + trace.step)
+		.map((s) => [s.id, s.lane, s.look, s.name, s.start - from, s.dur, Math.round((s.start - from) * gain), s.look === 7 ? 0 : s.dur]);
+	return { edits: list, phase: 0, recorded: trace.step, base: trace.step * 0.99, step: trace.step * gain * 0.99, p10: trace.step * gain * 0.95,
+		p90: trace.step * gain * 1.05, speedup: 1 / gain, bound: "compute", note: "", shown_step: 7, ops, left_out: 0 };
+}
+
+export function diagnosis(trace) {
+	const waits = trace.lanes[0].spans.filter((s) => s.look === 7).slice(4, 10).map((s) => s.id);
+	const place = { file: "train.py", line: 18, function: "run", range: "step_0", api: "cudaStreamSynchronize", count: 24, cost_ns_per_step: trace.step * 0.2 };
+	return { summary: { program: "train.py", framework: "PyTorch", phase: 0, steps: STEPS, step_ns: trace.step, busy: 0.71, healthy: false, reachable: 0.2,
+		own_cost_ns_per_step: null, lost_records: 0, top_kernels: [], ncu: "", runs: [] }, trust: [], phases: [], gpu: [],
+	findings: [{ id: "sync-in-loop", title: "the CPU waits for the GPU every step", phase: 0, side: "program", cost_ns_per_step: trace.step * 0.2, share: 0.2,
+		confidence: "high", says: "The CPU stops for the GPU once a step; the queue runs empty, and the GPU idles 2 ms.", places: [place], evidence: waits,
+		predicted: { edits: ["remove-wait:train.py:18"], before_ns: trace.step, step_ns: trace.step * 0.8, p10_ns: trace.step * 0.76, p90_ns: trace.step * 0.84,
+			speedup: 1.25, bound: "compute" },
+		advice: "Keep the value on the GPU and read it every N steps.\n  total += loss.detach()" }],
+	acquitted: [{ id: "pageable-copies", title: "copies from pageable memory", phase: 0, side: "program", cost_ns_per_step: 0, share: 0, confidence: "high",
+		says: "They are covered by compute.", places: [], evidence: [] }] };
+}
+
+/** Gaps: the end of each step. Path: launch, compute, wait by turns. Pieces as the protocol has them. */
+export function pieces(trace, kind) {
+	const list = [];
+	for (let s = 0; s < STEPS; s++) {
+		const at = trace.begin + s * trace.step;
+		if (kind === "gaps")
+			list.push([at + trace.step * 0.75, at + trace.step, 1, 0]);
+		else
+			list.push([at, at + trace.step * 0.1, 1, 1], [at + trace.step * 0.1, at + trace.step * 0.75, 100 + s, 4], [at + trace.step * 0.75, at + trace.step, 0, 3]);
+	}
+	const bytes = new DataView(new ArrayBuffer(4 + 24 * list.length));
+	bytes.setUint32(0, list.length, true);
+	list.forEach(([from, to, id, cause], i) => {
+		const o = 4 + 24 * i;
+		bytes.setFloat64(o, from, true);
+		bytes.setFloat64(o + 8, to, true);
+		bytes.setUint32(o + 16, id, true);
+		bytes.setUint8(o + 20, cause);
+		bytes.setUint8(o + 22, 1);
+		bytes.setUint8(o + 23, 255);
+	});
+	return new Uint8Array(bytes.buffer);
+}

@@ -1,0 +1,235 @@
+/* page_test.mjs - the page on an invented trace: every way to move, select and link, names that mean harm, the drawing's speed.
+ *
+ * Needs no binary: fixture_server.mjs speaks the protocol. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { builtPage, check, openBrowser, openPage, pointOf, run, settled, stateOf } from "./common.mjs";
+import { inlined, serve } from "./fixture_server.mjs";
+import { makeTrace, STEP } from "./fixture_trace.mjs";
+import { measureFrames } from "./frames.mjs";
+
+const html = builtPage();
+const MOST_FRAME_MS = 16;
+// Tests share their machine: this guards against mistakes, the printed median is the measure.
+const ROOM = 2;
+const browser = await openBrowser();
+const server = await serve([makeTrace(1, true)], html);
+const page = await openPage(browser.context, server.url);
+const width = async () => {
+	const { from, to } = await stateOf(page, "window");
+	return to - from;
+};
+const press = async (...keys) => {
+	for (const key of keys)
+		await page.keyboard.press(key);
+	await settled(page);
+};
+
+await run([
+	["the first picture shows every group and its lanes", async () => {
+		const titles = await page.locator(".lanes .title").allTextContents();
+		for (const wanted of ["GPU 0 NVIDIA H200", "stream 7", "headway", "idle, by cause", "CUDA calls", "samples", "power"])
+			check(titles.some((t) => t.includes(wanted)), `a row for ${wanted}`);
+	}],
+	["keys, wheel and dragging zoom and pan", async () => {
+		const before = await width();
+		await press("w", "w");
+		check(await width() < before * 0.6, "w zooms in");
+		const { from } = await stateOf(page, "window");
+		await press("d");
+		check((await stateOf(page, "window")).from > from, "d goes on");
+		await press("a", "ArrowLeft");
+		check((await stateOf(page, "window")).from < from, "a goes back");
+		const at = await pointOf(page, "stream");
+		const wide = await width();
+		await page.mouse.move(at.x, at.y);
+		await page.keyboard.down("Control");
+		await page.mouse.wheel(0, -300);
+		await page.keyboard.up("Control");
+		await settled(page);
+		check(await width() < wide, "the wheel zooms");
+		const start = (await stateOf(page, "window")).from;
+		await page.mouse.down();
+		await page.mouse.move(at.x + 200, at.y, { steps: 3 });
+		await page.mouse.up();
+		check((await stateOf(page, "window")).from < start, "dragging moves");
+		await press("0");
+		check(await width() > before * 0.9, "0 shows all");
+	}],
+	["a click selects a kernel, its arrow leads to the launch and back", async () => {
+		await page.evaluate((step) => { location.hash = `from=${8 * step}&to=${8 * step + 400_000}&panel=findings`; }, STEP);
+		await settled(page);
+		const at = await pointOf(page, "stream");
+		await page.mouse.click(at.x, at.y);
+		await page.waitForSelector(".details .follow");
+		const kernel = (await stateOf(page, "selected")).span;
+		check(kernel.kind === "kernel" && kernel.launch, "a kernel with a launch");
+		await page.locator(".follow").click();
+		await page.waitForFunction((id) => window.headway.state.selected.span.id === id, kernel.launch.id);
+		await page.keyboard.press("l");
+		await page.waitForFunction((id) => window.headway.state.selected.span.id === id, kernel.id);
+	}],
+	["next and previous go along spans of the same name", async () => {
+		const first = (await stateOf(page, "selected")).span;
+		await page.keyboard.press(".");
+		await page.waitForFunction((id) => window.headway.state.selected.span.id !== id, first.id);
+		const next = (await stateOf(page, "selected")).span;
+		check(next.name === first.name && next.start > first.start, "the next one is later and has the same name");
+		await page.keyboard.press(",");
+		await page.waitForFunction((id) => window.headway.state.selected.span.id === id, first.id);
+	}],
+	["dragging on the ruler shows the interval's table", async () => {
+		await press("Escape", "0");
+		const box = await page.locator("canvas.timeline").boundingBox();
+		await page.mouse.move(box.x + 200, box.y + 8);
+		await page.mouse.down();
+		await page.mouse.move(box.x + 500, box.y + 8, { steps: 4 });
+		await page.mouse.up();
+		await page.waitForSelector(".interval .rows");
+		check((await page.locator(".interval").textContent()).includes("blocked"), "idle time by cause");
+		await press("f");
+		const { from, to } = await stateOf(page, "range");
+		check(Math.abs(await width() - (to - from)) < 2, "f zooms to it");
+		await press("Escape");
+	}],
+	["search lists hits and marks them", async () => {
+		await press("0", "/");
+		await page.keyboard.type("nccldev");
+		await page.waitForSelector(".search .span-link");
+		check((await page.locator(".search .summary").first().textContent()).includes("24"), "24 hits");
+		await page.locator(".search .span-link").first().click();
+		await page.waitForFunction(() => window.headway.state.selected?.span.name.startsWith("nccl"));
+		await page.locator("input[type=search]").focus();
+		await press("Escape");
+		check(await stateOf(page, "query") === "", "Escape clears it");
+	}],
+	["a finding lights up its evidence", async () => {
+		await press("0", "1");
+		await page.locator("[data-finding=sync-in-loop]").click();
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
+		check(await width() < 5 * STEP, "the window is around it");
+		check(await page.locator(".finding.lit pre").isVisible(), "its advice is shown");
+		await page.locator(".finding .try").click();
+		await page.waitForFunction(() => window.headway.state.whatIf?.edits === "remove-wait:train.py:18");
+		check(await page.locator(".drawer canvas").isVisible(), "its fix is one press away");
+		await page.keyboard.press("1");
+		await press("Escape");
+	}],
+	["groups fold and pin, lanes are filtered", async () => {
+		const rows = () => page.locator(".lanes .title").count();
+		const before = await rows();
+		await page.locator("[data-key='0/gpu0'] .fold").click();
+		await settled(page);
+		check(await rows() === before - 5, "five lanes are gone");
+		await page.locator("[data-key='0/gpu0'] .fold").click();
+		await settled(page);
+		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
+		await settled(page);
+		check(await page.evaluate(() => window.headway.timeline.layout.pinnedHeight > 80), "a pinned thread stands on top");
+		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
+		await page.locator("[data-key='0/p0']").dragTo(page.locator("[data-key='0/gpu0']"));
+		await settled(page);
+		check(await page.evaluate(() => window.headway.timeline.layout.rows.find((r) => r.folds).key) === "0/p0", "a group dragged up stands first");
+		await page.locator("[data-key='0/gpu0']").dragTo(page.locator("[data-key='0/p0']"));
+		await page.locator("input.filter").fill("stream 13");
+		await settled(page);
+		check(await page.locator(".title.lane").count() === 1, "one lane is left");
+		await page.locator("input.filter").fill("");
+		await settled(page);
+		check(await rows() >= before, "all are back");
+	}],
+	["the address holds the view", async () => {
+		await page.locator("input.filter").blur();
+		await press("Escape", "0", "w", "w", "p");
+		await page.waitForFunction(() => location.hash.includes("path=1"));
+		const wanted = await stateOf(page, "window");
+		const other = await openPage(browser.context, page.url());
+		const got = await stateOf(other, "window");
+		check(Math.abs(wanted.from - got.from) < 2 && Math.abs(wanted.to - got.to) < 2, "the same window");
+		check(await stateOf(other, "path"), "and the same overlay");
+		await other.close();
+		await press("p");
+	}],
+	["the switch makes it dark, the system's wish does so by itself", async () => {
+		const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+		check(await back() === "rgb(255, 255, 255)", "it is light at first");
+		await page.locator("button.theme").click();
+		await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+		check(await back() !== "rgb(255, 255, 255)", "the page is dark");
+		check(await page.evaluate(() => window.headway.timeline.palette.dark), "and so is the canvas");
+		await page.locator("button.theme").click();
+		await page.locator("button.theme").click();
+		await page.emulateMedia({ colorScheme: "dark" });
+		await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+		await page.emulateMedia({ colorScheme: "light" });
+	}],
+	["what-if replays with the edits that are switched on", async () => {
+		await press("5");
+		await page.waitForSelector(".drawer canvas");
+		await page.locator("[data-edit=remove-wait] input[type=checkbox]").uncheck();
+		await page.locator("[data-edit=wait-every] input[type=checkbox]").click();
+		await page.waitForFunction(() => window.headway.state.whatIf.edits === "wait-every:10");
+		await page.locator("[data-edit=wait-every] input[type=range]").fill("50");
+		await page.waitForFunction(() => window.headway.state.whatIf.edits === "wait-every:50");
+		check((await page.locator(".prediction").textContent()).includes("1.25×"), "the gain is shown");
+		await page.locator("[data-edit=pin] input[type=checkbox]").click();
+		await page.waitForSelector(".whatif .error");
+		await press("1");
+	}],
+	["names that mean harm are text", async () => {
+		await page.locator("input[type=search]").fill("script");
+		await page.waitForSelector(".search .span-link");
+		await page.locator(".search .span-link").first().click();
+		await page.keyboard.press("2");
+		await page.waitForSelector(".details .name");
+		check((await page.locator(".details .name").textContent()).startsWith("<script>alert(1)</script>"), "shown as it is");
+		check(await page.locator(".details .name b, .details .name script").count() === 0, "no element came of it");
+		await page.locator("input[type=search]").focus();
+		await press("Escape");
+	}],
+	["help lists the keys", async () => {
+		await page.keyboard.press("?");
+		check(await page.locator(".help kbd").count() > 20, "keys");
+		await page.keyboard.press("Escape");
+		check(await page.locator(".help").count() === 0, "gone");
+	}],
+	["two runs stand one under the other, aligned by step", async () => {
+		const two = await serve([makeTrace(1), makeTrace(0.8)], html);
+		const other = await openPage(browser.context, two.url);
+		await other.keyboard.press("]");
+		await settled(other);
+		const k = await stateOf(other, "step");
+		const begins = await other.evaluate((step) => window.headway.state.traces.map((t) => t.steps.phases[0].steps[step][0] - t.shift), k);
+		check(k >= 0 && begins[0] === begins[1], "the step begins at the same place");
+		check(await other.locator(".title.run").count() === 2, "two runs");
+		await other.close();
+		two.close();
+	}],
+	["the self-contained page asks nobody anything", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "headway-inline-"));
+		const file = join(folder, "run.html");
+		writeFileSync(file, inlined([makeTrace()], html));
+		const asked = [];
+		const hear = (request) => asked.push(request.url());
+		browser.context.on("request", hear);
+		const other = await openPage(browser.context, pathToFileURL(file).href);
+		await other.locator("[data-finding]").first().click();
+		await other.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
+		await settled(other);
+		check(await other.locator(".note").first().textContent().then((t) => t.includes("Left out")), "it says what was left out");
+		browser.context.off("request", hear);
+		check(asked.filter((url) => !url.startsWith("data:")).length === 1, `one request, the file itself: ${asked.join(" ").slice(0, 200)}`);
+		await other.close();
+		rmSync(folder, { recursive: true });
+	}],
+	["a frame of 1920 pixels and 40 lanes is drawn in time", async () => {
+		const { lanes, width, median, p90 } = await measureFrames(browser.context, html);
+		console.log(`   ${lanes} lanes, ${width} pixels: median ${median.toFixed(1)} ms, p90 ${p90.toFixed(1)} ms`);
+		check(lanes >= 40 && width >= 1920, "a full screen");
+		check(median < MOST_FRAME_MS * ROOM, "the median frame");
+	}],
+]);
+await browser.close();
+server.close();

@@ -1,0 +1,186 @@
+/* view_test.mjs - `headway view` on real recordings, seen through a browser. */
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { makeFolder, packed, pick } from "./recordings.mjs";
+
+if (!process.env.HEADWAY)
+	skip("no headway binary");
+const browser = await openBrowser();
+const folder = makeFolder();
+
+/** Opens recordings, hands the page over, ends the server. */
+async function withPage(files, test) {
+	const server = await view(files);
+	const page = await openPage(browser.context, server.url);
+	try {
+		await test(page, server);
+	} finally {
+		await page.close();
+		await server.close();
+	}
+}
+
+/** How many pixels of the timeline are not background, in part of it. */
+const inkOf = (page) => page.evaluate(() => {
+	const canvas = document.querySelector("canvas.timeline");
+	const { data } = canvas.getContext("2d").getImageData(0, 26, canvas.width, canvas.height - 26);
+	let ink = 0;
+	for (let i = 0; i < data.length; i += 4)
+		ink += Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60 ? 1 : 0;
+	return ink;
+});
+
+async function opensAndZooms(page) {
+	check(await page.locator(".title.device").count() >= 1, "a device");
+	check(await inkOf(page) > 300, "something is drawn");
+	const { from, to } = await stateOf(page, "window");
+	for (let i = 0; i < 4; i++)
+		await page.keyboard.press("w");
+	await page.keyboard.press("d");
+	await settled(page);
+	const now = await stateOf(page, "window");
+	check(now.to - now.from < (to - from) / 2, "w zooms in");
+	await page.keyboard.press("0");
+	await settled(page);
+}
+
+/** Shows the middle of the first stream that has kernels, close enough to tell spans apart. */
+async function showKernel(page) {
+	const hit = await page.evaluate(async () => {
+		const { state } = window.headway;
+		const lane = state.traces[0].lanes.lanes.filter((l) => l.type === "stream").sort((a, b) => b.spans - a.spans)[0];
+		const at = await (await fetch(`at?t=0&lane=${lane.lane}&from=${lane.start}&to=${lane.end}`)).json();
+		const span = at.longest;
+		state.from = span.start - span.dur;
+		state.to = span.start + 2 * span.dur;
+		window.headway.timeline.invalidate();
+		return { span, title: lane.title };
+	});
+	await settled(page);
+	await page.locator("input.filter").fill(hit.title);
+	await settled(page);
+	return hit.span;
+}
+
+const two = [pick("mlp_sync", "streams_pageable1"), pick("mlp_async", "streams_pinned4")];
+const one = pick("mlp_sync", "power_base") ?? skip("no recordings");
+const eager = pick("itemloop_item", "power_base");
+
+const tests = packed().map((path) => [`${basename(path, ".sqlite.xz")} opens, is drawn and zooms`,
+	() => withPage([folder.unpack(path)], opensAndZooms)]);
+
+tests.push(
+	["a kernel's exact times are shown, its launch is one key away, and it is back with another", () => withPage([folder.unpack(one)], async (page) => {
+		const span = await showKernel(page);
+		const at = await pointOf(page, "stream", span.start + span.dur / 2);
+		await page.mouse.click(at.x, at.y);
+		await page.waitForSelector(".details .follow");
+		const { span: details } = await stateOf(page, "selected");
+		check(details.id === span.id && details.start === span.start && details.dur === span.dur, "the very span");
+		await page.locator("input.filter").fill("");
+		await page.locator(".details .follow").click();
+		await page.waitForFunction((id) => window.headway.state.selected.span.id !== id, span.id);
+		check((await stateOf(page, "selected")).span.work.some((w) => w.id === span.id), "the launch names the kernel");
+		await page.locator(".details .span-link").first().click();
+		await page.waitForFunction((id) => window.headway.state.selected.span.id === id, span.id);
+	})],
+	["a finding leads to its evidence", () => withPage([folder.unpack(one)], async (page) => {
+		await page.locator("[data-finding]").first().click();
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
+		const { spans } = await stateOf(page, "lit");
+		const { from, to } = await stateOf(page, "window");
+		check(spans[0].start < to && spans[0].start + spans[0].dur > from, "it is on the screen");
+	})],
+	["search finds what the server finds", () => withPage([folder.unpack(eager)], async (page) => {
+		await page.locator("input[type=search]").fill("cudaLaunchKernel");
+		await page.waitForSelector(".search .span-link");
+		check((await stateOf(page, "found"))[0].hits > 10, "hits");
+		await page.locator(".search .span-link").nth(3).click();
+		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("cudaLaunchKernel"));
+	})],
+	["the critical path is drawn", () => withPage([folder.unpack(one)], async (page) => {
+		await page.keyboard.press("p");
+		await page.waitForFunction(() => (window.headway.timeline.path.ids(0)?.size ?? 0) > 1);
+	})],
+	["a what-if switch predicts a step", () => withPage([folder.unpack(one)], async (page) => {
+		await page.keyboard.press("5");
+		await page.waitForFunction(() => window.headway.state.whatIf !== null, null, { timeout: 30_000 });
+		await page.locator("[data-edit=faster] input[type=checkbox]").click();
+		await page.waitForFunction(() => window.headway.state.whatIf.edits.startsWith("faster"), null, { timeout: 30_000 });
+		const answer = await stateOf(page, "whatIf");
+		check(answer.step <= answer.base && answer.ops.length > 0, "not slower, and there is a timeline");
+	})],
+	["a deep link opens the same view", () => withPage([folder.unpack(one)], async (page) => {
+		await page.locator("[data-finding]").first().click();
+		await page.waitForFunction(() => window.headway.state.lit !== null);
+		const wanted = await stateOf(page, "window");
+		await page.waitForFunction((from) => location.hash.includes(`from=${Math.round(from)}`), wanted.from);
+		const other = await openPage(browser.context, page.url());
+		const got = await stateOf(other, "window");
+		check(Math.abs(got.from - wanted.from) < 2 && Math.abs(got.to - wanted.to) < 2, "the window");
+		await other.close();
+	})],
+	["two runs are aligned by step", () => withPage(two.map((path) => folder.unpack(path)), async (page) => {
+		check(await page.locator(".title.run").count() === 2, "two runs");
+		await page.keyboard.press("]");
+		await settled(page);
+		const begins = await page.evaluate(() => {
+			const { state } = window.headway;
+			return state.traces.map((t) => t.steps && t.steps.phases[t.steps.main].steps[state.step]?.[0] - t.shift);
+		});
+		check(begins[0] === begins[1], `the step begins at the same place: ${begins}`);
+	})],
+	["names that mean harm, that are long or empty, are text", async () => {
+		const names = ["<script>window.hit = 1</script>", "<img src=x onerror='window.hit = 1'>", "k".repeat(100_000), "\u0000\u0007\u202eback", "</script>"];
+		const events = names.flatMap((name, i) => [
+			{ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 7, tid: 7, ts: 100 * i + 1, dur: 5, args: { correlation: i + 1 } },
+			{ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts: 100 * i + 20, dur: 60, args: { correlation: i + 1, device: 0, stream: 7 } }]);
+		const file = folder.path("harm.json");
+		writeFileSync(file, JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: "<b>GPU</b>" }], traceEvents: events }));
+		await withPage([file], async (page) => {
+			for (const query of ["script", "img", "kkkk"]) {
+				await page.locator("input[type=search]").fill(query);
+				await page.waitForFunction((q) => window.headway.state.found[0]?.q === q, query);
+				await page.locator(".search .span-link").first().click();
+				await page.waitForFunction((q) => window.headway.state.selected?.span.name.includes(q), query);
+			}
+			await page.keyboard.press("2");
+			await settled(page);
+			check(await page.evaluate(() => window.hit === undefined), "nothing was run");
+			check(await page.locator("#app script, #app img, .title b").count() === 0, "no element came of a name");
+		});
+	}],
+	["a page whose server has ended says so and stays", async () => {
+		const server = await view([folder.unpack(one)]);
+		const page = await openPage(browser.context, server.url);
+		await server.close();
+		await page.waitForFunction(() => window.headway.state.gone, null, { timeout: 15_000 });
+		check(await inkOf(page) > 300, "the picture stays");
+		await page.close();
+	}],
+	["the self-contained page shows the same without a request", async () => {
+		const file = folder.path("page.html");
+		execFileSync(process.env.HEADWAY, ["view", folder.unpack(one), "--html", file], { stdio: "ignore", env: cacheHere() });
+		const asked = [];
+		const hear = (request) => asked.push(request.url());
+		browser.context.on("request", hear);
+		const page = await openPage(browser.context, pathToFileURL(file).href);
+		check(await inkOf(page) > 300, "something is drawn");
+		await page.locator("[data-finding]").first().click();
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
+		await settled(page);
+		await page.locator("input[type=search]").fill("cudaLaunch");
+		await page.waitForSelector(".search .span-link");
+		await page.locator(".search .span-link").first().click();
+		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("cudaLaunch"));
+		browser.context.off("request", hear);
+		check(asked.filter((url) => !url.startsWith("data:")).length === 1, `one request, the file itself: ${asked.join(" ").slice(0, 300)}`);
+		await page.close();
+	}]);
+
+await run(tests);
+await browser.close();
+folder.remove();

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# headway gate and baseline: rules and baselines pass or fail, every format, refusals, and the script of docs/ci.md.
+# shellcheck source=common.bash
+source "$(dirname "$0")/common.bash"
+type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
+export LC_ALL=C.UTF-8
+root=$(cd "$(dirname "$0")/../.." && pwd)
+unpack streams_pageable1
+unpack streams_pinned4
+unpack power_base
+a=$work/streams_pageable1.sqlite b=$work/streams_pinned4.sqlite
+
+# ---- budgets
+cat >"$work/good.toml" <<-'END'
+	# what pinned memory and four streams give
+	step.p50 <= 12ms
+	gpu.busy >= 90%
+	copies.pageable_bytes == 0
+	findings.forbid = ["pageable-copy", "copy-serial"]
+	lost_records == 0
+END
+run gate --budget "$work/good.toml" "$b"
+expect_status 0 "a budget that holds"
+grep -q 'passes: 6 of 6 checks hold' "$work/out" || fail "good: $(tail -1 "$work/out")"
+grep -Eq 'gpu.busy +99.4 % +>= 90.0 % +pass +stable' "$work/out" || fail "a rule's line: $(grep busy "$work/out")"
+run gate --budget "$work/good.toml" "$a"
+expect_status 1 "a budget that does not hold"
+for line in 'step.p50 .*fail' 'copies.pageable_bytes .*fail' 'pageable-copy .*forbidden .*fail' 'gpu.busy .*pass'; do
+	grep -Eq "$line" "$work/out" || fail "no '$line'"
+done
+run gate --budget "$work/good.toml" --format json "$a"
+python3 - "$work/out" <<-'END' || fail "json"
+	import json, sys
+	r = json.load(open(sys.argv[1]))
+	verdicts = {c["metric"]: c["verdict"] for c in r["checks"]}
+	assert not r["passes"] and verdicts["gpu.busy"] == "pass" and verdicts["pageable-copy"] == "fail", verdicts
+	assert all(c["stable"] == (not c["metric"].startswith("step")) for c in r["checks"])
+END
+run gate --budget "$work/good.toml" --junit "$work/gate.xml" --summary "$work/summary.md" "$a"
+python3 - "$work/gate.xml" <<-'END' || fail "junit"
+	import sys, xml.etree.ElementTree as tree
+	suite = tree.parse(sys.argv[1]).getroot().find("testsuite")
+	assert suite.get("tests") == "6" == str(len(suite.findall("testcase"))), suite.attrib
+	assert suite.get("failures") == str(len(suite.findall("testcase/failure"))) == "3", suite.attrib
+END
+grep -q '| copies.pageable\\_bytes | 537 MB | == 0 bytes | ❌ fail' "$work/summary.md" || fail "summary: $(cat "$work/summary.md")"
+
+# ---- baselines
+run baseline -o "$work/b.json" "$b"
+run gate --baseline "$work/b.json" "$b"
+expect_status 0 "against itself"
+run gate --baseline "$work/b.json" --max-regression 3% "$a"
+expect_status 1 "ten times slower"
+grep -q 'a step is slower: exposed copies' "$work/out" || fail "no cause: $(cat "$work/out")"
+run gate --baseline "$work/b.json" --max-regression 2000% "$a"
+expect_status 0 "ten times slower within the limit"
+run gate --baseline "$work/b.json" --metric copies.pageable_bytes --metric copies_per_step "$a"
+expect_status 1 "bytes that were not there before"
+run gate --baseline "$a" --metric step.p90 --metric gpu.exposed_copy "$b"
+expect_status 0 "better is no regression"
+
+# ---- refusals: one line, exit status 2
+# refuse WHAT TEXT LINE…: a budget of these lines is refused with TEXT.
+refuse() {
+	local what=$1 text=$2
+	shift 2
+	printf '%s\n' "$@" >"$work/bad.toml"
+	run gate --budget "$work/bad.toml" "$b"
+	expect_refusal "$what" "$text"
+}
+refuse "an unknown metric" "bad.toml:2: there is no metric 'gpu.bussy'; did you mean 'gpu.busy'?" "" "gpu.bussy >= 1%"
+refuse "an unknown finding" "did you mean 'sync-in-loop'?" 'findings.forbid = ["sync-in-lop"]'
+refuse "a wrong unit" "'12' is not a time such as 12ms" "step.p50 <= 12"
+refuse "no rules" "no rules" "# nothing"
+refuse "no TOML" "bad.toml:1" "{json: 1}"
+refuse "a kernel that is not there" "'flash_fwd'" 'kernel["flash_fwd"].mean <= 80us'
+run gate --budget "$work/nowhere.toml" "$b"
+expect_refusal "no such budget" nowhere.toml
+head -c 300 /dev/urandom >"$work/noise.toml"
+run gate --budget "$work/noise.toml" "$b"
+expect_refusal "noise" noise.toml
+run gate --baseline "$work/b.json" --metric step.men "$a"
+expect_refusal "an unknown metric" "did you mean 'step.mean'?"
+run gate --baseline "$work/power_base.sqlite" "$b"
+expect_refusal "a baseline of another program" "another program"
+run gate "$b"
+expect_status 2 "against nothing"
+run gate --list
+grep -q '^  gpu.busy  *stable ' "$work/out" || fail "--list: $(head -3 "$work/out")"
+# A recording in which nothing repeats.
+if [ -n "$SHARED" ]; then
+	xz -dc "$SHARED"/data/public-nsys/cuda_graph_3_24.sqlite.xz >"$work/once.sqlite" 2>/dev/null
+	run gate --budget "$work/good.toml" "$work/once.sqlite"
+	expect_refusal "no steps" "nothing repeats"
+	run gate --baseline "$work/b.json" "$work/once.sqlite"
+	expect_refusal "no steps" "nothing repeats"
+fi
+
+# ---- the script of docs/ci.md, on a device that every machine has
+export POCL_CACHE_DIR=$work/pocl XDG_CACHE_HOME=$work/cache
+mkdir -p "$POCL_CACHE_DIR" "$work/ci/build/examples" "$work/bin"
+ln -s "$(realpath "$HEADWAY")" "$work/bin/headway"
+make -s -C "$root/examples" BIN="$work/ci/build/examples" "$work/ci/build/examples/mlp_cl" >"$work/log" 2>&1
+if ! "$work/ci/build/examples/mlp_cl" async 2 1 16 16 >/dev/null 2>&1; then
+	echo "SKIP (in part): no OpenCL device, or built without its headers"
+	finish
+fi
+sed -n '/^<!-- tests\/cli\/gate.sh runs this -->/,/^```$/p' "$root/docs/ci.md" | sed '1,2d;$d' |
+	sed "s|^make -C examples$|:|" >"$work/ci.sh"
+grep -q 'headway gate --budget' "$work/ci.sh" || fail "docs/ci.md has no script: $(cat "$work/ci.sh")"
+(cd "$work/ci" && PATH=$work/bin:$PATH bash -e "$work/ci.sh") >"$work/out" 2>"$work/err" ||
+	fail "the script of docs/ci.md: $(cat "$work/out" "$work/err")"
+[ -s "$work/ci/gate.xml" ] || fail "the script wrote no JUnit file"
+# The same budget does not let the waiting version through, however noisy the machine is.
+cd "$work/ci" || exit 1
+"$HEADWAY" profile -q -t opencl -o sync.hwy build/examples/mlp_cl sync 30 4 64 64 >/dev/null 2>&1
+run gate --budget headway.toml sync.hwy
+expect_status 1 "the waiting version"
+grep -Eq 'copies.d2h_bytes .*fail' "$work/out" || fail "waiting version: $(cat "$work/out")"
+finish

@@ -1,0 +1,534 @@
+/* serve_test.c - tiles tell what the trace holds: every span of a window where there are few, and else the covered share
+ * of every bucket, compared with a plain look at all spans. And our declarations of libmicrohttpd are its own. */
+#include "make_trace.h"
+
+#include "serve/mhd.h"
+#include "serve/server.h"
+#include "serve/tiles.h"
+#include "trace/pyramid.h"
+
+#if __has_include(<microhttpd.h>)
+#include <microhttpd.h>
+#define SAME(ours, theirs) _Static_assert((long)(ours) == (long)(theirs), #ours)
+SAME(MHD_IS_YES, MHD_YES);
+SAME(MHD_IS_NO, MHD_NO);
+SAME(MHD_INTERNAL_THREAD, MHD_USE_INTERNAL_POLLING_THREAD);
+SAME(MHD_POLL, MHD_USE_POLL);
+SAME(MHD_EPOLL, MHD_USE_EPOLL);
+SAME(MHD_ITC, MHD_USE_ITC);
+SAME(MHD_END, MHD_OPTION_END);
+SAME(MHD_MEMORY_LIMIT, MHD_OPTION_CONNECTION_MEMORY_LIMIT);
+SAME(MHD_CONNECTION_LIMIT, MHD_OPTION_CONNECTION_LIMIT);
+SAME(MHD_TIMEOUT, MHD_OPTION_CONNECTION_TIMEOUT);
+SAME(MHD_COMPLETED, MHD_OPTION_NOTIFY_COMPLETED);
+SAME(MHD_LISTEN_SOCKET, MHD_OPTION_LISTEN_SOCKET);
+SAME(MHD_POOL_SIZE, MHD_OPTION_THREAD_POOL_SIZE);
+SAME(MHD_CONNECTION_NOTIFY, MHD_OPTION_NOTIFY_CONNECTION);
+SAME(MHD_HEADERS, MHD_HEADER_KIND);
+SAME(MHD_ARGUMENTS, MHD_GET_ARGUMENT_KIND);
+SAME(MHD_PERSISTENT, MHD_RESPMEM_PERSISTENT);
+SAME(MHD_FREES, MHD_RESPMEM_MUST_FREE);
+SAME(MHD_COPIES, MHD_RESPMEM_MUST_COPY);
+SAME(MHD_STARTED, MHD_CONNECTION_NOTIFY_STARTED);
+SAME(MHD_CLOSED, MHD_CONNECTION_NOTIFY_CLOSED);
+SAME(MHD_INFO_FD, MHD_CONNECTION_INFO_CONNECTION_FD);
+#endif
+
+enum { SPANS = 30000, STREAMS = 2, ROUNDS = 400 };
+
+static struct view_trace view;
+static uint32_t streams[STREAMS], calls, samples, counter;
+
+/* ---- a trace ----------------------------------------------------------------------------------------------- */
+
+/* Work that sometimes overlaps, with pauses, bursts and a few very long spans. */
+static void add_stream(struct hwy_builder *b, struct dice *dice, uint32_t lane, uint32_t names[3])
+{
+	int64_t clock = 1000000 + roll_below(dice, 1000);
+	for (int i = 0; i < SPANS; i++) {
+		unsigned what = (unsigned)roll_below(dice, 10);
+		struct hwy_row row = {0};
+		row.v[HWY_START] = clock;
+		row.v[HWY_DUR] = roll_below(dice, 500) == 0 ? roll_below(dice, 3000000)
+							    : roll_below(dice, 4000);
+		row.v[HWY_NAME] = names[what == 0 ? 1 : what == 1 ? 2 : 0];
+		hwy_add_span(b, lane, what == 1 ? HWY_COPY : HWY_KERNEL, &row);
+		clock += roll_below(dice, 1000) == 0 ? roll_below(dice, 20000000)
+			 : roll_below(dice, 4)       ? row.v[HWY_DUR] + roll_below(dice, 300)
+						     : roll_below(dice, 2000);
+	}
+}
+
+static void add_calls(struct hwy_builder *b, struct dice *dice, uint32_t names[2])
+{
+	int64_t clock = 1000000;
+	for (int i = 0; i < SPANS; i++) {
+		struct hwy_row row = {0};
+		row.v[HWY_START] = clock;
+		row.v[HWY_DUR] = 100 + roll_below(dice, 3000);
+		row.v[HWY_NAME] = names[roll_below(dice, 2)];
+		hwy_add_span(b, calls, HWY_API, &row);
+		struct hwy_row inner = row;
+		inner.v[HWY_START] += 10;
+		inner.v[HWY_DUR] = 50;
+		if (roll_below(dice, 3) == 0)
+			hwy_add_span(b, calls, HWY_API, &inner);
+		clock += row.v[HWY_DUR] + roll_below(dice, 5000);
+	}
+}
+
+static void add_marks(struct hwy_builder *b, struct dice *dice)
+{
+	int64_t clock = 1000000;
+	for (int i = 0; i < SPANS; i++) {
+		struct hwy_row row = {0};
+		row.v[HWY_START] = clock += roll_below(dice, 6000);
+		row.v[HWY_FLAGS] = HWY_FLAG_MARK;
+		hwy_add_span(b, samples, HWY_SAMPLE, &row);
+		row.v[HWY_VALUE] = roll_below(dice, 100);
+		hwy_add_span(b, counter, HWY_COUNTER, &row);
+	}
+}
+
+static struct hwy_trace *make_trace(void)
+{
+	struct dice dice = {5};
+	struct hwy_builder *b = hwy_builder_new();
+	uint32_t device = hwy_new_devices(b), process = hwy_new_processes(b);
+	hwy_builder_trace(b)->processes[process].host = hwy_new_hosts(b);
+	hwy_builder_trace(b)->devices[device].host = 0;
+	uint32_t names[] = {hwy_text_id(b, "gemm<script>"),
+			    hwy_text_id(b, "ncclDevKernel_AllReduce"),
+			    hwy_text_id(b, "[CUDA memcpy HtoD]")};
+	uint32_t api[] = {hwy_text_id(b, "cudaLaunchKernel"),
+			  hwy_text_id(b, "cudaStreamSynchronize")};
+	for (int i = 0; i < STREAMS; i++) {
+		uint32_t stream = hwy_new_streams(b);
+		hwy_builder_trace(b)->streams[stream].process = process;
+		hwy_builder_trace(b)->streams[stream].device = device;
+		hwy_builder_trace(b)->streams[stream].number = 7 + i;
+		streams[i] = hwy_add_stream_lane(b, HWY_LANE_STREAM, stream);
+		add_stream(b, &dice, streams[i], names);
+	}
+	calls = hwy_add_lane(b, hwy_lane_of(HWY_LANE_API, process, HWY_NONE));
+	samples = hwy_add_lane(b, hwy_lane_of(HWY_LANE_SAMPLES, process, HWY_NONE));
+	struct hwy_lane at = hwy_lane_of(HWY_LANE_COUNTER, process, HWY_NONE);
+	at.value_type = HWY_PAYLOAD_I64;
+	counter = hwy_add_lane(b, at);
+	add_calls(b, &dice, api);
+	add_marks(b, &dice);
+	return hwy_builder_finish(b, false);
+}
+
+/* ---- reading a tile ------------------------------------------------------------------------------------------ */
+
+struct told {
+	unsigned form, level, rows;
+	uint32_t n, n_long, n_spans;
+	unsigned mask;
+	uint8_t share[4][VIEW_BUCKETS], look[VIEW_BUCKETS];
+	uint32_t count[VIEW_BUCKETS];
+	bool is_there[VIEW_BUCKETS];
+	struct {
+		int64_t id, start, dur, name;
+		uint8_t look, row;
+	} spans[5000];
+};
+
+static uint64_t read_varint(const uint8_t **at)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+		value |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			return value;
+	}
+}
+
+static int64_t read_zigzag(const uint8_t **at)
+{
+	uint64_t value = read_varint(at);
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+static void read_spans(struct told *told, const uint8_t **at, uint32_t n, int64_t from)
+{
+	int64_t id = 0, start = from;
+	told->n_spans = n;
+	for (uint32_t i = 0; i < n; i++) {
+		told->spans[i].id = id += read_zigzag(at);
+		told->spans[i].start = start += read_zigzag(at);
+		told->spans[i].dur = (int64_t)read_varint(at);
+		told->spans[i].name = (int64_t)read_varint(at);
+		told->spans[i].look = *(*at)++;
+		told->spans[i].row = *(*at)++;
+	}
+}
+
+static void read_summary(struct told *told, const uint8_t **at, int64_t from)
+{
+	const uint8_t *head = *at, *offsets = head + 4;
+	told->mask = head[0];
+	told->n_long = (uint32_t)packed_read(head + 2, 2);
+	*at = offsets + told->n;
+	for (uint32_t i = 0; i < told->n; i++)
+		told->is_there[offsets[i]] = true;
+	for (unsigned c = 0; c < 4; c++)
+		for (uint32_t i = 0; told->mask >> c & 1 && i < told->n; i++)
+			told->share[c][offsets[i]] = *(*at)++;
+	for (uint32_t i = 0; told->mask & VIEW_HAS_LOOKS && i < told->n; i++)
+		told->look[offsets[i]] = *(*at)++;
+	for (uint32_t i = 0; told->mask & VIEW_HAS_COUNTS && i < told->n; i++, *at += 2)
+		told->count[offsets[i]] = (uint32_t)packed_read(*at, 2);
+	read_spans(told, at, told->n_long, from);
+}
+
+/* Times in 'told' are the trace's. */
+static struct told *ask(uint32_t lane, unsigned level, int64_t index)
+{
+	static struct told told;
+	struct packed out = {0};
+	struct hwy_err err = {0};
+	struct tile tile = {0, level, lane, index};
+	memset(&told, 0, sizeof told);
+	if (!tile_put(&view, &tile, &out, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(packed_read(out.v, 4), out.n);
+	assert_int_equal(out.n % 4, 0);
+	assert_int_equal(packed_read(out.v + 8, 4), lane);
+	assert_int_equal(packed_read(out.v + 16, 8), index);
+	told.form = out.v[4];
+	told.level = out.v[6];
+	told.rows = out.v[7];
+	told.n = (uint32_t)packed_read(out.v + 12, 4);
+	int64_t from = view.origin + index * (INT64_C(256) << level);
+	const uint8_t *at = out.v + VIEW_TILE_HEAD;
+	if (told.form == VIEW_SPANS)
+		read_spans(&told, &at, told.n, from);
+	else if (told.form == VIEW_SUMMARY)
+		read_summary(&told, &at, from);
+	if (told.form == VIEW_SPANS || told.form == VIEW_SUMMARY)
+		assert_true(at <= out.v + out.n && at + 4 > out.v + out.n);
+	free(out.v);
+	return &told;
+}
+
+/* ---- the same, the slow way -------------------------------------------------------------------------------------- */
+
+static bool is_on(uint32_t asked, uint32_t lane)
+{
+	return asked == lane ||
+	       (asked == VIEW_HARDWARE && (lane == streams[0] || lane == streams[1]));
+}
+
+static int64_t slow_cover(uint32_t asked, unsigned class, int64_t from, int64_t to)
+{
+	uint8_t *covered = calloc((size_t)(to - from), 1);
+	int64_t sum = 0;
+	for (uint32_t s = 0; s < view.trace->n_strips; s++) {
+		const struct hwy_strip *strip = &view.trace->strips[s];
+		for (uint32_t row = 0; is_on(asked, strip->lane) && row < strip->rows; row++) {
+			int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+			if (start >= to || end <= from ||
+			    busy_class(view.trace, strip->kind, hwy_get(strip, HWY_NAME, row)) !=
+				    class)
+				continue;
+			start = start > from ? start : from;
+			end = end < to ? end : to;
+			memset(covered + (start - from), 1, (size_t)(end - start));
+		}
+	}
+	for (int64_t i = 0; i < to - from; i++)
+		sum += covered[i];
+	free(covered);
+	return sum;
+}
+
+static unsigned share_of(int64_t cover, int64_t width)
+{
+	unsigned share = (unsigned)(255.0 * (double)cover / (double)width + 0.5);
+	return cover > 0 && share == 0 ? 1 : share;
+}
+
+static void check_spans(const struct told *told, uint32_t lane, int64_t from, int64_t to,
+			int64_t least)
+{
+	uint32_t n = 0;
+	for (uint32_t s = 0; s < view.trace->n_strips; s++) {
+		const struct hwy_strip *strip = &view.trace->strips[s];
+		for (uint32_t row = 0; strip->lane == lane && row < strip->rows; row++) {
+			int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+			n += start < to && (end > from || start >= from) && end - start >= least;
+		}
+	}
+	assert_int_equal(told->n_spans, n);
+	for (uint32_t i = 0; i < told->n_spans; i++) {
+		uint32_t row;
+		const struct hwy_strip *strip =
+			hwy_strip_of(view.trace, (uint32_t)told->spans[i].id, &row);
+		assert_int_equal(strip->lane, lane);
+		assert_int_equal(told->spans[i].start, hwy_get(strip, HWY_START, row));
+		assert_int_equal(told->spans[i].dur, hwy_get(strip, HWY_DUR, row));
+		assert_int_equal(told->spans[i].name, hwy_get(strip, HWY_NAME, row));
+		assert_true(i == 0 || told->spans[i].start >= told->spans[i - 1].start);
+		assert_true(i == 0 || told->spans[i].id != told->spans[i - 1].id);
+	}
+}
+
+static void check_tile(uint32_t lane, unsigned level, int64_t index, struct dice *dice)
+{
+	int64_t width = INT64_C(1) << level, from = view.origin + index * width * 256;
+	const struct told *told = ask(lane, level, index);
+	if (told->form != VIEW_SUMMARY) {
+		check_spans(told, lane, from, from + width * 256, 0);
+		return;
+	}
+	for (int i = 0; i < 6; i++) {
+		int64_t at = roll_below(dice, VIEW_BUCKETS);
+		for (unsigned c = 0; c < 4; c++) {
+			int64_t cover =
+				slow_cover(lane, c, from + at * width, from + (at + 1) * width);
+			assert_int_equal(told->share[c][at], share_of(cover, width));
+		}
+	}
+	if (lane != VIEW_HARDWARE)
+		check_spans(told, lane, from, from + width * 256, 8 * width);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------------------------- */
+
+static void tiles_of_random_windows_match_the_trace(void **state)
+{
+	struct dice dice = {7};
+	uint32_t lanes[] = {streams[0], streams[1], calls, VIEW_HARDWARE};
+	unsigned forms[2] = {0};
+	for (int i = 0; i < ROUNDS; i++) {
+		unsigned level = (unsigned)roll_below(&dice, 20);
+		int64_t last = (view.to - view.origin) >> (level + 8);
+		int64_t index = roll_below(&dice, last + 1);
+		uint32_t lane = lanes[roll_below(&dice, 4)];
+		check_tile(lane, level, index, &dice);
+		const struct told *told = ask(lane, level, index);
+		forms[told->form == VIEW_SUMMARY]++;
+	}
+	assert_true(forms[0] > 50 && forms[1] > 50);
+}
+
+static void a_lane_that_was_not_asked_for_yet_answers_the_same(void **state)
+{
+	struct dice dice = {9};
+	for (int i = 0; i < 30; i++) {
+		unsigned level = 12 + (unsigned)roll_below(&dice, 8);
+		int64_t index = roll_below(&dice, ((view.to - view.origin) >> (level + 8)) + 1);
+		/* Forget what was indexed: the pyramid alone has to do. */
+		struct view_lane *lane = &view.lanes[streams[0]];
+		lane->is_ready = false;
+		for (uint32_t s = 0; lane->strips && s < lane->n; s++) {
+			free(lane->strips[s].blocks);
+			free(lane->strips[s].far);
+			free(lane->strips[s].rows);
+		}
+		free(lane->strips);
+		lane->strips = NULL;
+		check_tile(streams[0], level, index, &dice);
+	}
+}
+
+static void nested_spans_have_rows_and_calls_have_looks(void **state)
+{
+	struct hwy_err err;
+	assert_true(view_need(&view, calls, &err));
+	const struct told *told =
+		ask(calls, 8, (view.lanes[calls].from - view.origin) >> (8 + VIEW_TILE_BITS));
+	unsigned rows[2] = {0}, waits = 0;
+	assert_int_equal(told->form, VIEW_SPANS);
+	assert_int_equal(told->rows, 2);
+	for (uint32_t i = 0; i < told->n_spans; i++) {
+		assert_true(told->spans[i].row < 2);
+		rows[told->spans[i].row]++;
+		waits += told->spans[i].look == LOOK_WAIT;
+		assert_true(told->spans[i].look == LOOK_WAIT || told->spans[i].look == LOOK_LAUNCH);
+	}
+	assert_true(rows[0] > rows[1] && rows[1] > 0 && waits > 0);
+}
+
+static void marks_are_counted(void **state)
+{
+	unsigned level = 16;
+	const struct told *told = ask(samples, level, 0);
+	const struct hwy_strip *strip = hwy_strip_on(view.trace, samples, HWY_SAMPLE);
+	uint32_t expected[VIEW_BUCKETS] = {0};
+	assert_int_equal(told->form, VIEW_SUMMARY);
+	assert_true(told->mask & VIEW_HAS_COUNTS);
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t at = (hwy_get(strip, HWY_START, row) - view.origin) >> level;
+		if (at < VIEW_BUCKETS)
+			expected[at]++;
+	}
+	assert_memory_equal(told->count, expected, sizeof expected);
+}
+
+static void tiles_that_cannot_be_are_empty(void **state)
+{
+	const struct tile tiles[] = {
+		{0, 41, calls, 0},        {0, 255, calls, 0},
+		{0, 10, 12345, 0},        {0, 10, VIEW_HARDWARE | 7, 0},
+		{0, 0, calls, INT64_MAX}, {0, 40, calls, INT64_MAX},
+		{0, 0, calls, -1},        {0, 40, calls, INT64_MIN},
+		{0, 0, UINT32_MAX, 0},    {0, 20, calls, 1 << 20},
+	};
+	for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+		struct packed out = {0};
+		struct hwy_err err;
+		assert_true(tile_put(&view, &tiles[i], &out, &err));
+		assert_int_equal(out.n, VIEW_TILE_HEAD);
+		assert_int_equal(out.v[4], VIEW_NOTHING);
+		free(out.v);
+	}
+}
+
+static void counters_tell_least_most_and_last(void **state)
+{
+	struct packed out = {0};
+	struct hwy_err err;
+	unsigned level = 16;
+	struct tile tile = {0, level, counter, 0};
+	assert_true(tile_put(&view, &tile, &out, &err));
+	assert_int_equal(out.v[4], VIEW_COUNTER);
+	uint32_t n = (uint32_t)packed_read(out.v + 12, 4);
+	const uint8_t *offsets = out.v + VIEW_TILE_HEAD + 8;
+	const uint8_t *values = offsets + (n + 3) / 4 * 4;
+	const struct hwy_strip *strip = hwy_strip_on(view.trace, counter, HWY_COUNTER);
+	assert_true(n > 100);
+	assert_int_equal(out.n, VIEW_TILE_HEAD + 8 + (n + 3) / 4 * 4 + 12 * n);
+	for (uint32_t i = 0; i < n; i++) {
+		float least = 1e9f, most = -1e9f, got;
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			if ((hwy_get(strip, HWY_START, row) - view.origin) >> level != offsets[i])
+				continue;
+			float value = (float)hwy_get(strip, HWY_VALUE, row);
+			least = value < least ? value : least;
+			most = value > most ? value : most;
+		}
+		memcpy(&got, values + 4 * i, 4);
+		assert_true(got == least);
+		memcpy(&got, values + 4 * (n + i), 4);
+		assert_true(got == most);
+	}
+	free(out.v);
+}
+
+static void one_value_is_read_without_its_column(void **state)
+{
+	struct hwy_err err;
+	const struct hwy_strip *strip = hwy_strip_on(view.trace, counter, HWY_COUNTER);
+	uint32_t number = (uint32_t)(strip - view.trace->strips), rows[] = {0, 16384, SPANS - 1};
+	int64_t values[3], none;
+	for (int i = 0; i < 3; i++)
+		assert_true(hwy_peek(view.trace, number, HWY_VALUE, rows[i], &values[i], &err));
+	assert_false(column_is_loaded(strip->columns[HWY_VALUE]));
+	assert_true(hwy_need_strip(view.trace, number, HWY_COL_BIT(HWY_VALUE), &err));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(values[i], hwy_get(strip, HWY_VALUE, rows[i]));
+	assert_true(hwy_peek(view.trace, number, HWY_SHAPE, 0, &none, &err));
+	assert_int_equal(none, 0);
+}
+
+static void the_example_of_the_protocol_is_true(void **state)
+{
+	static const uint8_t expected[] = {0x24, 0, 0,  0, 1, 0, 0, 1,    4,    0, 0, 0,
+					   2,    0, 0,  0, 1, 0, 0, 0,    0,    0, 0, 0,
+					   0x0e, 8, 10, 3, 0, 0, 2, 0x28, 0x14, 3, 0, 0};
+	struct hwy_builder *b = hwy_builder_new();
+	struct view_trace small;
+	struct hwy_err err;
+	for (int i = 0; i < 5; i++) {
+		struct hwy_lane lane = hwy_lane_of(HWY_LANE_STREAM, HWY_NONE, HWY_NONE);
+		lane.name = hwy_text_id(b, (const char *[]){"a", "b", "gemm", "d", "e"}[i]);
+		uint32_t number = hwy_add_lane(b, lane);
+		struct hwy_row row = {.v = {[HWY_START] = 5, [HWY_DUR] = 1}};
+		for (int k = 0; i == 0 && k < 7; k++)
+			hwy_add_span(b, number, HWY_KERNEL, &row);
+		row.v[HWY_NAME] = 3;
+		row.v[HWY_START] = 260;
+		row.v[HWY_DUR] = 10;
+		if (i == 4)
+			hwy_add_span(b, number, HWY_KERNEL, &row);
+		row.v[HWY_START] = 280;
+		row.v[HWY_DUR] = 20;
+		if (i == 4)
+			hwy_add_span(b, number, HWY_KERNEL, &row);
+	}
+	assert_true(view_open(&small, hwy_builder_finish(b, false), "x", &err));
+	struct packed out = {0};
+	assert_true(tile_put(&small, &(struct tile){0, 0, 4, 1}, &out, &err));
+	assert_int_equal(out.n, sizeof expected);
+	assert_memory_equal(out.v, expected, sizeof expected);
+	free(out.v);
+	view_close(&small);
+}
+
+static void names_are_text_and_very_long_ones_are_cut(void **state)
+{
+	enum { LONG = 100000 };
+	char *name = calloc(LONG + 1, 1), *text = NULL;
+	size_t n = 0;
+	for (int i = 0; i < LONG; i += 2)
+		memcpy(name + i, "\xc3\xa4", 2);
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_name(&json, (struct hwy_text){name, LONG});
+	fclose(json.out);
+	assert_int_equal(n, 1 + VIEW_NAME + 3 + 1);
+	assert_memory_equal(text + n - 6, "\xc3\xa4\xe2\x80\xa6\"", 6);
+	free(text);
+	json = (struct hwy_json){.out = open_memstream(&text, &n)};
+	json_name(&json, (struct hwy_text){"<b>\x01\"\n", 6});
+	fclose(json.out);
+	assert_string_equal(text, "\"<b>\\u0001\\\"\\n\"");
+	free(text);
+	free(name);
+}
+
+static int set_up(void **state)
+{
+	struct hwy_err err = {0};
+	char name[128];
+	const char *folder = make_folder();
+	snprintf(name, sizeof name, "%s/a.hwy", folder);
+	struct hwy_trace *made = make_trace();
+	bool ok = hwy_file_write(made, name, true, NULL, &err);
+	hwy_trace_free(made);
+	struct hwy_trace *stored = ok ? hwy_file_open(name, &err) : NULL;
+	drop_folder(folder); /* the open file lives on */
+	if (!stored || !view_open(&view, stored, "a.hwy", &err) ||
+	    !hwy_need(stored, UINT32_MAX,
+		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME),
+		      &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return -1;
+	}
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	view_close(&view);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_value_is_read_without_its_column),
+		cmocka_unit_test(tiles_of_random_windows_match_the_trace),
+		cmocka_unit_test(a_lane_that_was_not_asked_for_yet_answers_the_same),
+		cmocka_unit_test(nested_spans_have_rows_and_calls_have_looks),
+		cmocka_unit_test(marks_are_counted),
+		cmocka_unit_test(tiles_that_cannot_be_are_empty),
+		cmocka_unit_test(counters_tell_least_most_and_last),
+		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
+		cmocka_unit_test(the_example_of_the_protocol_is_true),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

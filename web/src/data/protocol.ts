@@ -1,0 +1,81 @@
+/* protocol.ts - the answers of docs/view-protocol.md as types. Nothing here computes. */
+
+export const Look = {
+	kernel: 0, comm: 1, copy: 2, fill: 3, graph: 4, api: 5, launch: 6, wait: 7, alloc: 8, apiCopy: 9, range: 10, op: 11, call: 12,
+	os: 13, running: 14, stopped: 15, memory: 16, sample: 17, event: 18, sync: 19, overhead: 20, counter: 21,
+} as const;
+
+export const LOOK_NAMES = ["kernel", "communication", "copy", "fill", "graph", "call", "launch", "wait", "allocation", "copy call", "range",
+	"operator", "function", "OS call", "running", "not running", "memory", "sample", "event", "driver wait", "profiler", "counter"];
+
+export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown"] as const;
+export const PATH_KINDS = ["cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other"] as const;
+
+export const HARDWARE = 2 ** 31;
+export const WARM_UP = 1;
+export const OUTLIER = 2;
+
+export type DiagnosisState = "pending" | "ready" | "failed" | "none";
+
+export interface TraceInfo {
+	file: string; title: string; origin: string; start: number; end: number; spans: number; source: string; diagnosis: DiagnosisState;
+}
+export interface Info { protocol: number; version: string; inline: boolean; traces: TraceInfo[]; left_out?: string[] }
+
+export interface Lane {
+	lane: number; type: string; title: string; device?: number; spans: number; nests: boolean; marks: boolean;
+	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
+}
+export interface Group { id: string; kind: string; title: string; device?: number; lanes: number[]; groups: Group[] }
+export interface Lanes { groups: Group[]; lanes: Lane[] }
+
+export interface Span { id: number; lane: number; name: string; start: number; dur: number; look?: number; row?: number }
+export interface Frame { function: string; file: string; line: number | null; module: string }
+export interface Place {
+	file: string; line: number | null; function: string; range: string; api: string; count?: number; cost_ns_per_step?: number;
+}
+export interface SpanDetails extends Span {
+	kind: string; fields: { key: string; value: string; unit?: string }[]; place?: Place | null; stack: Frame[]; around: Span[];
+	launch: Span | null; work: Span[]; work_count: number;
+}
+export interface At { count: number; busy: number[]; longest: Span | null; spans: Span[] }
+export interface Search {
+	q: string; names: number; hits: number; more: boolean; lanes: { lane: number; count: number; first: Span[] }[]; marks: number[];
+}
+export interface TableRow { name: string; name_id: number; count: number; total: number; max: number; look: number }
+export interface Interval {
+	from: number; to: number; kernels: TableRow[]; calls: TableRow[]; ranges: TableRow[];
+	devices: { device: number; title: string; busy: number; idle: number; compute: number; comm: number; memory: number;
+		causes: Record<string, number> | null }[];
+}
+/** Device begin and end, CPU begin and end, busy, flags, name. */
+export type Step = [number, number, number, number, number, number, string];
+export interface Phase { name: string; source: string; mean: number; median: number; from: number; to: number; first_steady: number;
+	n_steady: number; steps: Step[] }
+export interface Steps { main: number; phases: Phase[] }
+export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number }[] }
+export interface Predicted { edits: string[]; before_ns: number; step_ns: number; p10_ns: number; p90_ns: number; speedup: number; bound: string }
+export interface Finding {
+	id: string; title: string; phase: number; side: string; cost_ns_per_step: number; share: number; confidence: string; says: string;
+	places: Place[]; evidence: number[]; advice?: string; predicted?: Predicted;
+}
+export interface Diagnosis {
+	summary: { program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
+	phases: { name: string; step_ns: number }[];
+	/** What the recording lacks, then what therefore cannot be told. */
+	trust: { check?: string; effect?: string; says?: string; cannot_tell?: string; because?: string }[]; findings: Finding[]; acquitted: Finding[];
+}
+export interface Edit { id: string; arguments: string; about: string }
+export interface Edits { edits: Edit[]; suggested: { finding: string; edits: string; step: number; speedup: number }[] }
+/** Id, lane, look, name, start and duration recorded, then predicted. */
+export type Op = [number, number, number, number, number, number, number, number];
+export interface WhatIf {
+	edits: string; recorded: number; base: number; step: number; p10: number; p90: number; speedup: number; bound: string; note: string;
+	shown_step: number; ops: Op[]; left_out: number; error?: string;
+}
+export interface Piece { from: number; to: number; span: number; cause: number; device: number; count: number;
+	/** How much of it is covered, 0 … 1: less where several were merged. */
+	share: number }
+
+export interface Pending { state: "pending" }
+export interface Failed { state: "failed"; error: string }

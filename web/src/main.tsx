@@ -1,0 +1,36 @@
+/* main.tsx - starts the page: chooses where the data comes from, loads, draws. */
+import { render } from "preact";
+import { httpSource } from "./data/http";
+import { inlineSource } from "./data/inline";
+import { App } from "./panels/App";
+import { setUp } from "./state/actions";
+import { keepLink, readLink } from "./state/link";
+import { follow, load } from "./state/load";
+import { state, subscribe } from "./state/store";
+import { listenToKeys } from "./timeline/input";
+import { Timeline } from "./timeline/timeline";
+
+declare global {
+	/** For tests and the console. */
+	interface Window { headway: { state: typeof state; timeline: Timeline } }
+}
+
+const app = document.getElementById("app")!;
+
+async function start(): Promise<void> {
+	const source = window.HEADWAY_INLINE ? inlineSource(window.HEADWAY_INLINE) : httpSource;
+	const timeline = new Timeline(source);
+	setUp(source, timeline);
+	await load(source);
+	window.headway = { state, timeline };
+	subscribe(() => timeline.invalidate());
+	readLink();
+	render(<App timeline={timeline} />, app);
+	listenToKeys(timeline);
+	keepLink();
+	await follow(source, timeline);
+}
+
+start().catch((e: unknown) => {
+	app.textContent = `Headway: ${e instanceof Error ? e.message : String(e)}`;
+});

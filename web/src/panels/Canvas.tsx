@@ -1,0 +1,64 @@
+/* Canvas.tsx - the timeline itself, with a line about what is under the pointer. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { CAUSES, LOOK_NAMES, PATH_KINDS } from "../data/protocol";
+import { hitAt } from "../timeline/hit";
+import { listenToMouse } from "../timeline/input";
+import { plain } from "../timeline/text";
+import type { Timeline } from "../timeline/timeline";
+import { duration } from "../timeline/units";
+import { state } from "../state/store";
+
+interface Tip { x: number; y: number; head: string; line: string }
+
+function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
+	const scene = timeline.scene();
+	const hit = scene && hitAt(timeline, scene, x, y);
+	if (!scene || !hit)
+		return null;
+	const { kind, trace, device } = hit.row;
+	if (hit.span)
+		return { x, y, head: plain(timeline.names.text(trace, hit.span.name)), line: `${LOOK_NAMES[hit.span.look] ?? ""} · ${duration(hit.span.dur)}` };
+	if (hit.count)
+		return { x, y, head: `${hit.count} spans`, line: "zoom in to tell them apart" };
+	if (kind === "gaps" || kind === "path") {
+		const { from, to } = scene.window(trace);
+		const piece = timeline[kind].list(trace, from, to, scene.width)
+			.find((p) => p.from <= hit.time && hit.time < p.to && (kind === "path" || p.device === device));
+		if (!piece)
+			return null;
+		const head = kind === "gaps" ? `idle: ${CAUSES[piece.cause] ?? ""}` : `critical path: ${PATH_KINDS[piece.cause] ?? ""}`;
+		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? `, ${piece.count} pieces` : ""}` };
+	}
+	if (kind === "headway") {
+		const series = state.traces[trace]?.headway?.devices.find((d) => d.device === device);
+		const point = series?.points.filter((p) => p[0] <= hit.time).at(-1);
+		return point ? { x, y, head: "headway", line: `${point[1]} operations, ${duration(point[2])} of work ahead` } : null;
+	}
+	return null;
+}
+
+export function Canvas({ timeline }: { timeline: Timeline }) {
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const [tip, setTip] = useState<Tip | null>(null);
+	useEffect(() => {
+		if (!canvas.current)
+			return undefined;
+		timeline.mount(canvas.current);
+		const stop = listenToMouse(timeline, canvas.current);
+		const watch = new ResizeObserver(() => timeline.invalidate());
+		watch.observe(canvas.current);
+		// A name that was not known when the pointer came is there a frame later.
+		const named = timeline.onFrame(() => setTip((now) => (now && !now.head ? tipAt(timeline, now.x, now.y) : now)));
+		return () => {
+			named();
+			stop();
+			watch.disconnect();
+		};
+	}, [timeline]);
+	return <div class="stage">
+		<canvas class="timeline" ref={canvas} aria-label="timeline" onMouseLeave={() => setTip(null)}
+			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />
+		{tip && <div class="tip" style={{ left: `${Math.max(4, Math.min(tip.x + 14, (canvas.current?.clientWidth ?? 0) - 380))}px`, top: `${tip.y + 16}px` }}>
+			<b>{tip.head}</b><span>{tip.line}</span></div>}
+	</div>;
+}

@@ -1,0 +1,53 @@
+/* Details.tsx - everything known about the selected span. */
+import { LOOK_NAMES, type Frame, type SpanDetails } from "../data/protocol";
+import { selectNext } from "../state/actions";
+import { useStore } from "../state/store";
+import { followLink, zoomToSelection } from "../timeline/input";
+import { exact } from "../timeline/units";
+import { SpanLink } from "./SpanLink";
+
+const where = (f: { file: string; line: number | null }): string => (f.file ? `${f.file}${f.line ? `:${f.line}` : ""}` : "");
+
+function Stack({ frames }: { frames: Frame[] }) {
+	if (!frames.length)
+		return null;
+	return <section><h3>Stack</h3><ol class="stack">{frames.map((f, i) => <li key={i}>
+		<b>{f.function || "?"}</b> <small>{where(f) || f.module}</small></li>)}</ol></section>;
+}
+
+function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
+	const info = useStore((s) => s.traces[trace]!.info);
+	return <table class="fields"><tbody>
+		<tr><th>start</th><td>{exact(span.start - info.start)}</td></tr>
+		<tr><th>on its clock</th><td>{(BigInt(info.origin) + BigInt(span.start)).toString()} ns</td></tr>
+		<tr><th>duration</th><td>{exact(span.dur)}</td></tr>
+		{span.place && where(span.place) && <tr><th>place</th><td>{where(span.place)} {span.place.function}</td></tr>}
+		{span.place?.range && <tr><th>range</th><td>{span.place.range}</td></tr>}
+		{span.fields.map((f) => <tr key={f.key}><th>{f.key}</th><td>{f.value}{f.unit ? ` ${f.unit}` : ""}</td></tr>)}
+		<tr><th>span</th><td>{span.id}</td></tr>
+	</tbody></table>;
+}
+
+export function Details() {
+	const selected = useStore((s) => s.selected);
+	if (!selected)
+		return <p class="empty">Click a span to see everything known about it.</p>;
+	const { trace, span } = selected;
+	return <div class="details">
+		<h2 class="name">{span.name}</h2>
+		<p class="kind">{span.kind || LOOK_NAMES[span.look ?? -1]}</p>
+		<div class="buttons">
+			<button title="previous of the same name (,)" onClick={() => void selectNext(-1)}>‹ previous</button>
+			<button title="next of the same name (.)" onClick={() => void selectNext(1)}>next ›</button>
+			<button title="zoom to it (f)" onClick={zoomToSelection}>zoom</button>
+			{(span.launch || span.work.length > 0) && <button class="follow" title="follow the arrow (l)" onClick={followLink}>
+				{span.launch ? "to its launch" : "to its work"}</button>}
+		</div>
+		<Fields trace={trace} span={span} />
+		{span.launch && <section><h3>Launched by</h3><SpanLink trace={trace} span={span.launch} /></section>}
+		{span.work.length > 0 && <section><h3>Its work{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
+			{span.work.slice(0, 12).map((w) => <SpanLink key={w.id} trace={trace} span={w} />)}</section>}
+		{span.around.length > 0 && <section><h3>Inside</h3>{span.around.map((a) => <SpanLink key={a.id} trace={trace} span={a} />)}</section>}
+		<Stack frames={span.stack} />
+	</div>;
+}

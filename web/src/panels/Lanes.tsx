@@ -1,0 +1,58 @@
+/* Lanes.tsx - the column of titles beside the canvas: fold, pin. It follows the canvas's layout and scrolling. */
+import { useEffect, useState } from "preact/hooks";
+import { fold, moveGroup, pin } from "../state/actions";
+import { state, useStore } from "../state/store";
+import { RULER, type Timeline } from "../timeline/timeline";
+import type { Row } from "../timeline/layout";
+import { plain } from "../timeline/text";
+
+function Title({ row, top }: { row: Row; top: number }) {
+	const style = { top: `${top}px`, height: `${row.h}px`, paddingLeft: `${6 + row.depth * 12}px` };
+	const pinned = state.pinned.has(row.key);
+	const [over, setOver] = useState(false);
+	return <div class={`title ${row.kind} ${row.folds ? "folds" : ""} ${over ? "over" : ""}`} style={style} data-key={row.key} title={plain(row.title)}
+		onClick={row.folds ? () => fold(row.key) : undefined} draggable={row.folds}
+		onDragStart={(e) => e.dataTransfer?.setData("text/plain", row.key)} onDragLeave={() => setOver(false)}
+		onDragOver={(e) => {
+			e.preventDefault();
+			setOver(row.folds);
+		}} onDrop={(e) => {
+			e.preventDefault();
+			setOver(false);
+			moveGroup(e.dataTransfer?.getData("text/plain") ?? "", row.key);
+		}}>
+		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={`${row.folded ? "unfold" : "fold"} ${row.title}`}>
+			{row.folded ? "▸" : "▾"}</button>}
+		<span class="text">{plain(row.title)}</span>
+		{row.note && <small class="scale" title="the top of the chart">{row.note}</small>}
+		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={`pin ${row.title}`} title="pin to the top"
+			onClick={(e) => {
+				e.stopPropagation();
+				pin(row.key);
+			}}>⊤</button>}
+	</div>;
+}
+
+export function Lanes({ timeline }: { timeline: Timeline }) {
+	const [, again] = useState({ rows: timeline.layout.rows, scroll: 0 });
+	useStore((s) => s.pinned);
+	useEffect(() => {
+		let last = "";
+		return timeline.onFrame(() => {
+			const now = `${timeline.scroll} ${timeline.layout.rows.map((r) => `${r.key}:${r.h}:${r.folded}:${r.pinned}`).join()}`;
+			if (now !== last) {
+				last = now;
+				again({ rows: timeline.layout.rows, scroll: timeline.scroll });
+			}
+		});
+	}, [timeline]);
+	const { rows, pinnedHeight } = timeline.layout;
+	return <div class="lanes" onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
+		<div class="part" style={{ top: `${RULER}px`, height: `${pinnedHeight}px` }}>
+			{rows.filter((r) => r.pinned).map((r) => <Title key={r.key} row={r} top={r.y} />)}
+		</div>
+		<div class="part" style={{ top: `${RULER + pinnedHeight}px`, bottom: 0 }}>
+			{rows.filter((r) => !r.pinned).map((r) => <Title key={r.key} row={r} top={r.y - timeline.scroll} />)}
+		</div>
+	</div>;
+}

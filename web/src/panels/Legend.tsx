@@ -1,0 +1,20 @@
+/* Legend.tsx - what the colours and patterns mean. */
+import { Look, LOOK_NAMES, CAUSES } from "../data/protocol";
+import { css, Palette } from "../timeline/theme";
+import { useDark } from "./dark";
+
+const SHOWN = [Look.kernel, Look.comm, Look.copy, Look.launch, Look.wait, Look.api, Look.range, Look.os];
+const HATCH: Record<string, string> = {
+	stripes: "repeating-linear-gradient(-45deg,#0006 0 1px,transparent 1px 5px)", hatch: "repeating-linear-gradient(45deg,#0006 0 1px,transparent 1px 5px)",
+	line: "linear-gradient(transparent 65%,#0006 65% 78%,transparent 78%)", dots: "repeating-linear-gradient(90deg,#0006 0 1px,transparent 1px 4px)", plain: "none",
+};
+
+export function Legend() {
+	const palette = new Palette(useDark());
+	return <details class="legend"><summary>Colours</summary>
+		<ul>{SHOWN.map((look) => <li key={look}><i style={{ backgroundColor: css(palette.look(look)), backgroundImage: HATCH[palette.pattern(look)] ?? "none" }} />
+			{LOOK_NAMES[look]}</li>)}</ul>
+		<h4>Idle because of</h4>
+		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{name}</li>)}</ul>
+	</details>;
+}

@@ -1,0 +1,24 @@
+/* Prediction.tsx - the drawer under the timeline: a typical step as recorded, and as it would be. */
+import { useEffect, useRef } from "preact/hooks";
+import { useStore } from "../state/store";
+import { drawStep, stepHeight } from "../timeline/draw_step";
+import type { Timeline } from "../timeline/timeline";
+
+export function Prediction({ timeline }: { timeline: Timeline }) {
+	const answer = useStore((s) => s.whatIf);
+	const open = useStore((s) => s.panel === "whatif");
+	const theme = useStore((s) => s.theme);
+	const canvas = useRef<HTMLCanvasElement>(null);
+	useEffect(() => {
+		if (!canvas.current || !answer)
+			return undefined;
+		const draw = (): void => void (canvas.current && drawStep(canvas.current, answer, timeline.names, timeline.palette));
+		draw();
+		// Names come later than the numbers.
+		return timeline.onFrame(draw);
+	}, [answer, open, theme]);
+	if (!open || !answer)
+		return null;
+	return <div class="drawer"><canvas ref={canvas} style={{ height: `${stepHeight(answer)}px` }} aria-label="a step, recorded and predicted" />
+		{answer.left_out > 0 && <small>{answer.left_out} short operations are not drawn</small>}</div>;
+}

@@ -1,0 +1,22 @@
+/* SearchPanel.tsx - hits of the search, by lane. */
+import { useStore } from "../state/store";
+import { count } from "../timeline/units";
+import { SpanLink } from "./SpanLink";
+
+export function SearchPanel() {
+	const found = useStore((s) => s.found);
+	const query = useStore((s) => s.query);
+	const traces = useStore((s) => s.traces);
+	if (!query)
+		return <p class="empty">Type in the search box; hits are marked in the timeline and in the strip above it.</p>;
+	return <div class="search">{found.map((answer, t) => {
+		if (!answer)
+			return <p key={t} class="empty">No answer.</p>;
+		const titles = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.title]));
+		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span><b>{count(answer.hits)}</b> hits{answer.more && " and more"}</span>
+			<span><b>{answer.names}</b> names</span></p>
+			{answer.lanes.map((lane) => <section key={lane.lane}><h3>{titles.get(lane.lane) ?? lane.lane} <small>{count(lane.count)}</small></h3>
+				{lane.first.slice(0, 20).map((s) => <SpanLink key={s.id} trace={t} span={s} stay />)}</section>)}
+		</div>;
+	})}</div>;
+}

@@ -1,0 +1,43 @@
+/* WhatIf.tsx - edits to switch on and off, and what the step would take then. The timeline of the step is in Prediction. */
+import { useEffect } from "preact/hooks";
+import { asking, predict } from "../state/actions";
+import { useStore } from "../state/store";
+import { duration } from "../timeline/units";
+import { EditControl } from "./EditControl";
+
+function Headline() {
+	const answer = useStore((s) => s.whatIf);
+	const error = useStore((s) => s.whatIfError);
+	const asking = useStore((s) => s.asking);
+	if (error)
+		return <p class="error">{error}</p>;
+	if (!answer)
+		return <p class="empty">{asking ? "Replaying…" : "Switch an edit on."}</p>;
+	return <div class={`prediction ${asking ? "asking" : ""}`}>
+		<p class="big"><b>{duration(answer.recorded)}</b> → <b class="after">{duration(answer.step)}</b> <em>{answer.speedup.toFixed(2)}×</em></p>
+		<p><small>{duration(answer.p10)} to {duration(answer.p90)}{answer.bound && `; then bound by ${answer.bound}`}{answer.note && `; ${answer.note}`}</small></p>
+	</div>;
+}
+
+export function WhatIf() {
+	const traces = useStore((s) => s.traces);
+	const on = useStore((s) => s.edits);
+	const inline = useStore((s) => s.info?.inline ?? false);
+	const known = traces[0]?.edits;
+	useEffect(() => {
+		if (known && !inline && !asking())
+			void predict(on);
+	}, [known]);
+	if (!known)
+		return <p class="empty">{traces[0]?.failed || "Diagnosing…"}</p>;
+	const set = (id: string, text: string | null): void =>
+		void predict([...on.filter((e) => e !== id && !e.startsWith(`${id}:`)), ...(text === null ? [] : [text])]);
+	return <div class="whatif">
+		<Headline />
+		{known.suggested.length > 0 && <section><h3>What the findings suggest</h3>{known.suggested.map((s) =>
+			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(s.edits.split(","))}>
+				<b>{s.edits}</b><small>{duration(s.step)}</small><em>{s.speedup.toFixed(2)}×</em></button>)}</section>}
+		{!inline && <section><h3>Edits</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e}
+			on={on.find((o) => o === e.id || o.startsWith(`${e.id}:`)) ?? null} change={(text) => set(e.id, text)} />)}</section>}
+	</div>;
+}

@@ -1,0 +1,263 @@
+/* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
+import type { Group, Interval, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
+import type { Source } from "../data/source";
+import { laneKey } from "../timeline/layout";
+import type { Timeline } from "../timeline/timeline";
+import { set, state, type Panel, type Theme } from "./store";
+
+let source: Source;
+let timeline: Timeline;
+
+export function setUp(from: Source, on: Timeline): void {
+	source = from;
+	timeline = on;
+}
+
+const LEAST_WINDOW = 20;
+
+/** The whole of it, all runs. */
+export function bounds(): { from: number; to: number } {
+	const from = Math.min(...state.traces.map((t) => t.info.start - t.shift));
+	const to = Math.max(...state.traces.map((t) => t.info.end - t.shift));
+	return { from, to: Math.max(to, from + 1) };
+}
+
+export function show(from: number, to: number): void {
+	const all = bounds();
+	const whole = (all.to - all.from) * 1.1;
+	const width = Math.min(whole, Math.max(LEAST_WINDOW, to - from));
+	const middle = Math.min(all.to, Math.max(all.from, (from + to) / 2));
+	set({ from: middle - width / 2, to: middle + width / 2 });
+}
+
+export function zoom(factor: number, at = (state.from + state.to) / 2): void {
+	const all = bounds();
+	const least = LEAST_WINDOW / (state.to - state.from);
+	const most = (all.to - all.from) * 1.1 / (state.to - state.from);
+	const f = Math.min(most, Math.max(least, factor));
+	show(at - (at - state.from) * f, at + (state.to - at) * f);
+}
+
+export function pan(share: number): void {
+	const by = (state.to - state.from) * share;
+	show(state.from + by, state.to + by);
+}
+
+export function showAll(): void {
+	const all = bounds();
+	const margin = (all.to - all.from) * 0.01;
+	show(all.from - margin, all.to + margin);
+}
+
+/** Unfolds the groups a lane stands in. */
+function unfold(trace: number, lane: number): void {
+	const folded = new Set(state.folded);
+	const visit = (groups: Group[]): boolean => groups.some((g) => {
+		const inside = g.lanes.includes(lane) || visit(g.groups);
+		if (inside)
+			folded.delete(`${trace}/${g.id}`);
+		return inside;
+	});
+	visit(state.traces[trace]!.lanes.groups);
+	set({ folded });
+}
+
+/** Brings a span onto the screen: a tenth of it wide, unless it is well visible already. */
+export function goTo(trace: number, span: Span): void {
+	const shift = state.traces[trace]!.shift;
+	const start = span.start - shift;
+	const end = start + span.dur;
+	const width = state.to - state.from;
+	const visible = start >= state.from && end <= state.to;
+	if (!visible || (end - start) < width / 400) {
+		const wide = span.dur > width ? span.dur * 1.5 : (end - start) < width / 400 ? Math.max(1000, span.dur * 20) : width;
+		show((start + end) / 2 - wide / 2, (start + end) / 2 + wide / 2);
+	}
+	unfold(trace, span.lane);
+	requestAnimationFrame(() => timeline.reveal(laneKey(trace, span.lane)));
+}
+
+/** Selects a span; `stay` leaves the panel as it is. */
+export async function select(trace: number, id: number, go = false, stay = false): Promise<void> {
+	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
+	if (!span) {
+		set({ message: source.inline ? "The details of this span were left out of this page." : "The server does not know this span." });
+		return;
+	}
+	set({ selected: { trace, span }, panel: stay ? state.panel : "details", message: "" });
+	if (go)
+		goTo(trace, span);
+}
+
+export async function selectAt(trace: number, lane: number, from: number, to: number): Promise<void> {
+	const at = await source.get<{ longest: Span | null }>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
+	if (at?.longest)
+		await select(trace, at.longest.id);
+	else
+		set({ selected: null });
+}
+
+export async function selectNext(dir: 1 | -1): Promise<void> {
+	const at = state.selected;
+	if (!at)
+		return;
+	const next = await source.get<{ span: Span | null }>(`next?t=${at.trace}&id=${at.span.id}&dir=${dir}`).catch(() => null);
+	if (next?.span)
+		await select(at.trace, next.span.id, true);
+	else
+		set({ message: next ? `No ${dir > 0 ? "later" : "earlier"} span of that name on this lane.` : "Left out of this page." });
+}
+
+let tabulating: AbortController | null = null;
+
+export async function selectRange(from: number, to: number): Promise<void> {
+	tabulating?.abort();
+	tabulating = new AbortController();
+	const { signal } = tabulating;
+	set({ range: { from, to }, intervals: [], panel: "interval" });
+	const intervals = await Promise.all(state.traces.map((t, i) =>
+		source.get<Interval>(`interval?t=${i}&from=${Math.floor(from + t.shift)}&to=${Math.ceil(to + t.shift)}`, signal).catch(() => null)));
+	if (!signal.aborted)
+		set({ intervals });
+}
+
+let searching: AbortController | null = null;
+export const SEARCH_MARKS = 400;
+
+export async function search(query: string): Promise<void> {
+	searching?.abort();
+	searching = new AbortController();
+	const { signal } = searching;
+	if (!query.trim()) {
+		set({ query: "", found: [] });
+		return;
+	}
+	set({ query });
+	const found = await Promise.all(state.traces.map((t, i) =>
+		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
+			.catch(() => null)));
+	if (!signal.aborted)
+		set({ found, panel: "search" });
+}
+
+/** Lights up a finding's evidence and goes to the first piece of it, with a step around. */
+export async function light(trace: number, finding: number): Promise<void> {
+	const found = state.traces[trace]!.diagnosis;
+	const item = found && (found.findings[finding] ?? found.acquitted[finding - found.findings.length]);
+	if (!item)
+		return;
+	const spans = (await Promise.all(item.evidence.slice(0, 32).map((id) =>
+		source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null)))).filter((s) => s !== null);
+	set({ lit: { trace, finding, spans, ids: new Set(item.evidence) } });
+	const first = spans[0];
+	if (!first)
+		return;
+	const shift = state.traces[trace]!.shift;
+	const step = found.phases[item.phase]?.step_ns || found.summary.step_ns || first.dur * 6;
+	const width = Math.max(step * 2.2, first.dur * 2.5);
+	const middle = first.start + first.dur / 2 - shift;
+	show(middle - width / 2, middle + width / 2);
+	spans.forEach((s) => unfold(trace, s.lane));
+	requestAnimationFrame(() => timeline.reveal(laneKey(trace, first.lane)));
+}
+
+let predicting: AbortController | null = null;
+export const asking = (): boolean => state.asking;
+
+/** Replays the first run with these edits. */
+export async function predict(edits: string[]): Promise<void> {
+	predicting?.abort();
+	predicting = new AbortController();
+	const { signal } = predicting;
+	set({ edits, asking: true });
+	try {
+		const answer = await source.whatIf<WhatIf>(0, edits.join(","), signal);
+		if (signal.aborted)
+			return;
+		if (!answer)
+			set({ whatIfError: source.inline ? "This prediction was left out of this page." : "Still diagnosing.", asking: false });
+		else if (answer.error)
+			set({ whatIfError: answer.error, asking: false });
+		else
+			set({ whatIf: answer, whatIfError: "", asking: false });
+	} catch (e) {
+		if (!signal.aborted)
+			set({ whatIfError: e instanceof Error ? e.message : "no answer", asking: false });
+	}
+}
+
+/** Goes to step k of the main phase; a second run is aligned there. */
+export function showStep(k: number, trace = 0): void {
+	const steps = state.traces[trace]?.steps;
+	const list = steps?.phases[steps.main]?.steps;
+	const step = list?.[k];
+	if (!step)
+		return;
+	align(k);
+	const from = step[0] - state.traces[trace]!.shift;
+	const width = step[1] - step[0];
+	set({ step: k });
+	show(from - width * 0.1, from + width * 1.1);
+}
+
+export function moveStep(by: 1 | -1): void {
+	const steps = state.traces[0]?.steps;
+	const list = steps?.phases[steps.main]?.steps;
+	if (!list?.length)
+		return;
+	const middle = (state.from + state.to) / 2;
+	const now = state.step >= 0 ? state.step : list.findIndex((s) => s[1] > middle);
+	showStep(Math.min(list.length - 1, Math.max(0, now + by)));
+}
+
+/** Lets step k of every run begin at the same place. */
+export function align(k: number): void {
+	if (state.traces.length < 2)
+		return;
+	const begin = (t: number): number => {
+		const steps = state.traces[t]!.steps;
+		const phase = steps?.phases[steps.main];
+		return phase?.steps[Math.min(k, phase.steps.length - 1)]?.[0] ?? state.traces[t]!.info.start;
+	};
+	const base = begin(0);
+	state.traces.forEach((trace, t) => { trace.shift = begin(t) - base; });
+	set({ traces: [...state.traces] });
+}
+
+export function fold(key: string): void {
+	const folded = new Set(state.folded);
+	if (!folded.delete(key))
+		folded.add(key);
+	set({ folded });
+}
+
+export function pin(key: string): void {
+	const pinned = new Set(state.pinned);
+	if (!pinned.delete(key))
+		pinned.add(key);
+	set({ pinned });
+}
+
+/** Puts a group before one of its siblings; others are not moved by it. */
+export function moveGroup(key: string, before: string): void {
+	const [t] = key.split("/");
+	const siblings = (groups: Group[]): string[] | null => {
+		const keys = groups.map((g) => `${t}/${g.id}`);
+		return keys.includes(key) ? keys : groups.reduce<string[] | null>((found, g) => found ?? siblings(g.groups), null);
+	};
+	const keys = siblings(state.traces[Number(t)]?.lanes.groups ?? []);
+	if (!keys?.includes(before) || key === before)
+		return;
+	const known = keys.every((k) => state.order.includes(k)) ? state.order.filter((k) => keys.includes(k)) : keys;
+	const rest = known.filter((k) => k !== key);
+	rest.splice(rest.indexOf(before), 0, key);
+	set({ order: [...state.order.filter((k) => !keys.includes(k)), ...rest] });
+}
+
+export function clear(): void {
+	set({ selected: null, range: null, lit: null, help: false, message: "", query: "", found: [] });
+}
+
+export const showPanel = (panel: Panel): void => set({ panel });
+export const setPanel = (panel: Panel): void => set({ panel: state.panel === panel ? null : panel });
+export const setTheme = (theme: Theme): void => set({ theme });

@@ -1,0 +1,128 @@
+/* load.ts - the first answers, and those of the diagnosis once it is there. */
+import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } from "../data/protocol";
+import type { Source } from "../data/source";
+import type { Timeline } from "../timeline/timeline";
+import { align, show, showAll } from "./actions";
+import { set, state, titleOf, type Trace } from "./store";
+
+const ALIVE_MS = 5000;
+const PENDING_MS = 500;
+
+type Group = Lanes["groups"][number];
+const TELLING = new Set(["api", "op", "range"]);
+const OPEN_THREADS = 4;
+const QUIET_LEAST = 3;
+const MANY_COUNTERS = 6;
+
+/** Threads that never call the device, have no ranges and no operators go into one group of their process. */
+function gatherQuiet(lanes: Lanes): Lanes {
+	const types = new Map(lanes.lanes.map((l) => [l.lane, l.type]));
+	const isQuiet = (g: Group): boolean => g.kind === "thread" && !g.groups.length && !g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
+	const groups = lanes.groups.map((g): Group => {
+		const quiet = g.groups.filter((inner) => isQuiet(inner) && inner.lanes.some((n) => types.has(n)));
+		if (g.kind !== "process" || quiet.length < QUIET_LEAST)
+			return g;
+		const rest = g.groups.filter((inner) => !quiet.includes(inner));
+		return { ...g, groups: [...rest, { id: `${g.id}-quiet`, kind: "other", title: `${quiet.length} other threads`, lanes: [], groups: quiet }] };
+	});
+	return { ...lanes, groups };
+}
+
+/** Many counters of a device are one group, as long as nobody asks for them. */
+function gatherCounters(lanes: Lanes): Lanes {
+	const counters = new Set(lanes.lanes.filter((l) => l.type === "counter" && !(l.min === 0 && l.max === 0)).map((l) => l.lane));
+	const groups = lanes.groups.map((g): Group => {
+		const mine = g.lanes.filter((n) => counters.has(n));
+		if (g.kind !== "device" || mine.length < MANY_COUNTERS)
+			return g;
+		const inner: Group = { id: `${g.id}-counters`, kind: "other", title: `${mine.length} counters`, lanes: mine, groups: [] };
+		return { ...g, lanes: g.lanes.filter((n) => !counters.has(n)), groups: [...g.groups, inner] };
+	});
+	return { ...lanes, groups };
+}
+
+/** The first threads that have something to tell start unfolded, the others folded. */
+function foldAtFirst(traces: Trace[]): Set<string> {
+	const folded = new Set<string>();
+	traces.forEach((trace, t) => {
+		const types = new Map(trace.lanes.lanes.map((l) => [l.lane, l.type]));
+		let open = 0;
+		const visit = (groups: Group[]): void => groups.forEach((g) => {
+			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
+			if (g.id.endsWith("-quiet") || g.id.endsWith("-counters") || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
+				folded.add(`${t}/${g.id}`);
+			visit(g.groups);
+		});
+		visit(trace.lanes.groups);
+	});
+	return folded;
+}
+
+/** Before anybody has moved, the steps are what to look at: start-up often takes most of a run. */
+function showSteps(): void {
+	const steps = state.traces[0]?.steps;
+	const phase = steps?.phases[steps.main];
+	if (!phase || phase.steps.length < 3 || location.hash.includes("from=") || state.from !== untouched.from || state.to !== untouched.to)
+		return;
+	const width = phase.to - phase.from;
+	if (width > 0 && width < (state.to - state.from) / 2)
+		show(phase.from - width * 0.08, phase.to + width * 0.08);
+}
+
+const untouched = { from: 0, to: 0 };
+
+export async function load(source: Source): Promise<void> {
+	const info = await source.get<Info>("info");
+	if (!info)
+		throw new Error("no answer");
+	const traces = await Promise.all(info.traces.map(async (one, t): Promise<Trace> => ({
+		info: one, lanes: gatherQuiet(gatherCounters(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] })), steps: null, headway: null, diagnosis: null,
+		edits: null, failed: "", shift: 0,
+	})));
+	set({ info, traces, folded: foldAtFirst(traces) });
+	showAll();
+	Object.assign(untouched, { from: state.from, to: state.to });
+}
+
+async function loadDiagnosis(source: Source, t: number): Promise<void> {
+	const ask = <T>(what: string): Promise<T | null> => source.get<T>(`${what}?t=${t}`).catch((e: Error) => {
+		state.traces[t]!.failed = e.message;
+		return null;
+	});
+	const [diagnosis, steps, headway, edits] = await Promise.all([
+		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits")]);
+	Object.assign(state.traces[t]!, { diagnosis, steps, headway, edits });
+	document.title = `${state.traces.map(titleOf).join(" · ")} – Headway`;
+	set({ traces: [...state.traces] });
+}
+
+/** Asks until every trace has its diagnosis, tells the server that the page is there. */
+export async function follow(source: Source, timeline: Timeline): Promise<void> {
+	const open = new Set(state.traces.keys());
+	const settle = async (t: number, now: DiagnosisState): Promise<void> => {
+		if (now === "pending" || !open.delete(t))
+			return;
+		state.traces[t]!.info = { ...state.traces[t]!.info, diagnosis: now };
+		if (now === "none")
+			return set({ traces: [...state.traces] });
+		await loadDiagnosis(source, t);
+		timeline.gaps.forget();
+		timeline.path.forget();
+		if (!open.size) {
+			const steps = state.traces[0]?.steps;
+			align(state.step >= 0 ? state.step : steps?.phases[steps.main]?.first_steady ?? 0);
+			showSteps();
+		}
+	};
+	await Promise.all(state.traces.map((trace, t) => settle(t, trace.info.diagnosis)));
+	if (source.inline)
+		return;
+	addEventListener("pagehide", () => navigator.sendBeacon("bye"));
+	for (;;) {
+		await new Promise((done) => setTimeout(done, open.size ? PENDING_MS : ALIVE_MS));
+		const alive = await source.get<{ diagnosis: DiagnosisState[] }>("alive").catch(() => null);
+		if (state.gone !== !alive)
+			set({ gone: !alive });
+		await Promise.all((alive?.diagnosis ?? []).map((now, t) => settle(t, now)));
+	}
+}

@@ -1,0 +1,104 @@
+/* draw_charts.ts - area charts: a device's utilisation, its headway, counters. */
+import type { Cover } from "../data/tiles";
+import { Look, type Headway, type Lane } from "../data/protocol";
+import type { Row } from "./layout";
+import type { Scene } from "./scene";
+
+/** How busy the device is: compute from below, communication and memory on it, each pixel's share of time. */
+export function drawUtilisation(scene: Scene, row: Row, covers: Cover[]): void {
+	const { from, perPixel } = scene.window(row.trace);
+	const { palette, raster } = scene;
+	const colours = [0, 1, 2].map((c) => palette.pixel(palette.look(palette.classLook(c))));
+	const bottom = scene.top(row) + scene.size(row.h) - 2;
+	const height = scene.size(row.h) - 5;
+	for (const cover of covers) {
+		const tile = cover.tile;
+		if (tile.form !== "summary")
+			continue;
+		const low = Math.floor((cover.from - from) / perPixel);
+		const high = Math.ceil((cover.to - from) / perPixel);
+		for (let i = 0; i < tile.n; i++) {
+			const left = (tile.begin + tile.offset[i]! * tile.bucket - from) / perPixel;
+			const x0 = Math.max(low, Math.floor(left));
+			const x1 = Math.min(high, Math.max(x0 + 1, Math.floor(left + tile.bucket / perPixel)));
+			let y = bottom;
+			for (let c = 0; c < 3; c++) {
+				const share = tile.share[c]?.[i] ?? 0;
+				if (!share)
+					continue;
+				const next = Math.max(bottom - height, y - Math.max(1, Math.round(share / 255 * height)));
+				raster.rect(x0, x1, next, y, colours[c]!);
+				y = next;
+			}
+		}
+	}
+}
+
+function firstAfter(points: [number, number, number][], time: number): number {
+	let low = 0;
+	let high = points.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (points[middle]![0] <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/** Work enqueued and not finished, in time: the CPU's lead over the GPU. */
+export function drawHeadway(scene: Scene, row: Row, headway: Headway): void {
+	const series = headway.devices.filter((d) => d.device === row.device);
+	const most = Math.max(1, ...series.map((d) => d.max_work));
+	const { from, to, perPixel } = scene.window(row.trace);
+	const { palette, raster } = scene;
+	const fill = palette.tint(palette.look(Look.launch), 0.45);
+	const edge = palette.pixel(palette.look(Look.launch));
+	const bottom = scene.top(row) + scene.size(row.h) - 2;
+	const height = scene.size(row.h) - 5;
+	for (const { points } of series)
+		for (let i = Math.max(0, firstAfter(points, from) - 1); i < points.length && points[i]![0] < to; i++) {
+			const x0 = Math.floor((points[i]![0] - from) / perPixel);
+			const x1 = Math.max(x0 + 1, Math.floor(((points[i + 1]?.[0] ?? points[i]![0]) - from) / perPixel));
+			const y = bottom - Math.round(points[i]![2] / most * height);
+			raster.rect(x0, x1, y, bottom, fill);
+			raster.rect(x0, x1, Math.min(y, bottom - 1), Math.min(y, bottom - 1) + scene.size(1), edge);
+		}
+}
+
+export function drawCounter(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
+	const { from, perPixel } = scene.window(row.trace);
+	const { palette, raster } = scene;
+	const least = Math.min(0, lane.min ?? 0);
+	const most = Math.max(lane.max ?? 1, least + 1e-9);
+	const bottom = scene.top(row) + scene.size(row.h) - 2;
+	const height = scene.size(row.h) - 5;
+	const fill = palette.tint(palette.look(Look.counter), 0.35);
+	const edge = palette.pixel(palette.look(Look.counter));
+	const yOf = (value: number): number => bottom - Math.round((Math.min(most, Math.max(least, value)) - least) / (most - least) * height);
+	const hold = (x0: number, x1: number, value: number): void => {
+		if (Number.isNaN(value) || x1 <= x0)
+			return;
+		raster.rect(x0, x1, yOf(value), bottom, fill);
+		raster.rect(x0, x1, yOf(value), yOf(value) + scene.size(1), edge);
+	};
+	for (const { tile, ...part } of covers) {
+		if (tile.form !== "counter")
+			continue;
+		const low = Math.floor((part.from - from) / perPixel);
+		const high = Math.ceil((part.to - from) / perPixel);
+		const clip = (x: number): number => Math.min(high, Math.max(low, Math.floor(x)));
+		let x = low;
+		let value = tile.before;
+		for (let i = 0; i < tile.n; i++) {
+			const at = clip((tile.begin + tile.offset[i]! * tile.bucket - from) / perPixel);
+			hold(x, at, value);
+			raster.rect(at, at + 1, yOf(tile.most[i]!), yOf(tile.least[i]!) + 1, edge);
+			x = at;
+			value = tile.last[i]!;
+		}
+		const lane_end = clip((lane.end - from) / perPixel);
+		hold(x, Math.min(high, lane_end), value);
+	}
+}

@@ -1,0 +1,90 @@
+/* draw_pieces.ts - rows and tints made of pieces: idle gaps by cause, the critical path, steps. */
+import { CAUSES, OUTLIER, PATH_KINDS, WARM_UP, type Piece, type Steps } from "../data/protocol";
+import type { Row } from "./layout";
+import type { Scene } from "./scene";
+
+function firstEndingAfter<T>(list: T[], end: (item: T) => number, time: number): number {
+	let low = 0;
+	let high = list.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (end(list[middle]!) <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+function eachPiece(scene: Scene, trace: number, pieces: Piece[], draw: (piece: Piece, x0: number, x1: number) => void): void {
+	const { from, to, perPixel } = scene.window(trace);
+	for (let i = firstEndingAfter(pieces, (p) => p.to, from); i < pieces.length && pieces[i]!.from < to; i++) {
+		const piece = pieces[i]!;
+		const x0 = Math.floor((piece.from - from) / perPixel);
+		draw(piece, x0, Math.max(x0 + 1, Math.round((piece.to - from) / perPixel)));
+	}
+}
+
+export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
+	const top = scene.top(row) + 1;
+	const bottom = top + scene.size(row.h) - 3;
+	const { palette } = scene;
+	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) => {
+		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
+		// Merged pieces are mostly not idle: no name for all of it.
+		if (piece.share > 0.5)
+			label(scene, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
+	});
+}
+
+/** A faint tint behind the device's lanes, so that a gap shows where it is. */
+export function tintGaps(scene: Scene, row: Row, pieces: Piece[]): void {
+	const top = scene.top(row);
+	const { palette } = scene;
+	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) =>
+		scene.raster.rect(x0, x1, top, top + scene.size(row.h), palette.tint(palette.cause(piece.cause), 0.18 * piece.share)));
+}
+
+export function drawPath(scene: Scene, row: Row, pieces: Piece[]): void {
+	const top = scene.top(row) + 1;
+	const bottom = top + scene.size(row.h) - 3;
+	const { palette } = scene;
+	eachPiece(scene, row.trace, pieces, (piece, x0, x1) => {
+		scene.raster.rect(x0, x1 - x0 > 3 ? x1 - 1 : x1, top, bottom, palette.pixel(palette.path(piece.cause)));
+		label(scene, x0, x1, top, bottom, PATH_KINDS[piece.cause] ?? "other");
+	});
+}
+
+function label(scene: Scene, x0: number, x1: number, y0: number, y1: number, text: string): void {
+	const x = Math.max(0, x0);
+	const w = Math.min(scene.width, x1) - x;
+	if (w >= 34)
+		scene.labels.push({ x, w, y: y0, h: y1 - y0, text, ink: scene.palette.dark ? "#ffffff" : "#10161d" });
+}
+
+/** Where the whole name does not fit, its number is what tells steps apart. */
+const stepName = (name: string, i: number, w: number): string =>
+	(name && w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
+
+/** Steps by turns light and dark; warm-up faint, outliers marked. */
+export function drawSteps(scene: Scene, row: Row, steps: Steps): void {
+	const { from, to, perPixel } = scene.window(row.trace);
+	const top = scene.top(row) + 1;
+	const bottom = top + scene.size(row.h) - 3;
+	const { palette } = scene;
+	for (const phase of steps.phases) {
+		const first = firstEndingAfter(phase.steps, (s) => s[1], from);
+		for (let i = first; i < phase.steps.length && phase.steps[i]![0] < to; i++) {
+			const [start, end, , , , flags, name] = phase.steps[i]!;
+			const x0 = Math.round((start - from) / perPixel);
+			const x1 = Math.max(x0 + 1, Math.round((end - from) / perPixel));
+			const strong = (i & 1 ? 0.2 : 0.34) * (flags & WARM_UP ? 0.5 : 1);
+			const colour = flags & OUTLIER ? palette.cause(0) : palette.dark ? 0x7f95ad : 0x5b7590;
+			scene.raster.rect(x0, x1 - x0 > 2 ? x1 - 1 : x1, top, bottom, palette.tint(colour, flags & OUTLIER ? 0.6 : strong));
+			const x = Math.max(0, x0);
+			const w = Math.min(scene.width, x1) - x;
+			if (w >= 20)
+				scene.labels.push({ x, w, y: top, h: bottom - top, text: stepName(name, i, w), ink: palette.ink });
+		}
+	}
+}

@@ -1,0 +1,103 @@
+/* draw_spans.ts - a lane: its spans, or the summary of a stretch with too many of them. */
+import { isMark, isUnfinished, type Spans, type SummaryTile } from "../data/tile";
+import type { Cover } from "../data/tiles";
+import { Look, type Lane } from "../data/protocol";
+import { isThin, type Row } from "./layout";
+import type { Scene } from "./scene";
+
+const LABEL_LEAST = 30;
+
+interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number; x0: number; x1: number; from: number; perPixel: number }
+
+function drawSpan(p: Place, spans: Spans, i: number): void {
+	const { scene, row } = p;
+	const start = spans.start[i]!;
+	const dur = spans.dur[i]!;
+	const left = (start - p.from) / p.perPixel;
+	const right = left + dur / p.perPixel;
+	if (right < p.x0 - 1 || left >= p.x1)
+		return;
+	let x0 = Math.round(left);
+	let x1 = Math.max(x0 + 1, Math.round(right));
+	const wide = x1 - x0;
+	// A seam between neighbours, where there is room for one.
+	if (wide > 3 && !isUnfinished(spans, i))
+		x1--;
+	x0 = Math.max(x0, Math.floor(p.x0));
+	x1 = Math.min(x1, Math.ceil(p.x1));
+	if (x1 <= x0)
+		return;
+	const nested = row.kind === "group" || isThin(p.lane) ? 0 : spans.row[i]!;
+	const y0 = p.top + nested * p.level;
+	const y1 = y0 + p.level - 1;
+	// Deeper than the row shows.
+	if (y1 > scene.top(row) + scene.size(row.h))
+		return;
+	const look = spans.look[i]!;
+	const name = spans.name[i]!;
+	const { palette, raster } = scene;
+	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, palette.span(look, name));
+	if (wide >= 8)
+		raster.pattern(x0, x1, y0, y1, palette.pattern(look), palette.tint(palette.look(look), 0.62));
+	const id = spans.id[i]!;
+	if (scene.onPath[row.trace]?.has(id))
+		scene.outlines.push({ x0, x1, y0, y1, kind: "path" });
+	const labelled = wide >= LABEL_LEAST && p.level >= scene.size(11);
+	if (!labelled && !scene.query)
+		return;
+	const text = scene.names.text(row.trace, name);
+	if (scene.query && text.toLowerCase().includes(scene.query))
+		scene.outlines.push({ x0, x1, y0, y1, kind: "hit" });
+	// Once: where the span's first visible point is.
+	const from = Math.max(left, 0);
+	if (labelled && text && from >= p.x0 - 0.5 && from < p.x1)
+		scene.labels.push({ x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: palette.inkOn(look) });
+}
+
+function drawSummary(p: Place, tile: SummaryTile): void {
+	const { scene, lane } = p;
+	const { palette, raster } = scene;
+	const height = scene.size(p.row.h) - scene.size(4);
+	const bottom = p.top + (lane.marks ? Math.ceil(p.level * 0.7) : Math.max(p.level, Math.min(height, p.level * 2)) - 1);
+	for (let i = 0; i < tile.n; i++) {
+		const left = (tile.begin + tile.offset[i]! * tile.bucket - p.from) / p.perPixel;
+		const x0 = Math.max(Math.floor(left), Math.floor(p.x0));
+		const x1 = Math.min(Math.max(x0 + 1, Math.floor(left + tile.bucket / p.perPixel)), Math.ceil(p.x1));
+		if (x1 <= x0)
+			continue;
+		let best = 0;
+		let share = -1;
+		for (let c = 0; c < 4; c++) {
+			const s = tile.share[c]?.[i] ?? 0;
+			if (s > share) {
+				share = s;
+				best = c;
+			}
+		}
+		const start = tile.look?.[i] ?? 0xff;
+		const look = start !== 0xff ? start : best < 3 ? palette.classLook(best) : lane.looks[0] ?? Look.api;
+		const strength = lane.marks ? Math.min(255, 60 + (tile.count?.[i] ?? 1) * 20) : Math.max(0, share);
+		raster.rect(x0, x1, p.top, bottom, palette.shade(look)[strength]!);
+		// What nests deeper is in there too, fainter.
+		if (height > 2 * p.level)
+			raster.rect(x0, x1, bottom, p.top + height, palette.shade(look)[strength >> 3]!);
+	}
+}
+
+/** Draws a lane into its row. */
+export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
+	const { from, perPixel } = scene.window(row.trace);
+	const level = scene.size(row.level);
+	for (const cover of covers) {
+		const tile = cover.tile;
+		const place: Place = {
+			scene, row, lane, level, from, perPixel, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2),
+			x0: (cover.from - from) / perPixel, x1: (cover.to - from) / perPixel,
+		};
+		if (tile.form === "summary")
+			drawSummary(place, tile);
+		if (tile.form === "summary" || tile.form === "spans")
+			for (let i = 0; i < tile.spans.n; i++)
+				drawSpan(place, tile.spans, i);
+	}
+}

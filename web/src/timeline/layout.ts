@@ -1,0 +1,201 @@
+/* layout.ts - which rows there are, in which order, how high.
+ *
+ * A row is a group's head, a lane, or a chart of a device. Rows of pinned groups and the steps stand on top and do not scroll.
+ * Empty groups, and what the filter does not name, are left out. */
+import type { Group, Lane } from "../data/protocol";
+import { titleOf, type State, type Trace } from "../state/store";
+import { amount, duration } from "./units";
+
+export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
+export interface Row {
+	kind: RowKind; key: string; trace: number; depth: number; title: string; y: number; h: number; pinned: boolean;
+	lane: Lane | null; group: Group | null; device: number; folds: boolean; folded: boolean;
+	/** Height of one level of a nesting lane. */
+	level: number;
+	/** The scale of a chart. */
+	note: string;
+}
+export interface Layout { rows: Row[]; pinnedHeight: number; height: number; byLane: Map<string, Row> }
+
+const SPAN = 20;
+const NEST = 16;
+const STREAM = 24;
+const MOST_ROWS = 16;
+const MOST_STREAM_ROWS = 4;
+const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
+
+export const isThin = (lane: Lane): boolean => THIN.has(lane.type);
+
+export const laneKey = (trace: number, lane: number): string => `${trace}/${lane}`;
+
+function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
+	if (lane.type === "counter")
+		return { h: 38, level: 38 };
+	if (THIN.has(lane.type))
+		return { h: 16, level: 12 };
+	const stream = lane.type === "stream";
+	const level = rows > 1 ? NEST : stream ? STREAM : SPAN;
+	return { h: Math.min(stream ? MOST_STREAM_ROWS : MOST_ROWS, Math.max(1, rows)) * level + 4, level };
+}
+
+const counterNote = (lane: Lane): string =>
+	(lane.type === "counter" && lane.max != null ? amount(lane.max, lane.unit ?? "") : "");
+
+/** A counter that never counted anything. */
+const isFlat = (lane: Lane): boolean => lane.type === "counter" && lane.min === 0 && lane.max === 0;
+
+class Builder {
+	rows: Row[] = [];
+	byLane = new Map<string, Row>();
+	private lanes = new Map<number, Lane>();
+	private filter: string;
+
+	constructor(private s: State, private t: number, private trace: Trace, private depthOf: (trace: number, lane: number) => number) {
+		for (const lane of trace.lanes.lanes)
+			if (!isFlat(lane))
+				this.lanes.set(lane.lane, lane);
+		this.filter = s.filter.trim().toLowerCase();
+	}
+
+	private row(kind: RowKind, key: string, title: string, h: number, depth: number, extra: Partial<Row> = {}): Row {
+		const row: Row = {
+			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1,
+			folds: false, folded: false, level: h, note: "", ...extra,
+		};
+		this.rows.push(row);
+		return row;
+	}
+
+	/** Groups that were moved stand where they were put, the others keep their order. */
+	private ordered(groups: Group[]): Group[] {
+		const { order } = this.s;
+		const moved = groups.filter((g) => order.includes(`${this.t}/${g.id}`));
+		if (!moved.length)
+			return groups;
+		const rank = (g: Group): number => {
+			const at = order.indexOf(`${this.t}/${g.id}`);
+			return at < 0 ? groups.indexOf(g) : at;
+		};
+		return [...groups].sort((a, b) => rank(a) - rank(b));
+	}
+
+	private matches(title: string): boolean {
+		return !this.filter || title.toLowerCase().includes(this.filter);
+	}
+
+	/** Whether anything of a group is to be shown. */
+	private shows(group: Group, named: boolean): boolean {
+		const hit = named || this.matches(group.title);
+		return group.lanes.some((n) => this.lanes.has(n) && (hit || this.matches(this.lanes.get(n)!.title))) ||
+			group.groups.some((g) => this.shows(g, hit));
+	}
+
+	private addLane(lane: Lane, depth: number, pinned: boolean): void {
+		const rows = this.depthOf(this.t, lane.lane);
+		const { h, level } = laneHeight(lane, rows);
+		const row = this.row(lane.type === "counter" ? "counter" : "lane", `lane${lane.lane}`, lane.title, h, depth, 
+			{ lane, level, pinned, note: counterNote(lane) || (rows > MOST_ROWS ? `${rows} deep` : "") });
+		this.byLane.set(laneKey(this.t, lane.lane), row);
+	}
+
+	/** A folded group stands for its lanes: arrows end there. */
+	private standIn(group: Group, row: Row): void {
+		for (const n of group.lanes)
+			this.byLane.set(laneKey(this.t, n), row);
+		for (const inner of group.groups)
+			this.standIn(inner, row);
+	}
+
+	private addDevice(group: Group, depth: number, pinned: boolean, folded: boolean): void {
+		const device = group.device ?? 0;
+		const hardware = group.lanes.map((n) => this.lanes.get(n)).find((l) => l?.type === "hardware") ?? null;
+		const row = this.row("device", group.id, group.title, 42, depth, { group, lane: hardware, device, folds: true, folded, pinned });
+		if (this.s.gaps && this.trace.steps)
+			this.row("gaps", `${group.id}/gaps`, "idle, by cause", 17, depth + 1, { device, pinned });
+		const ahead = this.trace.headway?.devices.filter((d) => d.device === device) ?? [];
+		if (ahead.length)
+			this.row("headway", `${group.id}/headway`, "headway", 38, depth + 1,
+				{ device, pinned, note: duration(Math.max(...ahead.map((d) => d.max_work))) });
+		if (folded)
+			this.standIn(group, row);
+	}
+
+	addGroup(group: Group, depth: number, named: boolean, pinned: boolean): void {
+		if (!this.shows(group, named))
+			return;
+		const key = `${this.t}/${group.id}`;
+		const hit = named || this.matches(group.title);
+		const folded = this.s.folded.has(key) && !this.filter;
+		const stays = pinned || this.s.pinned.has(key);
+		if (group.kind === "device") {
+			this.addDevice(group, depth, stays, folded);
+		} else {
+			const strip = group.lanes.map((n) => this.lanes.get(n)).find((l) => l && !THIN.has(l.type)) ?? null;
+			const row = this.row("group", group.id, group.title, 22, depth,
+				{ group, folds: true, folded, pinned: stays, lane: folded ? strip : null, level: 15 });
+			if (folded)
+				this.standIn(group, row);
+		}
+		if (folded)
+			return;
+		for (const n of group.lanes) {
+			const lane = this.lanes.get(n);
+			if (lane && lane.type !== "hardware" && (hit || this.matches(lane.title)))
+				this.addLane(lane, depth + 1, stays);
+		}
+		for (const inner of this.ordered(group.groups))
+			this.addGroup(inner, depth + 1, hit, stays);
+	}
+
+	build(two: boolean): void {
+		if (two)
+			this.row("run", "run", `${this.t ? "B" : "A"}  ${titleOf(this.trace)} (${this.trace.info.file})`, 22, 0);
+		if (this.trace.steps?.phases.length)
+			this.row("steps", "steps", "steps", 20, 0, { pinned: !two });
+		if (this.s.path && this.trace.steps)
+			this.row("path", "path", "critical path", 18, 0, { pinned: !two });
+		for (const group of this.ordered(this.trace.lanes.groups))
+			this.addGroup(group, 0, false, false);
+	}
+}
+
+const GROWS = new Set<RowKind>(["device", "headway", "lane", "counter", "gaps"]);
+const MOST_GROWTH = 1.6;
+
+/** Where there is room to spare, rows are higher. */
+function grow(rows: Row[], room: number): void {
+	const sum = (list: Row[]): number => list.reduce((h, row) => h + row.h, 0);
+	const growing = rows.filter((r) => GROWS.has(r.kind));
+	const spare = room - sum(rows);
+	if (spare <= 0 || !growing.length)
+		return;
+	const by = Math.min(MOST_GROWTH, 1 + spare / sum(growing));
+	for (const row of growing) {
+		const levels = Math.max(1, Math.round((row.h - 4) / row.level));
+		row.level = Math.floor(row.level * by);
+		row.h = row.kind === "lane" ? row.level * levels + 4 : Math.floor(row.h * by);
+	}
+}
+
+function stack(rows: Row[]): number {
+	let y = 0;
+	for (const row of rows) {
+		row.y = y;
+		y += row.h;
+	}
+	return y;
+}
+
+export function layOut(s: State, depthOf: (trace: number, lane: number) => number, room: number): Layout {
+	const rows: Row[] = [];
+	const byLane = new Map<string, Row>();
+	s.traces.forEach((trace, t) => {
+		const builder = new Builder(s, t, trace, depthOf);
+		builder.build(s.traces.length > 1);
+		rows.push(...builder.rows);
+		for (const [key, row] of builder.byLane)
+			byLane.set(key, row);
+	});
+	grow(rows, room);
+	return { rows, byLane, pinnedHeight: stack(rows.filter((r) => r.pinned)), height: stack(rows.filter((r) => !r.pinned)) };
+}

@@ -1,0 +1,48 @@
+/* scene.ts - what every drawing function of one frame needs: where time is on the screen, colours, the raster, texts to come.
+ *
+ * Lengths are device pixels. Text is not drawn at once: the raster is painted first, labels over it. */
+import type { Names } from "../data/names";
+import type { Tiles } from "../data/tiles";
+import type { State } from "../state/store";
+import type { Row } from "./layout";
+import type { Raster } from "./raster";
+import type { Palette } from "./theme";
+
+export interface Label { x: number; w: number; y: number; h: number; text: string; ink: string }
+export interface Outline { x0: number; x1: number; y0: number; y1: number; kind: "hit" | "path" }
+
+export class Scene {
+	labels: Label[] = [];
+	outlines: Outline[] = [];
+	/** Ids of the spans on the critical path, by trace. */
+	onPath: (Set<number> | null)[] = [];
+	readonly query: string;
+
+	constructor(
+		readonly state: State, readonly raster: Raster, readonly palette: Palette, readonly tiles: Tiles, readonly names: Names,
+		readonly width: number, readonly dpr: number, readonly ruler: number, readonly pinnedHeight: number, readonly scroll: number,
+	) {
+		this.query = state.query.trim().toLowerCase();
+	}
+
+	/** The part of a trace's time that is on the screen. */
+	window(trace: number): { from: number; to: number; perPixel: number } {
+		const shift = this.state.traces[trace]?.shift ?? 0;
+		const { from, to } = this.state;
+		return { from: from + shift, to: to + shift, perPixel: (to - from) / this.width };
+	}
+	/** A bucket is one to two pixels wide. */
+	level(): number {
+		return Math.min(40, Math.max(0, Math.ceil(Math.log2((this.state.to - this.state.from) / this.width))));
+	}
+	x(trace: number, time: number): number {
+		const { from, perPixel } = this.window(trace);
+		return (time - from) / perPixel;
+	}
+	top(row: Row): number {
+		return Math.round((row.pinned ? this.ruler + row.y : this.ruler + this.pinnedHeight + row.y - this.scroll) * this.dpr);
+	}
+	size(css: number): number {
+		return Math.round(css * this.dpr);
+	}
+}

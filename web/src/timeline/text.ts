@@ -1,0 +1,49 @@
+/* text.ts - labels on the canvas, cut to the room there is. Widths of texts are measured once. */
+import type { Label } from "./scene";
+
+export const FONT = "11px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
+const MOST_CHARS = 200;
+const widths = new Map<string, number>();
+
+// Control characters and the like would draw as nothing or turn the line around.
+const ODD = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+export const plain = (text: string): string => text.slice(0, MOST_CHARS).replace(ODD, "\ufffd");
+
+function widthOf(on: CanvasRenderingContext2D, text: string): number {
+	let width = widths.get(text);
+	if (width === undefined) {
+		if (widths.size > 20_000)
+			widths.clear();
+		widths.set(text, width = on.measureText(text).width);
+	}
+	return width;
+}
+
+/** Kernel names begin with what they have in common: without return type, namespaces and arguments more fits. */
+export function shorten(text: string): string {
+	const head = text.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/_v\d{4,5}$/, "");
+	const stop = head.search(/[<(]/);
+	const name = stop > 0 ? head.slice(0, stop) : head;
+	const scope = name.lastIndexOf("::");
+	return (scope >= 0 && stop > 0 ? name.slice(scope + 2) + head.slice(stop) : head) || text;
+}
+
+export function drawLabels(on: CanvasRenderingContext2D, labels: Label[], dpr: number): void {
+	on.font = FONT.replace("11px", `${11 * dpr}px`);
+	on.textBaseline = "middle";
+	on.textAlign = "left";
+	for (const label of labels) {
+		const room = label.w - 6 * dpr;
+		let text = shorten(plain(label.text));
+		const width = widthOf(on, text);
+		if (width > room + 1) {
+			const chars = Math.floor(text.length * room / width) - 1;
+			if (chars < 4)
+				continue;
+			text = `${text.slice(0, chars)}…`;
+		}
+		on.fillStyle = label.ink;
+		on.fillText(text, Math.round(label.x + 3 * dpr), Math.round(label.y + label.h / 2) + 0.5);
+	}
+}

@@ -1,0 +1,131 @@
+/* theme.ts - colours of the canvas, light and dark. A look has a colour and, for those who cannot tell colours apart, a pattern.
+ *
+ * Colours are 0xRRGGBB here and 0xAABBGGRR (as in an ImageData) in shades. */
+import { Look } from "../data/protocol";
+
+export type Pattern = "plain" | "stripes" | "dots" | "hatch" | "line";
+
+interface Tone { light: number; dark: number; pattern: Pattern }
+
+const tone = (light: number, dark: number, pattern: Pattern = "plain"): Tone => ({ light, dark, pattern });
+
+const LOOKS: Record<number, Tone> = {
+	[Look.kernel]: tone(0x3b7dd8, 0x4c8fe6),
+	[Look.comm]: tone(0x8e4ec6, 0xa66fe0, "stripes"),
+	[Look.copy]: tone(0x2f9e62, 0x3fb377, "line"),
+	[Look.fill]: tone(0x86c29c, 0x2c7d55, "line"),
+	[Look.graph]: tone(0x2556a0, 0x3767b5),
+	[Look.api]: tone(0x8797a8, 0x66778a),
+	[Look.launch]: tone(0xd99a2b, 0xcf9230),
+	[Look.wait]: tone(0xd8423e, 0xe2544f, "hatch"),
+	[Look.alloc]: tone(0xb3688a, 0xb3688a, "dots"),
+	[Look.apiCopy]: tone(0x55a884, 0x4b9a78),
+	[Look.range]: tone(0xb9c4d2, 0x46566b),
+	[Look.op]: tone(0xa9c5c9, 0x3c6168),
+	[Look.call]: tone(0xc9bfae, 0x665d4d),
+	[Look.os]: tone(0xb99c7b, 0x86704f),
+	[Look.running]: tone(0x63b06b, 0x4e9a57),
+	[Look.stopped]: tone(0xd8dbe0, 0x3a3f47),
+	[Look.memory]: tone(0x2f8f8f, 0x44a7a7),
+	[Look.sample]: tone(0x7a8594, 0x8c98a8),
+	[Look.event]: tone(0x556270, 0x9aa7b5),
+	[Look.sync]: tone(0xe58a86, 0xa84440, "hatch"),
+	[Look.overhead]: tone(0x9a9a9a, 0x777777, "stripes"),
+	[Look.counter]: tone(0x4a7fb0, 0x5b93c6),
+};
+const UNKNOWN = tone(0x999999, 0x888888);
+
+/** Colours of the classes of busy time: compute, communication, memory, other. */
+const CLASS_LOOK = [Look.kernel, Look.comm, Look.copy, Look.api];
+
+const CAUSE_TONES: Tone[] = [
+	tone(0xd8423e, 0xe2544f), tone(0xd99a2b, 0xcf9230), tone(0x2f8fb3, 0x3fa3c7), tone(0xb99c7b, 0xa0845e), tone(0x7a6fc0, 0x8d83d6),
+	tone(0x9aa4af, 0x6d7885), tone(0xb3688a, 0xc27a9b), tone(0x8d7a3a, 0xa8944c), tone(0xc3c8ce, 0x4d545d), tone(0x888888, 0x888888)];
+const PATH_TONES: Tone[] = [
+	tone(0x7a6fc0, 0x8d83d6), tone(0xd99a2b, 0xcf9230), tone(0x8797a8, 0x66778a), tone(0xd8423e, 0xe2544f), tone(0x3b7dd8, 0x4c8fe6),
+	tone(0x8e4ec6, 0xa66fe0), tone(0x2f9e62, 0x3fb377), tone(0xb9c4d2, 0x5a6b80), tone(0x999999, 0x888888)];
+
+const rgba = (c: number): number => ((0xff << 24) | ((c & 255) << 16) | (c & 0xff00) | (c >> 16)) >>> 0;
+
+export const css = (c: number): string => `#${c.toString(16).padStart(6, "0")}`;
+
+function mix(a: number, b: number, share: number): number {
+	const part = (shift: number): number => {
+		const x = (a >> shift) & 255;
+		return Math.round(x + (((b >> shift) & 255) - x) * share) << shift;
+	};
+	return part(16) | part(8) | part(0);
+}
+
+const TWISTS = 5;
+
+/** Colours of one theme, ready for drawing. */
+export class Palette {
+	readonly back: number;
+	readonly band: number;
+	readonly line: number;
+	readonly ink: string;
+	readonly faint: string;
+	readonly accent: string;
+	private shades = new Map<number, Uint32Array>();
+	private twists: Uint32Array[] = [];
+
+	constructor(readonly dark: boolean) {
+		this.back = dark ? 0x14181e : 0xffffff;
+		this.band = dark ? 0x1b2129 : 0xf4f6f9;
+		this.line = dark ? 0x2a323c : 0xe1e6ec;
+		this.ink = dark ? "#dfe6ee" : "#1c2733";
+		this.faint = dark ? "#8b98a7" : "#66727f";
+		this.accent = dark ? "#ffc94d" : "#b35c00";
+	}
+
+	pixel(c: number): number {
+		return rgba(c);
+	}
+	private tone(t: Tone): number {
+		return this.dark ? t.dark : t.light;
+	}
+	look(look: number): number {
+		return this.tone(LOOKS[look] ?? UNKNOWN);
+	}
+	pattern(look: number): Pattern {
+		return (LOOKS[look] ?? UNKNOWN).pattern;
+	}
+	classLook(c: number): number {
+		return CLASS_LOOK[c] ?? Look.api;
+	}
+	cause(cause: number): number {
+		return this.tone(CAUSE_TONES[cause] ?? UNKNOWN);
+	}
+	path(kind: number): number {
+		return this.tone(PATH_TONES[kind] ?? UNKNOWN);
+	}
+	/** Neighbours of the same look but another name differ a little. */
+	span(look: number, name: number): number {
+		const twist = (Math.imul(name, 0x9e3779b1) >>> 0) % TWISTS;
+		return (this.twists[look] ??= this.twisted(look))[twist]!;
+	}
+	private twisted(look: number): Uint32Array {
+		return Uint32Array.from({ length: TWISTS }, (_, twist) => rgba(mix(this.look(look), this.dark ? 0x000000 : 0xffffff, twist * 0.065)));
+	}
+	/** 256 shades from the background to a look's colour. */
+	shade(look: number): Uint32Array {
+		let list = this.shades.get(look);
+		if (!list) {
+			list = new Uint32Array(256);
+			for (let i = 0; i < 256; i++)
+				list[i] = rgba(mix(this.back, this.look(look), 0.25 + 0.75 * i / 255));
+			this.shades.set(look, list);
+		}
+		return list;
+	}
+	tint(c: number, share: number): number {
+		return rgba(mix(this.back, c, share));
+	}
+	/** Text on a span: black or white, whichever is easier to read. */
+	inkOn(look: number): string {
+		const c = this.look(look);
+		const bright = (c >> 16) * 0.3 + ((c >> 8) & 255) * 0.59 + (c & 255) * 0.11;
+		return bright > 140 ? "#10161d" : "#ffffff";
+	}
+}

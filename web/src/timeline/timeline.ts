@@ -1,0 +1,204 @@
+/* timeline.ts - the canvas: one frame is lay out, draw the lanes, ask for what was missing.
+ *
+ * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
+import { Names } from "../data/names";
+import { Pieces } from "../data/pieces";
+import type { Source } from "../data/source";
+import { Tiles } from "../data/tiles";
+import { state } from "../state/store";
+import { drawCounter, drawHeadway, drawUtilisation } from "./draw_charts";
+import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
+import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
+import { drawLane } from "./draw_spans";
+import { layOut, type Layout, type Row } from "./layout";
+import { Raster } from "./raster";
+import { Scene } from "./scene";
+import { drawLabels } from "./text";
+import { Palette } from "./theme";
+
+export const RULER = 26;
+
+export class Timeline {
+	readonly tiles: Tiles;
+	readonly names: Names;
+	readonly gaps: Pieces;
+	readonly path: Pieces;
+	layout: Layout = { rows: [], pinnedHeight: 0, height: 0, byLane: new Map() };
+	palette = new Palette(false);
+	scroll = 0;
+	/** Milliseconds of the latest frames, for tests and the curious. */
+	frames: number[] = [];
+	private canvas: HTMLCanvasElement | null = null;
+	private raster = new Raster();
+	private depths = new Map<string, number>();
+	private queued = false;
+	private listeners: (() => void)[] = [];
+
+	constructor(source: Source) {
+		const again = (): void => this.invalidate();
+		this.tiles = new Tiles(source, again);
+		this.names = new Names(source, again);
+		this.gaps = new Pieces(source, "gaps", again);
+		this.path = new Pieces(source, "path", again);
+	}
+
+	mount(canvas: HTMLCanvasElement): void {
+		this.canvas = canvas;
+		this.invalidate();
+	}
+
+	/** Called after each frame: labels and the mini-map follow the canvas. */
+	onFrame(listener: () => void): () => void {
+		this.listeners.push(listener);
+		return () => { this.listeners = this.listeners.filter((l) => l !== listener); };
+	}
+
+	invalidate(): void {
+		if (this.queued)
+			return;
+		this.queued = true;
+		requestAnimationFrame(() => {
+			this.queued = false;
+			this.draw();
+		});
+	}
+
+	get viewHeight(): number {
+		return (this.canvas?.clientHeight ?? 0) - RULER - this.layout.pinnedHeight;
+	}
+
+	setScroll(y: number): void {
+		this.scroll = Math.max(0, Math.min(y, this.layout.height - this.viewHeight + 40));
+		this.invalidate();
+	}
+
+	/** Scrolls until a row is in view. */
+	reveal(key: string): void {
+		const row = this.layout.byLane.get(key);
+		if (!row || row.pinned)
+			return;
+		if (row.y < this.scroll || row.y + row.h > this.scroll + this.viewHeight)
+			this.setScroll(row.y - this.viewHeight / 3);
+	}
+
+	scene(): Scene | null {
+		const canvas = this.canvas;
+		if (!canvas || !state.traces.length)
+			return null;
+		const dpr = window.devicePixelRatio || 1;
+		return new Scene(state, this.raster, this.palette, this.tiles, this.names, Math.max(1, Math.round(canvas.clientWidth * dpr)), dpr, RULER,
+			this.layout.pinnedHeight, this.scroll);
+	}
+
+	private depthOf = (trace: number, lane: number): number => this.depths.get(`${trace}/${lane}`) ?? 1;
+
+	private draw(): void {
+		const begin = performance.now();
+		const canvas = this.canvas;
+		const on = canvas?.getContext("2d", { alpha: false });
+		this.layout = layOut(state, this.depthOf, (canvas?.clientHeight ?? 0) - RULER - 8);
+		const scene = this.scene();
+		if (!canvas || !on || !scene)
+			return;
+		const height = Math.max(1, Math.round(canvas.clientHeight * scene.dpr));
+		if (canvas.width !== scene.width || canvas.height !== height) {
+			canvas.width = scene.width;
+			canvas.height = height;
+		}
+		this.drawRows(scene, height);
+		this.raster.paint(on);
+		drawRuler(on, scene, height);
+		this.drawLabelParts(on, scene, height);
+		drawOutlines(on, scene);
+		drawLit(on, scene, this.layout);
+		drawSelection(on, scene, this.layout);
+		drawRange(on, scene, height);
+		drawCursor(on, scene, height);
+		this.tiles.flush();
+		this.names.flush();
+		this.frames.push(performance.now() - begin);
+		if (this.frames.length > 240)
+			this.frames.shift();
+		for (const listener of this.listeners)
+			listener();
+	}
+
+	/** Labels of rows that scroll must not show over those that do not. */
+	private drawLabelParts(on: CanvasRenderingContext2D, scene: Scene, height: number): void {
+		const edge = (RULER + this.layout.pinnedHeight) * scene.dpr;
+		for (const [pinned, top, bottom] of [[true, RULER * scene.dpr, edge], [false, edge, height]] as const) {
+			on.save();
+			on.beginPath();
+			on.rect(0, top, scene.width, bottom - top);
+			on.clip();
+			drawLabels(on, scene.labels.filter((l) => (l.y < edge - 1) === pinned || l.y + l.h > edge), scene.dpr);
+			on.restore();
+		}
+	}
+
+	private drawRows(scene: Scene, height: number): void {
+		const { palette } = scene;
+		this.raster.resize(scene.width, height);
+		this.raster.clear(palette.pixel(palette.back));
+		if (state.path)
+			state.traces.forEach((_, t) => {
+				const { from, to } = scene.window(t);
+				this.path.list(t, from, to, scene.width);
+				scene.onPath[t] = this.path.ids(t);
+			});
+		const edge = (RULER + this.layout.pinnedHeight) * scene.dpr;
+		for (const row of this.layout.rows) {
+			this.raster.clip(row.pinned ? 0 : edge, height);
+			const top = scene.top(row);
+			const bottom = top + scene.size(row.h);
+			if (bottom <= this.raster.top || top >= height)
+				continue;
+			if (row.kind === "group" || row.kind === "device" || row.kind === "run")
+				this.raster.rect(0, scene.width, top, bottom, palette.pixel(palette.band));
+			this.raster.rect(0, scene.width, bottom - 1, bottom, palette.pixel(palette.line));
+			this.drawRow(scene, row);
+		}
+	}
+
+	private drawRow(scene: Scene, row: Row): void {
+		const { from, to } = scene.window(row.trace);
+		const trace = state.traces[row.trace]!;
+		const covers = (): ReturnType<Tiles["cover"]> =>
+			row.lane ? this.tiles.cover(row.trace, row.lane.lane, from, to, scene.level(), row.lane.detail) : [];
+		switch (row.kind) {
+		case "steps":
+			return void (trace.steps && drawSteps(scene, row, trace.steps));
+		case "path":
+			return drawPath(scene, row, this.path.list(row.trace, from, to, scene.width));
+		case "gaps":
+			return drawGaps(scene, row, this.gaps.list(row.trace, from, to, scene.width));
+		case "headway":
+			return void (trace.headway && drawHeadway(scene, row, trace.headway));
+		case "device":
+			return drawUtilisation(scene, row, covers());
+		case "counter":
+			return void (row.lane && drawCounter(scene, row, row.lane, covers()));
+		case "lane":
+			if (state.gaps && trace.steps && row.lane?.type === "stream")
+				tintGaps(scene, { ...row, device: row.lane.device ?? 0 }, this.gaps.list(row.trace, from, to, scene.width));
+			this.drawLaneRow(scene, row, covers());
+			return;
+		case "group":
+			if (row.lane)
+				this.drawLaneRow(scene, row, covers());
+		}
+	}
+
+	private drawLaneRow(scene: Scene, row: Row, covers: ReturnType<Tiles["cover"]>): void {
+		const lane = row.lane;
+		if (!lane)
+			return;
+		drawLane(scene, row, lane, covers);
+		const key = `${row.trace}/${lane.lane}`;
+		const deepest = Math.max(this.depths.get(key) ?? 1, ...covers.map((c) => c.tile.rows));
+		if (deepest > (this.depths.get(key) ?? 1)) {
+			this.depths.set(key, deepest);
+			this.invalidate();
+		}
+	}
+}
