@@ -146,6 +146,7 @@ void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text,
 		append(text, size, " process %lld %s", process->pid, hwy_str(trace, process->name));
 	if (thread && thread->tid != HWY_NONE)
 		append(text, size, " thread %lld %s", thread->tid, hwy_str(trace, thread->name));
-	append(text, size, " %.0lld%s", 0, hwy_lane_type_names[at->type]);
-	append(text, size, " %.0lld%s", 0, hwy_str(trace, at->name));
+	size_t n = strlen(text);
+	snprintf(text + n, size - n, " %s %s", hwy_lane_type_names[at->type],
+		 hwy_str(trace, at->name));
 }
