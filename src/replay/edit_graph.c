@@ -43,7 +43,7 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	if (step != c->step || step == 0)
 		*c = (struct capture){
 			.step = step, .call = GRAPH_NONE, .n = c->n, .blockers = c->blockers};
-	if (step == 0 || call->process != e->w->phase->process)
+	if (step == 0)
 		return;
 	if (!is_captured(call)) {
 		bool blocks = call->role != HWY_ROLE_QUERY && call->role != HWY_ROLE_OTHER;
@@ -92,9 +92,11 @@ static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (e->graph->nodes[i].kind == GRAPH_CALL) {
+			const struct flow_call *call = &e->flow->calls[e->graph->nodes[i].of];
+			if (call->process != e->w->phase->process)
+				continue; /* other processes end no capture of this one */
 			see_call(e, &c, i);
-			if (c.call != GRAPH_NONE &&
-			    is_captured(&e->flow->calls[e->graph->nodes[i].of]))
+			if (c.call != GRAPH_NONE && is_captured(call))
 				launch_of[e->graph->nodes[i].of] = c.call;
 		} else if (e->graph->nodes[i].kind == GRAPH_OP) {
 			see_op(e, launch_of, i);

@@ -53,6 +53,20 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 
 enum { STAYS, GONE, FOLLOWS };
 
+static bool is_wait(const struct editing *e, uint32_t call)
+{
+	return e->flow->calls[call].role == HWY_ROLE_SYNC &&
+	       e->flow->calls[call].process == e->w->phase->process;
+}
+
+static uint32_t next_of_process(const struct editing *e, uint32_t call)
+{
+	do
+		call++;
+	while (call < e->flow->n_calls && e->flow->calls[call].process != e->w->phase->process);
+	return call;
+}
+
 /* Marks the calls that go away: those of the two copies, the waits between them and right after; and the call
  * that comes next, before which the CPU still gives back what it had needed. */
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
@@ -64,12 +78,11 @@ static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t
 			continue;
 		found++;
 		for (uint32_t call = trip->out; call <= trip->back; call++)
-			if (call == trip->out || call == trip->back ||
-			    e->flow->calls[call].role == HWY_ROLE_SYNC)
+			if (call == trip->out || call == trip->back || is_wait(e, call))
 				gone[call] = GONE;
-		uint32_t next = trip->back + 1;
-		while (next < e->flow->n_calls && e->flow->calls[next].role == HWY_ROLE_SYNC)
-			gone[next++] = GONE;
+		uint32_t next = next_of_process(e, trip->back);
+		for (; next < e->flow->n_calls && is_wait(e, next); next = next_of_process(e, next))
+			gone[next] = GONE;
 		if (next < e->flow->n_calls && gone[next] == STAYS)
 			gone[next] = FOLLOWS;
 	}

@@ -81,9 +81,12 @@ int64_t edit_usual_delay(const struct editing *e)
 {
 	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < e->graph->n; i++)
-		if (e->graph->nodes[i].kind == GRAPH_CALL && edit_step_of(e, e->graph->nodes[i].of))
-			delays[n++] = e->graph->nodes[i].delay;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		const struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE &&
+		    edit_step_of(e, node->of))
+			delays[n++] = node->delay;
+	}
 	qsort(delays, n, sizeof *delays, by_value);
 	int64_t usual = n > 0 ? delays[n / 2] : 0;
 	free(delays);

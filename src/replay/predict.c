@@ -41,9 +41,14 @@ struct pace {
 static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
 {
 	int64_t *lengths = hwy_alloc((n + 1) * sizeof *lengths);
-	for (uint32_t s = 0; s + 1 < n; s++)
-		lengths[s] = steps[s + 1].end - steps[s].end;
-	uint32_t known = n - 1;
+	uint32_t known = 0, last = 0;
+	for (uint32_t s = 1; s < n; s++) {
+		if (steps[s].end ==
+		    INT64_MIN) /* no work of its own: the next one's distance holds both */
+			continue;
+		lengths[known++] = steps[s].end - steps[last].end;
+		last = s;
+	}
 	qsort(lengths, known, sizeof *lengths, by_value);
 	double root = 1;
 	while (root * root < known)
@@ -147,6 +152,39 @@ static int64_t step_of(const struct whatif *w, const struct pace *pace)
 	return pace->mean;
 }
 
+static bool has_place(const struct graph_node *node)
+{
+	bool found = false;
+	for (int place = 0; place < GRAPH_PLACES; place++)
+		found |= node->before[place] != GRAPH_NONE;
+	return found;
+}
+
+/* The delay of a node without predecessors is a time, of any other a duration; no edit turns one into the other.
+ * A node that lost all it had to wait for keeps what it had, one that never had any does not get some. */
+static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
+{
+	uint32_t extra = 0, kept = 0;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		struct graph_node *node = &graph->nodes[i];
+		const struct graph_node *old = &was->nodes[i];
+		bool is_anchor = !has_place(old), has_any = has_place(node);
+		for (; extra < graph->n_extras && graph->extras[extra].node == i; extra++) {
+			has_any = true;
+			if (!is_anchor)
+				graph->extras[kept++] = graph->extras[extra];
+		}
+		if (is_anchor)
+			node->delay = old->delay;
+		if (is_anchor || !has_any) {
+			memcpy(node->before, old->before, sizeof node->before);
+			memcpy(node->lag, old->lag, sizeof node->lag);
+			node->from_begin = old->from_begin;
+		}
+	}
+	graph->n_extras = kept;
+}
+
 static bool edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 			struct whatif_prediction *p, double *spread, struct hwy_err *err)
 {
@@ -159,6 +197,7 @@ static bool edited_step(const struct whatif *w, const struct whatif_edit *edits,
 		only_removes &= edits[i].kind->only_removes;
 	}
 	if (done) {
+		keep_anchors(&copy, &w->graph);
 		struct pace pace = replay_pace(w, &copy);
 		p->step = step_of(w, &pace);
 		if (p->step < pace.floor)
@@ -283,6 +322,9 @@ bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t
 	whatif_machine(&w->machine, analysis->trace);
 	w->step_of = steps_of_ops(w->flow, w->phase);
 	w->recorded = replay_pace(w, &w->graph).mean;
+	if (w->recorded <= 0)
+		return hwy_fail(err,
+				"no device work can be told to belong to the phase's steady steps");
 	quality_measure(w);
 	whatif_compensate(&w->graph, &w->machine);
 	struct pace pace = replay_pace(w, &w->graph);

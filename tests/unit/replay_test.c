@@ -3,6 +3,7 @@
 
 #include "replay/path.h"
 #include "replay/replay.h"
+#include "replay/whatif.h"
 
 static int64_t row_text(struct hwy_builder *b, const char *text)
 {
@@ -64,9 +65,13 @@ static void synchronise(struct program *p, int thread)
 	p->cpu[thread] = end;
 }
 
-static struct hwy_trace *random_program(uint64_t seed, uint32_t calls)
+/* Clocks begin at 'from'. */
+static struct hwy_trace *late_program(uint64_t seed, uint32_t calls, int64_t from)
 {
-	struct program p = {.b = hwy_builder_new(), .dice = {seed}};
+	struct program p = {.b = hwy_builder_new(),
+			    .dice = {seed},
+			    .cpu = {from, from, from},
+			    .device = {from, from, from, from}};
 	struct hwy_trace *trace = hwy_builder_trace(p.b);
 	uint32_t process = hwy_new_processes(p.b), device = hwy_new_devices(p.b);
 	(void)device;
@@ -92,6 +97,11 @@ static struct hwy_trace *random_program(uint64_t seed, uint32_t calls)
 			enqueue(&p, thread, (int)(roll(&p.dice) % 4));
 	}
 	return hwy_builder_finish(p.b, false);
+}
+
+static struct hwy_trace *random_program(uint64_t seed, uint32_t calls)
+{
+	return late_program(seed, calls, 0);
 }
 
 struct replayed {
@@ -259,6 +269,46 @@ static void nodes_are_found_by_what_they_stand_for(void **state)
 	drop(&r);
 }
 
+/* All edits of a program whose times begin at 'from'; -1 for those that do not apply. */
+static void predict_all(uint64_t seed, int64_t from, int64_t *steps)
+{
+	struct hwy_trace *trace = late_program(seed, 100, from);
+	struct hwy_analysis analysis;
+	struct hwy_err err;
+	struct whatif w;
+	assert_true(analysis_make(&analysis, trace, &(struct analysis_options){0}, &err));
+	assert_true(whatif_open(&w, &analysis, analysis.phases.main, false, &err));
+	assert_int_equal(w.quality.differ, 0);
+	for (size_t i = 0; edit_kinds[i]; i++) {
+		bool counts = strncmp(edit_kinds[i]->arguments, ":N", 2) == 0;
+		bool is_faster = strcmp(edit_kinds[i]->id, "faster") == 0;
+		struct whatif_edit edit = {edit_kinds[i], counts ? "3" : is_faster ? "cpu:50" : ""};
+		struct whatif_prediction p;
+		bool applies = whatif_predict(&w, &edit, 1, &p, &err);
+		steps[i] = applies ? p.step : -1;
+		assert_true(!applies || p.step > 0);
+		if (applies && edit.kind->only_removes)
+			assert_true(p.step <= w.base.step);
+	}
+	whatif_close(&w);
+	analysis_free(&analysis);
+	hwy_trace_free(trace);
+}
+
+static void a_prediction_does_not_depend_on_when_the_program_ran(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		int64_t early[32], late[32];
+		predict_all(seed, 0, early);
+		predict_all(seed, 1000000000000, late);
+		for (size_t i = 0; edit_kinds[i]; i++)
+			if (early[i] != late[i])
+				fail_msg("seed %d, %s: %lld and %lld", (int)seed, edit_kinds[i]->id,
+					 (long long)early[i], (long long)late[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +318,7 @@ int main(void)
 		cmocka_unit_test(the_critical_path_tiles_the_window),
 		cmocka_unit_test(a_node_may_end_later_by_its_slack_and_no_more),
 		cmocka_unit_test(nodes_are_found_by_what_they_stand_for),
+		cmocka_unit_test(a_prediction_does_not_depend_on_when_the_program_ran),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
