@@ -39,16 +39,8 @@ static const char *place_of_finding(struct predicting *p, const struct hwy_findi
 static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
 		      struct whatif_edit *edit)
 {
-	char id[64];
-	size_t n = finding->edit ? strcspn(finding->edit, ":") : 0;
-	if (n == 0 || n >= sizeof id)
+	if (!finding->edit || !edit_read(finding->edit, edit))
 		return false;
-	memcpy(id, finding->edit, n);
-	id[n] = 0;
-	edit->kind = edit_find(id);
-	if (!edit->kind)
-		return false;
-	edit->arguments = finding->edit[n] ? finding->edit + n + 1 : "";
 	if (!*edit->arguments && strncmp(edit->kind->arguments, "[:PLACE]", 8) == 0)
 		edit->arguments = place_of_finding(p, finding);
 	return true;
@@ -201,8 +193,8 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 		p.decides = p.w.quality.residual <= UNEXPLAINED;
 		judge_findings(&p, first);
 		judge_acquitted(&p, first_acquitted, acquitted);
+		whatif_close(&p.w);
 	}
-	whatif_close(&p.w);
 }
 
 void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)

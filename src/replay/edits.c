@@ -19,3 +19,15 @@ const struct edit_kind *edit_find(const char *id)
 			return edit_kinds[i];
 	return NULL;
 }
+
+bool edit_read(const char *text, struct whatif_edit *edit)
+{
+	size_t n = strcspn(text, ":");
+	char id[64];
+	if (n >= sizeof id)
+		return false;
+	memcpy(id, text, n);
+	id[n] = 0;
+	*edit = (struct whatif_edit){edit_find(id), text[n] ? text + n + 1 : ""};
+	return edit->kind != NULL;
+}

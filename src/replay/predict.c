@@ -185,30 +185,43 @@ static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
 	graph->n_extras = kept;
 }
 
+bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err)
+{
+	*graph = graph_copy(&w->graph);
+	struct editing editing = {
+		.w = w, .flow = graph->flow, .graph = graph, .places = w->analysis->places};
+	bool done = true;
+	for (uint32_t i = 0; i < n && done; i++)
+		done = edits[i].kind->apply(&editing, edits[i].arguments, err);
+	if (done)
+		keep_anchors(graph, &w->graph);
+	else
+		graph_free(graph);
+	if (note)
+		memcpy(note, editing.note, WHATIF_NOTE);
+	return done;
+}
+
 static bool edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 			struct whatif_prediction *p, double *spread, struct hwy_err *err)
 {
-	struct hwy_graph copy = graph_copy(&w->graph);
-	struct editing editing = {
-		.w = w, .flow = copy.flow, .graph = &copy, .places = w->analysis->places};
-	bool done = true, only_removes = true;
-	for (uint32_t i = 0; i < n && done; i++) {
-		done = edits[i].kind->apply(&editing, edits[i].arguments, err);
+	struct hwy_graph copy;
+	if (!whatif_apply(w, edits, n, &copy, NULL, err))
+		return false;
+	bool only_removes = true;
+	for (uint32_t i = 0; i < n; i++)
 		only_removes &= edits[i].kind->only_removes;
-	}
-	if (done) {
-		keep_anchors(&copy, &w->graph);
-		struct pace pace = replay_pace(w, &copy);
-		p->step = step_of(w, &pace);
-		if (p->step < pace.floor)
-			p->step = pace.floor;
-		p->bound = pace.bound;
-		*spread = pace.spread;
-		if (only_removes && p->step > w->base_mean) /* they differ at the edges only */
-			p->step = w->base_mean;
-	}
+	struct pace pace = replay_pace(w, &copy);
+	p->step = step_of(w, &pace);
+	if (p->step < pace.floor)
+		p->step = pace.floor;
+	p->bound = pace.bound;
+	*spread = pace.spread;
+	if (only_removes && p->step > w->base_mean) /* they differ at the edges only */
+		p->step = w->base_mean;
 	graph_free(&copy);
-	return done;
+	return true;
 }
 
 /* The same with the machine's figures a half lower and higher: what an edit assumes is not sure. */
@@ -305,8 +318,8 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 	return (int64_t)((double)work_of_step(w) * high);
 }
 
-bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
-		 struct hwy_err *err)
+static bool open_graph(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+		       bool all, struct hwy_err *err)
 {
 	*w = (struct whatif){.analysis = analysis,
 			     .phase_index = phase,
@@ -331,6 +344,15 @@ bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t
 	w->base_mean = pace.mean;
 	w->base_rate = pace.rate;
 	return whatif_predict(w, NULL, 0, &w->base, err);
+}
+
+bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
+		 struct hwy_err *err)
+{
+	bool done = open_graph(w, analysis, phase, all, err);
+	if (!done)
+		whatif_close(w);
+	return done;
 }
 
 void whatif_close(struct whatif *w)

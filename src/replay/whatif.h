@@ -71,12 +71,17 @@ struct whatif {
 	} quality;
 };
 
-/* all: the whole recording is in the graph, however long it is. */
+/* all: the whole recording is in the graph, however long it is. After a failure there is nothing to close. */
 bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err);
 void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *prediction, struct hwy_err *err);
+
+/* The edited graph, to be freed. note: what the user should know, where not NULL. */
+enum { WHATIF_NOTE = 256 };
+bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err);
 
 /* When an edit would begin to matter: the device's work a step, ns, from which on it gains 'share' of the step,
  * all of its ops growing alike. 0 where it does so already, INT64_MAX where it does not up to a hundredfold. */
@@ -99,7 +104,8 @@ struct editing {
 	const struct hwy_flow *flow;
 	struct hwy_graph *graph;   /* the copy */
 	struct hwy_places *places; /* of the analysis */
-	char note[256]; /* what the user should know, e.g. what blocks the capture of a graph */
+	char note
+		[WHATIF_NOTE]; /* what the user should know, e.g. what blocks the capture of a graph */
 };
 
 struct edit_kind {
@@ -111,5 +117,7 @@ struct edit_kind {
 };
 extern const struct edit_kind *const edit_kinds[]; /* ends with NULL */
 const struct edit_kind *edit_find(const char *id);
+/* "pin", "remove-wait:train.py:23"; the arguments stay in the text. False when there is no such edit. */
+bool edit_read(const char *text, struct whatif_edit *edit);
 
 #endif

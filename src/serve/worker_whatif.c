@@ -117,14 +117,12 @@ static uint32_t typical_step(const struct hwy_phase *phase)
 static bool put_picture(const struct whatif *w, struct hwy_json *json,
 			const struct whatif_edit *edits, uint32_t n, struct hwy_err *err)
 {
-	struct hwy_graph copy = graph_copy(&w->graph);
-	struct editing editing = {
-		.w = w, .flow = copy.flow, .graph = &copy, .places = w->analysis->places};
-	bool ok = true;
-	for (uint32_t i = 0; ok && i < n; i++)
-		ok = edits[i].kind->apply(&editing, edits[i].arguments, err);
+	struct hwy_graph copy;
+	char note[WHATIF_NOTE];
+	if (!whatif_apply(w, edits, n, &copy, note, err))
+		return false;
 	uint32_t step = typical_step(w->phase);
-	if (ok && w->phase->n_steps > 0) {
+	if (w->phase->n_steps > 0) {
 		int64_t *ends = hwy_alloc((copy.n + 1) * sizeof *ends);
 		replay_run(&copy, ends);
 		struct step_time *steps = steps_timed(w, &copy, ends);
@@ -136,7 +134,7 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 			.recorded = w->phase->steps[step].device.from,
 			.predicted = steps[step].begin == INT64_MAX ? 0 : steps[step].begin,
 		};
-		json_put_text(json, "note", editing.note);
+		json_put_text(json, "note", note);
 		json_put_int(json, "shown_step", step);
 		json_key(json, "ops");
 		json_begin_array(json);
@@ -148,7 +146,7 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 		free(ends);
 	}
 	graph_free(&copy);
-	return ok;
+	return true;
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------------- */
