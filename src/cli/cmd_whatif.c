@@ -33,10 +33,9 @@ struct wishes {
 /* "pin", "remove-wait:train.py:23" */
 static struct whatif_edit read_edit(const struct cli *cli, const char *text)
 {
-	size_t length = strcspn(text, ":");
-	char *id = strndup(text, length);
-	const struct edit_kind *kind = edit_find(id);
-	if (!kind) {
+	struct whatif_edit edit;
+	if (!edit_read(text, &edit)) {
+		char *id = strndup(text, strcspn(text, ":"));
 		const char *known[64] = {0};
 		for (size_t i = 0; edit_kinds[i] && i < 63; i++)
 			known[i] = edit_kinds[i]->id;
@@ -45,8 +44,7 @@ static struct whatif_edit read_edit(const struct cli *cli, const char *text)
 			cli_misuse(cli, "there is no edit '%s'; did you mean '%s'?", id, near);
 		cli_misuse(cli, "there is no edit '%s'; --list names them", id);
 	}
-	free(id);
-	return (struct whatif_edit){kind, text[length] ? text + length + 1 : ""};
+	return edit;
 }
 
 static void read_option(struct cli *cli, int option, const char *value, struct wishes *wishes)
@@ -108,7 +106,7 @@ static int run(const struct wishes *wishes)
 	struct whatif_view view = {.w = &w, .path = wishes->path, .check = wishes->check};
 	if (wishes->n_edits > 0 && !whatif_view_apply(&view, wishes->edits, wishes->n_edits, &err))
 		cli_die("%s: %s", wishes->path, err.text);
-	if (wishes->n_edits == 0 && !wishes->check && !whatif_view_try(&view, &err))
+	if (wishes->n_edits == 0 && !wishes->check && !whatif_view_try(&view, &analysis, &err))
 		cli_die("%s: %s", wishes->path, err.text);
 	(wishes->json ? whatif_print_json : whatif_print_text)(output.out, &view);
 	cli_output_close(&output);

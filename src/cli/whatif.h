@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "diagnose/diagnose.h"
 #include "replay/rank.h"
 
 struct whatif_view {
@@ -16,12 +17,14 @@ struct whatif_view {
 	struct whatif_prediction prediction;
 	/* or what was tried. */
 	struct rank rank;
-	struct hwy_diagnosis *diagnosis;
+	struct whatif_edit *tried; /* their texts are the diagnosis' */
+	struct hwy_diagnosis diagnosis;
 };
 
 bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits, uint32_t n,
 		       struct hwy_err *err);
-bool whatif_view_try(struct whatif_view *view, struct hwy_err *err);
+/* The edits of the phase's findings and acquittals; where there are none, the usual ones. */
+bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, struct hwy_err *err);
 void whatif_view_free(struct whatif_view *view);
 
 void whatif_print_text(FILE *out, const struct whatif_view *view);

@@ -1,4 +1,5 @@
 /* whatif_print.c - predictions for people and for programs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -14,23 +15,53 @@ bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits
 	return whatif_predict(view->w, edits, n, &view->prediction, err);
 }
 
-bool whatif_view_try(struct whatif_view *view, struct hwy_err *err)
+static bool is_same(const struct whatif_edit *a, const struct whatif_edit *b)
 {
-	(void)err;
-	static const char *const usual[] = {"remove-wait", "read-late",   "pin",
-					    "copy-stream", "graph",       "perfect-input",
-					    "no-alloc",    "overlap-comm"};
-	struct whatif_edit candidates[sizeof usual / sizeof *usual];
-	uint32_t n = 0;
-	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		candidates[n++] = (struct whatif_edit){edit_find(usual[i]), ""};
-	rank_edits(&view->rank, view->w, candidates, n);
+	return a->kind == b->kind && strcmp(a->arguments, b->arguments) == 0;
+}
+
+/* Adds the edits of a phase's findings that were replayed, each once. Yields how many there are then. */
+static uint32_t add_edits(struct whatif_edit *list, uint32_t n, const struct hwy_finding *findings,
+			  uint32_t n_findings, uint32_t phase)
+{
+	for (uint32_t i = 0; i < n_findings; i++) {
+		const struct hwy_finding *finding = &findings[i];
+		if (finding->phase != phase || !finding->predicted.is_known ||
+		    !edit_read(finding->predicted.edits, &list[n]))
+			continue;
+		uint32_t same = 0;
+		while (same < n && !is_same(&list[same], &list[n]))
+			same++;
+		n += same == n;
+	}
+	return n;
+}
+
+bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, struct hwy_err *err)
+{
+	static const char *const usual[] = {"remove-wait",  "read-late",    "pin",
+					    "copy-stream",  "graph",        "no-alloc",
+					    "overlap-comm", "perfect-input"};
+	enum { USUAL = sizeof usual / sizeof *usual };
+	struct hwy_diagnosis *d = &view->diagnosis;
+	if (!diagnose(analysis, d, err))
+		return false;
+	uint32_t phase = view->w->phase_index, n = 0;
+	view->tried = hwy_alloc((d->n + d->n_acquitted + USUAL) * sizeof *view->tried);
+	n = add_edits(view->tried, n, d->findings, d->n, phase);
+	n = add_edits(view->tried, n, d->acquitted, d->n_acquitted, phase);
+	if (n == 0)
+		for (; n < USUAL; n++)
+			edit_read(usual[n], &view->tried[n]);
+	rank_edits(&view->rank, view->w, view->tried, n);
 	return true;
 }
 
 void whatif_view_free(struct whatif_view *view)
 {
 	rank_free(&view->rank);
+	free(view->tried);
+	diagnosis_free(&view->diagnosis);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------- */

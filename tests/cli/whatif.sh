@@ -48,6 +48,15 @@ for edit in remove-wait read-late pin no-alloc background faster:cpu:30; do
 		fail "$edit predicts slower"
 done
 
+# Without --apply: the edits of all findings and acquittals, each once.
+tried=$(ask "$file" "sorted(p['edits'][0] for p in r['predictions'] if len(p['edits']) == 1)")
+diagnosed=$("$HEADWAY" analyze --format json "$file" | python3 -c "
+import json, sys
+r = json.load(sys.stdin)
+found = [f for f in r['findings'] + r['acquitted'] if 'predicted' in f and f['phase'] == r['summary']['phase']]
+print(sorted({f['predicted']['edits'][0] for f in found}))")
+[ "$tried" = "$diagnosed" ] || fail "tried $tried, and the findings' edits are $diagnosed"
+
 # Misuse.
 run whatif "$file" --apply remove-weight
 expect_status 2 "an unknown edit"
