@@ -227,6 +227,21 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 	return !cpu.is_bad;
 }
 
+void gap_states_add(struct gap_states *sum, const struct gap_states *one)
+{
+	sum->window += one->window;
+	sum->busy += one->busy;
+	sum->idle += one->idle;
+	sum->compute += one->compute;
+	sum->exposed_comm += one->exposed_comm;
+	sum->exposed_copy += one->exposed_copy;
+	sum->fill += one->fill;
+	sum->copy_overlapped += one->copy_overlapped;
+	sum->comm_overlapped += one->comm_overlapped;
+	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+		sum->causes[cause] += one->causes[cause];
+}
+
 void gaps_free(struct hwy_gaps *gaps)
 {
 	free(gaps->gaps);

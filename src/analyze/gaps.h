@@ -46,6 +46,8 @@ struct gap_states {
 	int64_t causes[GAP_CAUSES];               /* add up to idle */
 };
 
+void gap_states_add(struct gap_states *sum, const struct gap_states *one);
+
 struct hwy_gaps {
 	struct hwy_gap *gaps; /* device by device, in order of time */
 	uint32_t n;

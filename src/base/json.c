@@ -197,3 +197,15 @@ void json_put_text(struct hwy_json *json, const char *key, const char *text)
 	json_key(json, key);
 	json_textz(json, text);
 }
+
+void json_put_real(struct hwy_json *json, const char *key, double value, int decimals)
+{
+	json_key(json, key);
+	json_real(json, value, decimals);
+}
+
+void json_put_bool(struct hwy_json *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}

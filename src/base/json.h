@@ -31,6 +31,8 @@ void json_null(struct hwy_json *json);
 /* key and value in one */
 void json_put_int(struct hwy_json *json, const char *key, int64_t value);
 void json_put_text(struct hwy_json *json, const char *key, const char *text);
+void json_put_real(struct hwy_json *json, const char *key, double value, int decimals);
+void json_put_bool(struct hwy_json *json, const char *key, bool value);
 
 /* Writes text as a JSON string, quotes included. */
 void json_escape(FILE *out, const char *text, size_t length);

@@ -2,28 +2,8 @@
  * added, never renamed. */
 #include "base/json.h"
 #include "cli/analyze.h"
+#include "cli/cli.h"
 #include "diagnose/words.h"
-
-static void put_real(struct hwy_json *json, const char *key, double value, int decimals)
-{
-	json_key(json, key);
-	json_real(json, value, decimals);
-}
-
-static void put_optional(struct hwy_json *json, const char *key, int64_t value)
-{
-	json_key(json, key);
-	if (value == HWY_NONE)
-		json_null(json);
-	else
-		json_int(json, value);
-}
-
-static void put_bool(struct hwy_json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
 
 static void put_window(struct hwy_json *json, const char *key, struct hwy_interval at)
 {
@@ -45,9 +25,9 @@ static void put_runs(struct hwy_json *json, const struct analyze_view *view)
 		const struct hwy_phase *phase = analyze_main(run);
 		json_begin_object(json);
 		json_put_text(json, "file", run->path);
-		put_optional(json, "rank", run->rank);
-		put_optional(json, "step_ns", phase ? phase->mean : HWY_NONE);
-		put_bool(json, "shown", i == view->shown);
+		cli_put_optional(json, "rank", run->rank);
+		cli_put_optional(json, "step_ns", phase ? phase->mean : HWY_NONE);
+		json_put_bool(json, "shown", i == view->shown);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -62,7 +42,7 @@ static void put_kernels(struct hwy_json *json, const struct hwy_verdict *verdict
 		json_begin_object(json);
 		json_put_text(json, "name", kernel->name);
 		json_put_int(json, "ns_per_step", kernel->ns);
-		put_real(json, "share_of_kernels", kernel->share, 6);
+		json_put_real(json, "share_of_kernels", kernel->share, 6);
 		json_put_int(json, "count", (int64_t)kernel->count);
 		json_end_object(json);
 	}
@@ -80,17 +60,18 @@ static void put_summary(struct hwy_json *json, const struct analyze_view *view)
 	json_begin_object(json);
 	json_put_text(json, "program", analyze_program(run));
 	json_put_text(json, "framework", hwy_framework_names[diagnosis->framework]);
-	put_optional(json, "phase", phase ? (int64_t)run->analysis.phases.main : HWY_NONE);
-	put_optional(json, "steps", phase ? (int64_t)phase->n_steps : HWY_NONE);
-	put_optional(json, "step_ns", phase ? phase->mean : HWY_NONE);
+	cli_put_optional(json, "phase", phase ? (int64_t)run->analysis.phases.main : HWY_NONE);
+	cli_put_optional(json, "steps", phase ? (int64_t)phase->n_steps : HWY_NONE);
+	cli_put_optional(json, "step_ns", phase ? phase->mean : HWY_NONE);
 	uint32_t n;
 	struct gap_states states = {0};
 	if (phase)
 		states = analyze_states(run, run->analysis.phases.main, &n);
-	put_real(json, "busy", states.window ? (double)states.busy / (double)states.window : 0, 6);
-	put_bool(json, "healthy", verdict && verdict->is_healthy && verdict->is_known);
-	put_real(json, "reachable", verdict ? verdict->reachable : 0, 6);
-	put_optional(json, "own_cost_ns_per_step", verdict ? verdict->own_cost : HWY_NONE);
+	json_put_real(json, "busy", states.window ? (double)states.busy / (double)states.window : 0,
+		      6);
+	json_put_bool(json, "healthy", verdict && verdict->is_healthy && verdict->is_known);
+	json_put_real(json, "reachable", verdict ? verdict->reachable : 0, 6);
+	cli_put_optional(json, "own_cost_ns_per_step", verdict ? verdict->own_cost : HWY_NONE);
 	json_put_int(json, "lost_records", (int64_t)analyze_lost(run->trace));
 	put_kernels(json, verdict);
 	json_key(json, "ncu");
@@ -160,15 +141,16 @@ static void put_headway(struct hwy_json *json, const struct analyze_run *run, ui
 	for (uint32_t d = 0; leads && d < run->analysis.flow.n_devices; d++) {
 		int64_t device = run->analysis.flow.devices[d].device;
 		json_begin_object(json);
-		put_optional(json, "device",
-			     device == HWY_NONE ? HWY_NONE : run->trace->devices[device].ordinal);
+		cli_put_optional(json, "device",
+				 device == HWY_NONE ? HWY_NONE
+						    : run->trace->devices[device].ordinal);
 		json_put_int(json, "max_ops", leads[d].max_count);
 		json_put_int(json, "max_ns", leads[d].max_work);
-		put_real(json, "mean_ops", leads[d].mean_count, 3);
+		json_put_real(json, "mean_ops", leads[d].mean_count, 3);
 		json_put_int(json, "mean_ns", leads[d].mean_work);
 		json_put_int(json, "empty_ns", leads[d].empty);
 		json_put_int(json, "fell_to_zero", leads[d].n_zero);
-		put_real(json, "steps", leads[d].steps, 3);
+		json_put_real(json, "steps", leads[d].steps, 3);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -187,23 +169,23 @@ static void put_phase(struct hwy_json *json, const struct analyze_run *run, uint
 	json_begin_object(json);
 	json_put_text(json, "name", hwy_str(run->trace, phase->name));
 	json_put_text(json, "source", sources[phase->source]);
-	put_optional(json, "pid",
-		     phase->process < run->trace->n_processes
-			     ? run->trace->processes[phase->process].pid
-			     : HWY_NONE);
+	cli_put_optional(json, "pid",
+			 phase->process < run->trace->n_processes
+				 ? run->trace->processes[phase->process].pid
+				 : HWY_NONE);
 	json_put_int(json, "steps", phase->n_steps);
 	json_put_int(json, "steady_steps", phase->n_steady);
 	json_put_int(json, "first_steady", phase->first_steady);
-	put_bool(json, "first_told_apart", phase->is_first_told_apart);
+	json_put_bool(json, "first_told_apart", phase->is_first_told_apart);
 	json_put_int(json, "step_ns", phase->mean);
 	json_put_int(json, "median_ns", phase->median);
 	json_put_int(json, "p10_ns", phase->p10);
 	json_put_int(json, "p90_ns", phase->p90);
-	put_bool(json, "bursty", phase->is_bursty);
+	json_put_bool(json, "bursty", phase->is_bursty);
 	put_window(json, "window", phase->window);
-	put_real(json, "launches_per_step", phase->launches_per_step, 3);
-	put_real(json, "waits_per_step", phase->waits_per_step, 3);
-	put_bool(json, "healthy", verdict->is_healthy && verdict->is_known);
+	json_put_real(json, "launches_per_step", phase->launches_per_step, 3);
+	json_put_real(json, "waits_per_step", phase->waits_per_step, 3);
+	json_put_bool(json, "healthy", verdict->is_healthy && verdict->is_known);
 	put_headway(json, run, index);
 	put_outliers(json, run, index);
 	json_end_object(json);
@@ -230,8 +212,9 @@ static void put_gpu(struct hwy_json *json, const struct analyze_run *run)
 			&run->analysis.of[run->analysis.phases.main].gaps.devices[d];
 		int64_t device = run->analysis.flow.devices[d].device;
 		json_begin_object(json);
-		put_optional(json, "device",
-			     device == HWY_NONE ? HWY_NONE : run->trace->devices[device].ordinal);
+		cli_put_optional(json, "device",
+				 device == HWY_NONE ? HWY_NONE
+						    : run->trace->devices[device].ordinal);
 		json_put_text(json, "name",
 			      device == HWY_NONE
 				      ? ""
@@ -265,7 +248,7 @@ static void put_place(struct hwy_json *json, const struct hwy_finding_place *pla
 {
 	json_begin_object(json);
 	json_put_text(json, "file", place->at.file);
-	put_optional(json, "line", place->at.line > 0 ? place->at.line : HWY_NONE);
+	cli_put_optional(json, "line", place->at.line > 0 ? place->at.line : HWY_NONE);
 	json_put_text(json, "function", place->at.function);
 	json_put_text(json, "range", place->at.range);
 	json_put_text(json, "api", place->at.api);
@@ -288,7 +271,7 @@ static void put_predicted(struct hwy_json *json, const struct hwy_predicted *pre
 	json_put_int(json, "step_ns", predicted->step);
 	json_put_int(json, "p10_ns", predicted->p10);
 	json_put_int(json, "p90_ns", predicted->p90);
-	put_real(json, "speedup", predicted->speedup, 4);
+	json_put_real(json, "speedup", predicted->speedup, 4);
 	json_put_text(json, "bound", predicted->bound);
 	if (predicted->tipping)
 		json_put_int(json, "tipping_ns", predicted->tipping);
@@ -307,7 +290,7 @@ static void put_finding(struct hwy_json *json, const struct hwy_finding *finding
 		json_put_int(json, "rank", finding->rank);
 	json_put_text(json, "side", finding->kind->is_inside ? "device" : "program");
 	json_put_int(json, "cost_ns_per_step", finding->cost);
-	put_real(json, "share", finding->share, 6);
+	json_put_real(json, "share", finding->share, 6);
 	json_put_text(json, "confidence", hwy_confidence_names[finding->confidence]);
 	json_put_text(json, "says", finding->says);
 	put_predicted(json, &finding->predicted);

@@ -39,7 +39,6 @@ static const char *base_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The first word of a command line that looks like a script, else its first word. */
 const char *analyze_program(const struct analyze_run *run)
 {
 	static char name[128];
@@ -48,21 +47,12 @@ const char *analyze_program(const struct analyze_run *run)
 	const char *command = phase && phase->process < trace->n_processes
 				      ? hwy_str(trace, trace->processes[phase->process].command)
 				      : "";
-	const char *found = command;
-	size_t length = strcspn(command, " ");
-	for (const char *word = command; *word;) {
-		size_t n = strcspn(word, " ");
-		if (n > 3 && strncmp(word + n - 3, ".py", 3) == 0) {
-			found = word;
-			length = n;
-			break;
-		}
-		word += n + strspn(word + n, " ");
-	}
 	if (!*command)
 		return base_of(run->path);
-	snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), found);
-	return base_of(name);
+	size_t length;
+	const char *program = words_program(command, &length);
+	snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), program);
+	return name;
 }
 
 /* Ranges that count: step_7 stands for all of them. */
@@ -142,21 +132,10 @@ struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, 
 	const struct hwy_gaps *gaps = &run->analysis.of[phase].gaps;
 	*n = 0;
 	for (uint32_t d = 0; d < run->analysis.flow.n_devices; d++) {
-		const struct gap_states *one = &gaps->devices[d];
-		if (one->busy == 0)
+		if (gaps->devices[d].busy == 0)
 			continue;
 		++*n;
-		sum.window += one->window;
-		sum.busy += one->busy;
-		sum.idle += one->idle;
-		sum.compute += one->compute;
-		sum.exposed_comm += one->exposed_comm;
-		sum.exposed_copy += one->exposed_copy;
-		sum.fill += one->fill;
-		sum.copy_overlapped += one->copy_overlapped;
-		sum.comm_overlapped += one->comm_overlapped;
-		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
-			sum.causes[cause] += one->causes[cause];
+		gap_states_add(&sum, &gaps->devices[d]);
 	}
 	return sum;
 }

@@ -5,21 +5,7 @@
 #include "cli/breakdown.h"
 
 #include "base/json.h"
-
-static void put_optional(struct hwy_json *json, const char *key, int64_t value)
-{
-	json_key(json, key);
-	if (value == HWY_NONE)
-		json_null(json);
-	else
-		json_int(json, value);
-}
-
-static void put_real(struct hwy_json *json, const char *key, double value)
-{
-	json_key(json, key);
-	json_real(json, value, 3);
-}
+#include "cli/cli.h"
 
 static void put_count(struct hwy_json *json, const char *key, uint64_t value)
 {
@@ -53,7 +39,7 @@ static void put_device(struct hwy_json *json, const struct breakdown_view *view,
 	const struct hwy_device *device =
 		part->device == HWY_NONE ? NULL : &view->trace->devices[part->device];
 	json_begin_object(json);
-	put_optional(json, "device", device ? device->ordinal : HWY_NONE);
+	cli_put_optional(json, "device", device ? device->ordinal : HWY_NONE);
 	json_put_text(json, "name", device ? hwy_str(view->trace, device->name) : "");
 	json_put_int(json, "start_ns", part->measures.from);
 	put_measures(json, &part->measures);
@@ -68,13 +54,13 @@ static void put_queue(struct hwy_json *json, const struct hwy_queue *queue)
 	json_begin_object(json);
 	put_count(json, "count", queue->n);
 	json_put_int(json, "max", queue->max);
-	put_real(json, "time_weighted_mean", queue->time_mean);
-	put_real(json, "mean", queue->mean);
-	put_real(json, "std", queue->deviation);
+	json_put_real(json, "time_weighted_mean", queue->time_mean, 3);
+	json_put_real(json, "mean", queue->mean, 3);
+	json_put_real(json, "std", queue->deviation, 3);
 	json_put_int(json, "min", queue->min);
-	put_real(json, "25%", queue->quarter);
-	put_real(json, "50%", queue->median);
-	put_real(json, "75%", queue->three_quarters);
+	json_put_real(json, "25%", queue->quarter, 3);
+	json_put_real(json, "50%", queue->median, 3);
+	json_put_real(json, "75%", queue->three_quarters, 3);
 	/* [time_ns, length]; where not exact, the largest length from that time on to the next */
 	json_key(json, "series_exact");
 	json_bool(json, queue->exact);
@@ -98,7 +84,7 @@ static void put_delays(struct hwy_json *json, const struct hwy_delays *delays)
 	put_count(json, "count", delays->n);
 	json_put_int(json, "min_ns", delays->min);
 	json_put_int(json, "median_ns", delays->median);
-	put_real(json, "mean_ns", delays->mean);
+	json_put_real(json, "mean_ns", delays->mean, 3);
 	json_put_int(json, "p95_ns", delays->p95);
 	json_put_int(json, "max_ns", delays->max);
 	put_count(json, "outliers", delays->late);
@@ -114,10 +100,11 @@ static void put_stream(struct hwy_json *json, const struct breakdown_view *view,
 	bool has_device = lane->device >= 0 && lane->device < trace->n_devices;
 	bool has_process = lane->process >= 0 && lane->process < trace->n_processes;
 	json_begin_object(json);
-	put_optional(json, "device", has_device ? trace->devices[lane->device].ordinal : HWY_NONE);
-	put_optional(json, "pid", has_process ? trace->processes[lane->process].pid : HWY_NONE);
-	put_optional(json, "context", known ? trace->streams[lane->stream].context : HWY_NONE);
-	put_optional(json, "stream", known ? trace->streams[lane->stream].number : HWY_NONE);
+	cli_put_optional(json, "device",
+			 has_device ? trace->devices[lane->device].ordinal : HWY_NONE);
+	cli_put_optional(json, "pid", has_process ? trace->processes[lane->process].pid : HWY_NONE);
+	cli_put_optional(json, "context", known ? trace->streams[lane->stream].context : HWY_NONE);
+	cli_put_optional(json, "stream", known ? trace->streams[lane->stream].number : HWY_NONE);
 	put_count(json, "n_ops", part->n_ops);
 	put_count(json, "n_kernel", part->n_kernel);
 	put_count(json, "n_comm", part->n_comm);
@@ -148,7 +135,7 @@ static void put_step(struct hwy_json *json, const struct breakdown_view *view,
 	bool has_process = step->process >= 0 && step->process < trace->n_processes;
 	json_begin_object(json);
 	json_put_text(json, "name", hwy_str(trace, step->name));
-	put_optional(json, "pid", has_process ? trace->processes[step->process].pid : HWY_NONE);
+	cli_put_optional(json, "pid", has_process ? trace->processes[step->process].pid : HWY_NONE);
 	json_put_int(json, "start_ns", step->at.from);
 	json_put_int(json, "span_ns", step->at.to - step->at.from);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)

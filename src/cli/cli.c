@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "import/import.h"
 
 /* One line whatever the arguments hold: a file's name may have a newline in it. */
@@ -76,4 +77,13 @@ int cli_utf8(void)
 	/* LC_CTYPE only: numbers keep their point in every locale. */
 	setlocale(LC_CTYPE, "");
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+void cli_put_optional(struct hwy_json *json, const char *key, int64_t value)
+{
+	json_key(json, key);
+	if (value == HWY_NONE)
+		json_null(json);
+	else
+		json_int(json, value);
 }

@@ -107,6 +107,9 @@ void cli_put(FILE *out, const char *text, size_t n);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
  * caller has printed what stands before it. Newlines are kept; the rest as cli_put. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
+/* Puts a key and its value, null for HWY_NONE. */
+struct hwy_json;
+void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
 /* Prints the help of a command; cli_next does on --help. */
 void cli_help(const struct cli *cli, FILE *out);
 /* True when SIGPIPE was ignored when we were started: a program we start is to find it so. */

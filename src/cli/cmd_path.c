@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/grid.h"
+#include "cli/phase.h"
 #include "replay/chain.h"
 
 enum { STEP, MARK, PHASE, ROWS, FORMAT, OUTPUT, FORCE };
@@ -36,11 +37,7 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 		wishes->has_step = true;
 		break;
 	case MARK: wishes->mark = value; break;
-	case PHASE:
-		wishes->phase = cli_count(cli, "phase", value);
-		if (wishes->phase == 0)
-			cli_misuse(cli, "phases are counted from 1");
-		break;
+	case PHASE: wishes->phase = cli_phase_number(cli, value); break;
 	case ROWS: wishes->rows = cli_count(cli, "rows", value); break;
 	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
 	case OUTPUT: wishes->output = value; break;
@@ -124,31 +121,22 @@ static int run(const struct wishes *wishes)
 {
 	cli_keep_input(wishes->path, wishes->output);
 	struct cli_output output = cli_output_open(wishes->output, wishes->force);
-	struct hwy_trace *trace = cli_open(wishes->path);
-	struct hwy_analysis analysis;
+	struct cli_phase phase;
 	struct hwy_err err;
-	struct analysis_options how = {.step = wishes->mark};
-	if (!analysis_make(&analysis, trace, &how, &err))
-		cli_die("%s: %s", wishes->path, err.text);
-	if (analysis.phases.n == 0)
-		cli_die("%s: no device work: there is no path through it", wishes->path);
-	if (wishes->phase > analysis.phases.n)
-		cli_die("%s: has %u phase%s", wishes->path, analysis.phases.n,
-			analysis.phases.n == 1 ? "" : "s");
-	uint32_t phase = wishes->phase > 0 ? (uint32_t)wishes->phase - 1 : analysis.phases.main;
-	uint32_t n_steps = analysis.phases.phases[phase].n_steps;
+	cli_phase_open(&phase, wishes->path, wishes->mark, wishes->phase,
+		       "there is no path through it");
+	uint32_t n_steps = phase.analysis.phases.phases[phase.index].n_steps;
 	if (wishes->has_step && wishes->step >= n_steps)
 		cli_die("%s: the phase has steps 0 to %u", wishes->path, n_steps - 1);
 	struct hwy_chain chain;
 	int64_t step = wishes->has_step ? (int64_t)wishes->step : -1;
-	if (!chain_find(&chain, &analysis, phase, step, &err))
+	if (!chain_find(&chain, &phase.analysis, phase.index, step, &err))
 		cli_die("%s: %s", wishes->path, err.text);
 	uint64_t rows = wishes->rows ? wishes->rows : wishes->json ? UINT64_MAX : 12;
 	(wishes->json ? print_json : print_text)(output.out, &chain, rows);
 	cli_output_close(&output);
 	chain_free(&chain);
-	analysis_free(&analysis);
-	hwy_trace_free(trace);
+	cli_phase_close(&phase);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/phase.h"
 #include "cli/whatif.h"
 
 enum { APPLY, LIST, CHECK, STEP, PHASE, FORMAT, OUTPUT, FORCE };
@@ -58,11 +59,7 @@ static void read_option(struct cli *cli, int option, const char *value, struct w
 	case LIST: wishes->list = true; break;
 	case CHECK: wishes->check = true; break;
 	case STEP: wishes->step = value; break;
-	case PHASE:
-		wishes->phase = cli_count(cli, "phase", value);
-		if (wishes->phase == 0)
-			cli_misuse(cli, "phases are counted from 1");
-		break;
+	case PHASE: wishes->phase = cli_phase_number(cli, value); break;
 	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
 	case OUTPUT: wishes->output = value; break;
 	case FORCE: wishes->force = true; break;
@@ -80,40 +77,27 @@ static void list_edits(FILE *out)
 	fputs("\nPLACE is file:line, a function, a range or the name of a call.\n", out);
 }
 
-static uint32_t choose_phase(const struct hwy_analysis *analysis, const struct wishes *wishes)
-{
-	if (analysis->phases.n == 0)
-		cli_die("%s: no device work: nothing to replay", wishes->path);
-	if (wishes->phase > analysis->phases.n)
-		cli_die("%s: has %u phase%s", wishes->path, analysis->phases.n,
-			analysis->phases.n == 1 ? "" : "s");
-	return wishes->phase > 0 ? (uint32_t)wishes->phase - 1 : analysis->phases.main;
-}
-
 static int run(const struct wishes *wishes)
 {
 	cli_keep_input(wishes->path, wishes->output);
 	struct cli_output output = cli_output_open(wishes->output, wishes->force);
-	struct hwy_trace *trace = cli_open(wishes->path);
-	struct hwy_analysis analysis;
+	struct cli_phase phase;
 	struct hwy_err err;
-	struct analysis_options how = {.step = wishes->step};
 	struct whatif w;
-	if (!analysis_make(&analysis, trace, &how, &err))
-		cli_die("%s: %s", wishes->path, err.text);
-	if (!whatif_open(&w, &analysis, choose_phase(&analysis, wishes), wishes->check, &err))
+	cli_phase_open(&phase, wishes->path, wishes->step, wishes->phase, "nothing to replay");
+	if (!whatif_open(&w, &phase.analysis, phase.index, wishes->check, &err))
 		cli_die("%s: %s", wishes->path, err.text);
 	struct whatif_view view = {.w = &w, .path = wishes->path, .check = wishes->check};
 	if (wishes->n_edits > 0 && !whatif_view_apply(&view, wishes->edits, wishes->n_edits, &err))
 		cli_die("%s: %s", wishes->path, err.text);
-	if (wishes->n_edits == 0 && !wishes->check && !whatif_view_try(&view, &analysis, &err))
+	if (wishes->n_edits == 0 && !wishes->check &&
+	    !whatif_view_try(&view, &phase.analysis, &err))
 		cli_die("%s: %s", wishes->path, err.text);
 	(wishes->json ? whatif_print_json : whatif_print_text)(output.out, &view);
 	cli_output_close(&output);
 	whatif_view_free(&view);
 	whatif_close(&w);
-	analysis_free(&analysis);
-	hwy_trace_free(trace);
+	cli_phase_close(&phase);
 	return 0;
 }
 

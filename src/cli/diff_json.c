@@ -5,18 +5,6 @@
 #include "base/json.h"
 #include "cli/compare.h"
 
-static void put_real(struct hwy_json *json, const char *key, double value, int decimals)
-{
-	json_key(json, key);
-	json_real(json, value, decimals);
-}
-
-static void put_bool(struct hwy_json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
-
 static void put_side(struct hwy_json *json, const char *key, const struct compare_side *side)
 {
 	const struct compare_summary *run = side_run(side);
@@ -35,7 +23,7 @@ static void put_side(struct hwy_json *json, const char *key, const struct compar
 		json_begin_object(json);
 		json_put_text(json, "file", side->runs[i]->file);
 		json_put_int(json, "step_ns", side->phases[i]->step);
-		put_bool(json, "middle", i == side->middle);
+		json_put_bool(json, "middle", i == side->middle);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -48,10 +36,10 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	json_key(json, "change");
 	json_begin_object(json);
 	json_put_int(json, "ns", diff->change);
-	put_real(json, "share", step->change / step->before, 6);
-	put_real(json, "low", step->low / step->before, 6);
-	put_real(json, "high", step->high / step->before, 6);
-	put_real(json, "speedup", step->before / step->after, 6);
+	json_put_real(json, "share", step->change / step->before, 6);
+	json_put_real(json, "low", step->low / step->before, 6);
+	json_put_real(json, "high", step->high / step->before, 6);
+	json_put_real(json, "speedup", step->before / step->after, 6);
 	json_put_text(json, "method", step->method);
 	json_put_text(json, "why", diff->why);
 	json_end_object(json);
@@ -76,8 +64,8 @@ static void put_counts(struct hwy_json *json, const struct compare_diff *diff)
 	for (unsigned i = 0; i < COUNTS; i++) {
 		json_key(json, count_keys[i]);
 		json_begin_object(json);
-		put_real(json, "before", diff->counts[i].before, 3);
-		put_real(json, "after", diff->counts[i].after, 3);
+		json_put_real(json, "before", diff->counts[i].before, 3);
+		json_put_real(json, "after", diff->counts[i].after, 3);
 		json_end_object(json);
 	}
 	json_end_object(json);
@@ -100,10 +88,10 @@ static void put_finding(struct hwy_json *json, const struct diff_finding *findin
 		json_begin_object(json);
 		json_put_text(json, "edits", finding->before->predicted.edits);
 		json_put_int(json, "step_ns", finding->before->predicted.step);
-		put_real(json, "speedup", finding->predicted, 4);
-		put_real(json, "low", finding->low, 4);
-		put_real(json, "high", finding->high, 4);
-		put_real(json, "measured", finding->measured, 4);
+		json_put_real(json, "speedup", finding->predicted, 4);
+		json_put_real(json, "low", finding->low, 4);
+		json_put_real(json, "high", finding->high, 4);
+		json_put_real(json, "measured", finding->measured, 4);
 		json_put_text(json, "grade", grade_names[finding->grade]);
 		json_end_object(json);
 	} else {
@@ -118,13 +106,13 @@ static void put_row(struct hwy_json *json, const struct diff_row *row)
 	json_put_text(json, "change", row_change_names[row->change]);
 	json_put_text(json, "before", row->before);
 	json_put_text(json, "after", row->after);
-	put_bool(json, "renamed", row->is_renamed);
+	json_put_bool(json, "renamed", row->is_renamed);
 	json_put_int(json, "before_ns_per_step", row->ns_before);
 	json_put_int(json, "after_ns_per_step", row->ns_after);
-	put_real(json, "before_count_per_step", row->count_before, 3);
-	put_real(json, "after_count_per_step", row->count_after, 3);
-	put_real(json, "before_mean_ns", row->mean_before, 1);
-	put_real(json, "after_mean_ns", row->mean_after, 1);
+	json_put_real(json, "before_count_per_step", row->count_before, 3);
+	json_put_real(json, "after_count_per_step", row->count_after, 3);
+	json_put_real(json, "before_mean_ns", row->mean_before, 1);
+	json_put_real(json, "after_mean_ns", row->mean_after, 1);
 	json_end_object(json);
 }
 
@@ -163,8 +151,8 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 	json_begin_object(&json);
 	json_put_text(&json, "verdict", verdict_names[diff->step.verdict]);
 	put_notes(&json, diff);
-	put_bool(&json, "other_program", diff_is_other_program(diff));
-	put_real(&json, "kernels_alike", diff->similarity, 4);
+	json_put_bool(&json, "other_program", diff_is_other_program(diff));
+	json_put_real(&json, "kernels_alike", diff->similarity, 4);
 	put_side(&json, "before", diff->before);
 	put_side(&json, "after", diff->after);
 	put_change(&json, diff);

@@ -2,12 +2,6 @@
 #include "base/json.h"
 #include "cli/doctor.h"
 
-static void put_bool(struct hwy_json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
-
 static void put_known(struct hwy_json *json, const char *key, int64_t value, bool known)
 {
 	json_key(json, key);
@@ -73,7 +67,7 @@ static void put_opencl(struct hwy_json *json, const struct doctor *doctor)
 {
 	begin(json, "opencl");
 	json_put_text(json, "loader", doctor->opencl);
-	put_bool(json, "layers", doctor->opencl_layers);
+	json_put_bool(json, "layers", doctor->opencl_layers);
 	json_key(json, "platforms");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < doctor->n_platforms; i++) {
@@ -96,12 +90,12 @@ static void put_perf(struct hwy_json *json, const struct doctor *doctor)
 {
 	begin(json, "perf");
 	put_known(json, "paranoid", doctor->paranoid, doctor->paranoid != -100);
-	put_bool(json, "cycles", doctor->cycles);
-	put_bool(json, "cpu_clock", doctor->cpu_clock);
-	put_bool(json, "kernel", doctor->kernel_side);
-	put_bool(json, "context_switches", doctor->switches);
-	put_bool(json, "wakeups", doctor->wakeups);
-	put_bool(json, "system_wide", doctor->system_wide);
+	json_put_bool(json, "cycles", doctor->cycles);
+	json_put_bool(json, "cpu_clock", doctor->cpu_clock);
+	json_put_bool(json, "kernel", doctor->kernel_side);
+	json_put_bool(json, "context_switches", doctor->switches);
+	json_put_bool(json, "wakeups", doctor->wakeups);
+	json_put_bool(json, "system_wide", doctor->system_wide);
 	json_end_object(json);
 }
 
@@ -114,7 +108,7 @@ static void put_pythons(struct hwy_json *json, const struct doctor *doctor)
 		json_put_text(json, "path", doctor->pythons[i].path);
 		json_put_text(json, "version", doctor->pythons[i].version);
 		json_put_text(json, "implementation", doctor->pythons[i].implementation);
-		put_bool(json, "stacks", doctor->pythons[i].stacks);
+		json_put_bool(json, "stacks", doctor->pythons[i].stacks);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -131,7 +125,7 @@ static void put_places(struct hwy_json *json, const struct doctor *doctor)
 	begin(json, "temporary");
 	json_put_text(json, "path", doctor->temporary);
 	put_known(json, "free_bytes", (int64_t)doctor->temporary_free, doctor->temporary);
-	put_bool(json, "exec", doctor->temporary_exec);
+	json_put_bool(json, "exec", doctor->temporary_exec);
 	json_end_object(json);
 }
 
@@ -140,7 +134,7 @@ void doctor_print_json(const struct doctor *doctor, FILE *out)
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
 	json_put_text(&json, "headway", HEADWAY_VERSION);
-	put_bool(&json, "can_record", doctor->any);
+	json_put_bool(&json, "can_record", doctor->any);
 	put_checks(&json, doctor);
 	put_machine(&json, doctor);
 	put_nvidia(&json, doctor);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/words.h"
+
 const char *part_name(unsigned part)
 {
 	static const char *const busy[] = {"compute", "exposed communication", "exposed copies",
@@ -45,28 +47,6 @@ static const char *keep(struct compare_summary *summary, const char *text)
 	return hwy_arena_text(&summary->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* The script of a command line, else its program, without the folder. */
-static const char *program_of(struct compare_summary *summary, const char *command)
-{
-	const char *found = command;
-	size_t length = strcspn(command, " ");
-	for (const char *word = command; *word;) {
-		size_t n = strcspn(word, " ");
-		if (n > 3 && strncmp(word + n - 3, ".py", 3) == 0) {
-			found = word;
-			length = n;
-			break;
-		}
-		word += n + strspn(word + n, " ");
-	}
-	for (const char *at = found; at < found + length; at++)
-		if (*at == '/' && at + 1 < found + length) {
-			length -= (size_t)(at + 1 - found);
-			found = at + 1;
-		}
-	return hwy_arena_text(&summary->arena, found, length);
-}
-
 /* Two checkouts of one program are no difference: where it lies is not told. */
 static const char *without_folder(const char *command)
 {
@@ -86,7 +66,9 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 				      : "";
 	const char *whole = *command ? command : hwy_property(trace, "command");
 	summary->command = keep(summary, whole ? without_folder(whole) : "");
-	summary->program = program_of(summary, summary->command);
+	size_t length;
+	const char *program = words_program(summary->command, &length);
+	summary->program = hwy_arena_text(&summary->arena, program, length);
 	summary->driver = keep(summary, hwy_property(trace, "driver"));
 	summary->cuda = keep(summary, hwy_property(trace, "cuda.version"));
 	summary->format = keep(summary, hwy_property(trace, "source.format"));

@@ -3,18 +3,6 @@
 #include "base/json.h"
 #include "compare/summary.h"
 
-static void put_real(struct hwy_json *json, const char *key, double value, int decimals)
-{
-	json_key(json, key);
-	json_real(json, value, decimals);
-}
-
-static void put_bool(struct hwy_json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
-
 /* A row a line: easy on those who read a change of the file. */
 static void begin_row(struct hwy_json *json)
 {
@@ -34,15 +22,15 @@ static void put_finding(struct hwy_json *json, const struct compare_finding *fin
 	json_put_text(json, "id", finding->id);
 	json_put_text(json, "place", finding->place);
 	json_put_int(json, "cost_ns", finding->cost);
-	put_real(json, "share", finding->share, 6);
-	put_bool(json, "inside", finding->is_inside);
+	json_put_real(json, "share", finding->share, 6);
+	json_put_bool(json, "inside", finding->is_inside);
 	if (finding->predicted.is_known) {
 		json_put_text(json, "edits", finding->predicted.edits);
 		json_put_int(json, "before_ns", finding->predicted.before);
 		json_put_int(json, "step_ns", finding->predicted.step);
 		json_put_int(json, "p10_ns", finding->predicted.p10);
 		json_put_int(json, "p90_ns", finding->predicted.p90);
-		put_real(json, "speedup", finding->predicted.speedup, 6);
+		json_put_real(json, "speedup", finding->predicted.speedup, 6);
 	}
 	end_row(json);
 }
@@ -60,8 +48,8 @@ static void put_table(struct hwy_json *json, const struct compare_table *table, 
 		json_put_text(json, "name", row->name);
 		json_put_int(json, "count", (int64_t)row->count);
 		json_put_int(json, "ns", row->ns);
-		put_real(json, "deviation_ns", row->deviation, 3);
-		put_real(json, "place", row->place, 4);
+		json_put_real(json, "deviation_ns", row->deviation, 3);
+		json_put_real(json, "place", row->place, 4);
 		end_row(json);
 	}
 	json_end_array(json);
@@ -99,7 +87,7 @@ static void put_phase(struct hwy_json *json, const struct compare_phase *phase)
 {
 	json_begin_object(json);
 	json_put_text(json, "name", phase->name);
-	put_bool(json, "repeats", phase->repeats);
+	json_put_bool(json, "repeats", phase->repeats);
 	json_put_int(json, "steps", phase->n_steps);
 	json_put_int(json, "steady_steps", phase->n_steady);
 	json_put_int(json, "devices", phase->n_devices);

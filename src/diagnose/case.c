@@ -107,22 +107,9 @@ uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_
 struct gap_states case_states(const struct hwy_case *c)
 {
 	struct gap_states sum = {0};
-	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
-		const struct gap_states *one = &c->of->gaps.devices[d];
-		if (!c->uses[d])
-			continue;
-		sum.window += one->window;
-		sum.busy += one->busy;
-		sum.idle += one->idle;
-		sum.compute += one->compute;
-		sum.exposed_comm += one->exposed_comm;
-		sum.exposed_copy += one->exposed_copy;
-		sum.fill += one->fill;
-		sum.copy_overlapped += one->copy_overlapped;
-		sum.comm_overlapped += one->comm_overlapped;
-		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
-			sum.causes[cause] += one->causes[cause];
-	}
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		if (c->uses[d])
+			gap_states_add(&sum, &c->of->gaps.devices[d]);
 	return sum;
 }
 

@@ -84,6 +84,25 @@ struct words words_rate(double bytes_per_s)
 				 : digits(bytes_per_s / 1e9, "GB/s");
 }
 
+const char *words_program(const char *command, size_t *length)
+{
+	const char *found = command, *end = command + strcspn(command, " ");
+	for (const char *word = command; *word;) {
+		size_t n = strcspn(word, " ");
+		if (n > 3 && strncmp(word + n - 3, ".py", 3) == 0) {
+			found = word;
+			end = word + n;
+			break;
+		}
+		word += n + strspn(word + n, " ");
+	}
+	for (const char *at = found; at < end; at++)
+		if (*at == '/' && at + 1 < end)
+			found = at + 1;
+	*length = (size_t)(end - found);
+	return found;
+}
+
 char *words_format(struct hwy_arena *arena, const char *format, ...)
 {
 	va_list arguments;

@@ -19,6 +19,8 @@ struct words words_many(double count, const char *one, const char *more);
 struct words words_times(double count);      /* "once", "twice", "12 times", "0.1 times" */
 struct words words_bytes(uint64_t bytes);    /* "16.8 MB" */
 struct words words_rate(double bytes_per_s); /* "25.1 GB/s" */
+/* The script of a command line, else its program, without the folder: that part of the text. */
+const char *words_program(const char *command, size_t *length);
 char *words_format(struct hwy_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

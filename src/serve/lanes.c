@@ -138,12 +138,6 @@ static void put_index(struct hwy_json *json, const char *key, int64_t index)
 		json_put_int(json, key, index);
 }
 
-static void put_bool(struct hwy_json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
-
 static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t number)
 {
 	static const char *const types[HWY_LANE_TYPES] = {
@@ -161,11 +155,11 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	put_index(json, "process", lane->process);
 	put_index(json, "thread", lane->thread);
 	json_put_int(json, "spans", (int64_t)at->spans);
-	put_bool(json, "nests",
-		 lane->type == HWY_LANE_API || lane->type == HWY_LANE_OP ||
-			 lane->type == HWY_LANE_RANGE || lane->type == HWY_LANE_CALL ||
-			 lane->type == HWY_LANE_OS);
-	put_bool(json, "marks", at->classes == 0);
+	json_put_bool(json, "nests",
+		      lane->type == HWY_LANE_API || lane->type == HWY_LANE_OP ||
+			      lane->type == HWY_LANE_RANGE || lane->type == HWY_LANE_CALL ||
+			      lane->type == HWY_LANE_OS);
+	json_put_bool(json, "marks", at->classes == 0);
 	json_put_int(json, "start", at->from - view->origin);
 	json_put_int(json, "end", at->to - view->origin);
 	json_put_int(json, "detail", at->leaf < 0 ? VIEW_LEVELS - 1 : at->leaf);
@@ -188,8 +182,8 @@ static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_
 		    view->trace->lanes[l].device == device)
 			spans += view->lanes[l].spans;
 	json_put_int(json, "spans", (int64_t)spans);
-	put_bool(json, "nests", false);
-	put_bool(json, "marks", false);
+	json_put_bool(json, "nests", false);
+	json_put_bool(json, "marks", false);
 	json_put_int(json, "start", view->from - view->origin);
 	json_put_int(json, "end", view->to - view->origin);
 	json_put_int(json, "detail", 0);

@@ -43,6 +43,40 @@ unpack() {
 	[ -e "$work/$1.sqlite" ] || xz -dc "$DATA/nsys/$1.sqlite.xz" >"$work/$1.sqlite"
 }
 
+# export_inputs: what the tests of export read, as the lists recordings and traces; where they write: $scratch.
+export_inputs() {
+	local name trace
+	scratch=$work/scratch
+	mkdir "$scratch"
+	for name in "$DATA"/nsys/*.sqlite.xz; do
+		unpack "$(basename "$name" .sqlite.xz)"
+	done
+	recordings=("$work"/*.sqlite)
+	traces=("$DATA"/breakdown/*_gpus.json)
+	if [ -d "${SHARED:-}/data" ]; then
+		traces+=("$SHARED"/data/torch/*.json.gz)
+		while IFS= read -r trace; do
+			traces+=("$trace")
+		done < <(find "$SHARED/data/public-traces" -name '*.gz' 2>/dev/null | sort)
+		for name in h100_2gpu_1s power_iteration cuda_graph_3_24; do
+			xz -dc "$SHARED/data/public-nsys/$name.sqlite.xz" >"$work/$name.sqlite" 2>/dev/null &&
+				recordings+=("$work/$name.sqlite")
+		done
+	fi
+}
+
+# exports TYPE FILE OUT OPTIONS…
+exports() {
+	run export -t "$1" "$2" -f -o "$3" "${@:4}"
+	expect_status 0 "export -t $1 $(basename "$2")"
+	[ -s "$work/err" ] && fail "export -t $1 $(basename "$2") said: $(head -c 300 "$work/err")"
+	[ -e "$3" ] || fail "export -t $1 $(basename "$2"): $3 is not there"
+}
+
+spans_of() {
+	sed -n '1s/.*: \([0-9,]*\) spans.*/\1/p' "$work/out" | tr -d ,
+}
+
 finish() {
 	exit $bad
 }

@@ -1,0 +1,32 @@
+/* phase.c - see phase.h. */
+#include "cli/phase.h"
+
+uint64_t cli_phase_number(const struct cli *cli, const char *text)
+{
+	uint64_t number = cli_count(cli, "phase", text);
+	if (number == 0)
+		cli_misuse(cli, "phases are counted from 1");
+	return number;
+}
+
+void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,
+		    const char *so)
+{
+	struct analysis_options how = {.step = step};
+	struct hwy_err err;
+	phase->trace = cli_open(path);
+	if (!analysis_make(&phase->analysis, phase->trace, &how, &err))
+		cli_die("%s: %s", path, err.text);
+	const struct hwy_phases *phases = &phase->analysis.phases;
+	if (phases->n == 0)
+		cli_die("%s: no device work: %s", path, so);
+	if (number > phases->n)
+		cli_die("%s: has %u phase%s", path, phases->n, phases->n == 1 ? "" : "s");
+	phase->index = number > 0 ? (uint32_t)number - 1 : phases->main;
+}
+
+void cli_phase_close(struct cli_phase *phase)
+{
+	analysis_free(&phase->analysis);
+	hwy_trace_free(phase->trace);
+}

@@ -1,0 +1,22 @@
+/* phase.h - the phase of a file that a command looks at. Whatever fails ends the program with status 2. */
+#ifndef HWY_CLI_PHASE_H
+#define HWY_CLI_PHASE_H
+
+#include "analyze/analysis.h"
+#include "cli/cli.h"
+
+struct cli_phase {
+	struct hwy_trace *trace;
+	struct hwy_analysis analysis;
+	uint32_t index;
+};
+
+/* The value of --phase: counted from 1. */
+uint64_t cli_phase_number(const struct cli *cli, const char *text);
+/* step: the ranges that mark steps, or NULL. number: 0 for the phase that took longest. so: what follows where
+ * there is no device work. */
+void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,
+		    const char *so);
+void cli_phase_close(struct cli_phase *phase);
+
+#endif
