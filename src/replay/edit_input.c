@@ -1,13 +1,17 @@
 /* edit_input.c - the next batch is there in time: always, or as fast as so many workers make batches.
  *
  * The gaps that the analysis found to be caused by input name the call that ended them; the CPU's work before
- * that call shrinks to what calls of the phase usually have before them. N workers still need what one batch
- * took, but N of them are in the making: two batches are that time divided by N apart. Other CPU work that
- * leaves the device idle (files, locks, code between launches) can move aside in the same way.
+ * that call, or before another inside the gap where it is longer, shrinks to what calls of the phase usually
+ * have before them. N workers still need what one batch took, but N of them are in the making: two batches are
+ * that time divided by N apart. Other CPU work that leaves the device idle (files, locks, code between launches)
+ * can move aside in the same way.
  */
 #include "replay/edits.h"
 
-enum { BYTES_PER_NS = 16 /* of memory copied by one core of a server */ };
+enum {
+	BYTES_PER_NS = 16, /* of memory copied by one core of a server */
+	LOOK_BACK = 64,    /* calls */
+};
 
 /* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
  * where nothing does. */
@@ -25,6 +29,24 @@ static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, ui
 	return part > node->delay / 2 ? part : node->delay;
 }
 
+/* The call inside the gap that the CPU worked longest before: other calls, of a first step say, may stand between
+ * that work and the launch that ends the gap. */
+static uint32_t longest_before(const struct editing *e, const struct hwy_gap *gap, uint32_t call)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	uint32_t longest = call;
+	for (int i = 0; i < LOOK_BACK; i++) {
+		call = nodes[call].before[GRAPH_ORDER];
+		if (call == GRAPH_NONE || graph_measured(e->graph, call) <= gap->at.from)
+			break;
+		bool has_order = nodes[call].before[GRAPH_ORDER] != GRAPH_NONE;
+		if (nodes[call].kind == GRAPH_CALL && has_order &&
+		    nodes[call].delay > nodes[longest].delay)
+			longest = call;
+	}
+	return longest;
+}
+
 /* Calls 'each' with the node that a gap of this cause ended with, the gaps in order of time. */
 static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 			     void (*each)(struct editing *, uint32_t, int64_t, void *), void *self)
@@ -40,6 +62,8 @@ static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 		if (node == GRAPH_NONE)
 			continue;
 		found++;
+		if (cause == GAP_INPUT)
+			node = longest_before(e, gap, node);
 		each(e, node, named_part(e, gap, node), self);
 	}
 	return found;

@@ -85,7 +85,8 @@ within "streams pinned, four of them" "$(ask "$(at streams_pageable1)" "$step" -
 within "graphs as a graph" "$(ask "$(at graphs_launch)" "$step" --apply graph)" 0.671 1.245
 within "power without its waits" "$(ask "$(at power_base)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.03
 within "itemloop without its wait" "$(ask "$(at itemloop_item)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.03
-within "starve with perfect input" "$(ask "$(at starve_0)" "$step" --apply perfect-input)" 3 15
+# Not measured: 8 ms is less than one of the 19 batches' loading, spread over them, on top of the rest.
+within "starve with perfect input" "$(ask "$(at starve_0)" "$step" --apply perfect-input)" 3 8
 resnet=$(echo "$SHARED"/data/public-traces/kineto-tb_plugin/samples/resnet50_num_workers_0/*)
 within "resnet50 with perfect input" "$(ask "$resnet" "$step" --apply perfect-input)" 118 142
 exit $bad
