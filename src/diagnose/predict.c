@@ -86,16 +86,20 @@ static double gain_of(const struct hwy_finding *finding)
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
 }
 
+static void scale_places(struct hwy_finding *finding, int64_t was, int64_t is)
+{
+	for (uint32_t i = 0; was > 0 && i < finding->n_places; i++)
+		finding->places[i].cost =
+			(int64_t)((double)finding->places[i].cost * ((double)is / (double)was));
+}
+
 /* The gain, as far as it is this finding's own: a fix may gain by hiding what others are to blame for, and the
  * time was claimed by them. */
 static void set_cost(struct hwy_finding *finding, int64_t most)
 {
-	int64_t gain = finding->predicted.before - finding->predicted.step, was = finding->cost;
+	int64_t gain = finding->predicted.before - finding->predicted.step;
 	gain = gain < 0 ? 0 : gain > most ? most : gain;
-	if (was > 0)
-		for (uint32_t i = 0; i < finding->n_places; i++)
-			finding->places[i].cost = (int64_t)((double)finding->places[i].cost *
-							    ((double)gain / (double)was));
+	scale_places(finding, finding->cost, gain);
 	finding->cost = gain;
 	finding->share = (double)gain / (double)finding->predicted.before;
 }
@@ -214,6 +218,7 @@ void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diag
 			if (finding->phase != phase || whole <= 0)
 				continue;
 			if (finding->cost > left) {
+				scale_places(finding, finding->cost, left);
 				finding->cost = left;
 				finding->share = (double)left / (double)whole;
 			}
