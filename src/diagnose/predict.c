@@ -209,20 +209,31 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 	whatif_close(&p.w);
 }
 
+/* Cuts one finding to what is left of its step; false when too little is. */
+static bool cut(struct hwy_finding *finding, int64_t whole, int64_t *left)
+{
+	if (finding->cost > *left) {
+		scale_places(finding, finding->cost, *left);
+		finding->cost = *left;
+		finding->share = (double)*left / (double)whole;
+		if (!finding->kind->is_inside && finding->share < HWY_WORTH)
+			return false;
+	}
+	*left -= finding->cost;
+	return true;
+}
+
 void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++) {
-		int64_t left = analysis->phases.phases[phase].mean, whole = left;
-		for (uint32_t i = 0; i < diagnosis->n; i++) {
+		int64_t whole = analysis->phases.phases[phase].mean, left = whole;
+		for (uint32_t i = 0; i < diagnosis->n && whole > 0;) {
 			struct hwy_finding *finding = &diagnosis->findings[i];
-			if (finding->phase != phase || whole <= 0)
-				continue;
-			if (finding->cost > left) {
-				scale_places(finding, finding->cost, left);
-				finding->cost = left;
-				finding->share = (double)left / (double)whole;
-			}
-			left -= finding->cost;
+			if (finding->phase != phase || cut(finding, whole, &left))
+				i++;
+			else
+				memmove(finding, finding + 1,
+					(--diagnosis->n - i) * sizeof *finding);
 		}
 	}
 }

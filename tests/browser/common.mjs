@@ -80,7 +80,6 @@ export async function view(files, options = []) {
 	}) };
 }
 
-/** Opens an address; what goes wrong in the page fails the test. */
 /** The page that asks, or null where that is not known yet (a page that is being opened). */
 export function pageOf(request) {
 	try {
@@ -90,6 +89,7 @@ export function pageOf(request) {
 	}
 }
 
+/** Opens an address; what goes wrong in the page fails the test. */
 export async function openPage(context, url) {
 	const page = await context.newPage();
 	page.on("pageerror", (error) => {
