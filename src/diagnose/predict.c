@@ -78,16 +78,20 @@ static double gain_of(const struct hwy_finding *finding)
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
 }
 
+static void scale_places(struct hwy_finding *finding, int64_t was, int64_t is)
+{
+	for (uint32_t i = 0; was > 0 && i < finding->n_places; i++)
+		finding->places[i].cost =
+			(int64_t)((double)finding->places[i].cost * ((double)is / (double)was));
+}
+
 /* The gain, as far as it is this finding's own: a fix may gain by hiding what others are to blame for, and the
  * time was claimed by them. */
 static void set_cost(struct hwy_finding *finding, int64_t most)
 {
-	int64_t gain = finding->predicted.before - finding->predicted.step, was = finding->cost;
+	int64_t gain = finding->predicted.before - finding->predicted.step;
 	gain = gain < 0 ? 0 : gain > most ? most : gain;
-	if (was > 0)
-		for (uint32_t i = 0; i < finding->n_places; i++)
-			finding->places[i].cost = (int64_t)((double)finding->places[i].cost *
-							    ((double)gain / (double)was));
+	scale_places(finding, finding->cost, gain);
 	finding->cost = gain;
 	finding->share = (double)gain / (double)finding->predicted.before;
 }
@@ -197,19 +201,31 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 	}
 }
 
+/* Cuts one finding to what is left of its step; false when too little is. */
+static bool cut(struct hwy_finding *finding, int64_t whole, int64_t *left)
+{
+	if (finding->cost > *left) {
+		scale_places(finding, finding->cost, *left);
+		finding->cost = *left;
+		finding->share = (double)*left / (double)whole;
+		if (!finding->kind->is_inside && finding->share < HWY_WORTH)
+			return false;
+	}
+	*left -= finding->cost;
+	return true;
+}
+
 void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++) {
-		int64_t left = analysis->phases.phases[phase].mean, whole = left;
-		for (uint32_t i = 0; i < diagnosis->n; i++) {
+		int64_t whole = analysis->phases.phases[phase].mean, left = whole;
+		for (uint32_t i = 0; i < diagnosis->n && whole > 0;) {
 			struct hwy_finding *finding = &diagnosis->findings[i];
-			if (finding->phase != phase || whole <= 0)
-				continue;
-			if (finding->cost > left) {
-				finding->cost = left;
-				finding->share = (double)left / (double)whole;
-			}
-			left -= finding->cost;
+			if (finding->phase != phase || cut(finding, whole, &left))
+				i++;
+			else
+				memmove(finding, finding + 1,
+					(--diagnosis->n - i) * sizeof *finding);
 		}
 	}
 }

@@ -18,7 +18,7 @@
 
 enum {
 	LEAST_STEPS = 3,
-	EXCERPT = 200000, /* calls and ops in a graph: an edit then takes a few ms */
+	EXCERPT = 60000, /* calls and ops in a graph: an edit then takes a few ms */
 };
 
 static int by_value(const void *a, const void *b)

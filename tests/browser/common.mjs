@@ -80,6 +80,15 @@ export async function view(files, options = []) {
 	}) };
 }
 
+/** The page that asks, or null where that is not known yet (a page that is being opened). */
+export function pageOf(request) {
+	try {
+		return request.frame().page();
+	} catch {
+		return null;
+	}
+}
+
 /** Opens an address; what goes wrong in the page fails the test. */
 export async function openPage(context, url) {
 	const page = await context.newPage();

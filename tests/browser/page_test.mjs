@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { builtPage, check, openBrowser, openPage, pointOf, run, settled, stateOf } from "./common.mjs";
+import { builtPage, check, openBrowser, openPage, pageOf, pointOf, run, settled, stateOf } from "./common.mjs";
 import { inlined, serve } from "./fixture_server.mjs";
 import { makeTrace, STEP } from "./fixture_trace.mjs";
 import { measureFrames } from "./frames.mjs";
@@ -212,7 +212,8 @@ await run([
 		const file = join(folder, "run.html");
 		writeFileSync(file, inlined([makeTrace()], html));
 		const asked = [];
-		const hear = (request) => asked.push(request.url());
+		const before = new Set(browser.context.pages()); // those that are open say now and then that they are
+		const hear = (request) => before.has(pageOf(request)) || asked.push(request.url());
 		browser.context.on("request", hear);
 		const other = await openPage(browser.context, pathToFileURL(file).href);
 		await other.locator("[data-finding]").first().click();

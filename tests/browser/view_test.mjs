@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, pageOf, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
 import { makeFolder, packed, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -165,7 +165,8 @@ tests.push(
 		const file = folder.path("page.html");
 		execFileSync(process.env.HEADWAY, ["view", folder.unpack(one), "--html", file], { stdio: "ignore", env: cacheHere() });
 		const asked = [];
-		const hear = (request) => asked.push(request.url());
+		const before = new Set(browser.context.pages()); // those that are open say now and then that they are
+		const hear = (request) => before.has(pageOf(request)) || asked.push(request.url());
 		browser.context.on("request", hear);
 		const page = await openPage(browser.context, pathToFileURL(file).href);
 		check(await inkOf(page) > 300, "something is drawn");
