@@ -115,10 +115,17 @@ static FILE *open_temporary(const char *path, char **name)
 {
 	if (asprintf(name, "%s.XXXXXX", path) < 0)
 		cli_die("%s: out of memory", path);
+	/* No signal between the file and its being known. */
+	sigset_t all, before;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	int fd = mkstemp(*name);
+	int why = errno;
+	if (fd >= 0)
+		cli_unfinished(*name, true);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (fd < 0)
-		cli_die("%s: %s", path, strerror(errno));
-	cli_unfinished(*name, true);
+		cli_die("%s: %s", path, strerror(why));
 	mode_t mask = umask(0);
 	umask(mask);
 	fchmod(fd, 0666 & ~mask);

@@ -369,19 +369,21 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 	const char *name = w->target + folder;
 	size_t size = strlen(w->target) + 64;
 	w->temporary = hwy_alloc(size);
+	int why = 0;
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
 		/* The name is cut so that it fits where the target's own name barely does. */
 		snprintf(w->temporary, size, "%.*s.%.200s.tmp.%ld", folder, w->target, name,
 			 (long)getpid() + (long)attempt * 10000000);
+		/* Told before it is there: a signal in between finds nothing to remove. The name is this process's. */
+		hwy_temporary(w->progress, w->temporary, true);
 		w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (w->fd >= 0) {
-			hwy_temporary(w->progress, w->temporary, true);
+		if (w->fd >= 0)
 			return true;
-		}
-		if (errno != EEXIST)
+		why = errno;
+		hwy_temporary(w->progress, w->temporary, false);
+		if (why != EEXIST)
 			break;
 	}
-	int why = errno;
 	free(w->temporary);
 	w->temporary = NULL;
 	return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(why));
