@@ -39,16 +39,10 @@ static uint32_t place_after(const struct phases_track *track, const struct mark 
 	return track_place_at(track, mark->at.to);
 }
 
-static int ascending(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 /* Sorts. */
 static int64_t median(int64_t *values, uint32_t n)
 {
-	qsort(values, n, sizeof *values, ascending);
+	qsort(values, n, sizeof *values, hwy_ascending);
 	return n ? values[n / 2] : 0;
 }
 

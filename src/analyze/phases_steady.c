@@ -161,12 +161,6 @@ struct spread {
 	int64_t median, deviation, low, upper, high; /* percentiles: 10, 80, 90 */
 };
 
-static int ascending(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 /* The smallest value that is at least 'tenths' tenths of them. */
 static int64_t percentile(const int64_t *sorted, uint32_t n, uint32_t tenths)
 {
@@ -184,7 +178,7 @@ static struct spread spread_of(const struct phase_step *steps, uint32_t n)
 	int64_t *values = hwy_alloc(n * sizeof *values);
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = length(steps[i].device);
-	qsort(values, n, sizeof *values, ascending);
+	qsort(values, n, sizeof *values, hwy_ascending);
 	struct spread spread = {
 		.median = middle(values, n),
 		.low = percentile(values, n, 1),
@@ -193,7 +187,7 @@ static struct spread spread_of(const struct phase_step *steps, uint32_t n)
 	};
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = llabs(values[i] - spread.median);
-	qsort(values, n, sizeof *values, ascending);
+	qsort(values, n, sizeof *values, hwy_ascending);
 	int64_t distance = middle(values, n);
 	spread.deviation = distance + distance / 2;
 	free(values);

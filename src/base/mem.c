@@ -84,3 +84,9 @@ void hwy_arena_free(struct hwy_arena *arena)
 		arena->last = before;
 	}
 }
+
+int hwy_ascending(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}

@@ -19,6 +19,9 @@ void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
 	((n) < (cap) ? (void)0 : (void)((v) = hwy_grow((v), &(cap), sizeof *(v))))
 void *hwy_grow(void *v, uint32_t *cap, size_t element);
 
+/* For qsort: int64_t, the smallest first. */
+int hwy_ascending(const void *left, const void *right);
+
 /* Memory that is freed all at once. */
 struct hwy_arena {
 	struct hwy_arena_block *last;

@@ -15,6 +15,7 @@ struct whatif_view {
 	const struct whatif_edit *edits;
 	uint32_t n_edits;
 	struct whatif_prediction prediction;
+	char note[WHATIF_NOTE]; /* what the edits say about themselves; "" for nothing */
 	/* or what was tried. */
 	struct rank rank;
 	struct whatif_edit *tried; /* their texts are the diagnosis' */

@@ -12,6 +12,10 @@ bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits
 {
 	view->edits = edits;
 	view->n_edits = n;
+	struct hwy_graph edited;
+	if (!whatif_apply(view->w, edits, n, &edited, view->note, err))
+		return false;
+	graph_free(&edited);
 	return whatif_predict(view->w, edits, n, &view->prediction, err);
 }
 
@@ -232,6 +236,8 @@ void whatif_print_text(FILE *out, const struct whatif_view *view)
 		add_row(&grid, view->n_edits > 1 ? "all of them" : text, &view->prediction);
 		fputc('\n', out);
 		grid_print(&grid, out, "  ");
+		if (*view->note)
+			fprintf(out, "\n  %s\n", view->note);
 	} else if (!view->check && view->rank.n == 0) {
 		fputs("\nNone of the edits applies.\n", out);
 	} else if (!view->check) {

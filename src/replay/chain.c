@@ -96,12 +96,6 @@ static void sum_up(struct finding *f, const struct hwy_path *path)
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static void measure_rest(struct finding *f, const struct hwy_path *path, const int64_t *ends,
 			 uint32_t last)
 {
@@ -120,7 +114,7 @@ static void measure_rest(struct finding *f, const struct hwy_path *path, const i
 	int64_t on_path =
 		path->classes[PATH_COMPUTE] + path->classes[PATH_COMM] + path->classes[PATH_COPY];
 	f->chain->work_on_path = work > 0 ? (double)on_path / (double)work : 0;
-	qsort(slack, n, sizeof *slack, by_value);
+	qsort(slack, n, sizeof *slack, hwy_ascending);
 	f->chain->slack = n > 0 ? slack[n / 2] : 0;
 	free(slack);
 }

@@ -71,12 +71,6 @@ void edit_no_wait(struct graph_node *back)
 	back->delay = 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 int64_t edit_usual_delay(const struct editing *e)
 {
 	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
@@ -87,7 +81,7 @@ int64_t edit_usual_delay(const struct editing *e)
 		    edit_step_of(e, node->of))
 			delays[n++] = node->delay;
 	}
-	qsort(delays, n, sizeof *delays, by_value);
+	qsort(delays, n, sizeof *delays, hwy_ascending);
 	int64_t usual = n > 0 ? delays[n / 2] : 0;
 	free(delays);
 	return usual;

@@ -20,8 +20,7 @@ static const struct {
 	  .graph_next = 400,
 	  .launch = 3900,
 	  .h2d = {6000, 54.9e9},
-	  .d2h = {6600, 54.8e9},
-	  .queue = 1022}},
+	  .d2h = {6600, 54.8e9}}},
 	{"H100",
 	 "a table for the H100",
 	 1,
@@ -29,8 +28,7 @@ static const struct {
 	  .graph_next = 400,
 	  .launch = 3900,
 	  .h2d = {6000, 54e9},
-	  .d2h = {6600, 54e9},
-	  .queue = 1022}},
+	  .d2h = {6600, 54e9}}},
 	{"A100",
 	 "a table for the A100",
 	 0,
@@ -38,8 +36,7 @@ static const struct {
 	  .graph_next = 500,
 	  .launch = 4500,
 	  .h2d = {7000, 24e9},
-	  .d2h = {7500, 25e9},
-	  .queue = 1022}},
+	  .d2h = {7500, 25e9}}},
 	{"",
 	 "a table for no GPU in particular",
 	 0, /* nothing is known, so nothing is taken out */
@@ -47,8 +44,7 @@ static const struct {
 	  .graph_next = 500,
 	  .launch = 4500,
 	  .h2d = {8000, 0}, /* by the slot */
-	  .d2h = {8000, 0},
-	  .queue = 1022}},
+	  .d2h = {8000, 0}}},
 };
 
 /* What other recorders add, by the source's format. */
@@ -136,8 +132,6 @@ static void take(struct whatif_machine *m, const char *name, int64_t value)
 		m->h2d.bandwidth = (double)value;
 	if (strcmp(name, "machine.copy_d2h_pinned_bandwidth") == 0 && value > 0)
 		m->d2h.bandwidth = (double)value;
-	if (strcmp(name, "machine.queue_depth") == 0 && value > 0 && value < UINT32_MAX)
-		m->queue = (uint32_t)value;
 }
 
 void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)

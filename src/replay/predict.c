@@ -21,12 +21,6 @@ enum {
 	EXCERPT = 60000, /* calls and ops in a graph: an edit then takes a few ms */
 };
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* What a replay says about the steps. */
 struct pace {
 	int64_t mean; /* from the begin of the first steady step to the begin of the one after the last */
@@ -49,7 +43,7 @@ static void measure_spread(struct pace *pace, const struct step_time *steps, uin
 		lengths[known++] = steps[s].end - steps[last].end;
 		last = s;
 	}
-	qsort(lengths, known, sizeof *lengths, by_value);
+	qsort(lengths, known, sizeof *lengths, hwy_ascending);
 	double root = 1;
 	while (root * root < known)
 		root += 1;

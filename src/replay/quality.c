@@ -8,12 +8,6 @@
 
 #include "replay/steps.h"
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static int by_real(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -91,8 +85,8 @@ static void use_medians(struct hwy_graph *graph, const struct aligned *a)
 			lengths[s] = node->length;
 			delays[s] = node->delay;
 		}
-		qsort(lengths, a->n, sizeof *lengths, by_value);
-		qsort(delays, a->n, sizeof *delays, by_value);
+		qsort(lengths, a->n, sizeof *lengths, hwy_ascending);
+		qsort(delays, a->n, sizeof *delays, hwy_ascending);
 		for (uint32_t s = 0; s < a->n; s++) {
 			struct graph_node *node =
 				&graph->nodes[a->nodes[(size_t)s * a->per_step + place]];

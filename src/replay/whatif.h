@@ -32,7 +32,6 @@ struct whatif_machine {
 		int64_t latency;
 		double bandwidth; /* bytes/s */
 	} h2d, d2h;               /* pinned */
-	uint32_t queue;
 };
 
 struct edit_kind;

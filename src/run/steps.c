@@ -247,16 +247,10 @@ static const struct name *step_of(const struct steps *steps)
 	return best;
 }
 
-static int ascending(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return a < b ? -1 : a > b;
-}
-
 static uint32_t steady_of(const struct name *name)
 {
 	int64_t *sorted = hwy_copy(name->periods, name->n * sizeof *sorted);
-	qsort(sorted, name->n, sizeof *sorted, ascending);
+	qsort(sorted, name->n, sizeof *sorted, hwy_ascending);
 	int64_t median = sorted[name->n / 2];
 	free(sorted);
 	uint32_t slow = 0;

@@ -269,12 +269,9 @@ static bool thread_is_used(const struct view_trace *view, uint32_t thread)
 	return false;
 }
 
-static void put_process(const struct view_trace *view, struct hwy_json *json, uint32_t process)
+/* Those of a process (HWY_NONE: of none) that belong to no thread and no device. */
+static void put_lanes_of(const struct view_trace *view, struct hwy_json *json, int64_t process)
 {
-	const struct hwy_process *at = &view->trace->processes[process];
-	begin_group(json, "process", "p", process);
-	const char *name = hwy_str(view->trace, at->name);
-	put_title(json, "%.200s (pid %lld)", *name ? name : "process", at->pid);
 	json_key(json, "lanes");
 	json_begin_array(json);
 	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
@@ -284,6 +281,15 @@ static void put_process(const struct view_trace *view, struct hwy_json *json, ui
 			put_lane_number(json, view, l);
 	}
 	json_end_array(json);
+}
+
+static void put_process(const struct view_trace *view, struct hwy_json *json, uint32_t process)
+{
+	const struct hwy_process *at = &view->trace->processes[process];
+	begin_group(json, "process", "p", process);
+	const char *name = hwy_str(view->trace, at->name);
+	put_title(json, "%.200s (pid %lld)", *name ? name : "process", at->pid);
+	put_lanes_of(view, json, process);
 	json_key(json, "groups");
 	json_begin_array(json);
 	for (uint32_t t = 0; t < view->trace->n_threads; t++)
@@ -297,15 +303,7 @@ static void put_others(const struct view_trace *view, struct hwy_json *json)
 {
 	begin_group(json, "other", "o", 0);
 	json_textz(json, "other");
-	json_key(json, "lanes");
-	json_begin_array(json);
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
-		const struct hwy_lane *lane = &view->trace->lanes[l];
-		if (!belongs_to_device(lane) && lane->thread == HWY_NONE &&
-		    lane->process == HWY_NONE)
-			put_lane_number(json, view, l);
-	}
-	json_end_array(json);
+	put_lanes_of(view, json, HWY_NONE);
 	json_key(json, "groups");
 	json_begin_array(json);
 	json_end_array(json);

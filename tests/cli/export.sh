@@ -72,8 +72,8 @@ expect_refusal "a folder with other files" "mine.txt"
 run export -t folded --fold gpu "$work/mixed_nodes.sqlite" -o -
 expect_status 0 "folded"
 total=$(awk '{sum += $NF} END {print sum}' "$work/out")
-busy=$("$HEADWAY" export -t csv --kinds kernel,copy,fill,graph -f -o "$scratch/work" "$work/mixed_nodes.sqlite" >/dev/null &&
-	python3 -c 'import csv, sys; print(sum(int(r["duration"]) for p in sys.argv[1:] for r in csv.DictReader(open(p))))' "$scratch"/work/*.csv)
+busy=$("$HEADWAY" export -t csv --kinds kernel,copy,fill,graph -f -o "$scratch/device" "$work/mixed_nodes.sqlite" >/dev/null &&
+	python3 -c 'import csv, sys; print(sum(int(r["duration"]) for p in sys.argv[1:] for r in csv.DictReader(open(p))))' "$scratch"/device/*.csv)
 [ "$total" = "$busy" ] || fail "folded: $total ns, the device's work is $busy"
 run export -t folded "$work/power_base.sqlite" -o -
 samples=$("$HEADWAY" info --format json "$work/power_base.sqlite" | sed -n '/"sample": {/,/}/s/.*"count": \([0-9]*\).*/\1/p')
