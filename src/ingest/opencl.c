@@ -259,7 +259,7 @@ static void add_wait(struct ingest *in, const struct command *command)
 {
 	const struct rec_command *c = command->record;
 	struct hwy_row row = {0};
-	if (!ingest_is_time(in, c->after) ||
+	if (!ingest_is_time(in, c->before) || !ingest_is_time(in, c->after) ||
 	    !ingest_times(in, c->before, c->after - c->before, &row))
 		return;
 	uint32_t stream = stream_of(in, command);
