@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/words.h"
+
 /* ---- which phase ----------------------------------------------------------------------------------- */
 
 static double launches_of(const struct compare_phase *phase, const char *name)
@@ -151,6 +153,30 @@ static double count_of(const struct compare_side *side, enum compare_count count
 	return sum / side->n;
 }
 
+/* Why the verdict is not simply that of the mean and its interval. */
+static void explain(struct compare_diff *diff)
+{
+	const struct difference *step = &diff->step;
+	double most = 100 * fmax(step->high, -step->low) / step->before;
+	if (step->by_middle)
+		diff->why = words_format(
+			&diff->arena,
+			"the middle half of the steps: %+.1f %% (%+.1f … %+.1f %%); a few long ones make the mean unsure",
+			100 * step->middle.change, 100 * step->middle.low, 100 * step->middle.high);
+	else if (step->verdict != VERDICT_UNKNOWN)
+		return;
+	else if (!isfinite(most))
+		diff->why = "too few steps to tell";
+	else if (step->low <= 0 && step->high >= 0)
+		diff->why = words_format(
+			&diff->arena,
+			"no difference is shown, but one of %.*f %% could hide in the noise; more steps or runs would tell",
+			most < 10, most);
+	else
+		diff->why =
+			"the difference is hardly more than the noise; more steps or runs would tell";
+}
+
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err)
 {
@@ -162,24 +188,46 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 		return false;
 	diff->step = statistics_compare(samples_of(diff, before), before->n,
 					samples_of(diff, after), after->n, run_noise);
-	if (are_identical(before, after)) {
-		diff->step.low = diff->step.high = diff->step.sure = 0;
-		diff->step.method = "identical";
-		diff->step.verdict = VERDICT_SAME;
-	}
+	if (are_identical(before, after))
+		diff->step = (struct difference){.before = diff->step.before,
+						 .after = diff->step.after,
+						 .method = "identical",
+						 .verdict = VERDICT_SAME};
 	split(diff);
 	for (unsigned i = 0; i < COUNTS; i++)
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
 	diff->similarity = diff_similarity(side_phase(before), side_phase(after));
-	if (diff->step.verdict == VERDICT_UNKNOWN)
-		diff->why =
-			diff->step.low <= 0 && diff->step.high >= 0
-				? "no difference is shown, but one above 5 % could hide in the noise"
-				: "the difference is hardly more than the noise";
+	explain(diff);
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		diff_table(diff, kind, run_noise);
 	diff_findings(diff);
 	diff_notes(diff);
+	return true;
+}
+
+/* Enough to call two halves of a run the same: it moved no further than runs do, and a drift that hides in the
+ * noise is not much larger than that. */
+static bool is_steady(struct interval change, double run_noise)
+{
+	double floor = run_noise * sqrt(2);
+	return fabs(change.change) <= floor && change.low <= 0 && change.high >= 0 &&
+	       change.high - change.low <= 2 * 5 * floor;
+}
+
+bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
+		      struct compare_side *second, double run_noise, struct hwy_err *err)
+{
+	if (!diff_make(diff, first, second, 0, err))
+		return false;
+	const struct difference *step = &diff->step;
+	struct interval mean = {step->change / step->before, step->low / step->before,
+				step->high / step->before};
+	bool steady = is_steady(mean, run_noise) ||
+		      (fabs(mean.change) <= STATISTICS_SAME && is_steady(step->middle, run_noise));
+	if (step->verdict == VERDICT_UNKNOWN && steady) {
+		diff->step.verdict = VERDICT_SAME;
+		diff->why = "no drift is shown";
+	}
 	return true;
 }
 

@@ -72,7 +72,7 @@ struct diff_note { /* what makes the sides hard to compare */
 struct compare_diff {
 	struct compare_side *before, *after;
 	struct difference step; /* ns */
-	const char *why;        /* why the verdict is unknown; "" */
+	const char *why;        /* why the verdict is unknown, or not that of the mean; "" */
 	int64_t change;         /* after->step - before->step */
 	int64_t parts[PARTS];   /* add up to change */
 	unsigned order[PARTS];  /* parts by size of their change, the cause first */
@@ -92,6 +92,10 @@ struct compare_diff {
 /* False with one sentence where nothing can be compared: nothing repeats in a run that stands alone. */
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err);
+/* The halves of one run: there is no noise from run to run between them, and they are the same unless they are shown
+ * to differ, or too noisy to show anything. */
+bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
+		      struct compare_side *second, double run_noise, struct hwy_err *err);
 void diff_free(struct compare_diff *diff);
 /* The sides are recordings of different programs, by name and by kernels. */
 bool diff_is_other_program(const struct compare_diff *diff);
