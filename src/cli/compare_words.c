@@ -103,6 +103,7 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 	int n = snprintf(text, size, "predicted %.2f× (%.2f – %.2f)", finding->predicted,
 			 finding->low, finding->high);
 	if (finding->grade != GRADE_NONE && n > 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, ", measured %.2f×: %s", finding->measured,
+		snprintf(text + n, size - (size_t)n, ", measured %.2f×%s: %s", finding->measured,
+			 finding->without_recorder ? " without the recorder's cost" : "",
 			 grade_names[finding->grade]);
 }

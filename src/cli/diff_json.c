@@ -41,6 +41,13 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	json_put_real(json, "high", step->high / step->before, 6);
 	json_put_real(json, "speedup", step->before / step->after, 6);
 	json_put_text(json, "method", step->method);
+	json_key(json, "middle_half");
+	json_begin_object(json);
+	json_put_real(json, "share", step->middle.change, 6);
+	json_put_real(json, "low", step->middle.low, 6);
+	json_put_real(json, "high", step->middle.high, 6);
+	json_put_bool(json, "decides", step->by_middle);
+	json_end_object(json);
 	json_put_text(json, "why", diff->why);
 	json_end_object(json);
 	json_key(json, "split");

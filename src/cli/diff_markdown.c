@@ -81,9 +81,9 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 	if (step->verdict >= VERDICT_FASTER) {
 		fputs("; cause: ", page->out);
 		compare_put_cause(page->out, diff);
-	} else if (*diff->why) {
-		fprintf(page->out, "; %s", diff->why);
 	}
+	if (*diff->why)
+		fprintf(page->out, "; %s", diff->why);
 	fputs(page->html ? ".</p>\n" : ".\n", page->out);
 }
 

@@ -34,6 +34,22 @@ static void put_cut(FILE *out, const char *text, size_t most)
 		fputs("…", out);
 }
 
+/* "before → after"; of long texts the part from the word on in which they first differ. */
+static void put_both(FILE *out, const char *before, const char *after)
+{
+	size_t same = 0, begin = 0;
+	for (; before[same] && before[same] == after[same]; same++)
+		if (before[same] == ' ')
+			begin = same + 1;
+	if (strlen(before) <= NAME_WIDTH && strlen(after) <= NAME_WIDTH)
+		begin = 0;
+	const char *gap = begin ? "… " : "";
+	fputs(gap, out);
+	put_cut(out, before + begin, NAME_WIDTH);
+	fprintf(out, " → %s", gap);
+	put_cut(out, after + begin, NAME_WIDTH);
+}
+
 /* A kernel's name without the namespaces in it, to say more in less. */
 static void put_kernel(FILE *out, const char *name)
 {
@@ -69,9 +85,7 @@ static void print_head(FILE *out, const struct compare_diff *diff, const struct 
 	fputs("\n", out);
 	for (uint32_t i = 0; i < diff->n_notes && i < MOST_NOTES; i++) {
 		fprintf(out, " %s!%s  %s: ", look->bad, look->plain, diff->notes[i].what);
-		put_cut(out, diff->notes[i].before, NAME_WIDTH);
-		fputs(" → ", out);
-		put_cut(out, diff->notes[i].after, NAME_WIDTH);
+		put_both(out, diff->notes[i].before, diff->notes[i].after);
 		fputc('\n', out);
 	}
 	if (diff_is_other_program(diff))
@@ -102,9 +116,9 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, const stru
 		fputs("   cause     ", out);
 		compare_put_cause(out, diff);
 		fputc('\n', out);
-	} else if (*diff->why) {
-		fprintf(out, "   %s\n", diff->why);
 	}
+	if (*diff->why)
+		fprintf(out, "   %s\n", diff->why);
 	fprintf(out, "   %s%s%s\n", look->faint,
 		strcmp(step->method, "identical") == 0 ? "the same steps to the nanosecond"
 		: strcmp(step->method, "welch") == 0

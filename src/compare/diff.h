@@ -61,7 +61,8 @@ struct diff_finding {
 	const struct compare_finding *before, *after; /* NULL: not there */
 	enum finding_change change;
 	double predicted, low, high; /* speedup; 0: nothing was predicted */
-	double measured; /* speedup, without the recorder's cost where both sides know it */
+	double measured;             /* speedup */
+	bool without_recorder;       /* it is without the recorder's cost, and another for that */
 	enum prediction_grade grade;
 };
 

@@ -122,25 +122,21 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 /* ---- a baseline ------------------------------------------------------------------------------------ */
 
 /* What can be said about one metric's change: the step's own statistics; the runs' where there are enough;
- * counts are exact; for the rest the step's uncertainty stands in. */
+ * counts are exact; for the rest the doubt about a step stands in, for the median that about the middle half. */
 static struct difference compare_values(const struct compare_diff *diff,
 					const struct metric_wish *wish, const double *before,
 					const double *after, double a, double b)
 {
+	const struct difference *step = &diff->step;
 	if (!wish->kernel && strcmp(wish->metric->name, "step.mean") == 0)
-		return diff->step;
+		return *step;
 	if (diff->before->n >= STATISTICS_RUNS && diff->after->n >= STATISTICS_RUNS)
 		return statistics_welch(before, diff->before->n, after, diff->after->n);
 	bool exact = wish->metric->kind == METRIC_COUNT || wish->metric->kind == METRIC_BYTES;
-	double doubt = (diff->step.high - diff->step.low) / 2 / diff->step.before;
-	double half = exact ? 0 : doubt * fmax(a, b);
-	return (struct difference){.before = a,
-				   .after = b,
-				   .change = b - a,
-				   .low = b - a - half,
-				   .high = b - a + half,
-				   .sure = half,
-				   .method = exact ? "exact" : "step"};
+	bool median = strcmp(wish->metric->name, "step.p50") == 0;
+	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;
+	return (struct difference){
+		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : doubt * fmax(a, b)};
 }
 
 static void judge(struct compare_gate *gate, struct gate_check *check, const struct difference *d,

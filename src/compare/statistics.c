@@ -73,6 +73,7 @@ double statistics_t(double freedom, double share)
 struct estimate {             /* of a time */
 	double value, square; /* its squared standard error; infinite: not known */
 	double freedom;       /* how well that is known: degrees of freedom */
+	uint32_t runs;        /* it was taken from */
 };
 
 static double mean_of(const double *values, uint32_t n)
@@ -86,7 +87,8 @@ static double mean_of(const double *values, uint32_t n)
 /* Values that have nothing to do with each other: one a run. */
 static struct estimate estimate_runs(const double *values, uint32_t n)
 {
-	struct estimate e = {.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
+	struct estimate e = {
+		.value = mean_of(values, n), .square = INFINITY, .freedom = 1, .runs = n};
 	if (n < 2)
 		return e;
 	double squares = 0;
@@ -96,6 +98,8 @@ static struct estimate estimate_runs(const double *values, uint32_t n)
 	e.freedom = n - 1;
 	return e;
 }
+
+enum { LEAST_MEMORY = 8 }; /* fewer steps cannot show how they are correlated */
 
 /* Steps that follow each other. The block bootstrap needs no dice: drawn blocks of neighbours have means whose
  * variance is that of all n circular blocks. Blocks are short, so steps that remember longer than a block (a clock
@@ -119,7 +123,9 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	double drawn = (double)n / length;
 	e.square = blocks / n / length / length / (drawn - 1);
 	e.freedom = drawn - 1;
-	double memory = squares > 0 ? products / squares : 0;
+	if (n < LEAST_MEMORY || !(squares > 0))
+		return e;
+	double memory = products / squares;
 	memory += (1 + 3 * memory) / n; /* what few values understate it by (Kendall) */
 	memory = fmin(fmax(memory, 0), 0.95);
 	double count = fmax(n * (1 - memory) / (1 + memory), 2);
@@ -141,7 +147,8 @@ static int compare_values(const void *a, const void *b)
 static struct estimate estimate_middle(double *values, uint32_t n)
 {
 	if (n < 4)
-		return (struct estimate){mean_of(values, n), INFINITY, 1};
+		return (struct estimate){
+			.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
 	uint32_t cut = n / 4;
 	double *sorted = hwy_copy(values, n * sizeof *values);
 	qsort(sorted, n, sizeof *sorted, compare_values);
@@ -195,22 +202,26 @@ static struct estimate estimate_side(const struct sample *side, uint32_t n, bool
 
 /* ---- two sides -------------------------------------------------------------------------------------- */
 
-/* Faster or slower is said at 'level'; 'noise' is added to the interval on both sides. */
-static struct difference between(struct estimate a, struct estimate b, double level, double noise)
+/* Faster or slower is said at 'level'; the noise from run to run is added to the interval on both sides. */
+static struct difference between(struct estimate a, struct estimate b, double level,
+				 double run_noise)
 {
 	/* Welch's and Satterthwaite's degrees of freedom. */
 	double sum = a.square + b.square;
 	double parts = a.square * a.square / a.freedom + b.square * b.square / b.freedom;
 	double freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : a.freedom + b.freedom;
-	double half = sqrt(sum) * statistics_t(freedom, 0.05) + noise;
-	double change = b.value - a.value;
+	double t = statistics_t(freedom, 0.05), error = sqrt(sum), change = b.value - a.value;
+	double x = a.value * a.value, y = b.value * b.value;
+	double noise = run_noise * sqrt(x / a.runs + y / b.runs), half = error * t + noise;
 	return (struct difference){
 		.before = a.value,
 		.after = b.value,
 		.change = change,
 		.low = isfinite(half) ? fmax(change - half, -a.value) : -INFINITY,
 		.high = change + half,
-		.sure = sqrt(sum) * statistics_t(freedom, level) + noise,
+		.doubt = t * sqrt(a.square / x + b.square / y) +
+			 run_noise * sqrt(1.0 / a.runs + 1.0 / b.runs),
+		.sure = error * statistics_t(freedom, level) + noise,
 	};
 }
 
@@ -268,10 +279,8 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	for (int middle = 0; middle < 2; middle++) {
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
 				b = estimate_side(after, n_after, runs_speak, middle);
-		double noise = run_noise *
-			       sqrt(a.value * a.value / n_before + b.value * b.value / n_after);
 		/* A second question is asked with half the risk. */
-		of[middle] = between(a, b, middle ? level / 2 : level, runs_speak ? 0 : noise);
+		of[middle] = between(a, b, middle ? level / 2 : level, runs_speak ? 0 : run_noise);
 		of[middle].verdict = judge(&of[middle]);
 	}
 	struct difference d = of[0];

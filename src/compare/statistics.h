@@ -46,8 +46,10 @@ struct difference {
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
 	/* Faster and slower are said at a level of their own: 'sure' is that interval's half width. */
 	double sure;
-	struct interval
-		middle; /* the same of the middle half of the steps, as shares of it before */
+	/* Of the quotient of the two: 95 % half width, as a share of it. */
+	double doubt;
+	/* The change of the mean of the middle half of the steps, as shares of it before. */
+	struct interval middle;
 	bool by_middle; /* the verdict is that of the middle half: the mean cannot tell */
 	enum compare_verdict verdict; /* of a time: less is faster */
 };

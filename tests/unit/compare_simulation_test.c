@@ -127,7 +127,8 @@ struct setting {
 	double shift;
 };
 
-static struct sample simulate(struct dice *dice, const struct setting *s, double shift, int64_t *values)
+static struct sample simulate(struct dice *dice, const struct setting *s, double shift,
+			      int64_t *values)
 {
 	double own = 1e7 * (1 + shift) * (1 + s->apart * roll_normal(dice)), sum = 0;
 	struct walk walk = {dice, 0, false, 0, (int)s->steps, (int)roll_below(dice, 10)};
@@ -154,8 +155,8 @@ static struct outcome try_it(uint64_t seed, const struct setting *s, int trials)
 			before[k] = simulate(&dice, s, 0, values[0][k]);
 			after[k] = simulate(&dice, s, s->shift, values[1][k]);
 		}
-		struct difference d = statistics_compare(before, s->runs, after, s->runs,
-							 STATISTICS_RUN_NOISE);
+		struct difference d =
+			statistics_compare(before, s->runs, after, s->runs, STATISTICS_RUN_NOISE);
 		assert_true(d.low <= d.change && d.change <= d.high);
 		outcome.of[d.verdict] += 1.0 / trials;
 	}
@@ -218,8 +219,8 @@ static void a_shift_is_seldom_called_the_same_and_never_the_other_way(void **sta
 }
 
 /* Runs whose means lie 1 % (or less) apart, from whatever it comes: the steps' part is at most 0.7 %. */
-static struct setting apart_in_all(const struct kind *kind, uint32_t runs, uint32_t steps, double apart,
-				   double shift)
+static struct setting apart_in_all(const struct kind *kind, uint32_t runs, uint32_t steps,
+				   double apart, double shift)
 {
 	struct setting setting = {kind, runs, steps, 0, 1, shift};
 	struct dice dice = {77};
