@@ -48,7 +48,7 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	json_put_real(json, "high", step->middle.high, 6);
 	json_put_bool(json, "decides", step->by_middle);
 	json_end_object(json);
-	json_put_text(json, "why", diff->why);
+	json_put_text(json, "why", compare_why(diff).at);
 	json_end_object(json);
 	json_key(json, "split");
 	json_begin_array(json);

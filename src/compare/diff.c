@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/words.h"
-
 /* ---- which phase ----------------------------------------------------------------------------------- */
 
 static double launches_of(const struct compare_phase *phase, const char *name)
@@ -153,34 +151,10 @@ static double count_of(const struct compare_side *side, enum compare_count count
 	return sum / side->n;
 }
 
-/* Why the verdict is not simply that of the mean and its interval. */
-static void explain(struct compare_diff *diff)
-{
-	const struct difference *step = &diff->step;
-	double most = 100 * fmax(step->high, -step->low) / step->before;
-	if (step->by_middle)
-		diff->why = words_format(
-			&diff->arena,
-			"the middle half of the steps: %+.1f %% (%+.1f … %+.1f %%); a few long ones make the mean unsure",
-			100 * step->middle.change, 100 * step->middle.low, 100 * step->middle.high);
-	else if (step->verdict != VERDICT_UNKNOWN)
-		return;
-	else if (!isfinite(most))
-		diff->why = "too few steps to tell";
-	else if (step->low <= 0 && step->high >= 0)
-		diff->why = words_format(
-			&diff->arena,
-			"no difference is shown, but one of %.*f %% could hide in the noise; more steps or runs would tell",
-			most < 10, most);
-	else
-		diff->why =
-			"the difference is hardly more than the noise; more steps or runs would tell";
-}
-
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err)
 {
-	*diff = (struct compare_diff){.before = before, .after = after, .why = ""};
+	*diff = (struct compare_diff){.before = before, .after = after};
 	const struct compare_phase *wanted = &before->runs[0]->phases[0];
 	side_prepare(before, wanted, &diff->arena);
 	side_prepare(after, wanted, &diff->arena);
@@ -197,7 +171,6 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	for (unsigned i = 0; i < COUNTS; i++)
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
 	diff->similarity = diff_similarity(side_phase(before), side_phase(after));
-	explain(diff);
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		diff_table(diff, kind, run_noise);
 	diff_findings(diff);
@@ -224,10 +197,8 @@ bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 				step->high / step->before};
 	bool steady = is_steady(mean, run_noise) ||
 		      (fabs(mean.change) <= STATISTICS_SAME && is_steady(step->middle, run_noise));
-	if (step->verdict == VERDICT_UNKNOWN && steady) {
+	if (step->verdict == VERDICT_UNKNOWN && steady)
 		diff->step.verdict = VERDICT_SAME;
-		diff->why = "no drift is shown";
-	}
 	return true;
 }
 

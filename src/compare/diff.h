@@ -73,7 +73,6 @@ struct diff_note { /* what makes the sides hard to compare */
 struct compare_diff {
 	struct compare_side *before, *after;
 	struct difference step; /* ns */
-	const char *why;        /* why the verdict is unknown, or not that of the mean; "" */
 	int64_t change;         /* after->step - before->step */
 	int64_t parts[PARTS];   /* add up to change */
 	unsigned order[PARTS];  /* parts by size of their change, the cause first */

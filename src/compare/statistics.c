@@ -217,6 +217,7 @@ static struct difference between(struct estimate a, struct estimate b, double le
 		.before = a.value,
 		.after = b.value,
 		.change = change,
+		.run_noise = run_noise,
 		.low = isfinite(half) ? fmax(change - half, -a.value) : -INFINITY,
 		.high = change + half,
 		.doubt = t * sqrt(a.square / x + b.square / y) +

@@ -43,6 +43,7 @@ struct difference {
 	double change;        /* after - before */
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
+	double run_noise;     /* that was assumed */
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
 	/* Faster and slower are said at a level of their own: 'sure' is that interval's half width. */
 	double sure;

@@ -87,6 +87,9 @@ run gate "$b"
 expect_status 2 "against nothing"
 run gate --list
 grep -q '^  gpu.busy  *stable ' "$work/out" || fail "--list: $(head -3 "$work/out")"
+while read -r name _; do
+	grep -qF "| \`$name\`" "$root/docs/ci.md" || fail "docs/ci.md does not name $name"
+done < <(sed '/^$/,$d' "$work/out")
 # A recording in which nothing repeats.
 if [ -n "$SHARED" ]; then
 	xz -dc "$SHARED"/data/public-nsys/cuda_graph_3_24.sqlite.xz >"$work/once.sqlite" 2>/dev/null
