@@ -130,7 +130,7 @@ static struct difference compare_values(const struct compare_diff *diff,
 	if (!wish->kernel && strcmp(wish->metric->name, "step.mean") == 0)
 		return *step;
 	if (diff->before->n >= STATISTICS_RUNS && diff->after->n >= STATISTICS_RUNS)
-		return statistics_welch(before, diff->before->n, after, diff->after->n);
+		return statistics_welch(before, diff->before->n, after, diff->after->n, 1);
 	bool exact = wish->metric->kind == METRIC_COUNT || wish->metric->kind == METRIC_BYTES;
 	bool median = strcmp(wish->metric->name, "step.p50") == 0;
 	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;

@@ -202,14 +202,28 @@ static struct estimate estimate_side(const struct sample *side, uint32_t n, bool
 
 /* ---- two sides -------------------------------------------------------------------------------------- */
 
-/* Faster or slower is said at 'level'; the noise from run to run is added to the interval on both sides. */
+/* The squared error of the difference if runs of both sides scatter alike. Three runs that agree by luck prove
+ * little against ten that do not; of as many runs a side it is what Welch's test takes. */
+static double pooled(const struct estimate *a, const struct estimate *b)
+{
+	double x = a->runs, y = b->runs;
+	double variance = (a->square * x * (x - 1) + b->square * y * (y - 1)) / (x + y - 2);
+	return variance * (1 / x + 1 / y);
+}
+
+/* Faster or slower is said at 'level'. The noise from run to run is added to the interval on both sides, unless the
+ * runs speak for themselves. */
 static struct difference between(struct estimate a, struct estimate b, double level,
-				 double run_noise)
+				 bool runs_speak, double run_noise)
 {
 	/* Welch's and Satterthwaite's degrees of freedom. */
 	double sum = a.square + b.square;
 	double parts = a.square * a.square / a.freedom + b.square * b.square / b.freedom;
 	double freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : a.freedom + b.freedom;
+	if (runs_speak && isfinite(sum)) {
+		run_noise = 0;
+		sum = fmax(sum, pooled(&a, &b));
+	}
 	double t = statistics_t(freedom, 0.05), error = sqrt(sum), change = b.value - a.value;
 	double x = a.value * a.value, y = b.value * b.value;
 	double noise = run_noise * sqrt(x / a.runs + y / b.runs), half = error * t + noise;
@@ -253,11 +267,11 @@ static double level_of(uint32_t n_before, uint32_t n_after)
 }
 
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
-				   uint32_t n_after)
+				   uint32_t n_after, uint32_t questions)
 {
 	struct difference d =
 		between(estimate_runs(before, n_before), estimate_runs(after, n_after),
-			level_of(n_before, n_after), 0);
+			level_of(n_before, n_after) / questions, true, 0);
 	d.method = "welch";
 	d.verdict = judge(&d);
 	return d;
@@ -281,7 +295,7 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
 				b = estimate_side(after, n_after, runs_speak, middle);
 		/* A second question is asked with half the risk. */
-		of[middle] = between(a, b, middle ? level / 2 : level, runs_speak ? 0 : run_noise);
+		of[middle] = between(a, b, middle ? level / 2 : level, runs_speak, run_noise);
 		of[middle].verdict = judge(&of[middle]);
 	}
 	struct difference d = of[0];

@@ -58,9 +58,10 @@ struct difference {
 struct difference statistics_compare(const struct sample *before, uint32_t n_before,
 				     const struct sample *after, uint32_t n_after,
 				     double run_noise);
-/* Welch's on plain numbers, one a run; from two a side on. Interval as above. */
+/* Welch's on plain numbers, one a run; from two a side on. Of so many questions that are asked together, none is to be
+ * answered wrongly more often than one alone may be. */
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
-				   uint32_t n_after);
+				   uint32_t n_after, uint32_t questions);
 /* The t that |t| of so many degrees of freedom exceeds in a share of cases. */
 double statistics_t(double freedom, double share);
 

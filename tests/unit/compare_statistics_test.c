@@ -26,8 +26,8 @@ static void one_step_a_side_tells_nothing(void **state)
 static void values_that_never_vary_differ_when_they_differ(void **state)
 {
 	double a[] = {4, 4, 4}, b[] = {5, 5, 5};
-	assert_int_equal(statistics_welch(a, 3, b, 3).verdict, VERDICT_SLOWER);
-	assert_int_equal(statistics_welch(a, 3, a, 3).verdict, VERDICT_SAME);
+	assert_int_equal(statistics_welch(a, 3, b, 3, 1).verdict, VERDICT_SLOWER);
+	assert_int_equal(statistics_welch(a, 3, a, 3, 1).verdict, VERDICT_SAME);
 }
 
 /* Every tenth step takes twice as long: of the mean nothing can be said, of the others all. */
