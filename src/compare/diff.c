@@ -129,15 +129,20 @@ static bool are_identical(const struct compare_side *a, const struct compare_sid
 	return true;
 }
 
+/* Whether a part says more than another: by its change, then by its size. */
+static bool part_leads(const struct compare_diff *diff, unsigned part, unsigned other)
+{
+	int64_t a = llabs(diff->parts[part]), b = llabs(diff->parts[other]);
+	return a != b ? a > b : diff->before->parts[part] > diff->before->parts[other];
+}
+
 static void split(struct compare_diff *diff)
 {
 	for (unsigned i = 0; i < PARTS; i++) {
 		diff->parts[i] = diff->after->parts[i] - diff->before->parts[i];
 		unsigned at = i;
-		while (at > 0 && llabs(diff->parts[diff->order[at - 1]]) < llabs(diff->parts[i])) {
+		for (; at > 0 && part_leads(diff, i, diff->order[at - 1]); at--)
 			diff->order[at] = diff->order[at - 1];
-			at--;
-		}
 		diff->order[at] = i;
 	}
 	diff->change = diff->after->step - diff->before->step;
