@@ -144,6 +144,12 @@ def target(name, *arguments):
     return [PYTHON, script, *arguments] if script.exists() else [BUILT_TARGETS / name, *arguments]
 
 
+def calm(command):
+    """The same command, begun on CPUs that nobody else uses."""
+    program = [word for word in command if word != PYTHON]
+    return target("calm", *program)
+
+
 def build():
     for folder, built in ((EXAMPLES, BUILT_EXAMPLES), (TARGETS, BUILT_TARGETS)):
         wanted = [built / source.stem for source in folder.glob("*.cu")]

@@ -3,12 +3,13 @@
 Counts are equal. Times are within 2 %, or, where two runs of one program differ by more than that under one and the same
 profiler, as near as those do: pageable copies depend on what else the machine does, and a kernel of less than a
 microsecond on where its memory lies (graphs: 750 to 885 µs for the same thousand kernels in one unprofiled process,
-on different addresses; each profiler takes memory of its own and so moves them). Such examples are run five times under
-each profiler in turn, graphs each time with its memory elsewhere, and medians are compared.
+on different addresses; each profiler takes memory of its own and so moves them). Such examples are run up to five times
+under each profiler in turn, graphs each time with its memory elsewhere, and medians are compared.
 """
 import concurrent.futures
 import sqlite3
 import statistics
+import time
 
 from harness import CONTEXT_WAIT, GRAPH_LAUNCH, LAUNCH, example, headway, info, last_words, nsys, nsys_export, run, table
 
@@ -166,20 +167,29 @@ def go(part):
                 far.append((name, mine, theirs))
             else:
                 compare_times(part, name, mine, theirs)
-    for name, mine, theirs in far:
-        try_again(part, name, [mine], [theirs])
+    try_again(part, {name: ([mine], [theirs]) for name, mine, theirs in far})
 
 
-def try_again(part, name, ours, theirs):
-    """More runs of both in turn: their medians differ by no more than 2 %, or than nsys's own runs do."""
-    while len(ours) < RUNS_OF_FAR and part.time_left() > 45:
-        reports = record(part, name, len(ours))
-        if not reports[1]:
-            return
-        mine, other, _ = read(*reports)
-        ours.append(mine)
-        theirs.append(other)
+def try_again(part, far):
+    """More runs of both in turn, until five or the time is over."""
+    longest = 0
+    for number in range(1, RUNS_OF_FAR):
+        begun = time.monotonic()
+        if part.time_left() < longest + 20:
+            break
+        for name, (ours, theirs) in far.items():
+            reports = record(part, name, number)
+            if reports[1]:
+                mine, other, _ = read(*reports)
+                ours.append(mine)
+                theirs.append(other)
+        longest = max(longest, time.monotonic() - begun)
+    for name, (ours, theirs) in far.items():
+        judge_times(part, name, ours, theirs)
 
+
+def judge_times(part, name, ours, theirs):
+    """The medians differ by no more than 2 %, or than nsys's own runs do."""
     def middle(runs):
         return {what: statistics.median(run[what] for run in runs) for what in runs[0]}
     far = far_times(middle(ours), middle(theirs))
