@@ -141,7 +141,8 @@ def example(name, *arguments):
 
 def target(name, *arguments):
     script = TARGETS / f"{name}.py"
-    return [PYTHON, script, *arguments] if script.exists() else [BUILT_TARGETS / name, *arguments]
+    return [PYTHON, script, *arguments] if script.exists() \
+        else [os.path.relpath(BUILT_TARGETS / name, EXAMPLES), *arguments]
 
 
 def calm(command):
