@@ -11,7 +11,8 @@ import sqlite3
 import statistics
 import time
 
-from harness import CONTEXT_WAIT, GRAPH_LAUNCH, LAUNCH, example, headway, info, last_words, nsys, nsys_export, run, table
+from harness import CONTEXT_WAIT, GRAPH_LAUNCH, LAUNCH, example, gated, headway, info, last_words, nsys, nsys_export, \
+    run_gated, table
 
 TITLE = "The same counts as Nsight Systems, times within 2 %"
 
@@ -84,21 +85,23 @@ def measure_sqlite(path):
     return found
 
 
-def record(part, name, number=0):
-    """Both recordings of one example: (our report or None, nsys's report or None)."""
-    command, options = RUNS[name]
-    command = [str(7 * number) if word == PLACE else word for word in command]
-    ours, theirs = part.work / f"{name}.hwy", part.work / name
-    done = run(headway(ours, command, *options))
-    if not part.check(f"{name}: headway profile", f"exit {done.rc}, {done.seconds:.1f} s",
-                      "exit 0", done.rc == 0 and ours.exists()):
-        part.note(f"{name}: it said", last_words(done))
-        return None, None
-    done = run(nsys(theirs, command, *options))
-    if done.rc:
-        part.check(f"{name}: nsys profile", f"exit {done.rc}: {last_words(done)}", "exit 0", False)
-        return ours, None
-    return ours, theirs
+def record(part, names, number=0):
+    """Records examples under both profilers in turn: yields name, our report, nsys's report, when both are there."""
+    commands = []
+    for name in names:
+        command, options = RUNS[name]
+        command = [str(7 * number) if word == PLACE else word for word in command]
+        commands += [headway(part.work / f"{name}.hwy", gated(command), *options),
+                     nsys(part.work / name, gated(command), *options)]
+    runs = run_gated(commands)
+    for name in names:
+        ours, theirs = next(runs), next(runs)
+        report = part.work / f"{name}.hwy"
+        if part.check(f"{name}: headway profile", f"exit {ours.rc}", "exit 0", ours.rc == 0 and report.exists()) and \
+           part.check(f"{name}: nsys profile", f"exit {theirs.rc}", "exit 0", theirs.rc == 0):
+            yield name, report, part.work / name
+        else:
+            part.note(f"{name}: they said", f"{last_words(ours)} / {last_words(theirs)}")
 
 
 def compare_counts(part, name, mine, theirs, raw):
@@ -148,14 +151,7 @@ def go(part):
     far = []
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         # The export and the counting need no GPU: they go on beside the next example.
-        waiting = {}
-        for name in names:
-            if part.time_left() < 40:
-                part.check(f"{name}: no time left", "", "", False)
-                continue
-            ours, theirs = record(part, name)
-            if theirs:
-                waiting[name] = pool.submit(read, ours, theirs)
+        waiting = {name: pool.submit(read, ours, theirs) for name, ours, theirs in record(part, names)}
         for name, future in waiting.items():
             try:
                 mine, theirs, raw = future.result()
@@ -177,12 +173,10 @@ def try_again(part, far):
         begun = time.monotonic()
         if part.time_left() < longest + 20:
             break
-        for name, (ours, theirs) in far.items():
-            reports = record(part, name, number)
-            if reports[1]:
-                mine, other, _ = read(*reports)
-                ours.append(mine)
-                theirs.append(other)
+        for name, ours, theirs in record(part, list(far), number):
+            mine, other, _ = read(ours, theirs)
+            far[name][0].append(mine)
+            far[name][1].append(other)
         longest = max(longest, time.monotonic() - begun)
     for name, (ours, theirs) in far.items():
         judge_times(part, name, ours, theirs)

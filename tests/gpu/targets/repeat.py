@@ -12,10 +12,11 @@ import runpy
 import sys
 
 import torch
-from calm import move
+from calm import move, use_torch
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
 
+use_torch()
 for index, (script, *arguments) in enumerate(json.loads(pathlib.Path(sys.argv[1]).read_text())):
     sys.argv = [script, *arguments]
     gc.collect()
