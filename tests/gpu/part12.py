@@ -1,11 +1,10 @@
 """Part 12: `headway diff` on three examples before and after their fix, five runs each, and on one program twice."""
 import json
 
-from harness import HEADWAY, example, headway, last_words, run
+from harness import HEADWAY, example, gated, headway, last_words, run, run_gated
 
 TITLE = "Before and after: verdicts, causes and predictions"
 RUNS, LEAST = 5, 3
-SECONDS = 130  # for recording; what is left of five runs by then is not made
 
 # name: (before, after, part of the step that the change comes from, finding that goes)
 PAIRS = {
@@ -19,19 +18,13 @@ TWICE = "mlp"  # its fixed version is recorded once more
 
 def record(part, **programs):
     """The reports of some runs of each program. They take turns: a clock that wanders wanders for all of them."""
-    reports = {name: [] for name in programs}
-    for i in range(RUNS):
-        if i >= LEAST and part.limit_s - part.time_left() > SECONDS:
-            part.note(f"{', '.join(programs)}: runs", f"{i}: time is up")
-            break
-        for name, program in programs.items():
-            path = part.work / f"{name}{i}.hwy"
-            done = run(headway(path, program, "-q"), timeout=60)
-            if done.rc == 0 and path.exists():
-                reports[name].append(path)
-            else:
-                part.check(f"{name}: run {i + 1}", last_words(done), "recorded", False)
-    return reports.values()
+    paths = {name: [part.work / f"{name}{i}.hwy" for i in range(RUNS)] for name in programs}
+    turns = [(paths[name][i], program) for i in range(RUNS) for name, program in programs.items()]
+    runs = run_gated([headway(path, gated(program), "-q") for path, program in turns])
+    for (path, _), done in zip(turns, runs):
+        if done.rc or not path.exists():
+            part.check(f"{path.stem}: recording", last_words(done), "exit 0", False)
+    return [[path for path in paths[name] if path.exists()] for name in programs]
 
 
 def compare(part, what, before, after):
