@@ -40,6 +40,9 @@ void compare_put_cause(FILE *out, const struct compare_diff *diff);
 void compare_put_cut(FILE *out, const char *text, size_t most);
 /* What makes the sides hard to compare: " !  driver: 550 → 580". */
 void compare_put_notes(FILE *out, const struct compare_diff *diff);
+/* The same as "not_alike". */
+struct hwy_json;
+void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
 /* Text of a recording in Markdown: no markup of its own gets through. */
 void compare_put_marked(FILE *out, const char *text);
 struct compare_sentence {

@@ -138,7 +138,7 @@ static void put_path(struct hwy_json *json, const struct compare_diff *diff)
 	json_end_array(json);
 }
 
-static void put_notes(struct hwy_json *json, const struct compare_diff *diff)
+void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff)
 {
 	json_key(json, "not_alike");
 	json_begin_array(json);
@@ -157,7 +157,7 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
 	json_put_text(&json, "verdict", verdict_names[diff->step.verdict]);
-	put_notes(&json, diff);
+	compare_json_notes(&json, diff);
 	json_put_bool(&json, "other_program", diff_is_other_program(diff));
 	json_put_real(&json, "kernels_alike", diff->similarity, 4);
 	put_side(&json, "before", diff->before);

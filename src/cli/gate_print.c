@@ -71,7 +71,16 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	static const char *const marks[] = {"✅", "⚠️", "❌"};
 	fputs("### headway gate ", out);
 	put_result(out, gate);
-	fputs("\n\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
+	fputc('\n', out);
+	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
+		const struct diff_note *note = &gate->diff->notes[i];
+		fprintf(out, "%s- ⚠️ %s: ", i ? "" : "\n", note->what);
+		compare_put_marked(out, note->before);
+		fputs(" → ", out);
+		compare_put_marked(out, note->after);
+		fputc('\n', out);
+	}
+	fputs("\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		fputs("| ", out);
@@ -142,14 +151,14 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 {
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
-	json_key(&json, "passes");
-	json_bool(&json, !gate->failed);
+	json_put_bool(&json, "passes", !gate->failed);
 	json_put_text(&json, "file", gate->subject);
 	json_put_text(&json, "against", gate->against);
-	json_key(&json, "strict");
-	json_bool(&json, gate->strict);
-	if (gate->diff)
+	json_put_bool(&json, "strict", gate->strict);
+	if (gate->diff) {
 		json_put_text(&json, "step", verdict_names[gate->diff->step.verdict]);
+		compare_json_notes(&json, gate->diff);
+	}
 	json_key(&json, "checks");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < gate->n; i++) {
@@ -159,13 +168,10 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 		json_put_text(&json, "check", check->name);
 		json_put_text(&json, "value", check->value);
 		json_put_text(&json, "limit", check->limit);
-		json_key(&json, "number");
-		json_real(&json, check->number, 6);
-		json_key(&json, "limit_number");
-		json_real(&json, check->limit_number, 6);
+		json_put_real(&json, "number", check->number, 6);
+		json_put_real(&json, "limit_number", check->limit_number, 6);
 		json_put_text(&json, "verdict", gate_verdict_names[check->verdict]);
-		json_key(&json, "stable");
-		json_bool(&json, check->is_stable);
+		json_put_bool(&json, "stable", check->is_stable);
 		json_put_text(&json, "says", check->says);
 		json_end_object(&json);
 	}

@@ -158,7 +158,7 @@ static void judge(struct compare_gate *gate, struct gate_check *check, const str
 	double sign = more_is_better ? -1 : 1;
 	double worse = sign * d->change;
 	double share = d->before > 0 ? worse / d->before : worse > 0 ? INFINITY : 0;
-	bool real = worse > d->sure;
+	bool real = worse > d->sure || (d->by_middle && d->verdict == VERDICT_SLOWER);
 	check->number = share;
 	if (worse > trifle && share > limit)
 		check->verdict = real ? GATE_FAIL : GATE_CANNOT_TELL;
