@@ -211,10 +211,10 @@ static double pooled(const struct estimate *a, const struct estimate *b)
 	return variance * (1 / x + 1 / y);
 }
 
-/* Faster or slower is said at 'level'. The noise from run to run is added to the interval on both sides, unless the
- * runs speak for themselves. */
-static struct difference between(struct estimate a, struct estimate b, double level,
-				 bool runs_speak, double run_noise)
+/* Faster or slower is said with so much risk of a false alarm. The noise from run to run is added to the interval
+ * on both sides, unless the runs speak for themselves. */
+static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak,
+				 double run_noise)
 {
 	/* Welch's and Satterthwaite's degrees of freedom. */
 	double sum = a.square + b.square;
@@ -236,7 +236,7 @@ static struct difference between(struct estimate a, struct estimate b, double le
 		.high = change + half,
 		.doubt = t * sqrt(a.square / x + b.square / y) +
 			 run_noise * sqrt(1.0 / a.runs + 1.0 / b.runs),
-		.sure = error * statistics_t(freedom, level) + noise,
+		.sure = error * statistics_t(freedom, risk) + noise,
 	};
 }
 
@@ -259,19 +259,15 @@ static bool may_speak(const struct difference *middle, const struct difference *
 	return enough && change >= STATISTICS_LEAST && mean->change * middle->change > 0;
 }
 
-/* A little below the 5 % that are allowed, because noise is not quite as the theory has it; with three runs
- * Welch's test is cautious by itself. */
-static double level_of(uint32_t n_before, uint32_t n_after)
-{
-	return n_before == STATISTICS_RUNS || n_after == STATISTICS_RUNS ? 0.05 : 0.04;
-}
+/* Of false alarms; a little below the 5 % that are allowed, because noise is not quite as the theory has it. */
+static const double risk_taken = 0.04;
 
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
 				   uint32_t n_after, uint32_t questions)
 {
 	struct difference d =
 		between(estimate_runs(before, n_before), estimate_runs(after, n_after),
-			level_of(n_before, n_after) / questions, true, 0);
+			risk_taken / questions, true, 0);
 	d.method = "welch";
 	d.verdict = judge(&d);
 	return d;
@@ -289,13 +285,13 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 				     const struct sample *after, uint32_t n_after, double run_noise)
 {
 	bool runs_speak = n_before >= STATISTICS_RUNS && n_after >= STATISTICS_RUNS;
-	double level = runs_speak ? level_of(n_before, n_after) : level_of(1, 1);
 	struct difference of[2]; /* the mean; the mean of the middle half */
 	for (int middle = 0; middle < 2; middle++) {
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
 				b = estimate_side(after, n_after, runs_speak, middle);
 		/* A second question is asked with half the risk. */
-		of[middle] = between(a, b, middle ? level / 2 : level, runs_speak, run_noise);
+		of[middle] =
+			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
 		of[middle].verdict = judge(&of[middle]);
 	}
 	struct difference d = of[0];

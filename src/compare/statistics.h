@@ -45,7 +45,7 @@ struct difference {
 			       * never below -before: no step takes less than no time */
 	double run_noise;     /* that was assumed */
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
-	/* Faster and slower are said at a level of their own: 'sure' is that interval's half width. */
+	/* Faster and slower are said of changes above this: the half width of an interval of its own. */
 	double sure;
 	/* Of the quotient of the two: 95 % half width, as a share of it. */
 	double doubt;
