@@ -183,13 +183,12 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	return true;
 }
 
-/* Enough to call two halves of a run the same: it moved no further than runs do, and a drift that hides in the
+/* Enough to call two halves of a run the same: they differ by no more than two runs do, and a drift that hides in the
  * noise is not much larger than that. */
 static bool is_steady(struct interval change, double run_noise)
 {
 	double floor = run_noise * sqrt(2);
-	return fabs(change.change) <= floor && change.low <= 0 && change.high >= 0 &&
-	       change.high - change.low <= 2 * 5 * floor;
+	return fabs(change.change) <= floor && change.high - change.low <= 2 * 5 * floor;
 }
 
 bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
@@ -197,13 +196,14 @@ bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 {
 	if (!diff_make(diff, first, second, 0, err))
 		return false;
-	const struct difference *step = &diff->step;
+	struct difference *step = &diff->step;
 	struct interval mean = {step->change / step->before, step->low / step->before,
 				step->high / step->before};
-	bool steady = is_steady(mean, run_noise) ||
-		      (fabs(mean.change) <= STATISTICS_SAME && is_steady(step->middle, run_noise));
-	if (step->verdict == VERDICT_UNKNOWN && steady)
-		diff->step.verdict = VERDICT_SAME;
+	bool untold = step->verdict == VERDICT_UNKNOWN && fabs(mean.change) <= STATISTICS_SAME;
+	if (is_steady(mean, run_noise) || (untold && is_steady(step->middle, run_noise))) {
+		step->verdict = VERDICT_SAME;
+		step->by_middle = false;
+	}
 	return true;
 }
 

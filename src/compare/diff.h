@@ -92,8 +92,8 @@ struct compare_diff {
 /* False with one sentence where nothing can be compared: nothing repeats in a run that stands alone. */
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err);
-/* The halves of one run: there is no noise from run to run between them, and they are the same unless they are shown
- * to differ, or too noisy to show anything. */
+/* The halves of one run: no noise from run to run lies between them, and what moves them by no more than that is no
+ * difference. */
 bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 		      struct compare_side *second, double run_noise, struct hwy_err *err);
 void diff_free(struct compare_diff *diff);
