@@ -2,8 +2,8 @@
  *
  * Objects are told once, and again whatever appeared since, each time a stack is taken and at exit. The
  * loader's own counters say when there is something new. The lock that the loader holds while it calls
- * back is not the one that dlopen holds while constructors run, so that a stack taken anywhere cannot
- * block here.
+ * back is not the one that dlopen holds while constructors run; but dlclose frees memory under it, so that
+ * whoever may be inside an allocator must not come here (osrt.c).
  */
 #include <elf.h>
 #include <link.h>
@@ -142,6 +142,11 @@ static int add_code(struct dl_phdr_info *object, size_t size, void *into)
 	return 0;
 }
 
+const void *modules_version(void)
+{
+	return atomic_load_explicit(&ranges, memory_order_relaxed);
+}
+
 bool modules_hold_code(uintptr_t address)
 {
 	const struct ranges *now = atomic_load_explicit(&ranges, memory_order_acquire);
@@ -166,17 +171,16 @@ static int look(struct dl_phdr_info *object, size_t size, void *first)
 	(void)size;
 	bool is_main = *(bool *)first;
 	*(bool *)first = false;
-	if (is_known(object->dlpi_addr, hash_of(object->dlpi_name)))
+	uint64_t name = hash_of(object->dlpi_name);
+	bool is_new = !is_known(object->dlpi_addr, name);
+	python_look(object, name, is_new);
+	if (!is_new)
 		return 0;
-	python_look(object);
-	char path[4096];
 	uint32_t text = 0;
-	if (object->dlpi_name[0]) {
+	if (object->dlpi_name[0])
 		text = collect_string_z(object->dlpi_name);
-	} else if (is_main) {
-		long length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof path);
-		text = length > 0 ? collect_string(path, (size_t)length) : 0;
-	}
+	else if (is_main)
+		text = process_program();
 	struct rec_module *record = collect_reserve(REC_MODULE, 2);
 	if (!record)
 		return 0;
@@ -207,6 +211,7 @@ void modules_scan(void)
 	if (known) {
 		bool first = true;
 		dl_iterate_phdr(look, &first);
+		python_looked();
 		atomic_store(&changes_seen, changes);
 	}
 	struct ranges *code = sys_memory(RANGES_BYTES);
