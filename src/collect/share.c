@@ -17,6 +17,13 @@ static void note(int severity, const char *text)
 	collect_note(severity, "%s", text);
 }
 
+/* In a forked child the lock may be held for ever; its modules are those of its parent. */
+static void look_at_modules(void)
+{
+	if (process.generation == 1 && !process.sealed)
+		modules_scan();
+}
+
 static bool is_inside(void)
 {
 	return collect_is_ours;
@@ -36,6 +43,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.drop = collect_drop,
 		.property = collect_property,
 		.stack = collect_stack,
+		.look_at_modules = look_at_modules,
 		.is_inside = is_inside,
 		.is_sealed = &process.sealed,
 		.from = __ehdr_start,

@@ -22,6 +22,8 @@ struct collect_share {
 	void (*drop)(const char *reason, uint64_t count);
 	void (*property)(const char *name, const char *value);
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
+	/* Looks which shared objects came and went, under a lock of the loader's. */
+	void (*look_at_modules)(void);
 	/* True while this thread is inside the collector: its own calls are not recorded. */
 	bool (*is_inside)(void);
 	/* True once the program has restricted its own system calls: a sibling is silent then. */
@@ -38,5 +40,6 @@ bool sibling_connect(void);
 bool sibling_is_inside(void);
 extern const bool *sibling_is_sealed; /* after sibling_connect */
 bool sibling_has(uint64_t address);   /* whether that is in the collect library */
+void sibling_look_at_modules(void);
 
 #endif

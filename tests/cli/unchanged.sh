@@ -46,6 +46,10 @@ same "more variables than are handed on" \
 same "no files at all" sh -c 'ulimit -n 3; echo hi; (exit 4)'
 same "little memory for data" sh -c 'ulimit -d 700; /bin/echo hi'
 same "no room in files" bash -c 'ulimit -f 0; (exit 3); exit $?'
+# As after a chroot, or where other rights do not see it.
+mkdir lib
+cp "$(dirname "$HEADWAY")"/libheadway-*.so lib
+HEADWAY_LIB=$work/lib same "a library that goes away" sh -c 'mv lib away; /bin/echo hi; env /bin/echo ho; mv away lib'
 same "something preloaded that is not there" env LD_PRELOAD=/nonexistent.so sh -c 'echo hi'
 for signal in HUP INT QUIT ILL TRAP ABRT BUS FPE KILL SEGV USR1 USR2 PIPE ALRM TERM XCPU XFSZ SYS; do
 	same "SIG$signal" bash -c "echo hi; kill -$signal \$\$; sleep 0.2; echo alive"
@@ -75,6 +79,31 @@ if __name__ == "__main__":
     sys.exit(17)
 PYTHON
 	same python python3 program.py
+	# Daemon threads come out of their sleep while Python is being taken down, their states freed and overwritten.
+	cat >late.py <<'PYTHON'
+import builtins, random, threading, time
+
+def sleep(depth):
+    if depth:
+        sleep(depth - 1)
+    while True:
+        time.sleep(random.random() * 0.5)
+
+class Slow:
+    def __del__(self, time=time.time, made=[]):
+        end = time() + 0.5
+        for n in range(64, 900, 4):
+            made += [b"A" * n for _ in range(20)]
+        while time() < end:
+            pass
+
+for _ in range(50):
+    threading.Thread(target=sleep, args=(20,), daemon=True).start()
+builtins.slow = Slow()
+time.sleep(0.7)
+print("end")
+PYTHON
+	same "Python threads that outlive Python" env PYTHONMALLOC=malloc python3 late.py
 fi
 has perl && same perl perl -e 'print `echo a`; system("sh", "-c", "exit 3"); print $? >> 8, "\n";
 	my $pid = fork; if (!$pid) { exec "/bin/echo", "child" } waitpid $pid, 0; kill 9, $$'
@@ -176,6 +205,57 @@ int main(void)
 	fflush(stdout);
 	for (int i = 0; i < 3; i++) close(i);
 	return ends[0] + ends[1];
+}
+C
+# A lock of its own, and system calls under it, as tcmalloc has; meanwhile another thread's dlclose frees memory.
+build allocator <<'C' && same "an allocator of its own" ./allocator
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *at;
+static size_t left;
+void *malloc(size_t size)
+{
+	size = (size + 31) & ~15ul;
+	pthread_mutex_lock(&lock);
+	if (left < size) {
+		left = size + 4096;
+		at = mmap(NULL, left, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+	char *block = at;
+	at += size;
+	left -= size;
+	*(size_t *)block = size - 16;
+	pthread_mutex_unlock(&lock);
+	return block + 16;
+}
+void free(void *block) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); }
+void *calloc(size_t n, size_t size) { return memset(malloc(n * size), 0, n * size); }
+void *realloc(void *old, size_t size)
+{
+	char *new = malloc(size);
+	size_t had = old ? ((size_t *)old)[-2] : 0;
+	return memcpy(new, old, had < size ? had : size);
+}
+static volatile int done;
+static void *opens(void *unused)
+{
+	for (int i = 0; i < 500; i++) dlclose(dlopen("libm.so.6", RTLD_NOW));
+	done = 1;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, opens, NULL);
+	while (!done) malloc(100000);
+	pthread_join(thread, NULL);
+	puts("done");
 }
 C
 build daemon <<'C' && same "a daemon" ./daemon

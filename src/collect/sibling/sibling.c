@@ -38,6 +38,12 @@ bool sibling_has(uint64_t address)
 	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
 }
 
+void sibling_look_at_modules(void)
+{
+	if (share)
+		share->look_at_modules();
+}
+
 bool collect_is_on(uint32_t traces)
 {
 	return share && share->is_on(traces);
