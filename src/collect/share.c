@@ -2,6 +2,8 @@
 #include "collect/share.h"
 
 #include "collect/process.h"
+#include "collect/spool.h"
+#include "collect/sys.h"
 
 /* The linker's: the library's first byte, and the first behind it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -20,8 +22,11 @@ static void note(int severity, const char *text)
 /* In a forked child the lock may be held for ever; its modules are those of its parent. */
 static void look_at_modules(void)
 {
-	if (process.generation == 1 && !process.sealed)
-		modules_scan();
+	if (process.generation != 1 || process.sealed)
+		return;
+	uint64_t signals = sys_hold_signals();
+	modules_scan();
+	sys_let_signals(signals);
 }
 
 static bool is_inside(void)
@@ -38,6 +43,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.tid = collect_tid,
 		.reserve = collect_reserve,
 		.publish = collect_publish,
+		.abandon = spool_abandon,
 		.string = collect_string,
 		.note = note,
 		.drop = collect_drop,

@@ -17,6 +17,7 @@ struct collect_share {
 	uint32_t (*tid)(void);
 	void *(*reserve)(enum rec_type type, unsigned slots);
 	void (*publish)(void);
+	void (*abandon)(void); /* what was reserved was left by longjmp: it is not published */
 	uint32_t (*string)(const char *text, size_t length);
 	void (*note)(int severity, const char *text);
 	void (*drop)(const char *reason, uint64_t count);
@@ -41,5 +42,6 @@ bool sibling_is_inside(void);
 extern const bool *sibling_is_sealed; /* after sibling_connect */
 bool sibling_has(uint64_t address);   /* whether that is in the collect library */
 void sibling_look_at_modules(void);
+void sibling_abandon(void);
 
 #endif

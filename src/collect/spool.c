@@ -185,7 +185,7 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 /* Makes room for so many slots. After a refusal it is tried again now and then: disks get room back. */
 static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
 {
-	if (slots > CHUNK_SLOTS - 2 || process.sealed)
+	if (slots > CHUNK_SLOTS - 2)
 		return false;
 	int64_t now = collect_now();
 	if (file->refused && now - file->refused < retry_after)
@@ -361,8 +361,12 @@ struct spool *spool_own(void)
 	struct spool *spool = mine;
 	if (spool && spool->tid)
 		return spool;
+	if (!collect_control || process.sealed)
+		return NULL;
 	int saved = errno;
+	uint64_t signals = sys_hold_signals();
 	spool = spool_make();
+	sys_let_signals(signals);
 	errno = saved;
 	return spool;
 }
@@ -429,7 +433,12 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 	spool->reserved = slots;
 	atomic_signal_fence(memory_order_seq_cst);
 	struct spool_file *file = file_for(spool, type);
-	bool room = file->used + slots <= file->limit || file_advance(spool, file, slots);
+	bool room = file->used + slots <= file->limit;
+	if (!room && !process.sealed) {
+		uint64_t signals = sys_hold_signals();
+		room = file_advance(spool, file, slots);
+		sys_let_signals(signals);
+	}
 	errno = saved;
 	if (room)
 		return place(spool, file, type, slots);
@@ -469,6 +478,12 @@ void collect_publish(void)
 			      memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	spool->reserved = 0;
+}
+
+void spool_abandon(void)
+{
+	if (mine)
+		mine->reserved = 0;
 }
 
 static bool file_holds(const struct spool_file *file, const struct rec_head *head)

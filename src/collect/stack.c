@@ -216,11 +216,13 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 	int saved = errno;
 	struct spool *spool = spool_own();
 	if (spool && !process.sealed) {
+		uint64_t signals = sys_hold_signals();
 		/* OS calls come from anywhere: osrt.c says when. */
 		if (why != REC_WHY_OS)
 			modules_scan();
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);
+		sys_let_signals(signals);
 	}
 	errno = saved;
 }

@@ -207,6 +207,51 @@ int main(void)
 	return ends[0] + ends[1];
 }
 C
+# A wait that a handler gives up may be left anywhere, also where something is being recorded of it.
+build gives_up <<'C' && same "a handler that leaves by longjmp" ./gives_up
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static sigjmp_buf out;
+static volatile int ready;
+static void leave(int number) { if (ready) siglongjmp(out, 1); }
+static void reads(void)
+{
+	char byte;
+	int ends[2];
+	pipe(ends);
+	for (int i = 0; i < 50; i++) { write(ends[1], "x", 1); read(ends[0], &byte, 1); open("/nonexistent", 0); }
+	close(ends[0]);
+	close(ends[1]);
+}
+static void *of_thread(void *unused) { reads(); return NULL; }
+int main(void)
+{
+	struct itimerval often = {{0, 211}, {0, 211}}, never = {{0}};
+	pthread_t thread;
+	time_t end = time(NULL) + 2;
+	signal(SIGALRM, leave);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (time(NULL) < end) {
+		if (sigsetjmp(out, 1)) {
+			for (int fd = 3; fd < 20; fd++) close(fd);
+			continue;
+		}
+		ready = 1;
+		reads();
+		ready = 0;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	pthread_create(&thread, NULL, of_thread, NULL);
+	pthread_join(thread, NULL);
+	puts("done");
+}
+C
 # A lock of its own, and system calls under it, as tcmalloc has; meanwhile another thread's dlclose frees memory.
 build allocator <<'C' && same "an allocator of its own" ./allocator
 #define _GNU_SOURCE

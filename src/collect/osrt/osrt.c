@@ -179,6 +179,8 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 	if ((inside && frame < inside) || sibling_is_inside() || sibling_has(object) || !os_is_on())
 		return;
 	int saved = errno;
+	if (OS_UNLIKELY(inside != 0) && !is_on_signal_stack())
+		sibling_abandon();
 	inside = frame;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (OS_UNLIKELY(is_forked()))

@@ -44,6 +44,12 @@ void sibling_look_at_modules(void)
 		share->look_at_modules();
 }
 
+void sibling_abandon(void)
+{
+	if (share)
+		share->abandon();
+}
+
 bool collect_is_on(uint32_t traces)
 {
 	return share && share->is_on(traces);
