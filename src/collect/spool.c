@@ -27,6 +27,8 @@ enum {
 	FIRST_BYTES = 32 * 1024, /* of a file's first chunk at first: most processes need no more */
 	RING_CHUNKS = 4096,      /* 1 GiB a thread */
 	LAST_FAREWELL = 3,       /* of PTHREAD_DESTRUCTOR_ITERATIONS (4) */
+	MOST_THREADS =
+		8192, /* at a time: each takes three of the 65530 maps that a process may have */
 };
 static const int64_t retry_after = 10 * 1000 * 1000;
 
@@ -45,13 +47,14 @@ static_assert(REC_TYPES <= 64, "types fit a word");
 static _Thread_local struct spool *mine __attribute__((tls_model("initial-exec")));
 static struct spool
 	making; /* the thread is about to make its spool, and was interrupted by a signal */
-static struct spool closed; /* the thread is ending */
+static struct spool closed; /* the thread is ending, or one too many */
 
 static pthread_key_t key;
 static bool key_made;
 
 static atomic_flag list_lock = ATOMIC_FLAG_INIT;
 static struct spool *list; /* under list_lock */
+static _Atomic uint32_t listed;
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
@@ -223,6 +226,7 @@ static void list_add(struct spool *spool)
 	if (list)
 		list->previous = spool;
 	list = spool;
+	atomic_fetch_add(&listed, 1);
 	list_give();
 }
 
@@ -235,6 +239,7 @@ static void list_remove(struct spool *spool)
 		list = spool->next;
 	if (spool->next)
 		spool->next->previous = spool->previous;
+	atomic_fetch_sub(&listed, 1);
 	list_give();
 }
 
@@ -343,6 +348,10 @@ static struct spool *spool_make(void)
 	process_after_fork();
 	if (mine && mine->tid)
 		return mine;
+	if (atomic_load(&listed) >= MOST_THREADS) {
+		mine = &closed;
+		return NULL;
+	}
 	mine = &making;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!spool)
@@ -361,7 +370,7 @@ struct spool *spool_own(void)
 	struct spool *spool = mine;
 	if (spool && spool->tid)
 		return spool;
-	if (!collect_control || process.sealed)
+	if (spool == &closed || !collect_control || process.sealed)
 		return NULL;
 	int saved = errno;
 	uint64_t signals = sys_hold_signals();
@@ -382,6 +391,7 @@ void spool_after_fork(void)
 	/* Nobody else is left to hold it, and the pages it names are wiped or will not be used. */
 	atomic_flag_clear(&list_lock);
 	list = NULL;
+	atomic_store(&listed, 0);
 	struct spool *spool = mine;
 	if (spool && spool->tid && spool != &closed && spool != &making) {
 		/* A kernel before 4.14. */

@@ -207,6 +207,33 @@ int main(void)
 	return ends[0] + ends[1];
 }
 C
+# As many threads as a process can have maps for, with two for each of our own it could not.
+build crowd <<'C' && [ -w /dev/shm ] && [ "$(./crowd)" = 15000 ] && {
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <unistd.h>
+enum { THREADS = 15000 };
+static sem_t end;
+static void *of_thread(void *unused) { usleep(1); while (sem_wait(&end)) ; return NULL; }
+int main(void)
+{
+	static pthread_t threads[THREADS];
+	int made = 0;
+	pthread_attr_t small;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 32768);
+	while (made < THREADS && !pthread_create(&threads[made], &small, of_thread, NULL)) made++;
+	for (int i = 0; i < made; i++) sem_post(&end);
+	for (int i = 0; i < made; i++) pthread_join(threads[i], NULL);
+	printf("%d\n", made);
+}
+C
+	TMPDIR=$(mktemp -d -p /dev/shm) # files are quickly made there
+	same "a crowd of threads" ./crowd
+	rmdir "$TMPDIR"
+	TMPDIR=$work/tmp
+}
 # A wait that a handler gives up may be left anywhere, also where something is being recorded of it.
 build gives_up <<'C' && same "a handler that leaves by longjmp" ./gives_up
 #include <fcntl.h>
