@@ -207,6 +207,25 @@ int main(void)
 	return ends[0] + ends[1];
 }
 C
+build hasty <<'C' && same "a thread that frees what its handle is in" ./hasty
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void *of_thread(void *handle) { munmap(handle, 4096); return NULL; }
+int main(void)
+{
+	pthread_attr_t detached;
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	for (int i = 0; i < 300; i++) {
+		pthread_t *handle = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		pthread_create(handle, &detached, of_thread, handle);
+	}
+	usleep(100000);
+	puts("done");
+}
+C
 # As many threads as a process can have maps for, with two for each of our own it could not.
 build crowd <<'C' && [ -w /dev/shm ] && [ "$(./crowd)" = 15000 ] && {
 #include <pthread.h>
