@@ -204,6 +204,7 @@ static void process_exit(void)
 {
 	static _Atomic uint32_t
 		ended; /* the generation that did: a child after fork ends for itself */
+	process_after_fork();
 	if (!collect_control || process_is_mute() ||
 	    atomic_exchange(&ended, process.generation) == process.generation)
 		return;
