@@ -6,11 +6,13 @@
  * whoever may be inside an allocator must not come here (osrt.c).
  */
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "collect/collect.h"
+#include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/python.h"
 #include "collect/spool.h"
@@ -22,16 +24,31 @@ struct known {
 	uint64_t base, name; /* load address; hash of the path */
 };
 
-static atomic_flag scanning = ATOMIC_FLAG_INIT;
+static struct lock scanning;
 static struct known *known; /* told already; under 'scanning', like the rest */
 static uint32_t known_count;
 static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads at the last scan */
+
+/* The loader's lock is not freed in a child: it would hang there at its next dlopen. So nobody holds it because
+ * of us when a fork comes. */
+void modules_before_fork(void)
+{
+	int saved = errno;
+	lock_take(&scanning);
+	errno = saved;
+}
+
+void modules_forked(void)
+{
+	if (atomic_load(&scanning.holder) == collect_tid())
+		lock_give(&scanning);
+}
 
 void modules_after_fork(void)
 {
 	known_count = 0;
 	atomic_store(&changes_seen, 0);
-	atomic_flag_clear(&scanning);
+	lock_give(&scanning);
 }
 
 static uint64_t hash_of(const char *text)
@@ -199,12 +216,11 @@ static int count_changes(struct dl_phdr_info *object, size_t size, void *changes
 	return 1;
 }
 
-void modules_scan(void)
+static void scan(void)
 {
 	uint64_t changes = 0;
 	dl_iterate_phdr(count_changes, &changes);
-	if (changes == atomic_load_explicit(&changes_seen, memory_order_relaxed) || !spool_own() ||
-	    atomic_flag_test_and_set_explicit(&scanning, memory_order_acquire))
+	if (changes == atomic_load_explicit(&changes_seen, memory_order_relaxed))
 		return;
 	if (!known)
 		known = sys_memory(MOST_MODULES * sizeof *known);
@@ -219,5 +235,13 @@ void modules_scan(void)
 		dl_iterate_phdr(add_code, code);
 		atomic_store_explicit(&ranges, code, memory_order_release);
 	}
-	atomic_flag_clear_explicit(&scanning, memory_order_release);
+}
+
+/* Where another thread is at it, it is not waited for. */
+void modules_scan(void)
+{
+	if (!spool_own() || !lock_try(&scanning))
+		return;
+	scan();
+	lock_give(&scanning);
 }

@@ -258,7 +258,7 @@ static void register_process(struct rec_control *control, const char *run)
 	put_process();
 	put_clock();
 	modules_scan();
-	pthread_atfork(NULL, NULL, process_after_fork);
+	pthread_atfork(modules_before_fork, modules_forked, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
 	process.joined = true;

@@ -45,6 +45,8 @@ void process_put_exit(uint8_t flags);
 void modules_scan(void);
 bool modules_hold_code(uintptr_t address); /* as of the last scan */
 const void *modules_version(void);         /* another after each scan that found a change */
+void modules_before_fork(void);            /* and in the parent, then in the child: */
+void modules_forked(void);
 void modules_after_fork(void);
 
 /* What was kept about the parent is void. */

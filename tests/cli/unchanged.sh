@@ -226,6 +226,48 @@ int main(void)
 	puts("done");
 }
 C
+# The loader's lock, once held by another thread at a fork, is held for ever in the child. Here it is held long,
+# whoever takes it in the name of a thread that only waits.
+build forks -rdynamic -ldl <<'C' && same "a fork while another thread records" ./forks
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+typedef int callback(struct dl_phdr_info *, size_t, void *);
+static volatile int held, stop;
+static __thread int only_waits;
+static int slow(struct dl_phdr_info *object, size_t size, void *unused) { held = 1; usleep(50000); return 1; }
+int dl_iterate_phdr(callback *call, void *data)
+{
+	static int (*real)(callback *, void *);
+	if (!real) real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	if (only_waits) real(slow, NULL);
+	held = 0;
+	return real(call, data);
+}
+static void *waits(void *unused) { only_waits = 1; while (!stop) poll(NULL, 0, 1); return NULL; }
+static int nothing(struct dl_phdr_info *object, size_t size, void *data) { return 1; }
+int main(void)
+{
+	pthread_t thread;
+	int status;
+	pthread_create(&thread, NULL, waits, NULL);
+	for (int i = 0; i < 5; i++) {
+		for (volatile int tries = 0; tries < 50000000 && !held; tries++) ; /* no call that is recorded */
+		pid_t child = fork();
+		if (child == 0) { alarm(5); dl_iterate_phdr(nothing, NULL); _exit(0); }
+		waitpid(child, &status, 0);
+		printf("%d\n", status);
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
 # As many threads as a process can have maps for, with two for each of our own it could not.
 build crowd <<'C' && [ -w /dev/shm ] && [ "$(./crowd)" = 15000 ] && {
 #include <pthread.h>
