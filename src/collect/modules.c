@@ -33,6 +33,8 @@ static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads
  * of us when a fork comes. */
 void modules_before_fork(void)
 {
+	if (process.sealed)
+		return;
 	int saved = errno;
 	lock_take(&scanning);
 	errno = saved;
