@@ -51,6 +51,36 @@ static void kernels_that_fill_the_gpu_lose_nothing_by_it(void **state)
 	diagnosed_free(&d);
 }
 
+/* Two streams whose kernels are kept apart by a tiny one of the default stream after each. */
+static struct diagnosed notes_between(int64_t flags)
+{
+	struct program p = program_new();
+	program_trace(&p)->streams[p.streams[0]].flags = 3;
+	program_trace(&p)->streams[p.streams[1]].flags = flags;
+	program_trace(&p)->streams[p.streams[2]].flags = flags;
+	program_blocks(&p, 10);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 8; k++) {
+			launch_behind(&p, 1 + k % 2, 0, "work", 100);
+			launch_behind(&p, 0, 1 + k % 2, "note", 2);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void a_tiny_kernel_in_the_default_stream_keeps_the_others_apart(void **state)
+{
+	struct diagnosed d = notes_between(1);
+	ASSERT_ACCUSED(&d, "default-stream");
+	double share = accused(&d, "default-stream")->share;
+	assert_true(share > 0.4 && share < 0.55); /* half of the work could run beside the rest */
+	diagnosed_free(&d);
+	d = notes_between(2);
+	ASSERT_NOT_ACCUSED(&d, "default-stream");
+	diagnosed_free(&d);
+}
+
 static struct diagnosed threads_by_turns(int streams)
 {
 	struct program p = program_new();
@@ -261,6 +291,7 @@ int main(void)
 		cmocka_unit_test(the_default_streams_barrier_is_found),
 		cmocka_unit_test(non_blocking_streams_have_no_barrier),
 		cmocka_unit_test(kernels_that_fill_the_gpu_lose_nothing_by_it),
+		cmocka_unit_test(a_tiny_kernel_in_the_default_stream_keeps_the_others_apart),
 		cmocka_unit_test(threads_that_share_a_stream_are_serial),
 		cmocka_unit_test(threads_with_their_own_streams_are_not),
 		cmocka_unit_test(a_request_behind_bulk_work_is_an_inversion),
