@@ -191,6 +191,7 @@ uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses
 
 /* Calibrated value of the report, "machine.NAME" or "cost.NAME"; false where there is none. */
 bool machine_value(const struct hwy_trace *trace, const char *name, double *value);
+const char *machine_link_name(enum hwy_direction direction); /* of the calibrated rate */
 /* Bytes a second that pinned memory reaches in this direction: calibrated, else the best large pinned copy of
  * the trace, else what PCIe gives. *is_known is false for the last. */
 double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known);

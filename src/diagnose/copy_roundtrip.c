@@ -17,7 +17,8 @@
 
 static const struct advice fix = {
 	.any = "Do this step on the GPU too: a small kernel, even a slow one, is cheaper than two copies and a wait. If "
-	       "the host must see the data, copy it without waiting and go on with what is on the device.",
+	       "the host must see the data, copy it without waiting and go on with what is on the device; what another "
+	       "process needs can go there directly (CUDA-aware MPI, NCCL).",
 	.of =
 		{
 			[HWY_PYTORCH] =

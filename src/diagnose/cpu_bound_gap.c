@@ -1,7 +1,8 @@
 /* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a lock.
  *
  * Cost: gaps with the causes 'cpu' and 'os'. The name is that of the operator, range, sample or os call that
- * takes most of them.
+ * takes most of them. Where most of it is inside operators of the framework, the advice is to make fewer of
+ * them: they cannot be moved elsewhere.
  */
 #include <string.h>
 
@@ -25,6 +26,26 @@ static const struct advice fix = {
 				"  pool.submit(numpy.save, name, pinned)",
 		},
 };
+
+static const struct advice fewer = {
+	.any = "This is the framework's own work for each operator: use fewer and larger ones, or have them compiled.",
+	.of = {[HWY_PYTORCH] =
+		       "This is what PyTorch does for each operator before it launches: have the model compiled, use "
+		       "fewer and larger operators; a larger batch costs no more of it.\n"
+		       "  model = torch.compile(model)"},
+};
+
+/* Whether most of the gaps are named by operators. */
+static bool is_in_operators(const struct hwy_case *c, const struct claim *claim)
+{
+	int64_t ns = 0;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		uint32_t span = c->of->gaps.gaps[claim->items[i].at].span, row;
+		if (span && hwy_strip_of(c->trace, span - 1, &row)->kind == HWY_OP)
+			ns += claim->items[i].ns;
+	}
+	return ns > claim->total / 2;
+}
 
 static void look(struct hwy_case *c)
 {
@@ -52,7 +73,8 @@ static void look(struct hwy_case *c)
 	const char *says = words_format(
 		arena, "The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
 		words_time(case_per_step(c, claim.total)).at, doing, where);
-	hwy_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, case_advice(c, &fix));
+	const struct advice *advice = is_in_operators(c, &claim) ? &fewer : &fix;
+	hwy_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, case_advice(c, advice));
 }
 
 const struct hwy_finding_kind finding_cpu_bound_gap = {

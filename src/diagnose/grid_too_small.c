@@ -1,9 +1,11 @@
 /* grid_too_small.c - kernels with fewer blocks than the GPU has multiprocessors: most of it looks on.
  *
  * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), fills less
- * than HALF of the multiprocessors, and such kernels take WORTH of the step or more. Cost: their time times the
- * part of the GPU that is idle, as far as they run alone (the purse is the device's compute time).
+ * than HALF of the multiprocessors, and such kernels take WORTH of the step or more. Cost: the time in which one
+ * of them runs alone on its device, times the part of the GPU that looks on.
  */
+#include <stdlib.h>
+
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
@@ -22,11 +24,55 @@ static const struct advice fix = {
 		       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
 };
 
+/* An op begins or ends. */
+struct turn {
+	int64_t time;
+	uint32_t op;
+	bool ends;
+};
+
+static int compare_turns(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return y->ends - x->ends;
+}
+
+/* How long each op, from first_op on, is the only one on its device; to be freed. */
+static int64_t *find_alone(const struct hwy_case *c)
+{
+	uint32_t n = 0, count = c->end_op - c->first_op;
+	struct turn *turns = hwy_alloc((2 * (size_t)count + 1) * sizeof *turns);
+	int64_t *alone = hwy_zalloc((count + 1u) * sizeof *alone);
+	struct {
+		int64_t since;
+		uint32_t running, sum; /* sum of their numbers: that of the only one */
+	} *devices = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *devices);
+	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+		turns[n++] = (struct turn){c->flow->ops[i].start, i - c->first_op, false};
+		turns[n++] = (struct turn){c->flow->ops[i].end, i - c->first_op, true};
+	}
+	if (n)
+		qsort(turns, n, sizeof *turns, compare_turns);
+	for (uint32_t t = 0; t < n; t++) {
+		uint32_t device = c->flow->ops[c->first_op + turns[t].op].device;
+		if (devices[device].running == 1)
+			alone[devices[device].sum] += turns[t].time - devices[device].since;
+		devices[device].since = turns[t].time;
+		devices[device].running += turns[t].ends ? UINT32_MAX : 1;
+		devices[device].sum += turns[t].ends ? -turns[t].op : turns[t].op;
+	}
+	free(turns);
+	free(devices);
+	return alone;
+}
+
 static void look(struct hwy_case *c)
 {
 	struct claim claim = {0};
 	uint64_t n = 0;
-	int64_t ns = 0, fewest = INT64_MAX, sms = 0;
+	int64_t ns = 0, fewest = INT64_MAX, sms = 0, *alone = NULL;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		int64_t length = op->end - op->start;
@@ -39,11 +85,14 @@ static void look(struct hwy_case *c)
 		sms = c->trace->devices[device].sms;
 		if (blocks == 0 || (double)blocks >= HALF * (double)sms)
 			continue;
+		if (!alone)
+			alone = find_alone(c);
 		n++;
 		ns += length;
 		fewest = blocks < fewest ? blocks : fewest;
 		claim_kernels(c, &claim,
-			      (int64_t)((double)length * (1 - (double)blocks / (double)sms)),
+			      (int64_t)((double)alone[i - c->first_op] *
+					(1 - (double)blocks / (double)sms)),
 			      op->span);
 	}
 	if (n && claim_share(c, &claim) >= WORTH)
@@ -58,6 +107,7 @@ static void look(struct hwy_case *c)
 				(long long)sms),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
+	free(alone);
 }
 
 const struct hwy_finding_kind finding_grid_too_small = {

@@ -139,6 +139,21 @@ static void a_request_behind_bulk_work_is_an_inversion(void **state)
 	diagnosed_free(&d);
 }
 
+static void work_that_the_cpu_awaits_with_all_the_rest_is_none(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++)
+			program_launch(&p, 0, "bulk", 500);
+		launch_behind(&p, 1, 0, "last", 50);
+		program_call(&p, "cudaDeviceSynchronize", (p.stream_free[1] - p.cpu) / 1000 + 2);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "priority-inversion");
+	diagnosed_free(&d);
+}
+
 static void a_request_that_overtakes_is_none(void **state)
 {
 	struct diagnosed d = request(-5, false);
@@ -172,6 +187,20 @@ static void few_blocks_are_a_grid_too_small(void **state)
 static void a_grid_that_fills_the_gpu_is_not(void **state)
 {
 	struct diagnosed d = kernels("k", 400, 9);
+	ASSERT_NOT_ACCUSED(&d, "grid-too-small");
+	diagnosed_free(&d);
+}
+
+static void small_grids_side_by_side_leave_nothing_idle(void **state)
+{
+	struct program p = program_new();
+	program_blocks(&p, 20);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 20; k++)
+			program_launch(&p, k % 5, "k", 200);
+	}
+	struct diagnosed d = program_diagnose(&p);
 	ASSERT_NOT_ACCUSED(&d, "grid-too-small");
 	diagnosed_free(&d);
 }
@@ -295,9 +324,11 @@ int main(void)
 		cmocka_unit_test(threads_that_share_a_stream_are_serial),
 		cmocka_unit_test(threads_with_their_own_streams_are_not),
 		cmocka_unit_test(a_request_behind_bulk_work_is_an_inversion),
+		cmocka_unit_test(work_that_the_cpu_awaits_with_all_the_rest_is_none),
 		cmocka_unit_test(a_request_that_overtakes_is_none),
 		cmocka_unit_test(few_blocks_are_a_grid_too_small),
 		cmocka_unit_test(a_grid_that_fills_the_gpu_is_not),
+		cmocka_unit_test(small_grids_side_by_side_leave_nothing_idle),
 		cmocka_unit_test(fp32_matrix_kernels_leave_tensor_cores_unused),
 		cmocka_unit_test(kernels_with_tensor_cores_are_not_accused),
 		cmocka_unit_test(a_persistent_kernel_proves_nothing),
