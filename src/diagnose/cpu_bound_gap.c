@@ -1,8 +1,8 @@
 /* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a lock.
  *
  * Cost: gaps with the causes 'cpu' and 'os'. The name is that of the operator, range, sample or os call that
- * takes most of them. Where most of it is inside operators of the framework, the advice is to make fewer of
- * them: they cannot be moved elsewhere.
+ * takes most of them. Where most of it is inside operators that launch, the advice is to make fewer of them: what
+ * they do before cannot be moved elsewhere.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const struct advice fix = {
 	.of =
 		{
 			[HWY_PYTORCH] =
-				"Move this work off the loop's thread (a thread pool for files and logging), do it less often, or "
+				"Move this work to the GPU, or off the loop's thread (a thread pool for files and logging), do it less often, or "
 				"do it after the next step has been launched.\n"
 				"  pool.submit(save, state)   # not: save(state)",
 			[HWY_CUPY] =
@@ -35,15 +35,24 @@ static const struct advice fewer = {
 		       "  model = torch.compile(model)"},
 };
 
-/* Whether most of the gaps are named by operators. */
+/* Whether the operator that names a gap is the one that launches the work which ends it. */
+static bool is_in_operator(const struct hwy_case *c, const struct hwy_gap *gap)
+{
+	uint32_t row;
+	if (!gap->span || gap->op == FLOW_NONE || c->flow->ops[gap->op].call == FLOW_NONE)
+		return false;
+	const struct hwy_strip *strip = hwy_strip_of(c->trace, gap->span - 1, &row);
+	int64_t launch = c->flow->calls[c->flow->ops[gap->op].call].start;
+	return strip->kind == HWY_OP && hwy_get(strip, HWY_START, row) <= launch &&
+	       launch <= hwy_end(strip, row);
+}
+
 static bool is_in_operators(const struct hwy_case *c, const struct claim *claim)
 {
 	int64_t ns = 0;
-	for (uint32_t i = 0; i < claim->n; i++) {
-		uint32_t span = c->of->gaps.gaps[claim->items[i].at].span, row;
-		if (span && hwy_strip_of(c->trace, span - 1, &row)->kind == HWY_OP)
+	for (uint32_t i = 0; i < claim->n; i++)
+		if (is_in_operator(c, &c->of->gaps.gaps[claim->items[i].at]))
 			ns += claim->items[i].ns;
-	}
 	return ns > claim->total / 2;
 }
 

@@ -1,9 +1,10 @@
 /* stream_serial.c - independent work stands in one stream, one after the other.
  *
- * Independent means here: launched by different threads that take turns many times a step. (One thread handing
- * over to another and back, as PyTorch does for the backward pass, is one chain of work.) Conditions: all of it
- * is in one stream, and the kernels leave room on the device. Cost: what would be saved if only the busiest
- * thread's kernels remained in sequence.
+ * Independent means here: launched by different threads that take turns many times a step, and now and then call
+ * at the same time. (One thread handing over to another and back, as PyTorch does for the backward pass, is one
+ * chain of work.) Conditions: all of it is in one stream, and the kernels leave room on the device. Cost: what
+ * would be saved if only the busiest thread's kernels remained in sequence. There is no edit: a replay cannot tell
+ * how many of them the device takes at a time.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
@@ -12,6 +13,8 @@
 #define TURNS_EACH                                                                                 \
 	6.0 /* changes of thread a step: more than a hand-over to another thread and back */
 #define TURNS_PART 0.2 /* of all launches */
+#define TOGETHER_PART                                                                              \
+	0.02 /* of all launches: made while another thread's was; one that hands over waits */
 
 static const struct advice fix = {
 	.any = "Give each thread its own stream: kernels that do not fill the GPU then run side by side.\n"
@@ -33,7 +36,7 @@ static void look(struct hwy_case *c)
 {
 	struct per_thread threads[MOST_THREADS];
 	uint32_t n = 0, lane = FLOW_NONE, before = FLOW_NONE;
-	uint64_t turns = 0, ops = 0;
+	uint64_t turns = 0, together = 0, ops = 0;
 	int64_t sum = 0, busiest = 0;
 	struct claim claim = {0};
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
@@ -45,9 +48,13 @@ static void look(struct hwy_case *c)
 		lane = op->lane;
 		if (!kernel_leaves_room(c, i))
 			continue;
-		uint32_t thread = c->flow->calls[op->call].thread, at = 0;
-		turns += before != FLOW_NONE && thread != before;
-		before = thread;
+		const struct flow_call *call = &c->flow->calls[op->call];
+		uint32_t thread = call->thread, at = 0;
+		bool is_turn = before != FLOW_NONE && thread != c->flow->calls[before].thread;
+		turns += is_turn;
+		together += is_turn && c->flow->calls[before].end > call->start &&
+			    call->end > c->flow->calls[before].start;
+		before = op->call;
 		ops++;
 		while (at < n && threads[at].thread != thread)
 			at++;
@@ -59,7 +66,8 @@ static void look(struct hwy_case *c)
 		sum += op->end - op->start;
 		busiest = threads[at].ns > busiest ? threads[at].ns : busiest;
 	}
-	if (n < 2 || case_each(c, turns) < TURNS_EACH || (double)turns < TURNS_PART * (double)ops)
+	if (n < 2 || case_each(c, turns) < TURNS_EACH || (double)turns < TURNS_PART * (double)ops ||
+	    (double)together < TOGETHER_PART * (double)ops)
 		return;
 	for (uint32_t i = c->first_op; i < c->end_op && claim.total < sum - busiest; i++)
 		if (case_op_is_ours(c, i) && kernel_leaves_room(c, i) &&
@@ -81,6 +89,5 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_stream_serial = {
 	.id = "stream-serial",
 	.title = "independent work in one stream",
-	.edit = "streams:4",
 	.look = look,
 };

@@ -81,7 +81,7 @@ static void a_tiny_kernel_in_the_default_stream_keeps_the_others_apart(void **st
 	diagnosed_free(&d);
 }
 
-static struct diagnosed threads_by_turns(int streams)
+static struct diagnosed threads_by_turns(int streams, bool at_once)
 {
 	struct program p = program_new();
 	program_blocks(&p, 10);
@@ -90,6 +90,7 @@ static struct diagnosed threads_by_turns(int streams)
 		for (int k = 0; k < 10; k++)
 			for (int t = 0; t < 2; t++) {
 				p.thread = t;
+				p.cpu -= at_once ? US(2) : 0;
 				program_launch(&p, t % streams, t ? "b" : "a", 50);
 			}
 		p.thread = 0;
@@ -99,14 +100,21 @@ static struct diagnosed threads_by_turns(int streams)
 
 static void threads_that_share_a_stream_are_serial(void **state)
 {
-	struct diagnosed d = threads_by_turns(1);
+	struct diagnosed d = threads_by_turns(1, true);
 	ASSERT_ACCUSED(&d, "stream-serial");
 	diagnosed_free(&d);
 }
 
 static void threads_with_their_own_streams_are_not(void **state)
 {
-	struct diagnosed d = threads_by_turns(2);
+	struct diagnosed d = threads_by_turns(2, true);
+	ASSERT_NOT_ACCUSED(&d, "stream-serial");
+	diagnosed_free(&d);
+}
+
+static void threads_that_hand_over_to_each_other_are_one_chain(void **state)
+{
+	struct diagnosed d = threads_by_turns(1, false);
 	ASSERT_NOT_ACCUSED(&d, "stream-serial");
 	diagnosed_free(&d);
 }
@@ -323,6 +331,7 @@ int main(void)
 		cmocka_unit_test(a_tiny_kernel_in_the_default_stream_keeps_the_others_apart),
 		cmocka_unit_test(threads_that_share_a_stream_are_serial),
 		cmocka_unit_test(threads_with_their_own_streams_are_not),
+		cmocka_unit_test(threads_that_hand_over_to_each_other_are_one_chain),
 		cmocka_unit_test(a_request_behind_bulk_work_is_an_inversion),
 		cmocka_unit_test(work_that_the_cpu_awaits_with_all_the_rest_is_none),
 		cmocka_unit_test(a_request_that_overtakes_is_none),
