@@ -169,6 +169,7 @@ struct case_pause {
 	bool is_pageable; /* a large "asynchronous" copy of pageable memory */
 	bool is_useless;  /* nothing was pending */
 	bool is_copy;     /* reads or writes data */
+	bool is_release;  /* cudaFree waits, but is not made in order to wait */
 };
 struct case_pauses {
 	struct case_pause *pauses;

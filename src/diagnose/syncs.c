@@ -1,4 +1,5 @@
-/* syncs.c - see syncs.h. Pauses of pageable copies and those with nothing pending belong to other findings. */
+/* syncs.c - see syncs.h. Pauses of pageable copies, of memory that is released, and those with nothing pending
+ * belong to other findings. */
 #include "diagnose/syncs.h"
 
 #include "diagnose/findings.h"
@@ -8,12 +9,12 @@
 
 static bool is_sync(const struct case_pause *pause)
 {
-	return !pause || (!pause->is_pageable && !pause->is_useless);
+	return !pause || (!pause->is_pageable && !pause->is_useless && !pause->is_release);
 }
 
 static bool is_blamed(const struct case_pause *pause)
 {
-	return !pause || !pause->is_pageable;
+	return !pause || (!pause->is_pageable && !pause->is_release);
 }
 
 struct syncs syncs_look(struct hwy_case *c)

@@ -251,6 +251,21 @@ static void allocation_every_step_is_found(void **state)
 	diagnosed_free(&d);
 }
 
+static void a_release_that_waits_for_the_device_is_found(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 300);
+		program_call(&p, "cudaFree", (p.stream_free[0] - p.cpu) / 1000 + 2);
+		program_compute(&p, 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "alloc-in-loop");
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
 static void allocation_before_the_loop_is_none(void **state)
 {
 	struct program p = program_new();
@@ -372,6 +387,7 @@ int main(void)
 		cmocka_unit_test(workers_started_again_are_told_apart),
 		cmocka_unit_test(a_loader_that_is_ahead_starves_nobody),
 		cmocka_unit_test(allocation_every_step_is_found),
+		cmocka_unit_test(a_release_that_waits_for_the_device_is_found),
 		cmocka_unit_test(allocation_before_the_loop_is_none),
 		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
 		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
