@@ -91,7 +91,7 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 		if (*place->function) {
 			fputc(' ', out);
 			analyze_put(out, place->function);
-			fputs("()", out);
+			fputs(strchr(place->function, '(') ? "" : "()", out);
 		}
 		return;
 	}

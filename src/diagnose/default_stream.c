@@ -105,9 +105,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s times a step work waits for the default stream's barrier though the GPU has "
+				"Work waits for the default stream's barrier %s a step though the GPU has "
 				"room; together they would take %s less.",
-				words_each(case_each(c, found)).at,
+				words_times(case_each(c, found)).at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

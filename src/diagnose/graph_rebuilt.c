@@ -55,9 +55,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,
-				"Graphs are captured or instantiated %s times a step; the GPU idles %s of the step "
+				"Graphs are captured or instantiated %s a step; the GPU idles %s of the step "
 				"meanwhile.",
-				words_each(case_each(c, built)).at,
+				words_times(case_each(c, built)).at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

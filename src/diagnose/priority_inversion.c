@@ -78,7 +78,7 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step that somebody waits for, behind another stream's work for "
+				"%s a step that somebody waits for, held up by another stream's work for "
 				"%s of the step.",
 				words_many(case_each(c, found), "kernel", "kernels").at,
 				words_time(case_per_step(c, claim.total)).at),
