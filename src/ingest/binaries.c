@@ -6,6 +6,7 @@
  */
 #include "ingest/binaries.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,11 +112,40 @@ const char *binaries_function(struct binaries *binaries, struct binary *binary, 
 	return name;
 }
 
-const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at, int *line)
+/* Where the function that is inlined at an address is called; NULL: none is. */
+static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t at, int *line)
+{
+	uint64_t bias = 0, number = 0, file = 0;
+	struct dw_attribute attribute;
+	struct dw_die *unit = dw->dwfl_module_addrdie(module, at, &bias), *scopes = NULL;
+	int n = unit ? dw->dwarf_getscopes(unit, at - bias, &scopes) : 0, i = 0;
+	while (i < n && dw->dwarf_tag(&scopes[i]) != DW_INLINED)
+		i++;
+	Dwarf_Files *files;
+	size_t n_files;
+	const char *found = NULL;
+	if (i < n &&
+	    dw->dwarf_formudata(dw->dwarf_attr(&scopes[i], DW_CALL_LINE, &attribute), &number) ==
+		    0 &&
+	    dw->dwarf_formudata(dw->dwarf_attr(&scopes[i], DW_CALL_FILE, &attribute), &file) == 0 &&
+	    number <= INT_MAX && dw->dwarf_getsrcfiles(unit, &files, &n_files) == 0 &&
+	    file < n_files)
+		found = dw->dwarf_filesrc(files, file, NULL, NULL);
+	if (found)
+		*line = (int)number;
+	free(scopes);
+	return found;
+}
+
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
+			  bool is_inlined, int *line)
 {
 	*line = 0;
 	if (!module_of(binaries, binary))
 		return NULL;
+	const char *call = is_inlined ? find_call(binaries->dw, binary->module, at, line) : NULL;
+	if (call)
+		return call;
 	Dwfl_Line *found = binaries->dw->dwfl_module_getsrc(binary->module, at);
 	return found ? binaries->dw->dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
 }

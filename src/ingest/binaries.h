@@ -2,6 +2,7 @@
 #ifndef HWY_INGEST_BINARIES_H
 #define HWY_INGEST_BINARIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct binaries;
@@ -14,6 +15,8 @@ void binaries_close(struct binaries *binaries); /* NULL is fine */
 struct binary *binaries_get(struct binaries *binaries, const char *path);
 /* Addresses are as the file itself numbers them. Texts live as long as the binaries; NULL: not known. */
 const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t at);
-const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at, int *line);
+/* 'is_inlined': of the call where a function is inlined at the address. */
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
+			  bool is_inlined, int *line);
 
 #endif

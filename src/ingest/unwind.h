@@ -40,7 +40,8 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES]);
 /* 'caller': the address is a return address, the call is before it. */
 struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool caller);
-/* Fills in file and line, which may take long. */
-void unwind_line(struct unwinder *unwinder, struct unwind_place *place);
+/* Fills in file and line, which may take long; 'callee', or NULL, is what is called there. */
+void unwind_line(struct unwinder *unwinder, struct unwind_place *place,
+		 const struct unwind_place *callee);
 
 #endif

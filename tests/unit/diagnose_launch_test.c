@@ -326,6 +326,29 @@ static void a_graph_built_every_step_is_found(void **state)
 	diagnosed_free(&d);
 }
 
+static void a_capture_goes_with_all_that_is_in_it(void **state)
+{
+	struct program p = program_new();
+	struct hwy_row row = {0};
+	row.v[HWY_NAME] = hwy_text_id(p.builder, "k");
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_call(&p, "cudaStreamBeginCapture", 5);
+		for (int k = 0; k < 20; k++) {
+			program_call(&p, "cudaMemsetAsync", 5);
+			program_compute(&p, 25);
+		}
+		program_call(&p, "cudaStreamEndCapture", 5);
+		program_call(&p, "cudaGraphInstantiate", 50);
+		program_work(&p, 0, "cudaGraphLaunch", 40, HWY_KERNEL, row, US(100));
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "graph-rebuilt");
+	const struct hwy_predicted *predicted = &accused(&d, "graph-rebuilt")->predicted;
+	assert_true(predicted->is_known && predicted->step < US(110));
+	diagnosed_free(&d);
+}
+
 static void a_graph_built_once_is_none(void **state)
 {
 	struct program p = program_new();
@@ -392,6 +415,7 @@ int main(void)
 		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
 		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
 		cmocka_unit_test(a_graph_built_every_step_is_found),
+		cmocka_unit_test(a_capture_goes_with_all_that_is_in_it),
 		cmocka_unit_test(a_graph_built_once_is_none),
 		cmocka_unit_test(a_step_that_is_mostly_recording_is_said_so),
 		cmocka_unit_test(cheap_recording_is_no_finding),
