@@ -112,27 +112,46 @@ const char *binaries_function(struct binaries *binaries, struct binary *binary, 
 	return name;
 }
 
-/* Where the function that is inlined at an address is called; NULL: none is. */
-static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t at, int *line)
+/* Headers of compilers and toolkits: what they inline is not where the program's author looks. */
+static bool is_foreign(const char *file)
 {
-	uint64_t bias = 0, number = 0, file = 0;
+	return (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
+		strstr(file, "cuda") || strstr(file, "conda")) &&
+	       strstr(file, "/include/");
+}
+
+/* Where an inlined function is called; NULL: not known. */
+static const char *call_of(const struct dw *dw, struct dw_die *unit, struct dw_die *inlined,
+			   int *line)
+{
+	uint64_t number, file;
 	struct dw_attribute attribute;
-	struct dw_die *unit = dw->dwfl_module_addrdie(module, at, &bias), *scopes = NULL;
-	int n = unit ? dw->dwarf_getscopes(unit, at - bias, &scopes) : 0, i = 0;
-	while (i < n && dw->dwarf_tag(&scopes[i]) != DW_INLINED)
-		i++;
 	Dwarf_Files *files;
 	size_t n_files;
+	if (dw->dwarf_formudata(dw->dwarf_attr(inlined, DW_CALL_LINE, &attribute), &number) != 0 ||
+	    dw->dwarf_formudata(dw->dwarf_attr(inlined, DW_CALL_FILE, &attribute), &file) != 0 ||
+	    dw->dwarf_getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files ||
+	    number > INT_MAX)
+		return NULL;
+	*line = (int)number;
+	return dw->dwarf_filesrc(files, file, NULL, NULL);
+}
+
+/* The innermost call of a function that is inlined at an address, made in the program's own files; NULL: there is
+ * none. */
+static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t at, int *line)
+{
+	uint64_t bias = 0;
+	struct dw_die *unit = dw->dwfl_module_addrdie(module, at, &bias), *scopes = NULL;
+	int n = unit ? dw->dwarf_getscopes(unit, at - bias, &scopes) : 0;
 	const char *found = NULL;
-	if (i < n &&
-	    dw->dwarf_formudata(dw->dwarf_attr(&scopes[i], DW_CALL_LINE, &attribute), &number) ==
-		    0 &&
-	    dw->dwarf_formudata(dw->dwarf_attr(&scopes[i], DW_CALL_FILE, &attribute), &file) == 0 &&
-	    number <= INT_MAX && dw->dwarf_getsrcfiles(unit, &files, &n_files) == 0 &&
-	    file < n_files)
-		found = dw->dwarf_filesrc(files, file, NULL, NULL);
-	if (found)
-		*line = (int)number;
+	for (int i = 0; i < n && !found; i++) {
+		if (dw->dwarf_tag(&scopes[i]) != DW_INLINED)
+			continue;
+		found = call_of(dw, unit, &scopes[i], line);
+		if (found && is_foreign(found))
+			found = NULL;
+	}
 	free(scopes);
 	return found;
 }
@@ -143,9 +162,14 @@ const char *binaries_line(struct binaries *binaries, struct binary *binary, uint
 	*line = 0;
 	if (!module_of(binaries, binary))
 		return NULL;
-	const char *call = is_inlined ? find_call(binaries->dw, binary->module, at, line) : NULL;
+	const struct dw *dw = binaries->dw;
+	Dwfl_Line *source = dw->dwfl_module_getsrc(binary->module, at);
+	const char *file = source ? dw->dwfl_lineinfo(source, NULL, line, NULL, NULL, NULL) : NULL;
+	if (!file || (!is_inlined && !is_foreign(file)))
+		return file;
+	int called;
+	const char *call = find_call(dw, binary->module, at, &called);
 	if (call)
-		return call;
-	Dwfl_Line *found = binaries->dw->dwfl_module_getsrc(binary->module, at);
-	return found ? binaries->dw->dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+		*line = called;
+	return call ? call : file;
 }

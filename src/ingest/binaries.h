@@ -15,7 +15,7 @@ void binaries_close(struct binaries *binaries); /* NULL is fine */
 struct binary *binaries_get(struct binaries *binaries, const char *path);
 /* Addresses are as the file itself numbers them. Texts live as long as the binaries; NULL: not known. */
 const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t at);
-/* 'is_inlined': of the call where a function is inlined at the address. */
+/* Of the call, where a function of a foreign header, or with 'is_inlined' any function, is inlined at the address. */
 const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
 			  bool is_inlined, int *line);
 

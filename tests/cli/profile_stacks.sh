@@ -27,6 +27,8 @@ if ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1'; then
 	line=$(grep -n 'the line of the launch' "$(dirname "$0")/../collect/cuda_target.c" | cut -d: -f1)
 	has "^cudaGraphInstantiate_v12000 < __device_stub__kernel [^<]* < launches cuda_target.c:$line " \
 		"a launch, where nvcc inlined the kernel's own function"
+	line=$(grep -n 'the line of the allocation' "$(dirname "$0")/../collect/cuda_target.c" | cut -d: -f1)
+	has "^cudaMallocManaged_v6000 < launches cuda_target.c:$line " "a call that a header of CUDA inlined"
 fi
 run profile -o syncs "$COLLECT/cuda_target" syncs
 "$HEADWAY" info syncs.hwy >about

@@ -67,6 +67,8 @@ static uint32_t launch(const char *kernel)
 	return correlation;
 }
 
+#include "foreign.h"
+
 /* As nvcc makes them of a kernel: a stub, and a function on the kernel's own line that calls it. */
 __attribute__((noinline)) static void __device_stub__kernel(void)
 {
@@ -81,7 +83,8 @@ static inline __attribute__((always_inline)) void kernel(void)
 
 __attribute__((noinline)) static void launches(void)
 {
-	kernel(); /* the line of the launch */
+	kernel();                                   /* the line of the launch */
+	printf("managed %u\n", malloc_of_header()); /* the line of the allocation */
 }
 
 /* A long wait, a short one, an allocation, a pageable copy, a wait of a driver-API program. */
