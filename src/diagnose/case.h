@@ -155,6 +155,7 @@ void hwy_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const ch
 
 struct advice { /* NULL: 'any' serves */
 	const char *any, *of[HWY_FRAMEWORKS];
+	const char *inference; /* PyTorch without training; NULL: as ever */
 };
 const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 

@@ -16,8 +16,10 @@ static const struct advice fix = {
 	.of = {[HWY_PYTORCH] =
 		       "Let gradients travel while the backward pass still runs: smaller buckets, gradient_as_bucket_view, "
 		       "no_sync() while accumulating, bf16 compression.\n"
-		       "  DistributedDataParallel(model, bucket_cap_mb=10, gradient_as_bucket_view=True)\n"
-		       "Tensor-parallel inference: fewer ranks, or a fused all-reduce."},
+		       "  DistributedDataParallel(model, bucket_cap_mb=10, gradient_as_bucket_view=True)"},
+	.inference =
+		"Let fewer ranks share a layer (tensor parallelism costs two all-reduces in each), use a fused or one-shot "
+		"all-reduce for small messages, or let two batches take turns.",
 };
 /* All-gather and reduce-scatter: parameters and gradients in shards. */
 static const struct advice shards = {
