@@ -73,9 +73,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,
-				"%s allocations and releases a step take the CPU %s; the GPU idles %s because of "
-				"them.",
-				words_each(case_each(c, n)).at,
+				"Memory is allocated or released in %s a step, which takes the CPU %s; the GPU "
+				"idles %s because of it.",
+				words_many(case_each(c, n), "call", "calls").at,
 				words_time(ns / (int64_t)c->phase->n_steady).at,
 				words_time(case_per_step(c, claim.total)).at),
 			uses_pool(c, n) ? once : case_advice(c, &fix));
