@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -18,6 +19,7 @@
 #include "ingest/symbols.h"
 
 enum { MOST_IN_VAIN = 32 };
+#define MOST_SPENT INT64_C(1000000000) /* ns looking for calls of inlined functions */
 
 struct binary {
 	char *path;
@@ -33,6 +35,7 @@ struct binaries {
 	struct hwy_map of; /* hash of the path -> index in 'list' plus one */
 	struct binary **list;
 	uint32_t n, cap;
+	int64_t spent; /* ns looking for calls */
 };
 
 struct binaries *binaries_open(void)
@@ -112,6 +115,13 @@ const char *binaries_function(struct binaries *binaries, struct binary *binary, 
 	return name;
 }
 
+static int64_t cpu_time(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
 /* Headers of compilers and toolkits: what they inline is not where the program's author looks. */
 static bool is_foreign(const char *file)
 {
@@ -157,7 +167,7 @@ static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t 
 }
 
 const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
-			  bool is_inlined, int *line)
+			  enum line_wanted wanted, int *line)
 {
 	*line = 0;
 	if (!module_of(binaries, binary))
@@ -165,10 +175,13 @@ const char *binaries_line(struct binaries *binaries, struct binary *binary, uint
 	const struct dw *dw = binaries->dw;
 	Dwfl_Line *source = dw->dwfl_module_getsrc(binary->module, at);
 	const char *file = source ? dw->dwfl_lineinfo(source, NULL, line, NULL, NULL, NULL) : NULL;
-	if (!file || (!is_inlined && !is_foreign(file)))
+	if (!file || wanted == LINE_PLAIN || (wanted == LINE_OWN && !is_foreign(file)) ||
+	    binaries->spent > MOST_SPENT)
 		return file;
 	int called;
+	int64_t from = cpu_time();
 	const char *call = find_call(dw, binary->module, at, &called);
+	binaries->spent += cpu_time() - from;
 	if (call)
 		*line = called;
 	return call ? call : file;

@@ -364,13 +364,15 @@ static bool is_stub(const struct unwind_place *place)
 	return place && place->function && strstr(place->function, "__device_stub__");
 }
 
-void unwind_line(struct unwinder *u, struct unwind_place *place, const struct unwind_place *callee)
+void unwind_line(struct unwinder *u, struct unwind_place *place, const struct unwind_place *callee,
+		 bool is_sample)
 {
 	if (place->lined || !place->module)
 		return;
 	place->lined = true;
+	enum line_wanted wanted = is_sample ? LINE_PLAIN : is_stub(callee) ? LINE_CALL : LINE_OWN;
 	const char *file = binaries_line(u->binaries, binaries_get(u->binaries, place->module),
-					 place->offset, is_stub(callee), &place->line);
+					 place->offset, wanted, &place->line);
 	place->file = file ? keep(u, file) : NULL;
 }
 
