@@ -24,90 +24,98 @@ static const struct advice fix = {
 		       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
 };
 
-/* An op begins or ends. */
-struct turn {
-	int64_t time;
-	uint32_t op;
-	bool ends;
+struct found {
+	struct claim claim;
+	uint64_t n;
+	int64_t ns, fewest, sms;
 };
 
-static int compare_turns(const void *a, const void *b)
+/* The op of a device that will end last, and how long it has been the only one. */
+struct sole {
+	uint32_t op;
+	int64_t end, others; /* of it, and the last end of the rest */
+	int64_t seen;        /* the last start */
+	int64_t alone;
+};
+
+/* Blocks, or 0 where it is no kernel to look at. */
+static int64_t small_blocks(const struct hwy_case *c, uint32_t at)
 {
-	const struct turn *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return y->ends - x->ends;
+	const struct flow_op *op = &c->flow->ops[at];
+	int64_t device = c->flow->devices[op->device].device;
+	if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || op->end - op->start < SHORT_NS ||
+	    device == HWY_NONE || c->trace->devices[device].sms <= 0 || !case_op_is_ours(c, at))
+		return 0;
+	int64_t blocks = kernel_blocks(c, op->span);
+	return (double)blocks < HALF * (double)c->trace->devices[device].sms ? blocks : 0;
 }
 
-/* How long each op, from first_op on, is the only one on its device; to be freed. */
-static int64_t *find_alone(const struct hwy_case *c)
+/* Nothing more will be known of the op: it is no longer the last to end, or this is the end. */
+static void settle(struct hwy_case *c, struct found *found, const struct sole *sole)
 {
-	uint32_t n = 0, count = c->end_op - c->first_op;
-	struct turn *turns = hwy_alloc((2 * (size_t)count + 1) * sizeof *turns);
-	int64_t *alone = hwy_zalloc((count + 1u) * sizeof *alone);
-	struct {
-		int64_t since;
-		uint32_t running, sum; /* sum of their numbers: that of the only one */
-	} *devices = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *devices);
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
-		turns[n++] = (struct turn){c->flow->ops[i].start, i - c->first_op, false};
-		turns[n++] = (struct turn){c->flow->ops[i].end, i - c->first_op, true};
+	int64_t blocks = sole->op == FLOW_NONE ? 0 : small_blocks(c, sole->op);
+	if (blocks == 0)
+		return;
+	const struct flow_op *op = &c->flow->ops[sole->op];
+	int64_t sms = c->trace->devices[c->flow->devices[op->device].device].sms;
+	claim_kernels(c, &found->claim,
+		      (int64_t)((double)sole->alone * (1 - (double)blocks / (double)sms)),
+		      op->span);
+}
+
+/* Until 'now' the one that ends last runs alone as soon as the others have ended. */
+static void pass(struct sole *sole, int64_t now)
+{
+	int64_t from = sole->others > sole->seen ? sole->others : sole->seen;
+	int64_t to = sole->end < now ? sole->end : now;
+	sole->alone += to > from ? to - from : 0;
+	sole->seen = now;
+}
+
+static void visit(struct hwy_case *c, struct found *found, struct sole *sole, uint32_t at)
+{
+	const struct flow_op *op = &c->flow->ops[at];
+	int64_t blocks = small_blocks(c, at);
+	if (blocks) {
+		found->n++;
+		found->ns += op->end - op->start;
+		found->fewest = blocks < found->fewest ? blocks : found->fewest;
+		found->sms = c->trace->devices[c->flow->devices[op->device].device].sms;
 	}
-	if (n)
-		qsort(turns, n, sizeof *turns, compare_turns);
-	for (uint32_t t = 0; t < n; t++) {
-		uint32_t device = c->flow->ops[c->first_op + turns[t].op].device;
-		if (devices[device].running == 1)
-			alone[devices[device].sum] += turns[t].time - devices[device].since;
-		devices[device].since = turns[t].time;
-		devices[device].running += turns[t].ends ? UINT32_MAX : 1;
-		devices[device].sum += turns[t].ends ? -turns[t].op : turns[t].op;
+	pass(sole, op->start);
+	if (op->end <= sole->end) {
+		sole->others = op->end > sole->others ? op->end : sole->others;
+		return;
 	}
-	free(turns);
-	free(devices);
-	return alone;
+	settle(c, found, sole);
+	*sole = (struct sole){at, op->end, sole->end, op->start, 0};
 }
 
 static void look(struct hwy_case *c)
 {
-	struct claim claim = {0};
-	uint64_t n = 0;
-	int64_t ns = 0, fewest = INT64_MAX, sms = 0, *alone = NULL;
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
-		const struct flow_op *op = &c->flow->ops[i];
-		int64_t length = op->end - op->start;
-		int64_t device = c->flow->devices[op->device].device;
-		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || length < SHORT_NS ||
-		    device == HWY_NONE || c->trace->devices[device].sms <= 0 ||
-		    !case_op_is_ours(c, i))
-			continue;
-		int64_t blocks = kernel_blocks(c, op->span);
-		sms = c->trace->devices[device].sms;
-		if (blocks == 0 || (double)blocks >= HALF * (double)sms)
-			continue;
-		if (!alone)
-			alone = find_alone(c);
-		n++;
-		ns += length;
-		fewest = blocks < fewest ? blocks : fewest;
-		claim_kernels(c, &claim,
-			      (int64_t)((double)alone[i - c->first_op] *
-					(1 - (double)blocks / (double)sms)),
-			      op->span);
+	struct found found = {.fewest = INT64_MAX};
+	struct sole *soles = hwy_alloc((c->flow->n_devices + 1u) * sizeof *soles);
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		soles[d] = (struct sole){FLOW_NONE, INT64_MIN, INT64_MIN, INT64_MIN, 0};
+	for (uint32_t i = c->first_op; i < c->end_op; i++)
+		visit(c, &found, &soles[c->flow->ops[i].device], i);
+	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
+		pass(&soles[d], INT64_MAX);
+		settle(c, &found, &soles[d]);
 	}
-	if (n && claim_share(c, &claim) >= WORTH)
+	free(soles);
+	if (found.n && claim_share(c, &found.claim) >= WORTH)
 		hwy_accuse(
-			c, &claim, HWY_LOW,
+			c, &found.claim, HWY_LOW,
 			words_format(
 				&c->diagnosis->arena,
 				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
 				"the GPU's %lld multiprocessors: most of it looks on.",
-				words_many(case_each(c, n), "kernel", "kernels").at,
-				words_time(ns / (int64_t)c->phase->n_steady).at, (long long)fewest,
-				(long long)sms),
+				words_many(case_each(c, found.n), "kernel", "kernels").at,
+				words_time(found.ns / (int64_t)c->phase->n_steady).at,
+				(long long)found.fewest, (long long)found.sms),
 			case_advice(c, &fix));
-	claim_drop(c, &claim);
-	free(alone);
+	claim_drop(c, &found.claim);
 }
 
 const struct hwy_finding_kind finding_grid_too_small = {

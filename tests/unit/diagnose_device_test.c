@@ -213,6 +213,26 @@ static void small_grids_side_by_side_leave_nothing_idle(void **state)
 	diagnosed_free(&d);
 }
 
+/* A long kernel of few blocks, and short ones of many that take turns beside it for a part of its time. */
+static void a_small_grid_costs_only_while_it_runs_alone(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_blocks(&p, 10);
+		program_launch(&p, 0, "few", 1000);
+		program_blocks(&p, 400);
+		for (int k = 0; k < 5; k++)
+			program_launch(&p, 1, "many", 99);
+		program_sync(&p, 0);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "grid-too-small");
+	int64_t cost = accused(&d, "grid-too-small")->cost; /* 0.9 of 1000 less some 500 */
+	assert_true(cost > US(430) && cost < US(470));
+	diagnosed_free(&d);
+}
+
 static void fp32_matrix_kernels_leave_tensor_cores_unused(void **state)
 {
 	const char *const plain[] = {
@@ -338,6 +358,7 @@ int main(void)
 		cmocka_unit_test(few_blocks_are_a_grid_too_small),
 		cmocka_unit_test(a_grid_that_fills_the_gpu_is_not),
 		cmocka_unit_test(small_grids_side_by_side_leave_nothing_idle),
+		cmocka_unit_test(a_small_grid_costs_only_while_it_runs_alone),
 		cmocka_unit_test(fp32_matrix_kernels_leave_tensor_cores_unused),
 		cmocka_unit_test(kernels_with_tensor_cores_are_not_accused),
 		cmocka_unit_test(a_persistent_kernel_proves_nothing),
