@@ -42,7 +42,10 @@ struct words words_each(double count)
 {
 	struct words words;
 	bool whole = fabs(count - round(count)) < 0.05 || count >= 100;
-	snprintf(words.at, sizeof words.at, "%.*f", whole ? 0 : count < 0.95 ? 2 : 1, count);
+	int after = whole ? 0 : 1;
+	if (count > 0 && count < 0.95) /* seldom is not never */
+		after = count < 0.01 ? 4 : 2;
+	snprintf(words.at, sizeof words.at, "%.*f", after, count);
 	return words;
 }
 
