@@ -331,7 +331,8 @@ static bool open_graph(struct whatif *w, const struct hwy_analysis *analysis, ui
 	w->recorded = replay_pace(w, &w->graph).mean;
 	if (w->recorded <= 0)
 		return hwy_fail(err,
-				"no device work can be told to belong to the phase's steady steps");
+				"no device work of the steady steps has a recorded launch, so "
+				"there is nothing to replay");
 	quality_measure(w);
 	whatif_compensate(&w->graph, &w->machine);
 	struct pace pace = replay_pace(w, &w->graph);
