@@ -1,5 +1,6 @@
 /* analyze_markdown.c - the diagnosis as Markdown: for a pull request, an issue or a notebook. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/analyze.h"
@@ -8,10 +9,12 @@
 /* Characters that Markdown would take for its own. */
 static void put_text(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (strchr("\\`*_{}[]<>#|", *text))
-			fputc('\\', out);
-		cli_put(out, text, 1);
+	while (*text) {
+		size_t n = strcspn(text, "\\`*_{}[]<>#|");
+		cli_put(out, text, n);
+		text += n;
+		if (*text)
+			fprintf(out, "\\%c", *text++);
 	}
 }
 
@@ -19,9 +22,18 @@ static void put_place(FILE *out, const struct hwy_finding *finding)
 {
 	if (!finding->n_places)
 		return;
-	fputc('`', out);
-	analyze_put_place(out, &finding->places[0].at);
-	fputc('`', out);
+	char *place = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&place, &n);
+	if (!memory)
+		cli_die("out of memory");
+	analyze_put_place(memory, &finding->places[0].at);
+	fclose(memory);
+	if (strpbrk(place, "`|")) /* code can hold neither in a table */
+		put_text(out, place);
+	else
+		fprintf(out, "`%s`", place);
+	free(place);
 }
 
 /* Prose as it is, code lines as a block. */

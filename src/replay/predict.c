@@ -330,9 +330,8 @@ static bool open_graph(struct whatif *w, const struct hwy_analysis *analysis, ui
 	w->step_of = steps_of_ops(w->flow, w->phase);
 	w->recorded = replay_pace(w, &w->graph).mean;
 	if (w->recorded <= 0)
-		return hwy_fail(err,
-				"no device work of the steady steps has a recorded launch, so "
-				"there is nothing to replay");
+		return hwy_fail(err, "no device work of the steady steps has a recorded launch, so "
+				     "there is nothing to replay");
 	quality_measure(w);
 	whatif_compensate(&w->graph, &w->machine);
 	struct pace pace = replay_pace(w, &w->graph);
