@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/compare.h"
+#include "cli/html.h"
 
 /* Where the tables go: Markdown, or HTML with everything escaped. */
 struct page {
@@ -13,21 +15,10 @@ struct page {
 /* Text of a recording: no markup of its own gets through. */
 static void put(const struct page *page, const char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			fputc('?', page->out);
-		else if (c == '<')
-			fputs("&lt;", page->out);
-		else if (c == '>')
-			fputs("&gt;", page->out);
-		else if (c == '&')
-			fputs("&amp;", page->out);
-		else if (!page->html && strchr("|*_`[]\\#", c))
-			fprintf(page->out, "\\%c", c);
-		else
-			fputc(c, page->out);
-	}
+	if (page->html)
+		html_text(page->out, text, 0);
+	else
+		cli_put_markdown(page->out, text);
 }
 
 static void title(const struct page *page, const char *text)

@@ -71,21 +71,6 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 
 /* ---- Markdown -------------------------------------------------------------------------------------- */
 
-static void put_marked(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			fputc('?', out);
-		else if (c == '<')
-			fputs("&lt;", out);
-		else if (strchr("|*_`[]\\#", c))
-			fprintf(out, "\\%c", c);
-		else
-			fputc(c, out);
-	}
-}
-
 void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 {
 	static const char *const marks[] = {"✅", "⚠️", "❌"};
@@ -95,15 +80,15 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		fputs("| ", out);
-		put_marked(out, check->metric);
+		cli_put_markdown(out, check->metric);
 		fputs(" | ", out);
-		put_marked(out, check->value);
+		cli_put_markdown(out, check->value);
 		fputs(" | ", out);
-		put_marked(out, check->limit);
+		cli_put_markdown(out, check->limit);
 		fprintf(out, " | %s %s", marks[check->verdict], gate_verdict_names[check->verdict]);
 		if (*check->says) {
 			fputs(": ", out);
-			put_marked(out, check->says);
+			cli_put_markdown(out, check->says);
 		}
 		fprintf(out, " | %s |\n", check->is_stable ? "stable" : "");
 	}

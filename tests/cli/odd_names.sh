@@ -51,4 +51,8 @@ for command in info stats breakdown analyze whatif path; do
 	check json $command --format json
 done
 check json export -t chrome -o -
+for format in text markdown html json; do
+	check $format diff --format $format "$work/odd.json"
+	[ $format = html ] || check $format gate --format $format --baseline "$work/odd.json"
+done
 exit $bad
