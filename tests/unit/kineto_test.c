@@ -467,6 +467,22 @@ static void categories_of_other_vendors_find_their_place(void **state)
 #define GOOD "{'ph':'X','cat':'cpu_op','name':'good','pid':1,'tid':1,'ts':5,'dur':1}"
 #define GOOD2 "{'ph':'X','cat':'cpu_op','name':'good2','pid':1,'tid':1,'ts':6,'dur':1}"
 
+static void a_copy_has_its_direction_whatever_the_vendor_calls_it(void **state)
+{
+	struct hwy_trace *trace = import(EVENTS(
+		"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy DtoH (Device -> Pinned)','pid':0,'tid':7,'ts':1,'dur':1},"
+		"{'ph':'X','cat':'gpu_memcpy','name':'CopyHostToDevice','pid':0,'tid':7,'ts':3,'dur':1},"
+		"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy M2D','pid':0,'tid':7,'ts':5,'dur':1},"
+		"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy','pid':0,'tid':7,'ts':7,'dur':1}"));
+	assert_int_equal(
+		get(span_of(trace, HWY_COPY, "Memcpy DtoH (Device -> Pinned)"), HWY_DIRECTION),
+		HWY_D2H);
+	assert_int_equal(get(span_of(trace, HWY_COPY, "CopyHostToDevice"), HWY_DIRECTION), HWY_H2D);
+	assert_int_equal(get(span_of(trace, HWY_COPY, "Memcpy M2D"), HWY_DIRECTION), HWY_H2D);
+	assert_int_equal(get(span_of(trace, HWY_COPY, "Memcpy"), HWY_DIRECTION), HWY_DIR_UNKNOWN);
+	hwy_trace_free(trace);
+}
+
 static void a_begin_and_its_end_are_one_event(void **state)
 {
 	struct hwy_trace *trace = import(EVENTS(
@@ -763,6 +779,7 @@ int main(void)
 		cmocka_unit_test(work_belongs_to_the_process_that_launched_it),
 		cmocka_unit_test(arrows_link_work_that_has_no_correlation),
 		cmocka_unit_test(categories_of_other_vendors_find_their_place),
+		cmocka_unit_test(a_copy_has_its_direction_whatever_the_vendor_calls_it),
 		cmocka_unit_test(a_begin_and_its_end_are_one_event),
 		cmocka_unit_test(events_that_lack_something_are_counted),
 		cmocka_unit_test(odd_values_are_kept_as_text),
