@@ -3,17 +3,13 @@
  * Several files are ranks of one run when their ranks differ, else runs of one program, of which the one with
  * the middle step time is shown.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cli/analyze.h"
 #include "cli/analyze_plots.h"
 #include "cli/cli.h"
+#include "cli/recordings.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
 static const struct cli_option options[] = {
@@ -35,61 +31,11 @@ static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_html};
 
 struct wishes {
-	char **paths;
-	uint32_t n, cap;
+	struct cli_paths paths;
 	const char *output, *step;
 	int format;
 	bool force, verbose;
 };
-
-/* ---- files ------------------------------------------------------------------------------------- */
-
-static void add_path(struct wishes *wishes, const char *path)
-{
-	HWY_GROW(wishes->paths, wishes->n, wishes->cap);
-	wishes->paths[wishes->n++] = hwy_copy(path, strlen(path) + 1);
-}
-
-static bool is_recording(const char *name)
-{
-	static const char *const endings[] = {".hwy", ".sqlite", ".json", ".json.gz", NULL};
-	size_t length = strlen(name);
-	for (const char *const *ending = endings; *ending; ending++) {
-		size_t n = strlen(*ending);
-		if (length > n && strcmp(name + length - n, *ending) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void add_operand(struct wishes *wishes, const char *path)
-{
-	struct stat about;
-	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
-	if (!folder) {
-		add_path(wishes, path);
-		return;
-	}
-	uint32_t first = wishes->n;
-	for (const struct dirent *entry; (entry = readdir(folder));) {
-		char *full;
-		if (entry->d_name[0] == '.' || !is_recording(entry->d_name))
-			continue;
-		if (asprintf(&full, "%s/%s", path, entry->d_name) < 0)
-			cli_die("out of memory");
-		add_path(wishes, full);
-		free(full);
-	}
-	closedir(folder);
-	if (wishes->n == first)
-		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
-	qsort(wishes->paths + first, wishes->n - first, sizeof *wishes->paths, compare_paths);
-}
 
 static struct wishes read_wishes(struct cli *cli)
 {
@@ -102,28 +48,14 @@ static struct wishes read_wishes(struct cli *cli)
 		case FORCE: wishes.force = true; break;
 		case STEP: wishes.step = value; break;
 		case VERBOSE: wishes.verbose = true; break;
-		default: add_operand(&wishes, value);
+		default: cli_paths_add(&wishes.paths, value);
 		}
-	if (wishes.n == 0)
+	if (wishes.paths.n == 0)
 		cli_misuse(cli, "which file?");
 	return wishes;
 }
 
 /* ---- ranks ------------------------------------------------------------------------------------- */
-
-/* What the recording says, else the number after "rank" in the file's name. */
-static int64_t find_rank(const struct analyze_run *run)
-{
-	for (uint32_t i = 0; i < run->trace->n_processes; i++)
-		if (run->trace->processes[i].rank != HWY_NONE)
-			return run->trace->processes[i].rank;
-	const char *slash = strrchr(run->path, '/'), *name = slash ? slash + 1 : run->path;
-	const char *at = strcasestr(name, "rank");
-	if (!at)
-		return HWY_NONE;
-	at += 4 + strspn(at + 4, "-_.");
-	return isdigit((unsigned char)*at) ? strtol(at, NULL, 10) : HWY_NONE;
-}
 
 static int compare_ranks(const void *a, const void *b)
 {
@@ -153,11 +85,15 @@ static void choose(struct analyze_view *view)
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
-	struct hwy_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
+	struct joint_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < view->n; i++)
-		if (n == 0 || view->runs[i].rank != ranks[n - 1].rank)
-			ranks[n++] = (struct hwy_rank){view->runs[i].rank, &view->runs[i].analysis};
+	for (uint32_t i = 0; i < view->n; i++) {
+		struct analyze_run *run = &view->runs[i];
+		if (n == 0 || run->rank != ranks[n - 1].rank)
+			ranks[n++] =
+				(struct joint_rank){run->rank, &run->analysis,
+						    run->analysis.phases.main, FLOW_NO_PROCESS};
+	}
 	diagnose_ranks(ranks, n, 0, &view->runs[0].diagnosis);
 	free(ranks);
 }
@@ -174,7 +110,7 @@ static void open_run(struct analyze_run *run, const char *path, const struct wis
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", path, err.text);
-	run->rank = find_rank(run);
+	run->rank = cli_rank(run->trace, path);
 }
 
 int cmd_analyze(int argc, char **argv)
@@ -197,19 +133,19 @@ int cmd_analyze(int argc, char **argv)
 		.argv = argv,
 	};
 	struct wishes wishes = read_wishes(&cli);
-	for (uint32_t i = 0; i < wishes.n; i++)
-		cli_keep_input(wishes.paths[i], wishes.output);
+	for (uint32_t i = 0; i < wishes.paths.n; i++)
+		cli_keep_input(wishes.paths.at[i], wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct analyze_view view = {
-		.runs = hwy_zalloc(wishes.n * sizeof *view.runs),
-		.n = wishes.n,
+		.runs = hwy_zalloc(wishes.paths.n * sizeof *view.runs),
+		.n = wishes.paths.n,
 		.verbose = wishes.verbose,
 		.utf8 = cli_utf8(),
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	for (uint32_t i = 0; i < wishes.n; i++)
-		open_run(&view.runs[i], wishes.paths[i], &wishes);
+	for (uint32_t i = 0; i < wishes.paths.n; i++)
+		open_run(&view.runs[i], wishes.paths.at[i], &wishes);
 	choose(&view);
 	printers[wishes.format](output.out, &view);
 	cli_output_close(&output);
@@ -217,9 +153,8 @@ int cmd_analyze(int argc, char **argv)
 		diagnosis_free(&view.runs[i].diagnosis);
 		analysis_free(&view.runs[i].analysis);
 		hwy_trace_free(view.runs[i].trace);
-		free(wishes.paths[i]);
 	}
 	free(view.runs);
-	free(wishes.paths);
+	cli_paths_free(&wishes.paths);
 	return 0;
 }
