@@ -26,9 +26,13 @@
 /* Clocks that are farther apart are not those of one run; sums of times and shifts stay in range. */
 #define FARTHEST ((int64_t)1 << 61)
 
+#define NO_MEETING UINT32_MAX
+
 enum {
-	CANDIDATES = 512, /* shifts that are tried from one collective */
-	NO_MEETING = UINT32_MAX,
+	/* Comparisons from one collective: long recordings are not searched for ever. */
+	SEARCH_WORK = 5000000,
+	/* A rank's clock is searched for beside so many first ones and so many neighbours. */
+	SEARCH_RANKS = 3,
 };
 
 struct one {
@@ -117,28 +121,38 @@ static void add_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 	pairs->at[pairs->n++] = (struct pair){a, b};
 }
 
+enum meets { THEY_MEET, NOT_A, NOT_B };
+
+/* Whether a's and b's next ones are one: same key, ends that meet, and no other that is nearer. */
+static enum meets compare(const struct list *a, uint32_t i, const struct list *b, uint32_t j,
+			  int64_t shift)
+{
+	const struct one *x = &a->at[i], *y = &b->at[j];
+	if (x->key != y->key)
+		return x->key < y->key ? NOT_A : NOT_B;
+	int64_t apart = y->end + shift - x->end;
+	if (llabs(apart) > SAME_END_NS)
+		return apart > 0 ? NOT_A : NOT_B;
+	if (apart < 0 && j + 1 < b->n && y[1].key == x->key &&
+	    llabs(y[1].end + shift - x->end) < -apart)
+		return NOT_B;
+	if (apart > 0 && i + 1 < a->n && x[1].key == y->key &&
+	    llabs(y->end + shift - x[1].end) < apart)
+		return NOT_A;
+	return THEY_MEET;
+}
+
 /* Pairs whose ends meet when 'shift' is added to those of b; yields how many. pairs: NULL to count only. */
 static uint32_t meet(const struct list *a, const struct list *b, int64_t shift, struct pairs *pairs)
 {
 	uint32_t i = 0, j = 0, found = 0;
 	while (i < a->n && j < b->n) {
-		const struct one *x = &a->at[i], *y = &b->at[j];
-		int64_t apart = y->end + shift - x->end;
-		if (x->key != y->key ? x->key < y->key : apart > SAME_END_NS) {
-			i++;
-		} else if (x->key != y->key || apart < -SAME_END_NS) {
-			j++;
-		} else if (apart < 0 && j + 1 < b->n && y[1].key == x->key &&
-			   llabs(y[1].end + shift - x->end) < -apart) {
-			j++; /* the next one is nearer */
-		} else if (apart > 0 && i + 1 < a->n && x[1].key == y->key &&
-			   llabs(y->end + shift - x[1].end) < apart) {
-			i++;
-		} else {
-			if (pairs)
-				add_pair(pairs, i, j);
-			found++, i++, j++;
-		}
+		enum meets meets = compare(a, i, b, j, shift);
+		if (meets == THEY_MEET && pairs)
+			add_pair(pairs, i, j);
+		found += meets == THEY_MEET;
+		i += meets != NOT_B;
+		j += meets != NOT_A;
 	}
 	return found;
 }
@@ -169,11 +183,12 @@ static bool is_alike(const struct list *a, const struct list *b)
 static int64_t search(const struct list *a, const struct list *b, uint32_t *most)
 {
 	int64_t best = 0;
+	uint32_t most_tried = 8 + SEARCH_WORK / (a->n + b->n);
 	*most = 0;
 	for (uint32_t quarter = 1; quarter <= 3; quarter++) {
 		const struct one *x = &a->at[(uint64_t)a->n * quarter / 4];
 		uint32_t tried = 0;
-		for (uint32_t j = 0; j < b->n && tried < CANDIDATES; j++) {
+		for (uint32_t j = 0; j < b->n && tried < most_tried; j++) {
 			if (b->at[j].key != x->key)
 				continue;
 			tried++;
@@ -202,8 +217,9 @@ static bool pair_in_order(const struct list *a, const struct list *b, struct pai
 	return agree >= MEET_UNSURE * a->n;
 }
 
-/* The pairs of two ranks, and what b's clock is to be shifted by; *shift comes as what the clocks say. */
-static bool pair_ranks(const struct list *a, const struct list *b, int64_t *shift,
+/* The pairs of two ranks, and what b's clock is to be shifted by; *shift comes as what the clocks say, or, where
+ * nothing is to be searched, as what is known. */
+static bool pair_ranks(const struct list *a, const struct list *b, bool may_search, int64_t *shift,
 		       struct pairs *pairs)
 {
 	uint32_t shorter = a->n < b->n ? a->n : b->n;
@@ -214,11 +230,13 @@ static bool pair_ranks(const struct list *a, const struct list *b, int64_t *shif
 	bool is_found = most >= FEWEST_MEETINGS && most >= MEET * shorter;
 	if (is_alike(a, b) && pair_in_order(a, b, pairs)) {
 		int64_t in_order = median_shift(a, b, pairs);
-		if (!is_found || llabs(in_order - *shift) <= SAME_CLOCK_NS) {
+		if ((!is_found && may_search) || llabs(in_order - *shift) <= SAME_CLOCK_NS) {
 			*shift = in_order;
 			return true;
 		}
 	}
+	if (!is_found && !may_search)
+		return false;
 	if (!is_found) {
 		*shift = search(a, b, &most);
 		if (most < FEWEST_MEETINGS || most < MEET_UNSURE * shorter)
@@ -295,7 +313,8 @@ static void pair_all(struct matching *m)
 		shift[b] = wall_apart(m->ranks[0].flow, m->ranks[b].flow);
 		for (uint32_t a = 0; a < b; a++) {
 			int64_t apart = shift[b] - shift[a];
-			if (!pair_ranks(&m->lists[a], &m->lists[b], &apart, &pairs) ||
+			bool may_search = !is_set && (a < SEARCH_RANKS || b - a <= SEARCH_RANKS);
+			if (!pair_ranks(&m->lists[a], &m->lists[b], may_search, &apart, &pairs) ||
 			    llabs(shift[a] + apart) > FARTHEST)
 				continue;
 			if (!is_set)
