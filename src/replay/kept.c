@@ -62,7 +62,8 @@ static void measure_rest(struct kept_path *kept, const struct making *m, uint32_
 		int64_t begin = replay_begin(graph, m->ends, i);
 		if (graph->nodes[i].kind != GRAPH_OP || begin < kept->window.from)
 			continue;
-		kept->work += graph->nodes[i].length;
+		if (__builtin_add_overflow(kept->work, graph->nodes[i].length, &kept->work))
+			kept->work = INT64_MAX; /* a trace that nobody recorded */
 		if (slack[i] > 0 && slack[i] != INT64_MAX)
 			slack[n++] = slack[i];
 	}
