@@ -5,7 +5,7 @@
 #include "diagnose/diagnose.h"
 #include "replay/whatif.h"
 
-/* More of the recording than this without an explanation: predictions are shown, and decide nothing. */
+/* More of the recording than this without an explanation: nothing is predicted from it. */
 #define PREDICT_UNEXPLAINED 0.3
 
 /* What one edit is worth; false where it does not apply. */

@@ -60,7 +60,7 @@ static void insert(struct hwy_diagnosis *diagnosis, const struct hwy_finding *fi
 	diagnosis->findings[place] = *finding;
 }
 
-/* Replays the ranks together. True where that decides what the fix is worth. */
+/* Replays the ranks together; false where that cannot say what the fix is worth. */
 static bool predict(const struct joint_rank *ranks, uint32_t n, uint32_t at, const char *rank,
 		    struct hwy_arena *arena, struct hwy_predicted *predicted)
 {
@@ -71,8 +71,8 @@ static bool predict(const struct joint_rank *ranks, uint32_t n, uint32_t at, con
 		can &= ranks[r].phase < ranks[r].analysis->phases.n;
 	if (can && joint_open(&joint, ranks, n, false, &err)) {
 		struct whatif_edit edit = {edit_find("straggler"), rank};
-		decides = predict_edit(&joint.ranks[at], &edit, arena, predicted) &&
-			  joint.ranks[at].quality.residual <= PREDICT_UNEXPLAINED;
+		decides = joint.ranks[at].quality.residual <= PREDICT_UNEXPLAINED &&
+			  predict_edit(&joint.ranks[at], &edit, arena, predicted);
 		joint_close(&joint);
 	}
 	return decides;
