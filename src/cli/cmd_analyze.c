@@ -3,18 +3,13 @@
  * Several files are ranks of one run when their ranks differ, else runs of one program, of which the one with
  * the middle step time is shown.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cli/analyze.h"
 #include "cli/analyze_plots.h"
 #include "cli/cli.h"
-#include "import/import.h"
+#include "cli/recordings.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
 static const struct cli_option options[] = {
@@ -35,67 +30,12 @@ static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
 	analyze_print_html};
 
-struct operand {
-	char *path;
-	bool is_found; /* in a folder, where other files may stand too */
-};
-
 struct wishes {
-	struct operand *files;
-	uint32_t n, cap;
+	struct cli_paths paths;
 	const char *output, *step;
 	int format;
 	bool force, verbose;
 };
-
-/* ---- files ------------------------------------------------------------------------------------- */
-
-static void add_path(struct wishes *wishes, const char *path, bool is_found)
-{
-	HWY_GROW(wishes->files, wishes->n, wishes->cap);
-	wishes->files[wishes->n++] = (struct operand){hwy_copy(path, strlen(path) + 1), is_found};
-}
-
-static bool is_recording(const char *name)
-{
-	static const char *const endings[] = {".hwy", ".sqlite", ".json", ".json.gz", NULL};
-	size_t length = strlen(name);
-	for (const char *const *ending = endings; *ending; ending++) {
-		size_t n = strlen(*ending);
-		if (length > n && strcmp(name + length - n, *ending) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(((const struct operand *)a)->path, ((const struct operand *)b)->path);
-}
-
-static void add_operand(struct wishes *wishes, const char *path)
-{
-	struct stat about;
-	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
-	if (!folder) {
-		add_path(wishes, path, false);
-		return;
-	}
-	uint32_t first = wishes->n;
-	for (const struct dirent *entry; (entry = readdir(folder));) {
-		char *full;
-		if (entry->d_name[0] == '.' || !is_recording(entry->d_name))
-			continue;
-		if (asprintf(&full, "%s/%s", path, entry->d_name) < 0)
-			cli_die("out of memory");
-		add_path(wishes, full, true);
-		free(full);
-	}
-	closedir(folder);
-	if (wishes->n == first)
-		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
-	qsort(wishes->files + first, wishes->n - first, sizeof *wishes->files, compare_paths);
-}
 
 static struct wishes read_wishes(struct cli *cli)
 {
@@ -108,28 +48,14 @@ static struct wishes read_wishes(struct cli *cli)
 		case FORCE: wishes.force = true; break;
 		case STEP: wishes.step = value; break;
 		case VERBOSE: wishes.verbose = true; break;
-		default: add_operand(&wishes, value);
+		default: cli_paths_add(&wishes.paths, value);
 		}
-	if (wishes.n == 0)
+	if (wishes.paths.n == 0)
 		cli_misuse(cli, "which file?");
 	return wishes;
 }
 
 /* ---- ranks ------------------------------------------------------------------------------------- */
-
-/* What the recording says, else the number after "rank" in the file's name. */
-static int64_t find_rank(const struct analyze_run *run)
-{
-	for (uint32_t i = 0; i < run->trace->n_processes; i++)
-		if (run->trace->processes[i].rank != HWY_NONE)
-			return run->trace->processes[i].rank;
-	const char *slash = strrchr(run->path, '/'), *name = slash ? slash + 1 : run->path;
-	const char *at = strcasestr(name, "rank");
-	if (!at)
-		return HWY_NONE;
-	at += 4 + strspn(at + 4, "-_.");
-	return isdigit((unsigned char)*at) ? strtol(at, NULL, 10) : HWY_NONE;
-}
 
 static int compare_ranks(const void *a, const void *b)
 {
@@ -159,52 +85,43 @@ static void choose(struct analyze_view *view)
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
-	struct hwy_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
+	struct joint_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < view->n; i++)
-		if (n == 0 || view->runs[i].rank != ranks[n - 1].rank)
-			ranks[n++] = (struct hwy_rank){view->runs[i].rank, &view->runs[i].analysis};
+	for (uint32_t i = 0; i < view->n; i++) {
+		struct analyze_run *run = &view->runs[i];
+		if (n == 0 || run->rank != ranks[n - 1].rank)
+			ranks[n++] =
+				(struct joint_rank){run->rank, &run->analysis,
+						    run->analysis.phases.main, FLOW_NO_PROCESS};
+	}
 	diagnose_ranks(ranks, n, 0, &view->runs[0].diagnosis);
 	free(ranks);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* False, with err: what was found in a folder is no recording, or is damaged. */
-static bool open_run(struct analyze_run *run, const struct operand *file,
-		     const struct wishes *wishes, struct hwy_err *err)
+static void look_at(struct analyze_run *run, const struct wishes *wishes)
 {
+	struct hwy_err err;
 	bool plots = printers[wishes->format] == analyze_print_html;
 	struct analysis_options wanted = {.step = wishes->step, .cells = plots ? PLOT_POINTS : 0};
-	run->path = file->path;
-	run->trace =
-		file->is_found ? hwy_open(file->path, cli_progress(), err) : cli_open(file->path);
-	cli_progress_end();
-	if (!run->trace)
-		return false;
-	if (!analysis_make(&run->analysis, run->trace, &wanted, err) ||
-	    !diagnose(&run->analysis, &run->diagnosis, err))
-		cli_die("%s: %s", file->path, err->text);
-	run->rank = find_rank(run);
-	return true;
+	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
+	    !diagnose(&run->analysis, &run->diagnosis, &err))
+		cli_die("%s: %s", run->path, err.text);
+	run->rank = cli_rank(run->trace, run->path);
 }
 
-static void open_runs(struct analyze_view *view, const struct wishes *wishes)
+static void open_runs(struct analyze_view *view, struct wishes *wishes)
 {
-	struct hwy_err *errors = hwy_alloc(wishes->n * sizeof *errors);
-	uint32_t n = 0;
-	view->runs = hwy_zalloc(wishes->n * sizeof *view->runs);
-	for (uint32_t i = 0; i < wishes->n; i++) {
-		if (open_run(&view->runs[view->n], &wishes->files[i], wishes, &errors[n]))
-			view->n++;
-		else
-			n++;
+	struct hwy_trace **traces = cli_paths_open(&wishes->paths);
+	view->n = wishes->paths.n;
+	view->runs = hwy_zalloc(view->n * sizeof *view->runs);
+	for (uint32_t i = 0; i < view->n; i++) {
+		view->runs[i].path = wishes->paths.at[i].name;
+		view->runs[i].trace = traces[i];
+		look_at(&view->runs[i], wishes);
 	}
-	if (view->n == 0)
-		cli_die("%s", errors[0].text);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(stderr, "headway: left out: %s\n", errors[i].text);
-	free(errors);
+	free(traces);
 }
 
 int cmd_analyze(int argc, char **argv)
@@ -227,8 +144,8 @@ int cmd_analyze(int argc, char **argv)
 		.argv = argv,
 	};
 	struct wishes wishes = read_wishes(&cli);
-	for (uint32_t i = 0; i < wishes.n; i++)
-		cli_keep_input(wishes.files[i].path, wishes.output);
+	for (uint32_t i = 0; i < wishes.paths.n; i++)
+		cli_keep_input(wishes.paths.at[i].name, wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct analyze_view view = {
 		.verbose = wishes.verbose,
@@ -245,9 +162,7 @@ int cmd_analyze(int argc, char **argv)
 		analysis_free(&view.runs[i].analysis);
 		hwy_trace_free(view.runs[i].trace);
 	}
-	for (uint32_t i = 0; i < wishes.n; i++)
-		free(wishes.files[i].path);
 	free(view.runs);
-	free(wishes.files);
+	cli_paths_free(&wishes.paths);
 	return 0;
 }

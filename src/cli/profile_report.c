@@ -11,6 +11,7 @@
 #include "cli/profile.h"
 #include "cli/units.h"
 #include "ingest/ingest.h"
+#include "replay/kept.h"
 #include "trace/file.h"
 
 enum { MOST_WARNINGS = 5 };
@@ -116,6 +117,8 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
 	if (trace)
 		profile_calibrate(trace, directory, how, quiet);
+	if (trace)
+		kept_add(trace);
 	bool done = trace && write_report(trace, path, force, written, &err);
 	cli_progress_end();
 	if (!done)

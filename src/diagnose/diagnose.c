@@ -246,6 +246,18 @@ static void put_in_order(const struct hwy_analysis *analysis, struct hwy_finding
 	free(ranked);
 }
 
+/* Several ranks in this one recording, seen from the one that has the main phase. */
+static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+{
+	uint32_t n, at = 0;
+	struct joint_rank *ranks = joint_ranks_of(analysis, &n);
+	while (ranks && at < n && ranks[at].phase != analysis->phases.main)
+		at++;
+	if (ranks && at < n)
+		diagnose_ranks(ranks, n, at, diagnosis);
+	free(ranks);
+}
+
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
 	*diagnosis = (struct hwy_diagnosis){0};
@@ -259,6 +271,7 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 		if (!look_at_phase(analysis, phase, diagnosis, err))
 			return false;
 	put_in_order(analysis, diagnosis->findings, diagnosis->n);
+	look_at_ranks(analysis, diagnosis);
 	predict_cut(analysis, diagnosis);
 	put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
 	return true;

@@ -167,7 +167,8 @@ static bool is_meant(const struct editing *e, const struct graph_node *node, con
 	return memmem(at.range, strlen(at.range), what, n) != NULL;
 }
 
-static bool apply_faster(struct editing *e, const char *arguments, struct hwy_err *err)
+/* "gemm:30": what, and what is left of its time. */
+static bool read_faster(const char *arguments, size_t *length, double *left, struct hwy_err *err)
 {
 	const char *colon = strrchr(arguments, ':');
 	char *end = NULL;
@@ -177,8 +178,24 @@ static bool apply_faster(struct editing *e, const char *arguments, struct hwy_er
 		return hwy_fail(err,
 				"faster needs what and by how much: faster:gpu:20, faster:cpu:50, "
 				"faster:KERNEL-OR-RANGE:30");
-	size_t length = (size_t)(colon - arguments);
-	double left = 1 - percent / 100;
+	*length = (size_t)(colon - arguments);
+	*left = 1 - percent / 100;
+	return true;
+}
+
+static bool check_faster(const char *arguments, struct hwy_err *err)
+{
+	size_t length;
+	double left;
+	return read_faster(arguments, &length, &left, err);
+}
+
+static bool apply_faster(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	size_t length;
+	double left;
+	if (!read_faster(arguments, &length, &left, err))
+		return false;
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
@@ -200,6 +217,7 @@ const struct edit_kind edit_faster = {
 	.arguments = ":WHAT:PERCENT",
 	.about = "a kernel, a range, 'gpu' or 'cpu' takes so much less time",
 	.only_removes = true,
+	.check = check_faster,
 	.apply = apply_faster,
 };
 

@@ -314,7 +314,8 @@ static struct diagnosed rank(int64_t late_us, int64_t latest_us, int64_t skew_us
 
 static const struct hwy_finding *straggler(struct diagnosed *a, struct diagnosed *b)
 {
-	struct hwy_rank ranks[] = {{0, &a->analysis}, {1, &b->analysis}};
+	struct joint_rank ranks[] = {{0, &a->analysis, 0, FLOW_NO_PROCESS},
+				     {1, &b->analysis, 0, FLOW_NO_PROCESS}};
 	diagnose_ranks(ranks, 2, 0, &a->diagnosis);
 	diagnosed_check(a);
 	return accused(a, "rank-straggler");
@@ -329,6 +330,11 @@ static void the_rank_that_comes_last_is_the_straggler(void **state)
 		assert_non_null(finding);
 		assert_int_equal(finding->rank, 1);
 		assert_true(finding->cost > US(280) && finding->cost < US(320));
+		/* The ranks replayed together say so too. */
+		assert_true(finding->predicted.is_known);
+		assert_string_equal(finding->predicted.edits, "straggler:1");
+		assert_in_range(finding->predicted.before - finding->predicted.step, US(280),
+				US(320));
 		diagnosed_free(&a);
 		diagnosed_free(&b);
 	}
