@@ -120,7 +120,7 @@ static struct target target_of(const struct finder *f, const struct flow_call *c
 
 static const struct flow_op *op_on(const struct finder *f, uint32_t lane, uint32_t i)
 {
-	return &f->flow->ops[f->lanes.ops[f->lanes.lanes[lane].first + i]];
+	return &f->flow->ops[f->flow->by_lane[f->lanes.lanes[lane].first + i]];
 }
 
 static uint32_t later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
@@ -138,7 +138,7 @@ static void advance(struct finder *f, int64_t moment)
 		for (; at->asked < n && lanes_asked(f->flow, op_on(f, l, at->asked)) < moment;
 		     at->asked++)
 			at->latest = later(f->flow, at->latest,
-					   f->lanes.ops[f->lanes.lanes[l].first + at->asked]);
+					   f->flow->by_lane[f->lanes.lanes[l].first + at->asked]);
 		while (at->ended < at->asked && op_on(f, l, at->ended)->end <= moment)
 			at->ended++;
 	}
@@ -179,7 +179,7 @@ static void look_at_lane(const struct finder *f, uint32_t l, const struct target
 	uint32_t asked = at->asked, latest = at->latest;
 	if (target->before < now) {
 		asked = asked_before(f, l, target->before);
-		latest = asked ? f->lanes.ops[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
+		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
 	}
 	if (asked > at->ended)
 		wait->n_pending += asked - at->ended;

@@ -212,7 +212,7 @@ static int most_often_first(const void *left, const void *right)
 
 static uint32_t op_on(const struct meter *meter, uint32_t lane)
 {
-	return meter->lanes.ops[meter->lanes.lanes[lane].first + meter->next_on[lane]];
+	return meter->flow->by_lane[meter->lanes.lanes[lane].first + meter->next_on[lane]];
 }
 
 static void enqueue(struct meter *meter)

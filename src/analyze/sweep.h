@@ -12,11 +12,11 @@
 
 #include "trace/trace.h"
 
-struct hwy_sweep_head {
-	int64_t start; /* of row 'next' */
+struct hwy_sweep_source { /* a strip */
 	const struct hwy_strip *strip;
-	uint32_t next;
+	uint32_t next; /* row */
 	uint32_t tag;
+	struct hwy_reader starts, lengths;
 };
 
 struct hwy_sweep {
@@ -25,10 +25,13 @@ struct hwy_sweep {
 	uint32_t row;
 	uint32_t tag; /* as given to sweep_add */
 	int64_t start, end;
-	/* a heap of the strips that are not used up, by start; heads[0] yielded the current span */
-	struct hwy_sweep_head *heads;
-	uint32_t n, cap;
-	bool begun;
+	struct hwy_sweep_source *sources;
+	/* a heap of the sources that are not used up, by start; heads[0] yielded the current span */
+	struct hwy_sweep_head {
+		int64_t start; /* of row 'next' */
+		uint32_t source;
+	} * heads;
+	uint32_t n, n_sources, cap_sources;
 };
 
 void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag);

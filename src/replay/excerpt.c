@@ -44,7 +44,10 @@ static void take_flow(struct hwy_flow *to, const struct hwy_flow *from, const st
 	to->ops = NULL;
 	to->n_ops = 0;
 	to->devices = NULL; /* only their number is used */
-	to->by_device = NULL;
+	to->by_device = to->by_lane = NULL;
+	to->lanes = NULL;
+	to->reach = NULL;
+	to->n_lanes = 0;
 	for (uint32_t i = 0; i < to->n_calls; i++)
 		to->calls[i].op = FLOW_NONE;
 	uint32_t cap = 0;
