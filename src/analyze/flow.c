@@ -107,6 +107,12 @@ static struct flow_call make_call(const struct hwy_trace *trace, const struct hw
 	};
 }
 
+static void add_length(struct hwy_flow *flow, int64_t length)
+{
+	if (__builtin_add_overflow(flow->length, (uint64_t)length, &flow->length))
+		flow->length = UINT64_MAX;
+}
+
 static void add_call(struct opening *opening, const struct hwy_sweep *sweep, struct outer *outer)
 {
 	struct hwy_flow *flow = opening->flow;
@@ -120,6 +126,8 @@ static void add_call(struct opening *opening, const struct hwy_sweep *sweep, str
 	if (HWY_ROLE_OF(role) == HWY_ROLE_OTHER && !is_set(opening->enqueues, id))
 		return;
 	flow->calls[flow->n_calls++] = make_call(opening->trace, sweep, role);
+	flow->is_mixed |= flow->calls[flow->n_calls - 1].process != flow->calls[0].process;
+	add_length(flow, sweep->end - sweep->start);
 	opening->call_of[id] = flow->n_calls;
 	if (!inside && HWY_ROLE_OF(role) != HWY_ROLE_COMM)
 		*outer = (struct outer){sweep->end, flow->n_calls, HWY_ROLE_OF(role)};
@@ -334,6 +342,7 @@ static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struc
 	flow->by_lane[lane->first + lane->n++] = flow->n_ops;
 	flow->devices[op->device].n++;
 	flow->n_ops++;
+	add_length(flow, op->end - op->start);
 }
 
 /* A strip's rows come after those of the strips before it in by_lane: strips are sorted by lane. */

@@ -53,6 +53,7 @@ struct hwy_flow {
 	struct hwy_trace *trace;
 	struct flow_call *calls;
 	uint32_t n_calls;
+	bool is_mixed; /* they are of several processes */
 	struct flow_op *ops;
 	uint32_t n_ops;
 	struct flow_device *devices;
@@ -61,7 +62,8 @@ struct hwy_flow {
 	struct flow_lane *lanes; /* in the trace's order */
 	uint32_t n_lanes;
 	uint32_t *by_lane;
-	int64_t *reach; /* by 2^FLOW_BLOCK ops: the latest end among them and all before */
+	int64_t *reach;  /* by 2^FLOW_BLOCK ops: the latest end among them and all before */
+	uint64_t length; /* of all calls and ops together; UINT64_MAX: more than that */
 	int64_t latency; /* from a launch's return to the start of its work on an idle device: the report's
 			      * calibration, else what the trace shows (the lower quartile), else 3 us */
 };

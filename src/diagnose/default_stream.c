@@ -5,8 +5,6 @@
  * the two leaves room on the device, so that they could have run together. Cost: for each pair, what would have
  * overlapped: at most the shorter of the two, and the wait.
  */
-#include <stdlib.h>
-
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
@@ -37,7 +35,7 @@ static int64_t least(int64_t a, int64_t b)
 static void look(struct hwy_case *c)
 {
 	uint32_t n, found = 0;
-	struct held *held = held_find(c, &n);
+	const struct held *held = held_find(c, &n);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < n; i++) {
 		const struct flow_op *op = &c->flow->ops[held[i].op];
@@ -60,7 +58,6 @@ static void look(struct hwy_case *c)
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
-	free(held);
 }
 
 const struct hwy_finding_kind finding_default_stream = {

@@ -88,6 +88,8 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 static void doubt_persistent(struct hwy_case *c)
 {
 	int64_t window = c->phase->window.to - c->phase->window.from;
+	if ((double)c->counts.longest < PERSISTENT * (double)window)
+		return;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (!case_op_is_ours(c, i) || window <= 0 ||
@@ -109,7 +111,7 @@ static void doubt_graphs(struct hwy_case *c)
 {
 	uint64_t graphs = 0;
 	int64_t ns = 0;
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+	for (uint32_t i = c->first_op; c->counts.any_graph && i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_GRAPH || !case_op_is_ours(c, i))
 			continue;

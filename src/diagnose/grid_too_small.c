@@ -27,6 +27,8 @@ static void look(struct hwy_case *c)
 	struct claim claim = {0};
 	uint64_t n = 0;
 	int64_t ns = 0, fewest = INT64_MAX, sms = 0;
+	if (c->counts.longest < SHORT_NS)
+		return;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		int64_t length = op->end - op->start;

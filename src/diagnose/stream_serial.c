@@ -36,6 +36,8 @@ static void look(struct hwy_case *c)
 	uint64_t turns = 0, ops = 0;
 	int64_t sum = 0, busiest = 0;
 	struct claim claim = {0};
+	if (case_each(c, c->counts.turns) < TURNS_EACH)
+		return;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (!case_op_is_ours(c, i) || op->call == FLOW_NONE || op->kind == HWY_FILL)
