@@ -50,8 +50,9 @@ static void begin(struct hwy_sweep *sweep)
 static void step_on(struct hwy_sweep *sweep)
 {
 	struct hwy_sweep_head *head = &sweep->heads[0];
-	struct hwy_sweep_source *source = &sweep->sources[head->source];
-	if (++source->next < source->strip->rows)
+	struct hwy_sweep_source *source = sweep->source;
+	source->next = sweep->row + 1;
+	if (source->next < source->strip->rows)
 		head->start = reader_get(&source->starts, source->next);
 	else
 		*head = sweep->heads[--sweep->n];
@@ -59,7 +60,7 @@ static void step_on(struct hwy_sweep *sweep)
 		sink(sweep, 0);
 }
 
-bool sweep_next(struct hwy_sweep *sweep)
+bool sweep_turn(struct hwy_sweep *sweep)
 {
 	if (!sweep->heads)
 		begin(sweep);
@@ -67,13 +68,17 @@ bool sweep_next(struct hwy_sweep *sweep)
 		step_on(sweep);
 	if (sweep->n == 0)
 		return false;
-	const struct hwy_sweep_head *head = &sweep->heads[0];
-	struct hwy_sweep_source *source = &sweep->sources[head->source];
+	const struct hwy_sweep_head *heads = sweep->heads;
+	struct hwy_sweep_source *source = &sweep->sources[heads[0].source];
+	sweep->source = source;
 	sweep->strip = source->strip;
 	sweep->row = source->next;
 	sweep->tag = source->tag;
-	sweep->start = head->start;
-	sweep->end = head->start + reader_get(&source->lengths, source->next);
+	sweep->start = heads[0].start;
+	sweep->end = heads[0].start + reader_get(&source->lengths, source->next);
+	sweep->until = sweep->n > 1 ? heads[1].start : INT64_MAX;
+	if (sweep->n > 2 && heads[2].start < sweep->until)
+		sweep->until = heads[2].start;
 	return true;
 }
 
