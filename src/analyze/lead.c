@@ -14,19 +14,11 @@
 #include "analyze/lanes.h"
 #include "analyze/nest.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { LATER = 4096 }; /* ops that begin before one that was enqueued earlier, at most */
 #define SLACK 2000     /* ns by which a call's end and its work's end may seem to be in disorder */
-
-struct entry { /* of a heap: the earliest first */
-	int64_t time;
-	uint32_t what;
-};
-struct heap {
-	struct entry *at;
-	uint32_t n, cap;
-};
 
 struct meter {
 	const struct hwy_flow *flow;
@@ -36,10 +28,10 @@ struct meter {
 	/* events to come */
 	struct flow_lanes lanes;
 	uint32_t *next_on;     /* by lane: the op that is enqueued next */
-	struct heap enqueued;  /* of lanes, by that op's moment */
+	struct hwy_heap enqueued;  /* of lanes, by that op's moment */
 	const uint32_t *order; /* of the device's ops by start; NULL: 0, 1, 2 … */
 	uint32_t next, n;      /* the op that begins next */
-	struct heap running;   /* ops, by end */
+	struct hwy_heap running;   /* ops, by end */
 	/* the present */
 	int64_t now;
 	uint32_t count;
@@ -60,37 +52,6 @@ struct meter {
 	uint32_t cap_zeros;
 	uint32_t zero; /* of lead.zeros, while nothing is enqueued; FLOW_NONE otherwise */
 };
-
-/* ---- heaps --------------------------------------------------------------------------------------- */
-
-static void heap_sink(struct heap *heap)
-{
-	struct entry moved = heap->at[0];
-	uint32_t i = 0;
-	for (uint32_t child; (child = 2 * i + 1) < heap->n; i = child) {
-		if (child + 1 < heap->n && heap->at[child + 1].time < heap->at[child].time)
-			child++;
-		if (heap->at[child].time >= moved.time)
-			break;
-		heap->at[i] = heap->at[child];
-	}
-	heap->at[i] = moved;
-}
-
-static void heap_add(struct heap *heap, int64_t time, uint32_t what)
-{
-	HWY_GROW(heap->at, heap->n, heap->cap);
-	uint32_t i = heap->n++;
-	for (; i > 0 && heap->at[(i - 1) / 2].time > time; i = (i - 1) / 2)
-		heap->at[i] = heap->at[(i - 1) / 2];
-	heap->at[i] = (struct entry){time, what};
-}
-
-static void heap_drop(struct heap *heap)
-{
-	heap->at[0] = heap->at[--heap->n];
-	heap_sink(heap);
-}
 
 /* ---- time goes by -------------------------------------------------------------------------------- */
 
@@ -235,7 +196,7 @@ static uint32_t op_on(const struct meter *meter, uint32_t lane)
 
 static void enqueue(struct meter *meter)
 {
-	struct entry *head = &meter->enqueued.at[0];
+	struct heap_entry *head = &meter->enqueued.at[0];
 	uint32_t lane = head->what, op = op_on(meter, lane);
 	uint64_t length = (uint64_t)(meter->flow->ops[op].end - meter->flow->ops[op].start);
 	uint64_t left = left_at(meter, meter->now);

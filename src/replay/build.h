@@ -3,6 +3,7 @@
 #define HWY_REPLAY_BUILD_H
 
 #include "base/hash.h"
+#include "base/heap.h"
 #include "replay/graph.h"
 
 struct sequence {      /* of a process or a thread */
@@ -34,13 +35,13 @@ struct building {
 	uint32_t *call_node, *op_node;
 	struct sequence *processes, *threads; /* the last of each: not known */
 	uint32_t n_processes, n_threads;
-	uint32_t *open; /* calls whose return is to come */
-	uint32_t n_open, cap_open;
+	struct hwy_heap open; /* calls whose return is to come, by it */
 	/* graph_order.c */
 	struct lane_ops *lanes; /* by lane */
 	uint32_t *lane_ops;
 	uint32_t *used; /* lanes that have ops */
 	uint32_t n_used;
+	uint32_t *lane_of_stream;         /* by stream; the number of lanes: it has no work */
 	struct hwy_map waited;            /* call -> lane it waits for, where the driver said so */
 	struct hwy_map waited_op;         /* call -> op, of waits for an event */
 	struct stream_wait *stream_waits; /* by lane, then call */

@@ -1,7 +1,7 @@
 /* graph.c - builds the graph in one pass over calls, returns and ops in the order of their times.
  *
- * Ties: a return before a call, a call before an op; so an edge's ends stand in the right order unless the
- * trace contradicts it. The rules of CUDA's ordering that need more than the flow (events, the legacy default
+ * Ties: returns and calls by call, then ops; so an edge's ends stand in the right order unless the trace
+ * contradicts it, and every node is found by its time and number. The rules of CUDA's ordering that need more than the flow (events, the legacy default
  * stream) are in graph_order.c. 'ends' holds the measured ends, which are also what a replay gives: every
  * delay is what is left of the measured begin.
  */
@@ -126,10 +126,8 @@ static void add_call(struct building *b, uint32_t index)
 	b->call_node[index] = node;
 	*process = (struct sequence){.last = node, .call = node, .end = call->end};
 	*thread = *process;
-	if (waits) {
-		HWY_GROW(b->open, b->n_open, b->cap_open);
-		b->open[b->n_open++] = index;
-	}
+	if (waits)
+		heap_add(&b->open, call->end, index);
 }
 
 /* ---- returns ---------------------------------------------------------------------------------- */
@@ -192,17 +190,6 @@ static void add_return(struct building *b, uint32_t index)
 		thread->last = node;
 }
 
-/* The open wait that returns first; n_open when there is none. There are as many as threads wait. */
-static uint32_t next_return(const struct building *b)
-{
-	uint32_t first = b->n_open;
-	for (uint32_t i = 0; i < b->n_open; i++)
-		if (first == b->n_open ||
-		    b->flow->calls[b->open[i]].end < b->flow->calls[b->open[first]].end)
-			first = i;
-	return first;
-}
-
 /* ---- ops -------------------------------------------------------------------------------------- */
 
 static void add_op(struct building *b, uint32_t index)
@@ -229,14 +216,13 @@ static void walk(struct building *b)
 {
 	const struct hwy_flow *flow = b->flow;
 	uint32_t call = 0, op = 0;
-	while (call < flow->n_calls || op < flow->n_ops || b->n_open > 0) {
+	while (call < flow->n_calls || op < flow->n_ops || b->open.n > 0) {
 		int64_t at_call = call < flow->n_calls ? flow->calls[call].start : INT64_MAX;
 		int64_t at_op = op < flow->n_ops ? flow->ops[op].start : INT64_MAX;
-		uint32_t open = next_return(b);
-		int64_t at_return = open < b->n_open ? flow->calls[b->open[open]].end : INT64_MAX;
-		if (at_return <= at_call && at_return <= at_op) {
-			add_return(b, b->open[open]);
-			b->open[open] = b->open[--b->n_open];
+		int64_t at_return = b->open.n > 0 ? b->open.at[0].time : INT64_MAX;
+		if (b->open.n > 0 && at_return <= at_call && at_return <= at_op) {
+			add_return(b, b->open.at[0].what);
+			heap_drop(&b->open);
 		} else if (at_call <= at_op) {
 			add_call(b, call++);
 		} else {
@@ -289,7 +275,7 @@ static void finish(struct building *b)
 	free(b->call_node);
 	free(b->op_node);
 	free(b->ends);
-	free(b->open);
+	free(b->open.at);
 	build_order_free(b);
 }
 
@@ -363,20 +349,36 @@ int64_t graph_measured(const struct hwy_graph *graph, uint32_t node)
 	}
 }
 
+struct sought {
+	int64_t time;
+	uint32_t kind, of;
+};
+
+/* Whether a node stands before the sought one: by time, ops last, then by number; a return follows its call. */
+static bool is_before(const struct hwy_graph *graph, uint32_t node, struct sought sought)
+{
+	const struct graph_node *n = &graph->nodes[node];
+	int64_t time = graph_measured(graph, node);
+	if (time != sought.time)
+		return time < sought.time;
+	if ((n->kind == GRAPH_OP) != (sought.kind == GRAPH_OP))
+		return sought.kind == GRAPH_OP;
+	return n->of != sought.of ? n->of < sought.of : n->kind < sought.kind;
+}
+
 static uint32_t find(const struct hwy_graph *graph, enum graph_kind kind, uint32_t of, int64_t time)
 {
+	struct sought sought = {time, kind, of};
 	uint32_t low = 0, high = graph->n;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (graph_measured(graph, middle) < time)
+		if (is_before(graph, middle, sought))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < graph->n && graph_measured(graph, low) == time; low++)
-		if (graph->nodes[low].kind == kind && graph->nodes[low].of == of)
-			return low;
-	return GRAPH_NONE;
+	bool found = low < graph->n && graph->nodes[low].kind == kind && graph->nodes[low].of == of;
+	return found ? low : GRAPH_NONE;
 }
 
 uint32_t graph_call(const struct hwy_graph *graph, uint32_t call)

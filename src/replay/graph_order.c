@@ -52,13 +52,25 @@ static void find_lanes(struct building *b)
 	}
 }
 
+static void find_streams(struct building *b)
+{
+	const struct hwy_trace *trace = b->flow->trace;
+	b->lane_of_stream = hwy_alloc((trace->n_streams + 1) * sizeof *b->lane_of_stream);
+	for (uint32_t i = 0; i < trace->n_streams; i++)
+		b->lane_of_stream[i] = trace->n_lanes;
+	for (uint32_t i = b->n_used; i-- > 0;) {
+		int64_t stream = trace->lanes[b->used[i]].stream;
+		if (stream >= 0 && stream < trace->n_streams)
+			b->lane_of_stream[stream] = b->used[i];
+	}
+}
+
 /* The lane of a stream's work; the number of lanes when it has none. */
 static uint32_t lane_of_stream(const struct building *b, int64_t stream)
 {
-	for (uint32_t i = 0; i < b->n_used; i++)
-		if (b->flow->trace->lanes[b->used[i]].stream == stream)
-			return b->used[i];
-	return b->flow->trace->n_lanes;
+	const struct hwy_trace *trace = b->flow->trace;
+	return stream >= 0 && stream < trace->n_streams ? b->lane_of_stream[stream]
+							 : trace->n_lanes;
 }
 
 /* The last op of a lane whose call began before 'time', or FLOW_NONE. */
@@ -174,6 +186,7 @@ bool build_order_start(struct building *b, struct hwy_err *err)
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_COPY), BIT(DIRECTION), err))
 		return false;
 	find_lanes(b);
+	find_streams(b);
 	note_streams_waited_for(b);
 	note_events(b);
 	size_t engines = (size_t)b->flow->n_devices * DIRECTIONS;
@@ -188,6 +201,7 @@ void build_order_free(struct building *b)
 	free(b->lanes);
 	free(b->lane_ops);
 	free(b->used);
+	free(b->lane_of_stream);
 	free(b->stream_waits);
 	free(b->engines);
 	hwy_map_free(&b->waited);
