@@ -179,8 +179,8 @@ static void many_events(struct making *m, uint64_t step)
 	row.v[HWY_CORR] = m->corr;
 	row.v[HWY_SYNC_TYPE] = step % 2 ? HWY_SYNC_STREAM_WAIT : HWY_SYNC_EVENT;
 	row.v[HWY_WAITED] = to + 1;
-	hwy_add_edge(m->b, HWY_EDGE_EVENT, record,
-		     hwy_add_span(m->b, m->sync, HWY_SYNC, &row), (int64_t)step);
+	hwy_add_edge(m->b, HWY_EDGE_EVENT, record, hwy_add_span(m->b, m->sync, HWY_SYNC, &row),
+		     (int64_t)step);
 	m->n += 2;
 }
 
@@ -210,18 +210,12 @@ static const struct shape {
 	int64_t flags; /* of the streams; the first is the default stream where they are of the blocking kind */
 	void (*add)(struct making *m, uint64_t step);
 } shapes[] = {
-	{"phases", 1, 2, many_phases},
-	{"marks", 1, 2, many_phases_with_marks},
-	{"processes", 1000, 2, many_processes},
-	{"one", 1, 2, one_step},
-	{"copies", 1, 2, one_step_of_copies},
-	{"nested", 1, 2, nested},
-	{"overlapping", 1, 2, overlapping},
-	{"moment", 1, 2, at_one_moment},
-	{"streams", 20000, 2, many_streams},
-	{"barrier", 20000, 1, many_streams},
-	{"events", 20000, 2, many_events},
-	{"graphs", 1, 2, many_graphs},
+	{"phases", 1, 2, many_phases},          {"marks", 1, 2, many_phases_with_marks},
+	{"processes", 1000, 2, many_processes}, {"one", 1, 2, one_step},
+	{"copies", 1, 2, one_step_of_copies},   {"nested", 1, 2, nested},
+	{"overlapping", 1, 2, overlapping},     {"moment", 1, 2, at_one_moment},
+	{"streams", 20000, 2, many_streams},    {"barrier", 20000, 1, many_streams},
+	{"events", 20000, 2, many_events},      {"graphs", 1, 2, many_graphs},
 };
 
 /* ---- */

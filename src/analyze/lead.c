@@ -27,11 +27,11 @@ struct meter {
 	uint32_t cells;
 	/* events to come */
 	struct flow_lanes lanes;
-	uint32_t *next_on;     /* by lane: the op that is enqueued next */
-	struct hwy_heap enqueued;  /* of lanes, by that op's moment */
-	const uint32_t *order; /* of the device's ops by start; NULL: 0, 1, 2 … */
-	uint32_t next, n;      /* the op that begins next */
-	struct hwy_heap running;   /* ops, by end */
+	uint32_t *next_on;        /* by lane: the op that is enqueued next */
+	struct hwy_heap enqueued; /* of lanes, by that op's moment */
+	const uint32_t *order;    /* of the device's ops by start; NULL: 0, 1, 2 … */
+	uint32_t next, n;         /* the op that begins next */
+	struct hwy_heap running;  /* ops, by end */
 	/* the present */
 	int64_t now;
 	uint32_t count;

@@ -70,7 +70,7 @@ static uint32_t lane_of_stream(const struct building *b, int64_t stream)
 {
 	const struct hwy_trace *trace = b->flow->trace;
 	return stream >= 0 && stream < trace->n_streams ? b->lane_of_stream[stream]
-							 : trace->n_lanes;
+							: trace->n_lanes;
 }
 
 /* The last op of a lane whose call began before 'time', or FLOW_NONE. */
