@@ -124,11 +124,11 @@ static void end_empty(struct meter *meter, int64_t until)
 
 /* ---- falling to zero ----------------------------------------------------------------------------- */
 
-/* The latest call that blocks at this moment, or FLOW_NONE. */
+/* The latest call that blocks at this moment, or FLOW_NONE. Those before it may have ended: they are forgotten
+ * once it has. */
 static uint32_t blocking_at(struct meter *meter, int64_t moment)
 {
 	const struct flow_call *calls = meter->flow->calls;
-	uint32_t kept = 0, latest = FLOW_NONE;
 	for (; meter->next_call < meter->flow->n_calls && calls[meter->next_call].start <= moment;
 	     meter->next_call++) {
 		const struct flow_call *call = &calls[meter->next_call];
@@ -137,14 +137,10 @@ static uint32_t blocking_at(struct meter *meter, int64_t moment)
 		HWY_GROW(meter->blocking, meter->n_blocking, meter->cap_blocking);
 		meter->blocking[meter->n_blocking++] = meter->next_call;
 	}
-	for (uint32_t i = 0; i < meter->n_blocking; i++) {
-		if (calls[meter->blocking[i]].end + SLACK < moment)
-			continue;
-		latest = meter->blocking[i];
-		meter->blocking[kept++] = latest;
-	}
-	meter->n_blocking = kept;
-	return latest;
+	while (meter->n_blocking &&
+	       calls[meter->blocking[meter->n_blocking - 1]].end + SLACK < moment)
+		meter->n_blocking--;
+	return meter->n_blocking ? meter->blocking[meter->n_blocking - 1] : FLOW_NONE;
 }
 
 static uint64_t key_of_call(const struct meter *meter, uint32_t call)
