@@ -76,7 +76,8 @@ static void find_waits(struct gaps_judge *judge, int64_t from, const struct flow
 	const struct flow_call *calls = judge->flow->calls;
 	struct hwy_heap *running = &judge->running;
 	judge->n_found = 0;
-	for (; running->n && (running->at[0].time <= a->start || running->at[0].time + SLACK < from);
+	for (;
+	     running->n && (running->at[0].time <= a->start || running->at[0].time + SLACK < from);
 	     heap_drop(running)) {
 		HWY_GROW(judge->found, judge->n_found, judge->cap_found);
 		judge->found[judge->n_found++] = running->at[0].what;

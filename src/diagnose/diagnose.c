@@ -163,7 +163,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 {
 	struct hwy_case c;
 	struct hwy_verdict *verdict = &diagnosis->verdicts[phase];
-	*verdict = (struct hwy_verdict){.ncu = "", .own_cost = HWY_NONE};
+	*verdict = (struct hwy_verdict){.ncu = "", .inside = "", .own_cost = HWY_NONE};
 	if (!case_open(&c, analysis, phase, diagnosis, err)) {
 		case_close(&c);
 		return false;

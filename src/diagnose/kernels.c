@@ -1,5 +1,5 @@
 /* kernels.c - where a step's kernel time goes by name, which names mean fp32 without tensor cores, and the
- * command that looks inside the first of them. */
+ * command that looks inside the first of them, or the words where there is none. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -170,10 +170,25 @@ static const char *ncu_command(struct hwy_case *c, uint32_t top)
 		(unsigned long long)launched_before(c, names, top), command_of(c));
 }
 
+/* Nsight Compute knows CUDA only: what serves for another kernel. "" where it is CUDA's, or nothing else is known. */
+static const char *other_profiler(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(c->trace, span, &row);
+	int64_t link = hwy_get(strip, HWY_LINK, row);
+	if (hwy_lane_is_opencl(c->trace, strip->lane))
+		return "Nsight Compute cannot look into OpenCL kernels. Where the device is the CPU, perf "
+		       "record shows their code; else the vendor's profiler does: VTune for Intel, rocprof "
+		       "for AMD.";
+	if (link > 0 && link <= c->trace->n_spans &&
+	    strncmp(case_name(c, (uint32_t)(link - 1)), "hip", 3) == 0)
+		return "rocprof-compute profile -- COMMAND looks into the kernels of a HIP program.";
+	return "";
+}
+
 void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 {
 	uint32_t n = c->n_kernels < TOP ? c->n_kernels : TOP;
-	verdict->ncu = "";
 	if (n == 0 || c->counts.kernel_ns <= 0)
 		return;
 	verdict->kernels = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);
@@ -191,5 +206,7 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 		if (k && share >= 0.1)
 			worth = k + 1;
 	}
-	verdict->ncu = ncu_command(c, worth);
+	verdict->inside = other_profiler(c, c->kernels[0].span);
+	if (!*verdict->inside)
+		verdict->ncu = ncu_command(c, worth);
 }
