@@ -182,7 +182,7 @@ static const char *other_profiler(const struct hwy_case *c, uint32_t span)
 		       "for AMD.";
 	if (link > 0 && link <= c->trace->n_spans &&
 	    strncmp(case_name(c, (uint32_t)(link - 1)), "hip", 3) == 0)
-		return "rocprof-compute profile -- COMMAND looks into the kernels of a HIP program.";
+		return "rocprof-compute profile -n NAME -- COMMAND looks into the kernels of a HIP program.";
 	return "";
 }
 

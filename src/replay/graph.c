@@ -146,22 +146,59 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 	return GRAPH_NONE;
 }
 
-static uint32_t awaited_anywhere(const struct building *b, uint32_t call)
+/* Of two nodes, the one that ended later; of lanes, the first. */
+static uint32_t later(const struct building *b, uint32_t x, uint32_t y)
 {
-	uint32_t found = GRAPH_NONE;
-	int64_t process = b->flow->calls[call].process;
-	for (uint32_t i = 0; i < b->n_used; i++) {
-		uint32_t lane = b->used[i];
-		if (b->flow->trace->lanes[lane].process != process)
-			continue;
-		uint32_t node = last_before(b, lane, call);
-		if (node != GRAPH_NONE && (found == GRAPH_NONE || b->ends[node] > b->ends[found]))
-			found = node;
-	}
-	return found;
+	if (x == GRAPH_NONE || y == GRAPH_NONE)
+		return x == GRAPH_NONE ? y : x;
+	if (b->ends[x] != b->ends[y])
+		return b->ends[y] > b->ends[x] ? y : x;
+	const struct flow_op *ops = b->flow->ops;
+	return ops[b->graph->nodes[y].of].lane < ops[b->graph->nodes[x].of].lane ? y : x;
 }
 
-static uint32_t awaited(const struct building *b, uint32_t index)
+/* The last op of any stream of the process. What an earlier wait has found is still there, so that only streams
+ * which got work since are looked at; unless this call was made before that one. */
+static uint32_t awaited_anywhere(struct building *b, uint32_t call)
+{
+	const struct hwy_trace *trace = b->flow->trace;
+	uint32_t process = b->flow->calls[call].process, found = GRAPH_NONE;
+	if (process >= b->n_processes)
+		return GRAPH_NONE;
+	struct awaited *before = &b->awaited[process];
+	if (before->call != FLOW_NONE && before->call > call) {
+		for (uint32_t i = 0; i < b->n_used; i++)
+			if (trace->lanes[b->used[i]].process == process)
+				found = later(b, found, last_before(b, b->used[i], call));
+		return found;
+	}
+	found = before->found;
+	for (uint32_t *at = &before->fresh; *at;) {
+		struct lane_ops *lane = &b->lanes[*at - 1];
+		uint32_t node = last_before(b, *at - 1, call);
+		found = later(b, found, node);
+		lane->is_fresh = node != lane->last;
+		if (lane->is_fresh)
+			at = &lane->next_fresh;
+		else
+			*at = lane->next_fresh;
+	}
+	before->call = call;
+	return before->found = found;
+}
+
+static void note_fresh(struct building *b, uint32_t index)
+{
+	struct lane_ops *lane = &b->lanes[index];
+	int64_t process = b->flow->trace->lanes[index].process;
+	if (lane->is_fresh || process < 0 || process >= b->n_processes)
+		return;
+	lane->is_fresh = true;
+	lane->next_fresh = b->awaited[process].fresh;
+	b->awaited[process].fresh = index + 1;
+}
+
+static uint32_t awaited(struct building *b, uint32_t index)
 {
 	const struct flow_call *call = &b->flow->calls[index];
 	if (call->op != FLOW_NONE)
@@ -208,6 +245,7 @@ static void add_op(struct building *b, uint32_t index)
 	uint32_t node = end_node(b);
 	b->op_node[index] = node;
 	lane->last = node;
+	note_fresh(b, op->lane);
 }
 
 /* ---- the pass --------------------------------------------------------------------------------- */
@@ -244,8 +282,11 @@ static void start(struct building *b)
 	b->n_threads = trace->n_threads;
 	b->processes = hwy_alloc((b->n_processes + 1) * sizeof *b->processes);
 	b->threads = hwy_alloc((b->n_threads + 1) * sizeof *b->threads);
-	for (uint32_t i = 0; i <= b->n_processes; i++)
+	b->awaited = hwy_alloc((b->n_processes + 1) * sizeof *b->awaited);
+	for (uint32_t i = 0; i <= b->n_processes; i++) {
 		b->processes[i] = (struct sequence){.last = GRAPH_NONE, .call = GRAPH_NONE};
+		b->awaited[i] = (struct awaited){GRAPH_NONE, FLOW_NONE, 0};
+	}
 	for (uint32_t i = 0; i <= b->n_threads; i++)
 		b->threads[i] = (struct sequence){.last = GRAPH_NONE, .call = GRAPH_NONE};
 	b->call_node = hwy_alloc((flow->n_calls + 1) * sizeof *b->call_node);
@@ -271,6 +312,7 @@ static void finish(struct building *b)
 	}
 	graph->extent = graph->n > 0 ? last - first : 0;
 	free(b->processes);
+	free(b->awaited);
 	free(b->threads);
 	free(b->call_node);
 	free(b->op_node);

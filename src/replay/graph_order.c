@@ -33,6 +33,8 @@ static void find_lanes(struct building *b)
 	b->lanes = hwy_zalloc((trace->n_lanes + 1) * sizeof *b->lanes);
 	b->used = hwy_alloc((trace->n_lanes + 1) * sizeof *b->used);
 	b->lane_ops = hwy_alloc((flow->n_ops + 1) * sizeof *b->lane_ops);
+	for (int order = 0; order < LANE_ORDERS; order++)
+		b->barriers[order] = hwy_alloc((trace->n_lanes + 1) * sizeof *b->used);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		b->lanes[flow->ops[i].lane].n++;
 	uint32_t first = 0;
@@ -42,8 +44,10 @@ static void find_lanes(struct building *b)
 		lane->first = first;
 		lane->order = (uint8_t)order_of(trace, &trace->lanes[i]);
 		first += lane->n;
-		if (lane->n > 0)
+		if (lane->n > 0) {
 			b->used[b->n_used++] = i;
+			b->barriers[lane->order][b->n_barriers[lane->order]++] = i;
+		}
 		lane->n = 0;
 	}
 	for (uint32_t i = 0; i < flow->n_ops; i++) {
@@ -201,6 +205,8 @@ void build_order_free(struct building *b)
 	free(b->lanes);
 	free(b->lane_ops);
 	free(b->used);
+	for (int order = 0; order < LANE_ORDERS; order++)
+		free(b->barriers[order]);
 	free(b->lane_of_stream);
 	free(b->stream_waits);
 	free(b->engines);
@@ -234,10 +240,11 @@ static void wait_for_barrier(struct building *b, const struct flow_op *op)
 	if (own == LANE_ALONE || op->call == FLOW_NONE)
 		return;
 	uint32_t found = GRAPH_NONE;
-	for (uint32_t i = 0; i < b->n_used; i++) {
-		const struct lane_ops *lane = &b->lanes[b->used[i]];
-		if (lane->order == LANE_ALONE || lane->order == own || lane->last == GRAPH_NONE ||
-		    !same_context(b->flow->trace, b->used[i], op->lane))
+	enum lane_order other = own == LANE_LEGACY ? LANE_BLOCKING : LANE_LEGACY;
+	for (uint32_t i = 0; i < b->n_barriers[other]; i++) {
+		uint32_t index = b->barriers[other][i];
+		const struct lane_ops *lane = &b->lanes[index];
+		if (lane->last == GRAPH_NONE || !same_context(b->flow->trace, index, op->lane))
 			continue;
 		uint32_t call = b->flow->ops[b->graph->nodes[lane->last].of].call;
 		if (call != FLOW_NONE && call < op->call &&
