@@ -181,7 +181,6 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		doubt_persistent(&c);
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);
-		kernels_top(&c, verdict);
 		outliers_find(&c, verdict);
 		int64_t own;
 		if (machine_own_cost(&c, &own))
@@ -192,6 +191,8 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 	verdict->is_healthy = c.n_devices && c.phase->n_steady && case_share(&c, starved) < STARVED;
 	for (uint32_t i = before; i < diagnosis->n; i++)
 		verdict->is_healthy &= diagnosis->findings[i].kind->is_inside;
+	if (c.n_devices && c.phase->n_steady)
+		kernels_top(&c, verdict);
 	case_close(&c);
 	return true;
 }

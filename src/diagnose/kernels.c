@@ -2,6 +2,7 @@
  * command that looks inside the first of them, or the words where there is none. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/case.h"
@@ -130,18 +131,18 @@ static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)
 				uint32_t top)
 {
 	uint64_t n = 0;
-	struct hwy_map known = {0}; /* by text: 1 matches, 2 does not */
+	uint8_t *known = hwy_zalloc(c->trace->strings.n + 1u); /* by text: 1 matches, 2 does not */
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
 			continue;
 		int64_t name = case_get(c, op->span, HWY_NAME);
-		uint32_t *state = hwy_map_put(&known, (uint64_t)name, NULL);
+		uint8_t *state = &known[name > 0 && name < c->trace->strings.n ? name : 0];
 		if (!*state)
 			*state = matches(hwy_str(c->trace, name), patterns, top) ? 1 : 2;
 		n += *state == 1;
 	}
-	hwy_map_free(&known);
+	free(known);
 	return n;
 }
 
@@ -207,6 +208,7 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 			worth = k + 1;
 	}
 	verdict->inside = other_profiler(c, c->kernels[0].span);
-	if (!*verdict->inside)
+	/* Of phases that are told of only in passing nobody asks for it. */
+	if (!*verdict->inside && (verdict->is_healthy || c->index == c->analysis->phases.main))
 		verdict->ncu = ncu_command(c, worth);
 }
