@@ -214,8 +214,8 @@ static const struct shape {
 	{"processes", 1000, 2, many_processes}, {"one", 1, 2, one_step},
 	{"copies", 1, 2, one_step_of_copies},   {"nested", 1, 2, nested},
 	{"overlapping", 1, 2, overlapping},     {"moment", 1, 2, at_one_moment},
-	{"streams", 20000, 2, many_streams},    {"barrier", 20000, 1, many_streams},
-	{"events", 20000, 2, many_events},      {"graphs", 1, 2, many_graphs},
+	{"streams", 2000, 2, many_streams},     {"barrier", 2000, 1, many_streams},
+	{"events", 2000, 2, many_events},       {"graphs", 1, 2, many_graphs},
 };
 
 /* ---- */
