@@ -463,7 +463,7 @@ static void put_other_phases(FILE *out, const struct analyze_run *run)
 void analyze_print_html(FILE *out, const struct analyze_view *view)
 {
 	const struct analyze_run *run = &view->runs[view->shown];
-	html_begin(out, analyze_program(run));
+	html_begin(out, analyze_program(run), "headway analyze");
 	put_head(out, view);
 	if (analyze_main(run)) {
 		put_phase(out, run, run->analysis.phases.main);

@@ -69,7 +69,7 @@ struct words words_bytes(uint64_t bytes)
 {
 	struct words words;
 	if (bytes < 1000) {
-		snprintf(words.at, sizeof words.at, "%d bytes", (int)bytes);
+		snprintf(words.at, sizeof words.at, "%d byte%s", (int)bytes, bytes == 1 ? "" : "s");
 		return words;
 	}
 	double size = (double)bytes;
