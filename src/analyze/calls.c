@@ -3,7 +3,7 @@
  * A synchronising call waits for what its process had asked for before: on the stream that the driver's record
  * names, up to the record of the event that it names, else on all streams. A copy waits for what its stream
  * held, and for itself. The calls are looked at in order of time, and for every stream two cursors follow:
- * what has been asked for, and what has ended.
+ * what has been asked for, and what has ended. Only streams that have something pending are looked at.
  */
 #include "analyze/calls.h"
 
@@ -13,6 +13,7 @@
 #include "analyze/lanes.h"
 #include "analyze/nest.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { BLOCKING_STREAM = 1, NULL_STREAM = 3 }; /* flags of a stream, see model.h */
@@ -20,13 +21,17 @@ enum { BLOCKING_STREAM = 1, NULL_STREAM = 3 }; /* flags of a stream, see model.h
 struct asked {                 /* of one stream, at the moment that is being looked at */
 	uint32_t asked, ended; /* ops of the lane before these have been */
 	uint32_t latest;       /* op: of those asked for, the one that ends last; FLOW_NONE */
+	bool is_pending;       /* stands in finder.pending */
 };
 
 struct finder {
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	struct flow_lanes lanes;
-	struct asked *at; /* parallel to lanes */
+	struct asked *at;       /* parallel to lanes */
+	struct hwy_heap coming; /* lanes, by when their next op is asked for */
+	uint32_t *pending;      /* lanes with work that was asked for and has not ended */
+	uint32_t n_pending;
 	struct hwy_map
 		sync; /* id of a call's span -> of the driver's record of its wait, plus one */
 	struct hwy_map edge; /* id of such a record -> index of the edge to it, plus one */
@@ -120,28 +125,52 @@ static struct target target_of(const struct finder *f, const struct flow_call *c
 
 static const struct flow_op *op_on(const struct finder *f, uint32_t lane, uint32_t i)
 {
-	return &f->flow->ops[f->lanes.ops[f->lanes.lanes[lane].first + i]];
+	return &f->flow->ops[f->flow->by_lane[f->lanes.lanes[lane].first + i]];
 }
 
+/* Of two, the one that ends later; of lanes, the first. */
 static uint32_t later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
 {
 	if (a == FLOW_NONE || b == FLOW_NONE)
 		return a == FLOW_NONE ? b : a;
-	return flow->ops[b].end > flow->ops[a].end ? b : a;
+	const struct flow_op *x = &flow->ops[a], *y = &flow->ops[b];
+	return y->end > x->end || (y->end == x->end && y->lane < x->lane) ? b : a;
+}
+
+static void ask(struct finder *f, uint32_t l, int64_t moment)
+{
+	struct asked *at = &f->at[l];
+	const struct flow_lane *lane = &f->lanes.lanes[l];
+	for (; at->asked < lane->n && lanes_asked(f->flow, op_on(f, l, at->asked)) < moment;
+	     at->asked++)
+		at->latest = later(f->flow, at->latest, f->flow->by_lane[lane->first + at->asked]);
+	if (!at->is_pending)
+		f->pending[f->n_pending++] = l;
+	at->is_pending = true;
 }
 
 static void advance(struct finder *f, int64_t moment)
 {
-	for (uint32_t l = 0; l < f->lanes.n; l++) {
-		struct asked *at = &f->at[l];
-		uint32_t n = f->lanes.lanes[l].n;
-		for (; at->asked < n && lanes_asked(f->flow, op_on(f, l, at->asked)) < moment;
-		     at->asked++)
-			at->latest = later(f->flow, at->latest,
-					   f->lanes.ops[f->lanes.lanes[l].first + at->asked]);
-		while (at->ended < at->asked && op_on(f, l, at->ended)->end <= moment)
-			at->ended++;
+	uint32_t kept = 0;
+	while (f->coming.n && f->coming.at[0].time < moment) {
+		uint32_t l = f->coming.at[0].what;
+		ask(f, l, moment);
+		if (f->at[l].asked == f->lanes.lanes[l].n) {
+			heap_drop(&f->coming);
+			continue;
+		}
+		f->coming.at[0].time = lanes_asked(f->flow, op_on(f, l, f->at[l].asked));
+		heap_sink(&f->coming);
 	}
+	for (uint32_t i = 0; i < f->n_pending; i++) {
+		struct asked *at = &f->at[f->pending[i]];
+		while (at->ended < at->asked && op_on(f, f->pending[i], at->ended)->end <= moment)
+			at->ended++;
+		at->is_pending = at->ended < at->asked;
+		if (at->is_pending)
+			f->pending[kept++] = f->pending[i];
+	}
+	f->n_pending = kept;
 }
 
 /* Of the ops of a lane that were asked for: how many before a moment. */
@@ -179,7 +208,7 @@ static void look_at_lane(const struct finder *f, uint32_t l, const struct target
 	uint32_t asked = at->asked, latest = at->latest;
 	if (target->before < now) {
 		asked = asked_before(f, l, target->before);
-		latest = asked ? f->lanes.ops[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
+		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
 	}
 	if (asked > at->ended)
 		wait->n_pending += asked - at->ended;
@@ -228,8 +257,8 @@ static void add_wait(struct finder *f, uint32_t index, uint32_t step)
 	};
 	struct target target = target_of(f, call);
 	advance(f, call->start);
-	for (uint32_t l = 0; l < f->lanes.n; l++)
-		look_at_lane(f, l, &target, call->start, &wait);
+	for (uint32_t i = 0; i < f->n_pending; i++)
+		look_at_lane(f, f->pending[i], &target, call->start, &wait);
 	look_at_own(f, index, &wait);
 	if (wait.op != FLOW_NONE) {
 		int64_t waited = f->flow->ops[wait.op].end - call->start;
@@ -306,8 +335,11 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
 	to = to > phase->window.to ? to : phase->window.to;
 	lanes_open(&f.lanes, flow, LANES_ALL, flow_op_unfinished(flow, from), flow_op_at(flow, to));
 	f.at = hwy_zalloc(((size_t)f.lanes.n + 1) * sizeof *f.at);
-	for (uint32_t l = 0; l < f.lanes.n; l++)
+	f.pending = hwy_alloc(((size_t)f.lanes.n + 1) * sizeof *f.pending);
+	for (uint32_t l = 0; l < f.lanes.n; l++) {
 		f.at[l].latest = FLOW_NONE;
+		heap_add(&f.coming, lanes_asked(flow, op_on(&f, l, 0)), l);
+	}
 	find_records(&f, from, to);
 	find_all(&f, first, end);
 	charge_idle(waits, gaps);
@@ -315,6 +347,8 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
 	hwy_map_free(&f.sync);
 	hwy_map_free(&f.edge);
 	free(f.at);
+	free(f.pending);
+	free(f.coming.at);
 	return true;
 }
 

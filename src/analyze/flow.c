@@ -28,6 +28,8 @@
 #define LONG_WORK 10000 /* ns */
 #define LATENCY 3000    /* ns; where nothing tells */
 
+enum { CELL = 32 /* ns */, CELLS = 2048, LEAST = 32 /* launches that tell */ };
+
 struct opening {
 	struct hwy_flow *flow;
 	struct hwy_trace *trace;
@@ -36,6 +38,9 @@ struct opening {
 	uint32_t *call_of; /* by span id, the call it is or lies in, plus one */
 	/* by index into trace.devices (the last: not known): index into flow.devices, plus one */
 	uint16_t *devices;
+	int64_t *reach, latest; /* by device of the flow, and of all: the latest end so far */
+	uint32_t delays[CELLS]; /* from calls that found the device idle to their kernels */
+	uint32_t n_delays;
 };
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -52,8 +57,9 @@ static void find_enqueuing(struct opening *opening)
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!work_is_on(&opening->work, strip) || !strip->columns[HWY_LINK])
 			continue;
+		struct hwy_reader links = column_reader(strip->columns[HWY_LINK]);
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			int64_t link = hwy_get(strip, HWY_LINK, row);
+			int64_t link = reader_get(&links, row);
 			if (link > 0 && link <= trace->n_spans)
 				opening->enqueues[(link - 1) >> 3] |=
 					(uint8_t)(1 << ((link - 1) & 7));
@@ -101,6 +107,12 @@ static struct flow_call make_call(const struct hwy_trace *trace, const struct hw
 	};
 }
 
+static void add_length(struct hwy_flow *flow, int64_t length)
+{
+	if (__builtin_add_overflow(flow->length, (uint64_t)length, &flow->length))
+		flow->length = UINT64_MAX;
+}
+
 static void add_call(struct opening *opening, const struct hwy_sweep *sweep, struct outer *outer)
 {
 	struct hwy_flow *flow = opening->flow;
@@ -114,6 +126,8 @@ static void add_call(struct opening *opening, const struct hwy_sweep *sweep, str
 	if (HWY_ROLE_OF(role) == HWY_ROLE_OTHER && !is_set(opening->enqueues, id))
 		return;
 	flow->calls[flow->n_calls++] = make_call(opening->trace, sweep, role);
+	flow->is_mixed |= flow->calls[flow->n_calls - 1].process != flow->calls[0].process;
+	add_length(flow, sweep->end - sweep->start);
 	opening->call_of[id] = flow->n_calls;
 	if (!inside && HWY_ROLE_OF(role) != HWY_ROLE_COMM)
 		*outer = (struct outer){sweep->end, flow->n_calls, HWY_ROLE_OF(role)};
@@ -138,98 +152,6 @@ static void put_calls_in_order(struct opening *opening)
 	flow->calls = hwy_realloc(flow->calls, (flow->n_calls + 1) * sizeof *flow->calls);
 	sweep_free(&sweep);
 	free(outers);
-}
-
-/* ---- ops ------------------------------------------------------------------------------------- */
-
-static uint32_t call_of_work(const struct opening *opening, const struct hwy_sweep *sweep)
-{
-	int64_t link = hwy_get(sweep->strip, HWY_LINK, sweep->row);
-	if (link <= 0 || link > opening->trace->n_spans)
-		return FLOW_NONE;
-	return opening->call_of[link - 1] - 1; /* 0 becomes FLOW_NONE */
-}
-
-static uint16_t device_of(struct opening *opening, const struct hwy_strip *strip)
-{
-	struct hwy_flow *flow = opening->flow;
-	int64_t device = opening->trace->lanes[strip->lane].device;
-	bool known = device >= 0 && device < opening->trace->n_devices;
-	uint16_t *place = &opening->devices[known ? device : opening->trace->n_devices];
-	if (!*place) {
-		flow->devices[flow->n_devices++].device = known ? device : HWY_NONE;
-		*place = (uint16_t)flow->n_devices;
-	}
-	return (uint16_t)(*place - 1);
-}
-
-static void add_op(struct opening *opening, const struct hwy_sweep *sweep)
-{
-	struct hwy_flow *flow = opening->flow;
-	struct flow_op *op = &flow->ops[flow->n_ops];
-	*op = (struct flow_op){
-		.start = sweep->start,
-		.end = sweep->end,
-		.span = sweep->strip->first + sweep->row,
-		.call = call_of_work(opening, sweep),
-		.lane = sweep->strip->lane,
-		.device = device_of(opening, sweep->strip),
-		.kind = (uint8_t)sweep->strip->kind,
-		.class = (uint8_t)hwy_class(opening->trace, (enum hwy_kind)sweep->strip->kind,
-					    hwy_get(sweep->strip, HWY_NAME, sweep->row)),
-	};
-	if (op->call != FLOW_NONE && flow->calls[op->call].op == FLOW_NONE)
-		flow->calls[op->call].op = flow->n_ops;
-	flow->devices[op->device].n++;
-	flow->n_ops++;
-}
-
-static void put_ops_in_order(struct opening *opening)
-{
-	const struct hwy_trace *trace = opening->trace;
-	struct hwy_flow *flow = opening->flow;
-	struct hwy_sweep sweep = {0};
-	size_t most = 0;
-	for (uint32_t s = 0; s < trace->n_strips; s++) {
-		if (!work_is_on(&opening->work, &trace->strips[s]))
-			continue;
-		sweep_add(&sweep, &trace->strips[s], s);
-		most += trace->strips[s].rows;
-	}
-	flow->ops = hwy_alloc((most + 1) * sizeof *flow->ops);
-	while (sweep_next(&sweep))
-		if (work_is_own(&opening->work, sweep.strip, sweep.row))
-			add_op(opening, &sweep);
-	flow->ops = hwy_realloc(flow->ops, (flow->n_ops + 1) * sizeof *flow->ops);
-	sweep_free(&sweep);
-}
-
-static void sort_by_device(struct hwy_flow *flow)
-{
-	uint32_t first = 0;
-	for (uint32_t d = 0; d < flow->n_devices; d++) {
-		flow->devices[d].first = first;
-		first += flow->devices[d].n;
-		flow->devices[d].n = 0;
-	}
-	if (flow->n_devices > 1)
-		flow->by_device = hwy_alloc(flow->n_ops * sizeof *flow->by_device);
-	for (uint32_t i = 0; i < flow->n_ops; i++) {
-		struct flow_device *device = &flow->devices[flow->ops[i].device];
-		if (flow->by_device)
-			flow->by_device[device->first + device->n] = i;
-		device->n++;
-	}
-}
-
-static void find_reach(struct hwy_flow *flow)
-{
-	flow->reach = hwy_alloc(((flow->n_ops >> FLOW_BLOCK) + 1) * sizeof *flow->reach);
-	for (uint32_t i = 0; i < flow->n_ops; i++) {
-		int64_t *reach = &flow->reach[i >> FLOW_BLOCK];
-		if (i % (1u << FLOW_BLOCK) == 0 || flow->ops[i].end > *reach)
-			*reach = flow->ops[i].end;
-	}
 }
 
 /* ---- what blocks ----------------------------------------------------------------------------- */
@@ -289,23 +211,16 @@ static enum hwy_role role_of_work(const struct flow_op *op)
 	}
 }
 
-/* What the work tells about the calls that enqueued it. */
-static void look_at_work(struct opening *opening)
+/* What an op tells about the call that enqueued it; those before it have been looked at. */
+static void look_at_work(const struct opening *opening, uint32_t index, struct flow_call *call)
 {
-	struct hwy_flow *flow = opening->flow;
-	for (uint32_t i = 0; i < flow->n_ops; i++) {
-		const struct flow_op *op = &flow->ops[i];
-		if (op->call == FLOW_NONE)
-			continue;
-		struct flow_call *call = &flow->calls[op->call];
-		if (call->role == HWY_ROLE_OTHER)
-			call->role = (uint8_t)role_of_work(op);
-		if (call->op == i)
-			call->blocks |= returned_after(opening->trace, call, op);
-		else if (call->blocks && op->end > call->end &&
-			 !returned_after(opening->trace, call, op))
-			call->blocks = blocks_by_contract(opening, call);
-	}
+	const struct flow_op *op = &opening->flow->ops[index];
+	if (call->role == HWY_ROLE_OTHER)
+		call->role = (uint8_t)role_of_work(op);
+	if (call->op == index)
+		call->blocks |= returned_after(opening->trace, call, op);
+	else if (call->blocks && op->end > call->end && !returned_after(opening->trace, call, op))
+		call->blocks = blocks_by_contract(opening, call);
 }
 
 /* What the driver recorded as a wait of a call. */
@@ -330,48 +245,164 @@ static void look_at_waits(struct opening *opening)
 
 /* ---- the launch latency ---------------------------------------------------------------------- */
 
-enum { CELL = 32 /* ns */, CELLS = 2048, LEAST = 32 /* launches that tell */ };
-
-/* The lower quartile of the delays of kernels whose launch found the device idle. */
-static int64_t latency_seen(const struct hwy_flow *flow)
+/* The delay of a kernel whose launch found the device idle tells; the op is the latest of its device. */
+static void note_delay(struct opening *opening, const struct flow_op *op,
+		       const struct flow_call *call)
 {
-	uint32_t *counts = hwy_zalloc(CELLS * sizeof *counts), n = 0;
-	int64_t *reach = hwy_alloc((flow->n_devices + 1) * sizeof *reach);
-	for (uint32_t d = 0; d < flow->n_devices; d++)
-		reach[d] = INT64_MIN;
-	for (uint32_t i = 0; i < flow->n_ops; i++) {
-		const struct flow_op *op = &flow->ops[i];
-		const struct flow_call *call = &flow->calls[op->call == FLOW_NONE ? 0 : op->call];
-		bool tells = op->kind == HWY_KERNEL && op->call != FLOW_NONE && call->op == i &&
-			     reach[op->device] < call->start;
-		if (op->end > reach[op->device])
-			reach[op->device] = op->end;
-		if (!tells)
-			continue;
-		int64_t delay = op->start - call->end;
-		delay = delay < 0 ? 0 : delay / CELL;
-		counts[delay < CELLS ? delay : CELLS - 1]++;
-		n++;
-	}
-	uint32_t at = 0, below = counts[0];
-	while (at + 1 < CELLS && below < n / 4)
-		below += counts[++at];
-	free(counts);
-	free(reach);
-	/* Work that began before its launch returned tells nothing about the time after. */
-	return n < LEAST || at == 0 ? LATENCY : at * CELL;
+	if (op->kind != HWY_KERNEL || opening->reach[op->device] >= call->start)
+		return;
+	int64_t delay = op->start - call->end;
+	delay = delay < 0 ? 0 : delay / CELL;
+	opening->delays[delay < CELLS ? delay : CELLS - 1]++;
+	opening->n_delays++;
 }
 
-static int64_t latency_of(const struct hwy_flow *flow)
+/* The lower quartile of the delays. */
+static int64_t latency_seen(const struct opening *opening)
 {
-	const struct hwy_trace *trace = flow->trace;
+	uint32_t at = 0, below = opening->delays[0];
+	while (at + 1 < CELLS && below < opening->n_delays / 4)
+		below += opening->delays[++at];
+	/* Work that began before its launch returned tells nothing about the time after. */
+	return opening->n_delays < LEAST || at == 0 ? LATENCY : at * CELL;
+}
+
+static int64_t latency_of(const struct opening *opening)
+{
+	const struct hwy_trace *trace = opening->trace;
 	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		if (strcmp(hwy_str(trace, one->name), "machine.launch_latency_after_return") == 0 &&
 		    strcmp(hwy_str(trace, one->unit), "ns") == 0 && one->value >= 0)
 			return one->value;
 	}
-	return latency_seen(flow);
+	return latency_seen(opening);
+}
+
+/* ---- ops ------------------------------------------------------------------------------------- */
+
+struct op_source { /* a strip of work */
+	struct hwy_reader links, names;
+	uint32_t lane;   /* of the flow */
+	uint16_t device; /* of the flow, plus one; 0 before its first op */
+};
+
+static uint32_t call_of_work(const struct opening *opening, int64_t link)
+{
+	if (link <= 0 || link > opening->trace->n_spans)
+		return FLOW_NONE;
+	return opening->call_of[link - 1] - 1; /* 0 becomes FLOW_NONE */
+}
+
+/* Index into flow.devices, plus one. */
+static uint16_t device_of(struct opening *opening, const struct hwy_strip *strip)
+{
+	struct hwy_flow *flow = opening->flow;
+	int64_t device = opening->trace->lanes[strip->lane].device;
+	bool known = device >= 0 && device < opening->trace->n_devices;
+	uint16_t *place = &opening->devices[known ? device : opening->trace->n_devices];
+	if (!*place) {
+		opening->reach[flow->n_devices] = INT64_MIN;
+		flow->devices[flow->n_devices++].device = known ? device : HWY_NONE;
+		*place = (uint16_t)flow->n_devices;
+	}
+	return *place;
+}
+
+static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struct op_source *source)
+{
+	struct hwy_flow *flow = opening->flow;
+	struct flow_op *op = &flow->ops[flow->n_ops];
+	struct flow_lane *lane = &flow->lanes[source->lane];
+	if (!source->device)
+		lane->device = (source->device = device_of(opening, sweep->strip)) - 1u;
+	*op = (struct flow_op){
+		.start = sweep->start,
+		.end = sweep->end,
+		.span = sweep->strip->first + sweep->row,
+		.call = call_of_work(opening, reader_get(&source->links, sweep->row)),
+		.lane = sweep->strip->lane,
+		.device = (uint16_t)(source->device - 1),
+		.kind = (uint8_t)sweep->strip->kind,
+		.class = (uint8_t)hwy_class(opening->trace, (enum hwy_kind)sweep->strip->kind,
+					    reader_get(&source->names, sweep->row)),
+	};
+	if (op->call != FLOW_NONE) {
+		struct flow_call *call = &flow->calls[op->call];
+		if (call->op == FLOW_NONE) {
+			call->op = flow->n_ops;
+			note_delay(opening, op, call);
+		}
+		look_at_work(opening, flow->n_ops, call);
+	}
+	int64_t *reach = &opening->reach[op->device];
+	*reach = op->end > *reach ? op->end : *reach;
+	opening->latest = op->end > opening->latest ? op->end : opening->latest;
+	flow->reach[flow->n_ops >> FLOW_BLOCK] = opening->latest;
+	flow->by_lane[lane->first + lane->n++] = flow->n_ops;
+	flow->devices[op->device].n++;
+	flow->n_ops++;
+	add_length(flow, op->end - op->start);
+}
+
+/* A strip's rows come after those of the strips before it in by_lane: strips are sorted by lane. */
+static struct op_source open_source(struct hwy_flow *flow, const struct hwy_strip *strip,
+				    uint32_t before)
+{
+	if (!flow->n_lanes || flow->lanes[flow->n_lanes - 1].lane != strip->lane)
+		flow->lanes[flow->n_lanes++] =
+			(struct flow_lane){.lane = strip->lane, .first = before};
+	return (struct op_source){
+		.links = column_reader(strip->columns[HWY_LINK]),
+		.names = column_reader(strip->columns[HWY_NAME]),
+		.lane = flow->n_lanes - 1,
+	};
+}
+
+static void put_ops_in_order(struct opening *opening)
+{
+	const struct hwy_trace *trace = opening->trace;
+	struct hwy_flow *flow = opening->flow;
+	struct op_source *sources = hwy_alloc((trace->n_strips + 1) * sizeof *sources);
+	struct hwy_sweep sweep = {0};
+	uint32_t n = 0, most = 0;
+	flow->lanes = hwy_alloc((trace->n_strips + 1) * sizeof *flow->lanes);
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!work_is_on(&opening->work, strip))
+			continue;
+		sources[n] = open_source(flow, strip, most);
+		sweep_add(&sweep, strip, n++);
+		most += strip->rows;
+	}
+	flow->ops = hwy_alloc(((size_t)most + 1) * sizeof *flow->ops);
+	flow->by_lane = hwy_alloc(((size_t)most + 1) * sizeof *flow->by_lane);
+	flow->reach = hwy_alloc(((most >> FLOW_BLOCK) + 1u) * sizeof *flow->reach);
+	while (sweep_next(&sweep))
+		if (sweep.strip->kind != HWY_GRAPH ||
+		    work_is_own(&opening->work, sweep.strip, sweep.row))
+			add_op(opening, &sweep, &sources[sweep.tag]);
+	flow->ops = hwy_realloc(flow->ops, (flow->n_ops + 1) * sizeof *flow->ops);
+	sweep_free(&sweep);
+	free(sources);
+}
+
+static void sort_by_device(struct hwy_flow *flow)
+{
+	uint32_t first = 0;
+	for (uint32_t d = 0; d < flow->n_devices; d++) {
+		flow->devices[d].first = first;
+		first += flow->devices[d].n;
+	}
+	if (flow->n_devices < 2)
+		return;
+	flow->by_device = hwy_alloc(flow->n_ops * sizeof *flow->by_device);
+	for (uint32_t d = 0; d < flow->n_devices; d++)
+		flow->devices[d].n = 0;
+	for (uint32_t i = 0; i < flow->n_ops; i++) {
+		struct flow_device *device = &flow->devices[flow->ops[i].device];
+		flow->by_device[device->first + device->n++] = i;
+	}
 }
 
 /* ---- */
@@ -386,25 +417,25 @@ static bool need(struct hwy_trace *trace, struct hwy_err *err)
 bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *err)
 {
 	*flow = (struct hwy_flow){.trace = trace};
-	struct opening opening = {.flow = flow, .trace = trace};
+	struct opening opening = {.flow = flow, .trace = trace, .latest = INT64_MIN};
 	bool done = work_open(&opening.work, trace, HWY_SCOPE_ALL, err) && need(trace, err);
 	if (done) {
 		opening.enqueues = hwy_zalloc(trace->n_spans / 8 + 1);
 		opening.call_of = hwy_zalloc((trace->n_spans + 1) * sizeof *opening.call_of);
 		opening.devices = hwy_zalloc((trace->n_devices + 1) * sizeof *opening.devices);
+		opening.reach = hwy_alloc((trace->n_devices + 1) * sizeof *opening.reach);
 		flow->devices = hwy_zalloc((trace->n_devices + 1) * sizeof *flow->devices);
 		find_enqueuing(&opening);
 		put_calls_in_order(&opening);
 		put_ops_in_order(&opening);
 		sort_by_device(flow);
-		find_reach(flow);
-		look_at_work(&opening);
 		look_at_waits(&opening);
-		flow->latency = latency_of(flow);
+		flow->latency = latency_of(&opening);
 	}
 	free(opening.enqueues);
 	free(opening.call_of);
 	free(opening.devices);
+	free(opening.reach);
 	work_close(&opening.work);
 	return done;
 }
@@ -415,6 +446,8 @@ void flow_close(struct hwy_flow *flow)
 	free(flow->ops);
 	free(flow->devices);
 	free(flow->by_device);
+	free(flow->lanes);
+	free(flow->by_lane);
 	free(flow->reach);
 	*flow = (struct hwy_flow){0};
 }
@@ -447,9 +480,15 @@ uint32_t flow_op_at(const struct hwy_flow *flow, int64_t time)
 
 uint32_t flow_op_unfinished(const struct hwy_flow *flow, int64_t time)
 {
-	uint32_t i = 0;
-	while (i < flow->n_ops && flow->reach[i >> FLOW_BLOCK] <= time)
-		i += 1u << FLOW_BLOCK;
+	uint32_t low = 0, high = (flow->n_ops + (1u << FLOW_BLOCK) - 1) >> FLOW_BLOCK;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (flow->reach[middle] <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	uint32_t i = low << FLOW_BLOCK;
 	while (i < flow->n_ops && flow->ops[i].end <= time)
 		i++;
 	return i < flow->n_ops ? i : flow->n_ops;

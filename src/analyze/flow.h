@@ -43,16 +43,27 @@ struct flow_device {       /* a physical device with work */
 	uint32_t first, n; /* its ops: flow.by_device[first … first + n - 1], in order of start */
 };
 
+struct flow_lane {         /* a stream with work */
+	uint32_t lane;     /* the trace's */
+	uint32_t device;   /* index into flow.devices */
+	uint32_t first, n; /* its ops: flow.by_lane[first … first + n - 1], in order of start */
+};
+
 struct hwy_flow {
 	struct hwy_trace *trace;
 	struct flow_call *calls;
 	uint32_t n_calls;
+	bool is_mixed; /* they are of several processes */
 	struct flow_op *ops;
 	uint32_t n_ops;
 	struct flow_device *devices;
 	uint32_t n_devices;
-	uint32_t *by_device; /* NULL when there is one device: then it is 0, 1, 2 … */
-	int64_t *reach;      /* by 2^FLOW_BLOCK ops: the latest end among them */
+	uint32_t *by_device;     /* NULL when there is one device: then it is 0, 1, 2 … */
+	struct flow_lane *lanes; /* in the trace's order */
+	uint32_t n_lanes;
+	uint32_t *by_lane;
+	int64_t *reach;  /* by 2^FLOW_BLOCK ops: the latest end among them and all before */
+	uint64_t length; /* of all calls and ops together; UINT64_MAX: more than that */
 	int64_t latency; /* from a launch's return to the start of its work on an idle device: the report's
 			      * calibration, else what the trace shows (the lower quartile), else 3 us */
 };

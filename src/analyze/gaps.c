@@ -3,7 +3,7 @@
  * One pass over a device's ops in order of start, and one over all ops for the total. Busy time is the running
  * union of the ops cut to the window; a gap is where the next op begins beyond everything that began before
  * it. Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so
- * that they add up by construction. Why a gap is there is gaps_cause.c's business; it also sees the ops of a
+ * that they add up by construction; they are only made where ops overlap. Why a gap is there is gaps_cause.c's business; it also sees the ops of a
  * while before the window, so that a wait just before it is known.
  */
 #include "analyze/gaps.h"
@@ -23,6 +23,18 @@ const char *const gap_cause_names[GAP_CAUSES] = {
 /* The classes of work in the order in which they hide each other. */
 enum { COMPUTE, COMM, COPY, FILL, CLASSES };
 
+/* Unions of classes, as bits of them. Those of one class and all before it come first, by class. */
+enum { ONLY_COMM = CLASSES, ONLY_COPY, COMPUTE_COPY, UNIONS };
+static const uint8_t unions[UNIONS] = {
+	[COMPUTE] = 1 << COMPUTE,
+	[COMM] = 1 << COMPUTE | 1 << COMM,
+	[COPY] = 1 << COMPUTE | 1 << COMM | 1 << COPY,
+	[FILL] = 1 << COMPUTE | 1 << COMM | 1 << COPY | 1 << FILL,
+	[ONLY_COMM] = 1 << COMM,
+	[ONLY_COPY] = 1 << COPY,
+	[COMPUTE_COPY] = 1 << COMPUTE | 1 << COPY,
+};
+
 struct gaps_sweep {
 	struct gaps_judge judge;
 	const struct hwy_phase *phase;
@@ -30,9 +42,13 @@ struct gaps_sweep {
 	uint16_t device;
 	struct hwy_gaps *gaps; /* where to list them; NULL: only the sums are wanted */
 	uint32_t cap;
-	uint32_t step;                    /* those before it have passed */
-	struct hwy_cover nested[CLASSES]; /* of this class and those before it */
-	struct hwy_cover comm, copy, compute_copy;
+	uint32_t step; /* those before it have passed */
+	/* Ops that begin when nothing runs are only added up by class. The unions know of the others, and of how
+	 * far the last of those reaches. */
+	int64_t alone[CLASSES];
+	struct hwy_cover covers[UNIONS];
+	int64_t reach; /* inside the window, the latest end */
+	unsigned last; /* class of the op that reaches it, while the unions do not know; CLASSES */
 	struct gap_states states;
 };
 
@@ -43,22 +59,41 @@ static unsigned class_of(const struct flow_op *op)
 	return op->kind == HWY_COPY ? COPY : op->kind == HWY_FILL ? FILL : COMPUTE;
 }
 
+static void cover_classes(struct gaps_sweep *sweep, unsigned class, int64_t from, int64_t to)
+{
+	struct hwy_interval fresh;
+	for (unsigned u = 0; u < UNIONS; u++)
+		if (unions[u] & 1u << class)
+			cover_add(&sweep->covers[u], from, to, &fresh);
+}
+
 static void cover_op(struct gaps_sweep *sweep, const struct flow_op *op)
 {
 	int64_t from = op->start > sweep->window.from ? op->start : sweep->window.from;
 	int64_t to = op->end < sweep->window.to ? op->end : sweep->window.to;
-	struct hwy_interval fresh;
+	unsigned class = class_of(op);
 	if (to <= from)
 		return;
-	unsigned class = class_of(op);
-	for (unsigned c = class; c < CLASSES; c++)
-		cover_add(&sweep->nested[c], from, to, &fresh);
-	if (class == COMM)
-		cover_add(&sweep->comm, from, to, &fresh);
-	if (class == COPY)
-		cover_add(&sweep->copy, from, to, &fresh);
-	if (class == COPY || class == COMPUTE)
-		cover_add(&sweep->compute_copy, from, to, &fresh);
+	if (from >= sweep->reach) {
+		sweep->alone[class] += to - from;
+		sweep->last = class;
+		sweep->reach = to;
+		return;
+	}
+	if (sweep->last != CLASSES)
+		cover_classes(sweep, sweep->last, sweep->reach, sweep->reach);
+	sweep->last = CLASSES;
+	cover_classes(sweep, class, from, to);
+	sweep->reach = to > sweep->reach ? to : sweep->reach;
+}
+
+static int64_t total_of(const struct gaps_sweep *sweep, unsigned u)
+{
+	int64_t total = sweep->covers[u].total;
+	for (unsigned class = 0; class < CLASSES; class ++)
+		if (unions[u] & 1u << class)
+			total += sweep->alone[class];
+	return total;
 }
 
 /* The step whose device window a moment lies in; false: none. A phase without steps is one. */
@@ -168,8 +203,8 @@ static void sweep_ops(struct gaps_sweep *sweep)
 static void conclude(struct gaps_sweep *sweep)
 {
 	struct gap_states *states = &sweep->states;
-	int64_t compute = sweep->nested[COMPUTE].total, comm = sweep->nested[COMM].total;
-	int64_t copy = sweep->nested[COPY].total, busy = sweep->nested[FILL].total;
+	int64_t compute = total_of(sweep, COMPUTE), comm = total_of(sweep, COMM);
+	int64_t copy = total_of(sweep, COPY), busy = total_of(sweep, FILL);
 	states->window = sweep->window.to - sweep->window.from;
 	states->busy = busy;
 	states->idle = states->window - busy;
@@ -177,8 +212,9 @@ static void conclude(struct gaps_sweep *sweep)
 	states->exposed_comm = comm - compute;
 	states->exposed_copy = copy - comm;
 	states->fill = busy - copy;
-	states->copy_overlapped = sweep->copy.total + compute - sweep->compute_copy.total;
-	states->comm_overlapped = sweep->comm.total + compute - comm;
+	states->copy_overlapped =
+		total_of(sweep, ONLY_COPY) + compute - total_of(sweep, COMPUTE_COPY);
+	states->comm_overlapped = total_of(sweep, ONLY_COMM) + compute - comm;
 }
 
 static struct gap_states sweep_device(const struct hwy_flow *flow, const struct hwy_phase *phase,
@@ -187,6 +223,8 @@ static struct gap_states sweep_device(const struct hwy_flow *flow, const struct 
 	sweep->judge.flow = flow;
 	sweep->phase = phase;
 	sweep->window = phase->window;
+	sweep->reach = INT64_MIN;
+	sweep->last = CLASSES;
 	if (sweep->window.to > sweep->window.from)
 		sweep_ops(sweep);
 	conclude(sweep);

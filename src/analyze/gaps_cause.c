@@ -31,8 +31,9 @@ void gaps_judge_open(struct gaps_judge *judge, int64_t from)
 
 void gaps_judge_close(struct gaps_judge *judge)
 {
-	free(judge->running);
-	judge->running = NULL;
+	free(judge->noted);
+	free(judge->running.at);
+	free(judge->found);
 }
 
 /* ---- rule 2: waits ------------------------------------------------------------------------------- */
@@ -47,8 +48,9 @@ static void note_blocking(struct gaps_judge *judge, struct hwy_interval gap)
 		if (!call->blocks || call->end + SLACK < gap.from)
 			continue;
 		int64_t idle = judge->idle + (call->start > gap.from ? call->start - gap.from : 0);
-		HWY_GROW(judge->running, judge->n_running, judge->cap_running);
-		judge->running[judge->n_running++] = (struct gaps_blocking){judge->next, idle};
+		HWY_GROW(judge->noted, judge->n_noted, judge->cap_noted);
+		heap_add(&judge->running, call->end, judge->n_noted);
+		judge->noted[judge->n_noted++] = (struct gaps_blocking){judge->next, idle};
 	}
 }
 
@@ -62,19 +64,33 @@ static void open_wait(struct gaps_judge *judge, struct gaps_wait wait)
 	judge->waits[judge->n_waits++] = wait;
 }
 
-/* The device ran dry at 'from', and A was made afterwards: by which waits? */
+static int compare_noted(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The device ran dry at 'from', and A was made afterwards: by which waits? Of those that had returned by A. */
 static void find_waits(struct gaps_judge *judge, int64_t from, const struct flow_call *a)
 {
-	const struct hwy_flow *flow = judge->flow;
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < judge->n_running; i++) {
-		struct gaps_blocking *one = &judge->running[i];
-		const struct flow_call *call = &flow->calls[one->call];
+	const struct flow_call *calls = judge->flow->calls;
+	struct hwy_heap *running = &judge->running;
+	judge->n_found = 0;
+	for (;
+	     running->n && (running->at[0].time <= a->start || running->at[0].time + SLACK < from);
+	     heap_drop(running)) {
+		HWY_GROW(judge->found, judge->n_found, judge->cap_found);
+		judge->found[judge->n_found++] = running->at[0].what;
+	}
+	if (judge->n_found > 1)
+		qsort(judge->found, judge->n_found, sizeof *judge->found, compare_noted);
+	for (uint32_t i = 0; i < judge->n_found; i++) {
+		const struct gaps_blocking *one = &judge->noted[judge->found[i]];
+		const struct flow_call *call = &calls[one->call];
 		if (call->end + SLACK < from)
 			continue;
-		bool emptied = call->start <= from && call->end <= a->start;
-		if (!emptied || call->process != a->process) {
-			judge->running[kept++] = *one;
+		if (call->start > from || call->end > a->start || call->process != a->process) {
+			heap_add(running, call->end, judge->found[i]);
 			continue;
 		}
 		int64_t until = from < call->end ? from : call->end;
@@ -82,7 +98,6 @@ static void find_waits(struct gaps_judge *judge, int64_t from, const struct flow
 		if (worked > 0)
 			open_wait(judge, (struct gaps_wait){one->call, worked, judge->idle});
 	}
-	judge->n_running = kept;
 }
 
 static void forget_waits(struct gaps_judge *judge, int64_t lead, int64_t since)

@@ -5,6 +5,7 @@
 #include "analyze/gaps.h"
 #include "analyze/nest.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 /* ---- what the CPU did instead (gaps_cpu.c) ------------------------------------------------------- */
 
@@ -42,12 +43,15 @@ struct gaps_judge {
 	uint32_t n;
 	int64_t idle;  /* up to the current gap */
 	uint32_t next; /* call: those before have been looked at */
-	/* Blocking calls that may still be running when the device runs dry. */
+	/* Blocking calls that may still be running when the device runs dry, as they were noted; and those of them
+	 * that may, by their ends. */
 	struct gaps_blocking {
 		uint32_t call;
 		int64_t idle; /* the device's, up to the call's start */
-	} * running;
-	uint32_t n_running, cap_running;
+	} * noted;
+	uint32_t n_noted, cap_noted;
+	struct hwy_heap running;
+	uint32_t *found, n_found, cap_found; /* find_waits's */
 	/* Waits that emptied the queue and are not yet made up for, oldest first. */
 	struct gaps_wait {
 		uint32_t call;

@@ -1,4 +1,4 @@
-/* lanes.c - see lanes.h. A counting sort. */
+/* lanes.c - see lanes.h. */
 #include "analyze/lanes.h"
 
 #include <stdlib.h>
@@ -6,35 +6,22 @@
 void lanes_open(struct flow_lanes *lanes, const struct hwy_flow *flow, uint32_t device,
 		uint32_t first, uint32_t end)
 {
-	bool all = device == LANES_ALL;
-	uint32_t n = 0, at = 0;
-	uint32_t *place = hwy_zalloc(((size_t)flow->trace->n_lanes + 1) * sizeof *place);
 	*lanes = (struct flow_lanes){0};
-	for (uint32_t i = first; i < end; i++) {
-		if (!all && flow->ops[i].device != device)
+	lanes->lanes = hwy_alloc((flow->n_lanes + 1u) * sizeof *lanes->lanes);
+	for (uint32_t l = 0; l < flow->n_lanes; l++) {
+		struct flow_lane lane = flow->lanes[l];
+		const uint32_t *ops = flow->by_lane + lane.first;
+		uint32_t from = lanes_place(ops, lane.n, first), to = lanes_place(ops, lane.n, end);
+		if (from >= to || (device != LANES_ALL && lane.device != device))
 			continue;
-		lanes->n += place[flow->ops[i].lane]++ == 0;
-		n++;
+		lane.first += from;
+		lane.n = to - from;
+		lanes->lanes[lanes->n++] = lane;
 	}
-	lanes->ops = hwy_alloc(((size_t)n + 1) * sizeof *lanes->ops);
-	lanes->lanes = hwy_alloc(((size_t)lanes->n + 1) * sizeof *lanes->lanes);
-	lanes->n = 0;
-	for (uint32_t l = 0; l < flow->trace->n_lanes; l++) {
-		if (place[l] == 0)
-			continue;
-		lanes->lanes[lanes->n++] = (struct flow_lane){l, at, place[l]};
-		at += place[l];
-		place[l] = at - place[l];
-	}
-	for (uint32_t i = first; i < end; i++)
-		if (all || flow->ops[i].device == device)
-			lanes->ops[place[flow->ops[i].lane]++] = i;
-	free(place);
 }
 
 void lanes_close(struct flow_lanes *lanes)
 {
-	free(lanes->ops);
 	free(lanes->lanes);
 	*lanes = (struct flow_lanes){0};
 }

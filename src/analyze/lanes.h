@@ -8,14 +8,8 @@
 
 #include "analyze/flow.h"
 
-struct flow_lane {
-	uint32_t lane;     /* the trace's */
-	uint32_t first, n; /* its ops: lanes.ops[first … first + n - 1], in order of start */
-};
-
 struct flow_lanes {
-	uint32_t *ops;
-	struct flow_lane *lanes; /* those with work */
+	struct flow_lane *lanes; /* those with work in the stretch; their ops are cut to it */
 	uint32_t n;
 };
 

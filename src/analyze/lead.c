@@ -3,7 +3,9 @@
  * Three kinds of events in order of time: work is enqueued (its call has returned, or it has begun before that),
  * begins, ends. They come from three cursors: one for each stream, merged; the device's ops; and the ops that
  * run, of which there are few. Between two events the count is constant and the work left falls by the number of
- * running ops each ns, so that sums are exact and the whole is linear in the ops.
+ * running ops each ns, so that sums are exact and the whole is linear in the ops. Sums over time are made op by
+ * op: what comes is added as if it stayed until the window's end, and taken away when it goes. Both are largest
+ * right after something was enqueued, so that nothing is compared at the other events.
  */
 #include "analyze/lead.h"
 
@@ -12,19 +14,11 @@
 #include "analyze/lanes.h"
 #include "analyze/nest.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { LATER = 4096 }; /* ops that begin before one that was enqueued earlier, at most */
 #define SLACK 2000     /* ns by which a call's end and its work's end may seem to be in disorder */
-
-struct entry { /* of a heap: the earliest first */
-	int64_t time;
-	uint32_t what;
-};
-struct heap {
-	struct entry *at;
-	uint32_t n, cap;
-};
 
 struct meter {
 	const struct hwy_flow *flow;
@@ -33,18 +27,21 @@ struct meter {
 	uint32_t cells;
 	/* events to come */
 	struct flow_lanes lanes;
-	uint32_t *next_on;     /* by lane: the op that is enqueued next */
-	struct heap enqueued;  /* of lanes, by that op's moment */
-	const uint32_t *order; /* of the device's ops by start; NULL: 0, 1, 2 … */
-	uint32_t next, n;      /* the op that begins next */
-	struct heap running;   /* ops, by end */
+	uint32_t *next_on;        /* by lane: the op that is enqueued next */
+	struct hwy_heap enqueued; /* of lanes, by that op's moment */
+	const uint32_t *order;    /* of the device's ops by start; NULL: 0, 1, 2 … */
+	uint32_t next, n;         /* the op that begins next */
+	struct hwy_heap running;  /* ops, by end */
 	/* the present */
 	int64_t now;
 	uint32_t count;
 	/* ns of work not yet begun; sum of the ends of what runs. They may wrap: differences do not. */
 	uint64_t waiting, ends;
+	int64_t empty_since;
+	bool rises; /* something was enqueued since the last look */
 	uint32_t cell;
-	double count_time, work_time;       /* sums over time */
+	/* Sums over time, the work's twice. They may wrap as well. */
+	unsigned __int128 count_time, work_time;
 	int64_t best_work;                  /* the largest lead so far, and what was then … */
 	uint32_t best_enqueued, best_begun; /* … enqueued and begun last; ops */
 	/* blocking calls around the present */
@@ -55,37 +52,6 @@ struct meter {
 	uint32_t cap_zeros;
 	uint32_t zero; /* of lead.zeros, while nothing is enqueued; FLOW_NONE otherwise */
 };
-
-/* ---- heaps --------------------------------------------------------------------------------------- */
-
-static void heap_sink(struct heap *heap)
-{
-	struct entry moved = heap->at[0];
-	uint32_t i = 0;
-	for (uint32_t child; (child = 2 * i + 1) < heap->n; i = child) {
-		if (child + 1 < heap->n && heap->at[child + 1].time < heap->at[child].time)
-			child++;
-		if (heap->at[child].time >= moved.time)
-			break;
-		heap->at[i] = heap->at[child];
-	}
-	heap->at[i] = moved;
-}
-
-static void heap_add(struct heap *heap, int64_t time, uint32_t what)
-{
-	HWY_GROW(heap->at, heap->n, heap->cap);
-	uint32_t i = heap->n++;
-	for (; i > 0 && heap->at[(i - 1) / 2].time > time; i = (i - 1) / 2)
-		heap->at[i] = heap->at[(i - 1) / 2];
-	heap->at[i] = (struct entry){time, what};
-}
-
-static void heap_drop(struct heap *heap)
-{
-	heap->at[0] = heap->at[--heap->n];
-	heap_sink(heap);
-}
 
 /* ---- time goes by -------------------------------------------------------------------------------- */
 
@@ -120,7 +86,14 @@ static void mark_cells(struct meter *meter, int64_t from, int64_t to)
 	}
 }
 
-/* Up to the next event: what lies inside the window is measured. */
+/* The part of the window that is left at a moment, which is before its end. */
+static uint64_t left_at(const struct meter *meter, int64_t moment)
+{
+	const struct hwy_interval *window = &meter->phase->window;
+	return (uint64_t)(window->to - (moment > window->from ? moment : window->from));
+}
+
+/* Up to the next event: looks at what is enqueued now. */
 static void pass(struct meter *meter, int64_t to)
 {
 	struct hwy_lead *lead = meter->lead;
@@ -130,27 +103,32 @@ static void pass(struct meter *meter, int64_t to)
 	meter->now = to;
 	if (until <= from)
 		return;
-	double length = (double)(until - from);
 	int64_t work = work_at(meter, from);
-	meter->count_time += (double)meter->count * length;
-	meter->work_time += (double)work * length - (double)meter->running.n * length * length / 2;
 	lead->max_count = meter->count > lead->max_count ? meter->count : lead->max_count;
 	lead->max_work = work > lead->max_work ? work : lead->max_work;
-	if (meter->count == 0) {
-		lead->empty += until - from;
-		if (meter->zero != FLOW_NONE)
-			lead->zeros[meter->zero].idle += until - from;
-	}
+	meter->rises = meter->cells > 0;
 	mark_cells(meter, from, until);
+}
+
+/* Nothing was enqueued until now. */
+static void end_empty(struct meter *meter, int64_t until)
+{
+	const struct hwy_interval *window = &meter->phase->window;
+	int64_t from = meter->empty_since > window->from ? meter->empty_since : window->from;
+	if (until <= from)
+		return;
+	meter->lead->empty += until - from;
+	if (meter->zero != FLOW_NONE)
+		meter->lead->zeros[meter->zero].idle += until - from;
 }
 
 /* ---- falling to zero ----------------------------------------------------------------------------- */
 
-/* The latest call that blocks at this moment, or FLOW_NONE. */
+/* The latest call that blocks at this moment, or FLOW_NONE. Those before it may have ended: they are forgotten
+ * once it has. */
 static uint32_t blocking_at(struct meter *meter, int64_t moment)
 {
 	const struct flow_call *calls = meter->flow->calls;
-	uint32_t kept = 0, latest = FLOW_NONE;
 	for (; meter->next_call < meter->flow->n_calls && calls[meter->next_call].start <= moment;
 	     meter->next_call++) {
 		const struct flow_call *call = &calls[meter->next_call];
@@ -159,14 +137,10 @@ static uint32_t blocking_at(struct meter *meter, int64_t moment)
 		HWY_GROW(meter->blocking, meter->n_blocking, meter->cap_blocking);
 		meter->blocking[meter->n_blocking++] = meter->next_call;
 	}
-	for (uint32_t i = 0; i < meter->n_blocking; i++) {
-		if (calls[meter->blocking[i]].end + SLACK < moment)
-			continue;
-		latest = meter->blocking[i];
-		meter->blocking[kept++] = latest;
-	}
-	meter->n_blocking = kept;
-	return latest;
+	while (meter->n_blocking &&
+	       calls[meter->blocking[meter->n_blocking - 1]].end + SLACK < moment)
+		meter->n_blocking--;
+	return meter->n_blocking ? meter->blocking[meter->n_blocking - 1] : FLOW_NONE;
 }
 
 static uint64_t key_of_call(const struct meter *meter, uint32_t call)
@@ -183,6 +157,7 @@ static void fall_to_zero(struct meter *meter)
 	const struct hwy_interval *window = &meter->phase->window;
 	struct hwy_lead *lead = meter->lead;
 	meter->zero = FLOW_NONE;
+	meter->empty_since = meter->now;
 	if (meter->now < window->from || meter->now >= window->to)
 		return;
 	uint32_t call = blocking_at(meter, meter->now);
@@ -212,15 +187,21 @@ static int most_often_first(const void *left, const void *right)
 
 static uint32_t op_on(const struct meter *meter, uint32_t lane)
 {
-	return meter->lanes.ops[meter->lanes.lanes[lane].first + meter->next_on[lane]];
+	return meter->flow->by_lane[meter->lanes.lanes[lane].first + meter->next_on[lane]];
 }
 
 static void enqueue(struct meter *meter)
 {
-	struct entry *head = &meter->enqueued.at[0];
+	struct heap_entry *head = &meter->enqueued.at[0];
 	uint32_t lane = head->what, op = op_on(meter, lane);
-	meter->count++;
-	meter->waiting += (uint64_t)(meter->flow->ops[op].end - meter->flow->ops[op].start);
+	uint64_t length = (uint64_t)(meter->flow->ops[op].end - meter->flow->ops[op].start);
+	uint64_t left = left_at(meter, meter->now);
+	if (meter->count++ == 0)
+		end_empty(meter, meter->now);
+	meter->rises = true;
+	meter->waiting += length;
+	meter->count_time += left;
+	meter->work_time += (unsigned __int128)length * left * 2;
 	int64_t work = work_at(meter, meter->now);
 	if (work > meter->best_work && meter->now >= meter->phase->window.from) {
 		meter->best_work = work;
@@ -239,8 +220,18 @@ static void enqueue(struct meter *meter)
 
 static void begin(struct meter *meter, const struct flow_op *op, uint32_t index)
 {
-	meter->waiting -= (uint64_t)(op->end - op->start);
+	uint64_t length = (uint64_t)(op->end - op->start), left = left_at(meter, op->start);
+	/* As much is left of it when the window begins or it does, and when the one or the other ends. */
+	int64_t to = meter->phase->window.to;
+	uint64_t first = (uint64_t)op->end - (uint64_t)to + left, last = 0;
+	if (op->end > to)
+		last = (uint64_t)(op->end - to);
+	meter->waiting -= length;
 	meter->ends += (uint64_t)op->end;
+	meter->work_time -= (unsigned __int128)length * left * 2;
+	if (op->end > meter->phase->window.from)
+		meter->work_time +=
+			(unsigned __int128)first * first - (unsigned __int128)last * last;
 	heap_add(&meter->running, op->end, index);
 	meter->next++;
 }
@@ -248,12 +239,13 @@ static void begin(struct meter *meter, const struct flow_op *op, uint32_t index)
 static void end(struct meter *meter)
 {
 	meter->ends -= (uint64_t)meter->running.at[0].time;
+	meter->count_time -= left_at(meter, meter->now);
 	heap_drop(&meter->running);
 	if (--meter->count == 0)
 		fall_to_zero(meter);
 }
 
-/* One event; at one moment first what is enqueued, then what begins, then what ends. False: there is none. */
+/* What happens next; at one moment first what is enqueued, then what begins, then what ends. False: nothing. */
 static bool happen(struct meter *meter)
 {
 	const struct hwy_flow *flow = meter->flow;
@@ -271,9 +263,13 @@ static bool happen(struct meter *meter)
 	time = ended < time ? ended : time;
 	if (time == INT64_MAX || time >= meter->phase->window.to)
 		return false;
-	pass(meter, time);
+	if (meter->rises && time > meter->now)
+		pass(meter, time);
+	meter->now = time;
 	if (enqueued == time)
-		enqueue(meter);
+		do
+			enqueue(meter);
+		while (meter->enqueued.n && meter->enqueued.at[0].time == time);
 	else if (begun == time)
 		begin(meter, &flow->ops[index], index);
 	else
@@ -377,7 +373,8 @@ static void open_meter(struct meter *meter, uint32_t device)
 	if (flow->by_device)
 		meter->order = flow->by_device + flow->devices[device].first;
 	meter->next = lanes_place(meter->order, meter->n, first);
-	meter->now = INT64_MIN;
+	meter->now = meter->empty_since = INT64_MIN;
+	meter->rises = true;
 	if (meter->cells)
 		lead->series = hwy_zalloc(meter->cells * sizeof *lead->series);
 	for (uint32_t i = 0; i < meter->cells; i++)
@@ -407,8 +404,10 @@ static void measure(struct meter *meter, uint32_t device, struct hwy_nests *nest
 	while (happen(meter))
 		;
 	pass(meter, window->to);
-	lead->mean_count = meter->count_time / (double)length;
-	lead->mean_work = (int64_t)(meter->work_time / (double)length);
+	if (meter->count == 0)
+		end_empty(meter, window->to);
+	lead->mean_count = (double)meter->count_time / (double)length;
+	lead->mean_work = (int64_t)(meter->work_time / 2 / (uint64_t)length);
 	lead->steps = steps_ahead(meter->phase);
 	if (lead->n_zeros)
 		qsort(lead->zeros, lead->n_zeros, sizeof *lead->zeros, most_often_first);

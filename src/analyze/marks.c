@@ -251,7 +251,7 @@ static void fill_families(struct gathering *gathering, struct hwy_sweep *sweep)
 		int64_t name = hwy_get(sweep->strip, HWY_NAME, sweep->row);
 		if (!counts_as_mark(trace, sweep->strip, name) || sweep->end == sweep->start)
 			continue;
-		struct mark mark = {{sweep->start, sweep->end}, name};
+		struct mark mark = {.at = {sweep->start, sweep->end}, .name = name};
 		add_mark(gathering->into, gathering->folded[name], mark);
 		add_mark(gathering->into, gathering->exact[name], mark);
 	}

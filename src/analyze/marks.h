@@ -7,6 +7,7 @@
 struct mark {
 	struct hwy_interval at;
 	int64_t name;
+	uint32_t place, after; /* on the track: of the first call at or after its start, its end */
 };
 
 enum mark_rank {

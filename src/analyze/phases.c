@@ -16,9 +16,9 @@ static const struct phases_least least_alone = {10, false}, least_beside_marks =
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-uint32_t track_place_at(const struct phases_track *track, int64_t time)
+static uint32_t place_between(const struct phases_track *track, uint32_t low, uint32_t high,
+			      int64_t time)
 {
-	uint32_t low = 0, high = track->n;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (track_call(track, middle)->start < time)
@@ -27,6 +27,21 @@ uint32_t track_place_at(const struct phases_track *track, int64_t time)
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t track_place_at(const struct phases_track *track, int64_t time)
+{
+	return place_between(track, 0, track->n, time);
+}
+
+uint32_t track_place_from(const struct phases_track *track, uint32_t place, int64_t time)
+{
+	uint32_t low = place, length = 1;
+	while (length < track->n - low && track_call(track, low + length - 1)->start < time) {
+		low += length;
+		length *= 2;
+	}
+	return place_between(track, low, length < track->n - low ? low + length : track->n, time);
 }
 
 static int64_t name_of(const struct hwy_flow *flow, const struct flow_call *call)

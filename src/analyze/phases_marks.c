@@ -17,7 +17,11 @@
 
 #include "analyze/marks.h"
 
-enum { LEAST_SHARE = 50 /* of the process's work: 1/50 for a further phase */, MOST_PHASES = 64 };
+enum {
+	LEAST_SHARE = 50, /* of the process's work: 1/50 for a further phase */
+	MOST_PHASES = 64,
+	MOST_ALIKE = 512, /* steps of a run that tell what the others are like */
+};
 
 struct stretch { /* of the track, in places */
 	uint32_t from, to;
@@ -28,16 +32,6 @@ struct run {
 	const struct mark_family *family;
 	uint32_t first, n;
 };
-
-static uint32_t place_of(const struct phases_track *track, const struct mark *mark)
-{
-	return track_place_at(track, mark->at.from);
-}
-
-static uint32_t place_after(const struct phases_track *track, const struct mark *mark)
-{
-	return track_place_at(track, mark->at.to);
-}
 
 /* Sorts. */
 static int64_t median(int64_t *values, uint32_t n)
@@ -56,24 +50,24 @@ struct judged {
 };
 
 /* Launches from each mark to the next; one less than marks. */
-static int64_t *launches_of(const struct phases_track *track, const struct run *run)
+static int64_t *launches_of(const struct run *run)
 {
 	int64_t *counts = hwy_alloc((run->n + 1) * sizeof *counts);
-	uint32_t before = place_of(track, &run->family->v[run->first]);
+	uint32_t before = run->family->v[run->first].place;
 	for (uint32_t i = 1; i < run->n; i++) {
-		uint32_t at = place_of(track, &run->family->v[run->first + i]);
+		uint32_t at = run->family->v[run->first + i].place;
 		counts[i - 1] = at - before;
 		before = at;
 	}
 	return counts;
 }
 
-static bool is_regular(const struct phases_track *track, const struct run *run)
+static bool is_regular(const struct run *run)
 {
 	if (run->n < 3)
 		return false;
 	uint32_t n = run->n - 1;
-	int64_t *counts = launches_of(track, run), typical = median(counts, n);
+	int64_t *counts = launches_of(run), typical = median(counts, n);
 	int64_t alike = 0, all = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		alike += llabs(counts[i] - typical) * 5 <= typical ? counts[i] : 0;
@@ -83,26 +77,38 @@ static bool is_regular(const struct phases_track *track, const struct run *run)
 	return alike > 0 && alike * 10 >= all * 6;
 }
 
+/* The first mark of a family at or after a place. */
+static uint32_t first_at(const struct mark_family *family, uint32_t place)
+{
+	uint32_t low = 0, high = family->n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (family->v[middle].place < place)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static struct judged judge(const struct phases_track *track, const struct mark_family *family,
 			   struct stretch stretch)
 {
 	struct judged judged = {.run = {.family = family}};
 	struct run *run = &judged.run;
-	while (run->first < family->n && place_of(track, &family->v[run->first]) < stretch.from)
-		run->first++;
+	run->first = first_at(family, stretch.from);
 	while (run->first + run->n < family->n &&
-	       place_of(track, &family->v[run->first + run->n]) < stretch.to) {
+	       family->v[run->first + run->n].place < stretch.to) {
 		const struct mark *mark = &family->v[run->first + run->n++];
-		judged.inside +=
-			track->work[place_after(track, mark)] - track->work[place_of(track, mark)];
+		judged.inside += track->work[mark->after] - track->work[mark->place];
 	}
 	if (run->n == 0)
 		return judged;
 	const struct mark *first = &family->v[run->first], *last = first + run->n - 1;
-	judged.reach = track->work[place_after(track, last)] - track->work[place_of(track, first)];
+	judged.reach = track->work[last->after] - track->work[first->place];
 	judged.period = run->n > 1 ? (last->at.from - first->at.from) / (run->n - 1)
 				   : last->at.to - last->at.from;
-	judged.is_regular = is_regular(track, run);
+	judged.is_regular = is_regular(run);
 	return judged;
 }
 
@@ -156,23 +162,29 @@ static struct run choose(const struct phases_track *track, const struct mark_fam
 
 /* ---- from one family to phases --------------------------------------------------------------- */
 
-struct manner { /* of a run's steps: medians */
+struct manner { /* of a run's last steps: medians */
 	int64_t launches, waits, period;
 };
 
 static struct manner manner_of(const struct phases_track *track, const struct run *run)
 {
 	struct manner manner = {0};
+	struct run last = *run;
+	if (run->n > MOST_ALIKE) {
+		last.n = MOST_ALIKE;
+		last.first += run->n - MOST_ALIKE;
+	}
+	run = &last;
 	uint32_t n = run->n - 1;
 	if (n == 0)
 		return manner;
-	int64_t *counts = launches_of(track, run);
+	int64_t *counts = launches_of(run);
 	manner.launches = median(counts, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct mark *mark = &run->family->v[run->first + i];
 		counts[i] = 0;
-		uint32_t end = place_of(track, mark + 1);
-		for (uint32_t place = place_of(track, mark); place < end; place++)
+		uint32_t end = mark[1].place;
+		for (uint32_t place = mark->place; place < end; place++)
 			counts[i] += track_call(track, place)->blocks;
 	}
 	manner.waits = median(counts, n);
@@ -206,9 +218,9 @@ static bool is_other_kind(const struct phases_track *track, const struct run *a,
 	       (!is_warm_up && differ(x.period, y.period, 25));
 }
 
-static bool is_phase_end(const struct phases_track *track, const struct mark *mark, int64_t typical)
+static bool is_phase_end(const struct mark *mark, int64_t typical)
 {
-	int64_t between = (int64_t)place_of(track, mark + 1) - place_after(track, mark);
+	int64_t between = (int64_t)mark[1].place - mark->after;
 	return between > 3 * typical + 8;
 }
 
@@ -224,11 +236,11 @@ static bool starts_again(const struct phases_track *track, const struct mark *ma
 static uint32_t end_of_last(const struct phases_track *track, const struct run *run, uint32_t limit)
 {
 	const struct mark *v = &run->family->v[run->first], *last = &v[run->n - 1];
-	uint32_t end = place_after(track, last);
+	uint32_t end = last->after;
 	uint64_t inside = 0;
 	for (uint32_t i = 0; i + 1 < run->n; i++)
-		inside += place_after(track, &v[i]) - place_of(track, &v[i]);
-	uint64_t all = place_of(track, last) - place_of(track, v);
+		inside += v[i].after - v[i].place;
+	uint64_t all = last->place - v->place;
 	if (run->n >= 3 && inside * 10 < all * 9) {
 		uint32_t late = track_place_at(track, last->at.from + manner_of(track, run).period);
 		end = late > end ? late : end;
@@ -267,9 +279,8 @@ static void add_phase(const struct phases_track *track, const struct run *run, u
 		cut.steps[i] = (struct phases_cut_step){
 			.cpu = mark->at,
 			.name = mark->name,
-			.place = place_of(track, mark),
-			.end = i + 1 < run->n ? place_of(track, mark + 1)
-					      : end_of_last(track, run, limit),
+			.place = mark->place,
+			.end = i + 1 < run->n ? mark[1].place : end_of_last(track, run, limit),
 		};
 	}
 	HWY_GROW(cuts->v, cuts->n, cuts->cap);
@@ -293,7 +304,7 @@ static struct run next_run(const struct phases_track *track, struct run *all, in
 	*ends_phase = true;
 	while (run.n < all->n) {
 		const struct mark *mark = &run.family->v[run.first + run.n - 1];
-		*ends_phase = is_phase_end(track, mark, typical);
+		*ends_phase = is_phase_end(mark, typical);
 		if (*ends_phase || (counts && starts_again(track, mark)))
 			break;
 		run.n++;
@@ -307,7 +318,7 @@ static struct run next_run(const struct phases_track *track, struct run *all, in
 static void cut_family(const struct phases_track *track, struct run all, uint32_t limit,
 		       struct phases_cuts *cuts)
 {
-	int64_t *counts = launches_of(track, &all);
+	int64_t *counts = launches_of(&all);
 	int64_t typical = median(counts, all.n - 1);
 	bool has = has_counter(track, &all), ends = true;
 	struct run phase = {0};
@@ -317,8 +328,7 @@ static void cut_family(const struct phases_track *track, struct run all, uint32_
 		bool ended = ends;
 		struct run run = next_run(track, &all, typical, has, &ends);
 		if (phase.n && (ended || is_other_kind(track, &phase, &run))) {
-			add_phase(track, &phase, n_warm, place_of(track, &run.family->v[run.first]),
-				  cuts);
+			add_phase(track, &phase, n_warm, run.family->v[run.first].place, cuts);
 			phase.n = 0;
 		}
 		if (phase.n) {
@@ -357,10 +367,24 @@ static void cut_stretch(const struct phases_track *track, const struct mark_fami
 	}
 }
 
+/* Marks of a family come in order of their starts, so that each place is not far from the last. */
+static void find_places(const struct phases_track *track, struct mark_families *families)
+{
+	for (uint32_t i = 0; i < families->n; i++) {
+		uint32_t place = 0;
+		for (uint32_t k = 0; k < families->v[i].n; k++) {
+			struct mark *mark = &families->v[i].v[k];
+			mark->place = place = track_place_from(track, place, mark->at.from);
+			mark->after = track_place_from(track, place, mark->at.to);
+		}
+	}
+}
+
 void marks_cut(const struct phases_track *track, const char *step, struct phases_cuts *cuts)
 {
 	struct mark_families families = {0};
 	marks_gather(track, step, &families);
+	find_places(track, &families);
 	cut_stretch(track, &families, (struct stretch){0, track->n}, step != NULL, cuts);
 	marks_free(&families);
 }

@@ -31,6 +31,8 @@ static inline bool track_is_wait(const struct phases_track *track, uint32_t plac
 uint64_t track_wait_kind(const struct phases_track *track, uint32_t place);
 /* The first place whose call starts at or after a time. */
 uint32_t track_place_at(const struct phases_track *track, int64_t time);
+/* The same where it is not before a place, and probably not far from it. */
+uint32_t track_place_from(const struct phases_track *track, uint32_t place, int64_t time);
 
 /* A proposal: where the steps of a phase begin. */
 struct phases_cut_step {

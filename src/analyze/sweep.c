@@ -27,48 +27,64 @@ void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t 
 {
 	if (strip->rows == 0)
 		return;
-	HWY_GROW(sweep->heads, sweep->n, sweep->cap);
-	sweep->heads[sweep->n++] = (struct hwy_sweep_head){
-		.start = hwy_get(strip, HWY_START, 0),
+	HWY_GROW(sweep->sources, sweep->n_sources, sweep->cap_sources);
+	sweep->sources[sweep->n_sources++] = (struct hwy_sweep_source){
 		.strip = strip,
 		.tag = tag,
+		.starts = column_reader(strip->columns[HWY_START]),
+		.lengths = column_reader(strip->columns[HWY_DUR]),
 	};
+}
+
+static void begin(struct hwy_sweep *sweep)
+{
+	sweep->n = sweep->n_sources;
+	sweep->heads = hwy_alloc((sweep->n + 1u) * sizeof *sweep->heads);
+	for (uint32_t i = 0; i < sweep->n; i++)
+		sweep->heads[i] = (struct hwy_sweep_head){sweep->sources[i].starts.values[0], i};
+	for (uint32_t i = sweep->n / 2; i-- > 0;)
+		sink(sweep, i);
 }
 
 /* Past the current span: its strip moves on to its next row, or leaves the heap. */
 static void step_on(struct hwy_sweep *sweep)
 {
 	struct hwy_sweep_head *head = &sweep->heads[0];
-	if (++head->next < head->strip->rows)
-		head->start = hwy_get(head->strip, HWY_START, head->next);
+	struct hwy_sweep_source *source = sweep->source;
+	source->next = sweep->row + 1;
+	if (source->next < source->strip->rows)
+		head->start = reader_get(&source->starts, source->next);
 	else
 		*head = sweep->heads[--sweep->n];
 	if (sweep->n > 1)
 		sink(sweep, 0);
 }
 
-bool sweep_next(struct hwy_sweep *sweep)
+bool sweep_turn(struct hwy_sweep *sweep)
 {
-	if (sweep->begun && sweep->n) {
+	if (!sweep->heads)
+		begin(sweep);
+	else if (sweep->n)
 		step_on(sweep);
-	} else {
-		for (uint32_t i = sweep->n / 2; i-- > 0;)
-			sink(sweep, i);
-		sweep->begun = true;
-	}
 	if (sweep->n == 0)
 		return false;
-	const struct hwy_sweep_head *head = &sweep->heads[0];
-	sweep->strip = head->strip;
-	sweep->row = head->next;
-	sweep->tag = head->tag;
-	sweep->start = head->start;
-	sweep->end = head->start + hwy_get(head->strip, HWY_DUR, head->next);
+	const struct hwy_sweep_head *heads = sweep->heads;
+	struct hwy_sweep_source *source = &sweep->sources[heads[0].source];
+	sweep->source = source;
+	sweep->strip = source->strip;
+	sweep->row = source->next;
+	sweep->tag = source->tag;
+	sweep->start = heads[0].start;
+	sweep->end = heads[0].start + reader_get(&source->lengths, source->next);
+	sweep->until = sweep->n > 1 ? heads[1].start : INT64_MAX;
+	if (sweep->n > 2 && heads[2].start < sweep->until)
+		sweep->until = heads[2].start;
 	return true;
 }
 
 void sweep_free(struct hwy_sweep *sweep)
 {
+	free(sweep->sources);
 	free(sweep->heads);
 	*sweep = (struct hwy_sweep){0};
 }

@@ -12,11 +12,11 @@
 
 #include "trace/trace.h"
 
-struct hwy_sweep_head {
-	int64_t start; /* of row 'next' */
+struct hwy_sweep_source { /* a strip */
 	const struct hwy_strip *strip;
-	uint32_t next;
+	uint32_t next; /* row; of the current source: where its turn began */
 	uint32_t tag;
+	struct hwy_reader starts, lengths;
 };
 
 struct hwy_sweep {
@@ -25,14 +25,35 @@ struct hwy_sweep {
 	uint32_t row;
 	uint32_t tag; /* as given to sweep_add */
 	int64_t start, end;
-	/* a heap of the strips that are not used up, by start; heads[0] yielded the current span */
-	struct hwy_sweep_head *heads;
-	uint32_t n, cap;
-	bool begun;
+	/* Its source goes on until one of its spans begins after this: the earliest of the others. */
+	int64_t until;
+	struct hwy_sweep_source *source;
+	struct hwy_sweep_source *sources;
+	/* a heap of the sources that are not used up, by start; heads[0] is the current one */
+	struct hwy_sweep_head {
+		int64_t start; /* of row 'next' */
+		uint32_t source;
+	} * heads;
+	uint32_t n, n_sources, cap_sources;
 };
 
 void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag);
-bool sweep_next(struct hwy_sweep *sweep);
+bool sweep_turn(struct hwy_sweep *sweep); /* sweep_next where another source may be next */
 void sweep_free(struct hwy_sweep *sweep);
+
+static inline bool sweep_next(struct hwy_sweep *sweep)
+{
+	struct hwy_sweep_source *source = sweep->source;
+	uint32_t row = sweep->row + 1;
+	if (!source || row >= sweep->strip->rows)
+		return sweep_turn(sweep);
+	int64_t start = reader_get(&source->starts, row);
+	if (start > sweep->until)
+		return sweep_turn(sweep);
+	sweep->row = row;
+	sweep->start = start;
+	sweep->end = start + reader_get(&source->lengths, row);
+	return true;
+}
 
 #endif

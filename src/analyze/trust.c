@@ -80,31 +80,42 @@ static bool is_set(const uint8_t *bits, uint32_t id)
 	return bits[id >> 3] >> (id & 7) & 1;
 }
 
-/* One bit a span: calls that have work. Counts the work that has no call, or one that came later.
- */
-static uint8_t *calls_with_work(struct hwy_work *work, struct count *unlinked,
+/* One bit a span: calls that have work. Counts the work that has no call, or one that came later. */
+static uint8_t *calls_with_work(const struct hwy_trace *trace, struct count *unlinked,
 				struct count *backward)
 {
-	const struct hwy_trace *trace = work->trace;
 	uint8_t *bits = hwy_zalloc(trace->n_spans / 8 + 1);
+	const struct hwy_strip *calls = trace->strips; /* of the last link: calls come in runs */
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!(HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
 			continue;
+		struct hwy_reader links = column_reader(strip->columns[HWY_LINK]);
+		struct hwy_reader starts = column_reader(strip->columns[HWY_START]);
 		unlinked->of += strip->rows;
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			struct hwy_call call;
-			if (!work_call(work, strip, row, &call)) {
+			int64_t link = reader_get(&links, row);
+			uint32_t id = (uint32_t)(link - 1), at = id - calls->first;
+			bool known = link > 0 && link <= trace->n_spans;
+			if (known && at >= calls->rows)
+				calls = hwy_strip_of(trace, id, &at);
+			if (!known || calls->kind != HWY_API) {
 				unlinked->n++;
 				continue;
 			}
-			bits[call.id >> 3] = (uint8_t)(bits[call.id >> 3] | 1u << (call.id & 7));
+			bits[id >> 3] = (uint8_t)(bits[id >> 3] | 1u << (id & 7));
 			backward->of++;
-			backward->n += hwy_get(strip, HWY_START, row) < call.at.from;
+			backward->n += reader_get(&starts, row) < hwy_get(calls, HWY_START, at);
 		}
 	}
 	return bits;
 }
+
+struct calls { /* of all threads */
+	const uint8_t *with_work;
+	uint64_t by_role[256]; /* hwy_role */
+	struct count launches; /* without work */
+};
 
 struct thread_calls {   /* along the calls of one thread */
 	bool capturing; /* launches go into a graph, not to the device */
@@ -130,10 +141,12 @@ static bool enqueues(enum hwy_role role)
 /* A driver call inside a runtime call is the same launch; a launch that failed promised nothing;
  * one that was captured runs when its graph does. */
 static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
-			 const uint8_t *with_work, struct thread_calls *calls, struct count *count)
+			 struct calls *all, struct thread_calls *calls)
 {
 	int64_t name = hwy_get(strip, HWY_NAME, row);
-	enum hwy_role role = HWY_ROLE_OF(hwy_role(trace, name));
+	unsigned full = hwy_role(trace, name);
+	enum hwy_role role = HWY_ROLE_OF(full);
+	all->by_role[full & 0xff]++;
 	if (role == HWY_ROLE_GRAPH_BUILD) {
 		/* No role tells the two apart; every vendor calls them by these words. */
 		if (strstr(hwy_str(trace, name), "BeginCapture"))
@@ -144,7 +157,7 @@ static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip,
 	}
 	if (!enqueues(role) || hwy_get(strip, HWY_RESULT, row) != 0)
 		return;
-	bool has_work = is_set(with_work, strip->first + row);
+	bool has_work = is_set(all->with_work, strip->first + row);
 	if (calls->capturing && !has_work)
 		return;
 	int64_t start = hwy_get(strip, HWY_START, row);
@@ -152,7 +165,7 @@ static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip,
 		calls->has_work |= has_work;
 		return;
 	}
-	close_launch(calls, count);
+	close_launch(calls, &all->launches);
 	*calls = (struct thread_calls){
 		.capturing = calls->capturing,
 		.end = hwy_end(strip, row),
@@ -161,38 +174,25 @@ static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip,
 	};
 }
 
-static struct count launches_without_work(struct hwy_trace *trace, const uint8_t *with_work)
+static void look_at_calls(struct hwy_trace *trace, struct calls *all)
 {
-	struct count count = {0};
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (strip->kind != HWY_API)
 			continue;
 		struct thread_calls calls = {0};
 		for (uint32_t row = 0; row < strip->rows; row++)
-			look_at_call(trace, strip, row, with_work, &calls, &count);
-		close_launch(&calls, &count);
+			look_at_call(trace, strip, row, all, &calls);
+		close_launch(&calls, &all->launches);
 	}
-	return count;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static uint64_t calls_with_role(struct hwy_trace *trace, unsigned wanted)
-{
-	uint64_t n = 0;
-	for (uint32_t s = 0; s < trace->n_strips; s++) {
-		const struct hwy_strip *strip = &trace->strips[s];
-		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++)
-			n += hwy_role(trace, hwy_get(strip, HWY_NAME, row)) == wanted;
-	}
-	return n;
-}
-
-static struct count graphs_without_nodes(const struct hwy_work *work)
+static struct count graphs_without_nodes(const struct hwy_work *work, const struct calls *calls)
 {
 	struct hwy_trace *trace = work->trace;
-	struct count count = {.of = calls_with_role(trace, HWY_ROLE_GRAPH_LAUNCH)};
+	struct count count = {.of = calls->by_role[HWY_ROLE_GRAPH_LAUNCH]};
 	uint64_t spans = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -206,9 +206,9 @@ static struct count graphs_without_nodes(const struct hwy_work *work)
 }
 
 /* Where the recorder notes waits at all, a call without one did not have to wait. */
-static struct count blocking_without_sync(struct hwy_trace *trace)
+static struct count blocking_without_sync(const struct hwy_trace *trace, const struct calls *calls)
 {
-	struct count count = {.of = calls_with_role(trace, HWY_ROLE_SYNC | HWY_ROLE_BLOCKS)};
+	struct count count = {.of = calls->by_role[HWY_ROLE_SYNC | HWY_ROLE_BLOCKS]};
 	count.n = count.of;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_SYNC && trace->strips[s].rows)
@@ -268,11 +268,13 @@ bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_
 		      hwy_need(trace, HWY_KIND_BIT(HWY_RANGE), HWY_COL_BIT(HWY_FLAGS), err);
 	if (loaded) {
 		struct count unlinked = {0}, backward = {0};
-		uint8_t *with_work = calls_with_work(&work, &unlinked, &backward);
-		say(trust, HWY_LACK_WORK, launches_without_work(trace, with_work));
+		uint8_t *with_work = calls_with_work(trace, &unlinked, &backward);
+		struct calls calls = {.with_work = with_work};
+		look_at_calls(trace, &calls);
+		say(trust, HWY_LACK_WORK, calls.launches);
 		say(trust, HWY_LACK_LAUNCH, unlinked);
-		say(trust, HWY_LACK_NODES, graphs_without_nodes(&work));
-		say(trust, HWY_LACK_SYNC, blocking_without_sync(trace));
+		say(trust, HWY_LACK_NODES, graphs_without_nodes(&work, &calls));
+		say(trust, HWY_LACK_SYNC, blocking_without_sync(trace, &calls));
 		say(trust, HWY_LACK_DROPS, lost_records(trace));
 		say(trust, HWY_LACK_ENDS, unfinished_ranges(trace));
 		say(trust, HWY_LACK_CLOCK, backward);

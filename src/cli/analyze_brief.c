@@ -57,9 +57,9 @@ static void put_all(FILE *out, const struct analyze_view *view)
 	for (uint32_t i = 0; i < diagnosis->n_cannot && i < 2; i++)
 		fprintf(out, "Cannot tell: %s, because %s.\n", diagnosis->cannot[i].what,
 			diagnosis->cannot[i].because);
-	if (verdict->is_healthy && *verdict->ncu) {
+	if (verdict->is_healthy && verdict->n_kernels) {
 		fputs("Next: ", out);
-		analyze_put(out, verdict->ncu);
+		analyze_put(out, *verdict->ncu ? verdict->ncu : verdict->inside);
 		fputc('\n', out);
 	}
 }

@@ -356,10 +356,11 @@ static void put_kernels(FILE *out, const struct hwy_verdict *verdict)
 			analyze_time(verdict->kernels[i].ns).at);
 	}
 	fputs("</table>\n", out);
-	if (*verdict->ncu && verdict->is_healthy && verdict->is_known) {
-		fputs("<p>What is left is in there:</p><pre>", out);
-		html_text(out, verdict->ncu, 0);
-		fputs("</pre>\n", out);
+	if (verdict->is_healthy && verdict->is_known) {
+		bool is_command = *verdict->ncu;
+		fputs(is_command ? "<p>What is left is in there:</p><pre>" : "<p>", out);
+		html_text(out, is_command ? verdict->ncu : verdict->inside, 0);
+		fputs(is_command ? "</pre>\n" : "</p>\n", out);
 	}
 	fputs("</article>\n", out);
 }

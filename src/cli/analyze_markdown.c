@@ -125,4 +125,6 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	}
 	if (verdict->is_healthy && *verdict->ncu)
 		fprintf(out, "\nNext:\n\n```\n%s\n```\n", verdict->ncu);
+	else if (verdict->is_healthy && *verdict->inside)
+		fprintf(out, "\n%s\n", verdict->inside);
 }

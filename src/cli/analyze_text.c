@@ -342,6 +342,9 @@ static void print_inside(const struct page *page, uint32_t phase)
 		analyze_put(page->out, name);
 		fputs(strlen(verdict->kernels[i].name) >= sizeof name ? "…\n" : "\n", page->out);
 	}
+	print_advice(page, verdict->inside, true);
+	if (!*verdict->ncu)
+		return;
 	fputs("    ▸ ", page->out);
 	analyze_put(page->out, verdict->ncu);
 	fputc('\n', page->out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lanes.h"
 #include "diagnose/case.h"
 #include "diagnose/words.h"
 
@@ -43,18 +44,6 @@ int64_t case_text(const struct hwy_case *c, uint32_t span)
 const char *case_name(const struct hwy_case *c, uint32_t span)
 {
 	return hwy_str(c->trace, case_text(c, span));
-}
-
-bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
-{
-	return c->flow->calls[call].process == c->phase->process;
-}
-
-/* Work without a known launch counts as the phase's: it keeps the same device busy. */
-bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
-{
-	const struct flow_op *one = &c->flow->ops[op];
-	return c->uses[one->device] && (one->call == FLOW_NONE || case_call_is_ours(c, one->call));
 }
 
 int64_t case_per_step(const struct hwy_case *c, int64_t total)
@@ -129,24 +118,34 @@ static bool is_sane(const struct hwy_case *c)
 {
 	uint64_t window = (uint64_t)(c->phase->window.to - c->phase->window.from);
 	return window < FLOW_SUM_MOST / (c->flow->n_devices + 1u) &&
-	       flow_adds_up(c->flow, c->first_op, c->end_op, c->first_call, c->end_call);
+	       (c->flow->length < FLOW_SUM_MOST ||
+		flow_adds_up(c->flow, c->first_op, c->end_op, c->first_call, c->end_call));
+}
+
+/* Whether a device has work inside the window: of the phase's process, or of anybody. */
+static bool has_work(const struct hwy_case *c, uint32_t d, bool of_anybody)
+{
+	const struct flow_device *device = &c->flow->devices[d];
+	const uint32_t *order = c->flow->by_device ? c->flow->by_device + device->first : NULL;
+	for (uint32_t i = lanes_place(order, device->n, c->first_op); i < device->n; i++) {
+		uint32_t op = order ? order[i] : i, call = c->flow->ops[op].call;
+		if (op >= c->end_op)
+			break;
+		if (of_anybody || (call != FLOW_NONE && case_call_is_ours(c, call)))
+			return true;
+	}
+	return false;
 }
 
 /* A device is the phase's when its process has work there inside the window; without any launch known, every
  * device with work is. */
 static void find_devices(struct hwy_case *c)
 {
-	bool linked = false;
-	for (int pass = 0; pass < 2 && !linked; pass++)
-		for (uint32_t i = c->first_op; i < c->end_op; i++) {
-			const struct flow_op *op = &c->flow->ops[i];
-			bool ours = pass ? true
-					 : op->call != FLOW_NONE && case_call_is_ours(c, op->call);
-			linked |= ours;
-			c->uses[op->device] |= ours;
-		}
-	for (uint32_t d = 0; d < c->flow->n_devices; d++)
-		c->n_devices += c->uses[d];
+	for (int pass = 0; pass < 2 && c->n_devices == 0; pass++)
+		for (uint32_t d = 0; d < c->flow->n_devices; d++)
+			c->n_devices += c->uses[d] = has_work(c, d, pass);
+	c->all_ours = c->n_devices == c->flow->n_devices && !c->flow->is_mixed &&
+		      (c->flow->n_calls == 0 || case_call_is_ours(c, 0));
 }
 
 static int compare_lengths(const void *a, const void *b)
@@ -157,15 +156,16 @@ static int compare_lengths(const void *a, const void *b)
 
 enum { MEDIAN_SAMPLE = 8192 };
 
-struct kernel_pass {
+struct op_pass {
 	struct hwy_map by_name;
+	uint32_t thread; /* that launched the last op */
 	int64_t lengths[MEDIAN_SAMPLE];
 	uint32_t n_lengths, every;
 	int64_t last_name; /* and where it is: kernels of one name come in runs */
 	uint32_t last;
 };
 
-static void count_kernel(struct hwy_case *c, struct kernel_pass *pass, const struct flow_op *op)
+static void count_kernel(struct hwy_case *c, struct op_pass *pass, const struct flow_op *op)
 {
 	int64_t length = op->end - op->start, name = case_get(c, op->span, HWY_NAME);
 	bool fresh, in_graph = op->call != FLOW_NONE &&
@@ -204,18 +204,30 @@ static int compare_kernels(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-static void count_kernels(struct hwy_case *c)
+static void count_op(struct hwy_case *c, struct op_pass *pass, const struct flow_op *op)
 {
-	struct kernel_pass *pass = hwy_zalloc(sizeof *pass);
+	struct case_counts *counts = &c->counts;
+	int64_t length = op->end - op->start;
+	counts->longest = length > counts->longest ? length : counts->longest;
+	counts->any_graph |= op->kind == HWY_GRAPH;
+	counts->any_transfer |= case_is_transfer(op);
+	if (op->call != FLOW_NONE) {
+		uint32_t thread = c->flow->calls[op->call].thread;
+		counts->turns += thread != pass->thread;
+		pass->thread = thread;
+	}
+	if (op->kind == HWY_KERNEL)
+		count_kernel(c, pass, op);
+}
+
+static void count_ops(struct hwy_case *c)
+{
+	struct op_pass *pass = hwy_zalloc(sizeof *pass);
 	pass->last_name = HWY_NONE;
 	pass->every = 1 + (c->end_op - c->first_op) / MEDIAN_SAMPLE;
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
-		const struct flow_op *op = &c->flow->ops[i];
-		if (op->kind == HWY_KERNEL && case_op_is_ours(c, i))
-			count_kernel(c, pass, op);
-		else if (op->kind == HWY_GRAPH && case_op_is_ours(c, i))
-			c->kernel_left += op->end - op->start;
-	}
+	for (uint32_t i = c->first_op; i < c->end_op; i++)
+		if (case_op_is_ours(c, i))
+			count_op(c, pass, &c->flow->ops[i]);
 	if (pass->n_lengths) {
 		qsort(pass->lengths, pass->n_lengths, sizeof *pass->lengths, compare_lengths);
 		c->counts.kernel_median = pass->lengths[pass->n_lengths / 2];
@@ -295,7 +307,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		const struct hwy_gap *gap = &c->of->gaps.gaps[i];
 		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
 	}
-	count_kernels(c);
+	count_ops(c);
 	count_calls(c);
 	transfers_find(c);
 	/* Kernels of several streams overlap: what can be saved is the time, not the sum. */
@@ -310,6 +322,7 @@ void case_close(struct hwy_case *c)
 	free(c->gap_left);
 	free(c->transfers);
 	free(c->kernels);
+	free(c->held);
 }
 
 const char *case_advice(const struct hwy_case *c, const struct advice *advice)

@@ -37,6 +37,9 @@ struct case_counts {
 	uint64_t launches;      /* calls that enqueue kernels or graphs */
 	int64_t launch_ns;      /* time inside them */
 	uint64_t h2d, d2h;
+	uint64_t turns;  /* changes of the thread that launched, from op to op; at most */
+	int64_t longest; /* op */
+	bool any_graph, any_transfer;
 	uint64_t calls[HWY_ROLES];
 	int64_t call_ns[HWY_ROLES];
 };
@@ -57,6 +60,7 @@ struct hwy_case {
 		end_op; /* ops that begin inside the window: look at case_op_is_ours too */
 	uint32_t first_call, end_call; /* calls of the steady steps: look at the process too */
 	bool *uses;                    /* by device of the flow */
+	bool all_ours;                 /* every op of the flow is */
 	uint32_t n_devices;            /* how many it uses */
 	int64_t *gap_left;             /* by gap, ns not claimed yet */
 	struct case_transfer *transfers;
@@ -67,6 +71,9 @@ struct hwy_case {
 	struct case_counts counts;
 	enum hwy_confidence most;      /* that the recording allows for findings from gaps */
 	const struct hwy_strip **last; /* the strip asked for last: spans come in runs */
+	struct held *held;             /* held.c's, once somebody asked */
+	uint32_t n_held;
+	bool knows_held;
 };
 
 /* ---- case.c: making one ------------------------------------------------------------------------ */
@@ -74,8 +81,20 @@ struct hwy_case {
 bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase,
 	       struct hwy_diagnosis *diagnosis, struct hwy_err *err);
 void case_close(struct hwy_case *c);
-bool case_op_is_ours(const struct hwy_case *c, uint32_t op);
-bool case_call_is_ours(const struct hwy_case *c, uint32_t call);
+
+static inline bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
+{
+	return c->flow->calls[call].process == c->phase->process;
+}
+
+/* Work without a known launch counts as the phase's: it keeps the same device busy. */
+static inline bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
+{
+	const struct flow_op *one = &c->flow->ops[op];
+	return c->all_ours || (c->uses[one->device] &&
+			       (one->call == FLOW_NONE || case_call_is_ours(c, one->call)));
+}
+
 /* Columns of a call or of device work by span id: those that case_open has asked for. */
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
 /* The name of any span; brings it into memory where it is not. */
@@ -95,6 +114,10 @@ uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_
 /* States of the devices the phase uses, added up. */
 struct gap_states case_states(const struct hwy_case *c);
 /* transfers.c: fills in transfers. */
+static inline bool case_is_transfer(const struct flow_op *op)
+{
+	return op->kind == HWY_COPY || op->class == HWY_COMM;
+}
 void transfers_find(struct hwy_case *c);
 
 /* ---- claim.c: blaming -------------------------------------------------------------------------- */
@@ -216,8 +239,8 @@ struct held {
 	uint32_t op, behind; /* ops */
 	int64_t ready;       /* launched, and the one before it in its stream done */
 };
-/* Of the steady steps, in order; to be freed. */
-struct held *held_find(const struct hwy_case *c, uint32_t *n);
+/* Of the steady steps, in order; the case's. */
+const struct held *held_find(struct hwy_case *c, uint32_t *n);
 const struct hwy_stream *case_stream(const struct hwy_case *c, uint32_t op); /* or NULL */
 bool stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream);
 

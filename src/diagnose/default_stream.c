@@ -87,19 +87,21 @@ static void look(struct hwy_case *c)
 {
 	uint32_t n, found = 0;
 	int64_t sum = 0;
-	struct held *held = held_find(c, &n);
+	const struct held *held = held_find(c, &n);
+	struct held *pairs = hwy_alloc((n + 1u) * sizeof *pairs);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < n; i++) {
 		if (find_barrier(c, &held[i]) == FLOW_NONE)
 			continue;
 		sum += gain_of(c, &held[i]);
-		held[found++] = held[i];
+		pairs[found++] = held[i];
 	}
-	double part = sum > 0 ? (double)most_to_gain(c, held, found) / (double)sum : 0;
+	double part = sum > 0 ? (double)most_to_gain(c, pairs, found) / (double)sum : 0;
 	for (uint32_t i = 0; i < found; i++)
 		claim_kernels(c, &claim,
-			      (int64_t)((double)gain_of(c, &held[i]) * (part < 1 ? part : 1)),
-			      c->flow->ops[find_barrier(c, &held[i])].span);
+			      (int64_t)((double)gain_of(c, &pairs[i]) * (part < 1 ? part : 1)),
+			      c->flow->ops[find_barrier(c, &pairs[i])].span);
+	free(pairs);
 	if (claim_is_worth(c, &claim))
 		hwy_accuse(
 			c, &claim, HWY_MEDIUM,
@@ -111,7 +113,6 @@ static void look(struct hwy_case *c)
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
-	free(held);
 }
 
 const struct hwy_finding_kind finding_default_stream = {

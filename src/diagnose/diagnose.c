@@ -91,6 +91,8 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 static void doubt_persistent(struct hwy_case *c)
 {
 	int64_t window = c->phase->window.to - c->phase->window.from;
+	if ((double)c->counts.longest < PERSISTENT * (double)window)
+		return;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (!case_op_is_ours(c, i) || window <= 0 ||
@@ -112,7 +114,7 @@ static void doubt_graphs(struct hwy_case *c)
 {
 	uint64_t graphs = 0;
 	int64_t ns = 0;
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+	for (uint32_t i = c->first_op; c->counts.any_graph && i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_GRAPH || !case_op_is_ours(c, i))
 			continue;
@@ -164,7 +166,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 {
 	struct hwy_case c;
 	struct hwy_verdict *verdict = &diagnosis->verdicts[phase];
-	*verdict = (struct hwy_verdict){.ncu = "", .own_cost = HWY_NONE};
+	*verdict = (struct hwy_verdict){.ncu = "", .inside = "", .own_cost = HWY_NONE};
 	if (!case_open(&c, analysis, phase, diagnosis, err)) {
 		case_close(&c);
 		return false;
@@ -182,7 +184,6 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		doubt_persistent(&c);
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);
-		kernels_top(&c, verdict);
 		outliers_find(&c, verdict);
 		int64_t own;
 		if (machine_own_cost(&c, &own))
@@ -193,6 +194,8 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 	verdict->is_healthy = c.n_devices && c.phase->n_steady && case_share(&c, starved) < STARVED;
 	for (uint32_t i = before; i < diagnosis->n; i++)
 		verdict->is_healthy &= diagnosis->findings[i].kind->is_inside;
+	if (c.n_devices && c.phase->n_steady)
+		kernels_top(&c, verdict);
 	case_close(&c);
 	return true;
 }

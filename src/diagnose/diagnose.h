@@ -98,7 +98,9 @@ struct hwy_verdict {
 	double reachable; /* share of the step in which the devices are idle: what CPU-side fixes could give */
 	struct hwy_top_kernel *kernels; /* by time */
 	uint32_t n_kernels;
-	const char *ncu;  /* the command that looks into the first of them; "" without kernels */
+	/* The command that looks into the first of them; "" without kernels, and where they are not CUDA's. */
+	const char *ncu;
+	const char *inside; /* then: what else does, in words; "" */
 	int64_t own_cost; /* what recording added, ns a step of CPU time; HWY_NONE: not calibrated */
 	uint32_t devices;             /* that this phase uses */
 	struct hwy_outlier *outliers; /* the longest first, a few */

@@ -94,6 +94,8 @@ static void visit(struct hwy_case *c, struct found *found, struct sole *sole, ui
 static void look(struct hwy_case *c)
 {
 	struct found found = {.fewest = INT64_MAX};
+	if (c->counts.longest < SHORT_NS)
+		return;
 	struct sole *soles = hwy_alloc((c->flow->n_devices + 1u) * sizeof *soles);
 	for (uint32_t d = 0; d < c->flow->n_devices; d++)
 		soles[d] = (struct sole){FLOW_NONE, INT64_MIN, INT64_MIN, INT64_MIN, 0};

@@ -4,8 +4,7 @@
  * has ended. Behind: of the ops of other streams of the same device that ran until it began, or beyond (the last
  * blocks of a large kernel leave room), the one that took most of that time.
  */
-#include <stdlib.h>
-
+#include "analyze/lanes.h"
 #include "diagnose/case.h"
 
 /* Shorter waits are the device's own pace. */
@@ -55,13 +54,11 @@ static uint32_t find_behind(const struct hwy_case *c, const struct last *lasts, 
 	return behind;
 }
 
-struct held *held_find(const struct hwy_case *c, uint32_t *n)
+static void find_held(struct hwy_case *c)
 {
 	enum { LANES = 64 };
 	struct last lasts[LANES];
-	struct held *found = NULL;
 	uint32_t cap = 0, n_lasts = 0;
-	*n = 0;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		uint32_t at = 0;
@@ -77,8 +74,8 @@ struct held *held_find(const struct hwy_case *c, uint32_t *n)
 						  ? find_behind(c, lasts, n_lasts, op, ready)
 						  : FLOW_NONE;
 			if (behind != FLOW_NONE) {
-				HWY_GROW(found, *n, cap);
-				found[(*n)++] = (struct held){i, behind, ready};
+				HWY_GROW(c->held, c->n_held, cap);
+				c->held[c->n_held++] = (struct held){i, behind, ready};
 			}
 		}
 		if (at < LANES) {
@@ -86,5 +83,18 @@ struct held *held_find(const struct hwy_case *c, uint32_t *n)
 			n_lasts = at == n_lasts ? at + 1 : n_lasts;
 		}
 	}
-	return found;
+}
+
+const struct held *held_find(struct hwy_case *c, uint32_t *n)
+{
+	struct flow_lanes lanes;
+	if (!c->knows_held) {
+		c->knows_held = true;
+		lanes_open(&lanes, c->flow, LANES_ALL, c->first_op, c->end_op);
+		if (lanes.n > 1)
+			find_held(c);
+		lanes_close(&lanes);
+	}
+	*n = c->n_held;
+	return c->held;
 }

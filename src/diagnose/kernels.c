@@ -1,7 +1,8 @@
 /* kernels.c - where a step's kernel time goes by name, which names mean fp32 without tensor cores, and the
- * command that looks inside the first of them. */
+ * command that looks inside the first of them, or the words where there is none. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/case.h"
@@ -131,18 +132,18 @@ static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)
 				uint32_t top)
 {
 	uint64_t n = 0;
-	struct hwy_map known = {0}; /* by text: 1 matches, 2 does not */
+	uint8_t *known = hwy_zalloc(c->trace->strings.n + 1u); /* by text: 1 matches, 2 does not */
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
 			continue;
 		int64_t name = case_get(c, op->span, HWY_NAME);
-		uint32_t *state = hwy_map_put(&known, (uint64_t)name, NULL);
+		uint8_t *state = &known[name > 0 && name < c->trace->strings.n ? name : 0];
 		if (!*state)
 			*state = matches(hwy_str(c->trace, name), patterns, top) ? 1 : 2;
 		n += *state == 1;
 	}
-	hwy_map_free(&known);
+	free(known);
 	return n;
 }
 
@@ -171,10 +172,25 @@ static const char *ncu_command(struct hwy_case *c, uint32_t top)
 		(unsigned long long)launched_before(c, names, top), command_of(c));
 }
 
+/* Nsight Compute knows CUDA only: what serves for another kernel. "" where it is CUDA's, or nothing else is known. */
+static const char *other_profiler(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(c->trace, span, &row);
+	int64_t link = hwy_get(strip, HWY_LINK, row);
+	if (hwy_lane_is_opencl(c->trace, strip->lane))
+		return "Nsight Compute cannot look into OpenCL kernels. Where the device is the CPU, perf "
+		       "record shows their code; else the vendor's profiler does: VTune for Intel, rocprof "
+		       "for AMD.";
+	if (link > 0 && link <= c->trace->n_spans &&
+	    strncmp(case_name(c, (uint32_t)(link - 1)), "hip", 3) == 0)
+		return "rocprof-compute profile -n NAME -- COMMAND looks into the kernels of a HIP program.";
+	return "";
+}
+
 void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 {
 	uint32_t n = c->n_kernels < TOP ? c->n_kernels : TOP;
-	verdict->ncu = "";
 	if (n == 0 || c->counts.kernel_ns <= 0)
 		return;
 	verdict->kernels = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);
@@ -192,5 +208,8 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 		if (k && share >= 0.1)
 			worth = k + 1;
 	}
-	verdict->ncu = ncu_command(c, worth);
+	verdict->inside = other_profiler(c, c->kernels[0].span);
+	/* Of phases that are told of only in passing nobody asks for it. */
+	if (!*verdict->inside && (verdict->is_healthy || c->index == c->analysis->phases.main))
+		verdict->ncu = ncu_command(c, worth);
 }

@@ -3,7 +3,8 @@
  * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
  * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
  * that was let off but whose removal gains is accused after all. Where the replay explains too little of the
- * recording, or contradicts what was found without being sure of it, no prediction is shown.
+ * recording, or contradicts what was found without being sure of it, no prediction is shown. A long recording in
+ * which nothing repeats is not replayed at all: findings keep what they had claimed.
  */
 #include "diagnose/predict.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "diagnose/words.h"
+#include "replay/excerpt.h"
 
 /* Accused after all only where the gain is beyond doubt: graphs that fit well are off by this much. */
 #define SURELY 0.04
@@ -204,7 +206,9 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 {
 	struct predicting p = {.diagnosis = diagnosis};
 	struct hwy_err err;
-	if (!wants_any(diagnosis, first, first_acquitted))
+	bool repeats = analysis->phases.phases[phase].n_steady >= 3;
+	if (!wants_any(diagnosis, first, first_acquitted) ||
+	    (!repeats && excerpt_is_large(&analysis->flow)))
 		return;
 	if (whatif_open(&p.w, analysis, phase, false, &err)) {
 		uint32_t acquitted = diagnosis->n_acquitted;

@@ -4,7 +4,6 @@
  * (not for the whole device) and its stream has no higher one. Conditions: it waited LONG_NS or more, and longer than it runs. Cost: the
  * wait, a latency; the bulk work takes as long as before.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/case.h"
@@ -59,7 +58,7 @@ static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 static void look(struct hwy_case *c)
 {
 	uint32_t n, found = 0;
-	struct held *held = held_find(c, &n);
+	const struct held *held = held_find(c, &n);
 	struct hwy_map awaited = find_awaited(c);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < n; i++) {
@@ -85,7 +84,6 @@ static void look(struct hwy_case *c)
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	hwy_map_free(&awaited);
-	free(held);
 }
 
 const struct hwy_finding_kind finding_priority_inversion = {

@@ -94,7 +94,7 @@ static void look(struct hwy_case *c)
 {
 	struct tally tally = {0};
 	struct claim claim = {0};
-	if (!count(c, &tally) || tally.sum == 0)
+	if (case_each(c, c->counts.turns) < TURNS_EACH || !count(c, &tally) || tally.sum == 0)
 		return;
 	double left = (double)tally.busiest > tally.packed ? (double)tally.busiest : tally.packed;
 	double part = 1 - left / (double)tally.sum;

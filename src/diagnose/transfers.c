@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "analyze/lanes.h"
 #include "diagnose/case.h"
 
 struct cover_list { /* disjoint intervals in order */
@@ -35,11 +36,6 @@ static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
 		sum += to > from ? to - from : 0;
 	}
 	return sum;
-}
-
-static bool is_transfer(const struct flow_op *op)
-{
-	return op->kind == HWY_COPY || op->class == HWY_COMM;
 }
 
 /* Device-to-device copies are memory traffic of the device itself. */
@@ -76,10 +72,11 @@ struct pass {
 static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, enum hwy_class class)
 {
 	const struct flow_device *all = &c->flow->devices[device];
+	const uint32_t *order = c->flow->by_device ? c->flow->by_device + all->first : NULL;
+	uint32_t first = flow_op_unfinished(c->flow, c->phase->window.from);
 	pass->compute.next = pass->comm.next = 0;
-	for (uint32_t i = 0; i < all->n; i++) {
-		uint32_t at =
-			c->flow->by_device ? c->flow->by_device[all->first + i] : all->first + i;
+	for (uint32_t i = lanes_place(order, all->n, first); i < all->n; i++) {
+		uint32_t at = order ? order[i] : i;
 		const struct flow_op *op = &c->flow->ops[at];
 		if (op->start >= c->phase->window.to)
 			break;
@@ -99,7 +96,7 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 		if (any && class == HWY_MEMCLASS)
 			exposed -= list_overlap(&pass->comm, fresh);
 		bool inside = op->start >= c->phase->window.from;
-		if (inside && is_transfer(op) && case_op_is_ours(c, at))
+		if (inside && case_is_transfer(op) && case_op_is_ours(c, at))
 			note(c, at, exposed > 0 ? exposed : 0);
 	}
 }
@@ -112,10 +109,7 @@ static int compare_transfers(const void *a, const void *b)
 
 void transfers_find(struct hwy_case *c)
 {
-	bool any = false;
-	for (uint32_t i = c->first_op; i < c->end_op && !any; i++)
-		any = is_transfer(&c->flow->ops[i]);
-	if (!any)
+	if (!c->counts.any_transfer)
 		return;
 	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
 		struct pass pass = {0};

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "replay/edits.h"
 
 struct trip {
 	uint32_t step;
-	int64_t bytes;
 	uint32_t out, back; /* calls */
+	uint32_t next;      /* trip with as many bytes, plus one */
 };
 
 static void take_away(struct graph_node *node)
@@ -24,11 +25,36 @@ static void take_away(struct graph_node *node)
 		node->delay = 0;
 }
 
-/* The open trips are few: the copies to the host of this step and the last whose size has not come back. */
 struct trips {
 	struct trip *list;
-	uint32_t n, cap, first_open;
+	uint32_t n, cap;
+	struct hwy_map first, last; /* by bytes: trips that are open, plus one */
 };
+
+static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
+{
+	HWY_GROW(trips->list, trips->n, trips->cap);
+	trips->list[trips->n++] = trip;
+	uint32_t *last = hwy_map_put(&trips->last, bytes, NULL);
+	if (*last)
+		trips->list[*last - 1].next = trips->n;
+	*last = trips->n;
+	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
+	if (!*first)
+		*first = trips->n;
+}
+
+/* The first that went out in this step or the last with as many bytes and has not come back. */
+static void come_back(struct trips *trips, uint32_t step, uint64_t bytes, uint32_t call)
+{
+	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
+	while (*first && trips->list[*first - 1].step + 1 < step)
+		*first = trips->list[*first - 1].next;
+	if (!*first)
+		return;
+	trips->list[*first - 1].back = call;
+	*first = trips->list[*first - 1].next;
+}
 
 static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 {
@@ -37,18 +63,10 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 	if (step == 0)
 		return;
 	struct edit_copy copy = edit_copy_of(e, op);
-	while (trips->first_open < trips->n && trips->list[trips->first_open].step + 1 < step)
-		trips->first_open++;
-	if (copy.direction == HWY_D2H) {
-		HWY_GROW(trips->list, trips->n, trips->cap);
-		trips->list[trips->n++] = (struct trip){step, copy.bytes, call, FLOW_NONE};
-		return;
-	}
-	for (uint32_t i = trips->first_open; copy.direction == HWY_H2D && i < trips->n; i++)
-		if (trips->list[i].back == FLOW_NONE && trips->list[i].bytes == copy.bytes) {
-			trips->list[i].back = call;
-			return;
-		}
+	if (copy.direction == HWY_D2H)
+		go_out(trips, (struct trip){step, call, FLOW_NONE, 0}, (uint64_t)copy.bytes);
+	else if (copy.direction == HWY_H2D)
+		come_back(trips, step, (uint64_t)copy.bytes, call);
 }
 
 enum { STAYS, GONE, FOLLOWS };
@@ -71,21 +89,28 @@ static uint32_t next_of_process(const struct editing *e, uint32_t call)
  * that comes next, before which the CPU still gives back what it had needed. */
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
 {
-	uint32_t found = 0;
+	uint32_t found = 0, under_way = 0;
+	uint32_t *begin = hwy_zalloc((e->flow->n_calls + 1u) * sizeof *begin); /* trips, by call */
 	for (uint32_t i = 0; i < trips->n; i++) {
 		const struct trip *trip = &trips->list[i];
 		if (trip->back == FLOW_NONE || trip->back <= trip->out)
 			continue;
 		found++;
-		for (uint32_t call = trip->out; call <= trip->back; call++)
-			if (call == trip->out || call == trip->back || is_wait(e, call))
-				gone[call] = GONE;
+		gone[trip->out] = gone[trip->back] = GONE;
+		begin[trip->out]++;
+		begin[trip->back]--;
 		uint32_t next = next_of_process(e, trip->back);
 		for (; next < e->flow->n_calls && is_wait(e, next); next = next_of_process(e, next))
 			gone[next] = GONE;
 		if (next < e->flow->n_calls && gone[next] == STAYS)
 			gone[next] = FOLLOWS;
 	}
+	for (uint32_t call = 0; call < e->flow->n_calls; call++) {
+		under_way += begin[call];
+		if (under_way && is_wait(e, call))
+			gone[call] = GONE;
+	}
+	free(begin);
 	return found;
 }
 
@@ -109,6 +134,8 @@ static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 	}
 	free(gone);
 	free(trips.list);
+	hwy_map_free(&trips.first);
+	hwy_map_free(&trips.last);
 	return found > 0 || hwy_fail(err, "nothing of the phase goes to the host and back");
 }
 

@@ -4,7 +4,12 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STEPS = 3 };
+enum { LEAST_STEPS = 3, LARGE = 300000 /* calls and ops */ };
+
+bool excerpt_is_large(const struct hwy_flow *flow)
+{
+	return (uint64_t)flow->n_calls + flow->n_ops > LARGE;
+}
 
 struct choice {                   /* of the phase's steps */
 	uint32_t first, n, after; /* steady ones; after: 1 when the next one comes along */
@@ -52,9 +57,10 @@ static bool choose_most(const struct hwy_phase *phase, const struct hwy_flow *fl
 	double ops_per_call = (double)flow->n_ops / (flow->n_calls > 0 ? flow->n_calls : 1);
 	double per_step = calls / phase->n_steady * (1 + ops_per_call);
 	double n = per_step > 0 ? (double)most / per_step : phase->n_steady;
-	if (n >= phase->n_steady)
+	if (n >= phase->n_steady && !excerpt_is_large(flow))
 		return false;
-	choice->n = (uint32_t)n;
+	n = n < LEAST_STEPS ? LEAST_STEPS : n;
+	choice->n = n < phase->n_steady ? (uint32_t)n : phase->n_steady;
 	choice->first = most_usual(phase, choice->n);
 	return true;
 }
@@ -98,11 +104,17 @@ static void take_flow(struct hwy_flow *to, const struct hwy_flow *from, const st
 	to->ops = NULL;
 	to->n_ops = 0;
 	to->devices = NULL; /* only their number is used */
-	to->by_device = NULL;
+	to->by_device = to->by_lane = NULL;
+	to->lanes = NULL;
+	to->reach = NULL;
+	to->n_lanes = 0;
 	for (uint32_t i = 0; i < to->n_calls; i++)
 		to->calls[i].op = FLOW_NONE;
-	uint32_t cap = 0;
-	for (uint32_t i = 0; i < from->n_ops; i++) {
+	uint32_t cap = 0, first = from->n_ops;
+	for (uint32_t i = choice->first_call; i < choice->end_call; i++)
+		if (from->calls[i].op < first)
+			first = from->calls[i].op;
+	for (uint32_t i = first; i < from->n_ops; i++) {
 		struct flow_op op = from->ops[i];
 		if (op.call == FLOW_NONE || op.call < choice->first_call ||
 		    op.call >= choice->end_call)

@@ -14,8 +14,11 @@ struct excerpt {
 	struct hwy_gaps gaps;   /* the list only */
 };
 
-/* NULL when the whole phase is within 'most' calls and ops, or when no three steps are. window: the steady steps
- * that begin in it are taken, whatever their number; NULL when there are no three. */
+/* A recording of which no graph is made without being asked to: each edit would take seconds. */
+bool excerpt_is_large(const struct hwy_flow *flow);
+/* As many steps as 'most' calls and ops have, but three at least. NULL when the whole recording is within that,
+ * when it has fewer steps, or when all of the phase is wanted and the recording is not large. window: the steady
+ * steps that begin in it are taken, whatever their number; NULL when there are no three. */
 struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
 			     const struct hwy_interval *window);
 void excerpt_free(struct excerpt *excerpt);

@@ -1,7 +1,7 @@
 /* graph.c - builds the graph in one pass over calls, returns and ops in the order of their times.
  *
- * Ties: a return before a call, a call before an op; so an edge's ends stand in the right order unless the
- * trace contradicts it. The rules of CUDA's ordering that need more than the flow (events, the legacy default
+ * Ties: returns and calls by call, then ops; so an edge's ends stand in the right order unless the trace
+ * contradicts it, and every node is found by its time and number. The rules of CUDA's ordering that need more than the flow (events, the legacy default
  * stream) are in graph_order.c. 'ends' holds the measured ends, which are also what a replay gives: every
  * delay is what is left of the measured begin.
  */
@@ -126,10 +126,8 @@ static void add_call(struct building *b, uint32_t index)
 	b->call_node[index] = node;
 	*process = (struct sequence){.last = node, .call = node, .end = call->end};
 	*thread = *process;
-	if (waits) {
-		HWY_GROW(b->open, b->n_open, b->cap_open);
-		b->open[b->n_open++] = index;
-	}
+	if (waits)
+		heap_add(&b->open, call->end, index);
 }
 
 /* ---- returns ---------------------------------------------------------------------------------- */
@@ -148,22 +146,59 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 	return GRAPH_NONE;
 }
 
-static uint32_t awaited_anywhere(const struct building *b, uint32_t call)
+/* Of two nodes, the one that ended later; of lanes, the first. */
+static uint32_t later(const struct building *b, uint32_t x, uint32_t y)
 {
-	uint32_t found = GRAPH_NONE;
-	int64_t process = b->flow->calls[call].process;
-	for (uint32_t i = 0; i < b->n_used; i++) {
-		uint32_t lane = b->used[i];
-		if (b->flow->trace->lanes[lane].process != process)
-			continue;
-		uint32_t node = last_before(b, lane, call);
-		if (node != GRAPH_NONE && (found == GRAPH_NONE || b->ends[node] > b->ends[found]))
-			found = node;
-	}
-	return found;
+	if (x == GRAPH_NONE || y == GRAPH_NONE)
+		return x == GRAPH_NONE ? y : x;
+	if (b->ends[x] != b->ends[y])
+		return b->ends[y] > b->ends[x] ? y : x;
+	const struct flow_op *ops = b->flow->ops;
+	return ops[b->graph->nodes[y].of].lane < ops[b->graph->nodes[x].of].lane ? y : x;
 }
 
-static uint32_t awaited(const struct building *b, uint32_t index)
+/* The last op of any stream of the process. What an earlier wait has found is still there, so that only streams
+ * which got work since are looked at; unless this call was made before that one. */
+static uint32_t awaited_anywhere(struct building *b, uint32_t call)
+{
+	const struct hwy_trace *trace = b->flow->trace;
+	uint32_t process = b->flow->calls[call].process, found = GRAPH_NONE;
+	if (process >= b->n_processes)
+		return GRAPH_NONE;
+	struct awaited *before = &b->awaited[process];
+	if (before->call != FLOW_NONE && before->call > call) {
+		for (uint32_t i = 0; i < b->n_used; i++)
+			if (trace->lanes[b->used[i]].process == process)
+				found = later(b, found, last_before(b, b->used[i], call));
+		return found;
+	}
+	found = before->found;
+	for (uint32_t *at = &before->fresh; *at;) {
+		struct lane_ops *lane = &b->lanes[*at - 1];
+		uint32_t node = last_before(b, *at - 1, call);
+		found = later(b, found, node);
+		lane->is_fresh = node != lane->last;
+		if (lane->is_fresh)
+			at = &lane->next_fresh;
+		else
+			*at = lane->next_fresh;
+	}
+	before->call = call;
+	return before->found = found;
+}
+
+static void note_fresh(struct building *b, uint32_t index)
+{
+	struct lane_ops *lane = &b->lanes[index];
+	int64_t process = b->flow->trace->lanes[index].process;
+	if (lane->is_fresh || process < 0 || process >= b->n_processes)
+		return;
+	lane->is_fresh = true;
+	lane->next_fresh = b->awaited[process].fresh;
+	b->awaited[process].fresh = index + 1;
+}
+
+static uint32_t awaited(struct building *b, uint32_t index)
 {
 	const struct flow_call *call = &b->flow->calls[index];
 	if (call->op != FLOW_NONE)
@@ -192,17 +227,6 @@ static void add_return(struct building *b, uint32_t index)
 		thread->last = node;
 }
 
-/* The open wait that returns first; n_open when there is none. There are as many as threads wait. */
-static uint32_t next_return(const struct building *b)
-{
-	uint32_t first = b->n_open;
-	for (uint32_t i = 0; i < b->n_open; i++)
-		if (first == b->n_open ||
-		    b->flow->calls[b->open[i]].end < b->flow->calls[b->open[first]].end)
-			first = i;
-	return first;
-}
-
 /* ---- ops -------------------------------------------------------------------------------------- */
 
 static void add_op(struct building *b, uint32_t index)
@@ -221,6 +245,7 @@ static void add_op(struct building *b, uint32_t index)
 	uint32_t node = end_node(b);
 	b->op_node[index] = node;
 	lane->last = node;
+	note_fresh(b, op->lane);
 }
 
 /* ---- the pass --------------------------------------------------------------------------------- */
@@ -229,14 +254,13 @@ static void walk(struct building *b)
 {
 	const struct hwy_flow *flow = b->flow;
 	uint32_t call = 0, op = 0;
-	while (call < flow->n_calls || op < flow->n_ops || b->n_open > 0) {
+	while (call < flow->n_calls || op < flow->n_ops || b->open.n > 0) {
 		int64_t at_call = call < flow->n_calls ? flow->calls[call].start : INT64_MAX;
 		int64_t at_op = op < flow->n_ops ? flow->ops[op].start : INT64_MAX;
-		uint32_t open = next_return(b);
-		int64_t at_return = open < b->n_open ? flow->calls[b->open[open]].end : INT64_MAX;
-		if (at_return <= at_call && at_return <= at_op) {
-			add_return(b, b->open[open]);
-			b->open[open] = b->open[--b->n_open];
+		int64_t at_return = b->open.n > 0 ? b->open.at[0].time : INT64_MAX;
+		if (b->open.n > 0 && at_return <= at_call && at_return <= at_op) {
+			add_return(b, b->open.at[0].what);
+			heap_drop(&b->open);
 		} else if (at_call <= at_op) {
 			add_call(b, call++);
 		} else {
@@ -258,8 +282,11 @@ static void start(struct building *b)
 	b->n_threads = trace->n_threads;
 	b->processes = hwy_alloc((b->n_processes + 1) * sizeof *b->processes);
 	b->threads = hwy_alloc((b->n_threads + 1) * sizeof *b->threads);
-	for (uint32_t i = 0; i <= b->n_processes; i++)
+	b->awaited = hwy_alloc((b->n_processes + 1) * sizeof *b->awaited);
+	for (uint32_t i = 0; i <= b->n_processes; i++) {
 		b->processes[i] = (struct sequence){.last = GRAPH_NONE, .call = GRAPH_NONE};
+		b->awaited[i] = (struct awaited){GRAPH_NONE, FLOW_NONE, 0};
+	}
 	for (uint32_t i = 0; i <= b->n_threads; i++)
 		b->threads[i] = (struct sequence){.last = GRAPH_NONE, .call = GRAPH_NONE};
 	b->call_node = hwy_alloc((flow->n_calls + 1) * sizeof *b->call_node);
@@ -285,11 +312,12 @@ static void finish(struct building *b)
 	}
 	graph->extent = graph->n > 0 ? last - first : 0;
 	free(b->processes);
+	free(b->awaited);
 	free(b->threads);
 	free(b->call_node);
 	free(b->op_node);
 	free(b->ends);
-	free(b->open);
+	free(b->open.at);
 	build_order_free(b);
 }
 
@@ -365,20 +393,36 @@ int64_t graph_measured(const struct hwy_graph *graph, uint32_t node)
 	}
 }
 
+struct sought {
+	int64_t time;
+	uint32_t kind, of;
+};
+
+/* Whether a node stands before the sought one: by time, ops last, then by number; a return follows its call. */
+static bool is_before(const struct hwy_graph *graph, uint32_t node, struct sought sought)
+{
+	const struct graph_node *n = &graph->nodes[node];
+	int64_t time = graph_measured(graph, node);
+	if (time != sought.time)
+		return time < sought.time;
+	if ((n->kind == GRAPH_OP) != (sought.kind == GRAPH_OP))
+		return sought.kind == GRAPH_OP;
+	return n->of != sought.of ? n->of < sought.of : n->kind < sought.kind;
+}
+
 static uint32_t find(const struct hwy_graph *graph, enum graph_kind kind, uint32_t of, int64_t time)
 {
+	struct sought sought = {time, kind, of};
 	uint32_t low = 0, high = graph->n;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (graph_measured(graph, middle) < time)
+		if (is_before(graph, middle, sought))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < graph->n && graph_measured(graph, low) == time; low++)
-		if (graph->nodes[low].kind == kind && graph->nodes[low].of == of)
-			return low;
-	return GRAPH_NONE;
+	bool found = low < graph->n && graph->nodes[low].kind == kind && graph->nodes[low].of == of;
+	return found ? low : GRAPH_NONE;
 }
 
 uint32_t graph_call(const struct hwy_graph *graph, uint32_t call)

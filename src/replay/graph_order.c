@@ -33,6 +33,8 @@ static void find_lanes(struct building *b)
 	b->lanes = hwy_zalloc((trace->n_lanes + 1) * sizeof *b->lanes);
 	b->used = hwy_alloc((trace->n_lanes + 1) * sizeof *b->used);
 	b->lane_ops = hwy_alloc((flow->n_ops + 1) * sizeof *b->lane_ops);
+	for (int order = 0; order < LANE_ORDERS; order++)
+		b->barriers[order] = hwy_alloc((trace->n_lanes + 1) * sizeof *b->used);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		b->lanes[flow->ops[i].lane].n++;
 	uint32_t first = 0;
@@ -42,8 +44,10 @@ static void find_lanes(struct building *b)
 		lane->first = first;
 		lane->order = (uint8_t)order_of(trace, &trace->lanes[i]);
 		first += lane->n;
-		if (lane->n > 0)
+		if (lane->n > 0) {
 			b->used[b->n_used++] = i;
+			b->barriers[lane->order][b->n_barriers[lane->order]++] = i;
+		}
 		lane->n = 0;
 	}
 	for (uint32_t i = 0; i < flow->n_ops; i++) {
@@ -52,13 +56,25 @@ static void find_lanes(struct building *b)
 	}
 }
 
+static void find_streams(struct building *b)
+{
+	const struct hwy_trace *trace = b->flow->trace;
+	b->lane_of_stream = hwy_alloc((trace->n_streams + 1) * sizeof *b->lane_of_stream);
+	for (uint32_t i = 0; i < trace->n_streams; i++)
+		b->lane_of_stream[i] = trace->n_lanes;
+	for (uint32_t i = b->n_used; i-- > 0;) {
+		int64_t stream = trace->lanes[b->used[i]].stream;
+		if (stream >= 0 && stream < trace->n_streams)
+			b->lane_of_stream[stream] = b->used[i];
+	}
+}
+
 /* The lane of a stream's work; the number of lanes when it has none. */
 static uint32_t lane_of_stream(const struct building *b, int64_t stream)
 {
-	for (uint32_t i = 0; i < b->n_used; i++)
-		if (b->flow->trace->lanes[b->used[i]].stream == stream)
-			return b->used[i];
-	return b->flow->trace->n_lanes;
+	const struct hwy_trace *trace = b->flow->trace;
+	return stream >= 0 && stream < trace->n_streams ? b->lane_of_stream[stream]
+							: trace->n_lanes;
 }
 
 /* The last op of a lane whose call began before 'time', or FLOW_NONE. */
@@ -174,6 +190,7 @@ bool build_order_start(struct building *b, struct hwy_err *err)
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_COPY), BIT(DIRECTION), err))
 		return false;
 	find_lanes(b);
+	find_streams(b);
 	note_streams_waited_for(b);
 	note_events(b);
 	size_t engines = (size_t)b->flow->n_devices * DIRECTIONS;
@@ -188,6 +205,9 @@ void build_order_free(struct building *b)
 	free(b->lanes);
 	free(b->lane_ops);
 	free(b->used);
+	for (int order = 0; order < LANE_ORDERS; order++)
+		free(b->barriers[order]);
+	free(b->lane_of_stream);
 	free(b->stream_waits);
 	free(b->engines);
 	hwy_map_free(&b->waited);
@@ -220,10 +240,11 @@ static void wait_for_barrier(struct building *b, const struct flow_op *op)
 	if (own == LANE_ALONE || op->call == FLOW_NONE)
 		return;
 	uint32_t found = GRAPH_NONE;
-	for (uint32_t i = 0; i < b->n_used; i++) {
-		const struct lane_ops *lane = &b->lanes[b->used[i]];
-		if (lane->order == LANE_ALONE || lane->order == own || lane->last == GRAPH_NONE ||
-		    !same_context(b->flow->trace, b->used[i], op->lane))
+	enum lane_order other = own == LANE_LEGACY ? LANE_BLOCKING : LANE_LEGACY;
+	for (uint32_t i = 0; i < b->n_barriers[other]; i++) {
+		uint32_t index = b->barriers[other][i];
+		const struct lane_ops *lane = &b->lanes[index];
+		if (lane->last == GRAPH_NONE || !same_context(b->flow->trace, index, op->lane))
 			continue;
 		uint32_t call = b->flow->ops[b->graph->nodes[lane->last].of].call;
 		if (call != FLOW_NONE && call < op->call &&

@@ -70,6 +70,37 @@ void column_finish(struct hwy_column *column, uint32_t rows)
 	column->cap_tail = 0;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): 'type' is a type. */
+#define UNPACK(type)                                                                               \
+	do {                                                                                       \
+		const type *from = (const type *)chunk->data + at;                                 \
+		for (uint32_t i = 0; i < n; i++)                                                   \
+			reader->values[i] = (int64_t)(base + from[i]);                             \
+	} while (0)
+
+void reader_at(struct hwy_reader *reader, uint32_t row)
+{
+	const struct hwy_column *column = reader->column;
+	reader->first = row & ~(uint32_t)(COLUMN_READ - 1);
+	if (!column || reader->first >= column->rows)
+		return;
+	const struct hwy_chunk *chunk = &column->chunks[row >> HWY_CHUNK_BITS];
+	uint32_t at = reader->first & (HWY_CHUNK_ROWS - 1), n = column->rows - reader->first;
+	uint64_t base = (uint64_t)chunk->base;
+	assert(chunk->loaded);
+	n = n < COLUMN_READ ? n : COLUMN_READ;
+	switch (chunk->width) {
+	case 1: UNPACK(uint8_t); break;
+	case 2: UNPACK(uint16_t); break;
+	case 4: UNPACK(uint32_t); break;
+	case 8: UNPACK(uint64_t); break;
+	default:
+		for (uint32_t i = 0; i < n; i++)
+			reader->values[i] = chunk->base;
+	}
+}
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 bool column_is_loaded(const struct hwy_column *column)
 {
 	for (uint32_t i = 0; i < column->n_chunks; i++)

@@ -59,4 +59,29 @@ static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
 	}
 }
 
+/* A column that is read row after row: some are unpacked at a time, which is faster than one by one. */
+enum { COLUMN_READ = 32 }; /* divides HWY_CHUNK_ROWS */
+struct hwy_reader {
+	const struct hwy_column *column; /* NULL: all 0 */
+	uint32_t first;                  /* the row of values[0] */
+	int64_t values[COLUMN_READ];
+};
+
+/* Unpacks the rows around this one. */
+void reader_at(struct hwy_reader *reader, uint32_t row);
+
+static inline struct hwy_reader column_reader(const struct hwy_column *column)
+{
+	struct hwy_reader reader = {.column = column};
+	reader_at(&reader, 0);
+	return reader;
+}
+
+static inline int64_t reader_get(struct hwy_reader *reader, uint32_t row)
+{
+	if (row - reader->first >= COLUMN_READ)
+		reader_at(reader, row);
+	return reader->values[row - reader->first];
+}
+
 #endif

@@ -175,6 +175,19 @@ static void advice_for_inference_does_not_speak_of_the_loss(void **state)
 	}
 }
 
+static void ncu_is_named_for_cuda_only(void **state)
+{
+	struct program p = program_new();
+	program_trace(&p)->streams[p.streams[0]].flags = HWY_STREAM_IN_ORDER;
+	for (int step = 0; step < STEPS; step++)
+		heavy_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	assert_true(d.diagnosis.verdicts[0].is_healthy);
+	assert_string_equal(d.diagnosis.verdicts[0].ncu, "");
+	assert_non_null(strstr(d.diagnosis.verdicts[0].inside, "OpenCL"));
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +201,7 @@ int main(void)
 		cmocka_unit_test(taking_turns_is_a_staircase),
 		cmocka_unit_test(a_gpu_that_works_most_of_the_time_is_no_staircase),
 		cmocka_unit_test(a_full_queue_is_health),
+		cmocka_unit_test(ncu_is_named_for_cuda_only),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

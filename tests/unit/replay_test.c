@@ -4,6 +4,7 @@
 #include "replay/path.h"
 #include "replay/replay.h"
 #include "replay/whatif.h"
+#include "small_trace.h"
 
 static int64_t row_text(struct hwy_builder *b, const char *text)
 {
@@ -315,10 +316,39 @@ static void a_prediction_does_not_depend_on_when_the_program_ran(void **state)
 	}
 }
 
+/* Calls, waits and work that all begin and end at the same few moments. */
+static void nodes_of_one_moment_are_found_as_well(void **state)
+{
+	(void)state;
+	struct small small = small_new();
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
+	for (int64_t i = 0; i < 60; i++) {
+		int64_t from = i / 20 * 10, to = from + i % 3 * 10;
+		small_call(&small, from, to, i % 2 ? i + 1 : 0,
+			   i % 2 ? "cudaLaunchKernel" : "cudaDeviceSynchronize");
+		if (i % 2)
+			small_span(&small, stream, HWY_KERNEL, from, from + i % 4 * 10, i + 1, "k");
+	}
+	struct replayed r = {.trace = small_finish(&small)};
+	struct hwy_err err;
+	assert_true(flow_open(&r.flow, r.trace, &err));
+	assert_true(graph_build(&r.graph, &r.flow, &err));
+	for (uint32_t i = 0; i < r.graph.n; i++) {
+		uint32_t of = r.graph.nodes[i].of;
+		switch (r.graph.nodes[i].kind) {
+		case GRAPH_CALL: assert_int_equal(graph_call(&r.graph, of), i); break;
+		case GRAPH_RETURN: assert_int_equal(graph_return(&r.graph, of), i); break;
+		default: assert_int_equal(graph_op(&r.graph, of), i);
+		}
+	}
+	drop(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replaying_the_unedited_graph_gives_back_every_begin_and_end),
+		cmocka_unit_test(nodes_of_one_moment_are_found_as_well),
 		cmocka_unit_test(every_edge_leads_from_an_earlier_node_to_a_later_one),
 		cmocka_unit_test(taking_something_away_never_makes_anything_later),
 		cmocka_unit_test(the_critical_path_tiles_the_window),

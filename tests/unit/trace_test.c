@@ -57,6 +57,9 @@ static void a_column_gives_back_every_value(void **state)
 		assert_int_equal(column->n_chunks, 3);
 		for (uint32_t row = 0; row < ROWS; row++)
 			assert_int_equal(column_get(column, row), values[row]);
+		struct hwy_reader reader = column_reader(column);
+		for (uint32_t row = 0; row < ROWS; row++)
+			assert_int_equal(reader_get(&reader, row), values[row]);
 		column_free(column);
 	}
 }
