@@ -70,14 +70,6 @@ void column_finish(struct hwy_column *column, uint32_t rows)
 	column->cap_tail = 0;
 }
 
-bool column_is_loaded(const struct hwy_column *column)
-{
-	for (uint32_t i = 0; i < column->n_chunks; i++)
-		if (!column->chunks[i].loaded)
-			return false;
-	return true;
-}
-
 void column_free(struct hwy_column *column)
 {
 	if (!column)

@@ -27,37 +27,48 @@ void hwy_trace_free(struct hwy_trace *trace)
 	free(trace);
 }
 
-bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns,
+		    struct hwy_err *err)
 {
 	if (!trace->file)
 		return true;
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
 		if (column && (columns & HWY_COL_BIT(c)) &&
-		    !file_load_column(trace->file, column, err))
+		    !file_load_chunk(trace->file, column, chunk, err))
 			return false;
 	}
 	return true;
 }
 
-void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
+bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+{
+	for (uint32_t i = 0; i < chunks_of(trace->strips[strip].rows); i++)
+		if (!hwy_need_chunk(trace, strip, i, columns, err))
+			return false;
+	return true;
+}
+
+void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns)
 {
 	if (!trace->file)
 		return;
-	/* Links of a report with spans of unknown kinds were renumbered: they are kept. */
-	columns &= ~HWY_COL_BIT(HWY_LINK);
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
-		for (uint32_t i = 0; column && (columns & HWY_COL_BIT(c)) && i < column->n_chunks;
-		     i++) {
-			if (!column->chunks[i].data ||
-			    !column->chunks[i].stored) /* small ones have no block */
-				continue;
-			free(column->chunks[i].data);
-			column->chunks[i].data = NULL;
-			column->chunks[i].loaded = 0;
-		}
+		struct hwy_chunk *at = column ? &column->chunks[chunk] : NULL;
+		/* Small ones have no block. */
+		if (!at || !(columns & HWY_COL_BIT(c)) || !at->data || !at->stored)
+			continue;
+		free(at->data);
+		at->data = NULL;
+		at->loaded = 0;
 	}
+}
+
+void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
+{
+	for (uint32_t i = 0; i < chunks_of(trace->strips[strip].rows); i++)
+		hwy_forget_chunk(trace, strip, i, columns);
 }
 
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err)

@@ -71,9 +71,14 @@ bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct 
 /* The same for one strip. */
 bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err);
 
+/* The same for the rows of one chunk: row >> HWY_CHUNK_BITS. */
+bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns,
+		    struct hwy_err *err);
+
 /* Gives the memory of columns back that a report's file still has; they may be needed again. For those who
  * go through a trace once: nobody else may be reading it. */
 void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns);
+void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns);
 
 static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
