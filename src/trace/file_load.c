@@ -127,25 +127,24 @@ bool file_load_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t 
 	return file_accept_chunk(file, column, at, err);
 }
 
-bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t row, int64_t *value,
-	       struct hwy_err *err)
+bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t at,
+	       struct hwy_chunk *copy, struct hwy_err *err)
 {
-	const struct hwy_strip *strip = &file->trace->strips[column->strip];
-	uint32_t at = row >> HWY_CHUNK_BITS;
-	struct hwy_chunk chunk = column->chunks[at];
 	const char *reason;
-	if (!load_chunk(file, &chunk, chunk_rows(column->rows, at), &reason))
-		return hwy_fail(err,
-				"%s: block of column '%s' at offset %" PRIu64 " is damaged (%s)",
-				file->path, hwy_col_names[column->id], chunk.place, reason);
-	struct hwy_column one = {.chunks = &chunk};
-	*value = column_get(&one, row & (HWY_CHUNK_ROWS - 1));
-	free(chunk.data);
+	return load_chunk(file, copy, chunk_rows(column->rows, at), &reason) ||
+	       hwy_fail(err, "%s: block of column '%s' at offset %" PRIu64 " is damaged (%s)",
+			file->path, hwy_col_names[column->id], copy->place, reason);
+}
+
+bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,
+		       struct hwy_err *err)
+{
 	int64_t id = *value - 1;
 	if (column->id == HWY_LINK && *value > 0)
 		*value = file_renumber(file, &id) ? id + 1 : 0;
 	struct hwy_err why;
-	return check_value(file->trace, strip, column->id, *value, &why) ||
+	return check_value(file->trace, &file->trace->strips[column->strip], column->id, *value,
+			   &why) ||
 	       hwy_fail(err, "%s: %s", file->path, why.text);
 }
 

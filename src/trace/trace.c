@@ -80,17 +80,51 @@ bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct 
 	return true;
 }
 
-bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
-	      int64_t *value, struct hwy_err *err)
+bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t strip,
+		   enum hwy_col col, uint32_t row, int64_t *value, struct hwy_err *err)
 {
+	enum { RECENT = sizeof peeks->recent / sizeof *peeks->recent };
 	const struct hwy_column *column = trace->strips[strip].columns[col];
+	uint32_t at = row >> HWY_CHUNK_BITS, i = peeks->last;
 	*value = 0;
 	if (!column)
 		return true;
-	if (trace->file && !column->chunks[row >> HWY_CHUNK_BITS].loaded)
-		return file_peek(trace->file, column, row, value, err);
-	*value = column_get(column, row);
-	return true;
+	if (column->chunks[at].loaded) {
+		*value = column_get(column, row);
+		return true;
+	}
+	if (peeks->recent[i].column != column || peeks->recent[i].at != at)
+		for (i = 0; i < RECENT; i++)
+			if (peeks->recent[i].column == column && peeks->recent[i].at == at)
+				break;
+	if (i == RECENT) {
+		struct hwy_chunk chunk = column->chunks[at];
+		if (!file_peek(trace->file, column, at, &chunk, err))
+			return false;
+		i = peeks->next++ % RECENT;
+		free(peeks->recent[i].chunk.data);
+		peeks->recent[i] = (struct hwy_peeked){column, at, chunk};
+	}
+	peeks->last = i;
+	struct hwy_column one = {.chunks = &peeks->recent[i].chunk};
+	*value = column_get(&one, row & (HWY_CHUNK_ROWS - 1));
+	return file_accept_value(trace->file, column, value, err);
+}
+
+void hwy_peeks_free(struct hwy_peeks *peeks)
+{
+	for (size_t i = 0; i < sizeof peeks->recent / sizeof *peeks->recent; i++)
+		free(peeks->recent[i].chunk.data);
+	*peeks = (struct hwy_peeks){0};
+}
+
+bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
+	      int64_t *value, struct hwy_err *err)
+{
+	struct hwy_peeks once = {0};
+	bool found = hwy_peek_near(trace, &once, strip, col, row, value, err);
+	hwy_peeks_free(&once);
+	return found;
 }
 
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row)

@@ -91,6 +91,19 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
 bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
 	      int64_t *value, struct hwy_err *err);
 
+/* The same for many looks at places near each other: the chunks looked at last stay. Zeroed memory is empty. */
+struct hwy_peeks {
+	struct hwy_peeked {
+		const struct hwy_column *column; /* NULL: free */
+		uint32_t at;                     /* which of its chunks */
+		struct hwy_chunk chunk;          /* our own copy */
+	} recent[64];
+	uint32_t next, last; /* to be replaced; hit */
+};
+bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t strip,
+		   enum hwy_col col, uint32_t row, int64_t *value, struct hwy_err *err);
+void hwy_peeks_free(struct hwy_peeks *peeks);
+
 static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 {
 	return hwy_get(strip, HWY_START, row) + hwy_get(strip, HWY_DUR, row);
