@@ -40,6 +40,16 @@ static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis
 
 /* ---- the critical path ---------------------------------------------------------------------------- */
 
+struct drawing {
+	struct pf *p;
+	const struct hwy_flow *flow;
+	const struct hwy_graph *graph;
+	uint64_t track;
+	struct hwy_map made; /* class and name -> text */
+	int64_t begin,
+		name; /* of the piece drawn last, whose begin is still to be written; name -1: none */
+};
+
 static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct graph_node *node)
 {
 	uint32_t row;
@@ -49,32 +59,41 @@ static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct g
 	return export_name(&p->x, strip, row);
 }
 
-/* "compute: gemm": few different ones, found by class and name. */
-static int64_t piece_name(struct pf *p, struct hwy_map *made, unsigned class, int64_t name)
+/* "compute: gemm": few different ones. */
+static int64_t piece_name(struct drawing *d, const struct path_piece *piece)
 {
+	int64_t name = name_of(d->p, d->flow, &d->graph->nodes[piece->node]);
 	bool fresh;
-	uint32_t *at = hwy_map_put(made, (uint64_t)name << 8 | class, &fresh);
+	uint32_t *at = hwy_map_put(&d->made, (uint64_t)name << 8 | piece->class, &fresh);
 	if (fresh) {
-		struct hwy_text whole = export_text(&p->x, name);
+		struct hwy_text whole = export_text(&d->p->x, name);
 		char text[300];
-		snprintf(text, sizeof text, "%s: %.*s", path_class_names[class],
+		snprintf(text, sizeof text, "%s: %.*s", path_class_names[piece->class],
 			 (int)(whole.length < 200 ? whole.length : 200), whole.at);
-		*at = export_text_id(&p->x, text);
+		*at = export_text_id(&d->p->x, text);
 	}
 	return *at;
 }
 
-static void put_path(struct pf *p, uint64_t track, const struct hwy_flow *flow,
-		     const struct hwy_graph *graph, const struct hwy_path *path)
+static void write_begin(struct drawing *d)
 {
-	struct hwy_map made = {0};
-	for (uint32_t i = 0; i < path->n && !p->out.error; i++) {
-		const struct path_piece *piece = &path->pieces[i];
-		int64_t name = name_of(p, flow, &graph->nodes[piece->node]);
-		pf_event(p, PF_BEGIN, track, piece_name(p, &made, piece->class, name));
-		put_slice(p, track, piece->at.from, piece->at.to);
-	}
-	hwy_map_free(&made);
+	if (d->name < 0)
+		return;
+	pf_event(d->p, PF_BEGIN, d->track, d->name);
+	pf_send_event(d->p, d->begin);
+}
+
+/* Pieces come from the last to the first. Where two touch, the end of the one must be written before the begin
+ * of the other. From one op to the next nothing is drawn: it is as much again and says little. */
+static void draw_piece(void *user, const struct path_piece *piece)
+{
+	struct drawing *d = user;
+	if (piece->class == PATH_NEXT)
+		return;
+	pf_end(d->p, d->track, piece->at.to);
+	write_begin(d);
+	d->begin = piece->at.from;
+	d->name = piece_name(d, piece);
 }
 
 static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
@@ -91,10 +110,12 @@ static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis 
 	struct step_time *steps = steps_timed(&w, &w.graph, ends);
 	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
 	if (steps[first].begin != INT64_MAX && steps[last].last != GRAPH_NONE) {
-		struct hwy_path path;
-		path_find(&path, &w.graph, ends, steps[last].last, false, steps[first].begin);
-		put_path(p, pf_track(p, parent, "critical path", 1), flow, &w.graph, &path);
-		path_free(&path);
+		struct drawing d = {p, flow, &w.graph, .name = -1};
+		d.track = pf_track(p, parent, "critical path", 1);
+		path_visit(&w.graph, ends, steps[last].last, false, steps[first].begin, draw_piece,
+			   &d);
+		write_begin(&d);
+		hwy_map_free(&d.made);
 	}
 	free(steps);
 	free(ends);
