@@ -166,15 +166,23 @@ int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_co
 
 int64_t export_of_call(struct export *x, int64_t link, enum hwy_col col)
 {
-	uint32_t row;
-	const struct hwy_strip *call = hwy_strip_of(x->trace, (uint32_t)(link - 1), &row);
-	return export_peek(x, call, col, row);
+	uint32_t id = (uint32_t)(link - 1), row;
+	/* Mostly the strip of the call before. */
+	if (!x->calls || id < x->calls->first || id - x->calls->first >= x->calls->rows)
+		x->calls = hwy_strip_of(x->trace, id, &row);
+	return export_peek(x, x->calls, col, id - x->calls->first);
 }
 
 int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t link = export_peek(x, strip, HWY_LINK, row);
-	return link > 0 ? export_of_call(x, link, HWY_CORR) : export_peek(x, strip, HWY_CORR, row);
+	if (link <= 0)
+		return export_peek(x, strip, HWY_CORR, row);
+	if (link != x->link) { /* the nodes of a graph have one */
+		x->corr = export_of_call(x, link, HWY_CORR);
+		x->link = link;
+	}
+	return x->corr;
 }
 
 int64_t export_shift(struct export *x)

@@ -33,6 +33,8 @@ struct export
 	uint64_t done, total;
 	uint64_t held; /* columns of calls that stay in memory: the filter looks at them */
 	struct hwy_peeks peeks;
+	const struct hwy_strip *calls; /* where the last link led */
+	int64_t link, corr;            /* the last one, and its correlation id */
 	bool is_kineto, is_nsys; /* where the trace comes from */
 };
 

@@ -11,6 +11,7 @@
 static void count_works(struct pf *p)
 {
 	struct hwy_trace *trace = p->x.trace;
+	struct pf_last last = {0};
 	p->works = hwy_zalloc((size_t)trace->n_spans + 1);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -23,9 +24,9 @@ static void count_works(struct pf *p)
 				continue;
 			uint8_t *works = &p->works[link - 1];
 			if (*works == PF_MANY)
-				++*hwy_map_put(&p->counts, (uint64_t)link, NULL);
+				++*pf_of_link(&p->counts, &last, link);
 			else if (++*works == PF_MANY)
-				*hwy_map_put(&p->counts, (uint64_t)link, NULL) = PF_MANY;
+				*pf_of_link(&p->counts, &last, link) = PF_MANY;
 		}
 	}
 }
@@ -61,6 +62,7 @@ static void free_all(struct pf *p)
 	free(p->works);
 	hwy_map_free(&p->counts);
 	hwy_map_free(&p->seen);
+	hwy_map_free(&p->stacks);
 	free(p->rows);
 	nest_free(&p->nest);
 }

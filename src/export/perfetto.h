@@ -111,6 +111,11 @@ struct pf {
 	} * shapes;
 	uint8_t *works;              /* by span, of calls: none, one or PF_MANY works */
 	struct hwy_map counts, seen; /* link to a call with many -> works, those written */
+	struct pf_last {             /* looked up last: works of one call come in a row */
+		int64_t link;
+		uint32_t *value;
+	} last;
+	struct hwy_map stacks; /* -> its text */
 	uint64_t last_track;
 	struct nest nest;
 	uint64_t *rows; /* tracks of the lane's rows */
@@ -118,11 +123,17 @@ struct pf {
 	uint32_t lane; /* that is being written */
 };
 
+static inline uint32_t *pf_of_link(struct hwy_map *map, struct pf_last *last, int64_t link)
+{
+	if (last->link != link)
+		*last = (struct pf_last){link, hwy_map_put(map, (uint64_t)link, NULL)};
+	return last->value;
+}
+
 /* The places of tracks that are no lane's. */
 #define PF_PROCESS(i) (UINT64_C(1) << 40 | (i))
 #define PF_THREAD(i) (UINT64_C(2) << 40 | (i))
 #define PF_DEVICE(i) (UINT64_C(3) << 40 | (i))
-#define PF_ANALYSIS (UINT64_C(4) << 40)
 
 /* perfetto_packet.c */
 void pf_send(struct pf *p); /* p->packet, with the sequence's id */

@@ -86,7 +86,7 @@ static void put_payload(struct pf *p, const struct hwy_strip *strip, uint32_t ro
 }
 
 /* Frames of the way to the root, from the leaf, up to what a tooltip can show. */
-static void put_stack(struct pf *p, int64_t stack)
+static uint32_t stack_text(struct pf *p, int64_t stack)
 {
 	char text[2048];
 	size_t n = 0;
@@ -100,7 +100,16 @@ static void put_stack(struct pf *p, int64_t stack)
 		stack = node->parent < stack ? node->parent : 0;
 	}
 	text[n ? n - 1 : 0] = 0;
-	pf_arg_text(p, PF_STACK, export_text_id(&p->x, text));
+	return export_text_id(&p->x, text);
+}
+
+static void put_stack(struct pf *p, int64_t stack)
+{
+	bool fresh;
+	uint32_t *text = hwy_map_put(&p->stacks, (uint64_t)stack, &fresh);
+	if (fresh)
+		*text = stack_text(p, stack);
+	pf_arg_text(p, PF_STACK, *text);
 }
 
 /* Columns that a kind does not have read as 0, and few have many. */
@@ -147,7 +156,7 @@ static void put_flows(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 		if (link <= 0)
 			return;
 		uint64_t which = p->works[link - 1] == PF_MANY
-					 ? (*hwy_map_put(&p->seen, (uint64_t)link, NULL))++
+					 ? (*pf_of_link(&p->seen, &p->last, link))++
 					 : 0;
 		pb_fixed64(&p->event, 48, which << WHICH | (uint64_t)link);
 	}
