@@ -30,7 +30,7 @@ static struct hwy_text z(const char *text)
 	return (struct hwy_text){text, (uint32_t)strlen(text)};
 }
 
-static void put_place(struct out *out, const struct chrome_lane *lane, uint32_t row)
+void chrome_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row)
 {
 	enum { NEXT_ROW = 100000000 };
 	out_literal(out, ", \"pid\": ");
@@ -59,7 +59,7 @@ static struct event begin(struct chrome *c, const struct hwy_strip *strip, uint3
 	}
 	out_literal(out, ", \"name\": ");
 	out_json(out, name);
-	put_place(out, &c->lanes[strip->lane], nest_row);
+	chrome_put_place(out, &c->lanes[strip->lane], nest_row);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, hwy_get(strip, HWY_START, row) + c->shift);
 	if (!mark) {
@@ -101,7 +101,7 @@ static void put_arrow(struct chrome *c, const char *phase, const char *cat, int6
 	out_z(out, phase);
 	out_literal(out, "\", \"id\": ");
 	out_int(out, id);
-	put_place(out, &c->lanes[lane], nest_row);
+	chrome_put_place(out, &c->lanes[lane], nest_row);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, time + c->shift);
 	out_literal(out, ", \"cat\": \"");
@@ -524,7 +524,7 @@ static void write_counter(struct chrome *c, const struct hwy_strip *strip, uint3
 	chrome_next(c);
 	out_literal(out, "{\"ph\": \"C\", \"cat\": \"hardware_counters\", \"name\": ");
 	out_json(out, hwy_text(c->x.trace, lane->name));
-	put_place(out, &c->lanes[strip->lane], 0);
+	chrome_put_place(out, &c->lanes[strip->lane], 0);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, hwy_get(strip, HWY_START, row) + c->shift);
 	out_literal(out, ", \"args\": {\"\": ");

@@ -35,7 +35,7 @@ struct export
 	struct hwy_peeks peeks;
 	const struct hwy_strip *calls; /* where the last link led */
 	int64_t link, corr;            /* the last one, and its correlation id */
-	bool is_kineto, is_nsys; /* where the trace comes from */
+	bool is_kineto, is_nsys;       /* where the trace comes from */
 };
 
 bool export_open(struct export *x, struct hwy_trace *trace, const struct export_options *options,
@@ -47,6 +47,12 @@ bool export_keeps_strip(const struct export *x, const struct hwy_strip *strip);
 static inline bool export_keeps(const struct export *x, const struct hwy_strip *strip, uint32_t row)
 {
 	return !x->filtered || filter_keeps(&x->filter, x->trace, strip, row);
+}
+
+/* Is anything left out? What is said of the whole run is then too. */
+static inline bool export_is_cut(const struct export *x)
+{
+	return x->filtered || x->lanes || x->options->kinds != UINT32_MAX;
 }
 
 /* The rows of a strip that are kept, one after the other. */

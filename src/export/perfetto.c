@@ -44,8 +44,7 @@ static void write_all(struct pf *p)
 				break;
 		pf_write_lane(p, &trace->strips[s], &trace->strips[end]);
 	}
-	bool cut = p->x.filtered || p->x.lanes || p->x.options->kinds != UINT32_MAX;
-	if (!cut && !p->x.options->plain && !p->x.failed && !p->out.error)
+	if (!export_is_cut(&p->x) && !p->x.options->plain && !p->x.failed && !p->out.error)
 		pf_write_analysis(p);
 }
 
