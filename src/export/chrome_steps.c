@@ -37,7 +37,8 @@ void chrome_write_steps(struct chrome *c)
 	struct hwy_phases phases;
 	struct phases_options how = {0};
 	struct hwy_err ignored;
-	if (c->x.is_kineto || export_is_cut(&c->x) || !flow_open(&flow, c->x.trace, &ignored))
+	if (c->x.is_kineto || c->x.options->plain || export_is_cut(&c->x) ||
+	    !flow_open(&flow, c->x.trace, &ignored))
 		return;
 	if (phases_find(&flow, &how, &phases, &ignored)) {
 		if (phases.main < phases.n && phases.phases[phases.main].source != PHASE_ONE)
