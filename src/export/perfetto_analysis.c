@@ -50,6 +50,15 @@ struct drawing {
 		name; /* of the piece drawn last, whose begin is still to be written; name -1: none */
 };
 
+/* Of calls and work: kernels have theirs, the others may be named by what they are. */
+static bool need_names(struct hwy_trace *trace)
+{
+	uint32_t named = HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_KERNEL);
+	struct hwy_err ignored;
+	return hwy_need(trace, named, HWY_COL_BIT(HWY_NAME), &ignored) &&
+	       hwy_need(trace, HWY_DEVICE_KINDS & ~named, EXPORT_NAME_COLUMNS, &ignored);
+}
+
 static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct graph_node *node)
 {
 	uint32_t row;
@@ -102,7 +111,8 @@ static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis 
 	const struct hwy_phase *phase = &analysis->phases.phases[analysis->phases.main];
 	struct whatif w = {.analysis = analysis, .flow = flow, .phase = phase};
 	struct hwy_err ignored;
-	if (phase->n_steady == 0 || !graph_build(&w.graph, flow, &ignored))
+	if (phase->n_steady == 0 || !need_names(p->x.trace) ||
+	    !graph_build(&w.graph, flow, &ignored))
 		return;
 	w.step_of = steps_of_ops(flow, phase);
 	int64_t *ends = hwy_alloc(((size_t)w.graph.n + 1) * sizeof *ends);
@@ -151,10 +161,13 @@ static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analys
 	/* Its evidence: inside the slice, so that it is found from there. */
 	for (uint32_t i = 0; i < finding->n_evidence; i++) {
 		uint32_t row;
+		struct hwy_err ignored;
 		const struct hwy_strip *strip =
 			hwy_strip_of(p->x.trace, finding->evidence[i], &row);
-		int64_t start = hwy_get(strip, HWY_START, row);
-		if (start < phase->window.from || start >= phase->window.to)
+		int64_t start = export_peek(&p->x, strip, HWY_START, row);
+		if (start < phase->window.from || start >= phase->window.to ||
+		    !hwy_need_chunk(p->x.trace, (uint32_t)(strip - p->x.trace->strips),
+				    row >> HWY_CHUNK_BITS, EXPORT_NAME_COLUMNS, &ignored))
 			continue;
 		pf_event(p, PF_INSTANT, track, export_name(&p->x, strip, row));
 		pf_send_event(p, start);
