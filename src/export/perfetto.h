@@ -94,6 +94,7 @@ enum pf_arg { /* names of arguments; their iids are these plus one */
 	      PF_ADVICE,
 	      PF_PREDICTED,
 	      PF_PLACE,
+	      PF_TIMES,
 	      PF_ARGUMENTS
 };
 

@@ -46,8 +46,10 @@ struct drawing {
 	const struct hwy_graph *graph;
 	uint64_t track;
 	struct hwy_map made; /* class and name -> text */
-	int64_t begin,
-		name; /* of the piece drawn last, whose begin is still to be written; name -1: none */
+	/* What was drawn last, whose begin is still to be written: */
+	int64_t begin, name; /* name -1: nothing */
+	uint32_t pieces;     /* of one class and name */
+	uint8_t class;
 };
 
 /* Of calls and work: kernels have theirs, the others may be named by what they are. */
@@ -69,15 +71,14 @@ static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct g
 }
 
 /* "compute: gemm": few different ones. */
-static int64_t piece_name(struct drawing *d, const struct path_piece *piece)
+static int64_t class_and_name(struct drawing *d)
 {
-	int64_t name = name_of(d->p, d->flow, &d->graph->nodes[piece->node]);
 	bool fresh;
-	uint32_t *at = hwy_map_put(&d->made, (uint64_t)name << 8 | piece->class, &fresh);
+	uint32_t *at = hwy_map_put(&d->made, (uint64_t)d->name << 8 | d->class, &fresh);
 	if (fresh) {
-		struct hwy_text whole = export_text(&d->p->x, name);
+		struct hwy_text whole = export_text(&d->p->x, d->name);
 		char text[300];
-		snprintf(text, sizeof text, "%s: %.*s", path_class_names[piece->class],
+		snprintf(text, sizeof text, "%s: %.*s", path_class_names[d->class],
 			 (int)(whole.length < 200 ? whole.length : 200), whole.at);
 		*at = export_text_id(&d->p->x, text);
 	}
@@ -88,21 +89,30 @@ static void write_begin(struct drawing *d)
 {
 	if (d->name < 0)
 		return;
-	pf_event(d->p, PF_BEGIN, d->track, d->name);
+	pf_event(d->p, PF_BEGIN, d->track, class_and_name(d));
+	if (d->pieces > 1)
+		pf_arg_int(d->p, PF_TIMES, d->pieces);
 	pf_send_event(d->p, d->begin);
 }
 
-/* Pieces come from the last to the first. Where two touch, the end of the one must be written before the begin
- * of the other. From one op to the next nothing is drawn: it is as much again and says little. */
+/* Pieces come from the last to the first. Those of one class and name in a row are one slice; from one op to the
+ * next of another name nothing is drawn. Where two slices touch, the end of the one must be written before the
+ * begin of the other. */
 static void draw_piece(void *user, const struct path_piece *piece)
 {
 	struct drawing *d = user;
 	if (piece->class == PATH_NEXT)
 		return;
-	pf_end(d->p, d->track, piece->at.to);
-	write_begin(d);
+	int64_t name = name_of(d->p, d->flow, &d->graph->nodes[piece->node]);
+	if (name != d->name || piece->class != d->class) {
+		pf_end(d->p, d->track, piece->at.to);
+		write_begin(d);
+		d->name = name;
+		d->class = piece->class;
+		d->pieces = 0;
+	}
 	d->begin = piece->at.from;
-	d->name = piece_name(d, piece);
+	d->pieces++;
 }
 
 static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)

@@ -263,6 +263,7 @@ void pf_start(struct pf *p)
 		[PF_ADVICE] = "advice",
 		[PF_PREDICTED] = "predicted speedup",
 		[PF_PLACE] = "place",
+		[PF_TIMES] = "times",
 	};
 	enum { REALTIME = 1, BOOTTIME = 6 };
 	const struct hwy_trace *trace = p->x.trace;
