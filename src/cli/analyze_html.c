@@ -174,11 +174,11 @@ static void put_tiles(FILE *out, const struct analyze_run *run, uint32_t index)
 			"<p class=\"soft\">Start-up is told apart: the first %" PRIu32
 			" steps are not counted.</p>\n",
 			phase->first_steady);
-	if (verdict->is_healthy && verdict->is_known)
-		fprintf(out,
-			"<p class=\"verdict\">Nothing starves the GPU. No fix on the CPU side is worth "
-			"more than %s.</p>\n",
-			analyze_percent(verdict->reachable).at);
+	if (verdict->is_healthy && verdict->is_known) {
+		fputs("<p class=\"verdict\">", out);
+		analyze_put_health(out, verdict);
+		fputs("</p>\n", out);
+	}
 }
 
 /* ---- findings --------------------------------------------------------------------------------------- */
@@ -462,7 +462,7 @@ static void put_other_phases(FILE *out, const struct analyze_run *run)
 void analyze_print_html(FILE *out, const struct analyze_view *view)
 {
 	const struct analyze_run *run = &view->runs[view->shown];
-	html_begin(out, analyze_program(run));
+	html_begin(out, analyze_program(run), "headway analyze");
 	put_head(out, view);
 	if (analyze_main(run)) {
 		put_phase(out, run, run->analysis.phases.main);

@@ -93,10 +93,11 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	if (!analyze_main(run))
 		return;
 	const struct hwy_verdict *verdict = &diagnosis->verdicts[run->analysis.phases.main];
-	if (verdict->is_healthy && verdict->is_known)
-		fprintf(out,
-			"\nNothing starves the GPU: no fix on the CPU side is worth more than %s.\n",
-			analyze_percent(verdict->reachable).at);
+	if (verdict->is_healthy && verdict->is_known) {
+		fputc('\n', out);
+		analyze_put_health(out, verdict);
+		fputc('\n', out);
+	}
 	put_table(out, run);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];

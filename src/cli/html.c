@@ -143,7 +143,7 @@ static void put_pattern(FILE *out, const char *name, const char *lines)
 		name, name, lines, name);
 }
 
-void html_begin(FILE *out, const char *title)
+void html_begin(FILE *out, const char *title, const char *command)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -151,7 +151,7 @@ void html_begin(FILE *out, const char *title)
 	      "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>",
 	      out);
 	html_text(out, title, 120);
-	fprintf(out, " - headway analyze</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
+	fprintf(out, " - %s</title>\n<style>\n%s</style>\n</head>\n<body>\n", command, style);
 	fputs("<svg width=\"0\" height=\"0\" style=\"position:absolute;width:0;height:0\" "
 	      "aria-hidden=\"true\"><defs>",
 	      out);

@@ -9,8 +9,8 @@
  * characters, those that turn the writing direction, and what is no UTF-8 become U+FFFD. At most 'most'
  * characters, then "…" (0: all of them). */
 void html_text(FILE *out, const char *text, uint32_t most);
-/* "<title>…" up to the opened body. The page asks nothing of any network, and its policy says so. */
-void html_begin(FILE *out, const char *title);
+/* "<title>TITLE - COMMAND" up to the opened body. The page asks nothing of any network, and its policy says so. */
+void html_begin(FILE *out, const char *title, const char *command);
 void html_end(FILE *out);
 
 #endif

@@ -320,6 +320,8 @@ void case_close(struct hwy_case *c)
 
 const char *case_advice(const struct hwy_case *c, const struct advice *advice)
 {
+	if (c->diagnosis->infers && advice->inference)
+		return advice->inference;
 	const char *fits = advice->of[c->diagnosis->framework];
 	return fits ? fits : advice->any;
 }

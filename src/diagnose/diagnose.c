@@ -54,19 +54,22 @@ static bool calls_begin_with_cl(const struct hwy_flow *flow)
 	return cl * 2 > seen;
 }
 
-static bool find_framework(struct hwy_analysis *analysis, enum hwy_framework *framework,
+static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis,
 			   struct hwy_err *err)
 {
 	struct hwy_trace *trace = analysis->trace;
 	const uint32_t ops = HWY_KIND_BIT(HWY_OP), kernels = HWY_KIND_BIT(HWY_KERNEL);
 	if (!hwy_need(trace, ops | kernels | HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_NAME), err))
 		return false;
-	*framework = any_text(trace, ops, "aten::") || any_text(trace, kernels, "at::native") ||
-				     any_text(trace, kernels, "at_cuda_detail")
-			     ? HWY_PYTORCH
-		     : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
-		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
-							    : HWY_CUDA_C;
+	diagnosis->infers = any_text(trace, ops, "aten::") && !any_text(trace, ops, "ackward") &&
+			    !any_text(trace, ops, "Optimizer");
+	diagnosis->framework = any_text(trace, ops, "aten::") ||
+					       any_text(trace, kernels, "at::native") ||
+					       any_text(trace, kernels, "at_cuda_detail")
+				       ? HWY_PYTORCH
+			       : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
+			       : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
+								      : HWY_CUDA_C;
 	return true;
 }
 
@@ -249,7 +252,7 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 	diagnosis->n_verdicts = analysis->phases.n;
 	diagnosis->verdicts = hwy_arena_alloc(
 		&diagnosis->arena, (analysis->phases.n + 1u) * sizeof *diagnosis->verdicts);
-	if (!find_framework(analysis, &diagnosis->framework, err))
+	if (!find_framework(analysis, diagnosis, err))
 		return false;
 	doubt_trust(analysis, diagnosis);
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++)

@@ -118,6 +118,7 @@ struct hwy_diagnosis {
 	struct hwy_verdict *verdicts; /* parallel to the phases */
 	uint32_t n_verdicts;
 	enum hwy_framework framework;
+	bool infers; /* PyTorch's operators were recorded, and none is of a backward pass */
 	struct hwy_arena arena;
 };
 

@@ -3,7 +3,7 @@
  * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
  * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
  * that was let off but whose removal gains is accused after all. Where the replay explains too little of the
- * recording it decides nothing.
+ * recording, or contradicts what was found without being sure of it, no prediction is shown.
  */
 #include "diagnose/predict.h"
 
@@ -13,7 +13,7 @@
 #include "diagnose/words.h"
 #include "replay/whatif.h"
 
-/* More of the recording than this without an explanation: predictions are shown, and decide nothing. */
+/* More of the recording than this without an explanation: nothing is predicted from it. */
 #define UNEXPLAINED 0.3
 /* Accused after all only where the gain is beyond doubt: graphs that fit well are off by this much. */
 #define SURELY 0.04
@@ -21,7 +21,6 @@
 struct predicting {
 	struct whatif w;
 	struct hwy_diagnosis *diagnosis;
-	bool decides;
 };
 
 /* The place of a finding that has one only, as an edit's argument; "" for all. */
@@ -139,7 +138,7 @@ static void judge_findings(struct predicting *p, uint32_t first)
 	for (uint32_t i = first; i < d->n;) {
 		struct hwy_finding *finding = &d->findings[i];
 		struct whatif_edit edit;
-		if (finding->kind->is_inside || !predict(p, finding, &edit) || !p->decides) {
+		if (finding->kind->is_inside || !predict(p, finding, &edit)) {
 			i++;
 			continue;
 		}
@@ -163,10 +162,14 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		i++;
 		if (!predict(p, finding, &edit))
 			continue;
-		if (p->decides && gain_of(finding) >= SURELY && *finding->advice) {
+		if (gain_of(finding) >= SURELY && *finding->advice) {
 			set_cost(finding, INT64_MAX);
 			accuse(p, --i);
 			end--;
+			continue;
+		}
+		if (gain_of(finding) >= HWY_WORTH) {
+			finding->predicted = (struct hwy_predicted){0};
 			continue;
 		}
 		int64_t tipping = whatif_tipping(&p->w, &edit, 1, HWY_WORTH);
@@ -194,9 +197,10 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 		return;
 	if (whatif_open(&p.w, analysis, phase, false, &err)) {
 		uint32_t acquitted = diagnosis->n_acquitted;
-		p.decides = p.w.quality.residual <= UNEXPLAINED;
-		judge_findings(&p, first);
-		judge_acquitted(&p, first_acquitted, acquitted);
+		if (p.w.quality.residual <= UNEXPLAINED) {
+			judge_findings(&p, first);
+			judge_acquitted(&p, first_acquitted, acquitted);
+		}
 		whatif_close(&p.w);
 	}
 }
