@@ -137,7 +137,9 @@ static inline uint32_t *pf_of_link(struct hwy_map *map, struct pf_last *last, in
 #define PF_DEVICE(i) (UINT64_C(3) << 40 | (i))
 
 /* perfetto_packet.c */
-void pf_send(struct pf *p); /* p->packet, with the sequence's id */
+void pf_send(struct pf *p); /* p->packet */
+/* A packet with one message. */
+void pf_send_untimed(struct pf *p, uint32_t field, const struct pb *message);
 void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *message);
 uint64_t pf_name(struct pf *p, int64_t text);                   /* its iid as an event's name */
 uint64_t pf_value(struct pf *p, int64_t text);                  /* its iid as an argument's value */

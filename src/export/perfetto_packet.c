@@ -46,6 +46,15 @@ static void send_timed(struct pf *p, int64_t time, uint32_t field, const void *m
 	out_bytes(&p->out, message, n);
 }
 
+void pf_send_untimed(struct pf *p, uint32_t field, const struct pb *message)
+{
+	p->packet.n = 0;
+	pb_int(&p->packet, 10, SEQUENCE);
+	pb_int(&p->packet, 13, NEEDS_STATE);
+	pb_bytes(&p->packet, field, message->at, message->n);
+	pf_send(p);
+}
+
 void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *message)
 {
 	send_timed(p, time, field, message->at, message->n);
@@ -61,11 +70,7 @@ static void intern(struct pf *p, uint32_t field, uint64_t iid, const void *text,
 	pb_int(&entry, 1, iid);
 	pb_bytes(&entry, 2, text, n);
 	pb_bytes(&data, field, entry.at, entry.n);
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, SEQUENCE);
-	pb_int(&p->packet, 13, NEEDS_STATE);
-	pb_bytes(&p->packet, 12, data.at, data.n);
-	pf_send(p);
+	pf_send_untimed(p, 12, &data);
 	free(entry.at);
 	free(data.at);
 }
@@ -191,11 +196,7 @@ void pf_arg_double(struct pf *p, enum pf_arg name, double value)
  * sibling_merge_behavior 15 (2: none). */
 static void send_track(struct pf *p, struct pb *track)
 {
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, SEQUENCE);
-	pb_int(&p->packet, 13, NEEDS_STATE);
-	pb_bytes(&p->packet, 60, track->at, track->n);
-	pf_send(p);
+	pf_send_untimed(p, 60, track);
 	free(track->at);
 }
 

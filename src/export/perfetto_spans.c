@@ -287,11 +287,7 @@ static void put_specification(struct pf *p, uint64_t iid, const char *name)
 	pb_text(&entry, 2, name);
 	pb_int(&entry, 4, COMPUTE);
 	pb_bytes(&data, 24, entry.at, entry.n);
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, 1);
-	pb_int(&p->packet, 13, 2);
-	pb_bytes(&p->packet, 12, data.at, data.n);
-	pf_send(p);
+	pf_send_untimed(p, 12, &data);
 	free(entry.at);
 	free(data.at);
 }
