@@ -45,7 +45,8 @@ struct drawing {
 	const struct hwy_flow *flow;
 	const struct hwy_graph *graph;
 	uint64_t track;
-	struct hwy_map made; /* class and name -> text */
+	const struct hwy_strip *strip; /* looked at last */
+	struct hwy_map made;           /* class and name -> text */
 	/* What was drawn last, whose begin is still to be written: */
 	int64_t begin, name; /* name -1: nothing */
 	uint32_t pieces;     /* of one class and name */
@@ -61,13 +62,14 @@ static bool need_names(struct hwy_trace *trace)
 	       hwy_need(trace, HWY_DEVICE_KINDS & ~named, EXPORT_NAME_COLUMNS, &ignored);
 }
 
-static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct graph_node *node)
+static int64_t name_of(struct drawing *d, const struct graph_node *node)
 {
-	uint32_t row;
-	uint32_t span =
-		node->kind == GRAPH_OP ? flow->ops[node->of].span : flow->calls[node->of].span;
-	const struct hwy_strip *strip = hwy_strip_of(p->x.trace, span, &row);
-	return export_name(&p->x, strip, row);
+	uint32_t row, span = node->kind == GRAPH_OP ? d->flow->ops[node->of].span
+						    : d->flow->calls[node->of].span;
+	/* Mostly the strip of the piece before. */
+	if (!d->strip || span < d->strip->first || span - d->strip->first >= d->strip->rows)
+		d->strip = hwy_strip_of(d->p->x.trace, span, &row);
+	return export_name(&d->p->x, d->strip, span - d->strip->first);
 }
 
 /* "compute: gemm": few different ones. */
@@ -103,7 +105,7 @@ static void draw_piece(void *user, const struct path_piece *piece)
 	struct drawing *d = user;
 	if (piece->class == PATH_NEXT)
 		return;
-	int64_t name = name_of(d->p, d->flow, &d->graph->nodes[piece->node]);
+	int64_t name = name_of(d, &d->graph->nodes[piece->node]);
 	if (name != d->name || piece->class != d->class) {
 		pf_end(d->p, d->track, piece->at.to);
 		write_begin(d);
