@@ -65,7 +65,9 @@ static void put_folded(FILE *out, const char *path)
 			fputc('N', out);
 			at += digits;
 		} else {
-			cli_put(out, at++, 1);
+			size_t n = hwy_utf8_length(at, strlen(at));
+			cli_put(out, at, n ? n : 1);
+			at += n ? n : 1;
 		}
 	}
 }

@@ -14,6 +14,7 @@
 #include "cli/analyze.h"
 #include "cli/analyze_plots.h"
 #include "cli/cli.h"
+#include "import/import.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
 static const struct cli_option options[] = {
@@ -34,8 +35,13 @@ static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
 	analyze_print_html};
 
+struct operand {
+	char *path;
+	bool is_found; /* in a folder, where other files may stand too */
+};
+
 struct wishes {
-	char **paths;
+	struct operand *files;
 	uint32_t n, cap;
 	const char *output, *step;
 	int format;
@@ -44,10 +50,10 @@ struct wishes {
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
-static void add_path(struct wishes *wishes, const char *path)
+static void add_path(struct wishes *wishes, const char *path, bool is_found)
 {
-	HWY_GROW(wishes->paths, wishes->n, wishes->cap);
-	wishes->paths[wishes->n++] = hwy_copy(path, strlen(path) + 1);
+	HWY_GROW(wishes->files, wishes->n, wishes->cap);
+	wishes->files[wishes->n++] = (struct operand){hwy_copy(path, strlen(path) + 1), is_found};
 }
 
 static bool is_recording(const char *name)
@@ -64,7 +70,7 @@ static bool is_recording(const char *name)
 
 static int compare_paths(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(((const struct operand *)a)->path, ((const struct operand *)b)->path);
 }
 
 static void add_operand(struct wishes *wishes, const char *path)
@@ -72,7 +78,7 @@ static void add_operand(struct wishes *wishes, const char *path)
 	struct stat about;
 	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
 	if (!folder) {
-		add_path(wishes, path);
+		add_path(wishes, path, false);
 		return;
 	}
 	uint32_t first = wishes->n;
@@ -82,13 +88,13 @@ static void add_operand(struct wishes *wishes, const char *path)
 			continue;
 		if (asprintf(&full, "%s/%s", path, entry->d_name) < 0)
 			cli_die("out of memory");
-		add_path(wishes, full);
+		add_path(wishes, full, true);
 		free(full);
 	}
 	closedir(folder);
 	if (wishes->n == first)
 		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
-	qsort(wishes->paths + first, wishes->n - first, sizeof *wishes->paths, compare_paths);
+	qsort(wishes->files + first, wishes->n - first, sizeof *wishes->files, compare_paths);
 }
 
 static struct wishes read_wishes(struct cli *cli)
@@ -164,17 +170,41 @@ static void choose(struct analyze_view *view)
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static void open_run(struct analyze_run *run, const char *path, const struct wishes *wishes)
+/* False, with err: what was found in a folder is no recording, or is damaged. */
+static bool open_run(struct analyze_run *run, const struct operand *file,
+		     const struct wishes *wishes, struct hwy_err *err)
 {
-	struct hwy_err err;
 	bool plots = printers[wishes->format] == analyze_print_html;
 	struct analysis_options wanted = {.step = wishes->step, .cells = plots ? PLOT_POINTS : 0};
-	run->path = path;
-	run->trace = cli_open(path);
-	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
-	    !diagnose(&run->analysis, &run->diagnosis, &err))
-		cli_die("%s: %s", path, err.text);
+	run->path = file->path;
+	run->trace =
+		file->is_found ? hwy_open(file->path, cli_progress(), err) : cli_open(file->path);
+	cli_progress_end();
+	if (!run->trace)
+		return false;
+	if (!analysis_make(&run->analysis, run->trace, &wanted, err) ||
+	    !diagnose(&run->analysis, &run->diagnosis, err))
+		cli_die("%s: %s", file->path, err->text);
 	run->rank = find_rank(run);
+	return true;
+}
+
+static void open_runs(struct analyze_view *view, const struct wishes *wishes)
+{
+	struct hwy_err *errors = hwy_alloc(wishes->n * sizeof *errors);
+	uint32_t n = 0;
+	view->runs = hwy_zalloc(wishes->n * sizeof *view->runs);
+	for (uint32_t i = 0; i < wishes->n; i++) {
+		if (open_run(&view->runs[view->n], &wishes->files[i], wishes, &errors[n]))
+			view->n++;
+		else
+			n++;
+	}
+	if (view->n == 0)
+		cli_die("%s", errors[0].text);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(stderr, "headway: left out: %s\n", errors[i].text);
+	free(errors);
 }
 
 int cmd_analyze(int argc, char **argv)
@@ -186,7 +216,7 @@ int cmd_analyze(int argc, char **argv)
 			"Says what holds the program back: why the GPU idles, which lines are to blame, what that costs "
 			"each step, what to do about it, and which suspects are innocent. Files of different ranks are "
 			"compared; files of one rank, or of none, are runs of one program. A folder stands for the "
-			"recordings in it.",
+			"recordings in it; what cannot be read there is left out and named.",
 		.options = options,
 		.footer = "Examples:\n"
 			  "  headway analyze report1.hwy\n"
@@ -198,18 +228,15 @@ int cmd_analyze(int argc, char **argv)
 	};
 	struct wishes wishes = read_wishes(&cli);
 	for (uint32_t i = 0; i < wishes.n; i++)
-		cli_keep_input(wishes.paths[i], wishes.output);
+		cli_keep_input(wishes.files[i].path, wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct analyze_view view = {
-		.runs = hwy_zalloc(wishes.n * sizeof *view.runs),
-		.n = wishes.n,
 		.verbose = wishes.verbose,
 		.utf8 = cli_utf8(),
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	for (uint32_t i = 0; i < wishes.n; i++)
-		open_run(&view.runs[i], wishes.paths[i], &wishes);
+	open_runs(&view, &wishes);
 	choose(&view);
 	printers[wishes.format](output.out, &view);
 	cli_output_close(&output);
@@ -217,9 +244,10 @@ int cmd_analyze(int argc, char **argv)
 		diagnosis_free(&view.runs[i].diagnosis);
 		analysis_free(&view.runs[i].analysis);
 		hwy_trace_free(view.runs[i].trace);
-		free(wishes.paths[i]);
 	}
+	for (uint32_t i = 0; i < wishes.n; i++)
+		free(wishes.files[i].path);
 	free(view.runs);
-	free(wishes.paths);
+	free(wishes.files);
 	return 0;
 }

@@ -43,8 +43,6 @@ void compare_put_notes(FILE *out, const struct compare_diff *diff);
 /* The same as "not_alike". */
 struct hwy_json;
 void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
-/* Text of a recording in Markdown: no markup of its own gets through. */
-void compare_put_marked(FILE *out, const char *text);
 struct compare_sentence {
 	char at[320];
 };

@@ -154,19 +154,6 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 			 grade_names[finding->grade]);
 }
 
-void compare_put_marked(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			fputc('?', out);
-		else if (c == '<' || c == '&')
-			fputs(c == '<' ? "&lt;" : "&amp;", out);
-		else
-			fprintf(out, strchr("|*_`[]\\#", c) ? "\\%c" : "%c", c);
-	}
-}
-
 void compare_put_cut(FILE *out, const char *text, size_t most)
 {
 	size_t n = strlen(text);

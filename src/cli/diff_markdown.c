@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/compare.h"
 #include "cli/html.h"
 
@@ -18,7 +19,7 @@ static void put(const struct page *page, const char *text)
 	if (page->html)
 		html_text(page->out, text, 0);
 	else
-		compare_put_marked(page->out, text);
+		cli_put_markdown(page->out, text);
 }
 
 /* Markdown, or the HTML instead. */

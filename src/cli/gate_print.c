@@ -75,24 +75,24 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
 		const struct diff_note *note = &gate->diff->notes[i];
 		fprintf(out, "%s- ⚠️ %s: ", i ? "" : "\n", note->what);
-		compare_put_marked(out, note->before);
+		cli_put_markdown(out, note->before);
 		fputs(" → ", out);
-		compare_put_marked(out, note->after);
+		cli_put_markdown(out, note->after);
 		fputc('\n', out);
 	}
 	fputs("\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		fputs("| ", out);
-		compare_put_marked(out, check->metric);
+		cli_put_markdown(out, check->metric);
 		fputs(" | ", out);
-		compare_put_marked(out, check->value);
+		cli_put_markdown(out, check->value);
 		fputs(" | ", out);
-		compare_put_marked(out, check->limit);
+		cli_put_markdown(out, check->limit);
 		fprintf(out, " | %s %s", marks[check->verdict], gate_verdict_names[check->verdict]);
 		if (*check->says) {
 			fputs(": ", out);
-			compare_put_marked(out, check->says);
+			cli_put_markdown(out, check->says);
 		}
 		fprintf(out, " | %s |\n", check->is_stable ? "stable" : "");
 	}

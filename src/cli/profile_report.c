@@ -58,10 +58,13 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
-/* The command that tells most about what was recorded. */
+/* The command that tells most about what was recorded, with a space behind it if it takes the report. */
 static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
 {
-	return lost ? "info" : has_device_work(trace) ? "analyze" : "stats";
+	return lost                     ? "info "
+	       : has_device_work(trace) ? "analyze "
+	       : trace->n_spans         ? "stats "
+					: "doctor";
 }
 
 static void say_result(const struct hwy_trace *trace, const char *path)
@@ -73,13 +76,18 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 	char losses[64] = "nothing lost";
 	if (lost)
 		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
-	profile_say("%s  %s spans, %s, %s  %s  next: headway %s %s", path,
-		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
-		    cli_utf8() ? "\u00b7" : "-", next_command(trace, lost), path);
+	const char *next = next_command(trace, lost);
 	if (trace->n_processes == 0)
 		profile_say(
 			"no process registered: a program that is statically linked, set-uid, of "
 			"another C library or built with AddressSanitizer cannot be recorded");
+	else if (trace->n_spans == 0)
+		profile_say(
+			"it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
+			"calls into the operating system, -s process-tree the CPU");
+	profile_say("%s  %s spans, %s, %s  %s  next: headway %s%s", path,
+		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
+		    cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
 }
 
 /* 'path' NULL: the next free name, also when somebody else takes it just now. */

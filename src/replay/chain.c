@@ -158,7 +158,7 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 	free(steps);
 	free(ends);
 	whatif_close(&w);
-	return found || hwy_fail(err, "the step has no device work");
+	return found || hwy_fail(err, "no device work of the step has a recorded launch");
 }
 
 void chain_free(struct hwy_chain *chain)

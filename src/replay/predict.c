@@ -243,7 +243,8 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	    !with_doubt(w, edits, n, 0.5, &low, err) || !with_doubt(w, edits, n, 1.5, &high, err))
 		return false;
 	double doubt = (w->machine.is_measured ? DOUBT_MEASURED : DOUBT_TABLE) + spread;
-	p->p10 = (int64_t)((double)(low < p->step ? low : p->step) * (1 - doubt));
+	low = low < p->step ? low : p->step;
+	p->p10 = doubt < 1 ? (int64_t)((double)low * (1 - doubt)) : 0; /* no step takes less */
 	p->p90 = (int64_t)((double)(high > p->step ? high : p->step) * (1 + doubt));
 	p->speedup = p->step > 0 ? (double)w->base.step / (double)p->step : 1;
 	return true;
@@ -330,8 +331,8 @@ static bool open_graph(struct whatif *w, const struct hwy_analysis *analysis, ui
 	w->step_of = steps_of_ops(w->flow, w->phase);
 	w->recorded = replay_pace(w, &w->graph).mean;
 	if (w->recorded <= 0)
-		return hwy_fail(err,
-				"no device work can be told to belong to the phase's steady steps");
+		return hwy_fail(err, "no device work of the steady steps has a recorded launch, so "
+				     "there is nothing to replay");
 	quality_measure(w);
 	whatif_compensate(&w->graph, &w->machine);
 	struct pace pace = replay_pace(w, &w->graph);
