@@ -58,7 +58,8 @@ static const struct cli_option options[] = {
 		 "perfetto: device work also as GPU render stages (tables and plugins of the UI)"},
 	[PLAIN] =
 		{0, "plain", NULL,
-		 "perfetto: the recording only, without critical path, findings, headway and utilisation"},
+		 "perfetto, chrome: the recording only, without what the analysis adds (critical path, "
+		 "findings, headway, utilisation; steps)"},
 	[FOLD] =
 		{0, "fold", "WHAT",
 		 "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there are "

@@ -17,20 +17,6 @@ void chrome_next(struct chrome *c)
 	c->first = false;
 }
 
-/* The first start decides: viewers and readers take no negative times. */
-static void find_shift(struct chrome *c)
-{
-	struct hwy_trace *trace = c->x.trace;
-	for (uint32_t s = 0; s < trace->n_strips && !c->x.failed; s++) {
-		if (!export_strip(&c->x, s, HWY_COL_BIT(HWY_START)))
-			continue;
-		int64_t start = hwy_get(&trace->strips[s], HWY_START, 0);
-		if (-start > c->shift)
-			c->shift = -start;
-		export_strip_done(&c->x, s);
-	}
-}
-
 static int by_span(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -43,11 +29,6 @@ static void find_records(struct chrome *c)
 	struct hwy_trace *trace = c->x.trace;
 	if (c->x.is_kineto || trace->n_edges == 0)
 		return;
-	if (!hwy_need(trace, HWY_KIND_BIT(HWY_EVENT), HWY_COL_BIT(HWY_LINK) | HWY_COL_BIT(HWY_CORR),
-		      c->x.err)) {
-		c->x.failed = true;
-		return;
-	}
 	c->record_of = hwy_alloc(trace->n_edges * 2 * sizeof *c->record_of);
 	for (uint32_t i = 0; i < trace->n_edges; i++) {
 		const struct hwy_edge *edge = &trace->edges[i];
@@ -58,7 +39,7 @@ static void find_records(struct chrome *c)
 		if (strip->kind != HWY_EVENT && strip->kind != HWY_API)
 			continue;
 		c->record_of[2 * c->n_record_of] = edge->to;
-		c->record_of[2 * c->n_record_of++ + 1] = hwy_corr(trace, strip, row);
+		c->record_of[2 * c->n_record_of++ + 1] = export_corr(&c->x, strip, row);
 	}
 	qsort(c->record_of, c->n_record_of, 2 * sizeof *c->record_of, by_span);
 }
@@ -95,12 +76,9 @@ static void write_all(struct chrome *c)
 	struct hwy_trace *trace = c->x.trace;
 	chrome_write_head(c);
 	chrome_write_names(c);
-	for (uint32_t s = 0; s < trace->n_strips && !c->x.failed && !c->out.error; s++) {
-		if (c->is_total[s] || !export_strip(&c->x, s, UINT64_MAX))
-			continue;
-		chrome_write_strip(c, s);
-		export_strip_done(&c->x, s);
-	}
+	for (uint32_t s = 0; s < trace->n_strips && !c->x.failed && !c->out.error; s++)
+		if (!c->is_total[s] && export_keeps_strip(&c->x, &trace->strips[s]))
+			chrome_write_strip(c, s);
 	chrome_write_arrows(c);
 	if (!c->x.failed)
 		chrome_write_steps(c);
@@ -116,8 +94,7 @@ bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
 		return false;
 	out_open(&c.out, out, gzip);
 	c.sources = hwy_zalloc((size_t)trace->n_spans + 1);
-	export_hold_calls(&c.x, HWY_COL_BIT(HWY_CORR) | HWY_COL_BIT(HWY_START));
-	find_shift(&c);
+	c.shift = export_shift(&c.x);
 	find_records(&c);
 	find_totals(&c);
 	chrome_name_lanes(&c);

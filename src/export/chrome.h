@@ -28,11 +28,14 @@ struct chrome {
 
 void chrome_name_lanes(struct chrome *c); /* chrome_who.c */
 void chrome_write_names(struct chrome *c);
+/* A row of a process (or HWY_NONE) that is no lane's; there is one. */
+struct chrome_lane chrome_own_row(struct chrome *c, int64_t process, const char *name);
+void chrome_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row);
 void chrome_write_head(struct chrome *c); /* chrome_about.c */
 void chrome_write_tail(struct chrome *c);
 void chrome_write_strip(struct chrome *c, uint32_t strip); /* chrome_spans.c */
 void chrome_write_arrows(struct chrome *c);
-bool chrome_write_steps(struct chrome *c); /* chrome_steps.c */
+void chrome_write_steps(struct chrome *c); /* chrome_steps.c */
 void chrome_next(struct chrome *c);        /* the comma and line before an event */
 
 #endif

@@ -30,7 +30,7 @@ static struct hwy_text z(const char *text)
 	return (struct hwy_text){text, (uint32_t)strlen(text)};
 }
 
-static void put_place(struct out *out, const struct chrome_lane *lane, uint32_t row)
+void chrome_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row)
 {
 	enum { NEXT_ROW = 100000000 };
 	out_literal(out, ", \"pid\": ");
@@ -59,7 +59,7 @@ static struct event begin(struct chrome *c, const struct hwy_strip *strip, uint3
 	}
 	out_literal(out, ", \"name\": ");
 	out_json(out, name);
-	put_place(out, &c->lanes[strip->lane], nest_row);
+	chrome_put_place(out, &c->lanes[strip->lane], nest_row);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, hwy_get(strip, HWY_START, row) + c->shift);
 	if (!mark) {
@@ -101,7 +101,7 @@ static void put_arrow(struct chrome *c, const char *phase, const char *cat, int6
 	out_z(out, phase);
 	out_literal(out, "\", \"id\": ");
 	out_int(out, id);
-	put_place(out, &c->lanes[lane], nest_row);
+	chrome_put_place(out, &c->lanes[lane], nest_row);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, time + c->shift);
 	out_literal(out, ", \"cat\": \"");
@@ -127,10 +127,11 @@ static void put_launch(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	const struct hwy_strip *call = hwy_strip_of(trace, call_id, &call_row);
 	if (!export_keeps_strip(&c->x, call))
 		return;
-	int64_t correlation = hwy_get(call, HWY_CORR, call_row);
+	int64_t correlation = export_peek(&c->x, call, HWY_CORR, call_row);
 	int64_t id = c->many_processes || correlation <= 0 ? link : correlation;
 	if (!c->sources[call_id])
-		put_arrow(c, "s", "ac2g", id, call->lane, 0, hwy_get(call, HWY_START, call_row));
+		put_arrow(c, "s", "ac2g", id, call->lane, 0,
+			  export_peek(&c->x, call, HWY_START, call_row));
 	c->sources[call_id] = 1;
 	put_arrow(c, "f", "ac2g", id, strip->lane, nest_row, hwy_get(strip, HWY_START, row));
 }
@@ -144,10 +145,6 @@ void chrome_write_arrows(struct chrome *c)
 	if (!any || c->x.failed || c->x.filtered || c->x.lanes ||
 	    !(c->x.options->kinds & HWY_KIND_BIT(HWY_OP)))
 		return;
-	if (!hwy_need(trace, HWY_KIND_BIT(HWY_OP), HWY_COL_BIT(HWY_START), c->x.err)) {
-		c->x.failed = true;
-		return;
-	}
 	for (uint32_t i = 0; i < trace->n_edges; i++) {
 		const struct hwy_edge *edge = &trace->edges[i];
 		uint32_t from, to;
@@ -157,8 +154,10 @@ void chrome_write_arrows(struct chrome *c)
 		const struct hwy_strip *b = hwy_strip_of(trace, (uint32_t)edge->to, &to);
 		if (a->kind != HWY_OP || b->kind != HWY_OP)
 			continue;
-		put_arrow(c, "s", "fwdbwd", edge->id, a->lane, 0, hwy_get(a, HWY_START, from));
-		put_arrow(c, "f", "fwdbwd", edge->id, b->lane, 0, hwy_get(b, HWY_START, to));
+		put_arrow(c, "s", "fwdbwd", edge->id, a->lane, 0,
+			  export_peek(&c->x, a, HWY_START, from));
+		put_arrow(c, "f", "fwdbwd", edge->id, b->lane, 0,
+			  export_peek(&c->x, b, HWY_START, to));
 	}
 }
 
@@ -170,7 +169,7 @@ static void put_work(struct chrome *c, struct event *e, const struct hwy_strip *
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	const struct hwy_device *device = export_device(trace, lane->device);
 	const struct hwy_stream *stream = export_stream(trace, lane->stream);
-	int64_t correlation = hwy_corr(trace, strip, row);
+	int64_t correlation = export_corr(&c->x, strip, row);
 	put_external(e, strip, row);
 	if (device && device->ordinal != HWY_NONE)
 		arg_int(e, "device", device->ordinal);
@@ -475,13 +474,15 @@ struct total { /* a counter told with the allocations */
 	uint32_t next;
 };
 
-static void put_total(struct event *e, const char *name, struct total *total, int64_t time)
+static void put_total(struct chrome *c, struct event *e, const char *name, struct total *total,
+		      int64_t time)
 {
 	if (!total->strip || total->next >= total->strip->rows ||
-	    hwy_get(total->strip, HWY_START, total->next) != time)
+	    export_peek(&c->x, total->strip, HWY_START, total->next) != time)
 		return;
 	key(e, name, strlen(name));
-	out_int(e->out, hwy_get(total->strip, HWY_VALUE, total->next++));
+	out_int(e->out, export_peek(&c->x, total->strip, HWY_VALUE, total->next++));
+	export_wrote(&c->x);
 }
 
 static void write_memory(struct chrome *c, uint32_t index)
@@ -492,19 +493,13 @@ static void write_memory(struct chrome *c, uint32_t index)
 	struct total totals[2] = {{0}, {0}};
 	for (int i = 0; i < 2; i++) {
 		uint32_t at = (uint32_t)(c->totals[index] >> (32 * i));
-		if (!at)
-			continue;
-		if (!hwy_need_strip(trace, at - 1, UINT64_MAX, c->x.err)) {
-			c->x.failed = true;
-			return;
-		}
-		totals[i].strip = &trace->strips[at - 1];
+		totals[i].strip = at ? &trace->strips[at - 1] : NULL;
 	}
-	for (uint32_t row = 0; row < strip->rows && !c->out.error; row++) {
+	struct export_rows rows = export_rows(&c->x, strip, UINT64_MAX);
+	while (export_next(&rows) && !c->out.error) {
+		uint32_t row = rows.row;
 		int64_t bytes = hwy_get(strip, HWY_BYTES, row),
 			time = hwy_get(strip, HWY_START, row);
-		if (!export_keeps(&c->x, strip, row))
-			continue;
 		struct event e = begin(c, strip, row, "cpu_instant_event", z("[memory]"), 0);
 		arg_int(&e, "Device Type", device ? 1 : 0);
 		arg_int(&e, "Device Id",
@@ -514,14 +509,11 @@ static void write_memory(struct chrome *c, uint32_t index)
 			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE
 				? (int64_t)(0 - (uint64_t)bytes)
 				: bytes);
-		put_total(&e, "Total Allocated", &totals[0], time);
-		put_total(&e, "Total Reserved", &totals[1], time);
+		put_total(c, &e, "Total Allocated", &totals[0], time);
+		put_total(c, &e, "Total Reserved", &totals[1], time);
 		end(c, &e, strip, row);
-		c->x.result->spans++;
+		export_wrote(&c->x);
 	}
-	for (int i = 0; i < 2; i++)
-		c->x.result->spans += totals[i].next;
-	export_tell(&c->x, strip->rows);
 }
 
 static void write_counter(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
@@ -532,7 +524,7 @@ static void write_counter(struct chrome *c, const struct hwy_strip *strip, uint3
 	chrome_next(c);
 	out_literal(out, "{\"ph\": \"C\", \"cat\": \"hardware_counters\", \"name\": ");
 	out_json(out, hwy_text(c->x.trace, lane->name));
-	put_place(out, &c->lanes[strip->lane], 0);
+	chrome_put_place(out, &c->lanes[strip->lane], 0);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, hwy_get(strip, HWY_START, row) + c->shift);
 	out_literal(out, ", \"args\": {\"\": ");
@@ -578,11 +570,9 @@ void chrome_write_strip(struct chrome *c, uint32_t index)
 		nest_free(&c->nest);
 	else
 		nest_finish(&c->nest);
-	for (uint32_t row = 0; row < strip->rows && !c->out.error; row++) {
-		if (!export_keeps(&c->x, strip, row))
-			continue;
-		write_span(c, strip, row);
-		c->x.result->spans++;
-		export_tell(&c->x, 1);
+	struct export_rows rows = export_rows(&c->x, strip, UINT64_MAX);
+	while (export_next(&rows) && !c->out.error) {
+		write_span(c, strip, rows.row);
+		export_wrote(&c->x);
 	}
 }

@@ -104,6 +104,12 @@ static void name_lane(struct chrome *c, uint32_t index)
 		name_own(c, index, to);
 		return;
 	case HWY_LANE_STATE: name_own(c, index, to); return;
+	case HWY_LANE_RANGE: /* ranges of one domain need not nest in those of another */
+		if (!c->x.is_kineto && *hwy_str(trace, lane->name)) {
+			name_own(c, index, to);
+			return;
+		}
+		break;
 	case HWY_LANE_OVERHEAD:
 		if (!export_thread(trace, lane->thread)) {
 			put_number(to->pid, -1);
@@ -232,8 +238,9 @@ static void write_lane(struct chrome *c, uint32_t lane, struct hwy_map *done)
 	char text[128];
 	if (c->lanes[lane].number >= OWN_TIDS) {
 		int n = snprintf(text, sizeof text, "%s %.80s",
-				 at->type == HWY_LANE_STATE ? "state of thread"
-							    : "start/end ranges",
+				 at->type == HWY_LANE_STATE   ? "state of thread"
+				 : at->type == HWY_LANE_RANGE ? "ranges"
+							      : "start/end ranges",
 				 thread && at->type == HWY_LANE_STATE ? hwy_str(trace, thread->name)
 								      : hwy_str(trace, at->name));
 		put_meta(c, "thread_name", &c->lanes[lane], "name",
@@ -246,6 +253,15 @@ static void write_lane(struct chrome *c, uint32_t lane, struct hwy_map *done)
 			put_meta(c, "thread_name", &c->lanes[lane], "name",
 				 hwy_text(trace, thread->name));
 	}
+}
+
+struct chrome_lane chrome_own_row(struct chrome *c, int64_t process, const char *name)
+{
+	struct chrome_lane lane = {.number = OWN_TIDS + (int64_t)c->x.trace->n_lanes};
+	name_process(c, process, &lane);
+	put_number(lane.tid, lane.number);
+	put_meta(c, "thread_name", &lane, "name", (struct hwy_text){name, (uint32_t)strlen(name)});
+	return lane;
 }
 
 void chrome_write_names(struct chrome *c)

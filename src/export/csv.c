@@ -190,7 +190,7 @@ static void put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
 	case HWY_DUR:
 	case HWY_RESULT: out_int(&c->out, value); break;
 	case HWY_CORR:
-		value = hwy_corr(c->x.trace, strip, row);
+		value = export_corr(&c->x, strip, row);
 		if (value)
 			out_int(&c->out, value);
 		break;
@@ -225,28 +225,22 @@ static void put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
 
 /* ---- files ----------------------------------------------------------------------------------------- */
 
-static void write_strip(struct csv *c, uint32_t index)
+static void write_strip(struct csv *c, const struct hwy_strip *strip)
 {
-	const struct hwy_strip *strip = &c->x.trace->strips[index];
-	if (!export_strip(&c->x, index, UINT64_MAX))
-		return;
-	for (uint32_t row = 0; row < strip->rows && !c->out.error; row++) {
-		if (!export_keeps(&c->x, strip, row))
-			continue;
-		out_int(&c->out, (int64_t)strip->first + row);
+	struct export_rows rows = export_rows(&c->x, strip, UINT64_MAX);
+	while (export_next(&rows) && !c->out.error) {
+		out_int(&c->out, (int64_t)strip->first + rows.row);
 		out_char(&c->out, ',');
 		put_who(c, strip->lane);
 		for (int col = 0; col < HWY_COLS; col++) {
 			if (!(hwy_kind_columns[strip->kind] & HWY_COL_BIT(col)))
 				continue;
 			out_char(&c->out, ',');
-			put_cell(c, strip, row, (enum hwy_col)col);
+			put_cell(c, strip, rows.row, (enum hwy_col)col);
 		}
 		out_char(&c->out, '\n');
-		c->x.result->spans++;
-		export_tell(&c->x, 1);
+		export_wrote(&c->x);
 	}
-	export_strip_done(&c->x, index);
 }
 
 static bool has_kind(const struct csv *c, int kind)
@@ -269,7 +263,7 @@ static bool write_kind(struct csv *c, int kind, const char *name)
 	write_heading(c, kind);
 	for (uint32_t s = 0; s < c->x.trace->n_strips && !c->x.failed && !c->out.error; s++)
 		if ((int)c->x.trace->strips[s].kind == kind)
-			write_strip(c, s);
+			write_strip(c, &c->x.trace->strips[s]);
 	bool ok = out_close(&c->out, c->x.options->target, c->x.err) && !c->x.failed;
 	if (fclose(file) != 0 && ok)
 		ok = hwy_fail(c->x.err, "%s: %s", c->x.options->target, strerror(errno));
@@ -284,7 +278,7 @@ bool export_csv(struct hwy_trace *trace, const char *path, const struct export_o
 	char *names[HWY_KINDS] = {0};
 	if (!export_open(&c.x, trace, options, progress, result, err))
 		return false;
-	bool ok = export_hold_calls(&c.x, HWY_COL_BIT(HWY_CORR));
+	bool ok = true;
 	for (int kind = 0; kind < HWY_KINDS && ok; kind++) {
 		if (!has_kind(&c, kind))
 			continue;

@@ -109,39 +109,90 @@ void export_close(struct export *x)
 	filter_close(&x->filter);
 	hwy_strings_free(&x->extra);
 	hwy_map_free(&x->made);
+	hwy_peeks_free(&x->peeks);
 	free(x->lanes);
 	x->lanes = NULL;
 }
 
-bool export_hold_calls(struct export *x, uint64_t columns)
+/* ---- rows ----------------------------------------------------------------------------------------- */
+
+static uint32_t number_of(const struct export *x, const struct hwy_strip *strip)
 {
-	x->held |= columns;
-	if (!x->failed && !hwy_need(x->trace, HWY_KIND_BIT(HWY_API), columns, x->err))
+	return (uint32_t)(strip - x->trace->strips);
+}
+
+struct export_rows export_rows(struct export *x, const struct hwy_strip *strip, uint64_t columns)
+{
+	struct export_rows rows = {.x = x, .strip = strip};
+	rows.columns = columns | filter_columns(&x->filter) | HWY_COL_BIT(HWY_START) |
+		       HWY_COL_BIT(HWY_DUR);
+	if (!export_keeps_strip(x, strip))
+		rows.next = strip->rows;
+	return rows;
+}
+
+/* The chunk before goes only when the next is there: starts are compared over the border. */
+bool export_turn(struct export_rows *rows)
+{
+	struct export *x = rows->x;
+	uint32_t strip = number_of(x, rows->strip), chunk = rows->next >> HWY_CHUNK_BITS;
+	uint64_t kept = rows->strip->kind == HWY_API ? x->held : 0;
+	bool is_end = rows->next >= rows->strip->rows;
+	if (!is_end && !hwy_need_chunk(x->trace, strip, chunk, rows->columns, x->err))
 		x->failed = true;
-	return !x->failed;
+	if (rows->next)
+		hwy_forget_chunk(x->trace, strip, (rows->next - 1) >> HWY_CHUNK_BITS, ~kept);
+	return !is_end && !x->failed;
 }
 
-bool export_strip(struct export *x, uint32_t strip, uint64_t columns)
-{
-	if (x->failed || !export_keeps_strip(x, &x->trace->strips[strip]))
-		return false;
-	columns |= filter_columns(&x->filter) | HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
-	if (!hwy_need_strip(x->trace, strip, columns, x->err))
-		x->failed = true;
-	return !x->failed;
-}
-
-void export_strip_done(struct export *x, uint32_t strip)
-{
-	uint64_t kept = x->trace->strips[strip].kind == HWY_API ? x->held : 0;
-	hwy_forget_strip(x->trace, strip, ~kept);
-}
-
-void export_tell(struct export *x, uint64_t spans)
+void export_wrote(struct export *x)
 {
 	enum { EVERY = 1 << 15 };
-	uint64_t before = x->done;
-	x->done += spans;
-	if (x->done / EVERY != before / EVERY)
+	x->result->spans++;
+	if (++x->done % EVERY == 0)
 		hwy_tell(x->progress, "writing", x->done, x->total);
+}
+
+/* ---- what a row refers to ------------------------------------------------------------------------- */
+
+int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
+{
+	int64_t value = 0;
+	if (!x->failed &&
+	    !hwy_peek_near(x->trace, &x->peeks, number_of(x, strip), col, row, &value, x->err))
+		x->failed = true;
+	return x->failed ? 0 : value;
+}
+
+int64_t export_of_call(struct export *x, int64_t link, enum hwy_col col)
+{
+	uint32_t id = (uint32_t)(link - 1), row;
+	/* Mostly the strip of the call before. */
+	if (!x->calls || id < x->calls->first || id - x->calls->first >= x->calls->rows)
+		x->calls = hwy_strip_of(x->trace, id, &row);
+	return export_peek(x, x->calls, col, id - x->calls->first);
+}
+
+int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row)
+{
+	int64_t link = export_peek(x, strip, HWY_LINK, row);
+	if (link <= 0)
+		return export_peek(x, strip, HWY_CORR, row);
+	if (link != x->link) { /* the nodes of a graph have one */
+		x->corr = export_of_call(x, link, HWY_CORR);
+		x->link = link;
+	}
+	return x->corr;
+}
+
+int64_t export_shift(struct export *x)
+{
+	int64_t shift = 0;
+	for (uint32_t s = 0; s < x->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &x->trace->strips[s];
+		int64_t start =
+			export_keeps_strip(x, strip) ? export_peek(x, strip, HWY_START, 0) : 0;
+		shift = -start > shift ? -start : shift;
+	}
+	return shift;
 }

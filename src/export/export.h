@@ -21,7 +21,7 @@ struct export_options {
 	uint32_t kinds;     /* mask; UINT32_MAX: all */
 	const char *lanes;  /* words between commas, one of which a lane's label has; NULL: all */
 	bool render_stages; /* perfetto: device work as GPU render stages too */
-	bool plain;         /* perfetto: the recording only, no analysis */
+	bool plain;         /* perfetto, chrome: the recording only, no analysis */
 	enum export_folding folding;
 };
 

@@ -98,21 +98,17 @@ static void begin_line(struct folded *f, const struct hwy_lane *lane, bool with_
 
 /* ---- samples --------------------------------------------------------------------------------------- */
 
-static void fold_samples(struct folded *f, uint32_t index)
+static void fold_samples(struct folded *f, const struct hwy_strip *strip)
 {
-	const struct hwy_strip *strip = &f->x.trace->strips[index];
-	if (strip->kind != HWY_SAMPLE || !export_strip(&f->x, index, HWY_COL_BIT(HWY_STACK)))
+	if (strip->kind != HWY_SAMPLE)
 		return;
-	for (uint32_t row = 0; row < strip->rows; row++) {
-		if (!export_keeps(&f->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&f->x, strip, HWY_COL_BIT(HWY_STACK));
+	while (export_next(&rows)) {
 		begin_line(f, &f->x.trace->lanes[strip->lane], true);
-		add_stack(f, hwy_get(strip, HWY_STACK, row));
+		add_stack(f, hwy_get(strip, HWY_STACK, rows.row));
 		count_line(f, 1);
-		f->x.result->spans++;
-		export_tell(&f->x, 1);
+		export_wrote(&f->x);
 	}
-	export_strip_done(&f->x, index);
 }
 
 /* ---- device time ----------------------------------------------------------------------------------- */
@@ -199,35 +195,35 @@ static void add_around(struct folded *f, const struct around *around, int64_t st
 		add_frame(f, hwy_text(f->x.trace, way[n]), true);
 }
 
-static void fold_work(struct folded *f, uint32_t index)
+static void add_call(struct folded *f, int64_t link)
 {
 	const struct hwy_trace *trace = f->x.trace;
-	const struct hwy_strip *strip = &trace->strips[index];
-	if (!(HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) ||
-	    !export_strip(&f->x, index, EXPORT_NAME_COLUMNS | HWY_COL_BIT(HWY_LINK)))
+	uint32_t row;
+	const struct hwy_strip *call = hwy_strip_of(trace, (uint32_t)(link - 1), &row);
+	int64_t thread = trace->lanes[call->lane].thread;
+	int64_t start = export_peek(&f->x, call, HWY_START, row);
+	if (export_thread(trace, thread))
+		add_around(f, &f->around[thread], start,
+			   start + export_peek(&f->x, call, HWY_DUR, row));
+	add_stack(f, export_peek(&f->x, call, HWY_STACK, row));
+	add_frame(f, hwy_text(trace, export_peek(&f->x, call, HWY_NAME, row)), false);
+}
+
+static void fold_work(struct folded *f, const struct hwy_strip *strip)
+{
+	if (!(HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
 		return;
-	for (uint32_t row = 0; row < strip->rows; row++) {
-		int64_t link = hwy_get(strip, HWY_LINK, row);
-		if (!export_keeps(&f->x, strip, row))
-			continue;
-		begin_line(f, &trace->lanes[strip->lane], false);
-		if (link > 0) {
-			uint32_t at;
-			const struct hwy_strip *call =
-				hwy_strip_of(trace, (uint32_t)(link - 1), &at);
-			int64_t thread = trace->lanes[call->lane].thread;
-			if (export_thread(trace, thread))
-				add_around(f, &f->around[thread], hwy_get(call, HWY_START, at),
-					   hwy_end(call, at));
-			add_stack(f, hwy_get(call, HWY_STACK, at));
-			add_frame(f, hwy_text(trace, hwy_get(call, HWY_NAME, at)), false);
-		}
-		add_frame(f, export_text(&f->x, export_name(&f->x, strip, row)), false);
-		count_line(f, (uint64_t)hwy_get(strip, HWY_DUR, row));
-		f->x.result->spans++;
-		export_tell(&f->x, 1);
+	struct export_rows rows =
+		export_rows(&f->x, strip, EXPORT_NAME_COLUMNS | HWY_COL_BIT(HWY_LINK));
+	while (export_next(&rows)) {
+		int64_t link = hwy_get(strip, HWY_LINK, rows.row);
+		begin_line(f, &f->x.trace->lanes[strip->lane], false);
+		if (link > 0)
+			add_call(f, link);
+		add_frame(f, export_text(&f->x, export_name(&f->x, strip, rows.row)), false);
+		count_line(f, (uint64_t)hwy_get(strip, HWY_DUR, rows.row));
+		export_wrote(&f->x);
 	}
-	export_strip_done(&f->x, index);
 }
 
 /* ---- the file -------------------------------------------------------------------------------------- */
@@ -243,13 +239,10 @@ static bool has_samples(const struct folded *f)
 
 static void fold(struct folded *f, bool cpu)
 {
-	uint32_t n = f->x.trace->n_strips;
-	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
-			   HWY_COL_BIT(HWY_STACK);
-	if (!cpu && export_hold_calls(&f->x, columns))
+	if (!cpu)
 		gather(f);
-	for (uint32_t s = 0; s < n && !f->x.failed; s++)
-		(cpu ? fold_samples : fold_work)(f, s);
+	for (uint32_t s = 0; s < f->x.trace->n_strips && !f->x.failed; s++)
+		(cpu ? fold_samples : fold_work)(f, &f->x.trace->strips[s]);
 	for (uint32_t i = 0; i < f->lines.n && i < f->cap; i++) {
 		if (!f->counts[i])
 			continue;

@@ -108,7 +108,7 @@ int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t ro
 		(uint64_t)hwy_get(strip, HWY_DIRECTION, row),
 		(uint64_t)hwy_get(strip, HWY_SRC_MEMORY, row),
 		(uint64_t)hwy_get(strip, HWY_DST_MEMORY, row),
-		(uint64_t)hwy_get(strip, HWY_GRAPH_ID, row),
+		strip->kind == HWY_GRAPH ? (uint64_t)hwy_get(strip, HWY_GRAPH_ID, row) : 0,
 		(uint64_t)hwy_get(strip, HWY_SYNC_TYPE, row),
 		(uint64_t)hwy_get(strip, HWY_OPERATION, row),
 	};

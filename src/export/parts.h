@@ -3,11 +3,12 @@
  *   struct export x;
  *   if (!export_open(&x, trace, options, progress, result, err)) …
  *   for (uint32_t s = 0; s < trace->n_strips; s++) {
- *           if (!export_strip(&x, s, columns)) …          false: cut, or (x.failed) not readable
- *           for (row …) if (export_keeps(&x, strip, row)) …
- *           export_strip_done(&x, s);
+ *           struct export_rows rows = export_rows(&x, &trace->strips[s], columns);
+ *           while (export_next(&rows)) … hwy_get(rows.strip, HWY_NAME, rows.row) … export_wrote(&x);
  *   }
- *   export_close(&x);
+ *   export_close(&x);                                     x.failed: something was not readable
+ *
+ * Of a report one chunk of rows is in memory at a time; what a row refers to is peeked at.
  */
 #ifndef HWY_EXPORT_PARTS_H
 #define HWY_EXPORT_PARTS_H
@@ -30,8 +31,11 @@ struct export
 	struct hwy_strings extra;
 	struct hwy_map made; /* key of what a text was made for -> id */
 	uint64_t done, total;
-	uint64_t held;           /* columns of calls that stay in memory */
-	bool is_kineto, is_nsys; /* where the trace comes from */
+	uint64_t held; /* columns of calls that stay in memory: the filter looks at them */
+	struct hwy_peeks peeks;
+	const struct hwy_strip *calls; /* where the last link led */
+	int64_t link, corr;            /* the last one, and its correlation id */
+	bool is_kineto, is_nsys;       /* where the trace comes from */
 };
 
 bool export_open(struct export *x, struct hwy_trace *trace, const struct export_options *options,
@@ -39,18 +43,55 @@ bool export_open(struct export *x, struct hwy_trace *trace, const struct export_
 		 struct hwy_err *err);
 void export_close(struct export *x);
 
-/* Calls that work links to: their columns stay in memory from here on. */
-bool export_hold_calls(struct export *x, uint64_t columns);
 bool export_keeps_strip(const struct export *x, const struct hwy_strip *strip);
-/* Brings a strip's columns in. */
-bool export_strip(struct export *x, uint32_t strip, uint64_t columns);
-void export_strip_done(struct export *x, uint32_t strip);
-void export_tell(struct export *x, uint64_t spans);
-
 static inline bool export_keeps(const struct export *x, const struct hwy_strip *strip, uint32_t row)
 {
 	return !x->filtered || filter_keeps(&x->filter, x->trace, strip, row);
 }
+
+/* Is anything left out? What is said of the whole run is then too. */
+static inline bool export_is_cut(const struct export *x)
+{
+	return x->filtered || x->lanes || x->options->kinds != UINT32_MAX;
+}
+
+/* The rows of a strip that are kept, one after the other. */
+struct export_rows {
+	struct export *x;
+	const struct hwy_strip *strip;
+	uint64_t columns;
+	uint32_t row, next;
+};
+struct export_rows export_rows(struct export *x, const struct hwy_strip *strip, uint64_t columns);
+bool export_turn(struct export_rows *rows); /* to the next chunk */
+/* The next row, kept or not; false at the end, and when it cannot be read (x->failed). */
+static inline bool export_step(struct export_rows *rows)
+{
+	uint32_t row = rows->row = rows->next;
+	bool is_border = !(row & (HWY_CHUNK_ROWS - 1)) || row >= rows->strip->rows;
+	if (rows->x->failed || (is_border && !export_turn(rows)))
+		return false;
+	rows->next++;
+	return true;
+}
+static inline bool export_next(struct export_rows *rows)
+{
+	while (export_step(rows))
+		if (export_keeps(rows->x, rows->strip, rows->row))
+			return true;
+	return false;
+}
+void export_wrote(struct export *x); /* one span */
+
+/* A value of any span; 0 when it cannot be read (x->failed). */
+int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col,
+		    uint32_t row);
+/* A value of the call that a link leads to. */
+int64_t export_of_call(struct export *x, int64_t link, enum hwy_col col);
+/* The correlation id of any span. */
+int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row);
+/* What to add to every time so that none is negative. */
+int64_t export_shift(struct export *x);
 
 /* Sums of numbers from files, which may be anything: they wrap. */
 static inline int64_t export_add(int64_t a, int64_t b)

@@ -17,15 +17,18 @@ struct pb { /* a message being put together */
 };
 void pb_reserve(struct pb *pb, size_t n);
 
-static inline void pb_varint(struct pb *pb, uint64_t value)
+static inline uint8_t *pb_put(uint8_t *at, uint64_t value) /* up to 10 bytes */
 {
-	uint8_t *at = pb->at + pb->n;
 	while (value >= 0x80) {
 		*at++ = (uint8_t)(value | 0x80);
 		value >>= 7;
 	}
 	*at++ = (uint8_t)value;
-	pb->n = (size_t)(at - pb->at);
+	return at;
+}
+static inline void pb_varint(struct pb *pb, uint64_t value)
+{
+	pb->n = (size_t)(pb_put(pb->at + pb->n, value) - pb->at);
 }
 /* Each makes its own room. */
 static inline void pb_int(struct pb *pb, uint32_t field, uint64_t value)
@@ -91,6 +94,7 @@ enum pf_arg { /* names of arguments; their iids are these plus one */
 	      PF_ADVICE,
 	      PF_PREDICTED,
 	      PF_PLACE,
+	      PF_TIMES,
 	      PF_ARGUMENTS
 };
 
@@ -106,9 +110,13 @@ struct pf {
 		uint8_t *at;
 		uint32_t n;
 	} * shapes;
-	uint32_t *
-		first_work; /* by span: where in 'works' the work of a call begins; [n_spans]: the end */
-	uint32_t *works;
+	uint8_t *works;              /* by span, of calls: none, one or PF_MANY works */
+	struct hwy_map counts, seen; /* link to a call with many -> works, those written */
+	struct pf_last {             /* looked up last: works of one call come in a row */
+		int64_t link;
+		uint32_t *value;
+	} last;
+	struct hwy_map stacks; /* -> its text */
 	uint64_t last_track;
 	struct nest nest;
 	uint64_t *rows; /* tracks of the lane's rows */
@@ -116,21 +124,30 @@ struct pf {
 	uint32_t lane; /* that is being written */
 };
 
+static inline uint32_t *pf_of_link(struct hwy_map *map, struct pf_last *last, int64_t link)
+{
+	if (last->link != link)
+		*last = (struct pf_last){link, hwy_map_put(map, (uint64_t)link, NULL)};
+	return last->value;
+}
+
 /* The places of tracks that are no lane's. */
 #define PF_PROCESS(i) (UINT64_C(1) << 40 | (i))
 #define PF_THREAD(i) (UINT64_C(2) << 40 | (i))
 #define PF_DEVICE(i) (UINT64_C(3) << 40 | (i))
-#define PF_ANALYSIS (UINT64_C(4) << 40)
 
 /* perfetto_packet.c */
-void pf_send(struct pf *p); /* p->packet, with the sequence's id */
-void pf_begin_packet(struct pf *p, int64_t time);
+void pf_send(struct pf *p); /* p->packet */
+/* A packet with one message. */
+void pf_send_untimed(struct pf *p, uint32_t field, const struct pb *message);
+void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *message);
 uint64_t pf_name(struct pf *p, int64_t text);                   /* its iid as an event's name */
 uint64_t pf_value(struct pf *p, int64_t text);                  /* its iid as an argument's value */
 void pf_arg_int(struct pf *p, enum pf_arg name, int64_t value); /* into p->event */
 void pf_arg_text(struct pf *p, enum pf_arg name, int64_t text);
 void pf_arg_z(struct pf *p, enum pf_arg name, const char *text);
 void pf_arg_double(struct pf *p, enum pf_arg name, double value);
+enum { PF_MANY = 2 };
 enum { PF_BEGIN = 1, PF_END = 2, PF_INSTANT = 3, PF_COUNTER = 4 };
 void pf_event(struct pf *p, int type, uint64_t track, int64_t name); /* starts p->event */
 void pf_send_event(struct pf *p, int64_t time);
@@ -146,7 +163,7 @@ uint64_t pf_lane_track(struct pf *p, uint32_t lane, uint32_t row);
 uint64_t pf_lane_counter(struct pf *p, uint32_t lane);
 
 /* perfetto_spans.c */
-void pf_write_lane(struct pf *p, uint32_t lane);
+void pf_write_lane(struct pf *p, const struct hwy_strip *first, const struct hwy_strip *end);
 void pf_write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t row, int64_t name);
 void pf_write_stages_head(struct pf *p);
 

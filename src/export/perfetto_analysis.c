@@ -39,45 +39,90 @@ static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis
 
 /* ---- the critical path ---------------------------------------------------------------------------- */
 
-/* "compute: gemm": few different ones, found by class and name. */
-static int64_t piece_name(struct pf *p, struct hwy_map *made, unsigned class, int64_t name)
+struct drawing {
+	struct pf *p;
+	uint64_t track;
+	const struct hwy_strip *strip; /* looked at last */
+	struct hwy_map made;           /* class and name -> text */
+	/* What was drawn last, whose begin is still to be written: */
+	int64_t begin, name;
+	uint32_t pieces; /* of one class and name; 0: nothing yet */
+	uint8_t class;
+};
+
+/* Of calls and work: kernels have theirs, the others may be named by what they are. */
+static bool need_names(struct hwy_trace *trace)
+{
+	uint32_t named = HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_KERNEL);
+	struct hwy_err ignored;
+	return hwy_need(trace, named, HWY_COL_BIT(HWY_NAME), &ignored) &&
+	       hwy_need(trace, HWY_DEVICE_KINDS & ~named, EXPORT_NAME_COLUMNS, &ignored);
+}
+
+static int64_t name_of(struct drawing *d, uint32_t span)
+{
+	uint32_t row;
+	/* Mostly the strip of the piece before. */
+	if (!d->strip || span < d->strip->first || span - d->strip->first >= d->strip->rows)
+		d->strip = hwy_strip_of(d->p->x.trace, span, &row);
+	return export_name(&d->p->x, d->strip, span - d->strip->first);
+}
+
+/* "compute: gemm": few different ones. */
+static int64_t class_and_name(struct drawing *d)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(made, (uint64_t)name << 8 | class, &fresh);
+	uint32_t *at = hwy_map_put(&d->made, (uint64_t)d->name << 8 | d->class, &fresh);
 	if (fresh) {
-		struct hwy_text whole = export_text(&p->x, name);
+		struct hwy_text whole = export_text(&d->p->x, d->name);
 		char text[300];
-		snprintf(text, sizeof text, "%s: %.*s", path_class_names[class],
+		snprintf(text, sizeof text, "%s: %.*s", path_class_names[d->class],
 			 (int)(whole.length < 200 ? whole.length : 200), whole.at);
-		*at = export_text_id(&p->x, text);
+		*at = export_text_id(&d->p->x, text);
 	}
 	return *at;
 }
 
-static void put_path(struct pf *p, uint64_t track, const struct kept_path *path)
+static void write_begin(struct drawing *d)
 {
-	struct hwy_map made = {0};
-	for (uint32_t i = 0; i < path->n && !p->out.error; i++) {
-		const struct kept_piece *piece = &path->pieces[i];
-		uint32_t row;
-		const struct hwy_strip *strip = hwy_strip_of(p->x.trace, piece->span, &row);
-		int64_t name = export_name(&p->x, strip, row);
-		pf_event(p, PF_BEGIN, track, piece_name(p, &made, piece->class, name));
-		put_slice(p, track, piece->at.from, piece->at.to);
+	if (d->pieces == 0)
+		return;
+	pf_event(d->p, PF_BEGIN, d->track, class_and_name(d));
+	if (d->pieces > 1)
+		pf_arg_int(d->p, PF_TIMES, d->pieces);
+	pf_send_event(d->p, d->begin);
+}
+
+/* Pieces come from the last to the first. Those of one class and name in a row are one slice; from one op to the
+ * next of another name nothing is drawn. Where two slices touch, the end of the one must be written before the
+ * begin of the other. */
+static void draw_piece(void *user, const struct kept_piece *piece)
+{
+	struct drawing *d = user;
+	if (piece->class == PATH_NEXT)
+		return;
+	int64_t name = name_of(d, piece->span);
+	if (d->pieces == 0 || name != d->name || piece->class != d->class) {
+		pf_end(d->p, d->track, piece->at.to);
+		write_begin(d);
+		d->name = name;
+		d->class = piece->class;
+		d->pieces = 0;
 	}
-	hwy_map_free(&made);
+	d->begin = piece->at.from;
+	d->pieces++;
 }
 
 static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
 {
-	struct kept_paths kept;
 	struct hwy_err ignored;
-	if (!kept_open(&kept, &analysis->flow, &analysis->phases, &ignored))
+	uint32_t phase = analysis->phases.main;
+	if (analysis->phases.phases[phase].n_steady == 0 || !need_names(p->x.trace))
 		return;
-	if (kept.of[analysis->phases.main].n > 0)
-		put_path(p, pf_track(p, parent, "critical path", 1),
-			 &kept.of[analysis->phases.main]);
-	kept_close(&kept);
+	struct drawing d = {.p = p, .track = pf_track(p, parent, "critical path", 1)};
+	kept_visit(&analysis->flow, &analysis->phases, phase, draw_piece, &d, &ignored);
+	write_begin(&d);
+	hwy_map_free(&d.made);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------- */
@@ -109,10 +154,13 @@ static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analys
 	/* Its evidence: inside the slice, so that it is found from there. */
 	for (uint32_t i = 0; i < finding->n_evidence; i++) {
 		uint32_t row;
+		struct hwy_err ignored;
 		const struct hwy_strip *strip =
 			hwy_strip_of(p->x.trace, finding->evidence[i], &row);
-		int64_t start = hwy_get(strip, HWY_START, row);
-		if (start < phase->window.from || start >= phase->window.to)
+		int64_t start = export_peek(&p->x, strip, HWY_START, row);
+		if (start < phase->window.from || start >= phase->window.to ||
+		    !hwy_need_chunk(p->x.trace, (uint32_t)(strip - p->x.trace->strips),
+				    row >> HWY_CHUNK_BITS, EXPORT_NAME_COLUMNS, &ignored))
 			continue;
 		pf_event(p, PF_INSTANT, track, export_name(&p->x, strip, row));
 		pf_send_event(p, start);

@@ -27,16 +27,37 @@ void pf_send(struct pf *p)
 	out_bytes(&p->out, packet->at, packet->n);
 }
 
-void pf_begin_packet(struct pf *p, int64_t time)
+static void send_timed(struct pf *p, int64_t time, uint32_t field, const void *message, size_t n)
 {
-	struct pb *packet = &p->packet;
-	packet->n = 0;
-	pb_reserve(packet, 64);
-	packet->at[packet->n++] = 8 << 3;
-	pb_varint(packet, (uint64_t)(time + p->shift));
-	static const uint8_t rest[] = {10 << 3, SEQUENCE, 13 << 3, NEEDS_STATE};
-	memcpy(packet->at + packet->n, rest, sizeof rest);
-	packet->n += sizeof rest;
+	enum { HEAD = 48 };
+	static const uint8_t sequence[] = {10 << 3, SEQUENCE, 13 << 3, NEEDS_STATE};
+	uint8_t head[HEAD], *end = head;
+	*end++ = 8 << 3;
+	end = pb_put(end, (uint64_t)(time + p->shift));
+	memcpy(end, sequence, sizeof sequence);
+	end = pb_put(end + sizeof sequence, field << 3 | 2);
+	end = pb_put(end, n);
+	size_t length = (size_t)(end - head);
+	uint8_t *room = (uint8_t *)out_room(&p->out, HEAD), *at = room;
+	*at++ = 1 << 3 | 2;
+	at = pb_put(at, length + n);
+	memcpy(at, head, HEAD / 2); /* all of it, in one go; what is too much is written over */
+	p->out.n += (size_t)(at - room) + length;
+	out_bytes(&p->out, message, n);
+}
+
+void pf_send_untimed(struct pf *p, uint32_t field, const struct pb *message)
+{
+	p->packet.n = 0;
+	pb_int(&p->packet, 10, SEQUENCE);
+	pb_int(&p->packet, 13, NEEDS_STATE);
+	pb_bytes(&p->packet, field, message->at, message->n);
+	pf_send(p);
+}
+
+void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *message)
+{
+	send_timed(p, time, field, message->at, message->n);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
@@ -49,11 +70,7 @@ static void intern(struct pf *p, uint32_t field, uint64_t iid, const void *text,
 	pb_int(&entry, 1, iid);
 	pb_bytes(&entry, 2, text, n);
 	pb_bytes(&data, field, entry.at, entry.n);
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, SEQUENCE);
-	pb_int(&p->packet, 13, NEEDS_STATE);
-	pb_bytes(&p->packet, 12, data.at, data.n);
-	pf_send(p);
+	pf_send_untimed(p, 12, &data);
 	free(entry.at);
 	free(data.at);
 }
@@ -117,15 +134,14 @@ void pf_event(struct pf *p, int type, uint64_t track, int64_t name)
 
 void pf_send_event(struct pf *p, int64_t time)
 {
-	pf_begin_packet(p, time);
-	pb_bytes(&p->packet, 11, p->event.at, p->event.n);
-	pf_send(p);
+	pf_send_timed(p, time, 11, &p->event);
 }
 
 void pf_end(struct pf *p, uint64_t track, int64_t time)
 {
-	pf_event(p, PF_END, track, -1);
-	pf_send_event(p, time);
+	uint8_t event[16] = {9 << 3, PF_END, 11 << 3};
+	size_t n = (size_t)(pb_put(event + 3, track) - event);
+	send_timed(p, time, 11, event, n);
 }
 
 /* DebugAnnotation: name_iid 1, int_value 4, double_value 5, string_value 6, string_value_iid 17. */
@@ -143,8 +159,16 @@ static struct pb *begin_arg(struct pf *p, enum pf_arg name)
 
 void pf_arg_int(struct pf *p, enum pf_arg name, int64_t value)
 {
-	pb_int(begin_arg(p, name), 4, (uint64_t)value);
-	put_arg(p);
+	struct pb *event = &p->event;
+	pb_reserve(event, 16);
+	uint8_t *at = event->at + event->n;
+	at[0] = 4 << 3 | 2;
+	at[2] = 1 << 3;
+	at[3] = (uint8_t)(name + 1); /* few: one byte */
+	at[4] = 4 << 3;
+	uint8_t *end = pb_put(at + 5, (uint64_t)value);
+	at[1] = (uint8_t)(end - at - 2);
+	event->n += (size_t)(end - at);
 }
 
 void pf_arg_text(struct pf *p, enum pf_arg name, int64_t text)
@@ -172,11 +196,7 @@ void pf_arg_double(struct pf *p, enum pf_arg name, double value)
  * sibling_merge_behavior 15 (2: none). */
 static void send_track(struct pf *p, struct pb *track)
 {
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, SEQUENCE);
-	pb_int(&p->packet, 13, NEEDS_STATE);
-	pb_bytes(&p->packet, 60, track->at, track->n);
-	pf_send(p);
+	pf_send_untimed(p, 60, track);
 	free(track->at);
 }
 
@@ -244,6 +264,7 @@ void pf_start(struct pf *p)
 		[PF_ADVICE] = "advice",
 		[PF_PREDICTED] = "predicted speedup",
 		[PF_PLACE] = "place",
+		[PF_TIMES] = "times",
 	};
 	enum { REALTIME = 1, BOOTTIME = 6 };
 	const struct hwy_trace *trace = p->x.trace;

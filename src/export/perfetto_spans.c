@@ -86,7 +86,7 @@ static void put_payload(struct pf *p, const struct hwy_strip *strip, uint32_t ro
 }
 
 /* Frames of the way to the root, from the leaf, up to what a tooltip can show. */
-static void put_stack(struct pf *p, int64_t stack)
+static uint32_t stack_text(struct pf *p, int64_t stack)
 {
 	char text[2048];
 	size_t n = 0;
@@ -100,14 +100,24 @@ static void put_stack(struct pf *p, int64_t stack)
 		stack = node->parent < stack ? node->parent : 0;
 	}
 	text[n ? n - 1 : 0] = 0;
-	pf_arg_text(p, PF_STACK, export_text_id(&p->x, text));
+	return export_text_id(&p->x, text);
+}
+
+static void put_stack(struct pf *p, int64_t stack)
+{
+	bool fresh;
+	uint32_t *text = hwy_map_put(&p->stacks, (uint64_t)stack, &fresh);
+	if (fresh)
+		*text = stack_text(p, stack);
+	pf_arg_text(p, PF_STACK, *text);
 }
 
 /* Columns that a kind does not have read as 0, and few have many. */
 static void put_args(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 {
 	const struct hwy_trace *trace = p->x.trace;
-	int64_t shape = hwy_get(strip, HWY_SHAPE, row), correlation = hwy_corr(trace, strip, row);
+	int64_t shape = hwy_get(strip, HWY_SHAPE, row),
+		correlation = export_corr(&p->x, strip, row);
 	if (correlation)
 		pf_arg_int(p, PF_CORRELATION, correlation);
 	if (shape > 0 && shape <= trace->n_shapes)
@@ -130,16 +140,25 @@ static void put_args(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 		put_stack(p, hwy_get(strip, HWY_STACK, row));
 }
 
-/* flow_ids 47, terminating_flow_ids 48: an arrow from the call to each of its works, known by the work. */
+/* flow_ids 47, terminating_flow_ids 48: an arrow from the call to each of its works. Its id is the link to the
+ * call and, above it, which of the call's works it is. */
 static void put_flows(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 {
-	uint32_t span = strip->first + row;
+	enum { WHICH = 32 };
 	if (strip->kind == HWY_API) {
-		for (uint32_t i = p->first_work[span]; i < p->first_work[span + 1]; i++)
-			pb_fixed64(&p->event, 47, (uint64_t)p->works[i] + 1);
-	} else if ((HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) &&
-		   hwy_get(strip, HWY_LINK, row) > 0) {
-		pb_fixed64(&p->event, 48, (uint64_t)span + 1);
+		uint64_t link = (uint64_t)strip->first + row + 1, works = p->works[link - 1];
+		if (works == PF_MANY)
+			works = *hwy_map_get(&p->counts, link);
+		for (uint64_t i = 0; i < works; i++)
+			pb_fixed64(&p->event, 47, i << WHICH | link);
+	} else if (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) {
+		int64_t link = hwy_get(strip, HWY_LINK, row);
+		if (link <= 0)
+			return;
+		uint64_t which = p->works[link - 1] == PF_MANY
+					 ? (*pf_of_link(&p->seen, &p->last, link))++
+					 : 0;
+		pb_fixed64(&p->event, 48, which << WHICH | (uint64_t)link);
 	}
 }
 
@@ -167,20 +186,18 @@ static void write_counter(struct pf *p, const struct hwy_strip *strip)
 {
 	bool real = p->x.trace->lanes[strip->lane].value_type == HWY_PAYLOAD_DOUBLE;
 	uint64_t track = pf_lane_counter(p, strip->lane);
-	for (uint32_t row = 0; row < strip->rows && !p->out.error; row++) {
-		int64_t value = hwy_get(strip, HWY_VALUE, row);
+	struct export_rows rows = export_rows(&p->x, strip, HWY_COL_BIT(HWY_VALUE));
+	while (export_next(&rows) && !p->out.error) {
+		int64_t value = hwy_get(strip, HWY_VALUE, rows.row);
 		double number;
-		if (!export_keeps(&p->x, strip, row))
-			continue;
 		memcpy(&number, &value, sizeof number);
 		pf_event(p, PF_COUNTER, track, -1);
 		if (real)
 			pb_double(&p->event, 44, number); /* double_counter_value */
 		else
 			pb_int(&p->event, 30, (uint64_t)value); /* counter_value */
-		pf_send_event(p, hwy_get(strip, HWY_START, row));
-		p->x.result->spans++;
-		export_tell(&p->x, 1);
+		pf_send_event(p, hwy_get(strip, HWY_START, rows.row));
+		export_wrote(&p->x);
 	}
 }
 
@@ -188,8 +205,11 @@ static void write_counter(struct pf *p, const struct hwy_strip *strip)
 static void write_memory_counter(struct pf *p, const struct hwy_strip *strip)
 {
 	uint64_t track = pf_lane_counter(p, strip->lane);
+	struct export_rows rows =
+		export_rows(&p->x, strip, HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_OPERATION));
 	int64_t sum = 0;
-	for (uint32_t row = 0; row < strip->rows && !p->out.error; row++) {
+	while (export_step(&rows) && !p->out.error) {
+		uint32_t row = rows.row;
 		int64_t bytes = hwy_get(strip, HWY_BYTES, row);
 		bool release = hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE;
 		if (release ? __builtin_sub_overflow(sum, bytes, &sum)
@@ -202,51 +222,54 @@ static void write_memory_counter(struct pf *p, const struct hwy_strip *strip)
 	}
 }
 
-static bool load_lane(struct pf *p, uint32_t first, uint32_t *end)
+static bool comes_before(const struct export_rows *a, const struct export_rows *b)
 {
-	const struct hwy_trace *trace = p->x.trace;
-	bool any = false;
-	for (*end = first;
-	     *end < trace->n_strips && trace->strips[*end].lane == trace->strips[first].lane;
-	     ++*end)
-		any |= export_strip(&p->x, *end, UINT64_MAX);
-	return any && !p->x.failed;
+	int64_t x = hwy_get(a->strip, HWY_START, a->row), y = hwy_get(b->strip, HWY_START, b->row);
+	if (x != y)
+		return x < y;
+	return hwy_get(a->strip, HWY_DUR, a->row) > hwy_get(b->strip, HWY_DUR, b->row);
 }
 
-static void write_spans(struct pf *p, uint32_t lane)
+/* All kinds of the lane in order of start, longer first. */
+static void write_spans(struct pf *p, const struct hwy_strip *first, const struct hwy_strip *end)
 {
-	struct hwy_walk walk =
-		hwy_walk(p->x.trace, lane, p->x.options->kinds & ~HWY_KIND_BIT(HWY_COUNTER));
-	while (hwy_walk_next(&walk) && !p->out.error) {
-		if (!export_keeps(&p->x, walk.strip, walk.row))
-			continue;
-		write_span(p, walk.strip, walk.row);
-		p->x.result->spans++;
-		export_tell(&p->x, 1);
+	struct export_rows heads[HWY_KINDS];
+	uint32_t n = 0;
+	for (const struct hwy_strip *strip = first; strip < end; strip++) {
+		heads[n] = export_rows(&p->x, strip, UINT64_MAX);
+		if (strip->kind != HWY_COUNTER && export_next(&heads[n]))
+			n++;
+	}
+	while (n && !p->out.error) {
+		uint32_t best = 0;
+		for (uint32_t i = 1; i < n; i++)
+			if (comes_before(&heads[i], &heads[best]))
+				best = i;
+		write_span(p, heads[best].strip, heads[best].row);
+		export_wrote(&p->x);
+		if (!export_next(&heads[best])) {
+			n--;
+			memmove(&heads[best], &heads[best + 1], (n - best) * sizeof *heads);
+		}
 	}
 	nest_finish(&p->nest);
 }
 
-void pf_write_lane(struct pf *p, uint32_t first)
+void pf_write_lane(struct pf *p, const struct hwy_strip *first, const struct hwy_strip *end)
 {
-	const struct hwy_trace *trace = p->x.trace;
-	uint32_t lane = trace->strips[first].lane, end;
-	if (!load_lane(p, first, &end))
-		return;
 	nest_free(&p->nest);
 	p->nest.closed = close_slice;
 	p->nest.user = p;
 	p->n_rows = 0;
-	p->lane = lane;
-	write_spans(p, lane);
-	for (uint32_t s = first; s < end; s++) {
-		if (!export_keeps_strip(&p->x, &trace->strips[s]))
+	p->lane = first->lane;
+	write_spans(p, first, end);
+	for (const struct hwy_strip *strip = first; strip < end; strip++) {
+		if (!export_keeps_strip(&p->x, strip))
 			continue;
-		if (trace->strips[s].kind == HWY_COUNTER)
-			write_counter(p, &trace->strips[s]);
-		if (trace->strips[s].kind == HWY_MEMORY)
-			write_memory_counter(p, &trace->strips[s]);
-		export_strip_done(&p->x, s);
+		if (strip->kind == HWY_COUNTER)
+			write_counter(p, strip);
+		if (strip->kind == HWY_MEMORY)
+			write_memory_counter(p, strip);
 	}
 }
 
@@ -264,11 +287,7 @@ static void put_specification(struct pf *p, uint64_t iid, const char *name)
 	pb_text(&entry, 2, name);
 	pb_int(&entry, 4, COMPUTE);
 	pb_bytes(&data, 24, entry.at, entry.n);
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, 1);
-	pb_int(&p->packet, 13, 2);
-	pb_bytes(&p->packet, 12, data.at, data.n);
-	pf_send(p);
+	pf_send_untimed(p, 12, &data);
 	free(entry.at);
 	free(data.at);
 }
@@ -303,7 +322,5 @@ void pf_write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t row, i
 	pb_int(stage, 13, (uint64_t)strip->lane + 1);
 	pb_int(stage, 14, (uint64_t)STAGES + strip->kind);
 	pb_bytes(stage, 17, text.at, text.length);
-	pf_begin_packet(p, hwy_get(strip, HWY_START, row));
-	pb_bytes(&p->packet, 53, stage->at, stage->n);
-	pf_send(p);
+	pf_send_timed(p, hwy_get(strip, HWY_START, row), 53, stage);
 }

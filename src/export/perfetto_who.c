@@ -12,11 +12,7 @@ enum { OWN_PIDS = 0x70000000, OWN_TIDS = 0x78000000 };
 
 static void send(struct pf *p, struct pb *track)
 {
-	p->packet.n = 0;
-	pb_int(&p->packet, 10, 1);
-	pb_int(&p->packet, 13, 2);
-	pb_bytes(&p->packet, 60, track->at, track->n);
-	pf_send(p);
+	pf_send_untimed(p, 60, track);
 	track->n = 0;
 }
 

@@ -286,17 +286,6 @@ static bool open_file(struct sql *s)
 			  "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384; BEGIN");
 }
 
-static void write_strip(struct sql *s, uint32_t strip)
-{
-	struct export *x = &s->x;
-	const struct hwy_strip *at = &x->trace->strips[strip];
-	if (!export_strip(x, strip, UINT64_MAX))
-		return;
-	if (!sql_write_cuda(s, strip) && !sql_write_host(s, strip))
-		x->result->left_out[at->kind] += at->rows;
-	export_strip_done(x, strip);
-}
-
 static bool write_all(struct sql *s)
 {
 	struct export *x = &s->x;
@@ -304,9 +293,12 @@ static bool write_all(struct sql *s)
 	for (int i = 0; i < SQL_TABLES; i++)
 		if (tables[i].always && !x->failed)
 			make_table(s, (enum sql_id)i);
-	export_hold_calls(x, HWY_COL_BIT(HWY_CORR) | HWY_COL_BIT(HWY_START));
-	for (uint32_t i = 0; i < x->trace->n_strips && !x->failed; i++)
-		write_strip(s, i);
+	for (uint32_t i = 0; i < x->trace->n_strips && !x->failed; i++) {
+		const struct hwy_strip *strip = &x->trace->strips[i];
+		if (export_keeps_strip(x, strip) && !sql_write_cuda(s, strip) &&
+		    !sql_write_host(s, strip))
+			x->result->left_out[strip->kind] += strip->rows;
+	}
 	sql_write_chains(s);
 	sql_write_domains(s);
 	sql_write_who(s);

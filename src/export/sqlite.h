@@ -88,12 +88,12 @@ int64_t sql_device(struct sql *s, int64_t process, int64_t device);
 int64_t sql_lane_tid(struct sql *s, const struct hwy_lane *lane);
 int64_t sql_lane_pid(struct sql *s, const struct hwy_lane *lane);
 
-void sql_write_who(struct sql *s);                        /* sqlite_who.c */
-void sql_write_about(struct sql *s);                      /* sqlite_about.c */
-void sql_write_enums(struct sql *s);                      /* sqlite_enums.c */
-int sql_enum_value(const char *table, const char *label); /* -1: none */
-bool sql_write_cuda(struct sql *s, uint32_t strip);       /* false: not of this sort */
-bool sql_write_host(struct sql *s, uint32_t strip);
+void sql_write_who(struct sql *s);                                 /* sqlite_who.c */
+void sql_write_about(struct sql *s);                               /* sqlite_about.c */
+void sql_write_enums(struct sql *s);                               /* sqlite_enums.c */
+int sql_enum_value(const char *table, const char *label);          /* -1: none */
+bool sql_write_cuda(struct sql *s, const struct hwy_strip *strip); /* false: not of this sort */
+bool sql_write_host(struct sql *s, const struct hwy_strip *strip);
 void sql_write_chains(struct sql *s);
 void sql_write_domains(struct sql *s);
 

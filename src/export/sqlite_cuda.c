@@ -50,7 +50,7 @@ static void put_work(struct sql *s, const struct hwy_strip *strip, uint32_t row,
 	v[3] = at->context;
 	v[4] = at->green;
 	v[5] = at->stream;
-	v[6] = hwy_corr(s->x.trace, strip, row);
+	v[6] = export_corr(&s->x, strip, row);
 	v[7] = at->pid;
 }
 
@@ -150,14 +150,9 @@ static void write_sync(struct sql *s, const struct hwy_strip *strip, uint32_t ro
 static void write_event(struct sql *s, const struct hwy_strip *strip, uint32_t row,
 			const int64_t *work)
 {
-	const struct hwy_trace *trace = s->x.trace;
 	int64_t time = work[0], link = hwy_get(strip, HWY_LINK, row);
-	if (link > 0) {
-		uint32_t call_row;
-		const struct hwy_strip *call = hwy_strip_of(trace, (uint32_t)(link - 1), &call_row);
-		if (hwy_get(call, HWY_START, call_row) == time)
-			time = 0;
-	}
+	if (link > 0 && export_of_call(&s->x, link, HWY_START) == time)
+		time = 0;
 	int64_t v[] = {
 		time,
 		work[2],
@@ -176,9 +171,9 @@ static void write_work(struct sql *s, const struct hwy_strip *strip)
 {
 	struct where at = where_of(s, &s->x.trace->lanes[strip->lane]);
 	int64_t v[40];
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		put_work(s, strip, row, &at, v);
 		switch (strip->kind) {
 		case HWY_KERNEL: write_kernel(s, strip, row, v); break;
@@ -191,8 +186,7 @@ static void write_work(struct sql *s, const struct hwy_strip *strip)
 			v[9] = hwy_get(strip, HWY_GRAPH_EXEC, row);
 			sql_integers(s, SQL_GRAPH, v, 10);
 		}
-		s->x.result->spans++;
-		export_tell(&s->x, 1);
+		export_wrote(&s->x);
 	}
 }
 
@@ -206,9 +200,9 @@ static void write_calls(struct sql *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	int64_t tid = sql_lane_tid(s, &trace->lanes[strip->lane]);
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		int64_t name = hwy_get(strip, HWY_NAME, row),
 			stack = hwy_get(strip, HWY_STACK, row);
 		int64_t v[] = {
@@ -220,15 +214,13 @@ static void write_calls(struct sql *s, const struct hwy_strip *strip)
 		if (stack > 0)
 			s->chains[0][stack - 1] = 1;
 		sql_integers(s, SQL_RUNTIME, v, 8);
-		s->x.result->spans++;
-		export_tell(&s->x, 1);
+		export_wrote(&s->x);
 	}
 }
 
-bool sql_write_cuda(struct sql *s, uint32_t index)
+bool sql_write_cuda(struct sql *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
-	const struct hwy_strip *strip = &trace->strips[index];
 	if (hwy_lane_is_opencl(trace, strip->lane))
 		return false;
 	switch (strip->kind) {

@@ -10,12 +10,6 @@ static int64_t or_null(int64_t value)
 	return value ? value : SQL_NULL;
 }
 
-static void written(struct sql *s)
-{
-	s->x.result->spans++;
-	export_tell(&s->x, 1);
-}
-
 /* ---- NVTX ----------------------------------------------------------------------------------------- */
 
 enum { /* ENUM_NSYS_EVENT_TYPE */
@@ -196,7 +190,7 @@ static void write_range(struct sql *s, const struct hwy_strip *strip, uint32_t r
 	bind_name(s, strip, row, to);
 	bind_details(s, strip, row, to);
 	insert_range(s, to);
-	written(s);
+	export_wrote(&s->x);
 }
 
 static bool write_ranges(struct sql *s, const struct hwy_strip *strip)
@@ -205,9 +199,9 @@ static bool write_ranges(struct sql *s, const struct hwy_strip *strip)
 	if (lane->type == HWY_LANE_DEVICE_RANGE)
 		return false;
 	int64_t tid = sql_lane_tid(s, lane), domain = domain_of(s, lane);
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++)
-		if (export_keeps(&s->x, strip, row))
-			write_range(s, strip, row, tid, domain);
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows))
+		write_range(s, strip, rows.row, tid, domain);
 	return true;
 }
 
@@ -249,9 +243,9 @@ enum {
 
 static void write_os(struct sql *s, const struct hwy_strip *strip, int64_t tid, bool is_syscall)
 {
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		int64_t stack = hwy_get(strip, HWY_STACK, row);
 		int64_t v[] = {
 			hwy_get(strip, HWY_START, row),
@@ -268,7 +262,7 @@ static void write_os(struct sql *s, const struct hwy_strip *strip, int64_t tid, 
 		if (is_syscall)
 			v[5] = stack;
 		sql_integers(s, is_syscall ? SQL_SYSCALL : SQL_OSRT, v, is_syscall ? 6 : 8);
-		written(s);
+		export_wrote(&s->x);
 	}
 }
 
@@ -281,16 +275,16 @@ static bool write_library(struct sql *s, const struct hwy_strip *strip, int64_t 
 							  : SQL_TABLES;
 	if (table == SQL_TABLES)
 		return false;
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		int64_t text = sql_text(s, export_name(&s->x, strip, row));
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		int64_t event[] = {start, end, table == SQL_CUDNN ? CLASS_CUDNN : CLASS_CUBLAS, tid,
 				   text};
 		int64_t mpi[] = {start, end, tid, text};
 		sql_integers(s, table, table == SQL_MPI ? mpi : event, table == SQL_MPI ? 4 : 5);
-		written(s);
+		export_wrote(&s->x);
 	}
 	return true;
 }
@@ -299,17 +293,17 @@ static void write_overhead(struct sql *s, const struct hwy_strip *strip, int64_t
 {
 	const char *lane = hwy_str(s->x.trace, s->x.trace->lanes[strip->lane].name);
 	bool own = strcmp(lane, "profiler") == 0;
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		int64_t text = sql_text(s, export_name(&s->x, strip, row));
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		int64_t profiler[] = {start, end, tid, text, 0};
-		int64_t corr = hwy_corr(s->x.trace, strip, row);
+		int64_t corr = export_corr(&s->x, strip, row);
 		int64_t cuda[] = {start, end, CLASS_OVERHEAD, tid, or_null(corr), text, 1};
 		sql_integers(s, own ? SQL_PROFILER : SQL_OVERHEAD, own ? profiler : cuda,
 			     own ? 5 : 7);
-		written(s);
+		export_wrote(&s->x);
 	}
 }
 
@@ -364,9 +358,9 @@ void sql_write_chains(struct sql *s)
 static void write_samples(struct sql *s, const struct hwy_strip *strip, int64_t tid)
 {
 	enum { STATE_RUNNING = 1 };
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		int64_t cpu = hwy_get(strip, HWY_CPU, row);
 		int64_t v[] = {
 			++s->sample,
@@ -378,7 +372,7 @@ static void write_samples(struct sql *s, const struct hwy_strip *strip, int64_t 
 		};
 		sql_integers(s, SQL_SAMPLES, v, 6);
 		write_chain(s, SQL_SAMPLE_CHAINS, s->sample, hwy_get(strip, HWY_STACK, row));
-		written(s);
+		export_wrote(&s->x);
 	}
 }
 
@@ -405,36 +399,44 @@ static void write_switch(struct sql *s, const struct hwy_strip *strip, uint32_t 
 	sql_integers(s, SQL_SCHED, v, 6);
 }
 
-/* What follows a stretch without another one: it ended, and did not come back at once. */
-static void write_end(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t tid,
-		      bool is_last)
+struct stretch { /* of running; its end is a switch out, unless another one follows at once */
+	bool is_open;
+	uint32_t row;
+	int64_t end, cpu;
+};
+
+/* Ended, it did not come back at once. */
+static void write_end(struct sql *s, struct stretch *last, int64_t tid, bool is_last)
 {
 	enum { STATE_TERMINATED = 5 };
-	int64_t cpu = hwy_get(strip, HWY_CPU, row);
-	int64_t v[] = {
-		hwy_end(strip, row),
-		cpu ? export_add(cpu, -1) : 0,
-		0,
-		tid,
-		is_last ? SQL_NULL : STATE_TERMINATED,
-		SQL_NULL,
-	};
-	sql_integers(s, SQL_SCHED, v, 6);
+	int64_t v[] = {last->end, last->cpu, 0, tid, is_last ? SQL_NULL : STATE_TERMINATED,
+		       SQL_NULL};
+	if (last->is_open)
+		sql_integers(s, SQL_SCHED, v, 6);
+	last->is_open = false;
 }
 
 static void write_states(struct sql *s, const struct hwy_strip *strip, int64_t tid)
 {
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	struct stretch last = {0};
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
+		int64_t cpu = hwy_get(strip, HWY_CPU, row), flags = hwy_get(strip, HWY_FLAGS, row);
+		const char *name = hwy_str(s->x.trace, hwy_get(strip, HWY_NAME, row));
+		bool follows = row == last.row + 1;
+		if (!follows || hwy_get(strip, HWY_START, row) != last.end)
+			write_end(s, &last, tid, !follows);
 		write_switch(s, strip, row, tid);
-		bool is_last = row + 1 == strip->rows || !export_keeps(&s->x, strip, row + 1);
-		bool gap = is_last || hwy_get(strip, HWY_START, row + 1) != hwy_end(strip, row);
-		if (gap && !(hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_UNFINISHED) &&
-		    strcmp(hwy_str(s->x.trace, hwy_get(strip, HWY_NAME, row)), "running") == 0)
-			write_end(s, strip, row, tid, is_last);
-		written(s);
+		last = (struct stretch){
+			.is_open = !(flags & HWY_FLAG_UNFINISHED) && strcmp(name, "running") == 0,
+			.row = row,
+			.end = hwy_end(strip, row),
+			.cpu = cpu ? export_add(cpu, -1) : 0,
+		};
+		export_wrote(&s->x);
 	}
+	write_end(s, &last, tid, true);
 }
 
 /* ---- allocations and counters --------------------------------------------------------------------- */
@@ -443,9 +445,9 @@ static void write_memory(struct sql *s, const struct hwy_strip *strip)
 {
 	const struct hwy_lane *lane = &s->x.trace->lanes[strip->lane];
 	int64_t pid = sql_lane_pid(s, lane), device = sql_device(s, lane->process, lane->device);
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		if (!export_keeps(&s->x, strip, row))
-			continue;
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
 		int64_t kind = hwy_get(strip, HWY_DST_MEMORY, row);
 		sqlite3_stmt *to = sql_row(s, SQL_MEMORY);
 		if (!to)
@@ -464,11 +466,11 @@ static void write_memory(struct sql *s, const struct hwy_strip *strip)
 		for (int i = 0; i < 9; i++)
 			sqlite3_bind_int64(to, i + 1, v[i]);
 		sql_bind_text(s, to, 10, hwy_get(strip, HWY_NAME, row));
-		sqlite3_bind_int64(to, 11, hwy_corr(s->x.trace, strip, row));
+		sqlite3_bind_int64(to, 11, export_corr(&s->x, strip, row));
 		if (hwy_get(strip, HWY_POOL, row))
 			sqlite3_bind_int64(to, 13, hwy_get(strip, HWY_POOL, row));
 		sql_insert(s, to);
-		written(s);
+		export_wrote(&s->x);
 	}
 }
 
@@ -491,21 +493,20 @@ static bool write_counter(struct sql *s, const struct hwy_strip *strip)
 	sqlite3_bind_int64(name, 4, strip->lane);
 	sqlite3_bind_text(name, 5, hwy_str(trace, lane->name), -1, SQLITE_STATIC);
 	sql_insert(s, name);
-	for (uint32_t row = 0; row < strip->rows && !s->x.failed; row++) {
-		int64_t start = hwy_get(strip, HWY_START, row);
-		if (!export_keeps(&s->x, strip, row))
-			continue;
-		int64_t v[] = {start, start, type, strip->lane, hwy_get(strip, HWY_VALUE, row)};
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		int64_t start = hwy_get(strip, HWY_START, rows.row);
+		int64_t v[] = {start, start, type, strip->lane,
+			       hwy_get(strip, HWY_VALUE, rows.row)};
 		sql_integers(s, SQL_METRICS, v, 5);
-		written(s);
+		export_wrote(&s->x);
 	}
 	return true;
 }
 
-bool sql_write_host(struct sql *s, uint32_t index)
+bool sql_write_host(struct sql *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
-	const struct hwy_strip *strip = &trace->strips[index];
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	int64_t tid = sql_lane_tid(s, lane);
 	switch (strip->kind) {

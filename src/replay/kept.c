@@ -72,40 +72,52 @@ static void measure_rest(struct kept_path *kept, const struct making *m, uint32_
 	free(slack);
 }
 
-static void take_pieces(struct kept_path *kept, const struct making *m, const struct hwy_path *path)
+static struct kept_piece piece_of(const struct making *m, const struct path_piece *piece)
 {
-	kept->window = path->window;
-	kept->n = path->n;
-	kept->pieces = hwy_alloc((path->n + 1) * sizeof *kept->pieces);
-	for (uint32_t i = 0; i < path->n; i++) {
-		const struct path_piece *piece = &path->pieces[i];
-		const struct graph_node *node = &m->graph.nodes[piece->node];
-		kept->pieces[i] = (struct kept_piece){
-			.at = piece->at,
-			.span = node->kind == GRAPH_OP ? m->flow->ops[node->of].span
-						       : m->flow->calls[node->of].span,
-			.class = piece->class,
-		};
+	const struct graph_node *node = &m->graph.nodes[piece->node];
+	return (struct kept_piece){
+		.at = piece->at,
+		.span = node->kind == GRAPH_OP ? m->flow->ops[node->of].span
+					       : m->flow->calls[node->of].span,
+		.class = piece->class,
+	};
+}
+
+/* Where the path through some steps begins, and the node it ends with; false where they have no device work. */
+static bool find_ends(const struct making *m, const struct hwy_phase *phase, uint32_t first,
+		      uint32_t n, int64_t *from, uint32_t *last)
+{
+	struct whatif w = {
+		.flow = m->flow, .phase = phase, .step_of = steps_of_ops(m->flow, phase)};
+	struct step_time *steps = steps_timed(&w, &m->graph, m->ends);
+	bool found =
+		n > 0 && steps[first].begin != INT64_MAX && steps[first + n - 1].last != GRAPH_NONE;
+	if (found) {
+		*from = steps[first].begin;
+		*last = steps[first + n - 1].last;
 	}
+	free(steps);
+	free(w.step_of);
+	return found;
 }
 
 static void make_path(struct kept_path *kept, const struct making *m, const struct hwy_phase *phase,
 		      uint32_t first, uint32_t n)
 {
+	int64_t from;
+	uint32_t last;
+	struct hwy_path path;
 	*kept = (struct kept_path){.n_steps = n};
-	struct whatif w = {
-		.flow = m->flow, .phase = phase, .step_of = steps_of_ops(m->flow, phase)};
-	struct step_time *steps = steps_timed(&w, &m->graph, m->ends);
-	if (n > 0 && steps[first].begin != INT64_MAX && steps[first + n - 1].last != GRAPH_NONE) {
-		uint32_t last = steps[first + n - 1].last;
-		struct hwy_path path;
-		path_find(&path, &m->graph, m->ends, last, false, steps[first].begin);
-		take_pieces(kept, m, &path);
-		measure_rest(kept, m, last);
-		path_free(&path);
-	}
-	free(steps);
-	free(w.step_of);
+	if (!find_ends(m, phase, first, n, &from, &last))
+		return;
+	path_find(&path, &m->graph, m->ends, last, false, from);
+	kept->window = path.window;
+	kept->n = path.n;
+	kept->pieces = hwy_alloc((path.n + 1) * sizeof *kept->pieces);
+	for (uint32_t i = 0; i < path.n; i++)
+		kept->pieces[i] = piece_of(m, &path.pieces[i]);
+	measure_rest(kept, m, last);
+	path_free(&path);
 }
 
 bool kept_step(struct kept_path *path, const struct hwy_flow *flow, const struct hwy_phase *phase,
@@ -299,6 +311,43 @@ bool kept_open(struct kept_paths *kept, const struct hwy_flow *flow,
 	*kept = (struct kept_paths){0};
 	return phases->n == 0 || read_all(kept, flow->trace, phases) ||
 	       make_all(kept, flow, phases, err);
+}
+
+struct visiting {
+	const struct making *m;
+	void (*visit)(void *user, const struct kept_piece *piece);
+	void *user;
+};
+
+static void pass_on(void *user, const struct path_piece *piece)
+{
+	const struct visiting *v = user;
+	struct kept_piece kept = piece_of(v->m, piece);
+	v->visit(v->user, &kept);
+}
+
+bool kept_visit(const struct hwy_flow *flow, const struct hwy_phases *phases, uint32_t phase,
+		void (*visit)(void *user, const struct kept_piece *piece), void *user,
+		struct hwy_err *err)
+{
+	struct kept_paths kept = {0};
+	struct making m;
+	const struct hwy_phase *of = &phases->phases[phase];
+	int64_t from;
+	uint32_t last;
+	if (read_all(&kept, flow->trace, phases)) {
+		for (uint32_t i = kept.of[phase].n; i-- > 0;)
+			visit(user, &kept.of[phase].pieces[i]);
+		kept_close(&kept);
+		return true;
+	}
+	if (!making_open(&m, flow, err))
+		return false;
+	struct visiting v = {&m, visit, user};
+	if (find_ends(&m, of, of->first_steady, of->n_steady, &from, &last))
+		path_visit(&m.graph, m.ends, last, false, from, pass_on, &v);
+	making_close(&m);
+	return true;
 }
 
 void kept_close(struct kept_paths *kept)

@@ -34,6 +34,11 @@ bool kept_open(struct kept_paths *kept, const struct hwy_flow *flow,
 	       const struct hwy_phases *phases, struct hwy_err *err);
 void kept_close(struct kept_paths *kept);
 
+/* The pieces of one phase's path, the last first: of the report, or made anew without the list. */
+bool kept_visit(const struct hwy_flow *flow, const struct hwy_phases *phases, uint32_t phase,
+		void (*visit)(void *user, const struct kept_piece *piece), void *user,
+		struct hwy_err *err);
+
 /* Through one step of a phase (from 0), which is not kept. */
 bool kept_step(struct kept_path *path, const struct hwy_flow *flow, const struct hwy_phase *phase,
 	       uint32_t step, struct hwy_err *err);

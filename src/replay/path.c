@@ -89,19 +89,59 @@ static enum path_class class_of_delay(const struct graph_node *node)
 
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
+struct walk {
+	int64_t from; /* of the window */
+	void (*visit)(void *user, const struct path_piece *piece);
+	void *user;
+};
+
 /* Pieces come from the end to the front; what lies before the window is cut off. False at its begin. */
-static bool add_piece(struct hwy_path *path, int64_t from, int64_t to, uint32_t node,
+static bool add_piece(const struct walk *walk, int64_t from, int64_t to, uint32_t node,
 		      enum path_class class)
 {
-	bool is_last = from <= path->window.from;
+	bool is_last = from <= walk->from;
 	if (is_last)
-		from = path->window.from;
-	if (to > from) {
-		HWY_GROW(path->pieces, path->n, path->cap);
-		path->pieces[path->n++] = (struct path_piece){{from, to}, node, (uint8_t) class};
-		path->classes[class] += to - from;
-	}
+		from = walk->from;
+	if (to > from)
+		walk->visit(walk->user, &(struct path_piece){{from, to}, node, (uint8_t) class});
 	return !is_last;
+}
+
+void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, bool to_begin,
+		int64_t from, void (*visit)(void *user, const struct path_piece *piece), void *user)
+{
+	struct walk walk = {from, visit, user};
+	int64_t time = to_begin ? replay_begin(graph, ends, last) : ends[last];
+	uint32_t extras = graph->n_extras;
+	bool goes_on = time > from;
+	for (uint32_t at = last; goes_on;) {
+		const struct graph_node *node = &graph->nodes[at];
+		int64_t begin = replay_begin(graph, ends, at);
+		if (time > begin)
+			goes_on = add_piece(&walk, begin, time, at, class_of_length(graph, node));
+		struct binding by = binding_of(graph, ends, at, &extras);
+		if (!goes_on)
+			break;
+		if (by.before == GRAPH_NONE) { /* nothing before it is known */
+			add_piece(&walk, from, begin, at, PATH_OTHER);
+			break;
+		}
+		int64_t ready = by.time + by.lag;
+		goes_on = add_piece(&walk, ready, begin, at, class_of_delay(node)) &&
+			  add_piece(&walk, by.time, ready, at, class_of_lag(node, by.place));
+		at = by.before;
+		time = by.time;
+	}
+}
+
+/* ---- the list ---------------------------------------------------------------------------------- */
+
+static void keep_piece(void *user, const struct path_piece *piece)
+{
+	struct hwy_path *path = user;
+	HWY_GROW(path->pieces, path->n, path->cap);
+	path->pieces[path->n++] = *piece;
+	path->classes[piece->class] += piece->at.to - piece->at.from;
 }
 
 static void turn_around(struct hwy_path *path)
@@ -118,26 +158,7 @@ void path_find(struct hwy_path *path, const struct hwy_graph *graph, const int64
 {
 	int64_t time = to_begin ? replay_begin(graph, ends, last) : ends[last];
 	*path = (struct hwy_path){.window = {from, time > from ? time : from}};
-	uint32_t extras = graph->n_extras;
-	bool goes_on = time > from;
-	for (uint32_t at = last; goes_on;) {
-		const struct graph_node *node = &graph->nodes[at];
-		int64_t begin = replay_begin(graph, ends, at);
-		if (time > begin)
-			goes_on = add_piece(path, begin, time, at, class_of_length(graph, node));
-		struct binding by = binding_of(graph, ends, at, &extras);
-		if (!goes_on)
-			break;
-		if (by.before == GRAPH_NONE) { /* nothing before it is known */
-			add_piece(path, from, begin, at, PATH_OTHER);
-			break;
-		}
-		int64_t ready = by.time + by.lag;
-		goes_on = add_piece(path, ready, begin, at, class_of_delay(node)) &&
-			  add_piece(path, by.time, ready, at, class_of_lag(node, by.place));
-		at = by.before;
-		time = by.time;
-	}
+	path_visit(graph, ends, last, to_begin, from, keep_piece, path);
 	turn_around(path);
 }
 

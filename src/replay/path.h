@@ -40,6 +40,10 @@ struct hwy_path {
 void path_find(struct hwy_path *path, const struct hwy_graph *graph, const int64_t *ends,
 	       uint32_t last, bool to_begin, int64_t from);
 void path_free(struct hwy_path *path);
+/* The same, piece by piece and the last first, without the list. */
+void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, bool to_begin,
+		int64_t from, void (*visit)(void *user, const struct path_piece *piece),
+		void *user);
 
 /* For every node how much later it could end without moving the end of 'last'; INT64_MAX where nothing that
  * 'last' depends on depends on it. 'slack' has room for graph->n. */

@@ -101,14 +101,6 @@ void reader_at(struct hwy_reader *reader, uint32_t row)
 }
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-bool column_is_loaded(const struct hwy_column *column)
-{
-	for (uint32_t i = 0; i < column->n_chunks; i++)
-		if (!column->chunks[i].loaded)
-			return false;
-	return true;
-}
-
 void column_free(struct hwy_column *column)
 {
 	if (!column)

@@ -2,7 +2,7 @@
  *
  * Rows are held in chunks of HWY_CHUNK_ROWS; a chunk keeps its smallest value and the offsets from it in
  * the fewest bytes that hold them all (0, 1, 2, 4 or 8). A chunk of a report that was opened from a file
- * has no data until file_load_column brings it in.
+ * has no data until file_load_chunk brings it in.
  */
 #ifndef HWY_TRACE_COLUMN_H
 #define HWY_TRACE_COLUMN_H
@@ -42,7 +42,10 @@ void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n);
 /* Adds 'shift' to every value of a finished column. */
 void column_shift(struct hwy_column *column, int64_t shift);
 
-bool column_is_loaded(const struct hwy_column *column); /* all of it */
+static inline uint32_t chunks_of(uint32_t rows)
+{
+	return (uint32_t)(((uint64_t)rows + HWY_CHUNK_ROWS - 1) >> HWY_CHUNK_BITS);
+}
 
 static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
 {

@@ -20,9 +20,14 @@ bool hwy_file_load_all(struct hwy_trace *trace, struct hwy_err *err);
 const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hwy_err *err);
 
 /* Used by trace.c: brings chunks in. */
-bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);
-bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t row, int64_t *value,
-	       struct hwy_err *err);
+bool file_load_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
+		     struct hwy_err *err);
+/* A chunk's data into a copy of it, unchecked. */
+bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t at,
+	       struct hwy_chunk *copy, struct hwy_err *err);
+/* Checks one value of an unchecked chunk. */
+bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,
+		       struct hwy_err *err);
 void file_close(struct hwy_file *file);
 
 #endif

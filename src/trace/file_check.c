@@ -44,27 +44,28 @@ static bool out_of_range(const struct hwy_strip *strip, unsigned col, int64_t va
 			hwy_col_names[col], strip->lane, hwy_kind_names[strip->kind], value);
 }
 
-static bool check_limits(const struct hwy_strip *strip, unsigned col, int64_t low, int64_t high,
-			 struct hwy_err *err)
+static bool check_limits(const struct hwy_strip *strip, unsigned col, uint32_t at, int64_t low,
+			 int64_t high, struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[col];
-	for (uint32_t i = 0; i < column->n_chunks; i++) {
-		const struct hwy_chunk *chunk = &column->chunks[i];
-		if (chunk->base < low || chunk->base > high)
-			return out_of_range(strip, col, chunk->base, err);
-		uint64_t top = chunk_top(chunk, chunk_rows(column->rows, i));
-		if (top > (uint64_t)high - (uint64_t)chunk->base)
-			return out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top),
-					    err);
-	}
-	return true;
+	const struct hwy_chunk *chunk = &column->chunks[at];
+	if (chunk->base < low || chunk->base > high)
+		return out_of_range(strip, col, chunk->base, err);
+	uint64_t top = chunk_top(chunk, chunk_rows(column->rows, at));
+	return top <= (uint64_t)high - (uint64_t)chunk->base ||
+	       out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top), err);
 }
 
-static bool check_ascending(const struct hwy_strip *strip, struct hwy_err *err)
+/* Up to the neighbours that are loaded: whoever goes through a column meets every border. */
+static bool check_ascending(const struct hwy_strip *strip, uint32_t at, struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[HWY_START];
-	int64_t before = INT64_MIN;
-	for (uint32_t row = 0; row < column->rows; row++) {
+	uint32_t row = at << HWY_CHUNK_BITS, end = row + chunk_rows(column->rows, at);
+	int64_t before =
+		at && column->chunks[at - 1].loaded ? column_get(column, row - 1) : INT64_MIN;
+	if (end < column->rows && column->chunks[at + 1].loaded)
+		end++;
+	for (; row < end; row++) {
 		int64_t start = column_get(column, row);
 		if (start < before)
 			return hwy_fail(err,
@@ -77,12 +78,13 @@ static bool check_ascending(const struct hwy_strip *strip, struct hwy_err *err)
 }
 
 /* hwy_corr follows links without asking what they lead to. */
-static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *strip,
+static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t at,
 			struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[HWY_LINK];
 	const struct hwy_strip *api = NULL; /* where the last one led */
-	for (uint32_t row = 0; row < column->rows; row++) {
+	uint32_t row = at << HWY_CHUNK_BITS, end = row + chunk_rows(column->rows, at);
+	for (; row < end; row++) {
 		int64_t link = column_get(column, row);
 		if (link == 0)
 			continue;
@@ -95,16 +97,25 @@ static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *s
 	return true;
 }
 
-bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
-		  struct hwy_err *err)
+bool check_chunk(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		 uint32_t at, struct hwy_err *err)
 {
 	if (col == HWY_START)
-		return check_limits(strip, col, -HWY_TIME_LIMIT, HWY_TIME_LIMIT, err) &&
-		       check_ascending(strip, err);
+		return check_limits(strip, col, at, -HWY_TIME_LIMIT, HWY_TIME_LIMIT, err) &&
+		       check_ascending(strip, at, err);
 	int64_t limit = column_limit(trace, col);
-	if (limit >= 0 && !check_limits(strip, col, 0, limit, err))
+	if (limit >= 0 && !check_limits(strip, col, at, 0, limit, err))
 		return false;
-	return col != HWY_LINK || check_links(trace, strip, err);
+	return col != HWY_LINK || check_links(trace, strip, at, err);
+}
+
+bool check_column(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		  struct hwy_err *err)
+{
+	for (uint32_t i = 0; i < strip->columns[col]->n_chunks; i++)
+		if (!check_chunk(trace, strip, col, i, err))
+			return false;
+	return true;
 }
 
 bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,

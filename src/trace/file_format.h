@@ -42,11 +42,6 @@ static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
 	return rest < HWY_CHUNK_ROWS ? rest : HWY_CHUNK_ROWS;
 }
 
-static inline uint32_t chunks_of(uint32_t rows)
-{
-	return (uint32_t)(((uint64_t)rows + HWY_CHUNK_ROWS - 1) >> HWY_CHUNK_BITS);
-}
-
 /* ---- the open file ---------------------------------------------------------------------------- */
 
 enum { PYRAMID_COLUMNS = 9 }; /* pyramid.c */
@@ -87,20 +82,23 @@ bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, con
 bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t *place,
 		      const char **reason);
 bool file_load_level(struct hwy_file *file, struct file_level *level, struct hwy_err *err);
-/* Checks a column whose chunks are all there; unloads it when it fails. */
-bool file_accept_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);
+/* Checks a chunk that is there; unloads it when it fails. */
+bool file_accept_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
+		       struct hwy_err *err);
 bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *to, uint64_t *place,
 		    const char **reason);
 /* Takes ids that count spans of unknown kinds to those that do not; false: it was such a span. */
 bool file_renumber(const struct hwy_file *file, int64_t *id);
-void file_renumber_links(const struct hwy_file *file, struct hwy_column *column);
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
 /* Every value of a loaded column means something: indexes are in range, starts ascend, links lead to calls.
  * The message has no file in it. */
-bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+bool check_column(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		  struct hwy_err *err);
+/* The same for one chunk; starts are compared with those of the chunks beside it that are loaded. */
+bool check_chunk(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		 uint32_t at, struct hwy_err *err);
 /* The same for one value; starts are not compared with their neighbours. */
 bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		 int64_t value, struct hwy_err *err);

@@ -60,64 +60,92 @@ bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t
 	return true;
 }
 
-/* After a failed check: the next who asks must fail too. */
-static void unload(struct hwy_column *column)
+/* ---- spans of unknown kinds, which are left out ------------------------------------------------- */
+
+bool file_renumber(const struct hwy_file *file, int64_t *id)
 {
-	for (uint32_t i = 0; i < column->n_chunks; i++) {
-		free(column->chunks[i].data);
-		column->chunks[i].data = NULL;
-		column->chunks[i].loaded = 0;
-		column->chunks[i].stored = 0;
+	uint64_t shift = 0;
+	for (uint32_t i = 0; i < file->n_skips && (uint64_t)*id >= file->skips[i].first; i++) {
+		if ((uint64_t)*id - file->skips[i].first < file->skips[i].rows)
+			return false;
+		shift += file->skips[i].rows;
 	}
+	*id -= (int64_t)shift;
+	return true;
 }
 
-bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
+static void renumber_links(const struct hwy_file *file, struct hwy_chunk *chunk, uint32_t rows)
 {
-	if (column_is_loaded(column))
+	struct hwy_column before = {.chunks = chunk}, after = {0};
+	for (uint32_t row = 0; row < rows; row++) {
+		int64_t link = column_get(&before, row), id = link - 1;
+		if (link > 0)
+			link = file_renumber(file, &id) ? id + 1 : 0;
+		column_append(&after, row, link);
+	}
+	column_finish(&after, rows);
+	free(chunk->data);
+	chunk->base = after.chunks[0].base;
+	chunk->width = after.chunks[0].width;
+	chunk->data = after.chunks[0].data;
+	free(after.chunks);
+}
+
+/* ---- chunks of spans ------------------------------------------------------------------------------ */
+
+bool file_accept_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
+		       struct hwy_err *err)
+{
+	struct hwy_chunk *chunk = &column->chunks[at];
+	struct hwy_err why;
+	if (column->id == HWY_LINK && file->n_skips)
+		renumber_links(file, chunk, chunk_rows(column->rows, at));
+	if (check_chunk(file->trace, &file->trace->strips[column->strip], column->id, at, &why))
+		return true;
+	/* The next who asks must fail too. */
+	free(chunk->data);
+	chunk->data = NULL;
+	chunk->loaded = 0;
+	chunk->stored = 0;
+	return hwy_fail(err, "%s: %s", file->path, why.text);
+}
+
+bool file_load_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
+		     struct hwy_err *err)
+{
+	struct hwy_chunk *chunk = &column->chunks[at];
+	if (chunk->loaded)
 		return true;
 	const struct hwy_strip *strip = &file->trace->strips[column->strip];
-	uint64_t place = 0;
 	const char *reason = NULL;
-	if (!file_load_chunks(file, column, &place, &reason))
+	if (!load_chunk(file, chunk, chunk_rows(column->rows, at), &reason))
 		return hwy_fail(err,
 				"%s: block of column '%s' of lane %" PRIu32
 				" (%s) at offset %" PRIu64 " is damaged (%s)",
 				file->path, hwy_col_names[column->id], strip->lane,
-				hwy_kind_names[strip->kind], place, reason);
-	return file_accept_column(file, column, err);
+				hwy_kind_names[strip->kind], chunk->place, reason);
+	return file_accept_chunk(file, column, at, err);
 }
 
-bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t row, int64_t *value,
-	       struct hwy_err *err)
+bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t at,
+	       struct hwy_chunk *copy, struct hwy_err *err)
 {
-	const struct hwy_strip *strip = &file->trace->strips[column->strip];
-	uint32_t at = row >> HWY_CHUNK_BITS;
-	struct hwy_chunk chunk = column->chunks[at];
 	const char *reason;
-	if (!load_chunk(file, &chunk, chunk_rows(column->rows, at), &reason))
-		return hwy_fail(err,
-				"%s: block of column '%s' at offset %" PRIu64 " is damaged (%s)",
-				file->path, hwy_col_names[column->id], chunk.place, reason);
-	struct hwy_column one = {.chunks = &chunk};
-	*value = column_get(&one, row & (HWY_CHUNK_ROWS - 1));
-	free(chunk.data);
+	return load_chunk(file, copy, chunk_rows(column->rows, at), &reason) ||
+	       hwy_fail(err, "%s: block of column '%s' at offset %" PRIu64 " is damaged (%s)",
+			file->path, hwy_col_names[column->id], copy->place, reason);
+}
+
+bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,
+		       struct hwy_err *err)
+{
 	int64_t id = *value - 1;
 	if (column->id == HWY_LINK && *value > 0)
 		*value = file_renumber(file, &id) ? id + 1 : 0;
 	struct hwy_err why;
-	return check_value(file->trace, strip, column->id, *value, &why) ||
+	return check_value(file->trace, &file->trace->strips[column->strip], column->id, *value,
+			   &why) ||
 	       hwy_fail(err, "%s: %s", file->path, why.text);
-}
-
-bool file_accept_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
-{
-	struct hwy_err why;
-	if (column->id == HWY_LINK)
-		file_renumber_links(file, column);
-	if (check_column(file->trace, &file->trace->strips[column->strip], column->id, &why))
-		return true;
-	unload(column);
-	return hwy_fail(err, "%s: %s", file->path, why.text);
 }
 
 bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *to, uint64_t *place,
@@ -195,39 +223,4 @@ bool hwy_file_load_all(struct hwy_trace *trace, struct hwy_err *err)
 		if (!hwy_result_bytes(trace, i, err))
 			return false;
 	return true;
-}
-
-/* ---- spans of unknown kinds, which are left out ------------------------------------------------- */
-
-bool file_renumber(const struct hwy_file *file, int64_t *id)
-{
-	uint64_t shift = 0;
-	for (uint32_t i = 0; i < file->n_skips && (uint64_t)*id >= file->skips[i].first; i++) {
-		if ((uint64_t)*id - file->skips[i].first < file->skips[i].rows)
-			return false;
-		shift += file->skips[i].rows;
-	}
-	*id -= (int64_t)shift;
-	return true;
-}
-
-void file_renumber_links(const struct hwy_file *file, struct hwy_column *column)
-{
-	if (file->n_skips == 0)
-		return;
-	struct hwy_column renumbered = {0};
-	for (uint32_t row = 0; row < column->rows; row++) {
-		int64_t link = column_get(column, row), id = link - 1;
-		if (link > 0)
-			link = file_renumber(file, &id) ? id + 1 : 0;
-		column_append(&renumbered, row, link);
-	}
-	column_finish(&renumbered, column->rows);
-	for (uint32_t i = 0; i < column->n_chunks; i++) {
-		free(column->chunks[i].data);
-		column->chunks[i].base = renumbered.chunks[i].base;
-		column->chunks[i].width = renumbered.chunks[i].width;
-		column->chunks[i].data = renumbered.chunks[i].data;
-	}
-	free(renumbered.chunks);
 }

@@ -391,7 +391,7 @@ static void free_levels(struct hwy_file *file)
 	file->n_levels = 0;
 }
 
-/* Columns that came with the directory; the others are checked when they are loaded. */
+/* Chunks that came with the directory; the others are checked when they are loaded. */
 static bool check_strips(struct opening *o)
 {
 	struct hwy_trace *trace = o->trace;
@@ -403,9 +403,10 @@ static bool check_strips(struct opening *o)
 					o->file->path, trace->strips[s].lane, trace->n_lanes);
 		for (unsigned c = 0; c < HWY_COLS; c++) {
 			struct hwy_column *column = trace->strips[s].columns[c];
-			if (column && column_is_loaded(column) &&
-			    !file_accept_column(o->file, column, o->err))
-				return false;
+			for (uint32_t i = 0; column && i < column->n_chunks; i++)
+				if (column->chunks[i].loaded &&
+				    !file_accept_chunk(o->file, column, i, o->err))
+					return false;
 		}
 	}
 	return true;

@@ -27,37 +27,48 @@ void hwy_trace_free(struct hwy_trace *trace)
 	free(trace);
 }
 
-bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns,
+		    struct hwy_err *err)
 {
 	if (!trace->file)
 		return true;
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
 		if (column && (columns & HWY_COL_BIT(c)) &&
-		    !file_load_column(trace->file, column, err))
+		    !file_load_chunk(trace->file, column, chunk, err))
 			return false;
 	}
 	return true;
 }
 
-void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
+bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+{
+	for (uint32_t i = 0; i < chunks_of(trace->strips[strip].rows); i++)
+		if (!hwy_need_chunk(trace, strip, i, columns, err))
+			return false;
+	return true;
+}
+
+void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns)
 {
 	if (!trace->file)
 		return;
-	/* Links of a report with spans of unknown kinds were renumbered: they are kept. */
-	columns &= ~HWY_COL_BIT(HWY_LINK);
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
-		for (uint32_t i = 0; column && (columns & HWY_COL_BIT(c)) && i < column->n_chunks;
-		     i++) {
-			if (!column->chunks[i].data ||
-			    !column->chunks[i].stored) /* small ones have no block */
-				continue;
-			free(column->chunks[i].data);
-			column->chunks[i].data = NULL;
-			column->chunks[i].loaded = 0;
-		}
+		struct hwy_chunk *at = column ? &column->chunks[chunk] : NULL;
+		/* Small ones have no block. */
+		if (!at || !(columns & HWY_COL_BIT(c)) || !at->data || !at->stored)
+			continue;
+		free(at->data);
+		at->data = NULL;
+		at->loaded = 0;
 	}
+}
+
+void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
+{
+	for (uint32_t i = 0; i < chunks_of(trace->strips[strip].rows); i++)
+		hwy_forget_chunk(trace, strip, i, columns);
 }
 
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err)
@@ -69,17 +80,51 @@ bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct 
 	return true;
 }
 
-bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
-	      int64_t *value, struct hwy_err *err)
+bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t strip,
+		   enum hwy_col col, uint32_t row, int64_t *value, struct hwy_err *err)
 {
+	enum { RECENT = sizeof peeks->recent / sizeof *peeks->recent };
 	const struct hwy_column *column = trace->strips[strip].columns[col];
+	uint32_t at = row >> HWY_CHUNK_BITS, i = peeks->last;
 	*value = 0;
 	if (!column)
 		return true;
-	if (trace->file && !column->chunks[row >> HWY_CHUNK_BITS].loaded)
-		return file_peek(trace->file, column, row, value, err);
-	*value = column_get(column, row);
-	return true;
+	if (column->chunks[at].loaded) {
+		*value = column_get(column, row);
+		return true;
+	}
+	if (peeks->recent[i].column != column || peeks->recent[i].at != at)
+		for (i = 0; i < RECENT; i++)
+			if (peeks->recent[i].column == column && peeks->recent[i].at == at)
+				break;
+	if (i == RECENT) {
+		struct hwy_chunk chunk = column->chunks[at];
+		if (!file_peek(trace->file, column, at, &chunk, err))
+			return false;
+		i = peeks->next++ % RECENT;
+		free(peeks->recent[i].chunk.data);
+		peeks->recent[i] = (struct hwy_peeked){column, at, chunk};
+	}
+	peeks->last = i;
+	struct hwy_column one = {.chunks = &peeks->recent[i].chunk};
+	*value = column_get(&one, row & (HWY_CHUNK_ROWS - 1));
+	return file_accept_value(trace->file, column, value, err);
+}
+
+void hwy_peeks_free(struct hwy_peeks *peeks)
+{
+	for (size_t i = 0; i < sizeof peeks->recent / sizeof *peeks->recent; i++)
+		free(peeks->recent[i].chunk.data);
+	*peeks = (struct hwy_peeks){0};
+}
+
+bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
+	      int64_t *value, struct hwy_err *err)
+{
+	struct hwy_peeks once = {0};
+	bool found = hwy_peek_near(trace, &once, strip, col, row, value, err);
+	hwy_peeks_free(&once);
+	return found;
 }
 
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row)

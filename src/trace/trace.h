@@ -71,9 +71,14 @@ bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct 
 /* The same for one strip. */
 bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err);
 
+/* The same for the rows of one chunk: row >> HWY_CHUNK_BITS. */
+bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns,
+		    struct hwy_err *err);
+
 /* Gives the memory of columns back that a report's file still has; they may be needed again. For those who
  * go through a trace once: nobody else may be reading it. */
 void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns);
+void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns);
 
 static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
@@ -85,6 +90,19 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
  * of a large report. Values are as checked as they are after hwy_need. */
 bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
 	      int64_t *value, struct hwy_err *err);
+
+/* The same for many looks at places near each other: the chunks looked at last stay. Zeroed memory is empty. */
+struct hwy_peeks {
+	struct hwy_peeked {
+		const struct hwy_column *column; /* NULL: free */
+		uint32_t at;                     /* which of its chunks */
+		struct hwy_chunk chunk;          /* our own copy */
+	} recent[64];
+	uint32_t next, last; /* to be replaced; hit */
+};
+bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t strip,
+		   enum hwy_col col, uint32_t row, int64_t *value, struct hwy_err *err);
+void hwy_peeks_free(struct hwy_peeks *peeks);
 
 static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 {

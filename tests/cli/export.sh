@@ -31,20 +31,14 @@ for file in "${traces[@]}"; do
 	cmp -s "$work/want" "$work/got" || fail "$name: the breakdown differs: $(diff "$work/want" "$work/got" | head -c 300)"
 	gzip -dc "$scratch/trace.json.gz" | python3 -m json.tool >/dev/null || fail "$name: not JSON"
 done
-exports chrome "$work/streams_pinned4.sqlite" "$scratch/steps.json"
-python3 - "$scratch/steps.json" <<'PY' || fail "chrome: the shape PyTorch's tools expect"
-import json, sys
-events = json.load(open(sys.argv[1]))["traceEvents"]
-kernels = [e for e in events if e.get("cat") == "kernel"]
-calls = {e["args"]["correlation"] for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver")}
-assert kernels and all({"stream", "correlation", "device"} <= set(e["args"]) for e in kernels)
-assert all(type(e["args"]["stream"]) is int and e["args"]["correlation"] in calls for e in kernels)
-assert any(e["name"].startswith("ProfilerStep#") for e in events), "no steps"
-assert all("stream" not in e.get("args", {}) for e in events if e.get("cat") == "cuda_runtime")
-arrows = [e for e in events if e.get("cat") == "ac2g"]
-assert {e["id"] for e in arrows if e["ph"] == "s"} == {e["id"] for e in arrows if e["ph"] == "f"}
-assert not any("_v" in e["name"] for e in events if e.get("cat") == "cuda_runtime")
-PY
+for file in "${recordings[@]}"; do
+	name=$(basename "$file" .sqlite)
+	exports chrome "$file" "$scratch/shape.json"
+	steps=
+	[ "$name" = streams_pinned4 ] && steps=steps
+	python3 "$tests/export_shape.py" "$scratch/shape.json" $steps >"$work/says" ||
+		fail "$name: not the shape PyTorch's tools expect: $(head -c 600 "$work/says")"
+done
 
 # ---- perfetto: see export_perfetto.sh too
 
@@ -99,9 +93,20 @@ expect_refusal "--lanes of no name" "'nothing'"
 run export -t csv -f -o "$scratch/cut" "$work/streams_pinned4.sqlite" --kinds kernels
 expect_status 2 "--kinds of no name"
 unpack power_base
-run export -t csv -f -o "$scratch/cut" "$work/power_base.sqlite" --range step_1
-[ "$status" = 0 ] || run export -t csv -f -o "$scratch/cut" "$work/power_base.sqlite" --kinds range
+"$HEADWAY" export -t csv -f -o "$scratch/whole" "$work/power_base.sqlite" >/dev/null
+run export -t csv -f -o "$scratch/cut" "$work/power_base.sqlite" --range "Step 7"
 expect_status 0 "--range"
+python3 - "$scratch/whole" "$scratch/cut" "Step 7" <<'PY' || fail "--range: not what happens inside, and its work"
+import csv, sys
+whole, cut, name = sys.argv[1:]
+read = lambda folder, kind: list(csv.DictReader(open(f"{folder}/{kind}.csv")))
+spots = [(r["tid"], int(r["start"]), int(r["start"]) + int(r["duration"])) for r in read(whole, "range") if r["name"] == name]
+inside = {r["id"] for r in read(whole, "api") if any(t == r["tid"] and a <= int(r["start"]) and
+          int(r["start"]) + int(r["duration"]) <= b for t, a, b in spots)}
+works = {r["id"] for r in read(whole, "kernel") if r["call"] in inside}
+assert inside and {r["id"] for r in read(cut, "api")} == inside
+assert works and {r["id"] for r in read(cut, "kernel")} == works
+PY
 
 # ---- what goes wrong: one line, exit 2, nothing left
 

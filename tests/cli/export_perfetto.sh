@@ -37,6 +37,18 @@ queried "$scratch/full.pftrace" \
 	"SELECT count(*) > 0 FROM counter c JOIN counter_track t ON c.track_id = t.id WHERE t.name LIKE 'headway%'" \
 	"SELECT count(*) > 0 FROM gpu_slice" "SELECT count(*) > 0 FROM flow" >"$work/says" 2>&1
 [ "$(tr -d '\n' <"$work/says")" = "112000111" ] || fail "perfetto: tracks of the analysis: $(head -c 300 "$work/says")"
+# An arrow from the call to each of its works, one or, of a graph, hundreds; a path without overlaps.
+exports perfetto "$work/graphs_node.sqlite" "$scratch/graphs.pftrace"
+works=$("$HEADWAY" export -t csv --kinds kernel,copy,fill -f -o "$scratch/works" "$work/graphs_node.sqlite" >/dev/null &&
+	python3 -c 'import csv, sys; print(sum(r["call"] != "" for p in sys.argv[1:] for r in csv.DictReader(open(p))))' "$scratch"/works/*.csv)
+queried "$scratch/graphs.pftrace" \
+	"SELECT count(*), count(DISTINCT slice_in), sum(a.int_value = b.int_value) FROM flow f
+	JOIN slice i ON i.id = f.slice_in JOIN args a ON a.arg_set_id = i.arg_set_id AND a.key = 'debug.correlation'
+	JOIN slice o ON o.id = f.slice_out JOIN args b ON b.arg_set_id = o.arg_set_id AND b.key = 'debug.correlation'" \
+	"SELECT max(depth), min(dur) > 0, count(*) > 10 FROM slice s JOIN track t ON s.track_id = t.id WHERE t.name = 'critical path'" \
+	>"$work/says" 2>&1
+[ "$(tr '\n\t' '  ' <"$work/says")" = "$works $works $works  0 1 1  " ] ||
+	fail "perfetto: arrows to $works works, and the path: $(head -c 300 "$work/says")"
 # The same times as ours, exactly.
 "$HEADWAY" export -t csv --kinds kernel -f -o "$scratch/kernels" "$work/streams_pinned4.sqlite" >/dev/null
 python3 -c 'import csv, sys

@@ -3,10 +3,12 @@ import json
 import lzma
 import pathlib
 import random
+import tarfile
 import tempfile
 
 import harness
 import part1
+import part11
 import part12
 from report import API, KERNEL, RANGE, Report
 
@@ -56,6 +58,36 @@ def arithmetic(part):
     part.check("an example's last line", done.ms, 11.073, done.ms == 11.073)
 
 
+# Prints a table as nsys printed it for the recording, after what nsys says first.
+NSYS = """#!/usr/bin/env python3
+import pathlib, sys
+table = pathlib.Path("{folder}") / ("s_" + sys.argv[3] + ".csv")
+print("Processing [" + sys.argv[-1] + "] with [reports/" + sys.argv[3] + ".py]... ")
+text = table.read_text() if table.exists() else ""
+print("\\n" + text if text.strip() else "SKIPPED: " + sys.argv[-1] + " does not contain such data.")
+"""
+
+
+def tables(part, path, folder):
+    """Part 11 with nsys's own tables of a recording, and with one that lacks a row."""
+    packed = DATA / f"{path.stem}.reports.tar.xz"
+    if not packed.exists():
+        return
+    with tarfile.open(packed) as archive:
+        for member in archive:
+            if member.isfile():
+                (folder / path.stem).mkdir(exist_ok=True)
+                (folder / member.name).write_bytes(archive.extractfile(member).read())
+    nsys = folder / "nsys"
+    nsys.write_text(NSYS.format(folder=folder / path.stem))
+    nsys.chmod(0o755)
+    for table in part11.TABLES:
+        part11.compare(part, path.stem, path.with_suffix(".hwy"), path.with_suffix(".sqlite"), table, nsys)
+    rows = part11.rows_of((folder / path.stem / "s_cuda_api_sum.csv").read_text())
+    found = part11.differs(rows, rows[:-1], ["Total Time (ns)"])
+    part.check(f"{path.stem}: a row less", found[:30], "is found", bool(found))
+
+
 def before_and_after(part, folder):
     """Part 12 on two recordings in place of runs."""
     before, after = ([folder / f"streams_{name}.sqlite"] * part12.LEAST for name in ("pageable1", "pinned4"))
@@ -74,6 +106,7 @@ def go():
         arithmetic(part)
         for path in recordings(folder):
             compare(part, path)
+            tables(part, path, folder)
         before_and_after(part, folder)
         part.save(folder)
         assert json.loads((folder / "part0.json").read_text())["checks"]

@@ -162,26 +162,46 @@ static void varints_are_as_short_as_they_can_be(void **state)
 
 /* ---- strips that are let go ---- */
 
-static void a_strip_that_was_forgotten_reads_the_same_again(void **state)
+struct report { /* one lane of calls, opened; 'made' is the same in memory */
+	char path[40];
+	struct hwy_trace *trace, *made;
+};
+
+static struct report make_report(uint32_t n)
 {
-	char path[] = "/tmp/export_test.XXXXXX";
+	struct report report = {.path = "/tmp/export_test.XXXXXX"};
 	struct hwy_err err;
-	close(mkstemp(path));
+	close(mkstemp(report.path));
 	struct hwy_builder *b = hwy_builder_new();
 	uint32_t process = hwy_new_processes(b), thread = hwy_new_threads(b);
 	hwy_builder_trace(b)->threads[thread].process = process;
 	uint32_t lane = hwy_add_lane(b, hwy_lane_of(HWY_LANE_API, process, thread));
-	for (int i = 0; i < 50000; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct hwy_row row = {0};
 		row.v[HWY_START] = (int64_t)i * 1000 + i % 7;
 		row.v[HWY_DUR] = i % 13;
-		row.v[HWY_CORR] = i + 1;
+		row.v[HWY_CORR] = (int64_t)i * 31 % 65537 + 1;
 		hwy_add_span(b, lane, HWY_API, &row);
 	}
-	struct hwy_trace *made = hwy_builder_finish(b, false);
-	assert_true(hwy_file_write(made, path, true, NULL, &err));
-	struct hwy_trace *trace = hwy_file_open(path, &err);
-	assert_non_null(trace);
+	report.made = hwy_builder_finish(b, false);
+	assert_true(hwy_file_write(report.made, report.path, true, NULL, &err));
+	report.trace = hwy_file_open(report.path, &err);
+	assert_non_null(report.trace);
+	return report;
+}
+
+static void free_report(struct report *report)
+{
+	hwy_trace_free(report->trace);
+	hwy_trace_free(report->made);
+	unlink(report->path);
+}
+
+static void a_strip_that_was_forgotten_reads_the_same_again(void **state)
+{
+	struct report report = make_report(50000);
+	struct hwy_trace *trace = report.trace, *made = report.made;
+	struct hwy_err err;
 	for (int round = 0; round < 3; round++) {
 		assert_true(hwy_need_strip(trace, 0, UINT64_MAX, &err));
 		for (uint32_t row = 0; row < trace->strips[0].rows; row++)
@@ -191,9 +211,76 @@ static void a_strip_that_was_forgotten_reads_the_same_again(void **state)
 		hwy_forget_strip(trace, 0, UINT64_MAX);
 		hwy_forget_strip(made, 0, UINT64_MAX); /* nothing to read again: stays */
 	}
-	hwy_trace_free(trace);
-	hwy_trace_free(made);
-	unlink(path);
+	free_report(&report);
+}
+
+static uint32_t loaded_chunks(const struct hwy_strip *strip)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < strip->columns[HWY_START]->n_chunks; i++)
+		n += strip->columns[HWY_START]->chunks[i].loaded;
+	return n;
+}
+
+static void rows_come_in_order_with_one_chunk_in_memory(void **state)
+{
+	struct report report = make_report(50000);
+	const struct hwy_strip *strip = &report.trace->strips[0], *same = &report.made->strips[0];
+	struct export_options all = {.from = INT64_MIN, .to = INT64_MAX, .kinds = UINT32_MAX};
+	struct export_options some = {.from = 20000000, .to = 40000000, .kinds = UINT32_MAX};
+	struct export_result result;
+	struct hwy_err err;
+	struct export x;
+	assert_true(export_open(&x, report.trace, &all, NULL, &result, &err));
+	struct export_rows rows = export_rows(&x, strip, HWY_COL_BIT(HWY_CORR));
+	uint32_t n = 0;
+	while (export_next(&rows)) {
+		assert_int_equal(rows.row, n++);
+		assert_int_equal(hwy_get(strip, HWY_CORR, rows.row),
+				 hwy_get(same, HWY_CORR, rows.row));
+		assert_int_equal(loaded_chunks(strip), 1);
+	}
+	assert_int_equal(n, 50000);
+	assert_int_equal(loaded_chunks(strip), 0);
+	assert_false(export_next(&rows));
+	export_close(&x);
+	assert_true(export_open(&x, report.trace, &some, NULL, &result, &err));
+	rows = export_rows(&x, strip, 0);
+	for (n = 0; export_next(&rows); n++)
+		assert_in_range(hwy_get(strip, HWY_START, rows.row), 20000000 - 13, 40000000);
+	assert_int_equal(n, 20000);
+	export_close(&x);
+	free_report(&report);
+}
+
+static void values_are_peeked_at_in_any_order(void **state)
+{
+	enum { ROWS = 70 * HWY_CHUNK_ROWS }; /* more chunks than are kept */
+	struct report report = make_report(ROWS);
+	struct hwy_peeks peeks = {0};
+	struct hwy_err err;
+	for (uint32_t i = 0; i < 400; i++) {
+		uint32_t row = i < 200 ? i * 5741 % ROWS : (i % 71) * HWY_CHUNK_ROWS % ROWS;
+		int64_t value;
+		assert_true(hwy_peek_near(report.trace, &peeks, 0, HWY_CORR, row, &value, &err));
+		assert_int_equal(value, hwy_get(&report.made->strips[0], HWY_CORR, row));
+	}
+	assert_int_equal(loaded_chunks(&report.trace->strips[0]), 0);
+	hwy_peeks_free(&peeks);
+	free_report(&report);
+}
+
+static void chunks_that_are_not_in_order_are_refused(void **state)
+{
+	struct report report = make_report(50000);
+	struct hwy_err err;
+	struct hwy_column *start = report.trace->strips[0].columns[HWY_START];
+	assert_true(hwy_need_chunk(report.trace, 0, 0, HWY_COL_BIT(HWY_START), &err));
+	start->chunks[1].base -= 1000000; /* the second begins before the first one's end */
+	assert_false(hwy_need_chunk(report.trace, 0, 1, HWY_COL_BIT(HWY_START), &err));
+	assert_non_null(strstr(err.text, "span 16384 starts before the one in front of it"));
+	assert_false(hwy_need_chunk(report.trace, 0, 1, HWY_COL_BIT(HWY_START), &err));
+	free_report(&report);
 }
 
 int main(void)
@@ -206,6 +293,9 @@ int main(void)
 		cmocka_unit_test(spans_that_overlap_are_spread_over_rows_in_which_they_nest),
 		cmocka_unit_test(varints_are_as_short_as_they_can_be),
 		cmocka_unit_test(a_strip_that_was_forgotten_reads_the_same_again),
+		cmocka_unit_test(rows_come_in_order_with_one_chunk_in_memory),
+		cmocka_unit_test(values_are_peeked_at_in_any_order),
+		cmocka_unit_test(chunks_that_are_not_in_order_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
