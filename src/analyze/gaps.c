@@ -1,10 +1,10 @@
 /* gaps.c - see gaps.h.
  *
  * One pass over a device's ops in order of start, and one over all ops for the total. Busy time is the running
- * union of the ops cut to the window; a gap is where the next op begins beyond everything that began before
- * it. Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so
- * that they add up by construction; they are only made where ops overlap. Why a gap is there is gaps_cause.c's business; it also sees the ops of a
- * while before the window, so that a wait just before it is known.
+ * union of the ops cut to the window; a gap is where the next op begins beyond everything that began before it.
+ * Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so that
+ * they add up by construction; they are only made where ops overlap. Why a gap is there is gaps_cause.c's business;
+ * it also sees the ops of a while before the window, so that a wait just before it is known.
  */
 #include "analyze/gaps.h"
 

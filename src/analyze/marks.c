@@ -1,7 +1,8 @@
 /* marks.c - see marks.h.
  *
- * Ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each in its own domain) and those that
- * name a function or an operator (aten::mul, which emit_nvtx makes) are not the program's steps. Operators are looked at only for ProfilerStep#N, which old traces keep among them.
+ * Ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each in its own domain) and those that name a
+ * function or an operator (aten::mul, which emit_nvtx makes) are not the program's steps. Operators are looked at
+ * only for ProfilerStep#N, which old traces keep among them.
  */
 #include "analyze/marks.h"
 

@@ -1,9 +1,9 @@
 /* phases.c - see phases.h.
  *
- * Process by process: marks first (phases_marks.c). Marks whose name says "step" are the user's word about what
- * a step is, and settle it. What other marks leave is searched for a period too, but only one with half of the
- * process's calls and device work is a phase beside them. Without marks the period of the calls decides (phases_sequence.c); where no period is found,
- * or only in less than half of the run, all is one step.
+ * Process by process: marks first (phases_marks.c). Marks whose name says "step" are the user's word about what a
+ * step is, and settle it. What other marks leave is searched for a period too, but only one with half of the
+ * process's calls and device work is a phase beside them. Without marks the period of the calls decides
+ * (phases_sequence.c); where no period is found, or only in less than half of the run, all is one step.
  */
 #include "analyze/phases.h"
 

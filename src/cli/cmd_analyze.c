@@ -89,12 +89,14 @@ static void choose(struct analyze_view *view)
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < view->n; i++) {
 		struct analyze_run *run = &view->runs[i];
-		if (n == 0 || run->rank != ranks[n - 1].rank)
-			ranks[n++] =
-				(struct joint_rank){run->rank, &run->analysis,
-						    run->analysis.phases.main, FLOW_NO_PROCESS};
+		if (!analyze_main(run) || (n > 0 && run->rank == ranks[n - 1].rank))
+			continue;
+		if (n == 0)
+			view->shown = i; /* a rank without device work has nothing to show */
+		ranks[n++] = (struct joint_rank){run->rank, &run->analysis,
+						 run->analysis.phases.main, FLOW_NO_PROCESS};
 	}
-	diagnose_ranks(ranks, n, 0, &view->runs[0].diagnosis);
+	diagnose_ranks(ranks, n, 0, &view->runs[view->shown].diagnosis);
 	free(ranks);
 }
 

@@ -52,14 +52,16 @@ static bool is_same(const struct whatif_edit *a, const struct whatif_edit *b)
 	return a->kind == b->kind && strcmp(a->arguments, b->arguments) == 0;
 }
 
-/* Adds the edits of a phase's findings that were replayed, each once. Yields how many there are then. */
+/* Adds the edits of a phase's findings, each once: as they were replayed, or, where no prediction was shown, for all
+ * places. Yields how many there are then. */
 static uint32_t add_edits(struct whatif_edit *list, uint32_t n, const struct hwy_finding *findings,
 			  uint32_t n_findings, uint32_t phase)
 {
 	for (uint32_t i = 0; i < n_findings; i++) {
 		const struct hwy_finding *finding = &findings[i];
-		if (finding->phase != phase || !finding->predicted.is_known ||
-		    !edit_read(finding->predicted.edits, &list[n]))
+		const char *edit =
+			finding->predicted.is_known ? finding->predicted.edits : finding->edit;
+		if (finding->phase != phase || !edit || !edit_read(edit, &list[n]))
 			continue;
 		uint32_t same = 0;
 		while (same < n && !is_same(&list[same], &list[n]))
@@ -233,8 +235,9 @@ static void add_row(struct grid *grid, const char *what, const struct whatif_pre
 	grid_cell(grid, "%s – %s", grid_time_text(low, p->p10), grid_time_text(high, p->p90));
 }
 
-static void print_head(FILE *out, const struct whatif *w)
+static void print_head(FILE *out, const struct whatif_view *view)
 {
+	const struct whatif *w = view->w;
 	char recorded[GRID_TEXT], step[GRID_TEXT];
 	fprintf(out, "%s a step as recorded, %s without the recorder (%s)\n",
 		grid_time_text(recorded, w->recorded), grid_time_text(step, w->base.step),
@@ -243,6 +246,10 @@ static void print_head(FILE *out, const struct whatif *w)
 		fprintf(out,
 			"%u ranks that meet in %u collectives; the step is the slowest one's\n",
 			w->joint->n, w->joint->n_meetings);
+	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED)
+		fprintf(out,
+			"The graph does not explain %.0f %% of the recording: take predictions for guesses\n",
+			100 * w->quality.residual);
 }
 
 static void print_check(FILE *out, const struct whatif *w)
@@ -300,7 +307,7 @@ static void print_tried(FILE *out, const struct rank *rank)
 
 void whatif_print_text(FILE *out, const struct whatif_view *view)
 {
-	print_head(out, view->w);
+	print_head(out, view);
 	if (view->check)
 		print_check(out, view->w);
 	if (view->n_edits > 0) {

@@ -5,9 +5,10 @@
  * recorded here (tests/collect holds the two tables together). CUPTI 13.0 makes no record of a driver call
  * inside a recorded runtime call, so both lists can be on.
  *
- * Callbacks cost about 250 ns each (H200, CUDA 13.0: a launch with callbacks on both of its calls took 1 µs
- * more), so launches are watched for moments only, and a driver call that is made by the runtime is not
- * watched, except those that have to do with events. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done under it.
+ * Callbacks cost about 250 ns each (H200, CUDA 13.0: a launch with callbacks on both of its calls took 1 µs more),
+ * so launches are watched for moments only, and a driver call that is made by the runtime is not watched, except
+ * those that have to do with events. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done
+ * under it.
  */
 #include <pthread.h>
 #include <string.h>

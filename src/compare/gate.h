@@ -1,7 +1,8 @@
 /* gate.h - whether a run may pass: against a budget, or against a baseline.
  *
  * Against a baseline a check fails only where a regression is statistically real, above the limit and no trifle
- * (half a percent of a step); one that is above the limit and may be noise is not told. Against a budget the value itself is held to the limit.
+ * (half a percent of a step); one that is above the limit and may be noise is not told. Against a budget the value
+ * itself is held to the limit.
  */
 #ifndef HWY_COMPARE_GATE_H
 #define HWY_COMPARE_GATE_H

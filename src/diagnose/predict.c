@@ -1,10 +1,10 @@
 /* predict.c - what each finding's fix is worth, and what follows for the verdict.
  *
  * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
- * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
- * that was let off but whose removal gains is accused after all. Where the replay explains too little of the
- * recording, or contradicts what was found without being sure of it, no prediction is shown. A long recording in
- * which nothing repeats is not replayed at all: findings keep what they had claimed.
+ * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much
+ * idle time stood beside it; one that was let off but whose removal gains is accused after all. Where the replay
+ * explains too little of the recording, or contradicts what was found without being sure of it, no prediction is
+ * shown. A long recording in which nothing repeats is not replayed at all: findings keep what they had claimed.
  */
 #include "diagnose/predict.h"
 
@@ -212,7 +212,7 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 		return;
 	if (whatif_open(&p.w, analysis, phase, false, &err)) {
 		uint32_t acquitted = diagnosis->n_acquitted;
-		if (p.w.quality.residual <= PREDICT_UNEXPLAINED) {
+		if (p.w.quality.residual <= WHATIF_UNEXPLAINED) {
 			judge_findings(&p, first);
 			judge_acquitted(&p, first_acquitted, acquitted);
 		}

@@ -5,9 +5,6 @@
 #include "diagnose/diagnose.h"
 #include "replay/whatif.h"
 
-/* More of the recording than this without an explanation: nothing is predicted from it. */
-#define PREDICT_UNEXPLAINED 0.3
-
 /* What one edit is worth; false where it does not apply. */
 bool predict_edit(const struct whatif *w, const struct whatif_edit *edit, struct hwy_arena *arena,
 		  struct hwy_predicted *predicted);

@@ -1,8 +1,8 @@
 /* priority_inversion.c - a kernel that matters waits behind bulk work of another stream.
  *
  * It matters when its stream has a higher priority than the one it waits behind, or when the CPU waits for it
- * (not for the whole device) and its stream has no higher one. Conditions: it waited LONG_NS or more, and longer than it runs. Cost: the
- * wait, a latency; the bulk work takes as long as before.
+ * (not for the whole device) and both have the same. Conditions: it waited LONG_NS or more, and longer than it
+ * runs. Cost: the wait, a latency; the bulk work takes as long as before.
  */
 #include <string.h>
 

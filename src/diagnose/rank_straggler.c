@@ -71,7 +71,7 @@ static bool predict(const struct joint_rank *ranks, uint32_t n, uint32_t at, con
 		can &= ranks[r].phase < ranks[r].analysis->phases.n;
 	if (can && joint_open(&joint, ranks, n, false, &err)) {
 		struct whatif_edit edit = {edit_find("straggler"), rank};
-		decides = joint.ranks[at].quality.residual <= PREDICT_UNEXPLAINED &&
+		decides = joint.ranks[at].quality.residual <= WHATIF_UNEXPLAINED &&
 			  predict_edit(&joint.ranks[at], &edit, arena, predicted);
 		joint_close(&joint);
 	}

@@ -4,8 +4,7 @@
  * at the same time. (One thread handing over to another and back, as PyTorch does for the backward pass, is one
  * chain of work.) Conditions: all of it is in one stream, and the kernels leave room on the device. Cost: what
  * would be saved if only the busiest thread's kernels remained in sequence, and no more than their blocks fit side
- * by side. There is no edit: a replay cannot tell
- * how many of them the device takes at a time.
+ * by side. There is no edit: a replay cannot tell how many of them the device takes at a time.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings.h"

@@ -1,9 +1,10 @@
 /* preload.c - see preload.h.
  *
- * Three kinds of program would complain, give up or refuse to start: those of another C library, those of
- * another architecture, and those that link AddressSanitizer's runtime as a shared library, which insists on
- * being the first of all. A static program is not one of them: preloading does nothing to it, and what it
- * starts may want it. (Nor is one that runs with another's rights: the loader leaves us out.) System calls only, as the collector makes them (collect/sys.h).
+ * Three kinds of program would complain, give up or refuse to start: those of another C library, those of another
+ * architecture, and those that link AddressSanitizer's runtime as a shared library, which insists on being the
+ * first of all. A static program is not one of them: preloading does nothing to it, and what it starts may want it.
+ * (Nor is one that runs with another's rights: the loader leaves us out.) System calls only, as the collector makes
+ * them (collect/sys.h).
  */
 #include "record/preload.h"
 

@@ -1,9 +1,9 @@
 /* graph.c - builds the graph in one pass over calls, returns and ops in the order of their times.
  *
  * Ties: returns and calls by call, then ops; so an edge's ends stand in the right order unless the trace
- * contradicts it, and every node is found by its time and number. The rules of CUDA's ordering that need more than the flow (events, the legacy default
- * stream) are in graph_order.c. 'ends' holds the measured ends, which are also what a replay gives: every
- * delay is what is left of the measured begin.
+ * contradicts it, and every node is found by its time and number. The rules of CUDA's ordering that need more
+ * than the flow (events, the legacy default stream) are in graph_order.c. 'ends' holds the measured ends, which
+ * are also what a replay gives: every delay is what is left of the measured begin.
  */
 #include "replay/graph.h"
 

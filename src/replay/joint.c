@@ -260,7 +260,7 @@ static uint32_t count_different(const struct joint *joint)
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-/* The steps of an excerpt on the first rank's clock; those of other ranks begin nearer to them than half a step. */
+/* The first rank's excerpt on another rank's clock: its steps begin nearer to those than half a step. */
 static struct hwy_interval window_of(const struct joint *joint, const struct whatif *w,
 				     uint32_t rank)
 {

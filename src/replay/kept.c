@@ -256,7 +256,7 @@ static bool get_times(struct reading *r, struct kept_path *path, const struct hw
 		time = to;
 	}
 	path->window.to = time;
-	return !r->is_bad;
+	return !r->is_bad && !__builtin_sub_overflow(time, path->window.from, &time);
 }
 
 static bool get_path(struct reading *r, const struct hwy_phase *phase, struct kept_path *path,

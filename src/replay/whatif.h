@@ -96,6 +96,8 @@ bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint3
 int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		       double share);
 
+/* A larger residual: nobody should believe what is predicted from the graph. */
+#define WHATIF_UNEXPLAINED 0.3
 /* quality.c: of the graph as recorded. */
 void quality_measure(struct whatif *w);
 /* machine.c */

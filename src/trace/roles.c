@@ -13,8 +13,9 @@
 enum { BLOCKS = HWY_ROLE_BLOCKS };
 
 /* The first row that matches decides. '*' at the end matches any rest; without it the whole name must be
- * equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0, Unified Runtime 0.11, Level Zero 1.9. "Blocks" is said of calls that by
- * contract return only when device work has ended; a copy from pageable memory is not known by its name. */
+ * equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0, Unified Runtime 0.11, Level Zero 1.9.
+ * "Blocks" is said of calls that by contract return only when device work has ended; a copy from pageable memory is
+ * not known by its name. */
 static const struct {
 	const char *pattern;
 	int role;

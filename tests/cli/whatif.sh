@@ -57,6 +57,15 @@ found = [f for f in r['findings'] + r['acquitted'] if 'predicted' in f and f['ph
 print(sorted({f['predicted']['edits'][0] for f in found}))")
 [ "$tried" = "$diagnosed" ] || fail "tried $tried, and the findings' edits are $diagnosed"
 
+# Where the graph explains too little for analyze to show a prediction, too; and that is said.
+unsure=$(unpack "$DATA/nsys/unified_memory.sqlite.xz")
+[ "$(ask "$unsure" "sorted(p['edits'][0] for p in r['predictions'] if len(p['edits']) == 1)")" = "['graph', 'remove-wait']" ] ||
+	fail "not the findings' edits are tried: $(ask "$unsure" "r['predictions']")"
+run whatif "$unsure"
+grep -q "take predictions for guesses" "$work/out" || fail "no doubt about a graph that explains little: $(cat "$work/out")"
+run whatif "$file"
+grep -q "guesses" "$work/out" && fail "doubt about a graph that explains the recording"
+
 # Misuse.
 run whatif "$file" --apply remove-weight
 expect_status 2 "an unknown edit"
@@ -142,6 +151,14 @@ found = [f for f in json.load(sys.stdin)['findings'] if f['id'] == 'rank-straggl
 p = found[0]['predicted']
 sys.exit(not (found[0]['rank'] == 1 and p['edits'] == ['straggler:1'] and 390e3 < p['before_ns'] - p['step_ns'] < 410e3))" ||
 	fail "analyze does not say what the straggler costs"
+# A rank without device work is not the one that is shown.
+mkdir "$work/cpu"
+cp "$work/ranks/rank1.json" "$work/ranks/rank2.json" "$work/cpu"
+echo '{"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": [
+	{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}' >"$work/cpu/rank0.json"
+run analyze "$work/cpu"
+grep -q "this is rank 1" "$work/out" && grep -q "rank-straggler" "$work/out" ||
+	fail "analyze shows a rank without device work: $(cat "$work/out")"
 # The same ranks as processes of one recording.
 [ "$(ask "$work/one.json" "r['quality']['exact'], r['ranks']['collectives']" --check)" = "True 12" ] ||
 	fail "three ranks in one recording are not one exact graph"

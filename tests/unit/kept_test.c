@@ -82,8 +82,9 @@ static void assert_same(const struct kept_paths *a, const struct kept_paths *b)
 	}
 }
 
-/* The slack of the first phase is the sixth value after the number of phases: a mark of what was read. */
-enum { SLACK = 6, FORGED = 123456789 };
+/* The slack of the first phase is the sixth value after the number of phases: a mark of what was read. The begin of
+ * its window is the next one. */
+enum { SLACK = 6, FROM = 7, FORGED = 123456789 };
 
 static int64_t *bytes_of(struct hwy_trace *trace)
 {
@@ -179,6 +180,21 @@ static void damaged_paths_do_no_harm(void **state)
 	}
 }
 
+/* Its length would be more than a time can hold. */
+static void a_path_from_before_all_time_is_made_anew(void **state)
+{
+	(void)state;
+	struct opened made, other;
+	struct hwy_trace *trace = program();
+	open_paths(&made, program(), NULL);
+	kept_add(trace);
+	bytes_of(trace)[FROM] = INT64_MIN;
+	open_paths(&other, trace, NULL);
+	assert_same(&made.kept, &other.kept);
+	close_paths(&other);
+	close_paths(&made);
+}
+
 /* Times at both ends of what a trace may hold, calls that enqueue nothing, work of nobody. */
 static void times_of_centuries_are_given_no_path(void **state)
 {
@@ -199,6 +215,7 @@ int main(void)
 		cmocka_unit_test(paths_of_another_version_or_of_other_phases_are_made_anew),
 		cmocka_unit_test(adding_twice_keeps_one),
 		cmocka_unit_test(damaged_paths_do_no_harm),
+		cmocka_unit_test(a_path_from_before_all_time_is_made_anew),
 		cmocka_unit_test(times_of_centuries_are_given_no_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
