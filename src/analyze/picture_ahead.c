@@ -12,12 +12,6 @@ void picture_queue_add(struct picture_queue *queue, int64_t enqueued, int64_t en
 	queue->ended[queue->n++] = ended;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static int64_t inside(const struct hwy_picture *picture, int64_t time)
 {
 	return time < picture->from ? picture->from : time > picture->to ? picture->to : time;
@@ -30,8 +24,8 @@ void picture_ahead(const struct hwy_picture *picture, struct picture_queue *queu
 	double area = 0; /* ops times ns */
 	int64_t last = picture->from;
 	if (n) {
-		qsort(queue->enqueued, n, sizeof *queue->enqueued, by_time);
-		qsort(queue->ended, n, sizeof *queue->ended, by_time);
+		qsort(queue->enqueued, n, sizeof *queue->enqueued, hwy_ascending);
+		qsort(queue->ended, n, sizeof *queue->ended, hwy_ascending);
 	}
 	while (ended < n) {
 		bool begins = begun < n && queue->enqueued[begun] < queue->ended[ended];

@@ -52,16 +52,27 @@ static bool is_same(const struct whatif_edit *a, const struct whatif_edit *b)
 	return a->kind == b->kind && strcmp(a->arguments, b->arguments) == 0;
 }
 
-/* Adds the edits of a phase's findings, each once: as they were replayed, or, where no prediction was shown, for all
+static bool applies(const struct whatif *w, const struct whatif_edit *edit)
+{
+	struct hwy_graph edited;
+	struct hwy_err ignored;
+	if (!whatif_apply(w, edit, 1, &edited, NULL, &ignored))
+		return false;
+	graph_free(&edited);
+	return true;
+}
+
+/* Adds the edits of the phase's findings, each once: as they were replayed, or, where no prediction was shown, for all
  * places. Yields how many there are then. */
 static uint32_t add_edits(struct whatif_edit *list, uint32_t n, const struct hwy_finding *findings,
-			  uint32_t n_findings, uint32_t phase)
+			  uint32_t n_findings, const struct whatif *w)
 {
 	for (uint32_t i = 0; i < n_findings; i++) {
 		const struct hwy_finding *finding = &findings[i];
 		const char *edit =
 			finding->predicted.is_known ? finding->predicted.edits : finding->edit;
-		if (finding->phase != phase || !edit || !edit_read(edit, &list[n]))
+		if (finding->phase != w->phase_index || !edit || !edit_read(edit, &list[n]) ||
+		    !applies(w, &list[n]))
 			continue;
 		uint32_t same = 0;
 		while (same < n && !is_same(&list[same], &list[n]))
@@ -88,10 +99,10 @@ bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, st
 	struct hwy_diagnosis *d = &view->diagnosis;
 	if (!diagnose(analysis, d, err))
 		return false;
-	uint32_t phase = view->w->phase_index, n = 0;
+	uint32_t n = 0;
 	view->tried = hwy_alloc((d->n + d->n_acquitted + USUAL + 1) * sizeof *view->tried);
-	n = add_edits(view->tried, n, d->findings, d->n, phase);
-	n = add_edits(view->tried, n, d->acquitted, d->n_acquitted, phase);
+	n = add_edits(view->tried, n, d->findings, d->n, view->w);
+	n = add_edits(view->tried, n, d->acquitted, d->n_acquitted, view->w);
 	if (n == 0)
 		for (; n < USUAL; n++)
 			edit_read(usual[n], &view->tried[n]);

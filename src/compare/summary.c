@@ -95,12 +95,6 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 
 /* ---- steps and states ---------------------------------------------------------------------------- */
 
-static int compare_lengths(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static void note_steps(struct compare_summary *summary, struct compare_phase *into,
 		       const struct hwy_phase *phase)
 {
@@ -119,7 +113,7 @@ static void note_steps(struct compare_summary *summary, struct compare_phase *in
 			sum += lengths[i * into->group + k] / into->group;
 		into->values[i] = sum;
 	}
-	qsort(lengths, n, sizeof *lengths, compare_lengths);
+	qsort(lengths, n, sizeof *lengths, hwy_ascending);
 	into->p10 = lengths[(n - 1) / 10];
 	into->p50 = lengths[(n - 1) / 2];
 	into->p90 = lengths[(uint64_t)(n - 1) * 9 / 10];

@@ -148,12 +148,6 @@ static void find_devices(struct hwy_case *c)
 		      (c->flow->n_calls == 0 || case_call_is_ours(c, 0));
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 enum { MEDIAN_SAMPLE = 8192 };
 
 struct op_pass {
@@ -229,7 +223,7 @@ static void count_ops(struct hwy_case *c)
 		if (case_op_is_ours(c, i))
 			count_op(c, pass, &c->flow->ops[i]);
 	if (pass->n_lengths) {
-		qsort(pass->lengths, pass->n_lengths, sizeof *pass->lengths, compare_lengths);
+		qsort(pass->lengths, pass->n_lengths, sizeof *pass->lengths, hwy_ascending);
 		c->counts.kernel_median = pass->lengths[pass->n_lengths / 2];
 	}
 	if (c->n_kernels)

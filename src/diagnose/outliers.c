@@ -10,12 +10,6 @@
 
 enum { MOST = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* parts[step * PARTS + part], of the steady steps, over all devices. */
 static int64_t *measure(const struct hwy_case *c)
 {
@@ -40,7 +34,7 @@ static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t
 	for (uint32_t part = 0; part < PARTS; part++) {
 		for (uint32_t i = 0; i < n; i++)
 			column[i] = parts[i * PARTS + part];
-		qsort(column, n, sizeof *column, compare_times);
+		qsort(column, n, sizeof *column, hwy_ascending);
 		medians[part] = column[n / 2];
 	}
 	free(column);

@@ -63,28 +63,10 @@ static inline void add_to(int64_t *sum, int64_t value)
 static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, uint32_t first,
 			     uint32_t n, int64_t *out)
 {
-	const struct hwy_column *column = strip->columns[col];
-	if (!column) {
+	if (strip->columns[col])
+		column_read(strip->columns[col], first, n, out);
+	else
 		memset(out, 0, n * sizeof *out);
-		return;
-	}
-	const struct hwy_chunk *chunk = &column->chunks[first >> HWY_CHUNK_BITS];
-	uint64_t base = (uint64_t)chunk->base;
-	uint32_t at = first & (HWY_CHUNK_ROWS - 1);
-	assert(chunk->loaded && at + n <= HWY_CHUNK_ROWS);
-#define UNPACK(type)                                                                               \
-	for (uint32_t i = 0; i < n; i++)                                                           \
-	out[i] = (int64_t)(base + ((const type *)chunk->data)[at + i])
-	switch (chunk->width) {
-	case 1: UNPACK(uint8_t); break;
-	case 2: UNPACK(uint16_t); break;
-	case 4: UNPACK(uint32_t); break;
-	case 8: UNPACK(uint64_t); break;
-	default:
-		for (uint32_t i = 0; i < n; i++)
-			out[i] = chunk->base;
-	}
-#undef UNPACK
 }
 
 /* Calls of other libraries (cuBLAS, MPI) and kinds (system calls) stand on lanes that bear a name. */
