@@ -36,7 +36,7 @@ static const struct advice fewer = {
 };
 
 static const struct advice unknown = {
-	.any = "What the CPU does there was not recorded: sample it, or mark it with ranges; then move it off the loop's "
+	.any = "What the CPU does there was not recorded: sample it, or mark its parts with ranges; then move it off the loop's "
 	       "thread, or do it after the next step has been launched.\n"
 	       "  headway profile -s process-tree ./program",
 	.of = {[HWY_PYTORCH] =

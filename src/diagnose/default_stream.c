@@ -23,14 +23,21 @@ static const struct advice fix = {
 			    "  with cupy.cuda.Stream(non_blocking=True): …"},
 };
 
+/* Every context has a null stream of its own. */
+static bool is_same_context(const struct hwy_stream *a, const struct hwy_stream *b)
+{
+	return a->process == b->process && a->device == b->device && a->context == b->context;
+}
+
 /* An op of the null stream between the two. */
 static uint32_t find_between(const struct hwy_case *c, const struct held *held)
 {
 	const struct flow_op *op = &c->flow->ops[held->op], *behind = &c->flow->ops[held->behind];
+	const struct hwy_stream *own = case_stream(c, held->op);
 	for (uint32_t i = held->op; i-- > held->behind && c->flow->ops[i].start >= behind->end;) {
 		const struct hwy_stream *stream = case_stream(c, i);
-		if (stream && c->flow->ops[i].device == op->device &&
-		    c->flow->ops[i].end <= op->start && stream_is_null(c, stream))
+		if (stream && is_same_context(stream, own) && c->flow->ops[i].end <= op->start &&
+		    stream_is_null(c, stream))
 			return i;
 	}
 	return FLOW_NONE;
@@ -40,7 +47,8 @@ static uint32_t find_between(const struct hwy_case *c, const struct held *held)
 static uint32_t find_barrier(const struct hwy_case *c, const struct held *held)
 {
 	const struct hwy_stream *a = case_stream(c, held->op), *b = case_stream(c, held->behind);
-	if (!a || !b || c->flow->ops[held->behind].end > c->flow->ops[held->op].start ||
+	if (!a || !b || !is_same_context(a, b) ||
+	    c->flow->ops[held->behind].end > c->flow->ops[held->op].start ||
 	    (!kernel_leaves_room(c, held->op) && !kernel_leaves_room(c, held->behind)))
 		return FLOW_NONE;
 	bool a_null = stream_is_null(c, a), b_null = stream_is_null(c, b);

@@ -52,10 +52,11 @@ static void kernels_that_fill_the_gpu_lose_nothing_by_it(void **state)
 }
 
 /* Two streams whose kernels are kept apart by a tiny one of the default stream after each. */
-static struct diagnosed notes_between(int64_t flags)
+static struct diagnosed notes_between(int64_t flags, int64_t context)
 {
 	struct program p = program_new();
 	program_trace(&p)->streams[p.streams[0]].flags = 3;
+	program_trace(&p)->streams[p.streams[0]].context = context;
 	program_trace(&p)->streams[p.streams[1]].flags = flags;
 	program_trace(&p)->streams[p.streams[2]].flags = flags;
 	program_blocks(&p, 10);
@@ -71,12 +72,19 @@ static struct diagnosed notes_between(int64_t flags)
 
 static void a_tiny_kernel_in_the_default_stream_keeps_the_others_apart(void **state)
 {
-	struct diagnosed d = notes_between(1);
+	struct diagnosed d = notes_between(1, 1);
 	ASSERT_ACCUSED(&d, "default-stream");
 	double share = accused(&d, "default-stream")->share;
 	assert_true(share > 0.4 && share < 0.55); /* half of the work could run beside the rest */
 	diagnosed_free(&d);
-	d = notes_between(2);
+	d = notes_between(2, 1);
+	ASSERT_NOT_ACCUSED(&d, "default-stream");
+	diagnosed_free(&d);
+}
+
+static void the_default_stream_of_another_context_stops_nobody(void **state)
+{
+	struct diagnosed d = notes_between(1, 2);
 	ASSERT_NOT_ACCUSED(&d, "default-stream");
 	diagnosed_free(&d);
 }
@@ -355,6 +363,7 @@ int main(void)
 		cmocka_unit_test(non_blocking_streams_have_no_barrier),
 		cmocka_unit_test(kernels_that_fill_the_gpu_lose_nothing_by_it),
 		cmocka_unit_test(a_tiny_kernel_in_the_default_stream_keeps_the_others_apart),
+		cmocka_unit_test(the_default_stream_of_another_context_stops_nobody),
 		cmocka_unit_test(threads_that_share_a_stream_are_serial),
 		cmocka_unit_test(threads_with_their_own_streams_are_not),
 		cmocka_unit_test(threads_that_hand_over_to_each_other_are_one_chain),
