@@ -68,23 +68,7 @@ static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, ui
 		memset(out, 0, n * sizeof *out);
 		return;
 	}
-	const struct hwy_chunk *chunk = &column->chunks[first >> HWY_CHUNK_BITS];
-	uint64_t base = (uint64_t)chunk->base;
-	uint32_t at = first & (HWY_CHUNK_ROWS - 1);
-	assert(chunk->loaded && at + n <= HWY_CHUNK_ROWS);
-#define UNPACK(type)                                                                               \
-	for (uint32_t i = 0; i < n; i++)                                                           \
-	out[i] = (int64_t)(base + ((const type *)chunk->data)[at + i])
-	switch (chunk->width) {
-	case 1: UNPACK(uint8_t); break;
-	case 2: UNPACK(uint16_t); break;
-	case 4: UNPACK(uint32_t); break;
-	case 8: UNPACK(uint64_t); break;
-	default:
-		for (uint32_t i = 0; i < n; i++)
-			out[i] = chunk->base;
-	}
-#undef UNPACK
+	column_read(column, first, n, out);
 }
 
 /* Calls of other libraries (cuBLAS, MPI) and kinds (system calls) stand on lanes that bear a name. */

@@ -75,20 +75,15 @@ void column_finish(struct hwy_column *column, uint32_t rows)
 	do {                                                                                       \
 		const type *from = (const type *)chunk->data + at;                                 \
 		for (uint32_t i = 0; i < n; i++)                                                   \
-			reader->values[i] = (int64_t)(base + from[i]);                             \
+			values[i] = (int64_t)(base + from[i]);                                     \
 	} while (0)
 
-void reader_at(struct hwy_reader *reader, uint32_t row)
+void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *values)
 {
-	const struct hwy_column *column = reader->column;
-	reader->first = row & ~(uint32_t)(COLUMN_READ - 1);
-	if (!column || reader->first >= column->rows)
-		return;
-	const struct hwy_chunk *chunk = &column->chunks[row >> HWY_CHUNK_BITS];
-	uint32_t at = reader->first & (HWY_CHUNK_ROWS - 1), n = column->rows - reader->first;
+	const struct hwy_chunk *chunk = &column->chunks[first >> HWY_CHUNK_BITS];
+	uint32_t at = first & (HWY_CHUNK_ROWS - 1);
 	uint64_t base = (uint64_t)chunk->base;
-	assert(chunk->loaded);
-	n = n < COLUMN_READ ? n : COLUMN_READ;
+	assert(chunk->loaded && at + n <= HWY_CHUNK_ROWS);
 	switch (chunk->width) {
 	case 1: UNPACK(uint8_t); break;
 	case 2: UNPACK(uint16_t); break;
@@ -96,10 +91,20 @@ void reader_at(struct hwy_reader *reader, uint32_t row)
 	case 8: UNPACK(uint64_t); break;
 	default:
 		for (uint32_t i = 0; i < n; i++)
-			reader->values[i] = chunk->base;
+			values[i] = chunk->base;
 	}
 }
 /* NOLINTEND(bugprone-macro-parentheses) */
+
+void reader_at(struct hwy_reader *reader, uint32_t row)
+{
+	const struct hwy_column *column = reader->column;
+	reader->first = row & ~(uint32_t)(COLUMN_READ - 1);
+	if (!column || reader->first >= column->rows)
+		return;
+	uint32_t n = column->rows - reader->first;
+	column_read(column, reader->first, n < COLUMN_READ ? n : COLUMN_READ, reader->values);
+}
 
 void column_free(struct hwy_column *column)
 {
