@@ -12,33 +12,40 @@
 
 #include "base/mem.h"
 #include "cli/analyze.h"
-#include "cli/analyze_plots.h"
 #include "cli/cli.h"
+#include "cli/page.h"
 
-enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
+enum { FORMAT, OUTPUT, FORCE, STEP, MAX_SIZE, VERBOSE };
 static const struct cli_option options[] = {
 	[FORMAT] = {0, "format", "FORMAT",
 		    "text (default), brief (under 2 kB, for scripts and language models), json, "
-		    "markdown or html (one page with plots)"},
+		    "markdown or html (the page of headway view --html)"},
 	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
 	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
 	[STEP] = {0, "step", "NAME",
 		  "the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"},
+	[MAX_SIZE] = {0, "max-size", "MB", PAGE_SIZE_HELP},
 	[VERBOSE] = {'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps"},
 	{0},
 };
+
+static void analyze_page(FILE *out, const struct analyze_view *view)
+{
+	page_write(out, view, 1, view->max_mb);
+}
 
 /* A new face: its name and its printer, which gets everything in one view (analyze.h). */
 static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
-	analyze_print_html};
+	analyze_page};
 
 struct wishes {
 	char **paths;
 	uint32_t n, cap;
 	const char *output, *step;
 	int format;
+	uint64_t max_mb;
 	bool force, verbose;
 };
 
@@ -101,6 +108,7 @@ static struct wishes read_wishes(struct cli *cli)
 		case OUTPUT: wishes.output = value; break;
 		case FORCE: wishes.force = true; break;
 		case STEP: wishes.step = value; break;
+		case MAX_SIZE: wishes.max_mb = page_size(cli, value); break;
 		case VERBOSE: wishes.verbose = true; break;
 		default: add_operand(&wishes, value);
 		}
@@ -164,17 +172,22 @@ static void choose(struct analyze_view *view)
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static void open_run(struct analyze_run *run, const char *path, const struct wishes *wishes)
+void analyze_open(struct analyze_run *run, const char *path, const char *step)
 {
 	struct hwy_err err;
-	bool plots = printers[wishes->format] == analyze_print_html;
-	struct analysis_options wanted = {.step = wishes->step, .cells = plots ? PLOT_POINTS : 0};
-	run->path = path;
-	run->trace = cli_open(path);
+	struct analysis_options wanted = {.step = step, .cells = ANALYZE_POINTS};
+	*run = (struct analyze_run){.path = path, .trace = cli_open(path)};
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", path, err.text);
 	run->rank = find_rank(run);
+}
+
+void analyze_close(struct analyze_run *run)
+{
+	diagnosis_free(&run->diagnosis);
+	analysis_free(&run->analysis);
+	hwy_trace_free(run->trace);
 }
 
 int cmd_analyze(int argc, char **argv)
@@ -204,19 +217,18 @@ int cmd_analyze(int argc, char **argv)
 		.runs = hwy_zalloc(wishes.n * sizeof *view.runs),
 		.n = wishes.n,
 		.verbose = wishes.verbose,
+		.max_mb = wishes.max_mb,
 		.utf8 = cli_utf8(),
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
 	for (uint32_t i = 0; i < wishes.n; i++)
-		open_run(&view.runs[i], wishes.paths[i], &wishes);
+		analyze_open(&view.runs[i], wishes.paths[i], wishes.step);
 	choose(&view);
 	printers[wishes.format](output.out, &view);
 	cli_output_close(&output);
 	for (uint32_t i = 0; i < view.n; i++) {
-		diagnosis_free(&view.runs[i].diagnosis);
-		analysis_free(&view.runs[i].analysis);
-		hwy_trace_free(view.runs[i].trace);
+		analyze_close(&view.runs[i]);
 		free(wishes.paths[i]);
 	}
 	free(view.runs);

@@ -177,9 +177,9 @@ static void put_column(struct looking *l, enum hwy_col col)
 	case HWY_PAYLOAD_TYPE: break;
 	case HWY_SHAPE: put_shape(l, value); break;
 	case HWY_SYMBOL:
-		put_field(json, "mangled name",
-			  hwy_text(l->view->trace, l->view->trace->symbols[value - 1].mangled),
-			  NULL);
+		value = l->view->trace->symbols[value - 1].mangled;
+		if (value != value_of(l, HWY_NAME))
+			put_field(json, "mangled name", hwy_text(l->view->trace, value), NULL);
 		break;
 	case HWY_BYTES: put_format(json, "bytes", "bytes", "%" PRId64, value); break;
 	case HWY_DIRECTION:
@@ -215,19 +215,23 @@ static void put_column(struct looking *l, enum hwy_col col)
 	}
 }
 
-static void put_fields(struct looking *l, const struct view_span *span)
+bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t number, uint32_t row,
+		 struct hwy_err *err)
 {
-	const struct hwy_strip *strip = &l->view->trace->strips[l->strip];
-	json_key(l->json, "fields");
-	json_begin_array(l->json);
-	int64_t bytes = strip->kind == HWY_COPY ? value_of(l, HWY_BYTES) : 0;
-	if (bytes > 0 && span->dur > 0)
-		put_format(l->json, "throughput", "bytes/s", "%.0f",
-			   (double)bytes / (double)span->dur * 1e9);
+	struct looking l = {view, json, number, row, err, false};
+	const struct hwy_strip *strip = &view->trace->strips[number];
+	json_key(json, "fields");
+	json_begin_array(json);
+	int64_t bytes = strip->kind == HWY_COPY ? value_of(&l, HWY_BYTES) : 0;
+	int64_t dur = bytes > 0 ? value_of(&l, HWY_DUR) : 0;
+	if (dur > 0)
+		put_format(json, "throughput", "bytes/s", "%.0f",
+			   (double)bytes / (double)dur * 1e9);
 	for (unsigned col = 0; col < HWY_COLS; col++)
 		if (strip->columns[col])
-			put_column(l, col);
-	json_end_array(l->json);
+			put_column(&l, col);
+	json_end_array(json);
+	return !l.failed;
 }
 
 /* ---- stack, ranges around, launch and work -------------------------------------------------------------- */
@@ -382,8 +386,7 @@ bool answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id, st
 	if (!put_span(view, json, id, &span, err))
 		return false;
 	json_put_text(json, "kind", hwy_kind_names[view->trace->strips[span.strip].kind]);
-	put_fields(&l, &span);
-	if (!put_origin(&l, id, &span))
+	if (!json_fields(view, json, span.strip, span.row, err) || !put_origin(&l, id, &span))
 		return false;
 	json_end_object(json);
 	return !l.failed;

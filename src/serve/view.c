@@ -91,7 +91,6 @@ void view_close(struct view_trace *view)
 		free_lane(&view->lanes[l]);
 	hardware_close(view);
 	free(view->lanes);
-	hwy_trace_free(view->trace);
 	*view = (struct view_trace){0};
 }
 

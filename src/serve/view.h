@@ -44,7 +44,7 @@ struct view_device { /* the union of a device's streams, by class */
 struct hwy_work;
 
 struct view_trace {
-	struct hwy_trace *trace;
+	struct hwy_trace *trace; /* the caller's */
 	const char *source; /* the file as the user named it */
 	int64_t origin, from, to;
 	struct view_lane *lanes;     /* parallel to the trace's */
@@ -54,7 +54,7 @@ struct view_trace {
 
 bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *source,
 	       struct hwy_err *err);
-void view_close(struct view_trace *view); /* the trace too */
+void view_close(struct view_trace *view); /* the trace stays */
 
 /* Brings in what spans_touching needs. */
 bool view_need(struct view_trace *view, uint32_t lane, struct hwy_err *err);

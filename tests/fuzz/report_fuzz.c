@@ -90,6 +90,7 @@ static void show(struct hwy_trace *trace)
 	free(text);
 	free(out.v);
 	view_close(&view);
+	hwy_trace_free(trace);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -460,13 +460,15 @@ static void the_example_of_the_protocol_is_true(void **state)
 		if (i == 4)
 			hwy_add_span(b, number, HWY_KERNEL, &row);
 	}
-	assert_true(view_open(&small, hwy_builder_finish(b, false), "x", &err));
+	struct hwy_trace *made = hwy_builder_finish(b, false);
+	assert_true(view_open(&small, made, "x", &err));
 	struct packed out = {0};
 	assert_true(tile_put(&small, &(struct tile){0, 0, 4, 1}, &out, &err));
 	assert_int_equal(out.n, sizeof expected);
 	assert_memory_equal(out.v, expected, sizeof expected);
 	free(out.v);
 	view_close(&small);
+	hwy_trace_free(made);
 }
 
 static void names_are_text_and_very_long_ones_are_cut(void **state)
@@ -513,7 +515,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+	struct hwy_trace *trace = view.trace;
 	view_close(&view);
+	hwy_trace_free(trace);
 	return 0;
 }
 

@@ -44,6 +44,7 @@ export function Details() {
 				{span.launch ? "to its launch" : "to its work"}</button>}
 		</div>
 		<Fields trace={trace} span={span} />
+		{span.partial && <p class="empty">Its other columns were left out of this page, for its size.</p>}
 		{span.launch && <section><h3>Launched by</h3><SpanLink trace={trace} span={span.launch} /></section>}
 		{span.work.length > 0 && <section><h3>Its work{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
 			{span.work.slice(0, 12).map((w) => <SpanLink key={w.id} trace={trace} span={w} />)}</section>}

@@ -164,14 +164,14 @@ export async function light(trace: number, finding: number): Promise<void> {
 let predicting: AbortController | null = null;
 export const asking = (): boolean => state.asking;
 
-/** Replays the first run with these edits. */
-export async function predict(edits: string[]): Promise<void> {
+/** Replays a run with these edits. */
+export async function predict(edits: string[], trace = state.whatIfTrace): Promise<void> {
 	predicting?.abort();
 	predicting = new AbortController();
 	const { signal } = predicting;
-	set({ edits, asking: true });
+	set({ edits, asking: true, ...(trace === state.whatIfTrace ? {} : { whatIfTrace: trace, whatIf: null }) });
 	try {
-		const answer = await source.whatIf<WhatIf>(0, edits.join(","), signal);
+		const answer = await source.whatIf<WhatIf>(trace, edits.join(","), signal);
 		if (signal.aborted)
 			return;
 		if (!answer)

@@ -29,7 +29,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const top = scene.top(row) + 1;
 	const bottom = top + scene.size(row.h) - 3;
 	const { palette } = scene;
-	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) => {
+	eachPiece(scene, row.trace, pieces, (piece, x0, x1) => {
 		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
 		// Merged pieces are mostly not idle: no name for all of it.
 		if (piece.share > 0.5)
@@ -41,7 +41,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 export function tintGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const top = scene.top(row);
 	const { palette } = scene;
-	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) =>
+	eachPiece(scene, row.trace, pieces, (piece, x0, x1) =>
 		scene.raster.rect(x0, x1, top, top + scene.size(row.h), palette.tint(palette.cause(piece.cause), 0.18 * piece.share)));
 }
 

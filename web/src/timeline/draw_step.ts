@@ -24,7 +24,7 @@ function lanesOf(answer: WhatIf): number[] {
 
 export const stepHeight = (answer: WhatIf): number => RULER + 2 * lanesOf(answer).length * LANE + 16;
 
-export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, names: Names, palette: Palette): void {
+export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, trace: number, names: Names, palette: Palette): void {
 	const on = canvas.getContext("2d", { alpha: false });
 	if (!on)
 		return;
@@ -64,7 +64,7 @@ export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, names: Names
 			on.fillStyle = css(palette.look(op[2]));
 			on.fillRect(x, y, w, (LANE - 3) * dpr);
 			if (w > 34 * dpr)
-				labels.push({ x, w, y, h: (LANE - 3) * dpr, text: names.text(0, op[3]), ink: palette.inkOn(op[2]) });
+				labels.push({ x, w, y, h: (LANE - 3) * dpr, text: names.text(trace, op[3]), ink: palette.inkOn(op[2]) });
 		}
 		const x = Math.round(left + (end - from) * scale);
 		on.fillStyle = palette.accent;

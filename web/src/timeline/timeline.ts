@@ -3,6 +3,7 @@
  * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
 import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
+import type { Piece } from "../data/protocol";
 import type { Source } from "../data/source";
 import { Tiles } from "../data/tiles";
 import { state } from "../state/store";
@@ -92,6 +93,13 @@ export class Timeline {
 
 	private depthOf = (trace: number, lane: number): number => this.depths.get(`${trace}/${lane}`) ?? 1;
 
+	/** The piece of a row of gaps or of the critical path at a time. */
+	pieceAt(scene: Scene, row: Row, time: number): Piece | undefined {
+		const { from, to } = scene.window(row.trace);
+		const pieces = row.kind === "gaps" ? this.gaps.list(row.trace, row.device, from, to, scene.width) : this.path.list(row.trace, 0, from, to, scene.width);
+		return pieces.find((p) => p.from <= time && time < p.to);
+	}
+
 	private draw(): void {
 		const begin = performance.now();
 		const canvas = this.canvas;
@@ -143,7 +151,7 @@ export class Timeline {
 		if (state.path)
 			state.traces.forEach((_, t) => {
 				const { from, to } = scene.window(t);
-				this.path.list(t, from, to, scene.width);
+				this.path.list(t, 0, from, to, scene.width);
 				scene.onPath[t] = this.path.ids(t);
 			});
 		const edge = (RULER + this.layout.pinnedHeight) * scene.dpr;
@@ -169,9 +177,9 @@ export class Timeline {
 		case "steps":
 			return void (trace.steps && drawSteps(scene, row, trace.steps));
 		case "path":
-			return drawPath(scene, row, this.path.list(row.trace, from, to, scene.width));
+			return drawPath(scene, row, this.path.list(row.trace, 0, from, to, scene.width));
 		case "gaps":
-			return drawGaps(scene, row, this.gaps.list(row.trace, from, to, scene.width));
+			return drawGaps(scene, row, this.gaps.list(row.trace, row.device, from, to, scene.width));
 		case "headway":
 			return void (trace.headway && drawHeadway(scene, row, trace.headway));
 		case "device":
@@ -180,7 +188,7 @@ export class Timeline {
 			return void (row.lane && drawCounter(scene, row, row.lane, covers()));
 		case "lane":
 			if (state.gaps && trace.steps && row.lane?.type === "stream")
-				tintGaps(scene, { ...row, device: row.lane.device ?? 0 }, this.gaps.list(row.trace, from, to, scene.width));
+				tintGaps(scene, row, this.gaps.list(row.trace, row.lane.device ?? 0, from, to, scene.width));
 			this.drawLaneRow(scene, row, covers());
 			return;
 		case "group":
