@@ -9,7 +9,9 @@
 #include "serve/tiles.h"
 
 enum {
-	DEEPER = 6, /* lanes that are always summaries are told so many levels below the top */
+	/* Lanes that are always summaries are told so many levels below the top. */
+	COUNTER_LEVELS = 6,
+	DEVICE_LEVELS = 8,
 	RESERVE = 200000, /* bytes kept for names and what comes last */
 	ROWS = 1024,      /* spans whose columns stand in one entry */
 };
@@ -265,9 +267,11 @@ static bool put_tile(struct writing *w, struct queue *queue, const struct tile *
 	} else if (form != VIEW_NOTHING) {
 		note_names(w, bytes.v, tile->trace);
 	}
-	bool is_endless = form == VIEW_COUNTER || (tile->lane & VIEW_HARDWARE);
+	unsigned levels = form == VIEW_COUNTER		  ? COUNTER_LEVELS
+			  : tile->lane & VIEW_HARDWARE ? DEVICE_LEVELS
+						       : VIEW_LEVELS;
 	if (fits && tile->level > 0 && (form == VIEW_SUMMARY || form == VIEW_COUNTER) &&
-	    (!is_endless || tile->level + DEEPER > top_level(view)))
+	    tile->level + levels > top_level(view))
 		for (int64_t half = 0; half < 2; half++)
 			want(queue, (struct tile){tile->trace, tile->level - 1, tile->lane,
 						  tile->index * 2 + half});

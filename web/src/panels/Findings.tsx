@@ -62,7 +62,7 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 		<Headline diagnosis={d} />
 		<Breakdown diagnosis={d} />
 		<Verdict diagnosis={d} />
-		{d.findings.length > 0 && <h3 class="heading">What holds it back</h3>}
+		{d.findings.length > 0 && <h3 class="heading">{d.summary.healthy ? "What is left" : "What holds it back"}</h3>}
 		{d.findings.map((f, i) => <Finding key={i} trace={index} index={i} finding={f} diagnosis={d} innocent={false} />)}
 		{d.acquitted.length > 0 && <h3 class="heading">Looked at, not guilty</h3>}
 		{d.acquitted.map((f, i) => <Finding key={i} trace={index} index={d.findings.length + i} finding={f} diagnosis={d} innocent />)}

@@ -1,6 +1,6 @@
 /* Prediction.tsx - the drawer under the timeline: a typical step as recorded, and as it would be. */
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../state/store";
+import { state, useStore } from "../state/store";
 import { drawStep, stepHeight } from "../timeline/draw_step";
 import type { Timeline } from "../timeline/timeline";
 
@@ -13,7 +13,7 @@ export function Prediction({ timeline }: { timeline: Timeline }) {
 	useEffect(() => {
 		if (!canvas.current || !answer)
 			return undefined;
-		const draw = (): void => void (canvas.current && drawStep(canvas.current, answer, trace, timeline.names, timeline.palette));
+		const draw = (): void => void (canvas.current && drawStep(canvas.current, answer, trace, state.traces[trace]!.lanes.lanes, timeline.names, timeline.palette));
 		draw();
 		// Names come later than the numbers.
 		return timeline.onFrame(draw);

@@ -24,8 +24,9 @@ function barsOf(steps: Step[]): { first: number; last: number; took: number; bus
 }
 
 /** What nearly all stay under: start-up and a hiccup must not flatten the others. */
-function scaleOf(took: number[]): number {
-	const sorted = [...took].sort((a, b) => a - b);
+function scaleOf(bars: ReturnType<typeof barsOf>): number {
+	const steady = bars.filter((b) => !(b.flags & WARM_UP));
+	const sorted = (steady.length ? steady : bars).map((b) => b.took).sort((a, b) => a - b);
 	const usual = sorted[Math.floor(sorted.length * 0.9)] ?? 1;
 	return Math.max(1, Math.min(sorted.at(-1) ?? 1, usual * 1.25));
 }
@@ -36,7 +37,7 @@ export function StepsPlot({ trace, index }: { trace: Trace; index: number }) {
 	if (!phase || phase.steps.length < 2)
 		return null;
 	const bars = barsOf(phase.steps);
-	const most = scaleOf(bars.map((b) => b.took));
+	const most = scaleOf(bars);
 	const wide = WIDE / bars.length;
 	const tall = (ns: number): number => Math.min(TALL, ns / most * TALL);
 	const each = bars[0]!.last - bars[0]!.first + 1;

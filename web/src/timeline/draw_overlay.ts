@@ -128,7 +128,7 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 		on.fillStyle = scene.palette.dark ? "rgba(20,24,30,0.55)" : "rgba(255,255,255,0.55)";
 		on.fill("evenodd");
 		for (const { box } of boxes)
-			if (box) {
+			if (box && box.x1 >= 0 && box.x0 < scene.width) {
 				frame(on, box, 2 * scene.dpr, scene.palette.accent);
 				on.fillStyle = scene.palette.accent;
 				on.beginPath();

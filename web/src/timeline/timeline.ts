@@ -5,9 +5,9 @@ import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
 import type { Piece } from "../data/protocol";
 import type { Source } from "../data/source";
-import { Tiles } from "../data/tiles";
+import { Tiles, type Cover } from "../data/tiles";
 import { state } from "../state/store";
-import { drawCounter, drawHeadway, drawUtilisation } from "./draw_charts";
+import { drawCounter, drawHeadway, drawUtilisation, drawUtilisationOf } from "./draw_charts";
 import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
 import { drawLane } from "./draw_spans";
@@ -171,7 +171,7 @@ export class Timeline {
 	private drawRow(scene: Scene, row: Row): void {
 		const { from, to } = scene.window(row.trace);
 		const trace = state.traces[row.trace]!;
-		const covers = (): ReturnType<Tiles["cover"]> =>
+		const covers = (): Cover[] =>
 			row.lane ? this.tiles.cover(row.trace, row.lane.lane, from, to, scene.level(), row.lane.detail) : [];
 		switch (row.kind) {
 		case "steps":
@@ -183,7 +183,7 @@ export class Timeline {
 		case "headway":
 			return void (trace.headway && drawHeadway(scene, row, trace.headway));
 		case "device":
-			return drawUtilisation(scene, row, covers());
+			return this.drawDevice(scene, row, covers());
 		case "counter":
 			return void (row.lane && drawCounter(scene, row, row.lane, covers()));
 		case "lane":
@@ -197,7 +197,18 @@ export class Timeline {
 		}
 	}
 
-	private drawLaneRow(scene: Scene, row: Row, covers: ReturnType<Tiles["cover"]>): void {
+	private drawDevice(scene: Scene, row: Row, covers: Cover[]): void {
+		if (covers.some((c) => c.tile.level > scene.level())) {
+			const { from, to } = scene.window(row.trace);
+			const streams = state.traces[row.trace]!.lanes.lanes.filter((l) => l.type === "stream" && l.device === row.device)
+				.map((l) => this.tiles.cover(row.trace, l.lane, from, to, scene.level(), l.detail));
+			if (streams.flat().length && streams.flat().every((c) => c.tile.form === "spans" || c.tile.form === "empty"))
+				return drawUtilisationOf(scene, row, streams);
+		}
+		drawUtilisation(scene, row, covers);
+	}
+
+	private drawLaneRow(scene: Scene, row: Row, covers: Cover[]): void {
 		const lane = row.lane;
 		if (!lane)
 			return;
