@@ -110,19 +110,19 @@ static void print_address(const struct wishes *wishes, const struct server *serv
 struct viewing {
 	struct view_trace traces[SERVER_TRACES];
 	struct worker workers[SERVER_TRACES];
+	char *reports[SERVER_TRACES];
 };
 
 static void open_all(const struct wishes *wishes, struct viewing *viewing)
 {
 	struct hwy_err err;
 	for (uint32_t i = 0; i < wishes->n; i++) {
-		char *report, *source = (char *)wishes->paths[i];
-		struct hwy_trace *trace = view_report(source, &report);
-		char *argv[] = {"headway", "view", "--worker", report, source, NULL};
+		char *source = (char *)wishes->paths[i];
+		struct hwy_trace *trace = view_report(source, &viewing->reports[i]);
+		char *argv[] = {"headway", "view", "--worker", viewing->reports[i], source, NULL};
 		if (!view_open(&viewing->traces[i], trace, source, &err) ||
 		    !worker_start(&viewing->workers[i], argv, &err))
 			cli_die("%s", err.text);
-		free(report);
 	}
 }
 
@@ -133,6 +133,7 @@ static void close_all(const struct wishes *wishes, struct viewing *viewing)
 		worker_stop(&viewing->workers[i]);
 		view_close(&viewing->traces[i]);
 		hwy_trace_free(trace);
+		free(viewing->reports[i]);
 	}
 }
 
@@ -143,6 +144,7 @@ static void serve(const struct wishes *wishes)
 	struct server_options how = {
 		.traces = viewing.traces,
 		.workers = viewing.workers,
+		.reports = viewing.reports,
 		.n_traces = wishes->n,
 		.port = wishes->port,
 		.keep = wishes->keep,

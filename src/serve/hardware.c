@@ -113,6 +113,14 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 	return true;
 }
 
+void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device)
+{
+	if (view->devices[device].is_ready)
+		return;
+	view->devices[device] = from->devices[device];
+	from->devices[device] = (struct view_device){0};
+}
+
 /* ---- tiles --------------------------------------------------------------------------------------------- */
 
 static void cover_from_buckets(const struct view_device *device, struct summary *summary)

@@ -5,6 +5,8 @@
 
 #include "trace/pyramid.h"
 
+enum { WHOLE = 1 << 20 }; /* lanes of fewer spans are brought in for a look at some of them */
+
 /* ---- spans ------------------------------------------------------------------------------------------ */
 
 static void put_spans(const struct view_trace *view, const struct view_spans *spans, int64_t from,
@@ -153,7 +155,7 @@ static void summary_of_spans(struct view_trace *view, const struct view_spans *s
 	}
 }
 
-/* Looks that need no name are known without loading any. */
+/* Looks that need no name are known without loading any; one name of a lane that is not there is peeked at. */
 static bool put_looks(struct view_trace *view, const struct summary *summary,
 		      const uint8_t *offsets, uint32_t n, struct packed *out, struct hwy_err *err)
 {
@@ -161,13 +163,18 @@ static bool put_looks(struct view_trace *view, const struct summary *summary,
 		unsigned at = offsets[i], look = 0xff;
 		if (summary->counts[at] > 0) {
 			uint32_t row;
+			int64_t name = 0;
 			const struct hwy_strip *strip =
 				hwy_strip_of(view->trace, summary->ids[at], &row);
 			bool by_name = strip->kind == HWY_API || strip->kind == HWY_STATE;
-			if (by_name && !view_need(view, strip->lane, err))
+			if (by_name && view->lanes[strip->lane].spans < WHOLE &&
+			    !view_need(view, strip->lane, err))
 				return false;
-			look = look_of(view->trace, strip->kind,
-				       by_name ? hwy_get(strip, HWY_NAME, row) : 0);
+			if (by_name &&
+			    !hwy_peek(view->trace, (uint32_t)(strip - view->trace->strips),
+				      HWY_NAME, row, &name, err))
+				return false;
+			look = look_of(view->trace, strip->kind, name);
 		}
 		packed_number(out, look, 1);
 	}
