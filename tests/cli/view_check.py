@@ -277,8 +277,12 @@ def check_garbage(viewer):
         thrower.join()
     expect(viewer.ask("info")[0] == 200, "answers after garbage")
 
-    # Half-open and slow ones hold no one up.
+    # Half-open and slow ones hold no one up, those who ask and do not read neither.
     idle = []
+    for number in range(100):
+        idle.append(socket.create_connection(("127.0.0.1", viewer.port), timeout=20))
+        idle[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        idle[-1].sendall(b"GET /" + viewer.token.encode() + b"/ HTTP/1.1\r\n" + host + b"\r\n")
     for number in range(200):
         stranger = socket.create_connection(("127.0.0.1", viewer.port), timeout=20)
         if number % 2:

@@ -3,13 +3,14 @@ import type { Diagnosis, Finding as Item } from "../data/protocol";
 import { light, predict, showPanel } from "../state/actions";
 import { useStore } from "../state/store";
 import { count, duration, percent } from "../timeline/units";
+import { inner } from "../timeline/text";
 import { Advice } from "./Advice";
 
 const MOST_PLACES = 4;
 
 function Places({ finding }: { finding: Item }) {
-	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i}>
-		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : p.range || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
+	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i} title={p.range}>
+		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : inner(p.range) || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
 	</li>)}</ul>;
 }
 
