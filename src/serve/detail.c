@@ -47,7 +47,8 @@ static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span->strip];
 	if (!hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err) ||
-	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err))
+	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err) ||
+	    !span_find_depth(view, span, err))
 		return false;
 	json_put_int(json, "id", id);
 	json_put_int(json, "lane", strip->lane);
@@ -56,7 +57,7 @@ static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 	json_put_int(json, "start", span->start - view->origin);
 	json_put_int(json, "dur", span->dur);
 	json_put_int(json, "look", look_of(view->trace, strip->kind, name));
-	json_put_int(json, "row", span_row(view, span));
+	json_put_int(json, "row", span->depth);
 	return true;
 }
 
@@ -273,7 +274,7 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 		    (at->type != HWY_LANE_RANGE && at->type != HWY_LANE_OP &&
 		     at->type != HWY_LANE_CALL && at->type != HWY_LANE_API))
 			continue;
-		if (!view_need(view, lane, err))
+		if (!view_need(view, lane, span->start, span->start + 1, 1, err))
 			return false;
 		spans_touching(view, lane, span->start, span->start + 1, 1, 1000, around);
 	}
@@ -432,10 +433,10 @@ bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, in
 	struct view_spans spans = {0};
 	if (lane >= view->trace->n_lanes || view->lanes[lane].n == 0)
 		return hwy_fail(err, "there is no lane %" PRIu32, lane);
-	if (!view_need(view, lane, err))
-		return false;
 	from += view->origin;
 	to += view->origin;
+	if (!view_need(view, lane, from, to, 0, err))
+		return false;
 	spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
 	json_begin_object(json);
 	json_put_int(json, "count", spans.n);
@@ -463,14 +464,20 @@ bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, in
 {
 	struct view_span span;
 	if (!find_span(view, id, &span, err) ||
-	    !view_need(view, view->trace->strips[span.strip].lane, err))
+	    !view_need_rows(view, span.strip, VIEW_COLUMNS, span.row, 1, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span.strip];
 	int64_t name = span_name(view->trace, strip, span.row), row = span.row;
-	do
-		row += direction;
-	while (row >= 0 && row < strip->rows &&
-	       span_name(view->trace, strip, (uint32_t)row) != name);
+	for (row += direction; row >= 0 && row < strip->rows; row += direction) {
+		bool is_next = (row - direction) >> HWY_CHUNK_BITS != row >> HWY_CHUNK_BITS;
+		if (is_next)
+			view_trim(view);
+		if (is_next &&
+		    !view_need_rows(view, span.strip, VIEW_COLUMNS, (uint32_t)row, 1, err))
+			return false;
+		if (span_name(view->trace, strip, (uint32_t)row) == name)
+			break;
+	}
 	json_begin_object(json);
 	json_key(json, "span");
 	bool ok = true;

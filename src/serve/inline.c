@@ -267,7 +267,7 @@ static bool put_tile(struct writing *w, struct queue *queue, const struct tile *
 	} else if (form != VIEW_NOTHING) {
 		note_names(w, bytes.v, tile->trace);
 	}
-	unsigned levels = form == VIEW_COUNTER		  ? COUNTER_LEVELS
+	unsigned levels = form == VIEW_COUNTER         ? COUNTER_LEVELS
 			  : tile->lane & VIEW_HARDWARE ? DEVICE_LEVELS
 						       : VIEW_LEVELS;
 	if (fits && tile->level > 0 && (form == VIEW_SUMMARY || form == VIEW_COUNTER) &&
@@ -371,7 +371,8 @@ static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
 			struct text text;
 			char key[32];
 			snprintf(key, sizeof key, "rows/%" PRIu32, trace);
-			ok = answer_rows(&w->page->traces[trace], text_begin(&text), s, row, n, err);
+			ok = answer_rows(&w->page->traces[trace], text_begin(&text), s, row, n,
+					 err);
 			if (!text_put(w, &text, key, strip->first + row))
 				w->n_lost_rows += n;
 		}
@@ -400,7 +401,8 @@ static void tell_losses(struct writing *w)
 	struct inline_page *page = w->page;
 	uint64_t mb = page->most / 1000000;
 	if (w->n_lost_tiles > 0)
-		leave_out(page, "details finer than %" PRIu64 " ns: they do not fit into %" PRIu64 " MB",
+		leave_out(page,
+			  "details finer than %" PRIu64 " ns: they do not fit into %" PRIu64 " MB",
 			  UINT64_C(1) << (w->lost_level + 1), mb);
 	if (w->n_lost_rows > 0)
 		leave_out(page,

@@ -83,7 +83,7 @@ static void put_stream_title(const struct view_trace *view, struct hwy_json *jso
 	const struct hwy_trace *trace = view->trace;
 	const struct hwy_stream *stream =
 		lane->stream == HWY_NONE ? NULL : &trace->streams[lane->stream];
-	const char *what = lane->type == HWY_LANE_SYNC	       ? "waits for "
+	const char *what = lane->type == HWY_LANE_SYNC           ? "waits for "
 			   : lane->type == HWY_LANE_DEVICE_RANGE ? "ranges on "
 								 : "";
 	bool known = stream && stream->number != HWY_NONE;
@@ -254,10 +254,10 @@ static void begin_group(struct hwy_json *json, const char *kind, const char *id,
 static int rank_of(const struct hwy_lane *lane)
 {
 	static const uint8_t ranks[HWY_LANE_TYPES] = {
-		[HWY_LANE_STREAM] = 0, [HWY_LANE_DEVICE_RANGE] = 0, [HWY_LANE_SYNC] = 2,
-		[HWY_LANE_STATE] = 3,  [HWY_LANE_SAMPLES] = 4,      [HWY_LANE_STARTEND] = 5,
-		[HWY_LANE_RANGE] = 6,  [HWY_LANE_CALL] = 7,         [HWY_LANE_OP] = 8,
-		[HWY_LANE_API] = 9,    [HWY_LANE_OS] = 10,          [HWY_LANE_MEMORY] = 11,
+		[HWY_LANE_STREAM] = 0,   [HWY_LANE_DEVICE_RANGE] = 0, [HWY_LANE_SYNC] = 2,
+		[HWY_LANE_STATE] = 3,    [HWY_LANE_SAMPLES] = 4,      [HWY_LANE_STARTEND] = 5,
+		[HWY_LANE_RANGE] = 6,    [HWY_LANE_CALL] = 7,         [HWY_LANE_OP] = 8,
+		[HWY_LANE_API] = 9,      [HWY_LANE_OS] = 10,          [HWY_LANE_MEMORY] = 11,
 		[HWY_LANE_COUNTER] = 12, [HWY_LANE_OVERHEAD] = 13,
 	};
 	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;

@@ -28,7 +28,7 @@ enum {
 	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
 	GZIP_FROM = 1024,  /* bytes */
 	MEMORY = 64 << 10, /* of a connection: addresses and headers must fit */
-	WARMED = 16000000, /* spans: some ten bytes each; the rest comes in when it is asked for */
+	WARMED = 8000000,  /* spans: some ten bytes each; the rest comes in when it is asked for */
 };
 
 struct connection { /* those that are open; guarded by server.lock */
@@ -351,11 +351,12 @@ static void *warm(void *argument)
 		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
 			if (view->lanes[l].n == 0 ||
 			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
+			    view->lanes[l].spans > view->whole ||
 			    warmed + view->lanes[l].spans > WARMED)
 				continue;
 			warmed += view->lanes[l].spans;
 			pthread_mutex_lock(&server->traces);
-			view_need(view, l, &err);
+			view_need(view, l, 0, 0, 0, &err);
 			pthread_mutex_unlock(&server->traces);
 			usleep(1000);
 		}

@@ -49,7 +49,7 @@ struct worker {
 	FILE *from; /* pipe */
 	pthread_t reader;
 	const struct hwy_analysis *here; /* there is no other process: what worker_here told */
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock;            /* of all that follows */
 	pthread_cond_t changed;
 	enum worker_state state;
 	struct packed frames[WORKER_TAGS]; /* WORKER_FAILED: 0-terminated */

@@ -21,6 +21,9 @@ const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hw
 
 /* Used by trace.c: brings chunks in. */
 bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err);
+/* The chunks of n > 0 rows; each is checked for itself. */
+bool file_load_rows(struct hwy_file *file, struct hwy_column *column, uint32_t first, uint32_t n,
+		    struct hwy_err *err);
 bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t row, int64_t *value,
 	       struct hwy_err *err);
 void file_close(struct hwy_file *file);

@@ -44,27 +44,24 @@ static bool out_of_range(const struct hwy_strip *strip, unsigned col, int64_t va
 			hwy_col_names[col], strip->lane, hwy_kind_names[strip->kind], value);
 }
 
-static bool check_limits(const struct hwy_strip *strip, unsigned col, int64_t low, int64_t high,
-			 struct hwy_err *err)
+static bool check_chunk_limits(const struct hwy_strip *strip, unsigned col, uint32_t number,
+			       int64_t low, int64_t high, struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[col];
-	for (uint32_t i = 0; i < column->n_chunks; i++) {
-		const struct hwy_chunk *chunk = &column->chunks[i];
-		if (chunk->base < low || chunk->base > high)
-			return out_of_range(strip, col, chunk->base, err);
-		uint64_t top = chunk_top(chunk, chunk_rows(column->rows, i));
-		if (top > (uint64_t)high - (uint64_t)chunk->base)
-			return out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top),
-					    err);
-	}
+	const struct hwy_chunk *chunk = &column->chunks[number];
+	if (chunk->base < low || chunk->base > high)
+		return out_of_range(strip, col, chunk->base, err);
+	uint64_t top = chunk_top(chunk, chunk_rows(column->rows, number));
+	if (top > (uint64_t)high - (uint64_t)chunk->base)
+		return out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top), err);
 	return true;
 }
 
-static bool check_ascending(const struct hwy_strip *strip, struct hwy_err *err)
+static bool check_ascending(const struct hwy_strip *strip, uint32_t number, struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[HWY_START];
-	int64_t before = INT64_MIN;
-	for (uint32_t row = 0; row < column->rows; row++) {
+	uint32_t row = number << HWY_CHUNK_BITS, end = row + chunk_rows(column->rows, number);
+	for (int64_t before = INT64_MIN; row < end; row++) {
 		int64_t start = column_get(column, row);
 		if (start < before)
 			return hwy_fail(err,
@@ -73,7 +70,25 @@ static bool check_ascending(const struct hwy_strip *strip, struct hwy_err *err)
 					strip->lane, hwy_kind_names[strip->kind], row);
 		before = start;
 	}
+	/* Its base is where the next one may begin, whether or not that is there. */
+	if (number + 1 < column->n_chunks &&
+	    column_get(column, end - 1) > column->chunks[number + 1].base)
+		return hwy_fail(err,
+				"lane %" PRIu32 " (%s): span %" PRIu32
+				" starts before the one in front of it",
+				strip->lane, hwy_kind_names[strip->kind], end);
 	return true;
+}
+
+bool check_chunk(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		 uint32_t number, struct hwy_err *err)
+{
+	if (col == HWY_START)
+		return check_chunk_limits(strip, col, number, -HWY_TIME_LIMIT, HWY_TIME_LIMIT,
+					  err) &&
+		       check_ascending(strip, number, err);
+	int64_t limit = column_limit(trace, col);
+	return limit < 0 || check_chunk_limits(strip, col, number, 0, limit, err);
 }
 
 /* hwy_corr follows links without asking what they lead to. */
@@ -98,12 +113,9 @@ static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *s
 bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		  struct hwy_err *err)
 {
-	if (col == HWY_START)
-		return check_limits(strip, col, -HWY_TIME_LIMIT, HWY_TIME_LIMIT, err) &&
-		       check_ascending(strip, err);
-	int64_t limit = column_limit(trace, col);
-	if (limit >= 0 && !check_limits(strip, col, 0, limit, err))
-		return false;
+	for (uint32_t i = 0; i < strip->columns[col]->n_chunks; i++)
+		if (!check_chunk(trace, strip, col, i, err))
+			return false;
 	return col != HWY_LINK || check_links(trace, strip, err);
 }
 

@@ -101,6 +101,9 @@ void file_renumber_links(const struct hwy_file *file, struct hwy_column *column)
  * The message has no file in it. */
 bool check_column(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		  struct hwy_err *err);
+/* The same for one chunk, of any column but HWY_LINK. */
+bool check_chunk(struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
+		 uint32_t number, struct hwy_err *err);
 /* The same for one value; starts are not compared with their neighbours. */
 bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		 int64_t value, struct hwy_err *err);

@@ -71,20 +71,46 @@ static void unload(struct hwy_column *column)
 	}
 }
 
+static bool damaged(const struct hwy_file *file, const struct hwy_column *column, uint64_t place,
+		    const char *reason, struct hwy_err *err)
+{
+	const struct hwy_strip *strip = &file->trace->strips[column->strip];
+	return hwy_fail(err,
+			"%s: block of column '%s' of lane %" PRIu32 " (%s) at offset %" PRIu64
+			" is damaged (%s)",
+			file->path, hwy_col_names[column->id], strip->lane,
+			hwy_kind_names[strip->kind], place, reason);
+}
+
 bool file_load_column(struct hwy_file *file, struct hwy_column *column, struct hwy_err *err)
 {
 	if (column_is_loaded(column))
 		return true;
-	const struct hwy_strip *strip = &file->trace->strips[column->strip];
 	uint64_t place = 0;
 	const char *reason = NULL;
 	if (!file_load_chunks(file, column, &place, &reason))
-		return hwy_fail(err,
-				"%s: block of column '%s' of lane %" PRIu32
-				" (%s) at offset %" PRIu64 " is damaged (%s)",
-				file->path, hwy_col_names[column->id], strip->lane,
-				hwy_kind_names[strip->kind], place, reason);
+		return damaged(file, column, place, reason, err);
 	return file_accept_column(file, column, err);
+}
+
+bool file_load_rows(struct hwy_file *file, struct hwy_column *column, uint32_t first, uint32_t n,
+		    struct hwy_err *err)
+{
+	for (uint32_t i = first >> HWY_CHUNK_BITS; i <= (first + n - 1) >> HWY_CHUNK_BITS; i++) {
+		struct hwy_chunk *chunk = &column->chunks[i];
+		const char *reason = NULL;
+		struct hwy_err why;
+		if (chunk->loaded)
+			continue;
+		if (!load_chunk(file, chunk, chunk_rows(column->rows, i), &reason))
+			return damaged(file, column, chunk->place, reason, err);
+		if (!check_chunk(file->trace, &file->trace->strips[column->strip], column->id, i,
+				 &why)) {
+			unload(column);
+			return hwy_fail(err, "%s: %s", file->path, why.text);
+		}
+	}
+	return true;
 }
 
 bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t row, int64_t *value,

@@ -40,6 +40,19 @@ bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, s
 	return true;
 }
 
+bool hwy_need_rows(struct hwy_trace *trace, uint32_t strip, uint64_t columns, uint32_t first,
+		   uint32_t n, struct hwy_err *err)
+{
+	assert(!(columns & HWY_COL_BIT(HWY_LINK)));
+	for (unsigned c = 0; trace->file && n > 0 && c < HWY_COLS; c++) {
+		struct hwy_column *column = trace->strips[strip].columns[c];
+		if (column && (columns & HWY_COL_BIT(c)) &&
+		    !file_load_rows(trace->file, column, first, n, err))
+			return false;
+	}
+	return true;
+}
+
 void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns)
 {
 	if (!trace->file)

@@ -71,6 +71,10 @@ bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct 
 /* The same for one strip. */
 bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err);
 
+/* The same for the n rows from 'first' on, and those that share their chunks; not for HWY_LINK. */
+bool hwy_need_rows(struct hwy_trace *trace, uint32_t strip, uint64_t columns, uint32_t first,
+		   uint32_t n, struct hwy_err *err);
+
 /* Gives the memory of columns back that a report's file still has; they may be needed again. For those who
  * go through a trace once: nobody else may be reading it. */
 void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns);

@@ -33,7 +33,7 @@ function Kernels({ summary }: { summary: Diagnosis["summary"] }) {
 	return <section><h3>Inside the kernels</h3><table class="rows"><tbody>{summary.top_kernels.map((k) => <tr key={k.name}>
 		<td class="bar-cell"><span class="bar" style={{ width: `${k.share_of_kernels * 100}%` }} /><span class="text" title={plain(k.name)}>{shorten(plain(k.name))}</span></td>
 		<td class="n">{duration(k.ns_per_step)}</td><td class="n short">{percent(k.share_of_kernels)}</td></tr>)}</tbody></table>
-		{summary.ncu && <div class="advice"><pre>{summary.ncu}</pre></div>}</section>;
+		{summary.ncu && <div class="advice"><pre class="wraps">{summary.ncu}</pre></div>}</section>;
 }
 
 /** Several files were compared: whose diagnosis this is. */
