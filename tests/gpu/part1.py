@@ -3,14 +3,16 @@
 Counts are equal. Times are within 2 %, or, where two runs of one program differ by more than that under one and the same
 profiler, as near as those do: pageable copies depend on what else the machine does, and a kernel of less than a
 microsecond on where its memory lies (graphs: 750 to 885 µs for the same thousand kernels in one unprofiled process,
-on different addresses; each profiler takes memory of its own and so moves them). Such examples are run five times under
-each profiler in turn, graphs each time with its memory elsewhere, and medians are compared.
+on different addresses; each profiler takes memory of its own and so moves them). Such examples are run up to five times
+under each profiler in turn, graphs each time with its memory elsewhere, and medians are compared.
 """
 import concurrent.futures
 import sqlite3
 import statistics
+import time
 
-from harness import CONTEXT_WAIT, GRAPH_LAUNCH, LAUNCH, example, headway, info, last_words, nsys, nsys_export, run, table
+from harness import CONTEXT_WAIT, GRAPH_LAUNCH, LAUNCH, example, gated, headway, info, last_words, nsys, nsys_export, \
+    run_gated, table
 
 TITLE = "The same counts as Nsight Systems, times within 2 %"
 
@@ -83,21 +85,23 @@ def measure_sqlite(path):
     return found
 
 
-def record(part, name, number=0):
-    """Both recordings of one example: (our report or None, nsys's report or None)."""
-    command, options = RUNS[name]
-    command = [str(7 * number) if word == PLACE else word for word in command]
-    ours, theirs = part.work / f"{name}.hwy", part.work / name
-    done = run(headway(ours, command, *options))
-    if not part.check(f"{name}: headway profile", f"exit {done.rc}, {done.seconds:.1f} s",
-                      "exit 0", done.rc == 0 and ours.exists()):
-        part.note(f"{name}: it said", last_words(done))
-        return None, None
-    done = run(nsys(theirs, command, *options))
-    if done.rc:
-        part.check(f"{name}: nsys profile", f"exit {done.rc}: {last_words(done)}", "exit 0", False)
-        return ours, None
-    return ours, theirs
+def record(part, names, number=0):
+    """Records examples under both profilers in turn: yields name, our report, nsys's report, when both are there."""
+    commands = []
+    for name in names:
+        command, options = RUNS[name]
+        command = [str(7 * number) if word == PLACE else word for word in command]
+        commands += [headway(part.work / f"{name}.hwy", gated(command), *options),
+                     nsys(part.work / name, gated(command), *options)]
+    runs = run_gated(commands)
+    for name in names:
+        ours, theirs = next(runs), next(runs)
+        report = part.work / f"{name}.hwy"
+        if part.check(f"{name}: headway profile", f"exit {ours.rc}", "exit 0", ours.rc == 0 and report.exists()) and \
+           part.check(f"{name}: nsys profile", f"exit {theirs.rc}", "exit 0", theirs.rc == 0):
+            yield name, report, part.work / name
+        else:
+            part.note(f"{name}: they said", f"{last_words(ours)} / {last_words(theirs)}")
 
 
 def compare_counts(part, name, mine, theirs, raw):
@@ -147,14 +151,7 @@ def go(part):
     far = []
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         # The export and the counting need no GPU: they go on beside the next example.
-        waiting = {}
-        for name in names:
-            if part.time_left() < 40:
-                part.check(f"{name}: no time left", "", "", False)
-                continue
-            ours, theirs = record(part, name)
-            if theirs:
-                waiting[name] = pool.submit(read, ours, theirs)
+        waiting = {name: pool.submit(read, ours, theirs) for name, ours, theirs in record(part, names)}
         for name, future in waiting.items():
             try:
                 mine, theirs, raw = future.result()
@@ -166,20 +163,27 @@ def go(part):
                 far.append((name, mine, theirs))
             else:
                 compare_times(part, name, mine, theirs)
-    for name, mine, theirs in far:
-        try_again(part, name, [mine], [theirs])
+    try_again(part, {name: ([mine], [theirs]) for name, mine, theirs in far})
 
 
-def try_again(part, name, ours, theirs):
-    """More runs of both in turn: their medians differ by no more than 2 %, or than nsys's own runs do."""
-    while len(ours) < RUNS_OF_FAR and part.time_left() > 45:
-        reports = record(part, name, len(ours))
-        if not reports[1]:
-            return
-        mine, other, _ = read(*reports)
-        ours.append(mine)
-        theirs.append(other)
+def try_again(part, far):
+    """More runs of both in turn, until five or the time is over."""
+    longest = 0
+    for number in range(1, RUNS_OF_FAR):
+        begun = time.monotonic()
+        if part.time_left() < longest + 20:
+            break
+        for name, ours, theirs in record(part, list(far), number):
+            mine, other, _ = read(ours, theirs)
+            far[name][0].append(mine)
+            far[name][1].append(other)
+        longest = max(longest, time.monotonic() - begun)
+    for name, (ours, theirs) in far.items():
+        judge_times(part, name, ours, theirs)
 
+
+def judge_times(part, name, ours, theirs):
+    """The medians differ by no more than 2 %, or than nsys's own runs do."""
     def middle(runs):
         return {what: statistics.median(run[what] for run in runs) for what in runs[0]}
     far = far_times(middle(ours), middle(theirs))

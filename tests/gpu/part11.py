@@ -1,4 +1,5 @@
 """Part 11: an exported report given to `nsys stats` prints the tables `headway stats` prints."""
+import concurrent.futures
 import csv
 
 from harness import HEADWAY, NSYS, example, headway, last_words, run
@@ -72,5 +73,5 @@ def go(part):
         if not part.check(f"{name}: headway export", made.out.strip().splitlines()[0][-60:] if made.out else
                           last_words(made), "exit 0", made.rc == 0):
             continue
-        for table in TABLES:
-            compare(part, name, report, sqlite, table)
+        with concurrent.futures.ThreadPoolExecutor(len(TABLES)) as pool:
+            list(pool.map(lambda table: compare(part, name, report, sqlite, table), TABLES))

@@ -5,19 +5,19 @@ with 95 % intervals from resampling whole rounds; rounds of the same processes a
 harness.bootstrap), and all ways are treated alike.
 
 On a machine that others use too, the same plain program is half again as slow in a third of its runs, as is any
-other work for the CPU at that moment. So the examples of torch are run between two measurements of such work, the same
-for all ways; when one of those took 15 % longer than the shortest, the run is repeated, up to TRIES times, and the
-calmest of them counts.
+other work for the CPU at that moment. So each run begins on CPUs that are calm (targets/calm.py). The examples of torch
+are also run between two measurements of such work, the same for all ways; when one of those took 15 % longer than the
+shortest, the run is repeated, up to TRIES times, and the calmest of them counts.
 """
 import os
 import re
 import select
 import time
 
-from harness import batches, bootstrap, example, headway, last_words, middle, nsys, quotient, run, start, stop, target
+from harness import batches, bootstrap, calm, example, headway, last_words, middle, nsys, quotient, run, start, stop, target
 
 TITLE = "Overhead"
-BATCHES, TURNS, TRIES = 2, 6, 3  # of torch
+BATCHES, TURNS, TRIES = 4, 4, 3  # of torch
 NAMES, WAYS = ("inmodel", "decode"), ("plain", "headway", "nsys", "torch")
 
 
@@ -50,7 +50,7 @@ def judge(part, name, values, unit="ms/step"):
 
 
 def graphs(part):
-    program = example("graphs", "launch", "60")
+    program = calm(example("graphs", "launch", "60"))
     ways = {"plain": program, "headway": headway(part.work / "graphs.hwy", program),
             "nsys": nsys(part.work / "graphs", program)}
     values = {way: [] for way in ways}
@@ -169,7 +169,7 @@ def torch(part):
 
 def afterwards(part):
     """A launch after the range has ended costs what it costs without Headway."""
-    program = target("afterwards")
+    program = calm(target("afterwards"))
     ways = {"plain": program, "headway": headway(part.work / "after.hwy", program, "-c", "cudaProfilerApi",
                                                  "--capture-range-end=stop")}
     during, after = {way: [] for way in ways}, {way: [] for way in ways}

@@ -4,8 +4,8 @@ Importing torch takes longer than what is measured, so a process stays for many 
 NAME.answer when it could begin, then runs the example that each line from NAME.ask names, and ends with the line "quit".
 Nothing has touched the GPU before the first. With 'torch', each run is inside torch.profiler.
 
-An answer has three numbers: ms a step, and how many ms the same piece of work for the CPU alone took just before and
-just after. Who asks can tell from those whether the CPU was the program's own.
+Each run begins on calm CPUs, see calm.py. An answer has three numbers: ms a step, and how many ms the same piece of work
+for the CPU alone took just before and just after. Who asks can tell from those whether the CPU was the program's own.
 """
 import contextlib
 import io
@@ -13,10 +13,10 @@ import pathlib
 import re
 import runpy
 import sys
-import time
 
 import torch
 import torch.profiler
+from calm import move, ms_alone
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
 RUNS = {"inmodel": ["inmodel.py", "--if", "--steps", "100", "--batch", "512"], "decode": ["decode.py", "--tokens", "30"]}
@@ -30,21 +30,14 @@ def profiler():
                                               torch.profiler.ProfilerActivity.CUDA])
 
 
-def ms_alone():
-    begun, total = time.perf_counter(), 0
-    for i in range(60000):
-        total += i & 7
-    return 1e3 * (time.perf_counter() - begun)
-
-
 def measure(command):
     """Milliseconds a step, as the example says, and of the work before and after it."""
     sys.argv = command
     said = io.StringIO()
     with profiler(), contextlib.redirect_stdout(said):
-        before = ms_alone()
+        before = move()
         runpy.run_path(str(EXAMPLES / command[0]), run_name="__main__")
-        after = ms_alone()
+        after = min(ms_alone(), ms_alone())
     return re.search(r": ([\d.]+) ms/step", said.getvalue()).group(1), before, after
 
 
