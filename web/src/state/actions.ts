@@ -132,12 +132,12 @@ export async function search(query: string): Promise<void> {
 		set({ query: "", found: [] });
 		return;
 	}
-	set({ query });
+	set({ query, panel: "search" });
 	const found = await Promise.all(state.traces.map((t, i) =>
 		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
 			.catch(() => null)));
 	if (!signal.aborted)
-		set({ found, panel: "search" });
+		set({ found });
 }
 
 /** Lights up a finding's evidence and goes to the first piece of it, with a step around. */
