@@ -124,7 +124,7 @@ export async function selectRange(from: number, to: number): Promise<void> {
 let searching: AbortController | null = null;
 export const SEARCH_MARKS = 400;
 
-export async function search(query: string): Promise<void> {
+export async function search(query: string, open = true): Promise<void> {
 	searching?.abort();
 	searching = new AbortController();
 	const { signal } = searching;
@@ -132,7 +132,7 @@ export async function search(query: string): Promise<void> {
 		set({ query: "", found: [] });
 		return;
 	}
-	set({ query, panel: "search" });
+	set(open ? { query, panel: "search" } : { query });
 	const found = await Promise.all(state.traces.map((t, i) =>
 		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
 			.catch(() => null)));
