@@ -154,25 +154,34 @@ static void put_row(struct view_trace *view, struct view_lane *lane, const struc
 }
 
 /* Every span to the first row that is free: where spans nest that is their depth. */
+struct rows {
+	int64_t ends[250];
+	uint32_t n;
+};
+
+static uint8_t rows_take(struct rows *rows, int64_t start, int64_t dur)
+{
+	enum { MOST = sizeof rows->ends / sizeof *rows->ends };
+	uint32_t row = 0;
+	while (row < rows->n && rows->ends[row] > start)
+		row++;
+	if (row == MOST)
+		row--; /* deeper than anybody can see */
+	rows->n = row >= rows->n ? row + 1 : rows->n;
+	rows->ends[row] = start + dur;
+	return (uint8_t)row;
+}
+
 static void assign_rows(struct view_trace *view, uint32_t number)
 {
-	enum { MOST = 250 };
 	struct view_lane *lane = &view->lanes[number];
-	int64_t ends[MOST];
-	uint32_t n = 0;
+	struct rows rows = {.n = 0};
 	struct hwy_walk walk = hwy_walk(view->trace, number, UINT32_MAX);
-	while (hwy_walk_next(&walk)) {
-		int64_t start = hwy_get(walk.strip, HWY_START, walk.row);
-		uint32_t row = 0;
-		while (row < n && ends[row] > start)
-			row++;
-		if (row == MOST)
-			row--; /* deeper than anybody can see */
-		n = row >= n ? row + 1 : n;
-		ends[row] = start + hwy_get(walk.strip, HWY_DUR, walk.row);
-		put_row(view, lane, &walk, row);
-	}
-	lane->depth = (uint8_t)(n ? n : 1);
+	while (hwy_walk_next(&walk))
+		put_row(view, lane, &walk,
+			rows_take(&rows, hwy_get(walk.strip, HWY_START, walk.row),
+				  hwy_get(walk.strip, HWY_DUR, walk.row)));
+	lane->depth = (uint8_t)(rows.n ? rows.n : 1);
 }
 
 static bool need_whole(struct view_trace *view, uint32_t number, struct hwy_err *err)
@@ -298,23 +307,14 @@ void view_trim(struct view_trace *view)
 	view->held = 0;
 }
 
-/* Every span to the first row that is free among those of the list. */
+/* Among the spans of a list: what is around them is in it. */
 static void assign_depths(struct view_lane *lane, struct view_spans *spans)
 {
-	enum { MOST = 250 };
-	int64_t ends[MOST];
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < spans->n; i++) {
-		struct view_span *span = &spans->v[i];
-		uint32_t row = 0;
-		while (row < n && ends[row] > span->start)
-			row++;
-		row = row < MOST ? row : MOST - 1;
-		n = row >= n ? row + 1 : n;
-		ends[row] = span->start + span->dur;
-		span->depth = (uint8_t)row;
-	}
-	lane->depth = lane->depth > n ? lane->depth : (uint8_t)(n ? n : 1);
+	struct rows rows = {.n = 0};
+	for (uint32_t i = 0; i < spans->n; i++)
+		spans->v[i].depth = rows_take(&rows, spans->v[i].start, spans->v[i].dur);
+	uint8_t depth = (uint8_t)(rows.n ? rows.n : 1);
+	lane->depth = lane->depth > depth ? lane->depth : depth;
 }
 
 bool span_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err)

@@ -66,13 +66,15 @@ export function useStore<T>(part: (s: State) => T): T {
 	const value = part(state);
 	useEffect(() => {
 		let last = value;
-		return subscribe(() => {
+		const look = (): void => {
 			const now = part(state);
 			if (now !== last) {
 				last = now;
 				again({});
 			}
-		});
+		};
+		look(); // it may have changed since it was drawn
+		return subscribe(look);
 	});
 	return value;
 }
