@@ -6,7 +6,7 @@
 
 enum { PAGE_MB = 20, PAGE_MOST_MB = 2000 };
 
-#define PAGE_SIZE_HELP "of that page (default: 20); it says what had to be left out"
+#define PAGE_SIZE_HELP "of the page, at most (default: 20); it says what had to be left out"
 /* The value of --max-size; exits with a misuse where it makes no sense. */
 struct cli;
 uint64_t page_size(const struct cli *cli, const char *value);
