@@ -454,3 +454,14 @@ uint32_t flow_op_unfinished(const struct hwy_flow *flow, int64_t time)
 		i++;
 	return i < flow->n_ops ? i : flow->n_ops;
 }
+
+bool flow_adds_up(const struct hwy_flow *flow, uint32_t first_op, uint32_t end_op,
+		  uint32_t first_call, uint32_t end_call)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = first_op; i < end_op && sum < FLOW_SUM_MOST; i++)
+		sum += (uint64_t)(flow->ops[i].end - flow->ops[i].start);
+	for (uint32_t i = first_call; i < end_call && sum < FLOW_SUM_MOST; i++)
+		sum += (uint64_t)(flow->calls[i].end - flow->calls[i].start);
+	return sum < FLOW_SUM_MOST;
+}

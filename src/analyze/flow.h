@@ -65,5 +65,10 @@ uint32_t flow_call_at(const struct hwy_flow *flow, int64_t time);
 uint32_t flow_op_at(const struct hwy_flow *flow, int64_t time);
 /* The first op that ends after a time: all before it have ended by then. n_ops when there is none. */
 uint32_t flow_op_unfinished(const struct hwy_flow *flow, int64_t time);
+/* Broken recordings have times of any length; whether sums over these ops and calls stay far from the ends
+ * of 64 bits. */
+bool flow_adds_up(const struct hwy_flow *flow, uint32_t first_op, uint32_t end_op,
+		  uint32_t first_call, uint32_t end_call);
+#define FLOW_SUM_MOST (UINT64_C(1) << 60)
 
 #endif

@@ -215,21 +215,18 @@ static void add_work(struct maker *m, enum picture_row_type type, int64_t device
 		*picture_add(m->picture, PICTURE_DEVICE_RANGES, device) = names;
 }
 
-/* Whether a lane has work in the window. */
-static bool lane_works(struct maker *m, uint32_t lane)
+/* Whether a strip has work in the window. */
+static bool strip_works(struct maker *m, const struct hwy_strip *strip)
 {
 	struct hwy_interval at;
-	for (uint32_t s = 0; s < m->trace->n_strips; s++) {
-		const struct hwy_strip *strip = &m->trace->strips[s];
-		if (strip->lane != lane || !work_is_on(&m->work, strip))
-			continue;
-		for (uint32_t row = 0; row < strip->rows; row++) {
-			int64_t start = hwy_get(strip, HWY_START, row);
-			if (start >= m->options.to)
-				break;
-			if (work_counts(&m->work, strip, row, start, hwy_end(strip, row), &at))
-				return true;
-		}
+	if (!work_is_on(&m->work, strip))
+		return false;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t start = hwy_get(strip, HWY_START, row);
+		if (start >= m->options.to)
+			break;
+		if (work_counts(&m->work, strip, row, start, hwy_end(strip, row), &at))
+			return true;
 	}
 	return false;
 }
@@ -257,8 +254,8 @@ static void add_devices(struct maker *m)
 	bool *works = hwy_zalloc(trace->n_lanes + 1);
 	bool *done = hwy_zalloc(trace->n_devices + 1); /* the last: not known */
 	uint32_t shown = 0;
-	for (uint32_t lane = 0; lane < trace->n_lanes; lane++)
-		works[lane] = lane_works(m, lane);
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		works[trace->strips[s].lane] |= strip_works(m, &trace->strips[s]);
 	for (uint32_t lane = 0; lane < trace->n_lanes; lane++) {
 		int64_t device = trace->lanes[lane].device;
 		bool known = device >= 0 && device < trace->n_devices;

@@ -5,26 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the well-formed UTF-8 sequence at 'at', or 0. */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-	unsigned char c = at[0];
-	size_t n = c < 0x80                 ? 1
-		   : c >= 0xc2 && c <= 0xdf ? 2
-		   : (c & 0xf0) == 0xe0     ? 3
-		   : c >= 0xf0 && c <= 0xf4 ? 4
-					    : 0;
-	if (n == 0 || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong forms, surrogates and what lies beyond U+10FFFF */
-	if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) ||
-	    (c == 0xf0 && at[1] < 0x90) || (c == 0xf4 && at[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "base/err.h"
 
 static bool is_plain(unsigned char c)
 {
@@ -55,7 +36,7 @@ void json_escape(FILE *out, const char *text, size_t length)
 		i = run;
 		if (i == length)
 			break;
-		size_t n = at[i] >= 0x80 ? utf8_length(at + i, length - i) : 0;
+		size_t n = at[i] >= 0x80 ? hwy_utf8_length(text + i, length - i) : 0;
 		if (n)
 			fwrite(at + i, 1, n, out);
 		else if (at[i] >= 0x80)

@@ -65,6 +65,8 @@ uint64_t analyze_lost(const struct hwy_trace *trace); /* records */
 /* What a finding costs and its fix is worth: "10.9 → 10.4 ms (1.05×, 10.1 – 10.7)" where that was predicted, else
  * "517 µs of 10.9 ms (4.7 %)". */
 void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase);
+/* The sentence about a phase in which nothing starves the devices. */
+void analyze_put_health(FILE *out, const struct hwy_verdict *verdict);
 /* "10.4 ms", "98.7 %" */
 struct analyze_text {
 	char at[48];

@@ -44,9 +44,10 @@ static void put_all(FILE *out, const struct analyze_view *view)
 	fputs("GPU: ", out);
 	analyze_put_states(out, &states);
 	fputc('\n', out);
-	if (verdict->is_healthy && verdict->is_known)
-		fprintf(out, "Nothing on the CPU side is worth more than %s.\n",
-			analyze_percent(verdict->reachable).at);
+	if (verdict->is_healthy && verdict->is_known) {
+		analyze_put_health(out, verdict);
+		fputc('\n', out);
+	}
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)
 		put_finding(out, &diagnosis->findings[i],
 			    &run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);

@@ -1,27 +1,27 @@
 /* analyze_markdown.c - the diagnosis as Markdown: for a pull request, an issue or a notebook. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/analyze.h"
 #include "cli/cli.h"
 
-/* Characters that Markdown would take for its own. */
-static void put_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("\\`*_{}[]<>#|", *text))
-			fputc('\\', out);
-		cli_put(out, text, 1);
-	}
-}
-
 static void put_place(FILE *out, const struct hwy_finding *finding)
 {
 	if (!finding->n_places)
 		return;
-	fputc('`', out);
-	analyze_put_place(out, &finding->places[0].at);
-	fputc('`', out);
+	char *place = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&place, &n);
+	if (!memory)
+		cli_die("out of memory");
+	analyze_put_place(memory, &finding->places[0].at);
+	fclose(memory);
+	if (strpbrk(place, "`|")) /* code can hold neither in a table */
+		cli_put_markdown(out, place);
+	else
+		fprintf(out, "`%s`", place);
+	free(place);
 }
 
 /* Prose as it is, code lines as a block. */
@@ -70,7 +70,7 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	const struct hwy_phase *phase = analyze_main(run);
 	uint32_t n;
 	fputs("# ", out);
-	put_text(out, analyze_program(run));
+	cli_put_markdown(out, analyze_program(run));
 	if (!phase) {
 		fputs("\n\nNo device work in this recording.\n", out);
 		return;
@@ -93,16 +93,17 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	if (!analyze_main(run))
 		return;
 	const struct hwy_verdict *verdict = &diagnosis->verdicts[run->analysis.phases.main];
-	if (verdict->is_healthy && verdict->is_known)
-		fprintf(out,
-			"\nNothing starves the GPU: no fix on the CPU side is worth more than %s.\n",
-			analyze_percent(verdict->reachable).at);
+	if (verdict->is_healthy && verdict->is_known) {
+		fputc('\n', out);
+		analyze_put_health(out, verdict);
+		fputc('\n', out);
+	}
 	put_table(out, run);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		fprintf(out, "\n## %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,
 			finding->kind->title);
-		put_text(out, finding->says);
+		cli_put_markdown(out, finding->says);
 		fputs("\n\n", out);
 		put_advice(out, finding->advice);
 	}
@@ -112,14 +113,14 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		fprintf(out, "- **%s** ", diagnosis->acquitted[i].kind->id);
 		put_place(out, &diagnosis->acquitted[i]);
 		fputs(": ", out);
-		put_text(out, diagnosis->acquitted[i].says);
+		cli_put_markdown(out, diagnosis->acquitted[i].says);
 		fputc('\n', out);
 	}
 	for (uint32_t i = 0; i < diagnosis->n_cannot; i++) {
 		fprintf(out, "\nCannot tell: ");
-		put_text(out, diagnosis->cannot[i].what);
+		cli_put_markdown(out, diagnosis->cannot[i].what);
 		fputs(", because ", out);
-		put_text(out, diagnosis->cannot[i].because);
+		cli_put_markdown(out, diagnosis->cannot[i].because);
 		fputs(".\n", out);
 	}
 	if (verdict->is_healthy && *verdict->ncu)

@@ -258,6 +258,15 @@ static void print_advice(const struct page *page, const char *advice, bool all)
 	}
 }
 
+/* Whether another phase's finding, printed before, gives the same advice. */
+static bool is_repeated(const struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
+{
+	for (const struct hwy_finding *one = diagnosis->findings; one < finding; one++)
+		if (one->phase != finding->phase && one->advice == finding->advice)
+			return true;
+	return false;
+}
+
 static void print_finding(const struct page *page, const struct hwy_finding *finding,
 			  uint32_t number, bool all)
 {
@@ -274,7 +283,8 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 	analyze_put_worth(page->out, finding, phase);
 	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
 	cli_wrap(page->out, finding->says, 4, page->width);
-	print_advice(page, finding->advice, all);
+	if (all || !is_repeated(&page->run->diagnosis, finding))
+		print_advice(page, finding->advice, all);
 	if (page->view->verbose)
 		print_places(page, finding);
 }
@@ -306,15 +316,17 @@ static void print_health(const struct page *page, uint32_t phase)
 	bool found = false;
 	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
 		found |= page->run->diagnosis.findings[i].phase == phase;
+	bool repeats = page->run->analysis.phases.phases[phase].source != PHASE_ONE;
 	if (!verdict->is_healthy && !found)
-		fprintf(page->out,
-			"    The GPU idles %s of the time; no single fix is worth 2 %%.\n",
-			analyze_percent(verdict->reachable).at);
+		fprintf(page->out, "    The GPU idles %s of the time; %s.\n",
+			analyze_percent(verdict->reachable).at,
+			repeats ? "no single fix is worth 2 %"
+				: "nothing repeats, so start-up and the program's own pace look alike");
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
-	fprintf(page->out,
-		" %s✓%s  Nothing starves the GPU. No fix on the CPU side is worth more than %s.\n",
-		paint(page, GREEN), paint(page, PLAIN), analyze_percent(verdict->reachable).at);
+	fprintf(page->out, " %s✓%s  ", paint(page, GREEN), paint(page, PLAIN));
+	analyze_put_health(page->out, verdict);
+	fputc('\n', page->out);
 }
 
 static void print_inside(const struct page *page, uint32_t phase)

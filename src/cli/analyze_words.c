@@ -65,7 +65,9 @@ static void put_folded(FILE *out, const char *path)
 			fputc('N', out);
 			at += digits;
 		} else {
-			cli_put(out, at++, 1);
+			size_t n = hwy_utf8_length(at, strlen(at));
+			cli_put(out, at, n ? n : 1);
+			at += n ? n : 1;
 		}
 	}
 }
@@ -91,7 +93,7 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 		if (*place->function) {
 			fputc(' ', out);
 			analyze_put(out, place->function);
-			fputs("()", out);
+			fputs(strchr(place->function, '(') ? "" : "()", out);
 		}
 		return;
 	}
@@ -237,6 +239,21 @@ static void put_number(FILE *out, int64_t ns, int64_t next)
 	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
 	bool same = unit && its && strcmp(unit, its) == 0;
 	fprintf(out, "%.*s", same ? (int)(unit - text.at) : (int)strlen(text.at), text.at);
+}
+
+void analyze_put_health(FILE *out, const struct hwy_verdict *verdict)
+{
+	/* Idle that much and healthy: between work that was queued in time. */
+	const double pauses = 0.05;
+	if (verdict->reachable >= pauses)
+		fprintf(out,
+			"Nothing on the CPU side starves the GPU; the %s it idles lie between work that was "
+			"queued in time.",
+			analyze_percent(verdict->reachable).at);
+	else
+		fprintf(out,
+			"Nothing starves the GPU. No fix on the CPU side is worth more than %s.",
+			analyze_percent(verdict->reachable).at);
 }
 
 void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)

@@ -104,6 +104,8 @@ int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 
 /* Prints text as a terminal can take it: see hwy_tame. */
 void cli_put(FILE *out, const char *text, size_t n);
+/* The same for Markdown: nothing in it is taken for markup. */
+void cli_put_markdown(FILE *out, const char *text);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
  * caller has printed what stands before it. Newlines are kept; the rest as cli_put. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);

@@ -3,17 +3,13 @@
  * Several files are ranks of one run when their ranks differ, else runs of one program, of which the one with
  * the middle step time is shown.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cli/analyze.h"
 #include "cli/cli.h"
 #include "cli/page.h"
+#include "cli/recordings.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, MAX_SIZE, VERBOSE };
 static const struct cli_option options[] = {
@@ -41,62 +37,12 @@ static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_page};
 
 struct wishes {
-	char **paths;
-	uint32_t n, cap;
+	struct cli_paths paths;
 	const char *output, *step;
 	int format;
 	uint64_t max_mb;
 	bool force, verbose;
 };
-
-/* ---- files ------------------------------------------------------------------------------------- */
-
-static void add_path(struct wishes *wishes, const char *path)
-{
-	HWY_GROW(wishes->paths, wishes->n, wishes->cap);
-	wishes->paths[wishes->n++] = hwy_copy(path, strlen(path) + 1);
-}
-
-static bool is_recording(const char *name)
-{
-	static const char *const endings[] = {".hwy", ".sqlite", ".json", ".json.gz", NULL};
-	size_t length = strlen(name);
-	for (const char *const *ending = endings; *ending; ending++) {
-		size_t n = strlen(*ending);
-		if (length > n && strcmp(name + length - n, *ending) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void add_operand(struct wishes *wishes, const char *path)
-{
-	struct stat about;
-	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
-	if (!folder) {
-		add_path(wishes, path);
-		return;
-	}
-	uint32_t first = wishes->n;
-	for (const struct dirent *entry; (entry = readdir(folder));) {
-		char *full;
-		if (entry->d_name[0] == '.' || !is_recording(entry->d_name))
-			continue;
-		if (asprintf(&full, "%s/%s", path, entry->d_name) < 0)
-			cli_die("out of memory");
-		add_path(wishes, full);
-		free(full);
-	}
-	closedir(folder);
-	if (wishes->n == first)
-		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
-	qsort(wishes->paths + first, wishes->n - first, sizeof *wishes->paths, compare_paths);
-}
 
 static struct wishes read_wishes(struct cli *cli)
 {
@@ -110,28 +56,14 @@ static struct wishes read_wishes(struct cli *cli)
 		case STEP: wishes.step = value; break;
 		case MAX_SIZE: wishes.max_mb = page_size(cli, value); break;
 		case VERBOSE: wishes.verbose = true; break;
-		default: add_operand(&wishes, value);
+		default: cli_paths_add(&wishes.paths, value);
 		}
-	if (wishes.n == 0)
+	if (wishes.paths.n == 0)
 		cli_misuse(cli, "which file?");
 	return wishes;
 }
 
 /* ---- ranks ------------------------------------------------------------------------------------- */
-
-/* What the recording says, else the number after "rank" in the file's name. */
-static int64_t find_rank(const struct analyze_run *run)
-{
-	for (uint32_t i = 0; i < run->trace->n_processes; i++)
-		if (run->trace->processes[i].rank != HWY_NONE)
-			return run->trace->processes[i].rank;
-	const char *slash = strrchr(run->path, '/'), *name = slash ? slash + 1 : run->path;
-	const char *at = strcasestr(name, "rank");
-	if (!at)
-		return HWY_NONE;
-	at += 4 + strspn(at + 4, "-_.");
-	return isdigit((unsigned char)*at) ? strtol(at, NULL, 10) : HWY_NONE;
-}
 
 static int compare_ranks(const void *a, const void *b)
 {
@@ -161,26 +93,48 @@ static void choose(struct analyze_view *view)
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
-	struct hwy_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
+	struct joint_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < view->n; i++)
-		if (n == 0 || view->runs[i].rank != ranks[n - 1].rank)
-			ranks[n++] = (struct hwy_rank){view->runs[i].rank, &view->runs[i].analysis};
+	for (uint32_t i = 0; i < view->n; i++) {
+		struct analyze_run *run = &view->runs[i];
+		if (n == 0 || run->rank != ranks[n - 1].rank)
+			ranks[n++] =
+				(struct joint_rank){run->rank, &run->analysis,
+						    run->analysis.phases.main, FLOW_NO_PROCESS};
+	}
 	diagnose_ranks(ranks, n, 0, &view->runs[0].diagnosis);
 	free(ranks);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-void analyze_open(struct analyze_run *run, const char *path, const char *step)
+static void look_at(struct analyze_run *run, const char *step)
 {
 	struct hwy_err err;
 	struct analysis_options wanted = {.step = step, .cells = ANALYZE_POINTS};
-	*run = (struct analyze_run){.path = path, .trace = cli_open(path)};
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
-		cli_die("%s: %s", path, err.text);
-	run->rank = find_rank(run);
+		cli_die("%s: %s", run->path, err.text);
+	run->rank = cli_rank(run->trace, run->path);
+}
+
+void analyze_open(struct analyze_run *run, const char *path, const char *step)
+{
+	*run = (struct analyze_run){.path = path, .trace = cli_open(path)};
+	look_at(run, step);
+}
+
+static void open_runs(struct analyze_view *view, struct wishes *wishes)
+{
+	struct hwy_trace **traces = cli_paths_open(&wishes->paths);
+	view->n = wishes->paths.n;
+	view->runs = hwy_zalloc(view->n * sizeof *view->runs);
+	for (uint32_t i = 0; i < view->n; i++) {
+		view->runs[i].path = wishes->paths.at[i].name;
+		view->runs[i].trace = traces[i];
+		look_at(&view->runs[i], wishes->step);
+	}
+	free(traces);
 }
 
 void analyze_close(struct analyze_run *run)
@@ -199,7 +153,7 @@ int cmd_analyze(int argc, char **argv)
 			"Says what holds the program back: why the GPU idles, which lines are to blame, what that costs "
 			"each step, what to do about it, and which suspects are innocent. Files of different ranks are "
 			"compared; files of one rank, or of none, are runs of one program. A folder stands for the "
-			"recordings in it.",
+			"recordings in it; what cannot be read there is left out and named.",
 		.options = options,
 		.footer = "Examples:\n"
 			  "  headway analyze report1.hwy\n"
@@ -210,28 +164,23 @@ int cmd_analyze(int argc, char **argv)
 		.argv = argv,
 	};
 	struct wishes wishes = read_wishes(&cli);
-	for (uint32_t i = 0; i < wishes.n; i++)
-		cli_keep_input(wishes.paths[i], wishes.output);
+	for (uint32_t i = 0; i < wishes.paths.n; i++)
+		cli_keep_input(wishes.paths.at[i].name, wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct analyze_view view = {
-		.runs = hwy_zalloc(wishes.n * sizeof *view.runs),
-		.n = wishes.n,
 		.verbose = wishes.verbose,
 		.max_mb = wishes.max_mb,
 		.utf8 = cli_utf8(),
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	for (uint32_t i = 0; i < wishes.n; i++)
-		analyze_open(&view.runs[i], wishes.paths[i], wishes.step);
+	open_runs(&view, &wishes);
 	choose(&view);
 	printers[wishes.format](output.out, &view);
 	cli_output_close(&output);
-	for (uint32_t i = 0; i < view.n; i++) {
+	for (uint32_t i = 0; i < view.n; i++)
 		analyze_close(&view.runs[i]);
-		free(wishes.paths[i]);
-	}
 	free(view.runs);
-	free(wishes.paths);
+	cli_paths_free(&wishes.paths);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/units.h"
+#include "replay/kept.h"
 #include "trace/file.h"
 
 enum { OPTION_OUTPUT, OPTION_FORCE };
@@ -112,6 +113,7 @@ int cmd_convert(int argc, char **argv)
 	check_output(input, output, force);
 	struct hwy_trace *trace = cli_open(input);
 	struct hwy_err err;
+	kept_add(trace);
 	bool written = hwy_file_write(trace, output, force, cli_progress(), &err);
 	cli_progress_end();
 	if (!written)

@@ -100,8 +100,7 @@ int cmd_diff(int argc, char **argv)
 	struct compare_side a = compare_side(&before), b = compare_side(&after);
 	struct compare_diff diff;
 	struct hwy_err err;
-	/* Halves are of one run: there is no noise from run to run between them. */
-	if (!diff_make(&diff, &a, &b, wishes.halves ? 0 : wishes.run_noise, &err))
+	if (!(wishes.halves ? diff_make_halves : diff_make)(&diff, &a, &b, wishes.run_noise, &err))
 		cli_die("%s", err.text);
 	printers[wishes.format](output.out, &diff);
 	cli_output_close(&output);

@@ -104,17 +104,22 @@ static struct wishes read_wishes(struct cli *cli)
 	return wishes;
 }
 
+static void list_metric(const char *name, bool is_stable, const char *about)
+{
+	printf("  %-26s %-7s %s\n", name, is_stable ? "stable" : "", about);
+}
+
 static int list_metrics(void)
 {
 	for (const struct metric *metric = metrics; metric->name; metric++)
-		printf("  %-26s %-7s %s\n", metric->name, metric->is_stable ? "stable" : "",
-		       metric->about);
-	puts("  kernel[\"NAME\"].mean                time of a launch of the kernels with NAME in their name\n"
-	     "  kernel[\"NAME\"].time                their time a step\n"
-	     "  kernel[\"NAME\"].count      stable   their launches a step\n"
-	     "  kernel[\"NAME\"].share      stable   their share of all kernels' time\n"
-	     "  findings.forbid = [\"ID\"]  stable   budgets only: findings there must not be\n"
-	     "\nStable ones do not depend on the clock of the machine.");
+		list_metric(metric->name, metric->is_stable, metric->about);
+	list_metric("kernel[\"NAME\"].mean", false,
+		    "time of a launch of the kernels with NAME in their name");
+	list_metric("kernel[\"NAME\"].time", false, "their time a step");
+	list_metric("kernel[\"NAME\"].count", true, "their launches a step");
+	list_metric("kernel[\"NAME\"].share", true, "their share of all kernels' time");
+	list_metric("findings.forbid = [\"ID\"]", true, "budgets only: findings there must not be");
+	puts("\nStable ones do not depend on the clock of the machine.");
 	return 0;
 }
 

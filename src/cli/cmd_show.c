@@ -122,14 +122,18 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct wis
 
 /* ---- what is printed over the picture ------------------------------------------------------------- */
 
-/* Prints; in plain characters µ is u and · a hyphen. */
+/* Prints; in plain characters µ is u, and · and the like a hyphen. */
 static void put(const struct wishes *wishes, const char *text)
 {
+	if (!wishes->ascii) {
+		cli_put(stdout, text, strlen(text));
+		return;
+	}
 	for (; *text; text++)
-		if (!wishes->ascii || !(*text & 0x80))
+		if (!(*text & 0x80))
 			cli_put(stdout, text, 1);
-		else if ((unsigned char)*text == 0xc2)
-			putchar((unsigned char)*++text == 0xb5 ? 'u' : '-');
+		else if ((*text & 0xc0) == 0xc0) /* where a character begins */
+			putchar(strncmp(text, "µ", 2) == 0 ? 'u' : '-');
 }
 
 static void print_devices(const struct hwy_trace *trace, const struct hwy_picture *picture,

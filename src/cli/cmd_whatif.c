@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/phase.h"
+#include "cli/recordings.h"
 #include "cli/whatif.h"
 
 enum { APPLY, LIST, CHECK, STEP, PHASE, FORMAT, OUTPUT, FORCE };
@@ -24,7 +25,8 @@ static const struct cli_option options[] = {
 };
 
 struct wishes {
-	const char *path, *output, *step;
+	struct cli_paths paths;
+	const char *output, *step;
 	struct whatif_edit *edits;
 	uint32_t n_edits, cap_edits;
 	uint64_t phase; /* from 1; 0: the longest */
@@ -45,6 +47,9 @@ static struct whatif_edit read_edit(const struct cli *cli, const char *text)
 			cli_misuse(cli, "there is no edit '%s'; did you mean '%s'?", id, near);
 		cli_misuse(cli, "there is no edit '%s'; --list names them", id);
 	}
+	struct hwy_err err;
+	if (edit.kind->check && !edit.kind->check(edit.arguments, &err))
+		cli_misuse(cli, "%s", err.text);
 	return edit;
 }
 
@@ -63,7 +68,7 @@ static void read_option(struct cli *cli, int option, const char *value, struct w
 	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
 	case OUTPUT: wishes->output = value; break;
 	case FORCE: wishes->force = true; break;
-	default: cli_file(cli, &wishes->path, value);
+	default: cli_paths_add(&wishes->paths, value);
 	}
 }
 
@@ -77,27 +82,110 @@ static void list_edits(FILE *out)
 	fputs("\nPLACE is file:line, a function, a range or the name of a call.\n", out);
 }
 
-static int run(const struct wishes *wishes)
-{
-	cli_keep_input(wishes->path, wishes->output);
-	struct cli_output output = cli_output_open(wishes->output, wishes->force);
+/* ---- files ------------------------------------------------------------------------------------- */
+
+struct opened {
+	const char *path;
+	int64_t rank;
 	struct cli_phase phase;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct opened *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static struct opened *open_all(struct wishes *wishes)
+{
+	struct hwy_trace **traces = cli_paths_open(&wishes->paths);
+	uint32_t n = wishes->paths.n;
+	struct opened *files = hwy_alloc(n * sizeof *files);
+	for (uint32_t i = 0; i < n; i++) {
+		struct opened *file = &files[i];
+		file->path = wishes->paths.at[i].name;
+		cli_phase_of(&file->phase, traces[i], file->path, wishes->step, wishes->phase,
+			     "nothing to replay");
+		file->rank = cli_rank(file->phase.trace, file->path);
+	}
+	free(traces);
+	qsort(files, n, sizeof *files, by_rank);
+	if (n > 1 && files[0].rank == HWY_NONE)
+		cli_die("%s: neither the recording nor its name tells the rank, and several files are "
+			"one of each rank",
+			files[0].path);
+	for (uint32_t i = 1; i < n; i++)
+		if (files[i].rank == files[i - 1].rank)
+			cli_die("%s and %s are not of different ranks: whatif takes one recording, or "
+				"one of each rank",
+				files[i - 1].path, files[i].path);
+	return files;
+}
+
+/* The ranks of several files. */
+static void join_files(struct joint *joint, struct opened *files, uint32_t n, bool all)
+{
+	struct joint_rank *ranks = hwy_alloc(n * sizeof *ranks);
 	struct hwy_err err;
-	struct whatif w;
-	cli_phase_open(&phase, wishes->path, wishes->step, wishes->phase, "nothing to replay");
-	if (!whatif_open(&w, &phase.analysis, phase.index, wishes->check, &err))
-		cli_die("%s: %s", wishes->path, err.text);
-	struct whatif_view view = {.w = &w, .path = wishes->path, .check = wishes->check};
+	for (uint32_t i = 0; i < n; i++)
+		ranks[i] = (struct joint_rank){files[i].rank, &files[i].phase.analysis,
+					       files[i].phase.index, FLOW_NO_PROCESS};
+	if (!joint_open(joint, ranks, n, all, &err))
+		cli_die("%s and %u more: %s", files[0].path, n - 1, err.text);
+	free(ranks);
+}
+
+/* The ranks inside one file; false where there are not several, or they never meet. *at: whose phase it is. */
+static bool join_processes(struct joint *joint, struct cli_phase *phase, bool all, uint32_t *at)
+{
+	uint32_t n;
+	struct hwy_err ignored;
+	struct joint_rank *ranks = joint_ranks_of(&phase->analysis, &n);
+	uint32_t process = phase->analysis.phases.phases[phase->index].process;
+	for (*at = 0; ranks && *at < n && ranks[*at].process != process;)
+		++*at;
+	bool is_rank = ranks && *at < n;
+	if (is_rank)
+		ranks[*at].phase = phase->index;
+	is_rank = is_rank && joint_open(joint, ranks, n, all, &ignored);
+	free(ranks);
+	return is_rank;
+}
+
+static int run(struct wishes *wishes)
+{
+	for (uint32_t i = 0; i < wishes->paths.n; i++)
+		cli_keep_input(wishes->paths.at[i].name, wishes->output);
+	struct cli_output output = cli_output_open(wishes->output, wishes->force);
+	struct hwy_err err;
+	struct whatif alone;
+	struct joint joint = {0};
+	struct opened *files = open_all(wishes);
+	struct cli_phase *phase = &files[0].phase;
+	uint32_t at = 0;
+	bool is_joint = wishes->paths.n > 1 || join_processes(&joint, phase, wishes->check, &at);
+	if (wishes->paths.n > 1)
+		join_files(&joint, files, wishes->paths.n, wishes->check);
+	if (!is_joint && !whatif_open(&alone, &phase->analysis, phase->index, wishes->check, &err))
+		cli_die("%s: %s", files[0].path, err.text);
+	struct whatif_view view = {.w = is_joint ? &joint.ranks[at] : &alone,
+				   .path = files[0].path,
+				   .check = wishes->check};
 	if (wishes->n_edits > 0 && !whatif_view_apply(&view, wishes->edits, wishes->n_edits, &err))
-		cli_die("%s: %s", wishes->path, err.text);
+		cli_die("%s: %s", files[0].path, err.text);
 	if (wishes->n_edits == 0 && !wishes->check &&
-	    !whatif_view_try(&view, &phase.analysis, &err))
-		cli_die("%s: %s", wishes->path, err.text);
+	    !whatif_view_try(&view, &phase->analysis, &err))
+		cli_die("%s: %s", files[0].path, err.text);
 	(wishes->json ? whatif_print_json : whatif_print_text)(output.out, &view);
 	cli_output_close(&output);
 	whatif_view_free(&view);
-	whatif_close(&w);
-	cli_phase_close(&phase);
+	if (is_joint)
+		joint_close(&joint);
+	else
+		whatif_close(&alone);
+	for (uint32_t i = 0; i < wishes->paths.n; i++)
+		cli_phase_close(&files[i].phase);
+	free(files);
 	return 0;
 }
 
@@ -105,17 +193,20 @@ int cmd_whatif(int argc, char **argv)
 {
 	struct cli cli = {
 		.command = "whatif",
-		.usage = "headway whatif [options] FILE",
+		.usage = "headway whatif [options] FILE…",
 		.about =
 			"What a fix would be worth: the recording's dependency graph is edited as the fix would "
 			"change it, and replayed. Predictions are for the program without a profiler. Without "
-			"--apply the edits of all findings are tried, alone and one after the other.",
+			"--apply the edits of all findings are tried, alone and one after the other. Files of "
+			"different ranks are one graph, joined by their collectives, and edits are made on all of "
+			"them; a folder stands for the recordings in it.",
 		.options = options,
 		.footer = "Examples:\n"
 			  "  headway whatif report1.hwy\n"
 			  "  headway whatif --apply remove-wait:train.py:23 report1.hwy\n"
 			  "  headway whatif --apply pin --apply streams:4 run.sqlite\n"
-			  "  headway whatif --check trace.json.gz\n",
+			  "  headway whatif --check trace.json.gz\n"
+			  "  headway whatif --apply straggler traces/      one file a rank\n",
 		.argc = argc,
 		.argv = argv,
 	};
@@ -127,9 +218,10 @@ int cmd_whatif(int argc, char **argv)
 		list_edits(stdout);
 		return 0;
 	}
-	if (!wishes.path)
+	if (wishes.paths.n == 0)
 		cli_misuse(&cli, "which file?");
 	int status = run(&wishes);
 	free(wishes.edits);
+	cli_paths_free(&wishes.paths);
 	return status;
 }

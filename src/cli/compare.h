@@ -36,6 +36,21 @@ struct compare_text compare_number(double number); /* "12", "0.5" */
 /* The parts that make up the change, in a word or two: "idle: blocked −811 µs"; "" where there is none. */
 void compare_put_cause(FILE *out, const struct compare_diff *diff);
 
+/* Text of a recording on a terminal, cut where it is longer than 'most'. */
+void compare_put_cut(FILE *out, const char *text, size_t most);
+/* What makes the sides hard to compare: " !  driver: 550 → 580". */
+void compare_put_notes(FILE *out, const struct compare_diff *diff);
+/* The same as "not_alike". */
+struct hwy_json;
+void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
+struct compare_sentence {
+	char at[320];
+};
+/* "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps" */
+struct compare_sentence compare_about(const struct compare_diff *diff);
+/* Why the verdict is unknown, or not that of the mean and its interval; "". */
+struct compare_sentence compare_why(const struct compare_diff *diff);
+
 void diff_print_text(FILE *out, const struct compare_diff *diff);
 void diff_print_json(FILE *out, const struct compare_diff *diff);
 void diff_print_markdown(FILE *out, const struct compare_diff *diff);

@@ -61,6 +61,48 @@ void compare_put_cause(FILE *out, const struct compare_diff *diff)
 	}
 }
 
+struct compare_sentence compare_about(const struct compare_diff *diff)
+{
+	struct compare_sentence about;
+	const char *gpu = side_run(diff->after)->gpu;
+	char runs[64] = "";
+	if (diff->before->n + diff->after->n > 2)
+		snprintf(runs, sizeof runs, "%u runs before, %u after · ", diff->before->n,
+			 diff->after->n);
+	snprintf(about.at, sizeof about.at, "%.100s%s%s%u and %u steady steps", gpu,
+		 *gpu ? " · " : "", runs, side_phase(diff->before)->n_steady,
+		 side_phase(diff->after)->n_steady);
+	return about;
+}
+
+struct compare_sentence compare_why(const struct compare_diff *diff)
+{
+	const struct difference *step = &diff->step;
+	struct compare_sentence why = {""};
+	double most = fmax(step->high, -step->low) / step->before;
+	bool unknown = step->verdict == VERDICT_UNKNOWN;
+	bool wide = step->verdict == VERDICT_SAME && most > STATISTICS_SAME;
+	if (step->by_middle)
+		snprintf(
+			why.at, sizeof why.at,
+			"the middle half of the steps: %s (%s … %s); a few long ones make the mean unsure",
+			compare_percent(step->middle.change).at,
+			compare_percent(step->middle.low).at,
+			compare_percent(step->middle.high).at);
+	else if (unknown && !isfinite(most))
+		snprintf(why.at, sizeof why.at, "too few steps to tell");
+	else if (unknown && (step->low > 0 || step->high < 0))
+		snprintf(
+			why.at, sizeof why.at,
+			"the difference is hardly more than the noise; more steps or runs would tell");
+	else if (unknown || wide)
+		snprintf(why.at, sizeof why.at,
+			 "no difference is shown, but one of %.*f %% could hide in the noise%s",
+			 most < 0.0995, 100 * most,
+			 unknown ? "; more steps or runs would tell" : "");
+	return why;
+}
+
 bool compare_count_text(const struct diff_count *count, struct compare_count_text *text)
 {
 	static const char *const labels[COUNTS] = {
@@ -102,7 +144,50 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 		return;
 	int n = snprintf(text, size, "predicted %.2f× (%.2f – %.2f)", finding->predicted,
 			 finding->low, finding->high);
-	if (finding->grade != GRADE_NONE && n > 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, ", measured %.2f×: %s", finding->measured,
+	if (finding->grade == GRADE_NONE || n < 0 || (size_t)n >= size)
+		return;
+	if (finding->grade == GRADE_SHARED)
+		snprintf(text + n, size - (size_t)n, ": %s", grade_names[finding->grade]);
+	else
+		snprintf(text + n, size - (size_t)n, ", measured %.2f×%s: %s", finding->measured,
+			 finding->without_recorder ? " without the recorder" : "",
 			 grade_names[finding->grade]);
+}
+
+void compare_put_cut(FILE *out, const char *text, size_t most)
+{
+	size_t n = strlen(text);
+	cli_put(out, text, n > most ? most - 3 : n);
+	if (n > most)
+		fputs("…", out);
+}
+
+enum { MOST_NOTES = 5, WIDTH = 46 };
+
+/* "before → after"; of long texts the part from the word on in which they first differ. */
+static void put_both(FILE *out, const char *before, const char *after)
+{
+	size_t same = 0, begin = 0;
+	for (; before[same] && before[same] == after[same]; same++)
+		if (before[same] == ' ')
+			begin = same + 1;
+	if (strlen(before) <= WIDTH && strlen(after) <= WIDTH)
+		begin = 0;
+	const char *gap = begin ? "… " : "";
+	fputs(gap, out);
+	compare_put_cut(out, before + begin, WIDTH);
+	fprintf(out, " → %s", gap);
+	compare_put_cut(out, after + begin, WIDTH);
+}
+
+void compare_put_notes(FILE *out, const struct compare_diff *diff)
+{
+	bool colour = cli_colour(out);
+	for (uint32_t i = 0; i < diff->n_notes && i < MOST_NOTES; i++) {
+		const struct diff_note *note = &diff->notes[i];
+		fprintf(out, " %s!%s  %s: ", colour ? "\033[31m" : "", colour ? "\033[0m" : "",
+			note->what);
+		put_both(out, note->before, note->after);
+		fputc('\n', out);
+	}
 }

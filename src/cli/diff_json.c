@@ -41,7 +41,14 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	json_put_real(json, "high", step->high / step->before, 6);
 	json_put_real(json, "speedup", step->before / step->after, 6);
 	json_put_text(json, "method", step->method);
-	json_put_text(json, "why", diff->why);
+	json_key(json, "middle_half");
+	json_begin_object(json);
+	json_put_real(json, "share", step->middle.change, 6);
+	json_put_real(json, "low", step->middle.low, 6);
+	json_put_real(json, "high", step->middle.high, 6);
+	json_put_bool(json, "decides", step->by_middle);
+	json_end_object(json);
+	json_put_text(json, "why", compare_why(diff).at);
 	json_end_object(json);
 	json_key(json, "split");
 	json_begin_array(json);
@@ -131,7 +138,7 @@ static void put_path(struct hwy_json *json, const struct compare_diff *diff)
 	json_end_array(json);
 }
 
-static void put_notes(struct hwy_json *json, const struct compare_diff *diff)
+void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff)
 {
 	json_key(json, "not_alike");
 	json_begin_array(json);
@@ -150,7 +157,7 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
 	json_put_text(&json, "verdict", verdict_names[diff->step.verdict]);
-	put_notes(&json, diff);
+	compare_json_notes(&json, diff);
 	json_put_bool(&json, "other_program", diff_is_other_program(diff));
 	json_put_real(&json, "kernels_alike", diff->similarity, 4);
 	put_side(&json, "before", diff->before);

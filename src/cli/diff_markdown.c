@@ -1,76 +1,107 @@
 /* diff_markdown.c - a comparison as Markdown (for a pull request) and as one page of HTML: the same tables. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/compare.h"
+#include "cli/html.h"
 
-/* Where the tables go: Markdown, or HTML with everything escaped. */
+/* Where the tables go. */
 struct page {
 	FILE *out;
 	bool html;
+	const char *const *heads; /* of the table that is open; those of numbers begin with '>' */
 };
 
-/* Text of a recording: no markup of its own gets through. */
 static void put(const struct page *page, const char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			fputc('?', page->out);
-		else if (c == '<')
-			fputs("&lt;", page->out);
-		else if (c == '>')
-			fputs("&gt;", page->out);
-		else if (c == '&')
-			fputs("&amp;", page->out);
-		else if (!page->html && strchr("|*_`[]\\#", c))
-			fprintf(page->out, "\\%c", c);
-		else
-			fputc(c, page->out);
-	}
+	if (page->html)
+		html_text(page->out, text, 0);
+	else
+		cli_put_markdown(page->out, text);
+}
+
+/* Markdown, or the HTML instead. */
+static void put_markup(const struct page *page, const char *markdown, const char *html)
+{
+	fputs(page->html ? html : markdown, page->out);
 }
 
 static void title(const struct page *page, const char *text)
 {
-	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n\n", text);
+	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n", text);
 }
 
-static void begin_table(const struct page *page, const char *const *heads)
+static void put_cell(const struct page *page, const char *head, const char *tag, const char *text)
 {
-	fputs(page->html ? "<table><tr>" : "|", page->out);
+	if (page->html)
+		fprintf(page->out, "<%s%s>", tag, *head == '>' ? " class=\"n\"" : "");
+	else
+		fputc(' ', page->out);
+	put(page, text);
+	if (page->html)
+		fprintf(page->out, "</%s>", tag);
+	else
+		fputs(" |", page->out);
+}
+
+static void begin_table(struct page *page, const char *const *heads)
+{
+	page->heads = heads;
+	put_markup(page, "\n|", "<article><table><tr>");
 	for (const char *const *head = heads; *head; head++)
-		fprintf(page->out, page->html ? "<th>%s</th>" : " %s |", *head);
-	fputs(page->html ? "</tr>\n" : "\n|", page->out);
+		put_cell(page, *head, "th", *head + (**head == '>'));
+	put_markup(page, "\n|", "</tr>\n");
 	for (const char *const *head = heads; !page->html && *head; head++)
-		fputs(head == heads ? "---|" : "---:|", page->out);
-	if (!page->html)
-		fputc('\n', page->out);
+		fputs(**head == '>' ? "---:|" : "---|", page->out);
+	put_markup(page, "\n", "");
 }
 
 static void end_table(const struct page *page)
 {
-	fputs(page->html ? "</table>\n" : "\n", page->out);
+	put_markup(page, "", "</table></article>\n");
 }
 
 static void row(const struct page *page, const char *const *cells)
 {
-	fputs(page->html ? "<tr>" : "|", page->out);
-	for (const char *const *cell = cells; *cell; cell++) {
-		fputs(page->html ? "<td>" : " ", page->out);
-		put(page, *cell);
-		fputs(page->html ? "</td>" : " |", page->out);
+	put_markup(page, "|", "<tr>");
+	for (uint32_t i = 0; page->heads[i]; i++)
+		put_cell(page, page->heads[i], "td", cells[i]);
+	put_markup(page, "\n", "</tr>\n");
+}
+
+static void put_head(const struct page *page, const struct compare_diff *diff)
+{
+	const struct compare_summary *run = side_run(diff->after);
+	put_markup(page, "## ", "<header><h1>");
+	put(page, *run->program ? run->program : "two recordings");
+	fprintf(page->out, ": %s", verdict_names[diff->step.verdict]);
+	put_markup(page, "\n\n", "</h1>\n<p class=\"soft\">");
+	put(page, compare_about(diff).at);
+	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
+}
+
+static void put_notes(struct page *page, const struct compare_diff *diff)
+{
+	static const char *const heads[] = {"not alike", "before", "after", NULL};
+	if (diff->n_notes == 0)
+		return;
+	begin_table(page, heads);
+	for (uint32_t i = 0; i < diff->n_notes; i++) {
+		const struct diff_note *note = &diff->notes[i];
+		row(page, (const char *[]){note->what, note->before, note->after});
 	}
-	fputs(page->html ? "</tr>\n" : "\n", page->out);
+	end_table(page);
 }
 
 static void put_verdict(const struct page *page, const struct compare_diff *diff)
 {
 	const struct difference *step = &diff->step;
-	fputs(page->html ? "<h1>" : "## ", page->out);
-	put(page,
-	    *side_run(diff->after)->program ? side_run(diff->after)->program : "headway diff");
-	fprintf(page->out, ": %s", verdict_names[step->verdict]);
-	fputs(page->html ? "</h1>\n<p>" : "\n\n", page->out);
+	put_markup(page, "\n",
+		   step->verdict == VERDICT_SLOWER
+			   ? "<p class=\"verdict\" style=\"border-color:var(--bad)\">"
+			   : "<p class=\"verdict\">");
 	fprintf(page->out, "%s → %s a step, %s", compare_time(diff->before->step).at,
 		compare_time(diff->after->step).at,
 		compare_percent(step->change / step->before).at);
@@ -81,58 +112,56 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 	if (step->verdict >= VERDICT_FASTER) {
 		fputs("; cause: ", page->out);
 		compare_put_cause(page->out, diff);
-	} else if (*diff->why) {
-		fprintf(page->out, "; %s", diff->why);
 	}
-	fputs(page->html ? ".</p>\n" : ".\n", page->out);
+	struct compare_sentence why = compare_why(diff);
+	fprintf(page->out, "%s%s.", *why.at ? "; " : "", why.at);
+	put_markup(page, "\n", "</p>\n");
 }
 
-static void put_notes(const struct page *page, const struct compare_diff *diff)
+static void put_split(struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"not alike", "before", "after", NULL};
-	if (diff->n_notes == 0)
-		return;
-	fputc('\n', page->out);
-	begin_table(page, heads);
-	for (uint32_t i = 0; i < diff->n_notes; i++) {
-		const struct diff_note *note = &diff->notes[i];
-		row(page, (const char *[]){note->what, note->before, note->after, NULL});
-	}
-	end_table(page);
-}
-
-static void put_split(const struct page *page, const struct compare_diff *diff)
-{
-	static const char *const heads[] = {"a step of the GPU", "before", "after", "change", NULL};
+	static const char *const heads[] = {"a step of the GPU", ">before", ">after", ">change",
+					    NULL};
 	title(page, "Where the change comes from");
 	begin_table(page, heads);
 	for (unsigned i = 0; i < PARTS; i++) {
 		unsigned part = diff->order[i];
 		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
-		if (a == 0 && b == 0)
-			continue;
-		row(page, (const char *[]){part_name(part), compare_time(a).at, compare_time(b).at,
-					   compare_change(b - a).at, NULL});
+		if (a || b)
+			row(page, (const char *[]){part_name(part), compare_time(a).at,
+						   compare_time(b).at, compare_change(b - a).at});
 	}
-	row(page, (const char *[]){"together, exactly", compare_time(diff->before->step).at,
-				   compare_time(diff->after->step).at,
-				   compare_change(diff->change).at, NULL});
+	row(page,
+	    (const char *[]){"together, exactly", compare_time(diff->before->step).at,
+			     compare_time(diff->after->step).at, compare_change(diff->change).at});
 	end_table(page);
-	static const char *const beside[] = {"beside it, a step", "before", "after", NULL};
-	begin_table(page, beside);
+}
+
+/* Counts, and the classes of the critical path. */
+static void put_beside(struct page *page, const struct compare_diff *diff)
+{
+	static const char *const heads[] = {"beside it, a step", ">before", ">after", NULL};
+	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
+	begin_table(page, heads);
 	for (unsigned i = 0; i < COUNTS; i++) {
 		struct compare_count_text text;
 		if (compare_count_text(&diff->counts[i], &text))
-			row(page,
-			    (const char *[]){text.label, text.before.at, text.after.at, NULL});
+			row(page, (const char *[]){text.label, text.before.at, text.after.at});
+	}
+	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
+		char name[64];
+		snprintf(name, sizeof name, "critical path: %s", a->path[i].name);
+		if (llabs(b->path[i].ns - a->path[i].ns) >= diff->before->step / 100)
+			row(page, (const char *[]){name, compare_time(a->path[i].ns).at,
+						   compare_time(b->path[i].ns).at});
 	}
 	end_table(page);
 }
 
-static void put_findings(const struct page *page, const struct compare_diff *diff)
+static void put_findings(struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"finding",    "",           "cost before",
-					    "cost after", "prediction", NULL};
+	static const char *const heads[] = {"finding",     "",           ">cost before",
+					    ">cost after", "prediction", NULL};
 	if (diff->n_findings == 0)
 		return;
 	title(page, "Findings");
@@ -145,56 +174,67 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 					   finding_change_names[one->change],
 					   one->before ? compare_time(one->before->cost).at : "",
 					   one->after ? compare_time(one->after->cost).at : "",
-					   prediction, NULL});
+					   prediction});
 	}
 	end_table(page);
 }
 
-static void put_tables(const struct page *page, const struct compare_diff *diff)
+static void put_row(const struct page *page, const struct diff_row *one)
 {
-	static const char *const heads[] = {"", "", "before, a step", "after, a step", NULL};
+	char name[256], count[160] = "";
+	snprintf(name, sizeof name, "%s%s%s", one->before ? one->before : one->after,
+		 one->is_renamed ? " → " : "", one->is_renamed ? one->after : "");
+	if (one->change == ROW_MORE || one->change == ROW_FEWER)
+		snprintf(count, sizeof count, "%s → %s", compare_number(one->count_before).at,
+			 compare_number(one->count_after).at);
+	row(page, (const char *[]){name,
+				   one->is_renamed && one->change == ROW_SAME
+					   ? "renamed"
+					   : row_change_names[one->change],
+				   count, compare_time(one->ns_before).at,
+				   compare_time(one->ns_after).at});
+}
+
+static void put_tables(struct page *page, const struct compare_diff *diff)
+{
+	static const char *const heads[TABLES][6] = {
+		{"kernel", "", ">launches", ">before, a step", ">after, a step", NULL},
+		{"call", "", ">times", ">before, a step", ">after, a step", NULL},
+		{"range", "", ">times", ">before, a step", ">after, a step", NULL}};
 	static const char *const titles[TABLES] = {"Kernels", "Calls", "Ranges"};
 	for (unsigned kind = 0; kind < TABLES; kind++) {
 		const struct diff_table *table = &diff->tables[kind];
 		if (table->n == 0)
 			continue;
 		title(page, titles[kind]);
-		begin_table(page, heads);
-		for (uint32_t i = 0; i < table->n; i++) {
-			const struct diff_row *one = &table->rows[i];
-			row(page, (const char *[]){one->before ? one->before : one->after,
-						   one->is_renamed ? "renamed"
-								   : row_change_names[one->change],
-						   compare_time(one->ns_before).at,
-						   compare_time(one->ns_after).at, NULL});
-		}
+		begin_table(page, heads[kind]);
+		for (uint32_t i = 0; i < table->n; i++)
+			put_row(page, &table->rows[i]);
 		end_table(page);
 	}
 }
 
-static void put_all(const struct page *page, const struct compare_diff *diff)
+static void put_all(struct page *page, const struct compare_diff *diff)
 {
-	put_verdict(page, diff);
+	put_head(page, diff);
 	put_notes(page, diff);
+	put_verdict(page, diff);
 	put_split(page, diff);
+	put_beside(page, diff);
 	put_findings(page, diff);
 	put_tables(page, diff);
 }
 
 void diff_print_markdown(FILE *out, const struct compare_diff *diff)
 {
-	put_all(&(struct page){out, false}, diff);
+	put_all(&(struct page){.out = out}, diff);
 }
 
 void diff_print_html(FILE *out, const struct compare_diff *diff)
 {
-	fputs("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>headway diff</title>\n"
-	      "<style>body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-	      "table{border-collapse:collapse;margin:.5em 0}th,td{padding:.2em .8em;text-align:right;"
-	      "border-bottom:1px solid #8884}th:first-child,td:first-child{text-align:left;"
-	      "overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}}"
-	      "</style>\n",
-	      out);
-	put_all(&(struct page){out, true}, diff);
-	fputs("</html>\n", out);
+	const char *program = side_run(diff->after)->program;
+	html_begin(out, *program ? program : "two recordings", "headway diff");
+	put_all(&(struct page){.out = out, .html = true}, diff);
+	fputs("</main>\n", out);
+	html_end(out);
 }

@@ -8,7 +8,7 @@
 #include "cli/compare.h"
 #include "cli/grid.h"
 
-enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, MOST_NOTES = 5, NAME_WIDTH = 46 };
+enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, NAME_WIDTH = 46 };
 
 struct look {
 	const char *bold, *faint, *plain, *good, *bad;
@@ -24,14 +24,6 @@ static struct look look_of(FILE *out)
 static void put(FILE *out, const char *text)
 {
 	cli_put(out, text, strlen(text));
-}
-
-static void put_cut(FILE *out, const char *text, size_t most)
-{
-	size_t n = strlen(text);
-	cli_put(out, text, n > most ? most - 3 : n);
-	if (n > most)
-		fputs("…", out);
 }
 
 /* A kernel's name without the namespaces in it, to say more in less. */
@@ -50,30 +42,18 @@ static void put_kernel(FILE *out, const char *name)
 			word = n;
 	}
 	text[n] = '\0';
-	put_cut(out, text, NAME_WIDTH + 10);
+	compare_put_cut(out, text, NAME_WIDTH + 10);
 }
 
 static void print_head(FILE *out, const struct compare_diff *diff, const struct look *look)
 {
 	const struct compare_summary *run = side_run(diff->after);
-	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
 	fputc(' ', out);
 	put(out, *run->program ? run->program : "two recordings");
-	if (*run->gpu) {
-		fputs(" · ", out);
-		put(out, run->gpu);
-	}
-	if (diff->before->n + diff->after->n > 2)
-		fprintf(out, " · %u runs before, %u after", diff->before->n, diff->after->n);
-	fprintf(out, " · %u and %u steady steps", a->n_steady, b->n_steady);
-	fputs("\n", out);
-	for (uint32_t i = 0; i < diff->n_notes && i < MOST_NOTES; i++) {
-		fprintf(out, " %s!%s  %s: ", look->bad, look->plain, diff->notes[i].what);
-		put_cut(out, diff->notes[i].before, NAME_WIDTH);
-		fputs(" → ", out);
-		put_cut(out, diff->notes[i].after, NAME_WIDTH);
-		fputc('\n', out);
-	}
+	fputs(" · ", out);
+	put(out, compare_about(diff).at);
+	fputc('\n', out);
+	compare_put_notes(out, diff);
 	if (diff_is_other_program(diff))
 		fprintf(out,
 			" %s!%s  these look like different programs: %.0f %% of their kernels are alike\n",
@@ -102,15 +82,21 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, const stru
 		fputs("   cause     ", out);
 		compare_put_cause(out, diff);
 		fputc('\n', out);
-	} else if (*diff->why) {
-		fprintf(out, "   %s\n", diff->why);
 	}
-	fprintf(out, "   %s%s%s\n", look->faint,
-		strcmp(step->method, "identical") == 0 ? "the same steps to the nanosecond"
-		: strcmp(step->method, "welch") == 0
-			? "95 % interval by Welch's t over the runs"
-			: "95 % interval by a block bootstrap over the steps and the assumed noise from run to run",
-		look->plain);
+	struct compare_sentence why = compare_why(diff);
+	if (*why.at)
+		fprintf(out, "   %s\n", why.at);
+	fprintf(out, "   %s", look->faint);
+	if (strcmp(step->method, "identical") == 0)
+		fputs("the same steps to the nanosecond", out);
+	else if (strcmp(step->method, "welch") == 0)
+		fputs("95 % interval by Welch's t over the runs", out);
+	else
+		fputs("95 % interval by a block bootstrap over the steps", out);
+	if (step->run_noise > 0)
+		fprintf(out, ", and %.3g %% of noise assumed from run to run",
+			100 * step->run_noise);
+	fprintf(out, "%s\n", look->plain);
 }
 
 static void print_split(FILE *out, const struct compare_diff *diff)
@@ -196,7 +182,7 @@ static void print_findings(FILE *out, const struct compare_diff *diff, const str
 			fprintf(out, "  cost %s", compare_time(one->cost).at);
 		if (*one->place) {
 			fputs("  ", out);
-			put_cut(out, one->place, 40);
+			compare_put_cut(out, one->place, 40);
 		}
 		fputc('\n', out);
 		compare_prediction(finding, text, sizeof text);

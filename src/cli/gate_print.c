@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/compare.h"
 #include "cli/grid.h"
+#include "cli/html.h"
 
 static uint32_t count(const struct compare_gate *gate, enum gate_verdict verdict)
 {
@@ -44,14 +45,8 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 		grid_cell(&grid, "%s", gate_verdict_names[check->verdict]);
 		grid_cell(&grid, "%s", check->is_stable ? "stable" : "");
 	}
-	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
-		const struct diff_note *note = &gate->diff->notes[i];
-		fprintf(out, " !  %s: ", note->what);
-		cli_put(out, note->before, strlen(note->before));
-		fputs(" → ", out);
-		cli_put(out, note->after, strlen(note->after));
-		fputc('\n', out);
-	}
+	if (gate->diff)
+		compare_put_notes(out, gate->diff);
 	grid_print(&grid, out, "  ");
 	for (uint32_t i = 0; i < gate->n; i++)
 		if (*gate->checks[i].says) {
@@ -71,39 +66,33 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 
 /* ---- Markdown -------------------------------------------------------------------------------------- */
 
-static void put_marked(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			fputc('?', out);
-		else if (c == '<')
-			fputs("&lt;", out);
-		else if (strchr("|*_`[]\\#", c))
-			fprintf(out, "\\%c", c);
-		else
-			fputc(c, out);
-	}
-}
-
 void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 {
 	static const char *const marks[] = {"✅", "⚠️", "❌"};
 	fputs("### headway gate ", out);
 	put_result(out, gate);
-	fputs("\n\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
+	fputc('\n', out);
+	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
+		const struct diff_note *note = &gate->diff->notes[i];
+		fprintf(out, "%s- ⚠️ %s: ", i ? "" : "\n", note->what);
+		cli_put_markdown(out, note->before);
+		fputs(" → ", out);
+		cli_put_markdown(out, note->after);
+		fputc('\n', out);
+	}
+	fputs("\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		fputs("| ", out);
-		put_marked(out, check->metric);
+		cli_put_markdown(out, check->metric);
 		fputs(" | ", out);
-		put_marked(out, check->value);
+		cli_put_markdown(out, check->value);
 		fputs(" | ", out);
-		put_marked(out, check->limit);
+		cli_put_markdown(out, check->limit);
 		fprintf(out, " | %s %s", marks[check->verdict], gate_verdict_names[check->verdict]);
 		if (*check->says) {
 			fputs(": ", out);
-			put_marked(out, check->says);
+			cli_put_markdown(out, check->says);
 		}
 		fprintf(out, " | %s |\n", check->is_stable ? "stable" : "");
 	}
@@ -117,47 +106,28 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 
 /* ---- JUnit ----------------------------------------------------------------------------------------- */
 
-static void put_xml(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			fputc('?', out);
-		else if (c == '<')
-			fputs("&lt;", out);
-		else if (c == '>')
-			fputs("&gt;", out);
-		else if (c == '&')
-			fputs("&amp;", out);
-		else if (c == '"')
-			fputs("&quot;", out);
-		else
-			fputc(c, out);
-	}
-}
-
 static void put_case(FILE *out, const struct compare_gate *gate, const struct gate_check *check)
 {
 	bool fails =
 		check->verdict == GATE_FAIL || (check->verdict == GATE_CANNOT_TELL && gate->strict);
 	fputs("    <testcase classname=\"headway\" name=\"", out);
-	put_xml(out, check->name);
+	html_text(out, check->name, 0);
 	fputs("\">\n", out);
 	if (check->verdict != GATE_PASS) {
 		fprintf(out, "      <%s message=\"", fails ? "failure" : "skipped");
-		put_xml(out, check->metric);
+		html_text(out, check->metric, 0);
 		fputs(": ", out);
-		put_xml(out, check->value);
+		html_text(out, check->value, 0);
 		fputs(", limit ", out);
-		put_xml(out, check->limit);
+		html_text(out, check->limit, 0);
 		if (*check->says) {
 			fputs("; ", out);
-			put_xml(out, check->says);
+			html_text(out, check->says, 0);
 		}
 		fputs("\"/>\n", out);
 	}
 	fputs("      <system-out>", out);
-	put_xml(out, check->value);
+	html_text(out, check->value, 0);
 	fputs("</system-out>\n    </testcase>\n", out);
 }
 
@@ -181,14 +151,14 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 {
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
-	json_key(&json, "passes");
-	json_bool(&json, !gate->failed);
+	json_put_bool(&json, "passes", !gate->failed);
 	json_put_text(&json, "file", gate->subject);
 	json_put_text(&json, "against", gate->against);
-	json_key(&json, "strict");
-	json_bool(&json, gate->strict);
-	if (gate->diff)
+	json_put_bool(&json, "strict", gate->strict);
+	if (gate->diff) {
 		json_put_text(&json, "step", verdict_names[gate->diff->step.verdict]);
+		compare_json_notes(&json, gate->diff);
+	}
 	json_key(&json, "checks");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < gate->n; i++) {
@@ -198,13 +168,10 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 		json_put_text(&json, "check", check->name);
 		json_put_text(&json, "value", check->value);
 		json_put_text(&json, "limit", check->limit);
-		json_key(&json, "number");
-		json_real(&json, check->number, 6);
-		json_key(&json, "limit_number");
-		json_real(&json, check->limit_number, 6);
+		json_put_real(&json, "number", check->number, 6);
+		json_put_real(&json, "limit_number", check->limit_number, 6);
 		json_put_text(&json, "verdict", gate_verdict_names[check->verdict]);
-		json_key(&json, "stable");
-		json_bool(&json, check->is_stable);
+		json_put_bool(&json, "stable", check->is_stable);
 		json_put_text(&json, "says", check->says);
 		json_end_object(&json);
 	}

@@ -25,6 +25,17 @@ void cli_put(FILE *out, const char *text, size_t n)
 	free(copy);
 }
 
+void cli_put_markdown(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\\`*_{}[]<>#|&");
+		cli_put(out, text, n);
+		text += n;
+		if (*text)
+			fprintf(out, "\\%c", *text++);
+	}
+}
+
 void cli_wrap(FILE *out, const char *text, int indent, int width)
 {
 	int column = indent;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name;
@@ -76,6 +77,8 @@ static const struct command *find(const char *name)
 	const char *near = cli_nearest(name, known);
 	if (near)
 		cli_die("unknown command '%s'; did you mean '%s'?", name, near);
+	if (access(name, F_OK) == 0)
+		cli_die("a command comes first: did you mean 'headway analyze %s'?", name);
 	cli_die("unknown command '%s'; 'headway --help' lists them", name);
 }
 
@@ -99,7 +102,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const char *word = argv[1];
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ||
+	    strcmp(word, "version") == 0) {
 		puts("headway " HEADWAY_VERSION);
 		return 0;
 	}

@@ -12,9 +12,15 @@ uint64_t cli_phase_number(const struct cli *cli, const char *text)
 void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,
 		    const char *so)
 {
+	cli_phase_of(phase, cli_open(path), path, step, number, so);
+}
+
+void cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *path,
+		  const char *step, uint64_t number, const char *so)
+{
 	struct analysis_options how = {.step = step};
 	struct hwy_err err;
-	phase->trace = cli_open(path);
+	phase->trace = trace;
 	if (!analysis_make(&phase->analysis, phase->trace, &how, &err))
 		cli_die("%s: %s", path, err.text);
 	const struct hwy_phases *phases = &phase->analysis.phases;

@@ -505,8 +505,9 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.command = "profile",
 		.usage = "headway profile [options] PROGRAM [arguments]",
 		.about =
-			"Runs a program as it is and records it: CUDA, OpenCL, NVTX, its processes and threads, and where "
-			"in the source its waits come from. The exit status is the program's own.",
+			"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where in the "
+			"source its waits come from; OpenCL, the operating system and the CPU when asked (-t, -s). The exit "
+			"status is the program's own.",
 		.options = options,
 		.footer =
 			"Other options of 'nsys profile' are accepted; one line tells of those that ask for "

@@ -11,6 +11,7 @@
 #include "cli/profile.h"
 #include "cli/units.h"
 #include "ingest/ingest.h"
+#include "replay/kept.h"
 #include "trace/file.h"
 
 enum { MOST_WARNINGS = 5 };
@@ -58,10 +59,13 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
-/* The command that tells most about what was recorded. */
+/* The command that tells most about what was recorded, with a space behind it if it takes the report. */
 static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
 {
-	return lost ? "info" : has_device_work(trace) ? "analyze" : "stats";
+	return lost                     ? "info "
+	       : has_device_work(trace) ? "analyze "
+	       : trace->n_spans         ? "stats "
+					: "doctor";
 }
 
 static void say_result(const struct hwy_trace *trace, const char *path)
@@ -73,13 +77,18 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 	char losses[64] = "nothing lost";
 	if (lost)
 		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
-	profile_say("%s  %s spans, %s, %s  %s  next: headway %s %s", path,
-		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
-		    cli_utf8() ? "\u00b7" : "-", next_command(trace, lost), path);
+	const char *next = next_command(trace, lost);
 	if (trace->n_processes == 0)
 		profile_say(
 			"no process registered: a program that is statically linked, set-uid, of "
 			"another C library or built with AddressSanitizer cannot be recorded");
+	else if (trace->n_spans == 0)
+		profile_say(
+			"it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
+			"calls into the operating system, -s process-tree the CPU");
+	profile_say("%s  %s spans, %s, %s  %s  next: headway %s%s", path,
+		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
+		    cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
 }
 
 /* 'path' NULL: the next free name, also when somebody else takes it just now. */
@@ -108,6 +117,8 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
 	if (trace)
 		profile_calibrate(trace, directory, how, quiet);
+	if (trace)
+		kept_add(trace);
 	bool done = trace && write_report(trace, path, force, written, &err);
 	cli_progress_end();
 	if (!done)

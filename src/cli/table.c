@@ -54,13 +54,18 @@ static void csv_text(FILE *out, struct hwy_text text)
 /* Tabs and newlines are what separates; they become spaces. In Markdown '|' would end the cell. */
 static void flat_text(FILE *out, struct hwy_text text, bool markdown)
 {
+	char *flat = hwy_copy(text.at, text.length);
+	for (uint32_t i = 0; i < text.length; i++)
+		if (flat[i] == '\t' || flat[i] == '\n' || flat[i] == '\r')
+			flat[i] = ' ';
+	hwy_tame(flat, text.length);
 	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.at[i];
-		if (markdown &&
-		    (c == '|' || c == '\\' || c == '<' || c == '*' || c == '_' || c == '`'))
+		char c = flat[i];
+		if (markdown && strchr("|\\<*_`", c))
 			putc_unlocked('\\', out);
-		putc_unlocked(c == '\t' || c == '\n' || c == '\r' ? ' ' : c, out);
+		putc_unlocked(c, out);
 	}
+	free(flat);
 }
 
 static void json_cell(struct table *table, uint32_t i, const struct stats_cell *cell)

@@ -5,23 +5,28 @@
 #include <stdio.h>
 
 #include "diagnose/diagnose.h"
+#include "replay/joint.h"
 #include "replay/rank.h"
+
+enum { WHATIF_NOTES = 32 };
 
 struct whatif_view {
 	const struct whatif *w;
 	const char *path;
 	bool check; /* the graph's quality is what was asked for */
-	/* Either what was asked for, */
-	const struct whatif_edit *edits;
+	/* Either what was asked for, as far as it applies, */
+	struct whatif_edit *edits;
 	uint32_t n_edits;
 	struct whatif_prediction prediction;
-	char note[WHATIF_NOTE]; /* what the edits say about themselves; "" for nothing */
+	char *notes[WHATIF_NOTES]; /* what does not apply, and what edits say about themselves */
+	uint32_t n_notes;
 	/* or what was tried. */
 	struct rank rank;
 	struct whatif_edit *tried; /* their texts are the diagnosis' */
 	struct hwy_diagnosis diagnosis;
 };
 
+/* Edits that do not apply are left out, with a note; one at least must. */
 bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits, uint32_t n,
 		       struct hwy_err *err);
 /* The edits of the phase's findings and acquittals; where there are none, the usual ones. */

@@ -7,16 +7,44 @@
 #include "cli/grid.h"
 #include "cli/whatif.h"
 
+static void name_edit(char *text, size_t size, const char *prefix, const struct whatif_edit *edit)
+{
+	snprintf(text, size, "%s%s%s%s", prefix, edit->kind->id, *edit->arguments ? ":" : "",
+		 edit->arguments);
+}
+
+/* "workers:8 does not apply: the phase never waits for input" */
+static void add_note(struct whatif_view *view, const struct whatif_edit *edit, const char *text)
+{
+	char name[600] = "";
+	if (edit)
+		name_edit(name, sizeof name, "", edit);
+	if (view->n_notes < WHATIF_NOTES && asprintf(&view->notes[view->n_notes], "%s%s%s", name,
+						     edit ? " does not apply: " : "", text) >= 0)
+		view->n_notes++;
+}
+
 bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits, uint32_t n,
 		       struct hwy_err *err)
 {
-	view->edits = edits;
-	view->n_edits = n;
-	struct hwy_graph edited;
-	if (!whatif_apply(view->w, edits, n, &edited, view->note, err))
-		return false;
-	graph_free(&edited);
-	return whatif_predict(view->w, edits, n, &view->prediction, err);
+	char note[WHATIF_NOTE] = "";
+	view->edits = hwy_alloc((n + 1) * sizeof *view->edits);
+	for (uint32_t i = 0; i < n; i++) {
+		struct hwy_graph edited;
+		view->edits[view->n_edits] = edits[i];
+		if (whatif_apply(view->w, view->edits, view->n_edits + 1, &edited, note, err)) {
+			graph_free(&edited);
+			view->n_edits++;
+			continue;
+		}
+		add_note(view, &edits[i], err->text);
+	}
+	if (*note)
+		add_note(view, NULL, note);
+	if (view->n_edits == 0)
+		return n == 1 ? false
+			      : hwy_fail(err, "none of the edits applies; %s", view->notes[0]);
+	return whatif_predict(view->w, view->edits, view->n_edits, &view->prediction, err);
 }
 
 static bool is_same(const struct whatif_edit *a, const struct whatif_edit *b)
@@ -41,6 +69,14 @@ static uint32_t add_edits(struct whatif_edit *list, uint32_t n, const struct hwy
 	return n;
 }
 
+static bool has_kind(const struct whatif_edit *list, uint32_t n, const struct edit_kind *kind)
+{
+	uint32_t i = 0;
+	while (i < n && list[i].kind != kind)
+		i++;
+	return i < n;
+}
+
 bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, struct hwy_err *err)
 {
 	static const char *const usual[] = {"remove-wait",  "read-late",    "pin",
@@ -51,18 +87,23 @@ bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, st
 	if (!diagnose(analysis, d, err))
 		return false;
 	uint32_t phase = view->w->phase_index, n = 0;
-	view->tried = hwy_alloc((d->n + d->n_acquitted + USUAL) * sizeof *view->tried);
+	view->tried = hwy_alloc((d->n + d->n_acquitted + USUAL + 1) * sizeof *view->tried);
 	n = add_edits(view->tried, n, d->findings, d->n, phase);
 	n = add_edits(view->tried, n, d->acquitted, d->n_acquitted, phase);
 	if (n == 0)
 		for (; n < USUAL; n++)
 			edit_read(usual[n], &view->tried[n]);
+	if (view->w->joint && !has_kind(view->tried, n, edit_find("straggler")))
+		edit_read("straggler", &view->tried[n++]);
 	rank_edits(&view->rank, view->w, view->tried, n);
 	return true;
 }
 
 void whatif_view_free(struct whatif_view *view)
 {
+	for (uint32_t i = 0; i < view->n_notes; i++)
+		free(view->notes[i]);
+	free(view->edits);
 	rank_free(&view->rank);
 	free(view->tried);
 	diagnosis_free(&view->diagnosis);
@@ -72,9 +113,8 @@ void whatif_view_free(struct whatif_view *view)
 
 static void put_edit(struct hwy_json *json, const struct whatif_edit *edit)
 {
-	char text[512];
-	snprintf(text, sizeof text, "%s%s%s", edit->kind->id, *edit->arguments ? ":" : "",
-		 edit->arguments);
+	char text[600];
+	name_edit(text, sizeof text, "", edit);
 	json_textz(json, text);
 }
 
@@ -119,6 +159,33 @@ static void put_predictions(struct hwy_json *json, const struct whatif_view *vie
 	json_end_array(json);
 }
 
+static uint32_t count_nodes(const struct whatif *w)
+{
+	uint32_t n = w->joint ? 0 : w->graph.n;
+	for (uint32_t r = 0; w->joint && r < w->joint->n; r++)
+		n += w->joint->ranks[r].graph.n;
+	return n;
+}
+
+static void put_ranks(struct hwy_json *json, const struct joint *joint)
+{
+	json_key(json, "ranks");
+	json_begin_object(json);
+	json_key(json, "numbers");
+	json_begin_array(json);
+	for (uint32_t r = 0; r < joint->n; r++)
+		json_int(json, joint->numbers[r]);
+	json_end_array(json);
+	json_key(json, "clock_shift_ns");
+	json_begin_array(json);
+	for (uint32_t r = 0; r < joint->n; r++)
+		json_int(json, joint->collectives.shift[r]);
+	json_end_array(json);
+	json_put_int(json, "collectives", joint->n_meetings);
+	json_put_int(json, "contradicted", joint->collectives.n_contradicted);
+	json_end_object(json);
+}
+
 void whatif_print_json(FILE *out, const struct whatif_view *view)
 {
 	const struct whatif *w = view->w;
@@ -141,9 +208,16 @@ void whatif_print_json(FILE *out, const struct whatif_view *view)
 		json_real(&json, w->quality.steps_predict, 6);
 	else
 		json_null(&json);
-	json_put_int(&json, "nodes", w->graph.n);
+	json_put_int(&json, "nodes", count_nodes(w));
 	json_end_object(&json);
+	if (w->joint)
+		put_ranks(&json, w->joint);
 	put_predictions(&json, view);
+	json_key(&json, "notes");
+	json_begin_array(&json);
+	for (uint32_t i = 0; i < view->n_notes; i++)
+		json_textz(&json, view->notes[i]);
+	json_end_array(&json);
 	json_end_object(&json);
 	fputc('\n', out);
 }
@@ -159,24 +233,25 @@ static void add_row(struct grid *grid, const char *what, const struct whatif_pre
 	grid_cell(grid, "%s – %s", grid_time_text(low, p->p10), grid_time_text(high, p->p90));
 }
 
-static void name_edit(char *text, size_t size, const char *prefix, const struct whatif_edit *edit)
-{
-	snprintf(text, size, "%s%s%s%s", prefix, edit->kind->id, *edit->arguments ? ":" : "",
-		 edit->arguments);
-}
-
 static void print_head(FILE *out, const struct whatif *w)
 {
 	char recorded[GRID_TEXT], step[GRID_TEXT];
 	fprintf(out, "%s a step as recorded, %s without the recorder (%s)\n",
 		grid_time_text(recorded, w->recorded), grid_time_text(step, w->base.step),
 		w->machine.source);
+	if (w->joint)
+		fprintf(out,
+			"%u ranks that meet in %u collectives; the step is the slowest one's\n",
+			w->joint->n, w->joint->n_meetings);
 }
 
 static void print_check(FILE *out, const struct whatif *w)
 {
-	fprintf(out, "\nThe graph has %u nodes and %llu edges; ", w->graph.n,
-		(unsigned long long)w->graph.n_edges);
+	uint64_t edges = w->joint ? 0 : w->graph.n_edges;
+	for (uint32_t r = 0; w->joint && r < w->joint->n; r++)
+		edges += w->joint->ranks[r].graph.n_edges;
+	fprintf(out, "\nThe graph has %u nodes and %llu edges; ", count_nodes(w),
+		(unsigned long long)edges);
 	if (w->quality.differ == 0)
 		fputs("replaying it gives back every start and end.\n", out);
 	else
@@ -236,8 +311,8 @@ void whatif_print_text(FILE *out, const struct whatif_view *view)
 		add_row(&grid, view->n_edits > 1 ? "all of them" : text, &view->prediction);
 		fputc('\n', out);
 		grid_print(&grid, out, "  ");
-		if (*view->note)
-			fprintf(out, "\n  %s\n", view->note);
+		for (uint32_t i = 0; i < view->n_notes; i++)
+			fprintf(out, "%s  %s\n", i ? "" : "\n", view->notes[i]);
 	} else if (!view->check && view->rank.n == 0) {
 		fputs("\nNone of the edits applies.\n", out);
 	} else if (!view->check) {

@@ -197,6 +197,7 @@ void cuda_init(void)
 
 void cuda_finish(void)
 {
+	process_after_fork(); /* a child whose fork told nobody has no flush thread to wait for */
 	if (!cuda_is_on())
 		return;
 	flush_last();

@@ -56,7 +56,7 @@ void *library_loaded_symbol(const char *name);
 enum {
 	CALL_RECORD = 1,       /* has a role: recorded */
 	CALL_WAIT = 2,         /* may block: stack when it took long */
-	CALL_ALLOC = 4,        /* stack always */
+	CALL_ALLOC = 4,        /* makes something that stays: stack always */
 	CALL_LAUNCH = 8,       /* stack sampled, callback switched on for moments only */
 	CALL_COPY = 16,        /* as CALL_WAIT, and sampled */
 	CALL_START = 32,       /* cudaProfilerStart */

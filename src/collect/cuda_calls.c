@@ -28,6 +28,7 @@ static const struct {
 	{"StreamBeginCapture*", CALL_RECORD},
 	{"StreamEndCapture*", CALL_RECORD},
 	{"StreamUpdateCaptureDependencies*", CALL_RECORD},
+	{"GraphInstantiate*", CALL_RECORD | CALL_ALLOC},
 	{"GraphGet*", 0},
 	{"Graph*", CALL_RECORD},
 

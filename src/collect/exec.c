@@ -1,8 +1,8 @@
 /* exec.c - programs that this one becomes or starts are part of the run too.
  *
  * Stands in for the exec and posix_spawn families: the environment that is handed on has the collector in
- * it, also when the program passes one of its own. What cannot be preloaded into (see record/preload.h) gets
- * an environment without it.
+ * it, also when the program passes one of its own. What cannot be preloaded into (see record/preload.h), or
+ * could not find the library, gets an environment without it.
  * Everything is on the stack and nothing is remembered: these functions run in vfork children too.
  */
 #include <alloca.h>
@@ -148,6 +148,16 @@ static char *const *hand_on(void *room, char *const *given, bool takes)
 /* On the caller's stack; NULL: no room needed. */
 #define HANDED_ROOM(given) (handed_size(given) ? alloca(handed_size(given)) : NULL)
 
+/* After a chroot, or with less rights than before, the loader may not find us, and says so on stderr. In doubt it
+ * does: descriptors may have run out. */
+static bool is_there(void)
+{
+	int fd = sys_open(collect_control->library, O_RDONLY);
+	if (fd >= 0)
+		sys_close(fd);
+	return fd >= 0 || errno == EMFILE || errno == ENFILE;
+}
+
 /* ---- leaving by exec ---------------------------------------------------------------------------- */
 
 /* The process's last word in this image; taken back if the exec fails. */
@@ -176,7 +186,8 @@ static int exec_path(const char *path, char *const *arguments, char *const *give
 {
 	int saved = errno;
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || !path || preload_fits_file(path));
+	char *const *variables =
+		hand_on(room, given, !room || !path || (is_there() && preload_fits_file(path)));
 	struct rec_time *goodbye = say_goodbye();
 	errno = saved;
 	int result = real_execve ? real_execve(path, arguments, variables)
@@ -193,7 +204,8 @@ static int exec_command(const char *name, char *const *arguments, char *const *g
 		return -1;
 	}
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || !name || preload_fits_command(name));
+	char *const *variables =
+		hand_on(room, given, !room || !name || (is_there() && preload_fits_command(name)));
 	struct rec_time *goodbye = say_goodbye();
 	errno = saved;
 	int result = real_execvpe(name, arguments, variables);
@@ -227,9 +239,12 @@ EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 		errno = ENOSYS;
 		return -1;
 	}
+	int saved = errno;
 	void *room = HANDED_ROOM(variables);
+	char *const *handed = hand_on(room, variables, !room || is_there());
 	struct rec_time *goodbye = say_goodbye();
-	int result = real_fexecve(fd, arguments, hand_on(room, variables, true));
+	errno = saved;
+	int result = real_fexecve(fd, arguments, handed);
 	take_back(goodbye);
 	return result;
 }
@@ -288,7 +303,8 @@ EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
 		return ENOSYS;
 	int saved = errno;
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || preload_fits_file(path));
+	char *const *variables =
+		hand_on(room, given, !room || (is_there() && preload_fits_file(path)));
 	errno = saved;
 	return real_posix_spawn(pid, path, actions, attributes, arguments, variables);
 }
@@ -302,7 +318,8 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict name,
 		return ENOSYS;
 	int saved = errno;
 	void *room = HANDED_ROOM(given);
-	char *const *variables = hand_on(room, given, !room || preload_fits_command(name));
+	char *const *variables =
+		hand_on(room, given, !room || (is_there() && preload_fits_command(name)));
 	errno = saved;
 	return real_posix_spawnp(pid, name, actions, attributes, arguments, variables);
 }

@@ -16,6 +16,14 @@ struct lock {
 	_Atomic uint32_t holder; /* tid, 0: free */
 };
 
+/* False where it is taken. */
+static inline bool lock_try(struct lock *lock)
+{
+	uint32_t holder = 0;
+	return atomic_compare_exchange_strong_explicit(&lock->holder, &holder, collect_tid(),
+						       memory_order_acquire, memory_order_relaxed);
+}
+
 /* False after a tenth of a second, or at once in a signal handler of the holder. Changes errno. */
 static inline bool lock_take(struct lock *lock)
 {

@@ -2,15 +2,17 @@
  *
  * Objects are told once, and again whatever appeared since, each time a stack is taken and at exit. The
  * loader's own counters say when there is something new. The lock that the loader holds while it calls
- * back is not the one that dlopen holds while constructors run, so that a stack taken anywhere cannot
- * block here.
+ * back is not the one that dlopen holds while constructors run; but dlclose frees memory under it, so that
+ * whoever may be inside an allocator must not come here (osrt.c).
  */
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "collect/collect.h"
+#include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/python.h"
 #include "collect/spool.h"
@@ -22,16 +24,33 @@ struct known {
 	uint64_t base, name; /* load address; hash of the path */
 };
 
-static atomic_flag scanning = ATOMIC_FLAG_INIT;
+static struct lock scanning;
 static struct known *known; /* told already; under 'scanning', like the rest */
 static uint32_t known_count;
 static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads at the last scan */
+
+/* The loader's lock is not freed in a child: it would hang there at its next dlopen. So nobody holds it because
+ * of us when a fork comes. */
+void modules_before_fork(void)
+{
+	if (process.sealed)
+		return;
+	int saved = errno;
+	lock_take(&scanning);
+	errno = saved;
+}
+
+void modules_forked(void)
+{
+	if (atomic_load(&scanning.holder) == collect_tid())
+		lock_give(&scanning);
+}
 
 void modules_after_fork(void)
 {
 	known_count = 0;
 	atomic_store(&changes_seen, 0);
-	atomic_flag_clear(&scanning);
+	lock_give(&scanning);
 }
 
 static uint64_t hash_of(const char *text)
@@ -142,6 +161,11 @@ static int add_code(struct dl_phdr_info *object, size_t size, void *into)
 	return 0;
 }
 
+const void *modules_version(void)
+{
+	return atomic_load_explicit(&ranges, memory_order_relaxed);
+}
+
 bool modules_hold_code(uintptr_t address)
 {
 	const struct ranges *now = atomic_load_explicit(&ranges, memory_order_acquire);
@@ -166,17 +190,16 @@ static int look(struct dl_phdr_info *object, size_t size, void *first)
 	(void)size;
 	bool is_main = *(bool *)first;
 	*(bool *)first = false;
-	if (is_known(object->dlpi_addr, hash_of(object->dlpi_name)))
+	uint64_t name = hash_of(object->dlpi_name);
+	bool is_new = !is_known(object->dlpi_addr, name);
+	python_look(object, name, is_new);
+	if (!is_new)
 		return 0;
-	python_look(object);
-	char path[4096];
 	uint32_t text = 0;
-	if (object->dlpi_name[0]) {
+	if (object->dlpi_name[0])
 		text = collect_string_z(object->dlpi_name);
-	} else if (is_main) {
-		long length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof path);
-		text = length > 0 ? collect_string(path, (size_t)length) : 0;
-	}
+	else if (is_main)
+		text = process_program();
 	struct rec_module *record = collect_reserve(REC_MODULE, 2);
 	if (!record)
 		return 0;
@@ -195,18 +218,18 @@ static int count_changes(struct dl_phdr_info *object, size_t size, void *changes
 	return 1;
 }
 
-void modules_scan(void)
+static void scan(void)
 {
 	uint64_t changes = 0;
 	dl_iterate_phdr(count_changes, &changes);
-	if (changes == atomic_load_explicit(&changes_seen, memory_order_relaxed) || !spool_own() ||
-	    atomic_flag_test_and_set_explicit(&scanning, memory_order_acquire))
+	if (changes == atomic_load_explicit(&changes_seen, memory_order_relaxed))
 		return;
 	if (!known)
 		known = sys_memory(MOST_MODULES * sizeof *known);
 	if (known) {
 		bool first = true;
 		dl_iterate_phdr(look, &first);
+		python_looked();
 		atomic_store(&changes_seen, changes);
 	}
 	struct ranges *code = sys_memory(RANGES_BYTES);
@@ -214,5 +237,13 @@ void modules_scan(void)
 		dl_iterate_phdr(add_code, code);
 		atomic_store_explicit(&ranges, code, memory_order_release);
 	}
-	atomic_flag_clear_explicit(&scanning, memory_order_release);
+}
+
+/* Where another thread is at it, it is not waited for. */
+void modules_scan(void)
+{
+	if (!spool_own() || !lock_try(&scanning))
+		return;
+	scan();
+	lock_give(&scanning);
 }

@@ -87,12 +87,23 @@ static uint32_t text_of_file(const char *path)
 	return id;
 }
 
+/* Not on the stack: a fork comes from stacks of any size. */
+uint32_t process_program(void)
+{
+	enum { MOST_PATH = 4096 };
+	char *path = sys_memory(MOST_PATH);
+	long length = path ? syscall(SYS_readlink, "/proc/self/exe", path, MOST_PATH) : 0;
+	uint32_t id = length > 0 ? collect_string(path, (size_t)length) : 0;
+	if (path)
+		sys_unmap(path, MOST_PATH);
+	return id;
+}
+
 static void put_process(void)
 {
-	char exe[4096], host[256] = "";
-	long length = syscall(SYS_readlink, "/proc/self/exe", exe, sizeof exe);
+	char host[256] = "";
 	gethostname(host, sizeof host - 1);
-	uint32_t exe_id = length > 0 ? collect_string(exe, (size_t)length) : 0;
+	uint32_t exe_id = process_program();
 	uint32_t command_id = text_of_file("/proc/self/cmdline");
 	uint32_t host_id = collect_string_z(host);
 	struct rec_process *record = collect_reserve(REC_PROCESS, 2);
@@ -193,6 +204,7 @@ static void process_exit(void)
 {
 	static _Atomic uint32_t
 		ended; /* the generation that did: a child after fork ends for itself */
+	process_after_fork();
 	if (!collect_control || process_is_mute() ||
 	    atomic_exchange(&ended, process.generation) == process.generation)
 		return;
@@ -246,7 +258,7 @@ static void register_process(struct rec_control *control, const char *run)
 	put_process();
 	put_clock();
 	modules_scan();
-	pthread_atfork(NULL, NULL, process_after_fork);
+	pthread_atfork(modules_before_fork, modules_forked, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
 	process.joined = true;

@@ -36,12 +36,17 @@ void process_after_fork(void);
  * variables that the program set for itself. For moments when the program is well under way. */
 void process_look_again(uint32_t python);
 
+uint32_t process_program(void); /* the id of its file's path */
+
 /* Writes REC_EXIT with these flags. */
 void process_put_exit(uint8_t flags);
 
 /* Brings the list of shared objects in the spools up to date (modules.c). */
 void modules_scan(void);
 bool modules_hold_code(uintptr_t address); /* as of the last scan */
+const void *modules_version(void);         /* another after each scan that found a change */
+void modules_before_fork(void);            /* and in the parent, then in the child: */
+void modules_forked(void);
 void modules_after_fork(void);
 
 /* What was kept about the parent is void. */

@@ -1,8 +1,10 @@
 /* python.c - the Python stack of the calling thread, read without the interpreter's help.
  *
  * The GIL is neither taken nor needed: a thread's own chain of frames cannot change while the thread sits in
- * our code, and each frame owns its code object. Nothing is called but PyGILState_GetThisThreadState, which
- * is safe in any state of the interpreter; no reference is counted, nothing is written.
+ * our code, and each frame owns its code object. Nothing is called but PyGILState_GetThisThreadState and
+ * Py_IsFinalizing, which are safe in any state of the interpreter; no reference is counted, nothing is written.
+ * An interpreter that is being finalized has freed the states of its other threads, and is left alone; so is one
+ * that was unloaded.
  *
  * A wrong layout must not crash the program. The first stacks are read through the kernel, which fails where
  * a load would fault; only when PROVEN of them came out whole are pointers followed directly. What names a
@@ -45,16 +47,27 @@ struct code {
 	uint32_t id;
 };
 
-static struct lock lock; /* guards all that is below, but 'thread_state' */
-
-/* Set last, when everything else is known; NULL: no Python yet. */
+/* Set last, when everything else is known; NULL: no Python yet, or no more. */
 static void *(*_Atomic thread_state)(void);
-static int64_t ready_at; /* when the interpreter may be called, see 'settling' */
+static int (*is_finalizing)(void);
+static int64_t
+	ready_at; /* when the interpreter may be called, see 'settling'; 0: it was there from the start */
+static struct { /* the object it is in; by whoever scans the modules */
+	uint64_t base, name;
+	bool seen; /* in this scan */
+	bool gone;
+} home;
+
+static struct lock lock; /* guards all that is below */
 static struct python_layout layout;
 static bool unreadable;     /* the kernel does not let us read: no stacks */
 static uint32_t whole;      /* stacks that came out whole */
 static uintptr_t code_type; /* the type of code objects, 0: not seen yet */
 static struct code *codes;  /* open addressing by 'at' */
+static struct { /* a text on its way; not on the stack, which may be that of a small thread */
+	unsigned char raw[MOST_TEXT * 4];
+	char utf8[MOST_TEXT * 4];
+} * room;
 static uint32_t code_count;
 static uint32_t last_code; /* id */
 
@@ -77,16 +90,23 @@ static uint32_t version_in(const struct dl_phdr_info *object)
 							     : 0; /* 3.10; micro unknown */
 }
 
-void python_look(const struct dl_phdr_info *object)
+void python_look(const struct dl_phdr_info *object, uint64_t name, bool is_new)
 {
 	static bool told;
-	if (atomic_load_explicit(&thread_state, memory_order_relaxed))
+	if (atomic_load_explicit(&thread_state, memory_order_relaxed)) {
+		home.seen |= object->dlpi_addr == home.base && name == home.name;
 		return;
-	void *get_state = symbols_find(object, "PyGILState_GetThisThreadState");
+	}
+	void *get_state =
+		is_new && !home.gone ? symbols_find(object, "PyGILState_GetThisThreadState") : NULL;
 	if (!get_state)
 		return;
+	void *finalizing = symbols_find(object, "Py_IsFinalizing"); /* from 3.13 on */
+	if (!finalizing)
+		finalizing = symbols_find(object, "_Py_IsFinalizing");
 	uint32_t version = version_in(object);
-	if (!python_layout_of(version, symbols_find(object, "_PyRuntime"), &layout)) {
+	if (!finalizing ||
+	    !python_layout_of(version, symbols_find(object, "_PyRuntime"), &layout)) {
 		if (!told && version)
 			collect_note(2, "stacks of Python %u.%u cannot be read", version >> 24,
 				     version >> 16 & 0xff);
@@ -96,9 +116,20 @@ void python_look(const struct dl_phdr_info *object)
 		return;
 	}
 	ready_at = process.joined ? collect_now() + settling : 0;
+	home.base = object->dlpi_addr;
+	home.name = name;
+	home.seen = true;
+	*(void **)&is_finalizing = finalizing;
 	void *(*function)(void);
 	*(void **)&function = get_state;
 	atomic_store_explicit(&thread_state, function, memory_order_release);
+}
+
+void python_looked(void)
+{
+	if (!home.seen && atomic_exchange(&thread_state, NULL))
+		home.gone = true;
+	home.seen = false;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------ */
@@ -140,12 +171,10 @@ static bool read_text(uintptr_t object, uint32_t *id)
 	*id = 0;
 	if (length == 0)
 		return true;
-	/* On the stack: 16 KiB of characters and as many of UTF-8 at worst; only for new code objects. */
-	unsigned char raw[MOST_TEXT * 4];
-	char text[MOST_TEXT * 4];
-	if (!peek(raw, object + (ascii ? layout.ascii_text : layout.other_text), length * kind))
+	if (!peek(room->raw, object + (ascii ? layout.ascii_text : layout.other_text),
+		  length * kind))
 		return false;
-	*id = collect_string(text, python_utf8(text, raw, length, kind));
+	*id = collect_string(room->utf8, python_utf8(room->utf8, room->raw, length, kind));
 	return true;
 }
 
@@ -336,15 +365,20 @@ static void put_stack(enum rec_why why, int64_t start, uint32_t correlation,
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
-	void *state = get_state && start >= ready_at ? get_state() : NULL;
+	/* OS calls come without a look at the modules (stack.c): what was opened may have been closed. */
+	if (!get_state || start < ready_at || (why == REC_WHY_OS && ready_at) || is_finalizing())
+		return;
+	void *state = get_state();
 	if (!state || unreadable || !lock_take(&lock))
 		return;
 	if (!codes)
 		codes = sys_memory(CODES * sizeof *codes);
+	if (!room)
+		room = sys_memory(sizeof *room);
 	struct rec_frame frames[REC_MAX_FRAMES];
 	uint32_t count = 0;
 	bool first = false;
-	if (codes) {
+	if (codes && room) {
 		bool good = walk((uintptr_t)state, frames, &count);
 		first = good && count && whole == 0;
 		if (good && count && whole < PROVEN)

@@ -2,6 +2,8 @@
 #include "collect/share.h"
 
 #include "collect/process.h"
+#include "collect/spool.h"
+#include "collect/sys.h"
 
 /* The linker's: the library's first byte, and the first behind it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -15,6 +17,16 @@ static struct rec_control *control(void)
 static void note(int severity, const char *text)
 {
 	collect_note(severity, "%s", text);
+}
+
+/* In a forked child the lock may be held for ever; its modules are those of its parent. */
+static void look_at_modules(void)
+{
+	if (process.generation != 1 || process.sealed)
+		return;
+	uint64_t signals = sys_hold_signals();
+	modules_scan();
+	sys_let_signals(signals);
 }
 
 static bool is_inside(void)
@@ -31,11 +43,13 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.tid = collect_tid,
 		.reserve = collect_reserve,
 		.publish = collect_publish,
+		.abandon = spool_abandon,
 		.string = collect_string,
 		.note = note,
 		.drop = collect_drop,
 		.property = collect_property,
 		.stack = collect_stack,
+		.look_at_modules = look_at_modules,
 		.is_inside = is_inside,
 		.is_sealed = &process.sealed,
 		.from = __ehdr_start,

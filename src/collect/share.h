@@ -17,11 +17,14 @@ struct collect_share {
 	uint32_t (*tid)(void);
 	void *(*reserve)(enum rec_type type, unsigned slots);
 	void (*publish)(void);
+	void (*abandon)(void); /* what was reserved was left by longjmp: it is not published */
 	uint32_t (*string)(const char *text, size_t length);
 	void (*note)(int severity, const char *text);
 	void (*drop)(const char *reason, uint64_t count);
 	void (*property)(const char *name, const char *value);
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
+	/* Looks which shared objects came and went, under a lock of the loader's. */
+	void (*look_at_modules)(void);
 	/* True while this thread is inside the collector: its own calls are not recorded. */
 	bool (*is_inside)(void);
 	/* True once the program has restricted its own system calls: a sibling is silent then. */
@@ -38,5 +41,7 @@ bool sibling_connect(void);
 bool sibling_is_inside(void);
 extern const bool *sibling_is_sealed; /* after sibling_connect */
 bool sibling_has(uint64_t address);   /* whether that is in the collect library */
+void sibling_look_at_modules(void);
+void sibling_abandon(void);
 
 #endif

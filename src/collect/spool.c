@@ -27,6 +27,8 @@ enum {
 	FIRST_BYTES = 32 * 1024, /* of a file's first chunk at first: most processes need no more */
 	RING_CHUNKS = 4096,      /* 1 GiB a thread */
 	LAST_FAREWELL = 3,       /* of PTHREAD_DESTRUCTOR_ITERATIONS (4) */
+	MOST_THREADS =
+		8192, /* at a time: each takes three of the 65530 maps that a process may have */
 };
 static const int64_t retry_after = 10 * 1000 * 1000;
 
@@ -45,13 +47,14 @@ static_assert(REC_TYPES <= 64, "types fit a word");
 static _Thread_local struct spool *mine __attribute__((tls_model("initial-exec")));
 static struct spool
 	making; /* the thread is about to make its spool, and was interrupted by a signal */
-static struct spool closed; /* the thread is ending */
+static struct spool closed; /* the thread is ending, or one too many */
 
 static pthread_key_t key;
 static bool key_made;
 
 static atomic_flag list_lock = ATOMIC_FLAG_INIT;
 static struct spool *list; /* under list_lock */
+static _Atomic uint32_t listed;
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
@@ -185,7 +188,7 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 /* Makes room for so many slots. After a refusal it is tried again now and then: disks get room back. */
 static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
 {
-	if (slots > CHUNK_SLOTS - 2 || process.sealed)
+	if (slots > CHUNK_SLOTS - 2)
 		return false;
 	int64_t now = collect_now();
 	if (file->refused && now - file->refused < retry_after)
@@ -223,6 +226,7 @@ static void list_add(struct spool *spool)
 	if (list)
 		list->previous = spool;
 	list = spool;
+	atomic_fetch_add(&listed, 1);
 	list_give();
 }
 
@@ -235,6 +239,7 @@ static void list_remove(struct spool *spool)
 		list = spool->next;
 	if (spool->next)
 		spool->next->previous = spool->previous;
+	atomic_fetch_sub(&listed, 1);
 	list_give();
 }
 
@@ -343,6 +348,10 @@ static struct spool *spool_make(void)
 	process_after_fork();
 	if (mine && mine->tid)
 		return mine;
+	if (atomic_load(&listed) >= MOST_THREADS) {
+		mine = &closed;
+		return NULL;
+	}
 	mine = &making;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!spool)
@@ -361,8 +370,12 @@ struct spool *spool_own(void)
 	struct spool *spool = mine;
 	if (spool && spool->tid)
 		return spool;
+	if (spool == &closed || !collect_control || process.sealed)
+		return NULL;
 	int saved = errno;
+	uint64_t signals = sys_hold_signals();
 	spool = spool_make();
+	sys_let_signals(signals);
 	errno = saved;
 	return spool;
 }
@@ -378,6 +391,7 @@ void spool_after_fork(void)
 	/* Nobody else is left to hold it, and the pages it names are wiped or will not be used. */
 	atomic_flag_clear(&list_lock);
 	list = NULL;
+	atomic_store(&listed, 0);
 	struct spool *spool = mine;
 	if (spool && spool->tid && spool != &closed && spool != &making) {
 		/* A kernel before 4.14. */
@@ -429,7 +443,12 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 	spool->reserved = slots;
 	atomic_signal_fence(memory_order_seq_cst);
 	struct spool_file *file = file_for(spool, type);
-	bool room = file->used + slots <= file->limit || file_advance(spool, file, slots);
+	bool room = file->used + slots <= file->limit;
+	if (!room && !process.sealed) {
+		uint64_t signals = sys_hold_signals();
+		room = file_advance(spool, file, slots);
+		sys_let_signals(signals);
+	}
 	errno = saved;
 	if (room)
 		return place(spool, file, type, slots);
@@ -469,6 +488,12 @@ void collect_publish(void)
 			      memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	spool->reserved = 0;
+}
+
+void spool_abandon(void)
+{
+	if (mine)
+		mine->reserved = 0;
 }
 
 static bool file_holds(const struct spool_file *file, const struct rec_head *head)

@@ -52,6 +52,9 @@ void spool_after_fork(void);
 /* stack.c: gives back what it keeps for a thread that ends. */
 void stack_forget(struct spool *spool);
 
+/* The thread has left between reserving a record and publishing it. */
+void spool_abandon(void);
+
 /* Makes a record that this thread published just now one of type REC_NONE. */
 void spool_withdraw(struct rec_head *head);
 

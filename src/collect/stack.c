@@ -65,6 +65,7 @@ struct stacks {                     /* of one thread */
 	uint32_t next;              /* place to use next */
 	uint64_t copy[STACK_WORDS]; /* the stack looked at */
 	struct known known[KNOWN];
+	const void *modules; /* modules_version of those: where code was when they were told */
 };
 
 void stack_forget(struct spool *spool)
@@ -167,6 +168,11 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		spool->stacks = stacks = sys_memory(sizeof *stacks);
 	if (!stacks)
 		return;
+	if (stacks->modules != modules_version()) {
+		stacks->modules = modules_version();
+		for (uint32_t i = 0; i < KNOWN; i++)
+			stacks->known[i].number = 0;
+	}
 	uintptr_t at = registers[1], end = stack_end(at);
 	size_t size = end - at < REC_STACK_BYTES ? end - at : REC_STACK_BYTES;
 	long copied = sys_peek(process.pid, stacks->copy, (const void *)at, size);
@@ -210,12 +216,13 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 	int saved = errno;
 	struct spool *spool = spool_own();
 	if (spool && !process.sealed) {
-		/* OS calls come from anywhere. In a forked child a lock of the loader may be held for ever; its
-		 * modules are those of its parent. */
-		if (why != REC_WHY_OS || process.generation == 1)
+		uint64_t signals = sys_hold_signals();
+		/* OS calls come from anywhere: osrt.c says when. */
+		if (why != REC_WHY_OS)
 			modules_scan();
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);
+		sys_let_signals(signals);
 	}
 	errno = saved;
 }

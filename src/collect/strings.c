@@ -201,6 +201,8 @@ static uint32_t string_slowly(const char *text, size_t length, uint32_t hash, ui
 	if (!spool_own())
 		return id;
 	int saved = errno;
+	bool holds = !process.sealed;
+	uint64_t signals = holds ? sys_hold_signals() : 0;
 	if (lock_take(&lock)) {
 		id = find(text, length, hash);
 		struct entry *entry = id ? entry_of(id) : NULL;
@@ -210,6 +212,8 @@ static uint32_t string_slowly(const char *text, size_t length, uint32_t hash, ui
 			define(id, entry);
 		lock_give(&lock);
 	}
+	if (holds)
+		sys_let_signals(signals);
 	errno = saved;
 	return id;
 }

@@ -8,6 +8,7 @@
 #define HWY_COLLECT_SYS_H
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -40,6 +41,20 @@ static inline int sys_open(const char *path, int flags)
 static inline void sys_close(int fd)
 {
 	SYS_CLOSE(fd);
+}
+
+/* A handler of the program may leave by longjmp, or not come back for long: none may run while a lock is held.
+ * All are kept back, those of libc too (cancellation); yields what to give to sys_let_signals. */
+static inline uint64_t sys_hold_signals(void)
+{
+	uint64_t all = UINT64_MAX, before = 0;
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof before);
+	return before;
+}
+
+static inline void sys_let_signals(uint64_t before)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
 static inline long sys_read(int fd, void *into, size_t size)

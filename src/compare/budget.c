@@ -128,6 +128,7 @@ static const char *plain_end(const char *at, const char *end)
 		at++;
 	return at;
 }
+
 static const char *name_end(const char *at, const char *end)
 {
 	at = plain_end(at, end);
@@ -183,7 +184,7 @@ static bool read_array(struct reader *r, bool (*each)(struct reader *, const cha
 			return true;
 		}
 		if (r->at >= r->end || (*r->at != '"' && *r->at != '\''))
-			return fail(r, "a list of strings is expected: [\"sync-in-loop\"]");
+			return fail(r, "a list of strings is expected: [\"…\"]");
 		const char *text = read_string(r);
 		if (!text || !each(r, text))
 			return false;
@@ -203,7 +204,7 @@ static bool read_value(struct reader *r, const char *name)
 										   : NULL;
 	char first = r->at < r->end ? *r->at : '\0';
 	if (each && first != '[')
-		return fail(r, "a list of strings is expected: [\"sync-in-loop\"]");
+		return fail(r, "a list of strings is expected: [\"…\"]");
 	if (each)
 		return read_array(r, each);
 	const char *text = first == '"' || first == '\'' ? read_string(r) : "";
@@ -275,6 +276,8 @@ bool budget_read(struct compare_budget *budget, const char *file, const char *te
 			   .err = err};
 	if (memchr(text, '\0', length))
 		return hwy_fail(err, "%s: this is no text", file);
+	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		r.at += 3; /* some editors begin files so */
 	for (skip_lines(&r); r.at < r.end; skip_lines(&r))
 		if (!(*r.at == '[' ? read_table(&r) : read_line(&r)))
 			return false;

@@ -129,15 +129,20 @@ static bool are_identical(const struct compare_side *a, const struct compare_sid
 	return true;
 }
 
+/* Whether a part says more than another: by its change, then by its size. */
+static bool part_leads(const struct compare_diff *diff, unsigned part, unsigned other)
+{
+	int64_t a = llabs(diff->parts[part]), b = llabs(diff->parts[other]);
+	return a != b ? a > b : diff->before->parts[part] > diff->before->parts[other];
+}
+
 static void split(struct compare_diff *diff)
 {
 	for (unsigned i = 0; i < PARTS; i++) {
 		diff->parts[i] = diff->after->parts[i] - diff->before->parts[i];
 		unsigned at = i;
-		while (at > 0 && llabs(diff->parts[diff->order[at - 1]]) < llabs(diff->parts[i])) {
+		for (; at > 0 && part_leads(diff, i, diff->order[at - 1]); at--)
 			diff->order[at] = diff->order[at - 1];
-			at--;
-		}
 		diff->order[at] = i;
 	}
 	diff->change = diff->after->step - diff->before->step;
@@ -154,7 +159,7 @@ static double count_of(const struct compare_side *side, enum compare_count count
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err)
 {
-	*diff = (struct compare_diff){.before = before, .after = after, .why = ""};
+	*diff = (struct compare_diff){.before = before, .after = after};
 	const struct compare_phase *wanted = &before->runs[0]->phases[0];
 	side_prepare(before, wanted, &diff->arena);
 	side_prepare(after, wanted, &diff->arena);
@@ -162,24 +167,43 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 		return false;
 	diff->step = statistics_compare(samples_of(diff, before), before->n,
 					samples_of(diff, after), after->n, run_noise);
-	if (are_identical(before, after)) {
-		diff->step.low = diff->step.high = diff->step.sure = 0;
-		diff->step.method = "identical";
-		diff->step.verdict = VERDICT_SAME;
-	}
+	if (are_identical(before, after))
+		diff->step = (struct difference){.before = diff->step.before,
+						 .after = diff->step.after,
+						 .method = "identical",
+						 .verdict = VERDICT_SAME};
 	split(diff);
 	for (unsigned i = 0; i < COUNTS; i++)
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
 	diff->similarity = diff_similarity(side_phase(before), side_phase(after));
-	if (diff->step.verdict == VERDICT_UNKNOWN)
-		diff->why =
-			diff->step.low <= 0 && diff->step.high >= 0
-				? "no difference is shown, but one above 5 % could hide in the noise"
-				: "the difference is hardly more than the noise";
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		diff_table(diff, kind, run_noise);
 	diff_findings(diff);
 	diff_notes(diff);
+	return true;
+}
+
+/* Enough to call two halves of a run the same: they differ by no more than two runs do, and a drift that hides in the
+ * noise is not much larger than that. */
+static bool is_steady(struct interval change, double run_noise)
+{
+	double floor = run_noise * sqrt(2);
+	return fabs(change.change) <= floor && change.high - change.low <= 2 * 5 * floor;
+}
+
+bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
+		      struct compare_side *second, double run_noise, struct hwy_err *err)
+{
+	if (!diff_make(diff, first, second, 0, err))
+		return false;
+	struct difference *step = &diff->step;
+	struct interval mean = {step->change / step->before, step->low / step->before,
+				step->high / step->before};
+	bool untold = step->verdict == VERDICT_UNKNOWN && fabs(mean.change) <= STATISTICS_SAME;
+	if (is_steady(mean, run_noise) || (untold && is_steady(step->middle, run_noise))) {
+		step->verdict = VERDICT_SAME;
+		step->by_middle = false;
+	}
 	return true;
 }
 

@@ -61,7 +61,8 @@ struct diff_finding {
 	const struct compare_finding *before, *after; /* NULL: not there */
 	enum finding_change change;
 	double predicted, low, high; /* speedup; 0: nothing was predicted */
-	double measured; /* speedup, without the recorder's cost where both sides know it */
+	double measured;             /* speedup */
+	bool without_recorder;       /* it is without the recorder's cost, and another for that */
 	enum prediction_grade grade;
 };
 
@@ -72,7 +73,6 @@ struct diff_note { /* what makes the sides hard to compare */
 struct compare_diff {
 	struct compare_side *before, *after;
 	struct difference step; /* ns */
-	const char *why;        /* why the verdict is unknown; "" */
 	int64_t change;         /* after->step - before->step */
 	int64_t parts[PARTS];   /* add up to change */
 	unsigned order[PARTS];  /* parts by size of their change, the cause first */
@@ -92,6 +92,10 @@ struct compare_diff {
 /* False with one sentence where nothing can be compared: nothing repeats in a run that stands alone. */
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err);
+/* The halves of one run: no noise from run to run lies between them, and what moves them by no more than that is no
+ * difference. */
+bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
+		      struct compare_side *second, double run_noise, struct hwy_err *err);
 void diff_free(struct compare_diff *diff);
 /* The sides are recordings of different programs, by name and by kernels. */
 bool diff_is_other_program(const struct compare_diff *diff);

@@ -1,8 +1,8 @@
 /* diff_findings.c - findings that are gone, new or changed, and what had been predicted of the gone ones.
  *
- * A prediction is graded when its finding is gone (the costliest, where several are): somebody applied the fix, or another one that served. It is of
- * the program without a profiler, so the measured speedup is too, where both sides know that step time. The bar
- * is the prediction's own, widened by the measurement's interval.
+ * A prediction is graded when its finding is gone (the costliest, where several are): somebody applied the fix, or
+ * another one that served. It is of the program without a profiler, so the measured speedup is too, where both
+ * sides know that step time. The bar is the prediction's own, widened by the doubt about the measured one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@ static const struct compare_finding *finding_with(const struct compare_phase *ph
 	return NULL;
 }
 
-static double measured(const struct compare_diff *diff)
+static void measure(const struct compare_diff *diff, struct diff_finding *finding)
 {
 	int64_t a = side_phase(diff->before)->plain, b = side_phase(diff->after)->plain;
-	if (a > 0 && b > 0)
-		return (double)a / (double)b;
-	return (double)diff->before->step / (double)diff->after->step;
+	double recorded = (double)diff->before->step / (double)diff->after->step;
+	finding->measured = a > 0 && b > 0 ? (double)a / (double)b : recorded;
+	finding->without_recorder = fabs(finding->measured - recorded) > 0.005 * recorded;
 }
 
 static void grade(const struct compare_diff *diff, struct diff_finding *finding)
@@ -40,11 +40,10 @@ static void grade(const struct compare_diff *diff, struct diff_finding *finding)
 	finding->predicted = start / (double)before->predicted.step;
 	finding->low = start / (double)(p90 > 0 ? p90 : before->predicted.step);
 	finding->high = start / (double)(p10 > 0 ? p10 : before->predicted.step);
-	finding->measured = measured(diff);
+	measure(diff, finding);
 	if (finding->change != FINDING_GONE)
 		return;
-	double half = (diff->step.high - diff->step.low) / 2;
-	double doubt = isfinite(half) ? half / (double)diff->after->step : 0;
+	double doubt = isfinite(diff->step.doubt) ? diff->step.doubt : 0;
 	if (finding->measured < finding->low * (1 - doubt))
 		finding->grade = GRADE_LESS;
 	else if (finding->measured > finding->high * (1 + doubt))

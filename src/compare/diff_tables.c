@@ -3,7 +3,7 @@
  * They are the same by folded name. Kernels left over are matched by their place in the step: a kernel of the
  * same number of launches at the same place, or a sibling by name, is the old one renamed or re-tiled.
  * A launch's time has changed when its change exceeds what the launches' own spread and the noise from run to
- * run can explain: Welch's t over the runs where there are enough of them.
+ * run can explain: Welch's t over the runs where there are enough of them, at a level for all rows together.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -55,15 +55,15 @@ static struct seen look(const struct compare_side *side, enum compare_table_kind
 	return seen;
 }
 
-static enum row_change judge(const struct seen *before, const struct seen *after, double run_noise)
+static enum row_change judge(const struct seen *before, const struct seen *after, double run_noise,
+			     uint32_t rows)
 {
 	double change = after->mean - before->mean, half;
 	if (fabs(after->count - before->count) > 0.01 * before->count + 0.01)
 		return after->count > before->count ? ROW_MORE : ROW_FEWER;
 	if (before->n >= STATISTICS_RUNS && after->n >= STATISTICS_RUNS) {
-		struct difference d =
-			statistics_welch(before->means, before->n, after->means, after->n);
-		half = (d.high - d.low) / 2;
+		half = statistics_welch(before->means, before->n, after->means, after->n, rows)
+			       .sure;
 	} else {
 		half = 1.96 * sqrt(before->error + after->error) +
 		       run_noise * sqrt(before->mean * before->mean / before->n +
@@ -92,7 +92,8 @@ static void add(struct compare_diff *diff, enum compare_table_kind kind, const c
 		.mean_before = a.mean,
 		.mean_after = b.mean,
 	};
-	row->change = !before ? ROW_ADDED : !after ? ROW_REMOVED : judge(&a, &b, run_noise);
+	uint32_t rows = side_phase(diff->before)->tables[kind].n;
+	row->change = !before ? ROW_ADDED : !after ? ROW_REMOVED : judge(&a, &b, run_noise, rows);
 	if (row->change != ROW_SAME || row->is_renamed)
 		table->n++;
 }

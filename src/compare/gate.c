@@ -24,7 +24,6 @@ static const char *keep(struct compare_gate *gate, const char *text)
 
 static void close_check(struct compare_gate *gate, const struct gate_check *check)
 {
-	gate->n_told_apart += check->verdict == GATE_CANNOT_TELL;
 	gate->failed |=
 		check->verdict == GATE_FAIL || (gate->strict && check->verdict == GATE_CANNOT_TELL);
 }
@@ -122,43 +121,53 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 /* ---- a baseline ------------------------------------------------------------------------------------ */
 
 /* What can be said about one metric's change: the step's own statistics; the runs' where there are enough;
- * counts are exact; for the rest the step's uncertainty stands in. */
+ * counts are exact; for the rest the doubt about a step stands in, for the median that about the middle half. */
 static struct difference compare_values(const struct compare_diff *diff,
 					const struct metric_wish *wish, const double *before,
 					const double *after, double a, double b)
 {
+	const struct difference *step = &diff->step;
 	if (!wish->kernel && strcmp(wish->metric->name, "step.mean") == 0)
-		return diff->step;
+		return *step;
 	if (diff->before->n >= STATISTICS_RUNS && diff->after->n >= STATISTICS_RUNS)
-		return statistics_welch(before, diff->before->n, after, diff->after->n);
+		return statistics_welch(before, diff->before->n, after, diff->after->n, 1);
 	bool exact = wish->metric->kind == METRIC_COUNT || wish->metric->kind == METRIC_BYTES;
-	double doubt = (diff->step.high - diff->step.low) / 2 / diff->step.before;
-	double half = exact ? 0 : doubt * fmax(a, b);
-	return (struct difference){.before = a,
-				   .after = b,
-				   .change = b - a,
-				   .low = b - a - half,
-				   .high = b - a + half,
-				   .sure = half,
-				   .method = exact ? "exact" : "step"};
+	bool median = strcmp(wish->metric->name, "step.p50") == 0;
+	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;
+	double most = fmax(a, b);
+	/* What is uncertain of a step may lie all in this part of it, or all in the others. */
+	if (wish->metric->kind == METRIC_SHARE)
+		most = fmax(most, 1 - fmin(a, b));
+	return (struct difference){
+		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : doubt * most};
+}
+
+/* What is no regression however sure it is: a trifle of a step. Kernels are held to their own time. */
+static double trifle_of(const struct compare_diff *diff, const struct metric_wish *wish)
+{
+	if (wish->metric->kind == METRIC_SHARE)
+		return STATISTICS_LEAST;
+	return wish->metric->kind == METRIC_TIME && !wish->kernel
+		       ? STATISTICS_LEAST * diff->step.before
+		       : 0;
 }
 
 static void judge(struct compare_gate *gate, struct gate_check *check, const struct difference *d,
-		  const struct metric *metric, double limit)
+		  bool more_is_better, double trifle, double limit)
 {
-	double sign = metric->more_is_better ? -1 : 1;
+	double sign = more_is_better ? -1 : 1;
 	double worse = sign * d->change;
 	double share = d->before > 0 ? worse / d->before : worse > 0 ? INFINITY : 0;
-	bool real = worse > d->sure;
+	bool real = worse > d->sure || (d->by_middle && d->verdict == VERDICT_SLOWER);
 	check->number = share;
-	if (worse > 0 && share > limit)
+	if (worse > trifle && share > limit)
 		check->verdict = real ? GATE_FAIL : GATE_CANNOT_TELL;
 	else if (!isfinite(d->sure))
 		check->verdict = GATE_CANNOT_TELL;
 	if (check->verdict == GATE_CANNOT_TELL)
 		check->says =
 			"above the limit, but not more than noise can do; more runs would tell";
-	if (worse > 0 && check->verdict == GATE_PASS && real && share > STATISTICS_LEAST)
+	if (worse > trifle && check->verdict == GATE_PASS && real)
 		check->says = "worse, within the limit";
 	close_check(gate, check);
 }
@@ -178,17 +187,17 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		struct difference d = compare_values(diff, &wishes[i], before, after, a, b);
 		struct gate_check *check = add(gate);
 		check->name = check->metric = keep(gate, wishes[i].text);
-		check->value = words_format(&gate->arena, "%s → %s (%+.1f %%)",
-					    metric_text(metric->kind, a).at,
-					    metric_text(metric->kind, b).at,
-					    a > 0   ? 100 * (b - a) / a
-					    : b > 0 ? INFINITY
-						    : 0.0);
+		check->value =
+			words_format(&gate->arena, "%s → %s", metric_text(metric->kind, a).at,
+				     metric_text(metric->kind, b).at);
+		if (a > 0)
+			check->value = words_format(&gate->arena, "%s (%s%.1f %%)", check->value,
+						    b < a ? "−" : "+", 100 * fabs(b - a) / a);
 		check->limit = words_format(&gate->arena, "%.3g %% %s", 100 * limit,
 					    metric->more_is_better ? "less" : "more");
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
-		judge(gate, check, &d, metric, limit);
+		judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &wishes[i]), limit);
 	}
 	return true;
 }

@@ -1,7 +1,7 @@
 /* gate.h - whether a run may pass: against a budget, or against a baseline.
  *
- * Against a baseline a check fails only where a regression is statistically real and above the limit; one that
- * is above the limit and may be noise is not told. Against a budget the value itself is held to the limit.
+ * Against a baseline a check fails only where a regression is statistically real, above the limit and no trifle
+ * (half a percent of a step); one that is above the limit and may be noise is not told. Against a budget the value itself is held to the limit.
  */
 #ifndef HWY_COMPARE_GATE_H
 #define HWY_COMPARE_GATE_H
@@ -31,8 +31,7 @@ struct compare_gate {
 	struct gate_check *checks;
 	uint32_t n, cap;
 	bool strict;
-	bool failed;           /* a check fails, or cannot be told and 'strict' */
-	uint32_t n_told_apart; /* checks that cannot be told */
+	bool failed; /* a check fails, or cannot be told and 'strict' */
 	struct hwy_arena arena;
 };
 

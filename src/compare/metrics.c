@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,10 +68,9 @@ static double lost(const struct compare_summary *run, const struct compare_phase
 	{                                                                                          \
 		name, METRIC_SHARE, true, better, about, part, part_share                          \
 	}
-#define IDLE(name, cause)                                                                          \
+#define IDLE(name, cause, about)                                                                   \
 	{                                                                                          \
-		"idle." name, METRIC_SHARE, true, false,                                           \
-			"share of the step the GPU idles for this cause", PART_IDLE + cause,       \
+		"idle." name, METRIC_SHARE, true, false, "share idle: " about, PART_IDLE + cause,  \
 			part_share                                                                 \
 	}
 #define COUNT(name, kind, count, about)                                                            \
@@ -91,16 +91,16 @@ const struct metric metrics[] = {
 	SHARE("gpu.exposed_comm", PART_COMM, false, "share with nothing but communication"),
 	SHARE("gpu.exposed_copy", PART_COPY, false, "share with nothing but copies"),
 	SHARE("gpu.fill", PART_FILL, false, "share with nothing but fills"),
-	IDLE("blocked", GAP_BLOCKED),
-	IDLE("launch", GAP_LAUNCH),
-	IDLE("input", GAP_INPUT),
-	IDLE("os", GAP_OS),
-	IDLE("cpu", GAP_CPU),
-	IDLE("dependency", GAP_DEPENDENCY),
-	IDLE("alloc", GAP_ALLOC),
-	IDLE("module", GAP_MODULE),
-	IDLE("drain", GAP_DRAIN),
-	IDLE("unknown", GAP_UNKNOWN),
+	IDLE("blocked", GAP_BLOCKED, "the CPU was blocked in a call that waits for the GPU"),
+	IDLE("launch", GAP_LAUNCH, "launching took longer than what was launched"),
+	IDLE("input", GAP_INPUT, "the CPU waited for input data"),
+	IDLE("os", GAP_OS, "the CPU was in the operating system"),
+	IDLE("cpu", GAP_CPU, "the CPU did other work"),
+	IDLE("dependency", GAP_DEPENDENCY, "queued work waited for other work"),
+	IDLE("alloc", GAP_ALLOC, "memory was allocated or freed"),
+	IDLE("module", GAP_MODULE, "code was loaded"),
+	IDLE("drain", GAP_DRAIN, "outside of any step"),
+	IDLE("unknown", GAP_UNKNOWN, "no cause could be found"),
 	COUNT("syncs_per_step", METRIC_COUNT, COUNT_WAITS,
 	      "calls that block until the GPU is done"),
 	COUNT("launches_per_step", METRIC_COUNT, COUNT_LAUNCHES,
@@ -263,11 +263,12 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 	snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
 	char *end;
 	double number = strtod(word, &end);
+	if (end - word > (ptrdiff_t)strspn(word, "0123456789.eE+"))
+		end = word; /* neither below 0, nor hexadecimal, nor infinite */
 	const char *unit = end;
 	while (isspace((unsigned char)*unit))
 		unit++;
-	bool good =
-		end != word && isfinite(number) && isdigit((unsigned char)end[-1]) && number >= 0;
+	bool good = end != word && isfinite(number) && isdigit((unsigned char)end[-1]);
 	double factor = 1;
 	if (good && *unit) {
 		good = false;

@@ -2,7 +2,9 @@
 #include "compare/statistics.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 
 const char *const verdict_names[] = {"unknown", "same", "faster", "slower"};
 
@@ -66,168 +68,242 @@ double statistics_t(double freedom, double share)
 	return (low + high) / 2;
 }
 
-/* ---- one run --------------------------------------------------------------------------------------- */
+/* ---- one side -------------------------------------------------------------------------------------- */
 
-static uint64_t roll(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-enum { RESAMPLES = 400 };
-
-double statistics_block_error(const int64_t *values, uint32_t n, uint32_t *blocks)
-{
-	*blocks = n;
-	if (n < 2)
-		return INFINITY;
-	uint32_t length = n < 6 ? 1 : (uint32_t)ceil(cbrt((double)n));
-	*blocks = n / length;
-	double base = (double)values[0], sum = 0, squares = 0;
-	uint64_t state = n;
-	for (int k = 0; k < RESAMPLES; k++) {
-		double mean = 0;
-		for (uint32_t taken = 0; taken < n;) {
-			uint32_t at = (uint32_t)(roll(&state) %
-						 n); /* circular: every step counts alike */
-			for (uint32_t i = 0; i < length && taken < n; i++, taken++)
-				mean += (double)values[(at + i) % n] - base;
-		}
-		mean /= n;
-		sum += mean;
-		squares += mean * mean;
-	}
-	double variance = squares / RESAMPLES - sum / RESAMPLES * (sum / RESAMPLES);
-	/* The bootstrap divides by the number of pieces, not by one less. */
-	double correction = (double)*blocks / (*blocks > 1 ? *blocks - 1 : 1);
-	return sqrt(variance > 0 ? variance * correction : 0);
-}
-
-/* ---- two sides -------------------------------------------------------------------------------------- */
-
-enum compare_verdict statistics_judge(const struct difference *difference)
-{
-	double least = STATISTICS_LEAST * difference->before;
-	double same = STATISTICS_SAME * difference->before;
-	if (!isfinite(difference->low) || !isfinite(difference->high) || !(difference->before > 0))
-		return VERDICT_UNKNOWN;
-	if (difference->change < -difference->sure && difference->change <= -least)
-		return VERDICT_FASTER;
-	if (difference->change > difference->sure && difference->change >= least)
-		return VERDICT_SLOWER;
-	return difference->low >= -same && difference->high <= same ? VERDICT_SAME
-								    : VERDICT_UNKNOWN;
-}
-
-/* 'error' is the standard error of the change, 'level' that of the verdict, 'more' what is added to its interval on both sides. */
-static void set_interval(struct difference *d, double error, double freedom, double level,
-			 double more)
-{
-	double half = error * statistics_t(freedom, 0.05) + more;
-	d->sure = error * statistics_t(freedom, level) + more;
-	d->change = d->after - d->before;
-	d->low = d->change - half;
-	d->high = d->change + half;
-	if (isfinite(d->low) && d->low < -d->before)
-		d->low = -d->before;
-	d->verdict = statistics_judge(d);
-}
+struct estimate {             /* of a time */
+	double value, square; /* its squared standard error; infinite: not known */
+	double freedom;       /* how well that is known: degrees of freedom */
+	uint32_t runs;        /* it was taken from */
+};
 
 static double mean_of(const double *values, uint32_t n)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < n; i++)
-		sum += values[i];
-	return n ? sum / n : 0;
+		sum += values[i] - values[0];
+	return n ? values[0] + sum / n : 0;
 }
 
-/* Of the mean: squared standard error. */
-static double error_of(const double *values, uint32_t n, double mean)
+/* Values that have nothing to do with each other: one a run. */
+static struct estimate estimate_runs(const double *values, uint32_t n)
 {
+	struct estimate e = {
+		.value = mean_of(values, n), .square = INFINITY, .freedom = 1, .runs = n};
+	if (n < 2)
+		return e;
 	double squares = 0;
 	for (uint32_t i = 0; i < n; i++)
-		squares += (values[i] - mean) * (values[i] - mean);
-	return n > 1 ? squares / (n - 1) / n : 0;
+		squares += (values[i] - e.value) * (values[i] - e.value);
+	e.square = squares / n / (n - 1);
+	e.freedom = n - 1;
+	return e;
 }
 
-/* Welch's and Satterthwaite's degrees of freedom of the sum of two squared errors. */
-static double freedom_of(double a, double freedom_a, double b, double freedom_b)
+enum { LEAST_MEMORY = 8 }; /* fewer steps cannot show how they are correlated */
+
+/* Steps that follow each other. The block bootstrap needs no dice: drawn blocks of neighbours have means whose
+ * variance is that of all n circular blocks. Blocks are short, so steps that remember longer than a block (a clock
+ * that wanders) count for as many independent ones as their correlation leaves; the larger error of the two holds. */
+static struct estimate estimate_steps(const double *values, uint32_t n)
 {
-	double sum = a + b, parts = a * a / freedom_a + b * b / freedom_b;
-	return parts > 0 ? sum * sum / parts : freedom_a + freedom_b;
+	struct estimate e = {.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
+	if (n < 2)
+		return e;
+	uint32_t length = n < 6 ? 1 : (uint32_t)ceil(cbrt(n));
+	double block = 0, blocks = 0, squares = 0, products = 0;
+	for (uint32_t i = 0; i < length; i++)
+		block += values[i] - e.value;
+	for (uint32_t i = 0; i < n; i++) {
+		double one = values[i] - e.value;
+		blocks += block * block;
+		block += values[(i + length) % n] - values[i];
+		squares += one * one;
+		products += i + 1 < n ? one * (values[i + 1] - e.value) : 0;
+	}
+	double drawn = (double)n / length;
+	e.square = blocks / n / length / length / (drawn - 1);
+	e.freedom = drawn - 1;
+	if (n < LEAST_MEMORY || !(squares > 0))
+		return e;
+	double memory = products / squares;
+	memory += (1 + 3 * memory) / n; /* what few values understate it by (Kendall) */
+	memory = fmin(fmax(memory, 0), 0.95);
+	double count = fmax(n * (1 - memory) / (1 + memory), 2);
+	if (squares / n / (count - 1) > e.square) {
+		e.square = squares / n / (count - 1);
+		e.freedom = count - 1;
+	}
+	return e;
 }
+
+static int compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The mean of the middle half of the steps, which rare long ones do not move; its error is that of the steps with
+ * the outer quarters pulled in to the quartiles (Tukey and McLaughlin). Changes the values. */
+static struct estimate estimate_middle(double *values, uint32_t n)
+{
+	if (n < 4)
+		return (struct estimate){
+			.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
+	uint32_t cut = n / 4;
+	double *sorted = hwy_copy(values, n * sizeof *values);
+	qsort(sorted, n, sizeof *sorted, compare_values);
+	double low = sorted[cut], high = sorted[n - 1 - cut],
+	       middle = mean_of(sorted + cut, n - 2 * cut);
+	free(sorted);
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = fmin(fmax(values[i], low), high);
+	struct estimate e = estimate_steps(values, n);
+	double kept = (double)(n - 2 * cut) / n;
+	e.value = middle;
+	e.square /= kept * kept;
+	e.freedom = fmax(e.freedom * kept, 1);
+	return e;
+}
+
+static struct estimate estimate_run(const struct sample *run, bool middle)
+{
+	double *values = hwy_alloc((run->n + 1u) * sizeof *values);
+	for (uint32_t i = 0; i < run->n; i++)
+		values[i] = (double)run->values[i];
+	struct estimate e =
+		middle ? estimate_middle(values, run->n) : estimate_steps(values, run->n);
+	if (!middle)
+		e.value = run->mean;
+	free(values);
+	return e;
+}
+
+/* Enough runs speak for themselves; of fewer, what their steps say. */
+static struct estimate estimate_side(const struct sample *side, uint32_t n, bool runs_speak,
+				     bool middle)
+{
+	double *values = hwy_alloc(n * sizeof *values);
+	double sum = 0, parts = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct estimate one = estimate_run(&side[i], middle);
+		double square = one.square / n / n;
+		values[i] = one.value;
+		sum += square;
+		parts += square * square / one.freedom;
+	}
+	struct estimate e = estimate_runs(values, n);
+	if (!runs_speak) {
+		e.square = sum;
+		e.freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : 1;
+	}
+	free(values);
+	return e;
+}
+
+/* ---- two sides -------------------------------------------------------------------------------------- */
+
+/* The squared error of the difference if runs of both sides scatter alike. Three runs that agree by luck prove
+ * little against ten that do not; of as many runs a side it is what Welch's test takes. */
+static double pooled(const struct estimate *a, const struct estimate *b)
+{
+	double x = a->runs, y = b->runs;
+	double variance = (a->square * x * (x - 1) + b->square * y * (y - 1)) / (x + y - 2);
+	return variance * (1 / x + 1 / y);
+}
+
+/* Faster or slower is said with so much risk of a false alarm. The noise from run to run is added to the interval
+ * on both sides, unless the runs speak for themselves. */
+static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak,
+				 double run_noise)
+{
+	/* Welch's and Satterthwaite's degrees of freedom. */
+	double sum = a.square + b.square;
+	double parts = a.square * a.square / a.freedom + b.square * b.square / b.freedom;
+	double freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : a.freedom + b.freedom;
+	if (runs_speak && isfinite(sum)) {
+		run_noise = 0;
+		sum = fmax(sum, pooled(&a, &b));
+	}
+	double t = statistics_t(freedom, 0.05), error = sqrt(sum), change = b.value - a.value;
+	double x = a.value * a.value, y = b.value * b.value;
+	double noise = run_noise * sqrt(x / a.runs + y / b.runs), half = error * t + noise;
+	return (struct difference){
+		.before = a.value,
+		.after = b.value,
+		.change = change,
+		.run_noise = run_noise,
+		.low = isfinite(half) ? fmax(change - half, -a.value) : -INFINITY,
+		.high = change + half,
+		.doubt = t * sqrt(a.square / x + b.square / y) +
+			 run_noise * sqrt(1.0 / a.runs + 1.0 / b.runs),
+		.sure = error * statistics_t(freedom, risk) + noise,
+	};
+}
+
+static enum compare_verdict judge(const struct difference *d)
+{
+	double least = STATISTICS_LEAST * d->before, same = STATISTICS_SAME * d->before;
+	if (!isfinite(d->high) || !(d->before > 0))
+		return VERDICT_UNKNOWN;
+	if (fabs(d->change) > d->sure && fabs(d->change) >= least)
+		return d->change < 0 ? VERDICT_FASTER : VERDICT_SLOWER;
+	return d->low >= -same && d->high <= same ? VERDICT_SAME : VERDICT_UNKNOWN;
+}
+
+/* Whether the middle half of the steps may speak for a mean that cannot tell: it must not be against it. */
+static bool may_speak(const struct difference *middle, const struct difference *mean, bool enough)
+{
+	double change = fabs(mean->change) / mean->before;
+	if (middle->verdict == VERDICT_SAME)
+		return change <= STATISTICS_SAME;
+	return enough && change >= STATISTICS_LEAST && mean->change * middle->change > 0;
+}
+
+/* Of false alarms; a little below the 5 % that are allowed, because noise is not quite as the theory has it. */
+static const double risk_taken = 0.04;
 
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
-				   uint32_t n_after)
+				   uint32_t n_after, uint32_t questions)
 {
-	struct difference d = {.before = mean_of(before, n_before),
-			       .after = mean_of(after, n_after),
-			       .method = "welch"};
-	double a = error_of(before, n_before, d.before), b = error_of(after, n_after, d.after);
-	/* With three runs Welch's own caution is enough. */
-	bool few = n_before <= STATISTICS_RUNS || n_after <= STATISTICS_RUNS;
-	double level = few ? 0.05 : STATISTICS_LEVEL;
-	if (n_before > 1 && n_after > 1)
-		set_interval(&d, sqrt(a + b), freedom_of(a, n_before - 1, b, n_after - 1), level,
-			     0);
-	else
-		set_interval(&d, INFINITY, 1, level, 0);
+	struct difference d =
+		between(estimate_runs(before, n_before), estimate_runs(after, n_after),
+			risk_taken / questions, true, 0);
+	d.method = "welch";
+	d.verdict = judge(&d);
 	return d;
 }
 
-/* The squared error of a side's mean from its steps, and its degrees of freedom. */
-static double steps_error(const struct sample *side, uint32_t n, double *freedom)
+static bool has_steps(const struct sample *side, uint32_t n, uint32_t steps)
 {
-	double sum = 0, parts = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t blocks;
-		double error = statistics_block_error(side[i].values, side[i].n, &blocks) / n;
-		if (!isfinite(error))
-			return INFINITY;
-		sum += error * error;
-		parts += error * error * error * error / (blocks > 1 ? blocks - 1 : 1);
-	}
-	*freedom = parts > 0 ? sum * sum / parts : 1e6;
-	return sum;
-}
-
-static double side_mean(const struct sample *side, uint32_t n)
-{
-	double sum = 0;
 	for (uint32_t i = 0; i < n; i++)
-		sum += side[i].mean;
-	return n ? sum / n : 0;
+		if (side[i].n < steps)
+			return false;
+	return true;
 }
-
-enum { MOST_RUNS = 256 };
 
 struct difference statistics_compare(const struct sample *before, uint32_t n_before,
 				     const struct sample *after, uint32_t n_after, double run_noise)
 {
-	n_before = n_before < MOST_RUNS ? n_before : MOST_RUNS;
-	n_after = n_after < MOST_RUNS ? n_after : MOST_RUNS;
-	if (n_before >= STATISTICS_RUNS && n_after >= STATISTICS_RUNS) {
-		double a[MOST_RUNS], b[MOST_RUNS];
-		for (uint32_t i = 0; i < n_before; i++)
-			a[i] = before[i].mean;
-		for (uint32_t i = 0; i < n_after; i++)
-			b[i] = after[i].mean;
-		return statistics_welch(a, n_before, b, n_after);
+	bool runs_speak = n_before >= STATISTICS_RUNS && n_after >= STATISTICS_RUNS;
+	struct difference of[2]; /* the mean; the mean of the middle half */
+	for (int middle = 0; middle < 2; middle++) {
+		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
+				b = estimate_side(after, n_after, runs_speak, middle);
+		/* A second question is asked with half the risk. */
+		of[middle] =
+			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
+		of[middle].verdict = judge(&of[middle]);
 	}
-	struct difference d = {.before = side_mean(before, n_before),
-			       .after = side_mean(after, n_after),
-			       .method = "bootstrap"};
-	double freedom_a = 1, freedom_b = 1;
-	double a = steps_error(before, n_before, &freedom_a),
-	       b = steps_error(after, n_after, &freedom_b);
-	double noise =
-		run_noise * sqrt(d.before * d.before / n_before + d.after * d.after / n_after);
-	if (isfinite(a) && isfinite(b))
-		set_interval(&d, sqrt(a + b), freedom_of(a, freedom_a, b, freedom_b),
-			     STATISTICS_LEVEL, noise);
-	else
-		set_interval(&d, INFINITY, 1, STATISTICS_LEVEL, noise);
+	struct difference d = of[0];
+	d.method = runs_speak ? "welch" : "bootstrap";
+	d.middle = (struct interval){of[1].change / of[1].before, of[1].low / of[1].before,
+				     of[1].high / of[1].before};
+	bool enough = runs_speak || (has_steps(before, n_before, STATISTICS_MIDDLE) &&
+				     has_steps(after, n_after, STATISTICS_MIDDLE));
+	if (d.verdict == VERDICT_UNKNOWN && of[1].verdict != VERDICT_UNKNOWN &&
+	    may_speak(&of[1], &d, enough)) {
+		d.verdict = of[1].verdict;
+		d.by_middle = true;
+	}
 	return d;
 }

@@ -47,14 +47,17 @@ static const char *keep(struct compare_summary *summary, const char *text)
 	return hwy_arena_text(&summary->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* Two checkouts of one program are no difference: where it lies is not told. */
-static const char *without_folder(const char *command)
+/* Two checkouts of one program are no difference: where it and its interpreter lie is not told. */
+static const char *without_folders(struct compare_summary *summary, const char *command)
 {
-	const char *begin = command;
-	for (const char *at = command; *at && *at != ' '; at++)
-		if (at[0] == '/' && at[1] && at[1] != ' ')
-			begin = at + 1;
-	return begin;
+	size_t length;
+	const char *program = words_program(command, &length), *word = program, *first = command;
+	while (word > command && word[-1] != ' ')
+		word--;
+	for (const char *at = command; at < word && *at != ' '; at++)
+		if (*at == '/')
+			first = at + 1;
+	return words_format(&summary->arena, "%.*s%s", (int)(word - first), first, program);
 }
 
 static void note_facts(struct compare_summary *summary, const struct hwy_analysis *analysis)
@@ -65,11 +68,13 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 				      ? hwy_str(trace, trace->processes[phase->process].command)
 				      : "";
 	const char *whole = *command ? command : hwy_property(trace, "command");
-	summary->command = keep(summary, whole ? without_folder(whole) : "");
+	summary->command = whole ? without_folders(summary, whole) : "";
 	size_t length;
 	const char *program = words_program(summary->command, &length);
 	summary->program = hwy_arena_text(&summary->arena, program, length);
-	summary->driver = keep(summary, hwy_property(trace, "driver"));
+	/* PyTorch tells the version of its interface instead: 13000. */
+	const char *driver = hwy_property(trace, "driver");
+	summary->driver = keep(summary, driver && strchr(driver, '.') ? driver : "");
 	summary->cuda = keep(summary, hwy_property(trace, "cuda.version"));
 	summary->format = keep(summary, hwy_property(trace, "source.format"));
 	summary->traces = keep(summary, hwy_property(trace, "capture.traces"));

@@ -125,17 +125,11 @@ static void find_extent(struct hwy_case *c)
 	c->end_call = last->first_call + last->n_calls;
 }
 
-/* Broken recordings have times of any length: sums of them must stay far from the ends of 64 bits. */
 static bool is_sane(const struct hwy_case *c)
 {
-	const uint64_t most = UINT64_C(1) << 60;
-	uint64_t sum = 0;
-	for (uint32_t i = c->first_op; i < c->end_op && sum < most; i++)
-		sum += (uint64_t)(c->flow->ops[i].end - c->flow->ops[i].start);
-	for (uint32_t i = c->first_call; i < c->end_call && sum < most; i++)
-		sum += (uint64_t)(c->flow->calls[i].end - c->flow->calls[i].start);
 	uint64_t window = (uint64_t)(c->phase->window.to - c->phase->window.from);
-	return sum < most && window < most / (c->flow->n_devices + 1u);
+	return window < FLOW_SUM_MOST / (c->flow->n_devices + 1u) &&
+	       flow_adds_up(c->flow, c->first_op, c->end_op, c->first_call, c->end_call);
 }
 
 /* A device is the phase's when its process has work there inside the window; without any launch known, every
@@ -320,6 +314,8 @@ void case_close(struct hwy_case *c)
 
 const char *case_advice(const struct hwy_case *c, const struct advice *advice)
 {
+	if (c->diagnosis->infers && advice->inference)
+		return advice->inference;
 	const char *fits = advice->of[c->diagnosis->framework];
 	return fits ? fits : advice->any;
 }

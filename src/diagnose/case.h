@@ -155,6 +155,7 @@ void hwy_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const ch
 
 struct advice { /* NULL: 'any' serves */
 	const char *any, *of[HWY_FRAMEWORKS];
+	const char *inference; /* PyTorch without training; NULL: as ever */
 };
 const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 
@@ -169,6 +170,7 @@ struct case_pause {
 	bool is_pageable; /* a large "asynchronous" copy of pageable memory */
 	bool is_useless;  /* nothing was pending */
 	bool is_copy;     /* reads or writes data */
+	bool is_release;  /* cudaFree waits, but is not made in order to wait */
 };
 struct case_pauses {
 	struct case_pause *pauses;
@@ -191,6 +193,7 @@ uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses
 
 /* Calibrated value of the report, "machine.NAME" or "cost.NAME"; false where there is none. */
 bool machine_value(const struct hwy_trace *trace, const char *name, double *value);
+const char *machine_link_name(enum hwy_direction direction); /* of the calibrated rate */
 /* Bytes a second that pinned memory reaches in this direction: calibrated, else the best large pinned copy of
  * the trace, else what PCIe gives. *is_known is false for the last. */
 double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known);

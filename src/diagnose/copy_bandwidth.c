@@ -38,6 +38,9 @@ static void look(struct hwy_case *c)
 	int64_t excess = ns[way] - case_states(c).compute;
 	if (excess <= 0 || rate < NEAR_LIMIT * link || !known)
 		return;
+	double calibrated;
+	bool is_limit =
+		machine_value(c->trace, machine_link_name(way ? HWY_D2H : HWY_H2D), &calibrated);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < c->n_transfers && claim.total < excess; i++) {
 		const struct case_transfer *one = &c->transfers[i];
@@ -51,11 +54,12 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step, %s at %s, the link's limit; that takes %s longer than the "
-				"kernels.",
+				"%s a step, %s at %s, %s; that takes %s longer than the kernels.",
 				words_many(case_each(c, n[way]), "copy", "copies").at,
 				words_bytes(bytes[way] / c->phase->n_steady).at,
-				words_rate(rate).at, words_time(case_per_step(c, claim.total)).at),
+				words_rate(rate).at,
+				is_limit ? "the link's limit" : "as fast as any copy here",
+				words_time(case_per_step(c, claim.total)).at),
 			fix);
 	claim_drop(c, &claim);
 }

@@ -17,7 +17,8 @@
 
 static const struct advice fix = {
 	.any = "Do this step on the GPU too: a small kernel, even a slow one, is cheaper than two copies and a wait. If "
-	       "the host must see the data, copy it without waiting and go on with what is on the device.",
+	       "the host must see the data, copy it without waiting and go on with what is on the device; what another "
+	       "process needs can go there directly (CUDA-aware MPI, NCCL).",
 	.of =
 		{
 			[HWY_PYTORCH] =
@@ -121,9 +122,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s of data go to the host and come back %s times a step; the two copies and "
+				"%s of data go to the host and come back %s a step; the two copies and "
 				"the time between them keep the GPU from working for %s.",
-				words_bytes(bytes / n).at, words_each(case_each(c, n)).at,
+				words_bytes(bytes / n).at, words_times(case_each(c, n)).at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

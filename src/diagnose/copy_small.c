@@ -44,7 +44,7 @@ static struct hwy_map find_read_backs(const struct hwy_case *c)
 	return found;
 }
 
-static void claim_before(struct hwy_case *c, struct claim *claim, const struct hwy_map * not )
+static void claim_before(struct hwy_case *c, struct claim *claim, const struct hwy_map *without)
 {
 	const unsigned causes = CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_DEPENDENCY);
 	for (uint32_t g = 0, t = 0; g < c->of->gaps.n; g++) {
@@ -57,7 +57,7 @@ static void claim_before(struct hwy_case *c, struct claim *claim, const struct h
 		while (t < c->n_transfers && c->transfers[t].op < gap->op)
 			t++;
 		if (t < c->n_transfers && c->transfers[t].op == gap->op &&
-		    is_small(&c->transfers[t]) && !hwy_map_get(not, gap->op))
+		    is_small(&c->transfers[t]) && !hwy_map_get(without, gap->op))
 			claim_gap(c, claim, g, CLAIM_ALL, c->flow->ops[gap->op].span);
 	}
 }

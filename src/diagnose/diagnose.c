@@ -54,19 +54,22 @@ static bool calls_begin_with_cl(const struct hwy_flow *flow)
 	return cl * 2 > seen;
 }
 
-static bool find_framework(struct hwy_analysis *analysis, enum hwy_framework *framework,
+static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis,
 			   struct hwy_err *err)
 {
 	struct hwy_trace *trace = analysis->trace;
 	const uint32_t ops = HWY_KIND_BIT(HWY_OP), kernels = HWY_KIND_BIT(HWY_KERNEL);
 	if (!hwy_need(trace, ops | kernels | HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_NAME), err))
 		return false;
-	*framework = any_text(trace, ops, "aten::") || any_text(trace, kernels, "at::native") ||
-				     any_text(trace, kernels, "at_cuda_detail")
-			     ? HWY_PYTORCH
-		     : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
-		     : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
-							    : HWY_CUDA_C;
+	diagnosis->infers = any_text(trace, ops, "aten::") && !any_text(trace, ops, "ackward") &&
+			    !any_text(trace, ops, "Optimizer");
+	diagnosis->framework = any_text(trace, ops, "aten::") ||
+					       any_text(trace, kernels, "at::native") ||
+					       any_text(trace, kernels, "at_cuda_detail")
+				       ? HWY_PYTORCH
+			       : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
+			       : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
+								      : HWY_CUDA_C;
 	return true;
 }
 
@@ -243,19 +246,32 @@ static void put_in_order(const struct hwy_analysis *analysis, struct hwy_finding
 	free(ranked);
 }
 
+/* Several ranks in this one recording, seen from the one that has the main phase. */
+static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+{
+	uint32_t n, at = 0;
+	struct joint_rank *ranks = joint_ranks_of(analysis, &n);
+	while (ranks && at < n && ranks[at].phase != analysis->phases.main)
+		at++;
+	if (ranks && at < n)
+		diagnose_ranks(ranks, n, at, diagnosis);
+	free(ranks);
+}
+
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
 	*diagnosis = (struct hwy_diagnosis){0};
 	diagnosis->n_verdicts = analysis->phases.n;
 	diagnosis->verdicts = hwy_arena_alloc(
 		&diagnosis->arena, (analysis->phases.n + 1u) * sizeof *diagnosis->verdicts);
-	if (!find_framework(analysis, &diagnosis->framework, err))
+	if (!find_framework(analysis, diagnosis, err))
 		return false;
 	doubt_trust(analysis, diagnosis);
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++)
 		if (!look_at_phase(analysis, phase, diagnosis, err))
 			return false;
 	put_in_order(analysis, diagnosis->findings, diagnosis->n);
+	look_at_ranks(analysis, diagnosis);
 	predict_cut(analysis, diagnosis);
 	put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
 	return true;

@@ -13,6 +13,7 @@
 #define HWY_DIAGNOSE_DIAGNOSE_H
 
 #include "analyze/analysis.h"
+#include "replay/joint.h"
 
 /* A CPU-side finding below this share of the step is no finding; its suspect is acquitted. */
 #define HWY_WORTH 0.02
@@ -118,6 +119,7 @@ struct hwy_diagnosis {
 	struct hwy_verdict *verdicts; /* parallel to the phases */
 	uint32_t n_verdicts;
 	enum hwy_framework framework;
+	bool infers; /* PyTorch's operators were recorded, and none is of a backward pass */
 	struct hwy_arena arena;
 };
 
@@ -125,12 +127,8 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 void diagnosis_free(struct hwy_diagnosis *diagnosis);
 
 /* Several ranks of one program: who makes the others wait in collectives. Adds the finding to 'diagnosis'
- * (that of ranks[at]) or says nothing. */
-struct hwy_rank {
-	int64_t rank;
-	struct hwy_analysis *analysis;
-};
-void diagnose_ranks(const struct hwy_rank *ranks, uint32_t n, uint32_t at,
+ * (that of ranks[at]) or says nothing. Of ranks inside one recording diagnose() does so itself. */
+void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t at,
 		    struct hwy_diagnosis *diagnosis);
 
 #endif

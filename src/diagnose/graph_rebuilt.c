@@ -23,7 +23,7 @@ static const struct advice fix = {
 static void look(struct hwy_case *c)
 {
 	struct claim_stretch *stretches = NULL;
-	uint32_t n = 0, cap = 0, built = 0;
+	uint32_t n = 0, cap = 0, captured = 0, instantiated = 0;
 	uint32_t open = FLOW_NONE; /* the stretch of a capture that goes on */
 	if (c->counts.calls[HWY_ROLE_GRAPH_BUILD] == 0)
 		return;
@@ -35,10 +35,10 @@ static void look(struct hwy_case *c)
 		if (strstr(name, "EndCapture") && open != FLOW_NONE) {
 			stretches[open].at.to = call->end;
 			open = FLOW_NONE;
-			built++;
+			captured++;
 			continue;
 		}
-		built += strstr(name, "Instantiate") != NULL;
+		instantiated += strstr(name, "Instantiate") != NULL;
 		if (open != FLOW_NONE)
 			continue;
 		HWY_GROW(stretches, n, cap);
@@ -47,6 +47,7 @@ static void look(struct hwy_case *c)
 			open = n;
 		n++;
 	}
+	uint32_t built = captured > instantiated ? captured : instantiated;
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES | CLAIM_CAUSE(GAP_DEPENDENCY));
 	if (case_each(c, built) >= OFTEN && case_is_loop(c) && claim_is_worth(c, &claim))
@@ -54,9 +55,9 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,
-				"Graphs are captured or instantiated %s times a step; the GPU idles %s of the step "
+				"Graphs are captured or instantiated %s a step; the GPU idles %s of the step "
 				"meanwhile.",
-				words_each(case_each(c, built)).at,
+				words_times(case_each(c, built)).at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

@@ -1,9 +1,11 @@
 /* grid_too_small.c - kernels with fewer blocks than the GPU has multiprocessors: most of it looks on.
  *
  * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), fills less
- * than HALF of the multiprocessors, and such kernels take WORTH of the step or more. Cost: their time times the
- * part of the GPU that is idle, as far as they run alone (the purse is the device's compute time).
+ * than HALF of the multiprocessors, and such kernels take WORTH of the step or more. Cost: the time in which one
+ * of them runs alone on its device, times the part of the GPU that looks on.
  */
+#include <stdlib.h>
+
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
 #include "diagnose/words.h"
@@ -22,42 +24,98 @@ static const struct advice fix = {
 		       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
 };
 
+struct found {
+	struct claim claim;
+	uint64_t n;
+	int64_t ns, fewest, sms;
+};
+
+/* The op of a device that will end last, and how long it has been the only one. */
+struct sole {
+	uint32_t op;
+	int64_t end, others; /* of it, and the last end of the rest */
+	int64_t seen;        /* the last start */
+	int64_t alone;
+};
+
+/* Blocks, or 0 where it is no kernel to look at. */
+static int64_t small_blocks(const struct hwy_case *c, uint32_t at)
+{
+	const struct flow_op *op = &c->flow->ops[at];
+	int64_t device = c->flow->devices[op->device].device;
+	if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || op->end - op->start < SHORT_NS ||
+	    device == HWY_NONE || c->trace->devices[device].sms <= 0 || !case_op_is_ours(c, at))
+		return 0;
+	int64_t blocks = kernel_blocks(c, op->span);
+	return (double)blocks < HALF * (double)c->trace->devices[device].sms ? blocks : 0;
+}
+
+/* Nothing more will be known of the op: it is no longer the last to end, or this is the end. */
+static void settle(struct hwy_case *c, struct found *found, const struct sole *sole)
+{
+	int64_t blocks = sole->op == FLOW_NONE ? 0 : small_blocks(c, sole->op);
+	if (blocks == 0)
+		return;
+	const struct flow_op *op = &c->flow->ops[sole->op];
+	int64_t sms = c->trace->devices[c->flow->devices[op->device].device].sms;
+	claim_kernels(c, &found->claim,
+		      (int64_t)((double)sole->alone * (1 - (double)blocks / (double)sms)),
+		      op->span);
+}
+
+/* Until 'now' the one that ends last runs alone as soon as the others have ended. */
+static void pass(struct sole *sole, int64_t now)
+{
+	int64_t from = sole->others > sole->seen ? sole->others : sole->seen;
+	int64_t to = sole->end < now ? sole->end : now;
+	sole->alone += to > from ? to - from : 0;
+	sole->seen = now;
+}
+
+static void visit(struct hwy_case *c, struct found *found, struct sole *sole, uint32_t at)
+{
+	const struct flow_op *op = &c->flow->ops[at];
+	int64_t blocks = small_blocks(c, at);
+	if (blocks) {
+		found->n++;
+		found->ns += op->end - op->start;
+		found->fewest = blocks < found->fewest ? blocks : found->fewest;
+		found->sms = c->trace->devices[c->flow->devices[op->device].device].sms;
+	}
+	pass(sole, op->start);
+	if (op->end <= sole->end) {
+		sole->others = op->end > sole->others ? op->end : sole->others;
+		return;
+	}
+	settle(c, found, sole);
+	*sole = (struct sole){at, op->end, sole->end, op->start, 0};
+}
+
 static void look(struct hwy_case *c)
 {
-	struct claim claim = {0};
-	uint64_t n = 0;
-	int64_t ns = 0, fewest = INT64_MAX, sms = 0;
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
-		const struct flow_op *op = &c->flow->ops[i];
-		int64_t length = op->end - op->start;
-		int64_t device = c->flow->devices[op->device].device;
-		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || length < SHORT_NS ||
-		    device == HWY_NONE || c->trace->devices[device].sms <= 0 ||
-		    !case_op_is_ours(c, i))
-			continue;
-		int64_t blocks = kernel_blocks(c, op->span);
-		sms = c->trace->devices[device].sms;
-		if (blocks == 0 || (double)blocks >= HALF * (double)sms)
-			continue;
-		n++;
-		ns += length;
-		fewest = blocks < fewest ? blocks : fewest;
-		claim_kernels(c, &claim,
-			      (int64_t)((double)length * (1 - (double)blocks / (double)sms)),
-			      op->span);
+	struct found found = {.fewest = INT64_MAX};
+	struct sole *soles = hwy_alloc((c->flow->n_devices + 1u) * sizeof *soles);
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		soles[d] = (struct sole){FLOW_NONE, INT64_MIN, INT64_MIN, INT64_MIN, 0};
+	for (uint32_t i = c->first_op; i < c->end_op; i++)
+		visit(c, &found, &soles[c->flow->ops[i].device], i);
+	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
+		pass(&soles[d], INT64_MAX);
+		settle(c, &found, &soles[d]);
 	}
-	if (n && claim_share(c, &claim) >= WORTH)
+	free(soles);
+	if (found.n && claim_share(c, &found.claim) >= WORTH)
 		hwy_accuse(
-			c, &claim, HWY_LOW,
+			c, &found.claim, HWY_LOW,
 			words_format(
 				&c->diagnosis->arena,
 				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
 				"the GPU's %lld multiprocessors: most of it looks on.",
-				words_many(case_each(c, n), "kernel", "kernels").at,
-				words_time(ns / (int64_t)c->phase->n_steady).at, (long long)fewest,
-				(long long)sms),
+				words_many(case_each(c, found.n), "kernel", "kernels").at,
+				words_time(found.ns / (int64_t)c->phase->n_steady).at,
+				(long long)found.fewest, (long long)found.sms),
 			case_advice(c, &fix));
-	claim_drop(c, &claim);
+	claim_drop(c, &found.claim);
 }
 
 const struct hwy_finding_kind finding_grid_too_small = {

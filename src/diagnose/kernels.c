@@ -79,7 +79,8 @@ static void short_name(const char *name, char out[SHORT_NAME])
 		for (const char *at = name + n; *at && *at != '(';) {
 			size_t length = identifier(at);
 			if (length > longest && !isdigit((unsigned char)*at) && length >= 8 &&
-			    strncmp(at, "at::", 4) != 0 && strncmp(at, "std::", 5) != 0) {
+			    strncmp(at, "at::", 4) != 0 && strncmp(at, "c10::", 5) != 0 &&
+			    strncmp(at, "std::", 5) != 0) {
 				best = at;
 				longest = length;
 			}

@@ -2,6 +2,7 @@
  * launches, framework included.
  *
  * Cost: gaps with the cause 'launch'. A full queue in a GPU-bound program never gets here: it has no such gaps.
+ * Where nothing repeats, FEW_IN_ALL launches prove nothing: first ones take long in every program.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
@@ -9,6 +10,7 @@
 
 /* Below this the step consists of pieces too few for a graph to help; the CPU's time between them is it. */
 #define FEW_LAUNCHES 2
+#define FEW_IN_ALL 20
 /* Of the step: from here on launching is what the CPU does all the time. */
 #define MAINLY 0.4
 
@@ -33,6 +35,11 @@ static const struct advice fix = {
 				"  clEnqueueNDRangeKernel(q, fused, 1, NULL, &all, NULL, 0, NULL, NULL);   // once, not per row",
 		},
 };
+
+/* For steps that are graphs already. */
+static const char larger[] =
+	"The step consists of graph launches already: put all of it into one graph, several steps into one where they "
+	"need nothing from the CPU, or launch the next graph before the one before has ended.";
 
 static const char *accusation(struct hwy_case *c, const struct claim *claim)
 {
@@ -66,13 +73,14 @@ static void look(struct hwy_case *c)
 {
 	struct claim claim = {0};
 	claim_cause(c, &claim, GAP_LAUNCH);
-	if (!claim_is_worth(c, &claim)) {
+	if (!claim_is_worth(c, &claim) || (!case_is_loop(c) && c->counts.launches < FEW_IN_ALL)) {
 		claim_drop(c, &claim);
 		return;
 	}
 	bool sure = claim_share(c, &claim) >= 0.1;
+	bool graphs = c->counts.graph_launches * 2 > c->counts.launches;
 	hwy_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, accusation(c, &claim),
-		   case_advice(c, &fix));
+		   graphs ? larger : case_advice(c, &fix));
 }
 
 const struct hwy_finding_kind finding_launch_bound = {

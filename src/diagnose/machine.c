@@ -20,13 +20,17 @@ bool machine_value(const struct hwy_trace *trace, const char *name, double *valu
 	return false;
 }
 
+const char *machine_link_name(enum hwy_direction direction)
+{
+	return direction == HWY_D2H ? "machine.copy_d2h_pinned_bandwidth"
+				    : "machine.copy_h2d_pinned_bandwidth";
+}
+
 double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known)
 {
 	double rate = 0;
 	*is_known = true;
-	const char *name = direction == HWY_D2H ? "machine.copy_d2h_pinned_bandwidth"
-						: "machine.copy_h2d_pinned_bandwidth";
-	if (machine_value(c->trace, name, &rate) && rate > 0)
+	if (machine_value(c->trace, machine_link_name(direction), &rate) && rate > 0)
 		return rate;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];

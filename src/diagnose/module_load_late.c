@@ -1,7 +1,7 @@
 /* module_load_late.c - kernels are loaded or compiled inside the steady steps: lazy loading, or JIT.
  *
  * Cost: gaps with the cause 'module', and the other idle time that such calls overlap. Warm-up steps are not
- * looked at: that is where loading belongs.
+ * looked at, nor what does not repeat: that is where loading belongs.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
@@ -31,14 +31,16 @@ static void look(struct hwy_case *c)
 	struct claim claim = {0};
 	claim_cause(c, &claim, GAP_MODULE);
 	claim_roles(c, &claim, 1u << HWY_ROLE_MODULE, CLAIM_CPU_CAUSES);
-	if (claim_is_worth(c, &claim))
+	if (case_is_loop(c) && claim_is_worth(c, &claim))
 		hwy_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,
-				"Kernels are loaded or compiled inside the measured steps: %s calls in all; the "
+				"Kernels are loaded or compiled inside the measured steps: %s in all; the "
 				"GPU idles %s a step for it.",
-				words_each((double)c->counts.calls[HWY_ROLE_MODULE]).at,
+				words_many((double)c->counts.calls[HWY_ROLE_MODULE], "call",
+					   "calls")
+					.at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

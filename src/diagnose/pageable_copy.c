@@ -121,7 +121,10 @@ static void acquit(struct hwy_case *c, struct claim *claim, const struct seen *s
 			words_many(case_each(c, seen->large), "large copy", "large copies").at,
 			words_share(claim_share(c, claim)).at);
 	}
-	hwy_acquit(c, claim, says)->advice = case_advice(c, &fix); /* should the replay accuse it */
+	bool any = seen->large > 0;
+	struct hwy_finding *finding = hwy_acquit(c, claim, says);
+	if (any) /* the replay may accuse it; small ones are held by their wait, not by their memory */
+		finding->advice = case_advice(c, &fix);
 }
 
 static void look(struct hwy_case *c)

@@ -25,7 +25,8 @@ static bool are_together(const struct hwy_case *c, const struct hwy_wait *before
 {
 	const struct flow_call *a = &c->flow->calls[before->call];
 	const struct flow_call *b = &c->flow->calls[wait->call];
-	if (a->thread != b->thread || wait->is_copy || b->start - a->end > TOGETHER_NS)
+	if (a->thread != b->thread || wait->is_copy || a->role == HWY_ROLE_FREE ||
+	    b->start - a->end > TOGETHER_NS)
 		return false;
 	for (uint32_t i = before->call + 1; i < wait->call; i++) {
 		const struct flow_call *between = &c->flow->calls[i];
@@ -81,7 +82,7 @@ static void begin(const struct hwy_case *c, struct case_pause *pause, uint32_t a
 		.is_copy = copy_call(c, wait) != FLOW_NONE,
 		.is_pageable = wait->is_pageable && bytes_of(c, wait) >= PAGEABLE_BYTES,
 	};
-	/* cudaFree waits too, but is not made in order to wait. */
+	pause->is_release = c->flow->calls[wait->call].role == HWY_ROLE_FREE;
 	pause->is_useless = !pause->is_copy && wait->op == FLOW_NONE &&
 			    c->flow->calls[wait->call].role == HWY_ROLE_SYNC;
 }

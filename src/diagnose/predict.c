@@ -3,7 +3,7 @@
  * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
  * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much idle time stood beside it; one
  * that was let off but whose removal gains is accused after all. Where the replay explains too little of the
- * recording it decides nothing.
+ * recording, or contradicts what was found without being sure of it, no prediction is shown.
  */
 #include "diagnose/predict.h"
 
@@ -11,17 +11,13 @@
 #include <string.h>
 
 #include "diagnose/words.h"
-#include "replay/whatif.h"
 
-/* More of the recording than this without an explanation: predictions are shown, and decide nothing. */
-#define UNEXPLAINED 0.3
 /* Accused after all only where the gain is beyond doubt: graphs that fit well are off by this much. */
 #define SURELY 0.04
 
 struct predicting {
 	struct whatif w;
 	struct hwy_diagnosis *diagnosis;
-	bool decides;
 };
 
 /* The place of a finding that has one only, as an edit's argument; "" for all. */
@@ -46,24 +42,18 @@ static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
 	return true;
 }
 
-static bool predict(struct predicting *p, struct hwy_finding *finding, struct whatif_edit *edit)
+bool predict_edit(const struct whatif *w, const struct whatif_edit *edit, struct hwy_arena *arena,
+		  struct hwy_predicted *predicted)
 {
 	struct whatif_prediction found;
 	struct hwy_err err;
-	if (!read_edit(p, finding, edit))
+	if (w->base.step <= 0 || !whatif_predict(w, edit, 1, &found, &err))
 		return false;
-	bool done = whatif_predict(&p->w, edit, 1, &found, &err);
-	if (!done && *edit->arguments && edit->kind->arguments[0] == '[') {
-		edit->arguments = ""; /* its place is not where the call itself is */
-		done = whatif_predict(&p->w, edit, 1, &found, &err);
-	}
-	if (!done || p->w.base.step <= 0)
-		return false;
-	finding->predicted = (struct hwy_predicted){
+	*predicted = (struct hwy_predicted){
 		.is_known = true,
-		.edits = words_format(&p->diagnosis->arena, "%s%s%s", edit->kind->id,
-				      *edit->arguments ? ":" : "", edit->arguments),
-		.before = p->w.base.step,
+		.edits = words_format(arena, "%s%s%s", edit->kind->id, *edit->arguments ? ":" : "",
+				      edit->arguments),
+		.before = w->base.step,
 		.step = found.step,
 		.p10 = found.p10,
 		.p90 = found.p90,
@@ -71,6 +61,18 @@ static bool predict(struct predicting *p, struct hwy_finding *finding, struct wh
 		.bound = found.bound,
 	};
 	return true;
+}
+
+static bool predict(struct predicting *p, struct hwy_finding *finding, struct whatif_edit *edit)
+{
+	if (!read_edit(p, finding, edit))
+		return false;
+	if (predict_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted))
+		return true;
+	if (!*edit->arguments || edit->kind->arguments[0] != '[')
+		return false;
+	edit->arguments = ""; /* its place is not where the call itself is */
+	return predict_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted);
 }
 
 static double gain_of(const struct hwy_finding *finding)
@@ -112,7 +114,15 @@ static void move(struct hwy_finding *from, uint32_t *n, uint32_t at, struct hwy_
 	--*n;
 }
 
-static void acquit(struct predicting *p, uint32_t at)
+/* From how much work of the device on an innocent suspect would cost. */
+static void find_tipping(struct predicting *p, struct hwy_finding *finding,
+			 const struct whatif_edit *edit)
+{
+	int64_t tipping = whatif_tipping(&p->w, edit, 1, HWY_WORTH);
+	finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
+}
+
+static void acquit(struct predicting *p, uint32_t at, const struct whatif_edit *edit)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
 	HWY_GROW(d->acquitted, d->n_acquitted, d->cap_acquitted);
@@ -120,6 +130,7 @@ static void acquit(struct predicting *p, uint32_t at)
 	move(d->findings, &d->n, at, finding);
 	finding->is_acquitted = true;
 	finding->says = sentence(p, finding);
+	find_tipping(p, finding, edit);
 }
 
 static void accuse(struct predicting *p, uint32_t at)
@@ -139,7 +150,7 @@ static void judge_findings(struct predicting *p, uint32_t first)
 	for (uint32_t i = first; i < d->n;) {
 		struct hwy_finding *finding = &d->findings[i];
 		struct whatif_edit edit;
-		if (finding->kind->is_inside || !predict(p, finding, &edit) || !p->decides) {
+		if (finding->kind->is_inside || !predict(p, finding, &edit)) {
 			i++;
 			continue;
 		}
@@ -148,7 +159,7 @@ static void judge_findings(struct predicting *p, uint32_t first)
 		if (is_worth)
 			i++;
 		else if (finding->kind->suspect)
-			acquit(p, i);
+			acquit(p, i, &edit);
 		else /* nobody fears it, and it costs nothing */
 			memmove(finding, finding + 1, (--d->n - i) * sizeof *finding);
 	}
@@ -163,14 +174,17 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		i++;
 		if (!predict(p, finding, &edit))
 			continue;
-		if (p->decides && gain_of(finding) >= SURELY && *finding->advice) {
+		if (gain_of(finding) >= SURELY && *finding->advice) {
 			set_cost(finding, INT64_MAX);
 			accuse(p, --i);
 			end--;
 			continue;
 		}
-		int64_t tipping = whatif_tipping(&p->w, &edit, 1, HWY_WORTH);
-		finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
+		if (gain_of(finding) >= HWY_WORTH) {
+			finding->predicted = (struct hwy_predicted){0};
+			continue;
+		}
+		find_tipping(p, finding, &edit);
 	}
 }
 
@@ -194,9 +208,10 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 		return;
 	if (whatif_open(&p.w, analysis, phase, false, &err)) {
 		uint32_t acquitted = diagnosis->n_acquitted;
-		p.decides = p.w.quality.residual <= UNEXPLAINED;
-		judge_findings(&p, first);
-		judge_acquitted(&p, first_acquitted, acquitted);
+		if (p.w.quality.residual <= PREDICT_UNEXPLAINED) {
+			judge_findings(&p, first);
+			judge_acquitted(&p, first_acquitted, acquitted);
+		}
 		whatif_close(&p.w);
 	}
 }

@@ -3,6 +3,14 @@
 #define HWY_DIAGNOSE_PREDICT_H
 
 #include "diagnose/diagnose.h"
+#include "replay/whatif.h"
+
+/* More of the recording than this without an explanation: nothing is predicted from it. */
+#define PREDICT_UNEXPLAINED 0.3
+
+/* What one edit is worth; false where it does not apply. */
+bool predict_edit(const struct whatif *w, const struct whatif_edit *edit, struct hwy_arena *arena,
+		  struct hwy_predicted *predicted);
 
 /* Those of a phase: from 'first' and 'first_acquitted' on, to the ends of their lists. */
 void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_diagnosis *diagnosis,

@@ -1,10 +1,11 @@
 /* priority_inversion.c - a kernel that matters waits behind bulk work of another stream.
  *
  * It matters when its stream has a higher priority than the one it waits behind, or when the CPU waits for it
- * and its stream has no higher one. Conditions: it waited LONG_NS or more, and longer than it runs. Cost: the
+ * (not for the whole device) and its stream has no higher one. Conditions: it waited LONG_NS or more, and longer than it runs. Cost: the
  * wait, a latency; the bulk work takes as long as before.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "diagnose/case.h"
 #include "diagnose/findings.h"
@@ -26,6 +27,20 @@ static const struct advice fix = {
 		       "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
 };
 
+/* The ops that the CPU waits for; a wait for the whole device is for none of them. */
+static struct hwy_map find_awaited(const struct hwy_case *c)
+{
+	struct hwy_map found = {0};
+	for (uint32_t i = 0; i < c->of->waits.n; i++) {
+		const struct hwy_wait *wait = &c->of->waits.waits[i];
+		const char *name = case_name(c, c->flow->calls[wait->call].span);
+		if (wait->op != FLOW_NONE && !strstr(name, "DeviceSynchronize") &&
+		    !strstr(name, "CtxSynchronize"))
+			hwy_map_put(&found, wait->op, NULL);
+	}
+	return found;
+}
+
 static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 		    const struct held *held)
 {
@@ -45,11 +60,8 @@ static void look(struct hwy_case *c)
 {
 	uint32_t n, found = 0;
 	struct held *held = held_find(c, &n);
-	struct hwy_map awaited = {0};
+	struct hwy_map awaited = find_awaited(c);
 	struct claim claim = {0};
-	for (uint32_t i = 0; i < c->of->waits.n; i++)
-		if (c->of->waits.waits[i].op != FLOW_NONE)
-			hwy_map_put(&awaited, c->of->waits.waits[i].op, NULL);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct flow_op *op = &c->flow->ops[held[i].op];
 		int64_t waited = op->start - held[i].ready;
@@ -66,7 +78,7 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
-				"%s a step that somebody waits for, behind another stream's work for "
+				"%s a step that somebody waits for, held up by another stream's work for "
 				"%s of the step.",
 				words_many(case_each(c, found), "kernel", "kernels").at,
 				words_time(case_per_step(c, claim.total)).at),

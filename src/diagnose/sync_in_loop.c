@@ -29,6 +29,10 @@ static const struct advice fix = {
 				"the end.\n"
 				"  clEnqueueReadBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &done); … clWaitForEvents(1, &done);",
 		},
+	.inference =
+		"Launch the next step before looking at this one's result: copy it to pinned memory without waiting, and "
+		"read it while the GPU is busy.\n"
+		"  host.copy_(tokens, non_blocking=True); done.record(); launch_next(); done.synchronize(); use(host)",
 };
 
 static const char *accusation(struct hwy_case *c, const struct syncs *syncs)

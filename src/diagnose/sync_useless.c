@@ -43,8 +43,10 @@ static void look(struct hwy_case *c)
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,
-				"%s synchronise calls a step find nothing pending; each takes %s all the same.",
-				words_each(case_each(c, n)).at, words_time(length / (int64_t)n).at),
+				"The program makes %s a step with nothing pending; each takes %s all the same.",
+				words_many(case_each(c, n), "synchronise call", "synchronise calls")
+					.at,
+				words_time(length / (int64_t)n).at),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(stretches);

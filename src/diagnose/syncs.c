@@ -1,4 +1,5 @@
-/* syncs.c - see syncs.h. Pauses of pageable copies and those with nothing pending belong to other findings. */
+/* syncs.c - see syncs.h. Pauses of pageable copies, of memory that is released, and those with nothing pending
+ * belong to other findings. */
 #include "diagnose/syncs.h"
 
 #include "diagnose/findings.h"
@@ -8,18 +9,18 @@
 
 static bool is_sync(const struct case_pause *pause)
 {
-	return !pause || (!pause->is_pageable && !pause->is_useless);
+	return !pause || (!pause->is_pageable && !pause->is_useless && !pause->is_release);
 }
 
 static bool is_blamed(const struct case_pause *pause)
 {
-	return !pause || !pause->is_pageable;
+	return !pause || (!pause->is_pageable && !pause->is_release);
 }
 
 struct syncs syncs_look(struct hwy_case *c)
 {
 	struct syncs syncs = {.pauses = pauses_find(c)};
-	int64_t before = HWY_NONE, between = 0;
+	int64_t before = HWY_NONE, between = 0, reach = INT64_MIN;
 	for (uint32_t i = 0; i < syncs.pauses.n; i++) {
 		const struct case_pause *pause = &syncs.pauses.pauses[i];
 		if (!is_sync(pause))
@@ -28,7 +29,10 @@ struct syncs syncs_look(struct hwy_case *c)
 		const struct hwy_wait *last =
 			&c->of->waits.waits[pause->first + pause->n_waits - 1];
 		syncs.n++;
-		syncs.waited += pause->waited;
+		/* Threads that wait together do so once. */
+		int64_t to = c->flow->calls[last->call].end, from = to - pause->waited;
+		syncs.waited += to > reach ? to - (from > reach ? from : reach) : 0;
+		reach = to > reach ? to : reach;
 		syncs.finished += pause->waited < FINISHED_NS;
 		if (before != HWY_NONE)
 			between += c->flow->calls[first->call].start - before;

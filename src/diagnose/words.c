@@ -42,7 +42,10 @@ struct words words_each(double count)
 {
 	struct words words;
 	bool whole = fabs(count - round(count)) < 0.05 || count >= 100;
-	snprintf(words.at, sizeof words.at, "%.*f", whole ? 0 : count < 0.95 ? 2 : 1, count);
+	int after = whole ? 0 : 1;
+	if (count > 0 && count < 0.95) /* seldom is not never */
+		after = count < 0.01 ? 4 : 2;
+	snprintf(words.at, sizeof words.at, "%.*f", after, count);
 	return words;
 }
 
@@ -69,7 +72,7 @@ struct words words_bytes(uint64_t bytes)
 {
 	struct words words;
 	if (bytes < 1000) {
-		snprintf(words.at, sizeof words.at, "%d bytes", (int)bytes);
+		snprintf(words.at, sizeof words.at, "%d byte%s", (int)bytes, bytes == 1 ? "" : "s");
 		return words;
 	}
 	double size = (double)bytes;

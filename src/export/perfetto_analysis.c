@@ -7,8 +7,7 @@
 
 #include "diagnose/diagnose.h"
 #include "export/perfetto.h"
-#include "replay/path.h"
-#include "replay/steps.h"
+#include "replay/kept.h"
 
 enum { CELLS = 2000 };
 
@@ -40,15 +39,6 @@ static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis
 
 /* ---- the critical path ---------------------------------------------------------------------------- */
 
-static int64_t name_of(struct pf *p, const struct hwy_flow *flow, const struct graph_node *node)
-{
-	uint32_t row;
-	uint32_t span =
-		node->kind == GRAPH_OP ? flow->ops[node->of].span : flow->calls[node->of].span;
-	const struct hwy_strip *strip = hwy_strip_of(p->x.trace, span, &row);
-	return export_name(&p->x, strip, row);
-}
-
 /* "compute: gemm": few different ones, found by class and name. */
 static int64_t piece_name(struct pf *p, struct hwy_map *made, unsigned class, int64_t name)
 {
@@ -64,13 +54,14 @@ static int64_t piece_name(struct pf *p, struct hwy_map *made, unsigned class, in
 	return *at;
 }
 
-static void put_path(struct pf *p, uint64_t track, const struct hwy_flow *flow,
-		     const struct hwy_graph *graph, const struct hwy_path *path)
+static void put_path(struct pf *p, uint64_t track, const struct kept_path *path)
 {
 	struct hwy_map made = {0};
 	for (uint32_t i = 0; i < path->n && !p->out.error; i++) {
-		const struct path_piece *piece = &path->pieces[i];
-		int64_t name = name_of(p, flow, &graph->nodes[piece->node]);
+		const struct kept_piece *piece = &path->pieces[i];
+		uint32_t row;
+		const struct hwy_strip *strip = hwy_strip_of(p->x.trace, piece->span, &row);
+		int64_t name = export_name(&p->x, strip, row);
 		pf_event(p, PF_BEGIN, track, piece_name(p, &made, piece->class, name));
 		put_slice(p, track, piece->at.from, piece->at.to);
 	}
@@ -79,26 +70,14 @@ static void put_path(struct pf *p, uint64_t track, const struct hwy_flow *flow,
 
 static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
 {
-	const struct hwy_flow *flow = &analysis->flow;
-	const struct hwy_phase *phase = &analysis->phases.phases[analysis->phases.main];
-	struct whatif w = {.analysis = analysis, .flow = flow, .phase = phase};
+	struct kept_paths kept;
 	struct hwy_err ignored;
-	if (phase->n_steady == 0 || !graph_build(&w.graph, flow, &ignored))
+	if (!kept_open(&kept, &analysis->flow, &analysis->phases, &ignored))
 		return;
-	w.step_of = steps_of_ops(flow, phase);
-	int64_t *ends = hwy_alloc(((size_t)w.graph.n + 1) * sizeof *ends);
-	replay_run(&w.graph, ends);
-	struct step_time *steps = steps_timed(&w, &w.graph, ends);
-	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
-	if (steps[first].begin != INT64_MAX && steps[last].last != GRAPH_NONE) {
-		struct hwy_path path;
-		path_find(&path, &w.graph, ends, steps[last].last, false, steps[first].begin);
-		put_path(p, pf_track(p, parent, "critical path", 1), flow, &w.graph, &path);
-		path_free(&path);
-	}
-	free(steps);
-	free(ends);
-	whatif_close(&w);
+	if (kept.of[analysis->phases.main].n > 0)
+		put_path(p, pf_track(p, parent, "critical path", 1),
+			 &kept.of[analysis->phases.main]);
+	kept_close(&kept);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------- */

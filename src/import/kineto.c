@@ -338,6 +338,7 @@ static struct hwy_trace *finish(struct kineto *k)
 	bool has_base = k->base != HWY_NONE;
 	int64_t base = has_base ? k->base : 0;
 	kineto_add_marks(k);
+	k->drops[DROP_NO_PAIR] += kineto_free_begins(k);
 	kineto_add_drops(k);
 	kineto_settle(k);
 	k->trace->wall = base;
@@ -354,6 +355,7 @@ static void free_all(struct kineto *k)
 	hwy_builder_free(k->b);
 	source_close(&k->source);
 	kineto_free_who(k);
+	kineto_free_begins(k);
 	free(k->event.args);
 	free(k->scratch);
 	free(k->late_lanes);

@@ -87,7 +87,8 @@ struct kineto_arg {
 };
 
 struct kineto_event {
-	char phase; /* 0: none */
+	struct hwy_text text; /* all of it */
+	char phase;           /* 0: none */
 	enum kineto_category category;
 	int64_t ts, dur;
 	bool has_ts, has_dur;
@@ -117,7 +118,15 @@ struct kineto_mark { /* a counter's value; counters wait for the end, when their
 };
 
 /* Why an event was left out. */
-enum kineto_drop { DROP_NOT_JSON, DROP_NO_PHASE, DROP_NO_TIME, DROP_TIME_RANGE, DROP_PHASE, DROPS };
+enum kineto_drop {
+	DROP_NOT_JSON,
+	DROP_NO_PHASE,
+	DROP_NO_TIME,
+	DROP_TIME_RANGE,
+	DROP_PHASE,
+	DROP_NO_PAIR,
+	DROPS
+};
 
 /* What a pass over the file found out for the next one; empty for the first (kineto_hints.c). */
 struct kineto_hints {
@@ -175,6 +184,11 @@ struct kineto {
 	struct kineto_mark *marks;
 	uint32_t n_marks, cap_marks;
 
+	/* kineto_pairs.c */
+	struct hwy_map begin_of; /* a thread -> index into begins */
+	struct kineto_begin **begins;
+	uint32_t n_begins, cap_begins;
+
 	uint64_t n_events, n_kept, n_launch_flows, n_work_without_id;
 	uint64_t drops[DROPS];
 	uint64_t first_bad; /* offset of the first event that was not JSON */
@@ -231,6 +245,13 @@ void kineto_add_python(struct kineto *k);
 void kineto_add_overhead(struct kineto *k);
 void kineto_add_other(struct kineto *k);
 void kineto_add_instant(struct kineto *k);
+
+/* kineto_pairs.c */
+void kineto_keep_begin(struct kineto *k);
+/* Makes one event of a begin and the end just read, which lives until free() of what is returned; NULL where
+ * nothing began. */
+struct kineto_begin *kineto_end_pair(struct kineto *k);
+uint64_t kineto_free_begins(struct kineto *k); /* yields how many never ended */
 
 /* kineto_counters.c */
 void kineto_add_counter(struct kineto *k);

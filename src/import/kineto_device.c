@@ -132,16 +132,6 @@ static int64_t memory_kind(struct hwy_text text)
 	return HWY_MEM_NONE;
 }
 
-static int64_t direction(struct hwy_text text)
-{
-	static const char words[][5] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-					"AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-	for (int i = 0; i < 10; i++)
-		if (starts_with(text, words[i]))
-			return HWY_H2D + i;
-	return HWY_DIR_UNKNOWN;
-}
-
 /* The rest of a text behind a word, or nothing. */
 static struct hwy_text behind(struct hwy_text text, const char *word)
 {
@@ -160,12 +150,35 @@ static int64_t device_plus_one(struct kineto *k, enum kineto_key key)
 	return kineto_device(k, (struct kineto_id){.number = number}) + 1;
 }
 
+static int64_t direction(struct hwy_text name)
+{
+	static const char words[][5] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+					"AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+	/* "CopyHostToDevice" of ROCm until 6, "Memcpy M2D" of Intel (M: the system's memory) */
+	static const struct {
+		const char *word;
+		int64_t direction;
+	} others[] = {
+		{"CopyHostToDevice", HWY_H2D},   {"CopyDeviceToHost", HWY_D2H},
+		{"CopyDeviceToDevice", HWY_D2D}, {"Memcpy M2D", HWY_H2D},
+		{"Memcpy D2M", HWY_D2H},         {"Memcpy D2D", HWY_D2D},
+	};
+	struct hwy_text rest = behind(name, "Memcpy ");
+	for (int i = 0; i < 10; i++)
+		if (starts_with(rest, words[i]))
+			return HWY_H2D + i;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (starts_with(name, others[i].word))
+			return others[i].direction;
+	return HWY_DIR_UNKNOWN;
+}
+
 /* "Memcpy HtoD (Pageable -> Device)" */
 static void fill_copy(struct kineto *k, struct hwy_row *row)
 {
 	struct hwy_text name = k->trace->strings.texts[row->v[HWY_NAME]];
 	row->v[HWY_BYTES] = kineto_number(k, KEY_BYTES);
-	row->v[HWY_DIRECTION] = direction(behind(name, "Memcpy "));
+	row->v[HWY_DIRECTION] = direction(name);
 	row->v[HWY_SRC_MEMORY] = memory_kind(behind(name, "("));
 	row->v[HWY_DST_MEMORY] = memory_kind(behind(name, "-> "));
 	row->v[HWY_SRC_DEVICE] = device_plus_one(k, KEY_FROM_DEVICE);

@@ -2,6 +2,7 @@
  *
  * Members come in any order ("args" may stand before "cat"), so nothing is decided before all are read.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "import/kineto.h"
@@ -115,6 +116,7 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	clear_event(event);
 	if (scan_peek(scan) != '{')
 		return scan_value(scan, &value); /* no event: it has no phase */
+	const char *from = scan->at;
 	scan_enter(scan, '{');
 	while (scan_key(scan, &key)) {
 		if (__builtin_expect(scan->lenient, 0) && is_second(event, key)) {
@@ -126,6 +128,7 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	}
 	if (scan->status != SCAN_OK)
 		return false;
+	event->text = (struct hwy_text){from, (uint32_t)(scan->at - from)};
 	event->category =
 		event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
 	return true;
@@ -177,21 +180,9 @@ static void add_span(struct kineto *k)
 	}
 }
 
-void kineto_add_event(struct kineto *k)
+static void add_timed(struct kineto *k)
 {
 	struct kineto_event *event = &k->event;
-	k->n_events++;
-	if (event->phase == 0) {
-		k->drops[DROP_NO_PHASE]++;
-		return;
-	}
-	k->n_kept++;
-	if (event->phase == 'M') {
-		kineto_add_metadata(k);
-		return;
-	}
-	if (!is_in_time(k))
-		return;
 	if (k->collecting) {
 		kineto_collect(k);
 		return;
@@ -212,4 +203,29 @@ void kineto_add_event(struct kineto *k)
 		break;
 	default: k->drops[DROP_PHASE]++;
 	}
+}
+
+void kineto_add_event(struct kineto *k)
+{
+	struct kineto_event *event = &k->event;
+	struct kineto_begin *begin = NULL;
+	k->n_events++;
+	if (event->phase == 0) {
+		k->drops[DROP_NO_PHASE]++;
+		return;
+	}
+	k->n_kept++;
+	if (event->phase == 'M') {
+		kineto_add_metadata(k);
+		return;
+	}
+	if (!is_in_time(k))
+		return;
+	if (event->phase == 'B')
+		kineto_keep_begin(k);
+	else if (event->phase == 'E' && !(begin = kineto_end_pair(k)))
+		k->drops[DROP_NO_PAIR]++;
+	else
+		add_timed(k);
+	free(begin);
 }

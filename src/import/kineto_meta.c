@@ -236,6 +236,7 @@ void kineto_add_drops(struct kineto *k)
 		[DROP_NO_TIME] = "event has no ts or dur",
 		[DROP_TIME_RANGE] = "event's time is out of range",
 		[DROP_PHASE] = "event of an unknown ph",
+		[DROP_NO_PAIR] = "event begins and does not end, or ends and did not begin",
 	};
 	for (int i = 0; i < DROPS; i++) {
 		if (k->drops[i] == 0)

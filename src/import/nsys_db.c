@@ -109,9 +109,23 @@ static bool is_whole(struct nsys *n)
 	return true;
 }
 
+/* Rows that some tool wrote may still be in a log beside the file, where an immutable one does not look. */
+static bool has_no_log(struct nsys *n)
+{
+	struct stat info;
+	char *log = hwy_alloc(strlen(n->path) + sizeof "-wal");
+	stpcpy(stpcpy(log, n->path), "-wal");
+	bool none = stat(log, &info) != 0 || info.st_size == 0;
+	free(log);
+	return none || hwy_fail(n->err,
+				"%s: newer rows are in %s-wal; put them into it first: sqlite3 %s "
+				"'PRAGMA wal_checkpoint(TRUNCATE)'",
+				n->path, n->path, n->path);
+}
+
 bool nsys_db_open(struct nsys *n)
 {
-	if (!is_whole(n)) {
+	if (!is_whole(n) || !has_no_log(n)) {
 		n->failed = true;
 		return false;
 	}
@@ -149,8 +163,9 @@ bool nsys_has_table(struct nsys *n, const char *table)
 		return false;
 	if (sqlite3_prepare_v2(
 		    n->db,
-		    "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1 AND rootpage>0", -1,
-		    &stmt, NULL) != SQLITE_OK)
+		    "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1 COLLATE NOCASE "
+		    "AND rootpage>0",
+		    -1, &stmt, NULL) != SQLITE_OK)
 		return nsys_sql_fail(n, "sqlite_master");
 	sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
 	int rc = sqlite3_step(stmt);
@@ -354,8 +369,10 @@ void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t c
 bool nsys_moment(struct nsys_query *q)
 {
 	int64_t start = nsys_int(q, 0);
+	/* Files that went through other tools (pandas) hold times as reals, or as texts. */
+	int type = sqlite3_value_numeric_type(q->values[0]);
 	if (start >= HWY_TIME_LIMIT || start <= -HWY_TIME_LIMIT ||
-	    sqlite3_value_type(q->values[0]) != SQLITE_INTEGER) {
+	    (type != SQLITE_INTEGER && type != SQLITE_FLOAT)) {
 		q->no_time++;
 		return false;
 	}
@@ -387,7 +404,6 @@ uint32_t nsys_text(struct nsys_query *q, int column)
 static bool prepare_strings(struct nsys *n)
 {
 	struct nsys_query q;
-	const char *sql = "SELECT value FROM StringIds WHERE rowid=?1";
 	sqlite3_stmt *stmt = NULL;
 	if (sqlite3_prepare_v2(
 		    n->db,
@@ -404,6 +420,8 @@ static bool prepare_strings(struct nsys *n)
 			*hwy_map_put(&n->string_rows, (uint64_t)nsys_int(&q, 0), NULL) =
 				(uint32_t)nsys_int(&q, 1);
 	}
+	const char *sql = key ? "SELECT value FROM StringIds WHERE id=?1"
+			      : "SELECT value FROM StringIds WHERE rowid=?1";
 	if (!n->failed && sqlite3_prepare_v2(n->db, sql, -1, &n->string_stmt, NULL) != SQLITE_OK)
 		nsys_sql_fail(n, "StringIds");
 	return !n->failed;

@@ -286,10 +286,17 @@ static void name_threads(struct nsys *n)
 	}
 }
 
-static struct hwy_device *known_device(struct nsys *n, int64_t vm, int64_t gpu)
+/* The device of vmId and id at columns 0 and 1. Without a vmId it is the first host's: only merged exports
+ * have more than one. */
+static struct hwy_device *known_device(struct nsys_query *q)
 {
-	const uint32_t *host = hwy_map_get(&n->host_of, (uint64_t)vm >> VM_SHIFT);
-	const uint32_t *at = host ? hwy_map_get(&n->device_of, pair_key(*host, gpu)) : NULL;
+	struct nsys *n = q->nsys;
+	static const uint32_t first = 0;
+	const uint32_t *host =
+		nsys_null(q, 0) ? &first
+				: hwy_map_get(&n->host_of, (uint64_t)nsys_int(q, 0) >> VM_SHIFT);
+	const uint32_t *at =
+		host ? hwy_map_get(&n->device_of, pair_key(*host, nsys_int(q, 1))) : NULL;
 	return at ? &n->trace->devices[*at] : NULL;
 }
 
@@ -301,19 +308,26 @@ static void put_text(struct nsys_query *q, int column, int64_t *field)
 		*field = text;
 }
 
-static void describe_devices(struct nsys *n)
+#define GPUS                                                                                       \
+	"vmId ~id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "        \
+	"smCount maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "       \
+	"maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm "              \
+	"maxThreadsPerBlock computeMajor computeMinor"
+/* Before the middle of 2021; "-" is what it does not have, or in units that are not known. */
+#define OLD_GPUS                                                                                   \
+	"vmId ~deviceId name - uuid l2CacheSize globalMemorySize - - "                             \
+	"numMultiprocessors maxRegistersPerBlock maxSharedMemoryPerBlock - - "                     \
+	"- numThreadsPerWarp numMemcpyEngines maxWarpsPerMultiprocessor "                          \
+	"maxBlocksPerMultiprocessor maxThreadsPerBlock computeCapabilityMajor "                    \
+	"computeCapabilityMinor"
+
+static void describe_devices(struct nsys *n, const char *table, const char *columns)
 {
 	struct nsys_query q;
-	if (!nsys_select(
-		    n, &q, "TARGET_INFO_GPU",
-		    "vmId ~id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "
-		    "smCount maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "
-		    "maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm "
-		    "maxThreadsPerBlock computeMajor computeMinor",
-		    NULL))
+	if (!nsys_select(n, &q, table, columns, NULL))
 		return;
 	while (nsys_next(&q)) {
-		struct hwy_device *device = known_device(n, nsys_int(&q, 0), nsys_int(&q, 1));
+		struct hwy_device *device = known_device(&q);
 		if (!device)
 			continue;
 		put_text(&q, 2, &device->name);
@@ -405,6 +419,7 @@ void nsys_name_target(struct nsys *n)
 		read_contexts(n, "TARGET_INFO_CUDA_NULL_STREAM",
 			      "streamId hwId vmId processId deviceId contextId parentContextId "
 			      "isGreenContext numMultiprocessors");
-	describe_devices(n);
+	describe_devices(n, "TARGET_INFO_CUDA_GPU", OLD_GPUS);
+	describe_devices(n, "TARGET_INFO_GPU", GPUS);
 	complete_devices(n);
 }

@@ -178,7 +178,10 @@ static void report_drops(struct ingest *in)
 			    chunk->at->dropped, HWY_NONE);
 	}
 	if (in->spools.has_control && in->spools.control.dropped)
-		ingest_drop(in, HWY_NONE, HWY_NONE, "spool", hwy_text_id(in->b, no_room),
+		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",
+			    hwy_text_id(in->b,
+					"no file for the thread's records: disk full, out of "
+					"reach, or too many threads"),
 			    in->spools.control.dropped, HWY_NONE);
 	if (in->spools.damaged)
 		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",

@@ -6,10 +6,12 @@
  */
 #include "ingest/binaries.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -17,6 +19,7 @@
 #include "ingest/symbols.h"
 
 enum { MOST_IN_VAIN = 32 };
+#define MOST_SPENT INT64_C(1000000000) /* ns looking for calls of inlined functions */
 
 struct binary {
 	char *path;
@@ -32,6 +35,7 @@ struct binaries {
 	struct hwy_map of; /* hash of the path -> index in 'list' plus one */
 	struct binary **list;
 	uint32_t n, cap;
+	int64_t spent; /* ns looking for calls */
 };
 
 struct binaries *binaries_open(void)
@@ -111,11 +115,74 @@ const char *binaries_function(struct binaries *binaries, struct binary *binary, 
 	return name;
 }
 
-const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at, int *line)
+static int64_t cpu_time(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Headers of compilers and toolkits: what they inline is not where the program's author looks. */
+static bool is_foreign(const char *file)
+{
+	return (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
+		strstr(file, "cuda") || strstr(file, "conda")) &&
+	       strstr(file, "/include/");
+}
+
+/* Where an inlined function is called; NULL: not known. */
+static const char *call_of(const struct dw *dw, struct dw_die *unit, struct dw_die *inlined,
+			   int *line)
+{
+	uint64_t number, file;
+	struct dw_attribute attribute;
+	Dwarf_Files *files;
+	size_t n_files;
+	if (dw->dwarf_formudata(dw->dwarf_attr(inlined, DW_CALL_LINE, &attribute), &number) != 0 ||
+	    dw->dwarf_formudata(dw->dwarf_attr(inlined, DW_CALL_FILE, &attribute), &file) != 0 ||
+	    dw->dwarf_getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files ||
+	    number > INT_MAX)
+		return NULL;
+	*line = (int)number;
+	return dw->dwarf_filesrc(files, file, NULL, NULL);
+}
+
+/* The innermost call of a function that is inlined at an address, made in the program's own files; NULL: there is
+ * none. */
+static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t at, int *line)
+{
+	uint64_t bias = 0;
+	struct dw_die *unit = dw->dwfl_module_addrdie(module, at, &bias), *scopes = NULL;
+	int n = unit ? dw->dwarf_getscopes(unit, at - bias, &scopes) : 0;
+	const char *found = NULL;
+	for (int i = 0; i < n && !found; i++) {
+		if (dw->dwarf_tag(&scopes[i]) != DW_INLINED)
+			continue;
+		found = call_of(dw, unit, &scopes[i], line);
+		if (found && is_foreign(found))
+			found = NULL;
+	}
+	free(scopes);
+	return found;
+}
+
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
+			  enum line_wanted wanted, int *line)
 {
 	*line = 0;
 	if (!module_of(binaries, binary))
 		return NULL;
-	Dwfl_Line *found = binaries->dw->dwfl_module_getsrc(binary->module, at);
-	return found ? binaries->dw->dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+	const struct dw *dw = binaries->dw;
+	Dwfl_Line *source = dw->dwfl_module_getsrc(binary->module, at);
+	const char *file = source ? dw->dwfl_lineinfo(source, NULL, line, NULL, NULL, NULL) : NULL;
+	if (!file || wanted == LINE_PLAIN || (wanted == LINE_OWN && !is_foreign(file)) ||
+	    binaries->spent > MOST_SPENT)
+		return file;
+	int called;
+	int64_t from = cpu_time();
+	const char *call = find_call(dw, binary->module, at, &called);
+	binaries->spent += cpu_time() - from;
+	if (call)
+		*line = called;
+	return call ? call : file;
 }

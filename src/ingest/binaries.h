@@ -14,6 +14,14 @@ void binaries_close(struct binaries *binaries); /* NULL is fine */
 struct binary *binaries_get(struct binaries *binaries, const char *path);
 /* Addresses are as the file itself numbers them. Texts live as long as the binaries; NULL: not known. */
 const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t at);
-const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at, int *line);
+/* Where a function is inlined, its call may say more than its own line; looking for it takes ms where there is much
+ * debug information, so after a second in all it is left. */
+enum line_wanted {
+	LINE_PLAIN,
+	LINE_OWN,  /* the call, where the function is of a foreign header */
+	LINE_CALL, /* the call, whatever the function */
+};
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
+			  enum line_wanted wanted, int *line);
 
 #endif

@@ -1,7 +1,7 @@
 /* dw.h - our own declarations of what we use of libdw (elfutils), opened when it is needed.
  *
- * The library's ABI has kept these since 0.158 (2014): functions are versioned, the two structs below are
- * passed by the caller and have not grown.
+ * The library's ABI has kept these since 0.158 (2014): functions are versioned, the structs below are the
+ * caller's and have not grown.
  */
 #ifndef HWY_INGEST_DW_H
 #define HWY_INGEST_DW_H
@@ -15,6 +15,17 @@ typedef struct Dwfl_Module Dwfl_Module;
 typedef struct Dwfl_Thread Dwfl_Thread;
 typedef struct Dwfl_Frame Dwfl_Frame;
 typedef struct Dwfl_Line Dwfl_Line;
+typedef struct Dwarf_Files Dwarf_Files;
+
+struct dw_die { /* an entry of the debug information */
+	void *at, *unit, *abbreviation;
+	long padding;
+};
+struct dw_attribute {
+	unsigned code, form;
+	void *value, *unit;
+};
+enum { DW_INLINED = 0x1d, DW_CALL_FILE = 0x58, DW_CALL_LINE = 0x59 };
 
 struct dw_callbacks {
 	void *find_elf, *find_debuginfo, *section_address;
@@ -46,7 +57,14 @@ struct dw_thread_callbacks {
 	X(const char *, dwfl_module_addrname, (Dwfl_Module *, uint64_t))                           \
 	X(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module *, uint64_t))                              \
 	X(const char *, dwfl_lineinfo,                                                             \
-	  (Dwfl_Line *, uint64_t *, int *, int *, uint64_t *, uint64_t *))
+	  (Dwfl_Line *, uint64_t *, int *, int *, uint64_t *, uint64_t *))                         \
+	X(struct dw_die *, dwfl_module_addrdie, (Dwfl_Module *, uint64_t, uint64_t *))             \
+	X(int, dwarf_getscopes, (struct dw_die *, uint64_t, struct dw_die **))                     \
+	X(int, dwarf_tag, (struct dw_die *))                                                       \
+	X(struct dw_attribute *, dwarf_attr, (struct dw_die *, unsigned, struct dw_attribute *))   \
+	X(int, dwarf_formudata, (struct dw_attribute *, uint64_t *))                               \
+	X(int, dwarf_getsrcfiles, (struct dw_die *, Dwarf_Files **, size_t *))                     \
+	X(const char *, dwarf_filesrc, (Dwarf_Files *, size_t, uint64_t *, uint64_t *))
 
 struct dw {
 #define X(result, name, arguments) result(*name) arguments;

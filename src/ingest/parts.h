@@ -91,6 +91,7 @@ enum { INGEST_MOST_FRAMES = 512, INGEST_MOST_CHAIN = 256 };
 struct ingest_frames {
 	uint32_t at[INGEST_MOST_FRAMES]; /* in the trace, innermost first */
 	uint32_t n;
+	bool is_sample; /* not of a call */
 };
 
 struct ingest {

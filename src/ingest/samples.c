@@ -163,7 +163,7 @@ static void add_kernel(struct ingest *in, const struct view *view, struct ingest
 static uint32_t make(struct ingest *in, struct ingest_process *process, const struct view *view,
 		     const uint64_t *addresses, uint32_t n)
 {
-	struct ingest_frames frames = {.n = 0};
+	struct ingest_frames frames = {.is_sample = true};
 	uint32_t python = view->record->frames;
 	add_kernel(in, view, &frames);
 	stacks_add_native(in, process, addresses, n, python > 0, &frames);

@@ -152,7 +152,8 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 	while (first < end && is_recorder(places[first]))
 		first++;
 	for (uint32_t i = first; i < end; i++) {
-		unwind_line(unwinder, places[i]);
+		unwind_line(unwinder, places[i], i > first ? places[i - 1] : NULL,
+			    frames->is_sample);
 		add_native_frame(in, frames, places[i], addresses[i]);
 	}
 }

@@ -357,13 +357,22 @@ static void find_function(struct unwinder *u, const struct module *module, uint6
 	free(demangled);
 }
 
-void unwind_line(struct unwinder *u, struct unwind_place *place)
+/* nvcc makes a function of every kernel that calls its stub, on the line of the kernel's own; who launches it
+ * has it inlined. */
+static bool is_stub(const struct unwind_place *place)
+{
+	return place && place->function && strstr(place->function, "__device_stub__");
+}
+
+void unwind_line(struct unwinder *u, struct unwind_place *place, const struct unwind_place *callee,
+		 bool is_sample)
 {
 	if (place->lined || !place->module)
 		return;
 	place->lined = true;
+	enum line_wanted wanted = is_sample ? LINE_PLAIN : is_stub(callee) ? LINE_CALL : LINE_OWN;
 	const char *file = binaries_line(u->binaries, binaries_get(u->binaries, place->module),
-					 place->offset, &place->line);
+					 place->offset, wanted, &place->line);
 	place->file = file ? keep(u, file) : NULL;
 }
 

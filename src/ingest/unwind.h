@@ -40,7 +40,9 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES]);
 /* 'caller': the address is a return address, the call is before it. */
 struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool caller);
-/* Fills in file and line, which may take long. */
-void unwind_line(struct unwinder *unwinder, struct unwind_place *place);
+/* Fills in file and line, which may take long. 'callee', or NULL, is what is called there; 'is_sample': there are
+ * too many to look closely. */
+void unwind_line(struct unwinder *unwinder, struct unwind_place *place,
+		 const struct unwind_place *callee, bool is_sample);
 
 #endif

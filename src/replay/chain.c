@@ -7,21 +7,12 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "replay/steps.h"
 
 struct finding {
 	struct hwy_chain *chain;
 	const struct hwy_analysis *analysis;
-	const struct hwy_graph *graph;
 	struct hwy_map at; /* hash of class, name and place -> link + 1 */
 };
-
-static uint32_t span_of(const struct finding *f, const struct path_piece *piece)
-{
-	const struct graph_node *node = &f->graph->nodes[piece->node];
-	return node->kind == GRAPH_OP ? f->analysis->flow.ops[node->of].span
-				      : f->analysis->flow.calls[node->of].span;
-}
 
 /* "step_10 > layer_3" as "step_# > layer_#": the same place in every step. */
 static void fold_numbers(char *text)
@@ -53,9 +44,9 @@ static const char *text_of_place(struct finding *f, uint32_t span)
 	return hwy_arena_text(&f->chain->texts, text, strlen(text));
 }
 
-static uint32_t link_of(struct finding *f, const struct path_piece *piece)
+static uint32_t link_of(struct finding *f, const struct kept_piece *piece)
 {
-	uint32_t row, span = span_of(f, piece);
+	uint32_t row, span = piece->span;
 	const struct hwy_strip *strip = hwy_strip_of(f->analysis->trace, span, &row);
 	struct hwy_text name = hwy_text(f->analysis->trace, hwy_get(strip, HWY_NAME, row));
 	const char *place = text_of_place(f, span);
@@ -82,83 +73,47 @@ static int by_time(const void *a, const void *b)
 	return (x->time < y->time) - (x->time > y->time);
 }
 
-static void sum_up(struct finding *f, const struct hwy_path *path)
+static void sum_up(struct finding *f, const struct kept_path *path)
 {
+	int64_t on_path = 0;
 	for (uint32_t i = 0; i < path->n; i++) {
 		uint32_t at = link_of(f, &path->pieces[i]); /* may move the list */
 		struct chain_link *link = &f->chain->links[at];
-		link->time += path->pieces[i].at.to - path->pieces[i].at.from;
+		int64_t time = path->pieces[i].at.to - path->pieces[i].at.from;
+		link->time += time;
 		link->count++;
+		f->chain->classes[link->class] += time;
+		bool is_work = link->class == PATH_COMPUTE || link->class == PATH_COMM ||
+			       link->class == PATH_COPY;
+		on_path += is_work ? time : 0;
 	}
+	f->chain->n_steps = path->n_steps;
+	f->chain->length = path->window.to - path->window.from;
+	f->chain->slack = path->slack;
+	f->chain->work_on_path = path->work > 0 ? (double)on_path / (double)path->work : 0;
 	if (f->chain->n > 0)
 		qsort(f->chain->links, f->chain->n, sizeof *f->chain->links, by_time);
-}
-
-/* ---- the rest ------------------------------------------------------------------------------------ */
-
-static void measure_rest(struct finding *f, const struct hwy_path *path, const int64_t *ends,
-			 uint32_t last)
-{
-	const struct hwy_graph *graph = f->graph;
-	int64_t *slack = hwy_alloc((graph->n + 1) * sizeof *slack), work = 0;
-	path_slack(graph, ends, last, slack);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i <= last && i < graph->n; i++) {
-		int64_t begin = replay_begin(graph, ends, i);
-		if (graph->nodes[i].kind != GRAPH_OP || begin < path->window.from)
-			continue;
-		work += graph->nodes[i].length;
-		if (slack[i] > 0 && slack[i] != INT64_MAX)
-			slack[n++] = slack[i];
-	}
-	int64_t on_path =
-		path->classes[PATH_COMPUTE] + path->classes[PATH_COMM] + path->classes[PATH_COPY];
-	f->chain->work_on_path = work > 0 ? (double)on_path / (double)work : 0;
-	qsort(slack, n, sizeof *slack, hwy_ascending);
-	f->chain->slack = n > 0 ? slack[n / 2] : 0;
-	free(slack);
-}
-
-static bool find_steps(const struct hwy_phase *phase, const struct step_time *steps, int64_t step,
-		       uint32_t *first, uint32_t *last)
-{
-	*first = step >= 0 ? (uint32_t)step : phase->first_steady;
-	*last = step >= 0 ? (uint32_t)step : phase->first_steady + phase->n_steady - 1;
-	return phase->n_steps > 0 && (step >= 0 || phase->n_steady > 0) &&
-	       steps[*first].begin != INT64_MAX && steps[*last].last != GRAPH_NONE;
 }
 
 bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, uint32_t phase,
 		int64_t step, struct hwy_err *err)
 {
 	*chain = (struct hwy_chain){0};
-	struct whatif w = {.analysis = analysis,
-			   .flow = &analysis->flow,
-			   .phase = &analysis->phases.phases[phase]};
-	if (!graph_build(&w.graph, &analysis->flow, err))
-		return false;
-	w.step_of = steps_of_ops(&analysis->flow, w.phase);
-	int64_t *ends = hwy_alloc((w.graph.n + 1) * sizeof *ends);
-	replay_run(&w.graph, ends);
-	struct step_time *steps = steps_timed(&w, &w.graph, ends);
-	uint32_t first, last;
-	bool found = find_steps(w.phase, steps, step, &first, &last);
-	if (found) {
-		struct finding f = {.chain = chain, .analysis = analysis, .graph = &w.graph};
-		struct hwy_path path;
-		path_find(&path, &w.graph, ends, steps[last].last, false, steps[first].begin);
-		chain->n_steps = last - first + 1;
-		chain->length = path.window.to - path.window.from;
-		memcpy(chain->classes, path.classes, sizeof chain->classes);
-		sum_up(&f, &path);
-		measure_rest(&f, &path, ends, steps[last].last);
-		path_free(&path);
-		hwy_map_free(&f.at);
-	}
-	free(steps);
-	free(ends);
-	whatif_close(&w);
-	return found || hwy_fail(err, "the step has no device work");
+	struct finding f = {.chain = chain, .analysis = analysis};
+	struct kept_paths kept = {0};
+	struct kept_path one = {0};
+	bool done = step >= 0 ? kept_step(&one, &analysis->flow, &analysis->phases.phases[phase],
+					  (uint32_t)step, err)
+			      : kept_open(&kept, &analysis->flow, &analysis->phases, err);
+	const struct kept_path *path = !done ? NULL : step >= 0 ? &one : &kept.of[phase];
+	if (path && path->n == 0)
+		done = hwy_fail(err, "no device work of the step has a recorded launch");
+	if (done)
+		sum_up(&f, path);
+	hwy_map_free(&f.at);
+	free(one.pieces);
+	kept_close(&kept);
+	return done;
 }
 
 void chain_free(struct hwy_chain *chain)

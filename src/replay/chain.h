@@ -3,7 +3,7 @@
 #define HWY_REPLAY_CHAIN_H
 
 #include "analyze/analysis.h"
-#include "replay/path.h"
+#include "replay/kept.h"
 
 struct chain_link {        /* all pieces of one class, name and place */
 	const char *name;  /* of the kernel, copy or call */

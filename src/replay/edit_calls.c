@@ -42,8 +42,83 @@ static bool apply_no_module(struct editing *e, const char *place, struct hwy_err
 	return take_out(e, ROLE(MODULE), place, "loads no modules", err);
 }
 
+static const char *call_name(const struct editing *e, uint32_t call)
+{
+	uint32_t row;
+	const struct hwy_strip *strip =
+		hwy_strip_of(e->flow->trace, e->flow->calls[call].span, &row);
+	return hwy_str(e->flow->trace, hwy_get(strip, HWY_NAME, row));
+}
+
+/* What a call is to a graph that the thread is about to launch. */
+enum { NOTHING, CAPTURED, UPLOADS };
+
+struct capture {
+	bool is_open;  /* between the beginning of a capture and its end */
+	bool is_fresh; /* instantiated, and not launched yet */
+};
+
+static uint8_t in_capture(const struct editing *e, uint32_t call, const char *place,
+			  struct capture *capture)
+{
+	enum hwy_role role = e->flow->calls[call].role;
+	bool uploads = role == HWY_ROLE_GRAPH_LAUNCH && capture->is_fresh;
+	if (role == HWY_ROLE_GRAPH_LAUNCH)
+		capture->is_fresh = false;
+	if (role != HWY_ROLE_GRAPH_BUILD)
+		return uploads ? UPLOADS : capture->is_open ? CAPTURED : NOTHING;
+	const char *name = call_name(e, call);
+	if (strstr(name, "BeginCapture")) {
+		capture->is_open = edit_is_at(e, call, place);
+		return NOTHING; /* the time before it is not the capture's */
+	}
+	bool was_open = capture->is_open;
+	if (strstr(name, "EndCapture"))
+		capture->is_open = false;
+	else if (strstr(name, "Instantiate"))
+		capture->is_fresh = edit_is_at(e, call, place);
+	return was_open ? CAPTURED : NOTHING;
+}
+
+/* By call; to be freed. What a thread does from the beginning of a capture to its end is for the graph alone, and
+ * the first launch of a new graph uploads it. */
+static uint8_t *find_captured(const struct editing *e, const char *place)
+{
+	uint8_t *found = hwy_zalloc(e->flow->n_calls + 1u);
+	struct capture *captures = hwy_zalloc((e->flow->trace->n_threads + 1u) * sizeof *captures);
+	for (uint32_t i = 0; i < e->flow->n_calls; i++)
+		if (e->flow->calls[i].thread < e->flow->trace->n_threads)
+			found[i] = in_capture(e, i, place, &captures[e->flow->calls[i].thread]);
+	free(captures);
+	return found;
+}
+
+/* What a call no longer takes, or what its work no longer waits for the upload. */
+static void shorten(struct editing *e, struct graph_node *node, uint32_t call, uint8_t why)
+{
+	const struct flow_call *was = &e->flow->calls[call];
+	int64_t most = why == UPLOADS ? e->w->machine.graph_launch : 0;
+	int64_t saved = was->end - was->start - most;
+	if (node->kind == GRAPH_OP && why == UPLOADS && saved > 0) {
+		int64_t left = node->lag[GRAPH_CAUSE] - saved;
+		node->lag[GRAPH_CAUSE] = (uint16_t)(left > 0 ? left : 0);
+	} else if (node->kind == GRAPH_CALL) {
+		node->length = node->length < most ? node->length : most;
+		if (why == CAPTURED && node->before[GRAPH_ORDER] != GRAPH_NONE)
+			node->delay = 0;
+	}
+}
+
 static bool apply_no_graph_build(struct editing *e, const char *place, struct hwy_err *err)
 {
+	uint8_t *captured = find_captured(e, place);
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		if (call != FLOW_NONE && captured[call] && edit_step_of(e, call))
+			shorten(e, node, call, captured[call]);
+	}
+	free(captured);
 	return take_out(e, ROLE(GRAPH_BUILD), place, "builds no graphs", err);
 }
 
@@ -92,7 +167,8 @@ static bool is_meant(const struct editing *e, const struct graph_node *node, con
 	return memmem(at.range, strlen(at.range), what, n) != NULL;
 }
 
-static bool apply_faster(struct editing *e, const char *arguments, struct hwy_err *err)
+/* "gemm:30": what, and what is left of its time. */
+static bool read_faster(const char *arguments, size_t *length, double *left, struct hwy_err *err)
 {
 	const char *colon = strrchr(arguments, ':');
 	char *end = NULL;
@@ -102,8 +178,24 @@ static bool apply_faster(struct editing *e, const char *arguments, struct hwy_er
 		return hwy_fail(err,
 				"faster needs what and by how much: faster:gpu:20, faster:cpu:50, "
 				"faster:KERNEL-OR-RANGE:30");
-	size_t length = (size_t)(colon - arguments);
-	double left = 1 - percent / 100;
+	*length = (size_t)(colon - arguments);
+	*left = 1 - percent / 100;
+	return true;
+}
+
+static bool check_faster(const char *arguments, struct hwy_err *err)
+{
+	size_t length;
+	double left;
+	return read_faster(arguments, &length, &left, err);
+}
+
+static bool apply_faster(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	size_t length;
+	double left;
+	if (!read_faster(arguments, &length, &left, err))
+		return false;
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
@@ -125,6 +217,7 @@ const struct edit_kind edit_faster = {
 	.arguments = ":WHAT:PERCENT",
 	.about = "a kernel, a range, 'gpu' or 'cpu' takes so much less time",
 	.only_removes = true,
+	.check = check_faster,
 	.apply = apply_faster,
 };
 

@@ -62,8 +62,7 @@ static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 		if (node == GRAPH_NONE)
 			continue;
 		found++;
-		if (cause == GAP_INPUT)
-			node = longest_before(e, gap, node);
+		node = longest_before(e, gap, node);
 		each(e, node, named_part(e, gap, node), self);
 	}
 	return found;
@@ -109,12 +108,24 @@ static bool apply_input(struct editing *e, const char *arguments, struct hwy_err
 	       hwy_fail(err, "the phase never waits for input");
 }
 
-static bool apply_workers(struct editing *e, const char *arguments, struct hwy_err *err)
+static bool read_workers(const char *arguments, uint32_t *workers, struct hwy_err *err)
 {
 	const char *rest;
+	return (edit_number(arguments, workers, &rest) && !*rest) ||
+	       hwy_fail(err, "workers needs how many: workers:8");
+}
+
+static bool check_workers(const char *arguments, struct hwy_err *err)
+{
+	uint32_t workers;
+	return read_workers(arguments, &workers, err);
+}
+
+static bool apply_workers(struct editing *e, const char *arguments, struct hwy_err *err)
+{
 	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
-	if (!edit_number(arguments, &s.workers, &rest) || *rest)
-		return hwy_fail(err, "workers needs how many: workers:8");
+	if (!read_workers(arguments, &s.workers, err))
+		return false;
 	uint32_t found = for_each_gap(e, GAP_INPUT, supply, &s);
 	graph_settle(e->graph);
 	return found > 0 || hwy_fail(err, "the phase never waits for input");
@@ -148,5 +159,6 @@ const struct edit_kind edit_workers = {
 	.id = "workers",
 	.arguments = ":N",
 	.about = "N workers prepare batches beside the steps",
+	.check = check_workers,
 	.apply = apply_workers,
 };

@@ -47,14 +47,20 @@ static void follow(struct editing *e, uint32_t index, uint32_t before, bool both
 		node->length += node->length * SHARED_LINK / 100;
 }
 
-/* Whether the phase copies to the device and back. */
-static bool goes_both_ways(const struct editing *e)
+/* A bit for each track that the phase has. */
+static unsigned tracks_of(const struct editing *e)
 {
-	bool seen[TRACKS] = {false};
+	unsigned seen = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++)
 		if (is_edited(e, &e->graph->nodes[i]))
-			seen[track_of(e, e->graph->nodes[i].of)] = true;
-	return seen[UP] && seen[DOWN];
+			seen |= 1u << track_of(e, e->graph->nodes[i].of);
+	return seen;
+}
+
+/* Whether it copies to the device and back. */
+static bool goes_both_ways(unsigned tracks)
+{
+	return (tracks >> UP & 1) && (tracks >> DOWN & 1);
 }
 
 /* ---- copies on their own streams ------------------------------------------------------------- */
@@ -82,19 +88,21 @@ static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index,
 static bool apply_copy_stream(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
-	bool both_ways = goes_both_ways(e);
-	uint32_t n = e->flow->trace->n_lanes, copies = 0;
+	unsigned tracks = tracks_of(e);
+	if (!(tracks & (1u << UP | 1u << DOWN)))
+		return hwy_fail(err, "the phase has no copies to or from the host");
+	bool both_ways = goes_both_ways(tracks);
+	uint32_t n = e->flow->trace->n_lanes;
 	struct copy_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
 	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
-		copies += track_of(e, e->graph->nodes[i].of) != WORK;
 		move_copy(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], i, both_ways);
 	}
 	free(lanes);
 	graph_settle(e->graph);
-	return copies > 0 || hwy_fail(err, "the phase has no copies to or from the host");
+	return true;
 }
 
 const struct edit_kind edit_copy_stream = {
@@ -130,14 +138,28 @@ static void spread(struct editing *e, struct spread_lane *lane, uint32_t streams
 	lane->last[lane->at] = index;
 }
 
+static bool read_streams(const char *arguments, uint32_t *streams, struct hwy_err *err)
+{
+	const char *rest;
+	return (edit_number(arguments, streams, &rest) && !*rest && *streams <= MOST_STREAMS) ||
+	       hwy_fail(err, "streams needs a number from 1 to %d: streams:4", MOST_STREAMS);
+}
+
+static bool check_streams(const char *arguments, struct hwy_err *err)
+{
+	uint32_t streams;
+	return read_streams(arguments, &streams, err);
+}
+
 static bool apply_streams(struct editing *e, const char *arguments, struct hwy_err *err)
 {
-	uint32_t streams, copies = 0, n = e->flow->trace->n_lanes;
-	const char *rest;
-	if (!edit_number(arguments, &streams, &rest) || *rest || streams > MOST_STREAMS)
-		return hwy_fail(err, "streams needs a number from 1 to %d: streams:4",
-				MOST_STREAMS);
-	bool both_ways = streams > 1 && goes_both_ways(e);
+	uint32_t streams, n = e->flow->trace->n_lanes;
+	if (!read_streams(arguments, &streams, err))
+		return false;
+	unsigned tracks = tracks_of(e);
+	if (!(tracks >> UP & 1))
+		return hwy_fail(err, "the phase copies nothing to the device: no chunks to spread");
+	bool both_ways = streams > 1 && goes_both_ways(tracks);
 	struct spread_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
 	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
 	for (uint32_t i = 0; i < n; i++)
@@ -145,19 +167,18 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
-		copies += track_of(e, e->graph->nodes[i].of) == UP;
 		spread(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], streams, i, both_ways);
 	}
 	free(lanes);
 	graph_settle(e->graph);
-	return copies > 0 ||
-	       hwy_fail(err, "the phase copies nothing to the device: no chunks to spread");
+	return true;
 }
 
 const struct edit_kind edit_streams = {
 	.id = "streams",
 	.arguments = ":N",
 	.about = "chunks (copy in, compute, copy out) are spread over N streams",
+	.check = check_streams,
 	.apply = apply_streams,
 };
 

@@ -74,13 +74,25 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 	return remove_waits(e, place, 0, err);
 }
 
+static bool read_every(const char *arguments, uint32_t *every, const char **place,
+		       struct hwy_err *err)
+{
+	return edit_number(arguments, every, place) ||
+	       hwy_fail(err, "wait-every needs a number of steps: wait-every:10[:PLACE]");
+}
+
+static bool check_every(const char *arguments, struct hwy_err *err)
+{
+	uint32_t every;
+	const char *place;
+	return read_every(arguments, &every, &place, err);
+}
+
 static bool apply_every(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	uint32_t every;
 	const char *place;
-	if (!edit_number(arguments, &every, &place))
-		return hwy_fail(err, "wait-every needs a number of steps: wait-every:10[:PLACE]");
-	return remove_waits(e, place, every, err);
+	return read_every(arguments, &every, &place, err) && remove_waits(e, place, every, err);
 }
 
 /* Waits are matched by their number inside the step: the graph's order is the program's. */
@@ -133,5 +145,6 @@ const struct edit_kind edit_wait_every = {
 	.arguments = ":N[:PLACE]",
 	.about = "it waits in every Nth step only",
 	.only_removes = true,
+	.check = check_every,
 	.apply = apply_every,
 };

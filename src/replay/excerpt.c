@@ -1,5 +1,5 @@
-/* excerpt.c - see excerpt.h. The steps are taken from the middle of the steady ones, with the one after them,
- * so that the last one's end is known. */
+/* excerpt.c - see excerpt.h. The steps are those in a row whose mean is nearest to the phase's, with the one after
+ * them, so that the last one's end is known. */
 #include "replay/excerpt.h"
 
 #include <stdlib.h>
@@ -16,20 +16,74 @@ static uint32_t end_of(const struct phase_step *step)
 	return step->first_call + step->n_calls;
 }
 
-static bool choose(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
-		   struct choice *choice)
+static int64_t mean_of(const struct hwy_phase *phase, uint32_t first, uint32_t n)
 {
-	if (phase->n_steady < LEAST_STEPS || (uint64_t)flow->n_calls + flow->n_ops <= most)
+	int64_t to = first + n < phase->n_steps ? phase->steps[first + n].device.from
+						: phase->steps[first + n - 1].device.to;
+	return (to - phase->steps[first].device.from) / n;
+}
+
+/* The first of n steady steps in a row that stand for all: of equal ones those nearest the middle. */
+static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
+{
+	uint32_t room = phase->n_steady - n, middle = phase->first_steady + room / 2, best = middle;
+	int64_t least = INT64_MAX;
+	for (uint32_t i = 0; i <= room; i++) {
+		uint32_t at = i % 2 ? middle + (i + 1) / 2 : middle - i / 2;
+		if (n == 0 || at < phase->first_steady || at > phase->first_steady + room)
+			continue;
+		int64_t apart = llabs(mean_of(phase, at, n) - phase->mean);
+		if (apart < least) {
+			least = apart;
+			best = at;
+		}
+	}
+	return best;
+}
+
+/* As many of the steady steps as the graph may hold. */
+static bool choose_most(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
+			struct choice *choice)
+{
+	if ((uint64_t)flow->n_calls + flow->n_ops <= most)
 		return false;
 	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
 	double calls = (double)(end_of(&phase->steps[last]) - phase->steps[first].first_call);
 	double ops_per_call = (double)flow->n_ops / (flow->n_calls > 0 ? flow->n_calls : 1);
 	double per_step = calls / phase->n_steady * (1 + ops_per_call);
 	double n = per_step > 0 ? (double)most / per_step : phase->n_steady;
-	if (n < LEAST_STEPS || n >= phase->n_steady)
+	if (n >= phase->n_steady)
 		return false;
 	choice->n = (uint32_t)n;
-	choice->first = first + (phase->n_steady - choice->n) / 2;
+	choice->first = most_usual(phase, choice->n);
+	return true;
+}
+
+static void choose_within(const struct hwy_phase *phase, const struct hwy_interval *window,
+			  struct choice *choice)
+{
+	choice->first = phase->first_steady;
+	uint32_t end = choice->first + phase->n_steady;
+	while (choice->first < end && phase->steps[choice->first].device.from < window->from)
+		choice->first++;
+	choice->n = 0;
+	while (choice->first + choice->n < end &&
+	       phase->steps[choice->first + choice->n].device.from < window->to)
+		choice->n++;
+}
+
+static bool choose(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
+		   const struct hwy_interval *window, struct choice *choice)
+{
+	*choice = (struct choice){0};
+	if (phase->n_steady < LEAST_STEPS)
+		return false;
+	if (window)
+		choose_within(phase, window, choice);
+	else if (!choose_most(phase, flow, most, choice))
+		return false;
+	if (choice->n < LEAST_STEPS)
+		return false;
 	choice->after = choice->first + choice->n < phase->n_steps;
 	choice->first_call = phase->steps[choice->first].first_call;
 	choice->end_call = end_of(&phase->steps[choice->first + choice->n + choice->after - 1]);
@@ -73,8 +127,7 @@ static void take_phase(struct hwy_phase *to, const struct hwy_phase *from,
 	to->n_steady = choice->n;
 }
 
-/* The op of the excerpt that is this one, or FLOW_NONE. */
-static uint32_t find_op(const struct hwy_flow *flow, const struct flow_op *op)
+uint32_t excerpt_op(const struct hwy_flow *flow, const struct flow_op *op)
 {
 	for (uint32_t i = flow_op_at(flow, op->start);
 	     i < flow->n_ops && flow->ops[i].start == op->start; i++)
@@ -96,7 +149,7 @@ static void take_gaps(struct excerpt *excerpt, const struct hwy_gaps *from,
 		if (gap.at.to < first || gap.at.from > last)
 			continue;
 		gap.op = gap.op == FLOW_NONE ? FLOW_NONE
-					     : find_op(&excerpt->flow, &flow->ops[gap.op]);
+					     : excerpt_op(&excerpt->flow, &flow->ops[gap.op]);
 		if (gap.op == FLOW_NONE)
 			continue;
 		gap.culprit = FLOW_NONE; /* no edit asks */
@@ -105,10 +158,11 @@ static void take_gaps(struct excerpt *excerpt, const struct hwy_gaps *from,
 	}
 }
 
-struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most)
+struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
+			     const struct hwy_interval *window)
 {
 	struct choice choice;
-	if (!choose(&analysis->phases.phases[phase], &analysis->flow, most, &choice))
+	if (!choose(&analysis->phases.phases[phase], &analysis->flow, most, window, &choice))
 		return NULL;
 	struct excerpt *excerpt = hwy_zalloc(sizeof *excerpt);
 	take_flow(&excerpt->flow, &analysis->flow, &choice);

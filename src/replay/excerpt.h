@@ -14,8 +14,13 @@ struct excerpt {
 	struct hwy_gaps gaps;   /* the list only */
 };
 
-/* NULL when the whole phase is within 'most' calls and ops, or when no three steps are. */
-struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most);
+/* NULL when the whole phase is within 'most' calls and ops, or when no three steps are. window: the steady steps
+ * that begin in it are taken, whatever their number; NULL when there are no three. */
+struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
+			     const struct hwy_interval *window);
 void excerpt_free(struct excerpt *excerpt);
+
+/* The op of an excerpt that is this one of another flow of the same trace, or FLOW_NONE. */
+uint32_t excerpt_op(const struct hwy_flow *flow, const struct flow_op *op);
 
 #endif

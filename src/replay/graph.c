@@ -299,6 +299,8 @@ bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hw
 	struct building b = {.graph = graph, .flow = flow};
 	if ((uint64_t)flow->n_calls * 2 + flow->n_ops >= GRAPH_NONE)
 		return hwy_fail(err, "too many calls for a graph of them");
+	if (!flow_adds_up(flow, 0, flow->n_ops, 0, flow->n_calls))
+		return hwy_fail(err, "its times add up to more than centuries");
 	if (!build_order_start(&b, err))
 		return false;
 	graph_fit(&graph->fit, flow);

@@ -71,6 +71,7 @@ struct hwy_graph {
 	uint64_t n_edges, n_contradicted; /* edges kept; edges the trace contradicts, left out */
 	int64_t residual;                 /* delays of ops and returns, added up */
 	int64_t extent;                   /* from the first begin to the last end */
+	bool is_unwaited;                 /* edited: other ranks do not wait for this one */
 };
 
 bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hwy_err *err);

@@ -43,22 +43,34 @@ static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
 
 struct fitting {
 	struct tally launch, next, wake, sync;
-	uint32_t *last; /* by lane: the last op that began there */
+	uint32_t *last;   /* by lane: the last op that began there */
+	uint32_t *recent; /* by device */
 };
+
+/* Whether the op that began on the device just before may be why this one began when it did: it is of another
+ * stream, and ended between this one and the one before it in its stream. */
+static bool is_held(const struct flow_op *recent, const struct flow_op *last,
+		    const struct flow_op *op)
+{
+	return recent->lane != op->lane && recent->end > last->end && recent->end <= op->start;
+}
 
 static void look_at_op(struct fitting *f, const struct hwy_flow *flow, uint32_t i)
 {
 	const struct flow_op *op = &flow->ops[i];
 	const struct flow_op *last =
 		f->last[op->lane] == FLOW_NONE ? NULL : &flow->ops[f->last[op->lane]];
-	f->last[op->lane] = i;
+	uint32_t recent = f->recent[op->device];
+	f->last[op->lane] = f->recent[op->device] = i;
 	if (op->call == FLOW_NONE || flow->calls[op->call].op != i)
 		return;
 	const struct flow_call *call = &flow->calls[op->call];
-	if (last && call->end + flow->latency <= last->end)
-		tally_add(&f->next, op->start - last->end);
-	else if (!last || last->end <= call->start)
+	if (last && call->end + flow->latency <= last->end) {
+		if (!is_held(&flow->ops[recent], last, op))
+			tally_add(&f->next, op->start - last->end);
+	} else if (!last || last->end <= call->start) {
 		tally_add(&f->launch, op->start - call->start);
+	}
 	if (call->blocks && op->end > call->start)
 		tally_add(&f->wake, call->end - op->end);
 }
@@ -114,6 +126,7 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	f->last = hwy_alloc((flow->trace->n_lanes + 1) * sizeof *f->last);
 	for (uint32_t lane = 0; lane < flow->trace->n_lanes; lane++)
 		f->last[lane] = FLOW_NONE;
+	f->recent = hwy_zalloc((flow->n_devices + 1) * sizeof *f->recent);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		look_at_op(f, flow, i);
 	look_at_calls(f, flow);
@@ -129,5 +142,6 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	if (fit->queue < DEFAULT_QUEUE)
 		fit->queue = DEFAULT_QUEUE;
 	free(f->last);
+	free(f->recent);
 	free(f);
 }

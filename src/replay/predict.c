@@ -3,14 +3,14 @@
  * A step begins with the first of its ops, wherever an edit has moved it; the mean runs from the begin of the
  * first steady step to the begin of the one after the last (or to the end of its work), as phases.h defines
  * it for the trace. So the unedited graph's mean is the phase's own, to the nanosecond. An edited graph's is
- * that, changed as much as the pace at which steps end.
+ * that, changed as much as the pace at which steps end. An excerpt's steps are scaled to the mean of all.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/joint.h"
 #include "replay/path.h"
 #include "replay/steps.h"
-#include "replay/whatif.h"
 
 /* Doubt about a prediction, as a share of it: measured figures, and figures from a table. */
 #define DOUBT_MEASURED 0.03
@@ -28,6 +28,7 @@ struct pace {
 	double spread; /* how sure that is: half the distance of the quartiles over the root of their number, as a
 			* share */
 	bool has_next;     /* the mean ends with the begin of another step */
+	bool is_unwaited;  /* the others no longer wait for this rank: its own pace says nothing */
 	int64_t floor;     /* no step is shorter */
 	const char *bound; /* the class that most of the critical path is */
 };
@@ -101,7 +102,7 @@ static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 }
 
 static struct pace measure(const struct whatif *w, const struct hwy_graph *graph,
-			   const int64_t *ends)
+			   const int64_t *ends, bool with_bound)
 {
 	const struct hwy_phase *phase = w->phase;
 	struct step_time *steps = steps_timed(w, graph, ends);
@@ -119,32 +120,15 @@ static struct pace measure(const struct whatif *w, const struct hwy_graph *graph
 		pace.rate = (double)(steps[after - 1].end - steps[first].end) / (n - 1);
 	if (pace.rate > 0)
 		measure_spread(&pace, steps + first, n);
+	pace.is_unwaited = graph->is_unwaited;
 	pace.floor = busiest(w, graph);
-	pace.bound = n > 0 ? bound_of(graph, ends, &steps[first], &steps[after - 1]) : "";
+	pace.bound =
+		n > 0 && with_bound ? bound_of(graph, ends, &steps[first], &steps[after - 1]) : "";
 	free(steps);
 	return pace;
 }
 
-/* ---- predictions ------------------------------------------------------------------------------- */
-
-static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *graph)
-{
-	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
-	replay_run(graph, ends);
-	struct pace pace = measure(w, graph, ends);
-	free(ends);
-	return pace;
-}
-
-/* From begin to begin where a step follows the steady ones. Where none does, the mean reaches from a begin to
- * an end, and steps that overlap more or less than before would count wrongly: then the pace of the steps' ends
- * tells by how much the mean changed. */
-static int64_t step_of(const struct whatif *w, const struct pace *pace)
-{
-	if (!pace->has_next && w->base_rate > 0 && pace->rate > 0)
-		return (int64_t)((double)w->base_mean * (pace->rate / w->base_rate));
-	return pace->mean;
-}
+/* ---- edited graphs ----------------------------------------------------------------------------- */
 
 static bool has_place(const struct graph_node *node)
 {
@@ -179,105 +163,242 @@ static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
 	graph->n_extras = kept;
 }
 
-bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
-		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err)
+/* What is taken to be otherwise than recorded. */
+struct assumption {
+	double machine; /* its figures, as edits use them, so many times as large */
+	double work;    /* the device's, so many times as long */
+};
+static const struct assumption as_is = {1, 1};
+
+static const struct whatif *ranks_of(const struct whatif *w, uint32_t *n)
 {
-	*graph = graph_copy(&w->graph);
-	struct editing editing = {
-		.w = w, .flow = graph->flow, .graph = graph, .places = w->analysis->places};
-	bool done = true;
-	for (uint32_t i = 0; i < n && done; i++)
-		done = edits[i].kind->apply(&editing, edits[i].arguments, err);
-	if (done)
-		keep_anchors(graph, &w->graph);
-	else
-		graph_free(graph);
-	if (note)
-		memcpy(note, editing.note, WHATIF_NOTE);
-	return done;
+	*n = w->joint ? w->joint->n : 1;
+	return w->joint ? w->joint->ranks : w;
 }
 
-static bool edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
-			struct whatif_prediction *p, double *spread, struct hwy_err *err)
+static struct whatif assume(const struct whatif *w, const struct assumption *a)
 {
-	struct hwy_graph copy;
-	if (!whatif_apply(w, edits, n, &copy, NULL, err))
-		return false;
-	bool only_removes = true;
-	for (uint32_t i = 0; i < n; i++)
-		only_removes &= edits[i].kind->only_removes;
-	struct pace pace = replay_pace(w, &copy);
-	p->step = step_of(w, &pace);
-	if (p->step < pace.floor)
-		p->step = pace.floor;
-	p->bound = pace.bound;
-	*spread = pace.spread;
-	if (only_removes && p->step > w->base_mean) /* they differ at the edges only */
-		p->step = w->base_mean;
-	graph_free(&copy);
+	struct whatif other = *w;
+	other.machine.graph_launch = (int64_t)((double)w->machine.graph_launch * a->machine);
+	other.machine.graph_next = (int64_t)((double)w->machine.graph_next * a->machine);
+	other.machine.h2d.latency = (int64_t)((double)w->machine.h2d.latency * a->machine);
+	other.machine.d2h.latency = (int64_t)((double)w->machine.d2h.latency * a->machine);
+	return other;
+}
+
+static struct hwy_graph copy_scaled(const struct whatif *w, double work)
+{
+	struct hwy_graph copy = graph_copy(&w->graph);
+	for (uint32_t i = 0; work != 1 && i < copy.n; i++) {
+		struct graph_node *node = &copy.nodes[i];
+		if (node->kind == GRAPH_OP && w->step_of[node->of])
+			node->length = (int64_t)((double)node->length * work);
+	}
+	return copy;
+}
+
+/* An edit is made on every rank that it applies to; it must be one at least. */
+static bool apply_each(struct editing *e, uint32_t ranks, const struct whatif_edit *edits,
+		       uint32_t n, struct hwy_err *err)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		bool applies = false;
+		for (uint32_t r = 0; r < ranks; r++)
+			applies |= edits[i].kind->apply(&e[r], edits[i].arguments, err);
+		if (!applies)
+			return false;
+	}
 	return true;
 }
 
-/* The same with the machine's figures a half lower and higher: what an edit assumes is not sure. */
-static bool with_doubt(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
-		       double factor, int64_t *step, struct hwy_err *err)
+/* The edited graphs of all ranks, each to be freed; none after a failure. */
+static struct hwy_graph *edit_all(const struct whatif *w, const struct whatif_edit *edits,
+				  uint32_t n, const struct assumption *a, char *note,
+				  struct hwy_err *err)
 {
-	struct whatif other = *w;
-	other.machine.graph_launch = (int64_t)((double)w->machine.graph_launch * factor);
-	other.machine.graph_next = (int64_t)((double)w->machine.graph_next * factor);
-	other.machine.h2d.latency = (int64_t)((double)w->machine.h2d.latency * factor);
-	other.machine.d2h.latency = (int64_t)((double)w->machine.d2h.latency * factor);
-	struct whatif_prediction p = {0};
-	double unused;
-	bool done = edited_step(&other, edits, n, &p, &unused, err);
-	*step = p.step;
-	return done;
+	uint32_t ranks;
+	const struct whatif *of = ranks_of(w, &ranks);
+	struct hwy_graph *graphs = hwy_zalloc(ranks * sizeof *graphs);
+	struct whatif *others = hwy_zalloc(ranks * sizeof *others);
+	struct editing *e = hwy_zalloc(ranks * sizeof *e);
+	for (uint32_t r = 0; r < ranks; r++) {
+		others[r] = assume(&of[r], a);
+		graphs[r] = copy_scaled(&of[r], a->work);
+		e[r] = (struct editing){.w = &others[r],
+					.flow = graphs[r].flow,
+					.graph = &graphs[r],
+					.places = of[r].analysis->places};
+	}
+	bool done = apply_each(e, ranks, edits, n, err);
+	for (uint32_t r = 0; r < ranks; r++) {
+		if (done)
+			keep_anchors(&graphs[r], &of[r].graph);
+		else
+			graph_free(&graphs[r]);
+		if (note && &of[r] == w)
+			memcpy(note, e[r].note, WHATIF_NOTE);
+	}
+	free(others);
+	free(e);
+	if (done)
+		return graphs;
+	free(graphs);
+	return NULL;
 }
 
+bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err)
+{
+	uint32_t ranks;
+	const struct whatif *of = ranks_of(w, &ranks);
+	struct hwy_graph *graphs = edit_all(w, edits, n, &as_is, note, err);
+	for (uint32_t r = 0; graphs && r < ranks; r++)
+		if (&of[r] == w)
+			*graph = graphs[r];
+		else
+			graph_free(&graphs[r]);
+	free(graphs);
+	return graphs != NULL;
+}
+
+/* ---- predictions ------------------------------------------------------------------------------- */
+
+static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *graph,
+			       bool with_bound)
+{
+	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	replay_run(graph, ends);
+	struct pace pace = measure(w, graph, ends, with_bound);
+	free(ends);
+	return pace;
+}
+
+/* The paces of all ranks, replayed together; to be freed. NULL when no rank can be edited so. */
+static struct pace *edited_paces(const struct whatif *w, const struct whatif_edit *edits,
+				 uint32_t n, const struct assumption *a, struct hwy_err *err)
+{
+	uint32_t ranks;
+	const struct whatif *of = ranks_of(w, &ranks);
+	struct hwy_graph *graphs = edit_all(w, edits, n, a, NULL, err);
+	if (!graphs)
+		return NULL;
+	struct pace *paces = hwy_zalloc(ranks * sizeof *paces);
+	bool with_bound = a == &as_is; /* nobody asks what fills a step that is only assumed */
+	if (w->joint) {
+		int64_t **ends = joint_replay(w->joint, graphs);
+		for (uint32_t r = 0; r < ranks; r++) {
+			paces[r] = measure(&of[r], &graphs[r], ends[r], with_bound);
+			free(ends[r]);
+		}
+		free(ends);
+	} else {
+		paces[0] = replay_pace(w, graphs, with_bound);
+	}
+	for (uint32_t r = 0; r < ranks; r++)
+		graph_free(&graphs[r]);
+	free(graphs);
+	return paces;
+}
+
+/* From begin to begin where a step follows the steady ones. Where none does, the mean reaches from a begin to
+ * an end, and steps that overlap more or less than before would count wrongly: then the pace of the steps' ends
+ * tells by how much the mean changed. So it does for several ranks, whose recordings do not begin together. */
+static int64_t step_of(const struct whatif *w, const struct pace *pace, const struct pace *base)
+{
+	if ((!pace->has_next || w->joint) && base->rate > 0 && pace->rate > 0)
+		return (int64_t)((double)base->mean * (pace->rate / base->rate));
+	return pace->mean;
+}
+
+/* The step of a run is that of its slowest rank; NULL: the base itself. */
+static int64_t slowest(const struct whatif *w, const struct pace *paces, const struct pace *base,
+		       const struct pace **which)
+{
+	uint32_t ranks;
+	int64_t most = INT64_MIN;
+	const struct whatif *of = ranks_of(w, &ranks);
+	for (uint32_t r = 0; r < ranks; r++) {
+		int64_t step = step_of(w, &paces[r], &base[r]);
+		step = step > paces[r].floor ? step : paces[r].floor;
+		if (of[r].scale != 1)
+			step = (int64_t)((double)step * of[r].scale);
+		if (paces[r].is_unwaited || step <= most)
+			continue;
+		most = step;
+		if (which)
+			*which = &paces[r];
+	}
+	return most;
+}
+
+/* The step with these edits, and the pace of the rank that sets it; -1 when they do not apply. */
+static int64_t edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+			   const struct assumption *a, const struct pace *base, struct pace *pace,
+			   struct hwy_err *err)
+{
+	struct pace *paces = edited_paces(w, edits, n, a, err);
+	if (!paces)
+		return -1;
+	bool only_removes = true;
+	for (uint32_t i = 0; i < n; i++)
+		only_removes &= edits[i].kind->only_removes;
+	const struct pace *which = paces;
+	int64_t step = slowest(w, paces, base, &which), most = slowest(w, base, base, NULL);
+	if (only_removes && step > most) /* they differ at the edges only */
+		step = most;
+	*pace = *which;
+	free(paces);
+	return step;
+}
+
+static struct pace *base_paces(const struct whatif *w)
+{
+	uint32_t ranks;
+	const struct whatif *of = ranks_of(w, &ranks);
+	struct pace *base = hwy_zalloc(ranks * sizeof *base);
+	for (uint32_t r = 0; r < ranks; r++)
+		base[r] = (struct pace){.mean = of[r].base_mean, .rate = of[r].base_rate};
+	return base;
+}
+
+/* The bar: what an edit assumes about the machine is not sure, so it is tried a half lower and higher. */
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *p, struct hwy_err *err)
 {
-	int64_t low, high;
-	double spread;
-	if (!edited_step(w, edits, n, p, &spread, err) ||
-	    !with_doubt(w, edits, n, 0.5, &low, err) || !with_doubt(w, edits, n, 1.5, &high, err))
+	static const struct assumption fast = {.machine = 0.5, .work = 1};
+	static const struct assumption slow = {.machine = 1.5, .work = 1};
+	struct pace pace, ignored, *base = base_paces(w);
+	int64_t step = edited_step(w, edits, n, &as_is, base, &pace, err), low = -1, high = -1;
+	if (step >= 0) {
+		low = edited_step(w, edits, n, &fast, base, &ignored, err);
+		high = edited_step(w, edits, n, &slow, base, &ignored, err);
+	}
+	free(base);
+	if (step < 0 || low < 0 || high < 0)
 		return false;
-	double doubt = (w->machine.is_measured ? DOUBT_MEASURED : DOUBT_TABLE) + spread;
-	p->p10 = (int64_t)((double)(low < p->step ? low : p->step) * (1 - doubt));
-	p->p90 = (int64_t)((double)(high > p->step ? high : p->step) * (1 + doubt));
-	p->speedup = p->step > 0 ? (double)w->base.step / (double)p->step : 1;
+	double doubt = (w->machine.is_measured ? DOUBT_MEASURED : DOUBT_TABLE) + pace.spread;
+	p->step = step;
+	p->bound = pace.bound;
+	low = low < step ? low : step;
+	p->p10 = doubt < 1 ? (int64_t)((double)low * (1 - doubt)) : 0; /* no step takes less */
+	p->p90 = (int64_t)((double)(high > step ? high : step) * (1 + doubt));
+	p->speedup = step > 0 ? (double)w->base.step / (double)step : 1;
 	return true;
 }
 
 /* ---- tipping points ------------------------------------------------------------------------------ */
 
-static struct whatif scaled(const struct whatif *w, double factor)
-{
-	struct whatif other = *w;
-	other.graph = graph_copy(&w->graph);
-	for (uint32_t i = 0; i < other.graph.n; i++) {
-		struct graph_node *node = &other.graph.nodes[i];
-		if (node->kind == GRAPH_OP && w->step_of[node->of])
-			node->length = (int64_t)((double)node->length * factor);
-	}
-	struct pace pace = replay_pace(&other, &other.graph);
-	other.base_mean = pace.mean;
-	other.base_rate = pace.rate;
-	return other;
-}
-
 /* What the edit gains where the device has so many times its work, as a share of the step. */
 static double gain_at(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		      double factor)
 {
-	struct whatif other = scaled(w, factor);
-	struct whatif_prediction p;
+	struct assumption more = {.machine = 1, .work = factor};
 	struct hwy_err err;
-	double unused, gain = 0;
-	if (other.base_mean > 0 && edited_step(&other, edits, n, &p, &unused, &err))
-		gain = 1 - (double)p.step / (double)other.base_mean;
-	graph_free(&other.graph);
-	return gain;
+	struct pace ignored, *base = edited_paces(w, NULL, 0, &more, &err);
+	int64_t before = slowest(w, base, base, NULL);
+	int64_t after = edited_step(w, edits, n, &more, base, &ignored, &err);
+	free(base);
+	return before > 0 && after >= 0 ? 1 - (double)after / (double)before : 0;
 }
 
 static int64_t work_of_step(const struct whatif *w)
@@ -312,12 +433,15 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 	return (int64_t)((double)work_of_step(w) * high);
 }
 
-static bool open_graph(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
-		       bool all, struct hwy_err *err)
+/* ---- opening ------------------------------------------------------------------------------------- */
+
+bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
+		  const struct hwy_interval *window, struct hwy_err *err)
 {
 	*w = (struct whatif){.analysis = analysis,
 			     .phase_index = phase,
-			     .excerpt = all ? NULL : excerpt_make(analysis, phase, EXCERPT)};
+			     .excerpt =
+				     all ? NULL : excerpt_make(analysis, phase, EXCERPT, window)};
 	w->flow = w->excerpt ? &w->excerpt->flow : &analysis->flow;
 	w->phase = w->excerpt ? &w->excerpt->phase : &analysis->phases.phases[phase];
 	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->of[phase].gaps;
@@ -328,22 +452,44 @@ static bool open_graph(struct whatif *w, const struct hwy_analysis *analysis, ui
 		return false;
 	whatif_machine(&w->machine, analysis->trace);
 	w->step_of = steps_of_ops(w->flow, w->phase);
-	w->recorded = replay_pace(w, &w->graph).mean;
+	w->recorded = replay_pace(w, &w->graph, false).mean;
 	if (w->recorded <= 0)
-		return hwy_fail(err,
-				"no device work can be told to belong to the phase's steady steps");
+		return hwy_fail(err, "no device work of the steady steps has a recorded launch, so "
+				     "there is nothing to replay");
 	quality_measure(w);
-	whatif_compensate(&w->graph, &w->machine);
-	struct pace pace = replay_pace(w, &w->graph);
-	w->base_mean = pace.mean;
-	w->base_rate = pace.rate;
-	return whatif_predict(w, NULL, 0, &w->base, err);
+	w->scale = 1;
+	if (w->excerpt) {
+		int64_t mean = analysis->phases.phases[phase].mean;
+		w->scale = (double)mean / (double)w->recorded;
+		w->recorded = mean;
+	}
+	return true;
+}
+
+bool whatif_base(struct whatif *w, struct hwy_err *err)
+{
+	uint32_t ranks;
+	struct whatif *of = w->joint ? w->joint->ranks : w;
+	ranks_of(w, &ranks);
+	for (uint32_t r = 0; r < ranks; r++)
+		whatif_compensate(&of[r].graph, &of[r].machine);
+	struct pace *paces = edited_paces(w, NULL, 0, &as_is, err);
+	for (uint32_t r = 0; paces && r < ranks; r++) {
+		of[r].base_mean = paces[r].mean;
+		of[r].base_rate = paces[r].rate;
+	}
+	free(paces);
+	if (!paces || !whatif_predict(w, NULL, 0, &w->base, err))
+		return false;
+	for (uint32_t r = 0; r < ranks; r++)
+		of[r].base = w->base;
+	return true;
 }
 
 bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err)
 {
-	bool done = open_graph(w, analysis, phase, all, err);
+	bool done = whatif_build(w, analysis, phase, all, NULL, err) && whatif_base(w, err);
 	if (!done)
 		whatif_close(w);
 	return done;

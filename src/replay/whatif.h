@@ -54,13 +54,16 @@ struct whatif {
 	const struct hwy_gaps *gaps;
 	struct excerpt *excerpt; /* NULL: everything is in the graph */
 	uint32_t phase_index;
+	struct joint *joint;    /* of several ranks: all of them, this one too; NULL: it is alone */
+	uint32_t rank;          /* its place among them */
 	struct hwy_graph graph; /* compensated */
 	struct whatif_machine machine;
 	uint32_t *step_of;             /* by op: step of the phase + 1, 0: none */
-	int64_t recorded;              /* the mean step as recorded */
+	int64_t recorded;              /* the mean step as recorded, of the whole phase */
+	double scale;                  /* that by the mean of the steps in the graph */
 	int64_t base_mean;             /* the same of the compensated graph */
 	double base_rate;              /* and the pace of its steps' ends, ns */
-	struct whatif_prediction base; /* of the unedited, compensated graph */
+	struct whatif_prediction base; /* of the unedited, compensated graph, or of all ranks' */
 	struct {
 		double residual; /* share of the step no edge explains */
 		uint32_t
@@ -76,6 +79,12 @@ bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t
 void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *prediction, struct hwy_err *err);
+
+/* The two halves of whatif_open: the graph as recorded, and then without the recorder's cost. Between them
+ * ranks are joined (joint.h). window: the excerpt is of the steps that begin in it; NULL: it is chosen. */
+bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
+		  const struct hwy_interval *window, struct hwy_err *err);
+bool whatif_base(struct whatif *w, struct hwy_err *err);
 
 /* The edited graph, to be freed. note: what the user should know, where not NULL. */
 enum { WHATIF_NOTE = 256 };
@@ -112,6 +121,9 @@ struct edit_kind {
 	const char *arguments; /* "[:PLACE]"; "" for none */
 	const char *about;     /* one line */
 	bool only_removes;     /* it never predicts slower */
+	/* Whether the arguments can be read, whatever the recording; NULL: any can. */
+	bool (*check)(const char *arguments, struct hwy_err *err);
+	/* False, with nothing changed, where there is nothing to edit. */
 	bool (*apply)(struct editing *e, const char *arguments, struct hwy_err *err);
 };
 extern const struct edit_kind *const edit_kinds[]; /* ends with NULL */

@@ -1,8 +1,8 @@
 /* worker_tell.c - the worker's side of worker.h: steps, headway, gaps and critical path of a diagnosis. */
 #include <stdlib.h>
 
-#include "replay/path.h"
-#include "replay/steps.h"
+#include "replay/kept.h"
+#include "replay/whatif.h"
 #include "serve/worker.h"
 
 enum { MOST_STEPS = 20000 };
@@ -181,53 +181,25 @@ static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t or
 	free(pieces.v);
 }
 
-/* The path through the steady steps of a phase. */
-static void add_path(struct view_pieces *pieces, const struct hwy_analysis *analysis,
-		     const struct hwy_graph *graph, const int64_t *ends, uint32_t number,
-		     int64_t origin)
-{
-	const struct hwy_phase *phase = &analysis->phases.phases[number];
-	struct whatif w = {.analysis = analysis,
-			   .flow = &analysis->flow,
-			   .phase = phase,
-			   .step_of = steps_of_ops(&analysis->flow, phase)};
-	struct step_time *steps = steps_timed(&w, graph, ends);
-	uint32_t first = phase->first_steady, last = first + phase->n_steady - 1;
-	if (phase->n_steady > 0 && steps[first].begin != INT64_MAX &&
-	    steps[last].last != GRAPH_NONE) {
-		struct hwy_path path;
-		path_find(&path, graph, ends, steps[last].last, false, steps[first].begin);
-		for (uint32_t i = 0; i < path.n; i++) {
-			const struct graph_node *node = &graph->nodes[path.pieces[i].node];
-			HWY_GROW(pieces->v, pieces->n, pieces->cap);
-			struct view_piece *piece = &pieces->v[pieces->n++];
-			memset(piece, 0, sizeof *piece);
-			piece->from = path.pieces[i].at.from - origin;
-			piece->to = path.pieces[i].at.to - origin;
-			piece->cause = path.pieces[i].class;
-			piece->span = node->kind == GRAPH_OP
-					      ? analysis->flow.ops[node->of].span + 1
-					      : analysis->flow.calls[node->of].span + 1;
-		}
-		path_free(&path);
-	}
-	free(steps);
-	free(w.step_of);
-}
-
 static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
 {
-	struct hwy_graph graph;
+	struct kept_paths kept;
 	struct hwy_err err;
 	struct view_pieces pieces = {0};
-	if (analysis->phases.n > 0 && graph_build(&graph, &analysis->flow, &err)) {
-		int64_t *ends = hwy_alloc((graph.n + 1) * sizeof *ends);
-		replay_run(&graph, ends);
-		for (uint32_t p = 0; p < analysis->phases.n; p++)
-			add_path(&pieces, analysis, &graph, ends, p, origin);
-		free(ends);
-		graph_free(&graph);
-	}
+	if (!kept_open(&kept, &analysis->flow, &analysis->phases, &err))
+		kept = (struct kept_paths){0};
+	for (uint32_t p = 0; p < kept.n; p++)
+		for (uint32_t i = 0; i < kept.of[p].n; i++) {
+			const struct kept_piece *from = &kept.of[p].pieces[i];
+			HWY_GROW(pieces.v, pieces.n, pieces.cap);
+			struct view_piece *piece = &pieces.v[pieces.n++];
+			memset(piece, 0, sizeof *piece);
+			piece->from = from->at.from - origin;
+			piece->to = from->at.to - origin;
+			piece->cause = from->class;
+			piece->span = from->span + 1;
+		}
+	kept_close(&kept);
 	if (pieces.n)
 		qsort(pieces.v, pieces.n, sizeof *pieces.v, by_device);
 	worker_frame(out, WORKER_PATH, pieces.v, pieces.n * sizeof *pieces.v);

@@ -22,6 +22,8 @@ struct open { /* an operator that is running */
 struct ops {
 	struct stats_run *run;
 	struct launches launches;
+	/* Strips of calls: a thread's first, and after each the next of its thread; plus one. */
+	uint32_t *first_calls, *next_calls;
 	struct hwy_map map; /* shapes, name -> line */
 	struct line *lines;
 	uint32_t n, cap;
@@ -66,8 +68,10 @@ static struct hwy_text input_shapes(struct hwy_text arguments)
 
 static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
 {
+	if (!ops->run->options->shapes) /* the column was not asked for either */
+		return 0;
 	uint64_t arguments = (uint64_t)hwy_get(strip, HWY_ARGS, row);
-	if (!ops->run->options->shapes || arguments >= ops->run->trace->strings.n)
+	if (arguments >= ops->run->trace->strings.n)
 		return 0;
 	if (ops->shapes_of[arguments] == 0) {
 		struct hwy_text text = input_shapes(hwy_text(ops->run->trace, (int64_t)arguments));
@@ -160,20 +164,34 @@ static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct h
 	pop_until(ops, strip, INT64_MAX, cpu);
 }
 
+/* The last slot is that of lanes without a thread. */
+static uint32_t thread_slot(const struct hwy_trace *trace, const struct hwy_strip *strip)
+{
+	int64_t thread = trace->lanes[strip->lane].thread;
+	return thread >= 0 && thread < trace->n_threads ? (uint32_t)thread : trace->n_threads;
+}
+
 static void sweep_thread(struct ops *ops, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = ops->run->trace;
-	bool first = true;
-	for (uint32_t s = 0; s < trace->n_strips; s++) {
-		const struct hwy_strip *calls = &trace->strips[s];
-		if (calls->kind != HWY_API ||
-		    trace->lanes[calls->lane].thread != trace->lanes[strip->lane].thread)
+	uint32_t calls = ops->first_calls[thread_slot(trace, strip)];
+	sweep(ops, strip, calls ? &trace->strips[calls - 1] : NULL, true);
+	while (calls && (calls = ops->next_calls[calls - 1]))
+		sweep(ops, strip, &trace->strips[calls - 1], false);
+}
+
+static void find_calls(struct ops *ops)
+{
+	const struct hwy_trace *trace = ops->run->trace;
+	ops->first_calls = hwy_zalloc(((size_t)trace->n_threads + 1) * sizeof *ops->first_calls);
+	ops->next_calls = hwy_zalloc(((size_t)trace->n_strips + 1) * sizeof *ops->next_calls);
+	for (uint32_t s = trace->n_strips; s-- > 0;) {
+		uint32_t *first = &ops->first_calls[thread_slot(trace, &trace->strips[s])];
+		if (trace->strips[s].kind != HWY_API)
 			continue;
-		sweep(ops, strip, calls, first);
-		first = false;
+		ops->next_calls[s] = *first;
+		*first = s + 1;
 	}
-	if (first)
-		sweep(ops, strip, NULL, true);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
@@ -262,6 +280,7 @@ bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 	hwy_strings_init(&ops.shapes);
 	if (run->options->shapes)
 		ops.shapes_of = hwy_zalloc((size_t)trace->strings.n * sizeof *ops.shapes_of);
+	find_calls(&ops);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_OP)
 			sweep_thread(&ops, &trace->strips[s]);
@@ -269,6 +288,8 @@ bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 	launches_close(&ops.launches);
 	hwy_map_free(&ops.map);
 	hwy_strings_free(&ops.shapes);
+	free(ops.first_calls);
+	free(ops.next_calls);
 	free(ops.shapes_of);
 	free(ops.lines);
 	free(ops.stack);

@@ -335,9 +335,12 @@ static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, 
 static bool need_lane(struct hwy_trace *trace, uint32_t lane, struct hwy_err *err)
 {
 	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
-	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if (trace->strips[s].lane == lane && !hwy_need_strip(trace, s, columns, err))
+	for (enum hwy_kind kind = 0; kind < HWY_KINDS; kind++) {
+		const struct hwy_strip *strip = hwy_strip_on(trace, lane, kind);
+		if (strip &&
+		    !hwy_need_strip(trace, (uint32_t)(strip - trace->strips), columns, err))
 			return false;
+	}
 	return true;
 }
 

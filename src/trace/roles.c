@@ -1,7 +1,7 @@
 /* roles.c - what a vendor's call is for, and which kernels communicate. One table for all vendors.
  *
- * Names lose the vendor's prefix (cuda, cu, hip, hipExt, cl) and the version or per-thread suffix
- * (_v7000, _v2, _ptsz, _ptds) first, so one row serves CUDA runtime and driver, HIP and OpenCL.
+ * Names lose the vendor's prefix (cuda, cu, hip, hipExt, cl, ur, ze) and the version or per-thread suffix
+ * (_v7000, _v2, _ptsz, _ptds) first, so one row serves CUDA runtime and driver, HIP, OpenCL, and Intel's two.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum { BLOCKS = HWY_ROLE_BLOCKS };
 
 /* The first row that matches decides. '*' at the end matches any rest; without it the whole name must be
- * equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0. "Blocks" is said of calls that by
+ * equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0, Unified Runtime 0.11, Level Zero 1.9. "Blocks" is said of calls that by
  * contract return only when device work has ended; a copy from pageable memory is not known by its name. */
 static const struct {
 	const char *pattern;
@@ -28,6 +28,9 @@ static const struct {
 	{"ModuleLaunch*", HWY_ROLE_LAUNCH},
 	{"EnqueueNDRangeKernel", HWY_ROLE_LAUNCH},
 	{"EnqueueTask", HWY_ROLE_LAUNCH},
+	{"EnqueueKernelLaunch*", HWY_ROLE_LAUNCH},
+	{"EnqueueCooperativeKernelLaunch*", HWY_ROLE_LAUNCH},
+	{"CommandListAppendLaunch*", HWY_ROLE_LAUNCH},
 
 	{"StreamBeginCapture*", HWY_ROLE_GRAPH_BUILD},
 	{"StreamEndCapture*", HWY_ROLE_GRAPH_BUILD},
@@ -55,6 +58,12 @@ static const struct {
 	{"EnqueueSVMUnmap", HWY_ROLE_COPY},
 	{"EnqueueSVMMigrate*", HWY_ROLE_COPY},
 	{"EnqueueSVMFree", HWY_ROLE_FREE},
+	{"EnqueueUSMFill*", HWY_ROLE_FILL},
+	{"EnqueueUSM*", HWY_ROLE_COPY},
+	{"EnqueueMemBufferFill", HWY_ROLE_FILL},
+	{"EnqueueMemBuffer*", HWY_ROLE_COPY},
+	{"CommandListAppendMemoryFill", HWY_ROLE_FILL},
+	{"CommandListAppendMemoryCopy*", HWY_ROLE_COPY},
 	{"Memset*", HWY_ROLE_FILL},
 	{"EnqueueFill*", HWY_ROLE_FILL},
 
@@ -65,6 +74,12 @@ static const struct {
 	{"EventSynchronize", HWY_ROLE_SYNC | BLOCKS},
 	{"Finish", HWY_ROLE_SYNC | BLOCKS},
 	{"WaitForEvents", HWY_ROLE_SYNC | BLOCKS},
+	{"QueueFinish", HWY_ROLE_SYNC | BLOCKS},
+	{"EventWait", HWY_ROLE_SYNC | BLOCKS},
+	{"CommandQueueSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"CommandListHostSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"EventHostSynchronize", HWY_ROLE_SYNC | BLOCKS},
+	{"FenceHostSynchronize", HWY_ROLE_SYNC | BLOCKS},
 	{"EventRecord*", HWY_ROLE_EVENT_RECORD},
 	{"EnqueueMarker*", HWY_ROLE_EVENT_RECORD},
 	{"StreamWaitEvent", HWY_ROLE_STREAM_WAIT},
@@ -82,6 +97,7 @@ static const struct {
 	{"MemHostAlloc", HWY_ROLE_PIN},
 	{"MemAllocHost", HWY_ROLE_PIN},
 	{"MemHostRegister", HWY_ROLE_PIN},
+	{"USMHostAlloc", HWY_ROLE_PIN},
 	{"Malloc*", HWY_ROLE_ALLOC},
 	{"MemAlloc*", HWY_ROLE_ALLOC},
 	{"MemCreate", HWY_ROLE_ALLOC},
@@ -95,6 +111,7 @@ static const struct {
 	{"CreateBuffer*", HWY_ROLE_ALLOC},
 	{"CreateImage*", HWY_ROLE_ALLOC},
 	{"SVMAlloc", HWY_ROLE_ALLOC},
+	{"USM*Alloc", HWY_ROLE_ALLOC},
 	{"FreeAsync", HWY_ROLE_FREE},
 	{"MemFreeAsync", HWY_ROLE_FREE},
 	{"Free*", HWY_ROLE_FREE | BLOCKS}, /* cudaFree waits for the device */
@@ -110,12 +127,15 @@ static const struct {
 	{"ArrayDestroy", HWY_ROLE_FREE},
 	{"ReleaseMemObject", HWY_ROLE_FREE},
 	{"SVMFree", HWY_ROLE_FREE},
+	{"USMFree", HWY_ROLE_FREE},
 
 	{"ModuleLoad*", HWY_ROLE_MODULE},
 	{"ModuleUnload", HWY_ROLE_MODULE},
 	{"LibraryLoad*", HWY_ROLE_MODULE},
 	{"LibraryUnload", HWY_ROLE_MODULE},
 	{"Link*", HWY_ROLE_MODULE},
+	{"ModuleCreate", HWY_ROLE_MODULE},
+	{"ProgramBuild*", HWY_ROLE_MODULE},
 	{"BuildProgram", HWY_ROLE_MODULE},
 	{"CompileProgram", HWY_ROLE_MODULE},
 	{"CreateProgram*", HWY_ROLE_MODULE},
@@ -126,7 +146,7 @@ static const char blocking[] = " [blocking]";
 
 static const char *without_prefix(const char *name)
 {
-	static const char *const prefixes[] = {"hipExt", "cuda", "hip", "cu", "cl"};
+	static const char *const prefixes[] = {"hipExt", "cuda", "hip", "cu", "cl", "ur", "ze"};
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
 		size_t n = strlen(prefixes[i]);
 		if (strncmp(name, prefixes[i], n) == 0 && isupper((unsigned char)name[n]))

@@ -122,6 +122,14 @@ cp "$work/power_base.hwy" "$work/runs/b.hwy"
 run analyze "$work/runs"
 expect_status 0 "a folder"
 grep -q '2 runs, ' "$work/out" || fail "files of one program are runs: $(head -3 "$work/out")"
+echo '{"name": "not a trace"}' >"$work/runs/package.json"
+run analyze "$work/runs"
+expect_status 0 "a folder with something else in it"
+expect_line "$work/err" "headway: left out: $work/runs/package.json: no traceEvents; is this a PyTorch trace?" "what is no recording"
+grep -q '2 runs, ' "$work/out" || fail "the others are read: $(head -3 "$work/out")"
+rm "$work"/runs/*.hwy
+run analyze "$work/runs"
+expect_refusal "a folder without a recording" "package.json: no traceEvents"
 
 # ---- no device work ----
 

@@ -169,8 +169,9 @@ expect_count API 1 "delay"
 # Forked children make no CUPTI call (the mock insists) and leave in good order.
 record -- forks
 expect_status 3 "forks"
-[ "$(grep -cx 'child 0' "$work/out")" = 3 ] || fail "three children: $(cat "$work/out")"
+[ "$(grep -cx 'child 0' "$work/out")" = 4 ] || fail "four children: $(cat "$work/out")"
 expect_count KERNEL 2 "forks"
+expect_count NOTE 0 "forks"
 
 # SIGKILL: everything up to 200 ms before is there.
 record -- killed

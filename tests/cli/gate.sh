@@ -52,6 +52,8 @@ expect_status 0 "against itself"
 run gate --baseline "$work/b.json" --max-regression 3% "$a"
 expect_status 1 "ten times slower"
 grep -q 'a step is slower: exposed copies' "$work/out" || fail "no cause: $(cat "$work/out")"
+run gate --baseline "$work/b.json" --format markdown "$a"
+grep -q '^- ⚠️ command: streams pinned 4 → streams pageable 1$' "$work/out" || fail "markdown: $(head -5 "$work/out")"
 run gate --baseline "$work/b.json" --max-regression 2000% "$a"
 expect_status 0 "ten times slower within the limit"
 run gate --baseline "$work/b.json" --metric copies.pageable_bytes --metric copies_per_step "$a"
@@ -87,6 +89,9 @@ run gate "$b"
 expect_status 2 "against nothing"
 run gate --list
 grep -q '^  gpu.busy  *stable ' "$work/out" || fail "--list: $(head -3 "$work/out")"
+while read -r name _; do
+	grep -qF "| \`$name\`" "$root/docs/ci.md" || fail "docs/ci.md does not name $name"
+done < <(sed '/^$/,$d' "$work/out")
 # A recording in which nothing repeats.
 if [ -n "$SHARED" ]; then
 	xz -dc "$SHARED"/data/public-nsys/cuda_graph_3_24.sqlite.xz >"$work/once.sqlite" 2>/dev/null

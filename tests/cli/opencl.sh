@@ -102,6 +102,7 @@ traces=opencl
 # ---- only as a layer
 way=
 library=$(ldd "$target" | awk '/libOpenCL/ { print $3 }')
+same "libOpenCL closed again" "$COLLECT/opencl_dlopen" close "$library" 6
 same "libOpenCL opened by hand" "$COLLECT/opencl_dlopen" load "$library" 6
 has "libOpenCL opened by hand" copy=6
 

@@ -23,6 +23,8 @@ run brakedown x
 expect_refusal "a misspelt command" "did you mean 'breakdown'?"
 run frobnicate x
 expect_refusal "an unknown command" "'headway --help' lists them"
+run "$DATA/breakdown/two_gpus.json"
+expect_refusal "a file without a command" "did you mean 'headway analyze $DATA/breakdown/two_gpus.json'?"
 run --frobnicate
 expect_refusal "an option without a command" "unknown option '--frobnicate'"
 

@@ -37,7 +37,7 @@ profile sh -c 'printf "a\0b"; printf "c" >&2; exit 5'
 expect_status 5 "exit code"
 printf 'a\0b' | cmp -s - out || fail "stdout is not the program's alone"
 expect "$(head -c1 err)" c "stderr is passed on"
-expect "$(tail -1 err | grep -c '^c*headway: report1.hwy  0 spans, .* nothing lost  .*next: headway stats report1.hwy$')" 1 \
+expect "$(tail -1 err | grep -c '^c*headway: report1.hwy  0 spans, .* nothing lost  .*next: headway doctor$')" 1 \
 	"the last line: $(tail -1 err)"
 expect "$(stat -c %a report1.hwy)" 600 "the report's mode"
 expect "$(json report1.hwy command)" "sh -c 'printf \"a\\0b\"; printf \"c\" >&2; exit 5'" "the command line"

@@ -24,6 +24,11 @@ expect=$(grep -c '^cudaStreamSynchronize_v3020$' stacks)
 [ "$expect" = 2 ] || fail "short waits have no stack: $(cat stacks)"
 if ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1'; then
 	has '^cudaMalloc_v3020 < stacks cuda_target.c:[0-9]+ < main cuda_target.c:[0-9]+' "source lines"
+	line=$(grep -n 'the line of the launch' "$(dirname "$0")/../collect/cuda_target.c" | cut -d: -f1)
+	has "^cudaGraphInstantiate_v12000 < __device_stub__kernel [^<]* < launches cuda_target.c:$line " \
+		"a launch, where nvcc inlined the kernel's own function"
+	line=$(grep -n 'the line of the allocation' "$(dirname "$0")/../collect/cuda_target.c" | cut -d: -f1)
+	has "^cudaMallocManaged_v6000 < launches cuda_target.c:$line " "a call that a header of CUDA inlined"
 fi
 run profile -o syncs "$COLLECT/cuda_target" syncs
 "$HEADWAY" info syncs.hwy >about

@@ -36,6 +36,19 @@ later()
 print("done")
 END
 
+# A thread as small as Python makes them, and functions that were not met before.
+cat >"$work/small.py" <<'END'
+import os, threading
+threading.stack_size(32768)
+for i in range(8):
+    space = {"os": os}
+    exec("def new_%d():\n os.getloadavg()" % i, space)
+    thread = threading.Thread(target=space["new_%d" % i])
+    thread.start()
+    thread.join()
+print("done")
+END
+
 versions=(/usr/bin/python3.[0-9]*[0-9] "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9]*/bin/python3)
 tested=0
 for python in "${versions[@]}"; do
@@ -69,7 +82,44 @@ for python in "${versions[@]}"; do
 	        else if (!told[$2 n[2]]) bad = 1 } END { exit !bad }' "$work/dump"; then
 		fail "$name: the number of a stack that was not told"
 	fi
+	record "$python" "$work/small.py"
+	expect_status 0 "$name: small threads"
+	expect_line "$work/out" done "$name: output of small threads"
 done
+
+# An interpreter that was opened, used and closed again is not called any more.
+cat >"$work/closed.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int n, char **words)
+{
+	double loads[1];
+	void *python = dlopen(words[1], RTLD_NOW);
+	int *calls = dlsym(python, "calls");
+	getloadavg(loads, 1); /* found; it is given some time */
+	usleep(50000);
+	getloadavg(loads, 1);
+	printf("%d\n", *calls);
+	dlclose(python);
+	getloadavg(loads, 1);
+	puts("alive");
+	return 0;
+}
+END
+cat >"$work/fake.c" <<'END'
+const unsigned long Py_Version = 0x030b02f0;
+char _PyRuntime[65536];
+int calls;
+int _Py_IsFinalizing(void) { return 0; }
+void *PyGILState_GetThisThreadState(void) { calls++; return 0; }
+END
+if "${CC:-cc}" -w -o "$work/closed" "$work/closed.c" && "${CC:-cc}" -w -shared -fPIC -o "$work/fake.so" "$work/fake.c"; then
+	record "$work/closed" "$work/fake.so"
+	expect_status 0 "an interpreter that is closed again"
+	[ "$(tr '\n' ' ' <"$work/out")" = "1 alive " ] || fail "an interpreter that is closed again: $(cat "$work/out")"
+fi
 if [ "$tested" = 0 ]; then
 	echo "SKIP: no Python 3.10 to 3.14 here"
 	exit 77

@@ -112,9 +112,17 @@ n=$(grep -c '^sample' seen)
 # What the kernel's rings had no room for, while nobody looked, is counted.
 "$HEADWAY" profile -f true -o lost --sampling-frequency=8000 -s process-tree "$COLLECT/burn" hot 1500 >out 2>err </dev/null &
 pid=$!
-until burning=$(grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status); do sleep 0.01; done
+child=
+for _ in $(seq 500); do
+	child=$(grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status | head -1)
+	[ -z "$child" ] || break
+	sleep 0.01
+done
 kill -STOP $pid
-until grep -q 'State:.*Z' "$burning"; do sleep 0.05; done
+for _ in $(seq 1000); do # until it has ended, so that the ring is surely full
+	grep -qs 'State:.*Z' "$child" && break
+	sleep 0.05
+done
 kill -CONT $pid
 wait $pid
 status=$?

@@ -46,6 +46,10 @@ same "more variables than are handed on" \
 same "no files at all" sh -c 'ulimit -n 3; echo hi; (exit 4)'
 same "little memory for data" sh -c 'ulimit -d 700; /bin/echo hi'
 same "no room in files" bash -c 'ulimit -f 0; (exit 3); exit $?'
+# As after a chroot, or where other rights do not see it.
+mkdir lib
+cp "$(dirname "$HEADWAY")"/libheadway-*.so lib
+HEADWAY_LIB=$work/lib same "a library that goes away" sh -c 'mv lib away; /bin/echo hi; env /bin/echo ho; mv away lib'
 same "something preloaded that is not there" env LD_PRELOAD=/nonexistent.so sh -c 'echo hi'
 for signal in HUP INT QUIT ILL TRAP ABRT BUS FPE KILL SEGV USR1 USR2 PIPE ALRM TERM XCPU XFSZ SYS; do
 	same "SIG$signal" bash -c "echo hi; kill -$signal \$\$; sleep 0.2; echo alive"
@@ -75,6 +79,31 @@ if __name__ == "__main__":
     sys.exit(17)
 PYTHON
 	same python python3 program.py
+	# Daemon threads come out of their sleep while Python is being taken down, their states freed and overwritten.
+	cat >late.py <<'PYTHON'
+import builtins, random, threading, time
+
+def sleep(depth):
+    if depth:
+        sleep(depth - 1)
+    while True:
+        time.sleep(random.random() * 0.5)
+
+class Slow:
+    def __del__(self, time=time.time, made=[]):
+        end = time() + 0.5
+        for n in range(64, 900, 4):
+            made += [b"A" * n for _ in range(20)]
+        while time() < end:
+            pass
+
+for _ in range(50):
+    threading.Thread(target=sleep, args=(20,), daemon=True).start()
+builtins.slow = Slow()
+time.sleep(0.7)
+print("end")
+PYTHON
+	same "Python threads that outlive Python" env PYTHONMALLOC=malloc python3 late.py
 fi
 has perl && same perl perl -e 'print `echo a`; system("sh", "-c", "exit 3"); print $? >> 8, "\n";
 	my $pid = fork; if (!$pid) { exec "/bin/echo", "child" } waitpid $pid, 0; kill 9, $$'
@@ -176,6 +205,190 @@ int main(void)
 	fflush(stdout);
 	for (int i = 0; i < 3; i++) close(i);
 	return ends[0] + ends[1];
+}
+C
+build hasty <<'C' && same "a thread that frees what its handle is in" ./hasty
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void *of_thread(void *handle) { munmap(handle, 4096); return NULL; }
+int main(void)
+{
+	pthread_attr_t detached;
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	for (int i = 0; i < 300; i++) {
+		pthread_t *handle = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		pthread_create(handle, &detached, of_thread, handle);
+	}
+	usleep(100000);
+	puts("done");
+}
+C
+# The loader's lock, once held by another thread at a fork, is held for ever in the child. Here it is held long,
+# whoever takes it in the name of a thread that only waits.
+build forks -rdynamic -ldl <<'C' && same "a fork while another thread records" ./forks
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+typedef int callback(struct dl_phdr_info *, size_t, void *);
+static volatile int held, stop;
+static __thread int only_waits;
+static int slow(struct dl_phdr_info *object, size_t size, void *unused) { held = 1; usleep(50000); return 1; }
+int dl_iterate_phdr(callback *call, void *data)
+{
+	static int (*real)(callback *, void *);
+	if (!real) real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	if (only_waits) real(slow, NULL);
+	held = 0;
+	return real(call, data);
+}
+static void *waits(void *unused) { only_waits = 1; while (!stop) poll(NULL, 0, 1); return NULL; }
+static int nothing(struct dl_phdr_info *object, size_t size, void *data) { return 1; }
+int main(void)
+{
+	pthread_t thread;
+	int status;
+	pthread_create(&thread, NULL, waits, NULL);
+	for (int i = 0; i < 5; i++) {
+		for (volatile int tries = 0; tries < 50000000 && !held; tries++) ; /* no call that is recorded */
+		pid_t child = fork();
+		if (child == 0) { alarm(5); dl_iterate_phdr(nothing, NULL); _exit(0); }
+		waitpid(child, &status, 0);
+		printf("%d\n", status);
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+# As many threads as a process can have maps for, with two for each of our own it could not.
+build crowd <<'C' && [ -w /dev/shm ] && [ "$(./crowd)" = 15000 ] && {
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <unistd.h>
+enum { THREADS = 15000 };
+static sem_t end;
+static void *of_thread(void *unused) { usleep(1); while (sem_wait(&end)) ; return NULL; }
+int main(void)
+{
+	static pthread_t threads[THREADS];
+	int made = 0;
+	pthread_attr_t small;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 32768);
+	while (made < THREADS && !pthread_create(&threads[made], &small, of_thread, NULL)) made++;
+	for (int i = 0; i < made; i++) sem_post(&end);
+	for (int i = 0; i < made; i++) pthread_join(threads[i], NULL);
+	printf("%d\n", made);
+}
+C
+	TMPDIR=$(mktemp -d -p /dev/shm) # files are quickly made there
+	same "a crowd of threads" ./crowd
+	rmdir "$TMPDIR"
+	TMPDIR=$work/tmp
+}
+# A wait that a handler gives up may be left anywhere, also where something is being recorded of it.
+build gives_up <<'C' && same "a handler that leaves by longjmp" ./gives_up
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static sigjmp_buf out;
+static volatile int ready;
+static void leave(int number) { if (ready) siglongjmp(out, 1); }
+static void reads(void)
+{
+	char byte;
+	int ends[2];
+	pipe(ends);
+	for (int i = 0; i < 50; i++) { write(ends[1], "x", 1); read(ends[0], &byte, 1); open("/nonexistent", 0); }
+	close(ends[0]);
+	close(ends[1]);
+}
+static void *of_thread(void *unused) { reads(); return NULL; }
+int main(void)
+{
+	struct itimerval often = {{0, 211}, {0, 211}}, never = {{0}};
+	pthread_t thread;
+	time_t end = time(NULL) + 2;
+	signal(SIGALRM, leave);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (time(NULL) < end) {
+		if (sigsetjmp(out, 1)) {
+			for (int fd = 3; fd < 20; fd++) close(fd);
+			continue;
+		}
+		ready = 1;
+		reads();
+		ready = 0;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	pthread_create(&thread, NULL, of_thread, NULL);
+	pthread_join(thread, NULL);
+	puts("done");
+}
+C
+# A lock of its own, and system calls under it, as tcmalloc has; meanwhile another thread's dlclose frees memory.
+build allocator <<'C' && same "an allocator of its own" ./allocator
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *at;
+static size_t left;
+void *malloc(size_t size)
+{
+	size = (size + 31) & ~15ul;
+	pthread_mutex_lock(&lock);
+	if (left < size) {
+		left = size + 4096;
+		at = mmap(NULL, left, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+	char *block = at;
+	at += size;
+	left -= size;
+	*(size_t *)block = size - 16;
+	pthread_mutex_unlock(&lock);
+	return block + 16;
+}
+void free(void *block) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); }
+void *calloc(size_t n, size_t size) { return memset(malloc(n * size), 0, n * size); }
+void *realloc(void *old, size_t size)
+{
+	char *new = malloc(size);
+	size_t had = old ? ((size_t *)old)[-2] : 0;
+	return memcpy(new, old, had < size ? had : size);
+}
+static volatile int done;
+static void *opens(void *unused)
+{
+	for (int i = 0; i < 500; i++) dlclose(dlopen("libm.so.6", RTLD_NOW));
+	done = 1;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, opens, NULL);
+	while (!done) malloc(100000);
+	pthread_join(thread, NULL);
+	puts("done");
 }
 C
 build daemon <<'C' && same "a daemon" ./daemon

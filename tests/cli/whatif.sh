@@ -64,12 +64,94 @@ grep -q "did you mean 'remove-wait'" "$work/err" || fail "no nearest edit: $(cat
 run whatif "$file" --apply remove-wait:nowhere.py:1
 expect_refusal "a place without waits" "nowhere.py:1"
 run whatif "$file" --apply streams:many
-expect_refusal "a number of streams" "streams:4"
+expect_status 2 "a number of streams"
+grep -q "streams:4" "$work/err" || fail "no word about the number of streams: $(cat "$work/err")"
 run whatif "$file" --phase 9
 expect_refusal "a phase that is not there" "phase"
 run path "$file"
 expect_status 0 "path"
 grep -q "The largest contributors" "$work/out" || fail "path shows no contributors"
+
+# What does not apply is left out, with a note, unless nothing is left.
+run whatif "$file" --apply straggler --apply remove-wait
+expect_status 0 "one of two edits applies"
+grep -q "straggler does not apply: " "$work/out" || fail "no note: $(cat "$work/out")"
+[ "$(ask "$file" "r['predictions'][0]['edits'], len(r['notes'])" --apply straggler --apply remove-wait)" = "['remove-wait'] 1" ] ||
+	fail "the JSON does not say what was left out"
+run whatif "$file" --apply straggler --apply overlap-comm
+expect_refusal "no edit applies" "straggler"
+run whatif "$file" --apply straggler
+expect_refusal "a straggler in one recording" "several ranks"
+
+# A report carries its paths; they are the source's, and nobody writes them later.
+"$HEADWAY" convert -o "$work/kept.hwy" "$file" >/dev/null 2>&1 || fail "convert"
+chmod 400 "$work/kept.hwy"
+before=$(cksum <"$work/kept.hwy")
+"$HEADWAY" path --format json "$file" >"$work/made"
+"$HEADWAY" path --format json "$work/kept.hwy" >"$work/read"
+cmp -s "$work/made" "$work/read" || fail "the path of a report is not its source's"
+"$HEADWAY" export -t perfetto -o "$work/kept.pftrace" "$work/kept.hwy" >/dev/null 2>&1 || fail "export of a report"
+[ "$before" = "$(cksum <"$work/kept.hwy")" ] || fail "a report was written to"
+
+# Ranks: rank 1 has 0.4 ms more to do in each step, and a clock of its own.
+mkdir "$work/ranks"
+python3 - "$work/ranks" <<'PY'
+import json, sys
+
+more, skew = [0, 400, 0], [0, 7e6, -3e6]
+ranks = [[], [], []]
+clock = 1000.0
+
+def add(rank, name, cat, tid, ts, dur, **args):
+    pid = rank if cat == "kernel" else 100 + rank
+    if "correlation" in args:
+        args["correlation"] += 1000 * rank
+    ranks[rank].append(dict(ph="X", name=name, cat=cat, pid=pid, tid=tid + 100 * rank, ts=ts, dur=dur, args=args))
+
+for step in range(12):
+    arrivals = []
+    for r in range(3):
+        add(r, "cudaLaunchKernel", "cuda_runtime", 1, clock, 5, correlation=step * 10 + 1)
+        add(r, "cudaLaunchKernel", "cuda_runtime", 1, clock + 10, 5, correlation=step * 10 + 2)
+        add(r, "gemm", "kernel", 7, clock + 8, 1000 + more[r], device=r, stream=7, correlation=step * 10 + 1)
+        arrivals.append(clock + 8 + 1000 + more[r] + 1)
+    end = max(arrivals) + 100
+    for r in range(3):
+        add(r, "ncclDevKernel_AllReduce", "kernel", 7, arrivals[r], end - arrivals[r], device=r, stream=7, correlation=step * 10 + 2)
+        add(r, "cudaStreamSynchronize", "cuda_runtime", 1, clock + 20, end + 3 - clock - 20, correlation=step * 10 + 3)
+        add(r, f"ProfilerStep#{step}", "user_annotation", 1, clock - 5, end + 5 - clock, **{"External id": step})
+    clock = end + 20
+with open(f"{sys.argv[1]}/../one.json", "w") as one:
+    json.dump(dict(schemaVersion=1, traceEvents=sum(ranks, [])), one)
+for r in range(3):
+    for event in ranks[r]:
+        event["ts"] += skew[r]
+    about = dict(schemaVersion=1, distributedInfo=dict(backend="nccl", rank=r, world_size=3), traceEvents=ranks[r])
+    json.dump(about, open(f"{sys.argv[1]}/rank{r}.json", "w"))
+PY
+[ "$(ask "$work/ranks" "r['quality']['exact'], r['ranks']['numbers'], r['ranks']['collectives']" --check)" = "True [0, 1, 2] 12" ] ||
+	fail "three ranks are not one exact graph: $(ask "$work/ranks" "r['ranks']" --check)"
+for edit in straggler straggler:1; do
+	within "$edit" "$(ask "$work/ranks" "(r['step_ns'] - r['predictions'][0]['step_ns']) / 1e3" --apply $edit)" 390 410
+done
+within "a rank that is no straggler" "$(ask "$work/ranks" "r['predictions'][0]['speedup']" --apply straggler:2)" 1 1.001
+within "kernels of all ranks" "$(ask "$work/ranks" "(r['step_ns'] - r['predictions'][0]['step_ns']) / 1e3" --apply faster:gemm:50)" 690 710
+"$HEADWAY" analyze --format json "$work/ranks" | python3 -c "
+import json, sys
+found = [f for f in json.load(sys.stdin)['findings'] if f['id'] == 'rank-straggler']
+p = found[0]['predicted']
+sys.exit(not (found[0]['rank'] == 1 and p['edits'] == ['straggler:1'] and 390e3 < p['before_ns'] - p['step_ns'] < 410e3))" ||
+	fail "analyze does not say what the straggler costs"
+# The same ranks as processes of one recording.
+[ "$(ask "$work/one.json" "r['quality']['exact'], r['ranks']['collectives']" --check)" = "True 12" ] ||
+	fail "three ranks in one recording are not one exact graph"
+within "straggler in one recording" "$(ask "$work/one.json" "(r['step_ns'] - r['predictions'][0]['step_ns']) / 1e3" --apply straggler)" 390 410
+"$HEADWAY" analyze "$work/one.json" >"$work/out" || fail "analyze of ranks in one recording"
+grep -q "rank-straggler .* → " "$work/out" || fail "analyze finds no straggler in one recording: $(cat "$work/out")"
+run whatif "$work/ranks" --apply straggler:9
+expect_refusal "a rank that was not recorded" "rank 9"
+run whatif "$work/ranks/rank0.json" "$work/ranks/rank0.json"
+expect_refusal "one rank twice" "different ranks"
 
 if [ -z "$SHARED" ]; then
 	echo "SKIP: predictions against other recordings: ../shared is not there"
@@ -88,5 +170,7 @@ within "itemloop without its wait" "$(ask "$(at itemloop_item)" "r['predictions'
 # Not measured: 8 ms is less than one of the 19 batches' loading, spread over them, on top of the rest.
 within "starve with perfect input" "$(ask "$(at starve_0)" "$step" --apply perfect-input)" 3 8
 resnet=$(echo "$SHARED"/data/public-traces/kineto-tb_plugin/samples/resnet50_num_workers_0/*)
+[ "$(ask "$SHARED/data/public-traces/HolisticTraceAnalysis/trace_filter" "r['quality']['exact'], r['ranks']['collectives'] > 3" --check)" = "True True" ] ||
+	fail "two real ranks are not one exact graph"
 within "resnet50 with perfect input" "$(ask "$resnet" "$step" --apply perfect-input)" 118 142
 exit $bad

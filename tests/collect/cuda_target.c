@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,26 @@ static uint32_t launch(const char *kernel)
 	return correlation;
 }
 
+#include "foreign.h"
+
+/* As nvcc makes them of a kernel: a stub, and a function on the kernel's own line that calls it. */
+__attribute__((noinline)) static void __device_stub__kernel(void)
+{
+	printf("graph %u\n", mock_call(RUNTIME, runtime("cudaGraphInstantiate_v12000"), 0, 0));
+}
+
+static inline __attribute__((always_inline)) void kernel(void)
+{
+	__device_stub__kernel();
+	atomic_signal_fence(memory_order_seq_cst); /* no tail call */
+}
+
+__attribute__((noinline)) static void launches(void)
+{
+	kernel();                                   /* the line of the launch */
+	printf("managed %u\n", malloc_of_header()); /* the line of the allocation */
+}
+
 /* A long wait, a short one, an allocation, a pageable copy, a wait of a driver-API program. */
 static void stacks(void)
 {
@@ -84,6 +105,7 @@ static void stacks(void)
 	sleep_ms(300);
 	printf("inner watched again %d\n", mock_is_watched(DRIVER, release));
 	printf("driver again %u\n", mock_call(DRIVER, release, 3000000, 0));
+	launches();
 }
 
 /* Waits and records of events, by the runtime and by the driver. Correlation ids are counted from 1. */
@@ -193,8 +215,10 @@ static void forks(void)
 {
 	launch("parent");
 	fflush(stdout);
-	for (int i = 0; i < 3; i++) {
-		pid_t child = fork();
+	for (int i = 0; i < 4; i++) {
+		pid_t child = i < 3 ? fork() : _Fork(); /* which tells nobody */
+		if (child == 0 && i == 3)
+			exit(0);
 		if (child == 0) {
 			mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"), 1000000, 0);
 			if (i == 0)

@@ -7,6 +7,7 @@ import tempfile
 
 import harness
 import part1
+import part12
 from report import API, KERNEL, RANGE, Report
 
 DATA = harness.ROOT / "tests" / "data" / "nsys"
@@ -55,6 +56,17 @@ def arithmetic(part):
     part.check("an example's last line", done.ms, 11.073, done.ms == 11.073)
 
 
+def before_and_after(part, folder):
+    """Part 12 on two recordings in place of runs."""
+    before, after = ([folder / f"streams_{name}.sqlite"] * part12.LEAST for name in ("pageable1", "pinned4"))
+    result = part12.compare(part, "streams", before, after)
+    if result:
+        part12.judge(part, "streams", result)
+    result = part12.compare(part, "twice", after, after)
+    if result:
+        part12.judge_verdict(part, "the same program twice", result, "same")
+
+
 def go():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -62,6 +74,7 @@ def go():
         arithmetic(part)
         for path in recordings(folder):
             compare(part, path)
+        before_and_after(part, folder)
         part.save(folder)
         assert json.loads((folder / "part0.json").read_text())["checks"]
         return part.failed()

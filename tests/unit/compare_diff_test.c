@@ -279,6 +279,26 @@ static void halves_of_a_run_are_the_same(void **state)
 	made_close(&a);
 }
 
+static void where_a_program_lies_is_no_difference(void **state)
+{
+	static const char *const commands[][2] = {
+		{"/usr/bin/python3 -u /home/me/train.py --data /tmp/x",
+		 "python3 -u train.py --data /tmp/x"},
+		{"../build/train 3 /a/b", "train 3 /a/b"},
+		{"train", "train"},
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		struct program p = program_new();
+		program_trace(&p)->processes[p.process].command =
+			hwy_text_id(p.builder, commands[i][0]);
+		program_launch(&p, 0, "only", 500);
+		struct made a = made_of(&p);
+		assert_string_equal(a.summary.command, commands[i][1]);
+		made_close(&a);
+	}
+}
+
 static void a_run_in_which_nothing_repeats_is_refused(void **state)
 {
 	struct program p = program_new();
@@ -304,6 +324,7 @@ int main(void)
 		cmocka_unit_test(a_baseline_gives_back_the_same_comparison),
 		cmocka_unit_test(a_damaged_baseline_is_refused_or_read),
 		cmocka_unit_test(halves_of_a_run_are_the_same),
+		cmocka_unit_test(where_a_program_lies_is_no_difference),
 		cmocka_unit_test(a_run_in_which_nothing_repeats_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void the_rules_of_the_manual_are_read(void **state)
 	struct compare_budget budget;
 	struct hwy_err err = {""};
 	static const char text[] =
-		"# a budget\n"
+		"\xef\xbb\xbf# a budget\n"
 		"step = 'step_'\n"
 		"step.p50 <= 12ms   # of a step\r\n"
 		"syncs_per_step <= 0\n"
@@ -70,6 +70,9 @@ static void bad_budgets_are_refused_with_line_and_reason(void **state)
 	refuses("gpu.busy >= 90", "not a share");
 	refuses("syncs_per_step <= 1ms", "not a plain number");
 	refuses("syncs_per_step <= nan", "not a plain number");
+	refuses("syncs_per_step <= 0x10", "not a plain number");
+	refuses("syncs_per_step >= -1", "not a plain number");
+	refuses("step.p50 <= 1_000us", "not a time");
 	refuses("syncs_per_step <= ", "not a plain number");
 	refuses("step.p50 12ms", "compares");
 	refuses("step.p50 = 12ms", "compares");
@@ -219,6 +222,13 @@ static void a_regression_fails_only_where_it_is_real_and_above_the_limit(void **
 	assert_int_equal(gated(&waits, &base, "syncs_per_step", 0.03, false, &failed), GATE_PASS);
 	assert_int_equal(gated(&base, &waits, "gpu.busy", 0.03, false, &failed), GATE_FAIL);
 	assert_int_equal(gated(&waits, &base, "gpu.busy", 0.03, false, &failed), GATE_PASS);
+	/* The median is held to its own spread. */
+	assert_int_equal(gated(&base, &much, "step.p50", 0.03, false, &failed), GATE_FAIL);
+	/* A share that was 0 grows without end, and is still a trifle. */
+	struct compare_phase *phase = &little.summary.phases[0];
+	phase->parts[PART_IDLE + GAP_OS] = phase->step / 300;
+	phase->parts[PART_COMPUTE] -= phase->step / 300;
+	assert_int_equal(gated(&base, &little, "idle.os", 0.03, true, &failed), GATE_PASS);
 	made_close(&base);
 	made_close(&little);
 	made_close(&much);

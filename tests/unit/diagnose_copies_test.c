@@ -162,6 +162,34 @@ static void communication_without_computation_is_exposed(void **state)
 	diagnosed_free(&d);
 }
 
+static void communication_alone_has_nothing_to_hide_behind(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 500);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "comm-exposed");
+	diagnosed_free(&d);
+}
+
+static void a_small_copy_that_holds_the_cpu_is_not_to_be_pinned(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 3; k++)
+			program_launch(&p, 0, "k", 100);
+		program_copy_held(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2);
+		program_compute(&p, 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	assert_true(d.diagnosis.n > 0); /* its wait is */
+	ASSERT_NOT_ACCUSED(&d, "pageable-copy");
+	diagnosed_free(&d);
+}
+
 static void communication_under_computation_is_not_exposed(void **state)
 {
 	struct program p = program_new();
@@ -188,6 +216,8 @@ int main(void)
 		cmocka_unit_test(copies_under_kernels_are_not_serial),
 		cmocka_unit_test(a_full_link_is_copy_bandwidth),
 		cmocka_unit_test(communication_without_computation_is_exposed),
+		cmocka_unit_test(communication_alone_has_nothing_to_hide_behind),
+		cmocka_unit_test(a_small_copy_that_holds_the_cpu_is_not_to_be_pinned),
 		cmocka_unit_test(communication_under_computation_is_not_exposed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

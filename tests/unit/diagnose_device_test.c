@@ -51,7 +51,37 @@ static void kernels_that_fill_the_gpu_lose_nothing_by_it(void **state)
 	diagnosed_free(&d);
 }
 
-static struct diagnosed threads_by_turns(int streams)
+/* Two streams whose kernels are kept apart by a tiny one of the default stream after each. */
+static struct diagnosed notes_between(int64_t flags)
+{
+	struct program p = program_new();
+	program_trace(&p)->streams[p.streams[0]].flags = 3;
+	program_trace(&p)->streams[p.streams[1]].flags = flags;
+	program_trace(&p)->streams[p.streams[2]].flags = flags;
+	program_blocks(&p, 10);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 8; k++) {
+			launch_behind(&p, 1 + k % 2, 0, "work", 100);
+			launch_behind(&p, 0, 1 + k % 2, "note", 2);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void a_tiny_kernel_in_the_default_stream_keeps_the_others_apart(void **state)
+{
+	struct diagnosed d = notes_between(1);
+	ASSERT_ACCUSED(&d, "default-stream");
+	double share = accused(&d, "default-stream")->share;
+	assert_true(share > 0.4 && share < 0.55); /* half of the work could run beside the rest */
+	diagnosed_free(&d);
+	d = notes_between(2);
+	ASSERT_NOT_ACCUSED(&d, "default-stream");
+	diagnosed_free(&d);
+}
+
+static struct diagnosed threads_by_turns(int streams, bool at_once)
 {
 	struct program p = program_new();
 	program_blocks(&p, 10);
@@ -60,6 +90,7 @@ static struct diagnosed threads_by_turns(int streams)
 		for (int k = 0; k < 10; k++)
 			for (int t = 0; t < 2; t++) {
 				p.thread = t;
+				p.cpu -= at_once ? US(2) : 0;
 				program_launch(&p, t % streams, t ? "b" : "a", 50);
 			}
 		p.thread = 0;
@@ -69,14 +100,21 @@ static struct diagnosed threads_by_turns(int streams)
 
 static void threads_that_share_a_stream_are_serial(void **state)
 {
-	struct diagnosed d = threads_by_turns(1);
+	struct diagnosed d = threads_by_turns(1, true);
 	ASSERT_ACCUSED(&d, "stream-serial");
 	diagnosed_free(&d);
 }
 
 static void threads_with_their_own_streams_are_not(void **state)
 {
-	struct diagnosed d = threads_by_turns(2);
+	struct diagnosed d = threads_by_turns(2, true);
+	ASSERT_NOT_ACCUSED(&d, "stream-serial");
+	diagnosed_free(&d);
+}
+
+static void threads_that_hand_over_to_each_other_are_one_chain(void **state)
+{
+	struct diagnosed d = threads_by_turns(1, false);
 	ASSERT_NOT_ACCUSED(&d, "stream-serial");
 	diagnosed_free(&d);
 }
@@ -106,6 +144,21 @@ static void a_request_behind_bulk_work_is_an_inversion(void **state)
 	diagnosed_free(&d);
 	d = request(-5, true);
 	ASSERT_ACCUSED(&d, "priority-inversion");
+	diagnosed_free(&d);
+}
+
+static void work_that_the_cpu_awaits_with_all_the_rest_is_none(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++)
+			program_launch(&p, 0, "bulk", 500);
+		launch_behind(&p, 1, 0, "last", 50);
+		program_call(&p, "cudaDeviceSynchronize", (p.stream_free[1] - p.cpu) / 1000 + 2);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "priority-inversion");
 	diagnosed_free(&d);
 }
 
@@ -143,6 +196,40 @@ static void a_grid_that_fills_the_gpu_is_not(void **state)
 {
 	struct diagnosed d = kernels("k", 400, 9);
 	ASSERT_NOT_ACCUSED(&d, "grid-too-small");
+	diagnosed_free(&d);
+}
+
+static void small_grids_side_by_side_leave_nothing_idle(void **state)
+{
+	struct program p = program_new();
+	program_blocks(&p, 20);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 20; k++)
+			program_launch(&p, k % 5, "k", 200);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "grid-too-small");
+	diagnosed_free(&d);
+}
+
+/* A long kernel of few blocks, and short ones of many that take turns beside it for a part of its time. */
+static void a_small_grid_costs_only_while_it_runs_alone(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_blocks(&p, 10);
+		program_launch(&p, 0, "few", 1000);
+		program_blocks(&p, 400);
+		for (int k = 0; k < 5; k++)
+			program_launch(&p, 1, "many", 99);
+		program_sync(&p, 0);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "grid-too-small");
+	int64_t cost = accused(&d, "grid-too-small")->cost; /* 0.9 of 1000 less some 500 */
+	assert_true(cost > US(430) && cost < US(470));
 	diagnosed_free(&d);
 }
 
@@ -227,7 +314,8 @@ static struct diagnosed rank(int64_t late_us, int64_t latest_us, int64_t skew_us
 
 static const struct hwy_finding *straggler(struct diagnosed *a, struct diagnosed *b)
 {
-	struct hwy_rank ranks[] = {{0, &a->analysis}, {1, &b->analysis}};
+	struct joint_rank ranks[] = {{0, &a->analysis, 0, FLOW_NO_PROCESS},
+				     {1, &b->analysis, 0, FLOW_NO_PROCESS}};
 	diagnose_ranks(ranks, 2, 0, &a->diagnosis);
 	diagnosed_check(a);
 	return accused(a, "rank-straggler");
@@ -242,6 +330,11 @@ static void the_rank_that_comes_last_is_the_straggler(void **state)
 		assert_non_null(finding);
 		assert_int_equal(finding->rank, 1);
 		assert_true(finding->cost > US(280) && finding->cost < US(320));
+		/* The ranks replayed together say so too. */
+		assert_true(finding->predicted.is_known);
+		assert_string_equal(finding->predicted.edits, "straggler:1");
+		assert_in_range(finding->predicted.before - finding->predicted.step, US(280),
+				US(320));
 		diagnosed_free(&a);
 		diagnosed_free(&b);
 	}
@@ -261,12 +354,17 @@ int main(void)
 		cmocka_unit_test(the_default_streams_barrier_is_found),
 		cmocka_unit_test(non_blocking_streams_have_no_barrier),
 		cmocka_unit_test(kernels_that_fill_the_gpu_lose_nothing_by_it),
+		cmocka_unit_test(a_tiny_kernel_in_the_default_stream_keeps_the_others_apart),
 		cmocka_unit_test(threads_that_share_a_stream_are_serial),
 		cmocka_unit_test(threads_with_their_own_streams_are_not),
+		cmocka_unit_test(threads_that_hand_over_to_each_other_are_one_chain),
 		cmocka_unit_test(a_request_behind_bulk_work_is_an_inversion),
+		cmocka_unit_test(work_that_the_cpu_awaits_with_all_the_rest_is_none),
 		cmocka_unit_test(a_request_that_overtakes_is_none),
 		cmocka_unit_test(few_blocks_are_a_grid_too_small),
 		cmocka_unit_test(a_grid_that_fills_the_gpu_is_not),
+		cmocka_unit_test(small_grids_side_by_side_leave_nothing_idle),
+		cmocka_unit_test(a_small_grid_costs_only_while_it_runs_alone),
 		cmocka_unit_test(fp32_matrix_kernels_leave_tensor_cores_unused),
 		cmocka_unit_test(kernels_with_tensor_cores_are_not_accused),
 		cmocka_unit_test(a_persistent_kernel_proves_nothing),

@@ -93,6 +93,65 @@ static void cpu_work_between_launches_is_named(void **state)
 	diagnosed_free(&d);
 }
 
+/* An operator that takes long before it launches, or one that never does. */
+static struct diagnosed slow_operator(bool launches)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		healthy_step(&p, step);
+		int64_t from = p.cpu;
+		program_compute(&p, 4000);
+		if (launches)
+			program_launch(&p, 0, "k", 100);
+		program_span(&p, p.op, HWY_OP, from, p.cpu, "aten::slow");
+	}
+	return program_diagnose(&p);
+}
+
+static void an_operators_own_work_is_not_to_be_moved(void **state)
+{
+	struct diagnosed d = slow_operator(true);
+	ASSERT_ACCUSED(&d, "cpu-bound-gap");
+	assert_non_null(strstr(accused(&d, "cpu-bound-gap")->advice, "compile"));
+	diagnosed_free(&d);
+	d = slow_operator(false);
+	assert_null(strstr(accused(&d, "cpu-bound-gap")->advice, "compile"));
+	diagnosed_free(&d);
+}
+
+static void a_few_first_launches_prove_nothing(void **state)
+{
+	struct program p = program_new();
+	for (int k = 0; k < 4; k++) {
+		program_call(&p, "cuModuleLoadData", 100);
+		program_launch(&p, 0, k % 2 ? "a" : "b", 3);
+		program_compute(&p, 20);
+		program_launch(&p, 0, k > 1 ? "c" : "d", 3);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	assert_int_equal(d.analysis.phases.phases[0].source, PHASE_ONE);
+	assert_int_equal(d.diagnosis.n, 0);
+	diagnosed_free(&d);
+}
+
+static void graphs_are_not_to_be_put_into_a_graph(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++) {
+			struct hwy_row row = {0};
+			row.v[HWY_NAME] = hwy_text_id(p.builder, "k");
+			program_work(&p, 0, "cudaGraphLaunch", LAUNCH_US, HWY_KERNEL, row, US(3));
+			program_compute(&p, 20);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	assert_null(strstr(accused(&d, "launch-bound")->advice, "BeginCapture"));
+	diagnosed_free(&d);
+}
+
 static void cpu_work_beside_the_gpu_is_no_gap(void **state)
 {
 	struct program p = program_new();
@@ -192,6 +251,21 @@ static void allocation_every_step_is_found(void **state)
 	diagnosed_free(&d);
 }
 
+static void a_release_that_waits_for_the_device_is_found(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 300);
+		program_call(&p, "cudaFree", (p.stream_free[0] - p.cpu) / 1000 + 2);
+		program_compute(&p, 100);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "alloc-in-loop");
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
 static void allocation_before_the_loop_is_none(void **state)
 {
 	struct program p = program_new();
@@ -252,6 +326,29 @@ static void a_graph_built_every_step_is_found(void **state)
 	diagnosed_free(&d);
 }
 
+static void a_capture_goes_with_all_that_is_in_it(void **state)
+{
+	struct program p = program_new();
+	struct hwy_row row = {0};
+	row.v[HWY_NAME] = hwy_text_id(p.builder, "k");
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_call(&p, "cudaStreamBeginCapture", 5);
+		for (int k = 0; k < 20; k++) {
+			program_call(&p, "cudaMemsetAsync", 5);
+			program_compute(&p, 25);
+		}
+		program_call(&p, "cudaStreamEndCapture", 5);
+		program_call(&p, "cudaGraphInstantiate", 50);
+		program_work(&p, 0, "cudaGraphLaunch", 40, HWY_KERNEL, row, US(100));
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "graph-rebuilt");
+	const struct hwy_predicted *predicted = &accused(&d, "graph-rebuilt")->predicted;
+	assert_true(predicted->is_known && predicted->step < US(110));
+	diagnosed_free(&d);
+}
+
 static void a_graph_built_once_is_none(void **state)
 {
 	struct program p = program_new();
@@ -304,16 +401,21 @@ int main(void)
 		cmocka_unit_test(pauses_between_many_tiny_kernels_are_a_storm),
 		cmocka_unit_test(many_kernels_that_cost_nothing_are_acquitted),
 		cmocka_unit_test(cpu_work_between_launches_is_named),
+		cmocka_unit_test(an_operators_own_work_is_not_to_be_moved),
+		cmocka_unit_test(a_few_first_launches_prove_nothing),
+		cmocka_unit_test(graphs_are_not_to_be_put_into_a_graph),
 		cmocka_unit_test(cpu_work_beside_the_gpu_is_no_gap),
 		cmocka_unit_test(waiting_for_a_batch_is_input_starved),
 		cmocka_unit_test(more_workers_than_processors_is_told_apart),
 		cmocka_unit_test(workers_started_again_are_told_apart),
 		cmocka_unit_test(a_loader_that_is_ahead_starves_nobody),
 		cmocka_unit_test(allocation_every_step_is_found),
+		cmocka_unit_test(a_release_that_waits_for_the_device_is_found),
 		cmocka_unit_test(allocation_before_the_loop_is_none),
 		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
 		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
 		cmocka_unit_test(a_graph_built_every_step_is_found),
+		cmocka_unit_test(a_capture_goes_with_all_that_is_in_it),
 		cmocka_unit_test(a_graph_built_once_is_none),
 		cmocka_unit_test(a_step_that_is_mostly_recording_is_said_so),
 		cmocka_unit_test(cheap_recording_is_no_finding),

@@ -151,9 +151,34 @@ static void a_full_queue_is_health(void **state)
 	diagnosed_free(&d);
 }
 
+static void advice_for_inference_does_not_speak_of_the_loss(void **state)
+{
+	for (int trains = 0; trains < 2; trains++) {
+		struct program p = program_new();
+		for (int step = 0; step < 20; step++) {
+			program_step(&p, step);
+			int64_t from = p.cpu;
+			for (int k = 0; k < 5; k++)
+				program_launch(&p, 0, "k", 200);
+			program_span(&p, p.op, HWY_OP, from, p.cpu,
+				     trains ? "AddmmBackward0" : "aten::addmm");
+			from = p.cpu;
+			program_sync(&p, 0);
+			program_span(&p, p.op, HWY_OP, from, p.cpu, "aten::item");
+			program_compute(&p, 100);
+		}
+		struct diagnosed d = program_diagnose(&p);
+		ASSERT_ACCUSED(&d, "sync-in-loop");
+		const char *advice = accused(&d, "sync-in-loop")->advice;
+		assert_int_equal(strstr(advice, "loss") != NULL, trains);
+		diagnosed_free(&d);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(advice_for_inference_does_not_speak_of_the_loss),
 		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
 		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
 		cmocka_unit_test(many_waits_a_step_are_sync_in_model),

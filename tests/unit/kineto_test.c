@@ -467,6 +467,44 @@ static void categories_of_other_vendors_find_their_place(void **state)
 #define GOOD "{'ph':'X','cat':'cpu_op','name':'good','pid':1,'tid':1,'ts':5,'dur':1}"
 #define GOOD2 "{'ph':'X','cat':'cpu_op','name':'good2','pid':1,'tid':1,'ts':6,'dur':1}"
 
+static void a_copy_has_its_direction_whatever_the_vendor_calls_it(void **state)
+{
+	struct hwy_trace *trace = import(EVENTS(
+		"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy DtoH (Device -> Pinned)','pid':0,'tid':7,'ts':1,'dur':1},"
+		"{'ph':'X','cat':'gpu_memcpy','name':'CopyHostToDevice','pid':0,'tid':7,'ts':3,'dur':1},"
+		"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy M2D','pid':0,'tid':7,'ts':5,'dur':1},"
+		"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy','pid':0,'tid':7,'ts':7,'dur':1}"));
+	assert_int_equal(
+		get(span_of(trace, HWY_COPY, "Memcpy DtoH (Device -> Pinned)"), HWY_DIRECTION),
+		HWY_D2H);
+	assert_int_equal(get(span_of(trace, HWY_COPY, "CopyHostToDevice"), HWY_DIRECTION), HWY_H2D);
+	assert_int_equal(get(span_of(trace, HWY_COPY, "Memcpy M2D"), HWY_DIRECTION), HWY_H2D);
+	assert_int_equal(get(span_of(trace, HWY_COPY, "Memcpy"), HWY_DIRECTION), HWY_DIR_UNKNOWN);
+	hwy_trace_free(trace);
+}
+
+static void a_begin_and_its_end_are_one_event(void **state)
+{
+	struct hwy_trace *trace = import(EVENTS(
+		"{'ph':'E','pid':1,'tid':2,'ts':0},"
+		"{'ph':'B','cat':'cpu_op','name':'outer','pid':1,'tid':2,'ts':1,'args':{'Sequence number':4}},"
+		"{'ph':'B','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':2,'ts':2,"
+		"'args':{'correlation':5}},"
+		"{'ph':'B','cat':'cpu_op','name':'other','pid':1,'tid':3,'ts':3},"
+		"{'ph':'E','pid':1,'tid':2,'ts':4},{'ph':'E','pid':1,'tid':2,'ts':9,'args':{'a':1}},"
+		"{'ph':'X','cat':'kernel','name':'k','pid':0,'tid':7,'ts':5,'dur':1,'args':{'stream':7,'correlation':5}}"));
+	struct span outer = span_of(trace, HWY_OP, "outer");
+	assert_int_equal(get(outer, HWY_DUR), 8000);
+	assert_int_equal(get(outer, HWY_SEQUENCE), 5);
+	struct span call = span_of(trace, HWY_API, "cudaLaunchKernel");
+	assert_int_equal(get(call, HWY_DUR), 2000);
+	assert_int_equal(get(span_of(trace, HWY_KERNEL, "k"), HWY_LINK), call.id + 1);
+	assert_int_equal(count(trace, HWY_OP), 1);
+	assert_int_equal(dropped(trace, "event begins and does not end, or ends and did not begin"),
+			 2);
+	hwy_trace_free(trace);
+}
+
 static void events_that_lack_something_are_counted(void **state)
 {
 	struct hwy_trace *trace = import(EVENTS(
@@ -475,7 +513,7 @@ static void events_that_lack_something_are_counted(void **state)
 		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5},"
 		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':'soon','dur':1},"
 		     "{'ph':'X','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':1e30,'dur':1},"
-		     "{'ph':'B','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5}, 17, null, {}"));
+		     "{'ph':'N','cat':'cpu_op','name':'x','pid':1,'tid':1,'ts':5}, 17, null, {}"));
 	assert_int_equal(count(trace, HWY_OP), 1);
 	assert_int_equal(dropped(trace, "event has no ph"), 4);
 	assert_int_equal(dropped(trace, "event has no ts or dur"), 3);
@@ -741,6 +779,8 @@ int main(void)
 		cmocka_unit_test(work_belongs_to_the_process_that_launched_it),
 		cmocka_unit_test(arrows_link_work_that_has_no_correlation),
 		cmocka_unit_test(categories_of_other_vendors_find_their_place),
+		cmocka_unit_test(a_copy_has_its_direction_whatever_the_vendor_calls_it),
+		cmocka_unit_test(a_begin_and_its_end_are_one_event),
 		cmocka_unit_test(events_that_lack_something_are_counted),
 		cmocka_unit_test(odd_values_are_kept_as_text),
 		cmocka_unit_test(arguments_are_one_line_of_json),

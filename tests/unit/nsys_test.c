@@ -495,6 +495,58 @@ static void a_reduced_file_without_processes_still_links(void **state)
 	hwy_trace_free(trace);
 }
 
+static void a_file_that_another_tool_rewrote_still_opens(void **state)
+{
+	struct hwy_trace *trace = opened(
+		"CREATE TABLE stringids(id INTEGER PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+		"INSERT INTO stringids VALUES(1, 'k');"
+		"CREATE TABLE cupti_activity_kind_kernel(start REAL, end REAL, deviceId, shortName);"
+		"INSERT INTO cupti_activity_kind_kernel VALUES(30.0, 40.0, 0, 1);"
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start TEXT, end TEXT, deviceId);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES('50', '53', 0), ('soon', '53', 0);");
+	const struct hwy_strip *kernel = strip_of(trace, HWY_KERNEL, 0),
+			       *copy = strip_of(trace, HWY_COPY, 0);
+	assert_string_equal(name_of(trace, kernel, 0), "k");
+	assert_int_equal(hwy_get(kernel, HWY_START, 0), 30);
+	assert_int_equal(hwy_get(kernel, HWY_DUR, 0), 10);
+	assert_int_equal(copy->rows, 1);
+	assert_int_equal(hwy_get(copy, HWY_DUR, 0), 3);
+	assert_int_equal(trace->n_drops, 1);
+	hwy_trace_free(trace);
+}
+
+static void a_gpu_is_described_by_files_of_2020_and_by_those_without_a_host(void **state)
+{
+	struct hwy_trace *trace = opened(
+		STRINGS KERNELS
+		"CREATE TABLE TARGET_INFO_CUDA_GPU(deviceId, name, numMultiprocessors, globalMemorySize);"
+		"INSERT INTO TARGET_INFO_CUDA_GPU VALUES(1, 'Old GPU', 80, 1000);"
+		"CREATE TABLE TARGET_INFO_GPU(id, name, smCount);"
+		"INSERT INTO TARGET_INFO_GPU VALUES(0, 'New GPU', 132);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, globalPid) VALUES"
+		"(1, 2, 0, " PID(10) "), (3, 4, 1, " PID(10) ");");
+	assert_int_equal(trace->n_devices, 2);
+	assert_string_equal(hwy_str(trace, trace->devices[0].name), "New GPU");
+	assert_int_equal(trace->devices[0].sms, 132);
+	assert_string_equal(hwy_str(trace, trace->devices[1].name), "Old GPU");
+	assert_int_equal(trace->devices[1].sms, 80);
+	assert_int_equal(trace->devices[1].memory_bytes, 1000);
+	hwy_trace_free(trace);
+}
+
+static void rows_in_a_log_beside_the_file_are_not_passed_over(void **state)
+{
+	char log[sizeof path + 4];
+	snprintf(log, sizeof log, "%s-wal", path);
+	FILE *file = fopen(log, "w");
+	hwy_trace_free(opened(STRINGS)); /* an empty one holds nothing */
+	fputs("rows", file);
+	fclose(file);
+	assert_null(import_nsys(path, NULL, &err));
+	unlink(log);
+	assert_non_null(strstr(err.text, "wal_checkpoint"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -514,6 +566,9 @@ int main(void)
 		cmocka_unit_test(a_metric_is_a_counter_of_its_gpu),
 		cmocka_unit_test(calls_of_other_libraries_stand_on_lanes_with_their_name),
 		cmocka_unit_test(a_reduced_file_without_processes_still_links),
+		cmocka_unit_test(a_file_that_another_tool_rewrote_still_opens),
+		cmocka_unit_test(a_gpu_is_described_by_files_of_2020_and_by_those_without_a_host),
+		cmocka_unit_test(rows_in_a_log_beside_the_file_are_not_passed_over),
 	};
 	return cmocka_run_group_tests(tests, make_path, remove_path);
 }

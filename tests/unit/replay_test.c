@@ -111,15 +111,15 @@ struct replayed {
 	int64_t *ends;
 };
 
-static struct replayed replay(uint64_t seed, uint32_t calls)
+/* In place: the graph points to the flow. */
+static void replay(struct replayed *r, uint64_t seed, uint32_t calls)
 {
-	struct replayed r = {.trace = random_program(seed, calls)};
 	struct hwy_err err;
-	assert_true(flow_open(&r.flow, r.trace, &err));
-	assert_true(graph_build(&r.graph, &r.flow, &err));
-	r.ends = hwy_alloc((r.graph.n + 1) * sizeof *r.ends);
-	replay_run(&r.graph, r.ends);
-	return r;
+	r->trace = random_program(seed, calls);
+	assert_true(flow_open(&r->flow, r->trace, &err));
+	assert_true(graph_build(&r->graph, &r->flow, &err));
+	r->ends = hwy_alloc((r->graph.n + 1) * sizeof *r->ends);
+	replay_run(&r->graph, r->ends);
 }
 
 static void drop(struct replayed *r)
@@ -134,7 +134,8 @@ static void replaying_the_unedited_graph_gives_back_every_begin_and_end(void **s
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 200; seed++) {
-		struct replayed r = replay(seed, 1 + (uint32_t)(seed * 3));
+		struct replayed r;
+		replay(&r, seed, 1 + (uint32_t)(seed * 3));
 		assert_int_equal(r.graph.n >= r.flow.n_calls + r.flow.n_ops, 1);
 		for (uint32_t i = 0; i < r.graph.n; i++) {
 			const struct graph_node *node = &r.graph.nodes[i];
@@ -153,7 +154,8 @@ static void every_edge_leads_from_an_earlier_node_to_a_later_one(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 50; seed++) {
-		struct replayed r = replay(seed, 300);
+		struct replayed r;
+		replay(&r, seed, 300);
 		for (uint32_t i = 0; i < r.graph.n; i++)
 			for (int place = 0; place < GRAPH_PLACES; place++)
 				assert_true(r.graph.nodes[i].before[place] == GRAPH_NONE ||
@@ -170,7 +172,8 @@ static void taking_something_away_never_makes_anything_later(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
-		struct replayed r = replay(seed, 200);
+		struct replayed r;
+		replay(&r, seed, 200);
 		struct hwy_graph copy = graph_copy(&r.graph);
 		struct dice dice = {seed};
 		for (uint32_t i = 0; i < copy.n; i++) {
@@ -201,7 +204,8 @@ static void the_critical_path_tiles_the_window(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
-		struct replayed r = replay(seed, 300);
+		struct replayed r;
+		replay(&r, seed, 300);
 		uint32_t last = 0;
 		for (uint32_t i = 0; i < r.graph.n; i++)
 			last = r.ends[i] > r.ends[last] ? i : last;
@@ -227,7 +231,8 @@ static void a_node_may_end_later_by_its_slack_and_no_more(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 40; seed++) {
-		struct replayed r = replay(seed, 60);
+		struct replayed r;
+		replay(&r, seed, 60);
 		uint32_t last = 0;
 		for (uint32_t i = 0; i < r.graph.n; i++)
 			last = r.ends[i] > r.ends[last] ? i : last;
@@ -257,7 +262,8 @@ static void a_node_may_end_later_by_its_slack_and_no_more(void **state)
 static void nodes_are_found_by_what_they_stand_for(void **state)
 {
 	(void)state;
-	struct replayed r = replay(7, 200);
+	struct replayed r;
+	replay(&r, 7, 200);
 	for (uint32_t i = 0; i < r.graph.n; i++) {
 		uint32_t of = r.graph.nodes[i].of;
 		switch (r.graph.nodes[i].kind) {

@@ -63,8 +63,17 @@ static_assert(sizeof(struct opencl_functions) == PLACES * sizeof(void *), "in th
 
 static void *layer_table[ABI_CL_SLOTS];
 
+/* What we call must stay: a program may close libOpenCL, and open it again, while we still hold events. */
+static void keep_loaded(const void *in)
+{
+	Dl_info about;
+	if (dladdr(in, &about) && about.dli_fname)
+		dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 /* An entry that we leave empty is the next layer's. */
-static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **ours)
+static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **ours,
+			  const void *loader)
 {
 	if (!target || !n_ret || !ours)
 		return ABI_CL_INVALID_VALUE;
@@ -83,6 +92,8 @@ static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void
 		if (next[i] && places[i].ours)
 			layer_table[places[i].slot] = places[i].ours;
 	}
+	keep_loaded(loader);
+	keep_loaded((void *)opencl_next.clGetEventInfo);
 	atomic_store(&way, LAYER);
 	collect_property("opencl.way", "layer");
 	return ABI_CL_SUCCESS;
@@ -106,14 +117,14 @@ EXPORT int32_t clGetLayerInfo(uint32_t name, size_t size, void *value, size_t *s
 
 EXPORT int32_t clInitLayer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **ours)
 {
-	return init_layer(n, target, n_ret, ours);
+	return init_layer(n, target, n_ret, ours, __builtin_return_address(0));
 }
 
 EXPORT int32_t clInitLayerWithProperties(uint32_t n, void *const *target, uint32_t *n_ret,
 					 void *const **ours, const void *properties)
 {
 	(void)properties;
-	return init_layer(n, target, n_ret, ours);
+	return init_layer(n, target, n_ret, ours, __builtin_return_address(0));
 }
 
 /* The loader lets go of its layers when the process ends. */

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "collect/osrt/osrt.h"
+#include "collect/sys.h"
 
 #if defined(__x86_64__)
 #define NEW_CONDITIONS "GLIBC_2.3.2"
@@ -120,12 +121,18 @@ OS_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-/* A thread of ours is told apart by what it runs. */
+/* A thread of ours is told apart by what it runs. Where its handle was put may be gone by now: the thread itself
+ * may have freed it. */
 static uint64_t created(int result, const pthread_t *thread, void *(*start_at)(void *))
 {
 	if (sibling_has((uint64_t)(uintptr_t)start_at))
 		return (uint64_t)(uintptr_t)start_at;
-	return result == 0 ? (uint64_t)*thread : 0;
+	uint64_t handle = 0;
+	int saved = errno;
+	if (result == 0)
+		sys_peek(sys_pid(), &handle, thread, sizeof *thread);
+	errno = saved;
+	return handle;
 }
 
 OS_WRAP(pthread_join, int, (pthread_t thread, void **value), (thread, value), (uint64_t)thread)

@@ -32,8 +32,9 @@ OS_EXPORT pid_t fork(void)
 }
 
 #if defined(__x86_64__)
-/* The return address is kept in a register: the child's calls overwrite it on the stack. The parent puts back
- * what the mark was, whether or not the child had memory of its own after all. */
+/* The return address is kept in a register: the child's calls overwrite it on the stack. The child jumps there,
+ * since a shadow stack would let only one of the two return. The parent puts back what the mark was, whether or
+ * not the child had memory of its own after all. */
 __asm__(".pushsection .text\n"
 	".globl vfork\n"
 	".type vfork, @function\n"
@@ -47,14 +48,16 @@ __asm__(".pushsection .text\n"
 	"	movzbl %fs:(%rdx), %esi\n"
 	"	movl $58, %eax\n" /* SYS_vfork */
 	"	syscall\n"
-	"	pushq %rdi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	.cfi_offset %rip, -8\n"
 	"	testl %eax, %eax\n"
-	"	js 2f\n"
 	"	jnz 1f\n"
 	"	incl %esi\n"
-	"1:	movb %sil, %fs:(%rdx)\n"
+	"	movb %sil, %fs:(%rdx)\n"
+	"	jmpq *%rdi\n"
+	"1:	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rip, -8\n"
+	"	js 2f\n"
+	"	movb %sil, %fs:(%rdx)\n"
 	"	ret\n"
 	"2:	pushq %rax\n"
 	"	.cfi_adjust_cfa_offset 8\n"

@@ -165,6 +165,13 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK);
 }
 
+static void take_stack(const struct os_call *call, int64_t start)
+{
+	if (call->is_idle)
+		sibling_look_at_modules();
+	collect_stack(REC_WHY_OS, start, 0);
+}
+
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
 	/* A frame above the one that was noted: that one was left by longjmp. */
@@ -172,13 +179,15 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 	if ((inside && frame < inside) || sibling_is_inside() || sibling_has(object) || !os_is_on())
 		return;
 	int saved = errno;
+	if (OS_UNLIKELY(inside != 0) && !is_on_signal_stack())
+		sibling_abandon();
 	inside = frame;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (OS_UNLIKELY(is_forked()))
 		after_fork();
 	if (stack_threshold >= 0 && end - start >= stack_threshold &&
 	    !(flags & REC_OS_UNFINISHED) && !is_on_signal_stack())
-		collect_stack(REC_WHY_OS, start, 0);
+		take_stack(call, start);
 	put(call, start, end, object, flags, 0);
 	atomic_signal_fence(memory_order_seq_cst);
 	inside = 0;
@@ -241,6 +250,25 @@ static bool has_sanitizer(void)
 	return false;
 }
 
+/* Modules are looked at under a lock of the loader's under which it also frees memory: an allocator that calls us
+ * while it holds its own lock (tcmalloc at mmap) must not wait for that one. So only these calls do, which are not
+ * an allocator's and yet made by most programs now and then. */
+static bool is_idle(const char *name)
+{
+	static const char *const idle[] = {
+		"accept",      "accept4",       "connect",       "epoll_wait",
+		"epoll_pwait", "fread",         "getaddrinfo",   "poll",
+		"ppoll",       "pselect",       "pthread_join",  "pthread_cond_timedwait",
+		"read",        "recv",          "recvfrom",      "pthread_cond_clockwait",
+		"recvmsg",     "select",        "sem_wait",      "pthread_cond_wait",
+		"pause",       "sem_clockwait", "sem_timedwait", "pthread_barrier_wait",
+		"sleep",       "wait4",         "waitpid",       "system"};
+	for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+		if (strcmp(name, idle[i]) == 0)
+			return true;
+	return false;
+}
+
 static void wipe(void)
 {
 	if (!is_forked())
@@ -250,9 +278,11 @@ static void wipe(void)
 static __attribute__((constructor)) void os_init(void)
 {
 	int saved = errno;
-	for (struct os_call *call = __start_os_calls; call < __stop_os_calls; call++)
+	for (struct os_call *call = __start_os_calls; call < __stop_os_calls; call++) {
+		call->is_idle = is_idle(call->name);
 		if (!*call->real)
 			os_resolve(call);
+	}
 	os_state = sys_memory(sizeof *os_state);
 	key_made = pthread_key_create(&key, thread_ends) == 0;
 	bool connected = os_state && sibling_connect();

@@ -30,7 +30,8 @@ struct os_call {
 	const char *name;    /* as it is recorded */
 	const char *symbol;  /* as the loader knows it */
 	const char *version; /* of the symbol where there are several; NULL: the default one */
-	void **real; /* what it stands in for; NULL there: not looked for yet, or not there */
+	void **real;  /* what it stands in for; NULL there: not looked for yet, or not there */
+	bool is_idle; /* no allocator makes it while it holds a lock of its own (osrt.c) */
 	_Atomic uint64_t text; /* generation << 32 | string id */
 };
 void os_resolve(struct os_call *call);

@@ -38,6 +38,18 @@ bool sibling_has(uint64_t address)
 	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
 }
 
+void sibling_look_at_modules(void)
+{
+	if (share)
+		share->look_at_modules();
+}
+
+void sibling_abandon(void)
+{
+	if (share)
+		share->abandon();
+}
+
 bool collect_is_on(uint32_t traces)
 {
 	return share && share->is_on(traces);

@@ -10,10 +10,15 @@ import { Legend } from "./Legend";
 import { StepsPlot } from "./StepsPlot";
 import { plain, shorten } from "../timeline/text";
 
+/** Idle that much and healthy: between work that was queued in time. */
+const PAUSES = 0.05;
+
 function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
 	const { summary, findings } = diagnosis;
 	if (summary.healthy)
-		return <p class="healthy">✓ Nothing starves the GPU. No fix on the CPU side is worth more than {percent(summary.reachable)}.</p>;
+		return <p class="healthy">✓ {summary.reachable >= PAUSES
+			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work that was queued in time.`
+			: `Nothing starves the GPU. No fix on the CPU side is worth more than ${percent(summary.reachable)}.`}</p>;
 	return findings.length || summary.phase === null ? null
 		: <p class="empty">The GPU idles {percent(summary.reachable)} of the time, but nothing that repeats explains it.</p>;
 }

@@ -1,0 +1,329 @@
+/* joint_test.c - several ranks: their collectives matched, their clocks set, their graphs replayed as one. */
+#include "program.h"
+
+#include "analyze/collectives.h"
+#include "replay/joint.h"
+
+enum { MOST = 4, STEPS = 12, TRANSFER_NS = 50000 };
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+static uint32_t dice(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*state >> 33);
+}
+
+/* Ranks of one run on clocks of their own: what a clock shows is the real time plus its skew. */
+struct run {
+	struct program ranks[MOST];
+	int64_t skew[MOST];
+	uint32_t n;
+	struct hwy_trace *traces[MOST];
+	struct hwy_analysis analyses[MOST];
+};
+
+static struct run run_new(uint32_t n, const int64_t *skew)
+{
+	struct run run = {.n = n};
+	for (uint32_t r = 0; r < n; r++) {
+		run.ranks[r] = program_new();
+		run.skew[r] = skew ? skew[r] : 0;
+		run.ranks[r].cpu += run.skew[r];
+	}
+	return run;
+}
+
+static int64_t arrival(const struct program *p, int stream)
+{
+	int64_t launched = p->cpu + US(LAUNCH_US + LATENCY_US);
+	int64_t is_free = p->stream_free[stream] + 1000;
+	return launched > is_free ? launched : is_free;
+}
+
+/* Ranks first … first + n - 1 meet: all end when the last has come and the data has travelled. */
+static void all_reduce(struct run *run, uint32_t first, uint32_t n, int stream, const char *args,
+		       int64_t transfer)
+{
+	int64_t last = INT64_MIN;
+	for (uint32_t r = first; r < first + n; r++) {
+		int64_t real = arrival(&run->ranks[r], stream) - run->skew[r];
+		last = real > last ? real : last;
+	}
+	for (uint32_t r = first; r < first + n; r++) {
+		struct program *p = &run->ranks[r];
+		struct hwy_row row = {0};
+		row.v[HWY_NAME] = hwy_text_id(p->builder, ALL_REDUCE);
+		row.v[HWY_ARGS] = hwy_text_id(p->builder, args);
+		program_work(p, stream, "cudaLaunchKernel", LAUNCH_US, HWY_KERNEL, row,
+			     last + transfer + run->skew[r] - arrival(p, stream));
+	}
+}
+
+static void analyse(struct run *run)
+{
+	struct hwy_err err;
+	for (uint32_t r = 0; r < run->n; r++) {
+		struct analysis_options options = {0};
+		program_end_step(&run->ranks[r]);
+		run->traces[r] = hwy_builder_finish(run->ranks[r].builder, false);
+		assert_true(analysis_make(&run->analyses[r], run->traces[r], &options, &err));
+		assert_true(run->analyses[r].phases.n > 0);
+	}
+}
+
+static void join(struct run *run, struct joint *joint)
+{
+	struct joint_rank ranks[MOST];
+	struct hwy_err err;
+	analyse(run);
+	for (uint32_t r = 0; r < run->n; r++)
+		ranks[r] = (struct joint_rank){r, &run->analyses[r], run->analyses[r].phases.main,
+					       FLOW_NO_PROCESS};
+	if (!joint_open(joint, ranks, run->n, true, &err))
+		fail_msg("%s", err.text);
+}
+
+static void run_free(struct run *run)
+{
+	for (uint32_t r = 0; r < run->n; r++) {
+		analysis_free(&run->analyses[r]);
+		hwy_trace_free(run->traces[r]);
+	}
+}
+
+static int64_t predicted(const struct joint *joint, const char *text)
+{
+	struct whatif_edit edit;
+	struct whatif_prediction p;
+	struct hwy_err err;
+	assert_true(edit_read(text, &edit));
+	return whatif_predict(&joint->ranks[0], &edit, 1, &p, &err) ? p.step : -1;
+}
+
+/* ---- exactness ------------------------------------------------------------------------------------ */
+
+/* Random work on three streams, waits, and collectives on two of them. Yields how many. */
+static uint32_t random_steps(struct run *run, uint64_t seed)
+{
+	uint32_t meetings = 0;
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t r = 0; r < run->n; r++)
+			program_step(&run->ranks[r], step);
+		for (int part = 0; part < 3; part++) {
+			for (uint32_t r = 0; r < run->n; r++) {
+				struct program *p = &run->ranks[r];
+				program_compute(p, dice(&seed) % 40);
+				for (uint32_t k = dice(&seed) % 4; k > 0; k--)
+					program_launch(p, (int)(dice(&seed) % 3), "k",
+						       dice(&seed) % 200);
+				if (dice(&seed) % 4 == 0)
+					program_sync(p, (int)(dice(&seed) % 3));
+			}
+			all_reduce(run, 0, run->n, (int)(dice(&seed) % 2), "",
+				   1000 + dice(&seed) % 60000);
+			meetings++;
+		}
+	}
+	return meetings;
+}
+
+static void ranks_replayed_as_one_give_back_every_time(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		uint64_t rolls = seed;
+		int64_t skew[MOST] = {0};
+		for (int r = 1; seed % 2 && r < MOST; r++) /* 5 s: no clock keeps that */
+			skew[r] = (int64_t)dice(&rolls) * 3 % 5000000000 - 2500000000;
+		struct run run = run_new(2 + (uint32_t)(seed % 3), skew);
+		uint32_t meetings = random_steps(&run, seed);
+		struct joint joint;
+		join(&run, &joint);
+		assert_int_equal(joint.n_meetings, meetings);
+		assert_int_equal(joint.collectives.n_contradicted, 0);
+		for (uint32_t r = 0; r < run.n; r++)
+			assert_int_equal(joint.collectives.shift[r], skew[0] - skew[r]);
+		assert_int_equal(joint.ranks[0].quality.differ, 0);
+		/* Whoever is taken to be in time, and whatever only removes, never makes it slower. */
+		for (const char *const *edit =
+			     (const char *const[]){"straggler:0", "straggler:1", "remove-wait",
+						   "faster:gpu:0", NULL};
+		     *edit; edit++)
+			assert_true(predicted(&joint, *edit) <= joint.ranks[0].base.step);
+		assert_int_equal(predicted(&joint, "faster:gpu:0"), joint.ranks[0].base.step);
+		joint_close(&joint);
+		run_free(&run);
+	}
+}
+
+/* ---- what follows --------------------------------------------------------------------------------- */
+
+/* One kernel a step, then the collective; rank 'late' has more to do. */
+static struct run even_run(uint32_t n, uint32_t late, int64_t more_us)
+{
+	struct run run = run_new(n, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t r = 0; r < n; r++) {
+			program_step(&run.ranks[r], step);
+			program_launch(&run.ranks[r], 0, "k", 1000 + (r == late ? more_us : 0));
+		}
+		all_reduce(&run, 0, n, 0, "", TRANSFER_NS);
+		for (uint32_t r = 0; r < n; r++)
+			program_sync(&run.ranks[r], 0);
+	}
+	return run;
+}
+
+static int64_t step_without_straggler(uint32_t n)
+{
+	struct run run = even_run(n, n, 0);
+	analyse(&run);
+	int64_t step = run.analyses[0].phases.phases[run.analyses[0].phases.main].mean;
+	run_free(&run);
+	return step;
+}
+
+static void without_its_straggler_a_run_takes_its_peers_time(void **state)
+{
+	(void)state;
+	for (uint32_t n = 2; n <= MOST; n++) {
+		struct run run = even_run(n, 1, 300);
+		struct joint joint;
+		join(&run, &joint);
+		int64_t peers = step_without_straggler(n);
+		assert_in_range(joint.ranks[0].recorded, peers + US(290), peers + US(310));
+		assert_in_range(predicted(&joint, "straggler"), peers - US(10), peers + US(10));
+		assert_in_range(predicted(&joint, "straggler:1"), peers - US(10), peers + US(10));
+		/* To wait for another one less gains nothing. */
+		assert_int_equal(predicted(&joint, "straggler:0"), joint.ranks[0].base.step);
+		assert_int_equal(predicted(&joint, "straggler:9"), -1);
+		joint_close(&joint);
+		run_free(&run);
+	}
+}
+
+static void ranks_that_come_together_have_none(void **state)
+{
+	(void)state;
+	struct run run = even_run(3, 3, 0);
+	struct joint joint;
+	join(&run, &joint);
+	assert_int_equal(predicted(&joint, "straggler"), -1);
+	joint_close(&joint);
+	run_free(&run);
+}
+
+/* A collective's length is waiting and transfer: work that shrinks on all ranks takes the waiting along. */
+static void an_edit_is_made_on_every_rank(void **state)
+{
+	(void)state;
+	struct run run = even_run(2, 1, 1000);
+	struct joint joint;
+	join(&run, &joint);
+	/* k takes 1 ms on one rank, 2 ms on the other; half of them is 1 ms on the later one. */
+	int64_t step = predicted(&joint, "faster:k:50");
+	assert_in_range(joint.ranks[0].base.step - step, US(980), US(1010));
+	joint_close(&joint);
+	run_free(&run);
+}
+
+/* ---- matching ------------------------------------------------------------------------------------- */
+
+static void match(struct run *run, struct hwy_collectives *c)
+{
+	struct collectives_rank ranks[MOST];
+	struct hwy_err err;
+	analyse(run);
+	for (uint32_t r = 0; r < run->n; r++)
+		ranks[r] = (struct collectives_rank){&run->analyses[r].flow, FLOW_NO_PROCESS};
+	assert_true(collectives_match(c, ranks, run->n, &err));
+}
+
+static void groups_meet_among_themselves(void **state)
+{
+	(void)state;
+	struct run run = run_new(4, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t r = 0; r < 4; r++) {
+			program_step(&run.ranks[r], step);
+			program_launch(&run.ranks[r], 0, "k", 500);
+		}
+		/* Both at the same time, under the same name. */
+		all_reduce(&run, 0, 2, 0, "{\"Process Group Ranks\":[0, 1],\"x\":1}", TRANSFER_NS);
+		all_reduce(&run, 2, 2, 0, "{\"Process Group Ranks\":[2, 3],\"x\":2}", TRANSFER_NS);
+		all_reduce(&run, 0, 4, 0, "{\"Process Group Ranks\":[0, 1, 2, 3]}", TRANSFER_NS);
+	}
+	struct hwy_collectives c;
+	match(&run, &c);
+	assert_int_equal(c.n, 3 * STEPS);
+	uint32_t of[MOST + 1] = {0};
+	for (uint32_t i = 0; i < c.n; i++)
+		of[c.meetings[i].n]++;
+	assert_int_equal(of[2], 2 * STEPS);
+	assert_int_equal(of[4], STEPS);
+	collectives_free(&c);
+	run_free(&run);
+}
+
+/* Neither the clocks nor the numbers are alike: rank 1 was recorded from the fourth step on. */
+static void recordings_that_began_at_different_steps_are_set_right(void **state)
+{
+	(void)state;
+	uint64_t seed = 7;
+	struct run run = run_new(2, (const int64_t[]){0, 3700000000});
+	for (int step = 0; step < 2 * STEPS; step++) {
+		for (uint32_t r = 0; r < 2; r++) {
+			program_step(&run.ranks[r], step);
+			program_launch(&run.ranks[r], 0, "k", 1000 + dice(&seed) % 4000);
+		}
+		if (step == 3) { /* what came before was not recorded */
+			struct program fresh = program_new();
+			fresh.cpu = run.ranks[1].cpu;
+			fresh.stream_free[0] = run.ranks[1].stream_free[0];
+			hwy_builder_free(run.ranks[1].builder);
+			run.ranks[1] = fresh;
+			program_step(&run.ranks[1], step);
+			program_launch(&run.ranks[1], 0, "k", 1000);
+		}
+		all_reduce(&run, 0, 2, 0, "", TRANSFER_NS);
+	}
+	struct hwy_collectives c;
+	match(&run, &c);
+	assert_int_equal(c.n, 2 * STEPS - 3);
+	assert_int_equal(c.shift[1], -3700000000);
+	collectives_free(&c);
+	run_free(&run);
+}
+
+static void ranks_without_collectives_are_refused(void **state)
+{
+	(void)state;
+	struct run run = run_new(2, NULL);
+	for (uint32_t r = 0; r < 2; r++)
+		for (int step = 0; step < STEPS; step++) {
+			program_step(&run.ranks[r], step);
+			program_launch(&run.ranks[r], 0, "k", 100);
+		}
+	analyse(&run);
+	struct joint_rank ranks[] = {{0, &run.analyses[0], 0, FLOW_NO_PROCESS},
+				     {1, &run.analyses[1], 0, FLOW_NO_PROCESS}};
+	struct joint joint;
+	struct hwy_err err;
+	assert_false(joint_open(&joint, ranks, 2, true, &err));
+	assert_non_null(strstr(err.text, "no collective in common"));
+	run_free(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_replayed_as_one_give_back_every_time),
+		cmocka_unit_test(without_its_straggler_a_run_takes_its_peers_time),
+		cmocka_unit_test(ranks_that_come_together_have_none),
+		cmocka_unit_test(an_edit_is_made_on_every_rank),
+		cmocka_unit_test(groups_meet_among_themselves),
+		cmocka_unit_test(recordings_that_began_at_different_steps_are_set_right),
+		cmocka_unit_test(ranks_without_collectives_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
