@@ -24,7 +24,18 @@ bool answer_interval(struct view_trace *view, struct hwy_json *json, const struc
 		     int64_t from, int64_t to, struct hwy_err *err);
 bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t *ids, uint32_t n);
 
+/* kept.c: for the self-contained page. Which call enqueued each span of device work; all stacks; the columns of n rows
+ * of a strip. */
+bool answer_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
+void answer_stacks(const struct view_trace *view, struct hwy_json *json);
+bool answer_rows(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
+		 uint32_t n, struct hwy_err *err);
+
 /* ---- shared ---- */
+
+/* "fields": all columns of a span but its times, name, link and stack. */
+bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
+		 struct hwy_err *err);
 
 /* {span}: id, lane, name, start, dur, look, row */
 bool json_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err);

@@ -16,21 +16,6 @@ enum {
 	PATIENCE_S = 20,
 };
 
-static bool read_all(int fd, void *to, size_t n)
-{
-	char *at = to;
-	while (n > 0) {
-		ssize_t got = read(fd, at, n);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		n -= (size_t)got;
-	}
-	return true;
-}
-
 static void keep_pieces(struct view_pieces *pieces, struct packed *frame)
 {
 	pieces->v = (struct view_piece *)(void *)frame->v;
@@ -56,23 +41,28 @@ static void keep_frame(struct worker *worker, uint32_t tag, struct packed *frame
 	pthread_mutex_unlock(&worker->lock);
 }
 
-static void *read_frames(void *argument)
+static void read_frames(struct worker *worker, FILE *in)
 {
-	struct worker *worker = argument;
 	uint8_t head[12];
-	while (read_all(worker->from, head, sizeof head)) {
+	while (fread(head, sizeof head, 1, in) == 1) {
 		uint64_t tag = packed_read(head, 4), n = packed_read(head + 4, 8);
 		if (tag >= WORKER_TAGS || n > LARGEST)
 			break;
 		struct packed frame = {0};
 		packed_room(&frame, n + 1)[n] = 0;
 		frame.n = n;
-		if (!read_all(worker->from, frame.v, n)) {
+		if (n > 0 && fread(frame.v, n, 1, in) != 1) {
 			free(frame.v);
 			break;
 		}
 		keep_frame(worker, (uint32_t)tag, &frame);
 	}
+}
+
+static void *read_until_end(void *argument)
+{
+	struct worker *worker = argument;
+	read_frames(worker, worker->from);
 	pthread_mutex_lock(&worker->lock);
 	worker->state = WORKER_BROKEN;
 	pthread_cond_broadcast(&worker->changed);
@@ -80,13 +70,18 @@ static void *read_frames(void *argument)
 	return NULL;
 }
 
+static void begin(struct worker *worker)
+{
+	*worker = (struct worker){.state = WORKER_NONE, .to = -1};
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->changed, NULL);
+}
+
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 {
 	extern char **environ;
 	int to[2], from[2];
-	*worker = (struct worker){.state = WORKER_NONE, .to = -1, .from = -1};
-	pthread_mutex_init(&worker->lock, NULL);
-	pthread_cond_init(&worker->changed, NULL);
+	begin(worker);
 	if (pipe2(to, O_CLOEXEC) != 0)
 		return hwy_fail(err, "no pipe: %s", strerror(errno));
 	if (pipe2(from, O_CLOEXEC) != 0) {
@@ -104,10 +99,12 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	close(to[0]);
 	close(from[1]);
 	worker->to = to[1];
-	worker->from = from[0];
+	worker->from = fdopen(from[0], "r");
+	if (error == 0 && !worker->from)
+		error = errno;
 	if (error == 0) {
 		worker->state = WORKER_PENDING;
-		error = pthread_create(&worker->reader, NULL, read_frames, worker);
+		error = pthread_create(&worker->reader, NULL, read_until_end, worker);
 	}
 	if (error != 0) {
 		worker->state = WORKER_NONE;
@@ -116,9 +113,40 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	return true;
 }
 
+void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json)
+{
+	char *text = NULL;
+	size_t n = 0;
+	begin(worker);
+	worker->here = analysis;
+	FILE *frames = open_memstream(&text, &n);
+	worker_frame(frames, WORKER_DIAGNOSIS, json, strlen(json));
+	worker_tell(frames, analysis, diagnosis, origin);
+	fclose(frames);
+	frames = fmemopen(text, n, "r");
+	read_frames(worker, frames);
+	fclose(frames);
+	free(text);
+}
+
+static bool answer_here(const struct worker *worker, const char *question, struct packed *out)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&text, &n);
+	worker_whatif(memory, worker->here, question);
+	fclose(memory);
+	packed_put(out, text, n);
+	free(text);
+	return true;
+}
+
 /* One question at a time; the lock is held but for the waiting. */
 bool worker_ask(struct worker *worker, const char *question, struct packed *out)
 {
+	if (worker->here)
+		return answer_here(worker, question, out);
 	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PATIENCE_S;
@@ -155,7 +183,7 @@ void worker_stop(struct worker *worker)
 		kill(worker->pid, SIGKILL);
 		waitpid(worker->pid, NULL, 0);
 		pthread_join(worker->reader, NULL);
-		close(worker->from);
+		fclose(worker->from);
 	}
 	for (unsigned t = 0; t < WORKER_TAGS; t++)
 		free(worker->frames[t].v);
