@@ -6,6 +6,7 @@
 #ifndef HWY_SERVE_ANSWERS_H
 #define HWY_SERVE_ANSWERS_H
 
+#include "analyze/intervals.h"
 #include "base/json.h"
 #include "serve/view.h"
 
@@ -54,7 +55,12 @@ struct view_piece {
 struct view_pieces {
 	struct view_piece *v; /* by device, then time */
 	uint32_t n, cap;
+	bool is_mapped; /* 'v' is a file's, not of the heap */
+	struct hwy_interval
+		*spans; /* of every PIECES_BLOCK of them, from the first begin to the last end */
 };
+enum { PIECES_BLOCK = 1024 };
+void pieces_index(struct view_pieces *pieces);
 /* Those of a window, merged where they are shorter than one of n parts of it. */
 void answer_pieces(const struct view_pieces *pieces, int64_t from, int64_t to, uint32_t n,
 		   struct packed *out);

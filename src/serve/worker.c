@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,22 +17,57 @@ enum {
 	PATIENCE_S = 20,
 };
 
-static void keep_pieces(struct view_pieces *pieces, struct packed *frame)
+/* ---- pieces ------------------------------------------------------------------------------------------ */
+
+/* A long recording has millions. They lie in a file without a name, of which the kernel keeps in memory what is
+ * looked at; where there is no room for one, on the heap. */
+static bool make_room(struct view_pieces *pieces, size_t bytes)
 {
-	pieces->v = (struct view_piece *)(void *)frame->v;
-	pieces->n = (uint32_t)(frame->n / sizeof *pieces->v);
-	*frame = (struct packed){0};
+	const char *folder = getenv("TMPDIR");
+	int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	void *room = MAP_FAILED;
+	if (fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0)
+		room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	pieces->is_mapped = room != MAP_FAILED;
+	pieces->v = pieces->is_mapped ? room : malloc(bytes);
+	return pieces->v != NULL;
 }
+
+static void free_pieces(struct view_pieces *pieces)
+{
+	if (pieces->is_mapped)
+		munmap(pieces->v, pieces->n * sizeof *pieces->v);
+	else
+		free(pieces->v);
+	free(pieces->spans);
+	*pieces = (struct view_pieces){0};
+}
+
+static bool read_pieces(struct worker *worker, uint32_t tag, uint64_t bytes, FILE *in)
+{
+	struct view_pieces pieces = {.n = (uint32_t)(bytes / sizeof *pieces.v)};
+	if (bytes > 0 && (bytes / sizeof *pieces.v > UINT32_MAX || !make_room(&pieces, bytes)))
+		return false;
+	if (bytes > 0 && fread(pieces.v, bytes, 1, in) != 1) {
+		free_pieces(&pieces);
+		return false;
+	}
+	pieces_index(&pieces);
+	pthread_mutex_lock(&worker->lock);
+	*(tag == WORKER_GAPS ? &worker->gaps : &worker->path) = pieces;
+	pthread_mutex_unlock(&worker->lock);
+	return true;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------ */
 
 static void keep_frame(struct worker *worker, uint32_t tag, struct packed *frame)
 {
 	pthread_mutex_lock(&worker->lock);
 	free(worker->frames[tag].v);
 	worker->frames[tag] = *frame;
-	if (tag == WORKER_GAPS)
-		keep_pieces(&worker->gaps, &worker->frames[tag]);
-	if (tag == WORKER_PATH)
-		keep_pieces(&worker->path, &worker->frames[tag]);
 	if (tag == WORKER_READY)
 		worker->state = WORKER_DONE;
 	if (tag == WORKER_FAILED)
@@ -46,7 +82,10 @@ static void read_frames(struct worker *worker, FILE *in)
 	uint8_t head[12];
 	while (fread(head, sizeof head, 1, in) == 1) {
 		uint64_t tag = packed_read(head, 4), n = packed_read(head + 4, 8);
-		if (tag >= WORKER_TAGS || n > LARGEST)
+		bool is_pieces = tag == WORKER_GAPS || tag == WORKER_PATH;
+		if (is_pieces && read_pieces(worker, (uint32_t)tag, n, in))
+			continue;
+		if (is_pieces || tag >= WORKER_TAGS || n > LARGEST)
 			break;
 		struct packed frame = {0};
 		packed_room(&frame, n + 1)[n] = 0;
@@ -187,7 +226,7 @@ void worker_stop(struct worker *worker)
 	}
 	for (unsigned t = 0; t < WORKER_TAGS; t++)
 		free(worker->frames[t].v);
-	free(worker->gaps.v);
-	free(worker->path.v);
+	free_pieces(&worker->gaps);
+	free_pieces(&worker->path);
 	*worker = (struct worker){0};
 }
