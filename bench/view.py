@@ -1,8 +1,8 @@
 """view.py HEADWAY REPORT [SCREENS] - what the page of `headway view` waits for.
 
 Prints: ms until the address is there, until the first picture (40 lanes, 1920 pixels), p50 and p95 of the ms of such a
-screen in random windows from all to a millionth, p95 and most bytes of a screen, MB of the server's own memory after them,
-p95 of the ms of CPU that a screen takes the server, whatever else the machine does.
+screen in random windows from all to a millionth, p95 and most bytes of a screen, MB of the server's own memory after
+them and the diagnosis, p95 of the ms of CPU that a screen takes the server, whatever else the machine does.
 """
 
 import http.client
@@ -85,6 +85,8 @@ def main():
         times.sort()
         sizes.sort()
         spent.sort()
+        while json.loads(viewer.ask("diagnosis?t=0")).get("state") == "pending":
+            time.sleep(0.2)
         print("%.0f %.0f %.2f %.2f %d %d %.0f %.2f" % (viewer.started, first, times[n // 2], times[n * 95 // 100],
                                                        sizes[n * 95 // 100], sizes[-1], viewer.own_memory(),
                                                        spent[n * 95 // 100]))
