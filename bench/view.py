@@ -1,11 +1,13 @@
 """view.py HEADWAY REPORT [SCREENS] - what the page of `headway view` waits for.
 
 Prints: ms until the address is there, until the first picture (40 lanes, 1920 pixels), p50 and p95 of the ms of such a
-screen in random windows from all to a millionth, p95 and most bytes of a screen, MB of the server's own memory after them.
+screen in random windows from all to a millionth, p95 and most bytes of a screen, MB of the server's own memory after
+them and the diagnosis, p95 of the ms of CPU that a screen takes the server, whatever else the machine does.
 """
 
 import http.client
 import json
+import os
 import random
 import struct
 import subprocess
@@ -44,6 +46,17 @@ class Viewer:
         answer = self.ask("tiles", struct.pack("<I", len(wanted)) + b"".join(wanted))
         return 1e3 * (time.perf_counter() - start), len(answer)
 
+    def cpu(self):
+        """Milliseconds of CPU of all its threads."""
+        spent = 0
+        for thread in os.listdir("/proc/%d/task" % self.process.pid):
+            try:
+                with open("/proc/%d/task/%s/schedstat" % (self.process.pid, thread)) as file:
+                    spent += int(file.read().split()[0])
+            except OSError:
+                pass
+        return spent / 1e6
+
     def own_memory(self):
         with open("/proc/%d/status" % self.process.pid) as file:
             return next(int(line.split()[1]) / 1024 for line in file if line.startswith("RssAnon"))
@@ -57,20 +70,26 @@ def main():
         lanes = [lane["lane"] for lane in sorted(lanes, key=lambda lane: -lane["spans"])[:LANES]]
         viewer.screen(lanes, trace["start"], trace["end"])
         first = viewer.passed()
-        time.sleep(1)
+        time.sleep(3)
         dice = random.Random(1)
-        length, times, sizes = trace["end"] - trace["start"], [], []
+        length, times, sizes, spent = trace["end"] - trace["start"], [], [], []
         n = int(sys.argv[3]) if len(sys.argv) > 3 else 400
         for _ in range(n):
             width = length * 2 ** (-20 * dice.random())
             begin = trace["start"] + dice.random() * (length - width)
+            before = viewer.cpu()
             taken, size = viewer.screen(lanes, begin, begin + width)
+            spent.append(viewer.cpu() - before)
             times.append(taken)
             sizes.append(size)
         times.sort()
         sizes.sort()
-        print("%.0f %.0f %.2f %.2f %d %d %.0f" % (viewer.started, first, times[n // 2], times[n * 95 // 100],
-                                                  sizes[n * 95 // 100], sizes[-1], viewer.own_memory()))
+        spent.sort()
+        while json.loads(viewer.ask("diagnosis?t=0")).get("state") == "pending":
+            time.sleep(0.2)
+        print("%.0f %.0f %.2f %.2f %d %d %.0f %.2f" % (viewer.started, first, times[n // 2], times[n * 95 // 100],
+                                                       sizes[n * 95 // 100], sizes[-1], viewer.own_memory(),
+                                                       spent[n * 95 // 100]))
     finally:
         viewer.process.terminate()
         viewer.process.wait()

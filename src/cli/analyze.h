@@ -21,15 +21,21 @@ struct analyze_view {
 	uint32_t shown; /* whose diagnosis it is: the middle run, or the first rank */
 	bool are_ranks; /* several, of different ranks */
 	bool verbose;
+	uint64_t max_mb; /* of a page; 0: the usual */
 	bool utf8, colour;
 	int width; /* columns; 0: any */
 };
+
+/* Points of the headway series: analysis_options.cells. */
+enum { ANALYZE_POINTS = 4096 };
+/* cmd_analyze.c: a recording with its diagnosis; 'step' as --step takes it, or NULL. Exits with 2 on failure. */
+void analyze_open(struct analyze_run *run, const char *path, const char *step);
+void analyze_close(struct analyze_run *run);
 
 void analyze_print_text(FILE *out, const struct analyze_view *view);
 void analyze_print_brief(FILE *out, const struct analyze_view *view);
 void analyze_print_json(FILE *out, const struct analyze_view *view);
 void analyze_print_markdown(FILE *out, const struct analyze_view *view);
-void analyze_print_html(FILE *out, const struct analyze_view *view);
 
 /* The end of `headway profile`: the headline and the first findings, or nothing where there is no device work.
  * Never fails: a report that cannot be diagnosed is still a report. */

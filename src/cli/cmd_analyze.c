@@ -7,33 +7,40 @@
 
 #include "base/mem.h"
 #include "cli/analyze.h"
-#include "cli/analyze_plots.h"
 #include "cli/cli.h"
+#include "cli/page.h"
 #include "cli/recordings.h"
 
-enum { FORMAT, OUTPUT, FORCE, STEP, VERBOSE };
+enum { FORMAT, OUTPUT, FORCE, STEP, MAX_SIZE, VERBOSE };
 static const struct cli_option options[] = {
 	[FORMAT] = {0, "format", "FORMAT",
 		    "text (default), brief (under 2 kB, for scripts and language models), json, "
-		    "markdown or html (one page with plots)"},
+		    "markdown or html (the page of headway view --html)"},
 	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
 	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
 	[STEP] = {0, "step", "NAME",
 		  "the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"},
+	[MAX_SIZE] = {0, "max-size", "MB", PAGE_SIZE_HELP},
 	[VERBOSE] = {'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps"},
 	{0},
 };
+
+static void analyze_page(FILE *out, const struct analyze_view *view)
+{
+	page_write(out, view, 1, view->max_mb);
+}
 
 /* A new face: its name and its printer, which gets everything in one view (analyze.h). */
 static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
-	analyze_print_html};
+	analyze_page};
 
 struct wishes {
 	struct cli_paths paths;
 	const char *output, *step;
 	int format;
+	uint64_t max_mb;
 	bool force, verbose;
 };
 
@@ -47,6 +54,7 @@ static struct wishes read_wishes(struct cli *cli)
 		case OUTPUT: wishes.output = value; break;
 		case FORCE: wishes.force = true; break;
 		case STEP: wishes.step = value; break;
+		case MAX_SIZE: wishes.max_mb = page_size(cli, value); break;
 		case VERBOSE: wishes.verbose = true; break;
 		default: cli_paths_add(&wishes.paths, value);
 		}
@@ -102,15 +110,20 @@ static void choose(struct analyze_view *view)
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static void look_at(struct analyze_run *run, const struct wishes *wishes)
+static void look_at(struct analyze_run *run, const char *step)
 {
 	struct hwy_err err;
-	bool plots = printers[wishes->format] == analyze_print_html;
-	struct analysis_options wanted = {.step = wishes->step, .cells = plots ? PLOT_POINTS : 0};
+	struct analysis_options wanted = {.step = step, .cells = ANALYZE_POINTS};
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", run->path, err.text);
 	run->rank = cli_rank(run->trace, run->path);
+}
+
+void analyze_open(struct analyze_run *run, const char *path, const char *step)
+{
+	*run = (struct analyze_run){.path = path, .trace = cli_open(path)};
+	look_at(run, step);
 }
 
 static void open_runs(struct analyze_view *view, struct wishes *wishes)
@@ -121,9 +134,16 @@ static void open_runs(struct analyze_view *view, struct wishes *wishes)
 	for (uint32_t i = 0; i < view->n; i++) {
 		view->runs[i].path = wishes->paths.at[i].name;
 		view->runs[i].trace = traces[i];
-		look_at(&view->runs[i], wishes);
+		look_at(&view->runs[i], wishes->step);
 	}
 	free(traces);
+}
+
+void analyze_close(struct analyze_run *run)
+{
+	diagnosis_free(&run->diagnosis);
+	analysis_free(&run->analysis);
+	hwy_trace_free(run->trace);
 }
 
 int cmd_analyze(int argc, char **argv)
@@ -151,6 +171,7 @@ int cmd_analyze(int argc, char **argv)
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct analyze_view view = {
 		.verbose = wishes.verbose,
+		.max_mb = wishes.max_mb,
 		.utf8 = cli_utf8(),
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
@@ -159,11 +180,8 @@ int cmd_analyze(int argc, char **argv)
 	choose(&view);
 	printers[wishes.format](output.out, &view);
 	cli_output_close(&output);
-	for (uint32_t i = 0; i < view.n; i++) {
-		diagnosis_free(&view.runs[i].diagnosis);
-		analysis_free(&view.runs[i].analysis);
-		hwy_trace_free(view.runs[i].trace);
-	}
+	for (uint32_t i = 0; i < view.n; i++)
+		analyze_close(&view.runs[i]);
 	free(view.runs);
 	cli_paths_free(&wishes.paths);
 	return 0;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/page.h"
 #include "cli/view.h"
-#include "serve/inline.h"
 #include "serve/server.h"
 
 enum { PORT, NO_BROWSER, KEEP, HTML, MAX_SIZE, FORCE, WORKER };
@@ -21,8 +21,7 @@ static const struct cli_option options[] = {
 	[KEEP] = {0, "keep", NULL, "stay when the last page has been closed"},
 	[HTML] = {0, "html", "FILE",
 		  "write one self-contained page instead: to send to somebody, needs no server"},
-	[MAX_SIZE] = {0, "max-size", "MB",
-		      "of that page (default: 20); it says what had to be left out"},
+	[MAX_SIZE] = {0, "max-size", "MB", PAGE_SIZE_HELP},
 	[FORCE] = {'f', "force", NULL, "overwrite that page if it exists"},
 	[WORKER] = {0, "worker", NULL, NULL},
 	{0},
@@ -50,11 +49,7 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	case NO_BROWSER: wishes->no_browser = true; break;
 	case KEEP: wishes->keep = true; break;
 	case HTML: wishes->html = value; break;
-	case MAX_SIZE:
-		wishes->max_mb = cli_count(cli, "max-size", value);
-		if (wishes->max_mb == 0 || wishes->max_mb > 2000)
-			cli_misuse(cli, "--max-size is 1 to 2000 (MB)");
-		break;
+	case MAX_SIZE: wishes->max_mb = page_size(cli, value); break;
 	case FORCE: wishes->force = true; break;
 	case WORKER: wishes->is_worker = true; break;
 	default:
@@ -122,11 +117,11 @@ static void open_all(const struct wishes *wishes, struct viewing *viewing)
 {
 	struct hwy_err err;
 	for (uint32_t i = 0; i < wishes->n; i++) {
-		struct hwy_trace *trace = view_report(wishes->paths[i], &viewing->reports[i]);
-		char *argv[] = {"headway", "view", "--worker", viewing->reports[i], NULL};
-		if (!view_open(&viewing->traces[i], trace, wishes->paths[i], &err))
-			cli_die("%s", err.text);
-		if (!worker_start(&viewing->workers[i], argv, &err))
+		char *source = (char *)wishes->paths[i];
+		struct hwy_trace *trace = view_report(source, &viewing->reports[i]);
+		char *argv[] = {"headway", "view", "--worker", viewing->reports[i], source, NULL};
+		if (!view_open(&viewing->traces[i], trace, source, &err) ||
+		    !worker_start(&viewing->workers[i], argv, &err))
 			cli_die("%s", err.text);
 	}
 }
@@ -134,17 +129,22 @@ static void open_all(const struct wishes *wishes, struct viewing *viewing)
 static void close_all(const struct wishes *wishes, struct viewing *viewing)
 {
 	for (uint32_t i = 0; i < wishes->n; i++) {
+		struct hwy_trace *trace = viewing->traces[i].trace;
 		worker_stop(&viewing->workers[i]);
 		view_close(&viewing->traces[i]);
+		hwy_trace_free(trace);
 		free(viewing->reports[i]);
 	}
 }
 
-static void serve(const struct wishes *wishes, struct viewing *viewing)
+static void serve(const struct wishes *wishes)
 {
+	static struct viewing viewing;
+	open_all(wishes, &viewing);
 	struct server_options how = {
-		.traces = viewing->traces,
-		.workers = viewing->workers,
+		.traces = viewing.traces,
+		.workers = viewing.workers,
+		.reports = viewing.reports,
 		.n_traces = wishes->n,
 		.port = wishes->port,
 		.keep = wishes->keep,
@@ -153,7 +153,7 @@ static void serve(const struct wishes *wishes, struct viewing *viewing)
 	struct hwy_err err;
 	struct server *server = server_start(&how, &err);
 	if (!server) {
-		close_all(wishes, viewing);
+		close_all(wishes, &viewing);
 		cli_die("%s", err.text);
 	}
 	signal(SIGINT, on_interrupt);
@@ -162,24 +162,24 @@ static void serve(const struct wishes *wishes, struct viewing *viewing)
 	print_address(wishes, server);
 	server_wait(server);
 	server_stop(server);
+	close_all(wishes, &viewing);
 }
 
-static void write_page(const struct wishes *wishes, struct viewing *viewing)
+static void write_page(const struct wishes *wishes)
 {
+	struct analyze_run runs[SERVER_TRACES];
+	struct analyze_view views[SERVER_TRACES];
+	for (uint32_t i = 0; i < wishes->n; i++)
+		cli_keep_input(wishes->paths[i], wishes->html);
 	struct cli_output output = cli_output_open(wishes->html, wishes->force);
-	struct inline_page page = {
-		.traces = viewing->traces,
-		.workers = viewing->workers,
-		.n = wishes->n,
-		.most = (wishes->max_mb ? wishes->max_mb : 20) * 1000000,
-	};
-	struct hwy_err err;
-	if (!inline_write(&page, output.out, &err))
-		cli_die("%s", err.text);
+	for (uint32_t i = 0; i < wishes->n; i++) {
+		analyze_open(&runs[i], wishes->paths[i], NULL);
+		views[i] = (struct analyze_view){.runs = &runs[i], .n = 1};
+	}
+	page_write(output.out, views, wishes->n, wishes->max_mb);
 	cli_output_close(&output);
-	for (uint32_t i = 0; i < page.n_left_out; i++)
-		fprintf(stderr, "headway: left out of the page: %s\n", page.left_out[i]);
-	inline_free(&page);
+	for (uint32_t i = 0; i < wishes->n; i++)
+		analyze_close(&runs[i]);
 }
 
 int cmd_view(int argc, char **argv)
@@ -208,14 +208,8 @@ int cmd_view(int argc, char **argv)
 	if (wishes.n == 0)
 		cli_misuse(&cli, "which file?");
 	if (wishes.is_worker)
-		return view_work(wishes.paths[0]);
-	if (wishes.html)
-		for (uint32_t i = 0; i < wishes.n; i++)
-			cli_keep_input(wishes.paths[i], wishes.html);
+		return view_work(wishes.paths[0], wishes.paths[wishes.n - 1]);
 	signal(SIGPIPE, SIG_IGN);
-	static struct viewing viewing;
-	open_all(&wishes, &viewing);
-	(wishes.html ? write_page : serve)(&wishes, &viewing);
-	close_all(&wishes, &viewing);
+	(wishes.html ? write_page : serve)(&wishes);
 	return 0;
 }

@@ -9,7 +9,7 @@
  * 2 on failure. */
 struct hwy_trace *view_report(const char *path, char **report);
 
-/* view_worker.c: the diagnosis, told on standard output (serve/worker.h). */
-int view_work(const char *report);
+/* view_worker.c: the diagnosis, told on standard output (serve/worker.h). 'source': the file as the user named it. */
+int view_work(const char *report, const char *source);
 
 #endif

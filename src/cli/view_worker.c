@@ -11,8 +11,6 @@
 #include "serve/worker.h"
 #include "trace/file.h"
 
-enum { HEADWAY_POINTS = 4096 };
-
 static int fail(const struct hwy_err *err)
 {
 	worker_frame(stdout, WORKER_FAILED, err->text, strlen(err->text));
@@ -32,27 +30,26 @@ static void tell_diagnosis(struct analyze_run *run)
 	free(text);
 }
 
-int view_work(const char *report)
+int view_work(const char *report, const char *source)
 {
 	struct hwy_err err;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (nice(5) == -1) /* the picture comes first */
 		fflush(stdout);
-	struct analyze_run run = {.path = report, .rank = HWY_NONE};
+	struct analyze_run run = {.path = source, .rank = HWY_NONE};
 	run.trace = hwy_file_open(report, &err);
 	if (!run.trace)
 		return fail(&err);
 	struct view_trace view;
-	struct analysis_options wanted = {.cells = HEADWAY_POINTS};
-	if (!view_open(&view, run.trace, report, &err) ||
+	struct analysis_options wanted = {.cells = ANALYZE_POINTS};
+	if (!view_open(&view, run.trace, source, &err) ||
 	    !analysis_make(&run.analysis, run.trace, &wanted, &err) ||
 	    !diagnose(&run.analysis, &run.diagnosis, &err))
 		return fail(&err);
 	tell_diagnosis(&run);
 	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin);
 	worker_answer(stdin, stdout, &run.analysis);
-	diagnosis_free(&run.diagnosis);
-	analysis_free(&run.analysis);
 	view_close(&view);
+	analyze_close(&run);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef HWY_SERVE_ANSWERS_H
 #define HWY_SERVE_ANSWERS_H
 
+#include "analyze/intervals.h"
 #include "base/json.h"
 #include "serve/view.h"
 
@@ -24,7 +25,18 @@ bool answer_interval(struct view_trace *view, struct hwy_json *json, const struc
 		     int64_t from, int64_t to, struct hwy_err *err);
 bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t *ids, uint32_t n);
 
+/* kept.c: for the self-contained page. Which call enqueued each span of device work; all stacks; the columns of n rows
+ * of a strip. */
+bool answer_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
+void answer_stacks(const struct view_trace *view, struct hwy_json *json);
+bool answer_rows(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
+		 uint32_t n, struct hwy_err *err);
+
 /* ---- shared ---- */
+
+/* "fields": all columns of a span but its times, name, link and stack. */
+bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
+		 struct hwy_err *err);
 
 /* {span}: id, lane, name, start, dur, look, row */
 bool json_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err);
@@ -43,7 +55,12 @@ struct view_piece {
 struct view_pieces {
 	struct view_piece *v; /* by device, then time */
 	uint32_t n, cap;
+	bool is_mapped; /* 'v' is a file's, not of the heap */
+	struct hwy_interval
+		*spans; /* of every PIECES_BLOCK of them, from the first begin to the last end */
 };
+enum { PIECES_BLOCK = 1024 };
+void pieces_index(struct view_pieces *pieces);
 /* Those of a window, merged where they are shorter than one of n parts of it. */
 void answer_pieces(const struct view_pieces *pieces, int64_t from, int64_t to, uint32_t n,
 		   struct packed *out);

@@ -47,7 +47,8 @@ static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span->strip];
 	if (!hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err) ||
-	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err))
+	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err) ||
+	    !span_find_depth(view, span, err))
 		return false;
 	json_put_int(json, "id", id);
 	json_put_int(json, "lane", strip->lane);
@@ -56,7 +57,7 @@ static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 	json_put_int(json, "start", span->start - view->origin);
 	json_put_int(json, "dur", span->dur);
 	json_put_int(json, "look", look_of(view->trace, strip->kind, name));
-	json_put_int(json, "row", span_row(view, span));
+	json_put_int(json, "row", span->depth);
 	return true;
 }
 
@@ -177,9 +178,9 @@ static void put_column(struct looking *l, enum hwy_col col)
 	case HWY_PAYLOAD_TYPE: break;
 	case HWY_SHAPE: put_shape(l, value); break;
 	case HWY_SYMBOL:
-		put_field(json, "mangled name",
-			  hwy_text(l->view->trace, l->view->trace->symbols[value - 1].mangled),
-			  NULL);
+		value = l->view->trace->symbols[value - 1].mangled;
+		if (value != value_of(l, HWY_NAME))
+			put_field(json, "mangled name", hwy_text(l->view->trace, value), NULL);
 		break;
 	case HWY_BYTES: put_format(json, "bytes", "bytes", "%" PRId64, value); break;
 	case HWY_DIRECTION:
@@ -215,19 +216,23 @@ static void put_column(struct looking *l, enum hwy_col col)
 	}
 }
 
-static void put_fields(struct looking *l, const struct view_span *span)
+bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t number, uint32_t row,
+		 struct hwy_err *err)
 {
-	const struct hwy_strip *strip = &l->view->trace->strips[l->strip];
-	json_key(l->json, "fields");
-	json_begin_array(l->json);
-	int64_t bytes = strip->kind == HWY_COPY ? value_of(l, HWY_BYTES) : 0;
-	if (bytes > 0 && span->dur > 0)
-		put_format(l->json, "throughput", "bytes/s", "%.0f",
-			   (double)bytes / (double)span->dur * 1e9);
+	struct looking l = {view, json, number, row, err, false};
+	const struct hwy_strip *strip = &view->trace->strips[number];
+	json_key(json, "fields");
+	json_begin_array(json);
+	int64_t bytes = strip->kind == HWY_COPY ? value_of(&l, HWY_BYTES) : 0;
+	int64_t dur = bytes > 0 ? value_of(&l, HWY_DUR) : 0;
+	if (dur > 0)
+		put_format(json, "throughput", "bytes/s", "%.0f",
+			   (double)bytes / (double)dur * 1e9);
 	for (unsigned col = 0; col < HWY_COLS; col++)
 		if (strip->columns[col])
-			put_column(l, col);
-	json_end_array(l->json);
+			put_column(&l, col);
+	json_end_array(json);
+	return !l.failed;
 }
 
 /* ---- stack, ranges around, launch and work -------------------------------------------------------------- */
@@ -269,7 +274,7 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 		    (at->type != HWY_LANE_RANGE && at->type != HWY_LANE_OP &&
 		     at->type != HWY_LANE_CALL && at->type != HWY_LANE_API))
 			continue;
-		if (!view_need(view, lane, err))
+		if (!view_need(view, lane, span->start, span->start + 1, 1, err))
 			return false;
 		spans_touching(view, lane, span->start, span->start + 1, 1, 1000, around);
 	}
@@ -382,8 +387,7 @@ bool answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id, st
 	if (!put_span(view, json, id, &span, err))
 		return false;
 	json_put_text(json, "kind", hwy_kind_names[view->trace->strips[span.strip].kind]);
-	put_fields(&l, &span);
-	if (!put_origin(&l, id, &span))
+	if (!json_fields(view, json, span.strip, span.row, err) || !put_origin(&l, id, &span))
 		return false;
 	json_end_object(json);
 	return !l.failed;
@@ -429,10 +433,10 @@ bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, in
 	struct view_spans spans = {0};
 	if (lane >= view->trace->n_lanes || view->lanes[lane].n == 0)
 		return hwy_fail(err, "there is no lane %" PRIu32, lane);
-	if (!view_need(view, lane, err))
-		return false;
 	from += view->origin;
 	to += view->origin;
+	if (!view_need(view, lane, from, to, 0, err))
+		return false;
 	spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
 	json_begin_object(json);
 	json_put_int(json, "count", spans.n);
@@ -460,14 +464,20 @@ bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, in
 {
 	struct view_span span;
 	if (!find_span(view, id, &span, err) ||
-	    !view_need(view, view->trace->strips[span.strip].lane, err))
+	    !view_need_rows(view, span.strip, VIEW_COLUMNS, span.row, 1, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span.strip];
 	int64_t name = span_name(view->trace, strip, span.row), row = span.row;
-	do
-		row += direction;
-	while (row >= 0 && row < strip->rows &&
-	       span_name(view->trace, strip, (uint32_t)row) != name);
+	for (row += direction; row >= 0 && row < strip->rows; row += direction) {
+		bool is_next = (row - direction) >> HWY_CHUNK_BITS != row >> HWY_CHUNK_BITS;
+		if (is_next)
+			view_trim(view);
+		if (is_next &&
+		    !view_need_rows(view, span.strip, VIEW_COLUMNS, (uint32_t)row, 1, err))
+			return false;
+		if (span_name(view->trace, strip, (uint32_t)row) == name)
+			break;
+	}
 	json_begin_object(json);
 	json_key(json, "span");
 	bool ok = true;

@@ -10,7 +10,7 @@
 #include "serve/tiles.h"
 
 enum {
-	MOST_BUCKETS = 1 << 17,
+	MOST_BUCKETS = 1 << 19, /* of all devices: 32 bytes each */
 	CLASSES = 3,
 	AT_ONCE = 1 << 20, /* spans whose union is made while the page waits */
 };
@@ -102,7 +102,7 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 		return true;
 	if (!hwy_need(view->trace, HWY_DEVICE_KINDS, columns, err) || !need_work(view, err))
 		return false;
-	while ((view->to - view->from) >> device->level >= MOST_BUCKETS)
+	while ((view->to - view->from) >> device->level >= MOST_BUCKETS / view->trace->n_devices)
 		device->level++;
 	device->base = view->from >> device->level;
 	device->n = (uint32_t)((view->to >> device->level) - device->base + 1);
@@ -111,6 +111,14 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 	sweep_device(view, number);
 	device->is_ready = true;
 	return true;
+}
+
+void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device)
+{
+	if (view->devices[device].is_ready)
+		return;
+	view->devices[device] = from->devices[device];
+	from->devices[device] = (struct view_device){0};
 }
 
 /* ---- tiles --------------------------------------------------------------------------------------------- */
@@ -135,7 +143,7 @@ bool hardware_spans(struct view_trace *view, uint32_t number, int64_t from, int6
 	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++) {
 		if (!hardware_has(view, number, lane))
 			continue;
-		if (!view_need(view, lane, err))
+		if (!view_need(view, lane, from, to, 0, err))
 			return false;
 		spans_touching(view, lane, from, to, 0, UINT32_MAX, spans);
 	}

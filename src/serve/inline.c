@@ -9,9 +9,11 @@
 #include "serve/tiles.h"
 
 enum {
-	DEEPER = 6, /* lanes that are always summaries are told so many levels below the top */
+	/* Lanes that are always summaries are told so many levels below the top. */
+	COUNTER_LEVELS = 6,
+	DEVICE_LEVELS = 8,
 	RESERVE = 200000, /* bytes kept for names and what comes last */
-	PIXELS = 4096,
+	ROWS = 1024,      /* spans whose columns stand in one entry */
 };
 
 struct writing {
@@ -23,6 +25,14 @@ struct writing {
 	uint8_t *names[SERVER_TRACES]; /* by text: it occurs */
 	uint64_t n_lost_tiles;
 	unsigned lost_level; /* the highest that is not complete */
+	uint64_t n_lost_rows;
+};
+
+/* A JSON answer that is being written. */
+struct text {
+	struct hwy_json json;
+	char *at;
+	size_t n;
 };
 
 /* ---- entries ------------------------------------------------------------------------------------------------ */
@@ -121,12 +131,24 @@ static void put_answers(struct writing *w, uint32_t number)
 		snprintf(key, sizeof key, "%s?t=%s", paths[i], trace);
 		put_answer(w, key, paths[i], trace, NULL);
 	}
-	snprintf(key, sizeof key, "gaps/%s", trace);
-	put_answer(w, key, "gaps", trace, NULL);
-	snprintf(key, sizeof key, "path/%s", trace);
-	put_answer(w, key, "path", trace, NULL);
 	snprintf(key, sizeof key, "whatif/%s/", trace);
 	put_answer(w, key, "whatif", trace, "");
+}
+
+/* Every piece as it is, unless that takes more than a tenth of the page: then as a wide screen would have them. */
+static void put_pieces(struct writing *w, const char *kind, const struct view_pieces *pieces,
+		       uint32_t number)
+{
+	const struct view_trace *view = &w->page->traces[number];
+	bool all = pieces->n < w->page->most / 10 / VIEW_PIECE;
+	struct packed bytes = {0};
+	char key[64];
+	answer_pieces(pieces, view->from - view->origin, view->to - view->origin,
+		      all ? UINT32_MAX : VIEW_PIXELS, &bytes);
+	snprintf(key, sizeof key, "%s/%" PRIu32, kind, number);
+	if (!put_entry(w, key, bytes.v, bytes.n))
+		leave_out(w->page, "%s", kind);
+	free(bytes.v);
 }
 
 /* "edits":"…" of every suggestion in the answer to 'edits', which we wrote ourselves. */
@@ -245,9 +267,11 @@ static bool put_tile(struct writing *w, struct queue *queue, const struct tile *
 	} else if (form != VIEW_NOTHING) {
 		note_names(w, bytes.v, tile->trace);
 	}
-	bool is_endless = form == VIEW_COUNTER || (tile->lane & VIEW_HARDWARE);
+	unsigned levels = form == VIEW_COUNTER         ? COUNTER_LEVELS
+			  : tile->lane & VIEW_HARDWARE ? DEVICE_LEVELS
+						       : VIEW_LEVELS;
 	if (fits && tile->level > 0 && (form == VIEW_SUMMARY || form == VIEW_COUNTER) &&
-	    (!is_endless || tile->level + DEEPER > top_level(view)))
+	    tile->level + levels > top_level(view))
 		for (int64_t half = 0; half < 2; half++)
 			want(queue, (struct tile){tile->trace, tile->level - 1, tile->lane,
 						  tile->index * 2 + half});
@@ -275,51 +299,139 @@ static bool put_tiles(struct writing *w, struct hwy_err *err)
 	return ok;
 }
 
+/* ---- texts, links, columns -------------------------------------------------------------------------------------- */
+
+static struct hwy_json *text_begin(struct text *text)
+{
+	*text = (struct text){0};
+	text->json.out = open_memstream(&text->at, &text->n);
+	return &text->json;
+}
+
+/* False when it does not fit. */
+static bool text_put(struct writing *w, struct text *text, const char *key, uint32_t trace)
+{
+	char full[64];
+	fclose(text->json.out);
+	snprintf(full, sizeof full, "%s/%" PRIu32, key, trace);
+	bool fits = put_entry(w, full, text->at, text->n);
+	free(text->at);
+	return fits;
+}
+
 static void put_names(struct writing *w, uint32_t trace)
 {
 	const struct view_trace *view = &w->page->traces[trace];
-	char *text = NULL, key[32];
-	size_t n = 0;
-	struct hwy_json json = {.out = open_memstream(&text, &n)};
-	json_begin_object(&json);
+	struct text text;
+	struct hwy_json *json = text_begin(&text);
+	json_begin_object(json);
 	for (uint32_t i = 0; i < view->trace->strings.n + NAMES_MADE; i++) {
+		char key[32];
 		if (!w->names[trace][i])
 			continue;
 		snprintf(key, sizeof key, "%" PRIu32, i);
-		json_key(&json, key);
-		json_name(&json, name_text(view->trace, i));
+		json_key(json, key);
+		json_name(json, name_text(view->trace, i));
 	}
-	json_end_object(&json);
-	fclose(json.out);
-	snprintf(key, sizeof key, "names/%" PRIu32, trace);
+	json_end_object(json);
 	w->names_size = 0; /* now they are counted for what they are */
-	if (!put_entry(w, key, text, n))
+	if (!text_put(w, &text, "names", trace))
 		leave_out(w->page, "names");
-	free(text);
+}
+
+static bool put_links(struct writing *w, uint32_t trace, struct hwy_err *err)
+{
+	struct text text;
+	bool ok = answer_links(&w->page->traces[trace], text_begin(&text), err);
+	if (!text_put(w, &text, "links", trace))
+		leave_out(w->page, "which call enqueued which work");
+	answer_stacks(&w->page->traces[trace], text_begin(&text));
+	if (!text_put(w, &text, "stacks", trace))
+		leave_out(w->page, "stacks");
+	return ok;
+}
+
+/* Lanes by turns, so that what does not fit is missing on all alike. */
+static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
+{
+	const struct hwy_trace *at = w->page->traces[trace].trace;
+	bool ok = true, more = true;
+	for (uint32_t row = 0; ok && more; row += ROWS) {
+		more = false;
+		for (uint32_t s = 0; ok && s < at->n_strips; s++) {
+			const struct hwy_strip *strip = &at->strips[s];
+			if (row >= strip->rows || strip->kind == HWY_COUNTER)
+				continue;
+			more = true;
+			uint32_t n = strip->rows - row < ROWS ? strip->rows - row : ROWS;
+			if (w->n_lost_rows > 0) {
+				w->n_lost_rows += n;
+				continue;
+			}
+			struct text text;
+			char key[32];
+			snprintf(key, sizeof key, "rows/%" PRIu32, trace);
+			ok = answer_rows(&w->page->traces[trace], text_begin(&text), s, row, n,
+					 err);
+			if (!text_put(w, &text, key, strip->first + row))
+				w->n_lost_rows += n;
+		}
+	}
+	return ok;
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
-
-static void wait_for(struct worker *worker)
-{
-	pthread_mutex_lock(&worker->lock);
-	while (worker->state == WORKER_PENDING)
-		pthread_cond_wait(&worker->changed, &worker->lock);
-	pthread_mutex_unlock(&worker->lock);
-}
 
 static bool write_page(const struct writing *w, FILE *out, struct hwy_err *err)
 {
 	static const char mark[] = "<!--HEADWAY_INLINE-->";
 	const char *at = memmem(view_page, (size_t)(view_page_end - view_page), mark, strlen(mark));
 	if (!at)
-		return hwy_fail(err, "the page of this build has no place for data");
+		return hwy_fail(err, "this build of headway has no page: it was built without npm");
 	fwrite(view_page, 1, (size_t)(at - view_page), out);
 	fputs("<script>window.HEADWAY_INLINE={\n", out);
 	fwrite(w->entries.v, 1, w->entries.n, out);
 	fputs("\n}</script>\n", out);
 	fwrite(at, 1, (size_t)(view_page_end - at), out);
 	return true;
+}
+
+static void tell_losses(struct writing *w)
+{
+	struct inline_page *page = w->page;
+	uint64_t mb = page->most / 1000000;
+	if (w->n_lost_tiles > 0)
+		leave_out(page,
+			  "details finer than %" PRIu64 " ns: they do not fit into %" PRIu64 " MB",
+			  UINT64_C(1) << (w->lost_level + 1), mb);
+	if (w->n_lost_rows > 0)
+		leave_out(page,
+			  "the columns and stacks of %" PRIu64
+			  " spans: they do not fit into %" PRIu64 " MB",
+			  w->n_lost_rows, mb);
+}
+
+/* From what everybody looks at to what one click shows. */
+static bool put_all(struct writing *w, struct hwy_err *err)
+{
+	uint32_t n = w->page->n;
+	bool ok = true;
+	for (uint32_t t = 0; t < n; t++) {
+		put_answers(w, t);
+		put_suggested(w, t);
+		put_pieces(w, "gaps", &w->page->workers[t].gaps, t);
+		put_pieces(w, "path", &w->page->workers[t].path, t);
+	}
+	ok = put_tiles(w, err);
+	for (uint32_t t = 0; ok && t < n; t++)
+		put_names(w, t);
+	for (uint32_t t = 0; ok && t < n; t++)
+		ok = put_links(w, t, err);
+	for (uint32_t t = 0; ok && t < n; t++)
+		ok = put_columns(w, t, err);
+	tell_losses(w);
+	put_answer(w, "info", "info", "0", NULL);
+	return ok;
 }
 
 bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
@@ -331,25 +443,9 @@ bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 				       .is_inline = true,
 				       .left_out = page->left_out,
 				       .lock = &w.lock};
-	for (uint32_t t = 0; t < page->n; t++) {
+	for (uint32_t t = 0; t < page->n; t++)
 		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + NAMES_MADE);
-		wait_for(&page->workers[t]);
-		put_answers(&w, t);
-		put_suggested(&w, t);
-	}
-	bool ok = put_tiles(&w, err);
-	if (w.n_lost_tiles > 0)
-		leave_out(page,
-			  "details finer than %" PRIu64
-			  " ns (level %u): they do not fit into %" PRIu64 " MB",
-			  UINT64_C(1) << (w.lost_level + 1), w.lost_level + 1,
-			  page->most / 1000000);
-	for (uint32_t t = 0; ok && t < page->n; t++)
-		put_names(&w, t);
-	leave_out(page, "the columns and stacks of spans, and what-if beyond the suggested edits: "
-			"'headway view' has them");
-	put_answer(&w, "info", "info", "0", NULL);
-	ok = ok && write_page(&w, out, err);
+	bool ok = put_all(&w, err) && write_page(&w, out, err);
 	for (uint32_t t = 0; t < page->n; t++)
 		free(w.names[t]);
 	free(w.entries.v);

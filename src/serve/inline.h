@@ -1,6 +1,7 @@
 /* inline.h - the self-contained page: the page of the viewer with its answers inside (docs/view-protocol.md).
  *
- * Lanes, diagnosis and summaries first, then tiles from far away to near, as long as they fit.
+ * Lanes, diagnosis and summaries first, then tiles from far away to near, then what launched what, stacks and columns,
+ * as long as they fit.
  */
 #ifndef HWY_SERVE_INLINE_H
 #define HWY_SERVE_INLINE_H
@@ -13,7 +14,7 @@ enum { INLINE_LEFT_OUT = 8 };
 
 struct inline_page {
 	struct view_trace *traces;
-	struct worker *workers; /* they are waited for */
+	struct worker *workers; /* of worker_here */
 	uint32_t n;
 	uint64_t most; /* bytes */
 	/* the answer: sentences */

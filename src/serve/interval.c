@@ -89,7 +89,7 @@ static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, str
 {
 	const struct view_lane *known = &view->lanes[lane];
 	struct view_spans earlier = {0};
-	if (!view_need(view, lane, err))
+	if (!view_need(view, lane, at.from, at.from, 0, err))
 		return false;
 	spans_touching(view, lane, at.from, at.from, 0, UINT32_MAX, &earlier);
 	for (uint32_t i = 0; i < earlier.n; i++) {
@@ -102,9 +102,18 @@ static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, str
 		const struct hwy_strip *strip = &view->trace->strips[s];
 		if (!(kinds & HWY_KIND_BIT(strip->kind)))
 			continue;
-		uint32_t end = view_row_at(strip, at.to);
-		for (uint32_t row = view_row_at(strip, at.from); row < end; row++)
-			add_row(view, sums, strip, row, at);
+		if (!view_need(view, lane, at.from, at.from, 0, err) ||
+		    !view_need(view, lane, at.to, at.to, 0, err))
+			return false;
+		uint32_t row = view_row_at(strip, at.from);
+		for (uint32_t end = view_row_at(strip, at.to), n; row < end; row += n) {
+			view_trim(view);
+			n = end - row < HWY_CHUNK_ROWS ? end - row : HWY_CHUNK_ROWS;
+			if (!view_need_rows(view, s, VIEW_COLUMNS, row, n, err))
+				return false;
+			for (uint32_t i = row; i < row + n; i++)
+				add_row(view, sums, strip, i, at);
+		}
 	}
 	return true;
 }

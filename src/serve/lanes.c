@@ -1,6 +1,8 @@
 /* lanes.c - the tree of lanes: devices with their streams, processes with their threads, the rest. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "serve/answers.h"
 
@@ -9,6 +11,22 @@ static bool belongs_to_device(const struct hwy_lane *lane)
 	return lane->device != HWY_NONE &&
 	       (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
 		lane->type == HWY_LANE_MEMORY || lane->thread == HWY_NONE);
+}
+
+static bool is_of_device(const struct hwy_lane *lane, int64_t device)
+{
+	return belongs_to_device(lane) && lane->device == device;
+}
+
+static bool is_of_thread(const struct hwy_lane *lane, int64_t thread)
+{
+	return !belongs_to_device(lane) && lane->thread == thread;
+}
+
+/* Of a process (HWY_NONE: of none), and of no thread and no device. */
+static bool is_of_process(const struct hwy_lane *lane, int64_t process)
+{
+	return is_of_thread(lane, HWY_NONE) && lane->process == process;
 }
 
 /* ---- titles ---------------------------------------------------------------------------------------- */
@@ -40,48 +58,72 @@ void json_device_title(const struct view_trace *view, struct hwy_json *json, uin
 {
 	const struct hwy_device *at = &view->trace->devices[device];
 	char title[512];
-	snprintf(title, sizeof title, "GPU %lld %.400s",
-		 (long long)(at->ordinal == HWY_NONE ? device : at->ordinal),
-		 hwy_str(view->trace, at->name));
+	const char *name = hwy_str(view->trace, at->name);
+	snprintf(title, sizeof title, "GPU %lld%s%.400s",
+		 (long long)(at->ordinal == HWY_NONE ? device : at->ordinal), *name ? " " : "",
+		 name);
 	json_textz(json, title);
+}
+
+/* Sources that name a stream "stream 7", a thread "thread 3351", have told its number already. */
+static bool tells(const char *name, int64_t number)
+{
+	char text[32];
+	size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)number);
+	for (const char *at = name; (at = strstr(at, text)); at++)
+		if ((at == name || !isdigit((unsigned char)at[-1])) &&
+		    !isdigit((unsigned char)at[n]))
+			return true;
+	return false;
 }
 
 static void put_stream_title(const struct view_trace *view, struct hwy_json *json,
 			     const struct hwy_lane *lane)
 {
+	const struct hwy_trace *trace = view->trace;
 	const struct hwy_stream *stream =
-		lane->stream == HWY_NONE ? NULL : &view->trace->streams[lane->stream];
-	const char *what = lane->type == HWY_LANE_STREAM ? "stream" : "projected, stream";
-	if (!stream || stream->number == HWY_NONE)
-		json_textz(json, lane->type == HWY_LANE_STREAM ? "whole device" : "projected");
-	else if (*hwy_str(view->trace, stream->name))
-		put_title(json, "%.200s (stream %lld)", hwy_str(view->trace, stream->name),
-			  stream->number);
-	else
-		put_title(json, "%s %lld", what, stream->number);
+		lane->stream == HWY_NONE ? NULL : &trace->streams[lane->stream];
+	const char *what = lane->type == HWY_LANE_SYNC           ? "waits for "
+			   : lane->type == HWY_LANE_DEVICE_RANGE ? "ranges on "
+								 : "";
+	bool known = stream && stream->number != HWY_NONE;
+	const char *name = known ? hwy_str(trace, stream->name) : "";
+	char title[512];
+	int n = snprintf(title, sizeof title, "%s%.*s", what, 200, known ? name : "the device");
+	while (n > 0 && title[n - 1] == ' ' && *name)
+		n--;
+	if (known && !tells(name, stream->number))
+		n += snprintf(title + n, sizeof title - (size_t)n,
+			      *name ? " (stream %lld)" : "stream %lld", (long long)stream->number);
+	if (trace->n_processes > 1 && lane->process != HWY_NONE)
+		n += snprintf(title + n, sizeof title - (size_t)n, " of pid %lld",
+			      (long long)trace->processes[lane->process].pid);
+	json_text(json, title, (size_t)n);
 }
 
 static void put_lane_title(const struct view_trace *view, struct hwy_json *json, uint32_t number)
 {
 	static const char *const titles[HWY_LANE_TYPES] = {
-		[HWY_LANE_SYNC] = "driver waits", [HWY_LANE_API] = "API calls",
-		[HWY_LANE_OP] = "operators",      [HWY_LANE_CALL] = "functions",
-		[HWY_LANE_OS] = "OS calls",       [HWY_LANE_STATE] = "state",
-		[HWY_LANE_SAMPLES] = "samples",   [HWY_LANE_MEMORY] = "memory",
-		[HWY_LANE_OVERHEAD] = "profiler",
+		[HWY_LANE_API] = "API calls",   [HWY_LANE_OP] = "operators",
+		[HWY_LANE_CALL] = "functions",  [HWY_LANE_OS] = "OS calls",
+		[HWY_LANE_STATE] = "state",     [HWY_LANE_SAMPLES] = "samples",
+		[HWY_LANE_MEMORY] = "memory",   [HWY_LANE_OVERHEAD] = "profiler",
+		[HWY_LANE_RANGE] = "ranges",    [HWY_LANE_STARTEND] = "ranges, start to end",
+		[HWY_LANE_COUNTER] = "counter",
 	};
 	const struct hwy_lane *lane = &view->trace->lanes[number];
 	struct hwy_text name = hwy_text(view->trace, lane->name);
 	json_key(json, "title");
-	if (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE)
+	if (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
+	    lane->type == HWY_LANE_SYNC)
 		put_stream_title(view, json, lane);
+	else if (name.length > 0 && lane->type == HWY_LANE_OVERHEAD)
+		put_title(json, "overhead of %.200s", hwy_str(view->trace, lane->name), 0);
 	else if (name.length > 0)
 		json_name(json, name);
 	else
-		json_textz(json,
-			   lane->type >= 0 && lane->type < HWY_LANE_TYPES && titles[lane->type]
-				   ? titles[lane->type]
-				   : "ranges");
+		json_textz(json, lane->type >= 0 && lane->type < HWY_LANE_TYPES ? titles[lane->type]
+										: "other");
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------------ */
@@ -207,10 +249,47 @@ static void begin_group(struct hwy_json *json, const char *kind, const char *id,
 	json_key(json, "title");
 }
 
-static void put_lane_number(struct hwy_json *json, const struct view_trace *view, uint32_t lane)
+/* In the order people look for them: streams with what is projected onto them, then what threads did from the outside
+ * in; what the profiler itself did last. */
+static int rank_of(const struct hwy_lane *lane)
 {
-	if (view->lanes[lane].n > 0)
-		json_int(json, lane);
+	static const uint8_t ranks[HWY_LANE_TYPES] = {
+		[HWY_LANE_STREAM] = 0,   [HWY_LANE_DEVICE_RANGE] = 0, [HWY_LANE_SYNC] = 2,
+		[HWY_LANE_STATE] = 3,    [HWY_LANE_SAMPLES] = 4,      [HWY_LANE_STARTEND] = 5,
+		[HWY_LANE_RANGE] = 6,    [HWY_LANE_CALL] = 7,         [HWY_LANE_OP] = 8,
+		[HWY_LANE_API] = 9,      [HWY_LANE_OS] = 10,          [HWY_LANE_MEMORY] = 11,
+		[HWY_LANE_COUNTER] = 12, [HWY_LANE_OVERHEAD] = 13,
+	};
+	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;
+}
+
+struct listed {
+	const struct hwy_lane *lane;
+	uint32_t number;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	int rank = rank_of(x->lane) - rank_of(y->lane);
+	if (rank == 0 && rank_of(x->lane) == 0 && x->lane->stream != y->lane->stream)
+		return x->lane->stream < y->lane->stream ? -1 : 1;
+	return rank ? rank : (x->number > y->number) - (x->number < y->number);
+}
+
+/* The lanes that belong to a group, as numbers. */
+static void put_lanes(struct hwy_json *json, const struct view_trace *view,
+		      bool (*belongs)(const struct hwy_lane *lane, int64_t number), int64_t number)
+{
+	struct listed *found = hwy_alloc((view->trace->n_lanes + 1) * sizeof *found);
+	uint32_t n = 0;
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->lanes[l].n > 0 && belongs(&view->trace->lanes[l], number))
+			found[n++] = (struct listed){&view->trace->lanes[l], l};
+	qsort(found, n, sizeof *found, by_rank);
+	for (uint32_t i = 0; i < n; i++)
+		json_int(json, found[i].number);
+	free(found);
 }
 
 static bool has_streams(const struct view_trace *view, uint32_t device)
@@ -230,10 +309,7 @@ static void put_device(const struct view_trace *view, struct hwy_json *json, uin
 	json_begin_array(json);
 	if (has_streams(view, device))
 		json_int(json, (int64_t)(VIEW_HARDWARE | device));
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (belongs_to_device(&view->trace->lanes[l]) &&
-		    view->trace->lanes[l].device == device)
-			put_lane_number(json, view, l);
+	put_lanes(json, view, is_of_device, device);
 	json_end_array(json);
 	json_key(json, "groups");
 	json_begin_array(json);
@@ -246,13 +322,11 @@ static void put_thread(const struct view_trace *view, struct hwy_json *json, uin
 	const struct hwy_thread *at = &view->trace->threads[thread];
 	begin_group(json, "thread", "t", thread);
 	const char *name = hwy_str(view->trace, at->name);
-	put_title(json, "%.200s (tid %lld)", *name ? name : "thread", at->tid);
+	put_title(json, tells(name, at->tid) ? "%.200s" : "%.200s (tid %lld)",
+		  *name ? name : "thread", at->tid);
 	json_key(json, "lanes");
 	json_begin_array(json);
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (!belongs_to_device(&view->trace->lanes[l]) &&
-		    view->trace->lanes[l].thread == thread)
-			put_lane_number(json, view, l);
+	put_lanes(json, view, is_of_thread, thread);
 	json_end_array(json);
 	json_key(json, "groups");
 	json_begin_array(json);
@@ -263,24 +337,9 @@ static void put_thread(const struct view_trace *view, struct hwy_json *json, uin
 static bool thread_is_used(const struct view_trace *view, uint32_t thread)
 {
 	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->lanes[l].n > 0 && !belongs_to_device(&view->trace->lanes[l]) &&
-		    view->trace->lanes[l].thread == thread)
+		if (view->lanes[l].n > 0 && is_of_thread(&view->trace->lanes[l], thread))
 			return true;
 	return false;
-}
-
-/* Those of a process (HWY_NONE: of none) that belong to no thread and no device. */
-static void put_lanes_of(const struct view_trace *view, struct hwy_json *json, int64_t process)
-{
-	json_key(json, "lanes");
-	json_begin_array(json);
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
-		const struct hwy_lane *lane = &view->trace->lanes[l];
-		if (!belongs_to_device(lane) && lane->thread == HWY_NONE &&
-		    lane->process == process)
-			put_lane_number(json, view, l);
-	}
-	json_end_array(json);
 }
 
 static void put_process(const struct view_trace *view, struct hwy_json *json, uint32_t process)
@@ -289,7 +348,10 @@ static void put_process(const struct view_trace *view, struct hwy_json *json, ui
 	begin_group(json, "process", "p", process);
 	const char *name = hwy_str(view->trace, at->name);
 	put_title(json, "%.200s (pid %lld)", *name ? name : "process", at->pid);
-	put_lanes_of(view, json, process);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	put_lanes(json, view, is_of_process, process);
+	json_end_array(json);
 	json_key(json, "groups");
 	json_begin_array(json);
 	for (uint32_t t = 0; t < view->trace->n_threads; t++)
@@ -303,7 +365,10 @@ static void put_others(const struct view_trace *view, struct hwy_json *json)
 {
 	begin_group(json, "other", "o", 0);
 	json_textz(json, "other");
-	put_lanes_of(view, json, HWY_NONE);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	put_lanes(json, view, is_of_process, HWY_NONE);
+	json_end_array(json);
 	json_key(json, "groups");
 	json_begin_array(json);
 	json_end_array(json);

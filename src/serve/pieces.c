@@ -1,6 +1,19 @@
 /* pieces.c - gaps and critical path of a window at the page's resolution. */
 #include "serve/answers.h"
 
+void pieces_index(struct view_pieces *pieces)
+{
+	pieces->spans = hwy_alloc((pieces->n / PIECES_BLOCK + 1) * sizeof *pieces->spans);
+	for (uint32_t i = 0; i < pieces->n; i++) {
+		const struct view_piece *piece = &pieces->v[i];
+		struct hwy_interval *span = &pieces->spans[i / PIECES_BLOCK];
+		if (i % PIECES_BLOCK == 0)
+			*span = (struct hwy_interval){piece->from, piece->to};
+		span->from = piece->from < span->from ? piece->from : span->from;
+		span->to = piece->to > span->to ? piece->to : span->to;
+	}
+}
+
 static void put_piece(struct packed *out, const struct view_piece *piece, uint32_t count,
 		      int64_t covered)
 {
@@ -25,9 +38,14 @@ void answer_pieces(const struct view_pieces *pieces, int64_t from, int64_t to, u
 	uint32_t written = 0, merged = 0;
 	struct view_piece held = {0};
 	packed_number(out, 0, 4);
-	for (uint32_t i = 0; i < pieces->n; i++) {
+	for (uint64_t i = 0; i < pieces->n; i++) {
 		const struct view_piece *piece = &pieces->v[i];
+		const struct hwy_interval *block = &pieces->spans[i / PIECES_BLOCK];
 		int64_t length = piece->to - piece->from;
+		if (i % PIECES_BLOCK == 0 && (block->to <= from || block->from >= to)) {
+			i += PIECES_BLOCK - 1;
+			continue;
+		}
 		if (piece->to <= from || piece->from >= to)
 			continue;
 		bool joins = merged > 0 && held.device == piece->device &&

@@ -435,6 +435,8 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 		a->json.out = open_memstream(&a->text, &a->n);
 	if (kind->how & LOCKED)
 		pthread_mutex_lock(a->all->lock);
+	for (uint32_t t = 0; kind->how & LOCKED && t < a->all->n; t++)
+		view_trim(&a->all->traces[t]);
 	bool ok = kind->ask(a, &err);
 	if (kind->how & LOCKED)
 		pthread_mutex_unlock(a->all->lock);

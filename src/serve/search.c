@@ -53,7 +53,7 @@ static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t n
 {
 	int64_t start = hwy_get(strip, HWY_START, row);
 	if (hits->count < FIRST)
-		hits->first[hits->count] = (struct view_span){start, 0, number, row};
+		hits->first[hits->count] = (struct view_span){start, 0, number, row, 0};
 	hits->count++;
 	if (start >= hits->from && start < hits->to) {
 		double at = (double)(start - hits->from) / (double)(hits->to - hits->from);
@@ -71,11 +71,16 @@ static bool search_lane(struct view_trace *view, uint32_t lane, struct hits *hit
 		const struct hwy_strip *strip = &view->trace->strips[s];
 		uint64_t columns = HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_START) |
 				   HWY_COL_BIT(name_column(strip->kind));
-		if (!hwy_need_strip(view->trace, s, columns, err))
-			return false;
-		for (uint32_t row = 0; row < strip->rows; row++)
-			if (hits->names[span_name(view->trace, strip, row)])
-				add_hit(hits, strip, s, row);
+		for (uint32_t first = 0, n; first < strip->rows; first += n) {
+			view_trim(view);
+			n = strip->rows - first < HWY_CHUNK_ROWS ? strip->rows - first
+								 : HWY_CHUNK_ROWS;
+			if (!view_need_rows(view, s, columns, first, n, err))
+				return false;
+			for (uint32_t row = first; row < first + n; row++)
+				if (hits->names[span_name(view->trace, strip, row)])
+					add_hit(hits, strip, s, row);
+		}
 	}
 	return true;
 }

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "serve/mhd.h"
 #include "serve/tiles.h"
+#include "trace/file.h"
 
 enum {
 	THREADS = 4,
@@ -26,7 +28,7 @@ enum {
 	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
 	GZIP_FROM = 1024,  /* bytes */
 	MEMORY = 64 << 10, /* of a connection: addresses and headers must fit */
-	WARMED = 16000000, /* spans: some ten bytes each; the rest comes in when it is asked for */
+	WARMED = 8000000,  /* spans: some ten bytes each; the rest comes in when it is asked for */
 };
 
 struct connection { /* those that are open; guarded by server.lock */
@@ -307,6 +309,28 @@ static bool is_ending(struct server *server)
 	return ending;
 }
 
+/* The devices' unions go through all their spans: on a view of our own, so that nobody waits and memory is given back. */
+static void warm_devices(struct server *server, uint32_t number)
+{
+	struct view_trace *view = &server->options.traces[number], own;
+	struct hwy_err err;
+	struct hwy_trace *trace = hwy_file_open(server->options.reports[number], &err);
+	if (!trace)
+		return;
+	bool ok = trace->n_spans == view->trace->n_spans && view_open(&own, trace, "", &err);
+	for (uint32_t d = 0; ok && d < trace->n_devices && !is_ending(server); d++) {
+		if (!hardware_need(&own, d, &err))
+			continue;
+		pthread_mutex_lock(&server->traces);
+		hardware_take(view, &own, d);
+		pthread_mutex_unlock(&server->traces);
+	}
+	if (ok)
+		view_close(&own);
+	hwy_trace_free(trace);
+	malloc_trim(0);
+}
+
 /* After the first picture, lane by lane, so that nobody waits for long. What fails here fails again, with a message,
  * when it is asked for. */
 static void *warm(void *argument)
@@ -323,20 +347,16 @@ static void *warm(void *argument)
 	}
 	for (uint32_t t = 0; t < server->options.n_traces; t++) {
 		struct view_trace *view = &server->options.traces[t];
-		for (uint32_t d = 0; d < view->trace->n_devices && !is_ending(server); d++) {
-			pthread_mutex_lock(&server->traces);
-			hardware_need(view, d, &err);
-			pthread_mutex_unlock(&server->traces);
-			usleep(1000);
-		}
+		warm_devices(server, t);
 		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
 			if (view->lanes[l].n == 0 ||
 			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
+			    view->lanes[l].spans > view->whole ||
 			    warmed + view->lanes[l].spans > WARMED)
 				continue;
 			warmed += view->lanes[l].spans;
 			pthread_mutex_lock(&server->traces);
-			view_need(view, l, &err);
+			view_need(view, l, 0, 0, 0, &err);
 			pthread_mutex_unlock(&server->traces);
 			usleep(1000);
 		}

@@ -17,6 +17,7 @@ enum { SERVER_TRACES = 2 };
 struct server_options {
 	struct view_trace *traces; /* n_traces of them; the server locks their use */
 	struct worker *workers;    /* parallel */
+	char *const *reports;      /* likewise: the traces' files */
 	uint32_t n_traces;
 	uint16_t port;                   /* 0: any */
 	bool keep;                       /* do not end when the last page has gone */

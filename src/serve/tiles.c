@@ -24,7 +24,7 @@ static void put_spans(const struct view_trace *view, const struct view_spans *sp
 		packed_varint(out, (uint64_t)span->dur);
 		packed_varint(out, (uint64_t)span_name(view->trace, strip, span->row));
 		packed_number(out, look, 1);
-		packed_number(out, span_row(view, span), 1);
+		packed_number(out, span->depth, 1);
 		id_before = id;
 		start_before = span->start;
 	}
@@ -72,7 +72,8 @@ static void class_ends(struct view_trace *view, uint32_t lane, int64_t from, int
 			uint32_t block = (row - 1) >> INDEX_BITS;
 			uint32_t begin = block << INDEX_BITS;
 			begin = begin > first ? begin : first;
-			if (at->strips[s].blocks[block].reach > to)
+			if (at->strips[s].there[begin >> HWY_CHUNK_BITS] &&
+			    at->strips[s].blocks[block].reach > to)
 				widen_ends(view, strip, begin, row, to, ends);
 			row = begin;
 		}
@@ -92,7 +93,7 @@ static bool cover_bucket(struct view_trace *view, uint32_t lane, const struct hw
 	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
 		ends[c] = bucket->end;
 	if (!is_one && bucket->end > to) {
-		if (!view_need(view, lane, err))
+		if (!view_need(view, lane, to, to + 1, 0, err))
 			return false;
 		class_ends(view, lane, from, to, ends);
 	}
@@ -153,22 +154,38 @@ static void summary_of_spans(struct view_trace *view, const struct view_spans *s
 	}
 }
 
-/* Looks that need no name are known without loading any. */
+/* The look of one span; those of large lanes are remembered, since coarse tiles ask for the same ones again. */
+static bool find_look(struct view_trace *view, uint32_t id, unsigned *look, struct hwy_err *err)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(view->trace, id, &row);
+	uint32_t number = (uint32_t)(strip - view->trace->strips);
+	if (strip->kind != HWY_API && strip->kind != HWY_STATE) {
+		*look = look_of(view->trace, strip->kind, 0);
+		return true;
+	}
+	struct known_look *known = &view->looks[id % VIEW_LOOKS];
+	bool is_small = view->lanes[strip->lane].spans <= view->whole;
+	if (!is_small && known->id == id + 1) {
+		*look = known->look;
+		return true;
+	}
+	if (is_small ? !view_need(view, strip->lane, 0, 0, 0, err)
+		     : !view_need_rows(view, number, HWY_COL_BIT(HWY_NAME), row, 1, err))
+		return false;
+	*look = look_of(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row));
+	if (!is_small)
+		*known = (struct known_look){id + 1, (uint8_t)*look};
+	return true;
+}
+
 static bool put_looks(struct view_trace *view, const struct summary *summary,
 		      const uint8_t *offsets, uint32_t n, struct packed *out, struct hwy_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		unsigned at = offsets[i], look = 0xff;
-		if (summary->counts[at] > 0) {
-			uint32_t row;
-			const struct hwy_strip *strip =
-				hwy_strip_of(view->trace, summary->ids[at], &row);
-			bool by_name = strip->kind == HWY_API || strip->kind == HWY_STATE;
-			if (by_name && !view_need(view, strip->lane, err))
-				return false;
-			look = look_of(view->trace, strip->kind,
-				       by_name ? hwy_get(strip, HWY_NAME, row) : 0);
-		}
+		if (summary->counts[at] > 0 && !find_look(view, summary->ids[at], &look, err))
+			return false;
 		packed_number(out, look, 1);
 	}
 	return true;
@@ -189,12 +206,12 @@ static bool find_long(struct view_trace *view, uint32_t lane, const struct summa
 	enum { MOST = 4096 };
 	int64_t least =
 		summary->width > INT64_MAX / VIEW_LONG ? INT64_MAX : summary->width * VIEW_LONG;
+	int64_t from = summary->from, to = from + summary->width * VIEW_BUCKETS;
 	if (!may_have)
 		return true;
-	if (!view_need(view, lane, err))
+	if (!view_need(view, lane, from, to, least, err))
 		return false;
-	spans_touching(view, lane, summary->from, summary->from + summary->width * VIEW_BUCKETS,
-		       least, MOST, spans);
+	spans_touching(view, lane, from, to, least, MOST, spans);
 	return true;
 }
 
@@ -296,13 +313,13 @@ static bool make_lane(struct making *m, struct hwy_err *err)
 		return false;
 	if (done)
 		return true;
-	if (!view_need(m->view, m->lane, err))
+	if (!view_need(m->view, m->lane, s->from, to, 0, err))
 		return false;
 	struct view_spans spans = {0};
-	m->rows = lane->depth;
 	bool ok = true;
 	if (spans_touching(m->view, m->lane, s->from, to, 0, VIEW_TILE_SPANS, &spans)) {
 		m->form = VIEW_SPANS;
+		m->rows = lane->depth;
 		m->n = spans.n;
 		put_spans(m->view, &spans, s->from, m->out);
 	} else {
@@ -356,6 +373,7 @@ bool tile_put(struct view_trace *view, const struct tile *tile, struct packed *o
 {
 	size_t head = out->n;
 	memset(packed_room(out, VIEW_TILE_HEAD), 0, VIEW_TILE_HEAD);
+	view_trim(view);
 	struct making m = {.view = view, .lane = tile->lane, .out = out, .form = VIEW_NOTHING};
 	bool ok = true;
 	if (is_known(view, tile)) {

@@ -36,6 +36,8 @@ bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *su
 		    bool *is_final, struct hwy_err *err);
 /* Makes the device's union; takes a while on large traces. */
 bool hardware_need(struct view_trace *view, uint32_t device, struct hwy_err *err);
+/* Takes over what another view of the same report has made. */
+void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device);
 /* The device's work that touches a window, in order. */
 bool hardware_spans(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		    struct view_spans *spans, struct hwy_err *err);

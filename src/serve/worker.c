@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,37 +17,57 @@ enum {
 	PATIENCE_S = 20,
 };
 
-static bool read_all(int fd, void *to, size_t n)
+/* ---- pieces ------------------------------------------------------------------------------------------ */
+
+/* A long recording has millions. They lie in a file without a name, of which the kernel keeps in memory what is
+ * looked at; where there is no room for one, on the heap. */
+static bool make_room(struct view_pieces *pieces, size_t bytes)
 {
-	char *at = to;
-	while (n > 0) {
-		ssize_t got = read(fd, at, n);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		n -= (size_t)got;
+	const char *folder = getenv("TMPDIR");
+	int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	void *room = MAP_FAILED;
+	if (fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0)
+		room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	pieces->is_mapped = room != MAP_FAILED;
+	pieces->v = pieces->is_mapped ? room : malloc(bytes);
+	return pieces->v != NULL;
+}
+
+static void free_pieces(struct view_pieces *pieces)
+{
+	if (pieces->is_mapped)
+		munmap(pieces->v, pieces->n * sizeof *pieces->v);
+	else
+		free(pieces->v);
+	free(pieces->spans);
+	*pieces = (struct view_pieces){0};
+}
+
+static bool read_pieces(struct worker *worker, uint32_t tag, uint64_t bytes, FILE *in)
+{
+	struct view_pieces pieces = {.n = (uint32_t)(bytes / sizeof *pieces.v)};
+	if (bytes > 0 && (bytes / sizeof *pieces.v > UINT32_MAX || !make_room(&pieces, bytes)))
+		return false;
+	if (bytes > 0 && fread(pieces.v, bytes, 1, in) != 1) {
+		free_pieces(&pieces);
+		return false;
 	}
+	pieces_index(&pieces);
+	pthread_mutex_lock(&worker->lock);
+	*(tag == WORKER_GAPS ? &worker->gaps : &worker->path) = pieces;
+	pthread_mutex_unlock(&worker->lock);
 	return true;
 }
 
-static void keep_pieces(struct view_pieces *pieces, struct packed *frame)
-{
-	pieces->v = (struct view_piece *)(void *)frame->v;
-	pieces->n = (uint32_t)(frame->n / sizeof *pieces->v);
-	*frame = (struct packed){0};
-}
+/* ---- frames ------------------------------------------------------------------------------------------ */
 
 static void keep_frame(struct worker *worker, uint32_t tag, struct packed *frame)
 {
 	pthread_mutex_lock(&worker->lock);
 	free(worker->frames[tag].v);
 	worker->frames[tag] = *frame;
-	if (tag == WORKER_GAPS)
-		keep_pieces(&worker->gaps, &worker->frames[tag]);
-	if (tag == WORKER_PATH)
-		keep_pieces(&worker->path, &worker->frames[tag]);
 	if (tag == WORKER_READY)
 		worker->state = WORKER_DONE;
 	if (tag == WORKER_FAILED)
@@ -56,23 +77,31 @@ static void keep_frame(struct worker *worker, uint32_t tag, struct packed *frame
 	pthread_mutex_unlock(&worker->lock);
 }
 
-static void *read_frames(void *argument)
+static void read_frames(struct worker *worker, FILE *in)
 {
-	struct worker *worker = argument;
 	uint8_t head[12];
-	while (read_all(worker->from, head, sizeof head)) {
+	while (fread(head, sizeof head, 1, in) == 1) {
 		uint64_t tag = packed_read(head, 4), n = packed_read(head + 4, 8);
-		if (tag >= WORKER_TAGS || n > LARGEST)
+		bool is_pieces = tag == WORKER_GAPS || tag == WORKER_PATH;
+		if (is_pieces && read_pieces(worker, (uint32_t)tag, n, in))
+			continue;
+		if (is_pieces || tag >= WORKER_TAGS || n > LARGEST)
 			break;
 		struct packed frame = {0};
 		packed_room(&frame, n + 1)[n] = 0;
 		frame.n = n;
-		if (!read_all(worker->from, frame.v, n)) {
+		if (n > 0 && fread(frame.v, n, 1, in) != 1) {
 			free(frame.v);
 			break;
 		}
 		keep_frame(worker, (uint32_t)tag, &frame);
 	}
+}
+
+static void *read_until_end(void *argument)
+{
+	struct worker *worker = argument;
+	read_frames(worker, worker->from);
 	pthread_mutex_lock(&worker->lock);
 	worker->state = WORKER_BROKEN;
 	pthread_cond_broadcast(&worker->changed);
@@ -80,13 +109,18 @@ static void *read_frames(void *argument)
 	return NULL;
 }
 
+static void begin(struct worker *worker)
+{
+	*worker = (struct worker){.state = WORKER_NONE, .to = -1};
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->changed, NULL);
+}
+
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 {
 	extern char **environ;
 	int to[2], from[2];
-	*worker = (struct worker){.state = WORKER_NONE, .to = -1, .from = -1};
-	pthread_mutex_init(&worker->lock, NULL);
-	pthread_cond_init(&worker->changed, NULL);
+	begin(worker);
 	if (pipe2(to, O_CLOEXEC) != 0)
 		return hwy_fail(err, "no pipe: %s", strerror(errno));
 	if (pipe2(from, O_CLOEXEC) != 0) {
@@ -104,10 +138,12 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	close(to[0]);
 	close(from[1]);
 	worker->to = to[1];
-	worker->from = from[0];
+	worker->from = fdopen(from[0], "r");
+	if (error == 0 && !worker->from)
+		error = errno;
 	if (error == 0) {
 		worker->state = WORKER_PENDING;
-		error = pthread_create(&worker->reader, NULL, read_frames, worker);
+		error = pthread_create(&worker->reader, NULL, read_until_end, worker);
 	}
 	if (error != 0) {
 		worker->state = WORKER_NONE;
@@ -116,9 +152,40 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	return true;
 }
 
+void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json)
+{
+	char *text = NULL;
+	size_t n = 0;
+	begin(worker);
+	worker->here = analysis;
+	FILE *frames = open_memstream(&text, &n);
+	worker_frame(frames, WORKER_DIAGNOSIS, json, strlen(json));
+	worker_tell(frames, analysis, diagnosis, origin);
+	fclose(frames);
+	frames = fmemopen(text, n, "r");
+	read_frames(worker, frames);
+	fclose(frames);
+	free(text);
+}
+
+static bool answer_here(const struct worker *worker, const char *question, struct packed *out)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&text, &n);
+	worker_whatif(memory, worker->here, question);
+	fclose(memory);
+	packed_put(out, text, n);
+	free(text);
+	return true;
+}
+
 /* One question at a time; the lock is held but for the waiting. */
 bool worker_ask(struct worker *worker, const char *question, struct packed *out)
 {
+	if (worker->here)
+		return answer_here(worker, question, out);
 	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PATIENCE_S;
@@ -155,11 +222,11 @@ void worker_stop(struct worker *worker)
 		kill(worker->pid, SIGKILL);
 		waitpid(worker->pid, NULL, 0);
 		pthread_join(worker->reader, NULL);
-		close(worker->from);
+		fclose(worker->from);
 	}
 	for (unsigned t = 0; t < WORKER_TAGS; t++)
 		free(worker->frames[t].v);
-	free(worker->gaps.v);
-	free(worker->path.v);
+	free_pieces(&worker->gaps);
+	free_pieces(&worker->path);
 	*worker = (struct worker){0};
 }

@@ -45,9 +45,11 @@ enum worker_state { WORKER_NONE, WORKER_PENDING, WORKER_DONE, WORKER_BROKEN };
 
 struct worker {
 	pid_t pid;
-	int to, from; /* pipes */
+	int to;     /* pipe */
+	FILE *from; /* pipe */
 	pthread_t reader;
-	pthread_mutex_t lock; /* of all that follows */
+	const struct hwy_analysis *here; /* there is no other process: what worker_here told */
+	pthread_mutex_t lock;            /* of all that follows */
 	pthread_cond_t changed;
 	enum worker_state state;
 	struct packed frames[WORKER_TAGS]; /* WORKER_FAILED: 0-terminated */
@@ -57,6 +59,9 @@ struct worker {
 
 /* Starts argv[0] with these arguments. */
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err);
+/* The same without another process, from a diagnosis at hand: 'json' is WORKER_DIAGNOSIS. The analysis must stay. */
+void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json);
 /* Adds the answer to 'out'; false when there is none within the time. */
 bool worker_ask(struct worker *worker, const char *question, struct packed *out);
 void worker_stop(struct worker *worker);

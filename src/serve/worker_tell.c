@@ -5,7 +5,10 @@
 #include "replay/whatif.h"
 #include "serve/worker.h"
 
-enum { MOST_STEPS = 20000 };
+enum {
+	MOST_STEPS = 20000,
+	MOST_ON_PATH = 40000000, /* calls and ops: the graph of more would take gigabytes */
+};
 
 void worker_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
 {
@@ -186,7 +189,8 @@ static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t or
 	struct kept_paths kept;
 	struct hwy_err err;
 	struct view_pieces pieces = {0};
-	if (!kept_open(&kept, &analysis->flow, &analysis->phases, &err))
+	if ((uint64_t)analysis->flow.n_calls + analysis->flow.n_ops > MOST_ON_PATH ||
+	    !kept_open(&kept, &analysis->flow, &analysis->phases, &err))
 		kept = (struct kept_paths){0};
 	for (uint32_t p = 0; p < kept.n; p++)
 		for (uint32_t i = 0; i < kept.of[p].n; i++) {

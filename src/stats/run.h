@@ -63,10 +63,12 @@ static inline void add_to(int64_t *sum, int64_t value)
 static inline void rows_read(const struct hwy_strip *strip, enum hwy_col col, uint32_t first,
 			     uint32_t n, int64_t *out)
 {
-	if (strip->columns[col])
-		column_read(strip->columns[col], first, n, out);
-	else
+	const struct hwy_column *column = strip->columns[col];
+	if (!column) {
 		memset(out, 0, n * sizeof *out);
+		return;
+	}
+	column_read(column, first, n, out);
 }
 
 /* Calls of other libraries (cuBLAS, MPI) and kinds (system calls) stand on lanes that bear a name. */

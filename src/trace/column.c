@@ -75,10 +75,10 @@ void column_finish(struct hwy_column *column, uint32_t rows)
 	do {                                                                                       \
 		const type *from = (const type *)chunk->data + at;                                 \
 		for (uint32_t i = 0; i < n; i++)                                                   \
-			out[i] = (int64_t)(base + from[i]);                                        \
+			values[i] = (int64_t)(base + from[i]);                                     \
 	} while (0)
 
-void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *out)
+void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *values)
 {
 	const struct hwy_chunk *chunk = &column->chunks[first >> HWY_CHUNK_BITS];
 	uint32_t at = first & (HWY_CHUNK_ROWS - 1);
@@ -91,7 +91,7 @@ void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, in
 	case 8: UNPACK(uint64_t); break;
 	default:
 		for (uint32_t i = 0; i < n; i++)
-			out[i] = chunk->base;
+			values[i] = chunk->base;
 	}
 }
 /* NOLINTEND(bugprone-macro-parentheses) */
@@ -102,8 +102,8 @@ void reader_at(struct hwy_reader *reader, uint32_t row)
 	reader->first = row & ~(uint32_t)(COLUMN_READ - 1);
 	if (!column || reader->first >= column->rows)
 		return;
-	uint32_t left = column->rows - reader->first;
-	column_read(column, reader->first, left < COLUMN_READ ? left : COLUMN_READ, reader->values);
+	uint32_t n = column->rows - reader->first;
+	column_read(column, reader->first, n < COLUMN_READ ? n : COLUMN_READ, reader->values);
 }
 
 void column_free(struct hwy_column *column)

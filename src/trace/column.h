@@ -62,8 +62,8 @@ static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
 	}
 }
 
-/* Unpacks the rows first … first+n-1, which must lie in one chunk. */
-void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *out);
+/* The rows first … first+n-1, which lie in one chunk. */
+void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *values);
 
 /* A column that is read row after row: some are unpacked at a time, which is faster than one by one. */
 enum { COLUMN_READ = 32 }; /* divides HWY_CHUNK_ROWS */

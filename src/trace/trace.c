@@ -41,12 +41,19 @@ bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uin
 	return true;
 }
 
-bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+bool hwy_need_rows(struct hwy_trace *trace, uint32_t strip, uint64_t columns, uint32_t first,
+		   uint32_t n, struct hwy_err *err)
 {
-	for (uint32_t i = 0; i < chunks_of(trace->strips[strip].rows); i++)
+	for (uint32_t i = first >> HWY_CHUNK_BITS; n > 0 && i <= (first + n - 1) >> HWY_CHUNK_BITS;
+	     i++)
 		if (!hwy_need_chunk(trace, strip, i, columns, err))
 			return false;
 	return true;
+}
+
+bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err)
+{
+	return hwy_need_rows(trace, strip, columns, 0, trace->strips[strip].rows, err);
 }
 
 void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns)

@@ -74,6 +74,9 @@ bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, s
 /* The same for the rows of one chunk: row >> HWY_CHUNK_BITS. */
 bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns,
 		    struct hwy_err *err);
+/* For the n rows from 'first' on, and those that share their chunks. */
+bool hwy_need_rows(struct hwy_trace *trace, uint32_t strip, uint64_t columns, uint32_t first,
+		   uint32_t n, struct hwy_err *err);
 
 /* Gives the memory of columns back that a report's file still has; they may be needed again. For those who
  * go through a trace once: nobody else may be reading it. */

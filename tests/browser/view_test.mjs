@@ -140,7 +140,7 @@ tests.push(
 			{ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts: 100 * i + 20, dur: 60, args: { correlation: i + 1, device: 0, stream: 7 } }]);
 		const file = folder.path("harm.json");
 		writeFileSync(file, JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: "<b>GPU</b>" }], traceEvents: events }));
-		await withPage([file], async (page) => {
+		const seen = async (page) => {
 			for (const query of ["script", "img", "kkkk"]) {
 				await page.locator("input[type=search]").fill(query);
 				await page.waitForFunction((q) => window.headway.state.found[0]?.q === q, query);
@@ -151,7 +151,12 @@ tests.push(
 			await settled(page);
 			check(await page.evaluate(() => window.hit === undefined), "nothing was run");
 			check(await page.locator("#app script, #app img, .title b").count() === 0, "no element came of a name");
-		});
+		};
+		await withPage([file], seen);
+		execFileSync(process.env.HEADWAY, ["view", file, "--html", folder.path("harm.html")], { stdio: "ignore" });
+		const alone = await openPage(browser.context, pathToFileURL(folder.path("harm.html")).href);
+		await seen(alone);
+		await alone.close();
 	}],
 	["a page whose server has ended says so and stays", async () => {
 		const server = await view([folder.unpack(one)]);
@@ -161,25 +166,48 @@ tests.push(
 		check(await inkOf(page) > 300, "the picture stays");
 		await page.close();
 	}],
+	["each run of two can be replayed with edits of its own", () => withPage(two.map((path) => folder.unpack(path)), async (page) => {
+		await page.keyboard.press("5");
+		await page.waitForFunction(() => window.headway.state.whatIf !== null, null, { timeout: 30_000 });
+		const a = await stateOf(page, "whatIf");
+		await page.locator(".which button").nth(1).click();
+		await page.waitForFunction(() => window.headway.state.whatIfTrace === 1 && window.headway.state.whatIf !== null, null, { timeout: 30_000 });
+		const steps = await page.evaluate(() => window.headway.state.traces.map((t) => t.diagnosis.summary.step_ns));
+		const b = await stateOf(page, "whatIf");
+		check(a.recorded === steps[0] && b.recorded === steps[1], `each its own: ${a.recorded} ${b.recorded} ${steps}`);
+	})],
 	["the self-contained page shows the same without a request", async () => {
 		const file = folder.path("page.html");
-		execFileSync(process.env.HEADWAY, ["view", folder.unpack(one), "--html", file], { stdio: "ignore", env: cacheHere() });
+		const recording = folder.unpack(one);
+		execFileSync(process.env.HEADWAY, ["view", recording, "--html", file], { stdio: "ignore", env: cacheHere() });
 		const asked = [];
 		const before = new Set(browser.context.pages()); // those that are open say now and then that they are
 		const hear = (request) => before.has(pageOf(request)) || asked.push(request.url());
 		browser.context.on("request", hear);
 		const page = await openPage(browser.context, pathToFileURL(file).href);
 		check(await inkOf(page) > 300, "something is drawn");
+		check(await page.locator(".breakdown .part").count() > 1 && await page.locator(".steps-plot g").count() > 3, "the plots are there");
 		await page.locator("[data-finding]").first().click();
 		await page.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
 		await settled(page);
 		await page.locator("input[type=search]").fill("cudaLaunch");
 		await page.waitForSelector(".search .span-link");
 		await page.locator(".search .span-link").first().click();
-		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("cudaLaunch"));
+		await page.waitForFunction(() => window.headway.state.selected?.span.work.length > 0);
+		await page.keyboard.press("l");
+		await page.waitForFunction(() => window.headway.state.selected.span.launch !== null);
+		const { span } = await stateOf(page, "selected");
 		browser.context.off("request", hear);
 		check(asked.filter((url) => !url.startsWith("data:")).length === 1, `one request, the file itself: ${asked.join(" ").slice(0, 300)}`);
 		await page.close();
+		await withPage([recording], async (served) => {
+			const told = await served.evaluate(async (id) => (await fetch(`span?t=0&id=${id}`)).json(), span.id);
+			for (const key of ["fields", "kind", "start", "dur", "work_count"])
+				check(JSON.stringify(told[key]) === JSON.stringify(span[key]), `${key} as the server tells: ${JSON.stringify(span[key])}`);
+			check(told.launch.id === span.launch.id && told.stack.length === span.stack.length, "the launch and its stack");
+			check(told.around.map((s) => s.id).join() === span.around.map((s) => s.id).join(), "what is around it");
+			check(told.place.range === span.place.range && told.place.file === span.place.file, "its place");
+		});
 	}]);
 
 await run(tests);

@@ -51,7 +51,7 @@ for source in "$work/torch.json" "$work"/*.sqlite; do
 	same stats -r op_sum --shapes
 	same breakdown --steps --streams
 	same breakdown --format json
-	for format in text json markdown html; do
+	for format in text json markdown; do # the page packs names of files
 		same analyze --format $format
 	done
 	same whatif

@@ -4,6 +4,7 @@ import base64
 import gzip
 import http.client
 import json
+import random
 import re
 import signal
 import socket
@@ -175,8 +176,12 @@ def check_diagnosis(viewer):
     expected = json.loads(subprocess.run([HEADWAY, "analyze", "--format", "json", RECORDING], check=True,
                                          capture_output=True).stdout)
     told = viewer.json("diagnosis?t=0")
-    for key in ("findings", "acquitted", "phases", "gpu", "trust"):
+    for key in expected:
         expect(told[key] == expected[key], "the diagnosis is that of headway analyze: " + key)
+    lanes = {lane["lane"]: lane["title"] for lane in viewer.json("lanes?t=0")["lanes"]}
+    for group in viewer.json("lanes?t=0")["groups"]:
+        titles = [lanes[lane] for lane in group["lanes"]]
+        expect(len(set(titles)) == len(titles), "lanes of one name: %s" % titles)
     steps = viewer.json("steps?t=0")
     expect(len(steps["phases"]) == len(expected["phases"]), "phases")
     expect(viewer.json("headway?t=0")["devices"][0]["points"], "headway")
@@ -272,8 +277,12 @@ def check_garbage(viewer):
         thrower.join()
     expect(viewer.ask("info")[0] == 200, "answers after garbage")
 
-    # Half-open and slow ones hold no one up.
+    # Half-open and slow ones hold no one up, those who ask and do not read neither.
     idle = []
+    for number in range(100):
+        idle.append(socket.create_connection(("127.0.0.1", viewer.port), timeout=20))
+        idle[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        idle[-1].sendall(b"GET /" + viewer.token.encode() + b"/ HTTP/1.1\r\n" + host + b"\r\n")
     for number in range(200):
         stranger = socket.create_connection(("127.0.0.1", viewer.port), timeout=20)
         if number % 2:
@@ -333,16 +342,18 @@ def read_page(path):
     return {key: gzip.decompress(base64.b64decode(value)) for key, value in json.loads(found[1]).items()}
 
 
-def check_page():
+def check_page(viewer):
+    """The self-contained page has every span, with everything the server knows about it."""
     path = FOLDER + "/page.html"
     done = subprocess.run([HEADWAY, "view", RECORDING, "--html", path], capture_output=True, text=True)
     expect(done.returncode == 0 and done.stdout == "", "--html: %s" % done.stderr)
     entries = read_page(path)
     info = json.loads(entries["info"])
-    expect(info["inline"] and info["left_out"], "the page says that it is one and what was left out")
+    expect(info["inline"] and info["left_out"] == [], "the page says that it is one: %s" % info["left_out"])
     lanes = json.loads(entries["lanes?t=0"])["lanes"]
     names = json.loads(entries["names/0"])
     expect("findings" in json.loads(entries["diagnosis?t=0"]) and entries["gaps/0"], "the diagnosis is in it")
+    spans = {}
     for lane in lanes:
         if lane["type"] in ("hardware", "counter"):
             continue
@@ -353,13 +364,37 @@ def check_page():
                 read_spans(tile[24:], struct.unpack_from("<I", tile, 12)[0], int(index) << (int(level) + 8), seen)
         expect(len(seen) == lane["spans"], "all spans of lane %d are in the page" % lane["lane"])
         expect(all(str(name) in names for _, _, name in seen.values()), "and their names")
+        spans.update(seen)
+    check_columns(viewer, entries, sorted(spans))
     again = subprocess.run([HEADWAY, "view", RECORDING, "--html", path], capture_output=True, text=True)
     expect(again.returncode == 2 and again.stderr.count("\n") == 1, "an existing page is kept: %s" % again.stderr)
-    small = subprocess.run([HEADWAY, "view", RECORDING, "-f", "--html", path, "--max-size", "1"],
+    small = subprocess.run([HEADWAY, "view", RECORDING, RECORDING, "-f", "--html", path, "--max-size", "1"],
                            capture_output=True, text=True)
     with open(path, "rb") as file:
         size = len(file.read())
     expect(small.returncode == 0 and size <= 1000000, "--max-size: %d bytes" % size)
+    left_out = json.loads(read_page(path)["info"])["left_out"]
+    expect(left_out and all(text in small.stderr for text in left_out), "what was left out is said: %s" % left_out)
+
+
+def check_columns(viewer, entries, ids):
+    calls, rows = {}, {}
+    for first, *steps in json.loads(entries["links/0"]):
+        link = 0
+        for row, step in enumerate(steps):
+            link += step
+            calls[first + row] = link - 1
+    for key, text in entries.items():
+        if key.startswith("rows/0/"):
+            chunk = json.loads(text)
+            for row, about in enumerate(chunk["rows"]):
+                rows[int(key.split("/")[2]) + row] = {"kind": chunk["kind"], "fields": about["fields"]}
+    expect(sorted(rows) == ids, "columns of %d of %d spans" % (len(rows), len(ids)))
+    for span in random.Random(1).sample(ids, min(200, len(ids))):
+        told = viewer.json("span?t=0&id=%d" % span)
+        expect(rows[span] == {"kind": told["kind"], "fields": told["fields"]}, "the columns of span %d" % span)
+        expect((told["launch"] or {"id": -1})["id"] == calls.get(span, -1), "the launch of span %d" % span)
+        expect(told["work_count"] == sum(call == span for call in calls.values()), "the work of span %d" % span)
 
 
 def main():
@@ -381,8 +416,8 @@ def main():
     two = Viewer(RECORDING, RECORDING)
     expect(len(two.json("info")["traces"]) == 2 and two.json("lanes?t=1") == two.json("lanes?t=0"), "two files")
     expect(two.token != viewer.token, "tokens are new at each start")
-    expect(two.end() == 0, "ends with Ctrl-C while the diagnosis is made")
-    check_page()
+    check_page(two)
+    expect(two.end() == 0, "ends with Ctrl-C")
     sys.exit(bad)
 
 

@@ -37,6 +37,7 @@ SAME(MHD_INFO_FD, MHD_CONNECTION_INFO_CONNECTION_FD);
 enum { SPANS = 30000, STREAMS = 2, ROUNDS = 400 };
 
 static struct view_trace view;
+static struct hwy_trace *truth; /* the same report, all of it in memory */
 static uint32_t streams[STREAMS], calls, samples, counter;
 
 /* ---- a trace ----------------------------------------------------------------------------------------------- */
@@ -226,13 +227,12 @@ static int64_t slow_cover(uint32_t asked, unsigned class, int64_t from, int64_t 
 {
 	uint8_t *covered = calloc((size_t)(to - from), 1);
 	int64_t sum = 0;
-	for (uint32_t s = 0; s < view.trace->n_strips; s++) {
-		const struct hwy_strip *strip = &view.trace->strips[s];
+	for (uint32_t s = 0; s < truth->n_strips; s++) {
+		const struct hwy_strip *strip = &truth->strips[s];
 		for (uint32_t row = 0; is_on(asked, strip->lane) && row < strip->rows; row++) {
 			int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 			if (start >= to || end <= from ||
-			    busy_class(view.trace, strip->kind, hwy_get(strip, HWY_NAME, row)) !=
-				    class)
+			    busy_class(truth, strip->kind, hwy_get(strip, HWY_NAME, row)) != class)
 				continue;
 			start = start > from ? start : from;
 			end = end < to ? end : to;
@@ -255,8 +255,8 @@ static void check_spans(const struct told *told, uint32_t lane, int64_t from, in
 			int64_t least)
 {
 	uint32_t n = 0;
-	for (uint32_t s = 0; s < view.trace->n_strips; s++) {
-		const struct hwy_strip *strip = &view.trace->strips[s];
+	for (uint32_t s = 0; s < truth->n_strips; s++) {
+		const struct hwy_strip *strip = &truth->strips[s];
 		for (uint32_t row = 0; strip->lane == lane && row < strip->rows; row++) {
 			int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 			n += start < to && (end > from || start >= from) && end - start >= least;
@@ -266,7 +266,7 @@ static void check_spans(const struct told *told, uint32_t lane, int64_t from, in
 	for (uint32_t i = 0; i < told->n_spans; i++) {
 		uint32_t row;
 		const struct hwy_strip *strip =
-			hwy_strip_of(view.trace, (uint32_t)told->spans[i].id, &row);
+			hwy_strip_of(truth, (uint32_t)told->spans[i].id, &row);
 		assert_int_equal(strip->lane, lane);
 		assert_int_equal(told->spans[i].start, hwy_get(strip, HWY_START, row));
 		assert_int_equal(told->spans[i].dur, hwy_get(strip, HWY_DUR, row));
@@ -328,6 +328,7 @@ static void a_lane_that_was_not_asked_for_yet_answers_the_same(void **state)
 			free(lane->strips[s].blocks);
 			free(lane->strips[s].far);
 			free(lane->strips[s].rows);
+			free(lane->strips[s].there);
 		}
 		free(lane->strips);
 		lane->strips = NULL;
@@ -337,8 +338,6 @@ static void a_lane_that_was_not_asked_for_yet_answers_the_same(void **state)
 
 static void nested_spans_have_rows_and_calls_have_looks(void **state)
 {
-	struct hwy_err err;
-	assert_true(view_need(&view, calls, &err));
 	const struct told *told =
 		ask(calls, 8, (view.lanes[calls].from - view.origin) >> (8 + VIEW_TILE_BITS));
 	unsigned rows[2] = {0}, waits = 0;
@@ -357,7 +356,7 @@ static void marks_are_counted(void **state)
 {
 	unsigned level = 16;
 	const struct told *told = ask(samples, level, 0);
-	const struct hwy_strip *strip = hwy_strip_on(view.trace, samples, HWY_SAMPLE);
+	const struct hwy_strip *strip = hwy_strip_on(truth, samples, HWY_SAMPLE);
 	uint32_t expected[VIEW_BUCKETS] = {0};
 	assert_int_equal(told->form, VIEW_SUMMARY);
 	assert_true(told->mask & VIEW_HAS_COUNTS);
@@ -460,13 +459,55 @@ static void the_example_of_the_protocol_is_true(void **state)
 		if (i == 4)
 			hwy_add_span(b, number, HWY_KERNEL, &row);
 	}
-	assert_true(view_open(&small, hwy_builder_finish(b, false), "x", &err));
+	struct hwy_trace *made = hwy_builder_finish(b, false);
+	assert_true(view_open(&small, made, "x", &err));
 	struct packed out = {0};
 	assert_true(tile_put(&small, &(struct tile){0, 0, 4, 1}, &out, &err));
 	assert_int_equal(out.n, sizeof expected);
 	assert_memory_equal(out.v, expected, sizeof expected);
 	free(out.v);
 	view_close(&small);
+	hwy_trace_free(made);
+}
+
+/* Everything but tiles, as one text. */
+static char *answers_of(struct view_trace *of, uint32_t id, int64_t from, int64_t to)
+{
+	struct hwy_err err;
+	char *text = NULL;
+	size_t n = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	json_begin_array(&json);
+	assert_true(answer_span(of, &json, id, &err));
+	assert_true(answer_at(of, &json, calls, from, to, &err));
+	assert_true(answer_next(of, &json, id, 1, &err) && answer_next(of, &json, id, -1, &err));
+	assert_true(answer_interval(of, &json, NULL, from, to, &err));
+	assert_true(answer_search(of, &json, "synchronize", from, to, 16, &err));
+	json_end_array(&json);
+	fclose(json.out);
+	return text;
+}
+
+static void answers_do_not_depend_on_what_is_loaded(void **state)
+{
+	struct dice dice = {11};
+	struct view_trace whole;
+	struct hwy_err err;
+	assert_true(view_open(&whole, truth, "a.hwy", &err));
+	const struct hwy_strip *strip = hwy_strip_on(truth, calls, HWY_API);
+	int64_t first = view.from - view.origin, length = view.to - view.from;
+	for (int i = 0; i < 40; i++) {
+		uint32_t id = strip->first + (uint32_t)roll_below(&dice, strip->rows);
+		int64_t from = first + roll_below(&dice, length - 1);
+		int64_t to = from + 1 + roll_below(&dice, i % 2 ? 100000 : length);
+		char *expected = answers_of(&whole, id, from, to);
+		char *got = answers_of(&view, id, from, to);
+		assert_string_equal(got, expected);
+		free(expected);
+		free(got);
+		view_trim(&view);
+	}
+	view_close(&whole);
 }
 
 static void names_are_text_and_very_long_ones_are_cut(void **state)
@@ -500,20 +541,37 @@ static int set_up(void **state)
 	bool ok = hwy_file_write(made, name, true, NULL, &err);
 	hwy_trace_free(made);
 	struct hwy_trace *stored = ok ? hwy_file_open(name, &err) : NULL;
-	drop_folder(folder); /* the open file lives on */
-	if (!stored || !view_open(&view, stored, "a.hwy", &err) ||
-	    !hwy_need(stored, UINT32_MAX,
-		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME),
-		      &err)) {
+	truth = stored ? hwy_file_open(name, &err) : NULL;
+	drop_folder(folder); /* the open files live on */
+	if (!truth || !view_open(&view, stored, "a.hwy", &err) ||
+	    !hwy_need(truth, UINT32_MAX, UINT64_MAX, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return -1;
 	}
 	return 0;
 }
 
+/* The same answers when every lane is too large to come as a whole, and little may stay. */
+static int set_up_parts(void **state)
+{
+	struct hwy_err err = {0};
+	struct hwy_trace *stored = view.trace;
+	view_close(&view);
+	for (uint32_t s = 0; s < stored->n_strips; s++)
+		hwy_forget_strip(stored, s, UINT64_MAX);
+	if (!view_open(&view, stored, "a.hwy", &err))
+		return -1;
+	view.whole = 0;
+	view.most_held = 1 << 18;
+	return 0;
+}
+
 static int tear_down(void **state)
 {
+	struct hwy_trace *stored = view.trace;
 	view_close(&view);
+	hwy_trace_free(stored);
+	hwy_trace_free(truth);
 	return 0;
 }
 
@@ -527,8 +585,10 @@ int main(void)
 		cmocka_unit_test(marks_are_counted),
 		cmocka_unit_test(tiles_that_cannot_be_are_empty),
 		cmocka_unit_test(counters_tell_least_most_and_last),
+		cmocka_unit_test(answers_do_not_depend_on_what_is_loaded),
 		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
 		cmocka_unit_test(the_example_of_the_protocol_is_true),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("whole lanes", tests, set_up, NULL) +
+	       cmocka_run_group_tests_name("lanes by parts", tests, set_up_parts, tear_down);
 }

@@ -2,7 +2,7 @@
  *
  * No request leaves the page. What has no answer in the table is looked up in its spans (inline_index.ts), else null; tiles
  * that are not there are answered with nothing, so that the nearest coarser one stays on the screen. */
-import { InlineIndex } from "./inline_index";
+import { InlineIndex, type RowDetails, type Stacks } from "./inline_index";
 import type { Lanes } from "./protocol";
 import type { Source } from "./source";
 import { decodePieces, decodeTiles, type Tile } from "./tile";
@@ -34,11 +34,29 @@ export function inlineSource(table: Table): Source {
 		const answer = await bytes(key);
 		return answer && JSON.parse(new TextDecoder().decode(answer)) as T;
 	};
+	/** The columns of a span: in the entry with the last first id that is not behind it. */
+	const rowsOf = (t: number): (id: number) => Promise<RowDetails | null> => {
+		const prefix = `rows/${t}/`;
+		const firsts = Object.keys(table).filter((key) => key.startsWith(prefix)).map((key) => Number(key.slice(prefix.length))).sort((a, b) => b - a);
+		return async (id) => {
+			const first = firsts.find((f) => f <= id);
+			const entry = first === undefined ? null : await json<{ kind: string; rows: Omit<RowDetails, "kind">[] }>(`${prefix}${first}`);
+			const row = entry?.rows[id - first!];
+			return row ? { kind: entry!.kind, ...row } : null;
+		};
+	};
 	const indexes: Promise<InlineIndex>[] = [];
 	const indexOf = (t: number): Promise<InlineIndex> => indexes[t] ??= (async () => {
 		const keys = Object.keys(table).filter((key) => key.startsWith(`tile/${t}/`));
 		const tiles = (await Promise.all(keys.map(async (key) => decodeTiles((await bytes(key))!)))).flat();
-		return new InlineIndex(tiles, await json<Record<string, string>>(`names/${t}`) ?? {}, await json<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] });
+		const gaps = await bytes(`gaps/${t}`);
+		return new InlineIndex({
+			tiles, row: rowsOf(t), gaps: gaps ? decodePieces(gaps) : [],
+			names: await json<Record<string, string>>(`names/${t}`) ?? {},
+			lanes: await json<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] },
+			links: await json<number[][]>(`links/${t}`) ?? [],
+			stacks: await json<Stacks>(`stacks/${t}`) ?? { frames: [], stacks: [] },
+		});
 	})();
 	/** As a server would answer, from the spans of the page. */
 	const lookUp = async (request: string): Promise<unknown> => {

@@ -1,7 +1,9 @@
 /* inline_index.ts - what a server would look up, found in the spans that the self-contained page has.
  *
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */
-import { Look, type At, type Interval, type Lanes, type Search, type Span, type SpanDetails, type TableRow } from "./protocol";
+import {
+	CAUSES, Look, type At, type Frame, type Interval, type Lane, type Lanes, type Piece, type Search, type Span, type SpanDetails, type TableRow,
+} from "./protocol";
 import type { Tile } from "./tile";
 
 const MOST_FIRST = 50;
@@ -45,22 +47,70 @@ function table(spans: Known[], from: number, to: number): TableRow[] {
 	return [...rows.values()].sort((a, b) => b.total - a.total).slice(0, MOST_ROWS);
 }
 
+/** What enqueued what. */
+class Links {
+	private calls = new Map<number, number>();
+	private work = new Map<number, number[]>();
+
+	/** One list a strip: the first span's id, then for each span the difference of its call's id plus one. */
+	constructor(strips: number[][]) {
+		for (const [first, ...steps] of strips) {
+			let link = 0;
+			steps.forEach((step, row) => {
+				link += step;
+				if (link)
+					this.add(link - 1, first! + row);
+			});
+		}
+	}
+	private add(call: number, work: number): void {
+		this.calls.set(work, call);
+		const known = this.work.get(call);
+		if (known)
+			known.push(work);
+		else
+			this.work.set(call, [work]);
+	}
+	callOf(work: number): number | undefined {
+		return this.calls.get(work);
+	}
+	workOf(call: number): number[] {
+		return this.work.get(call) ?? [];
+	}
+}
+
+export interface Stacks { frames: [string, string, number, string][]; stacks: [number, number, number][] }
+export interface RowDetails { kind: string; stack?: number; fields: SpanDetails["fields"] }
+
+/** Everything a page has of one trace. */
+export interface Inlined {
+	tiles: Tile[]; names: Record<string, string>; lanes: Lanes; links: number[][]; stacks: Stacks; gaps: Piece[];
+	row: (id: number) => Promise<RowDetails | null>;
+}
+
+const AROUND = new Set(["range", "op", "call", "api"]);
+const MOST_WORK = 64;
+
 export class InlineIndex {
 	private byId = new Map<number, Known>();
 	private ordered: Known[];
+	private links: Links;
+	private lanes: Map<number, Lane>;
 
-	constructor(tiles: Tile[], names: Record<string, string>, private lanes: Lanes) {
-		for (const tile of tiles)
+	constructor(private of: Inlined) {
+		for (const tile of of.tiles)
 			if (tile.form === "spans" || tile.form === "summary")
-				this.add(tile.lane, tile.spans, names);
+				this.add(tile.lane, tile.spans);
 		this.ordered = [...this.byId.values()].sort((a, b) => a.start - b.start || b.dur - a.dur);
+		this.links = new Links(of.links);
+		this.lanes = new Map(of.lanes.lanes.map((lane) => [lane.lane, lane]));
 	}
 
-	private add(lane: number, spans: Extract<Tile, { form: "spans" }>["spans"], names: Record<string, string>): void {
+	private add(lane: number, spans: Extract<Tile, { form: "spans" }>["spans"]): void {
 		for (let i = 0; i < spans.n; i++) {
 			const name_id = spans.name[i]!;
 			this.byId.set(spans.id[i]!, {
-				id: spans.id[i]!, lane, name: names[name_id] ?? "", name_id, start: spans.start[i]!, dur: spans.dur[i]!, look: spans.look[i]!,
+				id: spans.id[i]!, lane, name: this.of.names[name_id] ?? "", name_id, start: spans.start[i]!, dur: spans.dur[i]!, look: spans.look[i]!,
 				row: spans.row[i]!,
 			});
 		}
@@ -70,9 +120,46 @@ export class InlineIndex {
 		return this.ordered.filter((s) => s.start < to && end(s) > from);
 	}
 
-	span(id: number): SpanDetails | null {
+	/** The spans of the same thread around a span, outermost first. */
+	private around(span: Known): Known[] {
+		const thread = this.lanes.get(span.lane)?.thread;
+		const isOf = (lane: Lane | undefined): boolean => lane !== undefined && lane.thread === thread && AROUND.has(lane.type);
+		return thread === undefined ? [] : this.ordered.filter((s) => s.start <= span.start && end(s) >= end(span) && s !== span && isOf(this.lanes.get(s.lane)));
+	}
+
+	private stack(at: number | undefined): { frames: Frame[]; place: Frame | null } {
+		const { frames, stacks } = this.of.stacks;
+		const frame = (i: number): Frame => {
+			const [name, file, line, module] = frames[i]!;
+			return { function: name, file, line, module };
+		};
+		const place = at ? stacks[at - 1]?.[2] : 0;
+		const list: Frame[] = [];
+		for (let s = at; s && stacks[s - 1]; s = stacks[s - 1]![1])
+			list.push(frame(stacks[s - 1]![0]));
+		return { frames: list, place: place ? frame(place - 1) : null };
+	}
+
+	/** As the server's answer: device work stands where its call stands. */
+	async span(id: number): Promise<SpanDetails | null> {
 		const span = this.byId.get(id);
-		return span ? { ...span, kind: "", fields: [], stack: [], around: [], launch: null, work: [], work_count: 0 } : null;
+		if (!span)
+			return null;
+		const launch = this.byId.get(this.links.callOf(id) ?? -1);
+		const call = launch ?? span;
+		const [own, its] = await Promise.all([this.of.row(id), this.of.row(call.id)]);
+		const around = this.around(call);
+		const { frames, place } = this.stack(its?.stack);
+		const work = this.links.workOf(id);
+		const isCall = (s: Known): boolean => this.lanes.get(s.lane)?.type === "api";
+		return {
+			...span, kind: own?.kind ?? "", fields: own?.fields ?? [], partial: !own, stack: frames, around, launch: launch ?? null,
+			place: {
+				file: place?.file ?? "", line: place?.line ?? null, function: place?.function ?? "", api: isCall(call) ? call.name : "",
+				range: around.filter((s) => !isCall(s)).map((s) => s.name).join(" > "),
+			},
+			work: work.slice(0, MOST_WORK).flatMap((w) => this.byId.get(w) ?? []), work_count: work.length,
+		};
 	}
 
 	next(id: number, dir: number): { span: Span | null } {
@@ -103,13 +190,24 @@ export class InlineIndex {
 		return { q, names: new Set(hits.map((s) => s.name_id)).size, hits: hits.length, more: false, lanes: [...lanes.values()], marks };
 	}
 
+	private causes(device: number, from: number, to: number): Record<string, number> {
+		const causes: Record<string, number> = {};
+		for (const gap of this.of.gaps) {
+			const ns = Math.min(gap.to, to) - Math.max(gap.from, from);
+			const name = CAUSES[gap.cause] ?? "unknown";
+			if (gap.device === device && ns > 0)
+				causes[name] = (causes[name] ?? 0) + Math.round(ns * gap.share);
+		}
+		return causes;
+	}
+
 	interval(from: number, to: number): Interval {
 		const spans = this.within(from, to);
-		const devices = this.lanes.groups.filter((g) => g.kind === "device").map((g) => {
+		const devices = this.of.lanes.groups.filter((g) => g.kind === "device").map((g) => {
 			const mine = spans.filter((s) => g.lanes.includes(s.lane) && classOf(s.look));
 			const busy = union(mine, from, to);
 			const [compute, comm, memory] = CLASSES.map((c) => union(mine.filter((s) => classOf(s.look) === c), from, to)) as [number, number, number];
-			return { device: g.device ?? 0, title: g.title, busy, idle: to - from - busy, compute, comm, memory, causes: null };
+			return { device: g.device ?? 0, title: g.title, busy, idle: to - from - busy, compute, comm, memory, causes: this.causes(g.device ?? 0, from, to) };
 		});
 		const isCall = (s: Known): boolean => s.look >= Look.api && s.look <= Look.apiCopy;
 		return {

@@ -5,7 +5,7 @@ import type { Source } from "./source";
 const MOST_PIXELS = 8192;
 const STILL_MS = 70;
 
-interface Held { from: number; to: number; perPixel: number; list: Piece[]; ids: Set<number> }
+interface Held { from: number; to: number; perPixel: number; byDevice: Piece[][]; ids: Set<number> }
 
 export class Pieces {
 	private held: (Held | null)[] = [];
@@ -14,8 +14,8 @@ export class Pieces {
 
 	constructor(private source: Source, private kind: "gaps" | "path", private arrived: () => void) {}
 
-	/** What is at hand for a trace; asks for more where the window needs it. */
-	list(trace: number, from: number, to: number, pixels: number): Piece[] {
+	/** What is at hand for a device of a trace, in order of time; asks for more where the window needs it. */
+	list(trace: number, device: number, from: number, to: number, pixels: number): Piece[] {
 		const held = this.held[trace];
 		const perPixel = (to - from) / pixels;
 		const fits = held && (this.source.inline || (held.from <= from && held.to >= to && held.perPixel <= perPixel * 1.01 && held.perPixel >= perPixel / 8));
@@ -23,7 +23,7 @@ export class Pieces {
 			clearTimeout(this.timers[trace]);
 			this.timers[trace] = window.setTimeout(() => void this.ask(trace, from, to, pixels), held ? STILL_MS : 0);
 		}
-		return held?.list ?? [];
+		return held?.byDevice[device] ?? [];
 	}
 
 	ids(trace: number): Set<number> | null {
@@ -45,7 +45,10 @@ export class Pieces {
 		this.aborts[trace] = null;
 		if (!list)
 			return;
-		this.held[trace] = { ...wide, perPixel: (wide.to - wide.from) / n, list, ids: new Set(list.map((p) => p.span)) };
+		const byDevice: Piece[][] = [];
+		for (const piece of list)
+			(byDevice[piece.device] ??= []).push(piece);
+		this.held[trace] = { ...wide, perPixel: (wide.to - wide.from) / n, byDevice, ids: new Set(list.map((p) => p.span)) };
 		this.arrived();
 	}
 }

@@ -23,7 +23,7 @@ export interface TraceInfo {
 export interface Info { protocol: number; version: string; inline: boolean; traces: TraceInfo[]; left_out?: string[] }
 
 export interface Lane {
-	lane: number; type: string; title: string; device?: number; spans: number; nests: boolean; marks: boolean;
+	lane: number; type: string; title: string; device?: number; thread?: number; spans: number; nests: boolean; marks: boolean;
 	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
 }
 export interface Group { id: string; kind: string; title: string; device?: number; lanes: number[]; groups: Group[] }
@@ -37,6 +37,8 @@ export interface Place {
 export interface SpanDetails extends Span {
 	kind: string; fields: { key: string; value: string; unit?: string }[]; place?: Place | null; stack: Frame[]; around: Span[];
 	launch: Span | null; work: Span[]; work_count: number;
+	/** The self-contained page has no room for its columns. */
+	partial?: boolean;
 }
 export interface At { count: number; busy: number[]; longest: Span | null; spans: Span[] }
 export interface Search {
@@ -54,14 +56,28 @@ export interface Phase { name: string; source: string; mean: number; median: num
 	n_steady: number; steps: Step[] }
 export interface Steps { main: number; phases: Phase[] }
 export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number }[] }
-export interface Predicted { edits: string[]; before_ns: number; step_ns: number; p10_ns: number; p90_ns: number; speedup: number; bound: string }
+export interface Predicted { edits: string[]; before_ns: number; step_ns: number; p10_ns: number; p90_ns: number; speedup: number; bound: string;
+	tipping_ns?: number }
 export interface Finding {
 	id: string; title: string; phase: number; side: string; cost_ns_per_step: number; share: number; confidence: string; says: string;
 	places: Place[]; evidence: number[]; advice?: string; predicted?: Predicted;
 }
+export interface DiagnosedPhase {
+	name: string; source: string; steps: number; steady_steps: number; step_ns: number; median_ns: number; p10_ns: number; p90_ns: number; bursty: boolean;
+	window: { start_ns: number; end_ns: number };
+	headway: { max_ns: number; mean_ns: number; empty_ns: number; steps: number }[];
+	outliers: { step: number; name: string; step_ns: number; differs_by: string; excess_ns: number; because_of: string }[];
+}
+export interface DeviceTime {
+	device: number | null; name: string; window_ns: number; busy_ns: number; idle_ns: number; causes: Record<string, number>;
+	states: { compute_ns: number; exposed_comm_ns: number; exposed_copy_ns: number; fill_ns: number; idle_ns: number };
+}
 export interface Diagnosis {
-	summary: { program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number };
-	phases: { name: string; step_ns: number }[];
+	summary: { program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number;
+		own_cost_ns_per_step: number | null; lost_records: number; ncu: string | null;
+		top_kernels: { name: string; ns_per_step: number; share_of_kernels: number; count: number }[];
+		runs: { file: string; rank: number | null; step_ns: number | null; shown: boolean }[] };
+	phases: DiagnosedPhase[]; gpu: DeviceTime[];
 	/** What the recording lacks, then what therefore cannot be told. */
 	trust: { check?: string; effect?: string; says?: string; cannot_tell?: string; because?: string }[]; findings: Finding[]; acquitted: Finding[];
 }

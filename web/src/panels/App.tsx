@@ -49,8 +49,13 @@ export function App({ timeline }: { timeline: Timeline }) {
 	return <>
 		<Toolbar />
 		<main>
-			<div class="left"><div class="corner" /><Lanes timeline={timeline} /></div>
-			<div class="middle"><MiniMap timeline={timeline} /><Canvas timeline={timeline} /><Prediction timeline={timeline} /><Notes /></div>
+			<div class="work">
+				<div class="upper">
+					<div class="left"><div class="corner" /><Lanes timeline={timeline} /></div>
+					<div class="middle"><MiniMap timeline={timeline} /><Canvas timeline={timeline} /></div>
+				</div>
+				<Prediction timeline={timeline} /><Notes />
+			</div>
 			<Side />
 		</main>
 		<Help />

@@ -21,9 +21,7 @@ function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	if (hit.count)
 		return { x, y, head: `${hit.count} spans`, line: "zoom in to tell them apart" };
 	if (kind === "gaps" || kind === "path") {
-		const { from, to } = scene.window(trace);
-		const piece = timeline[kind].list(trace, from, to, scene.width)
-			.find((p) => p.from <= hit.time && hit.time < p.to && (kind === "path" || p.device === device));
+		const piece = timeline.pieceAt(scene, hit.row, hit.time);
 		if (!piece)
 			return null;
 		const head = kind === "gaps" ? `idle: ${CAUSES[piece.cause] ?? ""}` : `critical path: ${PATH_KINDS[piece.cause] ?? ""}`;

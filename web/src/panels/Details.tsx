@@ -3,8 +3,12 @@ import { LOOK_NAMES, type Frame, type SpanDetails } from "../data/protocol";
 import { selectNext } from "../state/actions";
 import { useStore } from "../state/store";
 import { followLink, zoomToSelection } from "../timeline/input";
+import { plain } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
+
+/** Characters of a name that are shown. */
+const NAME = 4096;
 
 const where = (f: { file: string; line: number | null }): string => (f.file ? `${f.file}${f.line ? `:${f.line}` : ""}` : "");
 
@@ -34,7 +38,7 @@ export function Details() {
 		return <p class="empty">Click a span to see everything known about it.</p>;
 	const { trace, span } = selected;
 	return <div class="details">
-		<h2 class="name">{span.name}</h2>
+		<h2 class="name">{plain(span.name || span.stack[0]?.function || "", NAME)}</h2>
 		<p class="kind">{span.kind || LOOK_NAMES[span.look ?? -1]}</p>
 		<div class="buttons">
 			<button title="previous of the same name (,)" onClick={() => void selectNext(-1)}>‹ previous</button>
@@ -44,6 +48,7 @@ export function Details() {
 				{span.launch ? "to its launch" : "to its work"}</button>}
 		</div>
 		<Fields trace={trace} span={span} />
+		{span.partial && <p class="empty">Its other columns were left out of this page, for its size.</p>}
 		{span.launch && <section><h3>Launched by</h3><SpanLink trace={trace} span={span.launch} /></section>}
 		{span.work.length > 0 && <section><h3>Its work{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
 			{span.work.slice(0, 12).map((w) => <SpanLink key={w.id} trace={trace} span={w} />)}</section>}

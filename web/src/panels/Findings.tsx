@@ -1,72 +1,87 @@
-/* Findings.tsx - the diagnosis: what holds the program back, ranked, with what a fix would be worth, and what is innocent. */
-import type { Diagnosis, Finding } from "../data/protocol";
-import { light, predict, showPanel } from "../state/actions";
+/* Findings.tsx - the diagnosis in the order of `headway analyze`: what, where, what it is worth, what to do, what is innocent. */
+import type { Diagnosis } from "../data/protocol";
 import { titleOf, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
+import { Breakdown } from "./Breakdown";
+import { Finding } from "./Finding";
+import { Headline } from "./Headline";
+import { HeadwayPlot } from "./HeadwayPlot";
 import { Legend } from "./Legend";
+import { StepsPlot } from "./StepsPlot";
+import { plain, shorten } from "../timeline/text";
 
-function Places({ finding }: { finding: Finding }) {
-	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, 4).map((p, i) => <li key={i}>
-		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : p.range || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` × ${p.count}` : ""}</small>
-	</li>)}</ul>;
+/** Idle that much and healthy: between work that was queued in time. */
+const PAUSES = 0.05;
+
+function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
+	const { summary, findings } = diagnosis;
+	if (summary.healthy)
+		return <p class="healthy">✓ {summary.reachable >= PAUSES
+			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work that was queued in time.`
+			: `Nothing starves the GPU. No fix on the CPU side is worth more than ${percent(summary.reachable)}.`}</p>;
+	return findings.length || summary.phase === null ? null
+		: <p class="empty">The GPU idles {percent(summary.reachable)} of the time, but nothing that repeats explains it.</p>;
 }
 
-/** What a fix is worth: replayed, or what the finding costs. */
-function Gain({ trace, finding, note }: { trace: number; finding: Finding; note: string }) {
-	const p = finding.predicted;
-	return <p class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
-		{p ? <><b>{duration(p.before_ns)} → {duration(p.step_ns)}</b> a step <em>{p.speedup.toFixed(2)}×</em></>
-			: <><b>{duration(finding.cost_ns_per_step)}</b> of every step</>}
-		{p && trace === 0 && <button class="try" title="see the step as it would be" onClick={(e) => {
-			e.stopPropagation();
-			showPanel("whatif");
-			void predict(p.edits);
-		}}>what if</button>}
-		<small>{percent(finding.share)}, {finding.confidence} confidence{p && `, ${duration(p.p10_ns)} to ${duration(p.p90_ns)}`}{note}</small></p>;
-}
-
-interface CardProps { trace: number; index: number; finding: Finding; diagnosis: Diagnosis; innocent: boolean }
-
-function Card({ trace, index, finding, diagnosis, innocent }: CardProps) {
-	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
-	const elsewhere = finding.phase !== (diagnosis.summary.phase ?? 0);
-	const phase = diagnosis.phases[finding.phase]?.name || String(finding.phase);
-	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} tabIndex={0} role="button" data-finding={finding.id}
-		onClick={() => void light(trace, index)} onKeyDown={(e) => e.key === "Enter" && void light(trace, index)}>
-		<h3><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
-		{!innocent && <Gain trace={trace} finding={finding} note={elsewhere ? `, phase ${phase}` : ""} />}
-		<p>{finding.says}</p>
-		<Places finding={finding} />
-		{finding.advice && lit && <pre>{finding.advice}</pre>}
-	</div>;
-}
-
-function Trust({ trust }: { trust: Diagnosis["trust"] }) {
-	if (!trust.length)
+function Outliers({ diagnosis }: { diagnosis: Diagnosis }) {
+	const outliers = diagnosis.phases[diagnosis.summary.phase ?? -1]?.outliers ?? [];
+	if (!outliers.length)
 		return null;
-	return <ul class="trust">{trust.map((t, i) => <li key={i} class={t.effect ?? "forbids"}>
-		<b>{t.check ?? t.cannot_tell}</b> {t.says ?? t.because}</li>)}</ul>;
+	return <section><h3>Steps unlike the rest</h3><table class="rows"><tbody>{outliers.map((o) => <tr key={o.step}>
+		<td>{o.name ? plain(o.name) : `step ${o.step}`}: <small>{o.differs_by === "busy" ? "busy" : `idle, ${o.differs_by}`} {plain(o.because_of ?? "")}, + {duration(o.excess_ns)}</small></td>
+		<td class="n">{duration(o.step_ns)}</td></tr>)}</tbody></table></section>;
+}
+
+function Kernels({ summary }: { summary: Diagnosis["summary"] }) {
+	if (!summary.top_kernels.length)
+		return null;
+	return <section><h3>Inside the kernels</h3><table class="rows"><tbody>{summary.top_kernels.map((k) => <tr key={k.name}>
+		<td class="bar-cell"><span class="bar" style={{ width: `${k.share_of_kernels * 100}%` }} /><span class="text" title={plain(k.name)}>{shorten(plain(k.name))}</span></td>
+		<td class="n">{duration(k.ns_per_step)}</td><td class="n short">{percent(k.share_of_kernels)}</td></tr>)}</tbody></table>
+		{summary.ncu && <div class="advice"><pre class="wraps">{summary.ncu}</pre></div>}</section>;
+}
+
+/** Several files were compared: whose diagnosis this is. */
+function Runs({ runs }: { runs: Diagnosis["summary"]["runs"] }) {
+	if (runs.length < 2)
+		return null;
+	return <section><h3>{runs.some((r) => r.rank !== runs[0]!.rank) ? "Ranks of one run" : "Runs of one program"}</h3><table class="rows"><tbody>{runs.map((r) =>
+		<tr key={r.file} class={r.shown ? "shown" : ""}><td>{r.rank !== null && <b>rank {r.rank} </b>}<small>{plain(r.file.slice(r.file.lastIndexOf("/") + 1))}</small></td>
+			<td class="n">{r.step_ns !== null && duration(r.step_ns)}</td><td class="n short">{r.shown && "this one"}</td></tr>)}</tbody></table></section>;
+}
+
+function Trust({ diagnosis: { trust, summary } }: { diagnosis: Diagnosis }) {
+	return <section><h3>How far to trust this</h3>
+		{trust.length ? <ul class="trust">{trust.map((t, i) => <li key={i} class={t.effect ?? "forbids"}>
+			<b>{t.check ?? `cannot tell: ${t.cannot_tell}`}</b> {t.says ?? t.because}</li>)}</ul>
+			: <p><small>The recording lacks nothing that these numbers need.</small></p>}
+		{summary.own_cost_ns_per_step !== null && <p><small>Headway's own cost, {duration(summary.own_cost_ns_per_step)} a step, is part of the times seen;
+			predictions are without it.</small></p>}</section>;
 }
 
 function Run({ trace, index }: { trace: Trace; index: number }) {
 	const d = trace.diagnosis;
 	if (!d)
 		return <p class="empty">{trace.failed ? `No diagnosis: ${trace.failed}` : trace.info.diagnosis === "none" ? "No diagnosis was asked for." : "Diagnosing…"}</p>;
-	const step = d.summary.step_ns;
 	return <>
-		<p class="summary"><span><b>{duration(step)}</b> a step</span><span><b>{percent(d.summary.busy)}</b> GPU busy</span>
-			<span><b>{d.summary.steps}</b> steps</span></p>
-		<Trust trust={d.trust} />
-		{!d.findings.length && <p class={d.summary.healthy ? "healthy" : "empty"}>{d.summary.healthy ? "✓ Nothing starves the GPU."
-			: "No finding. Idle time is shown by its cause in the timeline."}</p>}
-		{d.findings.map((f, i) => <Card key={i} trace={index} index={i} finding={f} diagnosis={d} innocent={false} />)}
+		<Headline diagnosis={d} />
+		<Breakdown diagnosis={d} />
+		<Verdict diagnosis={d} />
+		{d.findings.length > 0 && <h3 class="heading">{d.summary.healthy ? "What is left" : "What holds it back"}</h3>}
+		{d.findings.map((f, i) => <Finding key={i} trace={index} index={i} finding={f} diagnosis={d} innocent={false} />)}
 		{d.acquitted.length > 0 && <h3 class="heading">Looked at, not guilty</h3>}
-		{d.acquitted.map((f, i) => <Card key={i} trace={index} index={d.findings.length + i} finding={f} diagnosis={d} innocent />)}
+		{d.acquitted.map((f, i) => <Finding key={i} trace={index} index={d.findings.length + i} finding={f} diagnosis={d} innocent />)}
+		<StepsPlot trace={trace} index={index} />
+		<HeadwayPlot trace={trace} />
+		<Outliers diagnosis={d} />
+		<Kernels summary={d.summary} />
+		<Runs runs={d.summary.runs} />
+		<Trust diagnosis={d} />
 	</>;
 }
 
 export function Findings() {
 	const traces = useStore((s) => s.traces);
-	return <div class="findings">{traces.map((t, i) => <section key={i}>
-		{traces.length > 1 && <h2>{i ? "B" : "A"} {titleOf(t)}</h2>}<Run trace={t} index={i} /></section>)}<Legend /></div>;
+	return <div class="findings">{traces.map((t, i) => <section key={i} class="of-run">
+		{traces.length > 1 && <h2><b class="ab">{i ? "B" : "A"}</b> {titleOf(t)}</h2>}<Run trace={t} index={i} /></section>)}<Legend /></div>;
 }

@@ -2,13 +2,14 @@
 import type { Interval as Table, TableRow } from "../data/protocol";
 import { useStore } from "../state/store";
 import { zoomToSelection } from "../timeline/input";
+import { plain, shorten } from "../timeline/text";
 import { count, duration, percent } from "../timeline/units";
 
 function Rows({ title, rows, whole }: { title: string; rows: TableRow[]; whole: number }) {
 	if (!rows.length)
 		return null;
 	return <section><h3>{title}</h3><table class="rows"><tbody>{rows.map((r) => <tr key={r.name_id}>
-		<td class="bar-cell"><span class="bar" style={{ width: `${Math.min(100, r.total / whole * 100)}%` }} /><span class="text" title={r.name}>{r.name}</span></td>
+		<td class="bar-cell"><span class="bar" style={{ width: `${Math.min(100, r.total / whole * 100)}%` }} /><span class="text" title={plain(r.name)}>{shorten(plain(r.name))}</span></td>
 		<td class="n">{count(r.count)}×</td><td class="n">{duration(r.total)}</td></tr>)}</tbody></table></section>;
 }
 

@@ -9,6 +9,8 @@ export function SearchPanel() {
 	const traces = useStore((s) => s.traces);
 	if (!query)
 		return <p class="empty">Type in the search box; hits are marked in the timeline and in the strip above it.</p>;
+	if (!found.length)
+		return <p class="empty">Searching…</p>;
 	return <div class="search">{found.map((answer, t) => {
 		if (!answer)
 			return <p key={t} class="empty">No answer.</p>;

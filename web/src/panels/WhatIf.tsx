@@ -1,7 +1,7 @@
 /* WhatIf.tsx - edits to switch on and off, and what the step would take then. The timeline of the step is in Prediction. */
 import { useEffect } from "preact/hooks";
 import { asking, predict } from "../state/actions";
-import { useStore } from "../state/store";
+import { titleOf, useStore } from "../state/store";
 import { duration } from "../timeline/units";
 import { EditControl } from "./EditControl";
 
@@ -23,20 +23,24 @@ export function WhatIf() {
 	const traces = useStore((s) => s.traces);
 	const on = useStore((s) => s.edits);
 	const inline = useStore((s) => s.info?.inline ?? false);
-	const known = traces[0]?.edits;
+	const trace = useStore((s) => s.whatIfTrace);
+	const known = traces[trace]?.edits;
 	useEffect(() => {
-		if (known && !inline && !asking())
+		if (known && !asking())
 			void predict(on);
 	}, [known]);
 	if (!known)
-		return <p class="empty">{traces[0]?.failed || "Diagnosing…"}</p>;
+		return <p class="empty">{traces[trace]?.failed || "Diagnosing…"}</p>;
 	const set = (id: string, text: string | null): void =>
 		void predict([...on.filter((e) => e !== id && !e.startsWith(`${id}:`)), ...(text === null ? [] : [text])]);
 	return <div class="whatif">
+		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === trace ? "on" : ""} aria-pressed={i === trace}
+			onClick={() => void predict([], i)}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
 		<Headline />
 		{known.suggested.length > 0 && <section><h3>What the findings suggest</h3>{known.suggested.map((s) =>
 			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(s.edits.split(","))}>
 				<b>{s.edits}</b><small>{duration(s.step)}</small><em>{s.speedup.toFixed(2)}×</em></button>)}</section>}
+		{inline && <p class="empty">This page holds what the findings suggest. `headway view` replays any other edit.</p>}
 		{!inline && <section><h3>Edits</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e}
 			on={on.find((o) => o === e.id || o.startsWith(`${e.id}:`)) ?? null} change={(text) => set(e.id, text)} />)}</section>}
 	</div>;

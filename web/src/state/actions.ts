@@ -124,7 +124,7 @@ export async function selectRange(from: number, to: number): Promise<void> {
 let searching: AbortController | null = null;
 export const SEARCH_MARKS = 400;
 
-export async function search(query: string): Promise<void> {
+export async function search(query: string, open = true): Promise<void> {
 	searching?.abort();
 	searching = new AbortController();
 	const { signal } = searching;
@@ -132,12 +132,12 @@ export async function search(query: string): Promise<void> {
 		set({ query: "", found: [] });
 		return;
 	}
-	set({ query });
+	set(open ? { query, panel: "search" } : { query });
 	const found = await Promise.all(state.traces.map((t, i) =>
 		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
 			.catch(() => null)));
 	if (!signal.aborted)
-		set({ found, panel: "search" });
+		set({ found });
 }
 
 /** Lights up a finding's evidence and goes to the first piece of it, with a step around. */
@@ -164,14 +164,14 @@ export async function light(trace: number, finding: number): Promise<void> {
 let predicting: AbortController | null = null;
 export const asking = (): boolean => state.asking;
 
-/** Replays the first run with these edits. */
-export async function predict(edits: string[]): Promise<void> {
+/** Replays a run with these edits. */
+export async function predict(edits: string[], trace = state.whatIfTrace): Promise<void> {
 	predicting?.abort();
 	predicting = new AbortController();
 	const { signal } = predicting;
-	set({ edits, asking: true });
+	set({ edits, asking: true, ...(trace === state.whatIfTrace ? {} : { whatIfTrace: trace, whatIf: null }) });
 	try {
-		const answer = await source.whatIf<WhatIf>(0, edits.join(","), signal);
+		const answer = await source.whatIf<WhatIf>(trace, edits.join(","), signal);
 		if (signal.aborted)
 			return;
 		if (!answer)

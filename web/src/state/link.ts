@@ -37,7 +37,7 @@ export function readLink(): void {
 		});
 	const query = link.get("q");
 	if (query)
-		void search(query);
+		void search(query, panel === "search");
 	const span = /^(\d)\.(\d+)$/.exec(link.get("span") ?? "");
 	if (span && state.traces[Number(span[1])])
 		void select(Number(span[1]), Number(span[2]));

@@ -9,10 +9,13 @@ const ALIVE_MS = 5000;
 const PENDING_MS = 500;
 
 type Group = Lanes["groups"][number];
+type Lane = Lanes["lanes"][number];
 const TELLING = new Set(["api", "op", "range"]);
 const OPEN_THREADS = 4;
 const QUIET_LEAST = 3;
 const MANY_COUNTERS = 6;
+const MANY_WAITS = 2;
+const GATHERED = /-(quiet|counters|waits)$/;
 
 /** Threads that never call the device, have no ranges and no operators go into one group of their process. */
 function gatherQuiet(lanes: Lanes): Lanes {
@@ -28,17 +31,22 @@ function gatherQuiet(lanes: Lanes): Lanes {
 	return { ...lanes, groups };
 }
 
-/** Many counters of a device are one group, as long as nobody asks for them. */
-function gatherCounters(lanes: Lanes): Lanes {
-	const counters = new Set(lanes.lanes.filter((l) => l.type === "counter" && !(l.min === 0 && l.max === 0)).map((l) => l.lane));
+/** Lanes of a device that would hide the others are one group, as long as nobody asks for them. */
+function gatherOf(lanes: Lanes, name: string, title: (n: number) => string, least: number, isOne: (lane: Lane) => boolean): Lanes {
+	const chosen = new Set(lanes.lanes.filter(isOne).map((l) => l.lane));
 	const groups = lanes.groups.map((g): Group => {
-		const mine = g.lanes.filter((n) => counters.has(n));
-		if (g.kind !== "device" || mine.length < MANY_COUNTERS)
+		const mine = g.lanes.filter((n) => chosen.has(n));
+		if (g.kind !== "device" || mine.length < least)
 			return g;
-		const inner: Group = { id: `${g.id}-counters`, kind: "other", title: `${mine.length} counters`, lanes: mine, groups: [] };
-		return { ...g, lanes: g.lanes.filter((n) => !counters.has(n)), groups: [...g.groups, inner] };
+		const inner: Group = { id: `${g.id}-${name}`, kind: "other", title: title(mine.length), lanes: mine, groups: [] };
+		return { ...g, lanes: g.lanes.filter((n) => !chosen.has(n)), groups: [...g.groups, inner] };
 	});
 	return { ...lanes, groups };
+}
+
+function gather(lanes: Lanes): Lanes {
+	const waits = gatherOf(lanes, "waits", (n) => `the driver's waits (${n})`, MANY_WAITS, (l) => l.type === "sync");
+	return gatherQuiet(gatherOf(waits, "counters", (n) => `${n} counters`, MANY_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
 }
 
 /** The first threads that have something to tell start unfolded, the others folded. */
@@ -49,7 +57,7 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 		let open = 0;
 		const visit = (groups: Group[]): void => groups.forEach((g) => {
 			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
-			if (g.id.endsWith("-quiet") || g.id.endsWith("-counters") || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
+			if (GATHERED.test(g.id) || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
 				folded.add(`${t}/${g.id}`);
 			visit(g.groups);
 		});
@@ -76,7 +84,7 @@ export async function load(source: Source): Promise<void> {
 	if (!info)
 		throw new Error("no answer");
 	const traces = await Promise.all(info.traces.map(async (one, t): Promise<Trace> => ({
-		info: one, lanes: gatherQuiet(gatherCounters(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] })), steps: null, headway: null, diagnosis: null,
+		info: one, lanes: gather(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }), steps: null, headway: null, diagnosis: null,
 		edits: null, failed: "", shift: 0,
 	})));
 	set({ info, traces, folded: foldAtFirst(traces) });

@@ -36,13 +36,13 @@ export interface State {
 	query: string; found: (Search | null)[];
 	lit: Lit | null; gaps: boolean; path: boolean; step: number;
 	/** Edits that are switched on, as `headway whatif --apply` takes them, and what they would do. */
-	edits: string[]; whatIf: WhatIf | null; whatIfError: string; asking: boolean;
+	edits: string[]; whatIfTrace: number; whatIf: WhatIf | null; whatIfError: string; asking: boolean;
 	panel: Panel | null; theme: Theme; help: boolean; message: string; gone: boolean;
 }
 
 export const state: State = {
 	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), filter: "", order: [], selected: null, range: null,
-	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIf: null, whatIfError: "", asking: false, panel: "findings", theme: "auto", help: false,
+	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIfTrace: 0, whatIf: null, whatIfError: "", asking: false, panel: "findings", theme: "auto", help: false,
 	message: "", gone: false,
 };
 
@@ -66,13 +66,15 @@ export function useStore<T>(part: (s: State) => T): T {
 	const value = part(state);
 	useEffect(() => {
 		let last = value;
-		return subscribe(() => {
+		const look = (): void => {
 			const now = part(state);
 			if (now !== last) {
 				last = now;
 				again({});
 			}
-		});
+		};
+		look(); // it may have changed since it was drawn
+		return subscribe(look);
 	});
 	return value;
 }

@@ -34,6 +34,34 @@ export function drawUtilisation(scene: Scene, row: Row, covers: Cover[]): void {
 	}
 }
 
+/** The same from the spans of the device's streams: the self-contained page has no summaries as fine as these. */
+export function drawUtilisationOf(scene: Scene, row: Row, streams: Cover[][]): void {
+	const { from, perPixel } = scene.window(row.trace);
+	const spans: { start: number; end: number; c: number }[] = [];
+	for (const { tile } of streams.flat())
+		if (tile.form === "spans")
+			for (let i = 0; i < tile.spans.n; i++)
+				spans.push({ start: tile.spans.start[i]!, end: tile.spans.start[i]! + tile.spans.dur[i]!, c: scene.palette.classOf(tile.spans.look[i]!) });
+	spans.sort((a, b) => a.start - b.start);
+	const bottom = scene.top(row) + scene.size(row.h) - 2;
+	const height = scene.size(row.h) - 5;
+	const until = [from, from, from];
+	const share = [0, 1, 2].map(() => new Float32Array(scene.width + 1));
+	for (const { start, end, c } of spans) {
+		for (let x = (Math.max(start, until[c]!) - from) / perPixel; x < Math.min(scene.width, (end - from) / perPixel); x = Math.floor(x) + 1)
+			share[c]![Math.floor(x)]! += Math.min(Math.floor(x) + 1, (end - from) / perPixel) - x;
+		until[c] = Math.max(until[c]!, end);
+	}
+	for (let x = 0; x < scene.width; x++) {
+		let y = bottom;
+		for (let c = 0; c < 3; c++) {
+			const next = Math.max(bottom - height, y - Math.round(Math.min(1, share[c]![x]!) * height));
+			scene.raster.rect(x, x + 1, next, y, scene.palette.pixel(scene.palette.look(scene.palette.classLook(c))));
+			y = next;
+		}
+	}
+}
+
 function firstAfter(points: [number, number, number][], time: number): number {
 	let low = 0;
 	let high = points.length;

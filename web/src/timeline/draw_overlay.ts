@@ -25,7 +25,9 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 		on.fillRect(x, scene.ruler * dpr, 1, height);
 		on.fillStyle = palette.faint;
 		on.fillRect(x, scene.ruler * dpr - 6 * dpr, 1, 6 * dpr);
-		on.fillText(tick(k * step, step), x + 4 * dpr, scene.ruler * dpr / 2);
+		// Half a text says another time.
+		if (x >= 0)
+			on.fillText(tick(k * step, step), x + 4 * dpr, scene.ruler * dpr / 2);
 	}
 }
 
@@ -126,7 +128,7 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 		on.fillStyle = scene.palette.dark ? "rgba(20,24,30,0.55)" : "rgba(255,255,255,0.55)";
 		on.fill("evenodd");
 		for (const { box } of boxes)
-			if (box) {
+			if (box && box.x1 >= 0 && box.x0 < scene.width) {
 				frame(on, box, 2 * scene.dpr, scene.palette.accent);
 				on.fillStyle = scene.palette.accent;
 				on.beginPath();
@@ -164,8 +166,13 @@ export function drawRange(on: Ink, scene: Scene, height: number): void {
 	on.fillStyle = scene.palette.dark ? "#78aaff" : "#2864dc";
 	on.fillRect(Math.round(x0), 0, scene.dpr, height);
 	on.fillRect(Math.round(x1), 0, scene.dpr, height);
+	const text = duration(range.to - range.from);
+	const wide = on.measureText(text).width + 12 * scene.dpr;
+	const middle = Math.min(scene.width - wide / 2, Math.max(wide / 2, (x0 + x1) / 2));
+	on.fillRect(middle - wide / 2, 3 * scene.dpr, wide, (scene.ruler - 6) * scene.dpr);
+	on.fillStyle = scene.palette.dark ? "#10161d" : "#ffffff";
 	on.textAlign = "center";
-	on.fillText(duration(range.to - range.from), Math.min(scene.width - 40, Math.max(40, (x0 + x1) / 2)), scene.ruler * scene.dpr / 2);
+	on.fillText(text, middle, scene.ruler * scene.dpr / 2);
 }
 
 export function drawCursor(on: Ink, scene: Scene, height: number): void {

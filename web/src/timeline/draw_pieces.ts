@@ -1,5 +1,5 @@
 /* draw_pieces.ts - rows and tints made of pieces: idle gaps by cause, the critical path, steps. */
-import { CAUSES, OUTLIER, PATH_KINDS, WARM_UP, type Piece, type Steps } from "../data/protocol";
+import { CAUSES, OUTLIER, PATH_KINDS, WARM_UP, type Phase, type Piece, type Steps } from "../data/protocol";
 import type { Row } from "./layout";
 import type { Scene } from "./scene";
 
@@ -29,7 +29,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const top = scene.top(row) + 1;
 	const bottom = top + scene.size(row.h) - 3;
 	const { palette } = scene;
-	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) => {
+	eachPiece(scene, row.trace, pieces, (piece, x0, x1) => {
 		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
 		// Merged pieces are mostly not idle: no name for all of it.
 		if (piece.share > 0.5)
@@ -41,7 +41,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 export function tintGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 	const top = scene.top(row);
 	const { palette } = scene;
-	eachPiece(scene, row.trace, pieces.filter((p) => p.device === row.device), (piece, x0, x1) =>
+	eachPiece(scene, row.trace, pieces, (piece, x0, x1) =>
 		scene.raster.rect(x0, x1, top, top + scene.size(row.h), palette.tint(palette.cause(piece.cause), 0.18 * piece.share)));
 }
 
@@ -66,13 +66,21 @@ function label(scene: Scene, x0: number, x1: number, y0: number, y1: number, tex
 const stepName = (name: string, i: number, w: number): string =>
 	(name && w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
 
+/** Phases of other processes run at the same time as the main one: there is one strip. */
+function shownPhases(steps: Steps): Phase[] {
+	const main = steps.phases[steps.main];
+	const ends = (phase: Phase): [number, number] => [phase.steps[0]?.[0] ?? 0, phase.steps.at(-1)?.[1] ?? 0];
+	const beside = (phase: Phase): boolean => main !== undefined && ends(phase)[0] < ends(main)[1] && ends(phase)[1] > ends(main)[0];
+	return steps.phases.filter((phase) => phase === main || !beside(phase));
+}
+
 /** Steps by turns light and dark; warm-up faint, outliers marked. */
 export function drawSteps(scene: Scene, row: Row, steps: Steps): void {
 	const { from, to, perPixel } = scene.window(row.trace);
 	const top = scene.top(row) + 1;
 	const bottom = top + scene.size(row.h) - 3;
 	const { palette } = scene;
-	for (const phase of steps.phases) {
+	for (const phase of shownPhases(steps)) {
 		const first = firstEndingAfter(phase.steps, (s) => s[1], from);
 		for (let i = first; i < phase.steps.length && phase.steps[i]![0] < to; i++) {
 			const [start, end, , , , flags, name] = phase.steps[i]!;

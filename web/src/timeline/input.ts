@@ -24,9 +24,7 @@ function click(timeline: Timeline, x: number, y: number): void {
 		if (k >= 0)
 			act.showStep(k, trace);
 	} else if (hit.row.kind === "gaps" || hit.row.kind === "path") {
-		const pieces = hit.row.kind === "gaps" ? timeline.gaps : timeline.path;
-		const piece = pieces.list(trace, scene.window(trace).from, scene.window(trace).to, scene.width)
-			.find((p) => p.from <= hit.time && hit.time < p.to && p.device === Math.max(0, hit.row.kind === "gaps" ? hit.row.device : 0));
+		const piece = timeline.pieceAt(scene, hit.row, hit.time);
 		if (piece && piece.span >= 0)
 			void act.select(trace, piece.span);
 	} else if (hit.span) {

@@ -8,7 +8,13 @@ const widths = new Map<string, number>();
 // Control characters and the like would draw as nothing or turn the line around.
 const ODD = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-export const plain = (text: string): string => text.slice(0, MOST_CHARS).replace(ODD, "\ufffd");
+export const plain = (text: string, most = MOST_CHARS): string => text.slice(0, most).replace(ODD, "\ufffd");
+
+/** Of a path of ranges the inner two say where one is. */
+export function inner(path: string): string {
+	const parts = path.split(" > ");
+	return parts.length > 2 ? `… > ${parts.slice(-2).join(" > ")}` : path;
+}
 
 function widthOf(on: CanvasRenderingContext2D, text: string): number {
 	let width = widths.get(text);

@@ -94,6 +94,10 @@ export class Palette {
 	classLook(c: number): number {
 		return CLASS_LOOK[c] ?? Look.api;
 	}
+	/** The class of device work by its look. */
+	classOf(look: number): number {
+		return look === Look.comm ? 1 : look === Look.copy || look === Look.fill ? 2 : 0;
+	}
 	cause(cause: number): number {
 		return this.tone(CAUSE_TONES[cause] ?? UNKNOWN);
 	}

@@ -3,10 +3,11 @@
  * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
 import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
+import type { Piece } from "../data/protocol";
 import type { Source } from "../data/source";
-import { Tiles } from "../data/tiles";
+import { Tiles, type Cover } from "../data/tiles";
 import { state } from "../state/store";
-import { drawCounter, drawHeadway, drawUtilisation } from "./draw_charts";
+import { drawCounter, drawHeadway, drawUtilisation, drawUtilisationOf } from "./draw_charts";
 import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
 import { drawLane } from "./draw_spans";
@@ -92,6 +93,13 @@ export class Timeline {
 
 	private depthOf = (trace: number, lane: number): number => this.depths.get(`${trace}/${lane}`) ?? 1;
 
+	/** The piece of a row of gaps or of the critical path at a time. */
+	pieceAt(scene: Scene, row: Row, time: number): Piece | undefined {
+		const { from, to } = scene.window(row.trace);
+		const pieces = row.kind === "gaps" ? this.gaps.list(row.trace, row.device, from, to, scene.width) : this.path.list(row.trace, 0, from, to, scene.width);
+		return pieces.find((p) => p.from <= time && time < p.to);
+	}
+
 	private draw(): void {
 		const begin = performance.now();
 		const canvas = this.canvas;
@@ -143,7 +151,7 @@ export class Timeline {
 		if (state.path)
 			state.traces.forEach((_, t) => {
 				const { from, to } = scene.window(t);
-				this.path.list(t, from, to, scene.width);
+				this.path.list(t, 0, from, to, scene.width);
 				scene.onPath[t] = this.path.ids(t);
 			});
 		const edge = (RULER + this.layout.pinnedHeight) * scene.dpr;
@@ -163,24 +171,24 @@ export class Timeline {
 	private drawRow(scene: Scene, row: Row): void {
 		const { from, to } = scene.window(row.trace);
 		const trace = state.traces[row.trace]!;
-		const covers = (): ReturnType<Tiles["cover"]> =>
+		const covers = (): Cover[] =>
 			row.lane ? this.tiles.cover(row.trace, row.lane.lane, from, to, scene.level(), row.lane.detail) : [];
 		switch (row.kind) {
 		case "steps":
 			return void (trace.steps && drawSteps(scene, row, trace.steps));
 		case "path":
-			return drawPath(scene, row, this.path.list(row.trace, from, to, scene.width));
+			return drawPath(scene, row, this.path.list(row.trace, 0, from, to, scene.width));
 		case "gaps":
-			return drawGaps(scene, row, this.gaps.list(row.trace, from, to, scene.width));
+			return drawGaps(scene, row, this.gaps.list(row.trace, row.device, from, to, scene.width));
 		case "headway":
 			return void (trace.headway && drawHeadway(scene, row, trace.headway));
 		case "device":
-			return drawUtilisation(scene, row, covers());
+			return this.drawDevice(scene, row, covers());
 		case "counter":
 			return void (row.lane && drawCounter(scene, row, row.lane, covers()));
 		case "lane":
 			if (state.gaps && trace.steps && row.lane?.type === "stream")
-				tintGaps(scene, { ...row, device: row.lane.device ?? 0 }, this.gaps.list(row.trace, from, to, scene.width));
+				tintGaps(scene, row, this.gaps.list(row.trace, row.lane.device ?? 0, from, to, scene.width));
 			this.drawLaneRow(scene, row, covers());
 			return;
 		case "group":
@@ -189,7 +197,18 @@ export class Timeline {
 		}
 	}
 
-	private drawLaneRow(scene: Scene, row: Row, covers: ReturnType<Tiles["cover"]>): void {
+	private drawDevice(scene: Scene, row: Row, covers: Cover[]): void {
+		if (covers.some((c) => c.tile.level > scene.level())) {
+			const { from, to } = scene.window(row.trace);
+			const streams = state.traces[row.trace]!.lanes.lanes.filter((l) => l.type === "stream" && l.device === row.device)
+				.map((l) => this.tiles.cover(row.trace, l.lane, from, to, scene.level(), l.detail));
+			if (streams.flat().length && streams.flat().every((c) => c.tile.form === "spans" || c.tile.form === "empty"))
+				return drawUtilisationOf(scene, row, streams);
+		}
+		drawUtilisation(scene, row, covers);
+	}
+
+	private drawLaneRow(scene: Scene, row: Row, covers: Cover[]): void {
 		const lane = row.lane;
 		if (!lane)
 			return;

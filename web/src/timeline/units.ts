@@ -36,9 +36,13 @@ export function tick(ns: number, step: number): string {
 
 const PREFIXES: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]];
 
+/** Units that take a prefix. */
+const SI = /^(Hz|W|J|B|b|s|V|A)(\b|\/)/;
+
 /** A counter's value: 1.98 GHz, 512 W. */
 export function amount(value: number, unit: string): string {
 	const [size, prefix] = PREFIXES.find(([s]) => Math.abs(value) >= s) ?? [1, ""];
 	const by = prefix === "k" ? 1e3 : size;
-	return `${Number((value / by).toPrecision(3))} ${prefix}${unit.length < 8 ? unit : ""}`;
+	const shown = unit.length < 8 ? unit : "";
+	return `${Number((value / by).toPrecision(3))} ${prefix}${prefix && !SI.test(shown) ? " " : ""}${shown}`.trimEnd();
 }

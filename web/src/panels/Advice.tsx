@@ -1,0 +1,15 @@
+/* Advice.tsx - what to do: lines that begin with two spaces are code, the others points. */
+export function Advice({ text, code }: { text: string; code: boolean }) {
+	const parts: { code: boolean; lines: string[] }[] = [];
+	for (const line of text.split("\n").filter(Boolean)) {
+		const isCode = line.startsWith("  ");
+		const last = parts.at(-1);
+		if (last && last.code === isCode)
+			last.lines.push(line);
+		else
+			parts.push({ code: isCode, lines: [line] });
+	}
+	return <div class="advice">{parts.map((p, i) => (p.code
+		? code && <pre key={i}>{p.lines.map((line) => line.slice(2)).join("\n")}</pre>
+		: p.lines.map((line) => <p key={`${i}${line}`}>▸ {line}</p>)))}</div>;
+}

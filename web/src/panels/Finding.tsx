@@ -1,0 +1,53 @@
+/* Finding.tsx - one finding, or one that was acquitted: a press lights up its evidence. */
+import type { Diagnosis, Finding as Item } from "../data/protocol";
+import { light, predict, showPanel } from "../state/actions";
+import { useStore } from "../state/store";
+import { count, duration, percent } from "../timeline/units";
+import { inner } from "../timeline/text";
+import { Advice } from "./Advice";
+
+const MOST_PLACES = 4;
+
+function Places({ finding }: { finding: Item }) {
+	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i} title={p.range}>
+		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : inner(p.range) || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
+	</li>)}</ul>;
+}
+
+/** What a fix is worth: replayed, or what the finding costs. */
+function Gain({ trace, finding, note }: { trace: number; finding: Item; note: string }) {
+	const p = finding.predicted;
+	return <div class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
+		<span>{p ? <><b>{duration(p.before_ns)} → {duration(p.step_ns)}</b> a step <em>{p.speedup.toFixed(2)}×</em></>
+			: <><b>{duration(finding.cost_ns_per_step)}</b> of every step</>}</span>
+		{p && <button class="try" title="see the step as it would be" onClick={(e) => {
+			e.stopPropagation();
+			showPanel("whatif");
+			void predict(p.edits, trace);
+		}}>what if</button>}
+		<small>{percent(finding.share)} of it, {finding.confidence} confidence{p && `; ${duration(p.p10_ns)} to ${duration(p.p90_ns)}${p.bound && `, then bound by ${p.bound}`}`}{note}</small></div>;
+}
+
+/** Why it is innocent: removing it gains nothing. */
+function Worth({ finding }: { finding: Item }) {
+	const p = finding.predicted;
+	return p ? <p><small>Without it {duration(p.before_ns)} → {duration(p.step_ns)} a step.
+		{p.tipping_ns ? ` It starts to cost above ≈ ${duration(p.tipping_ns)} of GPU work a step.` : ""}</small></p> : null;
+}
+
+interface Props { trace: number; index: number; finding: Item; diagnosis: Diagnosis; innocent: boolean }
+
+export function Finding({ trace, index, finding, diagnosis, innocent }: Props) {
+	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
+	const elsewhere = finding.phase !== (diagnosis.summary.phase ?? 0);
+	const phase = diagnosis.phases[finding.phase]?.name || String(finding.phase);
+	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} tabIndex={0} role="button" data-finding={finding.id} title="show the evidence"
+		onClick={() => void light(trace, index)} onKeyDown={(e) => e.key === "Enter" && void light(trace, index)}>
+		<h3><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
+		{!innocent && <Gain trace={trace} finding={finding} note={elsewhere ? `; phase ${phase}` : ""} />}
+		<p>{finding.says}</p>
+		{innocent && <Worth finding={finding} />}
+		<Places finding={finding} />
+		{finding.advice && <Advice text={finding.advice} code={lit} />}
+	</div>;
+}

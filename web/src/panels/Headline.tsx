@@ -1,0 +1,35 @@
+/* Headline.tsx - a run in three numbers: how long a step is, how busy the GPU, how far the CPU is ahead. */
+import type { DiagnosedPhase, Diagnosis } from "../data/protocol";
+import { count, duration, percent } from "../timeline/units";
+
+/** As `headway analyze` says it. */
+function aheadOf(phase: DiagnosedPhase): [string, string] | null {
+	const best = phase.headway.reduce<DiagnosedPhase["headway"][number] | null>((a, b) => (a && a.max_ns >= b.max_ns ? a : b), null);
+	const window = phase.window.end_ns - phase.window.start_ns;
+	if (!best)
+		return null;
+	if (best.empty_ns > window / 2)
+		return ["0", "headway: the CPU never gets ahead"];
+	return best.steps >= 2 ? [duration(best.mean_ns), `headway: the CPU is ${Math.round(best.steps)} steps ahead`]
+		: [`≤ ${duration(best.max_ns)}`, "headway: how far the CPU is ahead"];
+}
+
+const FOUND: Record<string, string> = { sequence: ", found without marks", waits: ", told apart by their waits", one: ": nothing repeats" };
+
+function about(d: Diagnosis, phase: DiagnosedPhase): string {
+	const steps = `${count(phase.steps)} step${phase.steps === 1 ? "" : "s"}${FOUND[phase.source] ?? (phase.name ? ` (${phase.name}…)` : "")}`;
+	const spread = phase.p10_ns < phase.p90_ns ? ` · median ${duration(phase.median_ns)}, p10 to p90 ${duration(phase.p10_ns)} to ${duration(phase.p90_ns)}` : "";
+	return `${steps}${spread}${phase.bursty ? ", bursty" : ""} · ${d.summary.lost_records ? `${count(d.summary.lost_records)} records lost` : "nothing lost"}`;
+}
+
+export function Headline({ diagnosis }: { diagnosis: Diagnosis }) {
+	const phase = diagnosis.phases[diagnosis.summary.phase ?? -1];
+	if (!phase)
+		return <p class="empty">No device work in this recording (no kernel, copy, fill or graph): nothing to diagnose.</p>;
+	const ahead = aheadOf(phase);
+	return <><div class="tiles">
+		<div><b>{duration(phase.step_ns)}</b><small>{phase.source === "one" ? "in all" : "a step"}</small></div>
+		<div><b>{percent(diagnosis.summary.busy)}</b><small>GPU busy</small></div>
+		{ahead && <div><b>{ahead[0]}</b><small>{ahead[1]}</small></div>}
+	</div><p class="about"><small>{about(diagnosis, phase)}</small></p></>;
+}
