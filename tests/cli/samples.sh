@@ -115,7 +115,7 @@ pid=$!
 child=
 for _ in $(seq 500); do
 	child=$(grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status | head -1)
-	[ -z "$child" ] || break
+	grep -qs '^Name:.*burn' "${child:-none}" && break # before that it waits for its parent
 	sleep 0.01
 done
 kill -STOP $pid
