@@ -1,7 +1,7 @@
-/* sync_in_model.c - many waits a step: control flow of the model that depends on values on the GPU.
+/* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
  *
- * Condition: SYNCS_MANY waits a step or more, and their idle time is worth it. Takes the place of sync-in-loop
- * then: moving one wait out of the loop would not help.
+ * Condition: SYNCS_MANY waits a step or more, or the dearest is in a method forward(), and their idle time is worth
+ * it. Takes the place of sync-in-loop then: moving one wait out of the loop would not help.
  */
 #include "diagnose/findings.h"
 #include "diagnose/syncs.h"
@@ -25,7 +25,8 @@ static const struct advice fix = {
 static void look(struct hwy_case *c)
 {
 	struct syncs syncs = syncs_look(c);
-	if (syncs.each >= SYNCS_MANY && case_is_loop(c) && claim_is_worth(c, &syncs.claim)) {
+	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) &&
+	    (syncs.each >= SYNCS_MANY || syncs_are_in_forward(c, &syncs))) {
 		const char *says = words_format(
 			&c->diagnosis->arena,
 			"The CPU stops for the GPU %s a step, so it never gets ahead; the GPU idles %s a step "

@@ -2,6 +2,8 @@
  * belong to other findings. */
 #include "diagnose/syncs.h"
 
+#include <string.h>
+
 #include "diagnose/findings.h"
 
 /* A wait this short found the device done: it is what the call itself takes. */
@@ -48,6 +50,19 @@ void syncs_free(struct hwy_case *c, struct syncs *syncs)
 {
 	claim_drop(c, &syncs->claim);
 	pauses_free(&syncs->pauses);
+}
+
+bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs)
+{
+	const struct claim_item *most = NULL;
+	for (uint32_t i = 0; i < syncs->claim.n; i++)
+		if (syncs->claim.items[i].span && (!most || syncs->claim.items[i].ns > most->ns))
+			most = &syncs->claim.items[i];
+	if (!most)
+		return false;
+	const char *function = place_of(c->analysis->places, most->span - 1).function;
+	const char *dot = function ? strrchr(function, '.') : NULL; /* after the class */
+	return function && strcmp(dot ? dot + 1 : function, "forward") == 0;
 }
 
 void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct claim *claim)

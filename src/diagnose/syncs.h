@@ -20,6 +20,9 @@ struct syncs {
 /* The claim is made; whoever accuses takes it, others drop it with syncs_free. */
 struct syncs syncs_look(struct hwy_case *c);
 void syncs_free(struct hwy_case *c, struct syncs *syncs);
+/* Whether the dearest of them stands in a method forward(): without marks a step may be one layer of the model, and
+ * has one wait. */
+bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs);
 /* Whether a finding about waits has accused this phase already: nothing is left to acquit. */
 bool syncs_are_accused(const struct hwy_case *c);
 /* A span of each pause, for places where nothing was claimed. */

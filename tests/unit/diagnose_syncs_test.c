@@ -68,6 +68,27 @@ static void many_waits_a_step_are_sync_in_model(void **state)
 	diagnosed_free(&d);
 }
 
+static void one_wait_a_step_in_forward_is_sync_in_model(void **state)
+{
+	static const char *const names[] = {"net.py(36): forward", "train.py(36): step"};
+	for (int i = 0; i < 2; i++) {
+		struct program p = program_new();
+		for (int step = 0; step < STEPS; step++) {
+			program_step(&p, step);
+			for (int k = 0; k < 4; k++)
+				program_launch(&p, 0, "k", 30);
+			int64_t from = p.cpu;
+			program_copy(&p, 0, HWY_D2H, 1, HWY_MEM_PAGEABLE, 2, true);
+			program_span(&p, p.op, HWY_CALL, from, p.cpu, names[i]);
+			program_compute(&p, 20);
+		}
+		struct diagnosed d = program_diagnose(&p);
+		ASSERT_ACCUSED(&d, i == 0 ? "sync-in-model" : "sync-in-loop");
+		ASSERT_NOT_ACCUSED(&d, i == 0 ? "sync-in-loop" : "sync-in-model");
+		diagnosed_free(&d);
+	}
+}
+
 static void one_wait_a_step_is_not_sync_in_model(void **state)
 {
 	struct program p = program_new();
@@ -195,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
 		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
 		cmocka_unit_test(many_waits_a_step_are_sync_in_model),
+		cmocka_unit_test(one_wait_a_step_in_forward_is_sync_in_model),
 		cmocka_unit_test(one_wait_a_step_is_not_sync_in_model),
 		cmocka_unit_test(waits_with_nothing_pending_are_useless),
 		cmocka_unit_test(a_wait_for_pending_work_is_not_useless),
