@@ -35,8 +35,8 @@ int64_t case_text(const struct hwy_case *c, uint32_t span)
 	uint32_t row;
 	struct hwy_err err;
 	const struct hwy_strip *strip = strip_of(c, span, &row);
-	if (!hwy_need_strip(c->trace, (uint32_t)(strip - c->trace->strips), HWY_COL_BIT(HWY_NAME),
-			    &err))
+	if (!hwy_need_chunk(c->trace, (uint32_t)(strip - c->trace->strips), row >> HWY_CHUNK_BITS,
+			    HWY_COL_BIT(HWY_NAME), &err))
 		return HWY_NONE;
 	return hwy_get(strip, HWY_NAME, row);
 }
