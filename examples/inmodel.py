@@ -1,7 +1,7 @@
 """A Python `if` on a tensor inside forward() waits for the GPU, once a layer.
 
     python3 inmodel.py --if    clip activations only `if x.abs().max() > limit`
-    python3 inmodel.py         the same decision, made on the GPU with torch.where
+    python3 inmodel.py         the same, decided on the GPU with clamp
 
 Python needs the value to decide, so the CPU stops until the GPU has computed it. With a wait in every layer the CPU
 never gets ahead, and the GPU idles while the next layer is launched.
@@ -36,7 +36,7 @@ class Net(nn.Module):
                 if peak > LIMIT:
                     x = x * (LIMIT / peak)
             else:
-                x = torch.where(peak > LIMIT, x * (LIMIT / peak), x)
+                x = x * torch.clamp(LIMIT / peak, max=1.0)
         return x
 
 
@@ -52,7 +52,7 @@ def main():
             model(x)
         torch.cuda.synchronize()
     elapsed = time.perf_counter() - start
-    name = "if" if args.branch else "where"
+    name = "if" if args.branch else "clamp"
     print(f"inmodel {name}: {1e3 * elapsed / args.steps:.3f} ms/step ({args.steps} steps)")
 
 

@@ -23,8 +23,9 @@ static struct {
 static __thread struct {
 	int64_t start;        /* of the call that is under way */
 	uint32_t correlation; /* its id; 0: none */
-	uint32_t domain;
-	uint32_t round;       /* in which this thread gave its last sample */
+	uint16_t domain;
+	uint16_t passes;      /* launches of the present round that go by before it gives a sample */
+	uint32_t round;       /* in which it gave its last one */
 	uint32_t allocations; /* short ones with a stack in the second that began at 'second' */
 	int64_t second;
 } thread __attribute__((tls_model("initial-exec")));
@@ -35,6 +36,15 @@ void callback_new_round(void)
 	atomic_fetch_add(&round_.number, 1);
 }
 
+/* Rounds open while threads wait, mostly: were it always the next launch that is sampled, it would be the first
+ * after the wait again and again. So it is one of the next 1, 2, 4, ... or 64, as often in each of them. */
+static uint16_t draw_passes(int64_t now)
+{
+	uint32_t chance = (uint32_t)now * 2654435761u; /* spreads the clock's last digits */
+	uint32_t among = (chance >> 26) % 7;
+	return (uint16_t)((chance >> 16) & ((1u << among) - 1));
+}
+
 /* True once a round for this thread. */
 static bool is_sampled(int64_t now)
 {
@@ -42,7 +52,12 @@ static bool is_sampled(int64_t now)
 		return false;
 	uint32_t number = atomic_load_explicit(&round_.number, memory_order_relaxed);
 	if (thread.round != number) {
+		if (thread.passes > 0) {
+			thread.passes--;
+			return false;
+		}
 		thread.round = number;
+		thread.passes = draw_passes(now);
 		return true;
 	}
 	if (calls_sampling() && now - atomic_load(&round_.opened) > ROUND_NS)
@@ -82,7 +97,7 @@ static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t corre
 		return;
 	}
 	thread.correlation = correlation;
-	thread.domain = domain;
+	thread.domain = (uint16_t)domain;
 	if (flags & CALL_STOP)
 		collect_set_recording(false);
 	thread.start = collect_now();

@@ -211,9 +211,24 @@ static void native_stack(struct spool *spool, enum rec_why why, int64_t start, u
 
 #endif
 
+/* What it cost the thread: predictions take it out again. */
+static void put_cost(const struct spool *spool, int64_t begin, uint32_t correlation)
+{
+	struct rec_overhead *cost = collect_reserve(REC_OVERHEAD, 1);
+	if (!cost)
+		return;
+	cost->head.value = REC_OVERHEAD_STACK;
+	cost->start = begin;
+	cost->duration = collect_now() - begin;
+	cost->tid = spool->tid;
+	cost->correlation = correlation;
+	collect_publish();
+}
+
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	int saved = errno;
+	int64_t begin = collect_now();
 	struct spool *spool = spool_own();
 	if (spool && !process.sealed) {
 		uint64_t signals = sys_hold_signals();
@@ -223,6 +238,7 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);
 		sys_let_signals(signals);
+		put_cost(spool, begin, correlation);
 	}
 	errno = saved;
 }

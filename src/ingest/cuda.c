@@ -167,6 +167,7 @@ static const struct overhead {
 	uint32_t kind;
 	const char *name, *lane;
 } overheads[] = {
+	{REC_OVERHEAD_STACK, "Taking a stack", "profiler"},
 	{1, "Driver compiler", "cuda"},
 	{1 << 16, "CUPTI buffer flush", "profiler"},
 	{2 << 16, "CUPTI instrumentation", "profiler"},

@@ -230,8 +230,9 @@ struct rec_memory {
 };
 static_assert(sizeof(struct rec_memory) == 2 * REC_SLOT, "two slots");
 
+enum { REC_OVERHEAD_STACK = 0x48 }; /* our own: a stack was taken */
 struct rec_overhead {
-	struct rec_head head; /* value: CUPTI's overhead kind */
+	struct rec_head head; /* value: CUPTI's overhead kind, or REC_OVERHEAD_STACK */
 	int64_t start, duration;
 	uint32_t tid, correlation;
 };

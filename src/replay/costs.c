@@ -1,13 +1,23 @@
 /* costs.c - takes what recording cost out of a graph.
  *
  * A recorded call is longer by its cost, as far as it has length; the rest lies before it. Ranges and
- * operators cost the thread that makes them: they shorten the CPU's work before the next call. On the device
+ * operators cost the thread that makes them: they shorten the CPU's work before the next call. What the recorder
+ * timed of itself, the taking of stacks above all, is taken out where it lies. On the device
  * a recorded kernel begins a little later after its launch and after the kernel before it. Nothing becomes
  * negative, and nothing but calls, lags and the CPU's own work is touched.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/whatif.h"
+
+enum { LOOK_AROUND = 64 }; /* calls */
+
+/* What was measured, by call, beside the usual cost of one. */
+struct charges {
+	int64_t *before; /* in the CPU's work before it */
+	int64_t *within;
+};
 
 static int64_t cost_of_call(const struct whatif_machine *machine, const struct flow_call *call)
 {
@@ -26,9 +36,10 @@ static int64_t lessened(int64_t value, int64_t by)
 }
 
 static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
-			const struct flow_call *call, int64_t before)
+			const struct flow_call *call, int64_t before, int64_t within)
 {
 	int64_t cost = cost_of_call(machine, call);
+	node->length = lessened(node->length, within);
 	int64_t of_length = cost < node->length / 2 ? cost : node->length / 2;
 	node->length -= of_length;
 	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
@@ -46,7 +57,7 @@ static void lessen_op(struct graph_node *node, const struct whatif_machine *mach
 static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t time)
 {
 	uint32_t call = flow_call_at(flow, time);
-	for (int i = 0; i < 64 && call < flow->n_calls; i++, call++)
+	for (int i = 0; i < LOOK_AROUND && call < flow->n_calls; i++, call++)
 		if (flow->calls[call].process == process)
 			return call;
 	return flow->n_calls;
@@ -63,23 +74,60 @@ static void charge(const struct hwy_flow *flow, const struct hwy_strip *strip, i
 	}
 }
 
+static bool is_own_time(const struct hwy_trace *trace, const struct hwy_strip *strip)
+{
+	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	return strip->kind == HWY_OVERHEAD && lane->thread != HWY_NONE &&
+	       strcmp(hwy_str(trace, lane->name), "profiler") == 0;
+}
+
+/* The nearest call of a thread from one on, forwards or backwards; calls of others are few, or far away. */
+static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int64_t from, int step)
+{
+	for (int i = 0; i < LOOK_AROUND && from >= 0 && from < flow->n_calls; i++, from += step)
+		if (flow->calls[from].thread == thread)
+			return (uint32_t)from;
+	return flow->n_calls;
+}
+
+/* The recorder's own time on a thread: inside a call of it, or before its next one. */
+static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip *strip,
+			    const struct charges *charges)
+{
+	int64_t thread = flow->trace->lanes[strip->lane].thread;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+		int64_t at = flow_call_at(flow, start);
+		uint32_t around = call_of_thread(flow, thread, at - 1, -1);
+		if (around < flow->n_calls && flow->calls[around].end >= end)
+			charges->within[around] += end - start;
+		else
+			charges->before[call_of_thread(flow, thread, at, 1)] += end - start;
+	}
+}
+
 void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *machine)
 {
 	const struct hwy_flow *flow = graph->flow;
-	int64_t *before = hwy_zalloc((flow->n_calls + 1) * sizeof *before);
+	struct charges charges = {hwy_zalloc((flow->n_calls + 1) * sizeof *charges.before),
+				  hwy_zalloc((flow->n_calls + 1) * sizeof *charges.within)};
 	for (uint32_t s = 0; s < flow->trace->n_strips; s++) {
 		const struct hwy_strip *strip = &flow->trace->strips[s];
 		if (strip->kind == HWY_RANGE && machine->cost.range > 0)
-			charge(flow, strip, machine->cost.range, before);
+			charge(flow, strip, machine->cost.range, charges.before);
 		if (strip->kind == HWY_OP && machine->cost.op > 0)
-			charge(flow, strip, machine->cost.op, before);
+			charge(flow, strip, machine->cost.op, charges.before);
+		if (is_own_time(flow->trace, strip))
+			charge_own_time(flow, strip, &charges);
 	}
 	for (uint32_t i = 0; i < graph->n; i++) {
 		struct graph_node *node = &graph->nodes[i];
 		if (node->kind == GRAPH_CALL)
-			lessen_call(node, machine, &flow->calls[node->of], before[node->of]);
+			lessen_call(node, machine, &flow->calls[node->of], charges.before[node->of],
+				    charges.within[node->of]);
 		else if (node->kind == GRAPH_OP)
 			lessen_op(node, machine);
 	}
-	free(before);
+	free(charges.before);
+	free(charges.within);
 }

@@ -25,7 +25,7 @@ static bool take_out(struct editing *e, unsigned roles, const char *place, const
 			continue;
 		found++;
 		if (node->kind == GRAPH_RETURN)
-			edit_no_wait(node);
+			edit_no_wait(e, i);
 		else
 			node->length = 0;
 	}

@@ -27,7 +27,9 @@ static void free_call(struct editing *e, uint32_t index)
 	if (node->kind == GRAPH_CALL && node->length > e->w->machine.launch)
 		node->length = e->w->machine.launch;
 	if (node->kind == GRAPH_RETURN)
-		edit_no_wait(node);
+		edit_no_wait(e, index);
+	else
+		edit_warm_next(e, index);
 }
 
 static bool is_pageable_call(const struct editing *e, uint32_t call)

@@ -1,8 +1,9 @@
 /* edit_roundtrip.c - data stays on the device instead of visiting the host.
  *
  * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
- * with their calls, the waits for them, and what the CPU did in between. What it computed there is then the
- * device's work, which the trace cannot know: it is taken to be small.
+ * with the waits for them and what the CPU did in between. What it computed there is then the device's work,
+ * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over the data
+ * once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +11,47 @@
 #include "base/hash.h"
 #include "replay/edits.h"
 
+#define DEFAULT_BANDWIDTH 1e12 /* bytes/s */
+
 struct trip {
 	uint32_t step;
 	uint32_t out, back; /* calls */
 	uint32_t next;      /* trip with as many bytes, plus one */
 };
 
-static void take_away(struct graph_node *node)
+static void shorten(int64_t *value, int64_t to)
 {
-	node->length = 0;
+	if (*value > to)
+		*value = to;
+}
+
+/* Reads and writes the data, at the speed of the device's memory. */
+static int64_t length_of_pass(const struct editing *e, uint32_t op)
+{
+	const struct hwy_trace *trace = e->flow->trace;
+	int64_t device = trace->lanes[e->flow->ops[op].lane].device;
+	double rate = device >= 0 && device < trace->n_devices
+			      ? (double)trace->devices[device].memory_bandwidth
+			      : 0;
+	return (int64_t)(2e9 * (double)edit_copy_of(e, op).bytes /
+			 (rate > 0 ? rate : DEFAULT_BANDWIDTH));
+}
+
+/* The copy becomes a kernel and its call a launch; a wait goes. */
+static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
+	bool is_copy = node->kind != GRAPH_RETURN &&
+		       (node->kind == GRAPH_OP || e->flow->calls[node->of].op != FLOW_NONE);
+	if (node->kind == GRAPH_OP)
+		shorten(&node->length, length_of_pass(e, node->of));
+	else
+		shorten(&node->length, is_copy ? e->w->machine.launch : 0);
 	if (node->kind == GRAPH_RETURN)
-		edit_no_wait(node);
-	else if (node->before[GRAPH_ORDER] != GRAPH_NONE)
-		node->delay = 0;
+		edit_no_wait(e, index);
+	else if (has_order)
+		shorten(&node->delay, node->kind == GRAPH_CALL && is_copy ? usual_delay : 0);
 }
 
 struct trips {
@@ -128,7 +157,7 @@ static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 		struct graph_node *node = &e->graph->nodes[i];
 		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
 		if (call != FLOW_NONE && gone[call] == GONE)
-			take_away(node);
+			replace(e, i, usual);
 		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS && node->delay > usual)
 			node->delay = usual;
 	}

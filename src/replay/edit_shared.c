@@ -5,6 +5,8 @@
 
 #include "replay/edits.h"
 
+enum { LOOK_AHEAD = 64 }; /* nodes */
+
 uint32_t edit_step_of(const struct editing *e, uint32_t call)
 {
 	const struct hwy_phase *phase = e->w->phase;
@@ -65,10 +67,24 @@ bool edit_number(const char *arguments, uint32_t *number, const char **rest)
 	return true;
 }
 
-void edit_no_wait(struct graph_node *back)
+void edit_warm_next(struct editing *e, uint32_t before)
 {
-	back->before[GRAPH_CAUSE] = GRAPH_NONE;
-	back->delay = 0;
+	for (uint32_t i = before + 1; i < e->graph->n && i < before + LOOK_AHEAD; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind != GRAPH_CALL || node->before[GRAPH_ORDER] != before)
+			continue;
+		bool is_launch = e->flow->calls[node->of].role == HWY_ROLE_LAUNCH;
+		if (is_launch && node->length > e->w->machine.launch)
+			node->length = e->w->machine.launch;
+		return;
+	}
+}
+
+void edit_no_wait(struct editing *e, uint32_t back)
+{
+	e->graph->nodes[back].before[GRAPH_CAUSE] = GRAPH_NONE;
+	e->graph->nodes[back].delay = 0;
+	edit_warm_next(e, back);
 }
 
 int64_t edit_usual_delay(const struct editing *e)

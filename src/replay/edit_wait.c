@@ -6,12 +6,13 @@
  * step late waits for the work that the same wait of the step before had waited for.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/edits.h"
 
 enum {
-	LOOK_AHEAD = 64,    /* nodes */
-	EVENT_CALLS = 1500, /* ns: recording an event, and making a stream wait for it */
+	LOOK_AHEAD = 64,  /* nodes */
+	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
 };
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
@@ -37,15 +38,23 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 	return false;
 }
 
+/* What the CPU still does where it waited: nothing, or the calls for an event. One that waited for an event has
+ * recorded it. */
+static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool by_event)
+{
+	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
+	bool is_recorded = strstr(at.api, "Event") != NULL;
+	return !by_event ? 0 : is_recorded ? EVENT_CALL : 2 * EVENT_CALL;
+}
+
 static void remove_wait(struct editing *e, uint32_t back)
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
-	edit_no_wait(node);
+	edit_no_wait(e, back);
 	if (e->flow->calls[node->of].op == FLOW_NONE)
-		call->length =
-			by_event ? e->graph->fit.sync : 0; /* recording it, and waiting for it */
+		call->length = instead_of_waiting(e, node->of, by_event);
 }
 
 static bool remove_waits(struct editing *e, const char *place, uint32_t every, struct hwy_err *err)

@@ -25,6 +25,9 @@ bool edit_number(const char *arguments, uint32_t *number, const char **rest);
 /* What the CPU does between two calls of the phase: the median. */
 int64_t edit_usual_delay(const struct editing *e);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
-void edit_no_wait(struct graph_node *back);
+void edit_no_wait(struct editing *e, uint32_t back);
+/* A call no longer blocks: a launch right after it finds the CPU's caches warm, and takes no longer than launches do on
+ * this machine. */
+void edit_warm_next(struct editing *e, uint32_t before);
 
 #endif

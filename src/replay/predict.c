@@ -445,7 +445,8 @@ bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_
 	w->flow = w->excerpt ? &w->excerpt->flow : &analysis->flow;
 	w->phase = w->excerpt ? &w->excerpt->phase : &analysis->phases.phases[phase];
 	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->of[phase].gaps;
-	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP),
+	if (!hwy_need(analysis->trace,
+		      HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_OVERHEAD),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), err) ||
 	    !hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err) ||
 	    !graph_build(&w->graph, w->flow, err))

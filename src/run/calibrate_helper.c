@@ -192,6 +192,7 @@ static void warm_up(struct helper *helper)
 bool calibration_helper(const char *gpu, bool quick, FILE *out, struct hwy_err *err)
 {
 	struct helper helper = {.out = out};
+	helper_move_to_calm_cpu();
 	if (!open_driver(&helper.cuda, err) || !choose_device(&helper, gpu, err))
 		return false;
 	fprintf(out, "device %s\n", gpu);

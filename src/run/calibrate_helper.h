@@ -47,6 +47,9 @@ void helper_print(struct helper *helper, const char *name, double value, double 
 		  const char *unit);
 void helper_print_samples(struct helper *helper, const char *name, struct helper_samples *samples);
 
+/* calibrate_cpu.c */
+void helper_move_to_calm_cpu(void);
+
 /* One file each. They print what they measured, and nothing once the driver has failed. */
 void helper_measure_ranges(struct helper *helper);  /* calibrate_ranges.c */
 void helper_measure_calls(struct helper *helper);   /* calibrate_calls.c */

@@ -9,8 +9,10 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -21,6 +23,9 @@ BUILT_TARGETS = ROOT / "build" / "gpu-targets"
 HEADWAY = os.path.abspath(os.environ.get("HEADWAY", ROOT / "build" / "headway"))
 NSYS = os.path.abspath(os.environ.get("NSYS", ROOT / "gpu-libs" / "nsys"))
 PYTHON = os.environ.get("PYTHON", "python3")
+
+sys.path.append(str(TARGETS))
+import calm as calm_py  # noqa: E402, in the folder of what runs on the device
 
 LAUNCH = re.compile(r"^cu(da)?Launch(?!HostFunc)")
 GRAPH_LAUNCH = re.compile(r"^cu(da)?GraphLaunch")
@@ -146,15 +151,15 @@ def target(name, *arguments):
         else [os.path.relpath(BUILT_TARGETS / name, EXAMPLES), *arguments]
 
 
-def calm(command, gate=None):
-    """The same command, begun on CPUs that nobody else uses; with a gate, after run_gated() has opened it."""
+def calm(command, gate=None, bind=False):
+    """The same command, begun on a CPU that nobody else uses (targets/calm.py); with a gate, after it was let go."""
     program = [word for word in command if word != PYTHON]
-    return target("calm", *([f"--gate={gate}"] if gate else []), *program)
+    return target("calm", *([f"--gate={gate}"] if gate else []), *(["--bind"] if bind else []), *program)
 
 
-def gated(command):
-    """A Python example that imports torch and then waits for run_gated(). Other programs start quickly anyway."""
-    return calm(command, pathlib.Path(tempfile.mkdtemp()) / "gate" if command[0] == PYTHON else None)
+def gated(command, bind=False):
+    """A Python example that imports torch and then waits to be let go. Other programs start quickly anyway."""
+    return calm(command, pathlib.Path(tempfile.mkdtemp()) / "gate" if command[0] == PYTHON else None, bind)
 
 
 def gate_of(command):
@@ -176,10 +181,12 @@ def open_gate(gate, process, within=60):
 def run_gated(commands, at_once=12, timeout=60):
     """Runs commands one after the other: yields what each did. Those with a gate have started together before."""
     for begin in range(0, len(commands), at_once):
-        yield from run_batch(commands[begin:begin + at_once], timeout)
+        for command, process in hold(commands[begin:begin + at_once]):
+            yield let_go(command, process, timeout)
 
 
-def run_batch(commands, timeout):
+def hold(commands):
+    """Starts those that have a gate, and waits until all are there: each command with its process, if it has one."""
     processes = []
     for command in commands:
         gate = gate_of(command)
@@ -190,11 +197,13 @@ def run_batch(commands, timeout):
     while time.monotonic() < deadline and not all(os.path.exists(f"{gate_of(command)}.here") or process.poll() is not None
                                                   for command, process in zip(commands, processes) if process):
         time.sleep(0.1)
-    for command, process in zip(commands, processes):
-        yield pass_gate(command, process, timeout) if process else run(command, timeout)
+    return list(zip(commands, processes))
 
 
-def pass_gate(command, process, timeout):
+def let_go(command, process, timeout=60):
+    """What a command did that was held back."""
+    if not process:
+        return run(command, timeout)
     begun = time.monotonic()
     if not open_gate(gate_of(command), process):
         stop(process)
@@ -206,6 +215,42 @@ def pass_gate(command, process, timeout):
         stop(process)
         process.communicate()
     return run([word for word in command if not str(word).startswith("--gate=")], timeout)
+
+
+def run_forked(command, bind=False, timeout=60):
+    """A Python example in a child of this process, which imports torch once for all of them."""
+    calm_py.import_torch()
+    begun = time.monotonic()
+    with tempfile.TemporaryFile("w+") as said:
+        pid = os.fork()
+        if pid == 0:
+            become(command, bind, said.fileno())
+        rc = None
+        while rc is None:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            rc = os.waitstatus_to_exitcode(status) if ended else None
+            if rc is None and time.monotonic() - begun > timeout:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+        said.seek(0)
+        return Done(rc, said.read(), "", time.monotonic() - begun)
+
+
+def become(command, bind, output):
+    """Turns a forked child into the example; never returns."""
+    rc = 1
+    try:
+        os.chdir(EXAMPLES)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        calm_py.move(bind)
+        calm_py.become(command[1], command[2:])
+        rc = 0
+    except BaseException:  # also the example's own exit: none of ours may go on in the child
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(rc)
 
 
 def build():

@@ -24,7 +24,7 @@ RUNS = {
     "itemloop_item": (example("itemloop", "--item"), ["launch-bound"], None, ["sync-in-loop"], ["sync-in-loop"]),
     "itemloop_async": (example("itemloop"), ["launch-bound"], None, ["sync-in-loop"], []),
     "inmodel_if": (example("inmodel", "--if"), ["sync-in-model"], at("inmodel", "if peak > LIMIT:"), [], []),
-    "inmodel_where": (example("inmodel"), None, None, ["sync-in-model", "sync-in-loop"], []),
+    "inmodel_clamp": (example("inmodel"), None, None, ["sync-in-model", "sync-in-loop"], []),
     "power_blocking": (example("power"), ["sync-in-loop", "cpu-bound-gap", "staircase", "pageable-copy"],
                        at("power", "host = cp.asnumpy(x)", "np.save(path, host)", "self.residual = float(residual)",
                           "checks.check("), [], []),

@@ -27,7 +27,7 @@ RUNS = {
     "allocloop_async": (target("allocloop", "async"), None, None, ["alloc-in-loop"], []),
     "kinds_few": (target("kinds", "few"), ["grid-too-small"], None, ["stream-serial"], []),
     "kinds_full": (target("kinds", "full"), None, None, ["grid-too-small"], []),
-    "kinds_small": (target("kinds", "small"), ["copy-small"], at("kinds", "cudaMemcpyAsync(data"), [], []),
+    "kinds_small": (target("kinds", "small", "500"), ["copy-small"], at("kinds", "cudaMemcpyAsync(data"), [], []),
     "kinds_packed": (target("kinds", "packed"), None, None, ["copy-small"], []),
     "kinds_large": (target("kinds", "large"), ["copy-bandwidth"], None, ["copy-small"], []),
     "kinds_resident": (target("kinds", "resident"), None, None, ["copy-bandwidth"], []),

@@ -1,7 +1,8 @@
-"""Runs a program on the CPU that is least used at this moment: calm.py [--gate=PIPE] PROGRAM [ARGUMENT…]
+"""Runs a program on the CPU that is least used at this moment: calm.py [--gate=PIPE] [--bind] PROGRAM [ARGUMENT…]
 
 PROGRAM is a Python script or not. With a gate it waits, torch imported, until somebody has opened the pipe and closed it
-again: many can import at once and then run one by one.
+again: many can import at once and then run one by one. Bound, it stays on that CPU: threads that take turns, as Python's and
+the backward pass's do, then never wait for another CPU to wake up.
 
 On a virtual machine whose host others use too, a CPU is half again as slow for seconds at a time while somebody works
 on the other half of its core, and another CPU is not. Every way of running a program is treated alike: the choice is
@@ -24,33 +25,47 @@ def ms_alone():
     return 1e3 * (time.perf_counter() - begun)
 
 
-def move():
-    """Moves this thread to the calmest CPU, and lets it go from there; says how long the work takes on it."""
+def move(bind=False):
+    """Moves this thread to the calmest CPU. It may leave again, unless it is bound."""
     found = []
     for cpu in CPUS:
         os.sched_setaffinity(0, {cpu})
         found.append((min(ms_alone(), ms_alone()), cpu))
     os.sched_setaffinity(0, {min(found)[1]})
-    os.sched_setaffinity(0, CPUS)
+    if not bind:
+        os.sched_setaffinity(0, CPUS)
     return min(found)[0]
 
 
+def import_torch():
+    import torch._dynamo  # noqa: F401, with all that an optimizer imports on first use
+
+
+def become(script, arguments):
+    """Runs a script as Python itself would."""
+    sys.argv = [script, *arguments]
+    sys.path[0] = str(pathlib.Path(script).resolve().parent)
+    runpy.run_path(script, run_name="__main__")
+
+
 def main():
-    gate = sys.argv.pop(1)[len("--gate="):] if sys.argv[1].startswith("--gate=") else None
+    options = {}
+    while sys.argv[1].startswith("--"):
+        name, _, value = sys.argv.pop(1)[2:].partition("=")
+        options[name] = value
     program = sys.argv[1]
     script = program.endswith(".py")
     if script and "import torch" in pathlib.Path(program).read_text():
-        import torch._dynamo  # noqa: F401, with all that an optimizer imports on first use
-    if gate:
+        import_torch()
+    if "gate" in options:
+        gate = options["gate"]
         open(f"{gate}.here", "w").close()
         with open(gate) as pipe:
             pipe.read()
-    move()
+    move("bind" in options)
     if not script:
         os.execv(program, sys.argv[1:])
-    sys.argv = sys.argv[1:]
-    sys.path[0] = str(pathlib.Path(program).resolve().parent)
-    runpy.run_path(program, run_name="__main__")
+    become(program, sys.argv[2:])
 
 
 if __name__ == "__main__":
