@@ -2,9 +2,9 @@
  *
  * A recorded call is longer by its cost, as far as it has length; the rest lies before it. Ranges and
  * operators cost the thread that makes them: they shorten the CPU's work before the next call. What the recorder
- * timed of itself, the taking of stacks above all, is taken out where it lies. On the device
- * a recorded kernel begins a little later after its launch and after the kernel before it. Nothing becomes
- * negative, and nothing but calls, lags and the CPU's own work is touched.
+ * timed of itself, the taking of stacks above all, is taken out where it lies. On the device a recorded kernel
+ * begins a little later after its launch and after the kernel before it. Nothing becomes negative, and nothing
+ * but calls, lags and the CPU's own work is touched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,13 +106,19 @@ static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int6
 	return flow->n_calls;
 }
 
-/* The recorder's own time on a thread: inside a call of it, or before its next one. */
+/* The recorder's own time on a thread: inside a call of it, or before its next one. What overlaps is taken out
+ * once, and what was before the first call (of an excerpt, say) is nobody's. */
 static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip *strip,
 			    const struct charges *charges)
 {
 	int64_t thread = flow->trace->lanes[strip->lane].thread;
+	int64_t charged = flow->n_calls > 0 ? flow->calls[0].start : INT64_MAX; /* up to here */
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+		start = start > charged ? start : charged;
+		if (end <= start)
+			continue;
+		charged = end;
 		int64_t at = flow_call_at(flow, start);
 		uint32_t around = call_of_thread(flow, thread, at - 1, -1);
 		if (around < flow->n_calls && flow->calls[around].end >= end)

@@ -13,7 +13,7 @@ static void pin(struct editing *e, uint32_t index)
 	struct edit_copy copy = edit_copy_of(e, node->of);
 	bool is_up = copy.direction == HWY_H2D || copy.direction == HWY_H2A;
 	const struct whatif_link *link = is_up ? &e->w->machine.h2d : &e->w->machine.d2h;
-	int64_t length = (int64_t)((double)copy.bytes / link->bandwidth * 1e9);
+	int64_t length = edit_time_of((double)copy.bytes, link->bandwidth);
 	if (length < node->length)
 		node->length = length;
 	node->delay = 0; /* staging */
@@ -21,15 +21,25 @@ static void pin(struct editing *e, uint32_t index)
 		node->lag[GRAPH_CAUSE] = (uint16_t)link->latency;
 }
 
+static bool waits_by_contract(const struct editing *e, uint32_t call)
+{
+	uint32_t row;
+	const struct hwy_strip *strip =
+		hwy_strip_of(e->flow->trace, e->flow->calls[call].span, &row);
+	return hwy_role(e->flow->trace, hwy_get(strip, HWY_NAME, row)) & HWY_ROLE_BLOCKS;
+}
+
 static void free_call(struct editing *e, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
-	if (node->kind == GRAPH_CALL && node->length > e->w->machine.launch)
+	if (node->kind == GRAPH_RETURN) {
+		if (!waits_by_contract(e, node->of))
+			edit_no_wait(e, index);
+		return;
+	}
+	if (node->length > e->w->machine.launch)
 		node->length = e->w->machine.launch;
-	if (node->kind == GRAPH_RETURN)
-		edit_no_wait(e, index);
-	else
-		edit_warm_next(e, index);
+	edit_warm_next(e, index);
 }
 
 static bool is_pageable_call(const struct editing *e, uint32_t call)

@@ -2,8 +2,8 @@
  *
  * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
  * with the waits for them and what the CPU did in between. What it computed there is then the device's work,
- * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over the data
- * once.
+ * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over
+ * the data once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,25 +33,28 @@ static int64_t length_of_pass(const struct editing *e, uint32_t op)
 	double rate = device >= 0 && device < trace->n_devices
 			      ? (double)trace->devices[device].memory_bandwidth
 			      : 0;
-	return (int64_t)(2e9 * (double)edit_copy_of(e, op).bytes /
-			 (rate > 0 ? rate : DEFAULT_BANDWIDTH));
+	return edit_time_of(2 * (double)edit_copy_of(e, op).bytes,
+			    rate > 0 ? rate : DEFAULT_BANDWIDTH);
 }
 
 /* The copy becomes a kernel and its call a launch; a wait goes. */
 static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 {
 	struct graph_node *node = &e->graph->nodes[index];
-	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
-	bool is_copy = node->kind != GRAPH_RETURN &&
-		       (node->kind == GRAPH_OP || e->flow->calls[node->of].op != FLOW_NONE);
-	if (node->kind == GRAPH_OP)
-		shorten(&node->length, length_of_pass(e, node->of));
-	else
-		shorten(&node->length, is_copy ? e->w->machine.launch : 0);
-	if (node->kind == GRAPH_RETURN)
+	if (node->kind == GRAPH_RETURN) {
 		edit_no_wait(e, index);
-	else if (has_order)
-		shorten(&node->delay, node->kind == GRAPH_CALL && is_copy ? usual_delay : 0);
+		return;
+	}
+	int64_t length = 0, delay = 0; /* of the call of a wait */
+	if (node->kind == GRAPH_OP) {
+		length = length_of_pass(e, node->of);
+	} else if (e->flow->calls[node->of].op != FLOW_NONE) {
+		length = e->w->machine.launch;
+		delay = usual_delay;
+	}
+	shorten(&node->length, length);
+	if (node->before[GRAPH_ORDER] != GRAPH_NONE)
+		shorten(&node->delay, delay);
 }
 
 struct trips {

@@ -56,6 +56,12 @@ struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
 	};
 }
 
+int64_t edit_time_of(double bytes, double rate)
+{
+	double ns = bytes / rate * 1e9;
+	return ns < (double)INT64_MAX ? (int64_t)ns : INT64_MAX;
+}
+
 bool edit_number(const char *arguments, uint32_t *number, const char **rest)
 {
 	char *end;

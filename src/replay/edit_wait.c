@@ -2,8 +2,8 @@
  *
  * A synchronise call goes away whole. A copy that blocks stays, and returns as soon as it is enqueued: the
  * value is read later, or never. A wait that put the work of two streams in order becomes an event between them.
- * The launch queue's limit still holds the CPU back. A read-back that comes a
- * step late waits for the work that the same wait of the step before had waited for.
+ * The launch queue's limit still holds the CPU back. A read-back that comes a step late waits for the work that
+ * the same wait of the step before had waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +42,10 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
  * recorded it. */
 static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool by_event)
 {
+	if (!by_event)
+		return 0;
 	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
-	bool is_recorded = strstr(at.api, "Event") != NULL;
-	return !by_event ? 0 : is_recorded ? EVENT_CALL : 2 * EVENT_CALL;
+	return strstr(at.api, "Event") ? EVENT_CALL : 2 * EVENT_CALL;
 }
 
 static void remove_wait(struct editing *e, uint32_t back)

@@ -11,8 +11,7 @@ extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late,
 
 /* The phase's step of a call, plus one; 0 when it is outside the phase. */
 uint32_t edit_step_of(const struct editing *e, uint32_t call);
-/* Whether a call is at the place: "file:line", "line", a function, a part of its range, or its name; "" is
- * everywhere. */
+/* Whether a call is at the place: "file:line", a function, a part of its range, or its name; "" is everywhere. */
 bool edit_is_at(const struct editing *e, uint32_t call, const char *place);
 /* The bytes of a copy, its direction, whether host memory that is not pinned takes part. */
 struct edit_copy {
@@ -20,14 +19,16 @@ struct edit_copy {
 	bool is_pageable;
 };
 struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
+/* ns that bytes take at a rate of bytes a second. */
+int64_t edit_time_of(double bytes, double rate);
 /* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */
 bool edit_number(const char *arguments, uint32_t *number, const char **rest);
 /* What the CPU does between two calls of the phase: the median. */
 int64_t edit_usual_delay(const struct editing *e);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
 void edit_no_wait(struct editing *e, uint32_t back);
-/* A call no longer blocks: a launch right after it finds the CPU's caches warm, and takes no longer than launches do on
- * this machine. */
+/* A call no longer blocks: a launch right after it finds the CPU's caches warm, and takes no longer than launches
+ * do on this machine. */
 void edit_warm_next(struct editing *e, uint32_t before);
 
 #endif

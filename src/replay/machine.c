@@ -107,6 +107,9 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
 }
 
+/* Nothing that is calibrated takes a second: a report that says so is not believed, nor multiplied with. */
+enum { MOST_NS = 1000 * 1000 * 1000 };
+
 static void take(struct whatif_machine *m, const char *name, int64_t value)
 {
 	const struct {
@@ -126,7 +129,7 @@ static void take(struct whatif_machine *m, const char *name, int64_t value)
 		{"machine.copy_d2h_pinned_latency", &m->d2h.latency},
 	};
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-		if (strcmp(name, whole[i].name) == 0 && value >= 0)
+		if (strcmp(name, whole[i].name) == 0 && value >= 0 && value <= MOST_NS)
 			*whole[i].at = value;
 	if (strcmp(name, "machine.copy_h2d_pinned_bandwidth") == 0 && value > 0)
 		m->h2d.bandwidth = (double)value;

@@ -98,16 +98,20 @@ static inline void program_span(struct program *p, uint32_t lane, enum hwy_kind 
 	hwy_add_span(p->builder, lane, kind, &row);
 }
 
-/* An api call of some length; the clock moves on. */
-static inline void program_call(struct program *p, const char *name, int64_t us)
+/* An api call; the clock moves on. */
+static inline void program_call_until(struct program *p, const char *name, int64_t end)
 {
 	struct hwy_row row = {0};
 	row.v[HWY_START] = p->cpu;
-	row.v[HWY_DUR] = US(us);
+	row.v[HWY_DUR] = end - p->cpu;
 	row.v[HWY_NAME] = hwy_text_id(p->builder, name);
 	row.v[HWY_CORR] = ++p->corr;
 	hwy_add_span(p->builder, p->api[p->thread], HWY_API, &row);
-	p->cpu += US(us);
+	p->cpu = end;
+}
+static inline void program_call(struct program *p, const char *name, int64_t us)
+{
+	program_call_until(p, name, p->cpu + US(us));
 }
 
 /* Ends the mark of the step before, and begins the next. */
@@ -140,14 +144,19 @@ static inline void program_os(struct program *p, const char *name, int64_t us)
 	p->cpu += US(us);
 }
 
+/* When work can begin on a stream that a call enqueues which begins now. */
+static inline int64_t program_ready(const struct program *p, int stream, int64_t call_us)
+{
+	int64_t enqueued = p->cpu + US(call_us + LATENCY_US), free = p->stream_free[stream] + 1000;
+	return enqueued > free ? enqueued : free;
+}
+
 /* Work on a stream: enqueued by a call of 'call_us', runs when the stream is free. Yields its end. */
 static inline int64_t program_work(struct program *p, int stream, const char *call, int64_t call_us,
 				   enum hwy_kind kind, struct hwy_row row, int64_t ns)
 {
+	int64_t start = program_ready(p, stream, call_us);
 	program_call(p, call, call_us);
-	int64_t start = p->cpu + US(LATENCY_US);
-	if (start < p->stream_free[stream] + 1000)
-		start = p->stream_free[stream] + 1000;
 	row.v[HWY_START] = start;
 	row.v[HWY_DUR] = ns;
 	row.v[HWY_CORR] = p->corr;
@@ -175,76 +184,46 @@ static inline void program_blocks(struct program *p, int64_t blocks)
 	p->shape = blocks ? hwy_add_shape(p->builder, &shape) + 1 : 0;
 }
 
-/* 'blocks': the call returns when the copy has ended. */
-static inline void program_copy(struct program *p, int stream, enum hwy_direction direction,
-				uint64_t bytes, enum hwy_memory_kind host, int64_t us, bool blocks)
+static inline struct hwy_row program_copy_row(enum hwy_direction direction, uint64_t bytes,
+					      enum hwy_memory_kind host)
 {
 	struct hwy_row row = {0};
 	bool in = direction == HWY_H2D;
-	row.v[HWY_NAME] = 0;
 	row.v[HWY_BYTES] = (int64_t)bytes;
 	row.v[HWY_DIRECTION] = direction;
 	row.v[HWY_SRC_MEMORY] = in ? host : HWY_MEM_DEVICE;
 	row.v[HWY_DST_MEMORY] = in ? HWY_MEM_DEVICE : host;
-	if (!blocks) {
-		program_work(p, stream, "cudaMemcpyAsync", LAUNCH_US, HWY_COPY, row, US(us));
-		return;
-	}
-	int64_t start = p->cpu + US(LAUNCH_US + LATENCY_US);
-	if (start < p->stream_free[stream] + 1000)
-		start = p->stream_free[stream] + 1000;
-	int64_t length = start + US(us) + 1000 - p->cpu;
-	program_work(p, stream, "cudaMemcpyAsync", LAUNCH_US, HWY_COPY, row, US(us));
-	/* The call was written as short: a longer one around it with the same meaning would nest. So the
-	 * caller waits with a synchronise call, as frameworks do. */
-	int64_t left = length - US(LAUNCH_US);
-	struct hwy_row wait = {0};
-	wait.v[HWY_START] = p->cpu;
-	wait.v[HWY_DUR] = left;
-	wait.v[HWY_NAME] = hwy_text_id(p->builder, "cudaStreamSynchronize");
-	wait.v[HWY_CORR] = ++p->corr;
-	hwy_add_span(p->builder, p->api[p->thread], HWY_API, &wait);
-	p->cpu += left;
+	return row;
 }
 
-/* A copy whose own call lasts until it has ended. */
-static inline void program_copy_held(struct program *p, int stream, enum hwy_direction direction,
-				     uint64_t bytes, enum hwy_memory_kind host, int64_t us)
+/* 'blocks': a synchronise call follows that lasts until the copy has ended. */
+static inline void program_copy(struct program *p, int stream, enum hwy_direction direction,
+				uint64_t bytes, enum hwy_memory_kind host, int64_t us, bool blocks)
 {
-	struct hwy_row row = {0}, call = {0};
-	bool in = direction == HWY_H2D;
-	int64_t start = p->cpu + US(LAUNCH_US + LATENCY_US);
-	if (start < p->stream_free[stream] + 1000)
-		start = p->stream_free[stream] + 1000;
-	call.v[HWY_START] = p->cpu;
-	call.v[HWY_DUR] = start + US(us) + 2000 - p->cpu;
-	call.v[HWY_NAME] = hwy_text_id(p->builder, "cudaMemcpyAsync");
-	call.v[HWY_CORR] = ++p->corr;
-	hwy_add_span(p->builder, p->api[p->thread], HWY_API, &call);
-	row.v[HWY_START] = start;
+	int64_t end = program_work(p, stream, "cudaMemcpyAsync", LAUNCH_US, HWY_COPY,
+				   program_copy_row(direction, bytes, host), US(us));
+	if (blocks)
+		program_call_until(p, "cudaStreamSynchronize", end + 1000);
+}
+
+/* A copy whose own call, of this name, lasts until it has ended. */
+static inline void program_copy_held(struct program *p, int stream, enum hwy_direction direction,
+				     uint64_t bytes, enum hwy_memory_kind host, int64_t us,
+				     const char *call)
+{
+	struct hwy_row row = program_copy_row(direction, bytes, host);
+	row.v[HWY_START] = program_ready(p, stream, LAUNCH_US);
 	row.v[HWY_DUR] = US(us);
+	p->stream_free[stream] = row.v[HWY_START] + US(us);
+	program_call_until(p, call, p->stream_free[stream] + 2000);
 	row.v[HWY_CORR] = p->corr;
-	row.v[HWY_BYTES] = (int64_t)bytes;
-	row.v[HWY_DIRECTION] = direction;
-	row.v[HWY_SRC_MEMORY] = in ? host : HWY_MEM_DEVICE;
-	row.v[HWY_DST_MEMORY] = in ? HWY_MEM_DEVICE : host;
 	hwy_add_span(p->builder, p->lanes[stream], HWY_COPY, &row);
-	p->stream_free[stream] = start + US(us);
-	p->cpu = start + US(us) + 2000;
 }
 
 static inline void program_sync(struct program *p, int stream)
 {
-	int64_t length = p->stream_free[stream] + 2000 - p->cpu;
-	struct hwy_row row = {0};
-	if (length < 2000)
-		length = 2000;
-	row.v[HWY_START] = p->cpu;
-	row.v[HWY_DUR] = length;
-	row.v[HWY_NAME] = hwy_text_id(p->builder, "cudaStreamSynchronize");
-	row.v[HWY_CORR] = ++p->corr;
-	hwy_add_span(p->builder, p->api[p->thread], HWY_API, &row);
-	p->cpu += length;
+	int64_t end = p->stream_free[stream] + 2000;
+	program_call_until(p, "cudaStreamSynchronize", end > p->cpu + 2000 ? end : p->cpu + 2000);
 }
 
 /* ---- the diagnosis -------------------------------------------------------------------------------- */

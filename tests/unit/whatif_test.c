@@ -71,6 +71,74 @@ static void an_excerpt_stands_for_the_whole_phase(void **state)
 	close_whatif(&part);
 }
 
+/* ---- what recording cost -------------------------------------------------------------------------- */
+
+static uint32_t profiler_lane(struct program *p, int thread)
+{
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_OVERHEAD, p->process, p->threads[thread]);
+	lane.name = hwy_text_id(p->builder, "profiler");
+	return hwy_add_lane(p->builder, lane);
+}
+
+/* The step of launches of 5 us with 10 us of the CPU's work between them, without the recorder. It took 7 us for a
+ * stack, inside every third launch and after every fourth, and tells so with this many spans; 0: it took none. */
+static int64_t step_with_stacks(int spans)
+{
+	struct program p = program_new();
+	uint32_t profiler = profiler_lane(&p, 0);
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 24; k++) {
+			struct hwy_row row = {.v[HWY_NAME] = hwy_text_id(p.builder, "k")};
+			bool inside = spans > 0 && k % 3 == 0, after = spans > 0 && k % 4 == 0;
+			program_work(&p, 0, "cudaLaunchKernel", inside ? 12 : 5, HWY_KERNEL, row,
+				     US(2));
+			for (int i = 0; inside && i < spans; i++)
+				program_span(&p, profiler, HWY_OVERHEAD, p.cpu - US(8),
+					     p.cpu - US(1), "a stack");
+			for (int i = 0; after && i < spans; i++)
+				program_span(&p, profiler, HWY_OVERHEAD, p.cpu, p.cpu + US(7),
+					     "a stack");
+			program_compute(&p, after ? 17 : 10);
+		}
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = o.w.base.step;
+	close_whatif(&o);
+	return step;
+}
+
+static void the_recorders_own_time_is_taken_out_once(void **state)
+{
+	(void)state;
+	int64_t plain = step_with_stacks(0);
+	assert_in_range(step_with_stacks(1), plain - 500, plain + 500);
+	assert_in_range(step_with_stacks(2), plain - 500, plain + 500);
+}
+
+static void the_recorders_time_before_the_first_call_is_nobodys(void **state)
+{
+	(void)state;
+	enum { OTHERS = 4 };
+	struct program p = program_new();
+	program_span(&p, profiler_lane(&p, 1), HWY_OVERHEAD, 0, p.cpu, "a stack");
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < OTHERS; k++)
+			program_launch(&p, 0, "k", 20);
+		program_compute(&p, 50);
+		p.thread = 1;
+		program_call(&p, "cudaEventRecord", 1);
+		p.thread = 0;
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	uint32_t node = graph_call(&o.w.graph, OTHERS);
+	assert_int_equal(o.w.graph.nodes[node].delay, US(50));
+	close_whatif(&o);
+}
+
 /* ---- edits ---------------------------------------------------------------------------------------- */
 
 /* Nothing but kernels: no copies, waits, allocations, input or communication. */
@@ -138,6 +206,30 @@ static void work_before_other_calls_moves_to_the_background_too(void **state)
 	assert_in_range(steps[1], US(200), US(270));
 }
 
+/* The step of a program that copies from pageable memory and computes, under 'pin'. */
+static int64_t step_when_pinned(const char *call)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		program_copy_held(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 100, call);
+		program_compute(&p, 100);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = predicted(&o, "pin");
+	close_whatif(&o);
+	return step;
+}
+
+static void a_pinned_copy_waits_where_it_does_by_contract(void **state)
+{
+	(void)state;
+	int64_t async = step_when_pinned("cudaMemcpyAsync"), sync = step_when_pinned("cudaMemcpy");
+	assert_in_range(async, US(100), US(110));
+	assert_in_range(sync, async + US(20), US(180)); /* 1 MiB at some 50 GB/s */
+}
+
 static void arguments_are_checked_without_a_recording(void **state)
 {
 	(void)state;
@@ -168,8 +260,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_excerpt_stands_for_the_whole_phase),
+		cmocka_unit_test(the_recorders_own_time_is_taken_out_once),
+		cmocka_unit_test(the_recorders_time_before_the_first_call_is_nobodys),
 		cmocka_unit_test(an_edit_that_does_not_apply_changes_nothing),
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
+		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
