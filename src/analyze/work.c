@@ -64,7 +64,7 @@ void work_close(struct hwy_work *work)
 	hwy_map_free(&work->graphs);
 }
 
-bool work_lane_is_on(const struct hwy_work *work, uint32_t lane)
+static bool lane_is_on(const struct hwy_work *work, uint32_t lane)
 {
 	const struct hwy_trace *trace = work->trace;
 	if (work->scope.device == HWY_NONE)
@@ -77,7 +77,7 @@ bool work_lane_is_on(const struct hwy_work *work, uint32_t lane)
 bool work_is_on(const struct hwy_work *work, const struct hwy_strip *strip)
 {
 	return (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) && strip->rows &&
-	       work_lane_is_on(work, strip->lane);
+	       lane_is_on(work, strip->lane);
 }
 
 bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row)

@@ -32,7 +32,6 @@ void work_close(struct hwy_work *work);
 
 /* Whether the strip holds device work inside the scope's devices. */
 bool work_is_on(const struct hwy_work *work, const struct hwy_strip *strip);
-bool work_lane_is_on(const struct hwy_work *work, uint32_t lane);
 /* False for a graph span whose nodes are recorded. */
 bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row);
 /* Whether the span counts; if so, *at is its time inside the window. */

@@ -236,7 +236,7 @@ int64_t json_as_int(const struct json_value *value, int64_t otherwise)
 	return *end || errno ? otherwise : number;
 }
 
-double json_as_real(const struct json_value *value, double otherwise)
+static double as_real(const struct json_value *value, double otherwise)
 {
 	return value && value->type == JSON_NUMBER ? strtod(value->text, NULL) : otherwise;
 }
@@ -248,7 +248,7 @@ int64_t json_get_int(const struct json_value *object, const char *key, int64_t o
 
 double json_get_real(const struct json_value *object, const char *key, double otherwise)
 {
-	return json_as_real(json_get(object, key), otherwise);
+	return as_real(json_get(object, key), otherwise);
 }
 
 const char *json_get_text(const struct json_value *object, const char *key, const char *otherwise)

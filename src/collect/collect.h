@@ -46,7 +46,6 @@ void collect_set_recording(bool on);
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation);
 
 /* One file a source. Each is called once a process, from the constructor or from its injection entry. */
-void cuda_init(void);   /* by InitializeInjection */
 void cuda_finish(void); /* at exit, when recording ends for good */
 void cuda_after_fork(void);
 /* Makes CUPTI record, or not, as the control page says. From any thread. */

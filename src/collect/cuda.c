@@ -151,7 +151,7 @@ static void set_up(const char *path)
 		flush_start(); /* it will see when recording begins */
 }
 
-static int last_result; /* of the libraries tried; only cuda_init's thread uses it */
+static int last_result; /* of the libraries tried; only init's thread uses it */
 
 /* True: this library is the one, for better or worse. */
 static bool use(const char *path)
@@ -170,7 +170,7 @@ static bool use(const char *path)
 	return true;
 }
 
-void cuda_init(void)
+static void init(void)
 {
 	static atomic_flag was_here = ATOMIC_FLAG_INIT;
 	if (atomic_flag_test_and_set(&was_here) || !collect_control ||
@@ -211,7 +211,7 @@ void cuda_after_fork(void)
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	cuda_init();
+	init();
 	if (cuda_is_on())
 		atexit(cuda_finish); /* before libcuda's own end; a destructor would come too late */
 	return 1;

@@ -13,7 +13,8 @@ static double launches_of(const struct compare_phase *phase, const char *name)
 	return row ? (double)row->count / phase->n_steady : 0;
 }
 
-double diff_similarity(const struct compare_phase *a, const struct compare_phase *b)
+/* 0 … 1: how much of what two steps launch is the same, by folded name. */
+static double similarity(const struct compare_phase *a, const struct compare_phase *b)
 {
 	const struct compare_table *x = &a->tables[TABLE_KERNELS], *y = &b->tables[TABLE_KERNELS];
 	double common = 0, all = 0;
@@ -35,7 +36,7 @@ static double affinity(const struct compare_phase *a, const struct compare_phase
 	double steps = a->n_steps < b->n_steps ? (double)a->n_steps / b->n_steps
 					       : (double)b->n_steps / a->n_steps;
 	bool same_marks = *a->name && strcmp(a->name, b->name) == 0;
-	return (same_marks ? 2 : 0) + diff_similarity(a, b) + 0.3 * steps;
+	return (same_marks ? 2 : 0) + similarity(a, b) + 0.3 * steps;
 }
 
 /* The longest phase of the side's first run decides: the others' are those most like it. */
@@ -175,7 +176,7 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	split(diff);
 	for (unsigned i = 0; i < COUNTS; i++)
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
-	diff->similarity = diff_similarity(side_phase(before), side_phase(after));
+	diff->similarity = similarity(side_phase(before), side_phase(after));
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		diff_table(diff, kind, run_noise);
 	diff_findings(diff);

@@ -106,8 +106,6 @@ void side_prepare(struct compare_side *side, const struct compare_phase *wanted,
 
 /* ---- the parts ------------------------------------------------------------------------------------ */
 
-/* 0 … 1: how much of what two steps launch is the same, by folded name. */
-double diff_similarity(const struct compare_phase *a, const struct compare_phase *b);
 /* The row of a name, or NULL. */
 const struct compare_row *diff_row(const struct compare_table *table, const char *name);
 void diff_table(struct compare_diff *diff, enum compare_table_kind kind,

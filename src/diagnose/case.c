@@ -68,7 +68,8 @@ bool case_is_loop(const struct hwy_case *c)
 	return c->phase->source != PHASE_ONE;
 }
 
-uint32_t case_step_at(const struct hwy_case *c, int64_t time)
+/* The step in whose device window a time lies. */
+static uint32_t step_at(const struct hwy_case *c, int64_t time)
 {
 	const struct hwy_phase *phase = c->phase;
 	uint32_t low = phase->first_steady, high = phase->first_steady + phase->n_steady;
@@ -86,7 +87,7 @@ uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_
 {
 	uint32_t found = 0, last = FLOW_NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t step = case_step_at(c, times[i]);
+		uint32_t step = step_at(c, times[i]);
 		found += step != last;
 		last = step;
 	}
@@ -178,14 +179,12 @@ static void count_kernel(struct hwy_case *c, struct op_pass *pass, const struct 
 	struct case_kernel *kernel = &c->kernels[pass->last];
 	kernel->ns += length;
 	kernel->n++;
-	kernel->in_graphs += in_graph;
 	if (length > kernel->longest) {
 		kernel->longest = length;
 		kernel->span = op->span;
 	}
 	c->counts.kernel_ns += length;
 	c->counts.graph_kernels += in_graph;
-	c->counts.short_kernels += length < CASE_SHORT_KERNEL;
 	if (c->counts.kernels++ % pass->every == 0 && pass->n_lengths < MEDIAN_SAMPLE)
 		pass->lengths[pass->n_lengths++] = length;
 }
@@ -244,8 +243,6 @@ static void count_calls(struct hwy_case *c)
 	}
 	counts->graph_launches = counts->calls[HWY_ROLE_GRAPH_LAUNCH];
 	counts->launches = counts->calls[HWY_ROLE_LAUNCH] + counts->graph_launches;
-	counts->launch_ns =
-		counts->call_ns[HWY_ROLE_LAUNCH] + counts->call_ns[HWY_ROLE_GRAPH_LAUNCH];
 }
 
 /* Launches without recorded work: what looks idle may be that work. False where it may be most of it. */

@@ -24,7 +24,7 @@ struct case_transfer {
 struct case_kernel {  /* by name */
 	int64_t name; /* text */
 	int64_t ns;
-	uint64_t n, in_graphs;
+	uint64_t n;
 	uint32_t span; /* the longest one */
 	int64_t longest;
 };
@@ -33,9 +33,7 @@ struct case_kernel {  /* by name */
 struct case_counts {
 	uint64_t kernels, graph_launches, graph_kernels;
 	int64_t kernel_ns, kernel_median;
-	uint64_t short_kernels; /* shorter than CASE_SHORT_KERNEL */
-	uint64_t launches;      /* calls that enqueue kernels or graphs */
-	int64_t launch_ns;      /* time inside them */
+	uint64_t launches; /* calls that enqueue kernels or graphs */
 	uint64_t h2d, d2h;
 	uint64_t turns;  /* changes of the thread that launched, from op to op; at most */
 	int64_t longest; /* op */
@@ -107,8 +105,6 @@ double case_share(const struct hwy_case *c, int64_t total);
 double case_each(const struct hwy_case *c, uint64_t count);
 /* False where nothing repeats: start-up and the program's one step cannot be told apart. */
 bool case_is_loop(const struct hwy_case *c);
-/* The step in whose device window a time lies. */
-uint32_t case_step_at(const struct hwy_case *c, int64_t time);
 /* In how many of the steady steps at least one of these times lies; times in order. */
 uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_t n);
 /* States of the devices the phase uses, added up. */
@@ -208,9 +204,6 @@ uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
 /* Idle time charged to the pauses for which 'is_it' is true (it gets NULL for a wait that is none). */
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
-/* The pause that a gap with cause 'blocked' is charged to; FLOW_NONE where it is none. */
-uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
-		      const struct hwy_gap *gap);
 
 /* ---- machine.c: what the machine could do ------------------------------------------------------- */
 

@@ -172,7 +172,6 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		return false;
 	}
 	uint32_t before = diagnosis->n, acquitted = diagnosis->n_acquitted;
-	verdict->devices = c.n_devices;
 	if (c.n_devices && c.phase->n_steady) {
 		for (uint32_t k = 0; hwy_finding_kinds[k]; k++) {
 			c.kind = hwy_finding_kinds[k];
@@ -264,7 +263,6 @@ static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *d
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
 	*diagnosis = (struct hwy_diagnosis){0};
-	diagnosis->n_verdicts = analysis->phases.n;
 	diagnosis->verdicts = hwy_arena_alloc(
 		&diagnosis->arena, (analysis->phases.n + 1u) * sizeof *diagnosis->verdicts);
 	if (!find_framework(analysis, diagnosis, err))

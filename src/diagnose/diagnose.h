@@ -102,7 +102,6 @@ struct hwy_verdict {
 	const char *ncu;
 	const char *inside; /* then: what else does, in words; "" */
 	int64_t own_cost; /* what recording added, ns a step of CPU time; HWY_NONE: not calibrated */
-	uint32_t devices;             /* that this phase uses */
 	struct hwy_outlier *outliers; /* the longest first, a few */
 	uint32_t n_outliers;
 };
@@ -119,7 +118,6 @@ struct hwy_diagnosis {
 	struct hwy_cannot *cannot;
 	uint32_t n_cannot, cap_cannot;
 	struct hwy_verdict *verdicts; /* parallel to the phases */
-	uint32_t n_verdicts;
 	enum hwy_framework framework;
 	bool infers; /* PyTorch's operators were recorded, and none is of a backward pass */
 	struct hwy_arena arena;

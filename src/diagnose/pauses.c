@@ -125,8 +125,9 @@ void pauses_free(struct case_pauses *pauses)
 	free(pauses->of_wait);
 }
 
-uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
-		      const struct hwy_gap *gap)
+/* The pause that a gap with cause 'blocked' is charged to; FLOW_NONE where it is none. */
+static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
+			     const struct hwy_gap *gap)
 {
 	const struct hwy_waits *waits = &c->of->waits;
 	uint32_t low = 0, high = waits->n;

@@ -22,12 +22,11 @@ static bool is_blamed(const struct case_pause *pause)
 struct syncs syncs_look(struct hwy_case *c)
 {
 	struct syncs syncs = {.pauses = pauses_find(c)};
-	int64_t before = HWY_NONE, between = 0, reach = INT64_MIN;
+	int64_t reach = INT64_MIN;
 	for (uint32_t i = 0; i < syncs.pauses.n; i++) {
 		const struct case_pause *pause = &syncs.pauses.pauses[i];
 		if (!is_sync(pause))
 			continue;
-		const struct hwy_wait *first = &c->of->waits.waits[pause->first];
 		const struct hwy_wait *last =
 			&c->of->waits.waits[pause->first + pause->n_waits - 1];
 		syncs.n++;
@@ -36,11 +35,7 @@ struct syncs syncs_look(struct hwy_case *c)
 		syncs.waited += to > reach ? to - (from > reach ? from : reach) : 0;
 		reach = to > reach ? to : reach;
 		syncs.finished += pause->waited < FINISHED_NS;
-		if (before != HWY_NONE)
-			between += c->flow->calls[first->call].start - before;
-		before = c->flow->calls[last->call].end;
 	}
-	syncs.between = syncs.n > 1 ? between / (int64_t)(syncs.n - 1) : 0;
 	syncs.each = case_each(c, syncs.n);
 	pauses_blame(c, &syncs.pauses, &syncs.claim, is_blamed);
 	return syncs;

@@ -14,7 +14,6 @@ struct syncs {
 	double each;        /* a step */
 	int64_t waited;     /* the CPU really had to wait, in all */
 	uint64_t finished;  /* of them: the device was done, or nearly, when they began */
-	int64_t between;    /* CPU time from one to the next, mean */
 	struct claim claim; /* the idle time charged to them */
 };
 /* The claim is made; whoever accuses takes it, others drop it with syncs_free. */

@@ -21,7 +21,6 @@ static void put(struct out *out, const char *at, size_t n)
 		}
 		at += done;
 		n -= (size_t)done;
-		out->written += (uint64_t)done;
 	}
 }
 

@@ -17,7 +17,6 @@ enum { OUT_BYTES = 1 << 18, OUT_NUMBER = 24 };
 struct out {
 	int fd;
 	int error; /* errno of the first failure, or 0 */
-	uint64_t written;
 	size_t n;
 	char *at;     /* of OUT_BYTES and room for one number more */
 	void *gzip;   /* a z_stream, or NULL */

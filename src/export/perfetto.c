@@ -56,8 +56,7 @@ static void free_all(struct pf *p)
 	free(p->packet.at);
 	free(p->event.at);
 	free(p->part.at);
-	free(p->named);
-	free(p->valued);
+	free(p->interned);
 	free(p->works);
 	hwy_map_free(&p->counts);
 	hwy_map_free(&p->seen);

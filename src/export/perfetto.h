@@ -103,8 +103,8 @@ struct pf {
 	struct out out;
 	int64_t shift; /* added to every time */
 	struct pb packet, event, part;
-	uint8_t *named;  /* by text id: its name is known to the reader */
-	uint8_t *valued; /* likewise, as a value of an argument */
+	uint8_t *
+		interned; /* by text id, a bit each: known to the reader as a name, as an argument's value */
 	uint32_t cap_texts;
 	struct pf_shape { /* by shape: its arguments, encoded; NULL: not yet */
 		uint8_t *at;
@@ -137,12 +137,9 @@ static inline uint32_t *pf_of_link(struct hwy_map *map, struct pf_last *last, in
 #define PF_DEVICE(i) (UINT64_C(3) << 40 | (i))
 
 /* perfetto_packet.c */
-void pf_send(struct pf *p); /* p->packet */
 /* A packet with one message. */
 void pf_send_untimed(struct pf *p, uint32_t field, const struct pb *message);
 void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *message);
-uint64_t pf_name(struct pf *p, int64_t text);                   /* its iid as an event's name */
-uint64_t pf_value(struct pf *p, int64_t text);                  /* its iid as an argument's value */
 void pf_arg_int(struct pf *p, enum pf_arg name, int64_t value); /* into p->event */
 void pf_arg_text(struct pf *p, enum pf_arg name, int64_t text);
 void pf_arg_z(struct pf *p, enum pf_arg name, const char *text);
@@ -164,7 +161,6 @@ uint64_t pf_lane_counter(struct pf *p, uint32_t lane);
 
 /* perfetto_spans.c */
 void pf_write_lane(struct pf *p, const struct hwy_strip *first, const struct hwy_strip *end);
-void pf_write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t row, int64_t name);
 void pf_write_stages_head(struct pf *p);
 
 /* perfetto_analysis.c: critical path, findings, steps, headway, utilisation. */

@@ -15,7 +15,8 @@ void pb_reserve(struct pb *pb, size_t n)
 	}
 }
 
-void pf_send(struct pf *p)
+/* p->packet */
+static void send(struct pf *p)
 {
 	struct pb *packet = &p->packet;
 	uint8_t head[12] = {1 << 3 | 2};
@@ -52,7 +53,7 @@ void pf_send_untimed(struct pf *p, uint32_t field, const struct pb *message)
 	pb_int(&p->packet, 10, SEQUENCE);
 	pb_int(&p->packet, 13, NEEDS_STATE);
 	pb_bytes(&p->packet, field, message->at, message->n);
-	pf_send(p);
+	send(p);
 }
 
 void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *message)
@@ -62,8 +63,9 @@ void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
 
-/* InternedData: event_names 2, debug_annotation_names 3, debug_annotation_string_values 29; each with iid 1
- * and the text 2. */
+/* InternedData, fields of; each entry has iid 1 and the text 2. */
+enum { EVENT_NAMES = 2, ANNOTATION_NAMES = 3, ANNOTATION_VALUES = 29 };
+
 static void intern(struct pf *p, uint32_t field, uint64_t iid, const void *text, size_t n)
 {
 	struct pb entry = {0}, data = {0};
@@ -84,31 +86,20 @@ static int64_t need_texts(struct pf *p, int64_t text)
 		return text;
 	uint32_t cap = p->cap_texts;
 	p->cap_texts = (uint32_t)text * 2 + 1024;
-	p->named = hwy_realloc(p->named, p->cap_texts);
-	p->valued = hwy_realloc(p->valued, p->cap_texts);
-	memset(p->named + cap, 0, p->cap_texts - cap);
-	memset(p->valued + cap, 0, p->cap_texts - cap);
+	p->interned = hwy_realloc(p->interned, p->cap_texts);
+	memset(p->interned + cap, 0, p->cap_texts - cap);
 	return text;
 }
 
-uint64_t pf_name(struct pf *p, int64_t text)
+/* The iid of a text of the trace in one of these fields. */
+static uint64_t iid_of(struct pf *p, uint32_t field, int64_t text)
 {
+	const uint8_t bit = field == EVENT_NAMES ? 1 : 2;
 	text = need_texts(p, text);
-	if (!p->named[text]) {
+	if (!(p->interned[text] & bit)) {
 		struct hwy_text at = export_text(&p->x, text);
-		p->named[text] = 1;
-		intern(p, 2, (uint64_t)text + 1, at.at, at.length);
-	}
-	return (uint64_t)text + 1;
-}
-
-uint64_t pf_value(struct pf *p, int64_t text)
-{
-	text = need_texts(p, text);
-	if (!p->valued[text]) {
-		struct hwy_text at = export_text(&p->x, text);
-		p->valued[text] = 1;
-		intern(p, 29, (uint64_t)text + 1, at.at, at.length);
+		p->interned[text] |= bit;
+		intern(p, field, (uint64_t)text + 1, at.at, at.length);
 	}
 	return (uint64_t)text + 1;
 }
@@ -119,7 +110,7 @@ uint64_t pf_value(struct pf *p, int64_t text)
 void pf_event(struct pf *p, int type, uint64_t track, int64_t name)
 {
 	struct pb *event = &p->event;
-	uint64_t iid = name >= 0 ? pf_name(p, name) : 0;
+	uint64_t iid = name >= 0 ? iid_of(p, EVENT_NAMES, name) : 0;
 	event->n = 0;
 	pb_reserve(event, 64);
 	event->at[event->n++] = 9 << 3;
@@ -173,7 +164,7 @@ void pf_arg_int(struct pf *p, enum pf_arg name, int64_t value)
 
 void pf_arg_text(struct pf *p, enum pf_arg name, int64_t text)
 {
-	uint64_t iid = pf_value(p, text);
+	uint64_t iid = iid_of(p, ANNOTATION_VALUES, text);
 	pb_int(begin_arg(p, name), 17, iid);
 	put_arg(p);
 }
@@ -236,40 +227,41 @@ void pf_count(struct pf *p, uint64_t track, int64_t time, int64_t value)
 
 /* ---- the beginning --------------------------------------------------------------------------------- */
 
-void pf_start(struct pf *p)
+static const char *const argument_names[PF_ARGUMENTS] = {
+	[PF_CORRELATION] = "correlation",
+	[PF_GRID] = "grid",
+	[PF_BLOCK] = "block",
+	[PF_REGISTERS] = "registers",
+	[PF_SHARED] = "shared memory",
+	[PF_BYTES] = "bytes",
+	[PF_RESULT] = "result",
+	[PF_GRAPH] = "graph",
+	[PF_GRAPH_NODE] = "graph node",
+	[PF_ADDRESS] = "address",
+	[PF_ARGS] = "args",
+	[PF_CATEGORY] = "category",
+	[PF_PAYLOAD] = "payload",
+	[PF_EVENT] = "event",
+	[PF_EXTERNAL] = "external id",
+	[PF_SEQUENCE] = "sequence number",
+	[PF_CPU] = "cpu",
+	[PF_REASON] = "reason",
+	[PF_STACK] = "stack",
+	[PF_COST] = "cost a step (ns)",
+	[PF_SHARE] = "share of the step",
+	[PF_SAYS] = "seen",
+	[PF_ADVICE] = "advice",
+	[PF_PREDICTED] = "predicted speedup",
+	[PF_PLACE] = "place",
+	[PF_TIMES] = "times",
+};
+
+/* ClockSnapshot: clocks 1 {clock_id 1, timestamp 2}: where the wall clock stood at time 0. */
+static void put_clocks(struct pf *p)
 {
-	static const char *const names[PF_ARGUMENTS] = {
-		[PF_CORRELATION] = "correlation",
-		[PF_GRID] = "grid",
-		[PF_BLOCK] = "block",
-		[PF_REGISTERS] = "registers",
-		[PF_SHARED] = "shared memory",
-		[PF_BYTES] = "bytes",
-		[PF_RESULT] = "result",
-		[PF_GRAPH] = "graph",
-		[PF_GRAPH_NODE] = "graph node",
-		[PF_ADDRESS] = "address",
-		[PF_ARGS] = "args",
-		[PF_CATEGORY] = "category",
-		[PF_PAYLOAD] = "payload",
-		[PF_EVENT] = "event",
-		[PF_EXTERNAL] = "external id",
-		[PF_SEQUENCE] = "sequence number",
-		[PF_CPU] = "cpu",
-		[PF_REASON] = "reason",
-		[PF_STACK] = "stack",
-		[PF_COST] = "cost a step (ns)",
-		[PF_SHARE] = "share of the step",
-		[PF_SAYS] = "seen",
-		[PF_ADVICE] = "advice",
-		[PF_PREDICTED] = "predicted speedup",
-		[PF_PLACE] = "place",
-		[PF_TIMES] = "times",
-	};
 	enum { REALTIME = 1, BOOTTIME = 6 };
 	const struct hwy_trace *trace = p->x.trace;
 	struct pb snapshot = {0}, clock = {0};
-	/* ClockSnapshot: clocks 1 {clock_id 1, timestamp 2}: where the wall clock stood at time 0. */
 	pb_int(&clock, 1, BOOTTIME);
 	pb_int(&clock, 2, (uint64_t)p->shift);
 	pb_bytes(&snapshot, 1, clock.at, clock.n);
@@ -284,9 +276,14 @@ void pf_start(struct pf *p)
 	pb_int(&p->packet, 10, SEQUENCE);
 	pb_int(&p->packet, 13, STATE_CLEARED);
 	pb_bytes(&p->packet, 6, snapshot.at, snapshot.n);
-	pf_send(p);
+	send(p);
 	free(snapshot.at);
 	free(clock.at);
+}
+
+void pf_start(struct pf *p)
+{
+	put_clocks(p);
 	for (uint64_t i = 0; i < PF_ARGUMENTS; i++)
-		intern(p, 3, i + 1, names[i], strlen(names[i]));
+		intern(p, ANNOTATION_NAMES, i + 1, argument_names[i], strlen(argument_names[i]));
 }

@@ -162,6 +162,58 @@ static void put_flows(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 	}
 }
 
+/* ---- render stages -------------------------------------------------------------------------------- */
+
+/* InternedData.gpu_specifications 24 {iid 1, name 2, category 4}: queues are streams (lane + 1), stages kinds
+ * (STAGES + kind). */
+enum { STAGES = 1 << 24 };
+
+static void put_specification(struct pf *p, uint64_t iid, const char *name)
+{
+	enum { COMPUTE = 2 };
+	struct pb entry = {0}, data = {0};
+	pb_int(&entry, 1, iid);
+	pb_text(&entry, 2, name);
+	pb_int(&entry, 4, COMPUTE);
+	pb_bytes(&data, 24, entry.at, entry.n);
+	pf_send_untimed(p, 12, &data);
+	free(entry.at);
+	free(data.at);
+}
+
+void pf_write_stages_head(struct pf *p)
+{
+	const struct hwy_trace *trace = p->x.trace;
+	char text[512];
+	for (int kind = 0; kind < HWY_KINDS; kind++)
+		if (HWY_DEVICE_KINDS & HWY_KIND_BIT(kind))
+			put_specification(p, (uint64_t)STAGES + (uint64_t)kind,
+					  hwy_kind_names[kind]);
+	for (uint32_t i = 0; i < trace->n_lanes; i++) {
+		if (trace->lanes[i].type != HWY_LANE_STREAM)
+			continue;
+		export_lane_label(trace, i, text, sizeof text);
+		put_specification(p, (uint64_t)i + 1, text);
+	}
+}
+
+/* GpuRenderStageEvent: event_id 1, duration 2, gpu_id 11, hw_queue_iid 13, stage_iid 14, name 17. */
+static void write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t row, int64_t name)
+{
+	const struct hwy_device *device =
+		export_device(p->x.trace, p->x.trace->lanes[strip->lane].device);
+	struct hwy_text text = export_text(&p->x, name);
+	struct pb *stage = &p->event;
+	stage->n = 0;
+	pb_int(stage, 1, (uint64_t)strip->first + row + 1);
+	pb_int(stage, 2, (uint64_t)hwy_get(strip, HWY_DUR, row));
+	pb_int(stage, 11, device && device->ordinal > 0 ? (uint64_t)device->ordinal : 0);
+	pb_int(stage, 13, (uint64_t)strip->lane + 1);
+	pb_int(stage, 14, (uint64_t)STAGES + strip->kind);
+	pb_bytes(stage, 17, text.at, text.length);
+	pf_send_timed(p, hwy_get(strip, HWY_START, row), 53, stage);
+}
+
 /* ---- lanes ---------------------------------------------------------------------------------------- */
 
 static void write_span(struct pf *p, const struct hwy_strip *strip, uint32_t row)
@@ -179,7 +231,7 @@ static void write_span(struct pf *p, const struct hwy_strip *strip, uint32_t row
 	put_args(p, strip, row);
 	pf_send_event(p, start);
 	if (p->x.options->render_stages && (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
-		pf_write_stage(p, strip, row, name);
+		write_stage(p, strip, row, name);
 }
 
 static void write_counter(struct pf *p, const struct hwy_strip *strip)
@@ -271,56 +323,4 @@ void pf_write_lane(struct pf *p, const struct hwy_strip *first, const struct hwy
 		if (strip->kind == HWY_MEMORY)
 			write_memory_counter(p, strip);
 	}
-}
-
-/* ---- render stages -------------------------------------------------------------------------------- */
-
-/* InternedData.gpu_specifications 24 {iid 1, name 2, category 4}: queues are streams (lane + 1), stages kinds
- * (HWY_KINDS + kind). */
-enum { STAGES = 1 << 24 };
-
-static void put_specification(struct pf *p, uint64_t iid, const char *name)
-{
-	enum { COMPUTE = 2 };
-	struct pb entry = {0}, data = {0};
-	pb_int(&entry, 1, iid);
-	pb_text(&entry, 2, name);
-	pb_int(&entry, 4, COMPUTE);
-	pb_bytes(&data, 24, entry.at, entry.n);
-	pf_send_untimed(p, 12, &data);
-	free(entry.at);
-	free(data.at);
-}
-
-void pf_write_stages_head(struct pf *p)
-{
-	const struct hwy_trace *trace = p->x.trace;
-	char text[512];
-	for (int kind = 0; kind < HWY_KINDS; kind++)
-		if (HWY_DEVICE_KINDS & HWY_KIND_BIT(kind))
-			put_specification(p, (uint64_t)STAGES + (uint64_t)kind,
-					  hwy_kind_names[kind]);
-	for (uint32_t i = 0; i < trace->n_lanes; i++) {
-		if (trace->lanes[i].type != HWY_LANE_STREAM)
-			continue;
-		export_lane_label(trace, i, text, sizeof text);
-		put_specification(p, (uint64_t)i + 1, text);
-	}
-}
-
-/* GpuRenderStageEvent: event_id 1, duration 2, gpu_id 11, hw_queue_iid 13, stage_iid 14, name 17. */
-void pf_write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t row, int64_t name)
-{
-	const struct hwy_device *device =
-		export_device(p->x.trace, p->x.trace->lanes[strip->lane].device);
-	struct hwy_text text = export_text(&p->x, name);
-	struct pb *stage = &p->event;
-	stage->n = 0;
-	pb_int(stage, 1, (uint64_t)strip->first + row + 1);
-	pb_int(stage, 2, (uint64_t)hwy_get(strip, HWY_DUR, row));
-	pb_int(stage, 11, device && device->ordinal > 0 ? (uint64_t)device->ordinal : 0);
-	pb_int(stage, 13, (uint64_t)strip->lane + 1);
-	pb_int(stage, 14, (uint64_t)STAGES + strip->kind);
-	pb_bytes(stage, 17, text.at, text.length);
-	pf_send_timed(p, hwy_get(strip, HWY_START, row), 53, stage);
 }

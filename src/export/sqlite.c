@@ -382,7 +382,7 @@ bool export_sqlite(struct hwy_trace *trace, const char *path, const struct expor
 		   const struct hwy_progress *progress, struct export_result *result,
 		   struct hwy_err *err)
 {
-	struct sql s = {.path = path, .first = INT64_MAX, .last = INT64_MIN};
+	struct sql s = {.path = path};
 	if (!export_open(&s.x, trace, options, progress, result, err))
 		return false;
 	s.used = hwy_zalloc(trace->strings.n + 1);

@@ -66,8 +66,7 @@ struct sql {
 	int64_t *pids, *tids; /* by process, by thread: their global ids */
 	struct hwy_map domains, categories;
 	uint32_t n_domains, n_categories, n_names;
-	int64_t sample;      /* its number */
-	int64_t first, last; /* time */
+	int64_t sample; /* its number */
 };
 
 /* The next row of a table: its columns are NULL where they were not bound since the last one. */

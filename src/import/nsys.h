@@ -107,18 +107,16 @@ bool nsys_db_open(struct nsys *n);
 void nsys_db_close(struct nsys *n);
 bool nsys_has_table(struct nsys *n, const char *table);
 /* SELECT of the columns (names between single spaces) of a table. A column that is not there reads as NULL;
- * one marked '!' must be there; without one marked '~' the table is left out, with a note; "?a,b,c" is 1 where any of these is not NULL. 'rest' may hold WHERE or
- * ORDER BY (only over columns marked '!'). False when there is no such table, or on failure. */
+ * one marked '!' must be there; without one marked '~' the table is left out, with a note; "?a,b,c" is 1 where any
+ * of these is not NULL. 'rest' may hold WHERE or ORDER BY (only over columns marked '!'). False when there is no such table, or on failure. */
 bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const char *columns,
 		 const char *rest);
 /* The next row; false at the end or on failure, and then the query is closed and its bad rows are noted. */
 bool nsys_next(struct nsys_query *q);
-void nsys_close(struct nsys_query *q);
 /* Hands every row of a table to 'add': for large tables, much cheaper than nsys_next. 'and' ("AND …") may
  * name a condition, but rows for which it does not hold may come too. False when it did not reach the end. */
 bool nsys_each(struct nsys *n, const char *table, const char *columns, const char *and,
 	       void (*add)(struct nsys_query *q), void *user);
-bool nsys_sql_fail(struct nsys *n, const char *table);
 
 static inline int64_t nsys_int(struct nsys_query *q, int column)
 {
@@ -155,7 +153,6 @@ static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
 bool nsys_times(struct nsys_query *q);
 /* The same for marks: START from column 0. */
 bool nsys_moment(struct nsys_query *q);
-void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t count);
 
 /* ---- nsys_target.c: who is who ---- */
 

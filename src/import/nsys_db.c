@@ -54,7 +54,7 @@ static void take_row(sqlite3_context *context, int columns, sqlite3_value **valu
 
 /* ---- the file ---- */
 
-bool nsys_sql_fail(struct nsys *n, const char *table)
+static bool sql_fail(struct nsys *n, const char *table)
 {
 	if (!n->failed)
 		hwy_fail(n->err, "%s: table %s: %s", n->path, table, sqlite3_errmsg(n->db));
@@ -166,13 +166,13 @@ bool nsys_has_table(struct nsys *n, const char *table)
 		    "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1 COLLATE NOCASE "
 		    "AND rootpage>0",
 		    -1, &stmt, NULL) != SQLITE_OK)
-		return nsys_sql_fail(n, "sqlite_master");
+		return sql_fail(n, "sqlite_master");
 	sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
 	int rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW)
 		found = true;
 	else if (rc != SQLITE_DONE)
-		nsys_sql_fail(n, "sqlite_master");
+		sql_fail(n, "sqlite_master");
 	sqlite3_finalize(stmt);
 	return found;
 }
@@ -261,7 +261,7 @@ static bool prepare(struct nsys *n, struct nsys_query *q, const char *table, con
 	int rc = sqlite3_prepare_v2(n->db, text, -1, &all, NULL);
 	sqlite3_free(text);
 	if (rc != SQLITE_OK)
-		return nsys_sql_fail(n, table);
+		return sql_fail(n, table);
 	sqlite3_str *sql = sqlite3_str_new(n->db);
 	sqlite3_str_appendf(sql, before, table);
 	bool ok = write_columns(n, all, sql, table, columns);
@@ -270,7 +270,7 @@ static bool prepare(struct nsys *n, struct nsys_query *q, const char *table, con
 	sqlite3_finalize(all);
 	text = sqlite3_str_finish(sql);
 	if (ok && sqlite3_prepare_v2(n->db, text, -1, &q->stmt, NULL) != SQLITE_OK)
-		ok = nsys_sql_fail(n, table);
+		ok = sql_fail(n, table);
 	sqlite3_free(text);
 	return ok;
 }
@@ -290,6 +290,26 @@ bool nsys_select(struct nsys *n, struct nsys_query *q, const char *table, const 
 	return true;
 }
 
+static void drop_rows(struct nsys *n, const char *table, const char *reason, uint64_t count)
+{
+	if (!count || n->failed)
+		return;
+	uint32_t at = hwy_new_drops(n->b);
+	struct hwy_drop *drop = &n->trace->drops[at];
+	drop->source = hwy_text_id(n->b, table);
+	drop->reason = hwy_text_id(n->b, reason);
+	drop->count = (int64_t)count;
+}
+
+static void close_query(struct nsys_query *q)
+{
+	sqlite3_finalize(q->stmt);
+	q->stmt = NULL;
+	drop_rows(q->nsys, q->table, "no usable time: left out", q->no_time);
+	drop_rows(q->nsys, q->table, "ends before it starts: kept with duration 0", q->backwards);
+	q->no_time = q->backwards = 0;
+}
+
 bool nsys_next(struct nsys_query *q)
 {
 	struct nsys *n = q->nsys;
@@ -303,9 +323,9 @@ bool nsys_next(struct nsys_query *q)
 			return true;
 		}
 		if (rc != SQLITE_DONE)
-			nsys_sql_fail(n, q->table);
+			sql_fail(n, q->table);
 	}
-	nsys_close(q);
+	close_query(q);
 	return false;
 }
 
@@ -339,29 +359,9 @@ bool nsys_each(struct nsys *n, const char *table, const char *columns, const cha
 	while (rc == SQLITE_ROW);
 	n->query = NULL;
 	if (rc != SQLITE_DONE && !q.stop)
-		nsys_sql_fail(n, table);
-	nsys_close(&q);
+		sql_fail(n, table);
+	close_query(&q);
 	return !q.stop && !n->failed;
-}
-
-void nsys_close(struct nsys_query *q)
-{
-	sqlite3_finalize(q->stmt);
-	q->stmt = NULL;
-	nsys_drop(q->nsys, q->table, "no usable time: left out", q->no_time);
-	nsys_drop(q->nsys, q->table, "ends before it starts: kept with duration 0", q->backwards);
-	q->no_time = q->backwards = 0;
-}
-
-void nsys_drop(struct nsys *n, const char *table, const char *reason, uint64_t count)
-{
-	if (!count || n->failed)
-		return;
-	uint32_t at = hwy_new_drops(n->b);
-	struct hwy_drop *drop = &n->trace->drops[at];
-	drop->source = hwy_text_id(n->b, table);
-	drop->reason = hwy_text_id(n->b, reason);
-	drop->count = (int64_t)count;
 }
 
 /* ---- values ---- */
@@ -409,7 +409,7 @@ static bool prepare_strings(struct nsys *n)
 		    n->db,
 		    "SELECT pk, upper(type) FROM pragma_table_info('StringIds') WHERE name='id'",
 		    -1, &stmt, NULL) != SQLITE_OK)
-		return nsys_sql_fail(n, "StringIds");
+		return sql_fail(n, "StringIds");
 	bool key = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0) == 1 &&
 		   sqlite3_column_text(stmt, 1) &&
 		   !strcmp((const char *)sqlite3_column_text(stmt, 1), "INTEGER");
@@ -423,7 +423,7 @@ static bool prepare_strings(struct nsys *n)
 	const char *sql = key ? "SELECT value FROM StringIds WHERE id=?1"
 			      : "SELECT value FROM StringIds WHERE rowid=?1";
 	if (!n->failed && sqlite3_prepare_v2(n->db, sql, -1, &n->string_stmt, NULL) != SQLITE_OK)
-		nsys_sql_fail(n, "StringIds");
+		sql_fail(n, "StringIds");
 	return !n->failed;
 }
 
@@ -445,7 +445,7 @@ static uint32_t load_string(struct nsys *n, int64_t id, const char *unwanted)
 			text = hwy_text_id_n(n->b, value,
 					     (size_t)sqlite3_column_bytes(n->string_stmt, 0));
 	} else if (rc != SQLITE_DONE) {
-		nsys_sql_fail(n, "StringIds");
+		sql_fail(n, "StringIds");
 	}
 	sqlite3_reset(n->string_stmt);
 	return text;

@@ -114,7 +114,6 @@ static uint32_t process_of(struct ingest *in, const struct rec_chunk *chunk)
 		HWY_GROW(in->processes, in->n_processes, in->cap_processes);
 		in->processes[in->n_processes++] = (struct ingest_process){
 			.pid = chunk->pid,
-			.identity = chunk->process,
 			.record = UINT32_MAX,
 			.opened = in->epoch,
 			.start = HWY_NONE,

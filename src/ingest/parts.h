@@ -30,8 +30,7 @@ struct ingest_list { /* records to be looked at later */
 
 struct ingest_process { /* one image: after exec there is another */
 	uint32_t pid;
-	uint64_t identity; /* with pid */
-	uint32_t record;   /* in the trace; UINT32_MAX: nothing of it is worth one */
+	uint32_t record; /* in the trace; UINT32_MAX: nothing of it is worth one */
 	const struct rec_process *said;
 	const struct rec_status *status; /* as the parent saw it end */
 	int64_t opened;                  /* its first spool */

@@ -160,7 +160,6 @@ static void find_chunks(struct spools *spools)
 			HWY_GROW(spools->chunks, spools->n_chunks, spools->cap_chunks);
 			spools->chunks[spools->n_chunks++] =
 				(struct spool_chunk){at, used, spools->n_files - 1, 0};
-			spools->bytes += (uint64_t)used * REC_SLOT;
 		}
 		if (file->size - from < REC_CHUNK_BYTES)
 			return;

@@ -27,7 +27,6 @@ struct spools {
 	uint32_t n_files, cap_files;
 	struct spool_chunk *chunks; /* file by file, in the order they were written */
 	uint32_t n_chunks, cap_chunks;
-	uint64_t bytes;   /* in use in all chunks */
 	uint64_t damaged; /* chunks and records that are not what they should be */
 };
 

@@ -86,8 +86,7 @@ struct perf_process {
 	struct perf_map *maps;
 	uint32_t n_maps, cap_maps;
 	uint32_t told; /* maps that have their record */
-	bool sampled;
-	bool sorted; /* 'ranges' is what 'maps' says */
+	bool sorted;   /* 'ranges' is what 'maps' says */
 	struct perf_range {
 		uint64_t from, to;
 	} * ranges; /* of code, by address, apart from each other */

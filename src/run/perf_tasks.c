@@ -103,7 +103,6 @@ void perf_process_fork(struct perf *perf, uint32_t pid, uint32_t parent, int64_t
 	forget_maps(process);
 	perf_python_free(perf, process);
 	process->since = time;
-	process->sampled = false;
 	const uint32_t *at = hwy_map_get(&perf->process_of, parent);
 	const struct perf_process *from = at ? perf->processes[*at - 1] : NULL;
 	for (uint32_t i = 0; from && from != process && i < from->n_maps; i++)
@@ -118,7 +117,6 @@ void perf_process_exec(struct perf *perf, uint32_t pid, int64_t time)
 	if (process->since > time)
 		return;
 	process->since = time;
-	process->sampled = false;
 	perf_python_free(perf, process);
 	for (uint32_t i = 0; i < process->n_maps; i++) {
 		if (process->maps[i].time >= time)
@@ -150,7 +148,6 @@ void perf_process_map(struct perf *perf, uint32_t pid, struct perf_map map)
 
 void perf_process_tell(struct perf *perf, struct perf_process *process)
 {
-	process->sampled = true;
 	for (; process->told < process->n_maps; process->told++) {
 		const struct perf_map *map = &process->maps[process->told];
 		if (!map->path)

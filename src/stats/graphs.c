@@ -15,7 +15,7 @@
 struct line {
 	uint64_t key;
 	int64_t process, graph, exec; /* graph, exec: 0 where they are not known */
-	int64_t launches, without_work, api_ns, kernels, kernel_ns, nodes;
+	int64_t launches, api_ns, kernels, kernel_ns, nodes;
 	bool inside;     /* the nodes were recorded */
 	int64_t longest; /* the longest kernel: its text */
 	int64_t longest_ns;
@@ -101,7 +101,6 @@ static void add(struct graphs *graphs, const struct hwy_strip *call, uint32_t ro
 	}
 	sums_expect(&graphs->sums, at, work.n > 0);
 	line->launches++;
-	line->without_work += work.n == 0;
 	add_to(&line->api_ns, hwy_get(call, HWY_DUR, row));
 	line->inside = line->inside || launch.nodes > 0;
 	line->nodes += launch.nodes;

@@ -273,7 +273,7 @@ void commands_look(struct opencl_queue *queue, bool all)
 	tell_clock();
 }
 
-void commands_look_everywhere(void)
+static void look_everywhere(void)
 {
 	for (struct opencl_queue *queue = NULL; (queue = queues_next(queue));)
 		commands_look(queue, true);
@@ -284,7 +284,7 @@ void commands_exit(void)
 	int saved = errno;
 	uint64_t unended = 0;
 	if (collect_control) {
-		commands_look_everywhere();
+		look_everywhere();
 		for (struct opencl_queue *queue = NULL; (queue = queues_next(queue));)
 			unended += atomic_load(&queue->waiting);
 		if (unended)

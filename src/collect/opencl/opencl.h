@@ -95,7 +95,6 @@ struct opencl_command {
 bool commands_add(struct opencl_queue *queue, const struct opencl_command *command);
 /* Records the commands that have ended: some of them, or all. Never waits. */
 void commands_look(struct opencl_queue *queue, bool all);
-void commands_look_everywhere(void);
 /* True if one reference of this event is ours. */
 bool commands_hold(const void *event);
 /* Everything that ended, from an exit handler; the rest is counted. */
