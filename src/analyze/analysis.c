@@ -10,9 +10,8 @@ static bool measure_phase(const struct hwy_analysis *analysis, uint32_t at, uint
 	const struct hwy_phase *phase = &analysis->phases.phases[at];
 	struct analysis_phase *of = &analysis->of[at];
 	of->leads = hwy_zalloc((flow->n_devices + 1) * sizeof *of->leads);
-	return gaps_find(flow, phase, &of->gaps, err) &&
-	       waits_find(flow, phase, &of->gaps, &of->waits, err) &&
-	       lead_measure(flow, phase, cells, of->leads, err);
+	lead_measure(flow, phase, cells, of->leads);
+	return gaps_find(flow, phase, &of->gaps, err) && waits_find(flow, phase, &of->waits, err);
 }
 
 static bool measure(struct hwy_analysis *analysis, const struct analysis_options *options,

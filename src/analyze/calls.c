@@ -210,8 +210,6 @@ static void look_at_lane(const struct finder *f, uint32_t l, const struct target
 		asked = asked_before(f, l, target->before);
 		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
 	}
-	if (asked > at->ended)
-		wait->n_pending += asked - at->ended;
 	if (latest != FLOW_NONE && f->flow->ops[latest].end > now)
 		wait->op = later(f->flow, wait->op, latest);
 }
@@ -298,27 +296,8 @@ static void find_all(struct finder *f, uint32_t first, uint32_t end)
 	}
 }
 
-static void charge_idle(struct hwy_waits *waits, const struct hwy_gaps *gaps)
-{
-	for (uint32_t i = 0; i < gaps->n; i++) {
-		const struct hwy_gap *gap = &gaps->gaps[i];
-		if (gap->cause != GAP_BLOCKED)
-			continue;
-		uint32_t low = 0, high = waits->n;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (waits->waits[middle].call < gap->culprit)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < waits->n && waits->waits[low].call == gap->culprit)
-			waits->waits[low].idle_after += gap->at.to - gap->at.from;
-	}
-}
-
-bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
-		const struct hwy_gaps *gaps, struct hwy_waits *waits, struct hwy_err *err)
+bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_waits *waits,
+		struct hwy_err *err)
 {
 	struct finder f = {.flow = flow, .phase = phase, .waits = waits};
 	*waits = (struct hwy_waits){0};
@@ -342,7 +321,6 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
 	}
 	find_records(&f, from, to);
 	find_all(&f, first, end);
-	charge_idle(waits, gaps);
 	lanes_close(&f.lanes);
 	hwy_map_free(&f.sync);
 	hwy_map_free(&f.edge);

@@ -1,16 +1,14 @@
-/* calls.h - every blocking call of a phase: what it waited for, how long it had to, and what came after. */
+/* calls.h - every blocking call of a phase: what it waited for, and how long it had to. */
 #ifndef HWY_ANALYZE_CALLS_H
 #define HWY_ANALYZE_CALLS_H
 
-#include "analyze/gaps.h"
+#include "analyze/phases.h"
 
 struct hwy_wait {
-	uint32_t call;      /* in flow.calls */
-	uint32_t op;        /* the last op it had to wait for, or FLOW_NONE: nothing was pending */
-	uint32_t n_pending; /* ops enqueued and not finished when it began, on what it waited for */
-	int64_t length;     /* of the call */
+	uint32_t call;  /* in flow.calls */
+	uint32_t op;    /* the last op it had to wait for, or FLOW_NONE: nothing was pending */
+	int64_t length; /* of the call */
 	int64_t waited; /* from its start to the end of that op, at most its length: what it really had to */
-	int64_t idle_after; /* device idle charged to it (gaps 'blocked' with this culprit) */
 	uint32_t step;
 	bool is_copy;     /* a copy that blocks, not a synchronise call */
 	bool is_pageable; /* a copy from or to pageable memory, asked to be asynchronous */
@@ -21,8 +19,8 @@ struct hwy_waits {
 	uint32_t n;
 };
 
-bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase,
-		const struct hwy_gaps *gaps, struct hwy_waits *waits, struct hwy_err *err);
+bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_waits *waits,
+		struct hwy_err *err);
 void waits_free(struct hwy_waits *waits);
 
 #endif

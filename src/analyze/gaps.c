@@ -1,7 +1,7 @@
 /* gaps.c - see gaps.h.
  *
- * One pass over a device's ops in order of start, and one over all ops for the total. Busy time is the running
- * union of the ops cut to the window; a gap is where the next op begins beyond everything that began before it.
+ * One pass over a device's ops in order of start. Busy time is the running union of the ops cut to the window; a
+ * gap is where the next op begins beyond everything that began before it.
  * Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so that
  * they add up by construction; they are only made where ops overlap. Why a gap is there is gaps_cause.c's business;
  * it also sees the ops of a while before the window, so that a wait just before it is known.
@@ -40,7 +40,7 @@ struct gaps_sweep {
 	const struct hwy_phase *phase;
 	struct hwy_interval window;
 	uint16_t device;
-	struct hwy_gaps *gaps; /* where to list them; NULL: only the sums are wanted */
+	struct hwy_gaps *gaps; /* where to list them */
 	uint32_t cap;
 	uint32_t step; /* those before it have passed */
 	/* Ops that begin when nothing runs are only added up by class. The unions know of the others, and of how
@@ -130,8 +130,6 @@ static bool joins_last(const struct hwy_gaps *gaps, const struct hwy_gap *gap)
 static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
 {
 	sweep->states.causes[gap->cause] += gap->at.to - gap->at.from;
-	if (!sweep->gaps)
-		return;
 	if (joins_last(sweep->gaps, gap)) {
 		struct hwy_gap *last = &sweep->gaps->gaps[sweep->gaps->n - 1];
 		last->at.to += gap->at.to - gap->at.from;
@@ -252,12 +250,6 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 			sweep.judge.order = flow->by_device + device->first;
 		gaps->devices[d] = sweep_device(flow, phase, &sweep);
 		cap = sweep.cap;
-	}
-	if (flow->n_devices == 1) {
-		gaps->total = gaps->devices[0];
-	} else {
-		struct gaps_sweep all = {.judge = {.cpu = &cpu, .n = flow->n_ops}};
-		gaps->total = sweep_device(flow, phase, &all);
 	}
 	gaps_cpu_close(&cpu);
 	if (cpu.is_bad)

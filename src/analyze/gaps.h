@@ -52,7 +52,6 @@ struct hwy_gaps {
 	struct hwy_gap *gaps; /* device by device, in order of time */
 	uint32_t n;
 	struct gap_states *devices; /* parallel to flow.devices */
-	struct gap_states total;    /* of the union over the devices */
 };
 
 bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,

@@ -12,13 +12,9 @@
 #include <stdlib.h>
 
 #include "analyze/lanes.h"
-#include "analyze/nest.h"
-#include "base/hash.h"
 #include "base/heap.h"
 
-#define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { LATER = 4096 }; /* ops that begin before one that was enqueued earlier, at most */
-#define SLACK 2000     /* ns by which a call's end and its work's end may seem to be in disorder */
 
 struct meter {
 	const struct hwy_flow *flow;
@@ -42,15 +38,6 @@ struct meter {
 	uint32_t cell;
 	/* Sums over time, the work's twice. They may wrap as well. */
 	unsigned __int128 count_time, work_time;
-	int64_t best_work;                  /* the largest lead so far, and what was then … */
-	uint32_t best_enqueued, best_begun; /* … enqueued and begun last; ops */
-	/* blocking calls around the present */
-	uint32_t next_call;
-	uint32_t *blocking, n_blocking, cap_blocking;
-	struct hwy_map zeros; /* by name and stack of the call */
-	uint32_t elsewhere;   /* of lead.zeros: those in no call, once there is one */
-	uint32_t cap_zeros;
-	uint32_t zero; /* of lead.zeros, while nothing is enqueued; FLOW_NONE otherwise */
 };
 
 /* ---- time goes by -------------------------------------------------------------------------------- */
@@ -118,69 +105,13 @@ static void end_empty(struct meter *meter, int64_t until)
 	if (until <= from)
 		return;
 	meter->lead->empty += until - from;
-	if (meter->zero != FLOW_NONE)
-		meter->lead->zeros[meter->zero].idle += until - from;
-}
-
-/* ---- falling to zero ----------------------------------------------------------------------------- */
-
-/* The latest call that blocks at this moment, or FLOW_NONE. Those before it may have ended: they are forgotten
- * once it has. */
-static uint32_t blocking_at(struct meter *meter, int64_t moment)
-{
-	const struct flow_call *calls = meter->flow->calls;
-	for (; meter->next_call < meter->flow->n_calls && calls[meter->next_call].start <= moment;
-	     meter->next_call++) {
-		const struct flow_call *call = &calls[meter->next_call];
-		if (!call->blocks || call->end + SLACK < moment)
-			continue;
-		HWY_GROW(meter->blocking, meter->n_blocking, meter->cap_blocking);
-		meter->blocking[meter->n_blocking++] = meter->next_call;
-	}
-	while (meter->n_blocking &&
-	       calls[meter->blocking[meter->n_blocking - 1]].end + SLACK < moment)
-		meter->n_blocking--;
-	return meter->n_blocking ? meter->blocking[meter->n_blocking - 1] : FLOW_NONE;
-}
-
-static uint64_t key_of_call(const struct meter *meter, uint32_t call)
-{
-	uint32_t row;
-	const struct hwy_strip *strip =
-		hwy_strip_of(meter->flow->trace, meter->flow->calls[call].span, &row);
-	return hwy_mix((uint64_t)hwy_get(strip, HWY_NAME, row) << 32 ^
-		       (uint64_t)hwy_get(strip, HWY_STACK, row));
 }
 
 static void fall_to_zero(struct meter *meter)
 {
 	const struct hwy_interval *window = &meter->phase->window;
-	struct hwy_lead *lead = meter->lead;
-	meter->zero = FLOW_NONE;
 	meter->empty_since = meter->now;
-	if (meter->now < window->from || meter->now >= window->to)
-		return;
-	uint32_t call = blocking_at(meter, meter->now);
-	bool fresh = meter->elsewhere == FLOW_NONE;
-	uint32_t *at = &meter->elsewhere;
-	if (call != FLOW_NONE)
-		at = hwy_map_put(&meter->zeros, key_of_call(meter, call), &fresh);
-	if (fresh) {
-		HWY_GROW(lead->zeros, lead->n_zeros, meter->cap_zeros);
-		*at = lead->n_zeros;
-		lead->zeros[lead->n_zeros++] = (struct lead_zero){.call = call};
-	}
-	lead->n_zero++;
-	lead->zeros[*at].n++;
-	meter->zero = *at;
-}
-
-static int most_often_first(const void *left, const void *right)
-{
-	const struct lead_zero *a = left, *b = right;
-	if (a->n != b->n)
-		return a->n < b->n ? 1 : -1;
-	return (a->call > b->call) - (a->call < b->call);
+	meter->lead->n_zero += meter->now >= window->from && meter->now < window->to;
 }
 
 /* ---- events -------------------------------------------------------------------------------------- */
@@ -202,12 +133,6 @@ static void enqueue(struct meter *meter)
 	meter->waiting += length;
 	meter->count_time += left;
 	meter->work_time += (unsigned __int128)length * left * 2;
-	int64_t work = work_at(meter, meter->now);
-	if (work > meter->best_work && meter->now >= meter->phase->window.from) {
-		meter->best_work = work;
-		meter->best_enqueued = op;
-		meter->best_begun = meter->next;
-	}
 	if (++meter->next_on[lane] == meter->lanes.lanes[lane].n) {
 		heap_drop(&meter->enqueued);
 		return;
@@ -277,7 +202,7 @@ static bool happen(struct meter *meter)
 	return true;
 }
 
-/* ---- the lead in steps, and its picture ----------------------------------------------------------- */
+/* ---- the lead in steps --------------------------------------------------------------------------- */
 
 static double steps_ahead(const struct hwy_phase *phase)
 {
@@ -297,53 +222,6 @@ static double steps_ahead(const struct hwy_phase *phase)
 		n++;
 	}
 	return n ? sum / n : 0;
-}
-
-/* The innermost range of a thread around a call, if it is further inside than what is known. */
-static void look_inside(struct hwy_nests *nests, uint32_t thread, const struct flow_call *call,
-			int64_t *name, int64_t *latest)
-{
-	for (uint32_t i = nests->first[thread]; i < nests->first[thread + 1]; i++) {
-		struct hwy_nest *nest = &nests->nests[i];
-		uint32_t row = nest_around(nest, call->start, call->end);
-		if (row == NEST_NONE || hwy_get(nest->strip, HWY_START, row) < *latest)
-			continue;
-		*latest = hwy_get(nest->strip, HWY_START, row);
-		*name = hwy_get(nest->strip, HWY_NAME, row);
-	}
-}
-
-/* The innermost range around the call that enqueued an op: of its thread, else of its process (PyTorch's
- * backward thread has none of its own), else its step's name. */
-static int64_t range_around(struct hwy_nests *nests, const struct meter *meter, uint32_t op)
-{
-	const struct hwy_flow *flow = meter->flow;
-	const struct hwy_phase *phase = meter->phase;
-	uint32_t index = flow->ops[op].call, n = flow->trace->n_threads;
-	if (index == FLOW_NONE)
-		return HWY_NONE;
-	const struct flow_call *call = &flow->calls[index];
-	int64_t name = HWY_NONE, latest = INT64_MIN;
-	if (call->thread < n)
-		look_inside(nests, call->thread, call, &name, &latest);
-	for (uint32_t t = 0; latest == INT64_MIN && t < n; t++)
-		if (flow->trace->threads[t].process == call->process)
-			look_inside(nests, t, call, &name, &latest);
-	for (uint32_t k = 0; name == HWY_NONE && k < phase->n_steps; k++)
-		if (index >= phase->steps[k].first_call &&
-		    index - phase->steps[k].first_call < phase->steps[k].n_calls)
-			name = phase->steps[k].name;
-	return name;
-}
-
-static void draw(const struct meter *meter, struct hwy_nests *nests)
-{
-	if (meter->best_enqueued == FLOW_NONE || meter->n == 0)
-		return;
-	uint32_t begun = meter->best_begun ? meter->best_begun - 1 : 0;
-	begun = meter->order ? meter->order[begun] : begun;
-	meter->lead->cpu_at = range_around(nests, meter, meter->best_enqueued);
-	meter->lead->device_at = range_around(nests, meter, begun);
 }
 
 /* ---- one device ---------------------------------------------------------------------------------- */
@@ -385,19 +263,17 @@ static void open_meter(struct meter *meter, uint32_t device)
 static void close_meter(struct meter *meter)
 {
 	lanes_close(&meter->lanes);
-	hwy_map_free(&meter->zeros);
 	free(meter->next_on);
 	free(meter->enqueued.at);
 	free(meter->running.at);
-	free(meter->blocking);
 }
 
-static void measure(struct meter *meter, uint32_t device, struct hwy_nests *nests)
+static void measure(struct meter *meter, uint32_t device)
 {
 	struct hwy_lead *lead = meter->lead;
 	const struct hwy_interval *window = &meter->phase->window;
 	int64_t length = window->to - window->from;
-	*lead = (struct hwy_lead){.cpu_at = HWY_NONE, .device_at = HWY_NONE};
+	*lead = (struct hwy_lead){0};
 	if (length <= 0)
 		return;
 	open_meter(meter, device);
@@ -409,40 +285,25 @@ static void measure(struct meter *meter, uint32_t device, struct hwy_nests *nest
 	lead->mean_count = (double)meter->count_time / (double)length;
 	lead->mean_work = (int64_t)(meter->work_time / 2 / (uint64_t)length);
 	lead->steps = steps_ahead(meter->phase);
-	if (lead->n_zeros)
-		qsort(lead->zeros, lead->n_zeros, sizeof *lead->zeros, most_often_first);
-	draw(meter, nests);
 	close_meter(meter);
 }
 
-bool lead_measure(const struct hwy_flow *flow, const struct hwy_phase *phase, uint32_t cells,
-		  struct hwy_lead *leads, struct hwy_err *err)
+void lead_measure(const struct hwy_flow *flow, const struct hwy_phase *phase, uint32_t cells,
+		  struct hwy_lead *leads)
 {
-	struct hwy_nests nests;
-	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_RANGE), BIT(START) | BIT(DUR) | BIT(NAME),
-		      err) ||
-	    !hwy_need(flow->trace, HWY_KIND_BIT(HWY_API), BIT(STACK), err))
-		return false;
-	nests_open(&nests, flow->trace, HWY_KIND_BIT(HWY_RANGE));
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		struct meter meter = {
 			.flow = flow,
 			.phase = phase,
 			.lead = &leads[d],
 			.cells = cells,
-			.best_enqueued = FLOW_NONE,
-			.zero = FLOW_NONE,
-			.elsewhere = FLOW_NONE,
 		};
-		measure(&meter, d, &nests);
+		measure(&meter, d);
 	}
-	nests_close(&nests);
-	return true;
 }
 
 void lead_free(struct hwy_lead *lead)
 {
-	free(lead->zeros);
 	free(lead->series);
 	*lead = (struct hwy_lead){0};
 }

@@ -15,28 +15,16 @@ struct hwy_lead {
 	int64_t max_work;
 	double mean_count; /* over time */
 	int64_t mean_work;
-	int64_t empty;   /* ns of the window with nothing enqueued */
-	uint32_t n_zero; /* times it fell to zero */
-	/* What the CPU was doing when it had fallen to zero, by name and stack of the call: those that did it,
-	 * most often first. */
-	struct lead_zero {
-		/* One of them, in flow.calls; FLOW_NONE: it was in no blocking call, but elsewhere. */
-		uint32_t call;
-		uint32_t n;
-		int64_t idle;
-	} * zeros;
-	uint32_t n_zeros;
+	int64_t empty;             /* ns of the window with nothing enqueued */
+	uint32_t n_zero;           /* times it fell to zero */
 	struct lead_point *series; /* at most 'cells' points */
 	uint32_t n_series;
 	double steps; /* how many steps the CPU is ahead, mean over the steady steps */
-	/* The picture of it: at the moment of largest lead the CPU is in one range or step and the device in
-	 * another; texts, or HWY_NONE. */
-	int64_t cpu_at, device_at;
 };
 
 /* One for each device of the flow, 'leads' has room for them. */
-bool lead_measure(const struct hwy_flow *flow, const struct hwy_phase *phase, uint32_t cells,
-		  struct hwy_lead *leads, struct hwy_err *err);
+void lead_measure(const struct hwy_flow *flow, const struct hwy_phase *phase, uint32_t cells,
+		  struct hwy_lead *leads);
 void lead_free(struct hwy_lead *lead);
 
 #endif

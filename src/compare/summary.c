@@ -303,7 +303,7 @@ bool summary_make_part(struct compare_summary *summary, const char *file,
 	struct hwy_waits waits;
 	if (!gaps_find(&analysis->flow, &part, &gaps, err))
 		return false;
-	bool done = waits_find(&analysis->flow, &part, &gaps, &waits, err);
+	bool done = waits_find(&analysis->flow, &part, &waits, err);
 	if (done) {
 		done = note_phase(summary, &summary->phases[0], analysis, &part, &gaps, &waits,
 				  err);

@@ -11,13 +11,15 @@ static void check(const struct hwy_analysis *analysis)
 {
 	for (uint32_t p = 0; p < analysis->phases.n; p++) {
 		const struct hwy_phase *phase = &analysis->phases.phases[p];
-		const struct gap_states *total = &analysis->of[p].gaps.total;
-		int64_t idle = 0;
-		for (int c = 0; c < GAP_CAUSES; c++)
-			idle += total->causes[c];
-		assert_int_equal(total->window, phase->window.to - phase->window.from);
-		assert_int_equal(total->busy + total->idle, total->window);
-		assert_int_equal(idle, total->idle);
+		for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
+			const struct gap_states *states = &analysis->of[p].gaps.devices[d];
+			int64_t idle = 0;
+			for (int c = 0; c < GAP_CAUSES; c++)
+				idle += states->causes[c];
+			assert_int_equal(states->window, phase->window.to - phase->window.from);
+			assert_int_equal(states->busy + states->idle, states->window);
+			assert_int_equal(idle, states->idle);
+		}
 		assert_non_null(analysis->of[p].leads);
 	}
 	assert_non_null(analysis->places);

@@ -36,8 +36,7 @@ static struct hwy_lead measure(const struct hwy_flow *flow, const struct hwy_pha
 			       uint32_t cells)
 {
 	static struct hwy_lead leads[16];
-	struct hwy_err err;
-	assert_true(lead_measure(flow, phase, cells, leads, &err));
+	lead_measure(flow, phase, cells, leads);
 	return leads[0];
 }
 
@@ -63,9 +62,6 @@ static void headway_is_what_is_enqueued_and_not_finished(void **state)
 	assert_int_equal(lead.max_work, 290); /* at 30: 90 left of the first, and two whole ones */
 	assert_int_equal(lead.empty, 110);
 	assert_int_equal(lead.n_zero, 1);
-	assert_int_equal(lead.n_zeros, 1);
-	assert_int_equal(lead.zeros[0].call, FLOW_NONE);
-	assert_int_equal(lead.zeros[0].idle, 100);
 	assert_true(lead.mean_count > 1.4285 &&
 		    lead.mean_count < 1.4287); /* 110 + 200 + 290 in 420 */
 	/* Each: until it begins its length, then half of it. 100 * 10 + 5000, 10000 + 5000, 19000 + 5000 */
@@ -95,7 +91,7 @@ static void a_window_in_the_middle_sees_what_was_enqueued_before_it(void **state
 	done(&flow);
 }
 
-static void the_call_in_which_headway_fell_to_zero_is_named(void **state)
+static void headway_falls_to_zero_with_every_wait(void **state)
 {
 	struct small small = small_new();
 	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
@@ -108,23 +104,16 @@ static void the_call_in_which_headway_fell_to_zero_is_named(void **state)
 	struct hwy_phase phase = {.window = {20, 3520}};
 	struct hwy_lead lead = measure(&flow, &phase, 0);
 	assert_int_equal(lead.n_zero, 3);
-	assert_int_equal(lead.zeros[0].n, 3);
-	assert_int_equal(lead.zeros[0].idle, 3 * 490);
-	assert_int_equal(flow.calls[lead.zeros[0].call].role, HWY_ROLE_SYNC);
 	lead_free(&lead);
 	done(&flow);
 }
 
-static void the_lead_is_told_in_steps_and_in_ranges(void **state)
+static void the_lead_is_told_in_steps(void **state)
 {
 	struct small small = small_new();
 	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
-	uint32_t ranges = small_lane(&small, HWY_LANE_RANGE);
 	struct phase_step steps[6] = {0};
 	for (int64_t i = 0; i < 6; i++) { /* the CPU takes 10 for a step, the device 100 */
-		char name[16];
-		snprintf(name, sizeof name, "layer_%d", (int)i);
-		small_span(&small, ranges, HWY_RANGE, i * 10, i * 10 + 10, 0, name);
 		launch(&small, stream, i * 10 + 1, i * 10 + 8, 50 + i * 100, 150 + i * 100);
 		steps[i].cpu = (struct hwy_interval){i * 10, i * 10 + 10};
 		steps[i].device = (struct hwy_interval){50 + i * 100, 150 + i * 100};
@@ -140,8 +129,6 @@ static void the_lead_is_told_in_steps_and_in_ranges(void **state)
 	struct hwy_lead lead = measure(&flow, &phase, 0);
 	/* At 50 the CPU begins its sixth step, at 150 it is through: 5 and 5 ahead. */
 	assert_true(lead.steps > 4.99 && lead.steps < 5.01);
-	assert_string_equal(hwy_str(flow.trace, lead.cpu_at), "layer_5");
-	assert_string_equal(hwy_str(flow.trace, lead.device_at), "layer_0");
 	lead_free(&lead);
 	done(&flow);
 }
@@ -157,8 +144,7 @@ static int64_t enqueued(const struct hwy_flow *flow, const struct flow_op *op)
 static void compare(const struct hwy_flow *flow, const struct hwy_phase *phase)
 {
 	struct hwy_lead leads[16];
-	struct hwy_err err;
-	assert_true(lead_measure(flow, phase, 7, leads, &err));
+	lead_measure(flow, phase, 7, leads);
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		int64_t empty = 0, sum = 0;
 		uint32_t max_count = 0;
@@ -220,12 +206,9 @@ static void headway_is_that_of_a_slow_count_in_random_programs(void **state)
 static struct hwy_waits find_waits(const struct hwy_flow *flow, int64_t from, int64_t to)
 {
 	struct hwy_phase phase = {.window = {from, to}};
-	struct hwy_gaps gaps;
 	struct hwy_waits waits;
 	struct hwy_err err;
-	assert_true(gaps_find(flow, &phase, &gaps, &err));
-	assert_true(waits_find(flow, &phase, &gaps, &waits, &err));
-	gaps_free(&gaps);
+	assert_true(waits_find(flow, &phase, &waits, &err));
 	return waits;
 }
 
@@ -241,13 +224,10 @@ static void a_wait_knows_what_it_had_to_wait_for(void **state)
 	struct hwy_flow flow = open_flow(&small);
 	struct hwy_waits waits = find_waits(&flow, 0, 160);
 	assert_int_equal(waits.n, 2);
-	assert_int_equal(waits.waits[0].n_pending, 2);
 	assert_int_equal(waits.waits[0].length, 90);
 	assert_int_equal(waits.waits[0].waited, 80);
-	assert_int_equal(waits.waits[0].idle_after, 40);
 	assert_int_equal(flow.ops[waits.waits[0].op].end, 110);
 	assert_int_equal(waits.waits[1].op, FLOW_NONE); /* nothing was pending */
-	assert_int_equal(waits.waits[1].n_pending, 0);
 	assert_int_equal(waits.waits[1].waited, 0);
 	assert_false(waits.waits[0].is_copy);
 	waits_free(&waits);
@@ -274,7 +254,6 @@ static void a_wait_for_a_stream_waits_for_no_other(void **state)
 	struct hwy_flow flow = open_flow(&small);
 	struct hwy_waits waits = find_waits(&flow, 0, 500);
 	assert_int_equal(waits.n, 1);
-	assert_int_equal(waits.waits[0].n_pending, 1);
 	assert_int_equal(waits.waits[0].waited, 30);
 	waits_free(&waits);
 	done(&flow);
@@ -299,7 +278,6 @@ static void an_asynchronous_copy_of_pageable_memory_is_told(void **state)
 	assert_true(waits.waits[0].is_copy);
 	assert_true(waits.waits[0].is_pageable);
 	assert_int_equal(waits.waits[0].waited, 30000);
-	assert_int_equal(waits.waits[0].n_pending, 0);
 	waits_free(&waits);
 	done(&flow);
 }
@@ -309,8 +287,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(headway_is_what_is_enqueued_and_not_finished),
 		cmocka_unit_test(a_window_in_the_middle_sees_what_was_enqueued_before_it),
-		cmocka_unit_test(the_call_in_which_headway_fell_to_zero_is_named),
-		cmocka_unit_test(the_lead_is_told_in_steps_and_in_ranges),
+		cmocka_unit_test(headway_falls_to_zero_with_every_wait),
+		cmocka_unit_test(the_lead_is_told_in_steps),
 		cmocka_unit_test(headway_is_that_of_a_slow_count_in_random_programs),
 		cmocka_unit_test(a_wait_knows_what_it_had_to_wait_for),
 		cmocka_unit_test(a_wait_for_a_stream_waits_for_no_other),

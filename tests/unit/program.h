@@ -298,7 +298,7 @@ static inline void diagnosed_print(const struct diagnosed *d)
 {
 	const struct hwy_phases *phases = &d->analysis.phases;
 	for (uint32_t i = 0; i < phases->n; i++) {
-		const struct gap_states *s = &d->analysis.of[i].gaps.total;
+		const struct gap_states *s = &d->analysis.of[i].gaps.devices[0];
 		print_message("phase %u: %u steps, %u steady, %lld ns\n", i,
 			      phases->phases[i].n_steps, phases->phases[i].n_steady,
 			      (long long)phases->phases[i].mean);
