@@ -12,11 +12,11 @@
 #include "replay/path.h"
 #include "replay/steps.h"
 
-/* Doubt about a prediction, as a share of it: of any; of one that changes the whole step; of one whose step the CPU
- * makes; and where costs are from a table. On an H200 52 of 67 were as near as that (docs/whatif.md). */
+/* Doubt about a prediction, as a share of it: of any; of one that changes the whole step, more where the CPU then makes
+ * the step; and where costs are from a table. Three of four were as near as that on an H200 (docs/whatif.md). */
 #define DOUBT 0.04
-#define DOUBT_CHANGE 0.05
-#define DOUBT_HOST 0.15
+#define DOUBT_CHANGE 0.08
+#define DOUBT_HOST 0.20
 #define DOUBT_TABLE 0.05
 
 enum {
@@ -392,8 +392,8 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	free(base);
 	if (step < 0 || low < 0 || high < 0)
 		return false;
-	double doubt = DOUBT + DOUBT_CHANGE * change(w->base.step, step) + DOUBT_HOST * pace.host +
-		       (w->machine.is_measured ? 0 : DOUBT_TABLE) + pace.spread;
+	double doubt = DOUBT + (w->machine.is_measured ? 0 : DOUBT_TABLE) + pace.spread +
+		       change(w->base.step, step) * (DOUBT_CHANGE + DOUBT_HOST * pace.host);
 	p->step = step;
 	p->bound = pace.bound;
 	low = low < step ? low : step;
