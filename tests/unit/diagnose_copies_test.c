@@ -10,8 +10,7 @@ static void large_copies_from_pageable_memory_are_accused_before_their_order(voi
 	for (int step = 0; step < STEPS; step++) {
 		program_step(&p, step);
 		/* 16 MB at 8 GB/s; pinned, this machine would take 0.3 ms. */
-		program_copy_held(&p, 0, HWY_H2D, 16 * MB, HWY_MEM_PAGEABLE, 2000,
-				  "cudaMemcpyAsync");
+		program_copy_held(&p, 0, HWY_H2D, 16 * MB, HWY_MEM_PAGEABLE, 2000);
 		program_launch(&p, 0, "k", 500);
 	}
 	struct diagnosed d = program_diagnose(&p);
@@ -182,7 +181,7 @@ static void a_small_copy_that_holds_the_cpu_is_not_to_be_pinned(void **state)
 		program_step(&p, step);
 		for (int k = 0; k < 3; k++)
 			program_launch(&p, 0, "k", 100);
-		program_copy_held(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2, "cudaMemcpyAsync");
+		program_copy_held(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2);
 		program_compute(&p, 100);
 	}
 	struct diagnosed d = program_diagnose(&p);

@@ -24,9 +24,7 @@ static void random_step(struct program *p, uint64_t seed, int step)
 		case 3: program_compute(p, us * 5); break;
 		case 4: program_call(p, "cudaMalloc", us); break;
 		case 5: program_launch(p, stream, "ncclDevKernel_AllReduce", us); break;
-		case 6:
-			program_copy_held(p, stream, HWY_H2D, bytes, host, us, "cudaMemcpyAsync");
-			break;
+		case 6: program_copy_held(p, stream, HWY_H2D, bytes, host, us); break;
 		case 7: program_os(p, "read", us); break;
 		default:
 			program_blocks(p, 1 + roll_below(&dice, 300));

@@ -206,10 +206,10 @@ static inline void program_copy(struct program *p, int stream, enum hwy_directio
 		program_call_until(p, "cudaStreamSynchronize", end + 1000);
 }
 
-/* A copy whose own call, of this name, lasts until it has ended. */
-static inline void program_copy_held(struct program *p, int stream, enum hwy_direction direction,
-				     uint64_t bytes, enum hwy_memory_kind host, int64_t us,
-				     const char *call)
+/* A copy whose own call lasts until it has ended. */
+static inline void program_copy_by(struct program *p, const char *call, int stream,
+				   enum hwy_direction direction, uint64_t bytes,
+				   enum hwy_memory_kind host, int64_t us)
 {
 	struct hwy_row row = program_copy_row(direction, bytes, host);
 	row.v[HWY_START] = program_ready(p, stream, LAUNCH_US);
@@ -218,6 +218,11 @@ static inline void program_copy_held(struct program *p, int stream, enum hwy_dir
 	program_call_until(p, call, p->stream_free[stream] + 2000);
 	row.v[HWY_CORR] = p->corr;
 	hwy_add_span(p->builder, p->lanes[stream], HWY_COPY, &row);
+}
+static inline void program_copy_held(struct program *p, int stream, enum hwy_direction direction,
+				     uint64_t bytes, enum hwy_memory_kind host, int64_t us)
+{
+	program_copy_by(p, "cudaMemcpyAsync", stream, direction, bytes, host, us);
 }
 
 static inline void program_sync(struct program *p, int stream)

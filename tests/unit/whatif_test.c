@@ -71,50 +71,45 @@ static void an_excerpt_stands_for_the_whole_phase(void **state)
 	close_whatif(&part);
 }
 
-/* ---- what recording cost -------------------------------------------------------------------------- */
+/* ---- what recording costs ------------------------------------------------------------------------- */
 
-static uint32_t profiler_lane(struct program *p, int thread)
+static uint32_t own_lane(struct program *p, const char *name, int thread)
 {
 	struct hwy_lane lane = hwy_lane_of(HWY_LANE_OVERHEAD, p->process, p->threads[thread]);
-	lane.name = hwy_text_id(p->builder, "profiler");
+	lane.name = hwy_text_id(p->builder, name);
 	return hwy_add_lane(p->builder, lane);
 }
 
-/* The step of launches of 5 us with 10 us of the CPU's work between them, without the recorder. It took 7 us for a
- * stack, inside every third launch and after every fourth, and tells so with this many spans; 0: it took none. */
-static int64_t step_with_stacks(int spans)
+/* The recorder takes 15 us in every step, on a lane of that name: in the work between two calls, or inside a call. */
+static int64_t base_with_own_time(const char *lane_name, int thread, bool inside)
 {
 	struct program p = program_new();
-	uint32_t profiler = profiler_lane(&p, 0);
+	uint32_t own = own_lane(&p, lane_name, thread);
 	for (int step = 0; step < 20; step++) {
 		program_step(&p, step);
-		for (int k = 0; k < 24; k++) {
-			struct hwy_row row = {.v[HWY_NAME] = hwy_text_id(p.builder, "k")};
-			bool inside = spans > 0 && k % 3 == 0, after = spans > 0 && k % 4 == 0;
-			program_work(&p, 0, "cudaLaunchKernel", inside ? 12 : 5, HWY_KERNEL, row,
-				     US(2));
-			for (int i = 0; inside && i < spans; i++)
-				program_span(&p, profiler, HWY_OVERHEAD, p.cpu - US(8),
-					     p.cpu - US(1), "a stack");
-			for (int i = 0; after && i < spans; i++)
-				program_span(&p, profiler, HWY_OVERHEAD, p.cpu, p.cpu + US(7),
-					     "a stack");
-			program_compute(&p, after ? 17 : 10);
+		for (int k = 0; k < 10; k++) {
+			program_launch(&p, 0, "k", 2);
+			program_compute(&p, 20);
 		}
+		if (inside)
+			program_call(&p, "cudaEventQuery", 20);
+		program_span(&p, own, HWY_OVERHEAD, p.cpu - US(17), p.cpu - US(2), "stack");
+		program_span(&p, own, HWY_OVERHEAD, p.cpu - US(12), p.cpu - US(5), "part of it");
 	}
 	struct opened o;
 	open_whatif(&o, &p, true);
-	int64_t step = o.w.base.step;
+	int64_t base = o.w.base.step - o.w.recorded;
 	close_whatif(&o);
-	return step;
+	return base;
 }
 
-static void the_recorders_own_time_is_taken_out_once(void **state)
+static void what_the_recorder_timed_of_itself_is_taken_out(void **state)
 {
 	(void)state;
-	int64_t plain = step_with_stacks(0);
-	assert_in_range(step_with_stacks(1), plain - 500, plain + 500);
-	assert_in_range(step_with_stacks(2), plain - 500, plain + 500);
+	assert_int_equal(base_with_own_time("profiler", 0, false), -US(15));
+	assert_int_equal(base_with_own_time("profiler", 0, true), -US(15));
+	assert_int_equal(base_with_own_time("cuda", 0, false), 0);
+	assert_int_equal(base_with_own_time("profiler", 1, false), 0);
 }
 
 static void the_recorders_time_before_the_first_call_is_nobodys(void **state)
@@ -122,7 +117,7 @@ static void the_recorders_time_before_the_first_call_is_nobodys(void **state)
 	(void)state;
 	enum { OTHERS = 4 };
 	struct program p = program_new();
-	program_span(&p, profiler_lane(&p, 1), HWY_OVERHEAD, 0, p.cpu, "a stack");
+	program_span(&p, own_lane(&p, "profiler", 1), HWY_OVERHEAD, 0, p.cpu, "stack");
 	for (int step = 0; step < 10; step++) {
 		program_step(&p, step);
 		for (int k = 0; k < OTHERS; k++)
@@ -137,6 +132,41 @@ static void the_recorders_time_before_the_first_call_is_nobodys(void **state)
 	uint32_t node = graph_call(&o.w.graph, OTHERS);
 	assert_int_equal(o.w.graph.nodes[node].delay, US(50));
 	close_whatif(&o);
+}
+
+static void calibrate(struct program *p, const char *name, int64_t value)
+{
+	uint32_t i = hwy_new_calibrations(p->builder);
+	program_trace(p)->calibrations[i].name = hwy_text_id(p->builder, name);
+	program_trace(p)->calibrations[i].value = value;
+}
+
+/* Ten launches a step, so much work of the CPU's before each; streams of their own, or these would be the limit. */
+static int64_t cost_of_ten_launches(int64_t work)
+{
+	struct program p = program_new();
+	calibrate(&p, "cost.launch", 1000);
+	calibrate(&p, "machine.launch", 7000);
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			p.cpu += work;
+			program_launch(&p, k % PROGRAM_STREAMS, "k", 2);
+		}
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t cost = o.w.recorded - o.w.base.step;
+	close_whatif(&o);
+	return cost;
+}
+
+static void a_launch_after_other_work_costs_more_to_record(void **state)
+{
+	(void)state;
+	assert_in_range(cost_of_ten_launches(100), 10 * 1000, 10 * (1000 + 200));
+	/* 2.4 us where a launch takes 3.5; here it takes twice that */
+	assert_int_equal(cost_of_ten_launches(US(20)), 10 * (1000 + 2 * 2400));
 }
 
 /* ---- edits ---------------------------------------------------------------------------------------- */
@@ -206,13 +236,77 @@ static void work_before_other_calls_moves_to_the_background_too(void **state)
 	assert_in_range(steps[1], US(200), US(270));
 }
 
+/* Two streams take turns, and the CPU waits for each. */
+static struct program two_streams(void)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int s = 0; s < 2; s++) {
+			program_launch(&p, s, "k", 1);
+			program_sync(&p, s);
+		}
+	}
+	return p;
+}
+
+/* A launch of 4.5 us, as the table has it, and two calls of 0.4 for the event. */
+static void an_event_takes_the_place_of_a_wait_between_streams(void **state)
+{
+	(void)state;
+	struct program p = two_streams();
+	struct opened o;
+	open_whatif(&o, &p, true);
+	assert_in_range(predicted(&o, "remove-wait"), 2 * (4500 + 800), 2 * (4500 + 800) + 300);
+	close_whatif(&o);
+}
+
+static void a_decision_on_the_device_is_one_launch_more(void **state)
+{
+	(void)state;
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++) {
+			program_compute(&p, 10);
+			program_launch(&p, 0, "k", 2);
+			program_sync(&p, 0);
+		}
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t more = predicted(&o, "decide-on-gpu") - predicted(&o, "remove-wait");
+	assert_in_range(more, 4 * 4500, 4 * (US(10) + 4500)); /* with the usual work before it */
+	close_whatif(&o);
+}
+
+/* 4 MB to the host, 300 us there, and back: two passes over them by the device at 1 TB/s take 16 us. */
+static void what_a_round_trip_computed_becomes_two_passes_on_the_device(void **state)
+{
+	(void)state;
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 100);
+		program_copy_held(&p, 0, HWY_D2H, 4000000, HWY_MEM_PAGEABLE, 200);
+		program_compute(&p, 300);
+		program_copy_held(&p, 0, HWY_H2D, 4000000, HWY_MEM_PAGEABLE, 200);
+		program_launch(&p, 0, "k", 100);
+		program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	assert_in_range(predicted(&o, "no-roundtrip"), US(216), US(232));
+	close_whatif(&o);
+}
+
 /* The step of a program that copies from pageable memory and computes, under 'pin'. */
 static int64_t step_when_pinned(const char *call)
 {
 	struct program p = program_new();
 	for (int step = 0; step < 20; step++) {
 		program_step(&p, step);
-		program_copy_held(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 100, call);
+		program_copy_by(&p, call, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 100);
 		program_compute(&p, 100);
 	}
 	struct opened o;
@@ -260,10 +354,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_excerpt_stands_for_the_whole_phase),
-		cmocka_unit_test(the_recorders_own_time_is_taken_out_once),
+		cmocka_unit_test(what_the_recorder_timed_of_itself_is_taken_out),
 		cmocka_unit_test(the_recorders_time_before_the_first_call_is_nobodys),
+		cmocka_unit_test(a_launch_after_other_work_costs_more_to_record),
 		cmocka_unit_test(an_edit_that_does_not_apply_changes_nothing),
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
+		cmocka_unit_test(an_event_takes_the_place_of_a_wait_between_streams),
+		cmocka_unit_test(a_decision_on_the_device_is_one_launch_more),
+		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
 		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
 	};
