@@ -220,6 +220,7 @@ def let_go(command, process, timeout=60):
 def run_forked(command, bind=False, timeout=60):
     """A Python example in a child of this process, which imports torch once for all of them."""
     calm_py.import_torch()
+    sys.stdout.flush()  # or the child would say it too
     begun = time.monotonic()
     with tempfile.TemporaryFile("w+") as said:
         pid = os.fork()
@@ -246,7 +247,11 @@ def become(command, bind, output):
         calm_py.move(bind)
         calm_py.become(command[1], command[2:])
         rc = 0
-    except BaseException:  # also the example's own exit: none of ours may go on in the child
+    except SystemExit as end:
+        rc = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if rc:
+            traceback.print_exc()
+    except BaseException:  # none of ours may go on in the child
         traceback.print_exc()
     finally:
         sys.stdout.flush()

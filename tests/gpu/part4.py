@@ -3,7 +3,7 @@ import os
 import pathlib
 import time
 
-from harness import headway, info, last_words, nsys, start, stop, target
+from harness import headway, info, nsys, start, stop, target
 
 TITLE = "One million launches"
 LAUNCHES = 1_000_000

@@ -34,7 +34,6 @@ def move(bind=False):
     os.sched_setaffinity(0, {min(found)[1]})
     if not bind:
         os.sched_setaffinity(0, CPUS)
-    return min(found)[0]
 
 
 def import_torch():

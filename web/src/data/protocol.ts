@@ -93,5 +93,3 @@ export interface Piece { from: number; to: number; span: number; cause: number; 
 	/** How much of it is covered, 0 … 1: less where several were merged. */
 	share: number }
 
-export interface Pending { state: "pending" }
-export interface Failed { state: "failed"; error: string }

@@ -3,7 +3,7 @@
  * A decoded tile is a set of columns; nothing is allocated for a span. Times are relative to the trace's origin. */
 import type { Piece } from "./protocol";
 
-export const BUCKETS = 256;
+const BUCKETS = 256;
 export const TILE_BITS = 8;
 const MARK = 0x80;
 const UNFINISHED = 0x40;

@@ -4,7 +4,7 @@ import { useStore, type Theme } from "../state/store";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-export const isDark = (theme: Theme): boolean => theme === "dark" || (theme === "auto" && system.matches);
+const isDark = (theme: Theme): boolean => theme === "dark" || (theme === "auto" && system.matches);
 
 export function useDark(): boolean {
 	const theme = useStore((s) => s.theme);

@@ -63,7 +63,7 @@ function unfold(trace: number, lane: number): void {
 }
 
 /** Brings a span onto the screen: a tenth of it wide, unless it is well visible already. */
-export function goTo(trace: number, span: Span): void {
+function goTo(trace: number, span: Span): void {
 	const shift = state.traces[trace]!.shift;
 	const start = span.start - shift;
 	const end = start + span.dur;
@@ -122,7 +122,7 @@ export async function selectRange(from: number, to: number): Promise<void> {
 }
 
 let searching: AbortController | null = null;
-export const SEARCH_MARKS = 400;
+const SEARCH_MARKS = 400;
 
 export async function search(query: string, open = true): Promise<void> {
 	searching?.abort();

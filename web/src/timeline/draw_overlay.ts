@@ -34,7 +34,7 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 interface Box { x0: number; x1: number; y0: number; y1: number; row: Row }
 
 /** Where a span stands on the screen, or would if there were room. */
-export function boxOf(scene: Scene, layout: Layout, trace: number, span: Span): Box | null {
+function boxOf(scene: Scene, layout: Layout, trace: number, span: Span): Box | null {
 	const row = layout.byLane.get(laneKey(trace, span.lane));
 	if (!row)
 		return null;

@@ -11,7 +11,7 @@ export interface Hit {
 	from: number; to: number; count: number;
 }
 
-export function rowAt(timeline: Timeline, y: number): Row | null {
+function rowAt(timeline: Timeline, y: number): Row | null {
 	const { rows, pinnedHeight } = timeline.layout;
 	const inside = y - RULER;
 	if (inside < 0)
