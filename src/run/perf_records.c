@@ -17,25 +17,26 @@ struct parts { /* what is left of a record */
 	const char *at, *end;
 };
 
+/* What is not there leaves 'into' as it is, and nothing for those that come after. */
+static void take(struct parts *parts, void *into, size_t size)
+{
+	size_t left = (size_t)(parts->end - parts->at);
+	if (size <= left)
+		memcpy(into, parts->at, size);
+	parts->at += size <= left ? size : left;
+}
+
 static uint64_t take64(struct parts *parts)
 {
 	uint64_t value = 0;
-	if (parts->end - parts->at >= (ptrdiff_t)sizeof value)
-		memcpy(&value, parts->at, sizeof value);
-	parts->at += sizeof value;
-	if (parts->at > parts->end)
-		parts->at = parts->end;
+	take(parts, &value, sizeof value);
 	return value;
 }
 
 static uint32_t take32(struct parts *parts)
 {
 	uint32_t value = 0;
-	if (parts->end - parts->at >= (ptrdiff_t)sizeof value)
-		memcpy(&value, parts->at, sizeof value);
-	parts->at += sizeof value;
-	if (parts->at > parts->end)
-		parts->at = parts->end;
+	take(parts, &value, sizeof value);
 	return value;
 }
 

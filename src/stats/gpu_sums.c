@@ -8,9 +8,6 @@
 enum category { CALLS, KERNELS, MEMORY };
 static const char *const category_names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
-/* A memory operation's key: the copy's direction, or what no direction is for a fill. */
-enum { FILLS = HWY_DIRECTIONS };
-
 static void group_kernels(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			  uint32_t n, uint32_t *groups)
 {
@@ -23,20 +20,10 @@ static void group_kernels(struct tally *tally, const struct hwy_strip *strip, ui
 static void group_memory(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			 uint32_t n, uint32_t *groups)
 {
-	uint32_t known[HWY_DIRECTIONS + 1] = {0}; /* group + 1 */
-	if (hwy_lane_is_opencl(tally->run->trace, strip->lane)) {
+	if (hwy_lane_is_opencl(tally->run->trace, strip->lane))
 		tally_skip(n, groups);
-		return;
-	}
-	if (strip->kind == HWY_COPY)
-		rows_read(strip, HWY_DIRECTION, first, n, tally->rows);
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t key = strip->kind == HWY_COPY ? tally->rows[i] : FILLS;
-		key = key >= 0 && key <= FILLS ? key : HWY_DIR_UNKNOWN;
-		if (known[key] == 0)
-			known[key] = tally_group(tally, (uint64_t)MEMORY << 32 | (uint64_t)key) + 1;
-		groups[i] = known[key] - 1;
-	}
+	else
+		tally_by_direction(tally, strip, first, n, MEMORY, groups);
 }
 
 /* Calls whose shown names are equal are one here: nsys counts a traced call and its record together. */
@@ -125,7 +112,7 @@ static struct hwy_text name_of(const struct tally *tally, uint64_t key)
 	case KERNELS: return hwy_text(tally->run->trace, id);
 	case MEMORY: break;
 	}
-	return id == FILLS ? word_of_fill() : word_of_copy(id);
+	return id == TALLY_FILLS ? word_of_fill() : word_of_copy(id);
 }
 
 static void name_only(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])

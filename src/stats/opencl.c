@@ -6,7 +6,6 @@
 
 enum category { KERNELS, MEMORY };
 static const char *const category_names[] = {"OPENCL_KERNEL", "MEMORY_OPER"};
-enum { FILLS = HWY_DIRECTIONS }; /* the key of fills among the directions of copies */
 
 static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			uint32_t n, uint32_t *groups)
@@ -39,29 +38,20 @@ bool make_opencl_api_sum(struct stats_run *run, struct hwy_err *err)
 static void group_work(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 		       uint32_t n, uint32_t *groups)
 {
-	if (!hwy_lane_is_opencl(tally->run->trace, strip->lane)) {
+	if (!hwy_lane_is_opencl(tally->run->trace, strip->lane))
 		tally_skip(n, groups);
-		return;
-	}
-	if (strip->kind == HWY_KERNEL) {
+	else if (strip->kind == HWY_KERNEL)
 		tally_by_name(tally, strip, first, n, KERNELS, groups);
-		return;
-	}
-	if (strip->kind == HWY_COPY)
-		rows_read(strip, HWY_DIRECTION, first, n, tally->rows);
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t key = strip->kind == HWY_COPY ? tally->rows[i] : FILLS;
-		key = key >= 0 && key <= FILLS ? key : HWY_DIR_UNKNOWN;
-		groups[i] = tally_group(tally, (uint64_t)MEMORY << 32 | (uint64_t)key);
-	}
+	else
+		tally_by_direction(tally, strip, first, n, MEMORY, groups);
 }
 
 static struct hwy_text name_of_copy(struct tally *tally, uint32_t direction)
 {
 	char text[64];
-	int n = direction == FILLS ? snprintf(text, sizeof text, "[OpenCL fill]")
-				   : snprintf(text, sizeof text, "[OpenCL copy %s]",
-					      hwy_direction_names[direction]);
+	int n = direction == TALLY_FILLS ? snprintf(text, sizeof text, "[OpenCL fill]")
+					 : snprintf(text, sizeof text, "[OpenCL copy %s]",
+						    hwy_direction_names[direction]);
 	return tally->texts.texts[hwy_intern(&tally->texts, text, (size_t)n)];
 }
 

@@ -32,6 +32,22 @@ void tally_by_name(struct tally *tally, const struct hwy_strip *strip, uint32_t 
 	}
 }
 
+void tally_by_direction(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			uint32_t n, uint32_t category, uint32_t *groups)
+{
+	uint32_t known[TALLY_FILLS + 1] = {0}; /* group + 1 */
+	if (strip->kind == HWY_COPY)
+		rows_read(strip, HWY_DIRECTION, first, n, tally->rows);
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t key = strip->kind == HWY_COPY ? tally->rows[i] : TALLY_FILLS;
+		key = key >= 0 && key <= TALLY_FILLS ? key : HWY_DIR_UNKNOWN;
+		if (known[key] == 0)
+			known[key] =
+				tally_group(tally, (uint64_t)category << 32 | (uint64_t)key) + 1;
+		groups[i] = known[key] - 1;
+	}
+}
+
 /* The groups of a chunk's rows, less what the filter drops. */
 static void groups_of(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 		      uint32_t n, uint32_t *groups)

@@ -42,8 +42,12 @@ struct tally {
 
 bool tally_make(struct stats_run *run, const struct tally_plan *plan, struct hwy_err *err);
 
-/* For plans: the group of a key; of the name column, with a category above it (key: category << 32 | name). */
+/* For plans: the group of a key; of the name column, with a category above it (key: category << 32 | name); of
+ * copies and fills, by the direction, which for a fill is TALLY_FILLS. */
+enum { TALLY_FILLS = HWY_DIRECTIONS };
 uint32_t tally_group(struct tally *tally, uint64_t key);
+void tally_by_direction(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			uint32_t n, uint32_t category, uint32_t *groups);
 void tally_by_name(struct tally *tally, const struct hwy_strip *strip, uint32_t first, uint32_t n,
 		   uint32_t category, uint32_t *groups);
 

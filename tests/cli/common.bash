@@ -80,3 +80,17 @@ spans_of() {
 finish() {
 	exit $bad
 }
+
+# pythons: a line for each Python that is here and whose stacks are read: the program, its version, and what it calls
+# the method forward() of a class Model.
+pythons() {
+	local python version
+	for python in /usr/bin/python3.[0-9]*[0-9] "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9]*/bin/python3; do
+		[ -x "$python" ] && [[ $python != *-config ]] || continue
+		version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+		case $version in
+		3.10) echo "$python $version forward" ;;
+		3.1[1-4]) echo "$python $version Model.forward" ;;
+		esac
+	done
+}

@@ -4,42 +4,13 @@
  *   state PID TID THREAD START END name reason
  *   wake TID TID                                                    who woke whom
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "trace/file.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-static const struct hwy_thread *thread_of(const struct hwy_trace *trace,
-					  const struct hwy_strip *strip)
-{
-	return &trace->threads[trace->lanes[strip->lane].thread];
-}
-
-static int64_t pid_of(const struct hwy_trace *trace, const struct hwy_strip *strip)
-{
-	return trace->processes[thread_of(trace, strip)->process].pid;
-}
+#include "print.h"
 
 static void print_sample(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
 {
 	printf("sample %" PRId64 " %s", pid_of(trace, strip),
 	       hwy_str(trace, thread_of(trace, strip)->name));
-	const char *before = "";
-	for (int64_t at = hwy_get(strip, HWY_STACK, row); at > 0;
-	     at = trace->stacks[at - 1].parent) {
-		const struct hwy_frame *frame = &trace->frames[trace->stacks[at - 1].frame];
-		printf("%s %s %s:%d", before, hwy_str(trace, frame->function),
-		       base_name(hwy_str(trace, frame->file)), (int)frame->line);
-		before = " <";
-	}
-	putchar('\n');
+	print_stack(trace, strip, row, "");
 }
 
 static void print_state(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
@@ -54,22 +25,16 @@ static void print_state(const struct hwy_trace *trace, const struct hwy_strip *s
 
 static int64_t tid_of_span(const struct hwy_trace *trace, int64_t span)
 {
-	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if (span >= trace->strips[s].first &&
-		    span < (int64_t)trace->strips[s].first + trace->strips[s].rows)
-			return thread_of(trace, &trace->strips[s])->tid;
-	return -1;
+	uint32_t row;
+	return thread_of(trace, hwy_strip_of(trace, (uint32_t)span, &row))->tid;
 }
 
 int main(int argc, char **argv)
 {
-	struct hwy_err err = {""};
-	struct hwy_trace *trace = argc == 2 ? hwy_file_open(argv[1], &err) : NULL;
-	if (!trace || !hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_STATE),
-				UINT64_MAX, &err)) {
-		fprintf(stderr, "%s\n", err.text);
+	struct hwy_trace *trace =
+		open_trace(argc, argv, HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_STATE));
+	if (!trace)
 		return 2;
-	}
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		for (uint32_t row = 0; row < trace->strips[s].rows; row++)
 			if (trace->strips[s].kind == HWY_SAMPLE)

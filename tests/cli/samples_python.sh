@@ -28,16 +28,10 @@ thread.join()
 print("done")
 END
 
-versions=(/usr/bin/python3.[0-9]*[0-9] "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9]*/bin/python3)
 tested=0
-for python in "${versions[@]}"; do
-	[ -x "$python" ] && [[ $python != *-config ]] || continue
-	name=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-	case $name in
-	3.10) forward=forward ;;
-	3.1[1-4]) forward=Model.forward ;;
-	*) continue ;;
-	esac
+mapfile -t found < <(pythons)
+for one in "${found[@]}"; do
+	read -r python name forward <<<"$one"
 	run profile -f true -o run -s process-tree "$python" busy.py
 	expect_status 0 "$name: $(cat err)"
 	expect_line out done "$name: output"

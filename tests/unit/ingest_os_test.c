@@ -1,24 +1,12 @@
 /* ingest_os_test.c - calls into the operating system in runs made by hand: spans, nesting, stacks, wakers. */
 #include "make_trace.h"
 
-#include "ingest/ingest.h"
 #include "make_spool.h"
 
 static const int64_t epoch = SPOOL_EPOCH;
 
 enum { PIPE = 1 };
 #define OBJECT(kind, number) ((uint64_t)(kind) << 60 | (number))
-
-static struct hwy_trace *ingest(const struct made_run *run)
-{
-	struct hwy_err err = {""};
-	write_control(run);
-	struct hwy_trace *trace = ingest_run(run->path, NULL, &err);
-	if (!trace)
-		fail_msg("%s", err.text);
-	remove_run(run);
-	return trace;
-}
 
 static void begin(struct made_spool *spool, uint32_t parent)
 {

@@ -1,23 +1,11 @@
 /* ingest_test.c - runs made by hand: every record, and what is wrong with spools after a crash. */
 #include "make_trace.h"
 
-#include "ingest/ingest.h"
 #include "ingest/names.h"
 #include "ingest/python.h"
 #include "make_spool.h"
 
 static const int64_t epoch = SPOOL_EPOCH;
-
-static struct hwy_trace *ingest(const struct made_run *run)
-{
-	struct hwy_err err = {""};
-	write_control(run);
-	struct hwy_trace *trace = ingest_run(run->path, NULL, &err);
-	if (!trace)
-		fail_msg("%s", err.text);
-	remove_run(run);
-	return trace;
-}
 
 static uint32_t count(const struct hwy_trace *trace, enum hwy_kind kind)
 {
@@ -25,19 +13,6 @@ static uint32_t count(const struct hwy_trace *trace, enum hwy_kind kind)
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		n += trace->strips[s].kind == (uint32_t)kind ? trace->strips[s].rows : 0;
 	return n;
-}
-
-/* The only strip of a kind. */
-static const struct hwy_strip *only(const struct hwy_trace *trace, enum hwy_kind kind)
-{
-	const struct hwy_strip *found = NULL;
-	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if (trace->strips[s].kind == (uint32_t)kind) {
-			assert_null(found);
-			found = &trace->strips[s];
-		}
-	assert_non_null(found);
-	return found;
 }
 
 static const char *name_of(const struct hwy_trace *trace, const struct hwy_strip *strip,

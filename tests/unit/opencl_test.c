@@ -1,7 +1,6 @@
 /* opencl_test.c - OpenCL's records made by hand: clocks that nobody names, dependencies, CUDA beside it. */
 #include "make_trace.h"
 
-#include "ingest/ingest.h"
 #include "make_spool.h"
 
 enum { COMMANDS = 600, QUEUE = 1 };
@@ -72,29 +71,6 @@ static struct rec_command *put_command(struct made_spool *spool, const struct de
 static int64_t begun(uint32_t i)
 {
 	return epoch + 1000000 + (int64_t)i * 20000000; /* 12 s in all */
-}
-
-static struct hwy_trace *ingest(const struct made_run *run)
-{
-	struct hwy_err err = {""};
-	write_control(run);
-	struct hwy_trace *trace = ingest_run(run->path, NULL, &err);
-	if (!trace)
-		fail_msg("%s", err.text);
-	remove_run(run);
-	return trace;
-}
-
-static const struct hwy_strip *only(const struct hwy_trace *trace, enum hwy_kind kind)
-{
-	const struct hwy_strip *found = NULL;
-	for (uint32_t s = 0; s < trace->n_strips; s++)
-		if (trace->strips[s].kind == (uint32_t)kind) {
-			assert_null(found);
-			found = &trace->strips[s];
-		}
-	assert_non_null(found);
-	return found;
 }
 
 /* Every command within its call and what was seen of it, and no further than this from the truth. */

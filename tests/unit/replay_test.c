@@ -201,15 +201,22 @@ static void taking_something_away_never_makes_anything_later(void **state)
 	}
 }
 
+/* The node that ends last. */
+static uint32_t last_of(const struct replayed *r)
+{
+	uint32_t last = 0;
+	for (uint32_t i = 0; i < r->graph.n; i++)
+		last = r->ends[i] > r->ends[last] ? i : last;
+	return last;
+}
+
 static void the_critical_path_tiles_the_window(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct replayed r;
 		replay(&r, seed, 300);
-		uint32_t last = 0;
-		for (uint32_t i = 0; i < r.graph.n; i++)
-			last = r.ends[i] > r.ends[last] ? i : last;
+		uint32_t last = last_of(&r);
 		int64_t from = r.ends[0] + (r.ends[last] - r.ends[0]) / 3;
 		struct hwy_path path;
 		path_find(&path, &r.graph, r.ends, last, false, from);
@@ -234,9 +241,7 @@ static void a_node_may_end_later_by_its_slack_and_no_more(void **state)
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		struct replayed r;
 		replay(&r, seed, 60);
-		uint32_t last = 0;
-		for (uint32_t i = 0; i < r.graph.n; i++)
-			last = r.ends[i] > r.ends[last] ? i : last;
+		uint32_t last = last_of(&r);
 		int64_t *slack = hwy_alloc((r.graph.n + 1) * sizeof *slack);
 		int64_t *ends = hwy_alloc((r.graph.n + 1) * sizeof *ends);
 		path_slack(&r.graph, r.ends, last, slack);

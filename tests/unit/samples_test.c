@@ -1,22 +1,10 @@
 /* samples_test.c - CPU samples and scheduling from runs made by hand: who, where, when. */
 #include "make_trace.h"
 
-#include "ingest/ingest.h"
 #include "make_spool.h"
 
 static const int64_t epoch = SPOOL_EPOCH;
 enum { MS = 1000 * 1000 };
-
-static struct hwy_trace *ingest(const struct made_run *run)
-{
-	struct hwy_err err = {""};
-	write_control(run);
-	struct hwy_trace *trace = ingest_run(run->path, NULL, &err);
-	if (!trace)
-		fail_msg("%s", err.text);
-	remove_run(run);
-	return trace;
-}
 
 static struct made_run recording(void)
 {
