@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "cli/profile.h"
 
 /* Before anything is started: a report that cannot be written is a mistake to be told at once. Names with %p

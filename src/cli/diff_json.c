@@ -1,6 +1,5 @@
 /* diff_json.c - a comparison as one JSON object; docs/ci.md says what each key means. Keys are added, never
  * renamed. */
-#include <math.h>
 
 #include "base/json.h"
 #include "cli/compare.h"

@@ -1,5 +1,4 @@
 /* gate_print.c - what a gate found: for people, as Markdown for a job's summary, as JUnit XML and as JSON. */
-#include <math.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -1,7 +1,6 @@
 /* grid.c - see grid.h. */
 #include "cli/grid.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>

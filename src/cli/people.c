@@ -1,7 +1,6 @@
 /* people.c - see people.h. */
 #include "cli/people.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -498,6 +498,21 @@ static const struct cli_option *all_options(void)
 	return all;
 }
 
+static void set_defaults(struct run_settings *settings)
+{
+	settings->kill_signal = SIGTERM;
+	settings->perf.rate_hz = 1000;
+	settings->ignore_pipe = cli_pipe_was_ignored();
+	settings->control = (struct rec_control){
+		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
+		.flush_ms = 100,
+		.launch_stacks = 100,
+		.stack_threshold = 20 * 1000,
+		.os_threshold = 1000,
+		.os_stack_threshold = 80 * 1000,
+	};
+}
+
 void profile_read_options(struct profile *profile, int argc, char **argv)
 {
 	const struct cli_option *options = all_options();
@@ -522,17 +537,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
-	profile->settings.kill_signal = SIGTERM;
-	profile->settings.perf.rate_hz = 1000;
-	profile->settings.ignore_pipe = cli_pipe_was_ignored();
-	profile->settings.control = (struct rec_control){
-		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
-		.flush_ms = 100,
-		.launch_stacks = 100,
-		.stack_threshold = 20 * 1000,
-		.os_threshold = 1000,
-		.os_stack_threshold = 80 * 1000,
-	};
+	set_defaults(&profile->settings);
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
 		if (option == CLI_OPERAND) {

@@ -6,7 +6,6 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { BAR = 24 };
 static const int64_t patience_ns = 300000000, between_ns = 66000000;

@@ -1,6 +1,5 @@
 /* view_cache.c - see view.h. A copy's name tells its source's path, size, date and ends, and our version: a source that
  * changed, or a newer reader, makes a new one. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -49,29 +49,11 @@ static uint64_t hash_of(const char *path, const struct stat *about)
 	return hash;
 }
 
-/* The folder for copies; false where there is none. */
-static bool cache_folder(char path[PATH_MAX])
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n;
-	if (cache && *cache == '/')
-		n = snprintf(path, PATH_MAX, "%s", cache);
-	else if (home && *home == '/')
-		n = snprintf(path, PATH_MAX, "%s/.cache", home);
-	else
-		return false;
-	if (n >= PATH_MAX - 64)
-		return false;
-	mkdir(path, 0700);
-	strcat(path, "/headway");
-	return (mkdir(path, 0700) == 0 || errno == EEXIST) && access(path, W_OK) == 0;
-}
-
 static char *copy_of(const char *path, const struct stat *about)
 {
 	char folder[PATH_MAX], *copy = NULL;
 	uint64_t hash = hash_of(path, about);
-	int n = cache_folder(folder)
+	int n = hwy_cache_folder(folder, true) && access(folder, W_OK) == 0
 			? asprintf(&copy, "%s/view-%016llx.hwy", folder, (unsigned long long)hash)
 			: asprintf(&copy, "%s.%016llx.hwy", path, (unsigned long long)hash);
 	if (n < 0)

@@ -8,7 +8,6 @@
  */
 #include "diagnose/predict.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/words.h"

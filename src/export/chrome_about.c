@@ -1,5 +1,4 @@
 /* chrome_about.c - what stands before and behind the list of events: devices, ranks, times, properties. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

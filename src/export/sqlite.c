@@ -6,7 +6,6 @@
  */
 #include "export/sqlite.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * A lane's values are all integers or all reals, and which of the two is known when the last one was seen:
  * 0, 0, 0.5 are reals. So values are kept until the end of the file.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

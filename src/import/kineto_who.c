@@ -3,7 +3,6 @@
  * Whether a pid is a process or a device is decided by the category of the event that names it, never by
  * its number: pid 0 may be both. Names (metadata events) wait until all records are known.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "import/kineto.h"

@@ -3,13 +3,13 @@
  * The file's name is a hash of its key, and the key stands in it again. Whatever is not exactly as we write it
  * is as good as absent: the next calibration replaces it, through a temporary name.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "base/hash.h"
 #include "run/calibrate.h"
 #include "run/run.h"
@@ -40,30 +40,11 @@ static bool write_key(const struct calibration_key *key, char text[KEY])
 	return n > 0 && n < KEY;
 }
 
-/* The cache's folder; made when it is to be written to. */
-static bool folder(char path[PATH_MAX], bool make)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n;
-	if (cache && *cache == '/')
-		n = snprintf(path, PATH_MAX, "%s", cache);
-	else if (home && *home == '/')
-		n = snprintf(path, PATH_MAX, "%s/.cache", home);
-	else
-		return false;
-	if (n >= PATH_MAX - 64)
-		return false;
-	if (make)
-		mkdir(path, 0700);
-	strcat(path, "/headway");
-	return !make || mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 static bool file_of(const char *key, bool make, char path[PATH_MAX])
 {
-	if (!folder(path, make))
+	if (!hwy_cache_folder(path, make))
 		return false;
-	snprintf(path + strlen(path), 48, "/calibration-%016llx",
+	snprintf(path + strlen(path), HWY_CACHE_NAME, "/calibration-%016llx",
 		 (unsigned long long)hwy_hash(key, strlen(key)));
 	return true;
 }

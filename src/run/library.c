@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "run/run.h"
 
 #define NAME "libheadway-collect.so"

@@ -1,6 +1,5 @@
 /* machine.c - what the report says about the machine. Files of /proc and /etc, read once; no tool is run. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

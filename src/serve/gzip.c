@@ -1,5 +1,4 @@
 /* gzip.c - answers made smaller for slow tunnels. */
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "serve/server.h"

@@ -4,7 +4,6 @@
  * (total), however often that function calls itself. States are in three classes whatever the source calls
  * them: running, preempted (able to run, without a CPU) and waiting.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"

@@ -2,8 +2,6 @@
 #include "make_trace.h"
 #include "program.h"
 
-#include <math.h>
-
 #include "compare/gate.h"
 
 static const char *nearest_first(const char *word, const char *const *known)
