@@ -162,17 +162,16 @@ struct gathering {
 	uint32_t *folded, *exact; /* by text: its family, plus one */
 };
 
-static uint32_t new_family(struct gathering *gathering, uint32_t text, bool is_exact)
+static uint32_t new_family(struct gathering *gathering, uint32_t text)
 {
 	struct mark_families *into = gathering->into;
 	struct hwy_text name = hwy_text(gathering->track->flow->trace, text);
 	HWY_GROW(into->v, into->n, into->cap);
 	into->v[into->n++] = (struct mark_family){
-		.rank = is_exact && rank_of(name) != MARK_TORCH && mark_counter(name) >= 0
-				? MARK_OTHER
-				: rank_of(name),
+		.rank = rank_of(name) != MARK_TORCH && mark_counter(name) >= 0 ? MARK_OTHER
+									       : rank_of(name),
 		.text = text,
-		.is_exact = is_exact,
+		.is_exact = true, /* until another one joins */
 		.is_asked = gathering->step && is_asked_for(name, gathering->step),
 	};
 	return into->n;
@@ -192,14 +191,14 @@ static void make_families(struct gathering *gathering)
 		bool fresh;
 		uint32_t *family = hwy_map_put(&by_fold, folded_hash(name), &fresh);
 		if (fresh)
-			*family = new_family(gathering, text, true);
+			*family = new_family(gathering, text);
 		else
 			gathering->into->v[*family - 1].is_exact = false;
 		gathering->folded[text] = *family;
 		bool named = gathering->step && strcmp(gathering->step, name.at) == 0;
 		if (mark_counter(name) >= 0 && gathering->counts[text] >= FEWEST &&
 		    (named || rank_of(name) == MARK_OTHER)) {
-			gathering->exact[text] = new_family(gathering, text, true);
+			gathering->exact[text] = new_family(gathering, text);
 			gathering->into->v[gathering->exact[text] - 1].is_asked = named;
 			has_named |= named;
 		}

@@ -236,25 +236,21 @@ int64_t json_as_int(const struct json_value *value, int64_t otherwise)
 	return *end || errno ? otherwise : number;
 }
 
-static double as_real(const struct json_value *value, double otherwise)
+int64_t json_get_int(const struct json_value *object, const char *key)
 {
-	return value && value->type == JSON_NUMBER ? strtod(value->text, NULL) : otherwise;
+	return json_as_int(json_get(object, key), 0);
 }
 
-int64_t json_get_int(const struct json_value *object, const char *key, int64_t otherwise)
-{
-	return json_as_int(json_get(object, key), otherwise);
-}
-
-double json_get_real(const struct json_value *object, const char *key, double otherwise)
-{
-	return as_real(json_get(object, key), otherwise);
-}
-
-const char *json_get_text(const struct json_value *object, const char *key, const char *otherwise)
+double json_get_real(const struct json_value *object, const char *key)
 {
 	const struct json_value *value = json_get(object, key);
-	return value && value->type == JSON_TEXT ? value->text : otherwise;
+	return value && value->type == JSON_NUMBER ? strtod(value->text, NULL) : 0;
+}
+
+const char *json_get_text(const struct json_value *object, const char *key)
+{
+	const struct json_value *value = json_get(object, key);
+	return value && value->type == JSON_TEXT ? value->text : "";
 }
 
 bool json_get_bool(const struct json_value *object, const char *key)

@@ -40,9 +40,10 @@ struct json_value *json_read(struct hwy_arena *arena, const char *text, size_t l
 
 const struct json_value *json_get(const struct json_value *object, const char *key); /* or NULL */
 int64_t json_as_int(const struct json_value *value, int64_t otherwise);
-int64_t json_get_int(const struct json_value *object, const char *key, int64_t otherwise);
-double json_get_real(const struct json_value *object, const char *key, double otherwise);
-const char *json_get_text(const struct json_value *object, const char *key, const char *otherwise);
+/* Of a member; 0, "" or false where there is none of that type. */
+int64_t json_get_int(const struct json_value *object, const char *key);
+double json_get_real(const struct json_value *object, const char *key);
+const char *json_get_text(const struct json_value *object, const char *key);
 bool json_get_bool(const struct json_value *object, const char *key);
 
 #endif

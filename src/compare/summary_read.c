@@ -17,7 +17,7 @@ bool summary_is_baseline(const char *text, size_t length)
 
 static const char *keep(struct compare_summary *run, const struct json_value *from, const char *key)
 {
-	const char *text = json_get_text(from, key, "");
+	const char *text = json_get_text(from, key);
 	return hwy_arena_text(&run->arena, text, strlen(text));
 }
 
@@ -27,13 +27,13 @@ enum { MOST_RUNS = 500 };
 
 static int64_t number(const struct json_value *from, const char *key)
 {
-	int64_t n = json_get_int(from, key, 0);
+	int64_t n = json_get_int(from, key);
 	return n < 0 || n > MOST ? 0 : n;
 }
 
 static uint32_t small(const struct json_value *from, const char *key)
 {
-	int64_t n = json_get_int(from, key, 0);
+	int64_t n = json_get_int(from, key);
 	return n < 0 || n > INT32_MAX ? 0 : (uint32_t)n;
 }
 
@@ -44,20 +44,19 @@ static void read_findings(struct compare_summary *run, struct compare_phase *pha
 		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *phase->findings);
 	for (const struct json_value *from = list ? list->first : NULL; from; from = from->next) {
 		struct compare_finding *to = &phase->findings[phase->n_findings++];
-		const struct hwy_finding_kind *kind =
-			hwy_finding_kind(json_get_text(from, "id", ""));
+		const struct hwy_finding_kind *kind = hwy_finding_kind(json_get_text(from, "id"));
 		to->id = keep(run, from, "id");
 		to->title = kind ? kind->title : to->id;
 		to->place = keep(run, from, "place");
 		to->cost = number(from, "cost_ns");
-		to->share = json_get_real(from, "share", 0);
+		to->share = json_get_real(from, "share");
 		to->is_inside = json_get_bool(from, "inside");
 		to->predicted.edits = keep(run, from, "edits");
 		to->predicted.before = number(from, "before_ns");
 		to->predicted.step = number(from, "step_ns");
 		to->predicted.p10 = number(from, "p10_ns");
 		to->predicted.p90 = number(from, "p90_ns");
-		to->predicted.speedup = json_get_real(from, "speedup", 0);
+		to->predicted.speedup = json_get_real(from, "speedup");
 		to->predicted.is_known = to->predicted.step > 0 && to->predicted.before > 0;
 	}
 }
@@ -74,8 +73,8 @@ static void read_table(struct compare_summary *run, struct compare_table *table,
 			.name = keep(run, one, "name"),
 			.count = (uint64_t)number(one, "count"),
 			.ns = number(one, "ns"),
-			.deviation = json_get_real(one, "deviation_ns", 0),
-			.place = json_get_real(one, "place", 0),
+			.deviation = json_get_real(one, "deviation_ns"),
+			.place = json_get_real(one, "place"),
 		};
 		if (row.count > 0)
 			table->rows[table->n++] = row;
@@ -175,7 +174,7 @@ struct compare_summary *summary_read(const char *file, const char *text, size_t 
 	struct compare_summary *runs = NULL;
 	struct json_value *root = json_read(&arena, text, length, err);
 	const struct json_value *list = json_get(root, "runs");
-	int64_t version = json_get_int(root, BASELINE_KEY, 0);
+	int64_t version = json_get_int(root, BASELINE_KEY);
 	bool good = root != NULL;
 	*n = 0;
 	if (good && version != BASELINE_VERSION)

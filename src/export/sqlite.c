@@ -202,12 +202,12 @@ sqlite3_stmt *sql_row(struct sql *s, enum sql_id table)
 	return s->tables[table].insert;
 }
 
-bool sql_insert(struct sql *s, sqlite3_stmt *row)
+void sql_insert(struct sql *s, sqlite3_stmt *row)
 {
 	if (s->x.failed)
-		return false;
+		return;
 	sqlite3_step(row);
-	return !sql_failed(s, sqlite3_reset(row));
+	sql_failed(s, sqlite3_reset(row));
 }
 
 void sql_integers(struct sql *s, enum sql_id table, const int64_t *values, int n)

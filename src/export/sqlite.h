@@ -71,7 +71,7 @@ struct sql {
 
 /* The next row of a table: its columns are NULL where they were not bound since the last one. */
 sqlite3_stmt *sql_row(struct sql *s, enum sql_id table);
-bool sql_insert(struct sql *s, sqlite3_stmt *row);
+void sql_insert(struct sql *s, sqlite3_stmt *row);
 /* All columns at once, as integers. */
 void sql_integers(struct sql *s, enum sql_id table, const int64_t *values, int n);
 #define SQL_NULL INT64_C(-0x7ffffffe4e554c4c) /* a number nobody has */

@@ -59,8 +59,8 @@ struct building {
 	uint32_t *engines; /* by device and direction: node of the last copy */
 };
 
-/* Adds a predecessor to the node that is being made; false when the trace contradicts it. */
-bool build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
+/* Adds a predecessor to the node that is being made, unless the trace contradicts it: then it is counted. */
+void build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
 		int64_t fitted);
 
 /* graph_order.c */

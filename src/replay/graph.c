@@ -17,17 +17,17 @@ enum { LOOK_BACK = 64 /* ops enqueued later than a wait that may have begun befo
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
-bool build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
+void build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
 		int64_t fitted)
 {
 	struct graph_node *node = &b->graph->nodes[b->graph->n];
 	if (before == GRAPH_NONE || before >= b->graph->n)
-		return false;
+		return;
 	int64_t known = b->ends[before] - (from_begin ? b->graph->nodes[before].length : 0);
 	int64_t observed = b->begin - known;
 	if (observed < 0) {
 		b->graph->n_contradicted++;
-		return false;
+		return;
 	}
 	int64_t lag = observed < fitted ? observed : fitted;
 	if (lag > UINT16_MAX)
@@ -40,13 +40,12 @@ bool build_edge(struct building *b, enum graph_place place, uint32_t before, boo
 			.before = before,
 			.lag = (uint32_t)lag,
 		};
-		return true;
+		return;
 	}
 	node->before[place] = before;
 	node->lag[place] = (uint16_t)lag;
 	if (from_begin)
 		node->from_begin |= (uint8_t)(1 << place);
-	return true;
 }
 
 static void begin_node(struct building *b, enum graph_kind kind, uint32_t of, int64_t begin,

@@ -110,7 +110,7 @@ static void make_path(struct kept_path *kept, const struct making *m, const stru
 	*kept = (struct kept_path){.n_steps = n};
 	if (!find_ends(m, phase, first, n, &from, &last))
 		return;
-	path_find(&path, &m->graph, m->ends, last, false, from);
+	path_find(&path, &m->graph, m->ends, last, from);
 	kept->window = path.window;
 	kept->n = path.n;
 	kept->pieces = hwy_alloc((path.n + 1) * sizeof *kept->pieces);
@@ -345,7 +345,7 @@ bool kept_visit(const struct hwy_flow *flow, const struct hwy_phases *phases, ui
 		return false;
 	struct visiting v = {&m, visit, user};
 	if (find_ends(&m, of, of->first_steady, of->n_steady, &from, &last))
-		path_visit(&m.graph, m.ends, last, false, from, pass_on, &v);
+		path_visit(&m.graph, m.ends, last, from, pass_on, &v);
 	making_close(&m);
 	return true;
 }

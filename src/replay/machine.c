@@ -50,11 +50,11 @@ static const struct {
 /* What other recorders add, by the source's format. */
 static const struct {
 	const char *format;
-	int64_t launch, sync, graph_launch, graph_node, range, op;
+	int64_t launch, sync, graph_launch, range, op;
 } recorders[] = {
-	{"nsys", 1600, 500, 2000, 0, 250, 0},
-	{"kineto", 1800, 800, 2000, 0, 0, 2500},
-	{"", 0, 0, 0, 0, 0, 0},
+	{"nsys", 1600, 500, 2000, 250, 0},
+	{"kineto", 1800, 800, 2000, 0, 2500},
+	{"", 0, 0, 0, 0, 0},
 };
 
 /* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
@@ -102,7 +102,6 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	machine->cost.launch = (int64_t)(host * (double)recorders[r].launch);
 	machine->cost.sync = (int64_t)(host * (double)recorders[r].sync);
 	machine->cost.graph_launch = (int64_t)(host * (double)recorders[r].graph_launch);
-	machine->cost.graph_node = (int64_t)(host * (double)recorders[r].graph_node);
 	machine->cost.range = (int64_t)(host * (double)recorders[r].range);
 	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
 }
@@ -119,7 +118,6 @@ static void take(struct whatif_machine *m, const char *name, int64_t value)
 		{"cost.launch", &m->cost.launch},
 		{"cost.sync", &m->cost.sync},
 		{"cost.graph_launch", &m->cost.graph_launch},
-		{"cost.graph_node", &m->cost.graph_node},
 		{"cost.range", &m->cost.range},
 		{"cost.launch_latency", &m->cost.latency},
 		{"cost.kernel_period", &m->cost.next},

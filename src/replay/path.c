@@ -107,11 +107,11 @@ static bool add_piece(const struct walk *walk, int64_t from, int64_t to, uint32_
 	return !is_last;
 }
 
-void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, bool to_begin,
-		int64_t from, void (*visit)(void *user, const struct path_piece *piece), void *user)
+void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t from,
+		void (*visit)(void *user, const struct path_piece *piece), void *user)
 {
 	struct walk walk = {from, visit, user};
-	int64_t time = to_begin ? replay_begin(graph, ends, last) : ends[last];
+	int64_t time = ends[last];
 	uint32_t extras = graph->n_extras;
 	bool goes_on = time > from;
 	for (uint32_t at = last; goes_on;) {
@@ -154,11 +154,10 @@ static void turn_around(struct hwy_path *path)
 }
 
 void path_find(struct hwy_path *path, const struct hwy_graph *graph, const int64_t *ends,
-	       uint32_t last, bool to_begin, int64_t from)
+	       uint32_t last, int64_t from)
 {
-	int64_t time = to_begin ? replay_begin(graph, ends, last) : ends[last];
-	*path = (struct hwy_path){.window = {from, time > from ? time : from}};
-	path_visit(graph, ends, last, to_begin, from, keep_piece, path);
+	*path = (struct hwy_path){.window = {from, ends[last] > from ? ends[last] : from}};
+	path_visit(graph, ends, last, from, keep_piece, path);
 	turn_around(path);
 }
 

@@ -36,14 +36,13 @@ struct hwy_path {
 	struct hwy_interval window;
 };
 
-/* The path that ends with 'last' (its begin, or its end), back to 'from'. */
+/* The path to the end of 'last', back to 'from'. */
 void path_find(struct hwy_path *path, const struct hwy_graph *graph, const int64_t *ends,
-	       uint32_t last, bool to_begin, int64_t from);
+	       uint32_t last, int64_t from);
 void path_free(struct hwy_path *path);
 /* The same, piece by piece and the last first, without the list. */
-void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, bool to_begin,
-		int64_t from, void (*visit)(void *user, const struct path_piece *piece),
-		void *user);
+void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t from,
+		void (*visit)(void *user, const struct path_piece *piece), void *user);
 
 /* For every node how much later it could end without moving the end of 'last'; INT64_MAX where nothing that
  * 'last' depends on depends on it. 'slack' has room for graph->n. */

@@ -64,7 +64,7 @@ static void measure_path(struct pace *pace, const struct hwy_graph *graph, const
 	struct hwy_path path;
 	if (first->begin == INT64_MAX || last->last == GRAPH_NONE)
 		return;
-	path_find(&path, graph, ends, last->last, false, first->begin);
+	path_find(&path, graph, ends, last->last, first->begin);
 	int most = 0;
 	int64_t all = 0;
 	for (int class = 0; class < PATH_CLASSES; class ++) {

@@ -21,7 +21,7 @@ struct whatif_machine {
 	const char *source; /* "measured on this machine", "a table for the NVIDIA H200", … */
 	bool is_measured;
 	struct {
-		int64_t launch, sync, graph_launch, graph_node, range, op;
+		int64_t launch, sync, graph_launch, range, op;
 		int64_t latency; /* of a launch */
 		int64_t next;    /* from kernel to kernel */
 	} cost;

@@ -219,7 +219,7 @@ static void the_critical_path_tiles_the_window(void **state)
 		uint32_t last = last_of(&r);
 		int64_t from = r.ends[0] + (r.ends[last] - r.ends[0]) / 3;
 		struct hwy_path path;
-		path_find(&path, &r.graph, r.ends, last, false, from);
+		path_find(&path, &r.graph, r.ends, last, from);
 		int64_t at = from, sum = 0;
 		for (uint32_t i = 0; i < path.n; i++) {
 			assert_int_equal(path.pieces[i].at.from, at);
