@@ -14,8 +14,8 @@ static const struct cli_option options[] = {
 	[LIST] = {0, "list", NULL, "the edits there are"},
 	[CHECK] =
 		{0, "check", NULL,
-		 "how well the graph explains the recording: what it cannot explain, and how well steps "
-		 "predict each other"},
+		 "how well the graph explains the recording: in how much of the steady steps' time "
+		 "something is held up by what it does not explain, and how well steps predict each other"},
 	[STEP] = {0, "step", "NAME", "the ranges that mark steps"},
 	[PHASE] = {0, "phase", "N", "look at phase N (default: the one that took longest)"},
 	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},

@@ -35,7 +35,8 @@ if [ -n "$SHARED" ]; then
 fi
 
 for file in "${recordings[@]}"; do
-	[ "$(ask "$file" "r['quality']['exact']" --check)" = True ] || fail "$file: the replay is not exact"
+	[ "$(ask "$file" "r['quality']['exact'], 0 <= r['quality']['residual_share'] <= 1" --check)" = "True True" ] ||
+		fail "$file: the replay is not exact, or what it does not explain is no share"
 	[ "$(ask "$file" "all(p['step_ns'] > 0 for p in r['predictions'])")" = True ] || fail "$file: a step of no length"
 done
 

@@ -71,6 +71,40 @@ static void an_excerpt_stands_for_the_whole_phase(void **state)
 	close_whatif(&part);
 }
 
+/* ---- quality -------------------------------------------------------------------------------------- */
+
+/* Four streams, begun 5 us after each other; in every step each is held up for 60 us by something unknown. */
+static struct program held_up_program(void)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 2500; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++)
+			for (int stream = 0; stream < 4; stream++) {
+				p.stream_free[stream] += k == 3 ? US(60) : 0;
+				program_launch(&p, stream, "k", 25);
+			}
+		program_sync(&p, 3);
+	}
+	return p;
+}
+
+static void what_holds_up_several_streams_at_once_is_unexplained_once(void **state)
+{
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		struct program p = held_up_program();
+		struct opened o;
+		open_whatif(&o, &p, all);
+		assert_true(all == !o.w.excerpt);
+		assert_true(o.w.recorded <
+			    4 * US(60)); /* added up they were more than all the time */
+		double unexplained = o.w.quality.residual * (double)o.w.recorded;
+		assert_in_range((int64_t)unexplained, US(73), US(77));
+		close_whatif(&o);
+	}
+}
+
 /* ---- edits ---------------------------------------------------------------------------------------- */
 
 /* Nothing but kernels: no copies, waits, allocations, input or communication. */
@@ -168,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_excerpt_stands_for_the_whole_phase),
+		cmocka_unit_test(what_holds_up_several_streams_at_once_is_unexplained_once),
 		cmocka_unit_test(an_edit_that_does_not_apply_changes_nothing),
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
