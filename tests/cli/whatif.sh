@@ -160,6 +160,17 @@ echo '{"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": [
 run analyze "$work/cpu"
 grep -q "this is rank 1" "$work/out" && grep -q "rank-straggler" "$work/out" ||
 	fail "analyze shows a rank without device work: $(cat "$work/out")"
+# Nor is one that meets nobody, and it does not count among those that wait.
+mkdir "$work/apart"
+for r in 0 1 2; do
+	sed "s/\"rank\": $r/\"rank\": $((r + 1))/" "$work/ranks/rank$r.json" >"$work/apart/$r.json"
+done
+for r in 0 4; do
+	sed "s/ncclDevKernel_AllReduce/gemm/g; s/\"rank\": 0/\"rank\": $r/" "$work/ranks/rank0.json" >"$work/apart/alone$r.json"
+done
+run analyze "$work/apart"
+grep -q "this is rank 1" "$work/out" && grep -q "the others wait 400 µs a step for it" "$work/out" ||
+	fail "ranks that meet nobody count: $(cat "$work/out")"
 # Nor does a rank without device work stop whatif, whichever mark is asked for; a launcher does not even have a rank.
 cp "$work/cpu/rank0.json" "$work/cpu/launcher.json"
 sed -i 's/"rank": 0//' "$work/cpu/launcher.json"
