@@ -18,7 +18,7 @@ struct edit_copy {
 	int64_t bytes, direction;
 	bool is_pageable;
 };
-struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
+struct edit_copy edit_copy_of(const struct hwy_flow *flow, uint32_t op);
 /* ns that bytes take at a rate of bytes a second. */
 int64_t edit_time_of(double bytes, double rate);
 /* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */
