@@ -1,69 +1,8 @@
-/* ingest_test.c - runs made by hand: every record, and what is wrong with spools after a crash. */
-#include "make_trace.h"
+/* ingest_test.c - runs made by hand: every record. */
+#include "ingest_records.h"
 
 #include "ingest/names.h"
 #include "ingest/python.h"
-#include "make_spool.h"
-
-static const int64_t epoch = SPOOL_EPOCH;
-
-static uint32_t count(const struct hwy_trace *trace, enum hwy_kind kind)
-{
-	uint32_t n = 0;
-	for (uint32_t s = 0; s < trace->n_strips; s++)
-		n += trace->strips[s].kind == (uint32_t)kind ? trace->strips[s].rows : 0;
-	return n;
-}
-
-static const char *name_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
-			   uint32_t row)
-{
-	return hwy_str(trace, hwy_get(strip, HWY_NAME, row));
-}
-
-static uint64_t lost(const struct hwy_trace *trace)
-{
-	uint64_t n = 0;
-	for (uint32_t i = 0; i < trace->n_drops; i++)
-		n += (uint64_t)trace->drops[i].count;
-	return n;
-}
-
-static bool was_said(const struct hwy_trace *trace, const char *text)
-{
-	for (uint32_t i = 0; i < trace->n_diagnostics; i++)
-		if (strstr(hwy_str(trace, trace->diagnostics[i].text), text))
-			return true;
-	return false;
-}
-
-static void put_process(struct made_spool *spool, uint32_t parent, int64_t start)
-{
-	put_string(spool, 900, "/usr/bin/python3.11");
-	put_text(spool, REC_STRING, 901, "python3\0train.py\0--name=it's", 28);
-	struct rec_process *process =
-		put_record(spool, REC_PROCESS, 0, 0, sizeof(struct rec_process));
-	process->start = epoch + start;
-	process->pid = spool->pid;
-	process->parent = parent;
-	process->exe = 900;
-	process->command = 901;
-	process->rank = process->local_rank = process->world = -1;
-}
-
-static void put_range(struct made_spool *spool, enum rec_type type, uint32_t name, int64_t time,
-		      uint32_t domain)
-{
-	struct rec_range *range = put_record(spool, type, 0, name, REC_SLOT);
-	range->time = epoch + time;
-	range->domain = domain;
-}
-
-static void put_exit(struct made_spool *spool, uint8_t flags, int64_t time)
-{
-	struct rec_time *exit = put_record(spool, REC_EXIT, flags, 0, sizeof *exit);
-	exit->time = epoch + time;
-}
 
 /* ---- who is who -------------------------------------------------------------------------------- */
 
@@ -202,52 +141,6 @@ static void threads_are_named_by_the_program_before_the_kernel(void **state)
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
-
-static void put_cuda(struct made_spool *spool)
-{
-	put_string(spool, 1, "_Z3addILi4EEvPfi");
-	put_string(spool, 2, "cudaLaunchKernel_v7000");
-	put_string(spool, 3, "cuEventRecord");
-	struct rec_naming *name = put_record(spool, REC_NAME, REC_NAMED_CALL, 2, sizeof *name);
-	name->domain = 2;
-	name->number = 211;
-	name = put_record(spool, REC_NAME, REC_NAMED_CALL, 3, sizeof *name);
-	name->domain = 1;
-	name->number = 119;
-	struct rec_shape *shape = put_record(spool, REC_SHAPE, 0, 5, sizeof *shape);
-	shape->grid[0] = 80;
-	shape->block[2] = 3;
-	shape->local_total = 99;
-	struct rec_context *context = put_record(spool, REC_CONTEXT, 0, 1, sizeof *context);
-	context->null_stream = 7;
-	struct rec_stream *stream = put_record(spool, REC_STREAM, 2, 13, sizeof *stream);
-	stream->context = 1;
-	stream->priority = -5;
-}
-
-static struct rec_api *put_call(struct made_spool *spool, uint32_t cbid, int64_t start,
-				uint32_t correlation)
-{
-	struct rec_api *api = put_record(spool, REC_API, cbid == 119 ? REC_API_DRIVER : 0,
-					 cbid | 3 << 16, sizeof *api);
-	api->start = epoch + start;
-	api->duration = 50;
-	api->correlation = correlation;
-	api->tid = spool->tid;
-	return api;
-}
-
-static struct rec_work *put_work(struct made_spool *spool, enum rec_type type, uint32_t value,
-				 int64_t start, uint32_t correlation, uint32_t stream)
-{
-	struct rec_work *work = put_record(spool, type, 0, value, sizeof *work);
-	work->start = epoch + start;
-	work->duration = 20;
-	work->correlation = correlation;
-	work->stream = stream;
-	work->context = 1;
-	return work;
-}
 
 static void device_work_is_linked_to_its_calls_and_described(void **state)
 {
@@ -461,141 +354,6 @@ static void start_and_end_meet_across_threads_in_either_order(void **state)
 	hwy_trace_free(trace);
 }
 
-/* ---- what is lost, what is wrong --------------------------------------------------------------- */
-
-static void losses_and_notes_reach_the_report(void **state)
-{
-	struct made_run run = make_run();
-	run.control.dropped = 4;
-	struct made_spool spool = make_spool(&run, 80, 80, 0);
-	put_process(&spool, 1, 0);
-	put_string(&spool, 1, "CUPTI had no room");
-	struct rec_drop *drop = put_record(&spool, REC_DROP, 0, 0, sizeof *drop);
-	drop->count = 30;
-	drop->reason = 1;
-	put_text(&spool, REC_NOTE, 2, "another tool", 12);
-	put_work(&spool, REC_KERNEL, 0, -epoch, 1, 7); /* start 0 */
-	spool.chunk->head.dropped = 200;
-	end_spool(&spool);
-	struct hwy_trace *trace = ingest(&run);
-	assert_int_equal(lost(trace), 4 + 30 + 200 + 1);
-	assert_true(was_said(trace, "another tool"));
-	assert_string_equal(hwy_str(trace, trace->drops[0].reason), "CUPTI had no room");
-	assert_int_equal(count(trace, HWY_KERNEL), 0);
-	hwy_trace_free(trace);
-}
-
-static void damaged_chunks_and_records_are_counted_and_the_rest_is_kept(void **state)
-{
-	struct made_run run = make_run();
-	struct made_spool spool = make_spool(&run, 81, 81, 0);
-	put_process(&spool, 1, 0);
-	put_call(&spool, 211, 100, 1);
-	/* a text that says it is longer than its record */
-	struct rec_string *text = put_record(&spool, REC_STRING, 0, 1, REC_SLOT);
-	text->length = 4000;
-	/* a kernel in one slot, a type of the future, a record of no length */
-	put_record(&spool, REC_KERNEL, 0, 0, REC_SLOT);
-	put_record(&spool, 200, 0, 0, 3 * REC_SLOT);
-	put_call(&spool, 211, 200, 2);
-	struct rec_head *end = put_record(&spool, REC_API, 0, 0, REC_SLOT);
-	end->slots = 0;
-	put_call(&spool, 211, 300, 3);
-	write_chunk(&spool);
-	begin_chunk(&spool);
-	put_call(&spool, 211, 400, 4);
-	spool.chunk->head.magic++;
-	write_chunk(&spool);
-	begin_chunk(&spool);
-	put_call(&spool, 211, 500, 5);
-	spool.used = REC_CHUNK_BYTES / REC_SLOT + 1;
-	write_chunk(&spool);
-	begin_chunk(&spool);
-	put_call(&spool, 211, 600, 6);
-	end_spool(&spool);
-	struct hwy_trace *trace = ingest(&run);
-	const struct hwy_strip *api = only(trace, HWY_API);
-	assert_int_equal(api->rows, 3);
-	assert_int_equal(hwy_get(api, HWY_START, 2), 600);
-	assert_string_equal(name_of(trace, api, 0), "runtime call 211");
-	assert_int_equal(lost(trace), 5);
-	hwy_trace_free(trace);
-}
-
-static void a_file_that_ends_early_gives_what_it_has(void **state)
-{
-	struct made_run run = make_run();
-	struct made_spool spool = make_spool(&run, 82, 82, 0);
-	put_process(&spool, 1, 0);
-	put_call(&spool, 211, 100, 1);
-	uint32_t used = spool.used;
-	end_spool(&spool);
-	char path[512];
-	snprintf(path, sizeof path, "%s/82.82.0.spool", run.path);
-	assert_int_equal(truncate(path, (off_t)used * REC_SLOT), 0);
-	struct made_spool shorter = make_spool(&run, 83, 83, 0);
-	put_process(&shorter, 1, 0);
-	end_spool(&shorter);
-	snprintf(path, sizeof path, "%s/83.83.0.spool", run.path);
-	assert_int_equal(truncate(path, 96), 0);
-	struct hwy_trace *trace = ingest(&run);
-	assert_int_equal(count(trace, HWY_API), 1);
-	assert_int_equal(trace->n_processes, 1);
-	assert_int_equal(lost(trace), 1);
-	hwy_trace_free(trace);
-}
-
-static void garbage_is_survived(void **state)
-{
-	struct dice dice = {42};
-	for (int round = 0; round < 300; round++) {
-		struct made_run run = make_run();
-		struct made_spool spool = make_spool(&run, 90, 90, 0);
-		put_process(&spool, 1, 0);
-		put_cuda(&spool);
-		for (int i = 0; i < 200; i++) {
-			size_t slots = 1 + roll(&dice) % 6;
-			uint64_t *words = put_record(
-				&spool, (enum rec_type)(roll(&dice) % (REC_TYPES + 2)),
-				(uint8_t)roll(&dice), (uint32_t)roll_any(&dice), slots * REC_SLOT);
-			for (size_t w = 1; w < slots * 4; w++)
-				words[w] = (uint64_t)roll_any(&dice) >> roll(&dice) % 64;
-		}
-		for (int i = 0; i < round % 5; i++) /* and bytes anywhere */
-			spool.chunk->bytes[64 + roll(&dice) % (spool.used * REC_SLOT - 64)] =
-				(char)roll(&dice);
-		end_spool(&spool);
-		struct hwy_trace *trace = ingest(&run);
-		hwy_trace_free(trace);
-	}
-}
-
-static void a_folder_that_is_no_run_is_refused(void **state)
-{
-	struct made_run run = make_run();
-	struct hwy_err err;
-	assert_null(ingest_run(run.path, NULL, &err));
-	assert_non_null(strstr(err.text, "not a run directory"));
-	remove_run(&run);
-	assert_null(ingest_run(run.path, NULL, &err));
-	assert_non_null(strstr(err.text, "No such file"));
-}
-
-static void keep_leaves_out_what_is_old(void **state)
-{
-	struct made_run run = make_run();
-	run.control.keep_s = 2;
-	struct made_spool spool = make_spool(&run, 84, 84, 0);
-	put_process(&spool, 1, 0);
-	for (int i = 0; i < 10; i++)
-		put_call(&spool, 211, i * INT64_C(1000000000) + 1, (uint32_t)i + 1);
-	end_spool(&spool);
-	struct hwy_trace *trace = ingest(&run);
-	assert_int_equal(only(trace, HWY_API)->rows, 3);
-	assert_true(was_said(trace, "7 events older than the last 2 s"));
-	hwy_trace_free(trace);
-}
-
 /* ---- names and lines --------------------------------------------------------------------------- */
 
 static void kernel_names_are_shortened(void **state)
@@ -735,12 +493,6 @@ int main(void)
 		cmocka_unit_test(ranges_nest_by_thread_and_domain),
 		cmocka_unit_test(open_ranges_end_with_the_recording_or_the_process_and_say_so),
 		cmocka_unit_test(start_and_end_meet_across_threads_in_either_order),
-		cmocka_unit_test(losses_and_notes_reach_the_report),
-		cmocka_unit_test(damaged_chunks_and_records_are_counted_and_the_rest_is_kept),
-		cmocka_unit_test(a_file_that_ends_early_gives_what_it_has),
-		cmocka_unit_test(garbage_is_survived),
-		cmocka_unit_test(a_folder_that_is_no_run_is_refused),
-		cmocka_unit_test(keep_leaves_out_what_is_old),
 		cmocka_unit_test(kernel_names_are_shortened),
 		cmocka_unit_test(python_lines_come_from_the_tables),
 		cmocka_unit_test(stacks_join_calls_by_thread_and_correlation),
