@@ -33,7 +33,7 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_copy_bandwidth,
 	&finding_no_tensor_cores,
 	&finding_grid_too_small,
-	/* several ranks together: ranks.c */
+	/* several ranks together: rank_straggler.c */
 	&finding_rank_straggler,
 	NULL,
 };

@@ -1,7 +1,7 @@
 /* stats.h - the tables: every report is a name, columns and rows; rows are yielded one by one.
  *
  * A report never prints. It says its columns once, before the first row, and then hands over rows whose
- * cells are numbers in ns and bytes; stats_cell_text makes text of them. A report without rows says nothing
+ * cells are numbers in ns and bytes; stats_number makes text of them. A report without rows says nothing
  * at all. Texts in cells are valid during the call only.
  *
  *   struct stats_options options = {.from = INT64_MIN, .to = INT64_MAX};
