@@ -77,7 +77,7 @@ static void look(struct hwy_case *c)
 			   words_format(&c->diagnosis->arena,
 					"About %s of a step is the cost of recording it, %s.",
 					words_time(case_per_step(c, claim.total)).at,
-					calibrated ? "as calibrated on this machine"
+					calibrated ? "as calibrated where it was recorded"
 						   : "as the vendor's library tells"),
 			   fix);
 	claim_drop(c, &claim);

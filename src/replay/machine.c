@@ -141,6 +141,6 @@ void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		take(machine, hwy_str(trace, one->name), one->value);
 		machine->is_measured = true;
-		machine->source = "measured on this machine";
+		machine->source = "measured where it was recorded";
 	}
 }
