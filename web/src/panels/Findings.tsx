@@ -17,7 +17,7 @@ function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
 	const { summary, findings } = diagnosis;
 	if (summary.healthy)
 		return <p class="healthy">✓ {summary.reachable >= PAUSES
-			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work that was queued in time.`
+			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work queued in time.`
 			: `Nothing starves the GPU. No fix on the CPU side is worth more than ${percent(summary.reachable)}.`}</p>;
 	return findings.length || summary.phase === null ? null
 		: <p class="empty">The GPU idles {percent(summary.reachable)} of the time, but nothing that repeats explains it.</p>;
