@@ -425,13 +425,31 @@ static void print_causes(const struct page *page, uint32_t phase)
 	}
 }
 
+/* The step that the phase's predictions begin from; 0 where none was made. */
+static int64_t without_recorder(const struct hwy_diagnosis *diagnosis, uint32_t phase)
+{
+	for (uint32_t i = 0; i < diagnosis->n + diagnosis->n_acquitted; i++) {
+		const struct hwy_finding *one = i < diagnosis->n
+							? &diagnosis->findings[i]
+							: &diagnosis->acquitted[i - diagnosis->n];
+		if (one->phase == phase && one->predicted.is_known)
+			return one->predicted.before;
+	}
+	return 0;
+}
+
 static void print_foot(const struct page *page, uint32_t phase)
 {
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	int64_t before = without_recorder(&page->run->diagnosis, phase);
 	fputc('\n', page->out);
-	if (verdict->own_cost != HWY_NONE)
+	if (verdict->own_cost != HWY_NONE && before > 0)
 		fprintf(page->out,
-			"   Headway's own cost, %s a step, is taken out of predictions only.\n",
+			"   Predictions are for the program without Headway's own cost: %s a step.\n",
+			analyze_time(before).at);
+	else if (verdict->own_cost != HWY_NONE)
+		fprintf(page->out,
+			"   Headway's own cost, %s of CPU time a step, is part of the times seen.\n",
 			analyze_time(verdict->own_cost).at);
 	fprintf(page->out, "   next: headway show ");
 	analyze_put(page->out, page->run->path);

@@ -55,7 +55,7 @@ function Trust({ diagnosis: { trust, summary } }: { diagnosis: Diagnosis }) {
 		{trust.length ? <ul class="trust">{trust.map((t, i) => <li key={i} class={t.effect ?? "forbids"}>
 			<b>{t.check ?? `cannot tell: ${t.cannot_tell}`}</b> {t.says ?? t.because}</li>)}</ul>
 			: <p><small>The recording lacks nothing that these numbers need.</small></p>}
-		{summary.own_cost_ns_per_step !== null && <p><small>Headway's own cost, {duration(summary.own_cost_ns_per_step)} a step, is part of the times seen;
+		{summary.own_cost_ns_per_step !== null && <p><small>Headway's own cost, {duration(summary.own_cost_ns_per_step)} of CPU time a step, is part of the times seen;
 			predictions are without it.</small></p>}</section>;
 }
 
