@@ -374,6 +374,7 @@ static void settle_all(struct matching *m)
 		for (uint32_t k = meeting.first; k < n; k++) {
 			struct hwy_interval at = time_of(m, &parts[k]);
 			c->waits[parts[k].rank] += at.to - at.from - meeting.transfer;
+			c->n_of[parts[k].rank]++;
 		}
 	}
 	free(c->parts);
@@ -386,7 +387,8 @@ bool collectives_match(struct hwy_collectives *c, const struct collectives_rank 
 		       struct hwy_err *err)
 {
 	*c = (struct hwy_collectives){.shift = hwy_zalloc((n + 1) * sizeof *c->shift),
-				      .waits = hwy_zalloc((n + 1) * sizeof *c->waits)};
+				      .waits = hwy_zalloc((n + 1) * sizeof *c->waits),
+				      .n_of = hwy_zalloc((n + 1) * sizeof *c->n_of)};
 	struct matching m = {
 		.c = c, .ranks = ranks, .n = n, .lists = hwy_zalloc((n + 1) * sizeof *m.lists)};
 	bool done = true;
@@ -411,17 +413,15 @@ void collectives_free(struct hwy_collectives *c)
 	free(c->parts);
 	free(c->shift);
 	free(c->waits);
+	free(c->n_of);
 	*c = (struct hwy_collectives){0};
 }
 
 uint32_t collectives_straggler(const struct hwy_collectives *c, uint32_t n)
 {
 	uint32_t late = n, next = n;
-	uint8_t *takes_part = hwy_zalloc(n + 1);
-	for (uint32_t i = 0; i < c->n_parts; i++)
-		takes_part[c->parts[i].rank] = 1;
 	for (uint32_t r = 0; r < n; r++) {
-		if (!takes_part[r])
+		if (c->n_of[r] == 0)
 			continue;
 		if (late == n || c->waits[r] < c->waits[late]) {
 			next = late;
@@ -430,7 +430,6 @@ uint32_t collectives_straggler(const struct hwy_collectives *c, uint32_t n)
 			next = r;
 		}
 	}
-	free(takes_part);
 	bool is_clear = next < n && c->waits[next] > 0 &&
 			(double)c->waits[late] <= CLEARLY * (double)c->waits[next];
 	return is_clear ? late : n;

@@ -33,6 +33,7 @@ struct hwy_collectives {
 	uint32_t n_contradicted; /* parts that ended before the last of the others came: left out */
 	int64_t *shift;          /* by rank: a time plus this is the first rank's time */
 	int64_t *waits;          /* by rank: its parts beyond the shortest, added up */
+	uint32_t *n_of;          /* by rank: its parts; 0: it meets nobody, its wait says nothing */
 };
 
 bool collectives_match(struct hwy_collectives *c, const struct collectives_rank *ranks, uint32_t n,

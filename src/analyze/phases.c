@@ -391,7 +391,7 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 	free(work);
 	if (phases->n == 0 && flow->n_ops)
 		add_unlinked(flow, phases, &cap);
-	if (options && options->step && *options->step && !has_marks) {
+	if (options && options->step && *options->step && !has_marks && flow->n_ops) {
 		phases_free(phases);
 		return hwy_fail(err, "no range named '%s' launches device work", options->step);
 	}

@@ -57,7 +57,7 @@ struct phases_options {
 	/* The marks to use, by name or common part; NULL: chosen; "": none, the sequence decides. */
 	const char *step;
 };
-/* False with one line when 'step' names no mark. A trace without device work has no phases. */
+/* False with one line when 'step' names no mark. A trace without device work has no phases, whatever 'step' is. */
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
 		 struct hwy_phases *phases, struct hwy_err *err);
 void phases_free(struct hwy_phases *phases);

@@ -83,6 +83,15 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static bool communicates(const struct analyze_run *run)
+{
+	const struct hwy_flow *flow = &run->analysis.flow;
+	uint32_t i = 0;
+	while (i < flow->n_ops && flow->ops[i].class != HWY_COMM)
+		i++;
+	return i < flow->n_ops;
+}
+
 static void choose(struct analyze_view *view)
 {
 	for (uint32_t i = 1; i < view->n; i++)
@@ -94,17 +103,22 @@ static void choose(struct analyze_view *view)
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
 	struct joint_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
-	uint32_t n = 0;
+	uint32_t n = 0, at = 0;
+	bool meets = false;
 	for (uint32_t i = 0; i < view->n; i++) {
 		struct analyze_run *run = &view->runs[i];
 		if (!analyze_main(run) || (n > 0 && run->rank == ranks[n - 1].rank))
 			continue;
-		if (n == 0)
-			view->shown = i; /* a rank without device work has nothing to show */
+		/* The first with device work, or rather with collectives: a straggler costs nobody else. */
+		if (n == 0 || (!meets && communicates(run))) {
+			view->shown = i;
+			at = n;
+			meets = communicates(run);
+		}
 		ranks[n++] = (struct joint_rank){run->rank, &run->analysis,
 						 run->analysis.phases.main, FLOW_NO_PROCESS};
 	}
-	diagnose_ranks(ranks, n, 0, &view->runs[view->shown].diagnosis);
+	diagnose_ranks(ranks, n, at, &view->runs[view->shown].diagnosis);
 	free(ranks);
 }
 

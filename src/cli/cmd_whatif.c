@@ -14,8 +14,8 @@ static const struct cli_option options[] = {
 	[LIST] = {0, "list", NULL, "the edits there are"},
 	[CHECK] =
 		{0, "check", NULL,
-		 "how well the graph explains the recording: what it cannot explain, and how well steps "
-		 "predict each other"},
+		 "how well the graph explains the recording: in how much of the steady steps' time "
+		 "something is held up by what it does not explain, and how well steps predict each other"},
 	[STEP] = {0, "step", "NAME", "the ranges that mark steps"},
 	[PHASE] = {0, "phase", "N", "look at phase N (default: the one that took longest)"},
 	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
@@ -96,19 +96,38 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static struct opened *open_all(struct wishes *wishes)
+/* Those with device work: a launcher or a rank on the CPU has none, and is named and left out. Yields how many. */
+static uint32_t open_working(struct wishes *wishes, struct opened **list)
 {
 	struct hwy_trace **traces = cli_paths_open(&wishes->paths);
-	uint32_t n = wishes->paths.n;
-	struct opened *files = hwy_alloc(n * sizeof *files);
-	for (uint32_t i = 0; i < n; i++) {
-		struct opened *file = &files[i];
-		file->path = wishes->paths.at[i].name;
-		cli_phase_of(&file->phase, traces[i], file->path, wishes->step, wishes->phase,
-			     "nothing to replay");
-		file->rank = cli_rank(file->phase.trace, file->path);
+	uint32_t n = 0, n_paths = wishes->paths.n;
+	struct opened *files = *list = hwy_alloc(n_paths * sizeof *files);
+	for (uint32_t i = 0; i < n_paths; i++) {
+		const char *path = wishes->paths.at[i].name;
+		struct opened *file = &files[n];
+		file->path = path;
+		if (!cli_phase_of(&file->phase, traces[i], path, wishes->step, wishes->phase)) {
+			traces[i] = NULL;
+			continue;
+		}
+		file->rank = cli_rank(traces[i], path);
+		n++;
 	}
+	if (n == 0)
+		cli_die("%s%s: no device work: nothing to replay", wishes->paths.at[0].name,
+			n_paths > 1 ? " and the others" : "");
+	for (uint32_t i = 0; i < n_paths; i++)
+		if (!traces[i])
+			fprintf(stderr, "headway: left out: %s: no device work\n",
+				wishes->paths.at[i].name);
 	free(traces);
+	return n;
+}
+
+static struct opened *open_all(struct wishes *wishes, uint32_t *n_files)
+{
+	struct opened *files;
+	uint32_t n = *n_files = open_working(wishes, &files);
 	qsort(files, n, sizeof *files, by_rank);
 	if (n > 1 && files[0].rank == HWY_NONE)
 		cli_die("%s: neither the recording nor its name tells the rank, and several files are "
@@ -160,12 +179,13 @@ static int run(struct wishes *wishes)
 	struct hwy_err err;
 	struct whatif alone;
 	struct joint joint = {0};
-	struct opened *files = open_all(wishes);
+	uint32_t n;
+	struct opened *files = open_all(wishes, &n);
 	struct cli_phase *phase = &files[0].phase;
 	uint32_t at = 0;
-	bool is_joint = wishes->paths.n > 1 || join_processes(&joint, phase, wishes->check, &at);
-	if (wishes->paths.n > 1)
-		join_files(&joint, files, wishes->paths.n, wishes->check);
+	bool is_joint = n > 1 || join_processes(&joint, phase, wishes->check, &at);
+	if (n > 1)
+		join_files(&joint, files, n, wishes->check);
 	if (!is_joint && !whatif_open(&alone, &phase->analysis, phase->index, wishes->check, &err))
 		cli_die("%s: %s", files[0].path, err.text);
 	struct whatif_view view = {.w = is_joint ? &joint.ranks[at] : &alone,
@@ -183,7 +203,7 @@ static int run(struct wishes *wishes)
 		joint_close(&joint);
 	else
 		whatif_close(&alone);
-	for (uint32_t i = 0; i < wishes->paths.n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		cli_phase_close(&files[i].phase);
 	free(files);
 	return 0;
@@ -199,7 +219,8 @@ int cmd_whatif(int argc, char **argv)
 			"change it, and replayed. Predictions are for the program without a profiler. Without "
 			"--apply the edits of all findings are tried, alone and one after the other. Files of "
 			"different ranks are one graph, joined by their collectives, and edits are made on all of "
-			"them; a folder stands for the recordings in it.",
+			"them; a folder stands for the recordings in it. What has no device work is left out and "
+			"named.",
 		.options = options,
 		.footer = "Examples:\n"
 			  "  headway whatif report1.hwy\n"

@@ -12,11 +12,12 @@ uint64_t cli_phase_number(const struct cli *cli, const char *text)
 void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,
 		    const char *so)
 {
-	cli_phase_of(phase, cli_open(path), path, step, number, so);
+	if (!cli_phase_of(phase, cli_open(path), path, step, number))
+		cli_die("%s: no device work: %s", path, so);
 }
 
-void cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *path,
-		  const char *step, uint64_t number, const char *so)
+bool cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *path,
+		  const char *step, uint64_t number)
 {
 	struct analysis_options how = {.step = step};
 	struct hwy_err err;
@@ -24,11 +25,14 @@ void cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *
 	if (!analysis_make(&phase->analysis, phase->trace, &how, &err))
 		cli_die("%s: %s", path, err.text);
 	const struct hwy_phases *phases = &phase->analysis.phases;
-	if (phases->n == 0)
-		cli_die("%s: no device work: %s", path, so);
+	if (phases->n == 0) {
+		cli_phase_close(phase);
+		return false;
+	}
 	if (number > phases->n)
 		cli_die("%s: has %u phase%s", path, phases->n, phases->n == 1 ? "" : "s");
 	phase->index = number > 0 ? (uint32_t)number - 1 : phases->main;
+	return true;
 }
 
 void cli_phase_close(struct cli_phase *phase)

@@ -17,9 +17,10 @@ uint64_t cli_phase_number(const struct cli *cli, const char *text);
  * there is no device work. */
 void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,
 		    const char *so);
-/* The same of a trace that is open; it belongs to the phase from then on. */
-void cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *path,
-		  const char *step, uint64_t number, const char *so);
+/* The same of a trace that is open; it belongs to the phase from then on. False, with nothing left to close, where
+ * there is no device work. */
+bool cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *path,
+		  const char *step, uint64_t number);
 void cli_phase_close(struct cli_phase *phase);
 
 #endif

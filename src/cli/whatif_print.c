@@ -259,7 +259,8 @@ static void print_head(FILE *out, const struct whatif_view *view)
 			w->joint->n, w->joint->n_meetings);
 	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED)
 		fprintf(out,
-			"The graph does not explain %.0f %% of the recording: take predictions for guesses\n",
+			"The graph does not explain what holds the program up in %.0f %% of the time: take "
+			"predictions for guesses\n",
 			100 * w->quality.residual);
 }
 
@@ -276,7 +277,7 @@ static void print_check(FILE *out, const struct whatif *w)
 		fprintf(out, "replaying it gives %u of them other times: please report this.\n",
 			w->quality.differ);
 	fprintf(out,
-		"  %.2f %% of the recording's length is delay that no edge explains\n"
+		"  in %.2f %% of the time something is held up by what no edge explains\n"
 		"  %.2f %% of the edges were contradicted by the recording and left out\n",
 		100 * w->quality.residual, 100 * w->quality.contradicted);
 	if (w->quality.steps_predict >= 0)

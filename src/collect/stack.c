@@ -237,8 +237,8 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 			modules_scan();
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);
-		sys_let_signals(signals);
 		put_cost(spool, begin, correlation);
+		sys_let_signals(signals);
 	}
 	errno = saved;
 }

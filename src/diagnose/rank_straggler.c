@@ -2,7 +2,7 @@
  *
  * What a rank waits is the length of its parts of the collectives beyond the shortest (collectives.h). The
  * straggler is the rank that waits least; the cost is what the others wait for it, on average, a step. The fix is
- * worth what the ranks, replayed together, gain when nobody waits for it.
+ * worth what the ranks, replayed together, gain when nobody waits for it. Ranks that meet nobody do not count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,22 +60,42 @@ static void insert(struct hwy_diagnosis *diagnosis, const struct hwy_finding *fi
 	diagnosis->findings[place] = *finding;
 }
 
-/* Replays the ranks together; false where that cannot say what the fix is worth. */
-static bool predict(const struct joint_rank *ranks, uint32_t n, uint32_t at, const char *rank,
-		    struct hwy_arena *arena, struct hwy_predicted *predicted)
+/* Replays the ranks that meet together; false where that cannot say what the fix is worth. */
+static bool predict(const struct joint_rank *ranks, uint32_t n, const struct hwy_collectives *c,
+		    const char *rank, struct hwy_arena *arena, struct hwy_predicted *predicted)
 {
+	struct joint_rank *meeting = hwy_alloc((n + 1) * sizeof *meeting);
 	struct joint joint;
 	struct hwy_err err;
+	uint32_t n_meeting = 0;
 	bool can = true, decides = false;
-	for (uint32_t r = 0; r < n; r++)
-		can &= ranks[r].phase < ranks[r].analysis->phases.n;
-	if (can && joint_open(&joint, ranks, n, false, &err)) {
+	for (uint32_t r = 0; r < n; r++) {
+		if (c->n_of[r] == 0)
+			continue;
+		can &= phase_of(&ranks[r]) != NULL;
+		meeting[n_meeting++] = ranks[r];
+	}
+	if (can && joint_open(&joint, meeting, n_meeting, false, &err)) {
 		struct whatif_edit edit = {edit_find("straggler"), rank};
-		decides = joint.ranks[at].quality.residual <= WHATIF_UNEXPLAINED &&
-			  predict_edit(&joint.ranks[at], &edit, arena, predicted);
+		decides = joint.ranks[0].quality.residual <= WHATIF_UNEXPLAINED &&
+			  predict_edit(&joint.ranks[0], &edit, arena, predicted);
 		joint_close(&joint);
 	}
+	free(meeting);
 	return decides;
+}
+
+/* What the others wait longer than this one, on average, in all. */
+static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t late)
+{
+	int64_t waited = 0, others = 0;
+	for (uint32_t r = 0; r < n; r++) {
+		if (r == late || c->n_of[r] == 0)
+			continue;
+		waited += c->waits[r] - c->waits[late];
+		others++;
+	}
+	return others > 0 ? waited / others : 0;
 }
 
 static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, uint32_t at,
@@ -85,10 +105,7 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 	int64_t step = phase && phase->n_steps > 0 ? phase->mean : 0;
 	if (step <= 0)
 		return;
-	int64_t others = 0;
-	for (uint32_t r = 0; r < n; r++)
-		others += r == late ? 0 : c->waits[r] - c->waits[late];
-	int64_t cost = others / (n - 1) / phase->n_steps;
+	int64_t cost = wait_for(c, n, late) / phase->n_steps;
 	if (cost > step)
 		cost = step;
 	if ((double)cost < HWY_WORTH * (double)step)
@@ -108,7 +125,7 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 			(long long)ranks[late].rank, c->n, words_time(cost).at),
 	};
 	const char *number = strchr(finding.edit, ':') + 1;
-	if (predict(ranks, n, at, number, &diagnosis->arena, &finding.predicted)) {
+	if (predict(ranks, n, c, number, &diagnosis->arena, &finding.predicted)) {
 		int64_t gain = finding.predicted.before - finding.predicted.step;
 		cost = gain < cost ? gain : cost;
 	}

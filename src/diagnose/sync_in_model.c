@@ -41,6 +41,6 @@ static void look(struct hwy_case *c)
 const struct hwy_finding_kind finding_sync_in_model = {
 	.id = "sync-in-model",
 	.title = "many waits a step, from decisions made on the CPU",
-	.edit = "remove-wait",
+	.edit = "decide-on-gpu",
 	.look = look,
 };

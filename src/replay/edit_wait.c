@@ -1,4 +1,5 @@
-/* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's.
+/* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's; and those for a
+ * value that Python decides by, where the device decides instead.
  *
  * A synchronise call goes away whole. A copy that blocks stays, and returns as soon as it is enqueued: the
  * value is read later, or never. A wait that put the work of two streams in order becomes an event between them.
@@ -47,17 +48,20 @@ static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool b
 	return !by_event ? 0 : is_recorded ? EVENT_CALL : 2 * EVENT_CALL;
 }
 
-static void remove_wait(struct editing *e, uint32_t back)
+/* 'work' is what the CPU does in its place. */
+static void remove_wait(struct editing *e, uint32_t back, int64_t work)
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
+	node->delay = work;
 	if (e->flow->calls[node->of].op == FLOW_NONE)
 		call->length = instead_of_waiting(e, node->of, by_event);
 }
 
-static bool remove_waits(struct editing *e, const char *place, uint32_t every, struct hwy_err *err)
+static bool remove_waits(struct editing *e, const char *place, uint32_t every, int64_t work,
+			 struct hwy_err *err)
 {
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
@@ -69,7 +73,7 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every, s
 			continue;
 		found++;
 		if (every == 0 || step % every != 0)
-			remove_wait(e, i);
+			remove_wait(e, i, work);
 	}
 	graph_settle(e->graph);
 	if (found == 0)
@@ -80,7 +84,13 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every, s
 
 static bool apply_remove(struct editing *e, const char *place, struct hwy_err *err)
 {
-	return remove_waits(e, place, 0, err);
+	return remove_waits(e, place, 0, 0, err);
+}
+
+/* torch.where, a mask or a clamp: the copy of the value becomes a kernel that decides, and one more is launched. */
+static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return remove_waits(e, place, 0, edit_usual_delay(e) + e->w->machine.launch, err);
 }
 
 static bool read_every(const char *arguments, uint32_t *every, const char **place,
@@ -101,7 +111,8 @@ static bool apply_every(struct editing *e, const char *arguments, struct hwy_err
 {
 	uint32_t every;
 	const char *place;
-	return read_every(arguments, &every, &place, err) && remove_waits(e, place, every, err);
+	return read_every(arguments, &every, &place, err) &&
+	       remove_waits(e, place, every, 0, err);
 }
 
 /* Waits are matched by their number inside the step: the graph's order is the program's. */
@@ -147,6 +158,13 @@ const struct edit_kind edit_remove_wait = {
 	.about = "the CPU no longer waits for the device there",
 	.only_removes = true,
 	.apply = apply_remove,
+};
+
+const struct edit_kind edit_decide = {
+	.id = "decide-on-gpu",
+	.arguments = "[:PLACE]",
+	.about = "the GPU decides what the CPU had waited for a value to decide",
+	.apply = apply_decide,
 };
 
 const struct edit_kind edit_wait_every = {

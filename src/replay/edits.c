@@ -5,6 +5,7 @@
 
 const struct edit_kind *const edit_kinds[] = {
 	&edit_remove_wait,
+	&edit_decide,
 	&edit_wait_every,
 	&edit_read_late,
 	&edit_pin,

@@ -7,7 +7,7 @@
 extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late, edit_pin,
 	edit_copy_stream, edit_streams, edit_graph, edit_input, edit_workers, edit_no_alloc,
 	edit_overlap_comm, edit_faster, edit_no_roundtrip, edit_background, edit_no_module,
-	edit_no_graph_build, edit_no_barrier, edit_straggler;
+	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide;
 
 /* The phase's step of a call, plus one; 0 when it is outside the phase. */
 uint32_t edit_step_of(const struct editing *e, uint32_t call);

@@ -137,6 +137,8 @@ static void take_phase(struct hwy_phase *to, const struct hwy_phase *from,
 		to->steps[i].first_call -= choice->first_call;
 	to->first_steady = 0;
 	to->n_steady = choice->n;
+	to->window =
+		(struct hwy_interval){to->steps[0].device.from, to->steps[choice->n - 1].device.to};
 }
 
 uint32_t excerpt_op(const struct hwy_flow *flow, const struct flow_op *op)

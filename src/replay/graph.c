@@ -73,8 +73,6 @@ static uint32_t end_node(struct building *b)
 			ready = time;
 	}
 	node->delay = b->begin - (ready == INT64_MIN ? 0 : ready);
-	if (node->kind != GRAPH_CALL && ready != INT64_MIN)
-		graph->residual += node->delay;
 	b->ends[graph->n] = b->begin + node->length;
 	return graph->n++;
 }
@@ -303,14 +301,6 @@ static void start(struct building *b)
 
 static void finish(struct building *b)
 {
-	struct hwy_graph *graph = b->graph;
-	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (uint32_t i = 0; i < graph->n; i++) {
-		int64_t begin = b->ends[i] - graph->nodes[i].length;
-		first = begin < first ? begin : first;
-		last = b->ends[i] > last ? b->ends[i] : last;
-	}
-	graph->extent = graph->n > 0 ? last - first : 0;
 	free(b->processes);
 	free(b->awaited);
 	free(b->threads);

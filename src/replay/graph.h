@@ -69,8 +69,6 @@ struct hwy_graph {
 	uint32_t n_extras, cap_extras;
 	struct graph_fit fit;
 	uint64_t n_edges, n_contradicted; /* edges kept; edges the trace contradicts, left out */
-	int64_t residual;                 /* delays of ops and returns, added up */
-	int64_t extent;                   /* from the first begin to the last end */
 	bool is_unwaited;                 /* edited: other ranks do not wait for this one */
 };
 

@@ -12,9 +12,12 @@
 #include "replay/path.h"
 #include "replay/steps.h"
 
-/* Doubt about a prediction, as a share of it: measured figures, and figures from a table. */
-#define DOUBT_MEASURED 0.03
-#define DOUBT_TABLE 0.08
+/* Doubt about a prediction, as a share of it: of any; of one that changes the whole step, more where the CPU then makes
+ * the step; and where costs are from a table. Three of four were as near as that on an H200 (docs/whatif.md). */
+#define DOUBT 0.04
+#define DOUBT_CHANGE 0.08
+#define DOUBT_HOST 0.20
+#define DOUBT_TABLE 0.05
 
 enum {
 	LEAST_STEPS = 3,
@@ -31,6 +34,7 @@ struct pace {
 	bool is_unwaited;  /* the others no longer wait for this rank: its own pace says nothing */
 	int64_t floor;     /* no step is shorter */
 	const char *bound; /* the class that most of the critical path is */
+	double host;       /* the share of that path which is not the device's work */
 };
 
 static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
@@ -53,20 +57,26 @@ static void measure_spread(struct pace *pace, const struct step_time *steps, uin
 	free(lengths);
 }
 
-/* What most of the way through the steady steps is. */
-static const char *bound_of(const struct hwy_graph *graph, const int64_t *ends,
-			    const struct step_time *first, const struct step_time *last)
+/* What the way through the steady steps is made of. */
+static void measure_path(struct pace *pace, const struct hwy_graph *graph, const int64_t *ends,
+			 const struct step_time *first, const struct step_time *last)
 {
 	struct hwy_path path;
 	if (first->begin == INT64_MAX || last->last == GRAPH_NONE)
-		return "";
+		return;
 	path_find(&path, graph, ends, last->last, false, first->begin);
 	int most = 0;
-	for (int class = 1; class < PATH_CLASSES; class ++)
+	int64_t all = 0;
+	for (int class = 0; class < PATH_CLASSES; class ++) {
+		all += path.classes[class];
 		if (path.classes[class] > path.classes[most])
 			most = class;
+	}
+	int64_t device =
+		path.classes[PATH_COMPUTE] + path.classes[PATH_COMM] + path.classes[PATH_COPY];
+	pace->bound = path_class_names[most];
+	pace->host = all > 0 ? (double)(all - device) / (double)all : 0;
 	path_free(&path);
-	return path_class_names[most];
 }
 
 enum { UP, DOWN, WORK, TRACKS };
@@ -107,7 +117,7 @@ static struct pace measure(const struct whatif *w, const struct hwy_graph *graph
 	const struct hwy_phase *phase = w->phase;
 	struct step_time *steps = steps_timed(w, graph, ends);
 	uint32_t first = phase->first_steady, n = phase->n_steady, after = first + n;
-	struct pace pace = {0};
+	struct pace pace = {.bound = ""};
 	bool has_next = after < phase->n_steps && steps[after].begin != INT64_MAX;
 	int64_t to = has_next ? steps[after].begin : INT64_MIN;
 	for (uint32_t s = first; s < after && !has_next; s++)
@@ -122,8 +132,8 @@ static struct pace measure(const struct whatif *w, const struct hwy_graph *graph
 		measure_spread(&pace, steps + first, n);
 	pace.is_unwaited = graph->is_unwaited;
 	pace.floor = busiest(w, graph);
-	pace.bound =
-		n > 0 && with_bound ? bound_of(graph, ends, &steps[first], &steps[after - 1]) : "";
+	if (n > 0 && with_bound)
+		measure_path(&pace, graph, ends, &steps[first], &steps[after - 1]);
 	free(steps);
 	return pace;
 }
@@ -361,6 +371,12 @@ static struct pace *base_paces(const struct whatif *w)
 	return base;
 }
 
+static double change(int64_t from, int64_t to)
+{
+	double more = (double)(from > to ? from : to), less = (double)(from > to ? to : from);
+	return more > 0 ? (more - less) / more : 0;
+}
+
 /* The bar: what an edit assumes about the machine is not sure, so it is tried a half lower and higher. */
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *p, struct hwy_err *err)
@@ -376,7 +392,8 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	free(base);
 	if (step < 0 || low < 0 || high < 0)
 		return false;
-	double doubt = (w->machine.is_measured ? DOUBT_MEASURED : DOUBT_TABLE) + pace.spread;
+	double doubt = DOUBT + (w->machine.is_measured ? 0 : DOUBT_TABLE) + pace.spread +
+		       change(w->base.step, step) * (DOUBT_CHANGE + DOUBT_HOST * pace.host);
 	p->step = step;
 	p->bound = pace.bound;
 	low = low < step ? low : step;

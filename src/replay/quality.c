@@ -123,17 +123,29 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 	return median;
 }
 
-/* Delays of the steady steps that no edge explains, as a share of these steps. */
+/* The part of the steady steps' window in which some of their nodes were held up by what no edge explains. Delays of
+ * parallel streams and threads overlap, and count once. Nodes stand in the order in which their delays end: from the
+ * last to the first, only what lies before all delays so far is new. */
 static double residual_share(const struct whatif *w)
 {
+	struct hwy_interval window = w->phase->window;
 	uint32_t *step_of_call = steps_of_calls(w);
-	int64_t residual = 0, whole = w->recorded * w->phase->n_steady;
-	for (uint32_t i = 0; i < w->graph.n; i++)
-		if (w->graph.nodes[i].kind != GRAPH_CALL && step_of_node(w, step_of_call, i) &&
-		    w->graph.nodes[i].before[GRAPH_ORDER] != GRAPH_NONE)
-			residual += w->graph.nodes[i].delay;
+	int64_t unexplained = 0, counted = window.to;
+	for (uint32_t i = w->graph.n; i-- > 0;) {
+		const struct graph_node *node = &w->graph.nodes[i];
+		if (node->kind == GRAPH_CALL || node->before[GRAPH_ORDER] == GRAPH_NONE ||
+		    !step_of_node(w, step_of_call, i))
+			continue;
+		int64_t to = graph_measured(&w->graph, i), from = to - node->delay;
+		to = to < counted ? to : counted;
+		from = from > window.from ? from : window.from;
+		if (from >= to)
+			continue;
+		unexplained += to - from;
+		counted = from;
+	}
 	free(step_of_call);
-	return whole > 0 ? (double)residual / (double)whole : 0;
+	return unexplained > 0 ? (double)unexplained / (double)(window.to - window.from) : 0;
 }
 
 static uint32_t count_different(const struct hwy_graph *graph)

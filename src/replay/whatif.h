@@ -65,7 +65,7 @@ struct whatif {
 	double base_rate;              /* and the pace of its steps' ends, ns */
 	struct whatif_prediction base; /* of the unedited, compensated graph, or of all ranks' */
 	struct {
-		double residual; /* share of the step no edge explains */
+		double residual; /* share of the time in which something is held up that no edge explains */
 		uint32_t
 			differ; /* nodes whose replayed times are not the measured ones: 0, or a bug */
 		double contradicted; /* share of edges the trace contradicts */

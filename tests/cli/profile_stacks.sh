@@ -20,6 +20,10 @@ expect_status 3 "cuda_target stacks: $(cat err)"
 has '^cudaMalloc_v3020 < stacks ' "an allocation"
 has '^cudaStreamSynchronize_v3020 < stacks [^<]* < main ' "a long wait, and its caller"
 has '^cudaMemcpyAsync_v3020 < stacks ' "a long copy"
+"$HEADWAY" export -t csv -o native.csv native.hwy >/dev/null || fail "export native.hwy"
+expect=$(grep -c '<' stacks)
+found=$(grep -c ',Taking a stack,' native.csv/overhead.csv)
+[ "$found" -ge "$expect" ] || fail "$expect calls have a stack, the taking of $found was timed"
 expect=$(grep -c '^cudaStreamSynchronize_v3020$' stacks)
 [ "$expect" = 2 ] || fail "short waits have no stack: $(cat stacks)"
 if ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1'; then
@@ -35,6 +39,8 @@ run profile -o syncs "$COLLECT/cuda_target" syncs
 grep -qE '^ *sync +12 ' about && grep -qE '^ *event +3 ' about || fail "waits and events: $(cat about)"
 run profile -o none --cudabacktrace=none "$COLLECT/cuda_target" stacks
 "$STACKS_OF" none.hwy | grep -q '<' && fail "--cudabacktrace=none has stacks"
+"$HEADWAY" export -t csv -o none.csv none.hwy >/dev/null
+grep -qs 'Taking a stack' none.csv/overhead.csv && fail "--cudabacktrace=none takes stacks"
 
 python=$(python3 -c 'import sys; sys.version_info >= (3, 10) and print(sys.executable)' 2>/dev/null)
 if [ -n "$python" ]; then

@@ -35,7 +35,8 @@ if [ -n "$SHARED" ]; then
 fi
 
 for file in "${recordings[@]}"; do
-	[ "$(ask "$file" "r['quality']['exact']" --check)" = True ] || fail "$file: the replay is not exact"
+	[ "$(ask "$file" "r['quality']['exact'], 0 <= r['quality']['residual_share'] <= 1" --check)" = "True True" ] ||
+		fail "$file: the replay is not exact, or what it does not explain is no share"
 	[ "$(ask "$file" "all(p['step_ns'] > 0 for p in r['predictions'])")" = True ] || fail "$file: a step of no length"
 done
 
@@ -171,6 +172,29 @@ echo '{"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": [
 run analyze "$work/cpu"
 grep -q "this is rank 1" "$work/out" && grep -q "rank-straggler" "$work/out" ||
 	fail "analyze shows a rank without device work: $(cat "$work/out")"
+# Nor is one that meets nobody, and it does not count among those that wait.
+mkdir "$work/apart"
+for r in 0 1 2; do
+	sed "s/\"rank\": $r/\"rank\": $((r + 1))/" "$work/ranks/rank$r.json" >"$work/apart/$r.json"
+done
+for r in 0 4; do
+	sed "s/ncclDevKernel_AllReduce/gemm/g; s/\"rank\": 0/\"rank\": $r/" "$work/ranks/rank0.json" >"$work/apart/alone$r.json"
+done
+run analyze "$work/apart"
+grep -q "this is rank 1" "$work/out" && grep -q "the others wait 400 µs a step for it" "$work/out" ||
+	fail "ranks that meet nobody count: $(cat "$work/out")"
+# Nor does a rank without device work stop whatif, whichever mark is asked for; a launcher does not even have a rank.
+cp "$work/cpu/rank0.json" "$work/cpu/launcher.json"
+sed -i 's/"rank": 0//' "$work/cpu/launcher.json"
+[ "$(ask "$work/cpu" "r['quality']['exact'], r['ranks']['numbers']" --step 'ProfilerStep#' --apply straggler)" = "True [1, 2]" ] ||
+	fail "a rank without device work stops whatif: $(cat "$work/err")"
+for name in rank0 launcher; do
+	grep -q "left out: .*$name.json: no device work" "$work/err" || fail "$name is not named: $(cat "$work/err")"
+done
+run whatif "$work/cpu/rank0.json" "$work/ranks/rank2.json"
+expect_status 0 "one rank with device work is left"
+run whatif "$work/cpu/rank0.json" "$work/cpu/launcher.json"
+expect_refusal "no rank with device work" "no device work"
 # The same ranks as processes of one recording.
 [ "$(ask "$work/one.json" "r['quality']['exact'], r['ranks']['collectives']" --check)" = "True 12" ] ||
 	fail "three ranks in one recording are not one exact graph"

@@ -356,6 +356,34 @@ static void ranks_that_come_together_have_no_straggler(void **state)
 	diagnosed_free(&b);
 }
 
+/* It waits for nobody, and its step, however long, is not the run's. */
+static void a_rank_without_collectives_does_not_count(void **state)
+{
+	for (int64_t us = 100; us <= 5000; us += 4900) {
+		struct diagnosed a = rank(0, 300, 0), b = rank(300, 300, 0);
+		struct program p = program_new();
+		for (int step = 0; step < STEPS; step++) {
+			program_step(&p, step);
+			program_launch(&p, 0, "k", us);
+		}
+		struct diagnosed alone = program_diagnose(&p);
+		struct joint_rank ranks[] = {{0, &a.analysis, 0, FLOW_NO_PROCESS},
+					     {1, &b.analysis, 0, FLOW_NO_PROCESS},
+					     {2, &alone.analysis, 0, FLOW_NO_PROCESS}};
+		diagnose_ranks(ranks, 3, 0, &a.diagnosis);
+		const struct hwy_finding *finding = accused(&a, "rank-straggler");
+		assert_non_null(finding);
+		assert_int_equal(finding->rank, 1);
+		assert_in_range(finding->cost, US(280), US(320));
+		assert_non_null(strstr(finding->says, "wait 300"));
+		assert_in_range(finding->predicted.before - finding->predicted.step, US(280),
+				US(320));
+		diagnosed_free(&a);
+		diagnosed_free(&b);
+		diagnosed_free(&alone);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +408,7 @@ int main(void)
 		cmocka_unit_test(idle_time_that_may_be_lost_work_accuses_nobody),
 		cmocka_unit_test(the_rank_that_comes_last_is_the_straggler),
 		cmocka_unit_test(ranks_that_come_together_have_no_straggler),
+		cmocka_unit_test(a_rank_without_collectives_does_not_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,6 +286,7 @@ static void predict_all(uint64_t seed, int64_t from, int64_t *steps)
 	assert_true(analysis_make(&analysis, trace, &(struct analysis_options){0}, &err));
 	assert_true(whatif_open(&w, &analysis, analysis.phases.main, false, &err));
 	assert_int_equal(w.quality.differ, 0);
+	assert_true(w.quality.residual >= 0 && w.quality.residual <= 1);
 	for (size_t i = 0; edit_kinds[i]; i++) {
 		bool counts = strncmp(edit_kinds[i]->arguments, ":N", 2) == 0;
 		bool is_faster = strcmp(edit_kinds[i]->id, "faster") == 0;

@@ -71,6 +71,109 @@ static void an_excerpt_stands_for_the_whole_phase(void **state)
 	close_whatif(&part);
 }
 
+/* ---- quality -------------------------------------------------------------------------------------- */
+
+/* Four streams, begun 5 us after each other; in every step each is held up for 60 us by something unknown. */
+static struct program held_up_program(void)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 2500; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++)
+			for (int stream = 0; stream < 4; stream++) {
+				p.stream_free[stream] += k == 3 ? US(60) : 0;
+				program_launch(&p, stream, "k", 25);
+			}
+		program_sync(&p, 3);
+	}
+	return p;
+}
+
+static void what_holds_up_several_streams_at_once_is_unexplained_once(void **state)
+{
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		struct program p = held_up_program();
+		struct opened o;
+		open_whatif(&o, &p, all);
+		assert_true(all == !o.w.excerpt);
+		assert_true(o.w.recorded < 4 * US(60)); /* more than all the time if added up */
+		double unexplained = o.w.quality.residual * (double)o.w.recorded;
+		assert_in_range((int64_t)unexplained, US(73), US(77));
+		close_whatif(&o);
+	}
+}
+
+/* ---- what recording costs ------------------------------------------------------------------------- */
+
+/* The recorder takes 15 us in every step, on a lane of that name: in the work between two calls, or inside a call. */
+static int64_t base_with_own_time(const char *lane_name, int thread, bool inside)
+{
+	struct program p = program_new();
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_OVERHEAD, p.process, p.threads[thread]);
+	lane.name = hwy_text_id(p.builder, lane_name);
+	uint32_t own = hwy_add_lane(p.builder, lane);
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_launch(&p, 0, "k", 2);
+			program_compute(&p, 20);
+		}
+		if (inside)
+			program_call(&p, "cudaEventQuery", 20);
+		program_span(&p, own, HWY_OVERHEAD, p.cpu - US(17), p.cpu - US(2), "stack");
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t base = o.w.base.step - o.w.recorded;
+	close_whatif(&o);
+	return base;
+}
+
+static void what_the_recorder_timed_of_itself_is_taken_out(void **state)
+{
+	(void)state;
+	assert_int_equal(base_with_own_time("profiler", 0, false), -US(15));
+	assert_int_equal(base_with_own_time("profiler", 0, true), -US(15));
+	assert_int_equal(base_with_own_time("cuda", 0, false), 0);
+	assert_int_equal(base_with_own_time("profiler", 1, false), 0);
+}
+
+static void calibrate(struct program *p, const char *name, int64_t value)
+{
+	uint32_t i = hwy_new_calibrations(p->builder);
+	program_trace(p)->calibrations[i].name = hwy_text_id(p->builder, name);
+	program_trace(p)->calibrations[i].value = value;
+}
+
+/* Ten launches a step, so much work of the CPU's before each; streams of their own, or these would be the limit. */
+static int64_t cost_of_ten_launches(int64_t work)
+{
+	struct program p = program_new();
+	calibrate(&p, "cost.launch", 1000);
+	calibrate(&p, "machine.launch", 7000);
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			p.cpu += work;
+			program_launch(&p, k % PROGRAM_STREAMS, "k", 2);
+		}
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t cost = o.w.recorded - o.w.base.step;
+	close_whatif(&o);
+	return cost;
+}
+
+static void a_launch_after_other_work_costs_more_to_record(void **state)
+{
+	(void)state;
+	assert_in_range(cost_of_ten_launches(100), 10 * 1000, 10 * (1000 + 200));
+	/* 2.4 us where a launch takes 3.5; here it takes twice that */
+	assert_int_equal(cost_of_ten_launches(US(20)), 10 * (1000 + 2 * 2400));
+}
+
 /* ---- edits ---------------------------------------------------------------------------------------- */
 
 /* Nothing but kernels: no copies, waits, allocations, input or communication. */
@@ -138,6 +241,70 @@ static void work_before_other_calls_moves_to_the_background_too(void **state)
 	assert_in_range(steps[1], US(200), US(270));
 }
 
+/* Two streams take turns, and the CPU waits for each. */
+static struct program two_streams(void)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int s = 0; s < 2; s++) {
+			program_launch(&p, s, "k", 1);
+			program_sync(&p, s);
+		}
+	}
+	return p;
+}
+
+/* A launch of 4.5 us, as the table has it, and two calls of 0.4 for the event. */
+static void an_event_takes_the_place_of_a_wait_between_streams(void **state)
+{
+	(void)state;
+	struct program p = two_streams();
+	struct opened o;
+	open_whatif(&o, &p, true);
+	assert_in_range(predicted(&o, "remove-wait"), 2 * (4500 + 800), 2 * (4500 + 800) + 300);
+	close_whatif(&o);
+}
+
+static void a_decision_on_the_device_is_one_launch_more(void **state)
+{
+	(void)state;
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++) {
+			program_compute(&p, 10);
+			program_launch(&p, 0, "k", 2);
+			program_sync(&p, 0);
+		}
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t more = predicted(&o, "decide-on-gpu") - predicted(&o, "remove-wait");
+	assert_in_range(more, 4 * 4500, 4 * (US(10) + 4500)); /* with the usual work before it */
+	close_whatif(&o);
+}
+
+/* 4 MB to the host, 300 us there, and back: two passes over them by the device at 1 TB/s take 16 us. */
+static void what_a_round_trip_computed_becomes_two_passes_on_the_device(void **state)
+{
+	(void)state;
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 100);
+		program_copy_held(&p, 0, HWY_D2H, 4000000, HWY_MEM_PAGEABLE, 200);
+		program_compute(&p, 300);
+		program_copy_held(&p, 0, HWY_H2D, 4000000, HWY_MEM_PAGEABLE, 200);
+		program_launch(&p, 0, "k", 100);
+		program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	assert_in_range(predicted(&o, "no-roundtrip"), US(216), US(232));
+	close_whatif(&o);
+}
+
 static void arguments_are_checked_without_a_recording(void **state)
 {
 	(void)state;
@@ -168,8 +335,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_excerpt_stands_for_the_whole_phase),
+		cmocka_unit_test(what_holds_up_several_streams_at_once_is_unexplained_once),
+		cmocka_unit_test(what_the_recorder_timed_of_itself_is_taken_out),
+		cmocka_unit_test(a_launch_after_other_work_costs_more_to_record),
 		cmocka_unit_test(an_edit_that_does_not_apply_changes_nothing),
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
+		cmocka_unit_test(an_event_takes_the_place_of_a_wait_between_streams),
+		cmocka_unit_test(a_decision_on_the_device_is_one_launch_more),
+		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
