@@ -43,10 +43,10 @@ bool edit_is_at(const struct editing *e, uint32_t call, const char *place)
 	       strcmp(at.api, place) == 0 || strstr(at.range, place) != NULL;
 }
 
-struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
+struct edit_copy edit_copy_of(const struct hwy_flow *flow, uint32_t op)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, e->flow->ops[op].span, &row);
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[op].span, &row);
 	int64_t from = hwy_get(strip, HWY_SRC_MEMORY, row);
 	int64_t to = hwy_get(strip, HWY_DST_MEMORY, row);
 	return (struct edit_copy){

@@ -19,7 +19,7 @@ struct edit_copy {
 	int64_t bytes, direction;
 	bool is_pageable;
 };
-struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
+struct edit_copy edit_copy_of(const struct hwy_flow *flow, uint32_t op);
 /* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */
 bool edit_number(const char *arguments, uint32_t *number, const char **rest);
 /* What the CPU does between two calls of the phase: the median. */

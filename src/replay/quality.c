@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "replay/edits.h"
 #include "replay/steps.h"
 
 static int by_real(const void *a, const void *b)
@@ -123,6 +124,15 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 	return median;
 }
 
+/* Pageable memory goes through a buffer of the driver's, and the host copies it there or from there: before the copy
+ * begins, or before its call returns. */
+static bool is_staging(const struct hwy_flow *flow, const struct graph_node *node)
+{
+	uint32_t op = node->kind == GRAPH_OP ? node->of : flow->calls[node->of].op;
+	return op != FLOW_NONE && flow->ops[op].kind == HWY_COPY &&
+	       edit_copy_of(flow, op).is_pageable;
+}
+
 /* The part of the steady steps' window in which some of their nodes were held up by what no edge explains. Delays of
  * parallel streams and threads overlap, and count once. Nodes stand in the order in which their delays end: from the
  * last to the first, only what lies before all delays so far is new. */
@@ -134,7 +144,7 @@ static double residual_share(const struct whatif *w)
 	for (uint32_t i = w->graph.n; i-- > 0;) {
 		const struct graph_node *node = &w->graph.nodes[i];
 		if (node->kind == GRAPH_CALL || node->before[GRAPH_ORDER] == GRAPH_NONE ||
-		    !step_of_node(w, step_of_call, i))
+		    !step_of_node(w, step_of_call, i) || is_staging(w->graph.flow, node))
 			continue;
 		int64_t to = graph_measured(&w->graph, i), from = to - node->delay;
 		to = to < counted ? to : counted;
