@@ -24,8 +24,8 @@ static __thread struct {
 	int64_t start;        /* of the call that is under way */
 	uint32_t correlation; /* its id; 0: none */
 	uint16_t domain;
-	uint16_t passes;      /* launches of the present round that go by before it gives a sample */
-	uint32_t round;       /* in which it gave its last one */
+	uint16_t passes; /* launches of the present round that go by before it gives a sample */
+	uint32_t round;  /* in which it gave its last one */
 	uint32_t allocations; /* short ones with a stack in the second that began at 'second' */
 	int64_t second;
 } thread __attribute__((tls_model("initial-exec")));

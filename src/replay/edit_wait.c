@@ -111,8 +111,7 @@ static bool apply_every(struct editing *e, const char *arguments, struct hwy_err
 {
 	uint32_t every;
 	const char *place;
-	return read_every(arguments, &every, &place, err) &&
-	       remove_waits(e, place, every, 0, err);
+	return read_every(arguments, &every, &place, err) && remove_waits(e, place, every, 0, err);
 }
 
 /* Waits are matched by their number inside the step: the graph's order is the program's. */
