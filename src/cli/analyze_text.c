@@ -1,8 +1,7 @@
 /* analyze_text.c - the diagnosis for people: one screen, the order being what, where, what it is worth, what to
  * do, what is innocent.
  *
- * Everything is written in UTF-8 to memory first; where the locale cannot show it, characters are replaced by
- * ASCII ones on the way out.
+ * Everything is written in UTF-8 to memory first; lines.c makes of it what fits the terminal.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,9 +11,10 @@
 #include "cli/analyze.h"
 #include "cli/cli.h"
 #include "cli/drawing.h"
+#include "cli/lines.h"
 #include "cli/units.h"
 
-enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, BAR = 20 };
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 };
 /* What fits one screen; -v has no limits. */
 enum { FINDINGS = 4, OTHER_PHASES = 3, PHASE_FINDINGS = 1, ACQUITTALS = 3, CANNOT = 2 };
 
@@ -34,37 +34,6 @@ static const char *paint(const struct page *page, const char *colour)
 #define GREEN "\033[32m"
 #define RED "\033[31m"
 #define PLAIN "\033[0m"
-
-/* ---- out ----------------------------------------------------------------------------------------- */
-
-static const struct {
-	const char *from, *to;
-} plain_characters[] = {
-	{"µ", "u"}, {"·", "-"}, {"…", "..."}, {"▸", ">"}, {"✓", "ok"}, {"→", "->"}, {"–", "-"},
-	{"█", "#"}, {"░", "."}, {"▓", "@"},   {"▒", "="}, {"▚", "f"},  {"×", "x"},  {"≈", "~"},
-};
-
-static void put_plain(FILE *out, const char *text)
-{
-	while (*text) {
-		size_t i = 0, n = sizeof plain_characters / sizeof *plain_characters;
-		for (; i < n; i++)
-			if (strncmp(text, plain_characters[i].from,
-				    strlen(plain_characters[i].from)) == 0)
-				break;
-		if (i < n) {
-			fputs(plain_characters[i].to, out);
-			text += strlen(plain_characters[i].from);
-		} else if ((unsigned char)*text < 0x80) {
-			fputc(*text++, out);
-		} else {
-			fputc('?', out);
-			do
-				text++;
-			while (((unsigned char)*text & 0xc0) == 0x80);
-		}
-	}
-}
 
 /* ---- the head ------------------------------------------------------------------------------------ */
 
@@ -96,6 +65,7 @@ static void print_title(const struct page *page)
 	analyze_put(page->out, analyze_program(page->run));
 	fputs(paint(page, PLAIN), page->out);
 	print_devices(page);
+	lines_may_break(page->out, 1);
 	if (phase && page->run->analysis.phases.n > 1)
 		fprintf(page->out,
 			" · %" PRIu32 " phases, the longest:", page->run->analysis.phases.n);
@@ -105,6 +75,7 @@ static void print_title(const struct page *page)
 		fputc(' ', page->out);
 		analyze_put_steps(page->out, page->run, phase);
 	}
+	lines_may_break(page->out, 1);
 	if (lost)
 		fprintf(page->out, " · %s records lost\n", units_count(lost).at);
 	else
@@ -183,6 +154,24 @@ static void print_picture(const struct page *page, uint32_t index)
 	picture_free(&picture);
 }
 
+/* The causes go to the next line where they have no room. */
+static void put_states(const struct page *page, const struct gap_states *states)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		cli_die("out of memory");
+	analyze_put_states(out, states);
+	fclose(out);
+	size_t n = strcspn(text, "(");
+	n -= text[n] ? 1 : 0; /* the space before it */
+	fwrite(text, 1, n, page->out);
+	lines_may_break(page->out, LABEL + BAR + 2);
+	fputs(text + n, page->out);
+	free(text);
+}
+
 static void print_bar(const struct page *page, uint32_t index)
 {
 	uint32_t n;
@@ -199,7 +188,7 @@ static void print_bar(const struct page *page, uint32_t index)
 	};
 	if (states.window <= 0)
 		return;
-	fputs("   GPU time    ", page->out);
+	fprintf(page->out, "%-*s", LABEL, "   GPU time");
 	int64_t sum = 0, cells = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		sum += parts[i].ns;
@@ -210,7 +199,7 @@ static void print_bar(const struct page *page, uint32_t index)
 		fputs(paint(page, PLAIN), page->out);
 	}
 	fputs("  ", page->out);
-	analyze_put_states(page->out, &states);
+	put_states(page, &states);
 	fputc('\n', page->out);
 }
 
@@ -276,9 +265,11 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 	if (finding->n_places) {
 		fputs("   ", page->out);
 		analyze_put_place(page->out, &finding->places[0].at);
+		lines_may_break(page->out, 4);
 		if (finding->n_places > 1)
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
 	}
+	lines_may_break(page->out, 4);
 	fprintf(page->out, "   %s", paint(page, RED));
 	analyze_put_worth(page->out, finding, phase);
 	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
@@ -321,7 +312,7 @@ static void print_health(const struct page *page, uint32_t phase)
 		fprintf(page->out, "    The GPU idles %s of the time; %s.\n",
 			analyze_percent(verdict->reachable).at,
 			repeats ? "no single fix is worth 2 %"
-				: "nothing repeats, so start-up and the program's own pace look alike");
+				: "nothing repeats: start-up and the program's own pace look alike");
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
 	fprintf(page->out, " %s✓%s  ", paint(page, GREEN), paint(page, PLAIN));
@@ -367,6 +358,7 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			analyze_put_place(page->out, &finding->places[0].at);
 		}
 		if (finding->predicted.is_known) {
+			lines_may_break(page->out, 4);
 			fputs("   ", page->out);
 			analyze_put_worth(page->out, finding,
 					  &page->run->analysis.phases.phases[phase]);
@@ -433,13 +425,31 @@ static void print_causes(const struct page *page, uint32_t phase)
 	}
 }
 
+/* The step that the phase's predictions begin from; 0 where none was made. */
+static int64_t without_recorder(const struct hwy_diagnosis *diagnosis, uint32_t phase)
+{
+	for (uint32_t i = 0; i < diagnosis->n + diagnosis->n_acquitted; i++) {
+		const struct hwy_finding *one = i < diagnosis->n
+							? &diagnosis->findings[i]
+							: &diagnosis->acquitted[i - diagnosis->n];
+		if (one->phase == phase && one->predicted.is_known)
+			return one->predicted.before;
+	}
+	return 0;
+}
+
 static void print_foot(const struct page *page, uint32_t phase)
 {
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	int64_t before = without_recorder(&page->run->diagnosis, phase);
 	fputc('\n', page->out);
-	if (verdict->own_cost != HWY_NONE)
+	if (verdict->own_cost != HWY_NONE && before > 0)
 		fprintf(page->out,
-			"   Headway's own cost, %s a step, is taken out of predictions only.\n",
+			"   Predictions are for the program without Headway's own cost: %s a step.\n",
+			analyze_time(before).at);
+	else if (verdict->own_cost != HWY_NONE)
+		fprintf(page->out,
+			"   Headway's own cost, %s of CPU time a step, is part of the times seen.\n",
 			analyze_time(verdict->own_cost).at);
 	fprintf(page->out, "   next: headway show ");
 	analyze_put(page->out, page->run->path);
@@ -517,10 +527,7 @@ static void through(FILE *out, const struct analyze_view *view,
 		page.width = LEAST_WIDTH;
 	print(&page);
 	fclose(page.out);
-	if (view->utf8)
-		fwrite(text, 1, size, out);
-	else
-		put_plain(out, text);
+	lines_put(out, text, page.width, view->utf8);
 	free(text);
 }
 
@@ -545,6 +552,7 @@ static void print_few(const struct page *page)
 			fputs("   ", page->out);
 			analyze_put_place(page->out, &finding->places[0].at);
 		}
+		lines_may_break(page->out, 4);
 		fprintf(page->out, "   %s (%s)\n    ", analyze_time(finding->cost).at,
 			analyze_percent(finding->share).at);
 		cli_wrap(page->out, finding->says, 4, page->width);

@@ -247,8 +247,7 @@ void analyze_put_health(FILE *out, const struct hwy_verdict *verdict)
 	const double pauses = 0.05;
 	if (verdict->reachable >= pauses)
 		fprintf(out,
-			"Nothing on the CPU side starves the GPU; the %s it idles lie between work that was "
-			"queued in time.",
+			"Nothing on the CPU side starves the GPU; the %s it idles lie between work queued in time.",
 			analyze_percent(verdict->reachable).at);
 	else
 		fprintf(out,

@@ -48,12 +48,57 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 
 /* ---- what is printed ---------------------------------------------------------------------------- */
 
+/* Columns for what and where: both in full where they have room, else about half of it each. */
+static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, int *what,
+		       int *where)
+{
+	*what = *where = 0;
+	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
+		const struct chain_link *link = &chain->links[i];
+		int name = grid_columns_of(path_class_names[link->class]) + 2 +
+			   grid_columns_of(link->name);
+		int place = grid_columns_of(link->place);
+		*what = name > *what ? name : *what;
+		*where = place > *where ? place : *where;
+	}
+	int least = room / 2 > room - *what ? room / 2 : room - *what;
+	*where = *where < least ? *where : least;
+	*what = room - *where;
+}
+
+static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
+{
+	enum { NUMBERS = 31, DEFAULT_WIDTH = 100, LEAST_ROOM = 40 }; /* columns */
+	int width = cli_width(out), what, where;
+	int room = (width ? width : DEFAULT_WIDTH) - NUMBERS;
+	share_room(chain, rows, room < LEAST_ROOM ? LEAST_ROOM : room, &what, &where);
+	struct grid grid = {
+		.columns = 5, .head = 1, .colour = cli_colour(out), .ends_in_text = true};
+	grid_cell(&grid, "what");
+	grid_cell(&grid, "time");
+	grid_cell(&grid, "share");
+	grid_cell(&grid, "times");
+	grid_cell(&grid, "where");
+	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
+		const struct chain_link *link = &chain->links[i];
+		char name[512];
+		snprintf(name, sizeof name, "%s: %s", path_class_names[link->class], link->name);
+		grid_text(&grid, name, what);
+		grid_time(&grid, link->time / chain->n_steps);
+		grid_percent(&grid, link->time, chain->length);
+		grid_count(&grid, link->count / chain->n_steps);
+		grid_text(&grid, link->place, where);
+	}
+	grid_print(&grid, out, "  ");
+}
+
 static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 {
 	char text[GRID_TEXT];
-	fprintf(out, "%s from the first work of %s to the end: the chain that decides it\n\n",
+	fprintf(out, "%s from the first work of %s to the end: the chain that decides it%s\n\n",
 		grid_time_text(text, chain->length),
-		chain->n_steps == 1 ? "the step" : "the steady steps");
+		chain->n_steps == 1 ? "the step" : "the steady steps",
+		chain->n_steps == 1 ? "" : ", a step:");
 	struct grid classes = {.columns = 3};
 	for (int class = 0; class < PATH_CLASSES; class ++) {
 		if (chain->classes[class] == 0)
@@ -64,21 +109,7 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	}
 	grid_print(&classes, out, "  ");
 	fputs("\nThe largest contributors, a step:\n\n", out);
-	struct grid grid = {.columns = 5, .head = 1, .colour = cli_colour(out)};
-	grid_cell(&grid, "what");
-	grid_cell(&grid, "time");
-	grid_cell(&grid, "share");
-	grid_cell(&grid, "times");
-	grid_cell(&grid, "where");
-	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
-		const struct chain_link *link = &chain->links[i];
-		grid_cell(&grid, "%s: %.60s", path_class_names[link->class], link->name);
-		grid_time(&grid, link->time / chain->n_steps);
-		grid_percent(&grid, link->time, chain->length);
-		grid_count(&grid, link->count / chain->n_steps);
-		grid_cell(&grid, "%.60s", link->place);
-	}
-	grid_print(&grid, out, "  ");
+	print_links(out, chain, rows);
 	fprintf(out,
 		"\n%.1f %% of the device's work of these steps is on the path; the rest has slack%s\n",
 		100 * chain->work_on_path, chain->slack > 0 ? "," : ".");

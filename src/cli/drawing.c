@@ -223,7 +223,9 @@ static void print_note(const struct drawing *drawing, const struct picture_row *
 			grid_percent_text(percent, whole - row->time[PICTURE_NOTHING], whole));
 	else if (row->type == PICTURE_THREAD && row->time[PICTURE_WAIT])
 		fprintf(drawing->out, "  waits %s",
-			grid_percent_text(percent, row->time[PICTURE_WAIT], whole));
+			row->time[PICTURE_WAIT] == whole /* NOTE has no room for 100.0 */
+				? "100 %"
+				: grid_percent_text(percent, row->time[PICTURE_WAIT], whole));
 }
 
 /* The CPU's lead, the measure everything turns on. */

@@ -2,7 +2,6 @@
 #include "cli/grid.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +45,21 @@ void grid_cell(struct grid *grid, const char *format, ...)
 	grid->cells[grid->n++] = text;
 }
 
+void grid_text(struct grid *grid, const char *text, int most)
+{
+	int columns = 0;
+	size_t n = 0,
+	       kept = 0; /* bytes: looked at, and of the most that leaves room for the mark */
+	for (; text[n]; n++) {
+		columns += ((unsigned char)text[n] & 0xc0) != 0x80;
+		if (columns > most)
+			break;
+		if (columns < most)
+			kept = n + 1;
+	}
+	grid_cell(grid, "%.*s%s", (int)(text[n] ? kept : n), text, text[n] ? "…" : "");
+}
+
 void grid_time(struct grid *grid, int64_t ns)
 {
 	char text[GRID_TEXT];
@@ -74,6 +88,8 @@ static void print_row(const struct grid *grid, const int *widths, uint32_t row, 
 		int pad = widths[c] - grid_columns_of(text);
 		if (c == 0)
 			fprintf(out, "%s%*s", text, last > 1 ? pad : 0, "");
+		else if (c + 1 == grid->columns && grid->ends_in_text)
+			fprintf(out, "  %s", text);
 		else
 			fprintf(out, "  %*s%s", pad, "", text);
 	}

@@ -1,7 +1,7 @@
 /* profiler_cost.c - what is seen is largely the cost of recording it.
  *
  * Condition: recording takes LARGE of the step or more. Known from the report's calibration (cost a call times
- * calls), else from the overhead the vendor's library recorded itself. Cost: that much of the idle time in which
+ * calls), else from the overhead that the recorder, or the vendor's library, timed of itself. Cost: that much of the idle time in which
  * the CPU was launching; it is gone in a run without the profiler, so no fix may claim it.
  */
 #include <stdlib.h>
@@ -77,8 +77,8 @@ static void look(struct hwy_case *c)
 			   words_format(&c->diagnosis->arena,
 					"About %s of a step is the cost of recording it, %s.",
 					words_time(case_per_step(c, claim.total)).at,
-					calibrated ? "as calibrated on this machine"
-						   : "as the vendor's library tells"),
+					calibrated ? "as calibrated where it was recorded"
+						   : "as the recorder timed itself"),
 			   fix);
 	claim_drop(c, &claim);
 }

@@ -44,11 +44,26 @@ static const char *text_of_place(struct finding *f, uint32_t span)
 	return hwy_arena_text(&f->chain->texts, text, strlen(text));
 }
 
-static uint32_t link_of(struct finding *f, const struct kept_piece *piece)
+/* Copies, fills and graphs have no name where the recorder gives them none: then what they are. */
+static struct hwy_text name_of(const struct finding *f, uint32_t span)
 {
-	uint32_t row, span = piece->span;
+	uint32_t row;
 	const struct hwy_strip *strip = hwy_strip_of(f->analysis->trace, span, &row);
 	struct hwy_text name = hwy_text(f->analysis->trace, hwy_get(strip, HWY_NAME, row));
+	int64_t direction =
+		strip->kind == HWY_COPY ? hwy_get(strip, HWY_DIRECTION, row) : HWY_DIR_UNKNOWN;
+	if (name.length > 0)
+		return name;
+	const char *what = direction > HWY_DIR_UNKNOWN && direction < HWY_DIRECTIONS
+				   ? hwy_direction_names[direction]
+				   : hwy_kind_names[strip->kind];
+	return (struct hwy_text){what, (uint32_t)strlen(what)};
+}
+
+static uint32_t link_of(struct finding *f, const struct kept_piece *piece)
+{
+	uint32_t span = piece->span;
+	struct hwy_text name = name_of(f, span);
 	const char *place = text_of_place(f, span);
 	uint64_t key = hwy_mix(hwy_hash(name.at, name.length)) ^ hwy_hash(place, strlen(place)) ^
 		       hwy_mix(piece->class);
@@ -99,6 +114,8 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 		int64_t step, struct hwy_err *err)
 {
 	*chain = (struct hwy_chain){0};
+	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_DIRECTION), err))
+		return false;
 	struct finding f = {.chain = chain, .analysis = analysis};
 	struct kept_paths kept = {0};
 	struct kept_path one = {0};

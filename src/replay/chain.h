@@ -6,7 +6,7 @@
 #include "replay/kept.h"
 
 struct chain_link {        /* all pieces of one class, name and place */
-	const char *name;  /* of the kernel, copy or call */
+	const char *name;  /* of the kernel or call; a copy's direction, or what it is */
 	const char *place; /* "train.py:23 step", or the range; "" where not known */
 	int64_t time;
 	uint64_t count;

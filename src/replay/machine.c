@@ -30,16 +30,16 @@ static const struct {
 	  .h2d = {6000, 54e9},
 	  .d2h = {6600, 54e9}}},
 	{"A100",
-	 "a table for the A100",
-	 0,
+	 "its cost on an A100 is not known",
+	 0, /* nothing is taken out */
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
 	  .launch = 4500,
 	  .h2d = {7000, 24e9},
 	  .d2h = {7500, 25e9}}},
 	{"",
-	 "a table for no GPU in particular",
-	 0, /* nothing is known, so nothing is taken out */
+	 "its cost on this GPU is not known",
+	 0,
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
 	  .launch = 4500,
@@ -142,6 +142,6 @@ void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		take(machine, hwy_str(trace, one->name), one->value);
 		machine->is_measured = true;
-		machine->source = "measured on this machine";
+		machine->source = "measured where it was recorded";
 	}
 }

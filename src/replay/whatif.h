@@ -18,7 +18,7 @@
 /* What recording an event adds to the program, and what the machine does; ns unless named otherwise. From the
  * report's calibration, else from a table by GPU, else from the table's middle. */
 struct whatif_machine {
-	const char *source; /* "measured on this machine", "a table for the NVIDIA H200", … */
+	const char *source; /* "measured where it was recorded", "a table for the H200", … */
 	bool is_measured;
 	struct {
 		int64_t launch, sync, graph_launch, range, op;

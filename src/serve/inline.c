@@ -387,7 +387,9 @@ static bool write_page(const struct writing *w, FILE *out, struct hwy_err *err)
 	static const char mark[] = "<!--HEADWAY_INLINE-->";
 	const char *at = memmem(view_page, (size_t)(view_page_end - view_page), mark, strlen(mark));
 	if (!at)
-		return hwy_fail(err, "this build of headway has no page: it was built without npm");
+		return hwy_fail(
+			err,
+			"this build of headway has no page, it was built without npm: npm --prefix web ci && make");
 	fwrite(view_page, 1, (size_t)(at - view_page), out);
 	fputs("<script>window.HEADWAY_INLINE={\n", out);
 	fwrite(w->entries.v, 1, w->entries.n, out);

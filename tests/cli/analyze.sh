@@ -83,6 +83,18 @@ grep -q $'\033' "$work/out" && fail "colours where there is no terminal"
 grep -qE ' +$' "$work/out" && fail "spaces at the end of a line: $(grep -nE ' +$' "$work/out" | head -3)"
 LC_ALL=C "$HEADWAY" analyze "$work/power_base.hwy" >"$work/ascii"
 LC_ALL=C grep -q '[^ -~]' "$work/ascii" && fail "not ASCII in the C locale: $(LC_ALL=C grep -n '[^ -~]' "$work/ascii" | head -2)"
+# Lines fit 100 columns, but for a command to copy, however long names are.
+for path in "$DATA"/gpu/*.hwy; do
+	run analyze "$path"
+	! grep -vF '▸ ncu ' "$work/out" | LC_ALL=C.UTF-8 grep -E '^.{101}| $' || fail "$path: lines too wide, or with spaces at the end"
+done
+run analyze "$DATA/gpu/streams_pageable1.hwy"
+grep -A1 ' 1  pageable-copy .* and 1 more$' "$work/out" | grep -q '^    [0-9.]* → ' || fail "what a fix is worth is in the next line: $(cat "$work/out")"
+# Its last lines and its predictions tell of the same step without the recorder.
+run analyze --format json "$DATA/gpu/decode_eager.hwy"
+alone=$(python3 -c 'import json, sys; print("%.2f ms" % (json.load(sys.stdin)["findings"][0]["predicted"]["before_ns"] / 1e6))' <"$work/out")
+run analyze "$DATA/gpu/decode_eager.hwy"
+grep -qF "without Headway's own cost: $alone a step." "$work/out" || fail "the step without the recorder is not $alone: $(tail -3 "$work/out")"
 run analyze -v "$work/power_base.hwy"
 grep -q 'evidence, confidence high' "$work/out" || fail "-v shows evidence"
 grep -q 'idle time by cause' "$work/out" || fail "-v shows the causes"

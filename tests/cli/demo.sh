@@ -16,6 +16,9 @@ for part in streams_pageable1.sqlite streams_pinned4.sqlite 'GPU 0' 'stream 16' 
 	grep -qF "$part" "$work/out" || fail "shipped recordings: no '$part'"
 done
 
+grep -q "^next: export PATH=$(dirname "$HEADWAY"):.PATH, headway doctor" "$work/out" || type headway ||
+	fail "it does not say how to call what was built: $(tail -1 "$work/out")"
+
 "$demo" "$DATA/nsys/power_base.sqlite.xz" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "a recording of one's own"

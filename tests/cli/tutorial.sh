@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What the tutorial shows is what headway prints: the blocks marked for it are run, here, without a GPU.
 #
-# Blocks of recordings made on a GPU are checked too where RECORDINGS names a folder that has them. With UPDATE=1
-# the lines shown are replaced by those printed now.
+# Blocks of recordings made on a GPU are checked too where there is such a recording in tests/data/gpu, or in the folder
+# that RECORDINGS names. With UPDATE=1 the lines shown are replaced by those printed now.
 source "$(dirname "$0")/common.bash"
 type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
 top=$(realpath "$(dirname "$0")/../..")
-python3 "$(dirname "$0")/tutorial_check.py" "$top" "$HEADWAY" "$work" "${RECORDINGS:-}" ${UPDATE:+--update} || bad=1
+python3 "$(dirname "$0")/tutorial_check.py" "$top" "$HEADWAY" "$work" "${RECORDINGS:-$DATA/gpu}" ${UPDATE:+--update} || bad=1
 finish

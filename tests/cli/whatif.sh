@@ -81,6 +81,18 @@ expect_refusal "a phase that is not there" "phase"
 run path "$file"
 expect_status 0 "path"
 grep -q "The largest contributors" "$work/out" || fail "path shows no contributors"
+# Copies and graphs have no name of their own, kernels and places very long ones.
+for name in mlp_sync streams_pageable1 rebuild_every; do
+	run path "$DATA/gpu/$name.hwy"
+	expect_status 0 "path of $name"
+	! grep -qE '^  [a-z-]+:  ' "$work/out" || fail "$name: a contributor without a name: $(cat "$work/out")"
+	! LC_ALL=C.UTF-8 grep -E '^.{101}' "$work/out" || fail "$name: wider than 100 columns"
+done
+
+# Where the recorder's cost is not known nothing is taken out, and that is said.
+run whatif "$DATA/breakdown/two_gpus.json"
+grep -qxF "40.25 µs a step as recorded, 40.25 µs without the recorder (its cost on this GPU is not known)" "$work/out" ||
+	fail "an unknown GPU: $(head -1 "$work/out")"
 
 # What does not apply is left out, with a note, unless nothing is left.
 run whatif "$file" --apply straggler --apply remove-wait

@@ -17,7 +17,7 @@ function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
 	const { summary, findings } = diagnosis;
 	if (summary.healthy)
 		return <p class="healthy">✓ {summary.reachable >= PAUSES
-			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work that was queued in time.`
+			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work queued in time.`
 			: `Nothing starves the GPU. No fix on the CPU side is worth more than ${percent(summary.reachable)}.`}</p>;
 	return findings.length || summary.phase === null ? null
 		: <p class="empty">The GPU idles {percent(summary.reachable)} of the time, but nothing that repeats explains it.</p>;
@@ -55,7 +55,7 @@ function Trust({ diagnosis: { trust, summary } }: { diagnosis: Diagnosis }) {
 		{trust.length ? <ul class="trust">{trust.map((t, i) => <li key={i} class={t.effect ?? "forbids"}>
 			<b>{t.check ?? `cannot tell: ${t.cannot_tell}`}</b> {t.says ?? t.because}</li>)}</ul>
 			: <p><small>The recording lacks nothing that these numbers need.</small></p>}
-		{summary.own_cost_ns_per_step !== null && <p><small>Headway's own cost, {duration(summary.own_cost_ns_per_step)} a step, is part of the times seen;
+		{summary.own_cost_ns_per_step !== null && <p><small>Headway's own cost, {duration(summary.own_cost_ns_per_step)} of CPU time a step, is part of the times seen;
 			predictions are without it.</small></p>}</section>;
 }
 
