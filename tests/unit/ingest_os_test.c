@@ -1,7 +1,7 @@
 /* ingest_os_test.c - calls into the operating system in runs made by hand: spans, nesting, stacks, wakers. */
 #include "make_trace.h"
 
-#include "make_spool.h"
+#include "read_spool.h"
 
 static const int64_t epoch = SPOOL_EPOCH;
 

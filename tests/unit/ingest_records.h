@@ -4,7 +4,7 @@
 
 #include "make_trace.h"
 
-#include "make_spool.h"
+#include "read_spool.h"
 
 static const int64_t epoch = SPOOL_EPOCH;
 

@@ -1,7 +1,7 @@
 /* opencl_test.c - OpenCL's records made by hand: clocks that nobody names, dependencies, CUDA beside it. */
 #include "make_trace.h"
 
-#include "make_spool.h"
+#include "read_spool.h"
 
 enum { COMMANDS = 600, QUEUE = 1 };
 static const int64_t epoch = SPOOL_EPOCH;

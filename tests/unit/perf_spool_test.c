@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "make_spool.h"
+#include "read_spool.h"
 #include "run/perf_parts.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* samples_test.c - CPU samples and scheduling from runs made by hand: who, where, when. */
 #include "make_trace.h"
 
-#include "make_spool.h"
+#include "read_spool.h"
 
 static const int64_t epoch = SPOOL_EPOCH;
 enum { MS = 1000 * 1000 };
