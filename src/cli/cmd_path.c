@@ -66,6 +66,14 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = room - *where;
 }
 
+/* The path ends with the last step's work, so it is a little less than the steps together: what a step has of it is
+ * told by the share. */
+static int64_t a_step(const struct hwy_chain *chain, int64_t time)
+{
+	double share = chain->length > 0 ? (double)time / (double)chain->length : 0;
+	return (int64_t)(share * (double)chain->step);
+}
+
 static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 {
 	enum { NUMBERS = 31, DEFAULT_WIDTH = 100, LEAST_ROOM = 40 }; /* columns */
@@ -84,7 +92,7 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		char name[512];
 		snprintf(name, sizeof name, "%s: %s", path_class_names[link->class], link->name);
 		grid_text(&grid, name, what);
-		grid_time(&grid, link->time / chain->n_steps);
+		grid_time(&grid, a_step(chain, link->time));
 		grid_percent(&grid, link->time, chain->length);
 		grid_count(&grid, link->count / chain->n_steps);
 		grid_text(&grid, link->place, where);
@@ -104,7 +112,7 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		if (chain->classes[class] == 0)
 			continue;
 		grid_cell(&classes, "%s", path_class_names[class]);
-		grid_time(&classes, chain->classes[class] / chain->n_steps);
+		grid_time(&classes, a_step(chain, chain->classes[class]));
 		grid_percent(&classes, chain->classes[class], chain->length);
 	}
 	grid_print(&classes, out, "  ");
@@ -123,6 +131,7 @@ static void print_json(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	json_begin_object(&json);
 	json_put_int(&json, "steps", chain->n_steps);
 	json_put_int(&json, "length_ns", chain->length);
+	json_put_int(&json, "step_ns", chain->step);
 	json_key(&json, "classes");
 	json_begin_object(&json);
 	for (int class = 0; class < PATH_CLASSES; class ++)

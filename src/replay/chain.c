@@ -125,8 +125,10 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 	const struct kept_path *path = !done ? NULL : step >= 0 ? &one : &kept.of[phase];
 	if (path && path->n == 0)
 		done = hwy_fail(err, "no device work of the step has a recorded launch");
-	if (done)
+	if (done) {
 		sum_up(&f, path);
+		chain->step = step >= 0 ? chain->length : analysis->phases.phases[phase].mean;
+	}
 	hwy_map_free(&f.at);
 	free(one.pieces);
 	kept_close(&kept);

@@ -15,7 +15,8 @@ struct chain_link {        /* all pieces of one class, name and place */
 
 struct hwy_chain {
 	uint32_t n_steps;
-	int64_t length;                /* of the window */
+	int64_t length;                /* of the window, which ends with the last work */
+	int64_t step;                  /* what a step takes, with what comes after its work */
 	int64_t classes[PATH_CLASSES]; /* add up to it */
 	struct chain_link *links;      /* the longest first */
 	uint32_t n, cap;

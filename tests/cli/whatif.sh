@@ -85,6 +85,10 @@ grep -q "The largest contributors" "$work/out" || fail "path shows no contributo
 for name in mlp_sync streams_pageable1 rebuild_every; do
 	run path "$DATA/gpu/$name.hwy"
 	expect_status 0 "path of $name"
+	step=$("$HEADWAY" path --format json "$DATA/gpu/$name.hwy" | sed -n 's/.*"step_ns": \([0-9]*\).*/\1/p')
+	"$HEADWAY" analyze --format json "$DATA/gpu/$name.hwy" >"$work/analysis"
+	grep -q "\"step_ns\": $step\b" "$work/analysis" ||
+		fail "path of $name has another step than analyze: $step"
 	! grep -qE '^  [a-z-]+:  ' "$work/out" || fail "$name: a contributor without a name: $(cat "$work/out")"
 	! LC_ALL=C.UTF-8 grep -E '^.{101}' "$work/out" || fail "$name: wider than 100 columns"
 done
