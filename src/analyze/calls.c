@@ -238,8 +238,7 @@ static bool is_pageable(const struct hwy_flow *flow, const struct flow_call *cal
 	if (!strstr(hwy_str(flow->trace, hwy_get(strip, HWY_NAME, row)), "Async"))
 		return false;
 	strip = hwy_strip_of(flow->trace, flow->ops[call->op].span, &row);
-	return hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
-	       hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE;
+	return hwy_copies_pageable(strip, row);
 }
 
 static void add_wait(struct finder *f, uint32_t index, uint32_t step)

@@ -54,8 +54,9 @@ void analyze_put(FILE *out, const char *text);
 void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hwy_phase *phase);
 /* States of the devices of a phase, added up; *n of them. */
 struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, uint32_t *n);
-/* "compute 98.7 % · idle 1.3 % (launch 99 %)" */
+/* "compute 98.7 % · idle 1.3 %", and " (launch 99 %)" */
 void analyze_put_states(FILE *out, const struct gap_states *states);
+void analyze_put_causes(FILE *out, const struct gap_states *states);
 /* One sentence on how far ahead the CPU is; "" where it is not known. */
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase);
 /* A steady step as near the median as any, and the one after it where there is room; where the CPU is far

@@ -43,6 +43,7 @@ static void put_all(FILE *out, const struct analyze_view *view)
 		analyze_time(phase->p90).at);
 	fputs("GPU: ", out);
 	analyze_put_states(out, &states);
+	analyze_put_causes(out, &states);
 	fputc('\n', out);
 	if (verdict->is_healthy && verdict->is_known) {
 		analyze_put_health(out, verdict);

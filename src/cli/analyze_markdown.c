@@ -82,6 +82,7 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	analyze_put_steps(out, run, phase);
 	fputs("  \nGPU: ", out);
 	analyze_put_states(out, &states);
+	analyze_put_causes(out, &states);
 	fputc('\n', out);
 }
 

@@ -154,24 +154,6 @@ static void print_picture(const struct page *page, uint32_t index)
 	picture_free(&picture);
 }
 
-/* The causes go to the next line where they have no room. */
-static void put_states(const struct page *page, const struct gap_states *states)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		cli_die("out of memory");
-	analyze_put_states(out, states);
-	fclose(out);
-	size_t n = strcspn(text, "(");
-	n -= text[n] ? 1 : 0; /* the space before it */
-	fwrite(text, 1, n, page->out);
-	lines_may_break(page->out, LABEL + BAR + 2);
-	fputs(text + n, page->out);
-	free(text);
-}
-
 static void print_bar(const struct page *page, uint32_t index)
 {
 	uint32_t n;
@@ -199,7 +181,9 @@ static void print_bar(const struct page *page, uint32_t index)
 		fputs(paint(page, PLAIN), page->out);
 	}
 	fputs("  ", page->out);
-	put_states(page, &states);
+	analyze_put_states(page->out, &states);
+	lines_may_break(page->out, LABEL + BAR + 2);
+	analyze_put_causes(page->out, &states);
 	fputc('\n', page->out);
 }
 

@@ -142,11 +142,11 @@ struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, 
 	return sum;
 }
 
-static void put_causes(FILE *out, const struct gap_states *states)
+void analyze_put_causes(FILE *out, const struct gap_states *states)
 {
 	const char *before = " (";
 	bool done[GAP_CAUSES] = {false};
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < 3 && states->idle > 0; k++) {
 		unsigned top = GAP_CAUSES;
 		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
 			if (!done[cause] &&
@@ -180,8 +180,6 @@ void analyze_put_states(FILE *out, const struct gap_states *states)
 			fprintf(out, "%s %s · ", parts[i].name,
 				analyze_percent((double)parts[i].ns / window).at);
 	fprintf(out, "idle %s", analyze_percent((double)states->idle / window).at);
-	if (states->idle > 0)
-		put_causes(out, states);
 }
 
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase)

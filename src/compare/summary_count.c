@@ -119,8 +119,7 @@ static void count_copy(struct pass *pass, const struct hwy_strip *strip, uint32_
 	int64_t *counts = pass->into->counts;
 	int64_t bytes = hwy_get(strip, HWY_BYTES, row);
 	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
-	bool pageable = hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
-			hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE;
+	bool pageable = hwy_copies_pageable(strip, row);
 	bytes = bytes > 0 && bytes < INT64_C(1) << 50 ? bytes : 0;
 	counts[COUNT_COPIES]++;
 	counts[COUNT_COPY_BYTES] += bytes;

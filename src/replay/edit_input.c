@@ -80,7 +80,7 @@ static int64_t handing_over(const struct editing *e, uint32_t call)
 	uint32_t op = e->flow->calls[call].op;
 	if (op == FLOW_NONE || e->flow->ops[op].kind != HWY_COPY)
 		return 0;
-	return edit_copy_of(e->flow, op).bytes / BYTES_PER_NS;
+	return edit_copy_of(e, op).bytes / BYTES_PER_NS;
 }
 
 static void supply(struct editing *e, uint32_t index, int64_t part, void *self)

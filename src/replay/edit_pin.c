@@ -10,7 +10,7 @@
 static void pin(struct editing *e, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
-	struct edit_copy copy = edit_copy_of(e->flow, node->of);
+	struct edit_copy copy = edit_copy_of(e, node->of);
 	bool is_up = copy.direction == HWY_H2D || copy.direction == HWY_H2A;
 	const struct whatif_link *link = is_up ? &e->w->machine.h2d : &e->w->machine.d2h;
 	int64_t length = edit_time_of((double)copy.bytes, link->bandwidth);
@@ -46,7 +46,7 @@ static bool is_pageable_call(const struct editing *e, uint32_t call)
 {
 	uint32_t op = e->flow->calls[call].op;
 	return op != FLOW_NONE && e->flow->ops[op].kind == HWY_COPY &&
-	       edit_copy_of(e->flow, op).is_pageable;
+	       edit_copy_of(e, op).is_pageable;
 }
 
 static bool apply(struct editing *e, const char *place, struct hwy_err *err)

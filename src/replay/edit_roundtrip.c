@@ -33,7 +33,7 @@ static int64_t length_of_pass(const struct editing *e, uint32_t op)
 	double rate = device >= 0 && device < trace->n_devices
 			      ? (double)trace->devices[device].memory_bandwidth
 			      : 0;
-	return edit_time_of(2 * (double)edit_copy_of(e->flow, op).bytes,
+	return edit_time_of(2 * (double)edit_copy_of(e, op).bytes,
 			    rate > 0 ? rate : DEFAULT_BANDWIDTH);
 }
 
@@ -94,7 +94,7 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 	uint32_t step = call == FLOW_NONE ? 0 : edit_step_of(e, call);
 	if (step == 0)
 		return;
-	struct edit_copy copy = edit_copy_of(e->flow, op);
+	struct edit_copy copy = edit_copy_of(e, op);
 	if (copy.direction == HWY_D2H)
 		go_out(trips, (struct trip){step, call, FLOW_NONE, 0}, (uint64_t)copy.bytes);
 	else if (copy.direction == HWY_H2D)

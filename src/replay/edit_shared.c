@@ -5,8 +5,6 @@
 
 #include "replay/edits.h"
 
-enum { LOOK_AHEAD = 64 }; /* nodes */
-
 uint32_t edit_step_of(const struct editing *e, uint32_t call)
 {
 	const struct hwy_phase *phase = e->w->phase;
@@ -43,16 +41,14 @@ bool edit_is_at(const struct editing *e, uint32_t call, const char *place)
 	       strcmp(at.api, place) == 0 || strstr(at.range, place) != NULL;
 }
 
-struct edit_copy edit_copy_of(const struct hwy_flow *flow, uint32_t op)
+struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[op].span, &row);
-	int64_t from = hwy_get(strip, HWY_SRC_MEMORY, row);
-	int64_t to = hwy_get(strip, HWY_DST_MEMORY, row);
+	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, e->flow->ops[op].span, &row);
 	return (struct edit_copy){
 		.bytes = hwy_get(strip, HWY_BYTES, row),
 		.direction = hwy_get(strip, HWY_DIRECTION, row),
-		.is_pageable = from == HWY_MEM_PAGEABLE || to == HWY_MEM_PAGEABLE,
+		.is_pageable = hwy_copies_pageable(strip, row),
 	};
 }
 
@@ -75,7 +71,7 @@ bool edit_number(const char *arguments, uint32_t *number, const char **rest)
 
 void edit_warm_next(struct editing *e, uint32_t before)
 {
-	for (uint32_t i = before + 1; i < e->graph->n && i < before + LOOK_AHEAD; i++) {
+	for (uint32_t i = before + 1; i < e->graph->n && i < before + EDIT_LOOK_AHEAD; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		if (node->kind != GRAPH_CALL || node->before[GRAPH_ORDER] != before)
 			continue;

@@ -19,7 +19,7 @@ static unsigned track_of(const struct editing *e, uint32_t op)
 {
 	if (e->flow->ops[op].kind != HWY_COPY)
 		return WORK;
-	int64_t direction = edit_copy_of(e->flow, op).direction;
+	int64_t direction = edit_copy_of(e, op).direction;
 	return direction == HWY_H2D || direction == HWY_H2A ? UP
 	       : direction == HWY_D2H                       ? DOWN
 							    : WORK;

@@ -11,10 +11,7 @@
 
 #include "replay/edits.h"
 
-enum {
-	LOOK_AHEAD = 64,  /* nodes */
-	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
-};
+enum { EVENT_CALL = 400 }; /* ns: recording an event, or making a stream wait for it */
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
  * order. It then waits on the device, for an event. Yields whether there is any. */
@@ -24,7 +21,7 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 	if (awaited == GRAPH_NONE || nodes[awaited].kind != GRAPH_OP)
 		return false;
 	uint32_t lane = e->flow->ops[nodes[awaited].of].lane, wait = nodes[back].of;
-	for (uint32_t i = back + 1; i < e->graph->n && i < back + LOOK_AHEAD; i++) {
+	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
 		if (nodes[i].kind != GRAPH_OP)
 			continue;
 		const struct flow_op *op = &e->flow->ops[nodes[i].of];

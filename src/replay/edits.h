@@ -9,6 +9,8 @@ extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late,
 	edit_overlap_comm, edit_faster, edit_no_roundtrip, edit_background, edit_no_module,
 	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide;
 
+enum { EDIT_LOOK_AHEAD = 64 }; /* nodes: how far from a wait what it held up is looked for */
+
 /* The phase's step of a call, plus one; 0 when it is outside the phase. */
 uint32_t edit_step_of(const struct editing *e, uint32_t call);
 /* Whether a call is at the place: "file:line", a function, a part of its range, or its name; "" is everywhere. */
@@ -18,7 +20,7 @@ struct edit_copy {
 	int64_t bytes, direction;
 	bool is_pageable;
 };
-struct edit_copy edit_copy_of(const struct hwy_flow *flow, uint32_t op);
+struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
 /* ns that bytes take at a rate of bytes a second. */
 int64_t edit_time_of(double bytes, double rate);
 /* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "replay/edits.h"
 #include "replay/steps.h"
 
 static int by_real(const void *a, const void *b)
@@ -128,9 +127,11 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
  * begins, or before its call returns. */
 static bool is_staging(const struct hwy_flow *flow, const struct graph_node *node)
 {
-	uint32_t op = node->kind == GRAPH_OP ? node->of : flow->calls[node->of].op;
-	return op != FLOW_NONE && flow->ops[op].kind == HWY_COPY &&
-	       edit_copy_of(flow, op).is_pageable;
+	uint32_t op = node->kind == GRAPH_OP ? node->of : flow->calls[node->of].op, row;
+	if (op == FLOW_NONE || flow->ops[op].kind != HWY_COPY)
+		return false;
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[op].span, &row);
+	return hwy_copies_pageable(strip, row);
 }
 
 /* The part of the steady steps' window in which some of their nodes were held up by what no edge explains. Delays of

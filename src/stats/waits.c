@@ -67,13 +67,6 @@ static const char *sync_reason(const char *name)
 	return "waits for the device";
 }
 
-static bool is_pageable(const struct hwy_strip *strip, uint32_t row)
-{
-	return strip->kind == HWY_COPY &&
-	       (hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
-		hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE);
-}
-
 /* A call that enqueued work and waits for it, or for the copy out of pageable memory. */
 static void look_at_work(const struct waits *waits, const struct hwy_strip *call, uint32_t row,
 			 bool blocks, struct wait *wait)
@@ -83,7 +76,7 @@ static void look_at_work(const struct waits *waits, const struct hwy_strip *call
 	for (uint32_t i = 0; i < work.n; i++) {
 		uint32_t at;
 		const struct hwy_strip *strip = hwy_strip_of(trace, work.spans[i], &at);
-		bool pageable = is_pageable(strip, at);
+		bool pageable = (strip->kind == HWY_COPY && hwy_copies_pageable(strip, at));
 		if (!blocks && !pageable)
 			continue;
 		int64_t end = hwy_end(strip, at);

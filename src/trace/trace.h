@@ -112,6 +112,12 @@ static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 	return hwy_get(strip, HWY_START, row) + hwy_get(strip, HWY_DUR, row);
 }
 
+/* Whether a copy is from or to host memory that is not pinned. */
+static inline bool hwy_copies_pageable(const struct hwy_strip *strip, uint32_t row)
+{
+	return hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
+	       hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE;
+}
 /* The strip a span id is in; *row is its row there. */
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row);
 /* The strip of a kind on a lane, or NULL. */

@@ -265,19 +265,24 @@ static void a_node_may_end_later_by_its_slack_and_no_more(void **state)
 	}
 }
 
+static void check_nodes_are_found(const struct hwy_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->n; i++) {
+		uint32_t of = graph->nodes[i].of;
+		switch (graph->nodes[i].kind) {
+		case GRAPH_CALL: assert_int_equal(graph_call(graph, of), i); break;
+		case GRAPH_RETURN: assert_int_equal(graph_return(graph, of), i); break;
+		default: assert_int_equal(graph_op(graph, of), i);
+		}
+	}
+}
+
 static void nodes_are_found_by_what_they_stand_for(void **state)
 {
 	(void)state;
 	struct replayed r;
 	replay(&r, 7, 200);
-	for (uint32_t i = 0; i < r.graph.n; i++) {
-		uint32_t of = r.graph.nodes[i].of;
-		switch (r.graph.nodes[i].kind) {
-		case GRAPH_CALL: assert_int_equal(graph_call(&r.graph, of), i); break;
-		case GRAPH_RETURN: assert_int_equal(graph_return(&r.graph, of), i); break;
-		default: assert_int_equal(graph_op(&r.graph, of), i);
-		}
-	}
+	check_nodes_are_found(&r.graph);
 	drop(&r);
 }
 
@@ -339,14 +344,7 @@ static void nodes_of_one_moment_are_found_as_well(void **state)
 	struct hwy_err err;
 	assert_true(flow_open(&r.flow, r.trace, &err));
 	assert_true(graph_build(&r.graph, &r.flow, &err));
-	for (uint32_t i = 0; i < r.graph.n; i++) {
-		uint32_t of = r.graph.nodes[i].of;
-		switch (r.graph.nodes[i].kind) {
-		case GRAPH_CALL: assert_int_equal(graph_call(&r.graph, of), i); break;
-		case GRAPH_RETURN: assert_int_equal(graph_return(&r.graph, of), i); break;
-		default: assert_int_equal(graph_op(&r.graph, of), i);
-		}
-	}
+	check_nodes_are_found(&r.graph);
 	drop(&r);
 }
 
