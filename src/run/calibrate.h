@@ -24,8 +24,8 @@ enum {
 struct calibration_value {
 	char name[CALIBRATION_NAME];
 	double value;
-	double spread; /* half the distance of the quartiles, or of the extremes of several runs;
-			* of a difference, of both added up */
+	double spread; /* half the distance of the quartiles, of CPU time that of the quickest and the lower
+			* quartile, or of the extremes of several runs; of a difference, of both added up */
 	char unit[CALIBRATION_UNIT];
 };
 struct calibration {
@@ -68,7 +68,7 @@ bool calibration_helper(const char *gpu, bool quick, FILE *out, struct hwy_err *
 /* calibrate_lines.c: one line of the helper or of the cache; false when it is none. */
 bool calibration_read_line(struct calibration *into, const char *line);
 void calibration_write_lines(const struct calibration *calibration, FILE *out);
-/* The medians of several runs of the helper, of what the first has. */
+/* The least disturbed of several runs of the helper, of what the first has. */
 void calibration_combine(const struct calibration *runs, uint32_t n, struct calibration *into);
 /* The plain numbers as machine.NAME, and what profiling adds as cost.NAME, never less than nothing. */
 void calibration_compare(const struct calibration *plain, const struct calibration *recorded,

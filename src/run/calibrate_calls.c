@@ -1,26 +1,36 @@
-/* calibrate_calls.c - CPU time of launches, graph launches and waits, the device's time for the smallest
+/* calibrate_calls.c - CPU time of ranges, launches, graph launches and waits, the device's time for the smallest
  * kernels, and how many launches fit into the queue.
  *
- * A number is the median over batches, whose mean is taken: reading the clock costs about as much as a hundredth
- * of a launch. Batches are far shorter than the queue, which is empty before each.
+ * Of CPU time the mean of a batch is taken: reading the clock costs about as much as a hundredth of a launch. Batches
+ * are far shorter than the queue, which is empty before each. On a machine that others use too a CPU is calm for a
+ * tenth of a second or so at a time: the batches come in many short goes, each on the CPU that is calm then, and by
+ * turns with those of the other calls, so that a bad moment concerns a few batches of each and all of none.
  */
 #include "run/calibrate_helper.h"
 #include "run/run.h"
 
 enum {
 	BATCH = 128,
-	BATCHES = 60,
+	RANGE_BATCH = 1000,
+	GOES = 16,
+	GO_BATCHES = 4,
 	HELD = 20,          /* measures of the device's time */
 	HELD_KERNELS = 256, /* in each */
 	QUEUE_RUNS = 3,
 	QUEUE_MOST = 8192,
 };
+static_assert((int)(GOES * GO_BATCHES) <= (int)HELPER_SAMPLES, "all are kept");
 static const int64_t budget = 150 * 1000 * 1000;      /* ns for one number */
 static const uint64_t hold_limit = 100 * 1000 * 1000; /* ns: a held device goes on by itself */
 static const int64_t is_blocked =
 	20 * 1000 * 1000; /* ns: no launch that has room takes that long */
 
 typedef void (*operation)(struct helper *helper);
+struct timed {
+	operation call;
+	uint32_t batch;
+	struct helper_samples samples; /* CPU time of one call */
+};
 
 static void launch_empty(struct helper *helper)
 {
@@ -42,21 +52,17 @@ static void nothing(struct helper *helper)
 	(void)helper;
 }
 
-/* CPU time of one call. */
-static void time_calls(struct helper *helper, operation call, uint32_t batch,
-		       struct helper_samples *samples)
+static void time_batches(struct helper *helper, struct timed *timed)
 {
-	int64_t end = run_now() + budget;
-	samples->n = 0;
-	for (uint32_t i = 0; i < batch; i++) /* the first of its kind may take longer */
-		call(helper);
-	helper_synchronize(helper);
-	while (!helper->error && samples->n < BATCHES && (samples->n < 5 || run_now() < end)) {
+	helper_move_to_calm_cpu();
+	for (int i = 0; i <= GO_BATCHES && !helper->error; i++) {
 		int64_t start = run_now();
-		for (uint32_t i = 0; i < batch; i++)
-			call(helper);
-		samples->at[samples->n++] = (double)(run_now() - start) / batch;
+		for (uint32_t k = 0; k < timed->batch; k++)
+			timed->call(helper);
+		int64_t took = run_now() - start;
 		helper_synchronize(helper);
+		if (i) /* the first warms up the CPU */
+			timed->samples.at[timed->samples.n++] = (double)took / timed->batch;
 	}
 }
 
@@ -111,28 +117,43 @@ static void measure_periods(struct helper *helper)
 }
 
 /* A graph's launch as a + b * nodes. */
-static void measure_graphs(struct helper *helper)
+static void print_graphs(struct helper *helper, struct timed *graph_1, struct timed *graph_n)
 {
-	struct helper_samples samples;
 	double one, one_spread, all, all_spread;
-	time_calls(helper, launch_graph_1, BATCH, &samples);
-	helper_summarize(&samples, &one, &one_spread);
-	time_calls(helper, launch_graph_n, 2, &samples);
-	helper_summarize(&samples, &all, &all_spread);
+	helper_summarize_calm(&graph_1->samples, &one, &one_spread);
+	helper_summarize_calm(&graph_n->samples, &all, &all_spread);
 	double node = all > one ? (all - one) / (HELPER_NODES - 1) : 0;
 	helper_print(helper, "graph_launch", one - node, one_spread, "ns");
 	helper_print(helper, "graph_node", node, (one_spread + all_spread) / (HELPER_NODES - 1),
 		     "ns");
 }
 
+static void print_calls(struct helper *helper, const char *name, struct timed *timed)
+{
+	double value, spread;
+	helper_summarize_calm(&timed->samples, &value, &spread);
+	helper_print(helper, name, value, spread, "ns");
+}
+
 void helper_measure_calls(struct helper *helper)
 {
-	struct helper_samples samples;
-	time_calls(helper, launch_empty, BATCH, &samples);
-	helper_print_samples(helper, "launch", &samples);
-	time_calls(helper, helper_synchronize, BATCH, &samples);
-	helper_print_samples(helper, "sync", &samples);
-	measure_graphs(helper);
+	enum { RANGE, LAUNCH, SYNC, GRAPH_1, GRAPH_N, TIMED };
+	struct timed timed[TIMED] = {
+		[RANGE] = {.call = helper_push_and_pop, .batch = RANGE_BATCH},
+		[LAUNCH] = {.call = launch_empty, .batch = BATCH},
+		[SYNC] = {.call = helper_synchronize, .batch = BATCH},
+		[GRAPH_1] = {.call = launch_graph_1, .batch = BATCH},
+		[GRAPH_N] = {.call = launch_graph_n, .batch = 2},
+	};
+	int64_t end = run_now() + TIMED * budget;
+	helper_open_ranges();
+	for (int go = 0; go < GOES && (go < 2 || run_now() < end); go++)
+		for (int i = 0; i < TIMED; i++)
+			time_batches(helper, &timed[i]);
+	print_calls(helper, "range", &timed[RANGE]);
+	print_calls(helper, "launch", &timed[LAUNCH]);
+	print_calls(helper, "sync", &timed[SYNC]);
+	print_graphs(helper, &timed[GRAPH_1], &timed[GRAPH_N]);
 	measure_periods(helper);
 }
 

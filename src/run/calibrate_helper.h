@@ -46,12 +46,18 @@ void helper_summarize(struct helper_samples *samples, double *median, double *sp
 void helper_print(struct helper *helper, const char *name, double value, double spread,
 		  const char *unit);
 void helper_print_samples(struct helper *helper, const char *name, struct helper_samples *samples);
+/* For CPU time, which is that of a CPU nobody disturbs: the lower decile, and half the distance of the quickest
+ * and the lower quartile; sorts. */
+void helper_summarize_calm(struct helper_samples *samples, double *value, double *spread);
 
 /* calibrate_cpu.c */
 void helper_move_to_calm_cpu(void);
 
+/* calibrate_ranges.c */
+void helper_open_ranges(void);
+void helper_push_and_pop(struct helper *helper);
+
 /* One file each. They print what they measured, and nothing once the driver has failed. */
-void helper_measure_ranges(struct helper *helper);  /* calibrate_ranges.c */
 void helper_measure_calls(struct helper *helper);   /* calibrate_calls.c */
 void helper_measure_latency(struct helper *helper); /* calibrate_latency.c */
 void helper_measure_queue(struct helper *helper);   /* calibrate_calls.c */

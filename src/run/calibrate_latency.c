@@ -5,11 +5,14 @@
  * in it, and its time belongs into the middle between question and answer. Half of that quickest round is the
  * most the comparison can be wrong, and is part of the spread. It is done before and after, since the clocks
  * drift by some ns a millisecond.
+ *
+ * A slow CPU calls longer: the kernel starts later after the call, but sooner after the return. So the time after
+ * the return is what a calm call leaves of the latency, never a low quantile of its own.
  */
 #include "run/calibrate_helper.h"
 #include "run/run.h"
 
-enum { ROUNDS = 240, ENOUGH = 20, LAUNCHES = 120, REST_NS = 20000, USELESS = 20000 };
+enum { ROUNDS = 240, ENOUGH = 20, BATCHES = 30, BATCH = 6, REST_NS = 20000, USELESS = 20000 };
 static_assert((int)ROUNDS <= (int)HELPER_SAMPLES, "all are kept");
 static const uint64_t device_limit = 200 * 1000 * 1000; /* ns */
 static const int64_t answer_limit = 50 * 1000 * 1000;   /* ns */
@@ -60,6 +63,7 @@ static bool compare_clocks(struct helper *helper, struct comparison *into)
 	uint32_t n = ROUNDS;
 	void *parameters[] = {&from, &to, &n, &limit};
 	struct helper_samples rounds = {.n = 0}, middles = {.n = 0};
+	helper_move_to_calm_cpu();
 	helper->mailbox->flag = 0;
 	helper->mailbox->stamp = 0;
 	helper_launch(helper, helper->pong, parameters);
@@ -87,35 +91,52 @@ static void rest(void)
 		;
 }
 
-void helper_measure_latency(struct helper *helper)
+/* Means over a few launches, on the CPU that is calm now: from a call to its kernel's start, which is on the device's
+ * clock less 'base', and to its return. */
+static void time_launches(struct helper *helper, int64_t base, struct helper_samples *latencies,
+			  struct helper_samples *calls)
 {
-	struct comparison before, after;
-	struct helper_samples from_call = {.n = 0}, from_return = {.n = 0};
 	uint64_t to = helper->mailbox_device + offsetof(struct helper_mailbox, stamp);
 	void *parameters[] = {&to};
-	if (!compare_clocks(helper, &before))
-		return;
-	for (int i = 0; i < LAUNCHES && !helper->error; i++) {
+	int64_t latency = 0, in_call = 0;
+	helper_move_to_calm_cpu();
+	for (int i = 0; i <= BATCH && !helper->error; i++) {
 		rest();
 		int64_t call = run_now();
 		helper_launch(helper, helper->stamp, parameters);
 		int64_t returned = run_now();
 		helper_synchronize(helper);
-		int64_t start = (int64_t)helper->mailbox->stamp - before.base;
-		from_call.at[from_call.n++] = (double)(start - call);
-		from_return.at[from_return.n++] = (double)(start - returned);
+		if (!i)
+			continue; /* the first warms up the CPU */
+		latency += (int64_t)helper->mailbox->stamp - base - call;
+		in_call += returned - call;
 	}
+	latencies->at[latencies->n++] = (double)latency / BATCH;
+	calls->at[calls->n++] = (double)in_call / BATCH;
+}
+
+void helper_measure_latency(struct helper *helper)
+{
+	struct comparison before, after;
+	struct helper_samples latencies = {.n = 0}, calls = {.n = 0};
+	if (!compare_clocks(helper, &before))
+		return;
+	for (int i = 0; i < BATCHES && !helper->error; i++)
+		time_launches(helper, before.base, &latencies, &calls);
 	if (!compare_clocks(helper, &after))
 		return;
-	double offset = (before.offset + after.offset + (double)(after.base - before.base)) / 2;
+	double drift = after.offset - before.offset + (double)(after.base - before.base);
+	for (uint32_t i = 0; i < latencies.n; i++)
+		latencies.at[i] -= before.offset + drift * (i + 0.5) / latencies.n;
 	double unsure = (before.round < after.round ? after.round : before.round) / 2;
-	double median, spread;
+	double latency, spread, call, call_spread;
 	helper_print(helper, "mailbox_round",
 		     before.round < after.round ? before.round : after.round, 0, "ns");
 	if (unsure > USELESS)
 		return;
-	helper_summarize(&from_call, &median, &spread);
-	helper_print(helper, "launch_latency", median - offset, spread + unsure, "ns");
-	helper_summarize(&from_return, &median, &spread);
-	helper_print(helper, "launch_latency_after_return", median - offset, spread + unsure, "ns");
+	helper_summarize_calm(&latencies, &latency, &spread);
+	helper_summarize_calm(&calls, &call, &call_spread);
+	helper_print(helper, "launch_latency", latency, spread + unsure, "ns");
+	helper_print(helper, "launch_latency_after_return", latency - call,
+		     spread + call_spread + unsure, "ns");
 }

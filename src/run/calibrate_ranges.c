@@ -8,9 +8,6 @@
 
 #include "run/abi/nvtx.h"
 #include "run/calibrate_helper.h"
-#include "run/run.h"
-
-enum { PAIRS = 1000, BATCHES = 40 };
 
 static abi_nvtx_function functions[ABI_NVTX_CORE_SIZE];
 
@@ -35,7 +32,7 @@ static const void *get_export(uint32_t id)
 	return id == ABI_NVTX_CALLBACKS ? &callbacks : NULL;
 }
 
-static void inject(void)
+void helper_open_ranges(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");
 	void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
@@ -60,17 +57,9 @@ static void pop(void)
 		((int (*)(void))function)();
 }
 
-void helper_measure_ranges(struct helper *helper)
+void helper_push_and_pop(struct helper *helper)
 {
-	struct helper_samples samples = {.n = 0};
-	inject();
-	while (samples.n < BATCHES) {
-		int64_t start = run_now();
-		for (int i = 0; i < PAIRS; i++) {
-			push();
-			pop();
-		}
-		samples.at[samples.n++] = (double)(run_now() - start) / PAIRS;
-	}
-	helper_print_samples(helper, "range", &samples);
+	(void)helper;
+	push();
+	pop();
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "run/calibrate.h"
+#include "run/calibrate_helper.h"
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
@@ -150,6 +150,43 @@ static void several_runs_give_the_least_disturbed_and_their_range(void **state)
 	assert_true(value_of(&both, "queue_depth") == 1022);
 }
 
+/* ---- CPU time on a machine that others use too --------------------------------------------------- */
+
+/* 64 batches of launches, the first 'calm' of them undisturbed: 3000 to 3063 ns, else twice that. */
+static struct helper_samples batches(uint32_t calm)
+{
+	struct helper_samples samples = {.n = 64};
+	for (uint32_t i = 0; i < samples.n; i++)
+		samples.at[(i * 37) % 64] = (3000 + i) * (i < calm ? 1 : 2);
+	return samples;
+}
+
+static void cpu_time_is_that_of_the_calm_batches_even_when_most_are_not(void **state)
+{
+	static const uint32_t calm[] = {64, 32, 17, 7};
+	for (size_t i = 0; i < sizeof calm / sizeof *calm; i++) {
+		struct helper_samples samples = batches(calm[i]);
+		double value, spread;
+		helper_summarize_calm(&samples, &value, &spread);
+		assert_true(value == 3006);
+		assert_true(calm[i] > 16 ? spread < 10 : spread > 1500);
+	}
+}
+
+static void one_quick_batch_is_luck_and_no_cpu_time(void **state)
+{
+	struct helper_samples samples = batches(64), none = {.n = 0};
+	double value, spread;
+	for (uint32_t i = 0; i < samples.n; i++)
+		if (samples.at[i] == 3000)
+			samples.at[i] = 100;
+	helper_summarize_calm(&samples, &value, &spread);
+	assert_true(value == 3006);
+	assert_true(spread > 1400); /* it is told, though */
+	helper_summarize_calm(&none, &value, &spread);
+	assert_true(value == 0 && spread == 0);
+}
+
 /* ---- the cache --------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/headway-cache-XXXXXX";
@@ -288,6 +325,8 @@ int main(void)
 		cmocka_unit_test(a_cost_is_never_less_than_nothing),
 		cmocka_unit_test(what_only_one_side_measured_has_no_cost),
 		cmocka_unit_test(several_runs_give_the_least_disturbed_and_their_range),
+		cmocka_unit_test(cpu_time_is_that_of_the_calm_batches_even_when_most_are_not),
+		cmocka_unit_test(one_quick_batch_is_luck_and_no_cpu_time),
 		cmocka_unit_test_setup_teardown(what_was_stored_is_found_again, fresh_cache,
 						remove_cache),
 		cmocka_unit_test_setup_teardown(another_key_finds_nothing, fresh_cache,
