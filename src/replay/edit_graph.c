@@ -1,8 +1,9 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
  * The first launch of a run of launches becomes the graph's; the others, and the CPU's work between them, go
- * away; the work follows its predecessor at the pace of a graph's nodes. Waits and allocations inside a step
- * cannot be captured: a run ends there and another begins after it, and the note says so.
+ * away, and before the first one what is usual between two calls: the dispatch of its operation. The work follows
+ * its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured: a run ends
+ * there and another begins after it, and the note says so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum {
 };
 
 struct capture {
+	int64_t dispatch; /* of the CPU's work before a launch, what goes where it becomes the graph's */
 	uint32_t step; /* plus one */
 	uint32_t call; /* node of the graph's launch, or GRAPH_NONE: none is open */
 	uint32_t n, blockers;
@@ -41,8 +43,11 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	const struct flow_call *call = &e->flow->calls[node->of];
 	uint32_t step = edit_step_of(e, node->of);
 	if (step != c->step || step == 0)
-		*c = (struct capture){
-			.step = step, .call = GRAPH_NONE, .n = c->n, .blockers = c->blockers};
+		*c = (struct capture){.dispatch = c->dispatch,
+				      .step = step,
+				      .call = GRAPH_NONE,
+				      .n = c->n,
+				      .blockers = c->blockers};
 	if (step == 0)
 		return;
 	if (!is_captured(call)) {
@@ -56,6 +61,8 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	if (c->call == GRAPH_NONE || node->delay > OWN_WORK) {
 		c->call = index;
 		node->length = e->w->machine.graph_launch;
+		if (node->delay <= OWN_WORK)
+			node->delay = node->delay > c->dispatch ? node->delay - c->dispatch : 0;
 		return;
 	}
 	node->length = 0;
@@ -87,7 +94,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
-	struct capture c = {.call = GRAPH_NONE};
+	struct capture c = {.dispatch = edit_usual_delay(e), .call = GRAPH_NONE};
 	uint32_t *launch_of = hwy_alloc((e->flow->n_calls + 1) * sizeof *launch_of);
 	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
 	for (uint32_t i = 0; i < e->graph->n; i++) {

@@ -407,6 +407,35 @@ static void a_value_that_nobody_reads_is_not_copied(void **state)
 			 launches + copy + gap + US(10) + 4500);
 }
 
+/* A wait, so much of the CPU's work, then ten launches with 20 us before each of the others. */
+static int64_t step_as_graph(int64_t first_us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_compute(&p, k == 0 ? first_us : 20);
+			program_launch(&p, 0, "k", 2);
+		}
+		program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = predicted(&o, "graph");
+	close_whatif(&o);
+	return step;
+}
+
+static void a_graph_does_not_dispatch_its_first_launch_either(void **state)
+{
+	(void)state;
+	int64_t alone = step_as_graph(0);
+	assert_int_equal(step_as_graph(15), alone);
+	/* The program's own work before it stays; all of it where it is far more than dispatching takes. */
+	assert_int_equal(step_as_graph(100), alone + US(100 - 20) + 200);
+	assert_int_equal(step_as_graph(300), alone + US(300) + 200);
+}
+
 /* 4 MB to the host, 300 us there, and back: two passes over them by the device at 1 TB/s take 16 us. */
 static void what_a_round_trip_computed_becomes_two_passes_on_the_device(void **state)
 {
@@ -491,6 +520,7 @@ int main(void)
 		cmocka_unit_test(an_event_takes_the_place_of_a_wait_between_streams),
 		cmocka_unit_test(a_decision_on_the_device_is_one_launch_more),
 		cmocka_unit_test(a_value_that_nobody_reads_is_not_copied),
+		cmocka_unit_test(a_graph_does_not_dispatch_its_first_launch_either),
 		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
 		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
