@@ -15,6 +15,7 @@
 enum {
 	OWN_WORK = 250000, /* ns; the same that tells 'launch' from other causes of gaps */
 	SHORTEST = 900,    /* ns; what CUPTI records of a kernel that does next to nothing */
+	EMPTY = 545,       /* ns; of one that does nothing, inferred: docs/whatif.md says how */
 };
 
 struct capture {
@@ -70,12 +71,22 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	c->n++;
 }
 
-/* From the end of the node before to the begin of this one. The shortest kernels are recorded as longer than a
- * graph's pace, and follow each other without a gap. */
-static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
+/* A kernel that does nothing is recorded as longer than the time it takes in a graph. So are the shortest ones, by as
+ * much; none takes less than that. */
+static int64_t overlap(int64_t length, int64_t period)
 {
-	int64_t next = node->length - SHORTEST;
-	return next < 0 ? 0 : next < e->w->machine.graph_next ? next : e->w->machine.graph_next;
+	int64_t most = period > 0 ? EMPTY - period : 0, room = length - period;
+	most = most < room ? most : room;
+	return most > 0 ? most : 0;
+}
+
+/* From the end of the node before to the begin of this one. The shortest kernels follow each other without a gap, or
+ * overlap. */
+static int64_t next_in_graph(const struct editing *e, int64_t length)
+{
+	int64_t next = length - SHORTEST, least = -overlap(length, e->w->machine.graph_period);
+	int64_t most = e->w->machine.graph_next;
+	return next < least ? least : next < most ? next : most;
 }
 
 static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
@@ -86,7 +97,9 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->from_begin |= 1 << GRAPH_CAUSE;
-	node->lag[GRAPH_ORDER] = (uint16_t)next_in_graph(e, node);
+	int64_t next = next_in_graph(e, node->length);
+	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
+	node->length += next < 0 ? next : 0;
 	if (e->graph->nodes[launch_of[call]].of != call)
 		node->delay = 0; /* what held it up was its own launch */
 }

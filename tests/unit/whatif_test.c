@@ -436,6 +436,41 @@ static void a_graph_does_not_dispatch_its_first_launch_either(void **state)
 	assert_int_equal(step_as_graph(300), alone + US(300) + 200);
 }
 
+/* How much less each of 200 kernels of that length takes as a graph where a node that does nothing takes
+ * 'period': against the same where that is not known. */
+static int64_t less_in_graph(int64_t length, int64_t period)
+{
+	enum { KERNELS = 200 };
+	int64_t steps[2];
+	for (int is_known = 0; is_known < 2; is_known++) {
+		struct program p = program_new();
+		calibrate(&p, "machine.graph_node_period", is_known ? period : 0);
+		for (int step = 0; step < 20; step++) {
+			program_step(&p, step);
+			for (int k = 0; k < KERNELS; k++)
+				program_work(&p, 0, "cudaLaunchKernel", LAUNCH_US, HWY_KERNEL,
+					     (struct hwy_row){0}, length);
+		}
+		struct opened o;
+		open_whatif(&o, &p, true);
+		steps[is_known] = predicted(&o, "graph");
+		close_whatif(&o);
+	}
+	return (steps[0] - steps[1] + KERNELS / 2) / KERNELS;
+}
+
+static void the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for(void **state)
+{
+	(void)state;
+	assert_int_equal(less_in_graph(800, 500), 545 - 500);
+	/* Less and less, the longer they are; and none takes less than one that does nothing. */
+	assert_int_equal(less_in_graph(880, 500), 900 - 880);
+	assert_int_equal(less_in_graph(950, 500), 0);
+	assert_int_equal(less_in_graph(520, 500), 520 - 500);
+	assert_int_equal(less_in_graph(300, 500), 0);
+	assert_int_equal(less_in_graph(800, 600), 0);
+}
+
 /* 4 MB to the host, 300 us there, and back: two passes over them by the device at 1 TB/s take 16 us. */
 static void what_a_round_trip_computed_becomes_two_passes_on_the_device(void **state)
 {
@@ -521,6 +556,8 @@ int main(void)
 		cmocka_unit_test(a_decision_on_the_device_is_one_launch_more),
 		cmocka_unit_test(a_value_that_nobody_reads_is_not_copied),
 		cmocka_unit_test(a_graph_does_not_dispatch_its_first_launch_either),
+		cmocka_unit_test(
+			the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for),
 		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
 		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
