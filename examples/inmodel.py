@@ -36,7 +36,7 @@ class Net(nn.Module):
                 if peak > LIMIT:
                     x = x * (LIMIT / peak)
             else:
-                x = x * torch.clamp(LIMIT / peak, max=1.0)
+                x = x / torch.clamp(peak / LIMIT, min=1.0)
         return x
 
 

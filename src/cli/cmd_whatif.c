@@ -189,7 +189,6 @@ static int run(struct wishes *wishes)
 	if (!is_joint && !whatif_open(&alone, &phase->analysis, phase->index, wishes->check, &err))
 		cli_die("%s: %s", files[0].path, err.text);
 	struct whatif_view view = {.w = is_joint ? &joint.ranks[at] : &alone,
-				   .path = files[0].path,
 				   .check = wishes->check};
 	if (wishes->n_edits > 0 && !whatif_view_apply(&view, wishes->edits, wishes->n_edits, &err))
 		cli_die("%s: %s", files[0].path, err.text);

@@ -414,6 +414,14 @@ static void print_lack(const struct page *page, const struct hwy_lack *lack)
 	}
 }
 
+static const char *why_good(const struct info *info)
+{
+	bool has_work = info->spans[HWY_KERNEL] || info->spans[HWY_COPY] || info->spans[HWY_FILL] ||
+			info->spans[HWY_GRAPH];
+	return has_work ? ": what the analyses need is there"
+			: ": nothing is lacking, but no device worked";
+}
+
 static void print_trust(const struct page *page, const struct info *info)
 {
 	const char *verdict = info_verdict(&info->trust);
@@ -424,7 +432,7 @@ static void print_trust(const struct page *page, const struct info *info)
 		: limited ? page->red
 			  : page->yellow,
 		verdict, page->plain,
-		good      ? ": what the analyses need is there"
+		good      ? why_good(info)
 		: limited ? ": some answers cannot be had from this recording"
 			  : ": some answers are less certain");
 	for (unsigned i = 0; i < HWY_LACKS; i++)

@@ -12,7 +12,6 @@ enum { WHATIF_NOTES = 32 };
 
 struct whatif_view {
 	const struct whatif *w;
-	const char *path;
 	bool check; /* the graph's quality is what was asked for */
 	/* Either what was asked for, as far as it applies, */
 	struct whatif_edit *edits;

@@ -7,7 +7,8 @@
  * that was unloaded.
  *
  * A wrong layout must not crash the program. The first stacks are read through the kernel, which fails where
- * a load would fault; only when PROVEN of them came out whole are pointers followed directly. What names a
+ * a load would fault; only when PROVEN of them came out whole are pointers followed directly, but for the innermost
+ * frame of an OS call, which may be gone (walk). What names a
  * code object (texts, line table) is always read through the kernel, once.
  *
  * The line table of REC_CODE is decoded by the parent: 3.10 has co_linetable of PEP 626, pairs (bytes of
@@ -62,6 +63,7 @@ static struct lock lock; /* guards all that is below */
 static struct python_layout layout;
 static bool unreadable;     /* the kernel does not let us read: no stacks */
 static uint32_t whole;      /* stacks that came out whole */
+static bool may_be_gone;    /* the frame that is read now: see walk */
 static uintptr_t code_type; /* the type of code objects, 0: not seen yet */
 static struct code *codes;  /* open addressing by 'at' */
 static struct { /* a text on its way; not on the stack, which may be that of a small thread */
@@ -146,7 +148,7 @@ static bool peek(void *into, uintptr_t from, size_t size)
 
 static bool fetch(void *into, uintptr_t from, size_t size)
 {
-	if (whole < PROVEN)
+	if (whole < PROVEN || may_be_gone)
 		return peek(into, from, size);
 	if (from < 4096)
 		return false;
@@ -316,7 +318,10 @@ static bool is_foreign(uintptr_t frame, bool *foreign)
 	return true;
 }
 
-/* Innermost first. False: something was not as it must be; what was read before stands. */
+/* Innermost first. False: something was not as it must be; what was read before stands.
+ *
+ * An interpreter that makes a generator gives back the frame's memory before it leaves the frame (3.11 to 3.13), and
+ * the call that unmaps it is one that we may be in. So the innermost frame of an OS call is read through the kernel. */
 static bool walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES], uint32_t *count)
 {
 	uintptr_t frame, code;
@@ -340,6 +345,7 @@ static bool walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES], uint3
 		}
 		if (!fetch(&frame, frame + layout.frame_previous, sizeof frame))
 			return false;
+		may_be_gone &= foreign;
 	}
 	return true;
 }
@@ -378,6 +384,7 @@ void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 	struct rec_frame frames[REC_MAX_FRAMES];
 	uint32_t count = 0;
 	bool first = false;
+	may_be_gone = why == REC_WHY_OS;
 	if (codes && room) {
 		bool good = walk((uintptr_t)state, frames, &count);
 		first = good && count && whole == 0;

@@ -20,7 +20,7 @@ struct meeting_state {
 struct part_state {
 	int64_t begin;  /* on its rank's clock */
 	int64_t length; /* the graph's, as edited */
-	bool is_here, is_pending;
+	bool is_pending;
 };
 
 struct replaying {

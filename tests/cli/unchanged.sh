@@ -104,6 +104,22 @@ time.sleep(0.7)
 print("end")
 PYTHON
 	same "Python threads that outlive Python" env PYTHONMALLOC=malloc python3 late.py
+	# Making a generator unmaps the frame that the thread is still in, where that was the first of its piece of memory.
+	cat >generators.py <<'PYTHON'
+def generator(a=1, b=2, c=3):
+    yield a
+
+def at(depth):
+    if depth:
+        return at(depth - 1)
+    for _ in range(20):
+        generator()
+
+for depth in range(1, 200):
+    at(depth)
+print("end")
+PYTHON
+	same "generators at every depth" python3 generators.py
 fi
 has perl && same perl perl -e 'print `echo a`; system("sh", "-c", "exit 3"); print $? >> 8, "\n";
 	my $pid = fork; if (!$pid) { exec "/bin/echo", "child" } waitpid $pid, 0; kill 9, $$'

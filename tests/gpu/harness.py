@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -23,9 +22,6 @@ BUILT_TARGETS = ROOT / "build" / "gpu-targets"
 HEADWAY = os.path.abspath(os.environ.get("HEADWAY", ROOT / "build" / "headway"))
 NSYS = os.path.abspath(os.environ.get("NSYS", ROOT / "gpu-libs" / "nsys"))
 PYTHON = os.environ.get("PYTHON", "python3")
-
-sys.path.append(str(TARGETS))
-import calm as calm_py  # noqa: E402, in the folder of what runs on the device
 
 LAUNCH = re.compile(r"^cu(da)?Launch(?!HostFunc)")
 GRAPH_LAUNCH = re.compile(r"^cu(da)?GraphLaunch")
@@ -151,15 +147,16 @@ def target(name, *arguments):
         else [os.path.relpath(BUILT_TARGETS / name, EXAMPLES), *arguments]
 
 
-def calm(command, gate=None, bind=False):
-    """The same command, begun on a CPU that nobody else uses (targets/calm.py); with a gate, after it was let go."""
+def calm(command, gate=None, cpu=None):
+    """The same command, begun on a CPU that nobody else uses (targets/calm.py); with a gate, after it was let go; bound to
+    a CPU where one is given."""
     program = [word for word in command if word != PYTHON]
-    return target("calm", *([f"--gate={gate}"] if gate else []), *(["--bind"] if bind else []), *program)
+    return target("calm", *([f"--gate={gate}"] if gate else []), *([f"--cpu={cpu}"] if cpu is not None else []), *program)
 
 
-def gated(command, bind=False):
+def gated(command):
     """A Python example that imports torch and then waits to be let go. Other programs start quickly anyway."""
-    return calm(command, pathlib.Path(tempfile.mkdtemp()) / "gate" if command[0] == PYTHON else None, bind)
+    return calm(command, pathlib.Path(tempfile.mkdtemp()) / "gate" if command[0] == PYTHON else None)
 
 
 def gate_of(command):
@@ -215,47 +212,6 @@ def let_go(command, process, timeout=60):
         stop(process)
         process.communicate()
     return run([word for word in command if not str(word).startswith("--gate=")], timeout)
-
-
-def run_forked(command, bind=False, timeout=60):
-    """A Python example in a child of this process, which imports torch once for all of them."""
-    calm_py.import_torch()
-    sys.stdout.flush()  # or the child would say it too
-    begun = time.monotonic()
-    with tempfile.TemporaryFile("w+") as said:
-        pid = os.fork()
-        if pid == 0:
-            become(command, bind, said.fileno())
-        rc = None
-        while rc is None:
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            rc = os.waitstatus_to_exitcode(status) if ended else None
-            if rc is None and time.monotonic() - begun > timeout:
-                os.kill(pid, signal.SIGKILL)
-            time.sleep(0.01)
-        said.seek(0)
-        return Done(rc, said.read(), "", time.monotonic() - begun)
-
-
-def become(command, bind, output):
-    """Turns a forked child into the example; never returns."""
-    rc = 1
-    try:
-        os.chdir(EXAMPLES)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        calm_py.move(bind)
-        calm_py.become(command[1], command[2:])
-        rc = 0
-    except SystemExit as end:
-        rc = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if rc:
-            traceback.print_exc()
-    except BaseException:  # none of ours may go on in the child
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        os._exit(rc)
 
 
 def build():

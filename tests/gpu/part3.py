@@ -9,16 +9,16 @@ other work for the CPU at that moment. So each run begins on CPUs that are calm 
 are also run between two measurements of such work, the same for all ways; when one of those took 15 % longer than the
 shortest, the run is repeated, up to TRIES times, and the calmest of them counts.
 """
-import os
 import re
-import select
 import time
 
-from harness import batches, bootstrap, calm, example, headway, last_words, middle, nsys, quotient, run, start, stop, target
+from harness import batches, bootstrap, calm, example, headway, last_words, middle, nsys, quotient, run, target
+from runners import Runner, calmest, is_calm
 
 TITLE = "Overhead"
 BATCHES, TURNS, TRIES = 4, 4, 3  # of torch
-NAMES, WAYS = ("inmodel", "decode"), ("plain", "headway", "nsys", "torch")
+RUNS = {"inmodel": ["inmodel", "--if", "--steps", "100", "--batch", "512"], "decode": ["decode", "--tokens", "30"]}
+WAYS = ("plain", "headway", "nsys", "torch")
 
 
 def rotated(ways, by):
@@ -66,103 +66,56 @@ def graphs(part):
     judge(part, "graphs launch", values)
 
 
-class Worker:
-    """A process that runs the examples when asked to (targets/overhead.py), until then it sleeps."""
-
-    def __init__(self, part, way, number):
-        self.way, name = way, part.work / f"{way}-{number}"
-        self.disturbed = 0
-        self.ends = []
-        for end in ("ask", "answer"):
-            os.mkfifo(f"{name}.{end}")
-            self.ends.append(os.open(f"{name}.{end}", os.O_RDWR))  # with both ends open, neither side waits
-        program = target("overhead", name, *(["torch"] if way == "torch" else []))
-        if way == "headway":
-            program = headway(f"{name}.hwy", program)
-        if way == "nsys":
-            program = nsys(name, program)
-        self.process = start(program, log=f"{name}.log")
-
-    def answer(self, within):
-        """The next line; fails when the process ends or takes too long."""
-        until = time.monotonic() + within
-        while not select.select(self.ends[1:], [], [], 0.2)[0]:
-            if self.process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"{self.way}: no answer, exit status {self.process.returncode}")
-        return os.read(self.ends[1], 4096).decode()
-
-    def once(self, name):
-        """One run of an example: ms a step, and of the work before and after it."""
-        os.write(self.ends[0], f"{name}\n".encode())
-        return [float(number) for number in self.answer(60).split()]
-
-    def turn(self, name, calm):
-        """ms a step when the CPU was most the program's own. calm: the shortest time of the work beside it."""
-        tried = []
-        for _ in range(TRIES):
-            step, *beside = self.once(name)
-            calm[0] = min(calm + beside)
-            tried.append((max(beside), step))
-            if max(beside) <= 1.15 * calm[0]:
-                break
-        self.disturbed += min(tried)[0] > 1.15 * calm[0]
-        return min(tried)[1]
-
-    def finish(self):
-        os.write(self.ends[0], b"quit\n")
-
-    def end(self):
-        try:
-            self.process.wait(timeout=60)
-        except Exception:
-            stop(self.process)
-            self.process.wait()
-        for end in self.ends:
-            os.close(end)
+def calm_turn(runner, name):
+    """ms a step when the CPU was most the program's own."""
+    tried = []
+    while len(tried) < TRIES and not (tried and is_calm(tried[-1])):
+        tried.append(runner.once(RUNS[name]))
+    best, = calmest(tried, 1)
+    runner.disturbed += not is_calm(best)
+    return best.ms
 
 
-def torch_batch(part, number, calm):
+def torch_batch(part, number):
     """Four processes, one a way, take turns: each has the machine for itself. Rounds: example -> [way -> ms a step]."""
-    workers = [Worker(part, way, number) for way in WAYS]
-    rounds = {name: [] for name in NAMES}
+    runners = [Runner(part.work / f"{way}-{number}", way) for way in WAYS]
+    rounds = {name: [] for name in RUNS}
     try:
-        for worker in workers:
-            worker.answer(90)
-        for worker in workers:
-            for name in NAMES:
-                worker.turn(name, calm)  # to warm up
+        for runner in runners:
+            runner.await_start()
+        for runner in runners:
+            for name in RUNS:
+                calm_turn(runner, name)  # to warm up
         longest = 0
         for turn in range(TURNS):
             begun = time.monotonic()
             if part.time_left() < longest + 25:  # nsys needs time for its report
                 break
-            for name in NAMES:
-                rounds[name].append({worker.way: worker.turn(name, calm)
-                                     for worker in rotated(workers, number + turn)})
+            for name in RUNS:
+                rounds[name].append({runner.way: calm_turn(runner, name)
+                                     for runner in rotated(runners, number + turn)})
             longest = max(longest, time.monotonic() - begun)
     except RuntimeError as error:  # one lost batch is no reason to lose all
         part.check("inmodel, decode: a batch of rounds", error, "", False)
     finally:
-        for worker in workers:
-            worker.finish()
-        for worker in workers:
-            worker.end()
+        for runner in runners:
+            runner.finish()
     part.note(f"torch, batch {number + 1}: runs that were disturbed all the same",
-              ", ".join(f"{worker.way} {worker.disturbed}" for worker in workers))
+              ", ".join(f"{runner.way} {runner.disturbed}" for runner in runners))
     return rounds
 
 
 def torch(part):
-    found = {name: [] for name in NAMES}
-    longest, calm = 0, [float("inf")]
+    found = {name: [] for name in RUNS}
+    longest = 0
     for number in range(BATCHES):
         if part.time_left() < longest + 10:
             break
         begun = time.monotonic()
-        for name, rounds in torch_batch(part, number, calm).items():
+        for name, rounds in torch_batch(part, number).items():
             found[name].append(rounds)
         longest = max(longest, time.monotonic() - begun)
-    for name in NAMES:
+    for name in RUNS:
         whole = [[row for row in rounds if len(row) == len(WAYS)] for rounds in found[name]]
         judge(part, name, {way: [[row[way] for row in rounds] for rounds in whole if rounds] for way in WAYS})
 

@@ -1,10 +1,10 @@
-"""Runs a program on the CPU that is least used at this moment: calm.py [--gate=PIPE] [--bind] PROGRAM [ARGUMENT…]
+"""Runs a program on the CPU that is least used at this moment: calm.py [--gate=PIPE] [--cpu=N] PROGRAM [ARGUMENT…]
 
 PROGRAM is a Python script or not. With a gate it waits, torch imported, until somebody has opened the pipe and closed it
-again: many can import at once and then run one by one. Bound, it stays on that CPU: threads that take turns, as Python's and
-the backward pass's do, then never wait for another CPU to wake up.
+again: many can import at once and then run one by one. With --cpu it stays on that CPU: threads that take turns, as Python's
+and the backward pass's do, then never wait for another CPU to wake up.
 
-On a virtual machine whose host others use too, a CPU is half again as slow for seconds at a time while somebody works
+On a virtual machine whose host others use too, a CPU is half as fast for a tenth of a second or for many while somebody works
 on the other half of its core, and another CPU is not. Every way of running a program is treated alike: the choice is
 made inside of what is profiled, after torch is imported, just before the program itself.
 """
@@ -15,6 +15,7 @@ import sys
 import time
 
 CPUS = os.sched_getaffinity(0)
+CALM = 1.15  # a piece of work that took this much longer than the shortest was disturbed
 
 
 def ms_alone():
@@ -25,15 +26,25 @@ def ms_alone():
     return 1e3 * (time.perf_counter() - begun)
 
 
-def move(bind=False):
-    """Moves this thread to the calmest CPU. It may leave again, unless it is bound."""
-    found = []
-    for cpu in CPUS:
-        os.sched_setaffinity(0, {cpu})
-        found.append((min(ms_alone(), ms_alone()), cpu))
-    os.sched_setaffinity(0, {min(found)[1]})
-    if not bind:
-        os.sched_setaffinity(0, CPUS)
+def ms_on(cpu):
+    """How long it takes on a CPU; this thread then stays there."""
+    os.sched_setaffinity(0, {cpu})
+    return min(ms_alone(), ms_alone())
+
+
+def look_around():
+    """How long it takes on each CPU: [(ms, CPU)]."""
+    found = [(ms_on(cpu), cpu) for cpu in CPUS]
+    os.sched_setaffinity(0, CPUS)
+    return found
+
+
+def move():
+    """Moves this thread to the calmest CPU, which it may leave again: how long a small piece of work takes there."""
+    ms, cpu = min(look_around())
+    os.sched_setaffinity(0, {cpu})
+    os.sched_setaffinity(0, CPUS)
+    return ms
 
 
 def import_torch():
@@ -61,7 +72,10 @@ def main():
         open(f"{gate}.here", "w").close()
         with open(gate) as pipe:
             pipe.read()
-    move("bind" in options)
+    if "cpu" in options:
+        os.sched_setaffinity(0, {int(options["cpu"])})
+    else:
+        move()
     if not script:
         os.execv(program, sys.argv[1:])
     become(program, sys.argv[2:])
