@@ -68,7 +68,7 @@ static void arrive(struct replaying *r, uint32_t index, int64_t begin)
 	struct graph_node *node = &r->graphs[part->rank].nodes[part->node];
 	struct meeting_state *meeting = &r->meetings[part->meeting];
 	int64_t time = begin + shift_of(r->joint, part->rank);
-	r->parts[index] = (struct part_state){begin, node->length, true, true};
+	r->parts[index] = (struct part_state){begin, node->length, true};
 	node->length = 0;
 	r->ends[part->rank][part->node] = begin;
 	if (meeting->is_over) {
