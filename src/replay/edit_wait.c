@@ -191,7 +191,7 @@ const struct edit_kind edit_read_late = {
 const struct edit_kind edit_remove_wait = {
 	.id = "remove-wait",
 	.arguments = "[:PLACE]",
-	.about = "the CPU no longer waits for the device there",
+	.about = "the CPU no longer waits for the device there, nor reads the value",
 	.only_removes = true,
 	.apply = apply_remove,
 };
