@@ -2,9 +2,9 @@
  *
  * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
  * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much
- * idle time stood beside it; one that was let off but whose removal gains is accused after all. Where the replay
- * explains too little of the recording, or contradicts what was found without being sure of it, no prediction is
- * shown. A long recording in which nothing repeats is not replayed at all: findings keep what they had claimed.
+ * idle time stood beside it; one that was let off but whose removal surely gains is accused after all. Where the
+ * replay explains too little of the recording, or contradicts what was found without being sure of it, no prediction
+ * is shown. A long recording in which nothing repeats is not replayed at all: findings keep what they had claimed.
  */
 #include "diagnose/predict.h"
 
@@ -12,9 +12,6 @@
 
 #include "diagnose/words.h"
 #include "replay/excerpt.h"
-
-/* Accused after all only where the gain is beyond doubt: graphs that fit well are off by this much. */
-#define SURELY 0.04
 
 struct predicting {
 	struct whatif w;
@@ -79,6 +76,12 @@ static bool predict(struct predicting *p, struct hwy_finding *finding, struct wh
 static double gain_of(const struct hwy_finding *finding)
 {
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
+}
+
+/* The whole bar is a gain. */
+static bool gains_surely(const struct hwy_finding *finding)
+{
+	return finding->predicted.p90 < finding->predicted.before;
 }
 
 static void scale_places(struct hwy_finding *finding, int64_t was, int64_t is)
@@ -175,7 +178,7 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		i++;
 		if (!predict(p, finding, &edit))
 			continue;
-		if (gain_of(finding) >= SURELY && *finding->advice) {
+		if (gains_surely(finding) && *finding->advice) {
 			set_cost(finding, INT64_MAX);
 			accuse(p, --i);
 			end--;

@@ -1,8 +1,9 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
  * The first launch of a run of launches becomes the graph's; the others, and the CPU's work between them, go
- * away; the work follows its predecessor at the pace of a graph's nodes. Waits and allocations inside a step
- * cannot be captured: a run ends there and another begins after it, and the note says so.
+ * away, and before the first one what is usual between two calls: the dispatch of its operation. The work follows
+ * its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured: a run ends
+ * there and another begins after it, and the note says so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,11 @@
 enum {
 	OWN_WORK = 250000, /* ns; the same that tells 'launch' from other causes of gaps */
 	SHORTEST = 900,    /* ns; what CUPTI records of a kernel that does next to nothing */
+	EMPTY = 545,       /* ns; of one that does nothing, inferred: docs/whatif.md says how */
 };
 
 struct capture {
+	int64_t dispatch; /* of the CPU's work before a launch, what goes where it becomes the graph's */
 	uint32_t step; /* plus one */
 	uint32_t call; /* node of the graph's launch, or GRAPH_NONE: none is open */
 	uint32_t n, blockers;
@@ -41,8 +44,11 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	const struct flow_call *call = &e->flow->calls[node->of];
 	uint32_t step = edit_step_of(e, node->of);
 	if (step != c->step || step == 0)
-		*c = (struct capture){
-			.step = step, .call = GRAPH_NONE, .n = c->n, .blockers = c->blockers};
+		*c = (struct capture){.dispatch = c->dispatch,
+				      .step = step,
+				      .call = GRAPH_NONE,
+				      .n = c->n,
+				      .blockers = c->blockers};
 	if (step == 0)
 		return;
 	if (!is_captured(call)) {
@@ -56,6 +62,8 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	if (c->call == GRAPH_NONE || node->delay > OWN_WORK) {
 		c->call = index;
 		node->length = e->w->machine.graph_launch;
+		if (node->delay <= OWN_WORK)
+			node->delay = node->delay > c->dispatch ? node->delay - c->dispatch : 0;
 		return;
 	}
 	node->length = 0;
@@ -63,12 +71,22 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	c->n++;
 }
 
-/* From the end of the node before to the begin of this one. The shortest kernels are recorded as longer than a
- * graph's pace, and follow each other without a gap. */
-static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
+/* A kernel that does nothing is recorded as longer than the time it takes in a graph. So are the shortest ones, by as
+ * much; none takes less than that. */
+static int64_t overlap(int64_t length, int64_t period)
 {
-	int64_t next = node->length - SHORTEST;
-	return next < 0 ? 0 : next < e->w->machine.graph_next ? next : e->w->machine.graph_next;
+	int64_t most = period > 0 ? EMPTY - period : 0, room = length - period;
+	most = most < room ? most : room;
+	return most > 0 ? most : 0;
+}
+
+/* From the end of the node before to the begin of this one. The shortest kernels follow each other without a gap, or
+ * overlap. */
+static int64_t next_in_graph(const struct editing *e, int64_t length)
+{
+	int64_t next = length - SHORTEST, least = -overlap(length, e->w->machine.graph_period);
+	int64_t most = e->w->machine.graph_next;
+	return next < least ? least : next < most ? next : most;
 }
 
 static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
@@ -79,7 +97,9 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->from_begin |= 1 << GRAPH_CAUSE;
-	node->lag[GRAPH_ORDER] = (uint16_t)next_in_graph(e, node);
+	int64_t next = next_in_graph(e, node->length);
+	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
+	node->length += next < 0 ? next : 0;
 	if (e->graph->nodes[launch_of[call]].of != call)
 		node->delay = 0; /* what held it up was its own launch */
 }
@@ -87,7 +107,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
-	struct capture c = {.call = GRAPH_NONE};
+	struct capture c = {.dispatch = edit_usual_delay(e), .call = GRAPH_NONE};
 	uint32_t *launch_of = hwy_alloc((e->flow->n_calls + 1) * sizeof *launch_of);
 	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
 	for (uint32_t i = 0; i < e->graph->n; i++) {

@@ -1,8 +1,9 @@
 /* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's; and those for a
  * value that Python decides by, where the device decides instead.
  *
- * A synchronise call goes away whole. A copy that blocks stays, and returns as soon as it is enqueued: the
- * value is read later, or never. A wait that put the work of two streams in order becomes an event between them.
+ * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(): who no
+ * longer reads the value no longer copies it. A larger copy that blocks stays, and returns as soon as it is
+ * enqueued: its data is read later. A wait that put the work of two streams in order becomes an event between them.
  * The launch queue's limit still holds the CPU back. A read-back that comes a step late waits for the work that
  * the same wait of the step before had waited for.
  */
@@ -11,7 +12,10 @@
 
 #include "replay/edits.h"
 
-enum { EVENT_CALL = 400 }; /* ns: recording an event, or making a stream wait for it */
+enum {
+	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
+	VALUE = 64,       /* bytes: a copy of more is of data that the program needs */
+};
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
  * order. It then waits on the device, for an event. Yields whether there is any. */
@@ -46,15 +50,50 @@ static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool b
 	return strstr(at.api, "Event") ? EVENT_CALL : 2 * EVENT_CALL;
 }
 
-/* 'work' is what the CPU does in its place. */
+/* The op, where it is the copy of a value to the host and this call has made it. */
+static struct graph_node *value_copied(const struct editing *e, uint32_t op, uint32_t call)
+{
+	struct graph_node *node = op == GRAPH_NONE ? NULL : &e->graph->nodes[op];
+	if (!node || node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_COPY ||
+	    e->flow->ops[node->of].call != call)
+		return NULL;
+	struct edit_copy copy = edit_copy_of(e, node->of);
+	return copy.direction == HWY_D2H && copy.bytes <= VALUE ? node : NULL;
+}
+
+/* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
+ * the one right before it on its thread: then what the CPU did between the two goes as well. Yields whether there
+ * was one. */
+static bool remove_copy(struct editing *e, const struct graph_node *back)
+{
+	struct graph_node *nodes = e->graph->nodes, *call = &nodes[back->before[GRAPH_ORDER]];
+	struct graph_node *copy = value_copied(e, back->before[GRAPH_CAUSE], back->of);
+	uint32_t before = call->before[GRAPH_ORDER];
+	if (!copy && before != GRAPH_NONE && !(call->from_begin & 1 << GRAPH_ORDER) &&
+	    e->flow->calls[nodes[before].of].thread == e->flow->calls[back->of].thread) {
+		copy = value_copied(e, back->before[GRAPH_CAUSE], nodes[before].of);
+		if (copy && nodes[before].kind == GRAPH_RETURN) { /* it blocked, too */
+			edit_no_wait(e, before);
+			before = nodes[before].before[GRAPH_ORDER];
+		}
+		if (copy)
+			nodes[before].length = call->delay = 0;
+	}
+	if (copy)
+		copy->length = copy->delay = copy->lag[GRAPH_ORDER] = 0;
+	return copy != NULL;
+}
+
+/* 'work' is what the CPU does in its place: 0 is nothing, and the value is not read at all. */
 static void remove_wait(struct editing *e, uint32_t back, int64_t work)
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
+	bool is_gone = work == 0 && remove_copy(e, node);
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
 	node->delay = work;
-	if (e->flow->calls[node->of].op == FLOW_NONE)
+	if (is_gone || e->flow->calls[node->of].op == FLOW_NONE)
 		call->length = instead_of_waiting(e, node->of, by_event);
 }
 
@@ -152,7 +191,7 @@ const struct edit_kind edit_read_late = {
 const struct edit_kind edit_remove_wait = {
 	.id = "remove-wait",
 	.arguments = "[:PLACE]",
-	.about = "the CPU no longer waits for the device there",
+	.about = "the CPU no longer waits for the device there, nor reads the value",
 	.only_removes = true,
 	.apply = apply_remove,
 };

@@ -123,6 +123,7 @@ static void take(struct whatif_machine *m, const char *name, int64_t value)
 		{"cost.kernel_period", &m->cost.next},
 		{"machine.launch", &m->launch},
 		{"machine.graph_launch", &m->graph_launch},
+		{"machine.graph_node_period", &m->graph_period},
 		{"machine.copy_h2d_pinned_latency", &m->h2d.latency},
 		{"machine.copy_d2h_pinned_latency", &m->d2h.latency},
 	};

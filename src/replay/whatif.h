@@ -27,6 +27,7 @@ struct whatif_machine {
 	} cost;
 	int64_t graph_launch; /* the call, without a profiler */
 	int64_t graph_next;   /* from node to node inside a graph */
+	int64_t graph_period; /* of a graph's nodes that do nothing; 0: not known */
 	int64_t launch;       /* the call, without a profiler */
 	struct whatif_link {
 		int64_t latency;

@@ -109,7 +109,7 @@ export function headway(trace) {
 
 export function edits(trace) {
 	return { edits: [
-		{ id: "remove-wait", arguments: "[:PLACE]", about: "the CPU no longer waits for the device there" },
+		{ id: "remove-wait", arguments: "[:PLACE]", about: "the CPU no longer waits for the device there, nor reads the value" },
 		{ id: "wait-every", arguments: ":N[:PLACE]", about: "it waits in every Nth step only" },
 		{ id: "pin", arguments: "[:PLACE]", about: "host memory of copies is pinned" },
 		{ id: "graph", arguments: "", about: "each step's launches are captured as one graph" },

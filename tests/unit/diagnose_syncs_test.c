@@ -50,6 +50,34 @@ static void a_wait_of_a_launch_bound_loop_is_acquitted(void **state)
 	diagnosed_free(&d);
 }
 
+/* So many launches, 40 µs of other work after each, and the copy of a value that is there before the CPU asks for it. */
+static struct diagnosed diagnose_a_value_in_time(int launches)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < launches; k++) {
+			program_launch(&p, 0, "k", 3);
+			program_compute(&p, 40);
+		}
+		program_copy(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2, false);
+		program_compute(&p, 5);
+		program_sync(&p, 0);
+	}
+	return program_diagnose(&p);
+}
+
+static void a_gain_inside_its_own_bar_does_not_accuse_what_was_let_off(void **state)
+{
+	struct diagnosed d = diagnose_a_value_in_time(5); /* 12 µs of 237 */
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	assert_non_null(acquitted(&d, "sync-in-loop"));
+	diagnosed_free(&d);
+	d = diagnose_a_value_in_time(1); /* 12 µs of 57 */
+	ASSERT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
 static void many_waits_a_step_are_sync_in_model(void **state)
 {
 	struct program p = program_new();
@@ -215,6 +243,7 @@ int main(void)
 		cmocka_unit_test(advice_for_inference_does_not_speak_of_the_loss),
 		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
 		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
+		cmocka_unit_test(a_gain_inside_its_own_bar_does_not_accuse_what_was_let_off),
 		cmocka_unit_test(many_waits_a_step_are_sync_in_model),
 		cmocka_unit_test(one_wait_a_step_in_forward_is_sync_in_model),
 		cmocka_unit_test(one_wait_a_step_is_not_sync_in_model),

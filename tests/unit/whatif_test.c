@@ -349,6 +349,128 @@ static void a_decision_on_the_device_is_one_launch_more(void **state)
 	close_whatif(&o);
 }
 
+/* How a value comes to the host: as PyTorch's .item() reads it, with a call in between, by one call that blocks,
+ * or by one that blocks and a wait. */
+enum reading { READ, READ_LATER, READ_BLOCKING, READ_TWICE };
+
+/* Four launches, 10 us of other work before each, then a copy to the host and the wait for it. */
+static int64_t step_when_read(enum reading how, uint64_t bytes, int64_t kernel_us, const char *edit)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++) {
+			program_compute(&p, 10);
+			program_launch(&p, 0, "k", kernel_us);
+		}
+		if (how == READ_BLOCKING || how == READ_TWICE)
+			program_copy_by(&p, "cudaMemcpy", 0, HWY_D2H, bytes, HWY_MEM_PAGEABLE, 10);
+		else
+			program_copy(&p, 0, HWY_D2H, bytes, HWY_MEM_PAGEABLE, 10, false);
+		program_compute(&p, 3);
+		if (how == READ_LATER)
+			program_call(&p, "cudaEventRecord", 1);
+		if (how != READ_BLOCKING)
+			program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = predicted(&o, edit);
+	close_whatif(&o);
+	return step;
+}
+
+static void a_value_that_nobody_reads_is_not_copied(void **state)
+{
+	(void)state;
+	/* The launch after a wait that is gone takes 4.5 us, as the table has it. */
+	const int64_t launches = 4 * US(10 + LAUNCH_US) - 500 + 200;
+	const int64_t gap = US(3), copy = US(LAUNCH_US);
+	assert_int_equal(step_when_read(READ, 64, 2, "remove-wait"), launches);
+	assert_int_equal(step_when_read(READ_TWICE, 8, 2, "remove-wait"), launches);
+	assert_int_equal(step_when_read(READ_TWICE, 8, 2, "remove-wait:cudaStreamSynchronize"),
+			 launches);
+	assert_int_equal(step_when_read(READ_BLOCKING, 4, 2, "remove-wait"), launches + gap);
+	/* On the device, too: kernels of 100 us, 1 us apart. */
+	const int64_t kernels = 4 * US(101);
+	assert_in_range(step_when_read(READ, 64, 100, "remove-wait"), kernels - 50, kernels + 50);
+	/* Every other step still reads: it takes as long as before. */
+	int64_t mean = (kernels + step_when_read(READ, 4, 100, "faster:gpu:0")) / 2;
+	assert_in_range(step_when_read(READ, 4, 100, "wait-every:2"), mean - US(15), mean);
+	/* Data that is needed, a copy that is not for this wait only, and one that a kernel takes the place of stay. */
+	assert_int_equal(step_when_read(READ, 65, 2, "remove-wait"), launches + copy + gap);
+	assert_in_range(step_when_read(READ, 65, 100, "remove-wait"), kernels + US(10),
+			kernels + US(12));
+	assert_int_equal(step_when_read(READ_LATER, 4, 2, "remove-wait"),
+			 launches + copy + gap + US(1));
+	assert_int_equal(step_when_read(READ, 4, 2, "decide-on-gpu"),
+			 launches + copy + gap + US(10) + 4500);
+}
+
+/* A wait, so much of the CPU's work, then ten launches with 20 us before each of the others. */
+static int64_t step_as_graph(int64_t first_us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_compute(&p, k == 0 ? first_us : 20);
+			program_launch(&p, 0, "k", 2);
+		}
+		program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = predicted(&o, "graph");
+	close_whatif(&o);
+	return step;
+}
+
+static void a_graph_does_not_dispatch_its_first_launch_either(void **state)
+{
+	(void)state;
+	int64_t alone = step_as_graph(0);
+	assert_int_equal(step_as_graph(15), alone);
+	/* The program's own work before it stays; all of it where it is far more than dispatching takes. */
+	assert_int_equal(step_as_graph(100), alone + US(100 - 20) + 200);
+	assert_int_equal(step_as_graph(300), alone + US(300) + 200);
+}
+
+/* How much less each of 200 kernels of that length takes as a graph where a node that does nothing takes
+ * 'period': against the same where that is not known. */
+static int64_t less_in_graph(int64_t length, int64_t period)
+{
+	enum { KERNELS = 200 };
+	int64_t steps[2];
+	for (int is_known = 0; is_known < 2; is_known++) {
+		struct program p = program_new();
+		calibrate(&p, "machine.graph_node_period", is_known ? period : 0);
+		for (int step = 0; step < 20; step++) {
+			program_step(&p, step);
+			for (int k = 0; k < KERNELS; k++)
+				program_work(&p, 0, "cudaLaunchKernel", LAUNCH_US, HWY_KERNEL,
+					     (struct hwy_row){0}, length);
+		}
+		struct opened o;
+		open_whatif(&o, &p, true);
+		steps[is_known] = predicted(&o, "graph");
+		close_whatif(&o);
+	}
+	return (steps[0] - steps[1] + KERNELS / 2) / KERNELS;
+}
+
+static void the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for(void **state)
+{
+	(void)state;
+	assert_int_equal(less_in_graph(800, 500), 545 - 500);
+	/* Less and less, the longer they are; and none takes less than one that does nothing. */
+	assert_int_equal(less_in_graph(880, 500), 900 - 880);
+	assert_int_equal(less_in_graph(950, 500), 0);
+	assert_int_equal(less_in_graph(520, 500), 520 - 500);
+	assert_int_equal(less_in_graph(300, 500), 0);
+	assert_int_equal(less_in_graph(800, 600), 0);
+}
+
 /* 4 MB to the host, 300 us there, and back: two passes over them by the device at 1 TB/s take 16 us. */
 static void what_a_round_trip_computed_becomes_two_passes_on_the_device(void **state)
 {
@@ -432,6 +554,10 @@ int main(void)
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
 		cmocka_unit_test(an_event_takes_the_place_of_a_wait_between_streams),
 		cmocka_unit_test(a_decision_on_the_device_is_one_launch_more),
+		cmocka_unit_test(a_value_that_nobody_reads_is_not_copied),
+		cmocka_unit_test(a_graph_does_not_dispatch_its_first_launch_either),
+		cmocka_unit_test(
+			the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for),
 		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
 		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
