@@ -1,7 +1,7 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
  * The first launch of a run of launches becomes the graph's; the others, and the CPU's work between them, go
- * away, and before the first one what is usual between two calls: the dispatch of its operation. The work follows
+ * away, and before the first one what is usual before a launch: the dispatch of its operation. The work follows
  * its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured: a run ends
  * there and another begins after it, and the note says so.
  */
@@ -107,7 +107,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
-	struct capture c = {.dispatch = edit_usual_delay(e), .call = GRAPH_NONE};
+	struct capture c = {.dispatch = edit_usual_dispatch(e, 2), .call = GRAPH_NONE};
 	uint32_t *launch_of = hwy_alloc((e->flow->n_calls + 1) * sizeof *launch_of);
 	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
 	for (uint32_t i = 0; i < e->graph->n; i++) {

@@ -3,7 +3,8 @@
  * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
  * with the waits for them and what the CPU did in between. What it computed there is then the device's work,
  * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over
- * the data once.
+ * the data once. Computing on the data had swept the CPU's caches; launches now find them warm, and take no longer
+ * than launches do on this machine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,15 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 	shorten(&node->length, length);
 	if (node->before[GRAPH_ORDER] != GRAPH_NONE)
 		shorten(&node->delay, delay);
+}
+
+/* A call that stays. */
+static void warm(const struct editing *e, struct graph_node *node, int64_t most_delay)
+{
+	const struct flow_call *call = &e->flow->calls[node->of];
+	shorten(&node->delay, most_delay);
+	if (call->role == HWY_ROLE_LAUNCH && edit_step_of(e, node->of))
+		shorten(&node->length, e->w->machine.launch);
 }
 
 struct trips {
@@ -155,14 +165,14 @@ static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 			see_copy(e, &trips, i);
 	uint8_t *gone = hwy_zalloc(e->flow->n_calls + 1);
 	uint32_t found = mark(e, &trips, gone);
-	int64_t usual = edit_usual_delay(e);
-	for (uint32_t i = 0; i < e->graph->n; i++) {
+	int64_t usual = edit_usual_dispatch(e, 1); /* the others are of swept caches */
+	for (uint32_t i = 0; found > 0 && i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
 		if (call != FLOW_NONE && gone[call] == GONE)
 			replace(e, i, usual);
-		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS && node->delay > usual)
-			node->delay = usual;
+		else if (node->kind == GRAPH_CALL)
+			warm(e, node, gone[call] == FOLLOWS ? usual : INT64_MAX);
 	}
 	free(gone);
 	free(trips.list);

@@ -89,18 +89,29 @@ void edit_no_wait(struct editing *e, uint32_t back)
 	edit_warm_next(e, back);
 }
 
-int64_t edit_usual_delay(const struct editing *e)
+static int64_t quartile_of_delays(const struct editing *e, bool only_launches, unsigned quartile)
 {
 	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		const struct graph_node *node = &e->graph->nodes[i];
 		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE &&
+		    (!only_launches || e->flow->calls[node->of].role == HWY_ROLE_LAUNCH) &&
 		    edit_step_of(e, node->of))
 			delays[n++] = node->delay;
 	}
 	qsort(delays, n, sizeof *delays, hwy_ascending);
-	int64_t usual = n > 0 ? delays[n / 2] : 0;
+	int64_t found = n > 0 ? delays[(uint64_t)n * quartile / 4] : 0;
 	free(delays);
-	return usual;
+	return found;
+}
+
+int64_t edit_usual_delay(const struct editing *e)
+{
+	return quartile_of_delays(e, false, 2);
+}
+
+int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile)
+{
+	return quartile_of_delays(e, true, quartile);
 }

@@ -84,12 +84,12 @@ static bool remove_copy(struct editing *e, const struct graph_node *back)
 	return copy != NULL;
 }
 
-/* 'work' is what the CPU does in its place: 0 is nothing, and the value is not read at all. */
+/* 'work' is what the CPU does in its place. */
 static void remove_wait(struct editing *e, uint32_t back, int64_t work)
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
-	bool is_gone = work == 0 && remove_copy(e, node);
+	bool is_gone = remove_copy(e, node);
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
 	node->delay = work;
@@ -124,10 +124,12 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 	return remove_waits(e, place, 0, 0, err);
 }
 
-/* torch.where, a mask or a clamp: the copy of the value becomes a kernel that decides, and one more is launched. */
+/* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, one that decides and one
+ * that does what is decided. */
 static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
 {
-	return remove_waits(e, place, 0, edit_usual_delay(e) + e->w->machine.launch, err);
+	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
+	return remove_waits(e, place, 0, 2 * launch, err);
 }
 
 static bool read_every(const char *arguments, uint32_t *every, const char **place,

@@ -27,6 +27,8 @@ int64_t edit_time_of(double bytes, double rate);
 bool edit_number(const char *arguments, uint32_t *number, const char **rest);
 /* What the CPU does between two calls of the phase: the median. */
 int64_t edit_usual_delay(const struct editing *e);
+/* What it does before a launch of the phase: the first or the second quartile. */
+int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
 void edit_no_wait(struct editing *e, uint32_t back);
 /* A call no longer blocks: a launch right after it finds the CPU's caches warm, and takes no longer than launches

@@ -68,14 +68,16 @@ class Runner:
         with contextlib.suppress(RuntimeError):
             self.answer(90)
 
-    def once(self, words, bind="turns"):
-        """One run of an example."""
-        script = example(*words)[1:]
-        os.write(self.ends[0], f"{' '.join([bind, *script])}\n".encode())
+    def ask(self, *words):
+        os.write(self.ends[0], f"{' '.join(words)}\n".encode())
         said = self.answer(60)
         if said.startswith("failed"):
             raise RuntimeError(f"{self.way}: {said.strip()}")
-        return kept(*map(float, said.split()))
+        return said.split()
+
+    def once(self, words, bind="turns"):
+        """One run of an example."""
+        return kept(*map(float, self.ask(bind, *example(*words)[1:])))
 
     def finish(self):
         """Ends it, and waits for its report."""

@@ -2,7 +2,8 @@
 
 Importing torch takes longer than what is measured, so a process stays for many runs. It says "ready" through the pipe
 NAME.answer when it could begin, then runs what each line from NAME.ask names, and ends with the line "quit". Such a line is
-BIND SCRIPT [ARGUMENT…]. Nothing has touched the GPU before the first. With 'torch', each run is inside torch.profiler.
+BIND SCRIPT [ARGUMENT…]; "load LIBRARY…" makes libraries ready that a script would make ready itself. Nothing has touched the
+GPU before the first. With 'torch', each run is inside torch.profiler.
 
 Each run begins on the calmest CPU, see calm.py. BIND says which threads stay there: those that take "turns" (Python's and the
 backward pass's), the "main" one only (others work at the same time), or "none". A profiler's threads never do. An answer has three numbers: ms a step, and how many ms the same piece of work for the CPU alone took
@@ -40,14 +41,26 @@ def is_bound(thread, bind):
     return bind == "turns" and pathlib.Path(f"/proc/self/task/{thread}/comm").read_text().startswith("pt_autograd")
 
 
+def load(libraries):
+    """CUDA, cuBLAS, the thread of the backward pass, and those that compute on the CPU: all before anything is bound."""
+    if "cupy" in libraries:
+        import cupy
+        (cupy.ones((64, 64)) @ cupy.ones(64)).sum()
+    x = torch.ones(64, 64, device="cuda", requires_grad=True)
+    (x @ x).sum().backward()
+    torch.ones(1 << 22).add_(1).sum()
+    torch.cuda.synchronize()
+    return "loaded",
+
+
 def settle(bind):
     """Moves to the calmest CPU: it, and how long the piece of work takes."""
     around = look_around()
-    ms, cpu = min(around)
+    cpu = min(around)[1]
     for thread in map(int, os.listdir("/proc/self/task")):
         with contextlib.suppress(OSError):  # it may have ended
             os.sched_setaffinity(thread, {cpu} if is_bound(thread, bind) else CPUS)
-    return cpu, ms if bind != "none" else mean(around)
+    return cpu, ms_on(cpu) if bind != "none" else mean(around)
 
 
 def mean(around):
@@ -56,6 +69,8 @@ def mean(around):
 
 def measure(bind, script, *arguments):
     """Milliseconds a step, as the example says, and of the work before and after it."""
+    if bind == "load":
+        return load([script, *arguments])
     said = io.StringIO()
     gc.collect()  # what the run before has left
     with profiler(), contextlib.redirect_stdout(said):
@@ -66,6 +81,7 @@ def measure(bind, script, *arguments):
     return STEP_TIME.search(said.getvalue()).group(1), before, after
 
 
+gc.freeze()  # or a collection now and then would look at all of torch
 with open(f"{name}.ask") as ask, open(f"{name}.answer", "w") as answer:
     print("ready", file=answer, flush=True)
     for line in ask:
