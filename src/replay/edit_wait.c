@@ -61,10 +61,15 @@ static struct graph_node *value_copied(const struct editing *e, uint32_t op, uin
 	return copy.direction == HWY_D2H && copy.bytes <= VALUE ? node : NULL;
 }
 
+/* What is done where a value was waited for: by the CPU, and by the device, where the value was copied. */
+struct instead {
+	int64_t work, kernel;
+};
+
 /* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
- * the one right before it on its thread: then what the CPU did between the two goes as well. Yields whether there
- * was one. */
-static bool remove_copy(struct editing *e, const struct graph_node *back)
+ * the one right before it on its thread: then what the CPU did between the two goes as well. In the op's place the
+ * device computes for 'kernel'. Yields whether there was one. */
+static bool remove_copy(struct editing *e, const struct graph_node *back, int64_t kernel)
 {
 	struct graph_node *nodes = e->graph->nodes, *call = &nodes[back->before[GRAPH_ORDER]];
 	struct graph_node *copy = value_copied(e, back->before[GRAPH_CAUSE], back->of);
@@ -79,26 +84,27 @@ static bool remove_copy(struct editing *e, const struct graph_node *back)
 		if (copy)
 			nodes[before].length = call->delay = 0;
 	}
-	if (copy)
-		copy->length = copy->delay = copy->lag[GRAPH_ORDER] = 0;
+	if (copy) {
+		copy->delay = copy->lag[GRAPH_ORDER] = 0;
+		copy->length = kernel;
+	}
 	return copy != NULL;
 }
 
-/* 'work' is what the CPU does in its place. */
-static void remove_wait(struct editing *e, uint32_t back, int64_t work)
+static void remove_wait(struct editing *e, uint32_t back, struct instead instead)
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
-	bool is_gone = remove_copy(e, node);
+	bool is_gone = remove_copy(e, node, instead.kernel);
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
-	node->delay = work;
+	node->delay = instead.work;
 	if (is_gone || e->flow->calls[node->of].op == FLOW_NONE)
 		call->length = instead_of_waiting(e, node->of, by_event);
 }
 
-static bool remove_waits(struct editing *e, const char *place, uint32_t every, int64_t work,
-			 struct hwy_err *err)
+static bool remove_waits(struct editing *e, const char *place, uint32_t every,
+			 struct instead instead, struct hwy_err *err)
 {
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
@@ -110,7 +116,7 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every, i
 			continue;
 		found++;
 		if (every == 0 || step % every != 0)
-			remove_wait(e, i, work);
+			remove_wait(e, i, instead);
 	}
 	graph_settle(e->graph);
 	if (found == 0)
@@ -121,15 +127,31 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every, i
 
 static bool apply_remove(struct editing *e, const char *place, struct hwy_err *err)
 {
-	return remove_waits(e, place, 0, 0, err);
+	return remove_waits(e, place, 0, (struct instead){0}, err);
 }
 
-/* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, one that decides and one
- * that does what is decided. */
+static int64_t usual_kernel(const struct editing *e)
+{
+	int64_t *lengths = hwy_alloc((e->graph->n + 1) * sizeof *lengths);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		const struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind == GRAPH_OP && e->flow->ops[node->of].kind == HWY_KERNEL)
+			lengths[n++] = node->length;
+	}
+	qsort(lengths, n, sizeof *lengths, hwy_ascending);
+	int64_t usual = n > 0 ? lengths[n / 2] : 0;
+	free(lengths);
+	return usual;
+}
+
+/* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, a short one that decides
+ * and one that does what is decided, which takes as long as is usual. */
 static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
 {
 	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
-	return remove_waits(e, place, 0, 2 * launch, err);
+	struct instead instead = {.work = 2 * launch, .kernel = usual_kernel(e)};
+	return remove_waits(e, place, 0, instead, err);
 }
 
 static bool read_every(const char *arguments, uint32_t *every, const char **place,
@@ -150,7 +172,8 @@ static bool apply_every(struct editing *e, const char *arguments, struct hwy_err
 {
 	uint32_t every;
 	const char *place;
-	return read_every(arguments, &every, &place, err) && remove_waits(e, place, every, 0, err);
+	return read_every(arguments, &every, &place, err) &&
+	       remove_waits(e, place, every, (struct instead){0}, err);
 }
 
 /* Waits are matched by their number inside the step: the graph's order is the program's. */
