@@ -8,8 +8,8 @@
  *
  * A wrong layout must not crash the program. The first stacks are read through the kernel, which fails where
  * a load would fault; only when PROVEN of them came out whole are pointers followed directly, but for the innermost
- * frame of an OS call, which may be gone (walk). What names a
- * code object (texts, line table) is always read through the kernel, once.
+ * frame of an OS call, which may be gone (walk). What names a code object (texts, line table) is always read
+ * through the kernel, once.
  *
  * The line table of REC_CODE is decoded by the parent: 3.10 has co_linetable of PEP 626, pairs (bytes of
  * bytecode, signed difference of lines; -128: no line); from 3.11 on it is the location table, entries

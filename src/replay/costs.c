@@ -1,9 +1,9 @@
 /* costs.c - takes what recording cost out of a graph.
  *
- * A recorded call's cost lies before it for a little, then in its length, as far as it has any, and the rest before it. Ranges and
- * operators cost the thread that makes them: they shorten the CPU's work before the next call. What the recorder
- * timed of itself, the taking of stacks above all, is taken out where it lies. On the device a recorded kernel
- * begins a little later after its launch and after the kernel before it. Nothing becomes negative, and nothing
+ * A recorded call's cost lies before it for a little, then in its length, as far as it has any, and the rest before
+ * it. Ranges and operators cost the thread that makes them: they shorten the CPU's work before the next call. What the
+ * recorder timed of itself, the taking of stacks above all, is taken out where it lies. On the device a recorded
+ * kernel begins a little later after its launch and after the kernel before it. Nothing becomes negative, and nothing
  * but calls, lags and the CPU's own work is touched.
  */
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static void lessen_call(struct graph_node *node, const struct whatif_machine *ma
 {
 	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
 	if (has_order) /* without one the delay is a time, not the CPU's work */
-		node->delay = lessened(node->delay, before);
-	node->length = lessened(node->length, within);
+		take_from(&node->delay, before);
+	take_from(&node->length, within);
 	int64_t cost = cost_of_call(machine, call, has_order ? node->delay : 0);
 	if (has_order)
 		cost -= take_from(&node->delay, cost < OUTSIDE ? cost : OUTSIDE);

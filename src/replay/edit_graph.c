@@ -16,6 +16,7 @@ enum {
 	OWN_WORK = 250000, /* ns; the same that tells 'launch' from other causes of gaps */
 	SHORTEST = 900,    /* ns; what CUPTI records of a kernel that does next to nothing */
 	EMPTY = 545,       /* ns; of one that does nothing, inferred: docs/whatif.md says how */
+	OVERLAP = 50,      /* ns; the most that was seen, on an H200 */
 };
 
 struct capture {
@@ -44,11 +45,7 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	const struct flow_call *call = &e->flow->calls[node->of];
 	uint32_t step = edit_step_of(e, node->of);
 	if (step != c->step || step == 0)
-		*c = (struct capture){.dispatch = c->dispatch,
-				      .step = step,
-				      .call = GRAPH_NONE,
-				      .n = c->n,
-				      .blockers = c->blockers};
+		c->step = step, c->call = GRAPH_NONE;
 	if (step == 0)
 		return;
 	if (!is_captured(call)) {
@@ -77,14 +74,17 @@ static int64_t overlap(int64_t length, int64_t period)
 {
 	int64_t most = period > 0 ? EMPTY - period : 0, room = length - period;
 	most = most < room ? most : room;
+	most = most < OVERLAP ? most : OVERLAP;
 	return most > 0 ? most : 0;
 }
 
 /* From the end of the node before to the begin of this one. The shortest kernels follow each other without a gap, or
  * overlap. */
-static int64_t next_in_graph(const struct editing *e, int64_t length)
+static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
 {
-	int64_t next = length - SHORTEST, least = -overlap(length, e->w->machine.graph_period);
+	bool is_kernel = e->flow->ops[node->of].kind == HWY_KERNEL;
+	int64_t period = is_kernel ? e->w->machine.graph_period : 0;
+	int64_t next = node->length - SHORTEST, least = -overlap(node->length, period);
 	int64_t most = e->w->machine.graph_next;
 	return next < least ? least : next < most ? next : most;
 }
@@ -97,7 +97,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->from_begin |= 1 << GRAPH_CAUSE;
-	int64_t next = next_in_graph(e, node->length);
+	int64_t next = next_in_graph(e, node);
 	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
 	node->length += next < 0 ? next : 0;
 	if (e->graph->nodes[launch_of[call]].of != call)

@@ -3,8 +3,8 @@
  * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
  * with the waits for them and what the CPU did in between. What it computed there is then the device's work,
  * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over
- * the data once. Computing on the data had swept the CPU's caches; launches now find them warm, and take no longer
- * than launches do on this machine.
+ * the data once. Where there was much of it, computing on it had swept the CPU's caches: the step's launches now find
+ * them warm, and take no longer than launches do on this machine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,12 @@
 
 #define DEFAULT_BANDWIDTH 1e12 /* bytes/s */
 
+/* Bytes of a trip that push most else out of the caches of a CPU's core. */
+enum { SWEEPS = 1 << 20 };
+
 struct trip {
 	uint32_t step;
+	bool is_large;
 	uint32_t out, back; /* calls */
 	uint32_t next;      /* trip with as many bytes, plus one */
 };
@@ -58,15 +62,6 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 		shorten(&node->delay, delay);
 }
 
-/* A call that stays. */
-static void warm(const struct editing *e, struct graph_node *node, int64_t most_delay)
-{
-	const struct flow_call *call = &e->flow->calls[node->of];
-	shorten(&node->delay, most_delay);
-	if (call->role == HWY_ROLE_LAUNCH && edit_step_of(e, node->of))
-		shorten(&node->length, e->w->machine.launch);
-}
-
 struct trips {
 	struct trip *list;
 	uint32_t n, cap;
@@ -106,7 +101,12 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 		return;
 	struct edit_copy copy = edit_copy_of(e, op);
 	if (copy.direction == HWY_D2H)
-		go_out(trips, (struct trip){step, call, FLOW_NONE, 0}, (uint64_t)copy.bytes);
+		go_out(trips,
+		       (struct trip){.step = step,
+				     .is_large = copy.bytes >= SWEEPS,
+				     .out = call,
+				     .back = FLOW_NONE},
+		       (uint64_t)copy.bytes);
 	else if (copy.direction == HWY_H2D)
 		come_back(trips, step, (uint64_t)copy.bytes, call);
 }
@@ -156,6 +156,30 @@ static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t
 	return found;
 }
 
+/* Launches of steps in which the caches were swept; what a long one had held up begins sooner. */
+static void warm(struct editing *e, const struct trips *trips)
+{
+	uint8_t *is_swept = hwy_zalloc(e->w->phase->n_steps + 1);
+	int64_t *saved = hwy_zalloc((e->flow->n_calls + 1) * sizeof *saved); /* by call */
+	for (uint32_t i = 0; i < trips->n; i++)
+		is_swept[trips->list[i].step] |=
+			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind == GRAPH_CALL && e->flow->calls[node->of].role == HWY_ROLE_LAUNCH &&
+		    is_swept[edit_step_of(e, node->of)]) {
+			saved[node->of] = node->length;
+			shorten(&node->length, e->w->machine.launch);
+			saved[node->of] -= node->length;
+		} else if (node->kind == GRAPH_OP && e->flow->ops[node->of].call != FLOW_NONE) {
+			int64_t sooner = saved[e->flow->ops[node->of].call];
+			node->delay -= node->delay < sooner ? node->delay : sooner;
+		}
+	}
+	free(saved);
+	free(is_swept);
+}
+
 static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
@@ -166,14 +190,15 @@ static bool apply(struct editing *e, const char *arguments, struct hwy_err *err)
 	uint8_t *gone = hwy_zalloc(e->flow->n_calls + 1);
 	uint32_t found = mark(e, &trips, gone);
 	int64_t usual = edit_usual_dispatch(e, 1); /* the others are of swept caches */
-	for (uint32_t i = 0; found > 0 && i < e->graph->n; i++) {
+	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
 		if (call != FLOW_NONE && gone[call] == GONE)
 			replace(e, i, usual);
-		else if (node->kind == GRAPH_CALL)
-			warm(e, node, gone[call] == FOLLOWS ? usual : INT64_MAX);
+		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS)
+			shorten(&node->delay, usual);
 	}
+	warm(e, &trips);
 	free(gone);
 	free(trips.list);
 	hwy_map_free(&trips.first);

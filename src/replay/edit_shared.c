@@ -89,29 +89,53 @@ void edit_no_wait(struct editing *e, uint32_t back)
 	edit_warm_next(e, back);
 }
 
-static int64_t quartile_of_delays(const struct editing *e, bool only_launches, unsigned quartile)
+static bool has_delay(const struct editing *e, const struct graph_node *node, int64_t *delay)
 {
-	int64_t *delays = hwy_alloc((e->graph->n + 1) * sizeof *delays);
+	*delay = node->delay;
+	return node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE &&
+	       edit_step_of(e, node->of);
+}
+
+static bool is_dispatched(const struct editing *e, const struct graph_node *node, int64_t *delay)
+{
+	return has_delay(e, node, delay) && e->flow->calls[node->of].role == HWY_ROLE_LAUNCH;
+}
+
+static bool is_kernel(const struct editing *e, const struct graph_node *node, int64_t *length)
+{
+	*length = node->length;
+	if (node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_KERNEL)
+		return false;
+	uint32_t call = e->flow->ops[node->of].call;
+	return call != FLOW_NONE && edit_step_of(e, call);
+}
+
+/* Of what 'take' finds in the nodes that it takes. */
+static int64_t quartile_of(const struct editing *e, unsigned quartile,
+			   bool (*take)(const struct editing *, const struct graph_node *,
+					int64_t *))
+{
+	int64_t *values = hwy_alloc((e->graph->n + 1) * sizeof *values);
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < e->graph->n; i++) {
-		const struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE &&
-		    (!only_launches || e->flow->calls[node->of].role == HWY_ROLE_LAUNCH) &&
-		    edit_step_of(e, node->of))
-			delays[n++] = node->delay;
-	}
-	qsort(delays, n, sizeof *delays, hwy_ascending);
-	int64_t found = n > 0 ? delays[(uint64_t)n * quartile / 4] : 0;
-	free(delays);
+	for (uint32_t i = 0; i < e->graph->n; i++)
+		n += take(e, &e->graph->nodes[i], &values[n]);
+	qsort(values, n, sizeof *values, hwy_ascending);
+	int64_t found = n > 0 ? values[(uint64_t)n * quartile / 4] : 0;
+	free(values);
 	return found;
 }
 
 int64_t edit_usual_delay(const struct editing *e)
 {
-	return quartile_of_delays(e, false, 2);
+	return quartile_of(e, 2, has_delay);
 }
 
 int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile)
 {
-	return quartile_of_delays(e, true, quartile);
+	return quartile_of(e, quartile, is_dispatched);
+}
+
+int64_t edit_short_kernel(const struct editing *e)
+{
+	return quartile_of(e, 1, is_kernel);
 }

@@ -15,6 +15,8 @@
 enum {
 	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
 	VALUE = 64,       /* bytes: a copy of more is of data that the program needs */
+	AT_ONCE =
+		20000, /* ns: what the CPU does between copy and wait is no longer, or work of its own */
 };
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
@@ -58,7 +60,8 @@ static struct graph_node *value_copied(const struct editing *e, uint32_t op, uin
 	    e->flow->ops[node->of].call != call)
 		return NULL;
 	struct edit_copy copy = edit_copy_of(e, node->of);
-	return copy.direction == HWY_D2H && copy.bytes <= VALUE ? node : NULL;
+	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE; /* 0: not known */
+	return copy.direction == HWY_D2H && is_value ? node : NULL;
 }
 
 /* What is done where a value was waited for: by the CPU, and by the device, where the value was copied. */
@@ -66,21 +69,32 @@ struct instead {
 	int64_t work, kernel;
 };
 
+/* The call before a wait, made by the same thread and at once followed by it; GRAPH_NONE: there is none, or it waits
+ * itself and that stays. */
+static uint32_t call_before(const struct editing *e, const struct graph_node *call)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	uint32_t before = call->before[GRAPH_ORDER];
+	if (before == GRAPH_NONE || (call->from_begin & 1 << GRAPH_ORDER) ||
+	    call->delay > AT_ONCE ||
+	    e->flow->calls[nodes[before].of].thread != e->flow->calls[call->of].thread)
+		return GRAPH_NONE;
+	if (nodes[before].kind != GRAPH_RETURN)
+		return before;
+	return nodes[before].before[GRAPH_CAUSE] == GRAPH_NONE ? nodes[before].before[GRAPH_ORDER]
+							       : GRAPH_NONE;
+}
+
 /* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
- * the one right before it on its thread: then what the CPU did between the two goes as well. In the op's place the
- * device computes for 'kernel'. Yields whether there was one. */
+ * the one right before it: then what the CPU did between the two goes as well. In the op's place the device computes
+ * for 'kernel'. Yields whether there was one. */
 static bool remove_copy(struct editing *e, const struct graph_node *back, int64_t kernel)
 {
 	struct graph_node *nodes = e->graph->nodes, *call = &nodes[back->before[GRAPH_ORDER]];
 	struct graph_node *copy = value_copied(e, back->before[GRAPH_CAUSE], back->of);
-	uint32_t before = call->before[GRAPH_ORDER];
-	if (!copy && before != GRAPH_NONE && !(call->from_begin & 1 << GRAPH_ORDER) &&
-	    e->flow->calls[nodes[before].of].thread == e->flow->calls[back->of].thread) {
+	uint32_t before = copy ? GRAPH_NONE : call_before(e, call);
+	if (before != GRAPH_NONE) {
 		copy = value_copied(e, back->before[GRAPH_CAUSE], nodes[before].of);
-		if (copy && nodes[before].kind == GRAPH_RETURN) { /* it blocked, too */
-			edit_no_wait(e, before);
-			before = nodes[before].before[GRAPH_ORDER];
-		}
 		if (copy)
 			nodes[before].length = call->delay = 0;
 	}
@@ -130,27 +144,12 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 	return remove_waits(e, place, 0, (struct instead){0}, err);
 }
 
-static int64_t usual_kernel(const struct editing *e)
-{
-	int64_t *lengths = hwy_alloc((e->graph->n + 1) * sizeof *lengths);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < e->graph->n; i++) {
-		const struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_OP && e->flow->ops[node->of].kind == HWY_KERNEL)
-			lengths[n++] = node->length;
-	}
-	qsort(lengths, n, sizeof *lengths, hwy_ascending);
-	int64_t usual = n > 0 ? lengths[n / 2] : 0;
-	free(lengths);
-	return usual;
-}
-
 /* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, a short one that decides
- * and one that does what is decided, which takes as long as is usual. */
+ * and one that does what is decided, as the shorter kernels of the phase do. */
 static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
 {
 	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
-	struct instead instead = {.work = 2 * launch, .kernel = usual_kernel(e)};
+	struct instead instead = {.work = 2 * launch, .kernel = edit_short_kernel(e)};
 	return remove_waits(e, place, 0, instead, err);
 }
 

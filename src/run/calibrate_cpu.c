@@ -1,9 +1,9 @@
 /* calibrate_cpu.c - a CPU that nobody else slows down.
  *
- * On a machine that others use too a CPU may be half as fast as the next one, for seconds: somebody works on the
- * other half of its core. A launch would then seem to cost that much more on one side of a comparison. So what is
- * timed begins, every few milliseconds, on the CPU that does a small piece of work soonest; looking takes about
- * 0.1 ms a CPU. The thread is free to leave: were it bound, threads that the driver starts meanwhile would be too.
+ * On a machine that others use too a CPU may be half as fast as the next one, for a tenth of a second or for seconds:
+ * somebody works on the other half of its core. A launch would then seem to cost that much more on one side of a
+ * comparison. So what is timed begins, every few milliseconds, on the CPU that does a small piece of work soonest;
+ * looking takes about 0.1 ms a CPU. The thread is free to leave: were it bound, threads that the driver starts meanwhile would be too.
  */
 #include <sched.h>
 

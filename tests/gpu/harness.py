@@ -9,7 +9,6 @@ import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -148,8 +147,8 @@ def target(name, *arguments):
 
 
 def calm(command, gate=None, cpu=None):
-    """The same command, begun on a CPU that nobody else uses (targets/calm.py); with a gate, after it was let go; bound to
-    a CPU where one is given."""
+    """The same command, begun on a CPU that nobody else uses, or on the one given (targets/calm.py); with a gate, after it
+    was let go."""
     program = [word for word in command if word != PYTHON]
     return target("calm", *([f"--gate={gate}"] if gate else []), *([f"--cpu={cpu}"] if cpu is not None else []), *program)
 

@@ -9,6 +9,7 @@ other work for the CPU at that moment. So each run begins on CPUs that are calm 
 are also run between two measurements of such work, the same for all ways; when one of those took 15 % longer than the
 shortest, the run is repeated, up to TRIES times, and the calmest of them counts.
 """
+import collections
 import re
 import time
 
@@ -67,19 +68,17 @@ def graphs(part):
 
 
 def calm_turn(runner, name):
-    """ms a step when the CPU was most the program's own."""
+    """The run in which the CPU was most the program's own."""
     tried = []
     while len(tried) < TRIES and not (tried and is_calm(tried[-1])):
         tried.append(runner.once(RUNS[name]))
-    best, = calmest(tried, 1)
-    runner.disturbed += not is_calm(best)
-    return best.ms
+    return calmest(tried, 1)[0]
 
 
 def torch_batch(part, number):
     """Four processes, one a way, take turns: each has the machine for itself. Rounds: example -> [way -> ms a step]."""
     runners = [Runner(part.work / f"{way}-{number}", way) for way in WAYS]
-    rounds = {name: [] for name in RUNS}
+    rounds, disturbed = {name: [] for name in RUNS}, collections.Counter()
     try:
         for runner in runners:
             runner.await_start()
@@ -92,16 +91,19 @@ def torch_batch(part, number):
             if part.time_left() < longest + 25:  # nsys needs time for its report
                 break
             for name in RUNS:
-                rounds[name].append({runner.way: calm_turn(runner, name)
-                                     for runner in rotated(runners, number + turn)})
+                runs = {runner.way: calm_turn(runner, name) for runner in rotated(runners, number + turn)}
+                rounds[name].append({way: one.ms for way, one in runs.items()})
+                disturbed.update(way for way, one in runs.items() if not is_calm(one))
             longest = max(longest, time.monotonic() - begun)
     except RuntimeError as error:  # one lost batch is no reason to lose all
         part.check("inmodel, decode: a batch of rounds", error, "", False)
     finally:
         for runner in runners:
+            runner.quit()
+        for runner in runners:
             runner.finish()
     part.note(f"torch, batch {number + 1}: runs that were disturbed all the same",
-              ", ".join(f"{runner.way} {runner.disturbed}" for runner in runners))
+              ", ".join(f"{way} {disturbed[way]}" for way in WAYS))
     return rounds
 
 

@@ -100,7 +100,7 @@ def recover(part):
     if not part.check("recover: the run's directory", len(runs), "1", len(runs) == 1):
         return
     done = run([HEADWAY, "recover", "-o", path, runs[0]])
-    if not part.check("recover: headway recover", f"exit {done.rc}: {last_words(done)}", "exit 0, a report",
+    if not part.check("recover: headway recover", f"exit {done.rc}: {last_words(done).replace(str(path), path.name)}", "exit 0, a report",
                       done.rc == 0 and path.exists()):
         return
     judge(part, "recover", counts_of(path), log, 0)

@@ -14,8 +14,9 @@ import time
 from harness import TARGETS, calm, example, headway, nsys, run, start, stop, target
 
 sys.path.append(str(TARGETS))
-from calm import CALM, CPUS, look_around, ms_on  # noqa: E402, in the folder of what runs on the device
+from calm import CPUS, look_around, ms_on  # noqa: E402, in the folder of what runs on the device
 
+CALM = 1.15  # a piece of work that took this much longer than the shortest was disturbed
 Run = collections.namedtuple("Run", "ms beside")  # a step; the piece of work beside it, the longer of the two
 shortest = [float("inf")]  # the piece of work, ever
 
@@ -44,7 +45,7 @@ class Runner:
     """A process that runs examples of torch when asked to (targets/runner.py), until then it sleeps."""
 
     def __init__(self, name, way="plain", *options):
-        self.way, self.disturbed, self.ends = way, 0, []
+        self.way, self.is_ready, self.ends = way, False, []
         for end in ("ask", "answer"):
             os.mkfifo(f"{name}.{end}")
             self.ends.append(os.open(f"{name}.{end}", os.O_RDWR))  # with both ends open, neither side waits
@@ -64,11 +65,11 @@ class Runner:
         return os.read(self.ends[1], 4096).decode()
 
     def await_start(self):
-        """Waits until it could begin. One that never comes that far fails when it is asked."""
-        with contextlib.suppress(RuntimeError):
-            self.answer(90)
+        """Waits until it could begin."""
+        self.is_ready = self.is_ready or self.answer(90) == "ready\n"
 
     def ask(self, *words):
+        self.await_start()
         os.write(self.ends[0], f"{' '.join(words)}\n".encode())
         said = self.answer(60)
         if said.startswith("failed"):
@@ -79,13 +80,14 @@ class Runner:
         """One run of an example."""
         return kept(*map(float, self.ask(bind, *example(*words)[1:])))
 
+    def quit(self):
+        os.write(self.ends[0], b"quit\n")
+
     def finish(self):
         """Ends it, and waits for its report."""
-        os.write(self.ends[0], b"quit\n")
-        try:
+        self.quit()
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            pass
         self.drop()
 
     def drop(self):
@@ -100,7 +102,7 @@ class Runner:
 
 
 def run_bound(command, recorded=lambda program: program):
-    """One run of a program that is no Python script, on the calmest CPU: what it did, and the Run."""
+    """One run of a program that is no Python script, begun on the calmest CPU: what it did, and the Run."""
     before, cpu = min(look_around())
     done = run(recorded(calm(command, cpu=cpu)))
     after = ms_on(cpu)

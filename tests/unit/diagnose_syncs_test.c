@@ -86,6 +86,8 @@ static void many_waits_a_step_are_sync_in_model(void **state)
 		for (int layer = 0; layer < 12; layer++) {
 			for (int k = 0; k < 4; k++)
 				program_launch(&p, 0, "k", 30);
+			program_launch(&p, 0, "abs", 3);
+			program_launch(&p, 0, "max", 3);
 			program_copy(&p, 0, HWY_D2H, 1, HWY_MEM_PAGEABLE, 2, true);
 			program_compute(&p, 20);
 		}
@@ -105,6 +107,8 @@ static void one_wait_a_step_in_forward_is_sync_in_model(void **state)
 			program_step(&p, step);
 			for (int k = 0; k < 4; k++)
 				program_launch(&p, 0, "k", 30);
+			program_launch(&p, 0, "abs", 3);
+			program_launch(&p, 0, "max", 3);
 			int64_t from = p.cpu;
 			program_copy(&p, 0, HWY_D2H, 1, HWY_MEM_PAGEABLE, 2, true);
 			program_span(&p, p.op, HWY_CALL, from, p.cpu, names[i]);

@@ -238,6 +238,31 @@ static void a_launch_after_other_work_costs_more_to_record(void **state)
 	assert_int_equal(cost_of_ten_launches(US(20)), 10 * (1000 + 2 * 2000));
 }
 
+/* A step of a launch and, 1 us later, a wait; without the wait. */
+static int64_t step_without_wait(int64_t cost)
+{
+	struct program p = program_new();
+	calibrate(&p, "cost.sync", cost);
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 2);
+		program_compute(&p, 1);
+		program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = predicted(&o, "remove-wait");
+	close_whatif(&o);
+	return step;
+}
+
+static void some_of_what_recording_costs_lies_before_the_call(void **state)
+{
+	(void)state;
+	assert_int_equal(step_without_wait(0) - step_without_wait(300), 300);
+	assert_int_equal(step_without_wait(0) - step_without_wait(1000), 400);
+}
+
 /* ---- edits ---------------------------------------------------------------------------------------- */
 
 /* Nothing but kernels: no copies, waits, allocations, input or communication. */
@@ -350,9 +375,9 @@ static void a_decision_on_the_device_is_two_launches(void **state)
 	close_whatif(&o);
 }
 
-/* How a value comes to the host: as PyTorch's .item() reads it, with a call in between, by one call that blocks,
- * or by one that blocks and a wait. */
-enum reading { READ, READ_LATER, READ_BLOCKING, READ_TWICE };
+/* How a value comes to the host: as PyTorch's .item() reads it, with a call in between or other work, by one call that
+ * blocks, or by one that blocks and a wait. */
+enum reading { READ, READ_LATER, READ_MEANWHILE, READ_BLOCKING, READ_TWICE };
 
 /* Four launches, 10 us of other work before each, then a copy to the host and the wait for it. */
 static int64_t step_when_read(enum reading how, uint64_t bytes, int64_t kernel_us, const char *edit)
@@ -368,7 +393,7 @@ static int64_t step_when_read(enum reading how, uint64_t bytes, int64_t kernel_u
 			program_copy_by(&p, "cudaMemcpy", 0, HWY_D2H, bytes, HWY_MEM_PAGEABLE, 10);
 		else
 			program_copy(&p, 0, HWY_D2H, bytes, HWY_MEM_PAGEABLE, 10, false);
-		program_compute(&p, 3);
+		program_compute(&p, how == READ_MEANWHILE ? 300 : 3);
 		if (how == READ_LATER)
 			program_call(&p, "cudaEventRecord", 1);
 		if (how != READ_BLOCKING)
@@ -389,8 +414,9 @@ static void a_value_that_nobody_reads_is_not_copied(void **state)
 	const int64_t gap = US(3), copy = US(LAUNCH_US);
 	assert_int_equal(step_when_read(READ, 64, 2, "remove-wait"), launches);
 	assert_int_equal(step_when_read(READ_TWICE, 8, 2, "remove-wait"), launches);
+	/* A copy that waits elsewhere stays. */
 	assert_int_equal(step_when_read(READ_TWICE, 8, 2, "remove-wait:cudaStreamSynchronize"),
-			 launches);
+			 step_when_read(READ_BLOCKING, 8, 2, "faster:gpu:0") - 500);
 	assert_int_equal(step_when_read(READ_BLOCKING, 4, 2, "remove-wait"), launches + gap);
 	/* On the device, too: kernels of 100 us, 1 us apart. */
 	const int64_t kernels = 4 * US(101);
@@ -398,7 +424,11 @@ static void a_value_that_nobody_reads_is_not_copied(void **state)
 	/* Every other step still reads: it takes as long as before. */
 	int64_t mean = (kernels + step_when_read(READ, 4, 100, "faster:gpu:0")) / 2;
 	assert_in_range(step_when_read(READ, 4, 100, "wait-every:2"), mean - US(15), mean);
-	/* Data that is needed and a copy that is not for this wait only stay. */
+	/* Data that is needed or of unknown size, a copy that is not for this wait only, and what the CPU does while
+	 * it is under way stay. */
+	assert_int_equal(step_when_read(READ, 0, 2, "remove-wait"), launches + copy + gap);
+	assert_int_equal(step_when_read(READ_MEANWHILE, 4, 2, "remove-wait"),
+			 launches + copy + US(300));
 	assert_int_equal(step_when_read(READ, 65, 2, "remove-wait"), launches + copy + gap);
 	assert_in_range(step_when_read(READ, 65, 100, "remove-wait"), kernels + US(10),
 			kernels + US(12));
@@ -406,6 +436,9 @@ static void a_value_that_nobody_reads_is_not_copied(void **state)
 			 launches + copy + gap + US(1));
 	assert_int_equal(step_when_read(READ, 4, 2, "decide-on-gpu"),
 			 launches + 2 * (US(10) + 4500));
+	/* The device does what was decided, for as long as its shorter kernels take. */
+	assert_in_range(step_when_read(READ, 4, 100, "decide-on-gpu"), kernels + US(100) - 50,
+			kernels + US(102));
 }
 
 /* A wait, so much of the CPU's work, then ten launches with 20 us before each of the others. */
@@ -492,6 +525,35 @@ static void what_a_round_trip_computed_becomes_two_passes_on_the_device(void **s
 	close_whatif(&o);
 }
 
+/* Launches of 12 us, and so many bytes to the host and back. */
+static int64_t step_without_trip(uint64_t bytes)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++)
+			program_work(&p, 0, "cudaLaunchKernel", 12, HWY_KERNEL, (struct hwy_row){0},
+				     US(2));
+		program_copy_held(&p, 0, HWY_D2H, bytes, HWY_MEM_PAGEABLE, 20);
+		program_compute(&p, 300);
+		program_copy_held(&p, 0, HWY_H2D, bytes, HWY_MEM_PAGEABLE, 20);
+		program_sync(&p, 0);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	int64_t step = predicted(&o, "no-roundtrip");
+	close_whatif(&o);
+	return step;
+}
+
+static void launches_are_warm_where_no_large_trip_sweeps_the_caches(void **state)
+{
+	(void)state;
+	/* but for the one right after the trip */
+	assert_in_range(step_without_trip(4096), 9 * US(12), 10 * US(12));
+	assert_in_range(step_without_trip(1 << 20), 10 * 4500, 10 * 4500 + US(20));
+}
+
 /* The step of a program that copies from pageable memory and computes, under 'pin'. */
 static int64_t step_when_pinned(const char *call)
 {
@@ -551,6 +613,7 @@ int main(void)
 		cmocka_unit_test(what_the_recorder_timed_of_itself_is_taken_out),
 		cmocka_unit_test(the_recorders_time_before_the_first_call_is_nobodys),
 		cmocka_unit_test(a_launch_after_other_work_costs_more_to_record),
+		cmocka_unit_test(some_of_what_recording_costs_lies_before_the_call),
 		cmocka_unit_test(an_edit_that_does_not_apply_changes_nothing),
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
 		cmocka_unit_test(an_event_takes_the_place_of_a_wait_between_streams),
@@ -560,6 +623,7 @@ int main(void)
 		cmocka_unit_test(
 			the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for),
 		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
+		cmocka_unit_test(launches_are_warm_where_no_large_trip_sweeps_the_caches),
 		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
 		cmocka_unit_test(arguments_are_checked_without_a_recording),
 	};

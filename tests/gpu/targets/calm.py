@@ -1,8 +1,8 @@
 """Runs a program on the CPU that is least used at this moment: calm.py [--gate=PIPE] [--cpu=N] PROGRAM [ARGUMENT…]
 
 PROGRAM is a Python script or not. With a gate it waits, torch imported, until somebody has opened the pipe and closed it
-again: many can import at once and then run one by one. With --cpu it stays on that CPU: threads that take turns, as Python's
-and the backward pass's do, then never wait for another CPU to wake up.
+again: many can import at once and then run one by one. With --cpu it begins on that one. It may leave again: were it bound, so would
+be the threads that a profiler starts in it.
 
 On a virtual machine whose host others use too, a CPU is half as fast for a tenth of a second or for many while somebody works
 on the other half of its core, and another CPU is not. Every way of running a program is treated alike: the choice is
@@ -15,8 +15,6 @@ import sys
 import time
 
 CPUS = os.sched_getaffinity(0)
-CALM = 1.15  # a piece of work that took this much longer than the shortest was disturbed
-
 
 def ms_alone():
     """How long a small piece of work takes here."""
@@ -39,12 +37,10 @@ def look_around():
     return found
 
 
-def move():
-    """Moves this thread to the calmest CPU, which it may leave again: how long a small piece of work takes there."""
-    ms, cpu = min(look_around())
+def move(cpu):
+    """Moves this thread to a CPU, which it may leave again."""
     os.sched_setaffinity(0, {cpu})
     os.sched_setaffinity(0, CPUS)
-    return ms
 
 
 def import_torch():
@@ -72,10 +68,7 @@ def main():
         open(f"{gate}.here", "w").close()
         with open(gate) as pipe:
             pipe.read()
-    if "cpu" in options:
-        os.sched_setaffinity(0, {int(options["cpu"])})
-    else:
-        move()
+    move(int(options["cpu"]) if "cpu" in options else min(look_around())[1])
     if not script:
         os.execv(program, sys.argv[1:])
     become(program, sys.argv[2:])

@@ -6,9 +6,10 @@ BIND SCRIPT [ARGUMENT…]; "load LIBRARY…" makes libraries ready that a script
 GPU before the first. With 'torch', each run is inside torch.profiler.
 
 Each run begins on the calmest CPU, see calm.py. BIND says which threads stay there: those that take "turns" (Python's and the
-backward pass's), the "main" one only (others work at the same time), or "none". A profiler's threads never do. An answer has three numbers: ms a step, and how many ms the same piece of work for the CPU alone took
-just before and just after (bound to none: its mean over all CPUs). Who asks can tell from those whether the CPU was the
-program's own. A run that fails is answered with "failed" and the reason.
+backward pass's), the "main" one only (others work at the same time), or "none". A profiler's threads never do. An answer has
+three numbers: ms a step, and how many ms the same piece of work for the CPU alone took just before and just after (bound to none:
+its mean over all CPUs). Who asks can tell from those whether the CPU was the program's own. A run that fails is answered with
+"failed" and the reason.
 """
 import contextlib
 import gc
