@@ -15,8 +15,7 @@
 enum {
 	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
 	VALUE = 64,       /* bytes: a copy of more is of data that the program needs */
-	AT_ONCE =
-		20000, /* ns: what the CPU does between copy and wait is no longer, or work of its own */
+	AT_ONCE = 20000,  /* ns: longer between copy and wait is the CPU's own work */
 };
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
@@ -97,6 +96,8 @@ static bool remove_copy(struct editing *e, const struct graph_node *back, int64_
 		copy = value_copied(e, back->before[GRAPH_CAUSE], nodes[before].of);
 		if (copy)
 			nodes[before].length = call->delay = 0;
+		if (copy && call->before[GRAPH_ORDER] != before) /* is done once, after both */
+			nodes[call->before[GRAPH_ORDER]].delay = 0;
 	}
 	if (copy) {
 		copy->delay = copy->lag[GRAPH_ORDER] = 0;

@@ -436,6 +436,8 @@ static void a_value_that_nobody_reads_is_not_copied(void **state)
 			 launches + copy + gap + US(1));
 	assert_int_equal(step_when_read(READ, 4, 2, "decide-on-gpu"),
 			 launches + 2 * (US(10) + 4500));
+	assert_int_equal(step_when_read(READ_TWICE, 4, 2, "decide-on-gpu"),
+			 launches + 2 * (US(10) + 4500));
 	/* The device does what was decided, for as long as its shorter kernels take. */
 	assert_in_range(step_when_read(READ, 4, 100, "decide-on-gpu"), kernels + US(100) - 50,
 			kernels + US(102));
