@@ -142,7 +142,7 @@ def example(name, *arguments):
 
 def target(name, *arguments):
     script = TARGETS / f"{name}.py"
-    return [PYTHON, script, *arguments] if script.exists() \
+    return [PYTHON, os.path.relpath(script, EXAMPLES), *arguments] if script.exists() \
         else [os.path.relpath(BUILT_TARGETS / name, EXAMPLES), *arguments]
 
 
