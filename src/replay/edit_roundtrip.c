@@ -166,11 +166,8 @@ static void warm(struct editing *e, const struct trips *trips)
 			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_CALL && e->flow->calls[node->of].role == HWY_ROLE_LAUNCH &&
-		    is_swept[edit_step_of(e, node->of)]) {
-			saved[node->of] = node->length;
-			shorten(&node->length, e->w->machine.launch);
-			saved[node->of] -= node->length;
+		if (node->kind == GRAPH_CALL && is_swept[edit_step_of(e, node->of)]) {
+			saved[node->of] = edit_warm(e, node);
 		} else if (node->kind == GRAPH_OP && e->flow->ops[node->of].call != FLOW_NONE) {
 			int64_t sooner = saved[e->flow->ops[node->of].call];
 			node->delay -= node->delay < sooner ? node->delay : sooner;

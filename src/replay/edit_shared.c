@@ -69,16 +69,22 @@ bool edit_number(const char *arguments, uint32_t *number, const char **rest)
 	return true;
 }
 
+int64_t edit_warm(const struct editing *e, struct graph_node *call)
+{
+	int64_t length = call->length, launch = e->w->machine.launch;
+	if (e->flow->calls[call->of].role == HWY_ROLE_LAUNCH && length > launch)
+		call->length = launch;
+	return length - call->length;
+}
+
 void edit_warm_next(struct editing *e, uint32_t before)
 {
 	for (uint32_t i = before + 1; i < e->graph->n && i < before + EDIT_LOOK_AHEAD; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind != GRAPH_CALL || node->before[GRAPH_ORDER] != before)
-			continue;
-		bool is_launch = e->flow->calls[node->of].role == HWY_ROLE_LAUNCH;
-		if (is_launch && node->length > e->w->machine.launch)
-			node->length = e->w->machine.launch;
-		return;
+		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] == before) {
+			edit_warm(e, node);
+			return;
+		}
 	}
 }
 

@@ -33,8 +33,10 @@ int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile);
 int64_t edit_short_kernel(const struct editing *e);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
 void edit_no_wait(struct editing *e, uint32_t back);
-/* A call no longer blocks: a launch right after it finds the CPU's caches warm, and takes no longer than launches
- * do on this machine. */
+/* A call that finds the CPU's caches warm: a launch takes no longer than launches do on this machine. Yields by how much
+ * it is shorter. */
+int64_t edit_warm(const struct editing *e, struct graph_node *call);
+/* A call no longer blocks: the one right after it finds the caches warm. */
 void edit_warm_next(struct editing *e, uint32_t before);
 
 #endif

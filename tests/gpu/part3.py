@@ -14,7 +14,7 @@ import re
 import time
 
 from harness import batches, bootstrap, calm, example, headway, last_words, middle, nsys, quotient, run, target
-from runners import Runner, calmest, is_calm
+from runners import Runner, calm_run, is_calm
 
 TITLE = "Overhead"
 BATCHES, TURNS, TRIES = 4, 4, 3  # of torch
@@ -68,11 +68,7 @@ def graphs(part):
 
 
 def calm_turn(runner, name):
-    """The run in which the CPU was most the program's own."""
-    tried = []
-    while len(tried) < TRIES and not (tried and is_calm(tried[-1])):
-        tried.append(runner.once(RUNS[name]))
-    return calmest(tried, 1)[0]
+    return calm_run(TRIES, lambda: runner.once(RUNS[name]))
 
 
 def torch_batch(part, number):

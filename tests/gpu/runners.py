@@ -41,6 +41,14 @@ def calmest(runs, n):
     return sorted(runs, key=lambda one: one.beside)[:n]
 
 
+def calm_run(tries, once):
+    """One run, repeated while it was disturbed: the calmest."""
+    tried = []
+    while len(tried) < tries and not (tried and is_calm(tried[-1])):
+        tried.append(once())
+    return calmest(tried, 1)[0]
+
+
 class Runner:
     """A process that runs examples of torch when asked to (targets/runner.py), until then it sleeps."""
 
@@ -101,7 +109,7 @@ class Runner:
         self.ends = []
 
 
-def run_bound(command, recorded=lambda program: program):
+def run_program(command, recorded=lambda program: program):
     """One run of a program that is no Python script, begun on the calmest CPU: what it did, and the Run."""
     before, cpu = min(look_around())
     done = run(recorded(calm(command, cpu=cpu)))
