@@ -9,8 +9,9 @@
 #include "replay/edits.h"
 
 enum {
-	BYTES_PER_NS = 16, /* of memory copied by one core of a server */
-	LOOK_BACK = 64,    /* calls */
+	BYTES_PER_NS = 16,     /* of memory copied by one core of a server */
+	FROM_WORKER = 1000000, /* ns: Python takes data and labels over from the process that made them */
+	LOOK_BACK = 64,        /* calls */
 };
 
 /* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
@@ -74,29 +75,32 @@ struct supply {
 	uint32_t last;    /* node that the batch before went to */
 };
 
-/* A batch that is ready still has to be taken over from whoever made it: one copy of it in memory. */
-static int64_t handing_over(const struct editing *e, uint32_t call)
+/* A batch that is ready still has to be taken over from whoever made it: one copy of it in memory, and from a worker
+ * the files that it lies in. */
+static int64_t handing_over(const struct editing *e, uint32_t call, bool from_worker)
 {
+	int64_t left = from_worker ? FROM_WORKER : 0;
 	uint32_t op = e->flow->calls[call].op;
 	if (op == FLOW_NONE || e->flow->ops[op].kind != HWY_COPY)
-		return 0;
-	return edit_copy_of(e, op).bytes / BYTES_PER_NS;
+		return left;
+	return left + edit_copy_of(e, op).bytes / BYTES_PER_NS;
 }
 
 static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 {
 	struct supply *s = self;
 	struct graph_node *node = &e->graph->nodes[index];
-	int64_t left = s->usual + handing_over(e, node->of);
+	int64_t left = s->usual + handing_over(e, node->of, s->workers > 0);
 	int64_t took = part < node->delay - left ? part : node->delay - left;
 	if (took <= 0)
 		return;
 	node->delay -= took;
-	int64_t period = s->workers > 0 ? took / s->workers : 0;
-	if (period > UINT32_MAX)
-		period = UINT32_MAX;
-	if (period > 0)
-		graph_add_edge(e->graph, index, s->last, (uint32_t)period);
+	/* The workers go on while a batch is taken over: they are a period apart, not its end and the next. */
+	int64_t apart = s->workers > 0 ? took / s->workers - node->delay : 0;
+	if (apart > UINT32_MAX)
+		apart = UINT32_MAX;
+	if (apart > 0)
+		graph_add_edge(e->graph, index, s->last, (uint32_t)apart);
 	s->last = index;
 }
 

@@ -77,15 +77,21 @@ int64_t edit_warm(const struct editing *e, struct graph_node *call)
 	return length - call->length;
 }
 
-void edit_warm_next(struct editing *e, uint32_t before)
+struct graph_node *edit_next_call(const struct editing *e, uint32_t before)
 {
 	for (uint32_t i = before + 1; i < e->graph->n && i < before + EDIT_LOOK_AHEAD; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] == before) {
-			edit_warm(e, node);
-			return;
-		}
+		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] == before)
+			return node;
 	}
+	return NULL;
+}
+
+void edit_warm_next(const struct editing *e, uint32_t before)
+{
+	struct graph_node *next = edit_next_call(e, before);
+	if (next)
+		edit_warm(e, next);
 }
 
 void edit_no_wait(struct editing *e, uint32_t back)

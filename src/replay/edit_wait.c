@@ -1,8 +1,8 @@
 /* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's; and those for a
  * value that Python decides by, where the device decides instead.
  *
- * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(): who no
- * longer reads the value no longer copies it. A larger copy that blocks stays, and returns as soon as it is
+ * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(), with what the CPU
+ * does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays, and returns as soon as it is
  * enqueued: its data is read later. A wait that put the work of two streams in order becomes an event between them.
  * The launch queue's limit still holds the CPU back. A read-back that comes a step late waits for the work that
  * the same wait of the step before had waited for.
@@ -16,6 +16,7 @@ enum {
 	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
 	VALUE = 64,       /* bytes: a copy of more is of data that the program needs */
 	AT_ONCE = 20000,  /* ns: longer between copy and wait is the CPU's own work */
+	READING = 8000,   /* ns: from Python's .item() to the copy, and back from the wait */
 };
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
@@ -84,18 +85,32 @@ static uint32_t call_before(const struct editing *e, const struct graph_node *ca
 							       : GRAPH_NONE;
 }
 
-/* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
- * the one right before it: then what the CPU did between the two goes as well. In the op's place the device computes
- * for 'kernel'. Yields whether there was one. */
-static bool remove_copy(struct editing *e, const struct graph_node *back, int64_t kernel)
+/* What the CPU did to read a value: a part of the pauses before the call that copied it and after the wait. A program
+ * that calls the driver itself, not through a framework, pauses for next to nothing on one side at least. */
+static int64_t reading(const struct editing *e, const struct graph_node *copying, uint32_t back)
 {
-	struct graph_node *nodes = e->graph->nodes, *call = &nodes[back->before[GRAPH_ORDER]];
-	struct graph_node *copy = value_copied(e, back->before[GRAPH_CAUSE], back->of);
+	const struct graph_node *next = edit_next_call(e, back);
+	if (!next || copying->before[GRAPH_ORDER] == GRAPH_NONE)
+		return 0;
+	int64_t shorter = copying->delay < next->delay ? copying->delay : next->delay;
+	return shorter < READING ? shorter : READING;
+}
+
+/* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
+ * the one right before it: then what the CPU did to read the value goes as well. In the op's place the device computes
+ * for 'kernel'. Yields whether there was one. */
+static bool remove_copy(struct editing *e, uint32_t back, int64_t kernel)
+{
+	struct graph_node *nodes = e->graph->nodes, *call = &nodes[nodes[back].before[GRAPH_ORDER]];
+	uint32_t awaited = nodes[back].before[GRAPH_CAUSE];
+	struct graph_node *copy = value_copied(e, awaited, nodes[back].of);
 	uint32_t before = copy ? GRAPH_NONE : call_before(e, call);
 	if (before != GRAPH_NONE) {
-		copy = value_copied(e, back->before[GRAPH_CAUSE], nodes[before].of);
-		if (copy)
+		copy = value_copied(e, awaited, nodes[before].of);
+		if (copy) {
+			nodes[before].delay -= reading(e, &nodes[before], back);
 			nodes[before].length = call->delay = 0;
+		}
 		if (copy && call->before[GRAPH_ORDER] != before) /* is done once, after both */
 			nodes[call->before[GRAPH_ORDER]].delay = 0;
 	}
@@ -110,7 +125,7 @@ static void remove_wait(struct editing *e, uint32_t back, struct instead instead
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
-	bool is_gone = remove_copy(e, node, instead.kernel);
+	bool is_gone = remove_copy(e, back, instead.kernel);
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
 	node->delay = instead.work;

@@ -36,7 +36,9 @@ void edit_no_wait(struct editing *e, uint32_t back);
 /* A call that finds the CPU's caches warm: a launch takes no longer than launches do on this machine. Yields by how much
  * it is shorter. */
 int64_t edit_warm(const struct editing *e, struct graph_node *call);
+/* The call that the CPU makes next after a node; NULL: none soon. */
+struct graph_node *edit_next_call(const struct editing *e, uint32_t before);
 /* A call no longer blocks: the one right after it finds the caches warm. */
-void edit_warm_next(struct editing *e, uint32_t before);
+void edit_warm_next(const struct editing *e, uint32_t before);
 
 #endif

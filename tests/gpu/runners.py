@@ -76,13 +76,20 @@ class Runner:
         """Waits until it could begin."""
         self.is_ready = self.is_ready or self.answer(90) == "ready\n"
 
-    def ask(self, *words):
+    def tell(self, *words):
+        """What it is to do; hear() then waits for it."""
         self.await_start()
         os.write(self.ends[0], f"{' '.join(words)}\n".encode())
+
+    def hear(self):
         said = self.answer(60)
         if said.startswith("failed"):
             raise RuntimeError(f"{self.way}: {said.strip()}")
         return said.split()
+
+    def ask(self, *words):
+        self.tell(*words)
+        return self.hear()
 
     def once(self, words, bind="turns"):
         """One run of an example."""
