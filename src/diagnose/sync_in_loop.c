@@ -47,13 +47,19 @@ static const char *accusation(struct hwy_case *c, const struct syncs *syncs)
 		words_time(syncs->waited / (int64_t)c->phase->n_steady).at, words_time(cost).at);
 }
 
+/* At most of the waits the GPU had already finished: what remains without them is the CPU's time to call and to read. */
+static bool are_for_nothing(const struct syncs *syncs)
+{
+	return syncs->finished >= syncs->n - syncs->finished;
+}
+
 static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	double finished = (double)syncs->finished / (double)syncs->n;
 	struct words each = words_many(syncs->each, "wait", "waits"),
 		     cost = words_share(claim_share(c, &syncs->claim));
-	if (finished >= 0.5)
+	if (are_for_nothing(syncs))
 		return words_format(
 			arena,
 			"%s a step for %s of it: the GPU had already finished at %s of them.",
@@ -78,11 +84,13 @@ static void look(struct hwy_case *c)
 	else if (!syncs_are_accused(c) &&
 		 (syncs.n >= FEWEST || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);
+		bool may_be_guilty = !are_for_nothing(&syncs);
 		struct claim claim = syncs.claim;
 		syncs.claim = (struct claim){0};
 		syncs_note(c, &syncs, &claim);
-		/* The replay may find it guilty after all. */
-		hwy_acquit(c, &claim, says)->advice = case_advice(c, &fix);
+		struct hwy_finding *acquitted = hwy_acquit(c, &claim, says);
+		if (may_be_guilty) /* the replay will tell */
+			acquitted->advice = case_advice(c, &fix);
 	}
 	syncs_free(c, &syncs);
 }

@@ -9,9 +9,10 @@
 #include "replay/edits.h"
 
 enum {
-	BYTES_PER_NS = 16,     /* of memory copied by one core of a server */
-	FROM_WORKER = 1000000, /* ns: Python takes data and labels over from the process that made them */
-	LOOK_BACK = 64,        /* calls */
+	BYTES_PER_NS = 16, /* of memory copied by one core of a server */
+	FROM_WORKER =
+		1000000, /* ns: Python takes data and labels over from the process that made them */
+	LOOK_BACK = 64,  /* calls */
 };
 
 /* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it

@@ -232,6 +232,34 @@ static bool measure_all(struct helper_run *helper, struct calibration *into, str
 	return true;
 }
 
+/* Waits while another process measures the same. */
+static bool await_turn(const struct helper_run *helper, int *turn, struct hwy_err *err)
+{
+	for (; calibration_is_others(helper->key, turn); poll(NULL, 0, 50)) {
+		if (was_interrupted())
+			return hwy_fail(err, "interrupted");
+		if (run_now() > helper->deadline)
+			return hwy_fail(err, "others were measuring for %lld s",
+					(long long)(patience / 1000000000));
+	}
+	return true;
+}
+
+static bool measure_in_turn(struct helper_run *helper, struct calibration *into,
+			    struct hwy_err *err)
+{
+	int turn = -1;
+	bool measured = await_turn(helper, &turn, err);
+	if (measured && !calibration_cached(helper->key, into)) {
+		helper->deadline = run_now() + patience;
+		measured = measure_all(helper, into, err);
+		if (measured)
+			calibration_store(helper->key, into);
+	}
+	calibration_end(helper->key, turn);
+	return measured;
+}
+
 bool calibration_measure(const struct calibration_key *key,
 			 const struct calibration_listener *listener, struct calibration *into,
 			 struct hwy_err *err)
@@ -247,11 +275,9 @@ bool calibration_measure(const struct calibration_key *key,
 	if (!key->gpu || !*key->gpu)
 		return hwy_fail(err, "the GPU's uuid is not known");
 	sigprocmask(SIG_BLOCK, &set, &old);
-	bool measured = measure_all(&helper, into, err);
+	bool measured = measure_in_turn(&helper, into, err);
 	while (sigtimedwait(&set, NULL, &now) > 0)
 		;
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (measured)
-		calibration_store(key, into);
 	return measured;
 }

@@ -52,7 +52,8 @@ struct calibration_listener {
 
 /* From the cache; false when it is not there. */
 bool calibration_cached(const struct calibration_key *key, struct calibration *into);
-/* Measures, and writes the cache. Takes some seconds; a signal that would end us ends it instead. */
+/* Measures, and writes the cache; while another process does so for the same key, waits for that instead. Takes some
+ * seconds; a signal that would end us ends it instead. */
 bool calibration_measure(const struct calibration_key *key,
 			 const struct calibration_listener *listener, struct calibration *into,
 			 struct hwy_err *err);
@@ -74,7 +75,11 @@ void calibration_combine(const struct calibration *runs, uint32_t n, struct cali
 void calibration_compare(const struct calibration *plain, const struct calibration *recorded,
 			 struct calibration *into);
 
-/* calibrate_cache.c */
+/* calibrate_cache.c: who measures for a key has the cache's file locked, also while it is still empty: several programs
+ * may end at once, and measuring at once they would disturb each other. True while another process does; else it is our turn
+ * until calibration_end. *turn is -1 at first. Where files cannot be locked, nobody waits. */
+bool calibration_is_others(const struct calibration_key *key, int *turn);
+void calibration_end(const struct calibration_key *key, int turn);
 void calibration_store(const struct calibration_key *key, const struct calibration *calibration);
 
 #endif

@@ -3,9 +3,12 @@
  * The file's name is a hash of its key, and the key stands in it again. Whatever is not exactly as we write it
  * is as good as absent: the next calibration replaces it, through a temporary name.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +86,28 @@ bool calibration_cached(const struct calibration_key *key, struct calibration *i
 	if (!valid)
 		into->n = 0;
 	return valid;
+}
+
+bool calibration_is_others(const struct calibration_key *key, int *turn)
+{
+	char text[KEY], path[PATH_MAX];
+	if (*turn < 0 && write_key(key, text) && file_of(text, true, path))
+		*turn = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return *turn >= 0 && flock(*turn, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+void calibration_end(const struct calibration_key *key, int turn)
+{
+	char text[KEY], path[PATH_MAX];
+	struct stat ours, now;
+	if (turn < 0)
+		return;
+	bool nothing = write_key(key, text) && file_of(text, false, path) &&
+		       stat(path, &now) == 0 && fstat(turn, &ours) == 0 &&
+		       now.st_ino == ours.st_ino && now.st_size == 0;
+	if (nothing)
+		unlink(path);
+	close(turn);
 }
 
 void calibration_store(const struct calibration_key *key, const struct calibration *calibration)

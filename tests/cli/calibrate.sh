@@ -91,6 +91,17 @@ profile -q
 profile --cuda-graph-trace=node
 [ "$(files)" = 2 ] || fail "graph modes share a calibration"
 
+# Several programs that end at once: one measures, the others wait for it.
+rm -rf "$XDG_CACHE_HOME"
+for i in 1 2 3 4; do
+	"$HEADWAY" profile -f true -o "at-once-$i" "$COLLECT/cuda_target" replay >/dev/null 2>"err-$i" &
+done
+wait
+[ "$(cat err-? | grep -c measuring)" = 1 ] || fail "measured at once: $(cat err-?)"
+[ "$(for i in 1 2 3 4; do "$HEADWAY" info at-once-$i.hwy | grep ^Calibrated; done | uniq -c | awk '{print $1}')" = 4 ] ||
+	fail "ended at once, not calibrated alike: $("$HEADWAY" info at-once-4.hwy)"
+[ "$(files)" = 1 ] || fail "ended at once: $(files) files in the cache"
+
 # An impatient user: the report is written all the same.
 rm -rf "$XDG_CACHE_HOME" err
 MOCK_CUDA=hang "$HEADWAY" profile -f true -o r "$COLLECT/cuda_target" replay >out 2>err &

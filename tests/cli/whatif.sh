@@ -225,7 +225,8 @@ within "graphs as a graph" "$(ask "$(at graphs_launch)" "$step" --apply graph)" 
 within "power without its waits" "$(ask "$(at power_base)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.03
 # The copy's call, 12 us of 590, and the CPU's way from it to the wait go with the wait. (Unprofiled the two programs overlap:
 # 0.27 to 0.43 ms, and 0.32 to 0.41 without.)
-within "itemloop without its wait" "$(ask "$(at itemloop_item)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.05
+# Reading a value costs the CPU time even where there is nothing to wait for: 8 µs for it, and colder caches after it.
+within "itemloop without its wait" "$(ask "$(at itemloop_item)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.12
 # Not measured: 8 ms is less than one of the 19 batches' loading, spread over them, on top of the rest.
 within "starve with perfect input" "$(ask "$(at starve_0)" "$step" --apply perfect-input)" 3 8
 resnet=$(echo "$SHARED"/data/public-traces/kineto-tb_plugin/samples/resnet50_num_workers_0/*)
