@@ -113,15 +113,6 @@ static bool is_dispatched(const struct editing *e, const struct graph_node *node
 	return has_delay(e, node, delay) && e->flow->calls[node->of].role == HWY_ROLE_LAUNCH;
 }
 
-static bool is_kernel(const struct editing *e, const struct graph_node *node, int64_t *length)
-{
-	*length = node->length;
-	if (node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_KERNEL)
-		return false;
-	uint32_t call = e->flow->ops[node->of].call;
-	return call != FLOW_NONE && edit_step_of(e, call);
-}
-
 /* Of what 'take' finds in the nodes that it takes. */
 static int64_t quartile_of(const struct editing *e, unsigned quartile,
 			   bool (*take)(const struct editing *, const struct graph_node *,
@@ -145,9 +136,4 @@ int64_t edit_usual_delay(const struct editing *e)
 int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile)
 {
 	return quartile_of(e, quartile, is_dispatched);
-}
-
-int64_t edit_short_kernel(const struct editing *e)
-{
-	return quartile_of(e, 1, is_kernel);
 }

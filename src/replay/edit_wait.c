@@ -13,10 +13,12 @@
 #include "replay/edits.h"
 
 enum {
-	EVENT_CALL = 400, /* ns: recording an event, or making a stream wait for it */
-	VALUE = 64,       /* bytes: a copy of more is of data that the program needs */
-	AT_ONCE = 20000,  /* ns: longer between copy and wait is the CPU's own work */
-	READING = 8000,   /* ns: from Python's .item() to the copy, and back from the wait */
+	EVENT_CALL = 400,    /* ns: recording an event, or making a stream wait for it */
+	VALUE = 64,          /* bytes: a copy of more is of data that the program needs */
+	AT_ONCE = 20000,     /* ns: longer between copy and wait is the CPU's own work */
+	FROM_DATA = 3,       /* kernels: x.abs().max() > LIMIT */
+	SMALL_KERNEL = 1200, /* ns */
+	READING = 8000,      /* ns: from Python's .item() to the copy, and back from the wait */
 	COLDER =
 		12, /* one part in so many of what the CPU does after a wait is due to colder caches */
 	COLDER_MOST = 16000, /* ns, after one wait */
@@ -67,10 +69,25 @@ static struct graph_node *value_copied(const struct editing *e, uint32_t op, uin
 	return copy.direction == HWY_D2H && is_value ? node : NULL;
 }
 
-/* What is done where a value was waited for: by the CPU, and by the device, where the value was copied. */
+/* What is done where a value was waited for: by the CPU, and by the device. */
 struct instead {
-	int64_t work, kernel;
+	int64_t work;
+	bool decides; /* kernels take the place of the value's copy */
 };
+
+/* What the device does to decide: a kernel of little work, and one that goes over the data as the longest of those did
+ * that computed the value from it. */
+static int64_t deciding(const struct editing *e, const struct graph_node *copy)
+{
+	int64_t longest = 0;
+	uint32_t at = copy->before[GRAPH_ORDER];
+	for (int i = 0; i < FROM_DATA && at != GRAPH_NONE; i++) {
+		const struct graph_node *node = &e->graph->nodes[at];
+		longest = node->kind == GRAPH_OP && node->length > longest ? node->length : longest;
+		at = node->before[GRAPH_ORDER];
+	}
+	return longest + e->graph->fit.next + SMALL_KERNEL;
+}
 
 /* The call before a wait, made by the same thread and at once followed by it; GRAPH_NONE: there is none, or it waits
  * itself and that stays. */
@@ -100,9 +117,9 @@ static int64_t reading(const struct editing *e, const struct graph_node *copying
 }
 
 /* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
- * the one right before it: then what the CPU did to read the value goes as well. In the op's place the device computes
- * for 'kernel'. Yields whether there was one. */
-static bool remove_copy(struct editing *e, uint32_t back, int64_t kernel)
+ * the one right before it: then what the CPU did to read the value goes as well. In the op's place the device may
+ * decide. Yields whether there was one. */
+static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 {
 	struct graph_node *nodes = e->graph->nodes, *call = &nodes[nodes[back].before[GRAPH_ORDER]];
 	uint32_t awaited = nodes[back].before[GRAPH_CAUSE];
@@ -118,8 +135,8 @@ static bool remove_copy(struct editing *e, uint32_t back, int64_t kernel)
 			nodes[call->before[GRAPH_ORDER]].delay = 0;
 	}
 	if (copy) {
+		copy->length = decides ? deciding(e, copy) : 0;
 		copy->delay = copy->lag[GRAPH_ORDER] = 0;
-		copy->length = kernel;
 	}
 	return copy != NULL;
 }
@@ -149,7 +166,7 @@ static void remove_wait(struct editing *e, uint32_t back, struct instead instead
 {
 	struct graph_node *node = &e->graph->nodes[back];
 	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
-	bool is_gone = remove_copy(e, back, instead.kernel);
+	bool is_gone = remove_copy(e, back, instead.decides);
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
 	warm_after(e, back);
@@ -186,11 +203,11 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 }
 
 /* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, a short one that decides
- * and one that does what is decided, as the shorter kernels of the phase do. */
+ * and one that does what is decided. */
 static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
 {
 	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
-	struct instead instead = {.work = 2 * launch, .kernel = edit_short_kernel(e)};
+	struct instead instead = {.work = 2 * launch, .decides = true};
 	return remove_waits(e, place, 0, instead, err);
 }
 

@@ -29,8 +29,6 @@ bool edit_number(const char *arguments, uint32_t *number, const char **rest);
 int64_t edit_usual_delay(const struct editing *e);
 /* What it does before a launch of the phase: the first or the second quartile. */
 int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile);
-/* How long its shorter kernels take, which go over data once: the first quartile. */
-int64_t edit_short_kernel(const struct editing *e);
 /* Takes a node's wait for the device away: what is left is a call that returns at once. */
 void edit_no_wait(struct editing *e, uint32_t back);
 /* A call that finds the CPU's caches warm: a launch takes no longer than launches do on this machine. Yields by how much
