@@ -100,8 +100,10 @@ static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 	int64_t apart = s->workers > 0 ? took / s->workers - node->delay : 0;
 	if (apart > UINT32_MAX)
 		apart = UINT32_MAX;
-	if (apart > 0)
+	if (apart > 0 && s->last != GRAPH_NONE)
 		graph_add_edge(e->graph, index, s->last, (uint32_t)apart);
+	else if (apart > 0) /* the one before is not in the phase */
+		node->delay += apart;
 	s->last = index;
 }
 
