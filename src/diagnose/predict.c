@@ -169,6 +169,14 @@ static void judge_findings(struct predicting *p, uint32_t first)
 	}
 }
 
+static void say_even_so(struct predicting *p, struct hwy_finding *finding)
+{
+	finding->says = words_format(
+		&p->diagnosis->arena, "%s %s: without them the step takes %s instead of %s.",
+		finding->says, finding->even_so, words_time(finding->predicted.step).at,
+		words_time(finding->predicted.before).at);
+}
+
 static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
@@ -184,6 +192,8 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 			end--;
 			continue;
 		}
+		if (gains_surely(finding) && finding->even_so)
+			say_even_so(p, finding);
 		if (gain_of(finding) >= HWY_WORTH) {
 			finding->predicted = (struct hwy_predicted){0};
 			continue;
