@@ -41,6 +41,14 @@ struct measuring {
 	bool quiet;
 };
 
+static void say_wait(void *listener)
+{
+	const struct measuring *measuring = listener;
+	if (!measuring->quiet)
+		profile_say(
+			"waiting for another headway that measures what recording costs here …");
+}
+
 static void say_begin(void *listener)
 {
 	const struct measuring *measuring = listener;
@@ -106,7 +114,7 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 {
 	struct rec_control control;
 	struct measuring measuring = {.trace = trace, .quiet = quiet};
-	struct calibration_listener listener = {say_begin, is_recorded, &measuring};
+	struct calibration_listener listener = {say_wait, say_begin, is_recorded, &measuring};
 	if (how == PROFILE_NO_CALIBRATION || !read_control(directory, &control))
 		return;
 	for (uint32_t i = 0; i < trace->n_devices; i++) {

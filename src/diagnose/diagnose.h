@@ -57,7 +57,7 @@ struct hwy_finding {
 	const char *says;   /* one or two plain sentences with the numbers: what was seen */
 	const char *advice; /* lines; those that begin with two spaces are code */
 	const char *edit;   /* the change to the program's graph that stands for the fix, or NULL */
-	/* Acquittals: what the fix gains nevertheless, as in "The calls cost the CPU time"; NULL: it may be guilty. */
+	/* Acquittals: what a fix gains that is not what it was suspected of: "The calls cost the CPU time"; else NULL. */
 	const char *even_so;
 	struct hwy_predicted predicted;
 };

@@ -2,9 +2,10 @@
  *
  * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
  * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much
- * idle time stood beside it; one that was let off but whose removal surely gains is accused after all. Where the
- * replay explains too little of the recording, or contradicts what was found without being sure of it, no prediction
- * is shown. A long recording in which nothing repeats is not replayed at all: findings keep what they had claimed.
+ * idle time stood beside it; one that was let off but whose removal surely gains is accused after all, unless it
+ * is known that the gain is not what it was suspected of. Where the replay explains too little of the recording, or
+ * contradicts what was found without being sure of it, no prediction is shown. A long recording in which nothing
+ * repeats is not replayed at all: findings keep what they had claimed.
  */
 #include "diagnose/predict.h"
 
@@ -186,7 +187,7 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		i++;
 		if (!predict(p, finding, &edit))
 			continue;
-		if (gains_surely(finding) && *finding->advice) {
+		if (gains_surely(finding) && *finding->advice && !finding->even_so) {
 			set_cost(finding, INT64_MAX);
 			accuse(p, --i);
 			end--;

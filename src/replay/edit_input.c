@@ -9,10 +9,9 @@
 #include "replay/edits.h"
 
 enum {
-	BYTES_PER_NS = 16, /* of memory copied by one core of a server */
-	FROM_WORKER =
-		1000000, /* ns: Python takes data and labels over from the process that made them */
-	LOOK_BACK = 64,  /* calls */
+	BYTES_PER_NS = 16,     /* of memory copied by one core of a server */
+	FROM_WORKER = 1000000, /* ns: Python takes two tensors over from another process */
+	LOOK_BACK = 64,        /* calls */
 };
 
 /* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
@@ -77,7 +76,7 @@ struct supply {
 };
 
 /* A batch that is ready still has to be taken over from whoever made it: one copy of it in memory, and from a worker
- * the files that it lies in. */
+ * also the descriptors of what it lies in, through a socket. */
 static int64_t handing_over(const struct editing *e, uint32_t call, bool from_worker)
 {
 	int64_t left = from_worker ? FROM_WORKER : 0;
@@ -96,7 +95,7 @@ static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 	if (took <= 0)
 		return;
 	node->delay -= took;
-	/* The workers go on while a batch is taken over: they are a period apart, not its end and the next. */
+	/* Batches come took / N apart; taking one over falls into that time. */
 	int64_t apart = s->workers > 0 ? took / s->workers - node->delay : 0;
 	if (apart > UINT32_MAX)
 		apart = UINT32_MAX;

@@ -1,8 +1,8 @@
 /* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's; and those for a
  * value that Python decides by, where the device decides instead.
  *
- * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(), with what the CPU
- * does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays, and returns as soon as it is
+ * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(), with what the
+ * CPU does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays, and returns as soon as it is
  * enqueued: its data is read later. A wait that put the work of two streams in order becomes an event between them.
  * The launch queue's limit still holds the CPU back. A read-back that comes a step late waits for the work that
  * the same wait of the step before had waited for.
@@ -16,12 +16,11 @@ enum {
 	EVENT_CALL = 400,    /* ns: recording an event, or making a stream wait for it */
 	VALUE = 64,          /* bytes: a copy of more is of data that the program needs */
 	AT_ONCE = 20000,     /* ns: longer between copy and wait is the CPU's own work */
-	FROM_DATA = 3,       /* kernels: x.abs().max() > LIMIT */
-	SMALL_KERNEL = 1200, /* ns */
 	READING = 8000,      /* ns: from Python's .item() to the copy, and back from the wait */
-	COLDER =
-		12, /* one part in so many of what the CPU does after a wait is due to colder caches */
+	COLDER = 12,         /* of the CPU's work after a wait, one part in so many is due to it */
 	COLDER_MOST = 16000, /* ns, after one wait */
+	FROM_DATA = 3,       /* kernels, at most, that compute a value to decide by */
+	SMALL_KERNEL = 1200, /* ns */
 };
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
@@ -75,18 +74,25 @@ struct instead {
 	bool decides; /* kernels take the place of the value's copy */
 };
 
-/* What the device does to decide: a kernel of little work, and one that goes over the data as the longest of those did
- * that computed the value from it. */
+/* What the device does to decide: a kernel of little work, and one that goes over the data as those did that computed
+ * the value from it, x.abs().max() > LIMIT say: as the second longest of three, or as the longer of two. Any copy ends
+ * those. */
 static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 {
-	int64_t longest = 0;
+	int64_t longest = 0, second = 0;
 	uint32_t at = copy->before[GRAPH_ORDER];
-	for (int i = 0; i < FROM_DATA && at != GRAPH_NONE; i++) {
+	int n = 0;
+	for (; n < FROM_DATA && at != GRAPH_NONE;
+	     n++, at = e->graph->nodes[at].before[GRAPH_ORDER]) {
 		const struct graph_node *node = &e->graph->nodes[at];
-		longest = node->kind == GRAPH_OP && node->length > longest ? node->length : longest;
-		at = node->before[GRAPH_ORDER];
+		if (node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_KERNEL)
+			break;
+		if (node->length > longest)
+			second = longest, longest = node->length;
+		else if (node->length > second)
+			second = node->length;
 	}
-	return longest + e->graph->fit.next + SMALL_KERNEL;
+	return (n == FROM_DATA ? second : longest) + e->graph->fit.next + SMALL_KERNEL;
 }
 
 /* The call before a wait, made by the same thread and at once followed by it; GRAPH_NONE: there is none, or it waits
@@ -170,6 +176,7 @@ static void remove_wait(struct editing *e, uint32_t back, struct instead instead
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
 	warm_after(e, back);
+	node->from_begin |= GRAPH_GONE;
 	node->delay = instead.work;
 	if (is_gone || e->flow->calls[node->of].op == FLOW_NONE)
 		call->length = instead_of_waiting(e, node->of, by_event);
@@ -187,7 +194,8 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every,
 		if (step == 0 || !edit_is_at(e, node->of, place))
 			continue;
 		found++;
-		if (every == 0 || step % every != 0)
+		bool is_gone = node->from_begin & GRAPH_GONE;
+		if (!is_gone && (every == 0 || step % every != 0))
 			remove_wait(e, i, instead);
 	}
 	graph_settle(e->graph);
@@ -249,6 +257,7 @@ static bool apply_late(struct editing *e, const char *place, struct hwy_err *err
 			now = list, n_now = 0, cap_now = cap;
 			step = in;
 		}
+		order_on_device(e, i, node->before[GRAPH_CAUSE]);
 		HWY_GROW(now, n_now, cap_now);
 		now[n_now] = node->before[GRAPH_CAUSE];
 		node->before[GRAPH_CAUSE] = n_now < n_before ? before[n_now] : GRAPH_NONE;
@@ -258,6 +267,7 @@ static bool apply_late(struct editing *e, const char *place, struct hwy_err *err
 	}
 	free(before);
 	free(now);
+	graph_settle(e->graph);
 	return found > 0 ||
 	       hwy_fail(err, "the phase has no waits%s%s", *place ? " at " : "", place);
 }

@@ -37,6 +37,7 @@ enum graph_place {
 	GRAPH_OTHER, /* op: an event, a barrier, a copy engine; call: room in the launch queue */
 	GRAPH_PLACES
 };
+enum { GRAPH_GONE = 0x80 }; /* in 'from_begin' of a return: an edit has taken its wait out */
 
 struct graph_node {
 	int64_t length, delay;

@@ -96,6 +96,8 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	}
 	machine->source = table[i].source;
 	const char *format = hwy_property(trace, "source.format");
+	if (format && strcmp(format, "headway") == 0 && !hwy_property(trace, "cupti.version"))
+		format = ""; /* OpenCL: not measured */
 	size_t r = 0;
 	while (!starts_with(format ? format : "", recorders[r].format))
 		r++;
@@ -140,6 +142,8 @@ static void take(struct whatif_machine *m, const char *name, int64_t value)
 void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)
 {
 	from_table(machine, trace);
+	if (trace->n_calibrations > 0)
+		machine->cost = (struct whatif_cost){0};
 	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		take(machine, hwy_str(trace, one->name), one->value);

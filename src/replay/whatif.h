@@ -20,7 +20,7 @@
 struct whatif_machine {
 	const char *source; /* "measured where it was recorded", "a table for the H200", … */
 	bool is_measured;
-	struct {
+	struct whatif_cost {
 		int64_t launch, sync, graph_launch, range, op;
 		int64_t latency; /* of a launch */
 		int64_t next;    /* from kernel to kernel */

@@ -19,7 +19,8 @@
 
 #define SELF "/proc/self/exe"
 enum { OUTPUT = 16 * 1024 };
-static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000; /* ns, for all runs together */
+static const int64_t patience =
+	INT64_C(15) * 1000 * 1000 * 1000; /* ns, for all runs of the helper together */
 
 struct helper_run {
 	const struct calibration_key *key;
@@ -235,10 +236,15 @@ static bool measure_all(struct helper_run *helper, struct calibration *into, str
 /* Waits while another process measures the same. */
 static bool await_turn(const struct helper_run *helper, int *turn, struct hwy_err *err)
 {
+	int64_t until = run_now() + patience;
+	bool told = false;
 	for (; calibration_is_others(helper->key, turn); poll(NULL, 0, 50)) {
+		if (!told && helper->listener->waits)
+			helper->listener->waits(helper->listener->listener);
+		told = true;
 		if (was_interrupted())
 			return hwy_fail(err, "interrupted");
-		if (run_now() > helper->deadline)
+		if (run_now() > until)
 			return hwy_fail(err, "others were measuring for %lld s",
 					(long long)(patience / 1000000000));
 	}
@@ -256,7 +262,8 @@ static bool measure_in_turn(struct helper_run *helper, struct calibration *into,
 		if (measured)
 			calibration_store(helper->key, into);
 	}
-	calibration_end(helper->key, turn);
+	if (turn >= 0)
+		close(turn);
 	return measured;
 }
 
@@ -264,11 +271,7 @@ bool calibration_measure(const struct calibration_key *key,
 			 const struct calibration_listener *listener, struct calibration *into,
 			 struct hwy_err *err)
 {
-	struct helper_run helper = {
-		.key = key,
-		.listener = listener,
-		.deadline = run_now() + patience,
-	};
+	struct helper_run helper = {.key = key, .listener = listener};
 	sigset_t set = ending_signals(), old;
 	struct timespec now = {0};
 	into->n = 0;

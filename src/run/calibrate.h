@@ -43,7 +43,8 @@ struct calibration_key {
 };
 
 struct calibration_listener {
-	/* The helper has found its GPU and measures. */
+	/* Another process measures the same and is waited for; the helper has found its GPU and measures. */
+	void (*waits)(void *listener);
 	void (*begins)(void *listener);
 	/* True when the run in this directory has what a recorded helper leaves. */
 	bool (*is_recorded)(void *listener, const char *directory);
@@ -53,7 +54,7 @@ struct calibration_listener {
 /* From the cache; false when it is not there. */
 bool calibration_cached(const struct calibration_key *key, struct calibration *into);
 /* Measures, and writes the cache; while another process does so for the same key, waits for that instead. Takes some
- * seconds; a signal that would end us ends it instead. */
+ * seconds, at most 15 to wait and 15 to measure; a signal that would end us ends it instead. */
 bool calibration_measure(const struct calibration_key *key,
 			 const struct calibration_listener *listener, struct calibration *into,
 			 struct hwy_err *err);
@@ -75,11 +76,10 @@ void calibration_combine(const struct calibration *runs, uint32_t n, struct cali
 void calibration_compare(const struct calibration *plain, const struct calibration *recorded,
 			 struct calibration *into);
 
-/* calibrate_cache.c: who measures for a key has the cache's file locked, also while it is still empty: several programs
- * may end at once, and measuring at once they would disturb each other. True while another process does; else it is our turn
- * until calibration_end. *turn is -1 at first. Where files cannot be locked, nobody waits. */
+/* calibrate_cache.c: several programs may end at once, and measuring at once they would disturb each other. True while
+ * another process measures for this key; else it is our turn, until *turn is closed. *turn is -1 at first, and stays so
+ * where there is no cache: nobody waits then. */
 bool calibration_is_others(const struct calibration_key *key, int *turn);
-void calibration_end(const struct calibration_key *key, int turn);
 void calibration_store(const struct calibration_key *key, const struct calibration *calibration);
 
 #endif

@@ -1,7 +1,8 @@
 /* calibrate_cache.c - calibrations of earlier runs: one small text file a GPU and set of versions.
  *
  * The file's name is a hash of its key, and the key stands in it again. Whatever is not exactly as we write it
- * is as good as absent: the next calibration replaces it, through a temporary name.
+ * is as good as absent: the next calibration replaces it, through a temporary name. Who measures has the file locked,
+ * empty as it may be; it is never removed, or a lock could be held twice.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,20 +95,6 @@ bool calibration_is_others(const struct calibration_key *key, int *turn)
 	if (*turn < 0 && write_key(key, text) && file_of(text, true, path))
 		*turn = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	return *turn >= 0 && flock(*turn, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-void calibration_end(const struct calibration_key *key, int turn)
-{
-	char text[KEY], path[PATH_MAX];
-	struct stat ours, now;
-	if (turn < 0)
-		return;
-	bool nothing = write_key(key, text) && file_of(text, false, path) &&
-		       stat(path, &now) == 0 && fstat(turn, &ours) == 0 &&
-		       now.st_ino == ours.st_ino && now.st_size == 0;
-	if (nothing)
-		unlink(path);
-	close(turn);
 }
 
 void calibration_store(const struct calibration_key *key, const struct calibration *calibration)

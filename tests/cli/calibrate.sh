@@ -24,8 +24,8 @@ profile() {
 notes() { # of the report
 	"$HEADWAY" info --all r.hwy | grep -A9 ^Messages | grep -c "what recording costs was not measured: .*$1"
 }
-files() {
-	find "$XDG_CACHE_HOME" -type f 2>/dev/null | wc -l
+files() { # with something in them: a lock may be left empty
+	find "$XDG_CACHE_HOME" -type f -size +0 2>/dev/null | wc -l
 }
 
 # ---- no driver
@@ -97,19 +97,41 @@ for i in 1 2 3 4; do
 	"$HEADWAY" profile -f true -o "at-once-$i" "$COLLECT/cuda_target" replay >/dev/null 2>"err-$i" &
 done
 wait
-[ "$(cat err-? | grep -c measuring)" = 1 ] || fail "measured at once: $(cat err-?)"
+[ "$(cat err-? | grep -c "measuring what")" = 1 ] || fail "measured at once: $(cat err-?)"
+[ "$(cat err-? | grep -c "waiting for another")" = 3 ] || fail "not told that they wait: $(cat err-?)"
 [ "$(for i in 1 2 3 4; do "$HEADWAY" info at-once-$i.hwy | grep ^Calibrated; done | uniq -c | awk '{print $1}')" = 4 ] ||
 	fail "ended at once, not calibrated alike: $("$HEADWAY" info at-once-4.hwy)"
 [ "$(files)" = 1 ] || fail "ended at once: $(files) files in the cache"
+
+# One that waits and is interrupted: its report is written, and the next one waits, too.
+rm -rf "$XDG_CACHE_HOME" err-?
+until_says() { # FILE TEXT
+	local try
+	for ((try = 0; try < 100; try++)); do
+		grep -qs "$2" "$1" && return
+		sleep 0.1
+	done
+	fail "$1 never says '$2': $(cat "$1")"
+}
+pids=()
+for i in 1 2 3; do
+	MOCK_CUDA=hang "$HEADWAY" profile -f true -o "in-turn-$i" "$COLLECT/cuda_target" replay >/dev/null 2>"err-$i" &
+	pids+=($!)
+	until_says err-$i "$([ $i = 1 ] && echo measuring what || echo waiting for another)"
+	[ $i = 2 ] && kill -TERM ${pids[1]} && wait ${pids[1]}
+done
+kill -TERM ${pids[2]} ${pids[0]}
+wait
+for i in 1 2 3; do
+	"$HEADWAY" info --all in-turn-$i.hwy | grep -q "what recording costs was not measured: interrupted" ||
+		fail "in turn, interrupted: $("$HEADWAY" info --all in-turn-$i.hwy)"
+done
 
 # An impatient user: the report is written all the same.
 rm -rf "$XDG_CACHE_HOME" err
 MOCK_CUDA=hang "$HEADWAY" profile -f true -o r "$COLLECT/cuda_target" replay >out 2>err &
 pid=$!
-for ((i = 0; i < 100; i++)); do
-	grep -qs measuring err && break
-	sleep 0.1
-done
+until_says err measuring
 kill -TERM $pid
 wait $pid
 status=$?

@@ -1,7 +1,7 @@
 """Runs of one program that can be compared, on a machine whose CPUs others use too.
 
 A run is measured together with a small piece of work for its CPU just before it and just after. Where that took longer
-than the shortest ever did, the run was disturbed and is repeated; which runs count is told by that work, never by their own time.
+than the shortest ever did, the run was disturbed: calm_run repeats it, and which run counts is told by that work, not by its own time.
 """
 import collections
 import contextlib
@@ -21,13 +21,6 @@ Run = collections.namedtuple("Run", "ms beside")  # a step; the piece of work be
 shortest = [float("inf")]  # the piece of work, ever
 
 
-def learn_shortest(seconds=2):
-    """Looks for calm moments."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        shortest[0] = min(shortest[0], *(ms for ms, _ in look_around()))
-
-
 def kept(ms, *beside):
     shortest[0] = min(shortest[0], *beside)
     return Run(ms, max(beside))
@@ -37,16 +30,12 @@ def is_calm(one):
     return one.beside <= CALM * shortest[0]
 
 
-def calmest(runs, n):
-    return sorted(runs, key=lambda one: one.beside)[:n]
-
-
 def calm_run(tries, once):
     """One run, repeated while it was disturbed: the calmest."""
     tried = []
     while len(tried) < tries and not (tried and is_calm(tried[-1])):
         tried.append(once())
-    return calmest(tried, 1)[0]
+    return min(tried, key=lambda one: one.beside)
 
 
 class Runner:

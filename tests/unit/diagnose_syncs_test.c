@@ -50,14 +50,16 @@ static void a_wait_of_a_launch_bound_loop_is_acquitted(void **state)
 	diagnosed_free(&d);
 }
 
-/* So many launches, 40 µs of other work after each, and the copy of a value that is there before the CPU asks for it. */
-static struct diagnosed diagnose_a_value_in_time(int launches)
+/* So many launches, 40 µs of other work after each, and the copy of a value that is there before the CPU asks for it, but
+ * for every so manieth step. */
+static struct diagnosed diagnose_a_value_in_time(int launches, int late)
 {
 	struct program p = program_new();
 	for (int step = 0; step < STEPS; step++) {
 		program_step(&p, step);
 		for (int k = 0; k < launches; k++) {
-			program_launch(&p, 0, "k", 3);
+			bool is_late = late && step % late == 0 && k == launches - 1;
+			program_launch(&p, 0, "k", is_late ? 60 : 3);
 			program_compute(&p, 40);
 		}
 		program_copy(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2, false);
@@ -69,12 +71,26 @@ static struct diagnosed diagnose_a_value_in_time(int launches)
 
 static void a_gain_inside_its_own_bar_does_not_accuse_what_was_let_off(void **state)
 {
-	struct diagnosed d = diagnose_a_value_in_time(5); /* 12 µs of 237 */
+	struct diagnosed d = diagnose_a_value_in_time(20, 3); /* some 30 µs of 920 */
 	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
 	assert_non_null(acquitted(&d, "sync-in-loop"));
 	diagnosed_free(&d);
-	d = diagnose_a_value_in_time(1); /* 12 µs of 57 */
+	d = diagnose_a_value_in_time(1, 3); /* of 57 */
 	ASSERT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
+static void a_wait_for_nothing_is_not_guilty_of_what_its_call_costs(void **state)
+{
+	struct diagnosed d = diagnose_a_value_in_time(1, 0);
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	const struct hwy_finding *finding = acquitted(&d, "sync-in-loop");
+	assert_non_null(finding);
+	assert_non_null(
+		strstr(finding->says, "The calls cost the CPU time all the same: without them"));
+	diagnosed_free(&d);
+	d = diagnose_a_value_in_time(20, 0); /* not worth a word */
+	assert_null(strstr(acquitted(&d, "sync-in-loop")->says, "all the same"));
 	diagnosed_free(&d);
 }
 
@@ -248,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
 		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
 		cmocka_unit_test(a_gain_inside_its_own_bar_does_not_accuse_what_was_let_off),
+		cmocka_unit_test(a_wait_for_nothing_is_not_guilty_of_what_its_call_costs),
 		cmocka_unit_test(many_waits_a_step_are_sync_in_model),
 		cmocka_unit_test(one_wait_a_step_in_forward_is_sync_in_model),
 		cmocka_unit_test(one_wait_a_step_is_not_sync_in_model),
