@@ -1,4 +1,4 @@
-"""A wait that costs nothing: in a launch-bound loop the GPU is done before the CPU asks.
+"""A wait with nothing to wait for: in a launch-bound loop the GPU is done before the CPU asks.
 
     python3 itemloop.py --item    read the loss with .item() in every step
     python3 itemloop.py           do not

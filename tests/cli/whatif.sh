@@ -50,7 +50,8 @@ for edit in remove-wait read-late pin no-alloc background faster:cpu:30; do
 		fail "$edit predicts slower"
 done
 
-# Fixes that were measured on an H200: no prediction is off by more than 20 %, half of them by no more than 7 %.
+# Fixes that were measured on an H200: no prediction is off by more than 20 %, half of them by no more than 7 %, and no gain is
+# predicted as a loss. (That one loss, inmodel-16384, is predicted as a gain of 2 % is known.)
 while read -r name before after parts edits; do
 	[ "$name" = "#" ] && continue
 	predicted=$(ask "$DATA/whatif/$name.hwy" "r['predictions'][0]['step_ns'] * $parts / 1e3, r['predictions'][0]['speedup']" \
@@ -245,10 +246,9 @@ within "mlp without the wait" "$(ask "$(at mlp_sync)" "$step" --apply remove-wai
 within "streams pinned, four of them" "$(ask "$(at streams_pageable1)" "$step" --apply pin --apply streams:4)" 4.47 7.45
 within "graphs as a graph" "$(ask "$(at graphs_launch)" "$step" --apply graph)" 0.671 1.245
 within "power without its waits" "$(ask "$(at power_base)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.03
-# The copy's call, 12 us of 590, and the CPU's way from it to the wait go with the wait. (Unprofiled the two programs overlap:
-# 0.27 to 0.43 ms, and 0.32 to 0.41 without.)
-# Reading a value costs the CPU time even where there is nothing to wait for: 8 µs for it, and colder caches after it.
-within "itemloop without its wait" "$(ask "$(at itemloop_item)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.0 1.12
+# There is nothing to wait for, but reading costs: the copy's call, 12 us of 590, the CPU's way to it and back, 8 us, and colder
+# caches. (Unprofiled the two programs overlap: 0.27 to 0.43 ms, and 0.32 to 0.41 without.)
+within "itemloop without its wait" "$(ask "$(at itemloop_item)" "r['predictions'][0]['speedup']" --apply remove-wait)" 1.03 1.12
 # Not measured: 8 ms is less than one of the 19 batches' loading, spread over them, on top of the rest.
 within "starve with perfect input" "$(ask "$(at starve_0)" "$step" --apply perfect-input)" 3 8
 resnet=$(echo "$SHARED"/data/public-traces/kineto-tb_plugin/samples/resnet50_num_workers_0/*)
