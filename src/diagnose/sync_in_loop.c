@@ -9,8 +9,8 @@
 
 /* Fewer in all are no habit of the loop. */
 #define FEWEST 2
-#define FOR_NOTHING                                                                                \
-	90 /* %: at so many of the waits the GPU had finished: a gain is not that of waiting less */
+/* %: where the GPU had finished at so many of the waits, a gain is not that of waiting less. */
+#define FOR_NOTHING 90
 
 static const struct advice fix = {
 	.any = "Read results back every N steps, or let the copy run asynchronously and look at it a step later.\n"
@@ -85,8 +85,7 @@ static void look(struct hwy_case *c)
 		syncs.claim = (struct claim){0};
 		syncs_note(c, &syncs, &claim);
 		struct hwy_finding *acquitted = hwy_acquit(c, &claim, says);
-		acquitted->advice =
-			case_advice(c, &fix); /* the replay may find it guilty after all */
+		acquitted->advice = case_advice(c, &fix); /* the replay may accuse it */
 		if (for_nothing)
 			acquitted->even_so = "The calls cost the CPU time all the same";
 	}

@@ -2,10 +2,10 @@
  * value that Python decides by, where the device decides instead.
  *
  * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(), with what the
- * CPU does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays, and returns as soon as it is
- * enqueued: its data is read later. A wait that put the work of two streams in order becomes an event between them.
- * The launch queue's limit still holds the CPU back. A read-back that comes a step late waits for the work that
- * the same wait of the step before had waited for.
+ * CPU does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays,
+ * and returns as soon as it is enqueued: its data is read later. A wait that put the work of two streams in order
+ * becomes an event between them. The launch queue's limit still holds the CPU back. A read-back that comes a step late
+ * waits for the work that the same wait of the step before had waited for.
  */
 #include <stdlib.h>
 #include <string.h>

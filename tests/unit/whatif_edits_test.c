@@ -430,7 +430,8 @@ int main(void)
 		cmocka_unit_test(a_wait_is_taken_out_once),
 		cmocka_unit_test(decisions_do_not_add_up),
 		cmocka_unit_test(a_graph_does_not_dispatch_its_first_launch_either),
-		cmocka_unit_test(the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for),
+		cmocka_unit_test(
+			the_shortest_kernels_take_less_in_a_graph_than_they_were_recorded_for),
 		cmocka_unit_test(what_a_round_trip_computed_becomes_two_passes_on_the_device),
 		cmocka_unit_test(launches_are_warm_where_no_large_trip_sweeps_the_caches),
 		cmocka_unit_test(a_pinned_copy_waits_where_it_does_by_contract),
