@@ -38,6 +38,15 @@ static inline int64_t predicted(const struct opened *o, const char *text)
 	return whatif_predict(&o->w, &edit, 1, &p, &err) ? p.step : -1;
 }
 
+static inline int64_t predicted_of(struct program *p, const char *text)
+{
+	struct opened o;
+	open_whatif(&o, p, true);
+	int64_t step = predicted(&o, text);
+	close_whatif(&o);
+	return step;
+}
+
 /* As if it had been measured where the program was recorded. */
 static inline void calibrate(struct program *p, const char *name, int64_t value)
 {

@@ -168,11 +168,7 @@ static struct program reading_program(int steps, enum reading how, uint64_t byte
 static int64_t step_when_read(enum reading how, uint64_t bytes, int64_t kernel_us, const char *edit)
 {
 	struct program p = reading_program(20, how, bytes, kernel_us);
-	struct opened o;
-	open_whatif(&o, &p, true);
-	int64_t step = predicted(&o, edit);
-	close_whatif(&o);
-	return step;
+	return predicted_of(&p, edit);
 }
 
 static void a_wait_is_taken_out_once(void **state)
@@ -267,11 +263,7 @@ static int64_t step_as_graph(int64_t first_us)
 		}
 		program_sync(&p, 0);
 	}
-	struct opened o;
-	open_whatif(&o, &p, true);
-	int64_t step = predicted(&o, "graph");
-	close_whatif(&o);
-	return step;
+	return predicted_of(&p, "graph");
 }
 
 static void a_graph_does_not_dispatch_its_first_launch_either(void **state)
@@ -353,11 +345,7 @@ static int64_t step_without_trip(uint64_t bytes)
 		program_copy_held(&p, 0, HWY_H2D, bytes, HWY_MEM_PAGEABLE, 20);
 		program_sync(&p, 0);
 	}
-	struct opened o;
-	open_whatif(&o, &p, true);
-	int64_t step = predicted(&o, "no-roundtrip");
-	close_whatif(&o);
-	return step;
+	return predicted_of(&p, "no-roundtrip");
 }
 
 static void launches_are_warm_where_no_large_trip_sweeps_the_caches(void **state)
@@ -377,11 +365,7 @@ static int64_t step_when_pinned(const char *call)
 		program_copy_by(&p, call, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 100);
 		program_compute(&p, 100);
 	}
-	struct opened o;
-	open_whatif(&o, &p, true);
-	int64_t step = predicted(&o, "pin");
-	close_whatif(&o);
-	return step;
+	return predicted_of(&p, "pin");
 }
 
 static void a_pinned_copy_waits_where_it_does_by_contract(void **state)

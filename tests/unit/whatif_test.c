@@ -208,11 +208,7 @@ static int64_t step_without_wait(int64_t cost)
 		program_compute(&p, 1);
 		program_sync(&p, 0);
 	}
-	struct opened o;
-	open_whatif(&o, &p, true);
-	int64_t step = predicted(&o, "remove-wait");
-	close_whatif(&o);
-	return step;
+	return predicted_of(&p, "remove-wait");
 }
 
 static void some_of_what_recording_costs_lies_before_the_call(void **state)
