@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,9 +57,13 @@ static void open_spool(const char *path)
 	if (about.st_size > 0) {
 		spool->path = strdup(path);
 		spool->size = (size_t)about.st_size;
-		spool->bytes = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (spool->bytes == MAP_FAILED)
-			exit(2);
+		/* A copy: whoever outlives the program, Python's resource tracker say, may still write between two walks. */
+		char *bytes = malloc(spool->size);
+		size_t have = 0;
+		for (ssize_t n; (n = read(fd, bytes + have, spool->size - have)) > 0;)
+			have += (size_t)n;
+		spool->bytes = bytes;
+		spool->size = have;
 		spool_count++;
 	}
 	close(fd);
