@@ -45,7 +45,7 @@ struct graph_node {
 	uint32_t of;
 	uint16_t lag[GRAPH_PLACES]; /* ns */
 	uint8_t kind;               /* enum graph_kind */
-	uint8_t from_begin;         /* a bit for each place */
+	uint8_t from_begin;         /* a bit for each place, and GRAPH_GONE */
 };
 
 struct graph_extra {

@@ -19,8 +19,8 @@
 
 #define SELF "/proc/self/exe"
 enum { OUTPUT = 16 * 1024 };
-static const int64_t patience =
-	INT64_C(15) * 1000 * 1000 * 1000; /* ns, for all runs of the helper together */
+/* ns: for all runs of the helper together, and before them for another process that measures */
+static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000;
 
 struct helper_run {
 	const struct calibration_key *key;
