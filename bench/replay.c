@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "import/import.h"
-#include "replay/replay.h"
+#include "whatif/replay.h"
 
 static int64_t cpu_now(void)
 {

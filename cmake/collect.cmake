@@ -3,8 +3,11 @@
 # It is somebody else's process: libc only, nothing of ours visible but the entry points that the loader,
 # the CUDA driver and NVTX look for, and never unloaded (its exit handlers and thread keys stay behind).
 
+# The folders of src/collect/ that are libraries of their own (sibling(), below) are not part of this one.
+set(collect_room ${PROJECT_SOURCE_DIR}/src/collect)
 file(GLOB collect_sources CONFIGURE_DEPENDS
-	${PROJECT_SOURCE_DIR}/src/collect/*.c ${PROJECT_SOURCE_DIR}/src/record/*.c)
+	${collect_room}/*.c ${collect_room}/cuda/*.c ${collect_room}/nvtx/*.c
+	${collect_room}/python/*.c ${PROJECT_SOURCE_DIR}/src/spool/*.c)
 set(collect_exports ${PROJECT_SOURCE_DIR}/cmake/libheadway-collect.map)
 
 add_library(headway_collect MODULE ${collect_sources})

@@ -1,5 +1,5 @@
 # web.cmake - the page of `headway view`, built by esbuild where web/node_modules is there (npm --prefix web ci), else
-# a page that says so. Sets the definition HEADWAY_PAGE for src/serve/page.c.
+# a page that says so. Sets the definition HEADWAY_PAGE for src/serve/built_page.c.
 
 set(page ${PROJECT_BINARY_DIR}/web/page.html)
 find_program(NPM npm)
@@ -19,6 +19,6 @@ else()
 	summary_line("page" "left out: no web/node_modules (npm --prefix web ci)")
 endif()
 add_custom_target(headway_page DEPENDS ${page})
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/serve/page.c PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/serve/built_page.c PROPERTIES
 	COMPILE_DEFINITIONS "HEADWAY_PAGE=\"${page}\""
 	OBJECT_DEPENDS ${page})

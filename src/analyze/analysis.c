@@ -14,8 +14,8 @@ static bool measure_phase(const struct hwy_analysis *analysis, uint32_t at, uint
 	return gaps_find(flow, phase, &of->gaps, err) && waits_find(flow, phase, &of->waits, err);
 }
 
-static bool measure(struct hwy_analysis *analysis, const struct analysis_options *options,
-		    struct hwy_err *err)
+static bool analysis_measure(struct hwy_analysis *analysis, const struct analysis_options *options,
+			     struct hwy_err *err)
 {
 	struct phases_options how = {.step = options->step};
 	if (!trust_measure(analysis->trace, &analysis->trust, err) ||
@@ -34,7 +34,7 @@ bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 		   const struct analysis_options *options, struct hwy_err *err)
 {
 	*analysis = (struct hwy_analysis){.trace = trace};
-	bool done = measure(analysis, options, err);
+	bool done = analysis_measure(analysis, options, err);
 	if (!done)
 		analysis_free(analysis);
 	return done;

@@ -3,9 +3,9 @@
 #define HWY_ANALYZE_ANALYSIS_H
 
 #include "analyze/calls.h"
-#include "analyze/gaps.h"
+#include "analyze/gaps/gaps.h"
 #include "analyze/lead.h"
-#include "analyze/phases.h"
+#include "analyze/phases/phases.h"
 #include "analyze/place.h"
 #include "analyze/trust.h"
 

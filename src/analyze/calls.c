@@ -129,7 +129,7 @@ static const struct flow_op *op_on(const struct finder *f, uint32_t lane, uint32
 }
 
 /* Of two, the one that ends later; of lanes, the first. */
-static uint32_t later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
+static uint32_t calls_later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
 {
 	if (a == FLOW_NONE || b == FLOW_NONE)
 		return a == FLOW_NONE ? b : a;
@@ -143,7 +143,8 @@ static void ask(struct finder *f, uint32_t l, int64_t moment)
 	const struct flow_lane *lane = &f->lanes.lanes[l];
 	for (; at->asked < lane->n && lanes_asked(f->flow, op_on(f, l, at->asked)) < moment;
 	     at->asked++)
-		at->latest = later(f->flow, at->latest, f->flow->by_lane[lane->first + at->asked]);
+		at->latest =
+			calls_later(f->flow, at->latest, f->flow->by_lane[lane->first + at->asked]);
 	if (!at->is_pending)
 		f->pending[f->n_pending++] = l;
 	at->is_pending = true;
@@ -156,11 +157,11 @@ static void advance(struct finder *f, int64_t moment)
 		uint32_t l = f->coming.at[0].what;
 		ask(f, l, moment);
 		if (f->at[l].asked == f->lanes.lanes[l].n) {
-			heap_drop(&f->coming);
+			hwy_heap_drop(&f->coming);
 			continue;
 		}
 		f->coming.at[0].time = lanes_asked(f->flow, op_on(f, l, f->at[l].asked));
-		heap_sink(&f->coming);
+		hwy_heap_sink(&f->coming);
 	}
 	for (uint32_t i = 0; i < f->n_pending; i++) {
 		struct asked *at = &f->at[f->pending[i]];
@@ -211,7 +212,7 @@ static void look_at_lane(const struct finder *f, uint32_t l, const struct target
 		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
 	}
 	if (latest != FLOW_NONE && f->flow->ops[latest].end > now)
-		wait->op = later(f->flow, wait->op, latest);
+		wait->op = calls_later(f->flow, wait->op, latest);
 }
 
 /* The work that the call itself enqueued; a copy may be cut into several. */
@@ -223,7 +224,7 @@ static void look_at_own(const struct finder *f, uint32_t call, struct hwy_wait *
 		if (flow->ops[i].start >= flow->calls[call].end)
 			break;
 		if (flow->ops[i].call == call)
-			wait->op = later(flow, wait->op, i);
+			wait->op = calls_later(flow, wait->op, i);
 	}
 }
 
@@ -241,7 +242,7 @@ static bool is_pageable(const struct hwy_flow *flow, const struct flow_call *cal
 	return hwy_copies_pageable(strip, row);
 }
 
-static void add_wait(struct finder *f, uint32_t index, uint32_t step)
+static void calls_add_wait(struct finder *f, uint32_t index, uint32_t step)
 {
 	const struct flow_call *call = &f->flow->calls[index];
 	struct hwy_wait wait = {
@@ -281,7 +282,7 @@ static void calls_of(const struct hwy_flow *flow, const struct hwy_phase *phase,
 	*end = *end < flow->n_calls ? *end : flow->n_calls;
 }
 
-static void find_all(struct finder *f, uint32_t first, uint32_t end)
+static void calls_find_all(struct finder *f, uint32_t first, uint32_t end)
 {
 	const struct hwy_flow *flow = f->flow;
 	const struct hwy_phase *phase = f->phase;
@@ -291,7 +292,7 @@ static void find_all(struct finder *f, uint32_t first, uint32_t end)
 			step++;
 		if (flow->calls[i].blocks &&
 		    (phase->n_steps == 0 || flow->calls[i].process == phase->process))
-			add_wait(f, i, step);
+			calls_add_wait(f, i, step);
 	}
 }
 
@@ -316,10 +317,10 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, stru
 	f.pending = hwy_alloc(((size_t)f.lanes.n + 1) * sizeof *f.pending);
 	for (uint32_t l = 0; l < f.lanes.n; l++) {
 		f.at[l].latest = FLOW_NONE;
-		heap_add(&f.coming, lanes_asked(flow, op_on(&f, l, 0)), l);
+		hwy_heap_add(&f.coming, lanes_asked(flow, op_on(&f, l, 0)), l);
 	}
 	find_records(&f, from, to);
-	find_all(&f, first, end);
+	calls_find_all(&f, first, end);
 	lanes_close(&f.lanes);
 	hwy_map_free(&f.sync);
 	hwy_map_free(&f.edge);

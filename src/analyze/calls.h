@@ -2,7 +2,7 @@
 #ifndef HWY_ANALYZE_CALLS_H
 #define HWY_ANALYZE_CALLS_H
 
-#include "analyze/phases.h"
+#include "analyze/phases/phases.h"
 
 struct hwy_wait {
 	uint32_t call;  /* in flow.calls */

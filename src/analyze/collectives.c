@@ -71,7 +71,8 @@ static uint64_t hash_of_value(struct hwy_text args, const char *key)
 	return hwy_hash(at, (size_t)(to - at));
 }
 
-static uint64_t key_of(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+static uint64_t collectives_key_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
+				   uint32_t row)
 {
 	struct hwy_text name = hwy_text(trace, hwy_get(strip, HWY_NAME, row));
 	struct hwy_text args = hwy_text(trace, hwy_get(strip, HWY_ARGS, row));
@@ -103,10 +104,11 @@ static bool list_rank(struct list *list, const struct collectives_rank *rank, st
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[i].span, &row);
 		HWY_GROW(list->at, list->n, list->cap);
-		list->at[list->n++] = (struct one){.key = key_of(flow->trace, strip, row),
-						   .end = flow->ops[i].end,
-						   .op = i,
-						   .meeting = NO_MEETING};
+		list->at[list->n++] =
+			(struct one){.key = collectives_key_of(flow->trace, strip, row),
+				     .end = flow->ops[i].end,
+				     .op = i,
+				     .meeting = NO_MEETING};
 	}
 	if (list->n > 0)
 		qsort(list->at, list->n, sizeof *list->at, by_key_and_end);
@@ -261,7 +263,7 @@ struct matching {
 	uint32_t *next, cap_next;
 };
 
-static void join(struct matching *m, uint32_t meeting, uint32_t rank, struct one *one)
+static void collectives_join(struct matching *m, uint32_t meeting, uint32_t rank, struct one *one)
 {
 	struct hwy_collectives *c = m->c;
 	HWY_GROW(c->parts, c->n_parts, m->cap_parts);
@@ -284,11 +286,11 @@ static void add_pairs(struct matching *m, const struct pairs *pairs, uint32_t a,
 		if (x->meeting == NO_MEETING) {
 			HWY_GROW(c->meetings, c->n, m->cap_meetings);
 			c->meetings[c->n] = (struct hwy_meeting){.first = NO_MEETING};
-			join(m, c->n++, a, x);
+			collectives_join(m, c->n++, a, x);
 		}
 		/* Ranks come one after the other, so a second part of b's would be the first of the chain. */
 		if (c->parts[c->meetings[x->meeting].first].rank != b)
-			join(m, x->meeting, b, y);
+			collectives_join(m, x->meeting, b, y);
 	}
 }
 
@@ -326,7 +328,8 @@ static void pair_all(struct matching *m)
 	free(pairs.at);
 }
 
-static struct hwy_interval time_of(const struct matching *m, const struct meeting_part *part)
+static struct hwy_interval collectives_time_of(const struct matching *m,
+					       const struct meeting_part *part)
 {
 	const struct flow_op *op = &m->ranks[part->rank].flow->ops[part->op];
 	int64_t shift = m->c->shift[part->rank];
@@ -334,17 +337,17 @@ static struct hwy_interval time_of(const struct matching *m, const struct meetin
 }
 
 /* Copies a meeting's parts to a row of their own, without those the last arrival contradicts. */
-static void settle(struct matching *m, struct hwy_meeting *meeting, struct meeting_part *to,
-		   uint32_t *n)
+static void collectives_settle(struct matching *m, struct hwy_meeting *meeting,
+			       struct meeting_part *to, uint32_t *n)
 {
 	struct hwy_collectives *c = m->c;
 	struct hwy_meeting done = {.first = *n, .last = INT64_MIN, .transfer = INT64_MAX};
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
-		int64_t from = time_of(m, &c->parts[i]).from;
+		int64_t from = collectives_time_of(m, &c->parts[i]).from;
 		done.last = from > done.last ? from : done.last;
 	}
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
-		struct hwy_interval at = time_of(m, &c->parts[i]);
+		struct hwy_interval at = collectives_time_of(m, &c->parts[i]);
 		if (at.to < done.last) {
 			c->n_contradicted++;
 			continue;
@@ -367,12 +370,12 @@ static void settle_all(struct matching *m)
 	uint32_t n = 0, kept = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct hwy_meeting meeting = c->meetings[i];
-		settle(m, &meeting, parts, &n);
+		collectives_settle(m, &meeting, parts, &n);
 		if (meeting.n == 0)
 			continue;
 		c->meetings[kept++] = meeting;
 		for (uint32_t k = meeting.first; k < n; k++) {
-			struct hwy_interval at = time_of(m, &parts[k]);
+			struct hwy_interval at = collectives_time_of(m, &parts[k]);
 			c->waits[parts[k].rank] += at.to - at.from - meeting.transfer;
 			c->n_of[parts[k].rank]++;
 		}

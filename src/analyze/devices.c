@@ -22,7 +22,8 @@ struct tally { /* of a device, or of all */
 	struct hwy_measures measures;
 };
 
-static unsigned class_of(struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+static unsigned devices_class_of(struct hwy_trace *trace, const struct hwy_strip *strip,
+				 uint32_t row)
 {
 	switch (strip->kind) {
 	case HWY_COPY: return COPY;
@@ -35,7 +36,8 @@ static unsigned class_of(struct hwy_trace *trace, const struct hwy_strip *strip,
 	}
 }
 
-static void count(struct hwy_measures *measures, enum hwy_kind kind, unsigned class, bool linked)
+static void devices_count(struct hwy_measures *measures, enum hwy_kind kind, unsigned class,
+			  bool linked)
 {
 	measures->n_graph += kind == HWY_GRAPH;
 	measures->n_kernel += kind == HWY_KERNEL && class == COMPUTE;
@@ -66,7 +68,7 @@ static void widen(struct tally *tally, int64_t from, int64_t to)
 }
 
 /* The device's place among the tallies; the last is for work whose device is not known. */
-static uint32_t slot_of(const struct hwy_trace *trace, uint32_t lane)
+static uint32_t devices_slot_of(const struct hwy_trace *trace, uint32_t lane)
 {
 	int64_t device = trace->lanes[lane].device;
 	return device >= 0 && device < trace->n_devices ? (uint32_t)device : trace->n_devices;
@@ -79,7 +81,7 @@ static void find_extents(const struct hwy_work *work, struct tally *tallies, str
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!work_is_on(work, strip))
 			continue;
-		struct tally *tally = &tallies[slot_of(trace, strip->lane)];
+		struct tally *tally = &tallies[devices_slot_of(trace, strip->lane)];
 		for (uint32_t row = 0; row < strip->rows; row++)
 			if (work_is_own(work, strip, row))
 				widen(tally, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
@@ -104,7 +106,7 @@ static void count_streams(const struct hwy_trace *trace, const uint8_t *used, st
 		int64_t key[] = {lane->process, lane->device, number};
 		bool fresh;
 		hwy_map_put(&seen, hwy_hash(key, sizeof key), &fresh);
-		tallies[slot_of(trace, l)].measures.n_streams += fresh;
+		tallies[devices_slot_of(trace, l)].measures.n_streams += fresh;
 		total->measures.n_streams += fresh;
 	}
 	hwy_map_free(&seen);
@@ -141,16 +143,17 @@ static void sweep_work(const struct hwy_work *work, struct tally *tallies, struc
 	uint8_t *used = hwy_zalloc(trace->n_lanes + 1);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(work, &trace->strips[s]))
-			sweep_add(&sweep, &trace->strips[s], slot_of(trace, trace->strips[s].lane));
+			sweep_add(&sweep, &trace->strips[s],
+				  devices_slot_of(trace, trace->strips[s].lane));
 	while (sweep_next(&sweep)) {
 		struct hwy_interval at;
 		if (!work_counts(work, sweep.strip, sweep.row, sweep.start, sweep.end, &at))
 			continue;
-		unsigned class = class_of(trace, sweep.strip, sweep.row);
+		unsigned class = devices_class_of(trace, sweep.strip, sweep.row);
 		bool linked = hwy_get(sweep.strip, HWY_LINK, sweep.row) != 0;
-		count(&tallies[sweep.tag].measures, (enum hwy_kind)sweep.strip->kind, class,
-		      linked);
-		count(&total->measures, (enum hwy_kind)sweep.strip->kind, class, linked);
+		devices_count(&tallies[sweep.tag].measures, (enum hwy_kind)sweep.strip->kind, class,
+			      linked);
+		devices_count(&total->measures, (enum hwy_kind)sweep.strip->kind, class, linked);
 		cover(&tallies[sweep.tag], class, at);
 		cover(total, class, at);
 		used[sweep.strip->lane] = 1;

@@ -113,7 +113,8 @@ static void add_length(struct hwy_flow *flow, int64_t length)
 		flow->length = UINT64_MAX;
 }
 
-static void add_call(struct opening *opening, const struct hwy_sweep *sweep, struct outer *outer)
+static void flow_add_call(struct opening *opening, const struct hwy_sweep *sweep,
+			  struct outer *outer)
 {
 	struct hwy_flow *flow = opening->flow;
 	uint32_t id = sweep->strip->first + sweep->row;
@@ -148,7 +149,7 @@ static void put_calls_in_order(struct opening *opening)
 	}
 	flow->calls = hwy_alloc((most + 1) * sizeof *flow->calls);
 	while (sweep_next(&sweep))
-		add_call(opening, &sweep, &outers[sweep.tag]);
+		flow_add_call(opening, &sweep, &outers[sweep.tag]);
 	flow->calls = hwy_realloc(flow->calls, (flow->n_calls + 1) * sizeof *flow->calls);
 	sweep_free(&sweep);
 	free(outers);
@@ -212,7 +213,7 @@ static enum hwy_role role_of_work(const struct flow_op *op)
 }
 
 /* What an op tells about the call that enqueued it; those before it have been looked at. */
-static void look_at_work(const struct opening *opening, uint32_t index, struct flow_call *call)
+static void flow_look_at_work(const struct opening *opening, uint32_t index, struct flow_call *call)
 {
 	const struct flow_op *op = &opening->flow->ops[index];
 	if (call->role == HWY_ROLE_OTHER)
@@ -333,7 +334,7 @@ static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struc
 			call->op = flow->n_ops;
 			note_delay(opening, op, call);
 		}
-		look_at_work(opening, flow->n_ops, call);
+		flow_look_at_work(opening, flow->n_ops, call);
 	}
 	int64_t *reach = &opening->reach[op->device];
 	*reach = op->end > *reach ? op->end : *reach;

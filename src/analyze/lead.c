@@ -123,7 +123,7 @@ static uint32_t op_on(const struct meter *meter, uint32_t lane)
 
 static void enqueue(struct meter *meter)
 {
-	struct heap_entry *head = &meter->enqueued.at[0];
+	struct hwy_heap_entry *head = &meter->enqueued.at[0];
 	uint32_t lane = head->what, op = op_on(meter, lane);
 	uint64_t length = (uint64_t)(meter->flow->ops[op].end - meter->flow->ops[op].start);
 	uint64_t left = left_at(meter, meter->now);
@@ -134,16 +134,16 @@ static void enqueue(struct meter *meter)
 	meter->count_time += left;
 	meter->work_time += (unsigned __int128)length * left * 2;
 	if (++meter->next_on[lane] == meter->lanes.lanes[lane].n) {
-		heap_drop(&meter->enqueued);
+		hwy_heap_drop(&meter->enqueued);
 		return;
 	}
 	/* On one stream nothing is enqueued before what stands before it. */
 	int64_t time = lanes_enqueued(meter->flow, &meter->flow->ops[op_on(meter, lane)]);
 	head->time = time > meter->now ? time : meter->now;
-	heap_sink(&meter->enqueued);
+	hwy_heap_sink(&meter->enqueued);
 }
 
-static void begin(struct meter *meter, const struct flow_op *op, uint32_t index)
+static void lead_begin(struct meter *meter, const struct flow_op *op, uint32_t index)
 {
 	uint64_t length = (uint64_t)(op->end - op->start), left = left_at(meter, op->start);
 	/* As much is left of it when the window begins or it does, and when the one or the other ends. */
@@ -157,15 +157,15 @@ static void begin(struct meter *meter, const struct flow_op *op, uint32_t index)
 	if (op->end > meter->phase->window.from)
 		meter->work_time +=
 			(unsigned __int128)first * first - (unsigned __int128)last * last;
-	heap_add(&meter->running, op->end, index);
+	hwy_heap_add(&meter->running, op->end, index);
 	meter->next++;
 }
 
-static void end(struct meter *meter)
+static void lead_end(struct meter *meter)
 {
 	meter->ends -= (uint64_t)meter->running.at[0].time;
 	meter->count_time -= left_at(meter, meter->now);
-	heap_drop(&meter->running);
+	hwy_heap_drop(&meter->running);
 	if (--meter->count == 0)
 		fall_to_zero(meter);
 }
@@ -196,9 +196,9 @@ static bool happen(struct meter *meter)
 			enqueue(meter);
 		while (meter->enqueued.n && meter->enqueued.at[0].time == time);
 	else if (begun == time)
-		begin(meter, &flow->ops[index], index);
+		lead_begin(meter, &flow->ops[index], index);
 	else
-		end(meter);
+		lead_end(meter);
 	return true;
 }
 
@@ -246,7 +246,8 @@ static void open_meter(struct meter *meter, uint32_t device)
 	lanes_open(&meter->lanes, flow, device, first, ops_enqueued(flow, meter->phase->window.to));
 	meter->next_on = hwy_zalloc(((size_t)meter->lanes.n + 1) * sizeof *meter->next_on);
 	for (uint32_t l = 0; l < meter->lanes.n; l++)
-		heap_add(&meter->enqueued, lanes_enqueued(flow, &flow->ops[op_on(meter, l)]), l);
+		hwy_heap_add(&meter->enqueued, lanes_enqueued(flow, &flow->ops[op_on(meter, l)]),
+			     l);
 	meter->n = flow->devices[device].n;
 	if (flow->by_device)
 		meter->order = flow->by_device + flow->devices[device].first;
@@ -268,7 +269,7 @@ static void close_meter(struct meter *meter)
 	free(meter->running.at);
 }
 
-static void measure(struct meter *meter, uint32_t device)
+static void measure_device(struct meter *meter, uint32_t device)
 {
 	struct hwy_lead *lead = meter->lead;
 	const struct hwy_interval *window = &meter->phase->window;
@@ -298,7 +299,7 @@ void lead_measure(const struct hwy_flow *flow, const struct hwy_phase *phase, ui
 			.lead = &leads[d],
 			.cells = cells,
 		};
-		measure(&meter, d);
+		measure_device(&meter, d);
 	}
 }
 

@@ -2,7 +2,7 @@
 #ifndef HWY_ANALYZE_LEAD_H
 #define HWY_ANALYZE_LEAD_H
 
-#include "analyze/phases.h"
+#include "analyze/phases/phases.h"
 
 struct lead_point {
 	int64_t time;

@@ -94,7 +94,7 @@ static bool is_torch_step(struct hwy_text name)
 	return name.length > 13 && memcmp(name.at, "ProfilerStep#", 13) == 0;
 }
 
-static enum mark_rank rank_of(struct hwy_text name)
+static enum mark_rank marks_rank_of(struct hwy_text name)
 {
 	static const char *const step[] = {"step",      "iter",  "iteration", "batch",
 					   "minibatch", "token", "frame",     NULL};
@@ -168,8 +168,9 @@ static uint32_t new_family(struct gathering *gathering, uint32_t text)
 	struct hwy_text name = hwy_text(gathering->track->flow->trace, text);
 	HWY_GROW(into->v, into->n, into->cap);
 	into->v[into->n++] = (struct mark_family){
-		.rank = rank_of(name) != MARK_TORCH && mark_counter(name) >= 0 ? MARK_OTHER
-									       : rank_of(name),
+		.rank = marks_rank_of(name) != MARK_TORCH && mark_counter(name) >= 0
+				? MARK_OTHER
+				: marks_rank_of(name),
 		.text = text,
 		.is_exact = true, /* until another one joins */
 		.is_asked = gathering->step && is_asked_for(name, gathering->step),
@@ -197,7 +198,7 @@ static void make_families(struct gathering *gathering)
 		gathering->folded[text] = *family;
 		bool named = gathering->step && strcmp(gathering->step, name.at) == 0;
 		if (mark_counter(name) >= 0 && gathering->counts[text] >= FEWEST &&
-		    (named || rank_of(name) == MARK_OTHER)) {
+		    (named || marks_rank_of(name) == MARK_OTHER)) {
 			gathering->exact[text] = new_family(gathering, text);
 			gathering->into->v[gathering->exact[text] - 1].is_asked = named;
 			has_named |= named;
@@ -206,7 +207,7 @@ static void make_families(struct gathering *gathering)
 	for (uint32_t i = 0; i < gathering->into->n; i++) {
 		struct mark_family *family = &gathering->into->v[i];
 		if (!family->is_exact) {
-			family->rank = rank_of(hwy_text(trace, family->text));
+			family->rank = marks_rank_of(hwy_text(trace, family->text));
 			family->is_asked &= !has_named; /* layer_0 is that one, not all layers */
 		}
 	}
@@ -274,7 +275,8 @@ static void drop_unfit(const struct hwy_trace *trace, struct mark_families *fami
 	families->n = kept;
 }
 
-static void gather(const struct looking *looking, const char *step, struct mark_families *into)
+static void gather_track(const struct looking *looking, const char *step,
+			 struct mark_families *into)
 {
 	const struct hwy_trace *trace = looking->track->flow->trace;
 	size_t texts = trace->strings.n;
@@ -315,11 +317,11 @@ void marks_gather(const struct phases_track *track, const char *step, struct mar
 			looking.launches[call->thread] = 1;
 	}
 	if (!step)
-		gather(&looking, step, into);
+		gather_track(&looking, step, into);
 	free(looking.launches);
 	looking.launches = NULL;
 	if (into->n == 0)
-		gather(&looking, step, into);
+		gather_track(&looking, step, into);
 }
 
 void marks_free(struct mark_families *families)

@@ -2,7 +2,7 @@
 #ifndef HWY_ANALYZE_MARKS_H
 #define HWY_ANALYZE_MARKS_H
 
-#include "analyze/phases_parts.h"
+#include "analyze/phases/phases_internal.h"
 
 struct mark {
 	struct hwy_interval at;

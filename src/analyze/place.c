@@ -47,7 +47,7 @@ void places_close(struct hwy_places *places)
 	free(places);
 }
 
-static const char *keep(struct hwy_places *places, const char *text, size_t length)
+static const char *place_keep(struct hwy_places *places, const char *text, size_t length)
 {
 	uint32_t id = hwy_intern(&places->texts, text, length);
 	return places->texts.texts[id].at;
@@ -159,7 +159,7 @@ static struct traced find_traced(struct hwy_places *places, const struct subject
 		if (traced.caller == NEST_NONE && !builtin_name(name, bare, sizeof bare))
 			traced.caller = row;
 		if (traced_function(name, &length, &line, &function) &&
-		    !place_is_library(keep(places, name, length))) {
+		    !place_is_library(place_keep(places, name, length))) {
 			traced.own = row;
 			break;
 		}
@@ -177,7 +177,7 @@ static void take_traced(struct hwy_places *places, const struct traced *traced,
 		return;
 	const char *name = hwy_str(places->trace, hwy_get(traced->nest->strip, HWY_NAME, row));
 	if (traced_function(name, &length, &place->line, &place->function))
-		place->file = keep(places, name, length);
+		place->file = place_keep(places, name, length);
 	else
 		place->function = name;
 }
@@ -241,13 +241,13 @@ static const char *range_path(struct hwy_places *places, const struct subject *s
 		memcpy(path + length, name.at, name.length);
 		length += name.length;
 	}
-	return keep(places, path, length);
+	return place_keep(places, path, length);
 }
 
 /* ---- places -------------------------------------------------------------------------------------- */
 
 /* "cudaMemcpyAsync_v3020" -> "cudaMemcpyAsync" */
-static const char *call_name(struct hwy_places *places, int64_t name)
+static const char *place_call_name(struct hwy_places *places, int64_t name)
 {
 	struct hwy_text text = hwy_text(places->trace, name);
 	uint32_t n = text.length;
@@ -255,7 +255,7 @@ static const char *call_name(struct hwy_places *places, int64_t name)
 		n--;
 	if (n == text.length || n < 3 || text.at[n - 1] != 'v' || text.at[n - 2] != '_')
 		return text.at;
-	return keep(places, text.at, n - 2);
+	return place_keep(places, text.at, n - 2);
 }
 
 struct hwy_place place_of(struct hwy_places *places, uint32_t span)
@@ -267,7 +267,7 @@ struct hwy_place place_of(struct hwy_places *places, uint32_t span)
 		return place;
 	unsigned kind = subject.strip->kind;
 	if (kind == HWY_API || kind == HWY_OS)
-		place.api = call_name(places, hwy_get(subject.strip, HWY_NAME, subject.row));
+		place.api = place_call_name(places, hwy_get(subject.strip, HWY_NAME, subject.row));
 	const struct hwy_frame *frame = frame_of(trace, &subject);
 	if (frame) {
 		place.function = hwy_str(trace, frame->function);
@@ -318,14 +318,14 @@ bool place_equal(const struct hwy_place *a, const struct hwy_place *b)
 
 /* ---- in one line --------------------------------------------------------------------------------- */
 
-static const char *base_of(const char *path)
+static const char *place_base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
 
-static struct hwy_text put(struct hwy_places *places, const char *first, const char *second,
-			   int64_t line)
+static struct hwy_text place_put(struct hwy_places *places, const char *first, const char *second,
+				 int64_t line)
 {
 	char number[32] = "";
 	if (line > 0)
@@ -343,14 +343,14 @@ static struct hwy_text put(struct hwy_places *places, const char *first, const c
 static struct hwy_text put_frame(struct hwy_places *places, const struct hwy_frame *frame)
 {
 	const struct hwy_trace *trace = places->trace;
-	const char *file = base_of(hwy_str(trace, frame->file)),
+	const char *file = place_base_of(hwy_str(trace, frame->file)),
 		   *function = hwy_str(trace, frame->function);
-	const char *module = base_of(hwy_str(trace, frame->module));
+	const char *module = place_base_of(hwy_str(trace, frame->module));
 	if (*file)
-		return put(places, file, function, frame->line);
+		return place_put(places, file, function, frame->line);
 	if (frame->flags > 0 && (frame->flags & HWY_FRAME_PYTHON))
-		return put(places, module, function, frame->line);
-	return put(places, function, module, 0);
+		return place_put(places, module, function, frame->line);
+	return place_put(places, function, module, 0);
 }
 
 /* A built-in function says where only through its caller: "train.py(12): step item()". */
@@ -363,12 +363,12 @@ static struct hwy_text put_traced(struct hwy_places *places, const struct traced
 		     sizeof bare);
 	const char *name =
 		row == NEST_NONE ? "" : hwy_str(trace, hwy_get(traced->nest->strip, HWY_NAME, row));
-	return put(places, name, bare, 0);
+	return place_put(places, name, bare, 0);
 }
 
-static struct hwy_text put_folded(struct hwy_places *places, const char *name)
+static struct hwy_text place_put_folded(struct hwy_places *places, const char *name)
 {
-	put(places, name, "", 0);
+	place_put(places, name, "", 0);
 	char *to = places->buffer;
 	for (const char *from = to; *from; from++) {
 		if (!isdigit((unsigned char)*from))
@@ -404,7 +404,8 @@ static struct hwy_text put_around(struct hwy_places *places, const struct subjec
 	if (!inner)
 		return (struct hwy_text){"", 0};
 	const char *name = hwy_str(trace, hwy_get(inner, HWY_NAME, row));
-	return inner->kind == HWY_RANGE ? put_folded(places, name) : put(places, name, "", 0);
+	return inner->kind == HWY_RANGE ? place_put_folded(places, name)
+					: place_put(places, name, "", 0);
 }
 
 struct hwy_text place_line(struct hwy_places *places, uint32_t span)

@@ -10,7 +10,7 @@
 
 #include "analyze/place.h"
 
-static const char *base_of(const char *path)
+static const char *place_frames_base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
@@ -63,7 +63,7 @@ static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_
 		"libtorch",   "libc10",      "libcu",     "libnccl", "librccl", "libMIOpen",
 		"librocblas", "libhip",      "libmkl",    "libgomp", "libiomp", "libstdc++",
 		"libm.so",    "libopenblas", "libtriton", NULL};
-	const char *path = hwy_str(trace, frame->module), *module = base_of(path);
+	const char *path = hwy_str(trace, frame->module), *module = place_frames_base_of(path);
 	const char *function = hwy_str(trace, frame->function);
 	bool marked =
 		frame->flags > 0 && (frame->flags & (HWY_FRAME_KERNEL | HWY_FRAME_UNRESOLVED));
@@ -76,7 +76,7 @@ static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_
 	return is_in_packages(path) || begins_with_any(module, frameworks) ? FRAMEWORK : OWN;
 }
 
-static enum rank rank_of(const struct hwy_trace *trace, const struct hwy_frame *frame)
+static enum rank place_frames_rank_of(const struct hwy_trace *trace, const struct hwy_frame *frame)
 {
 	if (frame->flags <= 0 || !(frame->flags & HWY_FRAME_PYTHON))
 		return rank_of_native(trace, frame);
@@ -125,7 +125,7 @@ const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack
 			continue;
 		}
 		stub = NULL;
-		enum rank rank = rank_of(trace, frame);
+		enum rank rank = place_frames_rank_of(trace, frame);
 		if (rank > best_rank) {
 			best = frame;
 			best_rank = rank;

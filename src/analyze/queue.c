@@ -103,7 +103,7 @@ static double quantile(const uint64_t *counts, uint64_t n, double share)
 	}
 }
 
-static void describe(struct hwy_queue *queue, const uint64_t *counts)
+static void queue_describe(struct hwy_queue *queue, const uint64_t *counts)
 {
 	long double sum = 0, squares = 0;
 	queue->min = queue->max;
@@ -182,7 +182,7 @@ void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct h
 		counts[length]++;
 	}
 	queue->time_mean = before > from ? (double)(area / (long double)(before - from)) : 0;
-	describe(queue, counts);
+	queue_describe(queue, counts);
 	free(counts);
 
 	if (most_points == 0)

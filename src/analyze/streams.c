@@ -49,7 +49,8 @@ static void add_launch(struct hwy_stream_part *part, struct along *along, enum h
 	launches_add(&along->launches, call->at.from, at.from, at.from - call->at.to);
 }
 
-static void count_kernel(struct hwy_stream_part *part, const struct along *along, int64_t name)
+static void streams_count_kernel(struct hwy_stream_part *part, const struct along *along,
+				 int64_t name)
 {
 	if (hwy_class(along->work->trace, HWY_KERNEL, name) == HWY_COMM)
 		part->n_comm++;
@@ -76,7 +77,7 @@ static void walk_stream(struct hwy_stream_part *part, struct along *along)
 		cover_add(&along->busy, at.from, at.to, &fresh);
 		part->n_ops++;
 		if (walk.strip->kind == HWY_KERNEL)
-			count_kernel(part, along, hwy_get(walk.strip, HWY_NAME, walk.row));
+			streams_count_kernel(part, along, hwy_get(walk.strip, HWY_NAME, walk.row));
 		if (has_call)
 			add_launch(part, along, (enum hwy_kind)walk.strip->kind, whole, &call);
 	}
@@ -100,7 +101,7 @@ struct place { /* where a stream stands in the result */
 	uint32_t lane;
 };
 
-static struct place place_of(const struct hwy_trace *trace, uint32_t index)
+static struct place streams_place_of(const struct hwy_trace *trace, uint32_t index)
 {
 	const struct hwy_lane *lane = &trace->lanes[index];
 	bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
@@ -112,7 +113,7 @@ static struct place place_of(const struct hwy_trace *trace, uint32_t index)
 	};
 }
 
-static int by_place(const void *left, const void *right)
+static int streams_by_place(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 	if (a->device != b->device)
@@ -133,9 +134,9 @@ void streams_measure(struct hwy_work *work, const struct hwy_breakdown_options *
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(work, &trace->strips[s]) &&
 		    (n == 0 || places[n - 1].lane != trace->strips[s].lane))
-			places[n++] = place_of(trace, trace->strips[s].lane);
+			places[n++] = streams_place_of(trace, trace->strips[s].lane);
 	if (n)
-		qsort(places, n, sizeof *places, by_place);
+		qsort(places, n, sizeof *places, streams_by_place);
 	breakdown->streams = hwy_zalloc((n + 1) * sizeof *breakdown->streams);
 	for (uint32_t i = 0; i < n; i++) {
 		struct hwy_stream_part *part = &breakdown->streams[breakdown->n_streams];

@@ -36,7 +36,7 @@ void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t 
 	};
 }
 
-static void begin(struct hwy_sweep *sweep)
+static void sweep_begin(struct hwy_sweep *sweep)
 {
 	sweep->n = sweep->n_sources;
 	sweep->heads = hwy_alloc((sweep->n + 1u) * sizeof *sweep->heads);
@@ -63,7 +63,7 @@ static void step_on(struct hwy_sweep *sweep)
 bool sweep_turn(struct hwy_sweep *sweep)
 {
 	if (!sweep->heads)
-		begin(sweep);
+		sweep_begin(sweep);
 	else if (sweep->n)
 		step_on(sweep);
 	if (sweep->n == 0)

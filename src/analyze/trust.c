@@ -132,7 +132,7 @@ static void close_launch(struct thread_calls *calls, struct count *count)
 	calls->open = false;
 }
 
-static bool enqueues(enum hwy_role role)
+static bool trust_enqueues(enum hwy_role role)
 {
 	return role == HWY_ROLE_LAUNCH || role == HWY_ROLE_COPY || role == HWY_ROLE_FILL ||
 	       role == HWY_ROLE_GRAPH_LAUNCH;
@@ -155,7 +155,7 @@ static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip,
 			calls->capturing = false;
 		return;
 	}
-	if (!enqueues(role) || hwy_get(strip, HWY_RESULT, row) != 0)
+	if (!trust_enqueues(role) || hwy_get(strip, HWY_RESULT, row) != 0)
 		return;
 	bool has_work = is_set(all->with_work, strip->first + row);
 	if (calls->capturing && !has_work)
@@ -174,7 +174,7 @@ static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip,
 	};
 }
 
-static void look_at_calls(struct hwy_trace *trace, struct calls *all)
+static void trust_look_at_calls(struct hwy_trace *trace, struct calls *all)
 {
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -270,7 +270,7 @@ bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_
 		struct count unlinked = {0}, backward = {0};
 		uint8_t *with_work = calls_with_work(trace, &unlinked, &backward);
 		struct calls calls = {.with_work = with_work};
-		look_at_calls(trace, &calls);
+		trust_look_at_calls(trace, &calls);
 		say(trust, HWY_LACK_WORK, calls.launches);
 		say(trust, HWY_LACK_LAUNCH, unlinked);
 		say(trust, HWY_LACK_NODES, graphs_without_nodes(&work, &calls));

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-#include "analyze/phases.h"
+#include "analyze/phases/phases.h"
 
 enum { SHOWN = 3, MOST_SHOWN = 12, LAUNCHES = 24 };
 
@@ -100,8 +100,8 @@ static bool one_step(const struct steps *steps, int64_t step, struct hwy_window 
 	return true;
 }
 
-static bool choose(const struct hwy_flow *flow, const struct hwy_phase *phase, int64_t step,
-		   struct hwy_window *window, struct hwy_err *err)
+static bool window_choose(const struct hwy_flow *flow, const struct hwy_phase *phase, int64_t step,
+			  struct hwy_window *window, struct hwy_err *err)
 {
 	struct steps steps = {.trace = flow->trace};
 	if (phase && phase->source != PHASE_ONE && phase->n_steps > 1)
@@ -135,7 +135,7 @@ bool window_find(struct hwy_trace *trace, int64_t step, struct hwy_window *windo
 	if (done) {
 		const struct hwy_phase *main =
 			phases.main < phases.n ? &phases.phases[phases.main] : NULL;
-		done = choose(&flow, main, step, window, err);
+		done = window_choose(&flow, main, step, window, err);
 		phases_free(&phases);
 	}
 	flow_close(&flow);

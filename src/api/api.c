@@ -50,7 +50,7 @@ const char *hwy_kind_name(unsigned index)
 }
 
 /* HWY_KINDS for a name that is none. */
-static unsigned kind_of(const char *name)
+static unsigned api_kind_of(const char *name)
 {
 	unsigned kind = 0;
 	while (kind < HWY_KINDS && strcmp(hwy_kind_names[kind], name) != 0)
@@ -60,7 +60,7 @@ static unsigned kind_of(const char *name)
 
 uint32_t hwy_trace_spans_of_kind(const struct hwy_trace *trace, const char *kind)
 {
-	unsigned wanted = kind_of(kind);
+	unsigned wanted = api_kind_of(kind);
 	uint32_t spans = 0;
 	for (uint32_t i = 0; i < trace->n_strips; i++)
 		if (trace->strips[i].kind == wanted)
@@ -131,7 +131,7 @@ struct hwy_cursor *hwy_cursor_open(struct hwy_trace *trace, uint32_t lane, const
 {
 	uint32_t kinds = HWY_KIND_BIT(HWY_KINDS) - 1;
 	if (kind) {
-		unsigned wanted = kind_of(kind);
+		unsigned wanted = api_kind_of(kind);
 		if (wanted == HWY_KINDS) {
 			tell_why(why, why_size, "no such kind of span");
 			return NULL;

@@ -26,7 +26,7 @@ size_t hwy_utf8_length(const char *text, size_t left)
 	return n;
 }
 
-void hwy_tame(char *text, size_t length)
+void hwy_sanitize(char *text, size_t length)
 {
 	for (size_t i = 0, n; i < length; i += n) {
 		unsigned char c = (unsigned char)text[i];
@@ -46,6 +46,6 @@ bool hwy_fail(struct hwy_err *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text, sizeof err->text, format, args);
 	va_end(args);
-	hwy_tame(err->text, strlen(err->text));
+	hwy_sanitize(err->text, strlen(err->text));
 	return false;
 }

@@ -18,7 +18,7 @@ size_t hwy_utf8_length(const char *text, size_t left);
 
 /* Control characters become '?', those beyond ASCII (0x80 … 0x9f, which UTF-8 writes in two bytes) and bytes
  * that are no UTF-8 too: no text from a file moves a terminal's cursor or splits a line. */
-void hwy_tame(char *text, size_t length);
+void hwy_sanitize(char *text, size_t length);
 
 /* Writes the sentence (control characters become '?') and yields false, so that callers can return it. */
 bool hwy_fail(struct hwy_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

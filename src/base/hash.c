@@ -21,7 +21,7 @@ uint64_t hwy_hash(const void *bytes, size_t length)
 	return hwy_mix(h ^ rest);
 }
 
-static struct hwy_map_slot *slot_of(const struct hwy_map *map, uint64_t key)
+static struct hwy_map_slot *hash_slot_of(const struct hwy_map *map, uint64_t key)
 {
 	uint32_t i = (uint32_t)hwy_mix(key) & map->mask;
 	while (map->slots[i].used && map->slots[i].key != key)
@@ -37,7 +37,7 @@ static void grow(struct hwy_map *map)
 	map->mask = size - 1;
 	for (uint32_t i = 0; old.slots && i <= old.mask; i++)
 		if (old.slots[i].used)
-			*slot_of(map, old.slots[i].key) = old.slots[i];
+			*hash_slot_of(map, old.slots[i].key) = old.slots[i];
 	free(old.slots);
 }
 
@@ -45,7 +45,7 @@ uint32_t *hwy_map_put(struct hwy_map *map, uint64_t key, bool *fresh)
 {
 	if (!map->slots || map->count >= map->mask / 4 * 3)
 		grow(map);
-	struct hwy_map_slot *slot = slot_of(map, key);
+	struct hwy_map_slot *slot = hash_slot_of(map, key);
 	if (fresh)
 		*fresh = !slot->used;
 	if (!slot->used) {
@@ -59,7 +59,7 @@ const uint32_t *hwy_map_get(const struct hwy_map *map, uint64_t key)
 {
 	if (!map->slots)
 		return NULL;
-	const struct hwy_map_slot *slot = slot_of(map, key);
+	const struct hwy_map_slot *slot = hash_slot_of(map, key);
 	return slot->used ? &slot->value : NULL;
 }
 

@@ -72,7 +72,7 @@ static void lead(struct hwy_json *json)
 	json->fresh = false;
 }
 
-static void begin(struct hwy_json *json, char bracket)
+static void json_begin(struct hwy_json *json, char bracket)
 {
 	lead(json);
 	fputc(bracket, json->out);
@@ -80,7 +80,7 @@ static void begin(struct hwy_json *json, char bracket)
 	json->fresh = true;
 }
 
-static void end(struct hwy_json *json, char bracket)
+static void json_end(struct hwy_json *json, char bracket)
 {
 	json->depth--;
 	if (!json->fresh)
@@ -93,22 +93,22 @@ static void end(struct hwy_json *json, char bracket)
 
 void json_begin_object(struct hwy_json *json)
 {
-	begin(json, '{');
+	json_begin(json, '{');
 }
 
 void json_end_object(struct hwy_json *json)
 {
-	end(json, '}');
+	json_end(json, '}');
 }
 
 void json_begin_array(struct hwy_json *json)
 {
-	begin(json, '[');
+	json_begin(json, '[');
 }
 
 void json_end_array(struct hwy_json *json)
 {
-	end(json, ']');
+	json_end(json, ']');
 }
 
 void json_key(struct hwy_json *json, const char *key)

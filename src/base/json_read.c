@@ -16,22 +16,22 @@ struct reader {
 	const char *wrong; /* the reason, once something is */
 };
 
-static bool fail(struct reader *r, const char *reason)
+static bool json_read_fail(struct reader *r, const char *reason)
 {
 	if (!r->wrong)
 		r->wrong = reason;
 	return false;
 }
 
-static void skip_space(struct reader *r)
+static void json_read_skip_space(struct reader *r)
 {
 	for (; r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at; r->at++)
 		r->line += *r->at == '\n';
 }
 
-static bool take(struct reader *r, char c)
+static bool json_read_take(struct reader *r, char c)
 {
-	skip_space(r);
+	json_read_skip_space(r);
 	if (r->at >= r->end || *r->at != c)
 		return false;
 	r->at++;
@@ -44,7 +44,7 @@ static bool read_hex(struct reader *r, uint32_t *code)
 	*code = 0;
 	for (int i = 0; i < 4; i++, r->at++) {
 		if (r->at >= r->end || !isxdigit((unsigned char)*r->at))
-			return fail(r, "a \\u without four digits");
+			return json_read_fail(r, "a \\u without four digits");
 		int c = tolower((unsigned char)*r->at);
 		*code = *code * 16 + (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 	}
@@ -77,7 +77,7 @@ static bool read_escape(struct reader *r, char **out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	if (r->at >= r->end)
-		return fail(r, "a text that does not end");
+		return json_read_fail(r, "a text that does not end");
 	char c = *r->at++;
 	const char *known = c ? strchr(from, c) : NULL;
 	if (known) {
@@ -86,7 +86,7 @@ static bool read_escape(struct reader *r, char **out)
 	}
 	uint32_t code, low;
 	if (c != 'u')
-		return fail(r, "an unknown escape");
+		return json_read_fail(r, "an unknown escape");
 	if (!read_hex(r, &code))
 		return false;
 	if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
@@ -103,7 +103,7 @@ static bool read_escape(struct reader *r, char **out)
 }
 
 /* After the opening quote. */
-static const char *read_text(struct reader *r)
+static const char *json_read_read_text(struct reader *r)
 {
 	size_t room = 0;
 	for (const char *at = r->at; at < r->end && *at != '"'; at++, room++)
@@ -118,7 +118,7 @@ static const char *read_text(struct reader *r)
 			return NULL;
 	}
 	if (r->at >= r->end)
-		return fail(r, "a text that does not end"), NULL;
+		return json_read_fail(r, "a text that does not end"), NULL;
 	r->at++;
 	*out = '\0';
 	return text;
@@ -130,29 +130,30 @@ static bool read_children(struct reader *r, struct json_value *value, char close
 {
 	struct json_value **tail = &value->first;
 	if (++r->depth > DEEPEST)
-		return fail(r, "nested too deeply");
-	if (take(r, close)) {
+		return json_read_fail(r, "nested too deeply");
+	if (json_read_take(r, close)) {
 		r->depth--;
 		return true;
 	}
 	do {
 		struct json_value *child = hwy_arena_alloc(r->arena, sizeof *child);
 		if (close == '}') {
-			if (!take(r, '"'))
-				return fail(r, "a key is expected");
-			if (!(child->key = read_text(r)))
+			if (!json_read_take(r, '"'))
+				return json_read_fail(r, "a key is expected");
+			if (!(child->key = json_read_read_text(r)))
 				return false;
-			if (!take(r, ':'))
-				return fail(r, "':' is expected");
+			if (!json_read_take(r, ':'))
+				return json_read_fail(r, "':' is expected");
 		}
 		if (!read_value(r, child))
 			return false;
 		*tail = child;
 		tail = &child->next;
 		value->n++;
-	} while (take(r, ','));
+	} while (json_read_take(r, ','));
 	r->depth--;
-	return take(r, close) || fail(r, "',' or the end of the list is expected");
+	return json_read_take(r, close) ||
+	       json_read_fail(r, "',' or the end of the list is expected");
 }
 
 static bool read_word(struct reader *r, struct json_value *value)
@@ -173,30 +174,30 @@ static bool read_word(struct reader *r, struct json_value *value)
 	while (r->at + n < r->end && r->at[n] && strchr("+-0123456789.eE", r->at[n]))
 		n++;
 	if (n == 0 || n > 64)
-		return fail(r, "a value is expected");
+		return json_read_fail(r, "a value is expected");
 	value->type = JSON_NUMBER;
 	value->text = hwy_arena_text(r->arena, r->at, n);
 	char *end;
 	double number = strtod(value->text, &end);
 	if (*end || !isfinite(number))
-		return fail(r, "a number is expected");
+		return json_read_fail(r, "a number is expected");
 	r->at += n;
 	return true;
 }
 
 static bool read_value(struct reader *r, struct json_value *value)
 {
-	if (take(r, '{')) {
+	if (json_read_take(r, '{')) {
 		value->type = JSON_OBJECT;
 		return read_children(r, value, '}');
 	}
-	if (take(r, '[')) {
+	if (json_read_take(r, '[')) {
 		value->type = JSON_ARRAY;
 		return read_children(r, value, ']');
 	}
-	if (take(r, '"')) {
+	if (json_read_take(r, '"')) {
 		value->type = JSON_TEXT;
-		return (value->text = read_text(r)) != NULL;
+		return (value->text = json_read_read_text(r)) != NULL;
 	}
 	return read_word(r, value);
 }
@@ -207,9 +208,9 @@ struct json_value *json_read(struct hwy_arena *arena, const char *text, size_t l
 	struct reader r = {.arena = arena, .at = text, .end = text + length, .line = 1};
 	struct json_value *root = hwy_arena_alloc(arena, sizeof *root);
 	bool done = read_value(&r, root);
-	skip_space(&r);
+	json_read_skip_space(&r);
 	if (done && r.at < r.end)
-		done = fail(&r, "something follows the end");
+		done = json_read_fail(&r, "something follows the end");
 	if (done)
 		return root;
 	hwy_fail(err, "line %u: no JSON: %s", r.line, r.wrong);

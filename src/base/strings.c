@@ -22,7 +22,7 @@ void hwy_strings_free(struct hwy_strings *table)
 }
 
 /* The slot that holds the text, or the empty one where it belongs. */
-static uint32_t slot_of(const struct hwy_strings *table, const char *text, size_t length)
+static uint32_t strings_slot_of(const struct hwy_strings *table, const char *text, size_t length)
 {
 	uint32_t i = (uint32_t)hwy_hash(text, length) & table->mask;
 	for (; table->slots[i]; i = (i + 1) & table->mask) {
@@ -43,14 +43,15 @@ static void rehash(struct hwy_strings *table)
 		table->mask = table->mask * 2 + 1;
 	table->slots = hwy_zalloc(((size_t)table->mask + 1) * sizeof *table->slots);
 	for (uint32_t id = 0; id < table->n; id++)
-		table->slots[slot_of(table, table->texts[id].at, table->texts[id].length)] = id + 1;
+		table->slots[strings_slot_of(table, table->texts[id].at, table->texts[id].length)] =
+			id + 1;
 }
 
 uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length)
 {
 	if (!table->slots)
 		rehash(table);
-	uint32_t slot = slot_of(table, text, length);
+	uint32_t slot = strings_slot_of(table, text, length);
 	if (table->slots[slot])
 		return table->slots[slot] - 1;
 	HWY_GROW(table->texts, table->n, table->cap);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/analyze.h"
-#include "cli/cli.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
 
 enum { LIMIT = 2000, FINDINGS = 3, ACQUITTALS = 4, NAME = 80 };
 
-static void put_finding(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase,
-			uint32_t number)
+static void analyze_brief_put_finding(FILE *out, const struct hwy_finding *finding,
+				      const struct hwy_phase *phase, uint32_t number)
 {
 	fprintf(out, "%" PRIu32 ". %s: ", number, finding->kind->id);
 	analyze_put_worth(out, finding, phase);
@@ -23,7 +23,7 @@ static void put_finding(FILE *out, const struct hwy_finding *finding, const stru
 		finding->advice);
 }
 
-static void put_all(FILE *out, const struct analyze_view *view)
+static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 {
 	const struct analyze_run *run = &view->runs[view->shown];
 	const struct hwy_phase *phase = analyze_main(run);
@@ -50,8 +50,9 @@ static void put_all(FILE *out, const struct analyze_view *view)
 		fputc('\n', out);
 	}
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)
-		put_finding(out, &diagnosis->findings[i],
-			    &run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);
+		analyze_brief_put_finding(
+			out, &diagnosis->findings[i],
+			&run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);
 	for (uint32_t i = 0; i < diagnosis->n_acquitted && i < ACQUITTALS; i++)
 		fprintf(out, "Not guilty: %s (%s)\n", diagnosis->acquitted[i].kind->id,
 			analyze_percent(diagnosis->acquitted[i].share).at);
@@ -72,7 +73,7 @@ void analyze_print_brief(FILE *out, const struct analyze_view *view)
 	FILE *memory = open_memstream(&text, &size);
 	if (!memory)
 		cli_die("out of memory");
-	put_all(memory, view);
+	analyze_brief_put_all(memory, view);
 	fclose(memory);
 	if (size >= LIMIT) {
 		/* Whole lines only. */

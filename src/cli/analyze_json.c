@@ -1,8 +1,8 @@
 /* analyze_json.c - the diagnosis as one JSON object; docs/analyze-json.md says what each key means. Keys are
  * added, never renamed. */
 #include "base/json.h"
-#include "cli/analyze.h"
-#include "cli/cli.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
 #include "diagnose/words.h"
 
 static void put_window(struct hwy_json *json, const char *key, struct hwy_interval at)
@@ -244,7 +244,7 @@ static void put_gpu(struct hwy_json *json, const struct analyze_run *run)
 
 /* ---- findings -------------------------------------------------------------------------------------- */
 
-static void put_place(struct hwy_json *json, const struct hwy_finding_place *place)
+static void analyze_json_put_place(struct hwy_json *json, const struct hwy_finding_place *place)
 {
 	json_begin_object(json);
 	json_put_text(json, "file", place->at.file);
@@ -278,7 +278,7 @@ static void put_predicted(struct hwy_json *json, const struct hwy_predicted *pre
 	json_end_object(json);
 }
 
-static void put_finding(struct hwy_json *json, const struct hwy_finding *finding)
+static void analyze_json_put_finding(struct hwy_json *json, const struct hwy_finding *finding)
 {
 	json_begin_object(json);
 	json_put_text(json, "id", finding->kind->id);
@@ -297,7 +297,7 @@ static void put_finding(struct hwy_json *json, const struct hwy_finding *finding
 	json_key(json, "places");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < finding->n_places; i++)
-		put_place(json, &finding->places[i]);
+		analyze_json_put_place(json, &finding->places[i]);
 	json_end_array(json);
 	json_key(json, "evidence");
 	json_begin_array(json);
@@ -321,12 +321,12 @@ void analyze_print_json(FILE *out, const struct analyze_view *view)
 	json_key(&json, "findings");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < run->diagnosis.n; i++)
-		put_finding(&json, &run->diagnosis.findings[i]);
+		analyze_json_put_finding(&json, &run->diagnosis.findings[i]);
 	json_end_array(&json);
 	json_key(&json, "acquitted");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < run->diagnosis.n_acquitted; i++)
-		put_finding(&json, &run->diagnosis.acquitted[i]);
+		analyze_json_put_finding(&json, &run->diagnosis.acquitted[i]);
 	json_end_array(&json);
 	json_end_object(&json);
 }

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/analyze.h"
-#include "cli/cli.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
 
-static void put_place(FILE *out, const struct hwy_finding *finding)
+static void analyze_markdown_put_place(FILE *out, const struct hwy_finding *finding)
 {
 	if (!finding->n_places)
 		return;
@@ -44,7 +44,7 @@ static void put_advice(FILE *out, const char *advice)
 		fputs("```\n", out);
 }
 
-static void put_table(FILE *out, const struct analyze_run *run)
+static void analyze_markdown_put_table(FILE *out, const struct analyze_run *run)
 {
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
 	if (diagnosis->n == 0)
@@ -60,7 +60,7 @@ static void put_table(FILE *out, const struct analyze_run *run)
 			analyze_put_worth(out, finding,
 					  &run->analysis.phases.phases[finding->phase]);
 		fprintf(out, " | %s | ", hwy_confidence_names[finding->confidence]);
-		put_place(out, finding);
+		analyze_markdown_put_place(out, finding);
 		fputs(" |\n", out);
 	}
 }
@@ -99,7 +99,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		analyze_put_health(out, verdict);
 		fputc('\n', out);
 	}
-	put_table(out, run);
+	analyze_markdown_put_table(out, run);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		fprintf(out, "\n## %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,
@@ -112,7 +112,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		if (i == 0)
 			fputs("\n## Looked at, not guilty\n\n", out);
 		fprintf(out, "- **%s** ", diagnosis->acquitted[i].kind->id);
-		put_place(out, &diagnosis->acquitted[i]);
+		analyze_markdown_put_place(out, &diagnosis->acquitted[i]);
 		fputs(": ", out);
 		cli_put_markdown(out, diagnosis->acquitted[i].says);
 		fputc('\n', out);

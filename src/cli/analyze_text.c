@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/analyze.h"
-#include "cli/cli.h"
-#include "cli/drawing.h"
-#include "cli/lines.h"
-#include "cli/units.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/drawing.h"
+#include "cli/kit/lines.h"
+#include "cli/kit/units.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 };
 /* What fits one screen; -v has no limits. */
@@ -25,7 +25,7 @@ struct page {
 	int width;
 };
 
-static const char *paint(const struct page *page, const char *colour)
+static const char *analyze_text_paint(const struct page *page, const char *colour)
 {
 	return page->view->colour ? colour : "";
 }
@@ -37,7 +37,7 @@ static const char *paint(const struct page *page, const char *colour)
 
 /* ---- the head ------------------------------------------------------------------------------------ */
 
-static void print_devices(const struct page *page)
+static void analyze_text_print_devices(const struct page *page)
 {
 	const struct hwy_flow *flow = &page->run->analysis.flow;
 	const char *before = "";
@@ -61,10 +61,10 @@ static void print_title(const struct page *page)
 {
 	const struct hwy_phase *phase = analyze_main(page->run);
 	uint64_t lost = analyze_lost(page->run->trace);
-	fprintf(page->out, " %s", paint(page, BOLD));
+	fprintf(page->out, " %s", analyze_text_paint(page, BOLD));
 	analyze_put(page->out, analyze_program(page->run));
-	fputs(paint(page, PLAIN), page->out);
-	print_devices(page);
+	fputs(analyze_text_paint(page, PLAIN), page->out);
+	analyze_text_print_devices(page);
 	lines_may_break(page->out, 1);
 	if (phase && page->run->analysis.phases.n > 1)
 		fprintf(page->out,
@@ -101,9 +101,9 @@ static void print_headline(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
-	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", paint(page, BOLD),
+	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", analyze_text_paint(page, BOLD),
 		analyze_time(phase->mean).at, phase->source == PHASE_ONE ? "in all" : "a step",
-		paint(page, PLAIN), analyze_percent(busy).at);
+		analyze_text_paint(page, PLAIN), analyze_percent(busy).at);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	if (phase->is_bursty || page->view->verbose)
@@ -175,10 +175,10 @@ static void print_bar(const struct page *page, uint32_t index)
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		sum += parts[i].ns;
 		int64_t to = (int64_t)((double)sum * BAR / (double)states.window + 0.5);
-		fputs(paint(page, parts[i].colour), page->out);
+		fputs(analyze_text_paint(page, parts[i].colour), page->out);
 		for (; cells < to; cells++)
 			fputs(parts[i].block, page->out);
-		fputs(paint(page, PLAIN), page->out);
+		fputs(analyze_text_paint(page, PLAIN), page->out);
 	}
 	fputs("  ", page->out);
 	analyze_put_states(page->out, &states);
@@ -221,9 +221,9 @@ static void print_advice(const struct page *page, const char *advice, bool all)
 		bool code = n > 2 && line[0] == ' ' && line[1] == ' ';
 		fputs(code ? "      " : "    ▸ ", page->out);
 		if (code)
-			fputs(paint(page, FAINT), page->out);
+			fputs(analyze_text_paint(page, FAINT), page->out);
 		cli_wrap(page->out, code ? line + 2 : line, 6, page->width);
-		fputs(code ? paint(page, PLAIN) : "", page->out);
+		fputs(code ? analyze_text_paint(page, PLAIN) : "", page->out);
 		free(line);
 		advice += n + (advice[n] == '\n');
 		if (!all)
@@ -244,8 +244,8 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 			  uint32_t number, bool all)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[finding->phase];
-	fprintf(page->out, " %s%" PRIu32 "  %s%s", paint(page, BOLD), number, finding->kind->id,
-		paint(page, PLAIN));
+	fprintf(page->out, " %s%" PRIu32 "  %s%s", analyze_text_paint(page, BOLD), number,
+		finding->kind->id, analyze_text_paint(page, PLAIN));
 	if (finding->n_places) {
 		fputs("   ", page->out);
 		analyze_put_place(page->out, &finding->places[0].at);
@@ -254,9 +254,9 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
 	}
 	lines_may_break(page->out, 4);
-	fprintf(page->out, "   %s", paint(page, RED));
+	fprintf(page->out, "   %s", analyze_text_paint(page, RED));
 	analyze_put_worth(page->out, finding, phase);
-	fprintf(page->out, "%s\n    ", paint(page, PLAIN));
+	fprintf(page->out, "%s\n    ", analyze_text_paint(page, PLAIN));
 	cli_wrap(page->out, finding->says, 4, page->width);
 	if (all || !is_repeated(&page->run->diagnosis, finding))
 		print_advice(page, finding->advice, all);
@@ -299,7 +299,8 @@ static void print_health(const struct page *page, uint32_t phase)
 				: "nothing repeats: start-up and the program's own pace look alike");
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
-	fprintf(page->out, " %s✓%s  ", paint(page, GREEN), paint(page, PLAIN));
+	fprintf(page->out, " %s✓%s  ", analyze_text_paint(page, GREEN),
+		analyze_text_paint(page, PLAIN));
 	analyze_put_health(page->out, verdict);
 	fputc('\n', page->out);
 }
@@ -335,8 +336,8 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			continue;
 		if (n++ == 0)
 			fputs("\n looked at, not guilty\n", page->out);
-		fprintf(page->out, " %s✓%s  %s", paint(page, GREEN), paint(page, PLAIN),
-			finding->kind->id);
+		fprintf(page->out, " %s✓%s  %s", analyze_text_paint(page, GREEN),
+			analyze_text_paint(page, PLAIN), finding->kind->id);
 		if (finding->n_places) {
 			fputs("   ", page->out);
 			analyze_put_place(page->out, &finding->places[0].at);

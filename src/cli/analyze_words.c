@@ -1,11 +1,11 @@
-/* analyze_words.c - see analyze.h. */
+/* analyze_words.c - see analyze_print.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "cli/analyze.h"
-#include "cli/cli.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
 #include "diagnose/words.h"
 
 struct analyze_text analyze_time(int64_t ns)
@@ -33,7 +33,7 @@ void analyze_put(FILE *out, const char *text)
 	cli_put(out, text, strlen(text));
 }
 
-static const char *base_of(const char *path)
+static const char *analyze_words_base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && slash[1] ? slash + 1 : path;
@@ -48,7 +48,7 @@ const char *analyze_program(const struct analyze_run *run)
 				      ? hwy_str(trace, trace->processes[phase->process].command)
 				      : "";
 	if (!*command)
-		return base_of(run->path);
+		return analyze_words_base_of(run->path);
 	size_t length;
 	const char *program = words_program(command, &length);
 	snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), program);
@@ -56,7 +56,7 @@ const char *analyze_program(const struct analyze_run *run)
 }
 
 /* Ranges that count: step_7 stands for all of them. */
-static void put_folded(FILE *out, const char *path)
+static void analyze_words_put_folded(FILE *out, const char *path)
 {
 	for (const char *at = path; *at;) {
 		size_t digits = at == path || !strchr("_# ", at[-1]) ? 0 : strspn(at, "0123456789");
@@ -88,7 +88,7 @@ static const char *put_inner(FILE *out, const char *path)
 void analyze_put_place(FILE *out, const struct hwy_place *place)
 {
 	if (*place->file && place->line > 0) {
-		analyze_put(out, base_of(place->file));
+		analyze_put(out, analyze_words_base_of(place->file));
 		fprintf(out, ":%" PRId64, place->line);
 		if (*place->function) {
 			fputc(' ', out);
@@ -103,7 +103,7 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 	if (*place->function)
 		analyze_put(out, first);
 	else
-		put_folded(out, first);
+		analyze_words_put_folded(out, first);
 	if (*first && *place->api)
 		fputs(" · ", out);
 	analyze_put(out, place->api);
@@ -231,7 +231,7 @@ uint64_t analyze_lost(const struct hwy_trace *trace)
 /* ---- what a finding is worth ------------------------------------------------------------------------ */
 
 /* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
-static void put_number(FILE *out, int64_t ns, int64_t next)
+static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)
 {
 	struct analyze_text text = analyze_time(ns), other = analyze_time(next);
 	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
@@ -261,10 +261,10 @@ void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struc
 			analyze_time(phase->mean).at, analyze_percent(finding->share).at);
 		return;
 	}
-	put_number(out, p->before, p->step);
+	analyze_words_put_number(out, p->before, p->step);
 	fprintf(out, " → %s (", analyze_time(p->step).at);
 	if (p->speedup >= 1.02)
 		fprintf(out, "%.*f×, ", p->speedup < 10 ? 2 : 0, p->speedup);
-	put_number(out, p->p10, p->p90);
+	analyze_words_put_number(out, p->p10, p->p90);
 	fprintf(out, " – %s)", analyze_time(p->p90).at);
 }

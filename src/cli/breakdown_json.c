@@ -2,10 +2,10 @@
  *
  * Counts begin with n_, times end with _ns, and start_ns is on the clock of the trace.
  */
-#include "cli/breakdown.h"
+#include "cli/breakdown_print.h"
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 
 static void put_count(struct hwy_json *json, const char *key, uint64_t value)
 {
@@ -33,8 +33,8 @@ static void put_measures(struct hwy_json *json, const struct hwy_measures *measu
 	put_count(json, "n_graph", measures->n_graph);
 }
 
-static void put_device(struct hwy_json *json, const struct breakdown_view *view,
-		       const struct hwy_device_part *part)
+static void breakdown_json_put_device(struct hwy_json *json, const struct breakdown_view *view,
+				      const struct hwy_device_part *part)
 {
 	const struct hwy_device *device =
 		part->device == HWY_NONE ? NULL : &view->trace->devices[part->device];
@@ -155,7 +155,7 @@ void breakdown_print_json(FILE *out, const struct breakdown_view *view)
 	json_key(&json, "devices");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < breakdown->n_devices; i++)
-		put_device(&json, view, &breakdown->devices[i]);
+		breakdown_json_put_device(&json, view, &breakdown->devices[i]);
 	json_end_array(&json);
 	json_key(&json, "streams");
 	json_begin_array(&json);

@@ -1,13 +1,13 @@
 /* breakdown_text.c - the breakdown for people: what the window is, a bar for each device, the
  * numbers, then the streams and the steps. */
-#include "cli/breakdown.h"
+#include "cli/breakdown_print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/grid.h"
-#include "cli/units.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
+#include "cli/kit/units.h"
 
 enum { FEW_STREAMS = 12, FEW_STEPS = 10 };
 
@@ -30,7 +30,7 @@ static const struct {
 	[IDLE] = {"░", "idle", "\033[2m"},
 };
 
-static const char *paint(const struct page *page, const char *colour)
+static const char *breakdown_text_paint(const struct page *page, const char *colour)
 {
 	return page->colour ? colour : "";
 }
@@ -128,10 +128,10 @@ static void print_bar(const struct page *page, const struct hwy_measures *measur
 			span ? (uint32_t)((double)sum / (double)span * page->bar + 0.5) : 0;
 		if (until == drawn)
 			continue;
-		fputs(paint(page, looks[i].colour), page->out);
+		fputs(breakdown_text_paint(page, looks[i].colour), page->out);
 		for (; drawn < until; drawn++)
 			fputs(looks[i].block, page->out);
-		fputs(paint(page, "\033[0m"), page->out);
+		fputs(breakdown_text_paint(page, "\033[0m"), page->out);
 	}
 }
 
@@ -157,8 +157,9 @@ static void print_legend(const struct page *page)
 	fputs("       ", page->out);
 	for (unsigned i = 0; i < LOOKS; i++)
 		if (times[i])
-			fprintf(page->out, "  %s%s%s %s", paint(page, looks[i].colour),
-				looks[i].block, paint(page, "\033[0m"), looks[i].name);
+			fprintf(page->out, "  %s%s%s %s",
+				breakdown_text_paint(page, looks[i].colour), looks[i].block,
+				breakdown_text_paint(page, "\033[0m"), looks[i].name);
 	fputs("   (each beyond those before it)\n", page->out);
 }
 
@@ -237,7 +238,7 @@ static void print_columns(const struct page *page, const struct hwy_measures *co
 }
 
 /* As many devices side by side as the width has room for; the total comes last. */
-static void print_devices(const struct page *page, uint32_t width)
+static void breakdown_text_print_devices(const struct page *page, uint32_t width)
 {
 	enum { MOST = 8, LABEL = 26, COLUMN = 20 };
 	const struct hwy_breakdown *breakdown = page->breakdown;
@@ -488,10 +489,10 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 	};
 	int width = cli_width(out);
 	const char *slash = strrchr(view->path, '/');
-	fputs(paint(&page, "\033[1m"), out);
+	fputs(breakdown_text_paint(&page, "\033[1m"), out);
 	const char *name = slash && slash[1] ? slash + 1 : view->path;
 	cli_put(page.out, name, strlen(name));
-	fprintf(out, "%s\n", paint(&page, "\033[0m"));
+	fprintf(out, "%s\n", breakdown_text_paint(&page, "\033[0m"));
 	if (ops_of(&view->breakdown->total) == 0) {
 		print_nothing(&page);
 	} else {
@@ -499,7 +500,7 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 		print_window(&page);
 		if (view->breakdown->total.to > view->breakdown->total.from)
 			print_bars(&page);
-		print_devices(&page, width ? (uint32_t)width : 100);
+		breakdown_text_print_devices(&page, width ? (uint32_t)width : 100);
 		if (view->breakdown->n_streams)
 			print_streams(&page);
 	}

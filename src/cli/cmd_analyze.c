@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "cli/analyze.h"
-#include "cli/cli.h"
-#include "cli/page.h"
+#include "cli/analyze_print.h"
+#include "cli/html_page.h"
+#include "cli/kit/cli.h"
 #include "cli/recordings.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, MAX_SIZE, VERBOSE };
@@ -30,7 +30,7 @@ static void analyze_page(FILE *out, const struct analyze_view *view)
 	page_write(out, view, 1, view->max_mb);
 }
 
-/* A new face: its name and its printer, which gets everything in one view (analyze.h). */
+/* A new face: its name and its printer, which gets everything in one view (analyze_print.h). */
 static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
@@ -44,7 +44,7 @@ struct wishes {
 	bool force, verbose;
 };
 
-static struct wishes read_wishes(struct cli *cli)
+static struct wishes analyze_read_wishes(struct cli *cli)
 {
 	struct wishes wishes = {0};
 	const char *value;
@@ -92,7 +92,7 @@ static bool communicates(const struct analyze_run *run)
 	return i < flow->n_ops;
 }
 
-static void choose(struct analyze_view *view)
+static void analyze_choose(struct analyze_view *view)
 {
 	for (uint32_t i = 1; i < view->n; i++)
 		view->are_ranks |= view->runs[i].rank != view->runs[0].rank;
@@ -124,7 +124,7 @@ static void choose(struct analyze_view *view)
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static void look_at(struct analyze_run *run, const char *step)
+static void analyze_look_at(struct analyze_run *run, const char *step)
 {
 	struct hwy_err err;
 	struct analysis_options wanted = {.step = step, .cells = ANALYZE_POINTS};
@@ -137,7 +137,7 @@ static void look_at(struct analyze_run *run, const char *step)
 void analyze_open(struct analyze_run *run, const char *path, const char *step)
 {
 	*run = (struct analyze_run){.path = path, .trace = cli_open(path)};
-	look_at(run, step);
+	analyze_look_at(run, step);
 }
 
 static void open_runs(struct analyze_view *view, struct wishes *wishes)
@@ -148,7 +148,7 @@ static void open_runs(struct analyze_view *view, struct wishes *wishes)
 	for (uint32_t i = 0; i < view->n; i++) {
 		view->runs[i].path = wishes->paths.at[i].name;
 		view->runs[i].trace = traces[i];
-		look_at(&view->runs[i], wishes->step);
+		analyze_look_at(&view->runs[i], wishes->step);
 	}
 	free(traces);
 }
@@ -179,7 +179,7 @@ int cmd_analyze(int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
-	struct wishes wishes = read_wishes(&cli);
+	struct wishes wishes = analyze_read_wishes(&cli);
 	for (uint32_t i = 0; i < wishes.paths.n; i++)
 		cli_keep_input(wishes.paths.at[i].name, wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
@@ -191,7 +191,7 @@ int cmd_analyze(int argc, char **argv)
 		.width = cli_width(output.out),
 	};
 	open_runs(&view, &wishes);
-	choose(&view);
+	analyze_choose(&view);
 	printers[wishes.format](output.out, &view);
 	cli_output_close(&output);
 	for (uint32_t i = 0; i < view.n; i++)

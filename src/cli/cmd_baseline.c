@@ -1,8 +1,8 @@
 /* cmd_baseline.c - headway baseline: the small summary of some runs, to be kept in a repository. */
 #include <stdlib.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
 
 enum { OUTPUT, FORCE, STEP };
 static const struct cli_option options[] = {

@@ -1,8 +1,8 @@
 /* cmd_breakdown.c - headway breakdown: where the GPUs' time went. */
 #include <inttypes.h>
 
-#include "cli/breakdown.h"
-#include "cli/cli.h"
+#include "cli/breakdown_print.h"
+#include "cli/kit/cli.h"
 
 enum { FORMAT, OUTPUT, FORCE, FROM, TO, DEVICE, KERNEL_WAIT, LATE, STREAMS, STEPS };
 
@@ -36,7 +36,8 @@ struct wishes {
 	bool json, force, all_streams, all_steps;
 };
 
-static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void breakdown_read_option(const struct cli *cli, int option, const char *value,
+				  struct wishes *wishes)
 {
 	static const char *const formats[] = {"text", "json", NULL};
 	struct hwy_breakdown_options *wanted = &wishes->options;
@@ -55,12 +56,12 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	}
 }
 
-static struct wishes read_wishes(struct cli *cli)
+static struct wishes breakdown_read_wishes(struct cli *cli)
 {
 	struct wishes wishes = {.options = HWY_BREAKDOWN_DEFAULTS};
 	const char *value;
 	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
-		read_option(cli, option, value, &wishes);
+		breakdown_read_option(cli, option, value, &wishes);
 	if (!wishes.path)
 		cli_misuse(cli, "which file?");
 	const struct hwy_scope *scope = &wishes.options.scope;
@@ -94,7 +95,7 @@ int cmd_breakdown(int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
-	struct wishes wishes = read_wishes(&cli);
+	struct wishes wishes = breakdown_read_wishes(&cli);
 	cli_keep_input(wishes.path, wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);
 	struct hwy_trace *trace = cli_open(wishes.path);

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "cli/cli.h"
-#include "run/calibrate.h"
+#include "cli/kit/cli.h"
+#include "run/calibrate/calibrate.h"
 
 int cmd_calibrate_helper(int argc, char **argv)
 {

@@ -1,14 +1,14 @@
 /* cmd_convert.c - headway convert: any recording as a .hwy report. */
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "cli/units.h"
-#include "replay/kept.h"
+#include "cli/kit/units.h"
 #include "trace/file.h"
+#include "whatif/path_cache.h"
 
 enum { OPTION_OUTPUT, OPTION_FORCE };
 static const struct cli_option options[] = {
@@ -54,7 +54,7 @@ static char *default_output(const char *path)
 }
 
 /* Says no before the work rather than after it. */
-static void check_output(const char *input, const char *output, bool force)
+static void convert_check_output(const char *input, const char *output, bool force)
 {
 	struct stat out;
 	if (!*output)
@@ -110,7 +110,7 @@ int cmd_convert(int argc, char **argv)
 	char *by_default = output ? NULL : default_output(input);
 	output = output ? output : by_default;
 
-	check_output(input, output, force);
+	convert_check_output(input, output, force);
 	struct hwy_trace *trace = cli_open(input);
 	struct hwy_err err;
 	kept_add(trace);

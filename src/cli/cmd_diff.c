@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
 
 enum { FORMAT, OUTPUT, FORCE, STEP, RUN_NOISE, HALVES };
 static const struct cli_option options[] = {
@@ -36,7 +36,7 @@ struct wishes {
 };
 
 /* "A1 A2 -- B1 B2": cli_next takes "--" for the end of the options, so it is looked for here. */
-static struct wishes read_wishes(struct cli *cli)
+static struct wishes diff_read_wishes(struct cli *cli)
 {
 	struct wishes wishes = {.run_noise = STATISTICS_RUN_NOISE};
 	const char *value;
@@ -88,7 +88,7 @@ int cmd_diff(int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
-	struct wishes wishes = read_wishes(&cli);
+	struct wishes wishes = diff_read_wishes(&cli);
 	for (uint32_t i = 0; i < wishes.n; i++)
 		cli_keep_input(wishes.paths[i], wishes.output);
 	struct cli_output output = cli_output_open(wishes.output, wishes.force);

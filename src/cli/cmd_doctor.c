@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/doctor.h"
-#include "cli/grid.h"
+#include "cli/doctor_print.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
 
 enum { FORMAT };
 static const struct cli_option options[] = {
@@ -29,13 +29,13 @@ struct page {
 	bool colour, utf8;
 };
 
-static const char *paint(const struct page *page, const char *colour)
+static const char *doctor_paint(const struct page *page, const char *colour)
 {
 	return page->colour ? colour : "";
 }
 
 /* At most 'room' columns of a text, with a mark where it was cut; plain where the locale is. */
-static void put(const struct page *page, const char *text, int room)
+static void doctor_put(const struct page *page, const char *text, int room)
 {
 	bool cut = grid_columns_of(text) > room;
 	int columns = 0;
@@ -61,22 +61,22 @@ static void print_machine(const struct page *page, const struct doctor *doctor)
 		 doctor->kernel ? doctor->kernel : "?", dot, doctor->libc, dot, doctor->cpus,
 		 doctor->cpus == 1 ? "" : "s", doctor->cpu ? ", " : "",
 		 doctor->cpu ? doctor->cpu : "");
-	put(page, text, WIDTH);
+	doctor_put(page, text, WIDTH);
 	fputs("\n\n", stdout);
 }
 
 static void print_check(const struct page *page, const struct doctor_check *check)
 {
-	printf("%s%s%s ", paint(page, marks[check->verdict].colour),
+	printf("%s%s%s ", doctor_paint(page, marks[check->verdict].colour),
 	       page->utf8 ? marks[check->verdict].mark : marks[check->verdict].plain,
-	       paint(page, "\033[0m"));
+	       doctor_paint(page, "\033[0m"));
 	printf("%-*s", TITLE - 2, check->title);
-	put(page, check->says, WIDTH - TITLE);
+	doctor_put(page, check->says, WIDTH - TITLE);
 	putchar('\n');
 	if (!*check->remedy)
 		return;
 	printf("    %s ", page->utf8 ? "→" : "->");
-	put(page, check->remedy, 1000); /* to be copied: never cut */
+	doctor_put(page, check->remedy, 1000); /* to be copied: never cut */
 	putchar('\n');
 }
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/units.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/units.h"
 #include "export/export.h"
 
 enum {
@@ -110,7 +110,8 @@ static uint32_t read_kinds(const struct cli *cli, const char *text)
 	return kinds;
 }
 
-static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void export_read_option(const struct cli *cli, int option, const char *value,
+			       struct wishes *wishes)
 {
 	static const char *const folds[] = {"auto", "cpu", "gpu", NULL};
 	switch (option) {
@@ -131,7 +132,7 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	}
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool export_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
 	return n >= m && strcmp(text + n - m, end) == 0;
@@ -156,7 +157,7 @@ static char *default_output(const char *path, const char *ending)
 
 /* ---- what is there already ------------------------------------------------------------------------ */
 
-static bool is_ours(const char *name)
+static bool export_is_ours(const char *name)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return true;
@@ -175,7 +176,7 @@ static void empty_folder(const char *path, bool only_look)
 	if (!folder)
 		cli_die("%s: %s", path, strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (!is_ours(entry->d_name))
+		if (!export_is_ours(entry->d_name))
 			cli_die("%s: holds '%s', which no export wrote; name another folder with -o",
 				path, entry->d_name);
 		if (!only_look && entry->d_name[0] != '.')
@@ -185,7 +186,7 @@ static void empty_folder(const char *path, bool only_look)
 }
 
 /* Says no before the work rather than after it. */
-static void check_output(const struct wishes *wishes, bool is_folder)
+static void export_check_output(const struct wishes *wishes, bool is_folder)
 {
 	struct stat status;
 	if (!*wishes->output)
@@ -209,14 +210,14 @@ static void check_output(const struct wishes *wishes, bool is_folder)
 /* ---- writing -------------------------------------------------------------------------------------- */
 
 /* A reader that has gone away is an error here: what it got is half a file. */
-static void write_stream(const struct wishes *wishes, struct export_result *result)
+static void export_write_stream(const struct wishes *wishes, struct export_result *result)
 {
 	struct hwy_err err;
 	cli_keep_input(wishes->input, wishes->output);
 	struct cli_output output = cli_output_open(wishes->output, wishes->force);
 	struct hwy_trace *trace = cli_open(wishes->input);
 	signal(SIGPIPE, SIG_IGN);
-	bool gzip = ends_with(wishes->output, ".gz");
+	bool gzip = export_ends_with(wishes->output, ".gz");
 	bool ok = wishes->type->stream(trace, output.out, gzip, &wishes->how, cli_progress(),
 				       result, &err);
 	cli_progress_end();
@@ -251,7 +252,7 @@ static void write_files(const struct wishes *wishes, struct export_result *resul
 {
 	struct hwy_err err;
 	bool is_folder = wishes->type->target == EXPORT_FOLDER;
-	check_output(wishes, is_folder);
+	export_check_output(wishes, is_folder);
 	char *temporary = make_temporary(wishes->output, is_folder);
 	struct hwy_trace *trace = cli_open(wishes->input);
 	bool ok = wishes->type->files(trace, temporary, &wishes->how, cli_progress(), result, &err);
@@ -336,7 +337,7 @@ int cmd_export(int argc, char **argv)
 	};
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		read_option(&cli, option, value, &wishes);
+		export_read_option(&cli, option, value, &wishes);
 	if (!wishes.type)
 		cli_misuse(&cli, "which type? '--type help' lists them");
 	if (!wishes.input)
@@ -348,7 +349,7 @@ int cmd_export(int argc, char **argv)
 	wishes.how.target = strcmp(wishes.output, "-") == 0 ? "standard output" : wishes.output;
 	struct export_result result = {0};
 	if (wishes.type->target == EXPORT_STREAM)
-		write_stream(&wishes, &result);
+		export_write_stream(&wishes, &result);
 	else
 		write_files(&wishes, &result);
 	if (strcmp(wishes.output, "-") != 0)

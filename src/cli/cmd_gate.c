@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
 
 enum {
 	BASELINE,
@@ -59,7 +59,8 @@ struct wishes {
 	bool force, strict, list;
 };
 
-static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void gate_read_option(const struct cli *cli, int option, const char *value,
+			     struct wishes *wishes)
 {
 	switch (option) {
 	case BASELINE:
@@ -87,12 +88,12 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	}
 }
 
-static struct wishes read_wishes(struct cli *cli)
+static struct wishes gate_read_wishes(struct cli *cli)
 {
 	struct wishes wishes = {.limit = 0.03, .run_noise = STATISTICS_RUN_NOISE};
 	const char *value;
 	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
-		read_option(cli, option, value, &wishes);
+		gate_read_option(cli, option, value, &wishes);
 	if (wishes.list)
 		return wishes;
 	if (wishes.n == 0)
@@ -195,7 +196,7 @@ static void print_all(const struct compare_gate *gate, const struct wishes *wish
 	}
 }
 
-static int run(const struct wishes *wishes)
+static int gate_run(const struct wishes *wishes)
 {
 	struct compare_budget budget = {0};
 	if (wishes->budget)
@@ -254,8 +255,8 @@ int cmd_gate(int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
-	struct wishes wishes = read_wishes(&cli);
-	int status = wishes.list ? list_metrics() : run(&wishes);
+	struct wishes wishes = gate_read_wishes(&cli);
+	int status = wishes.list ? list_metrics() : gate_run(&wishes);
 	free(wishes.paths);
 	free(wishes.baselines);
 	free(wishes.metrics);

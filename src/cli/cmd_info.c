@@ -1,11 +1,11 @@
 /* cmd_info.c - headway info: what a recording holds, and how far it can be trusted. */
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/info.h"
+#include "cli/info_print.h"
 
 enum { OPTION_FORMAT, OPTION_ALL };
 static const struct cli_option options[] = {
@@ -67,7 +67,7 @@ static void count_strips(struct info *info)
 	}
 }
 
-static void gather(struct info *info)
+static void info_gather(struct info *info)
 {
 	struct hwy_trace *trace = info->trace;
 	struct hwy_err err;
@@ -111,7 +111,7 @@ int cmd_info(int argc, char **argv)
 	if (!path)
 		cli_misuse(&cli, "which file?");
 	info.trace = cli_open(path);
-	gather(&info);
+	info_gather(&info);
 	if (json)
 		info_print_json(&info, stdout);
 	else

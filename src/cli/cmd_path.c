@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
-#include "cli/grid.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
 #include "cli/phase.h"
-#include "replay/chain.h"
+#include "whatif/chain.h"
 
 enum { STEP, MARK, PHASE, ROWS, FORMAT, OUTPUT, FORCE };
 
@@ -28,7 +28,8 @@ struct wishes {
 	bool has_step, json, force;
 };
 
-static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void path_read_option(const struct cli *cli, int option, const char *value,
+			     struct wishes *wishes)
 {
 	static const char *const formats[] = {"text", "json", NULL};
 	switch (option) {
@@ -157,7 +158,7 @@ static void print_json(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	fputc('\n', out);
 }
 
-static int run(const struct wishes *wishes)
+static int path_run(const struct wishes *wishes)
 {
 	cli_keep_input(wishes->path, wishes->output);
 	struct cli_output output = cli_output_open(wishes->output, wishes->force);
@@ -198,8 +199,8 @@ int cmd_path(int argc, char **argv)
 	struct wishes wishes = {0};
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		read_option(&cli, option, value, &wishes);
+		path_read_option(&cli, option, value, &wishes);
 	if (!wishes.path)
 		cli_misuse(&cli, "which file?");
-	return run(&wishes);
+	return path_run(&wishes);
 }

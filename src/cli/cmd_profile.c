@@ -11,7 +11,7 @@
 
 /* Before anything is started: a report that cannot be written is a mistake to be told at once. Names with %p
  * are known after the fork only. */
-static void check_output(struct profile *profile, pid_t pid, char **path)
+static void profile_check_output(struct profile *profile, pid_t pid, char **path)
 {
 	if (profile->output && !*path && (pid || !strstr(profile->output, "%p")))
 		*path = profile_expand(profile->output, pid);
@@ -21,7 +21,7 @@ static void check_output(struct profile *profile, pid_t pid, char **path)
 		cli_die("%s: %s", profile->output ? name : ".", refusal);
 }
 
-static void start(struct profile *profile, struct run *run, char **path)
+static void profile_start(struct profile *profile, struct run *run, char **path)
 {
 	struct hwy_err err;
 	if (!run_fork(run, &profile->settings, &err))
@@ -83,12 +83,12 @@ int cmd_profile(int argc, char **argv)
 	struct hwy_err err;
 	char *path = NULL;
 	profile_read_options(&profile, argc, argv);
-	check_output(&profile, 0, &path);
+	profile_check_output(&profile, 0, &path);
 	char *folder = profile_folder(path ? path : "report1.hwy");
 	profile.settings.beside = folder;
 	if (!run_prepare(&run, &profile.settings, &err))
 		profile_say("nothing can be recorded, the program runs without: %s", err.text);
-	start(&profile, &run, &path);
+	profile_start(&profile, &run, &path);
 	while (run_wait(&run, &profile.settings) == RUN_RECORDED)
 		report(&profile, &run, path);
 	report(&profile, &run, path);

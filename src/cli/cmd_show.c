@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analyze/window.h"
-#include "cli/cli.h"
-#include "cli/drawing.h"
-#include "cli/units.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/drawing.h"
+#include "cli/kit/units.h"
 
 enum { STEP, FROM, TO, WIDTH, ASCII, THREADS, STREAMS };
 static const struct cli_option options[] = {
@@ -40,7 +40,8 @@ static uint64_t at_least_one(const struct cli *cli, const char *name, const char
 	return n < 1000 ? n : 1000;
 }
 
-static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void show_read_option(const struct cli *cli, int option, const char *value,
+			     struct wishes *wishes)
 {
 	uint64_t number;
 	switch (option) {
@@ -63,12 +64,12 @@ static void read_option(const struct cli *cli, int option, const char *value, st
 	}
 }
 
-static struct wishes read_wishes(struct cli *cli)
+static struct wishes show_read_wishes(struct cli *cli)
 {
 	struct wishes wishes = {.step = HWY_NONE, .from = HWY_NONE, .to = HWY_NONE};
 	const char *value;
 	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
-		read_option(cli, option, value, &wishes);
+		show_read_option(cli, option, value, &wishes);
 	if (!wishes.path)
 		cli_misuse(cli, "which file?");
 	bool timed = wishes.from != HWY_NONE || wishes.to != HWY_NONE;
@@ -123,7 +124,7 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct wis
 /* ---- what is printed over the picture ------------------------------------------------------------- */
 
 /* Prints; in plain characters µ is u, and · and the like a hyphen. */
-static void put(const struct wishes *wishes, const char *text)
+static void show_put(const struct wishes *wishes, const char *text)
 {
 	if (!wishes->ascii) {
 		cli_put(stdout, text, strlen(text));
@@ -136,8 +137,8 @@ static void put(const struct wishes *wishes, const char *text)
 			putchar(strncmp(text, "µ", 2) == 0 ? 'u' : '-');
 }
 
-static void print_devices(const struct hwy_trace *trace, const struct hwy_picture *picture,
-			  const struct wishes *wishes)
+static void show_print_devices(const struct hwy_trace *trace, const struct hwy_picture *picture,
+			       const struct wishes *wishes)
 {
 	int64_t shown = HWY_NONE;
 	for (uint32_t i = 0; i < picture->n; i++) {
@@ -148,8 +149,8 @@ static void print_devices(const struct hwy_trace *trace, const struct hwy_pictur
 		shown = trace->devices[row->index].name;
 		if (!*hwy_str(trace, shown))
 			continue;
-		put(wishes, " · ");
-		put(wishes, hwy_str(trace, shown));
+		show_put(wishes, " · ");
+		show_put(wishes, hwy_str(trace, shown));
 	}
 }
 
@@ -159,13 +160,13 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 	char text[96];
 	if (!window->n_steps)
 		return;
-	put(wishes, " · ");
+	show_put(wishes, " · ");
 	bool named = window->first_name != HWY_NONE;
 	if (named && (window->first == window->last || window->first_name != window->last_name)) {
-		put(wishes, hwy_str(trace, window->first_name));
+		show_put(wishes, hwy_str(trace, window->first_name));
 		if (window->last != window->first) {
-			put(wishes, " to ");
-			put(wishes, hwy_str(trace, window->last_name));
+			show_put(wishes, " to ");
+			show_put(wishes, hwy_str(trace, window->last_name));
 		}
 		snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
 	} else if (window->first == window->last) {
@@ -176,20 +177,20 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 			 window->first, window->last, window->n_steps,
 			 named ? "" : ", found without marks");
 	}
-	put(wishes, text);
+	show_put(wishes, text);
 }
 
-static void print_head(const struct hwy_trace *trace, const struct hwy_picture *picture,
-		       const struct hwy_window *window, const struct wishes *wishes)
+static void show_print_head(const struct hwy_trace *trace, const struct hwy_picture *picture,
+			    const struct hwy_window *window, const struct wishes *wishes)
 {
 	const char *name = strrchr(wishes->path, '/');
-	put(wishes, name ? name + 1 : wishes->path);
-	print_devices(trace, picture, wishes);
+	show_put(wishes, name ? name + 1 : wishes->path);
+	show_print_devices(trace, picture, wishes);
 	print_steps(trace, window, wishes);
 	fputs("\n  ", stdout);
-	put(wishes, units_time(window->at.to - window->at.from).at);
-	put(wishes, ", from ");
-	put(wishes, units_time(window->at.from).at);
+	show_put(wishes, units_time(window->at.to - window->at.from).at);
+	show_put(wishes, ", from ");
+	show_put(wishes, units_time(window->at.from).at);
 	fputs(" of the recording on\n\n", stdout);
 }
 
@@ -220,7 +221,7 @@ int cmd_show(int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
-	struct wishes wishes = read_wishes(&cli);
+	struct wishes wishes = show_read_wishes(&cli);
 	struct hwy_trace *trace = cli_open(wishes.path);
 	struct hwy_window window = choose_window(trace, &wishes);
 	struct hwy_picture picture;
@@ -234,7 +235,7 @@ int cmd_show(int argc, char **argv)
 	};
 	if (!picture_make(trace, &wanted, &picture, &err))
 		cli_die("%s", err.text);
-	print_head(trace, &picture, &window, &wishes);
+	show_print_head(trace, &picture, &window, &wishes);
 	drawing_print(&(struct drawing){
 		.out = stdout,
 		.trace = trace,

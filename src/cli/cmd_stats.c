@@ -1,10 +1,10 @@
 /* cmd_stats.c - headway stats: the tables. */
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "cli/kit/report_table.h"
 #include "stats/stats.h"
 
 enum {

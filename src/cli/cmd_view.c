@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/page.h"
-#include "cli/view.h"
+#include "cli/html_page.h"
+#include "cli/kit/cli.h"
+#include "cli/view_process.h"
 #include "serve/server.h"
 
 enum { PORT, NO_BROWSER, KEEP, HTML, MAX_SIZE, FORCE, WORKER };
@@ -36,7 +36,8 @@ struct wishes {
 	bool no_browser, keep, force, is_worker;
 };
 
-static void read_option(const struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void view_read_option(const struct cli *cli, int option, const char *value,
+			     struct wishes *wishes)
 {
 	uint64_t port;
 	switch (option) {
@@ -113,7 +114,7 @@ struct viewing {
 	char *reports[SERVER_TRACES];
 };
 
-static void open_all(const struct wishes *wishes, struct viewing *viewing)
+static void view_open_all(const struct wishes *wishes, struct viewing *viewing)
 {
 	struct hwy_err err;
 	for (uint32_t i = 0; i < wishes->n; i++) {
@@ -140,7 +141,7 @@ static void close_all(const struct wishes *wishes, struct viewing *viewing)
 static void serve(const struct wishes *wishes)
 {
 	static struct viewing viewing;
-	open_all(wishes, &viewing);
+	view_open_all(wishes, &viewing);
 	struct server_options how = {
 		.traces = viewing.traces,
 		.workers = viewing.workers,
@@ -204,7 +205,7 @@ int cmd_view(int argc, char **argv)
 	struct wishes wishes = {0};
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		read_option(&cli, option, value, &wishes);
+		view_read_option(&cli, option, value, &wishes);
 	if (wishes.n == 0)
 		cli_misuse(&cli, "which file?");
 	if (wishes.is_worker)

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 #include "cli/phase.h"
 #include "cli/recordings.h"
-#include "cli/whatif.h"
+#include "cli/whatif_print.h"
 
 enum { APPLY, LIST, CHECK, STEP, PHASE, FORMAT, OUTPUT, FORCE };
 
@@ -53,7 +53,8 @@ static struct whatif_edit read_edit(const struct cli *cli, const char *text)
 	return edit;
 }
 
-static void read_option(struct cli *cli, int option, const char *value, struct wishes *wishes)
+static void whatif_read_option(struct cli *cli, int option, const char *value,
+			       struct wishes *wishes)
 {
 	static const char *const formats[] = {"text", "json", NULL};
 	switch (option) {
@@ -124,7 +125,7 @@ static uint32_t open_working(struct wishes *wishes, struct opened **list)
 	return n;
 }
 
-static struct opened *open_all(struct wishes *wishes, uint32_t *n_files)
+static struct opened *whatif_open_all(struct wishes *wishes, uint32_t *n_files)
 {
 	struct opened *files;
 	uint32_t n = *n_files = open_working(wishes, &files);
@@ -171,7 +172,7 @@ static bool join_processes(struct joint *joint, struct cli_phase *phase, bool al
 	return is_rank;
 }
 
-static int run(struct wishes *wishes)
+static int whatif_run(struct wishes *wishes)
 {
 	for (uint32_t i = 0; i < wishes->paths.n; i++)
 		cli_keep_input(wishes->paths.at[i].name, wishes->output);
@@ -180,7 +181,7 @@ static int run(struct wishes *wishes)
 	struct whatif alone;
 	struct joint joint = {0};
 	uint32_t n;
-	struct opened *files = open_all(wishes, &n);
+	struct opened *files = whatif_open_all(wishes, &n);
 	struct cli_phase *phase = &files[0].phase;
 	uint32_t at = 0;
 	bool is_joint = n > 1 || join_processes(&joint, phase, wishes->check, &at);
@@ -233,14 +234,14 @@ int cmd_whatif(int argc, char **argv)
 	struct wishes wishes = {0};
 	const char *value;
 	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		read_option(&cli, option, value, &wishes);
+		whatif_read_option(&cli, option, value, &wishes);
 	if (wishes.list) {
 		list_edits(stdout);
 		return 0;
 	}
 	if (wishes.paths.n == 0)
 		cli_misuse(&cli, "which file?");
-	int status = run(&wishes);
+	int status = whatif_run(&wishes);
 	free(wishes.edits);
 	cli_paths_free(&wishes.paths);
 	return status;

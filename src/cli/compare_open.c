@@ -1,12 +1,12 @@
-/* compare_open.c - recordings and baselines as summaries; see compare.h. */
+/* compare_open.c - recordings and baselines as summaries; see compare_print.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
-#include "replay/chain.h"
-#include "replay/whatif.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
+#include "whatif/chain.h"
+#include "whatif/whatif.h"
 
 enum { LARGEST_BASELINE = 16 << 20 };
 

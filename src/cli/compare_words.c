@@ -1,10 +1,10 @@
-/* compare_words.c - numbers that changed, as people read them; see compare.h. */
+/* compare_words.c - numbers that changed, as people read them; see compare_print.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
 #include "diagnose/words.h"
 
 struct compare_text compare_time(int64_t ns)

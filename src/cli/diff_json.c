@@ -2,7 +2,7 @@
  * renamed. */
 
 #include "base/json.h"
-#include "cli/compare.h"
+#include "cli/compare_print.h"
 
 static void put_side(struct hwy_json *json, const char *key, const struct compare_side *side)
 {
@@ -77,7 +77,7 @@ static void put_counts(struct hwy_json *json, const struct compare_diff *diff)
 	json_end_object(json);
 }
 
-static void put_finding(struct hwy_json *json, const struct diff_finding *finding)
+static void diff_json_put_finding(struct hwy_json *json, const struct diff_finding *finding)
 {
 	const struct compare_finding *one = finding->before ? finding->before : finding->after;
 	json_begin_object(json);
@@ -106,7 +106,7 @@ static void put_finding(struct hwy_json *json, const struct diff_finding *findin
 	json_end_object(json);
 }
 
-static void put_row(struct hwy_json *json, const struct diff_row *row)
+static void diff_json_put_row(struct hwy_json *json, const struct diff_row *row)
 {
 	json_begin_object(json);
 	json_put_text(json, "change", row_change_names[row->change]);
@@ -166,13 +166,13 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 	json_key(&json, "findings");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < diff->n_findings; i++)
-		put_finding(&json, &diff->findings[i]);
+		diff_json_put_finding(&json, &diff->findings[i]);
 	json_end_array(&json);
 	for (unsigned kind = 0; kind < TABLES; kind++) {
 		json_key(&json, table_names[kind]);
 		json_begin_array(&json);
 		for (uint32_t i = 0; i < diff->tables[kind].n; i++)
-			put_row(&json, &diff->tables[kind].rows[i]);
+			diff_json_put_row(&json, &diff->tables[kind].rows[i]);
 		json_end_array(&json);
 	}
 	put_path(&json, diff);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
-#include "cli/html.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/html.h"
 
 /* Where the tables go. */
 struct page {
@@ -14,7 +14,7 @@ struct page {
 	const char *const *heads; /* of the table that is open; those of numbers begin with '>' */
 };
 
-static void put(const struct page *page, const char *text)
+static void diff_markdown_put(const struct page *page, const char *text)
 {
 	if (page->html)
 		html_text(page->out, text, 0);
@@ -33,13 +33,14 @@ static void title(const struct page *page, const char *text)
 	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n", text);
 }
 
-static void put_cell(const struct page *page, const char *head, const char *tag, const char *text)
+static void diff_markdown_put_cell(const struct page *page, const char *head, const char *tag,
+				   const char *text)
 {
 	if (page->html)
 		fprintf(page->out, "<%s%s>", tag, *head == '>' ? " class=\"n\"" : "");
 	else
 		fputc(' ', page->out);
-	put(page, text);
+	diff_markdown_put(page, text);
 	if (page->html)
 		fprintf(page->out, "</%s>", tag);
 	else
@@ -51,7 +52,7 @@ static void begin_table(struct page *page, const char *const *heads)
 	page->heads = heads;
 	put_markup(page, "\n|", "<article><table><tr>");
 	for (const char *const *head = heads; *head; head++)
-		put_cell(page, *head, "th", *head + (**head == '>'));
+		diff_markdown_put_cell(page, *head, "th", *head + (**head == '>'));
 	put_markup(page, "\n|", "</tr>\n");
 	for (const char *const *head = heads; !page->html && *head; head++)
 		fputs(**head == '>' ? "---:|" : "---|", page->out);
@@ -67,7 +68,7 @@ static void row(const struct page *page, const char *const *cells)
 {
 	put_markup(page, "|", "<tr>");
 	for (uint32_t i = 0; page->heads[i]; i++)
-		put_cell(page, page->heads[i], "td", cells[i]);
+		diff_markdown_put_cell(page, page->heads[i], "td", cells[i]);
 	put_markup(page, "\n", "</tr>\n");
 }
 
@@ -75,10 +76,10 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 {
 	const struct compare_summary *run = side_run(diff->after);
 	put_markup(page, "## ", "<header><h1>");
-	put(page, *run->program ? run->program : "two recordings");
+	diff_markdown_put(page, *run->program ? run->program : "two recordings");
 	fprintf(page->out, ": %s", verdict_names[diff->step.verdict]);
 	put_markup(page, "\n\n", "</h1>\n<p class=\"soft\">");
-	put(page, compare_about(diff).at);
+	diff_markdown_put(page, compare_about(diff).at);
 	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
 }
 
@@ -179,7 +180,7 @@ static void put_findings(struct page *page, const struct compare_diff *diff)
 	end_table(page);
 }
 
-static void put_row(const struct page *page, const struct diff_row *one)
+static void diff_markdown_put_row(const struct page *page, const struct diff_row *one)
 {
 	char name[256], count[160] = "";
 	snprintf(name, sizeof name, "%s%s%s", one->before ? one->before : one->after,
@@ -209,12 +210,12 @@ static void put_tables(struct page *page, const struct compare_diff *diff)
 		title(page, titles[kind]);
 		begin_table(page, heads[kind]);
 		for (uint32_t i = 0; i < table->n; i++)
-			put_row(page, &table->rows[i]);
+			diff_markdown_put_row(page, &table->rows[i]);
 		end_table(page);
 	}
 }
 
-static void put_all(struct page *page, const struct compare_diff *diff)
+static void diff_markdown_put_all(struct page *page, const struct compare_diff *diff)
 {
 	put_head(page, diff);
 	put_notes(page, diff);
@@ -227,14 +228,14 @@ static void put_all(struct page *page, const struct compare_diff *diff)
 
 void diff_print_markdown(FILE *out, const struct compare_diff *diff)
 {
-	put_all(&(struct page){.out = out}, diff);
+	diff_markdown_put_all(&(struct page){.out = out}, diff);
 }
 
 void diff_print_html(FILE *out, const struct compare_diff *diff)
 {
 	const char *program = side_run(diff->after)->program;
 	html_begin(out, *program ? program : "two recordings", "headway diff");
-	put_all(&(struct page){.out = out, .html = true}, diff);
+	diff_markdown_put_all(&(struct page){.out = out, .html = true}, diff);
 	fputs("</main>\n", out);
 	html_end(out);
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/compare.h"
-#include "cli/grid.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
 
 enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, NAME_WIDTH = 46 };
 
@@ -21,7 +21,7 @@ static struct look look_of(FILE *out)
 		       : (struct look){"", "", "", "", ""};
 }
 
-static void put(FILE *out, const char *text)
+static void diff_text_put(FILE *out, const char *text)
 {
 	cli_put(out, text, strlen(text));
 }
@@ -45,13 +45,14 @@ static void put_kernel(FILE *out, const char *name)
 	compare_put_cut(out, text, NAME_WIDTH + 10);
 }
 
-static void print_head(FILE *out, const struct compare_diff *diff, const struct look *look)
+static void diff_text_print_head(FILE *out, const struct compare_diff *diff,
+				 const struct look *look)
 {
 	const struct compare_summary *run = side_run(diff->after);
 	fputc(' ', out);
-	put(out, *run->program ? run->program : "two recordings");
+	diff_text_put(out, *run->program ? run->program : "two recordings");
 	fputs(" · ", out);
-	put(out, compare_about(diff).at);
+	diff_text_put(out, compare_about(diff).at);
 	fputc('\n', out);
 	compare_put_notes(out, diff);
 	if (diff_is_other_program(diff))
@@ -140,7 +141,7 @@ static void print_split(FILE *out, const struct compare_diff *diff)
 	grid_print(&grid, out, "   ");
 }
 
-static void print_counts(FILE *out, const struct compare_diff *diff)
+static void diff_text_print_counts(FILE *out, const struct compare_diff *diff)
 {
 	unsigned told = 0;
 	for (unsigned i = 0; i < COUNTS; i++) {
@@ -258,10 +259,10 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 void diff_print_text(FILE *out, const struct compare_diff *diff)
 {
 	struct look look = look_of(out);
-	print_head(out, diff, &look);
+	diff_text_print_head(out, diff, &look);
 	print_verdict(out, diff, &look);
 	print_split(out, diff);
-	print_counts(out, diff);
+	diff_text_print_counts(out, diff);
 	print_findings(out, diff, &look);
 	print_tables(out, diff);
 	print_path(out, diff);

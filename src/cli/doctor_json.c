@@ -1,8 +1,8 @@
 /* doctor_json.c - `headway doctor --format json`. The keys are promised in docs/doctor.md. */
 #include "base/json.h"
-#include "cli/doctor.h"
+#include "cli/doctor_print.h"
 
-static void put_known(struct hwy_json *json, const char *key, int64_t value, bool known)
+static void doctor_json_put_known(struct hwy_json *json, const char *key, int64_t value, bool known)
 {
 	json_key(json, key);
 	if (known)
@@ -11,7 +11,7 @@ static void put_known(struct hwy_json *json, const char *key, int64_t value, boo
 		json_null(json);
 }
 
-static void begin(struct hwy_json *json, const char *key)
+static void doctor_json_begin(struct hwy_json *json, const char *key)
 {
 	json_key(json, key);
 	json_begin_object(json);
@@ -19,10 +19,10 @@ static void begin(struct hwy_json *json, const char *key)
 
 static void put_checks(struct hwy_json *json, const struct doctor *doctor)
 {
-	begin(json, "checks");
+	doctor_json_begin(json, "checks");
 	for (int i = 0; i < DOCTOR_CHECKS; i++) {
 		const struct doctor_check *check = &doctor->checks[i];
-		begin(json, check->name);
+		doctor_json_begin(json, check->name);
 		json_put_text(json, "can", doctor_verdict_word(check->verdict));
 		json_put_text(json, "says", check->says);
 		json_put_text(json, "remedy", *check->remedy ? check->remedy : NULL);
@@ -33,7 +33,7 @@ static void put_checks(struct hwy_json *json, const struct doctor *doctor)
 
 static void put_machine(struct hwy_json *json, const struct doctor *doctor)
 {
-	begin(json, "machine");
+	doctor_json_begin(json, "machine");
 	json_put_text(json, "os", doctor->os);
 	json_put_text(json, "kernel", doctor->kernel);
 	json_put_text(json, "libc", doctor->libc);
@@ -44,10 +44,10 @@ static void put_machine(struct hwy_json *json, const struct doctor *doctor)
 
 static void put_nvidia(struct hwy_json *json, const struct doctor *doctor)
 {
-	begin(json, "nvidia");
+	doctor_json_begin(json, "nvidia");
 	json_put_text(json, "driver", doctor->driver);
 	json_put_text(json, "libcuda", doctor->libcuda);
-	put_known(json, "cuda_version", doctor->cuda_version, doctor->cuda_version);
+	doctor_json_put_known(json, "cuda_version", doctor->cuda_version, doctor->cuda_version);
 	json_key(json, "gpus");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < doctor->n_gpus; i++)
@@ -59,13 +59,13 @@ static void put_nvidia(struct hwy_json *json, const struct doctor *doctor)
 	else
 		json_bool(json, doctor->counters_for_all);
 	json_put_text(json, "cupti", doctor->cupti);
-	put_known(json, "cupti_version", doctor->cupti_version, doctor->cupti_version);
+	doctor_json_put_known(json, "cupti_version", doctor->cupti_version, doctor->cupti_version);
 	json_end_object(json);
 }
 
 static void put_opencl(struct hwy_json *json, const struct doctor *doctor)
 {
-	begin(json, "opencl");
+	doctor_json_begin(json, "opencl");
 	json_put_text(json, "loader", doctor->opencl);
 	json_put_bool(json, "layers", doctor->opencl_layers);
 	json_key(json, "platforms");
@@ -88,8 +88,8 @@ static void put_opencl(struct hwy_json *json, const struct doctor *doctor)
 
 static void put_perf(struct hwy_json *json, const struct doctor *doctor)
 {
-	begin(json, "perf");
-	put_known(json, "paranoid", doctor->paranoid, doctor->paranoid != -100);
+	doctor_json_begin(json, "perf");
+	doctor_json_put_known(json, "paranoid", doctor->paranoid, doctor->paranoid != -100);
 	json_put_bool(json, "cycles", doctor->cycles);
 	json_put_bool(json, "cpu_clock", doctor->cpu_clock);
 	json_put_bool(json, "kernel", doctor->kernel_side);
@@ -116,15 +116,16 @@ static void put_pythons(struct hwy_json *json, const struct doctor *doctor)
 
 static void put_places(struct hwy_json *json, const struct doctor *doctor)
 {
-	begin(json, "libraries");
+	doctor_json_begin(json, "libraries");
 	json_put_text(json, "collect", doctor->collect);
 	json_put_text(json, "osrt", doctor->osrt);
 	json_put_text(json, "opencl", doctor->opencl_library);
 	json_put_text(json, "libdw", doctor->libdw);
 	json_end_object(json);
-	begin(json, "temporary");
+	doctor_json_begin(json, "temporary");
 	json_put_text(json, "path", doctor->temporary);
-	put_known(json, "free_bytes", (int64_t)doctor->temporary_free, doctor->temporary);
+	doctor_json_put_known(json, "free_bytes", (int64_t)doctor->temporary_free,
+			      doctor->temporary);
 	json_put_bool(json, "exec", doctor->temporary_exec);
 	json_end_object(json);
 }

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
-#include "cli/compare.h"
-#include "cli/grid.h"
-#include "cli/html.h"
+#include "cli/compare_print.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
+#include "cli/kit/html.h"
 
-static uint32_t count(const struct compare_gate *gate, enum gate_verdict verdict)
+static uint32_t gate_print_count(const struct compare_gate *gate, enum gate_verdict verdict)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < gate->n; i++)
@@ -18,7 +18,8 @@ static uint32_t count(const struct compare_gate *gate, enum gate_verdict verdict
 /* "fails: 1 of 4 rules" */
 static void put_result(FILE *out, const struct compare_gate *gate)
 {
-	uint32_t bad = count(gate, GATE_FAIL), doubt = count(gate, GATE_CANNOT_TELL);
+	uint32_t bad = gate_print_count(gate, GATE_FAIL),
+		 doubt = gate_print_count(gate, GATE_CANNOT_TELL);
 	fputs(gate->failed ? "fails" : "passes", out);
 	fprintf(out, ": %u of %u checks hold", gate->n - bad - doubt, gate->n);
 	if (bad)
@@ -132,7 +133,8 @@ static void put_case(FILE *out, const struct compare_gate *gate, const struct ga
 
 void gate_print_junit(FILE *out, const struct compare_gate *gate)
 {
-	uint32_t bad = count(gate, GATE_FAIL), doubt = count(gate, GATE_CANNOT_TELL);
+	uint32_t bad = gate_print_count(gate, GATE_FAIL),
+		 doubt = gate_print_count(gate, GATE_CANNOT_TELL);
 	uint32_t failures = bad + (gate->strict ? doubt : 0);
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -1,5 +1,5 @@
 /* info_json.c - `headway info --format json`. The keys are promised in `headway info --help`. */
-#include "cli/info.h"
+#include "cli/info_print.h"
 
 #include "base/json.h"
 
@@ -12,8 +12,8 @@ static void put_int(struct hwy_json *json, const char *key, int64_t value)
 		json_int(json, value);
 }
 
-static void put_text(struct hwy_json *json, const char *key, const struct hwy_trace *trace,
-		     int64_t id)
+static void info_json_put_text(struct hwy_json *json, const char *key,
+			       const struct hwy_trace *trace, int64_t id)
 {
 	struct hwy_text text = hwy_text(trace, id);
 	json_key(json, key);
@@ -40,17 +40,17 @@ static void print_hosts(struct hwy_json *json, const struct hwy_trace *trace)
 	for (uint32_t i = 0; i < trace->n_hosts; i++) {
 		const struct hwy_host *host = &trace->hosts[i];
 		json_begin_object(json);
-		put_text(json, "name", trace, host->name);
-		put_text(json, "cpu", trace, host->cpu);
+		info_json_put_text(json, "name", trace, host->name);
+		info_json_put_text(json, "cpu", trace, host->cpu);
 		put_int(json, "cpus", host->cpus);
-		put_text(json, "os", trace, host->os);
-		put_text(json, "kernel", trace, host->kernel);
+		info_json_put_text(json, "os", trace, host->os);
+		info_json_put_text(json, "kernel", trace, host->kernel);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
-static void print_devices(struct hwy_json *json, const struct hwy_trace *trace)
+static void info_json_print_devices(struct hwy_json *json, const struct hwy_trace *trace)
 {
 	json_key(json, "devices");
 	json_begin_array(json);
@@ -59,9 +59,9 @@ static void print_devices(struct hwy_json *json, const struct hwy_trace *trace)
 		char compute[48];
 		json_begin_object(json);
 		put_int(json, "ordinal", device->ordinal);
-		put_text(json, "name", trace, device->name);
-		put_text(json, "uuid", trace, device->uuid);
-		put_text(json, "bus", trace, device->bus);
+		info_json_put_text(json, "name", trace, device->name);
+		info_json_put_text(json, "uuid", trace, device->uuid);
+		info_json_put_text(json, "bus", trace, device->bus);
 		snprintf(compute, sizeof compute, "%lld.%lld", (long long)device->compute_major,
 			 (long long)device->compute_minor);
 		json_put_text(json, "compute", device->compute_major == HWY_NONE ? NULL : compute);
@@ -81,10 +81,10 @@ static void print_calibrations(struct hwy_json *json, const struct hwy_trace *tr
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		json_begin_object(json);
 		put_int(json, "device", one->device);
-		put_text(json, "name", trace, one->name);
+		info_json_put_text(json, "name", trace, one->name);
 		put_int(json, "value", one->value);
 		put_int(json, "spread", one->spread);
-		put_text(json, "unit", trace, one->unit);
+		info_json_put_text(json, "unit", trace, one->unit);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -99,8 +99,8 @@ static void print_processes(struct hwy_json *json, const struct info *info)
 		const struct hwy_process *process = &trace->processes[i];
 		json_begin_object(json);
 		put_int(json, "pid", process->pid);
-		put_text(json, "name", trace, process->name);
-		put_text(json, "command", trace, process->command);
+		info_json_put_text(json, "name", trace, process->name);
+		info_json_put_text(json, "command", trace, process->command);
 		put_int(json, "rank", process->rank);
 		put_int(json, "local_rank", process->local_rank);
 		put_int(json, "world", process->world);
@@ -110,7 +110,7 @@ static void print_processes(struct hwy_json *json, const struct info *info)
 	json_end_array(json);
 }
 
-static void print_counts(struct hwy_json *json, const struct info *info)
+static void info_json_print_counts(struct hwy_json *json, const struct info *info)
 {
 	json_key(json, "lanes");
 	json_begin_object(json);
@@ -141,8 +141,8 @@ static void print_losses(struct hwy_json *json, const struct hwy_trace *trace)
 	json_begin_array(json);
 	for (uint32_t i = 0; i < trace->n_drops; i++) {
 		json_begin_object(json);
-		put_text(json, "source", trace, trace->drops[i].source);
-		put_text(json, "reason", trace, trace->drops[i].reason);
+		info_json_put_text(json, "source", trace, trace->drops[i].source);
+		info_json_put_text(json, "reason", trace, trace->drops[i].reason);
 		put_int(json, "count", trace->drops[i].count);
 		put_int(json, "bytes", trace->drops[i].bytes);
 		json_end_object(json);
@@ -155,7 +155,7 @@ static void print_losses(struct hwy_json *json, const struct hwy_trace *trace)
 		json_begin_object(json);
 		json_put_text(json, "severity", info_severity(trace->diagnostics[i].severity));
 		put_int(json, "time_ns", trace->diagnostics[i].time);
-		put_text(json, "text", trace, trace->diagnostics[i].text);
+		info_json_put_text(json, "text", trace, trace->diagnostics[i].text);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -197,16 +197,16 @@ void info_print_json(const struct info *info, FILE *out)
 	put_int(&json, "duration_ns", info->has_window ? info->duration : HWY_NONE);
 	json_put_text(&json, "command", hwy_property(trace, "command"));
 	print_hosts(&json, trace);
-	print_devices(&json, trace);
+	info_json_print_devices(&json, trace);
 	print_calibrations(&json, trace);
 	print_processes(&json, info);
-	print_counts(&json, info);
+	info_json_print_counts(&json, info);
 	print_losses(&json, trace);
 	json_key(&json, "properties");
 	json_begin_object(&json);
 	for (uint32_t i = 0; i < trace->n_properties; i++)
-		put_text(&json, hwy_str(trace, trace->properties[i].name), trace,
-			 trace->properties[i].value);
+		info_json_put_text(&json, hwy_str(trace, trace->properties[i].name), trace,
+				   trace->properties[i].value);
 	json_end_object(&json);
 	print_trust(&json, &info->trust);
 	json_end_object(&json);

@@ -2,15 +2,15 @@
  *
  * Texts come from files: they are printed with control characters replaced (cli_wrap).
  */
-#include "cli/grid.h"
-#include "cli/info.h"
+#include "cli/info_print.h"
+#include "cli/kit/grid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/units.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/units.h"
 
 enum { INDENT = 13, SHOWN = 12, LINE = 512 };
 
@@ -75,7 +75,7 @@ static void field(const struct page *page, const char *name, const char *text)
 }
 
 /* Adds to a line; what does not fit is left away. */
-static void add(char *line, const char *separator, const char *text)
+static void info_text_add(char *line, const char *separator, const char *text)
 {
 	size_t n = strlen(line);
 	if (text && *text)
@@ -90,17 +90,17 @@ static void print_source(const struct page *page, const struct info *info)
 	const char *format = hwy_property(trace, "source.format");
 	if (!product && format && strcmp(format, "kineto") == 0)
 		product = "PyTorch profiler (Kineto)";
-	add(line, " ", product ? product : format);
-	add(line, " ", hwy_property(trace, "source.version"));
-	add(line, ", schema ", hwy_property(trace, "source.schema"));
+	info_text_add(line, " ", product ? product : format);
+	info_text_add(line, " ", hwy_property(trace, "source.version"));
+	info_text_add(line, ", schema ", hwy_property(trace, "source.schema"));
 	field(page, "Source", line);
 
 	char when[LINE] = "";
 	if (info->began != HWY_NONE)
-		add(when, "", units_wall(info->began).at);
+		info_text_add(when, "", units_wall(info->began).at);
 	if (info->has_window) {
-		add(when, ", ", "for ");
-		add(when, "", units_time(info->duration).at);
+		info_text_add(when, ", ", "for ");
+		info_text_add(when, "", units_time(info->duration).at);
 	}
 	field(page, "Recorded", when);
 	field(page, "Command", hwy_property(trace, "command"));
@@ -120,7 +120,7 @@ static void add_version(char *line, const char *separator, const char *text)
 		snprintf(part, sizeof part, "CUDA %ld.%ld", n / 1000, n % 1000 / 10);
 	else
 		snprintf(part, sizeof part, "%s", text);
-	add(line, separator, part);
+	info_text_add(line, separator, part);
 }
 
 static void print_driver(const struct page *page, const struct hwy_trace *trace)
@@ -128,7 +128,7 @@ static void print_driver(const struct page *page, const struct hwy_trace *trace)
 	char line[LINE] = "";
 	const char *runtime = hwy_property(trace, "cuda.runtime");
 	add_version(line, "", hwy_property(trace, "driver"));
-	add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
+	info_text_add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
 	add_version(line, ", runtime ", runtime ? runtime : hwy_property(trace, "hip.runtime"));
 	field(page, "Driver", line);
 }
@@ -138,13 +138,13 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 	for (uint32_t i = 0; i < trace->n_hosts; i++) {
 		const struct hwy_host *host = &trace->hosts[i];
 		char line[LINE] = "", cpus[40] = "";
-		add(line, "", hwy_str(trace, host->name));
-		add(line, ", ", hwy_str(trace, host->cpu));
+		info_text_add(line, "", hwy_str(trace, host->name));
+		info_text_add(line, ", ", hwy_str(trace, host->cpu));
 		if (host->cpus > 0)
 			snprintf(cpus, sizeof cpus, "%lld CPUs", (long long)host->cpus);
-		add(line, ", ", cpus);
-		add(line, ", ", hwy_str(trace, host->os));
-		add(line, ", ", hwy_str(trace, host->kernel));
+		info_text_add(line, ", ", cpus);
+		info_text_add(line, ", ", hwy_str(trace, host->os));
+		info_text_add(line, ", ", hwy_str(trace, host->kernel));
 		field(page, i ? "" : "Host", line);
 	}
 	print_driver(page, trace);
@@ -154,25 +154,25 @@ static void describe_device(const struct hwy_trace *trace, uint32_t i, char *lin
 {
 	const struct hwy_device *device = &trace->devices[i];
 	char part[80];
-	add(line, "", hwy_str(trace, device->name));
+	info_text_add(line, "", hwy_str(trace, device->name));
 	if (device->sms > 0) {
 		snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
-		add(line, ", ", part);
+		info_text_add(line, ", ", part);
 	}
 	if (device->memory_bytes > 0)
-		add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
+		info_text_add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
 	if (device->memory_bandwidth > 0) {
 		snprintf(part, sizeof part, "%s/s",
 			 units_bytes((uint64_t)device->memory_bandwidth).at);
-		add(line, ", ", part);
+		info_text_add(line, ", ", part);
 	}
 	if (device->compute_major > 0) {
 		snprintf(part, sizeof part, "compute %lld.%lld", (long long)device->compute_major,
 			 (long long)device->compute_minor);
-		add(line, ", ", part);
+		info_text_add(line, ", ", part);
 	}
 	if (!*line)
-		add(line, "", "not described in the recording");
+		info_text_add(line, "", "not described in the recording");
 }
 
 static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
@@ -185,7 +185,7 @@ static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
 }
 
 /* Neighbours that are alike share a line: "0-7  NVIDIA B200, …". */
-static void print_devices(const struct page *page, const struct hwy_trace *trace)
+static void info_text_print_devices(const struct page *page, const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0, next; i < trace->n_devices; i = next) {
 		char line[LINE] = "", numbers[64] = "?";
@@ -207,7 +207,7 @@ static void print_devices(const struct page *page, const struct hwy_trace *trace
 			snprintf(numbers, sizeof numbers, "%" PRId64 "-%" PRId64, first, last);
 		label(page, i ? "" : "Devices");
 		fprintf(page->out, "%-3s  ", numbers);
-		add(line, ", ", used ? "" : "no work recorded");
+		info_text_add(line, ", ", used ? "" : "no work recorded");
 		put_plain(page, line);
 	}
 	if (trace->n_devices == 0)
@@ -225,7 +225,7 @@ static void add_calibration(char *line, const char *separator, const struct hwy_
 		if (one->device != (int64_t)device || strcmp(hwy_str(trace, one->name), name) != 0)
 			continue;
 		snprintf(part, sizeof part, "%s %s%s", before, units_time(one->value).at, behind);
-		add(line, separator, part);
+		info_text_add(line, separator, part);
 		return;
 	}
 }
@@ -270,13 +270,13 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 		 width, width, short_name(info->trace, i), info->threads[i],
 		 info->threads[i] == 1 ? "" : "s");
 	if (process->start != HWY_NONE && process->end > process->start)
-		add(line, ", lived ", units_time(process->end - process->start).at);
+		info_text_add(line, ", lived ", units_time(process->end - process->start).at);
 	if (process->rank == HWY_NONE)
 		return;
 	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
-	add(line, "  ", part);
+	info_text_add(line, "  ", part);
 	snprintf(part, sizeof part, "%lld", (long long)process->world);
-	add(line, " of ", process->world == HWY_NONE ? "" : part);
+	info_text_add(line, " of ", process->world == HWY_NONE ? "" : part);
 }
 
 /* Processes that neither have a lane nor were seen to start are of no use to the reader of a short page. */
@@ -323,14 +323,14 @@ static const enum hwy_kind kind_order[HWY_KINDS] = {
 	HWY_SAMPLE, HWY_MEMORY, HWY_COUNTER, HWY_OVERHEAD,
 };
 
-static void print_counts(const struct page *page, const struct info *info)
+static void info_text_print_counts(const struct page *page, const struct info *info)
 {
 	char line[LINE] = "", part[80];
 	for (unsigned i = 0; i < HWY_LANE_TYPES; i++)
 		if (info->lanes[i]) {
 			snprintf(part, sizeof part, "%u %s", info->lanes[i],
 				 hwy_lane_type_names[i]);
-			add(line, ", ", part);
+			info_text_add(line, ", ", part);
 		}
 	field(page, "Lanes", *line ? line : "none");
 
@@ -356,9 +356,9 @@ static void print_drops(const struct page *page, const struct hwy_trace *trace)
 		const struct hwy_drop *drop = &trace->drops[i];
 		char line[LINE] = "";
 		if (drop->count > 0)
-			add(line, "", units_count((uint64_t)drop->count).at);
-		add(line, " ", hwy_str(trace, drop->source));
-		add(line, ": ", hwy_str(trace, drop->reason));
+			info_text_add(line, "", units_count((uint64_t)drop->count).at);
+		info_text_add(line, " ", hwy_str(trace, drop->source));
+		info_text_add(line, ": ", hwy_str(trace, drop->reason));
 		field(page, i ? "" : "Dropped", *line ? line : "records, number unknown");
 	}
 	if (trace->n_drops == 0)
@@ -470,11 +470,11 @@ void info_print_text(const struct info *info, FILE *out)
 	print_source(&page, info);
 	print_hosts(&page, info->trace);
 	fputc('\n', out);
-	print_devices(&page, info->trace);
+	info_text_print_devices(&page, info->trace);
 	print_calibration(&page, info->trace);
 	print_processes(&page, info);
 	fputc('\n', out);
-	print_counts(&page, info);
+	info_text_print_counts(&page, info);
 	fputc('\n', out);
 	print_trust(&page, info);
 	print_drops(&page, info->trace);

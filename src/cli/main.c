@@ -1,5 +1,5 @@
 /* main.c - finds the command and runs it. Every command is one line of the table. */
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void print_help(FILE *out)
 		bold, plain, bold, plain);
 }
 
-static const struct command *find(const char *name)
+static const struct command *main_find(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strcmp(commands[i].name, name) == 0)
@@ -88,7 +88,7 @@ static int help(int argc, char **argv)
 		print_help(stdout);
 		return 0;
 	}
-	const struct command *command = find(argv[1]);
+	const struct command *command = main_find(argv[1]);
 	char option[] = "--help";
 	char *words[] = {argv[1], option, NULL};
 	return command->run(2, words);
@@ -118,5 +118,5 @@ int main(int argc, char **argv)
 	if (word[0] == '-')
 		cli_die("unknown option '%s'; a command comes first, 'headway --help' lists them",
 			word);
-	return find(word)->run(argc - 1, argv + 1);
+	return main_find(word)->run(argc - 1, argv + 1);
 }

@@ -3,7 +3,7 @@
 #define HWY_CLI_PHASE_H
 
 #include "analyze/analysis.h"
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 
 struct cli_phase {
 	struct hwy_trace *trace;

@@ -2,7 +2,7 @@
 #ifndef HWY_CLI_PROFILE_H
 #define HWY_CLI_PROFILE_H
 
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 #include "run/run.h"
 
 struct profile {

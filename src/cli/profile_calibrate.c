@@ -11,7 +11,7 @@
 
 #include "cli/profile.h"
 #include "ingest/ingest.h"
-#include "run/calibrate.h"
+#include "run/calibrate/calibrate.h"
 
 static bool read_control(const char *directory, struct rec_control *control)
 {
@@ -92,7 +92,7 @@ static void store(struct hwy_trace *trace, uint32_t device, const struct calibra
 }
 
 /* The values of an earlier device of the same model; false when there is none. */
-static bool share(struct hwy_trace *trace, uint32_t device)
+static bool profile_calibrate_share(struct hwy_trace *trace, uint32_t device)
 {
 	const int64_t model = trace->devices[device].name;
 	uint32_t n = trace->n_calibrations, from = UINT32_MAX;
@@ -132,7 +132,7 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 			continue;
 		if (calibration_cached(&key, &calibration)) {
 			store(trace, i, &calibration);
-		} else if (how != PROFILE_CALIBRATE || share(trace, i)) {
+		} else if (how != PROFILE_CALIBRATE || profile_calibrate_share(trace, i)) {
 			continue;
 		} else if (calibration_measure(&key, &listener, &calibration, &err)) {
 			store(trace, i, &calibration);

@@ -157,7 +157,8 @@ static bool is_true(const char *value)
 	return strcmp(value, "true") == 0;
 }
 
-static uint32_t number(const struct cli *cli, const char *option, const char *text, long most)
+static uint32_t profile_options_number(const struct cli *cli, const char *option, const char *text,
+				       long most)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -338,7 +339,8 @@ static void read_capture_end(const struct cli *cli, struct run_settings *setting
 	settings->kill_at_end = which >= 3;
 	settings->control.capture_end = which < 3 ? (uint32_t)which : (uint32_t)which - 3;
 	settings->control.repeats =
-		counted ? number(cli, "capture-range-end", value + n + 1, INT32_MAX) : 0;
+		counted ? profile_options_number(cli, "capture-range-end", value + n + 1, INT32_MAX)
+			: 0;
 }
 
 static void read_nvtx_capture(const struct cli *cli, struct rec_control *control, const char *value)
@@ -391,14 +393,14 @@ static int read_kill(const struct cli *cli, const char *value)
 	static const char *const words[] = {"none", "sigterm", "sigkill", "sigint", NULL};
 	static const int numbers[] = {0, SIGTERM, SIGKILL, SIGINT};
 	if (isdigit((unsigned char)*value))
-		return (int)number(cli, "kill", value, SIGRTMAX);
+		return (int)profile_options_number(cli, "kill", value, SIGRTMAX);
 	return numbers[choice(cli, "kill", value, words)];
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 
-static void read_option(const struct cli *cli, struct profile *profile, int option,
-			const char *value)
+static void profile_options_read_option(const struct cli *cli, struct profile *profile, int option,
+					const char *value)
 {
 	static const char *const whom[] = {"all", "primary", NULL};
 	struct run_settings *settings = &profile->settings;
@@ -413,7 +415,8 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case MEMORY: control->memory_usage = is_true(value); break;
 	case ALL_APIS: control->all_apis = is_true(value); break;
 	case FLUSH: {
-		uint32_t ms = number(cli, "cuda-flush-interval", value, 3600 * 1000);
+		uint32_t ms =
+			profile_options_number(cli, "cuda-flush-interval", value, 3600 * 1000);
 		control->flush_ms = ms ? ms : control->flush_ms;
 		break;
 	}
@@ -421,7 +424,8 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case NO_CALIBRATION: profile->no_calibration = is_true(value); break;
 	case THRESHOLD: control->stack_threshold = cli_time(cli, "stack-threshold", value); break;
 	case LAUNCH_STACKS:
-		control->launch_stacks = number(cli, "launch-stacks", value, 1000000);
+		control->launch_stacks =
+			profile_options_number(cli, "launch-stacks", value, 1000000);
 		break;
 	case OS_THRESHOLD: control->os_threshold = cli_time(cli, "osrt-threshold", value); break;
 	case OS_STACKS:
@@ -438,7 +442,7 @@ static void read_option(const struct cli *cli, struct profile *profile, int opti
 	case CAPTURE: read_capture(cli, control, value); break;
 	case CAPTURE_END: read_capture_end(cli, settings, value); break;
 	case NVTX_CAPTURE: read_nvtx_capture(cli, control, value); break;
-	case STEPS: control->steps = number(cli, "steps", value, INT32_MAX); break;
+	case STEPS: control->steps = profile_options_number(cli, "steps", value, INT32_MAX); break;
 	case KEEP: {
 		int64_t time = seconds(cli, "keep", value);
 		control->keep_s = (uint32_t)((time + 999999999) / 1000000000);
@@ -547,7 +551,7 @@ void profile_read_options(struct profile *profile, int argc, char **argv)
 		if (option >= N_OPTIONS)
 			profile_ignore(&profile_ignored[option - N_OPTIONS], value);
 		else
-			read_option(&cli, profile, option, value);
+			profile_options_read_option(&cli, profile, option, value);
 	}
 	if (!profile->settings.program)
 		cli_misuse(&cli, "which program?");

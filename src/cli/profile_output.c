@@ -13,7 +13,7 @@ struct text {
 	uint32_t n, cap;
 };
 
-static void add(struct text *text, const char *more, size_t length)
+static void profile_output_add(struct text *text, const char *more, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		HWY_GROW(text->at, text->n, text->cap);
@@ -32,11 +32,11 @@ static const char *add_variable(struct text *text, const char *at)
 	const char *value = getenv(name);
 	if (!value)
 		cli_die("output: there is no environment variable '%s'", name);
-	add(text, value, strlen(value));
+	profile_output_add(text, value, strlen(value));
 	return end + 1;
 }
 
-static bool ends_with(const struct text *text, const char *ending)
+static bool profile_output_ends_with(const struct text *text, const char *ending)
 {
 	size_t n = strlen(ending);
 	return text->n > n && memcmp(text->at + text->n - n, ending, n) == 0;
@@ -47,11 +47,11 @@ static void add_ending(struct text *text)
 {
 	static const char *const endings[] = {".hwy", ".nsys-rep", ".qdrep"};
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (ends_with(text, endings[i])) {
+		if (profile_output_ends_with(text, endings[i])) {
 			text->n -= (uint32_t)strlen(endings[i]);
 			break;
 		}
-	add(text, ".hwy", 4);
+	profile_output_add(text, ".hwy", 4);
 }
 
 char *profile_expand(const char *output, pid_t pid)
@@ -60,19 +60,19 @@ char *profile_expand(const char *output, pid_t pid)
 	char piece[256] = "";
 	for (const char *at = output; *at;) {
 		if (*at != '%') {
-			add(&text, at++, 1);
+			profile_output_add(&text, at++, 1);
 			continue;
 		}
 		at += 2;
 		switch (at[-1]) {
-		case '%': add(&text, "%", 1); break;
+		case '%': profile_output_add(&text, "%", 1); break;
 		case 'p':
 			snprintf(piece, sizeof piece, "%d", (int)pid);
-			add(&text, piece, strlen(piece));
+			profile_output_add(&text, piece, strlen(piece));
 			break;
 		case 'h':
 			gethostname(piece, sizeof piece - 1);
-			add(&text, piece, strlen(piece));
+			profile_output_add(&text, piece, strlen(piece));
 			break;
 		case 'q': at = add_variable(&text, at); break;
 		default:
@@ -81,7 +81,7 @@ char *profile_expand(const char *output, pid_t pid)
 		}
 	}
 	add_ending(&text);
-	add(&text, "", 1);
+	profile_output_add(&text, "", 1);
 	return text.at;
 }
 

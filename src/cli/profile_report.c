@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/analyze.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/units.h"
 #include "cli/profile.h"
-#include "cli/units.h"
 #include "ingest/ingest.h"
-#include "replay/kept.h"
 #include "trace/file.h"
+#include "whatif/path_cache.h"
 
 enum { MOST_WARNINGS = 5 };
 

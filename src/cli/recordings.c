@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "cli/kit/cli.h"
 #include "import/import.h"
 
 static void add_path(struct cli_paths *paths, const char *path, bool is_found)

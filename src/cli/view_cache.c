@@ -1,4 +1,4 @@
-/* view_cache.c - see view.h. A copy's name tells its source's path, size, date and ends, and our version: a source that
+/* view_cache.c - see view_process.h. A copy's name tells its source's path, size, date and ends, and our version: a source that
  * changed, or a newer reader, makes a new one. */
 #include <fcntl.h>
 #include <limits.h>
@@ -11,8 +11,8 @@
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/view.h"
+#include "cli/kit/cli.h"
+#include "cli/view_process.h"
 #include "trace/file.h"
 
 enum { END_BYTES = 64 << 10 };
@@ -27,7 +27,7 @@ static bool is_report(const char *path)
 	return hwy_file_is_report(head, n);
 }
 
-static uint64_t hash_of(const char *path, const struct stat *about)
+static uint64_t view_cache_hash_of(const char *path, const struct stat *about)
 {
 	char *bytes = hwy_zalloc(2 * END_BYTES + PATH_MAX + 256);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -52,7 +52,7 @@ static uint64_t hash_of(const char *path, const struct stat *about)
 static char *copy_of(const char *path, const struct stat *about)
 {
 	char folder[PATH_MAX], *copy = NULL;
-	uint64_t hash = hash_of(path, about);
+	uint64_t hash = view_cache_hash_of(path, about);
 	int n = hwy_cache_folder(folder, true) && access(folder, W_OK) == 0
 			? asprintf(&copy, "%s/view-%016llx.hwy", folder, (unsigned long long)hash)
 			: asprintf(&copy, "%s.%016llx.hwy", path, (unsigned long long)hash);

@@ -5,13 +5,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cli/analyze.h"
-#include "cli/cli.h"
-#include "cli/view.h"
+#include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
+#include "cli/view_process.h"
 #include "serve/worker.h"
 #include "trace/file.h"
 
-static int fail(const struct hwy_err *err)
+static int view_worker_fail(const struct hwy_err *err)
 {
 	worker_frame(stdout, WORKER_FAILED, err->text, strlen(err->text));
 	fflush(stdout);
@@ -39,13 +39,13 @@ int view_work(const char *report, const char *source)
 	struct analyze_run run = {.path = source, .rank = HWY_NONE};
 	run.trace = hwy_file_open(report, &err);
 	if (!run.trace)
-		return fail(&err);
+		return view_worker_fail(&err);
 	struct view_trace view;
 	struct analysis_options wanted = {.cells = ANALYZE_POINTS};
 	if (!view_open(&view, run.trace, source, &err) ||
 	    !analysis_make(&run.analysis, run.trace, &wanted, &err) ||
 	    !diagnose(&run.analysis, &run.diagnosis, &err))
-		return fail(&err);
+		return view_worker_fail(&err);
 	tell_diagnosis(&run);
 	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin);
 	worker_answer(stdin, stdout, &run.analysis);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
-#include "cli/grid.h"
-#include "cli/whatif.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
+#include "cli/whatif_print.h"
 
 static void name_edit(char *text, size_t size, const char *prefix, const struct whatif_edit *edit)
 {
@@ -47,7 +47,7 @@ bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits
 	return whatif_predict(view->w, view->edits, view->n_edits, &view->prediction, err);
 }
 
-static bool is_same(const struct whatif_edit *a, const struct whatif_edit *b)
+static bool whatif_print_is_same(const struct whatif_edit *a, const struct whatif_edit *b)
 {
 	return a->kind == b->kind && strcmp(a->arguments, b->arguments) == 0;
 }
@@ -75,7 +75,7 @@ static uint32_t add_edits(struct whatif_edit *list, uint32_t n, const struct hwy
 		    !applies(w, &list[n]))
 			continue;
 		uint32_t same = 0;
-		while (same < n && !is_same(&list[same], &list[n]))
+		while (same < n && !whatif_print_is_same(&list[same], &list[n]))
 			same++;
 		n += same == n;
 	}
@@ -237,7 +237,8 @@ void whatif_print_json(FILE *out, const struct whatif_view *view)
 
 /* ---- text --------------------------------------------------------------------------------------- */
 
-static void add_row(struct grid *grid, const char *what, const struct whatif_prediction *p)
+static void whatif_print_add_row(struct grid *grid, const char *what,
+				 const struct whatif_prediction *p)
 {
 	char low[GRID_TEXT], high[GRID_TEXT];
 	grid_cell(grid, "%s", what);
@@ -246,7 +247,7 @@ static void add_row(struct grid *grid, const char *what, const struct whatif_pre
 	grid_cell(grid, "%s – %s", grid_time_text(low, p->p10), grid_time_text(high, p->p90));
 }
 
-static void print_head(FILE *out, const struct whatif_view *view)
+static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 {
 	const struct whatif *w = view->w;
 	char recorded[GRID_TEXT], step[GRID_TEXT];
@@ -297,7 +298,7 @@ static void print_tried(FILE *out, const struct rank *rank)
 	grid_cell(&grid, "bar");
 	for (uint32_t i = 0; i < rank->n; i++) {
 		name_edit(text, sizeof text, "", &rank->entries[i].edit);
-		add_row(&grid, text, &rank->entries[i].alone);
+		whatif_print_add_row(&grid, text, &rank->entries[i].alone);
 	}
 	fputc('\n', out);
 	grid_print(&grid, out, "  ");
@@ -311,7 +312,7 @@ static void print_tried(FILE *out, const struct rank *rank)
 	for (uint32_t i = 0; i < rank->n_stack; i++) {
 		const struct rank_entry *entry = &rank->entries[rank->stack[i]];
 		name_edit(text, sizeof text, i ? "+ " : "", &entry->edit);
-		add_row(&stack, text, &entry->stacked);
+		whatif_print_add_row(&stack, text, &entry->stacked);
 	}
 	fputc('\n', out);
 	grid_print(&stack, out, "  ");
@@ -319,7 +320,7 @@ static void print_tried(FILE *out, const struct rank *rank)
 
 void whatif_print_text(FILE *out, const struct whatif_view *view)
 {
-	print_head(out, view);
+	whatif_print_print_head(out, view);
 	if (view->check)
 		print_check(out, view->w);
 	if (view->n_edits > 0) {
@@ -327,7 +328,8 @@ void whatif_print_text(FILE *out, const struct whatif_view *view)
 		struct grid grid = {.columns = 4, .colour = cli_colour(out)};
 		for (uint32_t i = 0; i < view->n_edits; i++)
 			name_edit(text, sizeof text, i ? "+ " : "", &view->edits[i]);
-		add_row(&grid, view->n_edits > 1 ? "all of them" : text, &view->prediction);
+		whatif_print_add_row(&grid, view->n_edits > 1 ? "all of them" : text,
+				     &view->prediction);
 		fputc('\n', out);
 		grid_print(&grid, out, "  ");
 		for (uint32_t i = 0; i < view->n_notes; i++)

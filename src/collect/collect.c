@@ -35,7 +35,7 @@ int64_t collect_now(void)
 }
 
 /* A record that carries its text itself. */
-static void put_text(enum rec_type type, uint32_t value, const char *text, size_t length)
+static void collect_put_text(enum rec_type type, uint32_t value, const char *text, size_t length)
 {
 	if (length > REC_MAX_TEXT)
 		length = REC_MAX_TEXT;
@@ -59,7 +59,7 @@ void collect_note(int severity, const char *format, ...)
 	int length = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	if (length > 0)
-		put_text(REC_NOTE, (uint32_t)severity, text, strnlen(text, sizeof text));
+		collect_put_text(REC_NOTE, (uint32_t)severity, text, strnlen(text, sizeof text));
 	errno = saved;
 }
 
@@ -77,7 +77,7 @@ void collect_drop(const char *reason, uint64_t count)
 
 void collect_property(const char *name, const char *value)
 {
-	put_text(REC_PROPERTY, collect_string_z(name), value, strlen(value));
+	collect_put_text(REC_PROPERTY, collect_string_z(name), value, strlen(value));
 }
 
 /* A capture range that ended: for good, unless it is to be repeated. */

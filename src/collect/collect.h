@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/record.h"
+#include "spool/record.h"
 
 /* The run's control page, or NULL: then nothing is recorded in this process. */
 extern struct rec_control *collect_control;

@@ -1,7 +1,7 @@
 /* exec.c - programs that this one becomes or starts are part of the run too.
  *
  * Stands in for the exec and posix_spawn families: the environment that is handed on has the collector in
- * it, also when the program passes one of its own. What cannot be preloaded into (see record/preload.h), or
+ * it, also when the program passes one of its own. What cannot be preloaded into (see spool/preload.h), or
  * could not find the library, gets an environment without it.
  * Everything is on the stack and nothing is remembered: these functions run in vfork children too.
  */
@@ -18,7 +18,7 @@
 #include "collect/process.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
-#include "record/preload.h"
+#include "spool/preload.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -161,7 +161,7 @@ static bool is_there(void)
 /* ---- leaving by exec ---------------------------------------------------------------------------- */
 
 /* The process's last word in this image; taken back if the exec fails. */
-static struct rec_time *say_goodbye(void)
+static struct rec_time *put_exit_record(void)
 {
 	if (!collect_control || process_is_mute())
 		return NULL;
@@ -174,7 +174,7 @@ static struct rec_time *say_goodbye(void)
 	return record;
 }
 
-static void take_back(struct rec_time *goodbye)
+static void withdraw_exit_record(struct rec_time *goodbye)
 {
 	int saved = errno;
 	if (goodbye)
@@ -188,11 +188,11 @@ static int exec_path(const char *path, char *const *arguments, char *const *give
 	void *room = HANDED_ROOM(given);
 	char *const *variables =
 		hand_on(room, given, !room || !path || (is_there() && preload_fits_file(path)));
-	struct rec_time *goodbye = say_goodbye();
+	struct rec_time *goodbye = put_exit_record();
 	errno = saved;
 	int result = real_execve ? real_execve(path, arguments, variables)
 				 : (int)syscall(SYS_execve, path, arguments, variables);
-	take_back(goodbye);
+	withdraw_exit_record(goodbye);
 	return result;
 }
 
@@ -206,10 +206,10 @@ static int exec_command(const char *name, char *const *arguments, char *const *g
 	void *room = HANDED_ROOM(given);
 	char *const *variables =
 		hand_on(room, given, !room || !name || (is_there() && preload_fits_command(name)));
-	struct rec_time *goodbye = say_goodbye();
+	struct rec_time *goodbye = put_exit_record();
 	errno = saved;
 	int result = real_execvpe(name, arguments, variables);
-	take_back(goodbye);
+	withdraw_exit_record(goodbye);
 	return result;
 }
 
@@ -242,10 +242,10 @@ EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 	int saved = errno;
 	void *room = HANDED_ROOM(variables);
 	char *const *handed = hand_on(room, variables, !room || is_there());
-	struct rec_time *goodbye = say_goodbye();
+	struct rec_time *goodbye = put_exit_record();
 	errno = saved;
 	int result = real_fexecve(fd, arguments, handed);
-	take_back(goodbye);
+	withdraw_exit_record(goodbye);
 	return result;
 }
 

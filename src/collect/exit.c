@@ -10,7 +10,7 @@
 #include "collect/collect.h"
 #include "collect/process.h"
 
-static _Noreturn void leave(int status)
+static _Noreturn void exit_leave(int status)
 {
 	if (collect_control && !process_is_mute())
 		process_put_exit(REC_EXIT_BARE);
@@ -20,10 +20,10 @@ static _Noreturn void leave(int status)
 
 __attribute__((visibility("default"))) void _exit(int status)
 {
-	leave(status);
+	exit_leave(status);
 }
 
 __attribute__((visibility("default"))) void _Exit(int status)
 {
-	leave(status);
+	exit_leave(status);
 }

@@ -14,7 +14,7 @@
 #include "collect/collect.h"
 #include "collect/lock.h"
 #include "collect/process.h"
-#include "collect/python.h"
+#include "collect/python/python.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
 
@@ -53,7 +53,7 @@ void modules_after_fork(void)
 	lock_give(&scanning);
 }
 
-static uint64_t hash_of(const char *text)
+static uint64_t modules_hash_of(const char *text)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (; *text; text++)
@@ -61,7 +61,7 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
-static bool is_known(uint64_t base, uint64_t name)
+static bool modules_is_known(uint64_t base, uint64_t name)
 {
 	for (uint32_t i = 0; i < known_count; i++)
 		if (known[i].base == base && known[i].name == name)
@@ -106,7 +106,7 @@ static void copy_build_id(struct rec_module *record, const char *at, size_t size
 	}
 }
 
-static void fill(struct rec_module *record, const struct dl_phdr_info *object)
+static void modules_fill(struct rec_module *record, const struct dl_phdr_info *object)
 {
 	uint64_t low = UINT64_MAX, high = 0;
 	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
@@ -139,7 +139,7 @@ enum { RANGES_BYTES = 128 * 1024, MOST_RANGES = RANGES_BYTES / sizeof(struct ran
  * another thread may be looking into it. */
 static struct ranges *_Atomic ranges;
 
-static void add_range(struct ranges *into, uintptr_t from, uintptr_t to)
+static void modules_add_range(struct ranges *into, uintptr_t from, uintptr_t to)
 {
 	if (into->count == MOST_RANGES)
 		return;
@@ -156,7 +156,7 @@ static int add_code(struct dl_phdr_info *object, size_t size, void *into)
 		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
 		uintptr_t from = object->dlpi_addr + part->p_vaddr;
 		if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
-			add_range(into, from, from + part->p_memsz);
+			modules_add_range(into, from, from + part->p_memsz);
 	}
 	return 0;
 }
@@ -185,13 +185,13 @@ bool modules_hold_code(uintptr_t address)
 
 /* ---- telling ------------------------------------------------------------------------------------ */
 
-static int look(struct dl_phdr_info *object, size_t size, void *first)
+static int modules_look(struct dl_phdr_info *object, size_t size, void *first)
 {
 	(void)size;
 	bool is_main = *(bool *)first;
 	*(bool *)first = false;
-	uint64_t name = hash_of(object->dlpi_name);
-	bool is_new = !is_known(object->dlpi_addr, name);
+	uint64_t name = modules_hash_of(object->dlpi_name);
+	bool is_new = !modules_is_known(object->dlpi_addr, name);
 	python_look(object, name, is_new);
 	if (!is_new)
 		return 0;
@@ -205,7 +205,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *first)
 		return 0;
 	record->head.flags = is_main;
 	record->path = text;
-	fill(record, object);
+	modules_fill(record, object);
 	collect_publish();
 	return 0;
 }
@@ -228,7 +228,7 @@ static void scan(void)
 		known = sys_memory(MOST_MODULES * sizeof *known);
 	if (known) {
 		bool first = true;
-		dl_iterate_phdr(look, &first);
+		dl_iterate_phdr(modules_look, &first);
 		python_looked();
 		atomic_store(&changes_seen, changes);
 	}

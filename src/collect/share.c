@@ -14,7 +14,7 @@ static struct rec_control *control(void)
 	return collect_control;
 }
 
-static void note(int severity, const char *text)
+static void share_note(int severity, const char *text)
 {
 	collect_note(severity, "%s", text);
 }
@@ -26,7 +26,7 @@ static void look_at_modules(void)
 		return;
 	uint64_t signals = sys_hold_signals();
 	modules_scan();
-	sys_let_signals(signals);
+	sys_restore_signals(signals);
 }
 
 static bool is_inside(void)
@@ -45,7 +45,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.publish = collect_publish,
 		.abandon = spool_abandon,
 		.string = collect_string,
-		.note = note,
+		.note = share_note,
 		.drop = collect_drop,
 		.property = collect_property,
 		.stack = collect_stack,

@@ -313,9 +313,9 @@ static void thread_ends(void *value)
 	/* Wiped: a child forked by a destructor, which did not record. */
 	if (spool->tid == 0 || process.sealed)
 		return;
-	if (spool->farewells++ == 0)
+	if (spool->exit_rounds++ == 0)
 		thread_name(spool, spool->comm);
-	if (spool->farewells < LAST_FAREWELL)
+	if (spool->exit_rounds < LAST_FAREWELL)
 		pthread_setspecific(key, spool);
 	else
 		spool_close(spool);
@@ -375,7 +375,7 @@ struct spool *spool_own(void)
 	int saved = errno;
 	uint64_t signals = sys_hold_signals();
 	spool = spool_make();
-	sys_let_signals(signals);
+	sys_restore_signals(signals);
 	errno = saved;
 	return spool;
 }
@@ -447,7 +447,7 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 	if (!room && !process.sealed) {
 		uint64_t signals = sys_hold_signals();
 		room = file_advance(spool, file, slots);
-		sys_let_signals(signals);
+		sys_restore_signals(signals);
 	}
 	errno = saved;
 	if (room)

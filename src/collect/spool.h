@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/record.h"
+#include "spool/record.h"
 
 enum { SPOOL_COMM = 16, SPOOL_DOMAINS = 256 };
 
@@ -30,7 +30,7 @@ struct spool {
 	uint32_t reserved; /* slots of the record being written, 0: none */
 	bool ring;         /* definitions have a file of their own, where nothing is overwritten */
 	bool vanishes; /* the kernel wipes the page in a forked child, and the chunk is not there */
-	uint8_t farewells;       /* how often the thread-exit destructor was called */
+	uint8_t exit_rounds;     /* how often the thread-exit destructor was called */
 	struct spool_file *into; /* where the reserved record is */
 	struct spool_file events, definitions;
 	struct spool *next, *previous;  /* threads of the process, under the list's lock */

@@ -14,7 +14,7 @@
 
 #include "collect/collect.h"
 #include "collect/process.h"
-#include "collect/python.h"
+#include "collect/python/python.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
 
@@ -75,8 +75,8 @@ void stack_forget(struct spool *spool)
 	spool->stacks = NULL;
 }
 
-static bool is_same(const struct known *known, const uint64_t *registers, const uint64_t *copy,
-		    size_t size)
+static bool stack_is_same(const struct known *known, const uint64_t *registers,
+			  const uint64_t *copy, size_t size)
 {
 	if (!known->number || known->registers[0] != registers[0] ||
 	    known->registers[1] != registers[1] || known->size != size)
@@ -87,10 +87,10 @@ static bool is_same(const struct known *known, const uint64_t *registers, const 
 	return true;
 }
 
-static uint32_t number_of(const struct stacks *stacks, const uint64_t *registers, size_t size)
+static uint32_t stack_number_of(const struct stacks *stacks, const uint64_t *registers, size_t size)
 {
 	for (uint32_t i = 0; i < KNOWN; i++)
-		if (is_same(&stacks->known[i], registers, stacks->copy, size))
+		if (stack_is_same(&stacks->known[i], registers, stacks->copy, size))
 			return stacks->known[i].number;
 	return 0;
 }
@@ -185,7 +185,7 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		.correlation = correlation,
 	};
 	if (!spool->ring) /* what a number stands for could be overwritten there */
-		head.number = number_of(stacks, registers, (size_t)copied);
+		head.number = stack_number_of(stacks, registers, (size_t)copied);
 	if (!head.number) {
 		head.count = (uint32_t)copied;
 		head.number = spool->ring ? 0 : remember(stacks, registers, (size_t)copied);
@@ -238,7 +238,7 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);
 		put_cost(spool, begin, correlation);
-		sys_let_signals(signals);
+		sys_restore_signals(signals);
 	}
 	errno = saved;
 }

@@ -44,7 +44,7 @@ static inline void sys_close(int fd)
 }
 
 /* A handler of the program may leave by longjmp, or not come back for long: none may run while a lock is held.
- * All are kept back, those of libc too (cancellation); yields what to give to sys_let_signals. */
+ * All are kept back, those of libc too (cancellation); yields what to give to sys_restore_signals. */
 static inline uint64_t sys_hold_signals(void)
 {
 	uint64_t all = UINT64_MAX, before = 0;
@@ -52,7 +52,7 @@ static inline uint64_t sys_hold_signals(void)
 	return before;
 }
 
-static inline void sys_let_signals(uint64_t before)
+static inline void sys_restore_signals(uint64_t before)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }

@@ -17,7 +17,7 @@ struct reader {
 	struct hwy_err *err;
 };
 
-static bool fail(const struct reader *r, const char *reason)
+static bool budget_fail(const struct reader *r, const char *reason)
 {
 	return hwy_fail(r->err, "%s:%u: %s", r->file, r->line, reason);
 }
@@ -49,7 +49,7 @@ static bool end_line(struct reader *r)
 {
 	skip_blank(r);
 	if (r->at < r->end && *r->at != '\n' && *r->at != '#')
-		return fail(r, "something follows on the line that does not belong there");
+		return budget_fail(r, "something follows on the line that does not belong there");
 	return true;
 }
 
@@ -61,7 +61,7 @@ static const char *read_string(struct reader *r)
 	while (end < r->end && *end != quote && *end != '\n')
 		end += quote == '"' && *end == '\\' && end + 1 < r->end ? 2 : 1;
 	if (end >= r->end || *end != quote)
-		return fail(r, "a string that does not end"), NULL;
+		return budget_fail(r, "a string that does not end"), NULL;
 	text = out = hwy_arena_alloc(&r->budget->arena, (size_t)(end - r->at) + 1);
 	for (const char *at = r->at; at < end; at++)
 		*out++ = quote == '"' && *at == '\\' ? *++at : *at;
@@ -109,14 +109,14 @@ static bool read_rule(struct reader *r, const char *name, const char *at, const 
 	size_t length;
 	enum budget_operator compares = op_at(at, end, &length);
 	if (length == 0)
-		return fail(r, "a rule compares: <=, >=, <, >, == or !=");
+		return budget_fail(r, "a rule compares: <=, >=, <, >, == or !=");
 	struct budget_rule rule = {.compares = compares, .line = r->line};
 	at += length;
 	while (at < end && isspace((unsigned char)*at))
 		at++;
 	if (!metric_find(&rule.wish, name, strlen(name), r->nearest, &r->budget->arena, &err) ||
 	    !metric_read(rule.wish.metric->kind, at, trimmed(at, end), &rule.limit, &err))
-		return fail(r, err.text);
+		return budget_fail(r, err.text);
 	*add_rule(r) = rule;
 	return true;
 }
@@ -184,7 +184,7 @@ static bool read_array(struct reader *r, bool (*each)(struct reader *, const cha
 			return true;
 		}
 		if (r->at >= r->end || (*r->at != '"' && *r->at != '\''))
-			return fail(r, "a list of strings is expected: [\"…\"]");
+			return budget_fail(r, "a list of strings is expected: [\"…\"]");
 		const char *text = read_string(r);
 		if (!text || !each(r, text))
 			return false;
@@ -192,7 +192,7 @@ static bool read_array(struct reader *r, bool (*each)(struct reader *, const cha
 		if (r->at < r->end && *r->at == ',')
 			r->at++;
 		else if (r->at >= r->end || *r->at != ']')
-			return fail(r, "',' or ']' is expected");
+			return budget_fail(r, "',' or ']' is expected");
 	}
 }
 
@@ -204,7 +204,7 @@ static bool read_value(struct reader *r, const char *name)
 										   : NULL;
 	char first = r->at < r->end ? *r->at : '\0';
 	if (each && first != '[')
-		return fail(r, "a list of strings is expected: [\"…\"]");
+		return budget_fail(r, "a list of strings is expected: [\"…\"]");
 	if (each)
 		return read_array(r, each);
 	const char *text = first == '"' || first == '\'' ? read_string(r) : "";
@@ -218,19 +218,19 @@ static bool read_value(struct reader *r, const char *name)
 	struct metric_wish wish;
 	struct hwy_err err;
 	if (!metric_find(&wish, name, strlen(name), r->nearest, &r->budget->arena, &err))
-		return fail(r, err.text);
+		return budget_fail(r, err.text);
 	if (!*text)
-		return fail(r, "a rule compares: <=, >=, <, >, == or !=");
+		return budget_fail(r, "a rule compares: <=, >=, <, >, == or !=");
 	return read_rule(r, name, text, text + strlen(text));
 }
 
-static bool read_table(struct reader *r)
+static bool budget_read_table(struct reader *r)
 {
 	const char *name = ++r->at;
 	while (r->at < r->end && *r->at != ']' && *r->at != '\n')
 		r->at++;
 	if (r->at >= r->end || *r->at != ']' || r->at - name > 100)
-		return fail(r, "a table's name ends with ']'");
+		return budget_fail(r, "a table's name ends with ']'");
 	size_t n = (size_t)(r->at++ - name);
 	snprintf(r->table, sizeof r->table, "%.*s.", (int)n, name);
 	if (n == 0 || strcmp(r->table, "budget.") == 0 || strcmp(r->table, "headway.") == 0)
@@ -245,7 +245,7 @@ static bool read_line(struct reader *r)
 	size_t n = (size_t)(r->at - name);
 	char full[2 * LONGEST_NAME];
 	if (n == 0 || n >= LONGEST_NAME)
-		return fail(r, "a rule is expected, such as: step.p50 <= 12ms");
+		return budget_fail(r, "a rule is expected, such as: step.p50 <= 12ms");
 	snprintf(full, sizeof full, "%s%.*s", r->table, (int)n, name);
 	skip_blank(r);
 	size_t length;
@@ -257,7 +257,7 @@ static bool read_line(struct reader *r)
 		return read_rule(r, full, at, r->at);
 	}
 	if (r->at >= r->end || *r->at != '=')
-		return fail(r, "a rule compares: <=, >=, <, >, == or !=");
+		return budget_fail(r, "a rule compares: <=, >=, <, >, == or !=");
 	r->at++;
 	skip_blank(r);
 	return read_value(r, full) && end_line(r);
@@ -279,7 +279,7 @@ bool budget_read(struct compare_budget *budget, const char *file, const char *te
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		r.at += 3; /* some editors begin files so */
 	for (skip_lines(&r); r.at < r.end; skip_lines(&r))
-		if (!(*r.at == '[' ? read_table(&r) : read_line(&r)))
+		if (!(*r.at == '[' ? budget_read_table(&r) : read_line(&r)))
 			return false;
 	if (budget->n == 0)
 		return hwy_fail(err, "%s: no rules in it", file);

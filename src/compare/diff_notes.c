@@ -7,7 +7,8 @@
 
 enum { MOST_NOTES = 16 };
 
-static void note(struct compare_diff *diff, const char *what, const char *before, const char *after)
+static void diff_notes_note(struct compare_diff *diff, const char *what, const char *before,
+			    const char *after)
 {
 	if (diff->n_notes >= MOST_NOTES)
 		return;
@@ -20,7 +21,7 @@ static void note_text(struct compare_diff *diff, const char *what, const char *b
 		      const char *after)
 {
 	if (*before && *after && strcmp(before, after) != 0)
-		note(diff, what, before, after);
+		diff_notes_note(diff, what, before, after);
 }
 
 static void note_count(struct compare_diff *diff, const char *what, uint64_t before, uint64_t after)
@@ -29,7 +30,7 @@ static void note_count(struct compare_diff *diff, const char *what, uint64_t bef
 	snprintf(a, sizeof a, "%" PRIu64, before);
 	snprintf(b, sizeof b, "%" PRIu64, after);
 	if (before != after)
-		note(diff, what, a, b);
+		diff_notes_note(diff, what, a, b);
 }
 
 /* Runs of a side that are not of one kind. */
@@ -39,7 +40,7 @@ static void note_mixture(struct compare_diff *diff, const struct compare_side *s
 	for (uint32_t i = 1; i < side->n; i++)
 		if (strcmp(side->runs[i]->gpu, side->runs[0]->gpu) != 0 ||
 		    strcmp(side->runs[i]->command, side->runs[0]->command) != 0) {
-			note(diff, what, side->runs[0]->file, side->runs[i]->file);
+			diff_notes_note(diff, what, side->runs[0]->file, side->runs[i]->file);
 			return;
 		}
 }
@@ -64,13 +65,13 @@ void diff_notes(struct compare_diff *diff)
 	bool hidden_a = x->counts[COUNT_HIDDEN] > 0;
 	bool hidden_b = y->counts[COUNT_HIDDEN] > 0;
 	if (hidden_a != hidden_b)
-		note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
-		     hidden_b ? "not recorded" : "recorded");
+		diff_notes_note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
+				hidden_b ? "not recorded" : "recorded");
 	note_text(diff, "marks of steps", x->name, y->name);
 	if (a->lost || b->lost)
 		note_count(diff, "records lost", a->lost, b->lost);
 	if (strcmp(diff->step.method, "identical") == 0)
-		note(diff, "both sides are one recording", a->file, b->file);
+		diff_notes_note(diff, "both sides are one recording", a->file, b->file);
 	note_mixture(diff, diff->before, "runs before are not alike");
 	note_mixture(diff, diff->after, "runs after are not alike");
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "compare/diff.h"
-#include "compare/names.h"
+#include "compare/kernel_names.h"
 
 const char *const row_change_names[] = {"same",    "slower", "faster", "added",
 					"removed", "more",   "fewer"};
@@ -31,8 +31,8 @@ struct seen {
 	uint32_t n;
 };
 
-static struct seen look(const struct compare_side *side, enum compare_table_kind kind,
-			const char *name)
+static struct seen diff_tables_look(const struct compare_side *side, enum compare_table_kind kind,
+				    const char *name)
 {
 	struct seen seen = {0};
 	for (uint32_t i = 0; name && i < side->n; i++) {
@@ -55,8 +55,8 @@ static struct seen look(const struct compare_side *side, enum compare_table_kind
 	return seen;
 }
 
-static enum row_change judge(const struct seen *before, const struct seen *after, double run_noise,
-			     uint32_t rows)
+static enum row_change diff_tables_judge(const struct seen *before, const struct seen *after,
+					 double run_noise, uint32_t rows)
 {
 	double change = after->mean - before->mean, half;
 	if (fabs(after->count - before->count) > 0.01 * before->count + 0.01)
@@ -75,10 +75,11 @@ static enum row_change judge(const struct seen *before, const struct seen *after
 	return change > 0 ? ROW_SLOWER : ROW_FASTER;
 }
 
-static void add(struct compare_diff *diff, enum compare_table_kind kind, const char *before,
-		const char *after, double run_noise)
+static void diff_tables_add(struct compare_diff *diff, enum compare_table_kind kind,
+			    const char *before, const char *after, double run_noise)
 {
-	struct seen a = look(diff->before, kind, before), b = look(diff->after, kind, after);
+	struct seen a = diff_tables_look(diff->before, kind, before),
+		    b = diff_tables_look(diff->after, kind, after);
 	struct diff_table *table = &diff->tables[kind];
 	struct diff_row *row = &table->rows[table->n];
 	*row = (struct diff_row){
@@ -93,7 +94,9 @@ static void add(struct compare_diff *diff, enum compare_table_kind kind, const c
 		.mean_after = b.mean,
 	};
 	uint32_t rows = side_phase(diff->before)->tables[kind].n;
-	row->change = !before ? ROW_ADDED : !after ? ROW_REMOVED : judge(&a, &b, run_noise, rows);
+	row->change = !before  ? ROW_ADDED
+		      : !after ? ROW_REMOVED
+			       : diff_tables_judge(&a, &b, run_noise, rows);
 	if (row->change != ROW_SAME || row->is_renamed)
 		table->n++;
 }
@@ -161,17 +164,17 @@ void diff_table(struct compare_diff *diff, enum compare_table_kind kind, double 
 					 ? UINT32_MAX
 					 : find_renamed(row, b, launches, matched);
 		if (same) {
-			add(diff, kind, row->name, row->name, run_noise);
+			diff_tables_add(diff, kind, row->name, row->name, run_noise);
 		} else if (other != UINT32_MAX) {
 			matched[other] = true;
-			add(diff, kind, row->name, y->rows[other].name, run_noise);
+			diff_tables_add(diff, kind, row->name, y->rows[other].name, run_noise);
 		} else if (!may_be_cut(b, kind, (double)row->ns / a->n_steady)) {
-			add(diff, kind, row->name, NULL, run_noise);
+			diff_tables_add(diff, kind, row->name, NULL, run_noise);
 		}
 	}
 	for (uint32_t i = 0; i < y->n; i++)
 		if (!matched[i] && !may_be_cut(a, kind, (double)y->rows[i].ns / b->n_steady))
-			add(diff, kind, NULL, y->rows[i].name, run_noise);
+			diff_tables_add(diff, kind, NULL, y->rows[i].name, run_noise);
 	free(matched);
 	if (table->n)
 		qsort(table->rows, table->n, sizeof *table->rows, compare_changes);

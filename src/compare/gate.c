@@ -9,7 +9,7 @@
 
 const char *const gate_verdict_names[] = {"pass", "cannot tell", "fail"};
 
-static struct gate_check *add(struct compare_gate *gate)
+static struct gate_check *gate_add(struct compare_gate *gate)
 {
 	HWY_GROW(gate->checks, gate->n, gate->cap);
 	struct gate_check *check = &gate->checks[gate->n++];
@@ -17,7 +17,7 @@ static struct gate_check *add(struct compare_gate *gate)
 	return check;
 }
 
-static const char *keep(struct compare_gate *gate, const char *text)
+static const char *gate_keep(struct compare_gate *gate, const char *text)
 {
 	return hwy_arena_text(&gate->arena, text, strlen(text));
 }
@@ -59,10 +59,10 @@ static bool holds(enum budget_operator op, double value, double limit)
 static void check_forbidden(struct compare_gate *gate, const struct budget_rule *rule,
 			    const struct compare_side *side)
 {
-	struct gate_check *check = add(gate);
+	struct gate_check *check = gate_add(gate);
 	const struct compare_phase *phase = side_phase(side);
 	check->name = words_format(&gate->arena, "no %s", rule->forbids);
-	check->metric = keep(gate, rule->forbids);
+	check->metric = gate_keep(gate, rule->forbids);
 	check->value = "not found";
 	check->limit = "forbidden";
 	check->is_stable = true;
@@ -86,13 +86,13 @@ static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule
 	double *values = hwy_arena_alloc(&gate->arena, side->n * sizeof *values), mean;
 	if (!side_values(side, &rule->wish, values, &mean, err))
 		return false;
-	struct gate_check *check = add(gate);
+	struct gate_check *check = gate_add(gate);
 	enum metric_kind kind = rule->wish.metric->kind;
 	const char *op = budget_operators[rule->compares];
-	check->metric = keep(gate, rule->wish.text);
+	check->metric = gate_keep(gate, rule->wish.text);
 	check->limit = words_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).at);
 	check->name = words_format(&gate->arena, "%s %s", rule->wish.text, check->limit);
-	check->value = keep(gate, metric_text(kind, mean).at);
+	check->value = gate_keep(gate, metric_text(kind, mean).at);
 	check->number = mean;
 	check->limit_number = rule->limit;
 	check->is_stable = rule->wish.metric->is_stable;
@@ -152,8 +152,8 @@ static double trifle_of(const struct compare_diff *diff, const struct metric_wis
 		       : 0;
 }
 
-static void judge(struct compare_gate *gate, struct gate_check *check, const struct difference *d,
-		  bool more_is_better, double trifle, double limit)
+static void gate_judge(struct compare_gate *gate, struct gate_check *check,
+		       const struct difference *d, bool more_is_better, double trifle, double limit)
 {
 	double sign = more_is_better ? -1 : 1;
 	double worse = sign * d->change;
@@ -185,8 +185,8 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		    !side_values(diff->after, &wishes[i], after, &b, err))
 			return false;
 		struct difference d = compare_values(diff, &wishes[i], before, after, a, b);
-		struct gate_check *check = add(gate);
-		check->name = check->metric = keep(gate, wishes[i].text);
+		struct gate_check *check = gate_add(gate);
+		check->name = check->metric = gate_keep(gate, wishes[i].text);
 		check->value =
 			words_format(&gate->arena, "%s → %s", metric_text(metric->kind, a).at,
 				     metric_text(metric->kind, b).at);
@@ -197,7 +197,8 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 					    metric->more_is_better ? "less" : "more");
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
-		judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &wishes[i]), limit);
+		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &wishes[i]),
+			   limit);
 	}
 	return true;
 }

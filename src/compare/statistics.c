@@ -240,7 +240,7 @@ static struct difference between(struct estimate a, struct estimate b, double ri
 	};
 }
 
-static enum compare_verdict judge(const struct difference *d)
+static enum compare_verdict statistics_judge(const struct difference *d)
 {
 	double least = STATISTICS_LEAST * d->before, same = STATISTICS_SAME * d->before;
 	if (!isfinite(d->high) || !(d->before > 0))
@@ -269,7 +269,7 @@ struct difference statistics_welch(const double *before, uint32_t n_before, cons
 		between(estimate_runs(before, n_before), estimate_runs(after, n_after),
 			risk_taken / questions, true, 0);
 	d.method = "welch";
-	d.verdict = judge(&d);
+	d.verdict = statistics_judge(&d);
 	return d;
 }
 
@@ -292,7 +292,7 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 		/* A second question is asked with half the risk. */
 		of[middle] =
 			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
-		of[middle].verdict = judge(&of[middle]);
+		of[middle].verdict = statistics_judge(&of[middle]);
 	}
 	struct difference d = of[0];
 	d.method = runs_speak ? "welch" : "bootstrap";

@@ -42,7 +42,7 @@ void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *
 
 /* ---- facts --------------------------------------------------------------------------------------- */
 
-static const char *keep(struct compare_summary *summary, const char *text)
+static const char *summary_keep(struct compare_summary *summary, const char *text)
 {
 	return hwy_arena_text(&summary->arena, text ? text : "", text ? strlen(text) : 0);
 }
@@ -74,18 +74,18 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 	summary->program = hwy_arena_text(&summary->arena, program, length);
 	/* PyTorch tells the version of its interface instead: 13000. */
 	const char *driver = hwy_property(trace, "driver");
-	summary->driver = keep(summary, driver && strchr(driver, '.') ? driver : "");
-	summary->cuda = keep(summary, hwy_property(trace, "cuda.version"));
-	summary->format = keep(summary, hwy_property(trace, "source.format"));
-	summary->traces = keep(summary, hwy_property(trace, "capture.traces"));
-	summary->graph_mode = keep(summary, hwy_property(trace, "capture.graph_mode"));
+	summary->driver = summary_keep(summary, driver && strchr(driver, '.') ? driver : "");
+	summary->cuda = summary_keep(summary, hwy_property(trace, "cuda.version"));
+	summary->format = summary_keep(summary, hwy_property(trace, "source.format"));
+	summary->traces = summary_keep(summary, hwy_property(trace, "capture.traces"));
+	summary->graph_mode = summary_keep(summary, hwy_property(trace, "capture.graph_mode"));
 	summary->gpu = "";
 	for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
 		int64_t index = analysis->flow.devices[d].device;
 		if (index < 0 || index >= trace->n_devices || *summary->gpu)
 			continue;
 		const struct hwy_device *device = &trace->devices[index];
-		summary->gpu = keep(summary, hwy_str(trace, device->name));
+		summary->gpu = summary_keep(summary, hwy_str(trace, device->name));
 		summary->clock_hz = device->clock_hz > 0 ? device->clock_hz : 0;
 	}
 	summary->n_gpus = analysis->flow.n_devices;
@@ -163,7 +163,7 @@ static const char *finding_place(struct compare_summary *summary, const struct h
 			 (long long)at->line);
 	else
 		snprintf(text, sizeof text, "%s", *at->function ? at->function : at->api);
-	return keep(summary, text);
+	return summary_keep(summary, text);
 }
 
 static void note_findings(struct compare_summary *summary, struct compare_phase *into,
@@ -190,7 +190,7 @@ static void note_findings(struct compare_summary *summary, struct compare_phase 
 		if (!from->predicted.is_known)
 			continue;
 		to->predicted.is_known = true;
-		to->predicted.edits = keep(summary, from->predicted.edits);
+		to->predicted.edits = summary_keep(summary, from->predicted.edits);
 		to->predicted.before = from->predicted.before;
 		to->predicted.step = from->predicted.step;
 		to->predicted.p10 = from->predicted.p10;
@@ -224,18 +224,18 @@ static bool note_phase(struct compare_summary *summary, struct compare_phase *in
 	*into = (struct compare_phase){.n_steps = phase->n_steps, .n_steady = phase->n_steady};
 	if (!is_sane(analysis, phase))
 		return hwy_fail(err, "its times cannot be true: they add up to decades");
-	into->name = keep(summary, hwy_str(analysis->trace, phase->name));
+	into->name = summary_keep(summary, hwy_str(analysis->trace, phase->name));
 	into->repeats = phase->source != PHASE_ONE && phase->n_steady > 1;
 	note_steps(summary, into, phase);
 	note_states(into, analysis, phase, gaps);
 	return summary_count(summary, into, analysis, phase, waits, err);
 }
 
-static bool begin(struct compare_summary *summary, const char *file,
-		  const struct hwy_analysis *analysis, struct hwy_err *err)
+static bool summary_begin(struct compare_summary *summary, const char *file,
+			  const struct hwy_analysis *analysis, struct hwy_err *err)
 {
 	*summary = (struct compare_summary){0};
-	summary->file = keep(summary, file);
+	summary->file = summary_keep(summary, file);
 	if (analysis->phases.n == 0 || analysis->phases.main >= analysis->phases.n)
 		return hwy_fail(err, "no device work, so it has no steps");
 	note_facts(summary, analysis);
@@ -269,7 +269,7 @@ static uint32_t next_phase(const struct compare_summary *summary, const struct h
 bool summary_make(struct compare_summary *summary, const char *file, struct hwy_analysis *analysis,
 		  const struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
-	if (!begin(summary, file, analysis, err))
+	if (!summary_begin(summary, file, analysis, err))
 		return false;
 	while (summary->n < COMPARE_PHASES) {
 		uint32_t at = next_phase(summary, &analysis->phases);
@@ -290,7 +290,7 @@ bool summary_make_part(struct compare_summary *summary, const char *file,
 		       struct hwy_analysis *analysis, uint32_t first, uint32_t n,
 		       struct hwy_err *err)
 {
-	if (!begin(summary, file, analysis, err))
+	if (!summary_begin(summary, file, analysis, err))
 		return false;
 	struct hwy_phase part = analysis->phases.phases[analysis->phases.main];
 	if (n == 0 || first > part.n_steady || n > part.n_steady - first)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/names.h"
+#include "compare/kernel_names.h"
 #include "compare/summary.h"
 
 const char *const count_keys[COUNTS] = {
@@ -102,7 +102,7 @@ static void count_row(struct pass *pass, enum compare_table_kind table, int64_t 
 	tally->places += length > 0 ? (double)(at.from - step.from) / length : 0;
 }
 
-static void count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
+static void summary_count_count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
 {
 	const struct hwy_phase *phase = pass->phase;
 	while (pass->step + 1 < phase->first_steady + phase->n_steady &&
@@ -140,7 +140,7 @@ static void count_ops(struct pass *pass)
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(pass->trace, op->span, &row);
 		if (op->kind == HWY_KERNEL)
-			count_kernel(pass, op, hwy_get(strip, HWY_NAME, row));
+			summary_count_count_kernel(pass, op, hwy_get(strip, HWY_NAME, row));
 		else if (op->kind == HWY_COPY)
 			count_copy(pass, strip, row);
 		else if (op->kind == HWY_FILL)
@@ -163,7 +163,7 @@ static void count_call(struct pass *pass, const struct flow_call *call, struct h
 		  (struct hwy_interval){call->start, call->end}, step);
 }
 
-static void count_calls(struct pass *pass, const struct hwy_waits *waits)
+static void summary_count_count_calls(struct pass *pass, const struct hwy_waits *waits)
 {
 	const struct hwy_phase *phase = pass->phase;
 	const struct hwy_flow *flow = pass->flow;
@@ -269,7 +269,7 @@ bool summary_count(struct compare_summary *summary, struct compare_phase *into,
 		.step = phase->first_steady,
 	};
 	count_ops(&pass);
-	count_calls(&pass, waits);
+	summary_count_count_calls(&pass, waits);
 	count_ranges(&pass);
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		keep_table(&pass, kind);

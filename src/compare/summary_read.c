@@ -15,7 +15,8 @@ bool summary_is_baseline(const char *text, size_t length)
 	return length - at >= sizeof key - 1 && memcmp(text + at, key, sizeof key - 1) == 0;
 }
 
-static const char *keep(struct compare_summary *run, const struct json_value *from, const char *key)
+static const char *summary_read_keep(struct compare_summary *run, const struct json_value *from,
+				     const char *key)
 {
 	const char *text = json_get_text(from, key);
 	return hwy_arena_text(&run->arena, text, strlen(text));
@@ -25,7 +26,7 @@ static const char *keep(struct compare_summary *run, const struct json_value *fr
 #define MOST (INT64_C(1) << 52)
 enum { MOST_RUNS = 500 };
 
-static int64_t number(const struct json_value *from, const char *key)
+static int64_t summary_read_number(const struct json_value *from, const char *key)
 {
 	int64_t n = json_get_int(from, key);
 	return n < 0 || n > MOST ? 0 : n;
@@ -45,24 +46,24 @@ static void read_findings(struct compare_summary *run, struct compare_phase *pha
 	for (const struct json_value *from = list ? list->first : NULL; from; from = from->next) {
 		struct compare_finding *to = &phase->findings[phase->n_findings++];
 		const struct hwy_finding_kind *kind = hwy_finding_kind(json_get_text(from, "id"));
-		to->id = keep(run, from, "id");
+		to->id = summary_read_keep(run, from, "id");
 		to->title = kind ? kind->title : to->id;
-		to->place = keep(run, from, "place");
-		to->cost = number(from, "cost_ns");
+		to->place = summary_read_keep(run, from, "place");
+		to->cost = summary_read_number(from, "cost_ns");
 		to->share = json_get_real(from, "share");
 		to->is_inside = json_get_bool(from, "inside");
-		to->predicted.edits = keep(run, from, "edits");
-		to->predicted.before = number(from, "before_ns");
-		to->predicted.step = number(from, "step_ns");
-		to->predicted.p10 = number(from, "p10_ns");
-		to->predicted.p90 = number(from, "p90_ns");
+		to->predicted.edits = summary_read_keep(run, from, "edits");
+		to->predicted.before = summary_read_number(from, "before_ns");
+		to->predicted.step = summary_read_number(from, "step_ns");
+		to->predicted.p10 = summary_read_number(from, "p10_ns");
+		to->predicted.p90 = summary_read_number(from, "p90_ns");
 		to->predicted.speedup = json_get_real(from, "speedup");
 		to->predicted.is_known = to->predicted.step > 0 && to->predicted.before > 0;
 	}
 }
 
-static void read_table(struct compare_summary *run, struct compare_table *table,
-		       const struct json_value *from)
+static void summary_read_read_table(struct compare_summary *run, struct compare_table *table,
+				    const struct json_value *from)
 {
 	const struct json_value *list = json_get(from, "rows");
 	table->left_out = small(from, "left_out");
@@ -70,9 +71,9 @@ static void read_table(struct compare_summary *run, struct compare_table *table,
 		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *table->rows);
 	for (const struct json_value *one = list ? list->first : NULL; one; one = one->next) {
 		struct compare_row row = {
-			.name = keep(run, one, "name"),
-			.count = (uint64_t)number(one, "count"),
-			.ns = number(one, "ns"),
+			.name = summary_read_keep(run, one, "name"),
+			.count = (uint64_t)summary_read_number(one, "count"),
+			.ns = summary_read_number(one, "ns"),
 			.deviation = json_get_real(one, "deviation_ns"),
 			.place = json_get_real(one, "place"),
 		};
@@ -97,16 +98,16 @@ static bool read_times(struct compare_summary *run, struct compare_phase *phase,
 {
 	const struct json_value *times = json_get(from, "step_ns"),
 				*parts = json_get(from, "parts_ns");
-	phase->step = number(times, "mean");
-	phase->p10 = number(times, "p10");
-	phase->p50 = number(times, "p50");
-	phase->p90 = number(times, "p90");
-	phase->p99 = number(times, "p99");
-	phase->longest = number(times, "max");
-	phase->plain = number(times, "without_recorder");
+	phase->step = summary_read_number(times, "mean");
+	phase->p10 = summary_read_number(times, "p10");
+	phase->p50 = summary_read_number(times, "p50");
+	phase->p90 = summary_read_number(times, "p90");
+	phase->p99 = summary_read_number(times, "p99");
+	phase->longest = summary_read_number(times, "max");
+	phase->plain = summary_read_number(times, "without_recorder");
 	int64_t sum = 0;
 	for (unsigned i = 0; i < PARTS; i++)
-		sum += phase->parts[i] = number(parts, part_key(i));
+		sum += phase->parts[i] = summary_read_number(parts, part_key(i));
 	if (sum != phase->step || phase->step == 0)
 		return hwy_fail(err, "damaged: its parts do not add up to its step time");
 	const struct json_value *values = json_get(from, "steps_ns");
@@ -126,17 +127,18 @@ static bool read_times(struct compare_summary *run, struct compare_phase *phase,
 static bool read_phase(struct compare_summary *run, struct compare_phase *phase,
 		       const struct json_value *from, struct hwy_err *err)
 {
-	phase->name = keep(run, from, "name");
+	phase->name = summary_read_keep(run, from, "name");
 	phase->repeats = json_get_bool(from, "repeats");
 	phase->n_steps = small(from, "steps");
 	phase->n_steady = small(from, "steady_steps");
 	phase->n_devices = small(from, "devices");
 	const struct json_value *counts = json_get(from, "counts");
 	for (unsigned i = 0; i < COUNTS; i++)
-		phase->counts[i] = number(counts, count_keys[i]);
-	phase->kernel_ns = number(from, "kernel_ns");
+		phase->counts[i] = summary_read_number(counts, count_keys[i]);
+	phase->kernel_ns = summary_read_number(from, "kernel_ns");
 	for (unsigned kind = 0; kind < TABLES; kind++)
-		read_table(run, &phase->tables[kind], json_get(from, table_names[kind]));
+		summary_read_read_table(run, &phase->tables[kind],
+					json_get(from, table_names[kind]));
 	read_findings(run, phase, json_get(from, "findings"));
 	read_path(run, phase, json_get(from, "path_ns"));
 	return read_times(run, phase, from, err);
@@ -146,17 +148,17 @@ static bool read_run(struct compare_summary *run, const char *file, const struct
 		     struct hwy_err *err)
 {
 	run->file = hwy_arena_text(&run->arena, file, strlen(file));
-	run->program = keep(run, from, "program");
-	run->command = keep(run, from, "command");
-	run->gpu = keep(run, from, "gpu");
+	run->program = summary_read_keep(run, from, "program");
+	run->command = summary_read_keep(run, from, "command");
+	run->gpu = summary_read_keep(run, from, "gpu");
 	run->n_gpus = small(from, "gpus");
-	run->clock_hz = number(from, "clock_hz");
-	run->driver = keep(run, from, "driver");
-	run->cuda = keep(run, from, "cuda");
-	run->format = keep(run, from, "format");
-	run->traces = keep(run, from, "traces");
-	run->graph_mode = keep(run, from, "graph_mode");
-	run->lost = (uint64_t)number(from, "lost_records");
+	run->clock_hz = summary_read_number(from, "clock_hz");
+	run->driver = summary_read_keep(run, from, "driver");
+	run->cuda = summary_read_keep(run, from, "cuda");
+	run->format = summary_read_keep(run, from, "format");
+	run->traces = summary_read_keep(run, from, "traces");
+	run->graph_mode = summary_read_keep(run, from, "graph_mode");
+	run->lost = (uint64_t)summary_read_number(from, "lost_records");
 	const struct json_value *phases = json_get(from, "phases");
 	if (!phases || phases->type != JSON_ARRAY || phases->n == 0 || phases->n > COMPARE_PHASES)
 		return hwy_fail(err, "damaged: a run without steps");

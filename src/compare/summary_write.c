@@ -16,7 +16,7 @@ static void end_row(struct hwy_json *json)
 	json->pretty = true;
 }
 
-static void put_finding(struct hwy_json *json, const struct compare_finding *finding)
+static void summary_write_put_finding(struct hwy_json *json, const struct compare_finding *finding)
 {
 	begin_row(json);
 	json_put_text(json, "id", finding->id);
@@ -35,7 +35,8 @@ static void put_finding(struct hwy_json *json, const struct compare_finding *fin
 	end_row(json);
 }
 
-static void put_table(struct hwy_json *json, const struct compare_table *table, const char *name)
+static void summary_write_put_table(struct hwy_json *json, const struct compare_table *table,
+				    const char *name)
 {
 	json_key(json, name);
 	json_begin_object(json);
@@ -105,11 +106,11 @@ static void put_phase(struct hwy_json *json, const struct compare_phase *phase)
 	json_key(json, "findings");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < phase->n_findings; i++)
-		put_finding(json, &phase->findings[i]);
+		summary_write_put_finding(json, &phase->findings[i]);
 	json_end_array(json);
 	json_put_int(json, "kernel_ns", phase->kernel_ns);
 	for (unsigned kind = 0; kind < TABLES; kind++)
-		put_table(json, &phase->tables[kind], table_names[kind]);
+		summary_write_put_table(json, &phase->tables[kind], table_names[kind]);
 	json_end_object(json);
 }
 

@@ -160,7 +160,7 @@ struct op_pass {
 	uint32_t last;
 };
 
-static void count_kernel(struct hwy_case *c, struct op_pass *pass, const struct flow_op *op)
+static void case_count_kernel(struct hwy_case *c, struct op_pass *pass, const struct flow_op *op)
 {
 	int64_t length = op->end - op->start, name = case_get(c, op->span, HWY_NAME);
 	bool fresh, in_graph = op->call != FLOW_NONE &&
@@ -210,7 +210,7 @@ static void count_op(struct hwy_case *c, struct op_pass *pass, const struct flow
 		pass->thread = thread;
 	}
 	if (op->kind == HWY_KERNEL)
-		count_kernel(c, pass, op);
+		case_count_kernel(c, pass, op);
 }
 
 static void count_ops(struct hwy_case *c)
@@ -231,7 +231,7 @@ static void count_ops(struct hwy_case *c)
 	free(pass);
 }
 
-static void count_calls(struct hwy_case *c)
+static void case_count_calls(struct hwy_case *c)
 {
 	struct case_counts *counts = &c->counts;
 	for (uint32_t i = c->first_call; i < c->end_call; i++) {
@@ -299,7 +299,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
 	}
 	count_ops(c);
-	count_calls(c);
+	case_count_calls(c);
 	transfers_find(c);
 	/* Kernels of several streams overlap: what can be saved is the time, not the sum. */
 	c->kernel_left = case_states(c).compute;

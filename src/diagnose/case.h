@@ -69,7 +69,7 @@ struct hwy_case {
 	struct case_counts counts;
 	enum hwy_confidence most;      /* that the recording allows for findings from gaps */
 	const struct hwy_strip **last; /* the strip asked for last: spans come in runs */
-	struct held *held;             /* held.c's, once somebody asked */
+	struct held *held;             /* stream_delays.c's, once somebody asked */
 	uint32_t n_held;
 	bool knows_held;
 };
@@ -205,7 +205,7 @@ uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
 
-/* ---- machine.c: what the machine could do ------------------------------------------------------- */
+/* ---- machine_limits.c: what the machine could do ------------------------------------------------------- */
 
 /* Calibrated value of the report, "machine.NAME" or "cost.NAME"; false where there is none. */
 bool machine_value(const struct hwy_trace *trace, const char *name, double *value);
@@ -226,7 +226,7 @@ int64_t kernel_blocks(const struct hwy_case *c, uint32_t span); /* of its grid; 
 /* Whether another op could run beside it: a copy, or a kernel with fewer blocks than multiprocessors. */
 bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
 
-/* ---- held.c: ops that were ready and had to wait for another stream ------------------------------ */
+/* ---- stream_delays.c: ops that were ready and had to wait for another stream ------------------------------ */
 
 struct held {
 	uint32_t op, behind; /* ops */

@@ -10,8 +10,8 @@
 
 enum { SAMPLE = 1024, MOST_PLACES = 8, MOST_EVIDENCE = 6 };
 
-static int64_t take(struct claim *claim, int64_t *purse, int64_t ns, enum claim_purse which,
-		    uint32_t at, uint32_t span)
+static int64_t claim_take(struct claim *claim, int64_t *purse, int64_t ns, enum claim_purse which,
+			  uint32_t at, uint32_t span)
 {
 	if (ns > *purse)
 		ns = *purse;
@@ -31,18 +31,18 @@ static int64_t take(struct claim *claim, int64_t *purse, int64_t ns, enum claim_
 
 int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t ns, uint32_t span)
 {
-	return take(claim, &c->gap_left[gap], ns, CLAIM_GAP, gap, span);
+	return claim_take(claim, &c->gap_left[gap], ns, CLAIM_GAP, gap, span);
 }
 
 int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
 		       uint32_t span)
 {
-	return take(claim, &c->transfers[transfer].left, ns, CLAIM_TRANSFER, transfer, span);
+	return claim_take(claim, &c->transfers[transfer].left, ns, CLAIM_TRANSFER, transfer, span);
 }
 
 int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span)
 {
-	return take(claim, &c->kernel_left, ns, CLAIM_KERNEL, 0, span);
+	return claim_take(claim, &c->kernel_left, ns, CLAIM_KERNEL, 0, span);
 }
 
 void claim_note(struct claim *claim, uint32_t span)
@@ -162,7 +162,7 @@ struct names {
 };
 
 /* Names that only count (train_12, train_13) are one: what is left of them without their last number. */
-static uint64_t key_of(const char *name)
+static uint64_t claim_key_of(const char *name)
 {
 	size_t n = strlen(name);
 	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
@@ -173,7 +173,7 @@ static uint64_t key_of(const char *name)
 static void add_name(struct names *names, const struct hwy_trace *trace, int64_t name, int64_t ns)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&names->at, key_of(hwy_str(trace, name)), &fresh);
+	uint32_t *at = hwy_map_put(&names->at, claim_key_of(hwy_str(trace, name)), &fresh);
 	if (fresh) {
 		HWY_GROW(names->list, names->n, names->cap);
 		names->list[names->n].name = name;
@@ -341,7 +341,7 @@ static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,
 	}
 }
 
-static struct hwy_finding make(struct hwy_case *c, struct claim *claim)
+static struct hwy_finding claim_make(struct hwy_case *c, struct claim *claim)
 {
 	struct hwy_finding finding = {
 		.kind = c->kind,
@@ -365,7 +365,7 @@ struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
 	struct hwy_diagnosis *diagnosis = c->diagnosis;
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	struct hwy_finding *finding = &diagnosis->findings[diagnosis->n++];
-	*finding = make(c, claim);
+	*finding = claim_make(c, claim);
 	bool gaps = false;
 	for (uint32_t i = 0; i < claim->n && !gaps; i++)
 		gaps = claim->items[i].purse == CLAIM_GAP && claim->items[i].ns;
@@ -381,7 +381,7 @@ struct hwy_finding *hwy_acquit(struct hwy_case *c, struct claim *claim, const ch
 	struct hwy_diagnosis *diagnosis = c->diagnosis;
 	HWY_GROW(diagnosis->acquitted, diagnosis->n_acquitted, diagnosis->cap_acquitted);
 	struct hwy_finding *finding = &diagnosis->acquitted[diagnosis->n_acquitted++];
-	*finding = make(c, claim);
+	*finding = claim_make(c, claim);
 	finding->is_acquitted = true;
 	finding->confidence = HWY_HIGH;
 	finding->says = says;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "diagnose/case.h"
-#include "diagnose/predict.h"
+#include "diagnose/fix_worth.h"
 #include "diagnose/words.h"
 
 const char *const hwy_confidence_names[] = {"low", "medium", "high"};
@@ -228,8 +228,8 @@ static int compare_ranked(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-static void put_in_order(const struct hwy_analysis *analysis, struct hwy_finding *findings,
-			 uint32_t n)
+static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hwy_finding *findings,
+				  uint32_t n)
 {
 	struct ranked *ranked = hwy_alloc((n + 1u) * sizeof *ranked);
 	for (uint32_t i = 0; i < n; i++) {
@@ -271,10 +271,10 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++)
 		if (!look_at_phase(analysis, phase, diagnosis, err))
 			return false;
-	put_in_order(analysis, diagnosis->findings, diagnosis->n);
+	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n);
 	look_at_ranks(analysis, diagnosis);
 	predict_cut(analysis, diagnosis);
-	put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
+	diagnose_put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
 	return true;
 }
 

@@ -5,7 +5,7 @@
  * not accused: it is listed among what cannot be told.
  *
  * Costs are ns a steady step, of the mean device where there are several. A finding's cost is what its fix is
- * predicted to gain (predict.c); where no edit stands for the fix, the idle time of its gaps, or, of transfers
+ * predicted to gain (fix_worth.c); where no edit stands for the fix, the idle time of its gaps, or, of transfers
  * and kernels, the device time that the fix would save. A nanosecond pays for one finding only, the one nearest
  * the cause, and costs are cut so that those of a phase add up to no more than its step.
  */
@@ -13,7 +13,7 @@
 #define HWY_DIAGNOSE_DIAGNOSE_H
 
 #include "analyze/analysis.h"
-#include "replay/joint.h"
+#include "whatif/joint.h"
 
 /* A CPU-side finding below this share of the step is no finding; its suspect is acquitted. */
 #define HWY_WORTH 0.02

@@ -11,7 +11,7 @@
 enum { MOST = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
 
 /* parts[step * PARTS + part], of the steady steps, over all devices. */
-static int64_t *measure(const struct hwy_case *c)
+static int64_t *outliers_measure(const struct hwy_case *c)
 {
 	const struct hwy_phase *phase = c->phase;
 	int64_t *parts = hwy_zalloc((size_t)phase->n_steady * PARTS * sizeof *parts);
@@ -41,7 +41,7 @@ static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t
 }
 
 /* What names the longest gap of a cause in a step. */
-static const char *name_of(const struct hwy_case *c, uint32_t step, uint32_t cause)
+static const char *outliers_name_of(const struct hwy_case *c, uint32_t step, uint32_t cause)
 {
 	const struct hwy_gap *longest = NULL;
 	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
@@ -72,7 +72,7 @@ static struct hwy_outlier explain(const struct hwy_case *c, uint32_t at, const i
 		.ns = window->to - window->from,
 		.excess = parts[at * PARTS + top] - medians[top],
 		.part = top == BUSY ? "busy" : gap_cause_names[top],
-		.name = top == BUSY ? "" : name_of(c, step, top),
+		.name = top == BUSY ? "" : outliers_name_of(c, step, top),
 	};
 }
 
@@ -100,7 +100,7 @@ void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
 		return;
 	qsort(found, n, sizeof *found, compare_outliers);
 	n = n < MOST ? n : MOST;
-	int64_t medians[PARTS], *parts = measure(c);
+	int64_t medians[PARTS], *parts = outliers_measure(c);
 	find_medians(c, parts, medians);
 	verdict->outliers = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->outliers);
 	verdict->n_outliers = n;

@@ -71,7 +71,7 @@ static uint64_t bytes_of(const struct hwy_case *c, const struct hwy_wait *wait)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-static void begin(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
+static void pauses_begin(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
 {
 	const struct hwy_wait *wait = &c->of->waits.waits[at];
 	*pause = (struct case_pause){
@@ -87,7 +87,7 @@ static void begin(const struct hwy_case *c, struct case_pause *pause, uint32_t a
 			    c->flow->calls[wait->call].role == HWY_ROLE_SYNC;
 }
 
-static void join(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
+static void pauses_join(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
 {
 	const struct hwy_wait *wait = &c->of->waits.waits[at];
 	pause->n_waits++;
@@ -110,9 +110,9 @@ struct case_pauses pauses_find(const struct hwy_case *c)
 		if (!is_steady(c, &waits->waits[i]))
 			continue;
 		if (last != FLOW_NONE && are_together(c, &waits->waits[last], &waits->waits[i]))
-			join(c, &found.pauses[found.n - 1], i);
+			pauses_join(c, &found.pauses[found.n - 1], i);
 		else
-			begin(c, &found.pauses[found.n++], i);
+			pauses_begin(c, &found.pauses[found.n++], i);
 		found.of_wait[i] = found.n - 1;
 		last = i;
 	}

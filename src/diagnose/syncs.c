@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "diagnose/findings.h"
+#include "diagnose/findings/findings.h"
 
 /* A wait this short found the device done: it is what the call itself takes. */
 #define FINISHED_NS 10000

@@ -45,7 +45,7 @@ static bool is_host_copy(const struct case_transfer *transfer)
 	       transfer->direction != HWY_A2D && transfer->direction != HWY_D2A;
 }
 
-static void note(struct hwy_case *c, uint32_t op, int64_t exposed)
+static void transfers_note(struct hwy_case *c, uint32_t op, int64_t exposed)
 {
 	const struct flow_op *one = &c->flow->ops[op];
 	HWY_GROW(c->transfers, c->n_transfers, c->cap_transfers);
@@ -97,7 +97,7 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 			exposed -= list_overlap(&pass->comm, fresh);
 		bool inside = op->start >= c->phase->window.from;
 		if (inside && case_is_transfer(op) && case_op_is_ours(c, at))
-			note(c, at, exposed > 0 ? exposed : 0);
+			transfers_note(c, at, exposed > 0 ? exposed : 0);
 	}
 }
 

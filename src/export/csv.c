@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "export/export_internal.h"
 #include "export/out.h"
-#include "export/parts.h"
 
 struct csv {
 	struct export x;
@@ -49,7 +49,7 @@ static void write_heading(struct csv *c, int kind)
 
 /* ---- cells ----------------------------------------------------------------------------------------- */
 
-static void put_known(struct csv *c, int64_t value)
+static void csv_put_known(struct csv *c, int64_t value)
 {
 	if (value != HWY_NONE)
 		out_int(&c->out, value);
@@ -63,24 +63,24 @@ static void put_who(struct csv *c, uint32_t index)
 	const struct hwy_thread *thread = export_thread(trace, lane->thread);
 	const struct hwy_device *device = export_device(trace, lane->device);
 	const struct hwy_stream *stream = export_stream(trace, lane->stream);
-	put_known(c, process ? process->pid : HWY_NONE);
+	csv_put_known(c, process ? process->pid : HWY_NONE);
 	out_char(&c->out, ',');
-	put_known(c, thread ? thread->tid : HWY_NONE);
+	csv_put_known(c, thread ? thread->tid : HWY_NONE);
 	out_char(&c->out, ',');
 	out_csv(&c->out, hwy_text(trace, thread ? thread->name : 0));
 	out_char(&c->out, ',');
-	put_known(c, device ? device->ordinal : HWY_NONE);
+	csv_put_known(c, device ? device->ordinal : HWY_NONE);
 	out_char(&c->out, ',');
-	put_known(c, stream ? stream->context : HWY_NONE);
+	csv_put_known(c, stream ? stream->context : HWY_NONE);
 	out_char(&c->out, ',');
-	put_known(c, stream ? stream->number : HWY_NONE);
+	csv_put_known(c, stream ? stream->number : HWY_NONE);
 	out_char(&c->out, ',');
 	out_z(&c->out, hwy_lane_type_names[lane->type]);
 	out_char(&c->out, ',');
 	out_csv(&c->out, hwy_text(trace, lane->name));
 }
 
-static void put_shape(struct csv *c, int64_t index)
+static void csv_put_shape(struct csv *c, int64_t index)
 {
 	enum { FIELDS = sizeof(struct hwy_shape) / sizeof(int64_t) };
 	const int64_t *fields =
@@ -109,7 +109,7 @@ static void put_symbol(struct csv *c, int64_t index)
 }
 
 /* From the leaf to the root, between semicolons. */
-static void put_stack(struct csv *c, int64_t stack)
+static void csv_put_stack(struct csv *c, int64_t stack)
 {
 	if (stack <= 0)
 		return;
@@ -135,7 +135,8 @@ static void put_word(struct csv *c, const char *const *words, int64_t n, int64_t
 		out_z(&c->out, words[value]);
 }
 
-static void put_number(struct csv *c, const struct hwy_strip *strip, uint32_t row, int64_t value)
+static void csv_put_number(struct csv *c, const struct hwy_strip *strip, uint32_t row,
+			   int64_t value)
 {
 	int64_t type = strip->kind == HWY_COUNTER ? c->x.trace->lanes[strip->lane].value_type
 						  : hwy_get(strip, HWY_PAYLOAD_TYPE, row);
@@ -173,14 +174,15 @@ static void put_reference(struct csv *c, enum hwy_col col, int64_t value)
 	const struct hwy_stream *stream = export_stream(trace, value - 1);
 	const struct hwy_thread *thread = export_thread(trace, value - 1);
 	if (col == HWY_WAITED)
-		put_known(c, stream ? stream->number : HWY_NONE);
+		csv_put_known(c, stream ? stream->number : HWY_NONE);
 	else if (col == HWY_END_THREAD)
-		put_known(c, thread ? thread->tid : HWY_NONE);
+		csv_put_known(c, thread ? thread->tid : HWY_NONE);
 	else
-		put_known(c, device ? device->ordinal : HWY_NONE);
+		csv_put_known(c, device ? device->ordinal : HWY_NONE);
 }
 
-static void put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row, enum hwy_col col)
+static void csv_put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
+			 enum hwy_col col)
 {
 	static const char *const operations[] = {"", "allocate", "release"};
 	static const char *const styles[] = {"", "push-pop", "start-end", "mark"};
@@ -198,9 +200,9 @@ static void put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
 	case HWY_CATEGORY:
 	case HWY_ARGS:
 	case HWY_REASON: out_csv(&c->out, hwy_text(c->x.trace, value)); break;
-	case HWY_SHAPE: put_shape(c, value); break;
+	case HWY_SHAPE: csv_put_shape(c, value); break;
 	case HWY_SYMBOL: put_symbol(c, value); break;
-	case HWY_STACK: put_stack(c, value); break;
+	case HWY_STACK: csv_put_stack(c, value); break;
 	case HWY_DIRECTION: put_word(c, hwy_direction_names, HWY_DIRECTIONS, value); break;
 	case HWY_SRC_MEMORY:
 	case HWY_DST_MEMORY: put_word(c, hwy_memory_names, HWY_MEMORY_KINDS, value); break;
@@ -208,7 +210,7 @@ static void put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
 	case HWY_OPERATION: put_word(c, operations, 3, value); break;
 	case HWY_STYLE: put_word(c, styles, 4, value); break;
 	case HWY_VALUE:
-	case HWY_PAYLOAD: put_number(c, strip, row, value); break;
+	case HWY_PAYLOAD: csv_put_number(c, strip, row, value); break;
 	case HWY_SRC_DEVICE:
 	case HWY_DST_DEVICE:
 	case HWY_WAITED:
@@ -236,7 +238,7 @@ static void write_strip(struct csv *c, const struct hwy_strip *strip)
 			if (!(hwy_kind_columns[strip->kind] & HWY_COL_BIT(col)))
 				continue;
 			out_char(&c->out, ',');
-			put_cell(c, strip, rows.row, (enum hwy_col)col);
+			csv_put_cell(c, strip, rows.row, (enum hwy_col)col);
 		}
 		out_char(&c->out, '\n');
 		export_wrote(&c->x);

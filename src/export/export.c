@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "export/parts.h"
+#include "export/export_internal.h"
 #include "stats/stats.h"
 
 const struct export_type export_types[] = {
@@ -116,7 +116,7 @@ void export_close(struct export *x)
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
 
-static uint32_t number_of(const struct export *x, const struct hwy_strip *strip)
+static uint32_t export_number_of(const struct export *x, const struct hwy_strip *strip)
 {
 	return (uint32_t)(strip - x->trace->strips);
 }
@@ -135,7 +135,7 @@ struct export_rows export_rows(struct export *x, const struct hwy_strip *strip, 
 bool export_turn(struct export_rows *rows)
 {
 	struct export *x = rows->x;
-	uint32_t strip = number_of(x, rows->strip), chunk = rows->next >> HWY_CHUNK_BITS;
+	uint32_t strip = export_number_of(x, rows->strip), chunk = rows->next >> HWY_CHUNK_BITS;
 	uint64_t kept = rows->strip->kind == HWY_API ? x->held : 0;
 	bool is_end = rows->next >= rows->strip->rows;
 	if (!is_end && !hwy_need_chunk(x->trace, strip, chunk, rows->columns, x->err))
@@ -158,8 +158,8 @@ void export_wrote(struct export *x)
 int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
 	int64_t value = 0;
-	if (!x->failed &&
-	    !hwy_peek_near(x->trace, &x->peeks, number_of(x, strip), col, row, &value, x->err))
+	if (!x->failed && !hwy_peek_near(x->trace, &x->peeks, export_number_of(x, strip), col, row,
+					 &value, x->err))
 		x->failed = true;
 	return x->failed ? 0 : value;
 }

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "export/export_internal.h"
 #include "export/out.h"
-#include "export/parts.h"
 
 struct folded {
 	struct export x;
@@ -123,7 +123,7 @@ struct around {
 	uint32_t n, cap;
 };
 
-static int by_start(const void *left, const void *right)
+static int folded_by_start(const void *left, const void *right)
 {
 	const struct outer *a = left, *b = right;
 	if (a->start != b->start)
@@ -131,10 +131,10 @@ static int by_start(const void *left, const void *right)
 	return (a->end < b->end) - (a->end > b->end);
 }
 
-static void settle(struct around *around)
+static void folded_settle(struct around *around)
 {
 	if (around->n)
-		qsort(around->v, around->n, sizeof *around->v, by_start);
+		qsort(around->v, around->n, sizeof *around->v, folded_by_start);
 	for (uint32_t i = 1; i < around->n; i++) {
 		uint32_t at = i; /* the one before, or one of those it is in */
 		while (at && around->v[at - 1].end < around->v[i].end)
@@ -143,7 +143,7 @@ static void settle(struct around *around)
 	}
 }
 
-static void gather(struct folded *f)
+static void folded_gather(struct folded *f)
 {
 	struct hwy_trace *trace = f->x.trace;
 	uint32_t kinds = HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP);
@@ -172,7 +172,7 @@ static void gather(struct folded *f)
 		hwy_forget_strip(trace, s, columns);
 	}
 	for (uint32_t i = 0; i < trace->n_threads; i++)
-		settle(&f->around[i]);
+		folded_settle(&f->around[i]);
 }
 
 static void add_around(struct folded *f, const struct around *around, int64_t start, int64_t end)
@@ -195,7 +195,7 @@ static void add_around(struct folded *f, const struct around *around, int64_t st
 		add_frame(f, hwy_text(f->x.trace, way[n]), true);
 }
 
-static void add_call(struct folded *f, int64_t link)
+static void folded_add_call(struct folded *f, int64_t link)
 {
 	const struct hwy_trace *trace = f->x.trace;
 	uint32_t row;
@@ -219,7 +219,7 @@ static void fold_work(struct folded *f, const struct hwy_strip *strip)
 		int64_t link = hwy_get(strip, HWY_LINK, rows.row);
 		begin_line(f, &f->x.trace->lanes[strip->lane], false);
 		if (link > 0)
-			add_call(f, link);
+			folded_add_call(f, link);
 		add_frame(f, export_text(&f->x, export_name(&f->x, strip, rows.row)), false);
 		count_line(f, (uint64_t)hwy_get(strip, HWY_DUR, rows.row));
 		export_wrote(&f->x);
@@ -240,7 +240,7 @@ static bool has_samples(const struct folded *f)
 static void fold(struct folded *f, bool cpu)
 {
 	if (!cpu)
-		gather(f);
+		folded_gather(f);
 	for (uint32_t s = 0; s < f->x.trace->n_strips && !f->x.failed; s++)
 		(cpu ? fold_samples : fold_work)(f, &f->x.trace->strips[s]);
 	for (uint32_t i = 0; i < f->lines.n && i < f->cap; i++) {

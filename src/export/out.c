@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-static void put(struct out *out, const char *at, size_t n)
+static void out_put(struct out *out, const char *at, size_t n)
 {
 	while (n && !out->error) {
 		ssize_t done = write(out->fd, at, n);
@@ -33,7 +33,7 @@ static void pack(struct out *out, const char *at, size_t n, int how)
 		z->next_out = (Bytef *)out->packed;
 		z->avail_out = OUT_BYTES;
 		deflate(z, how);
-		put(out, out->packed, OUT_BYTES - z->avail_out);
+		out_put(out, out->packed, OUT_BYTES - z->avail_out);
 	} while (z->avail_out == 0 && !out->error);
 }
 
@@ -57,7 +57,7 @@ void out_flush(struct out *out)
 	if (out->gzip)
 		pack(out, out->at, out->n, Z_NO_FLUSH);
 	else
-		put(out, out->at, out->n);
+		out_put(out, out->at, out->n);
 	out->n = 0;
 }
 

@@ -19,7 +19,7 @@ static bool stop(struct scan *scan, const char *at, enum scan_status status)
 	return false;
 }
 
-static inline const char *skip_space(const char *at)
+static inline const char *json_scan_skip_space(const char *at)
 {
 	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
 		at++;
@@ -74,12 +74,12 @@ static enum guess guess_byte(const char *at, const char *end, char wanted)
 /* Lenient: may a string of this place end at 'quote'? UNSURE where the text ends first. */
 static enum guess can_end_here(const char *quote, const char *end, enum place place)
 {
-	const char *at = skip_space(quote + 1);
+	const char *at = json_scan_skip_space(quote + 1);
 	if (place == AFTER_KEY)
 		return guess_byte(at, end, ':');
 	if (guess_byte(at, end, ',') != YES)
 		return guess_byte(at, end, place == IN_ARRAY ? ']' : '}');
-	at = skip_space(at + 1);
+	at = json_scan_skip_space(at + 1);
 	if (at >= end)
 		return UNSURE;
 	if (place == IN_ARRAY)
@@ -88,7 +88,7 @@ static enum guess can_end_here(const char *quote, const char *end, enum place pl
 		return *at == '}' ? YES : NO;
 	bool escaped;
 	const char *next = closing_quote(at + 1, end, &escaped);
-	return next ? guess_byte(skip_space(next + 1), end, ':') : UNSURE;
+	return next ? guess_byte(json_scan_skip_space(next + 1), end, ':') : UNSURE;
 }
 
 static const char *lenient_end(struct scan *scan, const char *quote, enum place place,
@@ -217,7 +217,7 @@ static inline bool walk_string(struct scan *scan, struct walk *walk)
 	walk->last = VALUE;
 	if (place != AFTER_KEY)
 		return true;
-	walk->at = skip_space(walk->at);
+	walk->at = json_scan_skip_space(walk->at);
 	if (*walk->at != ':')
 		return stop(scan, walk->at, SCAN_BAD);
 	walk->at++;
@@ -242,7 +242,7 @@ static const char *container_end(struct scan *scan, const char *at, bool *odd)
 	struct walk walk = {.at = at};
 	do {
 		bool ok = true;
-		walk.at = skip_space(walk.at);
+		walk.at = json_scan_skip_space(walk.at);
 		switch (*walk.at) {
 		case '{':
 		case '[': ok = walk_open(scan, &walk); break;
@@ -266,13 +266,13 @@ static const char *container_end(struct scan *scan, const char *at, bool *odd)
 
 char scan_peek(struct scan *scan)
 {
-	scan->at = skip_space(scan->at);
+	scan->at = json_scan_skip_space(scan->at);
 	return *scan->at;
 }
 
 bool scan_enter(struct scan *scan, char bracket)
 {
-	scan->at = skip_space(scan->at);
+	scan->at = json_scan_skip_space(scan->at);
 	if (*scan->at != bracket)
 		return stop(scan, scan->at, SCAN_BAD);
 	scan->at++;
@@ -283,11 +283,11 @@ bool scan_enter(struct scan *scan, char bracket)
 /* To the next entry, or past the bracket that closes. */
 static inline bool next_entry(struct scan *scan, char closing)
 {
-	const char *at = skip_space(scan->at);
+	const char *at = json_scan_skip_space(scan->at);
 	if (!scan->fresh && *at != closing) {
 		if (*at != ',')
 			return stop(scan, at, SCAN_BAD);
-		at = skip_space(at + 1);
+		at = json_scan_skip_space(at + 1);
 	}
 	scan->fresh = false;
 	scan->at = at;
@@ -310,10 +310,10 @@ bool scan_key(struct scan *scan, struct hwy_text *key)
 	if (!end)
 		return false;
 	*key = (struct hwy_text){at + 1, (uint32_t)(end - at - 1)};
-	at = skip_space(end + 1);
+	at = json_scan_skip_space(end + 1);
 	if (*at != ':')
 		return stop(scan, at, SCAN_BAD);
-	scan->at = skip_space(at + 1);
+	scan->at = json_scan_skip_space(at + 1);
 	scan->in_array = false;
 	return true;
 }
@@ -328,7 +328,7 @@ bool scan_element(struct scan *scan)
 
 bool scan_value(struct scan *scan, struct scan_value *value)
 {
-	const char *at = skip_space(scan->at), *end;
+	const char *at = json_scan_skip_space(scan->at), *end;
 	*value = (struct scan_value){.at = at};
 	scan->guessed = false;
 	switch (*at) {

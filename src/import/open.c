@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "import/import.h"
-#include "import/nsysrep.h"
+#include "import/nsys/nsysrep.h"
 #include "trace/file.h"
 
 #define READS                                                                                      \

@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "ingest/dw.h"
-#include "ingest/symbols.h"
+#include "ingest/elf_functions.h"
 
 enum { MOST_IN_VAIN = 32 };
 #define MOST_SPENT INT64_C(1000000000) /* ns looking for calls of inlined functions */
@@ -131,8 +131,8 @@ static bool is_foreign(const char *file)
 }
 
 /* Where an inlined function is called; NULL: not known. */
-static const char *call_of(const struct dw *dw, struct dw_die *unit, struct dw_die *inlined,
-			   int *line)
+static const char *binaries_call_of(const struct dw *dw, struct dw_die *unit,
+				    struct dw_die *inlined, int *line)
 {
 	uint64_t number, file;
 	struct dw_attribute attribute;
@@ -158,7 +158,7 @@ static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t 
 	for (int i = 0; i < n && !found; i++) {
 		if (dw->dwarf_tag(&scopes[i]) != DW_INLINED)
 			continue;
-		found = call_of(dw, unit, &scopes[i], line);
+		found = binaries_call_of(dw, unit, &scopes[i], line);
 		if (found && is_foreign(found))
 			found = NULL;
 	}

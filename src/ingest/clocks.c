@@ -17,7 +17,7 @@
 static const int64_t rates[] = {2, 20, 100, 500, 2000};
 enum { RATES = sizeof rates / sizeof *rates };
 
-static int by_time(const void *left, const void *right)
+static int clocks_by_time(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
 	return (*a > *b) - (*a < *b);
@@ -76,7 +76,7 @@ void clocks_fit(struct clocks_fit *fit, struct clocks_sight *sights, uint32_t n)
 {
 	struct clocks_sight *narrowed = hwy_alloc(n * sizeof *narrowed);
 	*fit = (struct clocks_fit){.knots = hwy_alloc(n * sizeof *fit->knots), .n = n};
-	qsort(sights, n, sizeof *sights, by_time);
+	qsort(sights, n, sizeof *sights, clocks_by_time);
 	for (int r = 0; r < RATES; r++) {
 		memcpy(narrowed, sights, n * sizeof *narrowed);
 		narrow_all(narrowed, n, rates[r]);
@@ -94,7 +94,7 @@ void clocks_fit(struct clocks_fit *fit, struct clocks_sight *sights, uint32_t n)
 void clocks_join(struct clocks_fit *fit, const struct clocks_knot *moments, uint32_t n)
 {
 	*fit = (struct clocks_fit){.knots = hwy_copy(moments, n * sizeof *moments), .n = n};
-	qsort(fit->knots, n, sizeof *fit->knots, by_time);
+	qsort(fit->knots, n, sizeof *fit->knots, clocks_by_time);
 }
 
 /* The first knot later than this. */

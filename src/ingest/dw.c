@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-static bool find_all(struct dw *dw, void *library)
+static bool dw_find_all(struct dw *dw, void *library)
 {
 	bool found = true;
 #define X(result, name, arguments)                                                                 \
@@ -25,7 +25,7 @@ const struct dw *dw_open(void)
 		/* No symbol server is asked: making a report sends nothing anywhere. */
 		unsetenv("DEBUGINFOD_URLS");
 		void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-		state = library && find_all(&dw, library) ? FOUND : ABSENT;
+		state = library && dw_find_all(&dw, library) ? FOUND : ABSENT;
 	}
 	return state == FOUND ? &dw : NULL;
 }

@@ -1,4 +1,4 @@
-/* ingest.c - reads a run: two passes over all records, then the trace is finished; see parts.h. */
+/* ingest.c - reads a run: two passes over all records, then the trace is finished; see ingest_internal.h. */
 #include "ingest/ingest.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ingest/binaries.h"
-#include "ingest/parts.h"
+#include "ingest/ingest_internal.h"
 #include "ingest/unwind.h"
 
 void ingest_list_add(struct ingest_list *list, const void *record)
@@ -162,7 +162,7 @@ static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
 }
 
 /* When a record happened to end; 0 for those that tell no time, or none that can be. */
-static int64_t end_of(const struct ingest *in, const struct rec_head *record)
+static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *record)
 {
 	switch (record->type) {
 	case REC_API:
@@ -221,8 +221,8 @@ static void define(struct ingest *in, struct ingest_process *process, const stru
 			process->said = (const void *)record;
 		break;
 	case REC_EXIT:
-		if (end_of(in, record))
-			process->end = end_of(in, record);
+		if (ingest_end_of(in, record))
+			process->end = ingest_end_of(in, record);
 		process->exited = true;
 		process->execed = record->flags & REC_EXIT_EXEC;
 		process->in_order |= !(record->flags & REC_EXIT_BARE);
@@ -263,18 +263,18 @@ static void read_definitions(struct ingest *in)
 		struct spool_cursor cursor = spool_walk(chunk);
 		while (spool_next(&cursor)) {
 			const struct rec_head *record = cursor.record;
-			int64_t end = end_of(in, record);
+			int64_t end = ingest_end_of(in, record);
 			if (end > process->last)
 				process->last = end;
 			process->events += record->type >= REC_API && record->type <= REC_MARK;
 			if (record->type == REC_RECORDING) {
 				note_recording(in, (const void *)record);
-				lives_recording(in, (const void *)record);
+				task_lifetimes_recording(in, (const void *)record);
 			} else if (record->type == REC_SAMPLE || record->type == REC_SWITCH ||
 				   record->type == REC_TASK || record->type == REC_MAP) {
 				if (process != &in->run)
 					continue; /* only the parent knows */
-				lives_note(in, record);
+				task_lifetimes_note(in, record);
 				if (record->type == REC_SAMPLE)
 					samples_note(in, chunk->file, (const void *)record);
 			} else {
@@ -288,7 +288,7 @@ static void read_definitions(struct ingest *in)
 
 /* ---- second pass: events ----------------------------------------------------------------------- */
 
-static void read_chunk(struct ingest *in, const struct spool_chunk *chunk)
+static void ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk)
 {
 	struct ingest_process *process = owner(in, chunk);
 	struct spool_cursor cursor = spool_walk(chunk);
@@ -333,7 +333,7 @@ static void read_parent(struct ingest *in, const struct spool_chunk *chunk)
 	}
 }
 
-static void read_events(struct ingest *in)
+static void ingest_read_events(struct ingest *in)
 {
 	uint32_t n = in->spools.n_chunks;
 	for (uint32_t c = 0; c < n; c++) {
@@ -343,7 +343,7 @@ static void read_events(struct ingest *in)
 			hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 			continue;
 		}
-		read_chunk(in, chunk);
+		ingest_read_chunk(in, chunk);
 		if (c + 1 == n || in->spools.chunks[c + 1].file != chunk->file)
 			nvtx_file_ends(in, chunk->process, chunk->at->tid);
 		hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
@@ -353,7 +353,7 @@ static void read_events(struct ingest *in)
 	opencl_finish(in);
 	os_finish(in);
 	sched_finish(in);
-	lives_name_threads(in);
+	task_lifetimes_name_threads(in);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */
@@ -396,7 +396,7 @@ static void free_lists(struct ingest *in)
 	binaries_close(in->binaries);
 	free(in->processes);
 	samples_free(in);
-	lives_free(in);
+	task_lifetimes_free(in);
 	hwy_map_free(&in->process_of);
 	free(in->threads);
 	free(in->streams);
@@ -423,10 +423,10 @@ struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *p
 	read_definitions(&in);
 	settle_ends(&in);
 	about_settle(&in);
-	lives_settle(&in);
+	task_lifetimes_resolve(&in);
 	target_settle(&in);
-	lives_settled(&in);
-	read_events(&in);
+	task_lifetimes_attach_modules(&in);
+	ingest_read_events(&in);
 	about_report(&in);
 	free_lists(&in);
 	return hwy_builder_finish(in.b, false);

@@ -24,8 +24,8 @@ static bool read_parts(int fd, Elf64_Phdr *parts, unsigned *n)
 	return pread(fd, parts, bytes, (off_t)head.e_phoff) == (ssize_t)bytes;
 }
 
-static bool fill(const struct rec_map *map, const Elf64_Phdr *parts, unsigned n,
-		 struct rec_module *module)
+static bool maps_fill(const struct rec_map *map, const Elf64_Phdr *parts, unsigned n,
+		      struct rec_module *module)
 {
 	uint64_t low = UINT64_MAX, high = 0, bias = 0;
 	bool found = false;
@@ -53,7 +53,7 @@ bool maps_module(const struct rec_map *map, const char *path, struct rec_module 
 	unsigned n;
 	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	bool good = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-		    read_parts(fd, parts, &n) && fill(map, parts, n, module);
+		    read_parts(fd, parts, &n) && maps_fill(map, parts, n, module);
 	if (fd >= 0)
 		close(fd);
 	return good;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "record/record.h"
+#include "spool/record.h"
 
 /* By the file's own program headers: only they tell what else of it is mapped where. False: it is not there
  * any more, or no ELF file of this machine. */

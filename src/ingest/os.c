@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "ingest/parts.h"
+#include "ingest/ingest_internal.h"
 
 struct os_entry {
 	const struct rec_os *record;
@@ -26,7 +26,7 @@ struct os_calls {
 /* collect/osrt/osrt.h: what an object's highest four bits say */
 enum { KIND_ADDRESS = 0, KIND_DESCRIPTOR = 4 };
 
-static uint64_t key_of(const struct os_entry *entry)
+static uint64_t os_key_of(const struct os_entry *entry)
 {
 	uint64_t object = entry->record->object, kind = object >> 60;
 	if (!object)
@@ -63,7 +63,7 @@ void os_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_
 		.start = row->v[HWY_START],
 		.end = row->v[HWY_START] + row->v[HWY_DUR],
 	};
-	entry->key = key_of(entry);
+	entry->key = os_key_of(entry);
 }
 
 /* ---- spans ------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static bool is_told_twice(const struct os_calls *calls, uint32_t i)
 	return false;
 }
 
-static void add_span(struct ingest *in, struct os_entry *entry, uint32_t lane, uint32_t nesting)
+static void os_add_span(struct ingest *in, struct os_entry *entry, uint32_t lane, uint32_t nesting)
 {
 	struct ingest_process *process = &in->processes[entry->process];
 	struct hwy_row *row = &in->rows[HWY_OS];
@@ -127,7 +127,7 @@ static void add_spans(struct ingest *in, struct os_calls *calls)
 		}
 		while (depth && open[depth - 1] < entry.end)
 			depth--;
-		add_span(in, &entry, lane, depth);
+		os_add_span(in, &entry, lane, depth);
 		HWY_GROW(open, depth, cap);
 		open[depth++] = entry.end;
 		calls->list[kept++] = entry;
@@ -163,8 +163,8 @@ static uint32_t up_to(const struct os_entry *list, uint32_t n, int64_t time)
 }
 
 /* Edges among the calls of one object. */
-static void join(struct ingest *in, const struct os_entry *list, uint32_t n,
-		 struct os_entry *wakers)
+static void os_join(struct ingest *in, const struct os_entry *list, uint32_t n,
+		    struct os_entry *wakers)
 {
 	uint32_t n_wakers = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -192,7 +192,7 @@ static void add_edges(struct ingest *in, struct os_calls *calls)
 		for (to = from; to < calls->n && calls->list[to].key == calls->list[from].key;)
 			to++;
 		if (calls->list[from].key)
-			join(in, calls->list + from, to - from, wakers);
+			os_join(in, calls->list + from, to - from, wakers);
 	}
 	free(wakers);
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/kernel.h"
-#include "ingest/parts.h"
+#include "ingest/ingest_internal.h"
+#include "ingest/kernel_functions.h"
 #include "ingest/unwind.h"
 
 struct chain { /* what is known already */
@@ -160,8 +160,8 @@ static void add_kernel(struct ingest *in, const struct view *view, struct ingest
 	}
 }
 
-static uint32_t make(struct ingest *in, struct ingest_process *process, const struct view *view,
-		     const uint64_t *addresses, uint32_t n)
+static uint32_t samples_make(struct ingest *in, struct ingest_process *process,
+			     const struct view *view, const uint64_t *addresses, uint32_t n)
 {
 	struct ingest_frames frames = {.is_sample = true};
 	uint32_t python = view->record->frames;
@@ -199,7 +199,7 @@ static uint32_t stack_of(struct ingest *in, uint32_t process, uint32_t file,
 		.key = hwy_arena_alloc(&samples->keys, words * sizeof *key),
 		.words = words,
 		.next = *head,
-		.stack = make(in, &in->processes[process], view, key + 2, n),
+		.stack = samples_make(in, &in->processes[process], view, key + 2, n),
 	};
 	memcpy(chain.key, key, words * sizeof *key);
 	HWY_GROW(samples->chains, samples->n_chains, samples->cap_chains);
@@ -212,9 +212,10 @@ void samples_add(struct ingest *in, uint32_t file, const struct rec_sample *reco
 {
 	struct samples *samples = samples_of(in);
 	struct hwy_row *row = &samples->row;
-	if (!lives_is_recorded(in, record->time) || !ingest_times(in, record->time, 0, row))
+	if (!task_lifetimes_is_recorded(in, record->time) ||
+	    !ingest_times(in, record->time, 0, row))
 		return;
-	uint32_t process = lives_image(in, record->pid, record->time);
+	uint32_t process = task_lifetimes_image(in, record->pid, record->time);
 	if (process == UINT32_MAX)
 		return;
 	struct view view = view_of(record);
@@ -223,7 +224,7 @@ void samples_add(struct ingest *in, uint32_t file, const struct rec_sample *reco
 	row->v[HWY_CPU] = (int64_t)record->head.value + 1;
 	row->v[HWY_WEIGHT] = record->weight < INT64_MAX ? (int64_t)record->weight : 0;
 	row->v[HWY_STACK] = stack_of(in, process, file, &view);
-	hwy_add_span(in->b, lives_lane(in, HWY_LANE_SAMPLES, thread), HWY_SAMPLE, row);
+	hwy_add_span(in->b, task_lifetimes_lane(in, HWY_LANE_SAMPLES, thread), HWY_SAMPLE, row);
 }
 
 void samples_free(struct ingest *in)

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "ingest/parts.h"
+#include "ingest/ingest_internal.h"
 
 enum turn_kind { /* at one moment they happen in this order */
 		 TURN_BEGIN,
@@ -84,7 +84,7 @@ static_assert(offsetof(struct rec_switch, time) == offsetof(struct rec_wakeup, t
 static void add_tasks(struct ingest *in)
 {
 	const void *const *tasks;
-	uint32_t n = lives_tasks(in, &tasks);
+	uint32_t n = task_lifetimes_tasks(in, &tasks);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rec_task *task = tasks[i];
 		struct turn turn = {.time = task->time, .pid = task->head.value, .tid = task->tid};
@@ -114,7 +114,7 @@ static int by_thread_and_time(const void *left, const void *right)
 
 /* ---- spans ------------------------------------------------------------------------------------- */
 
-static void describe(const struct sched *sched, const struct now *now, struct hwy_row *row)
+static void sched_describe(const struct sched *sched, const struct now *now, struct hwy_row *row)
 {
 	row->v[HWY_CPU] = now->cpu;
 	row->v[HWY_REASON] = now->state == STATE_PREEMPTED  ? sched->preempted
@@ -130,17 +130,17 @@ static void add_stretch(struct ingest *in, const struct now *now, int64_t from, 
 {
 	struct sched *sched = in->sched;
 	struct hwy_row row = {0};
-	uint32_t process = lives_image(in, now->pid, now->since);
+	uint32_t process = task_lifetimes_image(in, now->pid, now->since);
 	if (process == UINT32_MAX || to <= from)
 		return;
 	from = from < in->cut ? in->cut : from; /* --keep */
 	if (to <= from || !ingest_times(in, from, to - from, &row))
 		return;
-	describe(sched, now, &row);
+	sched_describe(sched, now, &row);
 	row.v[HWY_FLAGS] = unfinished ? HWY_FLAG_UNFINISHED : 0;
 	uint32_t thread = target_thread(in, process, now->tid);
-	struct hwy_ref ref =
-		hwy_add_span(in->b, lives_lane(in, HWY_LANE_STATE, thread), HWY_STATE, &row);
+	struct hwy_ref ref = hwy_add_span(in->b, task_lifetimes_lane(in, HWY_LANE_STATE, thread),
+					  HWY_STATE, &row);
 	if (sched->wakeups.n == 0)
 		return;
 	HWY_GROW(sched->stretches, sched->n_stretches, sched->cap_stretches);
@@ -150,8 +150,8 @@ static void add_stretch(struct ingest *in, const struct now *now, int64_t from, 
 
 static void finish_state(struct ingest *in, struct now *now, int64_t time, bool unfinished)
 {
-	const struct lives_window *windows;
-	uint32_t n = lives_windows(in, &windows);
+	const struct task_lifetimes_window *windows;
+	uint32_t n = task_lifetimes_windows(in, &windows);
 	for (uint32_t i = 0; now->state != STATE_NONE && i < n; i++) {
 		int64_t from = now->since > windows[i].from ? now->since : windows[i].from;
 		int64_t to = time < windows[i].to ? time : windows[i].to;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "record/record.h"
+#include "spool/record.h"
 
 struct spool_chunk {
 	const struct rec_chunk *at;

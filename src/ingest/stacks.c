@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "ingest/binaries.h"
-#include "ingest/parts.h"
-#include "ingest/python.h"
+#include "ingest/ingest_internal.h"
+#include "ingest/python_lines.h"
 #include "ingest/unwind.h"
 
 enum { MOST_PARENTS = 64 };
@@ -92,7 +92,7 @@ struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *proce
 		uint32_t path = ingest_text(in, from, module->path);
 		unwind_add_module(process->unwinder, module, hwy_str(in->trace, path));
 	}
-	lives_add_modules(in, process);
+	task_lifetimes_add_modules(in, process);
 	return process->unwinder;
 }
 
@@ -194,8 +194,8 @@ uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames)
 	return (uint32_t)parent;
 }
 
-static uint32_t make(struct ingest *in, struct ingest_process *process,
-		     const struct ingest_stack *stack)
+static uint32_t stacks_make(struct ingest *in, struct ingest_process *process,
+			    const struct ingest_stack *stack)
 {
 	struct ingest_frames frames = {.n = 0};
 	bool has_python = stack->python && stack->python->count;
@@ -213,15 +213,15 @@ static uint32_t make(struct ingest *in, struct ingest_process *process,
 	return stacks_join(in, &frames);
 }
 
-static uint32_t find(struct ingest *in, struct ingest_process *process, enum rec_why why,
-		     uint64_t key, uint32_t tid, int64_t time)
+static uint32_t stacks_find(struct ingest *in, struct ingest_process *process, enum rec_why why,
+			    uint64_t key, uint32_t tid, int64_t time)
 {
 	const uint32_t *head = process->stacks.count ? hwy_map_get(&process->stacks, key) : NULL;
 	for (uint32_t at = head ? *head : 0; at;) {
 		struct ingest_stack *stack = &in->stacks[at - 1];
 		if (is_of(stack, why, tid, time)) {
 			if (!stack->made)
-				stack->stack = make(in, process, stack);
+				stack->stack = stacks_make(in, process, stack);
 			stack->made = true;
 			return stack->stack;
 		}
@@ -233,11 +233,11 @@ static uint32_t find(struct ingest *in, struct ingest_process *process, enum rec
 uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
 		   uint32_t correlation)
 {
-	return find(in, process, REC_WHY_WAIT, correlation, tid, 0);
+	return stacks_find(in, process, REC_WHY_WAIT, correlation, tid, 0);
 }
 
 uint32_t stacks_of_os(struct ingest *in, struct ingest_process *process, uint32_t tid,
 		      int64_t start)
 {
-	return find(in, process, REC_WHY_OS, call_key(REC_WHY_OS, 0, start), tid, start);
+	return stacks_find(in, process, REC_WHY_OS, call_key(REC_WHY_OS, 0, start), tid, start);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/parts.h"
+#include "ingest/ingest_internal.h"
 #include "ingest/unwind.h"
 
 enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1, DOMAIN_DRIVER = 1, DOMAIN_OPENCL = 3 };
@@ -83,7 +83,7 @@ static void settle_lives(struct ingest *in)
 	}
 }
 
-static int by_start(const void *left, const void *right)
+static int target_by_start(const void *left, const void *right)
 {
 	const struct ingest_process *a = *(struct ingest_process *const *)left,
 				    *b = *(struct ingest_process *const *)right;
@@ -92,7 +92,7 @@ static int by_start(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static const char *base_name(const char *path)
+static const char *target_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
@@ -158,7 +158,7 @@ static void describe_process(struct ingest *in, struct ingest_process *process)
 	if (exe) {
 		const char *path = hwy_str(in->trace, ingest_text(in, process, process->said->exe));
 		char name[256];
-		snprintf(name, sizeof name, "%s", base_name(path));
+		snprintf(name, sizeof name, "%s", target_base_name(path));
 		record->name = hwy_text_id(in->b, name);
 	}
 	if (command)
@@ -201,9 +201,9 @@ static void settle_processes(struct ingest *in)
 	struct ingest_process **order = hwy_alloc(in->n_processes * sizeof *order);
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		order[p] = &in->processes[p];
-	qsort(order, in->n_processes, sizeof *order, by_start);
+	qsort(order, in->n_processes, sizeof *order, target_by_start);
 	fold_images(in, order);
-	qsort(order, in->n_processes, sizeof *order, by_start);
+	qsort(order, in->n_processes, sizeof *order, target_by_start);
 	for (uint32_t i = 0; i < in->n_processes; i++)
 		if (!order[i]->becomes)
 			describe_process(in, order[i]);

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "ingest/binaries.h"
 #include "ingest/dw.h"
-#include "ingest/names.h"
+#include "ingest/symbol_names.h"
 
 enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* as they stand in the record */
 enum { NOT_FOUND = UINT16_MAX };
@@ -272,7 +272,7 @@ static bool memo_holds(const struct memo *memo, const struct unwind_copy *record
 }
 
 /* Where the address stands in the copy, at 'from' words or later. */
-static uint16_t slot_of(const struct unwind_copy *record, uint64_t address, uint32_t from)
+static uint16_t unwind_slot_of(const struct unwind_copy *record, uint64_t address, uint32_t from)
 {
 	uint32_t words = record->count / 8 < NOT_FOUND ? record->count / 8 : NOT_FOUND;
 	for (uint32_t i = from; i < words; i++)
@@ -287,7 +287,7 @@ static void memo_add(struct unwinder *u, const struct unwind_copy *record, uint6
 	uint16_t *slots = hwy_alloc((n + 1) * sizeof *slots);
 	uint32_t from = 0;
 	for (uint32_t i = 1; i < n; i++) {
-		slots[i] = slot_of(record, addresses[i], from);
+		slots[i] = unwind_slot_of(record, addresses[i], from);
 		if (slots[i] == NOT_FOUND) {
 			free(slots);
 			return;
@@ -340,7 +340,7 @@ static bool is_interpreter(const char *function)
 	return false;
 }
 
-static const char *keep(struct unwinder *u, const char *text)
+static const char *unwind_keep(struct unwinder *u, const char *text)
 {
 	return hwy_arena_text(&u->texts, text, strlen(text));
 }
@@ -352,7 +352,7 @@ static void find_function(struct unwinder *u, const struct module *module, uint6
 	if (!name)
 		return;
 	char *demangled = names_demangle(name);
-	place->function = keep(u, demangled ? demangled : name);
+	place->function = unwind_keep(u, demangled ? demangled : name);
 	place->interpreter = is_interpreter(name);
 	free(demangled);
 }
@@ -373,7 +373,7 @@ void unwind_line(struct unwinder *u, struct unwind_place *place, const struct un
 	enum line_wanted wanted = is_sample ? LINE_PLAIN : is_stub(callee) ? LINE_CALL : LINE_OWN;
 	const char *file = binaries_line(u->binaries, binaries_get(u->binaries, place->module),
 					 place->offset, wanted, &place->line);
-	place->file = file ? keep(u, file) : NULL;
+	place->file = file ? unwind_keep(u, file) : NULL;
 }
 
 struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)

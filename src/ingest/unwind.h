@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/record.h"
+#include "spool/record.h"
 
 enum { UNWIND_FRAMES = 64 };
 

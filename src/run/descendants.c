@@ -51,7 +51,7 @@ static struct process *list_all(uint32_t *n)
 	return list;
 }
 
-static bool is_ours(const struct process *list, uint32_t n, pid_t pid)
+static bool descendants_is_ours(const struct process *list, uint32_t n, pid_t pid)
 {
 	if (pid == getpid())
 		return true;
@@ -68,7 +68,8 @@ void descendants_signal(int number)
 	for (bool more = true; more;) { /* children may be listed before their parents */
 		more = false;
 		for (uint32_t i = 0; i < n; i++)
-			if (!list[i].ours && list[i].parent > 1 && is_ours(list, n, list[i].parent))
+			if (!list[i].ours && list[i].parent > 1 &&
+			    descendants_is_ours(list, n, list[i].parent))
 				more = list[i].ours = true;
 	}
 	for (uint32_t i = 0; i < n; i++)

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "record/preload.h"
 #include "run/journal.h"
 #include "run/run.h"
-#include "run/steps.h"
+#include "run/step_counter.h"
+#include "spool/preload.h"
 
 /* ---- making it --------------------------------------------------------------------------------- */
 
@@ -199,7 +199,7 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 
 /* ---- its end ----------------------------------------------------------------------------------- */
 
-static bool is_ours(const char *name)
+static bool directory_is_ours(const char *name)
 {
 	size_t n = strlen(name);
 	return strcmp(name, "control") == 0 || strncmp(name, "libheadway-", 11) == 0 ||
@@ -216,7 +216,7 @@ bool run_remove(const char *directory)
 		at = aside;
 	DIR *listing = opendir(at);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));)
-		if (is_ours(entry->d_name))
+		if (directory_is_ours(entry->d_name))
 			unlinkat(dirfd(listing), entry->d_name, 0);
 	if (listing)
 		closedir(listing);

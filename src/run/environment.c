@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/preload.h"
 #include "run/run.h"
+#include "spool/preload.h"
 
 /* Behind what is there, as for the programs that this one starts (collect/exec.c): a sanitizer's runtime must
  * be the first. */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "record/record.h"
 #include "run/run.h"
+#include "spool/record.h"
 
 struct journal {
 	struct rec_chunk *chunk;
@@ -55,8 +55,8 @@ void journal_close(struct journal *journal)
 }
 
 /* Publishes a record with 'rest' bytes of text after its fixed part. */
-static void put(struct journal *journal, enum rec_type type, uint8_t flags, void *record,
-		size_t size, const char *text, size_t rest)
+static void journal_put(struct journal *journal, enum rec_type type, uint8_t flags, void *record,
+			size_t size, const char *text, size_t rest)
 {
 	uint32_t slots = (uint32_t)((size + rest + REC_SLOT - 1) / REC_SLOT);
 	if (!journal)
@@ -78,8 +78,8 @@ static void put(struct journal *journal, enum rec_type type, uint8_t flags, void
 			      memory_order_release);
 }
 
-static void put_text(struct journal *journal, enum rec_type type, uint32_t value, const char *text,
-		     size_t length)
+static void journal_put_text(struct journal *journal, enum rec_type type, uint32_t value,
+			     const char *text, size_t length)
 {
 	if (length > REC_MAX_TEXT)
 		length = REC_MAX_TEXT;
@@ -88,32 +88,32 @@ static void put_text(struct journal *journal, enum rec_type type, uint32_t value
 		uint32_t length;
 	} record = {.head.value = value, .length = (uint32_t)length};
 	static_assert(sizeof record == offsetof(struct rec_string, text), "the fixed part");
-	put(journal, type, 0, &record, sizeof record, text, length);
+	journal_put(journal, type, 0, &record, sizeof record, text, length);
 }
 
 void journal_property(struct journal *journal, const char *name, const char *value, size_t length)
 {
 	if (!journal || !value || !length)
 		return;
-	put_text(journal, REC_STRING, ++journal->texts, name, strlen(name));
-	put_text(journal, REC_PROPERTY, journal->texts, value, length);
+	journal_put_text(journal, REC_STRING, ++journal->texts, name, strlen(name));
+	journal_put_text(journal, REC_PROPERTY, journal->texts, value, length);
 }
 
 void journal_note(struct journal *journal, int severity, const char *text)
 {
-	put_text(journal, REC_NOTE, (uint32_t)severity, text, strlen(text));
+	journal_put_text(journal, REC_NOTE, (uint32_t)severity, text, strlen(text));
 }
 
 void journal_status(struct journal *journal, uint32_t pid, int status, int64_t time)
 {
 	struct rec_status record = {.head.value = pid, .time = time, .status = status};
-	put(journal, REC_STATUS, 0, &record, sizeof record, NULL, 0);
+	journal_put(journal, REC_STATUS, 0, &record, sizeof record, NULL, 0);
 }
 
 void journal_recording(struct journal *journal, bool on, int64_t time)
 {
 	struct rec_time record = {.head.value = on, .time = time};
-	put(journal, REC_RECORDING, 0, &record, sizeof record, NULL, 0);
+	journal_put(journal, REC_RECORDING, 0, &record, sizeof record, NULL, 0);
 }
 
 static int64_t clock_now(clockid_t clock)
@@ -136,5 +136,5 @@ void journal_clock(struct journal *journal)
 		.realtime = clock_now(CLOCK_REALTIME),
 	};
 	record.monotonic = before + (clock_now(CLOCK_MONOTONIC) - before) / 2;
-	put(journal, REC_CLOCK, 0, &record, sizeof record, NULL, 0);
+	journal_put(journal, REC_CLOCK, 0, &record, sizeof record, NULL, 0);
 }

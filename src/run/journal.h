@@ -18,7 +18,7 @@ void journal_status(struct journal *journal, uint32_t pid, int status, int64_t t
 void journal_recording(struct journal *journal, bool on, int64_t time);
 void journal_clock(struct journal *journal);
 
-/* machine.c: host, CPU, kernel, operating system, driver. */
+/* host_facts.c: host, CPU, kernel, operating system, driver. */
 void journal_machine(struct journal *journal);
 
 #endif

@@ -18,8 +18,8 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "record/record.h"
-#include "run/perf.h"
+#include "run/perf/perf.h"
+#include "spool/record.h"
 
 struct run_settings {
 	struct rec_control

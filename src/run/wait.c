@@ -11,7 +11,7 @@
 
 #include "run/journal.h"
 #include "run/run.h"
-#include "run/steps.h"
+#include "run/step_counter.h"
 
 /* How often the page is looked at while targets may change it (capture ranges). */
 static const int64_t look_every = 20 * 1000 * 1000;
@@ -153,7 +153,7 @@ static void drop_pending(const struct run *run)
 }
 
 /* From here on signals end us as they do any command. */
-static enum run_event finish(struct run *run)
+static enum run_event wait_finish(struct run *run)
 {
 	if (run->directory) {
 		if (run->control->steps && !run->over)
@@ -174,7 +174,7 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 {
 	for (;;) {
 		if (!reap_all(run, settings))
-			return finish(run);
+			return wait_finish(run);
 		int64_t now = run_now(), next = follow_time(run, settings, now);
 		if (run->over && !run->told && now >= run->over + settle_time) {
 			bool kills =
@@ -189,7 +189,7 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 		siginfo_t about = {0};
 		wait_until(run, next, &about);
 		if (about.si_signo && take_signal(run, &about))
-			return finish(run);
+			return wait_finish(run);
 	}
 }
 

@@ -25,7 +25,7 @@ bool answer_interval(struct view_trace *view, struct hwy_json *json, const struc
 		     int64_t from, int64_t to, struct hwy_err *err);
 bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t *ids, uint32_t n);
 
-/* kept.c: for the self-contained page. Which call enqueued each span of device work; all stacks; the columns of n rows
+/* inline_data.c: for the self-contained page. Which call enqueued each span of device work; all stacks; the columns of n rows
  * of a strip. */
 bool answer_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
 void answer_stacks(const struct view_trace *view, struct hwy_json *json);
@@ -45,7 +45,7 @@ void json_name(struct hwy_json *json, struct hwy_text name);
 /* "GPU 0 NVIDIA H200" */
 void json_device_title(const struct view_trace *view, struct hwy_json *json, uint32_t device);
 
-/* ---- pieces.c: gaps and the critical path, by window ---- */
+/* ---- annotations.c: gaps and the critical path, by window ---- */
 
 struct view_piece {
 	int64_t from, to; /* relative to the origin */

@@ -96,7 +96,7 @@ __attribute__((format(printf, 4, 5))) static void put_format(struct hwy_json *js
 	put_field(json, key, (struct hwy_text){text, n < 256 ? (uint32_t)n : 255}, unit);
 }
 
-static void put_shape(struct looking *l, int64_t index)
+static void detail_put_shape(struct looking *l, int64_t index)
 {
 	const struct hwy_shape *shape = &l->view->trace->shapes[index - 1];
 	put_format(l->json, "grid", NULL, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->grid_x,
@@ -122,7 +122,7 @@ static void put_shape(struct looking *l, int64_t index)
 			put_format(l->json, rest[i].key, rest[i].unit, "%" PRId64, rest[i].value);
 }
 
-static void put_payload(struct looking *l, int64_t value)
+static void detail_put_payload(struct looking *l, int64_t value)
 {
 	int64_t type = value_of(l, HWY_PAYLOAD_TYPE);
 	double real;
@@ -176,7 +176,7 @@ static void put_column(struct looking *l, enum hwy_col col)
 	case HWY_STACK:
 	case HWY_FLAGS:
 	case HWY_PAYLOAD_TYPE: break;
-	case HWY_SHAPE: put_shape(l, value); break;
+	case HWY_SHAPE: detail_put_shape(l, value); break;
 	case HWY_SYMBOL:
 		value = l->view->trace->symbols[value - 1].mangled;
 		if (value != value_of(l, HWY_NAME))
@@ -197,7 +197,7 @@ static void put_column(struct looking *l, enum hwy_col col)
 	case HWY_SUBMITTED:
 		put_format(json, hwy_col_names[col], "ns", "%" PRId64, value - l->view->origin);
 		break;
-	case HWY_PAYLOAD: put_payload(l, value); break;
+	case HWY_PAYLOAD: detail_put_payload(l, value); break;
 	case HWY_ADDRESS:
 	case HWY_POOL:
 		put_format(json, hwy_col_names[col], NULL, "0x%" PRIx64, (uint64_t)value);
@@ -251,7 +251,7 @@ static void put_frame(struct looking *l, const struct hwy_frame *frame)
 	json_end_object(l->json);
 }
 
-static void put_stack(struct looking *l, int64_t stack)
+static void detail_put_stack(struct looking *l, int64_t stack)
 {
 	enum { DEEPEST = 512 };
 	const struct hwy_trace *trace = l->view->trace;
@@ -290,8 +290,8 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 	return true;
 }
 
-static void put_place(struct looking *l, int64_t stack, const struct view_spans *around,
-		      const char *call)
+static void detail_put_place(struct looking *l, int64_t stack, const struct view_spans *around,
+			     const char *call)
 {
 	const struct hwy_trace *trace = l->view->trace;
 	const struct hwy_frame *frame = stack > 0 ? place_frame(trace, stack) : NULL;
@@ -315,7 +315,7 @@ static void put_place(struct looking *l, int64_t stack, const struct view_spans 
 	json_end_object(l->json);
 }
 
-static bool put_work(struct looking *l, uint32_t id)
+static bool detail_put_work(struct looking *l, uint32_t id)
 {
 	enum { MOST = 64 };
 	struct view_trace *view = l->view;
@@ -365,8 +365,8 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	int64_t thread = view->trace->lanes[view->trace->strips[call.strip].lane].thread;
 	bool ok = !at.failed && find_around(view, &call, thread, &around, l->err);
 	if (ok) {
-		put_place(l, stack, &around, hwy_str(view->trace, name));
-		put_stack(l, stack);
+		detail_put_place(l, stack, &around, hwy_str(view->trace, name));
+		detail_put_stack(l, stack);
 		json_key(l->json, "around");
 		json_begin_array(l->json);
 		for (uint32_t i = 0; ok && i < around.n; i++)
@@ -374,7 +374,7 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 		json_end_array(l->json);
 	}
 	free(around.v);
-	return ok && put_work(l, id);
+	return ok && detail_put_work(l, id);
 }
 
 bool answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err)

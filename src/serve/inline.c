@@ -414,7 +414,7 @@ static void tell_losses(struct writing *w)
 }
 
 /* From what everybody looks at to what one click shows. */
-static bool put_all(struct writing *w, struct hwy_err *err)
+static bool inline_put_all(struct writing *w, struct hwy_err *err)
 {
 	uint32_t n = w->page->n;
 	bool ok = true;
@@ -447,7 +447,7 @@ bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 				       .lock = &w.lock};
 	for (uint32_t t = 0; t < page->n; t++)
 		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + NAMES_MADE);
-	bool ok = put_all(&w, err) && write_page(&w, out, err);
+	bool ok = inline_put_all(&w, err) && write_page(&w, out, err);
 	for (uint32_t t = 0; t < page->n; t++)
 		free(w.names[t]);
 	free(w.entries.v);

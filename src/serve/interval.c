@@ -1,7 +1,7 @@
 /* interval.c - the table of an interval: what the devices did, and the names that took most of the time. */
 #include <stdlib.h>
 
-#include "analyze/gaps.h"
+#include "analyze/gaps/gaps.h"
 #include "serve/answers.h"
 #include "serve/tiles.h"
 
@@ -36,7 +36,7 @@ static void add_sum(struct sums *sums, int64_t name, uint8_t look, int64_t lengt
 	sum->longest = length > sum->longest ? length : sum->longest;
 }
 
-static int by_total(const void *a, const void *b)
+static int interval_by_total(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 	if (x->total != y->total)
@@ -48,7 +48,7 @@ static void put_sums(const struct view_trace *view, struct hwy_json *json, const
 		     struct sums *sums)
 {
 	if (sums->n)
-		qsort(sums->v, sums->n, sizeof *sums->v, by_total);
+		qsort(sums->v, sums->n, sizeof *sums->v, interval_by_total);
 	json_key(json, key);
 	json_begin_array(json);
 	for (uint32_t i = 0; i < sums->n && i < SHOWN; i++) {
@@ -72,8 +72,8 @@ struct window {
 	int64_t from, to;
 };
 
-static void add_row(struct view_trace *view, struct sums *sums, const struct hwy_strip *strip,
-		    uint32_t row, struct window at)
+static void interval_add_row(struct view_trace *view, struct sums *sums,
+			     const struct hwy_strip *strip, uint32_t row, struct window at)
 {
 	int64_t name = span_name(view->trace, strip, row), begin = hwy_get(strip, HWY_START, row);
 	int64_t end = begin + hwy_get(strip, HWY_DUR, row);
@@ -95,7 +95,7 @@ static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, str
 	for (uint32_t i = 0; i < earlier.n; i++) {
 		const struct hwy_strip *strip = &view->trace->strips[earlier.v[i].strip];
 		if (kinds & HWY_KIND_BIT(strip->kind))
-			add_row(view, sums, strip, earlier.v[i].row, at);
+			interval_add_row(view, sums, strip, earlier.v[i].row, at);
 	}
 	free(earlier.v);
 	for (uint32_t s = known->first; s < known->first + known->n; s++) {
@@ -112,7 +112,7 @@ static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, str
 			if (!view_need_rows(view, s, VIEW_COLUMNS, row, n, err))
 				return false;
 			for (uint32_t i = row; i < row + n; i++)
-				add_row(view, sums, strip, i, at);
+				interval_add_row(view, sums, strip, i, at);
 		}
 	}
 	return true;
@@ -213,9 +213,9 @@ static void put_causes(struct hwy_json *json, const struct view_pieces *gaps, ui
 	json_end_object(json);
 }
 
-static bool put_device(struct view_trace *view, struct hwy_json *json,
-		       const struct view_pieces *gaps, uint32_t device, int64_t from, int64_t to,
-		       struct hwy_err *err)
+static bool interval_put_device(struct view_trace *view, struct hwy_json *json,
+				const struct view_pieces *gaps, uint32_t device, int64_t from,
+				int64_t to, struct hwy_err *err)
 {
 	struct device_times times = {0};
 	if (!measure_device(view, device, from, to, &times, err))
@@ -250,7 +250,7 @@ bool answer_interval(struct view_trace *view, struct hwy_json *json, const struc
 		for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
 			is_used |= hardware_has(view, d, lane);
 		if (is_used)
-			ok = put_device(view, json, gaps, d, from, to, err);
+			ok = interval_put_device(view, json, gaps, d, from, to, err);
 	}
 	json_end_array(json);
 	ok = ok && sum_up(view, json, "kernels", HWY_DEVICE_KINDS, from, to, err) &&

@@ -23,8 +23,9 @@ struct asking {
 /* ---- arguments -------------------------------------------------------------------------------------------- */
 
 /* A whole number from least to most; 'otherwise' where there is none and that is allowed (>= least). */
-static bool read_number(const struct asking *a, const char *key, int64_t least, int64_t most,
-			const int64_t *otherwise, int64_t *value, struct hwy_err *err)
+static bool requests_read_number(const struct asking *a, const char *key, int64_t least,
+				 int64_t most, const int64_t *otherwise, int64_t *value,
+				 struct hwy_err *err)
 {
 	const char *text = a->request->argument(a->request, key);
 	if ((!text || !*text) && otherwise) {
@@ -43,7 +44,7 @@ static bool read_number(const struct asking *a, const char *key, int64_t least, 
 static bool read_trace(const struct asking *a, uint32_t *trace, struct hwy_err *err)
 {
 	int64_t zero = 0, value;
-	if (!read_number(a, "t", 0, (int64_t)a->all->n - 1, &zero, &value, err))
+	if (!requests_read_number(a, "t", 0, (int64_t)a->all->n - 1, &zero, &value, err))
 		return false;
 	*trace = (uint32_t)value;
 	return true;
@@ -54,8 +55,8 @@ static bool read_window(const struct asking *a, const struct view_trace *view, i
 {
 	int64_t limit = INT64_C(1) << 53, begin = view->from - view->origin,
 		end = view->to - view->origin;
-	if (!read_number(a, "from", 0, limit, &begin, from, err) ||
-	    !read_number(a, "to", 0, limit, &end, to, err))
+	if (!requests_read_number(a, "from", 0, limit, &begin, from, err) ||
+	    !requests_read_number(a, "to", 0, limit, &end, to, err))
 		return false;
 	return *from < *to || hwy_fail(err, "'from' must be before 'to'");
 }
@@ -78,7 +79,7 @@ static void refuse(struct asking *a, unsigned status, const char *why)
 	free(text);
 }
 
-static const char *state_of(const struct asking *a, uint32_t trace)
+static const char *requests_state_of(const struct asking *a, uint32_t trace)
 {
 	static const char *const names[] = {"none", "pending", "ready", "failed"};
 	struct worker *worker = &a->all->workers[trace];
@@ -127,7 +128,7 @@ static void put_trace(struct asking *a, uint32_t number)
 	const char *version = hwy_property(trace, "source.version");
 	snprintf(text, sizeof text, "%.30s %.30s", format ? format : "", version ? version : "");
 	json_put_text(&a->json, "source", text);
-	json_put_text(&a->json, "diagnosis", state_of(a, number));
+	json_put_text(&a->json, "diagnosis", requests_state_of(a, number));
 	json_end_object(&a->json);
 }
 
@@ -162,7 +163,7 @@ static bool ask_alive(struct asking *a, struct hwy_err *err)
 	json_key(&a->json, "diagnosis");
 	json_begin_array(&a->json);
 	for (uint32_t t = 0; t < a->all->n; t++)
-		json_textz(&a->json, state_of(a, t));
+		json_textz(&a->json, requests_state_of(a, t));
 	json_end_array(&a->json);
 	json_end_object(&a->json);
 	return true;
@@ -230,7 +231,8 @@ static bool ask_span(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t id;
-	return read_trace(a, &t, err) && read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	return read_trace(a, &t, err) &&
+	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
 	       answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
 }
 
@@ -238,7 +240,8 @@ static bool ask_at(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t lane, from, to;
-	return read_trace(a, &t, err) && read_number(a, "lane", 0, UINT32_MAX, NULL, &lane, err) &&
+	return read_trace(a, &t, err) &&
+	       requests_read_number(a, "lane", 0, UINT32_MAX, NULL, &lane, err) &&
 	       read_window(a, &a->all->traces[t], &from, &to, err) &&
 	       answer_at(&a->all->traces[t], &a->json, (uint32_t)lane, from, to, err);
 }
@@ -247,8 +250,9 @@ static bool ask_next(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t id, direction, one = 1;
-	return read_trace(a, &t, err) && read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       read_number(a, "dir", -1, 1, &one, &direction, err) &&
+	return read_trace(a, &t, err) &&
+	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	       requests_read_number(a, "dir", -1, 1, &one, &direction, err) &&
 	       (direction != 0 || hwy_fail(err, "'dir' must be 1 or -1")) &&
 	       answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction, err);
 }
@@ -259,7 +263,7 @@ static bool ask_search(struct asking *a, struct hwy_err *err)
 	int64_t from, to, marks, usual = 1024;
 	const char *text = a->request->argument(a->request, "q");
 	return read_trace(a, &t, err) && read_window(a, &a->all->traces[t], &from, &to, err) &&
-	       read_number(a, "n", 1, 4096, &usual, &marks, err) &&
+	       requests_read_number(a, "n", 1, 4096, &usual, &marks, err) &&
 	       answer_search(&a->all->traces[t], &a->json, text ? text : "", from, to,
 			     (uint32_t)marks, err);
 }
@@ -341,7 +345,7 @@ static bool ask_pieces(struct asking *a, bool path, struct hwy_err *err)
 	uint32_t t;
 	int64_t from, to, n, usual = 1024;
 	if (!read_trace(a, &t, err) || !read_window(a, &a->all->traces[t], &from, &to, err) ||
-	    !read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
+	    !requests_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
 		return false;
 	struct worker *worker = &a->all->workers[t];
 	const struct view_pieces *pieces = path ? &worker->path : &worker->gaps;
@@ -366,7 +370,8 @@ static bool ask_whatif(struct asking *a, struct hwy_err *err)
 	uint32_t t;
 	int64_t phase, usual = -1;
 	const char *edits = a->request->argument(a->request, "edits");
-	if (!read_trace(a, &t, err) || !read_number(a, "phase", -1, 65535, &usual, &phase, err))
+	if (!read_trace(a, &t, err) ||
+	    !requests_read_number(a, "phase", -1, 65535, &usual, &phase, err))
 		return false;
 	edits = edits ? edits : "";
 	if (strlen(edits) > 1024 || strpbrk(edits, "\r\n"))

@@ -183,7 +183,7 @@ static const char *find_argument(const struct request *request, const char *key)
 }
 
 /* Only the page's own requests are signs of life. */
-static void note(struct server *server, const char *path)
+static void server_note(struct server *server, const char *path)
 {
 	pthread_mutex_lock(&server->lock);
 	if (strcmp(path, "bye") == 0) {
@@ -229,7 +229,7 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 		.n_body = incoming->body.n,
 	};
 	struct answer answer;
-	note(server, asked.path);
+	server_note(server, asked.path);
 	request_answer(&server->requests, &asked, &answer);
 	return send_answer(server, connection, &answer);
 }

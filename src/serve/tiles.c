@@ -344,7 +344,7 @@ static bool make_hardware(struct making *m, struct hwy_err *err)
 			   &m->n, err);
 }
 
-static bool make(struct making *m, struct hwy_err *err)
+static bool tiles_make(struct making *m, struct hwy_err *err)
 {
 	if (m->lane & VIEW_HARDWARE)
 		return make_hardware(m, err);
@@ -358,7 +358,7 @@ static bool make(struct making *m, struct hwy_err *err)
 }
 
 /* Whether anything can be there. */
-static bool is_known(const struct view_trace *view, const struct tile *tile)
+static bool tiles_is_known(const struct view_trace *view, const struct tile *tile)
 {
 	if (tile->level >= VIEW_LEVELS || tile->index < 0 ||
 	    tile->index > (INT64_C(1) << 53) >> (tile->level + VIEW_TILE_BITS))
@@ -376,12 +376,12 @@ bool tile_put(struct view_trace *view, const struct tile *tile, struct packed *o
 	view_trim(view);
 	struct making m = {.view = view, .lane = tile->lane, .out = out, .form = VIEW_NOTHING};
 	bool ok = true;
-	if (is_known(view, tile)) {
+	if (tiles_is_known(view, tile)) {
 		m.summary = hwy_zalloc(sizeof *m.summary);
 		m.summary->level = tile->level;
 		m.summary->width = INT64_C(1) << tile->level;
 		m.summary->from = view->origin + tile->index * (m.summary->width << VIEW_TILE_BITS);
-		ok = make(&m, err);
+		ok = tiles_make(&m, err);
 		free(m.summary);
 	}
 	if (m.n == 0 && m.form != VIEW_COUNTER) {

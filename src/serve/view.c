@@ -142,8 +142,8 @@ static void index_chunk(const struct hwy_strip *strip, struct view_strip *index,
 	index->there[chunk] = 1;
 }
 
-static void put_row(struct view_trace *view, struct view_lane *lane, const struct hwy_walk *walk,
-		    uint32_t row)
+static void view_put_row(struct view_trace *view, struct view_lane *lane,
+			 const struct hwy_walk *walk, uint32_t row)
 {
 	struct view_strip *index = &lane->strips[walk->strip - view->trace->strips - lane->first];
 	if (row == 0)
@@ -178,9 +178,9 @@ static void assign_rows(struct view_trace *view, uint32_t number)
 	struct rows rows = {.n = 0};
 	struct hwy_walk walk = hwy_walk(view->trace, number, UINT32_MAX);
 	while (hwy_walk_next(&walk))
-		put_row(view, lane, &walk,
-			rows_take(&rows, hwy_get(walk.strip, HWY_START, walk.row),
-				  hwy_get(walk.strip, HWY_DUR, walk.row)));
+		view_put_row(view, lane, &walk,
+			     rows_take(&rows, hwy_get(walk.strip, HWY_START, walk.row),
+				       hwy_get(walk.strip, HWY_DUR, walk.row)));
 	lane->depth = (uint8_t)(rows.n ? rows.n : 1);
 }
 

@@ -104,7 +104,7 @@ bool span_find_depth(struct view_trace *view, struct view_span *span, struct hwy
 /* The first row of a strip that starts at or after a time; where its chunk is not there, the one after the chunk. */
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time);
 
-/* names.c: the id of a span's name, made up where the trace has none; needs NAME and the kind's name_column. */
+/* span_names.c: the id of a span's name, made up where the trace has none; needs NAME and the kind's name_column. */
 enum { NAMES_MADE = 24 }; /* ids behind the trace's texts */
 int64_t span_name(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
 struct hwy_text name_text(const struct hwy_trace *trace, int64_t id);
@@ -112,7 +112,7 @@ struct hwy_text name_text(const struct hwy_trace *trace, int64_t id);
 enum hwy_col name_column(enum hwy_kind kind);
 int64_t name_of(const struct hwy_trace *trace, enum hwy_kind kind, int64_t name, int64_t what);
 
-/* look.c: enum view_look; needs NAME of the span. */
+/* span_color.c: enum view_look; needs NAME of the span. */
 uint8_t look_of(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 /* Class of busy time: enum hwy_class, or HWY_BUSY_OTHER. */
 unsigned busy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);

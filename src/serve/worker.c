@@ -109,7 +109,7 @@ static void *read_until_end(void *argument)
 	return NULL;
 }
 
-static void begin(struct worker *worker)
+static void worker_begin(struct worker *worker)
 {
 	*worker = (struct worker){.state = WORKER_NONE, .to = -1};
 	pthread_mutex_init(&worker->lock, NULL);
@@ -120,7 +120,7 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 {
 	extern char **environ;
 	int to[2], from[2];
-	begin(worker);
+	worker_begin(worker);
 	if (pipe2(to, O_CLOEXEC) != 0)
 		return hwy_fail(err, "no pipe: %s", strerror(errno));
 	if (pipe2(from, O_CLOEXEC) != 0) {
@@ -157,7 +157,7 @@ void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 {
 	char *text = NULL;
 	size_t n = 0;
-	begin(worker);
+	worker_begin(worker);
 	worker->here = analysis;
 	FILE *frames = open_memstream(&text, &n);
 	worker_frame(frames, WORKER_DIAGNOSIS, json, strlen(json));

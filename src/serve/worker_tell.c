@@ -1,9 +1,9 @@
 /* worker_tell.c - the worker's side of worker.h: steps, headway, gaps and critical path of a diagnosis. */
 #include <stdlib.h>
 
-#include "replay/kept.h"
-#include "replay/whatif.h"
 #include "serve/worker.h"
+#include "whatif/path_cache.h"
+#include "whatif/whatif.h"
 
 enum {
 	MOST_STEPS = 20000,

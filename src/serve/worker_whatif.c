@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/steps.h"
 #include "serve/worker.h"
+#include "whatif/replayed_steps.h"
 
 enum { MOST_EDITS = 32, MOST_OPS = 20000 };
 
@@ -151,7 +151,8 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 
 /* ---- the answer ---------------------------------------------------------------------------------------------- */
 
-static bool predict(const struct whatif *w, struct hwy_json *json, char *text, struct hwy_err *err)
+static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json, char *text,
+				  struct hwy_err *err)
 {
 	struct whatif_edit edits[MOST_EDITS];
 	struct whatif_prediction p;
@@ -203,7 +204,7 @@ static void answer(struct answering *a, FILE *out, const char *question)
 	struct hwy_json json = {.out = open_memstream(&text, &n)};
 	json_begin_object(&json);
 	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err) &&
-		  predict(&a->w, &json, edits, &err);
+		  worker_whatif_predict(&a->w, &json, edits, &err);
 	if (!ok)
 		json_put_text(&json, "error", err.text);
 	json_end_object(&json);

@@ -101,7 +101,7 @@ static int by_self(const void *left, const void *right, void *self)
 	return order ? order : (a->module > b->module) - (a->module < b->module);
 }
 
-static struct stats_cell share(int64_t part, int64_t whole)
+static struct stats_cell cpu_share(int64_t part, int64_t whole)
 {
 	return cell_real(whole ? 100.0 * (double)part / (double)whole : 0);
 }
@@ -126,9 +126,9 @@ bool make_cpu_sample_sum(struct stats_run *run, struct hwy_err *err)
 		const struct function *one = &functions.list[i];
 		struct hwy_text name = hwy_text(trace, one->name);
 		struct stats_cell cells[] = {
-			share(one->self, functions.samples),
+			cpu_share(one->self, functions.samples),
 			cell_number(one->self),
-			share(one->total, functions.samples),
+			cpu_share(one->total, functions.samples),
 			cell_number(one->total),
 			name.length ? cell_text(name) : cell_textz("[unknown]"),
 			cell_text(hwy_text(trace, one->module)),
@@ -151,13 +151,13 @@ struct states { /* of a lane */
 	int64_t time[CLASSES], count[CLASSES], life;
 };
 
-static enum class class_of(const struct hwy_trace *trace, int64_t name) {
+static enum class cpu_class_of(const struct hwy_trace *trace, int64_t name) {
 	const char *text = hwy_str(trace, name); if (strcmp(text, "running") == 0) return RUNNING;
 	return strcmp(text, "runnable") == 0 ? PREEMPTED : WAITING;
 }
 
 /* The part of a span that the window asked for has. */
-static int64_t inside(const struct stats_run *run, int64_t start, int64_t duration)
+static int64_t cpu_inside(const struct stats_run *run, int64_t start, int64_t duration)
 {
 	int64_t end = start + duration;
 	if (start < run->filter.from)
@@ -174,11 +174,11 @@ static void count_states(const struct stats_run *run, const struct hwy_strip *st
 		if (filter_is_on(&run->filter) &&
 		    !filter_keeps(&run->filter, run->trace, strip, row))
 			continue;
-		enum class class = class_of(run->trace, hwy_get(strip, HWY_NAME, row));
+		enum class class = cpu_class_of(run->trace, hwy_get(strip, HWY_NAME, row));
 		int64_t start = hwy_get(strip, HWY_START, row),
 			duration = hwy_get(strip, HWY_DUR, row);
 		if (run->filter.timed)
-			duration = inside(run, start, duration);
+			duration = cpu_inside(run, start, duration);
 		states->count[class]++;
 		add_to(&states->time[class], duration);
 		add_to(&states->life, duration);
@@ -196,7 +196,7 @@ static int by_running(const void *left, const void *right)
 static void yield_states(struct stats_run *run, const struct states *states)
 {
 	const struct hwy_trace *trace = run->trace;
-	const struct hwy_thread *thread = thread_of(trace, states->lane);
+	const struct hwy_thread *thread = report_lane_thread(trace, states->lane);
 	for (int class = 0; class < CLASSES; class ++) {
 		if (!states->count[class])
 			continue;
@@ -204,7 +204,7 @@ static void yield_states(struct stats_run *run, const struct states *states)
 			pid_cell(trace, states->lane),
 			tid_cell(trace, states->lane),
 			cell_textz(class_names[class]),
-			share(states->time[class], states->life),
+			cpu_share(states->time[class], states->life),
 			cell_number(states->time[class]),
 			cell_number(states->count[class]),
 			cell_real((double)states->time[class] / (double)states->count[class]),

@@ -2,7 +2,7 @@
 #ifndef HWY_STATS_FAMILIES_H
 #define HWY_STATS_FAMILIES_H
 
-#include "stats/run.h"
+#include "stats/report_run.h"
 
 /* gpu_sums.c: device work, summed up */
 bool make_cuda_gpu_kern_sum(struct stats_run *run, struct hwy_err *err);
@@ -11,16 +11,16 @@ bool make_cuda_gpu_mem_time_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_gpu_mem_size_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_gpu_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_api_gpu_sum(struct stats_run *run, struct hwy_err *err);
-/* api.c: calls into the vendor's and the system's libraries */
+/* call_tables.c: calls into the vendor's and the system's libraries */
 bool make_cuda_api_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_api_trace(struct stats_run *run, struct hwy_err *err);
 bool make_osrt_sum(struct stats_run *run, struct hwy_err *err);
-/* opencl.c */
+/* opencl_tables.c */
 bool make_opencl_api_sum(struct stats_run *run, struct hwy_err *err);
 bool make_opencl_gpu_sum(struct stats_run *run, struct hwy_err *err);
 /* gpu_trace.c: device work, one row each */
 bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err);
-/* exec.c: kernels with their launches */
+/* kernel_exec.c: kernels with their launches */
 bool make_cuda_kern_exec_sum(struct stats_run *run, struct hwy_err *err);
 bool make_cuda_kern_exec_trace(struct stats_run *run, struct hwy_err *err);
 /* nvtx_sums.c: ranges, summed up */
@@ -38,12 +38,12 @@ bool make_cpu_sample_sum(struct stats_run *run, struct hwy_err *err);
 bool make_thread_state_sum(struct stats_run *run, struct hwy_err *err);
 /* um.c: unified memory */
 bool make_um_sum(struct stats_run *run, struct hwy_err *err);
-/* ops.c, waits.c, graphs.c: Headway's own */
+/* ops.c, wait_tables.c, graphs.c: Headway's own */
 bool make_op_sum(struct stats_run *run, struct hwy_err *err);
 bool make_wait_sum(struct stats_run *run, struct hwy_err *err);
 bool make_graph_sum(struct stats_run *run, struct hwy_err *err);
 
-/* ---- words that several families use (words.c) ----------------------------------------------------- */
+/* ---- words that several families use (nsys_labels.c) ----------------------------------------------------- */
 
 /* A call's name as nsys shows it: "cudaMalloc" for "cudaMalloc_v3020" (but v10000 and v2 stay). */
 struct hwy_text word_of_call(struct hwy_text name);

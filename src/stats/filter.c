@@ -22,7 +22,7 @@ static bool name_matches(const struct hwy_trace *trace, uint32_t lane, int64_t n
 	       strcmp(wanted + n + 1, text) == 0;
 }
 
-static int by_place(const void *left, const void *right)
+static int filter_by_place(const void *left, const void *right)
 {
 	const struct filter_spot *a = left, *b = right;
 	if (a->process != b->process)
@@ -42,7 +42,7 @@ static bool same_place(const struct filter_spot *a, const struct filter_spot *b)
 /* Nested ranges of one name become one interval. */
 static void merge(struct filter *filter)
 {
-	qsort(filter->spots, filter->n, sizeof *filter->spots, by_place);
+	qsort(filter->spots, filter->n, sizeof *filter->spots, filter_by_place);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < filter->n; i++) {
 		struct filter_spot *last = kept ? &filter->spots[kept - 1] : NULL;
@@ -113,7 +113,7 @@ uint64_t filter_columns(const struct filter *filter)
 }
 
 /* Is [start, end] inside an interval of this very thread (or process)? */
-static bool inside(const struct filter *filter, struct filter_spot span)
+static bool filter_inside(const struct filter *filter, struct filter_spot span)
 {
 	uint32_t low = 0,
 		 high = filter->n; /* the last interval that starts at or before the span */
@@ -154,8 +154,8 @@ bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
 	struct filter_spot span = {lane->process, lane->thread, hwy_get(strip, HWY_START, row),
 				   hwy_end(strip, row)};
-	if (inside(filter, span))
+	if (filter_inside(filter, span))
 		return true;
 	span.thread = HWY_NONE; /* start/end ranges belong to the whole process */
-	return inside(filter, span);
+	return filter_inside(filter, span);
 }

@@ -104,7 +104,7 @@ static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip,
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
-static struct hwy_text name_of(const struct tally *tally, uint64_t key)
+static struct hwy_text gpu_sums_name_of(const struct tally *tally, uint64_t key)
 {
 	uint32_t id = (uint32_t)key;
 	switch ((enum category)(key >> 32)) {
@@ -117,14 +117,14 @@ static struct hwy_text name_of(const struct tally *tally, uint64_t key)
 
 static void name_only(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
-	names[0] = name_of(tally, key);
+	names[0] = gpu_sums_name_of(tally, key);
 }
 
 static void name_and_category(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
 	const char *category = category_names[key >> 32];
 	names[0] = (struct hwy_text){category, (uint32_t)strlen(category)};
-	names[1] = name_of(tally, key);
+	names[1] = gpu_sums_name_of(tally, key);
 }
 
 static void name_and_dimensions(struct tally *tally, uint64_t key,

@@ -73,7 +73,8 @@ static void set_kernel(const struct hwy_trace *trace, const struct hwy_strip *st
 	cells[DYNAMIC_SHARED] = cell_number(shape->dynamic_shared);
 }
 
-static struct stats_cell memory_kind(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
+static struct stats_cell gpu_trace_memory_kind(const struct hwy_strip *strip, enum hwy_col col,
+					       uint32_t row)
 {
 	int64_t kind = hwy_get(strip, col, row);
 	return kind > 0 && kind < HWY_MEMORY_KINDS ? cell_textz(hwy_memory_names[kind])
@@ -88,19 +89,19 @@ static void set_memory(const struct hwy_strip *strip, uint32_t row, struct stats
 	if (dur > 0 && !__builtin_mul_overflow(bytes, 1000000000 / dur, &rate))
 		cells[RATE] = cell_number(rate);
 	if (strip->kind == HWY_FILL) {
-		cells[SOURCE] = memory_kind(strip, HWY_DST_MEMORY, row);
+		cells[SOURCE] = gpu_trace_memory_kind(strip, HWY_DST_MEMORY, row);
 		cells[NAME] = cell_text(word_of_fill());
 		return;
 	}
-	cells[SOURCE] = memory_kind(strip, HWY_SRC_MEMORY, row);
-	cells[TARGET] = memory_kind(strip, HWY_DST_MEMORY, row);
+	cells[SOURCE] = gpu_trace_memory_kind(strip, HWY_SRC_MEMORY, row);
+	cells[TARGET] = gpu_trace_memory_kind(strip, HWY_DST_MEMORY, row);
 	cells[NAME] = cell_text(word_of_copy(hwy_get(strip, HWY_DIRECTION, row)));
 }
 
 static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats_cell *cells,
 		      char device[DEVICE_BYTES])
 {
-	const struct hwy_stream *stream = stream_of(trace, lane);
+	const struct hwy_stream *stream = report_lane_stream(trace, lane);
 	int64_t index = trace->lanes[lane].device, number = device_number(trace, lane);
 	bool known = index >= 0 && index < trace->n_devices;
 	if (number != HWY_NONE) {

@@ -36,7 +36,7 @@ struct launch { /* one, as its work tells it */
 	uint64_t shape; /* of its nodes */
 };
 
-static struct launch look_at(const struct graphs *graphs, struct launched work)
+static struct launch graphs_look_at(const struct graphs *graphs, struct launched work)
 {
 	const struct hwy_trace *trace = graphs->run->trace;
 	struct launch launch = {.start = INT64_MAX, .end = INT64_MIN};
@@ -66,8 +66,8 @@ static struct launch look_at(const struct graphs *graphs, struct launched work)
 	return launch;
 }
 
-static uint32_t line_of(struct graphs *graphs, int64_t process, const struct launch *launch,
-			bool any)
+static uint32_t graphs_line_of(struct graphs *graphs, int64_t process, const struct launch *launch,
+			       bool any)
 {
 	uint64_t told = launch->exec    ? hwy_mix((uint64_t)launch->exec) ^ 1
 			: launch->graph ? hwy_mix((uint64_t)launch->graph) ^ 2
@@ -87,12 +87,12 @@ static uint32_t line_of(struct graphs *graphs, int64_t process, const struct lau
 	return *at;
 }
 
-static void add(struct graphs *graphs, const struct hwy_strip *call, uint32_t row)
+static void graphs_add(struct graphs *graphs, const struct hwy_strip *call, uint32_t row)
 {
 	const struct hwy_trace *trace = graphs->run->trace;
 	struct launched work = launches_of(&graphs->launches, trace, call, row);
-	struct launch launch = look_at(graphs, work);
-	uint32_t at = line_of(graphs, trace->lanes[call->lane].process, &launch, work.n > 0);
+	struct launch launch = graphs_look_at(graphs, work);
+	uint32_t at = graphs_line_of(graphs, trace->lanes[call->lane].process, &launch, work.n > 0);
 	struct line *line = &graphs->lines[at];
 	if (!graphs->counting) {
 		if (work.n)
@@ -112,7 +112,7 @@ static void add(struct graphs *graphs, const struct hwy_strip *call, uint32_t ro
 	}
 }
 
-static void visit(struct graphs *graphs)
+static void graphs_visit(struct graphs *graphs)
 {
 	struct hwy_trace *trace = graphs->run->trace;
 	const struct filter *filter = &graphs->run->filter;
@@ -129,14 +129,14 @@ static void visit(struct graphs *graphs)
 			last = corr;
 			if (!again &&
 			    (!filter_is_on(filter) || filter_keeps(filter, trace, strip, row)))
-				add(graphs, strip, row);
+				graphs_add(graphs, strip, row);
 		}
 	}
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
 
-static int by_total(const void *left, const void *right)
+static int graphs_by_total(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 	if (a->of.total != b->of.total)
@@ -151,7 +151,7 @@ static struct stats_cell when(bool known, struct stats_cell cell)
 	return known ? cell : cell_empty();
 }
 
-static void yield(struct graphs *graphs, const struct line *line, int64_t total)
+static void graphs_yield(struct graphs *graphs, const struct line *line, int64_t total)
 {
 	const struct hwy_trace *trace = graphs->run->trace;
 	const struct sums_of *of = &line->of;
@@ -183,19 +183,19 @@ static void yield(struct graphs *graphs, const struct line *line, int64_t total)
 static void summarise(struct graphs *graphs)
 {
 	graphs->counting = true;
-	visit(graphs);
+	graphs_visit(graphs);
 	sums_open(&graphs->sums);
 	graphs->counting = false;
-	visit(graphs);
+	graphs_visit(graphs);
 	int64_t total = 0;
 	for (uint32_t i = 0; i < graphs->n; i++) {
 		graphs->lines[i].of = sums_get(&graphs->sums, i);
 		add_to(&total, graphs->lines[i].of.total);
 	}
 	if (graphs->n)
-		qsort(graphs->lines, graphs->n, sizeof *graphs->lines, by_total);
+		qsort(graphs->lines, graphs->n, sizeof *graphs->lines, graphs_by_total);
 	for (uint32_t i = 0; i < graphs->n; i++)
-		yield(graphs, &graphs->lines[i], total);
+		graphs_yield(graphs, &graphs->lines[i], total);
 }
 
 bool make_graph_sum(struct stats_run *run, struct hwy_err *err)

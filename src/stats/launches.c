@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* The number of the call a device span links to, or UINT32_MAX. */
-static uint32_t call_of(const struct launches *launches, const struct stats_run *run,
-			const struct hwy_strip *strip, uint32_t row)
+static uint32_t launches_call_of(const struct launches *launches, const struct stats_run *run,
+				 const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t link = hwy_get(strip, HWY_LINK, row);
 	if (link <= 0 || link > run->trace->n_spans)
@@ -19,8 +19,8 @@ static uint32_t call_of(const struct launches *launches, const struct stats_run 
 	return launches->base[call - run->trace->strips] + call_row;
 }
 
-static void visit(struct launches *launches, const struct stats_run *run, uint32_t kinds,
-		  void (*take)(struct launches *, uint32_t call, uint32_t span))
+static void launches_visit(struct launches *launches, const struct stats_run *run, uint32_t kinds,
+			   void (*take)(struct launches *, uint32_t call, uint32_t span))
 {
 	/* From last to first, so that filling each call's part from its end leaves the ids in order. */
 	for (uint32_t s = run->trace->n_strips; s-- > 0;) {
@@ -28,20 +28,20 @@ static void visit(struct launches *launches, const struct stats_run *run, uint32
 		if (!(kinds & HWY_KIND_BIT(strip->kind)) || !strip->columns[HWY_LINK])
 			continue;
 		for (uint32_t row = strip->rows; row-- > 0;) {
-			uint32_t call = call_of(launches, run, strip, row);
+			uint32_t call = launches_call_of(launches, run, strip, row);
 			if (call != UINT32_MAX)
 				take(launches, call, strip->first + row);
 		}
 	}
 }
 
-static void count(struct launches *launches, uint32_t call, uint32_t span)
+static void launches_count(struct launches *launches, uint32_t call, uint32_t span)
 {
 	(void)span;
 	launches->first[call]++;
 }
 
-static void fill(struct launches *launches, uint32_t call, uint32_t span)
+static void launches_fill(struct launches *launches, uint32_t call, uint32_t span)
 {
 	launches->spans[--launches->first[call]] = span;
 }
@@ -62,11 +62,11 @@ bool launches_open(struct launches *launches, struct stats_run *run, uint32_t ki
 			calls += trace->strips[s].rows;
 	}
 	launches->first = hwy_zalloc(((size_t)calls + 1) * sizeof *launches->first);
-	visit(launches, run, kinds, count);
+	launches_visit(launches, run, kinds, launches_count);
 	for (uint32_t c = 0; c < calls; c++)
 		launches->first[c + 1] += launches->first[c];
 	launches->spans = hwy_alloc(((size_t)launches->first[calls] + 1) * sizeof *launches->spans);
-	visit(launches, run, kinds, fill);
+	launches_visit(launches, run, kinds, launches_fill);
 	return true;
 }
 

@@ -2,7 +2,7 @@
 #ifndef HWY_STATS_LAUNCHES_H
 #define HWY_STATS_LAUNCHES_H
 
-#include "stats/run.h"
+#include "stats/report_run.h"
 
 struct launches {
 	uint32_t *base;  /* by strip: the number of its first call (API strips only) */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bool comes_before(const struct merge_head *a, const struct merge_head *b)
+static bool merge_comes_before(const struct merge_head *a, const struct merge_head *b)
 {
 	return a->start != b->start ? a->start < b->start : a->strip->first < b->strip->first;
 }
@@ -15,9 +15,9 @@ static void sink_down(struct merge *merge, uint32_t i)
 		if (child >= merge->n)
 			return;
 		if (child + 1 < merge->n &&
-		    comes_before(&merge->heads[child + 1], &merge->heads[child]))
+		    merge_comes_before(&merge->heads[child + 1], &merge->heads[child]))
 			child++;
-		if (!comes_before(&merge->heads[child], &merge->heads[i]))
+		if (!merge_comes_before(&merge->heads[child], &merge->heads[i]))
 			return;
 		struct merge_head head = merge->heads[i];
 		merge->heads[i] = merge->heads[child];

@@ -8,7 +8,7 @@
 #ifndef HWY_STATS_MERGE_H
 #define HWY_STATS_MERGE_H
 
-#include "stats/run.h"
+#include "stats/report_run.h"
 
 struct merge {
 	const struct hwy_strip *strip; /* the current span */

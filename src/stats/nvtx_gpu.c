@@ -128,7 +128,7 @@ struct by_name { /* the projections of one range name and style */
 	struct sums_of of;
 };
 
-static int by_total(const void *left, const void *right)
+static int nvtx_gpu_by_total(const void *left, const void *right)
 {
 	const struct by_name *a = left, *b = right;
 	if (a->of.total != b->of.total)
@@ -230,7 +230,7 @@ bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
 	uint32_t n;
 	struct by_name *lines = sum_by_name(&sweep, projections, &names, &n);
 	if (n)
-		qsort(lines, n, sizeof *lines, by_total);
+		qsort(lines, n, sizeof *lines, nvtx_gpu_by_total);
 	for (uint32_t i = 0; i < n; i++)
 		yield_name(run, &lines[i]);
 	free(lines);

@@ -51,7 +51,7 @@ static int64_t range_of(struct summary *summary, const struct sweep *sweep, uint
 }
 
 /* The line's number. The map is keyed by a hash; what collides tries the next key. */
-static uint32_t line_of(struct summary *summary, const struct group *group)
+static uint32_t nvtx_kern_line_of(struct summary *summary, const struct group *group)
 {
 	for (uint64_t key = hwy_hash(group, sizeof *group);; key++) {
 		bool fresh;
@@ -66,8 +66,8 @@ static uint32_t line_of(struct summary *summary, const struct group *group)
 	}
 }
 
-static void add(void *self, struct sweep *sweep, uint32_t node, const struct hwy_strip *call,
-		struct launched work, bool own)
+static void nvtx_kern_add(void *self, struct sweep *sweep, uint32_t node,
+			  const struct hwy_strip *call, struct launched work, bool own)
 {
 	struct summary *summary = self;
 	if (node != NO_NODE && !nvtx_keeps(summary->run, &sweep->tree.nodes[node]))
@@ -78,7 +78,7 @@ static void add(void *self, struct sweep *sweep, uint32_t node, const struct hwy
 		const struct hwy_strip *kernel =
 			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
 		group.kernel = hwy_get(kernel, HWY_NAME, row);
-		uint32_t at = line_of(summary, &group);
+		uint32_t at = nvtx_kern_line_of(summary, &group);
 		if (!summary->counting) {
 			sums_put(&summary->sums, at, hwy_get(kernel, HWY_DUR, row));
 			continue;
@@ -123,7 +123,7 @@ static int by_range_thread_total(const void *left, const void *right, void *self
 		      hwy_str(summary->run->trace, b->group.kernel));
 }
 
-static void yield(struct summary *summary, const struct line *line)
+static void nvtx_kern_yield(struct summary *summary, const struct line *line)
 {
 	struct hwy_text range = summary->names.texts[line->group.range];
 	const char *style = range.length == 0 ? "" : range.at[0] == 'S' ? "StartEnd" : "PushPop";
@@ -149,7 +149,7 @@ static void yield(struct summary *summary, const struct line *line)
 
 static void summarise(struct summary *summary, struct sweep *sweep)
 {
-	sweep->take = add;
+	sweep->take = nvtx_kern_add;
 	sweep->self = summary;
 	sweep->twice = true;
 	hwy_strings_init(&summary->names);
@@ -165,7 +165,7 @@ static void summarise(struct summary *summary, struct sweep *sweep)
 		qsort_r(summary->lines, summary->n, sizeof *summary->lines, by_range_thread_total,
 			summary);
 	for (uint32_t i = 0; i < summary->n; i++)
-		yield(summary, &summary->lines[i]);
+		nvtx_kern_yield(summary, &summary->lines[i]);
 }
 
 bool make_nvtx_kern_sum(struct stats_run *run, struct hwy_err *err)

@@ -51,7 +51,7 @@ static void group_startend(struct tally *tally, const struct hwy_strip *strip, u
 	group_ranges(tally, strip, first, n, groups, STARTEND_TOO);
 }
 
-static struct hwy_text name_of(struct tally *tally, uint64_t key)
+static struct hwy_text nvtx_sums_name_of(struct tally *tally, uint64_t key)
 {
 	const struct hwy_trace *trace = tally->run->trace;
 	struct word_buffer *buffer = &tally->buffer;
@@ -64,14 +64,14 @@ static struct hwy_text name_of(struct tally *tally, uint64_t key)
 
 static void name_only(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
-	names[0] = name_of(tally, key);
+	names[0] = nvtx_sums_name_of(tally, key);
 }
 
 static void style_and_name(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
 	const char *style = key & STARTEND ? "StartEnd" : "PushPop";
 	names[0] = (struct hwy_text){style, (uint32_t)strlen(style)};
-	names[1] = name_of(tally, key);
+	names[1] = nvtx_sums_name_of(tally, key);
 }
 
 #define NEEDS (HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_FLAGS))

@@ -23,8 +23,8 @@ static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level,
 	return (struct hwy_text){buffer->at, (uint32_t)length};
 }
 
-static void yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t i,
-		  struct buffers *buffers)
+static void nvtx_trace_yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t i,
+			     struct buffers *buffers)
 {
 	const struct nvtx_node *node = &tree->nodes[i];
 	int64_t duration = node->end - node->start;
@@ -65,7 +65,7 @@ bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
 	struct buffers buffers = {0};
 	for (uint32_t i = 0; i < tree.n; i++)
 		if (nvtx_keeps(run, &tree.nodes[order[i]]))
-			yield(run, &tree, order[i], &buffers);
+			nvtx_trace_yield(run, &tree, order[i], &buffers);
 	free(buffers.name.at);
 	free(buffers.stack.at);
 	free(buffers.tree.at);

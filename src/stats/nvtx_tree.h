@@ -5,7 +5,7 @@
 #ifndef HWY_STATS_NVTX_TREE_H
 #define HWY_STATS_NVTX_TREE_H
 
-#include "stats/run.h"
+#include "stats/report_run.h"
 
 #define NO_NODE UINT32_MAX
 

@@ -80,7 +80,7 @@ static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32
 	return ops->shapes_of[arguments] - 1;
 }
 
-static struct line *line_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
+static struct line *ops_line_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t name = hwy_get(strip, HWY_NAME, row);
 	uint32_t shapes = shapes_of(ops, strip, row);
@@ -103,7 +103,7 @@ static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t mo
 			add_to(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
 		if (!filter_keeps(&ops->run->filter, ops->run->trace, strip, op->row))
 			continue;
-		struct line *line = line_of(ops, strip, op->row);
+		struct line *line = ops_line_of(ops, strip, op->row);
 		add_to(&line->self_gpu, op->self_gpu);
 		add_to(&line->total_gpu, op->total_gpu);
 		if (!cpu)
@@ -114,7 +114,7 @@ static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t mo
 	}
 }
 
-static void push(struct ops *ops, const struct hwy_strip *strip, uint32_t row, bool cpu)
+static void ops_push(struct ops *ops, const struct hwy_strip *strip, uint32_t row, bool cpu)
 {
 	struct open op = {
 		.start = hwy_get(strip, HWY_START, row), .end = hwy_end(strip, row), .row = row};
@@ -152,7 +152,7 @@ static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct h
 			continue;
 		int64_t start = hwy_get(calls, HWY_START, c);
 		while (row < strip->rows && hwy_get(strip, HWY_START, row) <= start)
-			push(ops, strip, row++, cpu);
+			ops_push(ops, strip, row++, cpu);
 		pop_until(ops, strip, start, cpu);
 		if (ops->depth == 0)
 			continue;
@@ -160,7 +160,7 @@ static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct h
 		add_to(&ops->stack[ops->depth - 1].total_gpu, gpu);
 	}
 	while (row < strip->rows)
-		push(ops, strip, row++, cpu);
+		ops_push(ops, strip, row++, cpu);
 	pop_until(ops, strip, INT64_MAX, cpu);
 }
 
@@ -208,12 +208,12 @@ static int by_self_time(const void *left, const void *right, void *self)
 	return order ? order : (a->shapes > b->shapes) - (a->shapes < b->shapes);
 }
 
-static struct stats_cell share(int64_t part, int64_t whole)
+static struct stats_cell ops_share(int64_t part, int64_t whole)
 {
 	return cell_real(whole ? 100.0 * (double)part / (double)whole : 0);
 }
 
-static void yield(struct ops *ops)
+static void ops_yield(struct ops *ops)
 {
 	int64_t cpu = 0, gpu = 0;
 	for (uint32_t i = 0; i < ops->n; i++) {
@@ -227,10 +227,10 @@ static void yield(struct ops *ops)
 		if (line->calls == 0)
 			continue;
 		struct stats_cell cells[12] = {
-			share(line->self_gpu, gpu),
+			ops_share(line->self_gpu, gpu),
 			cell_number(line->self_gpu),
 			cell_number(line->total_gpu),
-			share(line->self_cpu, cpu),
+			ops_share(line->self_cpu, cpu),
 			cell_number(line->self_cpu),
 			cell_number(line->total_cpu),
 			cell_real((double)line->total_cpu / (double)line->calls),
@@ -284,7 +284,7 @@ bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_OP)
 			sweep_thread(&ops, &trace->strips[s]);
-	yield(&ops);
+	ops_yield(&ops);
 	launches_close(&ops.launches);
 	hwy_map_free(&ops.map);
 	hwy_strings_free(&ops.shapes);

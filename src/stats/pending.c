@@ -11,8 +11,8 @@ static int by_enqueued(const void *left, const void *right)
 	return (a->end > b->end) - (a->end < b->end);
 }
 
-static void fill(struct pending_lane *lane, const struct hwy_trace *trace,
-		 const struct hwy_strip *strip)
+static void pending_fill(struct pending_lane *lane, const struct hwy_trace *trace,
+			 const struct hwy_strip *strip)
 {
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		struct pending_work *work = &lane->work[lane->n++];
@@ -28,7 +28,7 @@ static void fill(struct pending_lane *lane, const struct hwy_trace *trace,
 	}
 }
 
-static void put_in_order(struct pending_lane *lane)
+static void pending_put_in_order(struct pending_lane *lane)
 {
 	qsort(lane->work, lane->n, sizeof *lane->work, by_enqueued);
 	for (uint32_t i = 1; i < lane->n; i++)
@@ -58,8 +58,8 @@ bool pending_open(struct pending *pending, struct hwy_trace *trace, struct hwy_e
 		lane.work = hwy_alloc((size_t)rows * sizeof *lane.work);
 		for (uint32_t i = first; i < s; i++)
 			if (HWY_DEVICE_KINDS & HWY_KIND_BIT(trace->strips[i].kind))
-				fill(&lane, trace, &trace->strips[i]);
-		put_in_order(&lane);
+				pending_fill(&lane, trace, &trace->strips[i]);
+		pending_put_in_order(&lane);
 		pending->lanes[pending->n++] = lane;
 	}
 	return true;

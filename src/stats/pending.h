@@ -2,7 +2,7 @@
 #ifndef HWY_STATS_PENDING_H
 #define HWY_STATS_PENDING_H
 
-#include "stats/run.h"
+#include "stats/report_run.h"
 
 struct pending {
 	struct pending_lane {

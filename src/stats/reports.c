@@ -95,7 +95,7 @@ void run_row(struct stats_run *run, const struct stats_cell *cells)
 
 int64_t device_number(const struct hwy_trace *trace, uint32_t lane)
 {
-	const struct hwy_stream *stream = stream_of(trace, lane);
+	const struct hwy_stream *stream = report_lane_stream(trace, lane);
 	if (stream && stream->ordinal != HWY_NONE)
 		return stream->ordinal;
 	int64_t device = trace->lanes[lane].device;

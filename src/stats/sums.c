@@ -44,7 +44,7 @@ void sums_put_large(struct sums *sums, uint32_t group, int64_t value)
 	sums->large[sums->n_large++] = (struct sums_large){group, (uint64_t)value};
 }
 
-static int by_value(const void *left, const void *right)
+static int sums_by_value(const void *left, const void *right)
 {
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	return (a > b) - (a < b);
@@ -81,7 +81,7 @@ static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_
 	}
 	if (low == high)
 		return low;
-	qsort(values, n, sizeof *values, by_value);
+	qsort(values, n, sizeof *values, sums_by_value);
 	return values[rank];
 }
 
@@ -117,7 +117,7 @@ struct group { /* one group's values: small ones in any order, large ones sorted
 	uint32_t low, high; /* extremes of the small ones */
 };
 
-static uint64_t rank_of(struct group *group, uint32_t rank)
+static uint64_t sums_rank_of(struct group *group, uint32_t rank)
 {
 	if (rank >= group->n_small)
 		return group->large[rank - group->n_small].value;
@@ -127,10 +127,10 @@ static uint64_t rank_of(struct group *group, uint32_t rank)
 static double median_of(struct group *group)
 {
 	uint32_t n = group->n_small + group->n_large;
-	uint64_t upper = rank_of(group, n / 2);
+	uint64_t upper = sums_rank_of(group, n / 2);
 	if (n % 2)
 		return (double)upper;
-	uint64_t lower = rank_of(group, n / 2 - 1);
+	uint64_t lower = sums_rank_of(group, n / 2 - 1);
 	/* Halves of integers below 2^53 are exact doubles. */
 	return (double)lower + (double)(upper - lower) / 2;
 }

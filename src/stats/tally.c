@@ -104,7 +104,7 @@ struct line { /* a row to be */
 	struct hwy_text names[TALLY_NAMES];
 };
 
-static int by_total(const void *left, const void *right)
+static int tally_by_total(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 	if (a->of.total != b->of.total)
@@ -119,7 +119,7 @@ static int by_total(const void *left, const void *right)
 	return 0;
 }
 
-static void yield(const struct tally *tally, const struct line *line, int64_t total)
+static void tally_yield(const struct tally *tally, const struct line *line, int64_t total)
 {
 	const struct sums_of *of = &line->of;
 	bool sized = tally->plan->value == HWY_BYTES;
@@ -151,9 +151,9 @@ static void yield_all(struct tally *tally)
 		tally->plan->names(tally, tally->keys[g], lines[n].names);
 		add_to(&total, lines[n++].of.total);
 	}
-	qsort(lines, n, sizeof *lines, by_total);
+	qsort(lines, n, sizeof *lines, tally_by_total);
 	for (uint32_t i = 0; i < n; i++)
-		yield(tally, &lines[i], total);
+		tally_yield(tally, &lines[i], total);
 	free(lines);
 }
 

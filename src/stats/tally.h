@@ -7,7 +7,7 @@
 #define HWY_STATS_TALLY_H
 
 #include "base/hash.h"
-#include "stats/run.h"
+#include "stats/report_run.h"
 #include "stats/sums.h"
 
 enum { TALLY_SKIP = UINT32_MAX, TALLY_NAMES = 3, TALLY_CATEGORIES = 4 };

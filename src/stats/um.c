@@ -33,7 +33,7 @@ static int by_rate(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static void yield(struct stats_run *run, const struct page *page)
+static void um_yield(struct stats_run *run, const struct page *page)
 {
 	char address[32];
 	snprintf(address, sizeof address, "0x%" PRIX64, (uint64_t)page->address);
@@ -90,7 +90,7 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 	if (n)
 		qsort(pages, n, sizeof *pages, by_rate);
 	for (uint32_t i = 0; i < n && i < MOST_ROWS; i++)
-		yield(run, &pages[i]);
+		um_yield(run, &pages[i]);
 	hwy_map_free(&map);
 	free(pages);
 	return true;

@@ -40,7 +40,7 @@ void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n)
 	column->chunks[column->n_chunks++] = chunk;
 }
 
-static void push(struct hwy_column *column, int64_t value)
+static void column_push(struct hwy_column *column, int64_t value)
 {
 	uint32_t at = column->rows & (HWY_CHUNK_ROWS - 1);
 	HWY_GROW(column->tail, at, column->cap_tail);
@@ -54,14 +54,14 @@ void column_append(struct hwy_column *column, uint32_t row, int64_t value)
 {
 	assert(row >= column->rows);
 	while (column->rows < row)
-		push(column, 0);
-	push(column, value);
+		column_push(column, 0);
+	column_push(column, value);
 }
 
 void column_finish(struct hwy_column *column, uint32_t rows)
 {
 	while (column->rows < rows)
-		push(column, 0);
+		column_push(column, 0);
 	uint32_t rest = column->rows & (HWY_CHUNK_ROWS - 1);
 	if (rest)
 		column_pack(column, column->tail, rest);

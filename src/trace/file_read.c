@@ -56,7 +56,7 @@ static bool spend(struct opening *o, uint64_t bytes)
 
 /* ---- tables ----------------------------------------------------------------------------------- */
 
-static bool read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows)
+static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows)
 {
 	uint8_t head = cursor_byte(&o->body);
 	chunk->base = cursor_signed(&o->body);
@@ -101,7 +101,7 @@ static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 	column->chunks = hwy_zalloc(n * sizeof *column->chunks);
 	column->n_chunks = column->cap_chunks = n;
 	for (uint32_t i = 0; i < n; i++)
-		if (!read_chunk(o, &column->chunks[i], chunk_rows(rows, i))) {
+		if (!file_read_read_chunk(o, &column->chunks[i], chunk_rows(rows, i))) {
 			column_free(column);
 			return NULL;
 		}
@@ -109,8 +109,8 @@ static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 }
 
 /* Columns from 'known' on are of a newer version: skipped. 'columns' is to be freed even on failure. */
-static bool read_table(struct opening *o, uint32_t *rows, struct hwy_column **columns,
-		       uint32_t known)
+static bool file_read_read_table(struct opening *o, uint32_t *rows, struct hwy_column **columns,
+				 uint32_t known)
 {
 	*rows = (uint32_t)cursor_count(&o->body, INT32_MAX);
 	uint64_t n = cursor_varint(&o->body);
@@ -187,7 +187,7 @@ static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, u
 	uint32_t fields = (uint32_t)(record_bytes / sizeof(int64_t)), rows = 0;
 	int64_t *records = NULL;
 	assert(fields <= MOST_FIELDS);
-	*ok = read_table(o, &rows, columns, fields) &&
+	*ok = file_read_read_table(o, &rows, columns, fields) &&
 	      fill_records(o, columns, rows, fields, &records);
 	for (uint32_t f = 0; f < fields; f++)
 		column_free(columns[f]);
@@ -215,7 +215,7 @@ static bool read_texts(struct opening *o, struct hwy_column **lengths, struct fi
 {
 	struct hwy_strings *strings = &o->trace->strings;
 	uint32_t rows;
-	if (!read_table(o, &rows, lengths, 1) || !read_blob(o, blob))
+	if (!file_read_read_table(o, &rows, lengths, 1) || !read_blob(o, blob))
 		return false;
 	if (rows == 0 || !*lengths)
 		return damaged(o, "texts");
@@ -270,7 +270,7 @@ static bool read_strip(struct opening *o)
 		return false;
 	HWY_GROW(trace->strips, trace->n_strips, trace->cap_strips);
 	strip.first = trace->n_spans;
-	bool ok = read_table(o, &strip.rows, strip.columns, HWY_COLS);
+	bool ok = file_read_read_table(o, &strip.rows, strip.columns, HWY_COLS);
 	for (unsigned c = 0; c < HWY_COLS; c++)
 		if (strip.columns[c]) {
 			strip.columns[c]->strip = trace->n_strips;
@@ -295,7 +295,7 @@ static bool read_level(struct opening *o)
 	};
 	if (!spend(o, 2 * sizeof level))
 		return false;
-	bool ok = read_table(o, &level.rows, level.columns, PYRAMID_COLUMNS);
+	bool ok = file_read_read_table(o, &level.rows, level.columns, PYRAMID_COLUMNS);
 	HWY_GROW(file->levels, file->n_levels, file->cap_levels);
 	file->levels[file->n_levels++] = level;
 	return ok;

@@ -32,7 +32,7 @@ struct writer {
 
 /* ---- bytes to the file ------------------------------------------------------------------------ */
 
-static void write_all(struct writer *w, const void *bytes, size_t n)
+static void file_write_write_all(struct writer *w, const void *bytes, size_t n)
 {
 	const char *at = bytes;
 	while (n && !w->failed) {
@@ -52,7 +52,7 @@ static void emit(struct writer *w, const void *bytes, size_t n)
 	bytes_put(&w->out, bytes, n);
 	w->place += n;
 	if (w->out.n >= ENOUGH) {
-		write_all(w, w->out.at, w->out.n);
+		file_write_write_all(w, w->out.at, w->out.n);
 		w->out.n = 0;
 	}
 }
@@ -116,8 +116,8 @@ static void put_column(struct writer *w, uint32_t id, const struct hwy_column *c
 }
 
 /* 'columns' may have holes. */
-static void put_table(struct writer *w, uint32_t rows, struct hwy_column *const *columns,
-		      uint32_t n)
+static void file_write_put_table(struct writer *w, uint32_t rows, struct hwy_column *const *columns,
+				 uint32_t n)
 {
 	uint32_t present = 0;
 	for (uint32_t c = 0; c < n; c++)
@@ -183,7 +183,7 @@ static void write_strings(struct writer *w)
 	}
 	column_finish(lengths, strings->n);
 	begin_section(w);
-	put_table(w, strings->n, &lengths, 1);
+	file_write_put_table(w, strings->n, &lengths, 1);
 	put_texts(w, strings, size);
 	end_section(w, SECTION_STRINGS);
 	column_free(lengths);
@@ -215,7 +215,7 @@ static void write_records(struct writer *w, uint32_t section, const void *record
 	for (uint32_t f = 0; f < fields; f++)
 		columns[f] = field_column(records, n, fields, f);
 	begin_section(w);
-	put_table(w, n, columns, fields);
+	file_write_put_table(w, n, columns, fields);
 	end_section(w, section);
 	for (uint32_t f = 0; f < fields; f++)
 		column_free(columns[f]);
@@ -226,7 +226,7 @@ static void write_strip(struct writer *w, const struct hwy_strip *strip)
 	begin_section(w);
 	bytes_put_varint(&w->body, strip->lane);
 	bytes_put_varint(&w->body, strip->kind);
-	put_table(w, strip->rows, strip->columns, HWY_COLS);
+	file_write_put_table(w, strip->rows, strip->columns, HWY_COLS);
 	end_section(w, SECTION_STRIP);
 }
 
@@ -238,7 +238,7 @@ static void write_pyramid(struct writer *w, uint32_t lane)
 		begin_section(w);
 		bytes_put_varint(&w->body, lane);
 		bytes_put_varint(&w->body, level->level);
-		put_table(w, level->rows, level->columns, PYRAMID_COLUMNS);
+		file_write_put_table(w, level->rows, level->columns, PYRAMID_COLUMNS);
 		end_section(w, SECTION_PYRAMID);
 	}
 	pyramid_free(pyramid);
@@ -327,7 +327,7 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 	if (!write_strips(w, err) || !write_results(w, err))
 		return false;
 	write_directory(w);
-	write_all(w, w->out.at, w->out.n);
+	file_write_write_all(w, w->out.at, w->out.n);
 	/* The size goes in last: a file that was cut short is seen to be. */
 	fill_header(header, w->place);
 	if (!w->failed && pwrite(w->fd, header, sizeof header, 0) != (ssize_t)sizeof header)

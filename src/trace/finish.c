@@ -12,7 +12,7 @@ struct key {
 	uint32_t row;
 };
 
-static bool comes_before(const struct key *a, const struct key *b)
+static bool finish_comes_before(const struct key *a, const struct key *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start;
@@ -27,7 +27,7 @@ static bool is_sorted(const struct hwy_strip *strip)
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		struct key now = {hwy_get(strip, HWY_START, row), hwy_get(strip, HWY_DUR, row),
 				  row};
-		if (comes_before(&now, &before))
+		if (finish_comes_before(&now, &before))
 			return false;
 		before = now;
 	}
@@ -44,7 +44,7 @@ static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
 		for (uint32_t i = from + 1; i < to; i++) {
 			struct key moving = keys[i];
 			uint32_t j = i;
-			for (; j > from && comes_before(&moving, &keys[j - 1]); j--)
+			for (; j > from && finish_comes_before(&moving, &keys[j - 1]); j--)
 				keys[j] = keys[j - 1];
 			keys[j] = moving;
 		}
@@ -52,13 +52,13 @@ static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
 	for (uint64_t run = BLOCK; run < n; run *= 2)
 		for (uint64_t from = 0; from + run < n; from += 2 * run) {
 			uint64_t middle = from + run, to = from + 2 * run < n ? from + 2 * run : n;
-			if (!comes_before(&keys[middle], &keys[middle - 1]))
+			if (!finish_comes_before(&keys[middle], &keys[middle - 1]))
 				continue;
 			memcpy(spare, keys + from, run * sizeof *keys);
 			uint64_t a = 0, b = middle, out = from;
 			while (a < run && b < to)
-				keys[out++] =
-					comes_before(&keys[b], &spare[a]) ? keys[b++] : spare[a++];
+				keys[out++] = finish_comes_before(&keys[b], &spare[a]) ? keys[b++]
+										       : spare[a++];
 			while (a < run)
 				keys[out++] = spare[a++];
 		}

@@ -45,7 +45,7 @@ static bool has_calls(const struct hwy_strip *strip)
 	return strip->kind == HWY_API && strip->columns[HWY_CORR];
 }
 
-static uint32_t *place_of(struct calls *calls, int64_t corr)
+static uint32_t *links_place_of(struct calls *calls, int64_t corr)
 {
 	if (calls->dense)
 		return &calls->dense[(uint64_t)corr - (uint64_t)calls->low];
@@ -62,7 +62,7 @@ static uint32_t call_with(const struct calls *calls, int64_t corr)
 	return value ? *value : 0;
 }
 
-static bool enqueues(struct hwy_trace *trace, uint32_t id)
+static bool links_enqueues(struct hwy_trace *trace, uint32_t id)
 {
 	uint32_t row;
 	const struct hwy_strip *strip = hwy_strip_of(trace, id, &row);
@@ -81,10 +81,10 @@ static void add_calls(struct hwy_trace *trace, struct calls *calls, const struct
 		int64_t corr = hwy_get(strip, HWY_CORR, row);
 		if (corr == 0)
 			continue;
-		uint32_t *place = place_of(calls, corr);
+		uint32_t *place = links_place_of(calls, corr);
 		/* One id on two calls (a driver call inside a runtime call): the one that enqueues. */
-		if (*place == 0 ||
-		    (!enqueues(trace, *place - 1) && enqueues(trace, strip->first + row)))
+		if (*place == 0 || (!links_enqueues(trace, *place - 1) &&
+				    links_enqueues(trace, strip->first + row)))
 			*place = strip->first + row + 1;
 	}
 }
@@ -117,7 +117,7 @@ static struct calls calls_of(struct hwy_trace *trace, const struct by_process *b
 	return calls;
 }
 
-static void put(struct hwy_column **column, uint32_t row, int64_t value)
+static void links_put(struct hwy_column **column, uint32_t row, int64_t value)
 {
 	if (!*column)
 		*column = hwy_zalloc(sizeof **column);
@@ -131,9 +131,9 @@ static void link_strip(struct hwy_strip *strip, const struct calls *calls)
 		int64_t wanted = hwy_get(strip, HWY_CORR, row);
 		uint32_t call = wanted ? call_with(calls, wanted) : 0;
 		if (call)
-			put(&link, row, call);
+			links_put(&link, row, call);
 		else if (wanted)
-			put(&corr, row, wanted);
+			links_put(&corr, row, wanted);
 	}
 	column_free(strip->columns[HWY_LINK]);
 	column_free(strip->columns[HWY_CORR]);

@@ -111,7 +111,7 @@ static unsigned leaf_level(const struct hwy_trace *trace, uint32_t lane, uint64_
 	return 0;
 }
 
-static void put(struct hwy_column **column, uint32_t row, int64_t value)
+static void pyramid_put(struct hwy_column **column, uint32_t row, int64_t value)
 {
 	if (value == 0)
 		return;
@@ -130,13 +130,13 @@ static struct file_level level_of(uint32_t lane, unsigned level, const struct hw
 	struct file_level out = {.lane = lane, .level = level, .rows = buckets->n};
 	for (uint32_t row = 0; row < buckets->n; row++) {
 		const struct hwy_bucket *bucket = &buckets->v[row];
-		put(&out.columns[COL_INDEX], row, bucket->index);
-		put(&out.columns[COL_COUNT], row, bucket->count);
-		put(&out.columns[COL_END], row, bucket->end - bucket_start(bucket, level));
-		put(&out.columns[COL_LONGEST], row, bucket->longest);
-		put(&out.columns[COL_LONGEST_DUR], row, bucket->longest_dur);
+		pyramid_put(&out.columns[COL_INDEX], row, bucket->index);
+		pyramid_put(&out.columns[COL_COUNT], row, bucket->count);
+		pyramid_put(&out.columns[COL_END], row, bucket->end - bucket_start(bucket, level));
+		pyramid_put(&out.columns[COL_LONGEST], row, bucket->longest);
+		pyramid_put(&out.columns[COL_LONGEST_DUR], row, bucket->longest_dur);
 		for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
-			put(&out.columns[COL_BUSY + c], row, bucket->busy[c]);
+			pyramid_put(&out.columns[COL_BUSY + c], row, bucket->busy[c]);
 	}
 	for (unsigned c = 0; c < PYRAMID_COLUMNS; c++)
 		if (out.columns[c])
@@ -258,7 +258,7 @@ static bool check_level(struct file_level *level)
 }
 
 /* The first row whose bucket of the wanted level is not before 'index'. */
-static uint32_t row_of(const struct file_level *level, unsigned by, int64_t index)
+static uint32_t pyramid_row_of(const struct file_level *level, unsigned by, int64_t index)
 {
 	uint32_t low = 0, high = level->rows;
 	while (low < high) {
@@ -303,7 +303,7 @@ static bool add_earlier(const struct hwy_trace *trace, const struct file_level *
 			row++;
 			continue;
 		}
-		row = row_of(level, by, bucket.index >> by);
+		row = pyramid_row_of(level, by, bucket.index >> by);
 		if (!add_rows(trace, level, by, &row, out))
 			return false;
 	}
@@ -318,7 +318,7 @@ static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, 
 		return false;
 	bool ok = level->reach || check_level(level);
 	if (ok) {
-		uint32_t row = row_of(level, by, from >> wanted);
+		uint32_t row = pyramid_row_of(level, by, from >> wanted);
 		ok = add_earlier(trace, level, by, from, row, out);
 		while (ok && row < level->rows &&
 		       bucket_start(

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "../mock/mock.h"
-#include "record/record.h"
+#include "spool/record.h"
 
 enum { DRIVER = 1, RUNTIME = 2 };
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/record.h"
+#include "spool/record.h"
 
 static const char *const type_names[REC_TYPES] = {
 	"NONE",   "STRING",    "SHAPE",        "CODE",         "PROCESS",     "EXIT",

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "record/record.h"
+#include "spool/record.h"
 
 #define NUMBER(field)                                                                              \
 	{                                                                                          \

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "import/kineto.h"
+#include "import/kineto/kineto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "run/calibrate_helper.h"
+#include "run/calibrate/calibrate_helper.h"
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 

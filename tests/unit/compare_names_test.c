@@ -1,7 +1,7 @@
 /* compare_names_test.c - kernels keep their name when only their instantiation changes. */
 #include "make_trace.h"
 
-#include "compare/names.h"
+#include "compare/kernel_names.h"
 
 static void folds_to(const char *name, const char *wanted)
 {

@@ -15,7 +15,7 @@
 #include "trace/trace.h"
 
 /* The file itself, without the collector around it. */
-#include "collect/cuda_calls.c"
+#include "collect/cuda/cuda_calls.c"
 
 struct cuda cuda;
 struct rec_control *collect_control;

@@ -2,9 +2,9 @@
 #include "make_trace.h"
 
 #include "export/export.h"
-#include "export/nest.h"
+#include "export/nested_rows.h"
 #include "export/out.h"
-#include "export/perfetto.h"
+#include "export/perfetto/perfetto.h"
 
 static char *written(void (*write)(struct out *out), bool gzip, size_t *length)
 {

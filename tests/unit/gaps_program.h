@@ -6,7 +6,7 @@
 
 #include "make_trace.h"
 
-#include "analyze/gaps.h"
+#include "analyze/gaps/gaps.h"
 #include "small_trace.h"
 
 #define US 1000

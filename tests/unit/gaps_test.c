@@ -1,7 +1,7 @@
 /* gaps_test.c - each rule for the cause of a gap, and the states of a device, on traces of a few spans. */
 #include "gaps_program.h"
 
-#include "analyze/gaps_cause.h"
+#include "analyze/gaps/gaps_cause.h"
 
 /* ---- the rules ----------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* ingest_test.c - runs made by hand: every record. */
 #include "ingest_records.h"
 
-#include "ingest/names.h"
-#include "ingest/python.h"
+#include "ingest/python_lines.h"
+#include "ingest/symbol_names.h"
 
 /* ---- who is who -------------------------------------------------------------------------------- */
 

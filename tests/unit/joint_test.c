@@ -2,7 +2,7 @@
 #include "program.h"
 
 #include "analyze/collectives.h"
-#include "replay/joint.h"
+#include "whatif/joint.h"
 
 enum { MOST = 4, STEPS = 12, TRANSFER_NS = 50000 };
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"

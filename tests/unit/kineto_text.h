@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "import/kineto.h"
+#include "import/kineto/kineto.h"
 
 static struct hwy_err err;
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ingest/ingest.h"
-#include "record/record.h"
+#include "spool/record.h"
 
 #define SPOOL_EPOCH INT64_C(1000000000000) /* the run's start */
 

@@ -4,7 +4,7 @@
 
 #include "program.h"
 
-#include "replay/whatif.h"
+#include "whatif/whatif.h"
 
 struct opened {
 	struct hwy_trace *trace;

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "read_spool.h"
-#include "run/perf_parts.h"
+#include "run/perf/perf_internal.h"
 
 enum {
 	PER_CHUNK =

@@ -1,8 +1,8 @@
 /* picture_test.c - stretches of time as cells, and which stretch is chosen, on traces one can draw by hand. */
 #include "make_trace.h"
 
-#include "analyze/picture.h"
 #include "analyze/window.h"
+#include "cli/picture/picture.h"
 #include "small_trace.h"
 
 static struct hwy_picture draw(struct hwy_trace *trace, int64_t from, int64_t to, uint32_t cells)

@@ -1,10 +1,10 @@
 /* replay_test.c - the dependency graph, its replay and the critical path, on random programs. */
 #include "make_trace.h"
 
-#include "replay/path.h"
-#include "replay/replay.h"
-#include "replay/whatif.h"
 #include "small_trace.h"
+#include "whatif/path.h"
+#include "whatif/replay.h"
+#include "whatif/whatif.h"
 
 static int64_t row_text(struct hwy_builder *b, const char *text)
 {

@@ -23,7 +23,7 @@
 #include "collect/collect.h"
 #include "collect/process.h"
 #include "collect/spool.h"
-#include "collect/strings.h"
+#include "collect/text_ids.h"
 
 static char run[64];
 

@@ -6,7 +6,7 @@
 
 #include "make_trace.h"
 
-#include "analyze/phases.h"
+#include "analyze/phases/phases.h"
 #include "small_trace.h"
 
 #define US 1000

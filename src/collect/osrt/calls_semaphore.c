@@ -21,7 +21,7 @@ static struct
 	_Atomic uint64_t object;
 } named[NAMED];
 
-static struct named *place_of(uint64_t address, bool make)
+static struct named *calls_semaphore_place_of(uint64_t address, bool make)
 {
 	uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15) >> 55;
 	for (uint64_t i = 0; i < 16; i++) {
@@ -39,7 +39,7 @@ static struct named *place_of(uint64_t address, bool make)
 
 static uint64_t object_of(const sem_t *semaphore)
 {
-	const struct named *place = place_of(os_address(semaphore), false);
+	const struct named *place = calls_semaphore_place_of(os_address(semaphore), false);
 	uint64_t object = place ? atomic_load_explicit(&place->object, memory_order_relaxed) : 0;
 	return object ? object : os_address(semaphore);
 }
@@ -55,7 +55,7 @@ static void is_named(const char *name, const sem_t *semaphore)
 	if (snprintf(path, sizeof path, "/dev/shm/sem.%s", name) >= (int)sizeof path ||
 	    syscall(SYS_newfstatat, AT_FDCWD, path, &about, 0) != 0)
 		return;
-	struct named *place = place_of(os_address(semaphore), true);
+	struct named *place = calls_semaphore_place_of(os_address(semaphore), true);
 	if (place)
 		atomic_store_explicit(&place->object, os_object(OS_SEMAPHORE, about.st_ino),
 				      memory_order_relaxed);
@@ -81,7 +81,7 @@ OS_EXPORT sem_t *sem_open(const char *name, int flags, ...)
 OS_CALL(sem_close, int, (sem_t *));
 OS_EXPORT int sem_close(sem_t *semaphore)
 {
-	struct named *place = place_of(os_address(semaphore), false);
+	struct named *place = calls_semaphore_place_of(os_address(semaphore), false);
 	if (place && !os_vforked)
 		atomic_store_explicit(&place->object, 0, memory_order_relaxed);
 	return OS_REAL(sem_close)(semaphore);

@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 32;
 }
 
-static uint64_t hash_of(const struct sockaddr_storage *address)
+static uint64_t objects_hash_of(const struct sockaddr_storage *address)
 {
 	const uint32_t *words;
 	uint64_t hash;
@@ -51,10 +51,10 @@ static uint64_t socket_object(int fd, uint64_t inode)
 	if (syscall(SYS_getsockname, fd, &here, &size) != 0 || !is_internet(&here) ||
 	    syscall(SYS_getpeername, fd, &there, &size_there) != 0 || !is_internet(&there))
 		return os_object(OS_SOCKET, inode);
-	return os_object(OS_SOCKET, hash_of(&here) + hash_of(&there));
+	return os_object(OS_SOCKET, objects_hash_of(&here) + objects_hash_of(&there));
 }
 
-static uint64_t look(int fd)
+static uint64_t objects_look(int fd)
 {
 	struct stat about;
 	if (syscall(SYS_fstat, fd, &about) != 0)
@@ -79,7 +79,7 @@ uint64_t os_fd(int fd)
 	if (object || fd < 0 || !os_is_on())
 		return object;
 	int saved = errno;
-	object = look(fd);
+	object = objects_look(fd);
 	errno = saved;
 	if (fd < REMEMBERED)
 		atomic_store_explicit(&known[fd], object, memory_order_relaxed);

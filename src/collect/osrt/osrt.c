@@ -75,8 +75,8 @@ struct os_slot *os_slot_make(void)
 	return slot;
 }
 
-static void put(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags,
-		uint32_t tid);
+static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t object,
+		     uint8_t flags, uint32_t tid);
 
 static void thread_ends(void *value)
 {
@@ -126,8 +126,8 @@ static uint32_t text_of(struct os_call *call)
 }
 
 /* tid: whose call it is if not the calling thread's, else 0. */
-static void put(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags,
-		uint32_t tid)
+static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t object,
+		     uint8_t flags, uint32_t tid)
 {
 	uint32_t text = text_of(call);
 	struct rec_os *record = collect_reserve(REC_OS, tid ? 2 : 1);
@@ -165,7 +165,7 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK);
 }
 
-static void take_stack(const struct os_call *call, int64_t start)
+static void osrt_take_stack(const struct os_call *call, int64_t start)
 {
 	if (call->is_idle)
 		sibling_look_at_modules();
@@ -187,8 +187,8 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 		after_fork();
 	if (stack_threshold >= 0 && end - start >= stack_threshold &&
 	    !(flags & REC_OS_UNFINISHED) && !is_on_signal_stack())
-		take_stack(call, start);
-	put(call, start, end, object, flags, 0);
+		osrt_take_stack(call, start);
+	osrt_put(call, start, end, object, flags, 0);
 	atomic_signal_fence(memory_order_seq_cst);
 	inside = 0;
 	errno = saved;
@@ -214,9 +214,9 @@ static void tell_unfinished(void)
 		int64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed);
 		struct os_call *call = atomic_load_explicit(&slot->call, memory_order_relaxed);
 		if (tid && tid != own && since && call && now - since >= os_threshold)
-			put(call, since, now,
-			    atomic_load_explicit(&slot->waits, memory_order_relaxed),
-			    REC_OS_UNFINISHED, tid);
+			osrt_put(call, since, now,
+				 atomic_load_explicit(&slot->waits, memory_order_relaxed),
+				 REC_OS_UNFINISHED, tid);
 	}
 	errno = saved;
 }

@@ -1,0 +1,280 @@
+/* gaps.c - see gaps.h.
+ *
+ * One pass over a device's ops in order of start. Busy time is the running union of the ops cut to the window; a
+ * gap is where the next op begins beyond everything that began before it.
+ * Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so that
+ * they add up by construction; they are only made where ops overlap. Why a gap is there is gaps_cause.c's business;
+ * it also sees the ops of a while before the window, so that a wait just before it is known.
+ */
+#include "analyze/gaps/gaps.h"
+
+#include <stdlib.h>
+
+#include "analyze/gaps/gaps_cause.h"
+#include "analyze/lanes.h"
+
+const char *const gap_cause_names[GAP_CAUSES] = {
+	[GAP_BLOCKED] = "blocked", [GAP_LAUNCH] = "launch", [GAP_INPUT] = "input",
+	[GAP_OS] = "os",           [GAP_CPU] = "cpu",       [GAP_DEPENDENCY] = "dependency",
+	[GAP_ALLOC] = "alloc",     [GAP_MODULE] = "module", [GAP_DRAIN] = "drain",
+	[GAP_UNKNOWN] = "unknown",
+};
+
+/* The classes of work in the order in which they hide each other. */
+enum { COMPUTE, COMM, COPY, FILL, CLASSES };
+
+/* Unions of classes, as bits of them. Those of one class and all before it come first, by class. */
+enum { ONLY_COMM = CLASSES, ONLY_COPY, COMPUTE_COPY, UNIONS };
+static const uint8_t unions[UNIONS] = {
+	[COMPUTE] = 1 << COMPUTE,
+	[COMM] = 1 << COMPUTE | 1 << COMM,
+	[COPY] = 1 << COMPUTE | 1 << COMM | 1 << COPY,
+	[FILL] = 1 << COMPUTE | 1 << COMM | 1 << COPY | 1 << FILL,
+	[ONLY_COMM] = 1 << COMM,
+	[ONLY_COPY] = 1 << COPY,
+	[COMPUTE_COPY] = 1 << COMPUTE | 1 << COPY,
+};
+
+struct gaps_sweep {
+	struct gaps_judge judge;
+	const struct hwy_phase *phase;
+	struct hwy_interval window;
+	uint16_t device;
+	struct hwy_gaps *gaps; /* where to list them */
+	uint32_t cap;
+	uint32_t step; /* those before it have passed */
+	/* Ops that begin when nothing runs are only added up by class. The unions know of the others, and of how
+	 * far the last of those reaches. */
+	int64_t alone[CLASSES];
+	struct hwy_cover covers[UNIONS];
+	int64_t reach; /* inside the window, the latest end */
+	unsigned last; /* class of the op that reaches it, while the unions do not know; CLASSES */
+	struct gap_states states;
+};
+
+static unsigned gaps_class_of(const struct flow_op *op)
+{
+	if (op->class == HWY_COMM)
+		return COMM;
+	return op->kind == HWY_COPY ? COPY : op->kind == HWY_FILL ? FILL : COMPUTE;
+}
+
+static void cover_classes(struct gaps_sweep *sweep, unsigned class, int64_t from, int64_t to)
+{
+	struct hwy_interval fresh;
+	for (unsigned u = 0; u < UNIONS; u++)
+		if (unions[u] & 1u << class)
+			cover_add(&sweep->covers[u], from, to, &fresh);
+}
+
+static void cover_op(struct gaps_sweep *sweep, const struct flow_op *op)
+{
+	int64_t from = op->start > sweep->window.from ? op->start : sweep->window.from;
+	int64_t to = op->end < sweep->window.to ? op->end : sweep->window.to;
+	unsigned class = gaps_class_of(op);
+	if (to <= from)
+		return;
+	if (from >= sweep->reach) {
+		sweep->alone[class] += to - from;
+		sweep->last = class;
+		sweep->reach = to;
+		return;
+	}
+	if (sweep->last != CLASSES)
+		cover_classes(sweep, sweep->last, sweep->reach, sweep->reach);
+	sweep->last = CLASSES;
+	cover_classes(sweep, class, from, to);
+	sweep->reach = to > sweep->reach ? to : sweep->reach;
+}
+
+static int64_t total_of(const struct gaps_sweep *sweep, unsigned u)
+{
+	int64_t total = sweep->covers[u].total;
+	for (unsigned class = 0; class < CLASSES; class ++)
+		if (unions[u] & 1u << class)
+			total += sweep->alone[class];
+	return total;
+}
+
+/* The step whose device window a moment lies in; false: none. A phase without steps is one. */
+static bool step_at(struct gaps_sweep *sweep, int64_t moment, uint32_t *step)
+{
+	const struct hwy_phase *phase = sweep->phase;
+	*step = 0;
+	if (phase->n_steps == 0)
+		return true;
+	while (sweep->step < phase->n_steps && phase->steps[sweep->step].device.to <= moment)
+		sweep->step++;
+	*step = sweep->step < phase->n_steps ? sweep->step : phase->n_steps - 1;
+	return sweep->step < phase->n_steps && phase->steps[sweep->step].device.from <= moment;
+}
+
+enum {
+	FOLD_FROM = 65536, /* gaps listed one by one */
+	FOLD_GAP = 2000,   /* ns */
+	FOLD_SUM = 100000, /* ns */
+};
+
+/* Whether a gap can be told together with the one before it. Only where there are many: between the nodes of
+ * graphs a long recording has millions of them, all alike. */
+static bool joins_last(const struct hwy_gaps *gaps, const struct hwy_gap *gap)
+{
+	if (gaps->n < FOLD_FROM || gap->cause != GAP_DEPENDENCY ||
+	    gap->at.to - gap->at.from >= FOLD_GAP)
+		return false;
+	const struct hwy_gap *last = &gaps->gaps[gaps->n - 1];
+	return last->cause == GAP_DEPENDENCY && last->device == gap->device &&
+	       last->step == gap->step && last->at.to - last->at.from < FOLD_SUM;
+}
+
+static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
+{
+	sweep->states.causes[gap->cause] += gap->at.to - gap->at.from;
+	if (joins_last(sweep->gaps, gap)) {
+		struct hwy_gap *last = &sweep->gaps->gaps[sweep->gaps->n - 1];
+		last->at.to += gap->at.to - gap->at.from;
+		last->op = gap->op;
+		return;
+	}
+	HWY_GROW(sweep->gaps->gaps, sweep->gaps->n, sweep->cap);
+	sweep->gaps->gaps[sweep->gaps->n++] = *gap;
+}
+
+/* The gap before op i of the sweep (none: i == n), which begins at 'from'. */
+static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
+{
+	struct gaps_judge *judge = &sweep->judge;
+	const struct hwy_interval *window = &sweep->window;
+	struct hwy_gap gap = {
+		.at = {from > window->from ? from : window->from, window->to},
+		.op = FLOW_NONE,
+		.culprit = FLOW_NONE,
+		.cause = GAP_DRAIN,
+		.device = sweep->device,
+	};
+	if (i < judge->n) {
+		const struct flow_op *x = gaps_op(judge, i);
+		gap.op = (uint32_t)(x - judge->flow->ops);
+		gap.at.to = x->start < window->to ? x->start : window->to;
+		/* Where nothing came before, the gap is as long as it is seen. */
+		gaps_judge_gap(judge, i, from == INT64_MIN ? window->from : from, &gap);
+	}
+	if (gap.at.to <= gap.at.from)
+		return;
+	if (!step_at(sweep, gap.at.from, &gap.step)) {
+		gap.cause = GAP_DRAIN;
+		gap.culprit = FLOW_NONE;
+		gap.span = 0;
+	}
+	list_gap(sweep, &gap);
+}
+
+/* Where to begin, so that waits shortly before the window are known. */
+static int64_t run_up(const struct hwy_phase *phase)
+{
+	uint32_t first = phase->first_steady;
+	if (first > 0 && first <= phase->n_steps)
+		return phase->steps[first - 1].device.from;
+	return phase->window.from - (phase->window.to - phase->window.from) / 8;
+}
+
+static void sweep_ops(struct gaps_sweep *sweep)
+{
+	struct gaps_judge *judge = &sweep->judge;
+	int64_t reach = INT64_MIN, begin = run_up(sweep->phase);
+	uint32_t i = lanes_place(judge->order, judge->n, flow_op_unfinished(judge->flow, begin));
+	i -= i > 0; /* one more: it tells since when the device idles */
+	gaps_judge_open(judge, begin);
+	for (; i < judge->n && gaps_op(judge, i)->start < sweep->window.to; i++) {
+		const struct flow_op *op = gaps_op(judge, i);
+		if (op->start > reach && (reach > INT64_MIN || op->start > sweep->window.from))
+			add_gap(sweep, i, reach);
+		gaps_judge_regain(judge, op);
+		reach = op->end > reach ? op->end : reach;
+		cover_op(sweep, op);
+	}
+	if (reach < sweep->window.to)
+		add_gap(sweep, i, reach);
+	gaps_judge_close(judge);
+}
+
+static void conclude(struct gaps_sweep *sweep)
+{
+	struct gap_states *states = &sweep->states;
+	int64_t compute = total_of(sweep, COMPUTE), comm = total_of(sweep, COMM);
+	int64_t copy = total_of(sweep, COPY), busy = total_of(sweep, FILL);
+	states->window = sweep->window.to - sweep->window.from;
+	states->busy = busy;
+	states->idle = states->window - busy;
+	states->compute = compute;
+	states->exposed_comm = comm - compute;
+	states->exposed_copy = copy - comm;
+	states->fill = busy - copy;
+	states->copy_overlapped =
+		total_of(sweep, ONLY_COPY) + compute - total_of(sweep, COMPUTE_COPY);
+	states->comm_overlapped = total_of(sweep, ONLY_COMM) + compute - comm;
+}
+
+static struct gap_states sweep_device(const struct hwy_flow *flow, const struct hwy_phase *phase,
+				      struct gaps_sweep *sweep)
+{
+	sweep->judge.flow = flow;
+	sweep->phase = phase;
+	sweep->window = phase->window;
+	sweep->reach = INT64_MIN;
+	sweep->last = CLASSES;
+	if (sweep->window.to > sweep->window.from)
+		sweep_ops(sweep);
+	conclude(sweep);
+	return sweep->states;
+}
+
+bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,
+	       struct hwy_err *err)
+{
+	struct gaps_cpu cpu = {.flow = flow, .err = err};
+	uint32_t cap = 0;
+	*gaps = (struct hwy_gaps){0};
+	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err))
+		return false;
+	gaps->devices = hwy_zalloc((flow->n_devices + 1) * sizeof *gaps->devices);
+	for (uint32_t d = 0; d < flow->n_devices; d++) {
+		const struct flow_device *device = &flow->devices[d];
+		struct gaps_sweep sweep = {
+			.judge = {.cpu = &cpu, .n = device->n},
+			.device = (uint16_t)d,
+			.gaps = gaps,
+			.cap = cap,
+		};
+		if (flow->by_device)
+			sweep.judge.order = flow->by_device + device->first;
+		gaps->devices[d] = sweep_device(flow, phase, &sweep);
+		cap = sweep.cap;
+	}
+	gaps_cpu_close(&cpu);
+	if (cpu.is_bad)
+		gaps_free(gaps);
+	return !cpu.is_bad;
+}
+
+void gap_states_add(struct gap_states *sum, const struct gap_states *one)
+{
+	sum->window += one->window;
+	sum->busy += one->busy;
+	sum->idle += one->idle;
+	sum->compute += one->compute;
+	sum->exposed_comm += one->exposed_comm;
+	sum->exposed_copy += one->exposed_copy;
+	sum->fill += one->fill;
+	sum->copy_overlapped += one->copy_overlapped;
+	sum->comm_overlapped += one->comm_overlapped;
+	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+		sum->causes[cause] += one->causes[cause];
+}
+
+void gaps_free(struct hwy_gaps *gaps)
+{
+	free(gaps->gaps);
+	free(gaps->devices);
+	*gaps = (struct hwy_gaps){0};
+}

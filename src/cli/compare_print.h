@@ -1,0 +1,73 @@
+/* compare_print.h - what diff, gate and baseline share: opening runs, and saying numbers that changed. */
+#ifndef HWY_CLI_COMPARE_PRINT_H
+#define HWY_CLI_COMPARE_PRINT_H
+
+#include <stdio.h>
+
+#include "compare/diff.h"
+#include "compare/gate.h"
+
+struct compare_runs { /* of one side */
+	struct compare_summary *runs;
+	uint32_t n, cap;
+};
+
+/* Adds the run of a recording, or the runs of a baseline file; exits with 2 where it cannot. 'step' names the
+ * marks (see phases.h), or is NULL. */
+void compare_open(struct compare_runs *runs, const char *path, const char *step);
+/* Two sides of one recording: the first and the second half of its steady steps. */
+void compare_open_halves(struct compare_runs *first, struct compare_runs *second, const char *path,
+			 const char *step);
+void compare_close(struct compare_runs *runs);
+struct compare_side compare_side(const struct compare_runs *runs);
+void compare_side_free(struct compare_side *side);
+
+/* "3%", "0.03" as a share; exits with a misuse. */
+struct cli;
+double compare_share(const struct cli *cli, const char *option, const char *text);
+
+struct compare_text {
+	char at[64];
+};
+struct compare_text compare_time(int64_t ns);      /* "-811 µs" where it is below 0 */
+struct compare_text compare_change(int64_t ns);    /* "+811 µs", "−811 µs", "0" */
+struct compare_text compare_percent(double share); /* "+6.8 %", "−6.8 %" */
+struct compare_text compare_number(double number); /* "12", "0.5" */
+/* The parts that make up the change, in a word or two: "idle: blocked −811 µs"; "" where there is none. */
+void compare_put_cause(FILE *out, const struct compare_diff *diff);
+
+/* Text of a recording on a terminal, cut where it is longer than 'most'. */
+void compare_put_cut(FILE *out, const char *text, size_t most);
+/* What makes the sides hard to compare: " !  driver: 550 → 580". */
+void compare_put_notes(FILE *out, const struct compare_diff *diff);
+/* The same as "not_alike". */
+struct hwy_json;
+void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
+struct compare_sentence {
+	char at[320];
+};
+/* "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps" */
+struct compare_sentence compare_about(const struct compare_diff *diff);
+/* Why the verdict is unknown, or not that of the mean and its interval; "". */
+struct compare_sentence compare_why(const struct compare_diff *diff);
+
+void diff_print_text(FILE *out, const struct compare_diff *diff);
+void diff_print_json(FILE *out, const struct compare_diff *diff);
+void diff_print_markdown(FILE *out, const struct compare_diff *diff);
+void diff_print_html(FILE *out, const struct compare_diff *diff);
+
+/* What of the numbers beside the split is worth a line: label and the two values as text; false: nothing. */
+struct compare_count_text {
+	const char *label;
+	struct compare_text before, after;
+};
+bool compare_count_text(const struct diff_count *count, struct compare_count_text *text);
+/* "predicted 1.08× (1.00 – 1.17), measured 1.07×: as predicted"; "" where nothing was predicted. */
+void compare_prediction(const struct diff_finding *finding, char *text, size_t size);
+
+void gate_print_text(FILE *out, const struct compare_gate *gate);
+void gate_print_markdown(FILE *out, const struct compare_gate *gate);
+void gate_print_junit(FILE *out, const struct compare_gate *gate);
+void gate_print_json(FILE *out, const struct compare_gate *gate);
+
+#endif

@@ -1,0 +1,12 @@
+/* doctor_print.h - the two faces of `headway doctor`. */
+#ifndef HWY_CLI_DOCTOR_PRINT_H
+#define HWY_CLI_DOCTOR_PRINT_H
+
+#include <stdio.h>
+
+#include "run/doctor/doctor.h"
+
+void doctor_print_json(const struct doctor *doctor, FILE *out);
+const char *doctor_verdict_word(enum doctor_verdict verdict); /* "no", "partly", "yes" */
+
+#endif

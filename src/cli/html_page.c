@@ -1,0 +1,56 @@
+/* html_page.c - see html_page.h. */
+#include "cli/html_page.h"
+
+#include <stdlib.h>
+
+#include "cli/kit/cli.h"
+#include "serve/inline.h"
+
+uint64_t page_size(const struct cli *cli, const char *value)
+{
+	uint64_t mb = cli_count(cli, "max-size", value);
+	if (mb == 0 || mb > PAGE_MOST_MB)
+		cli_misuse(cli, "--max-size is 1 to 2000 (MB)");
+	return mb;
+}
+
+static void open_view(const struct analyze_view *view, struct view_trace *trace,
+		      struct worker *worker)
+{
+	const struct analyze_run *run = &view->runs[view->shown];
+	struct hwy_err err;
+	char *json = NULL;
+	size_t n = 0;
+	if (!view_open(trace, run->trace, run->path, &err))
+		cli_die("%s", err.text);
+	trace->whole = UINT64_MAX; /* the analysis has it all, and must keep it */
+	FILE *memory = open_memstream(&json, &n);
+	analyze_print_json(memory, view);
+	fclose(memory);
+	worker_here(worker, &run->analysis, &run->diagnosis, trace->origin, json);
+	free(json);
+}
+
+void page_write(FILE *out, const struct analyze_view *views, uint32_t n, uint64_t max_mb)
+{
+	struct view_trace traces[SERVER_TRACES];
+	struct worker workers[SERVER_TRACES];
+	struct hwy_err err;
+	for (uint32_t i = 0; i < n; i++)
+		open_view(&views[i], &traces[i], &workers[i]);
+	struct inline_page page = {
+		.traces = traces,
+		.workers = workers,
+		.n = n,
+		.most = (max_mb ? max_mb : PAGE_MB) * 1000000,
+	};
+	if (!inline_write(&page, out, &err))
+		cli_die("%s", err.text);
+	for (uint32_t i = 0; i < page.n_left_out; i++)
+		fprintf(stderr, "headway: left out of the page: %s\n", page.left_out[i]);
+	inline_free(&page);
+	for (uint32_t i = 0; i < n; i++) {
+		worker_stop(&workers[i]);
+		view_close(&traces[i]);
+	}
+}

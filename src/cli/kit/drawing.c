@@ -1,0 +1,370 @@
+/* drawing.c - see drawing.h.
+ *
+ * Every row is LABEL cells NOTE. A cell of which its state takes less than half gets the small mark: many
+ * short kernels look like a dotted line, one long one like a bar. Rows of names are │name …; a name that has no
+ * room gives its number (step_12: 12), or nothing.
+ */
+#include "cli/kit/drawing.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/grid.h"
+#include "cli/kit/units.h"
+
+enum { LABEL = 12, NOTE = 14, SMALL = 128, FEWEST = 20 };
+
+static const struct look {
+	const char *full, *small; /* in UTF-8 */
+	char plain, plain_small;
+	const char *colour, *name;
+} looks[PICTURE_STATES] = {
+	[PICTURE_NOTHING] = {"·", "·", '.', '.', "\033[2m", NULL},
+	[PICTURE_WAIT] = {"░", "░", 'w', 'w', "\033[31m", "waits for the GPU"},
+	[PICTURE_CALL] = {"█", "▪", '#', '+', "\033[34m", "calls"},
+	[PICTURE_OS] = {"─", "╴", '~', '~', "\033[35m", "in the OS"},
+	[PICTURE_COMPUTE] = {"█", "▪", '#', '+', "\033[32m", "kernels"},
+	[PICTURE_COMM] = {"▓", "▪", '@', '+', "\033[35m", "communication"},
+	[PICTURE_COPY] = {"▒", "▫", '=', '-', "\033[33m", "copies"},
+	[PICTURE_FILL] = {"▚", "▫", 'f', '-', "\033[36m", "fills"},
+};
+
+uint32_t drawing_cells(int width, const char *indent)
+{
+	int cells = width - (int)strlen(indent) - LABEL - NOTE;
+	return (uint32_t)(cells < FEWEST ? FEWEST : cells);
+}
+
+/* ---- cells --------------------------------------------------------------------------------------- */
+
+static const char *cell_text(const struct drawing *drawing, struct picture_cell cell, char *plain)
+{
+	const struct look *look = &looks[cell.state];
+	bool small = cell.part < SMALL;
+	if (drawing->utf8)
+		return small ? look->small : look->full;
+	plain[0] = small ? look->plain_small : look->plain;
+	plain[1] = '\0';
+	return plain;
+}
+
+static void print_cells(const struct drawing *drawing, const struct picture_row *row)
+{
+	uint8_t state = PICTURE_STATES;
+	char plain[2];
+	for (uint32_t c = 0; c < drawing->picture->cells; c++) {
+		struct picture_cell cell = row->cells[c];
+		if (drawing->colour && cell.state != state)
+			fprintf(drawing->out, "\033[0m%s", looks[cell.state].colour);
+		state = cell.state;
+		fputs(cell_text(drawing, cell, plain), drawing->out);
+	}
+	if (drawing->colour)
+		fputs("\033[0m", drawing->out);
+}
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+static uint32_t cell_of(const struct hwy_picture *picture, int64_t time)
+{
+	__int128 at =
+		(__int128)(time - picture->from) * picture->cells / (picture->to - picture->from);
+	return (uint32_t)at;
+}
+
+/* A line of cells being written: each holds one character of UTF-8. */
+struct line {
+	char (*at)[8];
+	uint32_t n;
+};
+
+static void drawing_put_text(struct line *line, uint32_t at, const char *text, uint32_t room)
+{
+	for (uint32_t c = 0; c < room && at + c < line->n && *text; c++) {
+		int length = 1;
+		while (((unsigned char)text[length] & 0xc0) == 0x80 && length < 7)
+			length++;
+		snprintf(line->at[at + c], sizeof *line->at, "%.*s", length, text);
+		text += length;
+	}
+}
+
+/* What of a name fits 'room' columns: all of it, its number, or its beginning. */
+static void fit(const struct drawing *drawing, const char *name, uint32_t room, char *into,
+		size_t size)
+{
+	snprintf(into, size, "%s", name);
+	hwy_sanitize(into, strlen(into));
+	if ((uint32_t)grid_columns_of(into) <= room)
+		return;
+	size_t length = strlen(into), digits = length;
+	while (digits && isdigit((unsigned char)into[digits - 1]))
+		digits--;
+	/* step_12, step 12, step#12; but not Backward0 */
+	if (digits < length && digits && !isalnum((unsigned char)into[digits - 1])) {
+		memmove(into, into + digits, length - digits + 1);
+		if (length - digits > room)
+			*into = '\0';
+		return;
+	}
+	if (room < 3) {
+		*into = '\0';
+		return;
+	}
+	char *end = into;
+	for (uint32_t c = 0; c + 1 < room; c++)
+		for (end++; ((unsigned char)*end & 0xc0) == 0x80; end++)
+			;
+	strcpy(end, drawing->utf8 ? "…" : "~");
+}
+
+static void drawing_print_line(const struct drawing *drawing, const struct line *line)
+{
+	uint32_t last = line->n;
+	while (last && strcmp(line->at[last - 1], " ") == 0)
+		last--;
+	for (uint32_t c = 0; c < last; c++)
+		fputs(line->at[c], drawing->out);
+}
+
+static struct line new_line(uint32_t n)
+{
+	struct line line = {hwy_zalloc((n + 1) * sizeof *line.at), n};
+	for (uint32_t c = 0; c < n; c++)
+		strcpy(line.at[c], " ");
+	return line;
+}
+
+static void print_names(const struct drawing *drawing, const struct picture_row *row)
+{
+	const struct hwy_picture *picture = drawing->picture;
+	struct line line = new_line(picture->cells);
+	const char *bar = drawing->utf8 ? "▕" : "|";
+	for (uint32_t i = 0; i < row->n_labels; i++) {
+		const struct picture_label *label = &row->labels[i];
+		uint32_t from = cell_of(picture, label->at.from),
+			 to = cell_of(picture, label->at.to);
+		char text[512];
+		/* Where it begins, unless the one before begins there too; where it ends, unless the next begins. */
+		bool follows = i + 1 < row->n_labels &&
+			       cell_of(picture, row->labels[i + 1].at.from) <= to + 1;
+		if (to < line.n && !follows)
+			drawing_put_text(&line, to, bar, 1);
+		drawing_put_text(&line, from, bar, 1);
+		if (to <= from + 1)
+			continue;
+		fit(drawing, hwy_str(drawing->trace, label->name), to - from - 1, text,
+		    sizeof text - 4);
+		drawing_put_text(&line, from + 1, text, to - from - 1);
+	}
+	if (drawing->colour)
+		fputs("\033[2m", drawing->out);
+	drawing_print_line(drawing, &line);
+	if (drawing->colour)
+		fputs("\033[0m", drawing->out);
+	free(line.at);
+}
+
+/* ---- labels and notes ---------------------------------------------------------------------------- */
+
+/* How many rows of a type there are. */
+static uint32_t rows_of(const struct drawing *drawing, enum picture_row_type type)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < drawing->picture->n; i++)
+		n += drawing->picture->rows[i].type == type;
+	return n;
+}
+
+static const char *label_of(const struct drawing *drawing, const struct picture_row *row,
+			    char *text, size_t size)
+{
+	const struct hwy_trace *trace = drawing->trace;
+	*text = '\0';
+	if (row->type == PICTURE_THREAD) {
+		const struct hwy_thread *thread = &trace->threads[row->index];
+		if (rows_of(drawing, PICTURE_THREAD) == 1)
+			snprintf(text, size, "CPU");
+		else if (thread->tid != HWY_NONE)
+			snprintf(text, size, "CPU %" PRId64, thread->tid);
+		else
+			snprintf(text, size, "CPU %s", hwy_str(trace, thread->source_name));
+	} else if (row->type == PICTURE_DEVICE) {
+		bool known = row->index >= 0 && row->index < trace->n_devices &&
+			     trace->devices[row->index].ordinal != HWY_NONE;
+		if (known)
+			snprintf(text, size, "GPU %" PRId64, trace->devices[row->index].ordinal);
+		else
+			snprintf(text, size, "GPU");
+	} else if (row->type == PICTURE_STREAM) {
+		int64_t stream = trace->lanes[row->index].stream;
+		bool known = stream >= 0 && stream < trace->n_streams &&
+			     trace->streams[stream].number != HWY_NONE;
+		if (known)
+			snprintf(text, size, " stream %" PRId64, trace->streams[stream].number);
+		else
+			snprintf(text, size, " stream");
+	}
+	return text;
+}
+
+static void print_note(const struct drawing *drawing, const struct picture_row *row)
+{
+	const struct hwy_picture *picture = drawing->picture;
+	char percent[GRID_TEXT];
+	int64_t whole = picture->to - picture->from;
+	if (row->type == PICTURE_DEVICE)
+		fprintf(drawing->out, "  busy %s",
+			grid_percent_text(percent, whole - row->time[PICTURE_NOTHING], whole));
+	else if (row->type == PICTURE_THREAD && row->time[PICTURE_WAIT])
+		fprintf(drawing->out, "  waits %s",
+			row->time[PICTURE_WAIT] == whole /* NOTE has no room for 100.0 */
+				? "100 %"
+				: grid_percent_text(percent, row->time[PICTURE_WAIT], whole));
+}
+
+/* The CPU's lead, the measure everything turns on. */
+static void print_lead(const struct drawing *drawing)
+{
+	for (uint32_t i = 0; i < drawing->picture->n; i++) {
+		const struct picture_row *row = &drawing->picture->rows[i];
+		char label[64];
+		if (row->type != PICTURE_DEVICE || !row->n_ahead)
+			continue;
+		label_of(drawing, row, label, sizeof label);
+		fprintf(drawing->out,
+			"%s%-*sheadway%s%s: %.1f launches on average, at most %" PRIu32 "\n",
+			drawing->indent, LABEL, "",
+			rows_of(drawing, PICTURE_DEVICE) > 1 ? " of " : "",
+			rows_of(drawing, PICTURE_DEVICE) > 1 ? label : "", row->mean_ahead,
+			row->most_ahead);
+	}
+}
+
+/* ---- the ruler ----------------------------------------------------------------------------------- */
+
+/* The smallest of 1, 2, 5, 10, … ns of which at most 'most' fit. */
+static int64_t tick_of(int64_t span, int64_t most)
+{
+	static const int64_t factors[] = {2, 5, 10};
+	int64_t decade = 1, tick = 1;
+	for (int i = 0; span / tick > most && decade < HWY_TIME_LIMIT / 10; i++) {
+		tick = decade * factors[i % 3];
+		if (i % 3 == 2)
+			decade *= 10;
+	}
+	return tick;
+}
+
+/* In the unit of the ticks, so that a row has one. */
+static const char *tick_text(int64_t ns, int64_t tick, bool utf8, char *text, size_t size)
+{
+	const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, utf8 ? "µs" : "us"}, {1, "ns"}};
+	int u = 0;
+	while (tick % units[u].ns != 0)
+		u++;
+	if (ns == 0)
+		snprintf(text, size, "0");
+	else
+		snprintf(text, size, "%" PRId64 " %s", ns / units[u].ns, units[u].name);
+	return text;
+}
+
+static void print_ruler(const struct drawing *drawing)
+{
+	const struct hwy_picture *picture = drawing->picture;
+	struct line line = new_line(picture->cells);
+	int64_t span = picture->to - picture->from, tick = tick_of(span, picture->cells / 12 + 1);
+	for (int64_t at = 0; at < span; at += tick) {
+		char text[32];
+		uint32_t cell = cell_of(picture, picture->from + at);
+		tick_text(at, tick, drawing->utf8, text, sizeof text);
+		if (cell + 1 + (uint32_t)grid_columns_of(text) > line.n)
+			break;
+		drawing_put_text(&line, cell, drawing->utf8 ? "╷" : "'", 1);
+		drawing_put_text(&line, cell + 1, text, line.n);
+	}
+	fprintf(drawing->out, "%s%s%*s", drawing->indent, drawing->colour ? "\033[2m" : "", LABEL,
+		"");
+	drawing_print_line(drawing, &line);
+	fprintf(drawing->out, "%s\n", drawing->colour ? "\033[0m" : "");
+	free(line.at);
+}
+
+/* ---- the legend ---------------------------------------------------------------------------------- */
+
+static bool occurs(const struct drawing *drawing, enum picture_state state, bool *small)
+{
+	bool there = false;
+	for (uint32_t i = 0; i < drawing->picture->n; i++) {
+		const struct picture_row *row = &drawing->picture->rows[i];
+		for (uint32_t c = 0; row->cells && c < drawing->picture->cells; c++)
+			if (row->cells[c].state == state) {
+				there = true;
+				*small = *small || row->cells[c].part < SMALL;
+			}
+	}
+	return there;
+}
+
+static void print_legend_of(const struct drawing *drawing, const char *who,
+			    enum picture_state first, enum picture_state last, const char *nothing)
+{
+	FILE *out = drawing->out;
+	fprintf(out, "%s%s%*s%s", drawing->indent, drawing->colour ? "\033[2m" : "", LABEL, "",
+		who);
+	for (enum picture_state state = first; state <= last; state++) {
+		bool small = false;
+		char plain[2];
+		if (!occurs(drawing, state, &small))
+			continue;
+		const struct look *look = &looks[state];
+		fprintf(out, "  %s",
+			cell_text(drawing, (struct picture_cell){(uint8_t)state, 255}, plain));
+		if (small && strcmp(look->small, look->full) != 0)
+			fprintf(out, " %s",
+				cell_text(drawing, (struct picture_cell){(uint8_t)state, 1},
+					  plain));
+		fprintf(out, " %s", look->name);
+	}
+	fprintf(out, "  %s %s%s\n", drawing->utf8 ? "·" : ".", nothing,
+		drawing->colour ? "\033[0m" : "");
+}
+
+void drawing_print(const struct drawing *drawing)
+{
+	const struct hwy_picture *picture = drawing->picture;
+	bool threads = false, devices = false;
+	if (drawing->ruler)
+		print_ruler(drawing);
+	for (uint32_t i = 0; i < picture->n; i++) {
+		const struct picture_row *row = &picture->rows[i];
+		char label[64];
+		threads = threads || row->type == PICTURE_THREAD;
+		devices = devices || row->type == PICTURE_DEVICE;
+		label_of(drawing, row, label, sizeof label);
+		if (!row->cells && !row->n_labels)
+			continue;
+		fprintf(drawing->out, "%s%-*.*s", drawing->indent, LABEL, LABEL - 1, label);
+		if (row->cells)
+			print_cells(drawing, row);
+		else
+			print_names(drawing, row);
+		print_note(drawing, row);
+		fputc('\n', drawing->out);
+	}
+	if (drawing->lead)
+		print_lead(drawing);
+	if (drawing->legend && threads)
+		print_legend_of(drawing, "CPU", PICTURE_WAIT, PICTURE_OS, "between calls");
+	if (drawing->legend && devices)
+		print_legend_of(drawing, "GPU", PICTURE_COMPUTE, PICTURE_FILL, "idle");
+}

@@ -1,0 +1,218 @@
+/* cuda.c - the CUDA source: the life of our CUPTI subscription.
+ *
+ * The driver loads the collect library (CUDA_INJECTION64_PATH) and calls InitializeInjection inside cuInit,
+ * on whatever thread comes first. Everything is set up there: subscription, buffers, clock, kinds. From then
+ * on CUPTI follows the control page: with a capture range or a delay nothing but devices, contexts and streams
+ * is recorded until recording begins. When it has ended for good, CUPTI is detached and the program runs at
+ * its own speed again.
+ *
+ * 'lock' serialises changes of what is recorded; buffers are never delivered under it.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collect/cuda/cuda.h"
+#include "collect/process.h"
+
+struct cuda cuda;
+
+static struct {
+	pthread_mutex_t lock;
+	bool is_recording; /* by 'lock': the kinds are enabled */
+	bool is_set_up;    /* cuInit has gone on */
+	bool was_refused;  /* by 'lock': a kind was refused, and noted */
+	_Atomic bool is_over;
+} life = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { VERSION_12_6 = 24 };
+
+static uint64_t clock_fn(void)
+{
+	return (uint64_t)collect_now();
+}
+
+/* ---- what is recorded ---- */
+
+static void change_kind(uint32_t kind, bool on, const char *what)
+{
+	int result =
+		on ? cuda.cupti.cuptiActivityEnable(kind) : cuda.cupti.cuptiActivityDisable(kind);
+	if (on && result != CUPTI_OK && !life.was_refused) {
+		life.was_refused = true;
+		collect_note(2, "CUPTI does not record %s here (error %d)", what, result);
+	}
+}
+
+static void change_kinds(bool on)
+{
+	change_kind(CUPTI_CONCURRENT_KERNEL, on, "kernels");
+	change_kind(CUPTI_MEMCPY, on, "copies");
+	change_kind(CUPTI_MEMCPY2, on, "copies between devices");
+	change_kind(CUPTI_MEMSET, on, "fills");
+	if (!syncs_are_ours()) {
+		change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
+		change_kind(CUPTI_CUDA_EVENT, on, "events");
+	}
+	change_kind(CUPTI_OVERHEAD, on, "overhead");
+	if (!collect_control->graph_nodes) /* suppresses the records of the nodes */
+		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");
+	if (collect_control->memory_usage)
+		change_kind(CUPTI_MEMORY2, on, "memory use");
+	calls_record(on, !life.is_set_up);
+	calls_watch(on);
+}
+
+void cuda_follow_control(void)
+{
+	if (!cuda_is_on())
+		return;
+	pthread_mutex_lock(&life.lock);
+	bool on = collect_is_on(REC_TRACE_CUDA);
+	if (on != life.is_recording) {
+		life.is_recording = on;
+		change_kinds(on);
+	}
+	if (__atomic_load_n(&collect_control->finished, __ATOMIC_ACQUIRE))
+		life.is_over = true;
+	pthread_mutex_unlock(&life.lock);
+}
+
+bool cuda_is_over(void)
+{
+	return life.is_over;
+}
+
+/* The last records are in. Before 12.6 detaching crashed programs with graphs; an empty subscription is
+ * given up instead. */
+void cuda_leave(void)
+{
+	if (!cuda_is_on())
+		return;
+	if (!cuda.cupti.cuptiFinalize || cuda.version < VERSION_12_6) {
+		atomic_store(&cuda.stage, CUDA_GONE);
+		cuda.cupti.cuptiUnsubscribe(cuda.subscriber);
+		return;
+	}
+	calls_all();
+	atomic_store(&cuda.stage, CUDA_LEAVING);
+}
+
+/* ---- the beginning ---- */
+
+static void set_attribute(uint32_t attribute, uint8_t value)
+{
+	size_t size = sizeof value;
+	cuda.cupti.cuptiActivitySetAttribute(attribute, &size, &value);
+}
+
+static int subscribe(char *holder, size_t size)
+{
+	struct cupti_subscriber_params params = {
+		.size = sizeof params,
+		.name = "Headway",
+		.old_name = holder,
+		.old_size = size,
+	};
+	if (cuda.cupti.cuptiSubscribe_v2)
+		return cuda.cupti.cuptiSubscribe_v2(&cuda.subscriber, callback_fn, NULL, &params);
+	return cuda.cupti.cuptiSubscribe(&cuda.subscriber, callback_fn, NULL);
+}
+
+static void set_up(const char *path)
+{
+	char text[32];
+	cuda.cupti.cuptiGetVersion(&cuda.version);
+	snprintf(text, sizeof text, "%u", cuda.version);
+	collect_property("cupti.version", text);
+	collect_property("cupti.path", path);
+	set_attribute(CUPTI_PER_THREAD_ACTIVITY_BUFFER,
+		      1); /* before the callbacks are registered */
+	set_attribute(CUPTI_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+	cuda.cupti.cuptiActivityRegisterTimestampCallback(
+		clock_fn); /* once: it spoils records else */
+	if (cuda.cupti.cuptiSetThreadIdType)
+		cuda.cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
+	cuda.cupti.cuptiActivityRegisterCallbacks(buffers_request, buffers_complete);
+	if (cuda.cupti.cuptiActivityEnableAllSyncRecords)
+		cuda.cupti.cuptiActivityEnableAllSyncRecords(0); /* no busy polling */
+	calls_init();
+	buffers_top_up();
+	atomic_store_explicit(&cuda.stage, CUDA_ON, memory_order_release);
+	cuda.cupti.cuptiEnableCallback(1, cuda.subscriber, CUPTI_DOMAIN_STATE,
+				       CUPTI_STATE_FATAL_ERROR);
+	change_kind(CUPTI_DEVICE, true, "devices");
+	change_kind(CUPTI_CONTEXT, true, "contexts");
+	change_kind(CUPTI_STREAM, true, "streams");
+	calls_watch(false); /* the calls that begin and end a range */
+	cuda_follow_control();
+	life.is_set_up = true;
+	if (!life.is_recording)
+		flush_start(); /* it will see when recording begins */
+}
+
+static int last_result; /* of the libraries tried; only init's thread uses it */
+
+/* True: this library is the one, for better or worse. */
+static bool use(const char *path)
+{
+	char holder[128] = "";
+	last_result = subscribe(holder, sizeof holder);
+	if (last_result == CUPTI_MULTIPLE_SUBSCRIBERS) {
+		collect_note(
+			2, "CUDA is not recorded: %s holds CUPTI, which serves one tool at a time",
+			*holder ? holder : "another tool");
+		return true;
+	}
+	if (last_result != CUPTI_OK)
+		return false;
+	set_up(path);
+	return true;
+}
+
+static void init(void)
+{
+	static atomic_flag was_here = ATOMIC_FLAG_INIT;
+	if (atomic_flag_test_and_set(&was_here) || !collect_control ||
+	    !(collect_control->traces & REC_TRACE_CUDA))
+		return;
+	process_look_again(0); /* a worker has set its rank by now, and may be killed later */
+	if (collect_control->leave_cupti) {
+		collect_note(1, "CUDA is not recorded: CUPTI was left to the program");
+		return;
+	}
+	last_result = -1;
+	if (library_try_all(use))
+		return;
+	if (last_result == -1)
+		collect_note(2,
+			     "CUDA is not recorded: no libcupti of CUDA 11.8 or later was found; "
+			     "HEADWAY_CUPTI names one by its path");
+	else
+		collect_note(2, "CUDA is not recorded: CUPTI has no driver it can use (error %d)",
+			     last_result);
+}
+
+/* ---- the end ---- */
+
+void cuda_finish(void)
+{
+	process_after_fork(); /* a child whose fork told nobody has no flush thread to wait for */
+	if (!cuda_is_on())
+		return;
+	flush_last();
+}
+
+void cuda_after_fork(void)
+{
+	atomic_store(&cuda.stage, CUDA_OFF);
+}
+
+__attribute__((visibility("default"))) int InitializeInjection(void);
+int InitializeInjection(void)
+{
+	init();
+	if (cuda_is_on())
+		atexit(cuda_finish); /* before libcuda's own end; a destructor would come too late */
+	return 1;
+}

@@ -1,0 +1,162 @@
+/* cuda_callback.c - CUPTI's callbacks on calls: where long waits, allocations and some launches come from, and
+ * what was waited for (cuda_sync.c).
+ *
+ * Runs on the program's threads, inside its CUDA calls. The end of a call is timed first, so that our own
+ * time is not counted as the call's. A driver call made by a runtime call has the runtime call's correlation
+ * id and is told by it. Nothing here blocks: locks are only tried.
+ */
+#include <string.h>
+
+#include "collect/cuda/cuda.h"
+
+/* A round of launch samples stays open at least this long, so that a thread that launches all the time does
+ * not take the samples of one that seldom does. */
+enum { ROUND_NS = 500 * 1000 };
+/* Short allocations beyond this in one second and thread get no stack. */
+enum { SHORT_ALLOCATIONS = 1000 };
+
+static struct {
+	_Atomic uint32_t number;
+	_Atomic int64_t opened;
+} round_;
+
+static __thread struct {
+	int64_t start;        /* of the call that is under way */
+	uint32_t correlation; /* its id; 0: none */
+	uint16_t domain;
+	uint16_t passes; /* launches of the present round that go by before it gives a sample */
+	uint32_t round;  /* in which it gave its last one */
+	uint32_t allocations; /* short ones with a stack in the second that began at 'second' */
+	int64_t second;
+} thread __attribute__((tls_model("initial-exec")));
+
+void callback_new_round(void)
+{
+	atomic_store(&round_.opened, collect_now());
+	atomic_fetch_add(&round_.number, 1);
+}
+
+/* Rounds open while threads wait, mostly: were it always the next launch that is sampled, it would be the first
+ * after the wait again and again. So it is one of the next 1, 2, 4, ... or 64, as often in each of them. */
+static uint16_t draw_passes(int64_t now)
+{
+	uint32_t chance = (uint32_t)now * 2654435761u; /* spreads the clock's last digits */
+	uint32_t among = (chance >> 26) % 7;
+	return (uint16_t)((chance >> 16) & ((1u << among) - 1));
+}
+
+/* True once a round for this thread. */
+static bool is_sampled(int64_t now)
+{
+	if (collect_control->launch_stacks == 0)
+		return false;
+	uint32_t number = atomic_load_explicit(&round_.number, memory_order_relaxed);
+	if (thread.round != number) {
+		if (thread.passes > 0) {
+			thread.passes--;
+			return false;
+		}
+		thread.round = number;
+		thread.passes = draw_passes(now);
+		return true;
+	}
+	if (calls_sampling() && now - atomic_load(&round_.opened) > ROUND_NS)
+		calls_sample_off_if_free();
+	return false;
+}
+
+static bool is_allocation_sampled(int64_t now, bool is_long)
+{
+	if (is_long)
+		return true;
+	if (now - thread.second > INT64_C(1000000000)) {
+		thread.second = now;
+		thread.allocations = 0;
+	}
+	return thread.allocations++ < SHORT_ALLOCATIONS;
+}
+
+static void cuda_callback_take_stack(unsigned flags, int64_t now, uint32_t correlation)
+{
+	if (collect_control->stack_threshold < 0)
+		return; /* none are wanted */
+	bool is_long = now - thread.start >= collect_control->stack_threshold;
+	if ((flags & CALL_ALLOC) && is_allocation_sampled(now, is_long))
+		collect_stack(REC_WHY_ALLOC, thread.start, correlation);
+	else if ((flags & (CALL_WAIT | CALL_COPY)) && is_long)
+		collect_stack(REC_WHY_WAIT, thread.start, correlation);
+	else if ((flags & (CALL_LAUNCH | CALL_COPY)) && is_sampled(now))
+		collect_stack(REC_WHY_LAUNCH, thread.start, correlation);
+}
+
+static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t correlation)
+{
+	if (domain == CUPTI_DOMAIN_DRIVER && thread.correlation == correlation &&
+	    thread.domain == CUPTI_DOMAIN_RUNTIME) {
+		calls_nested(cbid);
+		return;
+	}
+	thread.correlation = correlation;
+	thread.domain = (uint16_t)domain;
+	if (flags & CALL_STOP)
+		collect_set_recording(false);
+	thread.start = collect_now();
+}
+
+static void cuda_callback_leave(uint32_t domain, unsigned flags, const struct cupti_callback *call)
+{
+	/* A callback that was switched on inside a call sees its exit only. */
+	if (thread.correlation != call->correlation || thread.domain != domain)
+		return;
+	int64_t now = collect_now();
+	if (flags & CALL_START) {
+		collect_set_recording(true);
+	} else if (collect_is_on(REC_TRACE_CUDA)) {
+		if ((flags & CALL_SYNC) && syncs_are_ours())
+			sync_done(flags, call, thread.start, now);
+		cuda_callback_take_stack(flags, now, call->correlation);
+	}
+	thread.correlation = 0;
+}
+
+static void state_changed(uint32_t cbid, const struct cupti_state *state)
+{
+	if (cbid != CUPTI_STATE_FATAL_ERROR)
+		return;
+	atomic_store(&cuda.stage, CUDA_GONE); /* CUPTI has taken itself down */
+	collect_note(3, "CUPTI stopped recording: %s (error %u)",
+		     state->message ? state->message : "no reason given", state->result);
+}
+
+/* CUPTI may be detached in the exit of a call only; the first thread that comes by does it. */
+static void detach(const struct cupti_callback *call)
+{
+	int leaving = CUDA_LEAVING;
+	if (call->site == CUPTI_EXIT &&
+	    atomic_compare_exchange_strong(&cuda.stage, &leaving, CUDA_GONE))
+		cuda.cupti.cuptiFinalize();
+}
+
+void callback_fn(void *user, uint32_t domain, uint32_t cbid, const void *data)
+{
+	(void)user;
+	int stage = atomic_load_explicit(&cuda.stage, memory_order_acquire);
+	if (stage == CUDA_OFF || stage == CUDA_GONE)
+		return;
+	if (domain == CUPTI_DOMAIN_STATE) {
+		state_changed(cbid, data);
+		return;
+	}
+	if (domain != CUPTI_DOMAIN_RUNTIME && domain != CUPTI_DOMAIN_DRIVER)
+		return;
+	const struct cupti_callback *call = data;
+	if (stage == CUDA_LEAVING) {
+		detach(call);
+		return;
+	}
+	unsigned flags = calls_of(domain, cbid);
+	if (call->site == CUPTI_ENTER)
+		enter(domain, cbid, flags, call->correlation);
+	else
+		cuda_callback_leave(domain, flags, call);
+}

@@ -1,0 +1,160 @@
+/* kernel_names.c - see kernel_names.h. */
+#include "compare/kernel_names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == ':';
+}
+
+static size_t word_length(const char *at)
+{
+	size_t n = 0;
+	while (is_word(at[n]))
+		n++;
+	return n;
+}
+
+/* Copies a name: hexadecimal addresses and numbers after a separator ("tmp_12", "fn.3") become '#'. */
+static size_t put_word(char *out, size_t room, const char *word, size_t length)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < length && n + 1 < room;) {
+		bool hex = length - i > 6 && word[i] == '0' && word[i + 1] == 'x';
+		bool after = i > 0 && strchr("_.$#", word[i - 1]) != NULL;
+		size_t digits = 0;
+		if (hex)
+			for (digits = 2;
+			     i + digits < length && isxdigit((unsigned char)word[i + digits]);)
+				digits++;
+		else if (after)
+			while (i + digits < length && isdigit((unsigned char)word[i + digits]))
+				digits++;
+		bool ends = i + digits == length || !isalpha((unsigned char)word[i + digits]);
+		if (digits && ends) {
+			out[n++] = '#';
+			i += digits;
+		} else {
+			out[n++] = word[i++];
+		}
+	}
+	out[n] = '\0';
+	return n;
+}
+
+/* The last part of a qualified name says nothing about what is computed. */
+static bool is_generic(const char *word, size_t length)
+{
+	static const char *const generic[] = {
+		"Kernel",        "Kernel2", "kernel", "device_kernel", "elementwise_kernel",
+		"reduce_kernel", NULL};
+	for (const char *const *one = generic; *one; one++) {
+		size_t n = strlen(*one);
+		if (length >= n && strncmp(word + length - n, *one, n) == 0 &&
+		    (length == n || strchr(":_", word[length - n - 1])))
+			return true;
+	}
+	return false;
+}
+
+/* The longest word among the template arguments that is no plain type. */
+static const char *telling_argument(const char *at, size_t *length)
+{
+	const char *best = NULL;
+	*length = 0;
+	int depth = 0;
+	while (*at && (*at != '(' || depth > 0)) {
+		size_t n = word_length(at);
+		depth += *at == '<' ? 1 : *at == '>' ? -1 : 0;
+		if (n > *length && n >= 8 && !isdigit((unsigned char)*at) &&
+		    strncmp(at, "std::", 5) != 0) {
+			best = at;
+			*length = n;
+		}
+		at += n ? n : 1;
+	}
+	return best;
+}
+
+/* Where the name itself begins: behind the return type, which stands before a space outside of brackets. */
+static const char *skip_type(const char *name)
+{
+	const char *begin = name;
+	int depth = 0;
+	for (const char *at = name; *at && (*at != '(' || depth > 0); at++) {
+		depth += *at == '<' || *at == '(' ? 1 : *at == '>' || *at == ')' ? -1 : 0;
+		if (*at == ' ' && depth == 0 && at[1] && at[1] != '(' && at[1] != '[')
+			begin = at + 1;
+		if (depth < 0)
+			return name;
+	}
+	return begin;
+}
+
+enum { LONGEST = 2048 };
+
+/* Without namespaces that have no name, however the demangler writes them. */
+static void copy_named(const char *name, char out[LONGEST])
+{
+	static const char *const unnamed[] = {
+		"(anonymous namespace)::", "<unnamed>::", "{anonymous}::", NULL};
+	size_t n = 0;
+	while (*name && n + 1 < LONGEST) {
+		size_t skip = 0;
+		for (const char *const *one = unnamed; *one && !skip; one++)
+			skip = strncmp(name, *one, strlen(*one)) == 0 ? strlen(*one) : 0;
+		name += skip;
+		if (!skip)
+			out[n++] = *name++;
+	}
+	out[n] = '\0';
+}
+
+void name_fold(const char *name, char out[NAME_BYTES])
+{
+	char whole[LONGEST], plain[512];
+	size_t n = 0;
+	int depth = 0;
+	copy_named(name, whole);
+	const char *begin = skip_type(whole);
+	for (const char *at = begin; *at && n + 1 < sizeof plain; at++) {
+		if (depth == 0 && *at == '(')
+			break;
+		depth += *at == '<';
+		if (depth == 0)
+			plain[n++] = *at;
+		depth -= *at == '>' && depth > 0;
+	}
+	while (n > 0 && isspace((unsigned char)plain[n - 1]))
+		n--;
+	if (n == 0) { /* nothing but brackets: better a long name than none */
+		n = strlen(name) < sizeof plain ? strlen(name) : sizeof plain - 1;
+		memcpy(plain, name, n);
+	}
+	plain[n] = '\0';
+	size_t used = put_word(out, NAME_BYTES, plain, n), length = 0;
+	const char *more =
+		is_generic(plain, n) ? telling_argument(begin + word_length(begin), &length) : NULL;
+	if (more && used + 4 < NAME_BYTES) {
+		out[used++] = '<';
+		used += put_word(out + used, NAME_BYTES - used - 1, more, length);
+		out[used++] = '>';
+		out[used] = '\0';
+	}
+}
+
+bool name_is_sibling(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (isdigit((unsigned char)*a) || *a == 'x' || *a == '#')
+			a++;
+		while (isdigit((unsigned char)*b) || *b == 'x' || *b == '#')
+			b++;
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}

@@ -1,0 +1,18 @@
+/* kernel_names.h - kernels' names without what differs from build to build or from call to call.
+ *
+ * Template arguments, parameters and return types are dropped, addresses and counters become '#', so that a
+ * kernel keeps its name when only its instantiation changes. What says nothing by itself ("Kernel2",
+ * "elementwise_kernel") keeps the longest name among its arguments.
+ */
+#ifndef HWY_COMPARE_KERNEL_NAMES_H
+#define HWY_COMPARE_KERNEL_NAMES_H
+
+#include <stdbool.h>
+
+enum { NAME_BYTES = 112 };
+
+void name_fold(const char *name, char out[NAME_BYTES]);
+/* Whether two folded names are of one family, re-tiled or recompiled: equal once all digits are gone. */
+bool name_is_sibling(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,90 @@
+/* alloc_in_loop.c - memory is allocated, freed or pinned every step; such calls take long, and cudaFree waits
+ * for the whole device.
+ *
+ * Condition: at least OFTEN such calls a step. Cost: gaps with the cause 'alloc', those charged to the wait of such
+ * a call, and the other idle time that they overlap.
+ */
+#include <string.h>
+
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+#define OFTEN 0.5
+
+static const struct advice fix = {
+	.any = "Allocate once, before the loop, and reuse; or allocate from a pool, which does not wait.\n"
+	       "  cudaMallocAsync(&p, bytes, s); … cudaFreeAsync(p, s);   // instead of cudaMalloc and cudaFree",
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"PyTorch's allocator should not get here every step: avoid torch.cuda.empty_cache() in the loop, "
+				"shapes that change all the time, and memory that is nearly full.\n"
+				"  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python3 …",
+			[HWY_CUPY] =
+				"Keep CuPy's memory pool switched on, and preallocate outputs (out=…).\n"
+				"  cupy.multiply(x, y, out=z)",
+			[HWY_OPENCL_C] =
+				"Create buffers once, before the loop, and reuse them: clCreateBuffer in a loop may wait.",
+		},
+};
+
+/* For programs that use a pool already. */
+static const char once[] =
+	"Allocate once, before the loop, and reuse: calls that take memory from a pool are cheaper, "
+	"but each takes its time as well.";
+
+static const uint32_t roles = 1u << HWY_ROLE_ALLOC | 1u << HWY_ROLE_FREE | 1u << HWY_ROLE_PIN;
+
+/* Idle time after a call that waited for the device: cudaFree does. */
+static void claim_waits(struct hwy_case *c, struct claim *claim)
+{
+	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+		if (gap->cause != GAP_BLOCKED || gap->culprit == FLOW_NONE)
+			continue;
+		const struct flow_call *call = &c->flow->calls[gap->culprit];
+		if (1u << call->role & roles)
+			claim_gap(c, claim, g, CLAIM_ALL, call->span);
+	}
+}
+
+static bool uses_pool(const struct hwy_case *c, uint64_t n)
+{
+	uint64_t found = 0;
+	for (uint32_t i = c->first_call; i < c->end_call; i++)
+		if (1u << c->flow->calls[i].role & roles && case_call_is_ours(c, i))
+			found += strstr(case_name(c, c->flow->calls[i].span), "Async") != NULL;
+	return found * 2 > n;
+}
+
+static void finding_alloc_in_loop_look(struct hwy_case *c)
+{
+	const uint64_t *calls = c->counts.calls;
+	uint64_t n = calls[HWY_ROLE_ALLOC] + calls[HWY_ROLE_FREE] + calls[HWY_ROLE_PIN];
+	int64_t ns = c->counts.call_ns[HWY_ROLE_ALLOC] + c->counts.call_ns[HWY_ROLE_FREE] +
+		     c->counts.call_ns[HWY_ROLE_PIN];
+	struct claim claim = {0};
+	claim_cause(c, &claim, GAP_ALLOC);
+	claim_waits(c, &claim);
+	claim_roles(c, &claim, roles, CLAIM_CPU_CAUSES);
+	if (case_each(c, n) >= OFTEN && case_is_loop(c) && claim_is_worth(c, &claim))
+		hwy_accuse(
+			c, &claim, HWY_HIGH,
+			words_format(
+				&c->diagnosis->arena,
+				"Memory is allocated or released in %s a step, which takes the CPU %s; the GPU "
+				"idles %s because of it.",
+				words_many(case_each(c, n), "call", "calls").at,
+				words_time(ns / (int64_t)c->phase->n_steady).at,
+				words_time(case_per_step(c, claim.total)).at),
+			uses_pool(c, n) ? once : case_advice(c, &fix));
+	claim_drop(c, &claim);
+}
+
+const struct hwy_finding_kind finding_alloc_in_loop = {
+	.id = "alloc-in-loop",
+	.title = "memory is allocated every step",
+	.edit = "no-alloc",
+	.look = finding_alloc_in_loop_look,
+};

@@ -1,0 +1,72 @@
+/* copy_bandwidth.c - the link is the limit: few large copies at its full rate, longer than the computation.
+ *
+ * Conditions: large copies run at NEAR_LIMIT of the link or more, and even with perfect overlap one direction
+ * would take longer than the kernels. Cost: that excess. Nothing but sending less helps.
+ */
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+#define LARGE_BYTES (1u << 20)
+#define NEAR_LIMIT 0.75
+#define WORTH 0.05
+
+static const char fix[] =
+	"Send less: smaller types (uint8 or fp16 instead of fp32, converted on the GPU), only what changed, or keep the "
+	"data on the device between steps. Overlap cannot help further: the link is full.";
+
+static void finding_copy_bandwidth_look(struct hwy_case *c)
+{
+	int64_t ns[2] = {0}, exposed[2] = {0};
+	uint64_t bytes[2] = {0}, n[2] = {0};
+	for (uint32_t i = 0; i < c->n_transfers; i++) {
+		const struct case_transfer *one = &c->transfers[i];
+		int back = one->direction == HWY_D2H;
+		if (one->is_comm || (one->direction != HWY_H2D && !back) ||
+		    one->bytes < LARGE_BYTES)
+			continue;
+		const struct flow_op *op = &c->flow->ops[one->op];
+		ns[back] += op->end - op->start;
+		exposed[back] += one->left;
+		bytes[back] += one->bytes;
+		n[back]++;
+	}
+	int way = ns[1] > ns[0];
+	bool known;
+	double link = machine_link(c, way ? HWY_D2H : HWY_H2D, &known);
+	double rate = ns[way] ? (double)bytes[way] * 1e9 / (double)ns[way] : 0;
+	int64_t excess = ns[way] - case_states(c).compute;
+	if (excess <= 0 || rate < NEAR_LIMIT * link || !known)
+		return;
+	double calibrated;
+	bool is_limit =
+		machine_value(c->trace, machine_link_name(way ? HWY_D2H : HWY_H2D), &calibrated);
+	struct claim claim = {0};
+	for (uint32_t i = 0; i < c->n_transfers && claim.total < excess; i++) {
+		const struct case_transfer *one = &c->transfers[i];
+		if (!one->is_comm && one->direction == (way ? HWY_D2H : HWY_H2D) &&
+		    one->bytes >= LARGE_BYTES)
+			claim_transfer(c, &claim, i, excess - claim.total,
+				       c->flow->ops[one->op].span);
+	}
+	if (claim_share(c, &claim) >= WORTH)
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"%s a step, %s at %s, %s; that takes %s longer than the kernels.",
+				words_many(case_each(c, n[way]), "copy", "copies").at,
+				words_bytes(bytes[way] / c->phase->n_steady).at,
+				words_rate(rate).at,
+				is_limit ? "the link's limit" : "as fast as any copy here",
+				words_time(case_per_step(c, claim.total)).at),
+			fix);
+	claim_drop(c, &claim);
+}
+
+const struct hwy_finding_kind finding_copy_bandwidth = {
+	.id = "copy-bandwidth",
+	.title = "the link to the GPU is full",
+	.look = finding_copy_bandwidth_look,
+	.is_inside = true,
+};

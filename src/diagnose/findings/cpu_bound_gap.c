@@ -1,0 +1,112 @@
+/* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a lock.
+ *
+ * Cost: gaps with the causes 'cpu' and 'os'. The name is that of the operator, range, sample or os call that
+ * takes most of them. Where most of it is inside operators that launch, the advice is to make fewer of them: what
+ * they do before cannot be moved elsewhere. Where nothing says what it is, it is to find that out.
+ */
+#include <string.h>
+
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+static const struct advice fix = {
+	.any = "Move this work off the loop's thread, or do it while the GPU is busy: launch the next step first.\n"
+	       "  launch(step + 1); std::async(save, result);   // not: save(result); launch(step + 1);",
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Move this work to the GPU, or off the loop's thread (a thread pool for files and logging), do it less often, or "
+				"do it after the next step has been launched.\n"
+				"  pool.submit(save, state)   # not: save(state)",
+			[HWY_CUPY] =
+				"Do this beside the computation: copy to pinned memory on its own stream, and save from a "
+				"thread.\n"
+				"  with copy_stream: x.get(out=pinned, blocking=False)\n"
+				"  pool.submit(numpy.save, name, pinned)",
+		},
+};
+
+static const struct advice fewer = {
+	.any = "This is the framework's own work for each operator: use fewer and larger ones, or have them compiled.",
+	.of = {[HWY_PYTORCH] =
+		       "This is what PyTorch does for each operator before it launches: have the model compiled, use "
+		       "fewer and larger operators; a larger batch costs no more of it.\n"
+		       "  model = torch.compile(model)"},
+};
+
+static const struct advice unknown = {
+	.any = "What the CPU does there was not recorded: sample it, or mark its parts with ranges; then move it off the loop's "
+	       "thread, or do it after the next step has been launched.\n"
+	       "  headway profile -s process-tree ./program",
+	.of = {[HWY_PYTORCH] =
+		       "What Python does there was not recorded: sample it, or let torch.profiler record stacks; then move "
+		       "it off the loop's thread, or do it after the next step has been launched.\n"
+		       "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)"},
+};
+
+enum { OPERATOR, KNOWN, UNKNOWN, SORTS };
+
+/* What names a gap: the operator that launches the work which ends it, something else, or nothing; a range in
+ * which that launch lies says where, not what. */
+static int sort_of(const struct hwy_case *c, const struct hwy_gap *gap)
+{
+	uint32_t row;
+	if (!gap->span)
+		return UNKNOWN;
+	const struct hwy_strip *strip = hwy_strip_of(c->trace, gap->span - 1, &row);
+	if ((strip->kind != HWY_OP && strip->kind != HWY_RANGE) || gap->op == FLOW_NONE ||
+	    c->flow->ops[gap->op].call == FLOW_NONE)
+		return KNOWN;
+	int64_t launch = c->flow->calls[c->flow->ops[gap->op].call].start;
+	bool inside = hwy_get(strip, HWY_START, row) <= launch && launch <= hwy_end(strip, row);
+	return !inside ? KNOWN : strip->kind == HWY_OP ? OPERATOR : UNKNOWN;
+}
+
+static const char *advice_for(const struct hwy_case *c, const struct claim *claim)
+{
+	int64_t ns[SORTS] = {0};
+	for (uint32_t i = 0; i < claim->n; i++)
+		ns[sort_of(c, &c->of->gaps.gaps[claim->items[i].at])] += claim->items[i].ns;
+	const struct advice *advice = ns[OPERATOR] > claim->total / 2  ? &fewer
+				      : ns[UNKNOWN] > claim->total / 2 ? &unknown
+								       : &fix;
+	return case_advice(c, advice);
+}
+
+static void finding_cpu_bound_gap_look(struct hwy_case *c)
+{
+	struct claim claim = {0};
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	claim_cause(c, &claim, GAP_CPU);
+	int64_t cpu = claim.total, in_top;
+	claim_cause(c, &claim, GAP_OS);
+	if (!claim_is_worth(c, &claim)) {
+		claim_drop(c, &claim);
+		return;
+	}
+	const char *name = claim_top_name(c, &claim, &in_top);
+	const char *where = "", *mark = hwy_str(c->trace, c->phase->name);
+	/* That it happens inside the step says nothing. */
+	if (*mark && strncmp(name, mark, strlen(mark)) == 0)
+		name = "";
+	if (*name)
+		where = words_format(arena, " %s of it, %s, is %.80s.",
+				     in_top > claim.total / 2 ? "Most" : "The largest part",
+				     words_time(case_per_step(c, in_top)).at, name);
+	const char *doing = claim.total - cpu > cpu
+				    ? "in the operating system: files, sockets, locks"
+				    : "with work of its own";
+	const char *says = words_format(
+		arena, "The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
+		words_time(case_per_step(c, claim.total)).at, doing, where);
+	const char *advice = advice_for(c, &claim);
+	hwy_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
+}
+
+const struct hwy_finding_kind finding_cpu_bound_gap = {
+	.id = "cpu-bound-gap",
+	.title = "the GPU waits for CPU code",
+	.edit = "background",
+	.look = finding_cpu_bound_gap_look,
+};

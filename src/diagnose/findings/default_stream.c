@@ -1,0 +1,131 @@
+/* default_stream.c - the legacy default stream is a barrier: work there waits for all blocking streams, and
+ * they wait for it.
+ *
+ * Conditions: an op was held behind another, and the barrier is why: one of the two is in the null stream and
+ * the other in a stream known to be of the blocking kind; or both are in such streams, and an op of the null
+ * stream, however short, ran between them. One of the two leaves room on the device, so that they could have run
+ * together. Cost: what would have overlapped, for each pair at most the shorter of the two and the wait; in all
+ * no more than the work that is not the busiest stream's. To blame is the op of the null stream.
+ */
+#include <stdlib.h>
+
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+enum { BLOCKING = 1 }; /* flags of a stream, as CUPTI has them */
+
+static const struct advice fix = {
+	.any = "Unless the order is needed, keep work off the default stream, or create the other streams as "
+	       "non-blocking.\n"
+	       "  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);   // or nvcc --default-stream per-thread",
+	.of = {[HWY_CUPY] = "Create streams as non-blocking, and use none but those.\n"
+			    "  with cupy.cuda.Stream(non_blocking=True): …"},
+};
+
+/* Every context has a null stream of its own. */
+static bool is_same_context(const struct hwy_stream *a, const struct hwy_stream *b)
+{
+	return a->process == b->process && a->device == b->device && a->context == b->context;
+}
+
+/* An op of the null stream between the two. */
+static uint32_t find_between(const struct hwy_case *c, const struct held *held)
+{
+	const struct flow_op *op = &c->flow->ops[held->op], *behind = &c->flow->ops[held->behind];
+	const struct hwy_stream *own = case_stream(c, held->op);
+	for (uint32_t i = held->op; i-- > held->behind && c->flow->ops[i].start >= behind->end;) {
+		const struct hwy_stream *stream = case_stream(c, i);
+		if (stream && is_same_context(stream, own) && c->flow->ops[i].end <= op->start &&
+		    stream_is_null(c, stream))
+			return i;
+	}
+	return FLOW_NONE;
+}
+
+/* The op that makes a barrier of the null stream here; FLOW_NONE: none does, or they do run together. */
+static uint32_t find_barrier(const struct hwy_case *c, const struct held *held)
+{
+	const struct hwy_stream *a = case_stream(c, held->op), *b = case_stream(c, held->behind);
+	if (!a || !b || !is_same_context(a, b) ||
+	    c->flow->ops[held->behind].end > c->flow->ops[held->op].start ||
+	    (!kernel_leaves_room(c, held->op) && !kernel_leaves_room(c, held->behind)))
+		return FLOW_NONE;
+	bool a_null = stream_is_null(c, a), b_null = stream_is_null(c, b);
+	bool can_wait = (a_null || a->flags == BLOCKING) && (b_null || b->flags == BLOCKING);
+	if (!can_wait || (a_null && b_null))
+		return FLOW_NONE;
+	return a_null ? held->op : b_null ? held->behind : find_between(c, held);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t gain_of(const struct hwy_case *c, const struct held *held)
+{
+	const struct flow_op *op = &c->flow->ops[held->op], *behind = &c->flow->ops[held->behind];
+	return least(least(op->end - op->start, behind->end - behind->start),
+		     op->start - held->ready);
+}
+
+/* All work of these pairs less that of the busiest stream. */
+static int64_t most_to_gain(const struct hwy_case *c, const struct held *held, uint32_t n)
+{
+	int64_t *lanes = hwy_zalloc((c->trace->n_lanes + 1u) * sizeof *lanes), sum = 0, busiest = 0;
+	struct hwy_map seen = {0};
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t at = i % 2 ? held[i / 2].behind : held[i / 2].op;
+		const struct flow_op *op = &c->flow->ops[at];
+		bool fresh;
+		hwy_map_put(&seen, at, &fresh);
+		if (!fresh)
+			continue;
+		lanes[op->lane] += op->end - op->start;
+		sum += op->end - op->start;
+		busiest = lanes[op->lane] > busiest ? lanes[op->lane] : busiest;
+	}
+	hwy_map_free(&seen);
+	free(lanes);
+	return sum - busiest;
+}
+
+static void finding_default_stream_look(struct hwy_case *c)
+{
+	uint32_t n, found = 0;
+	int64_t sum = 0;
+	const struct held *held = held_find(c, &n);
+	struct held *pairs = hwy_alloc((n + 1u) * sizeof *pairs);
+	struct claim claim = {0};
+	for (uint32_t i = 0; i < n; i++) {
+		if (find_barrier(c, &held[i]) == FLOW_NONE)
+			continue;
+		sum += gain_of(c, &held[i]);
+		pairs[found++] = held[i];
+	}
+	double part = sum > 0 ? (double)most_to_gain(c, pairs, found) / (double)sum : 0;
+	for (uint32_t i = 0; i < found; i++)
+		claim_kernels(c, &claim,
+			      (int64_t)((double)gain_of(c, &pairs[i]) * (part < 1 ? part : 1)),
+			      c->flow->ops[find_barrier(c, &pairs[i])].span);
+	free(pairs);
+	if (claim_is_worth(c, &claim))
+		hwy_accuse(
+			c, &claim, HWY_MEDIUM,
+			words_format(
+				&c->diagnosis->arena,
+				"Work waits for the default stream's barrier %s a step though the GPU has "
+				"room; together they would take %s less.",
+				words_times(case_each(c, found)).at,
+				words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
+	claim_drop(c, &claim);
+}
+
+const struct hwy_finding_kind finding_default_stream = {
+	.id = "default-stream",
+	.title = "the default stream makes the others wait",
+	.edit = "no-barrier",
+	.look = finding_default_stream_look,
+};

@@ -1,0 +1,130 @@
+/* grid_too_small.c - kernels with fewer blocks than the GPU has multiprocessors: most of it looks on.
+ *
+ * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), fills less
+ * than HALF of the multiprocessors, and such kernels take WORTH of the step or more. Cost: the time in which one
+ * of them runs alone on its device, times the part of the GPU that looks on.
+ */
+#include <stdlib.h>
+
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+#define SHORT_NS 20000
+#define HALF 0.5
+#define WORTH 0.1
+
+static const struct advice fix = {
+	.any = "Give the kernel more blocks: smaller tiles, split the reduction (split-K), or several items in one launch; "
+	       "or run independent kernels beside it on other streams.\n"
+	       "  kernel<<<(n + 127) / 128, 128>>>(…);   // at least as many blocks as multiprocessors",
+	.of = {[HWY_PYTORCH] =
+		       "Give it more work at a time: a larger batch, several sequences together; or run independent "
+		       "parts on other streams.\n"
+		       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
+};
+
+struct found {
+	struct claim claim;
+	uint64_t n;
+	int64_t ns, fewest, sms;
+};
+
+/* The op of a device that will end last, and how long it has been the only one. */
+struct sole {
+	uint32_t op;
+	int64_t end, others; /* of it, and the last end of the rest */
+	int64_t seen;        /* the last start */
+	int64_t alone;
+};
+
+/* Blocks, or 0 where it is no kernel to look at. */
+static int64_t small_blocks(const struct hwy_case *c, uint32_t at)
+{
+	const struct flow_op *op = &c->flow->ops[at];
+	int64_t device = c->flow->devices[op->device].device;
+	if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || op->end - op->start < SHORT_NS ||
+	    device == HWY_NONE || c->trace->devices[device].sms <= 0 || !case_op_is_ours(c, at))
+		return 0;
+	int64_t blocks = kernel_blocks(c, op->span);
+	return (double)blocks < HALF * (double)c->trace->devices[device].sms ? blocks : 0;
+}
+
+/* Nothing more will be known of the op: it is no longer the last to end, or this is the end. */
+static void finding_grid_too_small_settle(struct hwy_case *c, struct found *found,
+					  const struct sole *sole)
+{
+	int64_t blocks = sole->op == FLOW_NONE ? 0 : small_blocks(c, sole->op);
+	if (blocks == 0)
+		return;
+	const struct flow_op *op = &c->flow->ops[sole->op];
+	int64_t sms = c->trace->devices[c->flow->devices[op->device].device].sms;
+	claim_kernels(c, &found->claim,
+		      (int64_t)((double)sole->alone * (1 - (double)blocks / (double)sms)),
+		      op->span);
+}
+
+/* Until 'now' the one that ends last runs alone as soon as the others have ended. */
+static void pass(struct sole *sole, int64_t now)
+{
+	int64_t from = sole->others > sole->seen ? sole->others : sole->seen;
+	int64_t to = sole->end < now ? sole->end : now;
+	sole->alone += to > from ? to - from : 0;
+	sole->seen = now;
+}
+
+static void finding_grid_too_small_visit(struct hwy_case *c, struct found *found, struct sole *sole,
+					 uint32_t at)
+{
+	const struct flow_op *op = &c->flow->ops[at];
+	int64_t blocks = small_blocks(c, at);
+	if (blocks) {
+		found->n++;
+		found->ns += op->end - op->start;
+		found->fewest = blocks < found->fewest ? blocks : found->fewest;
+		found->sms = c->trace->devices[c->flow->devices[op->device].device].sms;
+	}
+	pass(sole, op->start);
+	if (op->end <= sole->end) {
+		sole->others = op->end > sole->others ? op->end : sole->others;
+		return;
+	}
+	finding_grid_too_small_settle(c, found, sole);
+	*sole = (struct sole){at, op->end, sole->end, op->start, 0};
+}
+
+static void finding_grid_too_small_look(struct hwy_case *c)
+{
+	struct found found = {.fewest = INT64_MAX};
+	if (c->counts.longest < SHORT_NS)
+		return;
+	struct sole *soles = hwy_alloc((c->flow->n_devices + 1u) * sizeof *soles);
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		soles[d] = (struct sole){FLOW_NONE, INT64_MIN, INT64_MIN, INT64_MIN, 0};
+	for (uint32_t i = c->first_op; i < c->end_op; i++)
+		finding_grid_too_small_visit(c, &found, &soles[c->flow->ops[i].device], i);
+	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
+		pass(&soles[d], INT64_MAX);
+		finding_grid_too_small_settle(c, &found, &soles[d]);
+	}
+	free(soles);
+	if (found.n && claim_share(c, &found.claim) >= WORTH)
+		hwy_accuse(
+			c, &found.claim, HWY_LOW,
+			words_format(
+				&c->diagnosis->arena,
+				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
+				"the GPU's %lld multiprocessors: most of it looks on.",
+				words_many(case_each(c, found.n), "kernel", "kernels").at,
+				words_time(found.ns / (int64_t)c->phase->n_steady).at,
+				(long long)found.fewest, (long long)found.sms),
+			case_advice(c, &fix));
+	claim_drop(c, &found.claim);
+}
+
+const struct hwy_finding_kind finding_grid_too_small = {
+	.id = "grid-too-small",
+	.title = "kernels that cannot fill the GPU",
+	.look = finding_grid_too_small_look,
+	.is_inside = true,
+};

@@ -1,0 +1,91 @@
+/* launch_bound.c - the CPU launches all the time and cannot keep up: the kernels are shorter than their
+ * launches, framework included.
+ *
+ * Cost: gaps with the cause 'launch'. A full queue in a GPU-bound program never gets here: it has no such gaps.
+ * Where nothing repeats, FEW_IN_ALL launches prove nothing: first ones take long in every program.
+ */
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+/* Below this the step consists of pieces too few for a graph to help; the CPU's time between them is it. */
+#define FEW_LAUNCHES 2
+#define FEW_IN_ALL 20
+/* Of the step: from here on launching is what the CPU does all the time. */
+#define MAINLY 0.4
+
+static const struct advice fix = {
+	.any = "Launch less often: capture the step as a CUDA graph, fuse kernels, or give each kernel more data.\n"
+	       "  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); step(s); cudaStreamEndCapture(s, &graph);\n"
+	       "  cudaGraphInstantiate(&exec, graph, 0); for (…) cudaGraphLaunch(exec, s);\n"
+	       "Shapes and addresses must stay the same, and nothing in the step may wait.",
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Launch less often: compile the step, or capture it as a CUDA graph; move waits such as .item() out "
+				"of it first. A larger batch costs almost nothing here either.\n"
+				"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
+				"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
+			[HWY_CUPY] =
+				"Fuse element-wise expressions, or capture the step as a graph.\n"
+				"  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
+			[HWY_OPENCL_C] =
+				"Enqueue fewer, larger kernels; flush the queue only when a result is needed; record the sequence "
+				"with cl_khr_command_buffer where the device has it.\n"
+				"  clEnqueueNDRangeKernel(q, fused, 1, NULL, &all, NULL, 0, NULL, NULL);   // once, not per row",
+		},
+};
+
+/* For steps that are graphs already. */
+static const char larger[] =
+	"The step consists of graph launches already: put all of it into one graph, several steps into one where they "
+	"need nothing from the CPU, or launch the next graph before the one before has ended.";
+
+static const char *accusation(struct hwy_case *c, const struct claim *claim)
+{
+	const struct case_counts *counts = &c->counts;
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	int64_t steady = (int64_t)c->phase->n_steady;
+	uint64_t ops = counts->kernels ? counts->kernels : counts->launches;
+	int64_t idle = case_per_step(c, claim->total);
+	if (case_each(c, counts->launches) < FEW_LAUNCHES)
+		return words_format(
+			arena,
+			"The GPU idles %s a step because the CPU launches each piece of work only after "
+			"the one before has ended.",
+			words_time(idle).at);
+	if (claim_share(c, claim) < MAINLY)
+		return words_format(
+			arena,
+			"At times the CPU launches too slowly: the GPU idles %s a step while it does, over "
+			"%s a step.",
+			words_time(idle).at, words_many(case_each(c, ops), "kernel", "kernels").at);
+	return words_format(
+		arena,
+		"%s a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
+		"that.",
+		words_many(case_each(c, ops), "kernel", "kernels").at,
+		words_time(counts->kernel_ns / steady).at, words_time(c->phase->mean).at,
+		words_time(idle).at);
+}
+
+static void finding_launch_bound_look(struct hwy_case *c)
+{
+	struct claim claim = {0};
+	claim_cause(c, &claim, GAP_LAUNCH);
+	if (!claim_is_worth(c, &claim) || (!case_is_loop(c) && c->counts.launches < FEW_IN_ALL)) {
+		claim_drop(c, &claim);
+		return;
+	}
+	bool sure = claim_share(c, &claim) >= 0.1;
+	bool graphs = c->counts.graph_launches * 2 > c->counts.launches;
+	hwy_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, accusation(c, &claim),
+		   graphs ? larger : case_advice(c, &fix));
+}
+
+const struct hwy_finding_kind finding_launch_bound = {
+	.id = "launch-bound",
+	.title = "the CPU cannot launch as fast as the GPU computes",
+	.edit = "graph",
+	.look = finding_launch_bound_look,
+};

@@ -1,0 +1,163 @@
+/* rank_straggler.c - several ranks of one program: who comes last to the collectives, and makes the rest wait.
+ *
+ * What a rank waits is the length of its parts of the collectives beyond the shortest (collectives.h). The
+ * straggler is the rank that waits least; the cost is what the others wait for it, on average, a step. The fix is
+ * worth what the ranks, replayed together, gain when nobody waits for it. Ranks that meet nobody do not count.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/collectives.h"
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/fix_worth.h"
+#include "diagnose/words.h"
+#include "whatif/joint.h"
+
+static const char fix[] =
+	"Look at that rank alone: what it does before its collectives takes longer. Usual "
+	"causes are uneven batches, a slower loader or disk, a throttled GPU, or work that only rank 0 does, such as "
+	"logging and check-points.";
+
+static const struct hwy_phase *phase_of(const struct joint_rank *rank)
+{
+	const struct hwy_phases *phases = &rank->analysis->phases;
+	return rank->phase < phases->n ? &phases->phases[rank->phase] : NULL;
+}
+
+/* The rank's own findings have claimed the same time as exposed communication; what is left of that may no
+ * longer be worth a finding. */
+static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
+			   int64_t step)
+{
+	for (uint32_t i = 0; i < diagnosis->n; i++) {
+		struct hwy_finding *comm = &diagnosis->findings[i];
+		if (comm->kind != &finding_comm_exposed || comm->phase != phase || comm->cost <= 0)
+			continue;
+		double part = comm->cost > cost ? 1 - (double)cost / (double)comm->cost : 0;
+		for (uint32_t k = 0; k < comm->n_places; k++)
+			comm->places[k].cost = (int64_t)((double)comm->places[k].cost * part);
+		comm->cost = comm->cost > cost ? comm->cost - cost : 0;
+		comm->share = (double)comm->cost / (double)step;
+		if (comm->share >= HWY_WORTH)
+			return;
+		memmove(comm, comm + 1, (--diagnosis->n - i) * sizeof *comm);
+		return;
+	}
+}
+
+/* In its place by cost; the findings of the main phase are the first. */
+static void insert(struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
+{
+	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
+	uint32_t place = 0;
+	while (place < diagnosis->n && diagnosis->findings[place].phase == finding->phase &&
+	       !diagnosis->findings[place].kind->is_inside &&
+	       diagnosis->findings[place].cost > finding->cost)
+		place++;
+	memmove(&diagnosis->findings[place + 1], &diagnosis->findings[place],
+		(diagnosis->n++ - place) * sizeof *diagnosis->findings);
+	diagnosis->findings[place] = *finding;
+}
+
+/* Replays the ranks that meet together; false where that cannot say what the fix is worth. */
+static bool finding_rank_straggler_predict(const struct joint_rank *ranks, uint32_t n,
+					   const struct hwy_collectives *c, const char *rank,
+					   struct hwy_arena *arena, struct hwy_predicted *predicted)
+{
+	struct joint_rank *meeting = hwy_alloc((n + 1) * sizeof *meeting);
+	struct joint joint;
+	struct hwy_err err;
+	uint32_t n_meeting = 0;
+	bool can = true, decides = false;
+	for (uint32_t r = 0; r < n; r++) {
+		if (c->n_of[r] == 0)
+			continue;
+		can &= phase_of(&ranks[r]) != NULL;
+		meeting[n_meeting++] = ranks[r];
+	}
+	if (can && joint_open(&joint, meeting, n_meeting, false, &err)) {
+		struct whatif_edit edit = {edit_find("straggler"), rank};
+		decides = joint.ranks[0].quality.residual <= WHATIF_UNEXPLAINED &&
+			  predict_edit(&joint.ranks[0], &edit, arena, predicted);
+		joint_close(&joint);
+	}
+	free(meeting);
+	return decides;
+}
+
+/* What the others wait longer than this one, on average, in all. */
+static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t late)
+{
+	int64_t waited = 0, others = 0;
+	for (uint32_t r = 0; r < n; r++) {
+		if (r == late || c->n_of[r] == 0)
+			continue;
+		waited += c->waits[r] - c->waits[late];
+		others++;
+	}
+	return others > 0 ? waited / others : 0;
+}
+
+static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, uint32_t at,
+		   const struct hwy_collectives *c, struct hwy_diagnosis *diagnosis)
+{
+	const struct hwy_phase *phase = phase_of(&ranks[at]);
+	int64_t step = phase && phase->n_steps > 0 ? phase->mean : 0;
+	if (step <= 0)
+		return;
+	int64_t cost = wait_for(c, n, late) / phase->n_steps;
+	if (cost > step)
+		cost = step;
+	if ((double)cost < HWY_WORTH * (double)step)
+		return;
+	struct hwy_finding finding = {
+		.kind = &finding_rank_straggler,
+		.phase = ranks[at].phase,
+		.rank = ranks[late].rank,
+		.confidence = HWY_MEDIUM,
+		.advice = fix,
+		.edit = words_format(&diagnosis->arena, "straggler:%lld",
+				     (long long)ranks[late].rank),
+		.says = words_format(
+			&diagnosis->arena,
+			"Rank %lld comes last to the collectives: over %u of them the others wait %s a step "
+			"for it.",
+			(long long)ranks[late].rank, c->n, words_time(cost).at),
+	};
+	const char *number = strchr(finding.edit, ':') + 1;
+	if (finding_rank_straggler_predict(ranks, n, c, number, &diagnosis->arena,
+					   &finding.predicted)) {
+		int64_t gain = finding.predicted.before - finding.predicted.step;
+		cost = gain < cost ? gain : cost;
+	}
+	if ((double)cost < HWY_WORTH * (double)step)
+		return; /* they wait, and would wait for something else */
+	finding.cost = cost;
+	finding.share = (double)cost / (double)step;
+	take_from_comm(diagnosis, ranks[at].phase, cost, step);
+	insert(diagnosis, &finding);
+}
+
+void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t at,
+		    struct hwy_diagnosis *diagnosis)
+{
+	struct collectives_rank *of = hwy_alloc((n + 1) * sizeof *of);
+	struct hwy_collectives c;
+	struct hwy_err err;
+	for (uint32_t r = 0; r < n; r++)
+		of[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
+	if (n > 1 && collectives_match(&c, of, n, &err)) {
+		uint32_t late = collectives_straggler(&c, n);
+		if (late < n)
+			accuse(ranks, n, late, at, &c, diagnosis);
+		collectives_free(&c);
+	}
+	free(of);
+}
+
+const struct hwy_finding_kind finding_rank_straggler = {
+	.id = "rank-straggler",
+	.title = "one rank makes the others wait",
+	.edit = "straggler",
+};

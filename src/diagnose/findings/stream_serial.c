@@ -1,0 +1,124 @@
+/* stream_serial.c - independent work stands in one stream, one after the other.
+ *
+ * Independent means here: launched by different threads that take turns many times a step, and now and then call
+ * at the same time. (One thread handing over to another and back, as PyTorch does for the backward pass, is one
+ * chain of work.) Conditions: all of it is in one stream, and the kernels leave room on the device. Cost: what
+ * would be saved if only the busiest thread's kernels remained in sequence, and no more than their blocks fit side
+ * by side. There is no edit: a replay cannot tell how many of them the device takes at a time.
+ */
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+#define TURNS_EACH                                                                                 \
+	6.0 /* changes of thread a step: more than a hand-over to another thread and back */
+#define TURNS_PART 0.2 /* of all launches */
+#define TOGETHER_PART                                                                              \
+	0.02 /* of all launches: made while another thread's was; one that hands over waits */
+
+static const struct advice fix = {
+	.any = "Give each thread its own stream: kernels that do not fill the GPU then run side by side.\n"
+	       "  cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);   // or nvcc --default-stream per-thread",
+	.of = {[HWY_PYTORCH] = "Give each thread its own stream.\n"
+			       "  with torch.cuda.stream(torch.cuda.Stream()): …",
+	       [HWY_OPENCL_C] =
+		       "Give each thread its own command queue, or use one that is out of order.\n"
+		       "  clCreateCommandQueueWithProperties(ctx, device, out_of_order, &err);"},
+};
+
+enum { MOST_THREADS = 32 };
+struct tally {
+	struct {
+		uint32_t thread;
+		int64_t ns;
+	} threads[MOST_THREADS];
+	uint32_t n;
+	uint64_t ops, turns, together;
+	int64_t sum, busiest; /* ns of the kernels, and of the thread that has most of them */
+	double packed;        /* ns they would take if their blocks always filled the device */
+};
+
+static bool finding_stream_serial_add_work(const struct hwy_case *c, struct tally *tally,
+					   const struct flow_op *op)
+{
+	uint32_t thread = c->flow->calls[op->call].thread, at = 0;
+	while (at < tally->n && tally->threads[at].thread != thread)
+		at++;
+	if (at == MOST_THREADS)
+		return false;
+	if (at == tally->n)
+		tally->threads[tally->n++].thread = thread;
+	if (op->kind != HWY_KERNEL)
+		return true;
+	int64_t ns = op->end - op->start, device = c->flow->devices[op->device].device;
+	tally->threads[at].ns += ns;
+	tally->sum += ns;
+	tally->packed += (double)ns * (double)kernel_blocks(c, op->span) /
+			 (double)c->trace->devices[device].sms;
+	if (tally->threads[at].ns > tally->busiest)
+		tally->busiest = tally->threads[at].ns;
+	return true;
+}
+
+/* False where work is in several streams, or of very many threads. */
+static bool finding_stream_serial_count(const struct hwy_case *c, struct tally *tally)
+{
+	uint32_t lane = FLOW_NONE;
+	const struct flow_call *before = NULL;
+	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		if (!case_op_is_ours(c, i) || op->call == FLOW_NONE || op->kind == HWY_FILL)
+			continue;
+		if (lane != FLOW_NONE && op->lane != lane)
+			return false;
+		lane = op->lane;
+		if (!kernel_leaves_room(c, i))
+			continue;
+		const struct flow_call *call = &c->flow->calls[op->call];
+		bool is_turn = before && before->thread != call->thread;
+		tally->ops++;
+		tally->turns += is_turn;
+		tally->together +=
+			is_turn && before->end > call->start && call->end > before->start;
+		before = call;
+		if (!finding_stream_serial_add_work(c, tally, op))
+			return false;
+	}
+	double ops = (double)tally->ops;
+	return tally->n > 1 && case_each(c, tally->turns) >= TURNS_EACH &&
+	       (double)tally->turns >= TURNS_PART * ops &&
+	       (double)tally->together >= TOGETHER_PART * ops;
+}
+
+static void finding_stream_serial_look(struct hwy_case *c)
+{
+	struct tally tally = {0};
+	struct claim claim = {0};
+	if (case_each(c, c->counts.turns) < TURNS_EACH || !finding_stream_serial_count(c, &tally) ||
+	    tally.sum == 0)
+		return;
+	double left = (double)tally.busiest > tally.packed ? (double)tally.busiest : tally.packed;
+	double part = 1 - left / (double)tally.sum;
+	for (uint32_t i = c->first_op; i < c->end_op && part > 0; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		if (op->kind == HWY_KERNEL && case_op_is_ours(c, i) && kernel_leaves_room(c, i))
+			claim_kernels(c, &claim, (int64_t)((double)(op->end - op->start) * part),
+				      op->span);
+	}
+	if (claim_is_worth(c, &claim))
+		hwy_accuse(
+			c, &claim, HWY_LOW,
+			words_format(
+				&c->diagnosis->arena,
+				"%u threads launch small kernels by turns, all into one stream, where they run one "
+				"after the other; side by side they would take %s less.",
+				tally.n, words_time(case_per_step(c, claim.total)).at),
+			case_advice(c, &fix));
+	claim_drop(c, &claim);
+}
+
+const struct hwy_finding_kind finding_stream_serial = {
+	.id = "stream-serial",
+	.title = "independent work in one stream",
+	.look = finding_stream_serial_look,
+};

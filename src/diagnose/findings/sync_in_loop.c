@@ -1,0 +1,101 @@
+/* sync_in_loop.c - a blocking read or wait every step: .item(), print, .cpu(), a synchronise call.
+ *
+ * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less than
+ * HWY_WORTH are acquitted, with what would make them guilty.
+ */
+#include "diagnose/findings/findings.h"
+#include "diagnose/syncs.h"
+#include "diagnose/words.h"
+
+/* Fewer in all are no habit of the loop. */
+#define FEWEST 2
+/* %: where the GPU had finished at so many of the waits, a gain is not that of waiting less. */
+#define FOR_NOTHING 90
+
+static const struct advice fix = {
+	.any = "Read results back every N steps, or let the copy run asynchronously and look at it a step later.\n"
+	       "Order work with events (cudaStreamWaitEvent) instead of stopping the CPU.\n"
+	       "  cudaEventRecord(done, s); cudaStreamWaitEvent(next, done, 0);  // not cudaStreamSynchronize(s)",
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Keep the value on the GPU and read it every N steps, not every step.\n"
+				"  total += loss.detach()               # no wait\n"
+				"  if step % 100 == 0: print(total.item() / 100); total.zero_()",
+			[HWY_CUPY] =
+				"Read the result back every N steps, or copy it to pinned memory on its own stream and use it "
+				"one step later.\n"
+				"  if step % 100 == 0: print(float(residual))",
+			[HWY_OPENCL_C] =
+				"Enqueue reads without blocking and wait for their event when the data is used; clFinish only at "
+				"the end.\n"
+				"  clEnqueueReadBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &done); … clWaitForEvents(1, &done);",
+		},
+	.inference =
+		"Launch the next step before looking at this one's result: copy it to pinned memory without waiting, and "
+		"read it while the GPU is busy.\n"
+		"  host.copy_(tokens, non_blocking=True); done.record(); launch_next(); done.synchronize(); use(host)",
+};
+
+static const char *accusation(struct hwy_case *c, const struct syncs *syncs)
+{
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	int64_t cost = case_per_step(c, syncs->claim.total);
+	return words_format(
+		arena,
+		"The CPU stops for the GPU %s a step and waits %s; by then the queue is empty, and the GPU "
+		"idles %s until new work arrives.",
+		words_times(syncs->each).at,
+		words_time(syncs->waited / (int64_t)c->phase->n_steady).at, words_time(cost).at);
+}
+
+static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
+{
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	double finished = (double)syncs->finished / (double)syncs->n;
+	struct words each = words_many(syncs->each, "wait", "waits"),
+		     cost = words_share(claim_share(c, &syncs->claim));
+	if (finished >= 0.5)
+		return words_format(
+			arena,
+			"%s a step for %s of it: the GPU had already finished at %s of them.",
+			each.at, cost.at, words_share(finished).at);
+	if (case_share(c, case_states(c).idle) >= 0.1)
+		return words_format(arena,
+				    "%s a step for %s of it: the GPU idles for other reasons.",
+				    each.at, cost.at);
+	return words_format(
+		arena,
+		"%s a step for %s of it: the GPU idles %s after them and works the rest of the "
+		"time.",
+		each.at, cost.at, words_time(case_per_step(c, syncs->claim.total)).at);
+}
+
+static void finding_sync_in_loop_look(struct hwy_case *c)
+{
+	struct syncs syncs = syncs_look(c);
+	if (claim_is_worth(c, &syncs.claim))
+		hwy_accuse(c, &syncs.claim, syncs.n >= FEWEST ? HWY_HIGH : HWY_LOW,
+			   accusation(c, &syncs), case_advice(c, &fix));
+	else if (!syncs_are_accused(c) &&
+		 (syncs.n >= FEWEST || (syncs.n && c->phase->n_steady < 20))) {
+		const char *says = excuse(c, &syncs);
+		bool for_nothing = syncs.finished >= syncs.n * FOR_NOTHING / 100;
+		struct claim claim = syncs.claim;
+		syncs.claim = (struct claim){0};
+		syncs_note(c, &syncs, &claim);
+		struct hwy_finding *acquitted = hwy_acquit(c, &claim, says);
+		acquitted->advice = case_advice(c, &fix); /* the replay may accuse it */
+		if (for_nothing)
+			acquitted->even_so = "The calls cost the CPU time all the same";
+	}
+	syncs_free(c, &syncs);
+}
+
+const struct hwy_finding_kind finding_sync_in_loop = {
+	.id = "sync-in-loop",
+	.title = "the CPU waits for the GPU every step",
+	.suspect = "waits every step",
+	.edit = "remove-wait",
+	.look = finding_sync_in_loop_look,
+};

@@ -1,0 +1,46 @@
+/* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
+ *
+ * Condition: SYNCS_MANY waits a step or more, or the dearest is in a method forward(), and their idle time is worth
+ * it. Takes the place of sync-in-loop then: moving one wait out of the loop would not help.
+ */
+#include "diagnose/findings/findings.h"
+#include "diagnose/syncs.h"
+#include "diagnose/words.h"
+
+static const struct advice fix = {
+	.any = "Let the GPU decide: compute both branches and select, or keep the condition in device memory.\n"
+	       "  y = condition ? a : b;   // inside the kernel, not if (host_copy_of_condition) on the CPU",
+	.of =
+		{
+			[HWY_PYTORCH] =
+				"Let the GPU decide: replace Python's if and while on tensors by torch.where, masks or clamp; "
+				"avoid nonzero(), boolean indexing and .item() in forward().\n"
+				"  x = torch.where(x.abs().max() > limit, x * scale, x)   # not: if x.abs().max() > limit: …",
+			[HWY_CUPY] =
+				"Let the GPU decide: cupy.where and masks instead of Python's if on an array.\n"
+				"  x = cupy.where(peak > limit, x * scale, x)",
+		},
+};
+
+static void finding_sync_in_model_look(struct hwy_case *c)
+{
+	struct syncs syncs = syncs_look(c);
+	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) &&
+	    (syncs.each >= SYNCS_MANY || syncs_are_in_forward(c, &syncs))) {
+		const char *says = words_format(
+			&c->diagnosis->arena,
+			"The CPU stops for the GPU %s a step, so it never gets ahead; the GPU idles %s a step "
+			"after these waits.",
+			words_times(syncs.each).at,
+			words_time(case_per_step(c, syncs.claim.total)).at);
+		hwy_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
+	}
+	syncs_free(c, &syncs);
+}
+
+const struct hwy_finding_kind finding_sync_in_model = {
+	.id = "sync-in-model",
+	.title = "many waits a step, from decisions made on the CPU",
+	.edit = "decide-on-gpu",
+	.look = finding_sync_in_model_look,
+};

@@ -1,0 +1,61 @@
+/* sync_useless.c - synchronise calls when nothing is pending: the call's own time, for nothing.
+ *
+ * Cost: the idle time such calls overlap. Worth a finding in launch-bound programs only, where every µs of the
+ * CPU is one of the GPU.
+ */
+#include <stdlib.h>
+
+#include "diagnose/case.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/words.h"
+
+#define OFTEN 0.5 /* a step */
+
+static const struct advice fix = {
+	.any = "Remove these synchronise calls: there is nothing to wait for. Keep one where the host first uses a "
+	       "result.",
+	.of = {[HWY_PYTORCH] =
+		       "Remove torch.cuda.synchronize() from the loop: there is nothing to wait for. Timing "
+		       "needs it only around the loop, or events.\n"
+		       "  start.record(); loop(); end.record(); end.synchronize(); start.elapsed_time(end)"},
+};
+
+static void finding_sync_useless_look(struct hwy_case *c)
+{
+	struct case_pauses pauses = pauses_find(c);
+	struct claim_stretch *stretches = NULL;
+	uint32_t n = 0, cap = 0;
+	int64_t length = 0;
+	for (uint32_t i = 0; i < pauses.n; i++) {
+		const struct case_pause *pause = &pauses.pauses[i];
+		if (!pause->is_useless)
+			continue;
+		const struct flow_call *call =
+			&c->flow->calls[c->of->waits.waits[pause->wait].call];
+		HWY_GROW(stretches, n, cap);
+		stretches[n++] = (struct claim_stretch){{call->start, call->end}, call->span};
+		length += call->end - call->start;
+	}
+	struct claim claim = {0};
+	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES);
+	if (claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN)
+		hwy_accuse(
+			c, &claim, HWY_HIGH,
+			words_format(
+				&c->diagnosis->arena,
+				"The program makes %s a step with nothing pending; each takes %s all the same.",
+				words_many(case_each(c, n), "synchronise call", "synchronise calls")
+					.at,
+				words_time(length / (int64_t)n).at),
+			case_advice(c, &fix));
+	claim_drop(c, &claim);
+	free(stretches);
+	pauses_free(&pauses);
+}
+
+const struct hwy_finding_kind finding_sync_useless = {
+	.id = "sync-useless",
+	.title = "synchronise calls with nothing to wait for",
+	.edit = "remove-wait",
+	.look = finding_sync_useless_look,
+};

@@ -1,0 +1,264 @@
+/* fix_worth.c - what each finding's fix is worth, and what follows for the verdict.
+ *
+ * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
+ * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much
+ * idle time stood beside it; one that was let off but whose removal surely gains is accused after all, unless it
+ * is known that the gain is not what it was suspected of. Where the replay explains too little of the recording, or
+ * contradicts what was found without being sure of it, no prediction is shown. A long recording in which nothing
+ * repeats is not replayed at all: findings keep what they had claimed.
+ */
+#include "diagnose/fix_worth.h"
+
+#include <string.h>
+
+#include "diagnose/words.h"
+#include "whatif/excerpt.h"
+
+struct predicting {
+	struct whatif w;
+	struct hwy_diagnosis *diagnosis;
+};
+
+/* The place of a finding that has one only, as an edit's argument; "" for all. */
+static const char *place_of_finding(struct predicting *p, const struct hwy_finding *finding)
+{
+	if (finding->n_places != 1 || !*finding->places[0].at.file ||
+	    finding->places[0].at.line <= 0)
+		return "";
+	const char *file = finding->places[0].at.file, *slash = strrchr(file, '/');
+	return words_format(&p->diagnosis->arena, "%s:%lld", slash ? slash + 1 : file,
+			    (long long)finding->places[0].at.line);
+}
+
+/* "streams:4", "remove-wait": with the finding's place where the edit takes one. */
+static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
+		      struct whatif_edit *edit)
+{
+	if (!finding->edit || !edit_read(finding->edit, edit))
+		return false;
+	if (!*edit->arguments && strncmp(edit->kind->arguments, "[:PLACE]", 8) == 0)
+		edit->arguments = place_of_finding(p, finding);
+	return true;
+}
+
+bool predict_edit(const struct whatif *w, const struct whatif_edit *edit, struct hwy_arena *arena,
+		  struct hwy_predicted *predicted)
+{
+	struct whatif_prediction found;
+	struct hwy_err err;
+	if (w->base.step <= 0 || !whatif_predict(w, edit, 1, &found, &err))
+		return false;
+	*predicted = (struct hwy_predicted){
+		.is_known = true,
+		.edits = words_format(arena, "%s%s%s", edit->kind->id, *edit->arguments ? ":" : "",
+				      edit->arguments),
+		.before = w->base.step,
+		.step = found.step,
+		.p10 = found.p10,
+		.p90 = found.p90,
+		.speedup = found.speedup,
+		.bound = found.bound,
+	};
+	return true;
+}
+
+static bool fix_worth_predict(struct predicting *p, struct hwy_finding *finding,
+			      struct whatif_edit *edit)
+{
+	if (!read_edit(p, finding, edit))
+		return false;
+	if (predict_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted))
+		return true;
+	if (!*edit->arguments || edit->kind->arguments[0] != '[')
+		return false;
+	edit->arguments = ""; /* its place is not where the call itself is */
+	return predict_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted);
+}
+
+static double gain_of(const struct hwy_finding *finding)
+{
+	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
+}
+
+/* The whole bar is a gain. */
+static bool gains_surely(const struct hwy_finding *finding)
+{
+	return finding->predicted.p90 < finding->predicted.before;
+}
+
+static void scale_places(struct hwy_finding *finding, int64_t was, int64_t is)
+{
+	for (uint32_t i = 0; was > 0 && i < finding->n_places; i++)
+		finding->places[i].cost =
+			(int64_t)((double)finding->places[i].cost * ((double)is / (double)was));
+}
+
+/* The gain, as far as it is this finding's own: a fix may gain by hiding what others are to blame for, and the
+ * time was claimed by them. */
+static void set_cost(struct hwy_finding *finding, int64_t most)
+{
+	int64_t gain = finding->predicted.before - finding->predicted.step;
+	gain = gain < 0 ? 0 : gain > most ? most : gain;
+	scale_places(finding, finding->cost, gain);
+	finding->cost = gain;
+	finding->share = (double)gain / (double)finding->predicted.before;
+}
+
+static const char *sentence(struct predicting *p, const struct hwy_finding *finding)
+{
+	return words_format(
+		&p->diagnosis->arena, "Replayed without %s, the step takes %s instead of %s.",
+		finding->kind->suspect ? finding->kind->suspect : "it",
+		words_time(finding->predicted.step).at, words_time(finding->predicted.before).at);
+}
+
+/* Moves a finding from one list to the other. */
+static void move(struct hwy_finding *from, uint32_t *n, uint32_t at, struct hwy_finding *to)
+{
+	*to = from[at];
+	memmove(&from[at], &from[at + 1], (*n - at - 1) * sizeof *from);
+	--*n;
+}
+
+/* From how much work of the device on an innocent suspect would cost. */
+static void find_tipping(struct predicting *p, struct hwy_finding *finding,
+			 const struct whatif_edit *edit)
+{
+	int64_t tipping = whatif_tipping(&p->w, edit, 1, HWY_WORTH);
+	finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
+}
+
+static void fix_worth_acquit(struct predicting *p, uint32_t at, const struct whatif_edit *edit)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	HWY_GROW(d->acquitted, d->n_acquitted, d->cap_acquitted);
+	struct hwy_finding *finding = &d->acquitted[d->n_acquitted++];
+	move(d->findings, &d->n, at, finding);
+	finding->is_acquitted = true;
+	finding->says = sentence(p, finding);
+	find_tipping(p, finding, edit);
+}
+
+static void accuse(struct predicting *p, uint32_t at)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	HWY_GROW(d->findings, d->n, d->cap);
+	struct hwy_finding *finding = &d->findings[d->n++];
+	move(d->acquitted, &d->n_acquitted, at, finding);
+	finding->is_acquitted = false;
+	finding->confidence = HWY_MEDIUM;
+	finding->says = sentence(p, finding);
+}
+
+static void judge_findings(struct predicting *p, uint32_t first)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	for (uint32_t i = first; i < d->n;) {
+		struct hwy_finding *finding = &d->findings[i];
+		struct whatif_edit edit;
+		if (finding->kind->is_inside || !fix_worth_predict(p, finding, &edit)) {
+			i++;
+			continue;
+		}
+		bool is_worth = gain_of(finding) >= HWY_WORTH;
+		set_cost(finding, finding->cost);
+		if (is_worth)
+			i++;
+		else if (finding->kind->suspect)
+			fix_worth_acquit(p, i, &edit);
+		else /* nobody fears it, and it costs nothing */
+			memmove(finding, finding + 1, (--d->n - i) * sizeof *finding);
+	}
+}
+
+static void say_even_so(struct predicting *p, struct hwy_finding *finding)
+{
+	finding->says = words_format(
+		&p->diagnosis->arena, "%s %s: without them the step takes %s instead of %s.",
+		finding->says, finding->even_so, words_time(finding->predicted.step).at,
+		words_time(finding->predicted.before).at);
+}
+
+static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
+{
+	struct hwy_diagnosis *d = p->diagnosis;
+	for (uint32_t i = first; i < end;) {
+		struct hwy_finding *finding = &d->acquitted[i];
+		struct whatif_edit edit;
+		i++;
+		if (!fix_worth_predict(p, finding, &edit))
+			continue;
+		if (gains_surely(finding) && *finding->advice && !finding->even_so) {
+			set_cost(finding, INT64_MAX);
+			accuse(p, --i);
+			end--;
+			continue;
+		}
+		if (gains_surely(finding) && finding->even_so)
+			say_even_so(p, finding);
+		if (gain_of(finding) >= HWY_WORTH) {
+			finding->predicted = (struct hwy_predicted){0};
+			continue;
+		}
+		find_tipping(p, finding, &edit);
+	}
+}
+
+static bool wants_any(const struct hwy_diagnosis *d, uint32_t first, uint32_t first_acquitted)
+{
+	for (uint32_t i = first; i < d->n; i++)
+		if (d->findings[i].edit)
+			return true;
+	for (uint32_t i = first_acquitted; i < d->n_acquitted; i++)
+		if (d->acquitted[i].edit)
+			return true;
+	return false;
+}
+
+void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_diagnosis *diagnosis,
+		   uint32_t first, uint32_t first_acquitted)
+{
+	struct predicting p = {.diagnosis = diagnosis};
+	struct hwy_err err;
+	bool repeats = analysis->phases.phases[phase].n_steady >= 3;
+	if (!wants_any(diagnosis, first, first_acquitted) ||
+	    (!repeats && excerpt_is_large(&analysis->flow)))
+		return;
+	if (whatif_open(&p.w, analysis, phase, false, &err)) {
+		uint32_t acquitted = diagnosis->n_acquitted;
+		if (p.w.quality.residual <= WHATIF_UNEXPLAINED) {
+			judge_findings(&p, first);
+			judge_acquitted(&p, first_acquitted, acquitted);
+		}
+		whatif_close(&p.w);
+	}
+}
+
+/* Cuts one finding to what is left of its step; false when too little is. */
+static bool cut(struct hwy_finding *finding, int64_t whole, int64_t *left)
+{
+	if (finding->cost > *left) {
+		scale_places(finding, finding->cost, *left);
+		finding->cost = *left;
+		finding->share = (double)*left / (double)whole;
+		if (!finding->kind->is_inside && finding->share < HWY_WORTH)
+			return false;
+	}
+	*left -= finding->cost;
+	return true;
+}
+
+void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+{
+	for (uint32_t phase = 0; phase < analysis->phases.n; phase++) {
+		int64_t whole = analysis->phases.phases[phase].mean, left = whole;
+		for (uint32_t i = 0; i < diagnosis->n && whole > 0;) {
+			struct hwy_finding *finding = &diagnosis->findings[i];
+			if (finding->phase != phase || cut(finding, whole, &left))
+				i++;
+			else
+				memmove(finding, finding + 1,
+					(--diagnosis->n - i) * sizeof *finding);
+		}
+	}
+}

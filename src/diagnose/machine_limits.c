@@ -1,0 +1,67 @@
+/* machine_limits.c - what the machine could do without the program's faults, and what recording added: from the
+ * report's calibration where there is one, else from the trace itself, else from what is usual. */
+#include <string.h>
+
+#include "diagnose/case.h"
+#include "whatif/whatif.h"
+
+/* A copy of this size runs at the link's rate: its latency is a few per cent of it. */
+#define LINK_BYTES (4u << 20)
+
+bool machine_value(const struct hwy_trace *trace, const char *name, double *value)
+{
+	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
+		const struct hwy_calibration *one = &trace->calibrations[i];
+		if (strcmp(hwy_str(trace, one->name), name) != 0 || one->value == HWY_NONE)
+			continue;
+		*value = (double)one->value;
+		return true;
+	}
+	return false;
+}
+
+const char *machine_link_name(enum hwy_direction direction)
+{
+	return direction == HWY_D2H ? "machine.copy_d2h_pinned_bandwidth"
+				    : "machine.copy_h2d_pinned_bandwidth";
+}
+
+double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known)
+{
+	double rate = 0;
+	*is_known = true;
+	if (machine_value(c->trace, machine_link_name(direction), &rate) && rate > 0)
+		return rate;
+	for (uint32_t i = 0; i < c->n_transfers; i++) {
+		const struct case_transfer *one = &c->transfers[i];
+		const struct flow_op *op = &c->flow->ops[one->op];
+		bool pinned = one->source == HWY_MEM_PINNED || one->target == HWY_MEM_PINNED;
+		if (one->direction != direction || !pinned || one->bytes < LINK_BYTES ||
+		    op->end <= op->start)
+			continue;
+		double seen = (double)one->bytes * 1e9 / (double)(op->end - op->start);
+		rate = seen > rate ? seen : rate;
+	}
+	if (rate > 0)
+		return rate;
+	*is_known = false;
+	for (uint32_t d = 0; d < c->flow->n_devices; d++)
+		if (c->uses[d] && c->flow->devices[d].device != HWY_NONE)
+			return whatif_link_rate(&c->trace->devices[c->flow->devices[d].device]);
+	return whatif_link_rate(NULL);
+}
+
+bool machine_own_cost(const struct hwy_case *c, int64_t *ns)
+{
+	double launch, sync = 0, graph = 0, sum;
+	const uint64_t *calls = c->counts.calls;
+	if (!machine_value(c->trace, "cost.launch", &launch))
+		return false;
+	machine_value(c->trace, "cost.sync", &sync);
+	machine_value(c->trace, "cost.graph_launch", &graph);
+	sum = launch * (double)(calls[HWY_ROLE_LAUNCH] + calls[HWY_ROLE_COPY] +
+				calls[HWY_ROLE_FILL]) +
+	      sync * (double)calls[HWY_ROLE_SYNC] + graph * (double)calls[HWY_ROLE_GRAPH_LAUNCH];
+	*ns = (int64_t)sum;
+	return true;
+}

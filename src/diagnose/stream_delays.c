@@ -1,0 +1,100 @@
+/* stream_delays.c - ops that were ready and had to wait while another stream's op ran.
+ *
+ * Ready: the call that enqueued it has returned (plus the launch latency), and the op before it in its stream
+ * has ended. Behind: of the ops of other streams of the same device that ran until it began, or beyond (the last
+ * blocks of a large kernel leave room), the one that took most of that time.
+ */
+#include "analyze/lanes.h"
+#include "diagnose/case.h"
+
+/* Shorter waits are the device's own pace. */
+#define HELD_NS 10000
+/* An op begins this soon after the one it waited for has ended. */
+#define SOON_NS 20000
+
+const struct hwy_stream *case_stream(const struct hwy_case *c, uint32_t op)
+{
+	int64_t stream = c->trace->lanes[c->flow->ops[op].lane].stream;
+	return stream >= 0 && stream < c->trace->n_streams ? &c->trace->streams[stream] : NULL;
+}
+
+bool stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream)
+{
+	if (stream->flags == 3)
+		return true;
+	for (uint32_t i = 0; i < c->trace->n_contexts; i++) {
+		const struct hwy_context *context = &c->trace->contexts[i];
+		if (context->process == stream->process && context->number == stream->context &&
+		    context->null_stream != HWY_NONE && context->null_stream == stream->number)
+			return true;
+	}
+	return false;
+}
+
+struct last { /* the last op of a lane so far */
+	uint32_t lane, op;
+};
+
+/* The op of another lane that explains the wait of 'op', or FLOW_NONE. */
+static uint32_t find_behind(const struct hwy_case *c, const struct last *lasts, uint32_t n,
+			    const struct flow_op *op, int64_t ready)
+{
+	uint32_t behind = FLOW_NONE;
+	int64_t most = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct flow_op *other = &c->flow->ops[lasts[i].op];
+		int64_t from = other->start > ready ? other->start : ready;
+		int64_t to = other->end < op->start ? other->end : op->start;
+		if (lasts[i].lane == op->lane || other->device != op->device ||
+		    op->start - to > SOON_NS || to - from <= most)
+			continue;
+		most = to - from;
+		behind = lasts[i].op;
+	}
+	return behind;
+}
+
+static void find_held(struct hwy_case *c)
+{
+	enum { LANES = 64 };
+	struct last lasts[LANES];
+	uint32_t cap = 0, n_lasts = 0;
+	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+		const struct flow_op *op = &c->flow->ops[i];
+		uint32_t at = 0;
+		if (!case_op_is_ours(c, i))
+			continue;
+		while (at < n_lasts && lasts[at].lane != op->lane)
+			at++;
+		if (op->call != FLOW_NONE && n_lasts > 1) {
+			int64_t ready = c->flow->calls[op->call].end + c->flow->latency;
+			if (at < n_lasts && c->flow->ops[lasts[at].op].end > ready)
+				ready = c->flow->ops[lasts[at].op].end;
+			uint32_t behind = op->start - ready > HELD_NS
+						  ? find_behind(c, lasts, n_lasts, op, ready)
+						  : FLOW_NONE;
+			if (behind != FLOW_NONE) {
+				HWY_GROW(c->held, c->n_held, cap);
+				c->held[c->n_held++] = (struct held){i, behind, ready};
+			}
+		}
+		if (at < LANES) {
+			lasts[at] = (struct last){op->lane, i};
+			n_lasts = at == n_lasts ? at + 1 : n_lasts;
+		}
+	}
+}
+
+const struct held *held_find(struct hwy_case *c, uint32_t *n)
+{
+	struct flow_lanes lanes;
+	if (!c->knows_held) {
+		c->knows_held = true;
+		lanes_open(&lanes, c->flow, LANES_ALL, c->first_op, c->end_op);
+		if (lanes.n > 1)
+			find_held(c);
+		lanes_close(&lanes);
+	}
+	*n = c->n_held;
+	return c->held;
+}

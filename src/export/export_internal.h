@@ -1,0 +1,140 @@
+/* export_internal.h - what the formats share: what is kept of a trace, names for spans that have none, lanes' labels.
+ *
+ *   struct export x;
+ *   if (!export_open(&x, trace, options, progress, result, err)) …
+ *   for (uint32_t s = 0; s < trace->n_strips; s++) {
+ *           struct export_rows rows = export_rows(&x, &trace->strips[s], columns);
+ *           while (export_next(&rows)) … hwy_get(rows.strip, HWY_NAME, rows.row) … export_wrote(&x);
+ *   }
+ *   export_close(&x);                                     x.failed: something was not readable
+ *
+ * Of a report one chunk of rows is in memory at a time; what a row refers to is peeked at.
+ */
+#ifndef HWY_EXPORT_EXPORT_INTERNAL_H
+#define HWY_EXPORT_EXPORT_INTERNAL_H
+
+#include "export/export.h"
+#include "stats/filter.h"
+
+struct export
+{
+	struct hwy_trace *trace;
+	const struct export_options *options;
+	const struct hwy_progress *progress;
+	struct export_result *result;
+	struct hwy_err *err;
+	bool failed;
+	struct filter filter;
+	bool filtered;
+	bool *lanes; /* by lane: kept; NULL: all are */
+	/* Texts that the trace does not have; their ids count on from the trace's. */
+	struct hwy_strings extra;
+	struct hwy_map made; /* key of what a text was made for -> id */
+	uint64_t done, total;
+	uint64_t held; /* columns of calls that stay in memory: the filter looks at them */
+	struct hwy_peeks peeks;
+	const struct hwy_strip *calls; /* where the last link led */
+	int64_t link, corr;            /* the last one, and its correlation id */
+	bool is_kineto, is_nsys;       /* where the trace comes from */
+};
+
+bool export_open(struct export *x, struct hwy_trace *trace, const struct export_options *options,
+		 const struct hwy_progress *progress, struct export_result *result,
+		 struct hwy_err *err);
+void export_close(struct export *x);
+
+bool export_keeps_strip(const struct export *x, const struct hwy_strip *strip);
+static inline bool export_keeps(const struct export *x, const struct hwy_strip *strip, uint32_t row)
+{
+	return !x->filtered || filter_keeps(&x->filter, x->trace, strip, row);
+}
+
+/* Is anything left out? What is said of the whole run is then too. */
+static inline bool export_is_cut(const struct export *x)
+{
+	return x->filtered || x->lanes || x->options->kinds != UINT32_MAX;
+}
+
+/* The rows of a strip that are kept, one after the other. */
+struct export_rows {
+	struct export *x;
+	const struct hwy_strip *strip;
+	uint64_t columns;
+	uint32_t row, next;
+};
+struct export_rows export_rows(struct export *x, const struct hwy_strip *strip, uint64_t columns);
+bool export_turn(struct export_rows *rows); /* to the next chunk */
+/* The next row, kept or not; false at the end, and when it cannot be read (x->failed). */
+static inline bool export_step(struct export_rows *rows)
+{
+	uint32_t row = rows->row = rows->next;
+	bool is_border = !(row & (HWY_CHUNK_ROWS - 1)) || row >= rows->strip->rows;
+	if (rows->x->failed || (is_border && !export_turn(rows)))
+		return false;
+	rows->next++;
+	return true;
+}
+static inline bool export_next(struct export_rows *rows)
+{
+	while (export_step(rows))
+		if (export_keeps(rows->x, rows->strip, rows->row))
+			return true;
+	return false;
+}
+void export_wrote(struct export *x); /* one span */
+
+/* A value of any span; 0 when it cannot be read (x->failed). */
+int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col,
+		    uint32_t row);
+/* A value of the call that a link leads to. */
+int64_t export_of_call(struct export *x, int64_t link, enum hwy_col col);
+/* The correlation id of any span. */
+int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row);
+/* What to add to every time so that none is negative. */
+int64_t export_shift(struct export *x);
+
+/* Sums of numbers from files, which may be anything: they wrap. */
+static inline int64_t export_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* ---- fallback_names.c ---- */
+
+uint32_t export_text_id(struct export *x, const char *text); /* made up by the export */
+struct hwy_text export_text(const struct export *x, int64_t id);
+/* What a span is called: its name, or one made of what it is ("Memcpy HtoD (Pinned -> Device)"). Needs the
+ * columns EXPORT_NAME_COLUMNS. */
+int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t row);
+#define EXPORT_NAME_COLUMNS                                                                        \
+	(HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_SRC_MEMORY) |        \
+	 HWY_COL_BIT(HWY_DST_MEMORY) | HWY_COL_BIT(HWY_GRAPH_ID) | HWY_COL_BIT(HWY_SYNC_TYPE) |    \
+	 HWY_COL_BIT(HWY_OPERATION) | HWY_COL_BIT(HWY_STACK))
+/* "GPU 0 stream 7", "thread 123 python3 api". */
+void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text, size_t size);
+int64_t export_frame_name(struct export *x, int64_t stack); /* stack + 1; the leaf's */
+/* A span's process, thread, device and stream of its lane are indexes or HWY_NONE: in range or NULL. */
+const struct hwy_process *export_process(const struct hwy_trace *trace, int64_t process);
+const struct hwy_thread *export_thread(const struct hwy_trace *trace, int64_t thread);
+const struct hwy_device *export_device(const struct hwy_trace *trace, int64_t device);
+const struct hwy_stream *export_stream(const struct hwy_trace *trace, int64_t stream);
+
+/* ---- sqlite.c, chrome.c, perfetto.c, csv.c, folded.c ---- */
+
+bool export_sqlite(struct hwy_trace *trace, const char *path, const struct export_options *options,
+		   const struct hwy_progress *progress, struct export_result *result,
+		   struct hwy_err *err);
+bool export_csv(struct hwy_trace *trace, const char *path, const struct export_options *options,
+		const struct hwy_progress *progress, struct export_result *result,
+		struct hwy_err *err);
+bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
+		   const struct export_options *options, const struct hwy_progress *progress,
+		   struct export_result *result, struct hwy_err *err);
+bool export_perfetto(struct hwy_trace *trace, FILE *out, bool gzip,
+		     const struct export_options *options, const struct hwy_progress *progress,
+		     struct export_result *result, struct hwy_err *err);
+bool export_folded(struct hwy_trace *trace, FILE *out, bool gzip,
+		   const struct export_options *options, const struct hwy_progress *progress,
+		   struct export_result *result, struct hwy_err *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* sqlite_cuda.c - calls, device work, waits and events as CUPTI's tables. */
+#include <ctype.h>
+#include <string.h>
+
+#include "export/sqlite/sqlite.h"
+
+static int64_t or_null(int64_t value)
+{
+	return value ? value : SQL_NULL;
+}
+
+static int64_t less_one(int64_t value)
+{
+	return value ? export_add(value, -1) : SQL_NULL;
+}
+
+struct where { /* the columns every table of device work has */
+	int64_t process, pid, device, context, green, stream;
+};
+
+/* Waits for a whole device have no stream; other work without one is of stream 0. */
+static struct where where_of(struct sql *s, const struct hwy_lane *lane)
+{
+	const struct hwy_stream *stream = export_stream(s->x.trace, lane->stream);
+	struct where at = {
+		.process = lane->process,
+		.pid = sql_lane_pid(s, lane),
+		.device = sql_device(s, lane->process, lane->device),
+		.green = SQL_NULL,
+		.stream = lane->type == HWY_LANE_SYNC ? UINT32_MAX : 0,
+	};
+	if (!stream)
+		return at;
+	if (stream->ordinal != HWY_NONE)
+		at.device = stream->ordinal;
+	at.context = stream->context != HWY_NONE ? stream->context : 0;
+	at.green = stream->green != HWY_NONE ? stream->green : SQL_NULL;
+	at.stream = stream->number != HWY_NONE ? stream->number : UINT32_MAX;
+	return at;
+}
+
+enum { WORK_COLUMNS = 8 };
+
+static void sqlite_cuda_put_work(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+				 const struct where *at, int64_t *v)
+{
+	v[0] = hwy_get(strip, HWY_START, row);
+	v[1] = hwy_end(strip, row);
+	v[2] = at->device;
+	v[3] = at->context;
+	v[4] = at->green;
+	v[5] = at->stream;
+	v[6] = export_corr(&s->x, strip, row);
+	v[7] = at->pid;
+}
+
+static void write_kernel(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
+{
+	static const struct hwy_shape no_shape;
+	const struct hwy_trace *trace = s->x.trace;
+	int64_t name = export_name(&s->x, strip, row), at = hwy_get(strip, HWY_SYMBOL, row);
+	struct hwy_symbol symbol = {0};
+	if (at > 0 && at <= trace->n_symbols)
+		symbol = trace->symbols[at - 1];
+	at = hwy_get(strip, HWY_SHAPE, row);
+	const struct hwy_shape *shape =
+		at > 0 && at <= trace->n_shapes ? &trace->shapes[at - 1] : &no_shape;
+	int64_t demangled = sql_text(s, symbol.demangled > 0 ? symbol.demangled : name);
+	int64_t rest[] = {
+		demangled,
+		symbol.shortname > 0 ? sql_text(s, symbol.shortname) : demangled,
+		symbol.mangled > 0 ? sql_text(s, symbol.mangled) : SQL_NULL,
+		hwy_get(strip, HWY_LAUNCH_TYPE, row),
+		0,
+		shape->registers,
+		shape->grid_x,
+		shape->grid_y,
+		shape->grid_z,
+		shape->block_x,
+		shape->block_y,
+		shape->block_z,
+		shape->static_shared,
+		shape->dynamic_shared,
+		shape->local_per_thread,
+		shape->local_total,
+		0,
+		shape->executed_shared,
+		or_null(hwy_get(strip, HWY_GRAPH_NODE, row)),
+		0,
+		or_null(hwy_get(strip, HWY_GRAPH_ID, row)),
+		or_null(shape->cluster_x),
+		or_null(shape->cluster_y),
+		or_null(shape->cluster_z),
+	};
+	memcpy(v + WORK_COLUMNS, rest, sizeof rest);
+	sql_integers(s, SQL_KERNEL, v, WORK_COLUMNS + (int)(sizeof rest / sizeof *rest));
+}
+
+static int64_t peer(struct sql *s, const struct where *at, int64_t device)
+{
+	return device ? sql_device(s, at->process, device - 1) : SQL_NULL;
+}
+
+static void write_copy(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+		       const struct where *at, int64_t *v)
+{
+	int64_t rest[] = {
+		hwy_get(strip, HWY_BYTES, row),
+		hwy_get(strip, HWY_DIRECTION, row),
+		SQL_NULL,
+		less_one(hwy_get(strip, HWY_SRC_MEMORY, row)),
+		less_one(hwy_get(strip, HWY_DST_MEMORY, row)),
+		peer(s, at, hwy_get(strip, HWY_SRC_DEVICE, row)),
+		less_one(hwy_get(strip, HWY_SRC_CONTEXT, row)),
+		peer(s, at, hwy_get(strip, HWY_DST_DEVICE, row)),
+		less_one(hwy_get(strip, HWY_DST_CONTEXT, row)),
+		less_one(hwy_get(strip, HWY_CAUSE, row)),
+		or_null(hwy_get(strip, HWY_GRAPH_NODE, row)),
+		or_null(hwy_get(strip, HWY_ADDRESS, row)),
+		or_null(hwy_get(strip, HWY_COUNT, row)),
+	};
+	memcpy(v + WORK_COLUMNS, rest, sizeof rest);
+	sql_integers(s, SQL_MEMCPY, v, WORK_COLUMNS + (int)(sizeof rest / sizeof *rest));
+}
+
+static void write_fill(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
+{
+	v[8] = hwy_get(strip, HWY_VALUE, row);
+	v[9] = hwy_get(strip, HWY_BYTES, row);
+	v[10] = or_null(hwy_get(strip, HWY_GRAPH_NODE, row));
+	v[11] = less_one(hwy_get(strip, HWY_DST_MEMORY, row));
+	sql_integers(s, SQL_MEMSET, v, 12);
+}
+
+static int64_t or_none(int64_t plus_one)
+{
+	return plus_one ? export_add(plus_one, -1) : UINT32_MAX;
+}
+
+static void write_sync(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
+{
+	v[8] = SQL_NULL;
+	v[9] = hwy_get(strip, HWY_SYNC_TYPE, row);
+	v[10] = or_none(hwy_get(strip, HWY_EVENT_ID, row));
+	v[11] = less_one(hwy_get(strip, HWY_EVENT_SYNC, row));
+	sql_integers(s, SQL_SYNC, v, 12);
+}
+
+/* A mark that has its call's time has no time of the device: 0 says so. */
+static void write_event(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+			const int64_t *work)
+{
+	int64_t time = work[0], link = hwy_get(strip, HWY_LINK, row);
+	if (link > 0 && export_of_call(&s->x, link, HWY_START) == time)
+		time = 0;
+	int64_t v[] = {
+		time,
+		work[2],
+		work[3],
+		work[4],
+		work[5],
+		work[6],
+		work[7],
+		or_none(hwy_get(strip, HWY_EVENT_ID, row)),
+		less_one(hwy_get(strip, HWY_EVENT_SYNC, row)),
+	};
+	sql_integers(s, SQL_EVENT, v, 9);
+}
+
+static void write_work(struct sql *s, const struct hwy_strip *strip)
+{
+	struct where at = where_of(s, &s->x.trace->lanes[strip->lane]);
+	int64_t v[40];
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
+		sqlite_cuda_put_work(s, strip, row, &at, v);
+		switch (strip->kind) {
+		case HWY_KERNEL: write_kernel(s, strip, row, v); break;
+		case HWY_COPY: write_copy(s, strip, row, &at, v); break;
+		case HWY_FILL: write_fill(s, strip, row, v); break;
+		case HWY_SYNC: write_sync(s, strip, row, v); break;
+		case HWY_EVENT: write_event(s, strip, row, v); break;
+		default:
+			v[8] = hwy_get(strip, HWY_GRAPH_ID, row);
+			v[9] = hwy_get(strip, HWY_GRAPH_EXEC, row);
+			sql_integers(s, SQL_GRAPH, v, 10);
+		}
+		export_wrote(&s->x);
+	}
+}
+
+/* Driver calls begin with "cu" and a capital. */
+static bool is_driver(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && isupper((unsigned char)name[2]);
+}
+
+static void write_calls(struct sql *s, const struct hwy_strip *strip)
+{
+	const struct hwy_trace *trace = s->x.trace;
+	int64_t tid = sql_lane_tid(s, &trace->lanes[strip->lane]);
+	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
+	while (export_next(&rows)) {
+		uint32_t row = rows.row;
+		int64_t name = hwy_get(strip, HWY_NAME, row),
+			stack = hwy_get(strip, HWY_STACK, row);
+		int64_t v[] = {
+			hwy_get(strip, HWY_START, row),  hwy_end(strip, row),
+			is_driver(hwy_str(trace, name)), tid,
+			hwy_get(strip, HWY_CORR, row),   sql_text(s, name),
+			hwy_get(strip, HWY_RESULT, row), or_null(stack),
+		};
+		if (stack > 0)
+			s->chains[0][stack - 1] = 1;
+		sql_integers(s, SQL_RUNTIME, v, 8);
+		export_wrote(&s->x);
+	}
+}
+
+bool sql_write_cuda(struct sql *s, const struct hwy_strip *strip)
+{
+	const struct hwy_trace *trace = s->x.trace;
+	if (hwy_lane_is_opencl(trace, strip->lane))
+		return false;
+	switch (strip->kind) {
+	case HWY_API:
+		if (*hwy_str(trace, trace->lanes[strip->lane].name))
+			return false;
+		write_calls(s, strip);
+		return true;
+	case HWY_KERNEL:
+	case HWY_COPY:
+	case HWY_FILL:
+	case HWY_GRAPH:
+	case HWY_SYNC:
+	case HWY_EVENT: write_work(s, strip); return true;
+	default: return false;
+	}
+}

@@ -1,0 +1,251 @@
+/* kineto_meta.c - what the file says about itself: devices, versions, the distributed run, the log.
+ *
+ * Members that are not known become properties named "kineto.MEMBER", so nothing a user added is lost.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "import/kineto/kineto.h"
+
+enum { PROPERTY_MOST = 64 * 1024 }; /* bytes of one value that are kept */
+
+static bool is(struct hwy_text key, const char *name)
+{
+	return key.length == strlen(name) && memcmp(key.at, name, key.length) == 0;
+}
+
+static void add_property(struct kineto *k, const char *name, const struct scan_value *value)
+{
+	uint32_t index = hwy_new_properties(k->b);
+	struct scan_value kept = *value;
+	if (kept.length > PROPERTY_MOST)
+		kept.length = PROPERTY_MOST;
+	k->trace->properties[index] = (struct hwy_property){
+		.name = hwy_text_id(k->b, name),
+		.value = kineto_text_id(k, &kept),
+	};
+}
+
+static void kineto_meta_read_number(const struct scan_value *value, int64_t *number)
+{
+	int64_t read;
+	if (scan_integer(value, &read))
+		*number = read;
+}
+
+/* Not before 1970, and small enough that times may be added. */
+static void read_base(struct kineto *k, const struct scan_value *value)
+{
+	int64_t base;
+	if (scan_integer(value, &base) && base >= 0 && base <= 4000000000000000000)
+		k->base = base;
+}
+
+static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_text key,
+			const struct scan_value *value)
+{
+	static const struct {
+		const char *name;
+		size_t field;
+	} fields[] = {
+#define FIELD(name, field) {name, offsetof(struct hwy_device, field)}
+		FIELD("totalGlobalMem", memory_bytes),
+		FIELD("computeMajor", compute_major),
+		FIELD("computeMinor", compute_minor),
+		FIELD("maxThreadsPerBlock", max_threads_per_block),
+		FIELD("maxThreadsPerMultiprocessor", max_threads_per_sm),
+		FIELD("regsPerBlock", registers_per_block),
+		FIELD("warpSize", threads_per_warp),
+		FIELD("sharedMemPerBlock", shared_per_block),
+		FIELD("numSms", sms),
+		FIELD("regsPerMultiprocessor", registers_per_sm),
+		FIELD("sharedMemPerBlockOptin", shared_per_block_optin),
+		FIELD("sharedMemPerMultiprocessor", shared_per_sm),
+		FIELD("maxSharedMemoryPerMultiProcessor", shared_per_sm), /* ROCm */
+		FIELD("maxComputeUnits", sms),                            /* XPU */
+#undef FIELD
+	};
+	if (is(key, "name") && value->type == SCAN_STRING)
+		device->name = kineto_text_id(k, value);
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (is(key, fields[i].name))
+			kineto_meta_read_number(
+				value, (int64_t *)(void *)((char *)device + fields[i].field));
+}
+
+/* One object of deviceProperties. "id" comes first, but need not. */
+static void add_device(struct kineto *k, const struct scan_value *about)
+{
+	struct scan scan = scan_over(about->at, about->at + about->length);
+	struct hwy_device found;
+	struct hwy_text key;
+	struct scan_value value;
+	int64_t id = HWY_NONE, *fields = (int64_t *)(void *)&found;
+	for (size_t i = 0; i < sizeof found / sizeof *fields; i++)
+		fields[i] = HWY_NONE;
+	if (!scan_enter(&scan, '{'))
+		return;
+	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
+		if (is(key, "id"))
+			kineto_meta_read_number(&value, &id);
+		else
+			fill_device(k, &found, key, &value);
+	}
+	if (id == HWY_NONE)
+		return;
+	uint32_t index = kineto_device(k, (struct kineto_id){.number = id});
+	int64_t *kept = (int64_t *)(void *)&k->trace->devices[index];
+	for (size_t i = 0; i < sizeof found / sizeof *fields; i++)
+		if (fields[i] != HWY_NONE)
+			kept[i] = fields[i];
+	struct hwy_device *device = &k->trace->devices[index];
+	if (device->max_threads_per_sm > 0 && device->threads_per_warp > 0)
+		device->max_warps_per_sm = device->max_threads_per_sm / device->threads_per_warp;
+}
+
+static void add_group(struct kineto *k, const struct scan_value *about)
+{
+	struct scan scan = scan_over(about->at, about->at + about->length);
+	struct hwy_text key;
+	struct scan_value value;
+	if (!scan_enter(&scan, '{'))
+		return;
+	uint32_t index = hwy_new_groups(k->b);
+	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
+		uint32_t text = kineto_text_id(k, &value);
+		struct hwy_group *group = &k->trace->groups[index];
+		if (is(key, "pg_name"))
+			group->name = text;
+		else if (is(key, "pg_desc"))
+			group->description = text;
+		else if (is(key, "backend_config"))
+			group->backend = text;
+		else if (is(key, "ranks"))
+			group->ranks = text;
+		else if (is(key, "pg_size"))
+			kineto_meta_read_number(&value, &group->size);
+	}
+}
+
+static void add_log(struct kineto *k, const struct scan_value *line, int64_t severity)
+{
+	if (line->type != SCAN_STRING)
+		return;
+	uint32_t text = kineto_text_id(k, line), index = hwy_new_diagnostics(k->b);
+	k->trace->diagnostics[index].severity = severity;
+	k->trace->diagnostics[index].text = text;
+}
+
+enum list { DEVICES, GROUPS, INFO, WARNING, ERROR };
+
+static void add_list(struct kineto *k, const struct scan_value *value, enum list list)
+{
+	struct scan scan = scan_over(value->at, value->at + value->length);
+	struct scan_value element;
+	if (value->type != SCAN_ARRAY || !scan_enter(&scan, '['))
+		return;
+	while (scan_element(&scan) && scan_value(&scan, &element)) {
+		if (list == DEVICES)
+			add_device(k, &element);
+		else if (list == GROUPS)
+			add_group(k, &element);
+		else
+			add_log(k, &element, 1 + (list - INFO));
+	}
+}
+
+static void add_distributed(struct kineto *k, const struct scan_value *about)
+{
+	struct scan scan = scan_over(about->at, about->at + about->length);
+	struct hwy_text key;
+	struct scan_value value;
+	if (about->type != SCAN_OBJECT || !scan_enter(&scan, '{'))
+		return;
+	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
+		if (is(key, "rank"))
+			kineto_meta_read_number(&value, &k->rank);
+		else if (is(key, "world_size"))
+			kineto_meta_read_number(&value, &k->world);
+		else if (is(key, "pg_config"))
+			add_list(k, &value, GROUPS);
+		else if (is(key, "backend"))
+			add_property(k, "distributed.backend", &value);
+		else if (is(key, "nccl_version"))
+			add_property(k, "nccl.version", &value);
+	}
+}
+
+static void add_named_property(struct kineto *k, struct hwy_text key,
+			       const struct scan_value *value)
+{
+	static const char *const known[][2] = {
+		{"schemaVersion", "source.schema"},
+		{"cupti_version", "cupti.version"},
+		{"cuda_runtime_version", "cuda.runtime"},
+		{"cuda_driver_version", "driver"},
+		{"roctracer_version", "roctracer.version"},
+		{"hip_runtime_version", "hip.runtime"},
+		{"hip_driver_version", "driver"},
+		{"traceName", "trace.name"},
+		{"trace_id", "trace.id"},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (is(key, known[i][0])) {
+			add_property(k, known[i][1], value);
+			return;
+		}
+	char name[128];
+	snprintf(name, sizeof name, "kineto.%.*s", (int)(key.length < 100 ? key.length : 100),
+		 key.at);
+	add_property(k, name, value);
+}
+
+void kineto_add_member(struct kineto *k, struct hwy_text key, const struct scan_value *value)
+{
+	if (k->collecting)
+		return;
+	if (is(key, "baseTimeNanoseconds"))
+		read_base(k, value);
+	else if (is(key, "deviceProperties"))
+		add_list(k, value, DEVICES);
+	else if (is(key, "distributedInfo"))
+		add_distributed(k, value);
+	else if (value->type == SCAN_ARRAY && is(key, "INFO"))
+		add_list(k, value, INFO);
+	else if (value->type == SCAN_ARRAY && is(key, "WARNING"))
+		add_list(k, value, WARNING);
+	else if (value->type == SCAN_ARRAY && is(key, "ERROR"))
+		add_list(k, value, ERROR);
+	else
+		add_named_property(k, key, value);
+	if (is(key, "host_name") && value->type == SCAN_STRING)
+		k->trace->hosts[0].name = kineto_text_id(k, value);
+}
+
+void kineto_add_diagnostic(struct kineto *k, int64_t severity, const char *text)
+{
+	uint32_t index = hwy_new_diagnostics(k->b);
+	k->trace->diagnostics[index].severity = severity;
+	k->trace->diagnostics[index].text = hwy_text_id(k->b, text);
+}
+
+void kineto_add_drops(struct kineto *k)
+{
+	static const char *const reasons[DROPS] = {
+		[DROP_NOT_JSON] = "event is not JSON",
+		[DROP_NO_PHASE] = "event has no ph",
+		[DROP_NO_TIME] = "event has no ts or dur",
+		[DROP_TIME_RANGE] = "event's time is out of range",
+		[DROP_PHASE] = "event of an unknown ph",
+		[DROP_NO_PAIR] = "event begins and does not end, or ends and did not begin",
+	};
+	for (int i = 0; i < DROPS; i++) {
+		if (k->drops[i] == 0)
+			continue;
+		uint32_t index = hwy_new_drops(k->b);
+		struct hwy_drop *drop = &k->trace->drops[index];
+		drop->source = hwy_text_id(k->b, "kineto");
+		drop->reason = hwy_text_id(k->b, reasons[i]);
+		drop->count = (int64_t)k->drops[i];
+	}
+}

@@ -1,0 +1,89 @@
+/* nsys_cpu.c - the CPU's side: calls into the OS and into libraries, and samples.
+ *
+ * Calls of libraries other than CUDA (MPI, cuDNN, cuBLAS) are api spans on a lane of their own that bears
+ * the library's name; CUDA's own lane has none. System calls likewise stand on an os lane named "syscall".
+ */
+#include "import/nsys/nsys.h"
+
+static uint32_t named_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type,
+			   const char *name)
+{
+	struct hwy_lane lane = hwy_lane_of(type, n->threads[thread].process, thread);
+	lane.name = hwy_text_id(n->b, name);
+	return hwy_add_lane(n->b, lane);
+}
+
+/* ENUM_NSYS_EVENT_CLASS: when tracing began and ended, not calls */
+enum { OSRT_STARTED = 31, OSRT_FINISHED = 32 };
+
+static void add_os(struct nsys_query *q)
+{
+	struct nsys *n = q->nsys;
+	int64_t class = nsys_int(q, 7);
+	if (class == OSRT_STARTED || class == OSRT_FINISHED || !nsys_times(q))
+		return;
+	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
+	q->row.v[HWY_NAME] = nsys_string_of(q, 3);
+	q->row.v[HWY_RESULT] = nsys_int(q, 4);
+	q->row.v[HWY_NESTING] = nsys_int(q, 5);
+	q->row.v[HWY_STACK] = nsys_ids_get(&n->os_chains, nsys_int(q, 6));
+	uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_OS, &n->threads[thread].os);
+	hwy_add_span(n->b, lane, HWY_OS, &q->row);
+}
+
+static void add_syscall(struct nsys_query *q)
+{
+	struct nsys *n = q->nsys;
+	if (!nsys_times(q))
+		return;
+	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
+	q->row.v[HWY_NAME] = nsys_string_of(q, 3);
+	q->row.v[HWY_STACK] = nsys_ids_get(&n->syscall_chains, nsys_int(q, 4));
+	hwy_add_span(n->b, named_lane(n, thread, HWY_LANE_OS, q->user), HWY_OS, &q->row);
+}
+
+static void add_library_call(struct nsys_query *q)
+{
+	struct nsys *n = q->nsys;
+	if (!nsys_times(q))
+		return;
+	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
+	q->row.v[HWY_NAME] = nsys_string_of(q, nsys_null(q, 3) ? 4 : 3);
+	hwy_add_span(n->b, named_lane(n, thread, HWY_LANE_API, q->user), HWY_API, &q->row);
+}
+
+/* The chain of a sample has the sample's id. */
+static void add_sample(struct nsys_query *q)
+{
+	struct nsys *n = q->nsys;
+	if (!nsys_moment(q))
+		return;
+	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
+	q->row.v[HWY_FLAGS] = HWY_FLAG_MARK;
+	q->row.v[HWY_STACK] = nsys_ids_get(&n->sample_chains, nsys_int(q, 1));
+	q->row.v[HWY_CPU] = nsys_int_plus_one(q, 3);
+	q->row.v[HWY_WEIGHT] = nsys_int(q, 4);
+	uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_SAMPLES, &n->threads[thread].samples);
+	hwy_add_span(n->b, lane, HWY_SAMPLE, &q->row);
+}
+
+void nsys_read_cpu(struct nsys *n)
+{
+	static const struct {
+		const char *table, *library;
+	} libraries[] = {
+		{"CUDNN_EVENTS", "cuDNN"},        {"CUBLAS_EVENTS", "cuBLAS"},
+		{"MPI_P2P_EVENTS", "MPI"},        {"MPI_COLLECTIVES_EVENTS", "MPI"},
+		{"MPI_START_WAIT_EVENTS", "MPI"}, {"MPI_OTHER_EVENTS", "MPI"},
+	};
+	nsys_each(n, "OSRT_API",
+		  "~start ~end globalTid nameId returnValue nestingLevel callchainId eventClass",
+		  NULL, add_os, NULL);
+	nsys_each(n, "SYSCALL", "~start ~end globalTid nameId callchainId", NULL, add_syscall,
+		  (void *)"syscall");
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		nsys_each(n, libraries[i].table, "~start ~end globalTid nameId textId", NULL,
+			  add_library_call, (void *)libraries[i].library);
+	nsys_each(n, "COMPOSITE_EVENTS", "~start id globalTid cpu cpuCycles", NULL, add_sample,
+		  NULL);
+}

@@ -1,0 +1,92 @@
+/* nsys_stacks.c - call chains: one row a frame in the export, one way to the root in our trie.
+ *
+ * Depth 0 is the leaf. The rows of one chain stand together in every export seen, but the release notes
+ * promise no order: where they do not, the table is read again, sorted.
+ */
+#include <stdlib.h>
+
+#include "import/nsys/nsys.h"
+
+enum { MAX_DEPTH = 4096 }; /* deeper rows of a damaged file are left out */
+
+struct chains {
+	struct nsys_ids *stacks; /* chain id -> stack + 1 */
+	bool any_order;          /* the rows come sorted: what looks out of order is damage */
+	int64_t id;              /* of the chain that is being put together */
+	uint32_t *frames;        /* its frames, leaf first */
+	uint32_t n, cap;
+	int64_t depth; /* of its last row */
+};
+
+static void finish_chain(struct nsys *n, struct chains *chains)
+{
+	int64_t parent = 0;
+	for (uint32_t i = chains->n; i-- > 0;) {
+		struct hwy_stack node = {.parent = parent, .frame = chains->frames[i]};
+		parent = 1 + (int64_t)hwy_add_stack(n->b, node);
+	}
+	if (chains->n)
+		*nsys_ids_put(chains->stacks, chains->id) = (uint32_t)parent;
+	chains->n = 0;
+}
+
+static uint32_t frame_of(struct nsys_query *q)
+{
+	int64_t address = nsys_int(q, 4);
+	struct hwy_frame frame = {
+		.function = nsys_null(q, 2) ? 0 : nsys_function(q->nsys, nsys_int(q, 2), address),
+		.module = nsys_string_of(q, 3),
+		.address = address,
+		.flags = (nsys_int(q, 5) ? HWY_FRAME_UNRESOLVED : 0) |
+			 (nsys_int(q, 6) ? HWY_FRAME_KERNEL : 0),
+	};
+	return hwy_add_frame(q->nsys->b, &frame);
+}
+
+static void add_frame(struct nsys_query *q)
+{
+	struct chains *chains = q->user;
+	int64_t id = nsys_int(q, 0), depth = nsys_int(q, 1);
+	if (chains->n && id != chains->id)
+		finish_chain(q->nsys, chains);
+	bool follows = chains->n ? depth > chains->depth : !nsys_ids_get(chains->stacks, id);
+	if (!follows && !chains->any_order) {
+		q->stop = true;
+		return;
+	}
+	chains->id = id;
+	chains->depth = depth;
+	if (chains->n < MAX_DEPTH) {
+		HWY_GROW(chains->frames, chains->n, chains->cap);
+		chains->frames[chains->n++] = frame_of(q);
+	}
+}
+
+static void read_stacks(struct nsys *n, const char *table, struct nsys_ids *stacks)
+{
+	static const char columns[] =
+		"~id ~stackDepth symbol module originalIP unresolved kernelMode";
+	struct chains chains = {.stacks = stacks};
+	bool in_order = nsys_each(n, table, columns, NULL, add_frame, &chains);
+	if (!in_order && !n->failed) {
+		struct nsys_query q;
+		chains.n = 0;
+		chains.any_order = true;
+		nsys_ids_free(stacks);
+		if (nsys_select(n, &q, table, columns, "ORDER BY id, stackDepth")) {
+			q.user = &chains;
+			while (nsys_next(&q))
+				add_frame(&q);
+		}
+	}
+	finish_chain(n, &chains);
+	free(chains.frames);
+}
+
+void nsys_read_stacks(struct nsys *n)
+{
+	read_stacks(n, "CUDA_CALLCHAINS", &n->cuda_chains);
+	read_stacks(n, "OSRT_CALLCHAINS", &n->os_chains);
+	read_stacks(n, "SYSCALL_CALLCHAINS", &n->syscall_chains);
+	read_stacks(n, "SAMPLING_CALLCHAINS", &n->sample_chains);
+}

@@ -1,0 +1,212 @@
+/* ingest_cuda.c - calls and device work: the records that come by the million.
+ *
+ * CUPTI's numbers of copies and memory kinds are ours (trace/model.h), but for its unknown kind, 0. Links from
+ * work to calls are made by the builder, from correlation ids.
+ */
+#include <stdio.h>
+
+#include "ingest/ingest_internal.h"
+#include "ingest/symbol_names.h"
+
+int64_t cuda_memory_kind(uint32_t kind)
+{
+	return kind > 0 && kind < HWY_MEM_UNKNOWN ? (int64_t)kind : HWY_MEM_UNKNOWN;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+static uint32_t ingest_cuda_call_name(struct ingest *in, struct ingest_process *process,
+				      const struct rec_api *call)
+{
+	static const char *const kinds[] = {"runtime", "driver", "OpenCL"};
+	int kind = call->head.flags & REC_API_OPENCL ? 2 : call->head.flags & REC_API_DRIVER;
+	uint32_t cbid = call->head.value & 0xffff;
+	uint32_t name = hwy_ids_get(&process->calls[kind], cbid);
+	if (name)
+		return name - 1;
+	char text[48];
+	snprintf(text, sizeof text, "%s call %u", kinds[kind], cbid);
+	name = hwy_text_id(in->b, text);
+	*hwy_ids_put(&process->calls[kind], cbid) = name + 1;
+	return name;
+}
+
+/* OpenCL's calls have a lane of their own, as those of other libraries: tables of CUDA calls leave it out. */
+static uint32_t call_lane(struct ingest *in, uint32_t process, uint32_t thread, bool is_opencl)
+{
+	struct ingest_thread *on = &in->threads[thread];
+	uint32_t *at = is_opencl ? &on->opencl : &on->api;
+	if (*at == INGEST_NO_LANE) {
+		struct hwy_lane lane =
+			hwy_lane_of(HWY_LANE_API, in->processes[process].record, thread);
+		if (is_opencl)
+			lane.name = hwy_text_id(in->b, HWY_OPENCL);
+		*at = hwy_add_lane(in->b, lane);
+	}
+	return *at;
+}
+
+static void ingest_cuda_add_call(struct ingest *in, uint32_t process, const struct rec_api *call)
+{
+	struct ingest_process *of = &in->processes[process];
+	struct hwy_row *row = &in->rows[HWY_API];
+	if (!ingest_times(in, call->head.flags & REC_API_NO_TIME ? 0 : call->start, call->duration,
+			  row))
+		return;
+	row->v[HWY_NAME] = ingest_cuda_call_name(in, of, call);
+	row->v[HWY_CORR] = call->correlation;
+	bool is_opencl = call->head.flags & REC_API_OPENCL; /* its errors are negative */
+	row->v[HWY_RESULT] =
+		is_opencl ? (int16_t)(call->head.value >> 16) : (int64_t)(call->head.value >> 16);
+	row->v[HWY_STACK] = stacks_of(in, of, call->tid, call->correlation);
+	uint32_t thread = target_thread(in, process, call->tid);
+	hwy_add_span(in->b, call_lane(in, process, thread, is_opencl), HWY_API, row);
+	waits_note_call(in, of, call);
+}
+
+/* ---- device work ------------------------------------------------------------------------------- */
+
+/* The names of a kernel: the trace's symbol, found once a name. */
+uint32_t cuda_symbol(struct ingest *in, struct ingest_process *process, uint32_t name)
+{
+	struct ingest_text *entry = ingest_text_entry(process, name);
+	if (!entry)
+		return 0;
+	if (!entry->symbol) {
+		uint32_t mangled = ingest_text(in, process, name);
+		entry = ingest_text_entry(process, name);
+		entry->symbol = 1 + names_symbol(in->b, mangled);
+	}
+	return entry->symbol;
+}
+
+static void put_kernel(struct ingest *in, struct ingest_process *process,
+		       const struct rec_work *work, struct hwy_row *row)
+{
+	uint32_t symbol = cuda_symbol(in, process, work->head.value);
+	row->v[HWY_NAME] = symbol ? in->trace->symbols[symbol - 1].demangled : 0;
+	row->v[HWY_SYMBOL] = symbol;
+	row->v[HWY_SHAPE] = hwy_ids_get(&process->shapes, work->shape);
+	row->v[HWY_LAUNCH_TYPE] = (int64_t)(work->bytes & 0xff) + 1;
+	row->v[HWY_CHANNEL_TYPE] = (int64_t)(work->bytes >> 8 & 0xff);
+}
+
+/* A peer copy's devices are ordinals plus one, side by side. */
+static int64_t peer_device(struct ingest *in, struct ingest_process *process, uint32_t plus_one)
+{
+	return plus_one ? 1 + (int64_t)target_device(in, process, plus_one - 1) : 0;
+}
+
+static void put_copy(struct ingest *in, struct ingest_process *process, const struct rec_work *work,
+		     struct hwy_row *row)
+{
+	uint32_t kind = work->head.value & 0xff;
+	row->v[HWY_BYTES] = (int64_t)work->bytes;
+	row->v[HWY_DIRECTION] = kind <= HWY_P2P ? (int64_t)kind : HWY_DIR_UNKNOWN;
+	row->v[HWY_SRC_MEMORY] = cuda_memory_kind(work->head.value >> 8 & 0xff);
+	row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->head.value >> 16 & 0xff);
+	row->v[HWY_SRC_DEVICE] = peer_device(in, process, work->shape & 0xffff);
+	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->shape >> 16);
+}
+
+static void ingest_cuda_add_work(struct ingest *in, struct ingest_process *process,
+				 const struct rec_work *work)
+{
+	static const enum hwy_kind kinds[] = {
+		[REC_KERNEL] = HWY_KERNEL,
+		[REC_COPY] = HWY_COPY,
+		[REC_FILL] = HWY_FILL,
+		[REC_GRAPH] = HWY_GRAPH,
+	};
+	enum hwy_kind kind = kinds[work->head.type];
+	struct hwy_row *row = &in->rows[kind];
+	if (!ingest_times(in, work->start, work->duration, row))
+		return;
+	row->v[HWY_CORR] = work->correlation;
+	row->v[HWY_CHANNEL] = work->channel;
+	row->v[HWY_GRAPH_ID] = work->graph;
+	row->v[HWY_GRAPH_NODE] = (int64_t)work->node;
+	switch (kind) {
+	case HWY_KERNEL: put_kernel(in, process, work, row); break;
+	case HWY_COPY: put_copy(in, process, work, row); break;
+	case HWY_FILL:
+		row->v[HWY_BYTES] = (int64_t)work->bytes;
+		row->v[HWY_VALUE] = work->head.value;
+		row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->shape);
+		break;
+	default: row->v[HWY_GRAPH_EXEC] = work->shape;
+	}
+	uint32_t stream = target_stream(in, process, work->device, work->context, work->stream);
+	hwy_add_span(in->b, target_work_lane(in, stream), kind, row);
+}
+
+/* ---- memory and overhead ----------------------------------------------------------------------- */
+
+static void ingest_cuda_add_memory(struct ingest *in, struct ingest_process *process,
+				   const struct rec_memory *memory)
+{
+	struct hwy_row *row = &in->rows[HWY_MEMORY];
+	if (!ingest_times(in, memory->time, 0, row))
+		return;
+	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
+	row->v[HWY_ADDRESS] = (int64_t)memory->address;
+	row->v[HWY_BYTES] = (int64_t)memory->bytes;
+	row->v[HWY_DST_MEMORY] = cuda_memory_kind(memory->head.value);
+	row->v[HWY_OPERATION] = memory->head.flags <= HWY_RELEASE ? memory->head.flags : 0;
+	row->v[HWY_NAME] = ingest_text(in, process, memory->name);
+	row->v[HWY_CORR] = memory->correlation;
+	row->v[HWY_POOL] = (int64_t)memory->pool;
+	row->v[HWY_STACK] = stacks_of(in, process, 0, memory->correlation);
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_MEMORY, process->record, HWY_NONE);
+	if (row->v[HWY_DST_MEMORY] != HWY_MEM_PAGEABLE && row->v[HWY_DST_MEMORY] != HWY_MEM_PINNED)
+		lane.device = target_device(in, process, memory->device);
+	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_MEMORY, row);
+}
+
+/* CUpti_ActivityOverheadKind: what CUDA itself takes, and what recording it costs. */
+static const struct overhead {
+	uint32_t kind;
+	const char *name, *lane;
+} overheads[] = {
+	{REC_OVERHEAD_STACK, "Taking a stack", "profiler"},
+	{1, "Driver compiler", "cuda"},
+	{1 << 16, "CUPTI buffer flush", "profiler"},
+	{2 << 16, "CUPTI instrumentation", "profiler"},
+	{3 << 16, "CUPTI resource creation", "profiler"},
+	{4 << 16, "Runtime module loading", "cuda"},
+	{5 << 16, "Lazy function loading", "cuda"},
+	{6 << 16, "Command buffer full", "cuda"},
+	{7 << 16, "CUPTI buffer request", "profiler"},
+	{8 << 16, "Unified memory activity init", "profiler"},
+	{0, "Unknown overhead", "profiler"},
+};
+
+static void add_overhead(struct ingest *in, uint32_t process, const struct rec_overhead *overhead)
+{
+	struct hwy_row *row = &in->rows[HWY_OVERHEAD];
+	if (!ingest_times(in, overhead->start, overhead->duration, row))
+		return;
+	const struct overhead *known = overheads;
+	while (known->kind && known->kind != overhead->head.value)
+		known++;
+	row->v[HWY_NAME] = hwy_text_id(in->b, known->name);
+	row->v[HWY_CORR] = overhead->correlation;
+	int64_t thread =
+		overhead->tid ? (int64_t)target_thread(in, process, overhead->tid) : HWY_NONE;
+	struct hwy_lane lane =
+		hwy_lane_of(HWY_LANE_OVERHEAD, in->processes[process].record, thread);
+	lane.name = hwy_text_id(in->b, known->lane);
+	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_OVERHEAD, row);
+}
+
+void cuda_add(struct ingest *in, uint32_t process, const struct rec_head *record)
+{
+	switch (record->type) {
+	case REC_API: ingest_cuda_add_call(in, process, (const void *)record); break;
+	case REC_MEMORY:
+		ingest_cuda_add_memory(in, &in->processes[process], (const void *)record);
+		break;
+	case REC_OVERHEAD: add_overhead(in, process, (const void *)record); break;
+	default: ingest_cuda_add_work(in, &in->processes[process], (const void *)record);
+	}
+}

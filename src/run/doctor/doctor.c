@@ -1,0 +1,110 @@
+/* doctor.c - see doctor.h. */
+#include "run/doctor/doctor.h"
+
+#include <gnu/libc-version.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name, *title;
+} checks[DOCTOR_CHECKS] = {
+	[DOCTOR_PROGRAM] = {"program", "programs, NVTX"},
+	[DOCTOR_CUDA] = {"cuda", "CUDA"},
+	[DOCTOR_COUNTERS] = {"gpu_counters", "GPU counters"},
+	[DOCTOR_OPENCL] = {"opencl", "OpenCL"},
+	[DOCTOR_OS] = {"osrt", "OS calls"},
+	[DOCTOR_SAMPLES] = {"cpu_samples", "CPU samples"},
+	[DOCTOR_SWITCHES] = {"scheduling", "scheduling"},
+	[DOCTOR_MACHINE] = {"system_wide", "whole machine"},
+	[DOCTOR_STACKS] = {"native_stacks", "native stacks"},
+	[DOCTOR_PYTHON] = {"python_stacks", "Python stacks"},
+};
+
+char *doctor_text(struct doctor *doctor, const char *text)
+{
+	return hwy_arena_text(&doctor->texts, text, strlen(text));
+}
+
+void doctor_say(struct doctor *doctor, enum doctor_id id, enum doctor_verdict verdict,
+		const char *format, ...)
+{
+	va_list arguments;
+	struct doctor_check *check = &doctor->checks[id];
+	va_start(arguments, format);
+	vsnprintf(check->says, sizeof check->says, format, arguments);
+	va_end(arguments);
+	check->verdict = verdict;
+}
+
+void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format, ...)
+{
+	va_list arguments;
+	struct doctor_check *check = &doctor->checks[id];
+	va_start(arguments, format);
+	vsnprintf(check->remedy, sizeof check->remedy, format, arguments);
+	va_end(arguments);
+}
+
+/* What follows 'key' on its line, without quotes, tabs and colons around it. */
+static char *value_in(struct doctor *doctor, const char *path, const char *key)
+{
+	char line[512], *value = NULL;
+	FILE *file = fopen(path, "re");
+	while (file && !value && fgets(line, sizeof line, file)) {
+		if (strncmp(line, key, strlen(key)) != 0)
+			continue;
+		char *from = line + strlen(key);
+		from += strspn(from, " \t:=\"");
+		from[strcspn(from, "\"\n")] = '\0';
+		value = doctor_text(doctor, from);
+	}
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void look_at_machine(struct doctor *doctor)
+{
+	struct utsname about;
+	char text[300];
+	doctor->os = value_in(doctor, "/etc/os-release", "PRETTY_NAME");
+	doctor->cpu = value_in(doctor, "/proc/cpuinfo", "model name");
+	doctor->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	if (uname(&about) == 0) {
+		snprintf(text, sizeof text, "%s %s", about.sysname, about.release);
+		doctor->kernel = doctor_text(doctor, text);
+	}
+	snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
+	doctor->libc = doctor_text(doctor, text);
+}
+
+void doctor_look(struct doctor *doctor)
+{
+	*doctor = (struct doctor){0};
+	for (int i = 0; i < DOCTOR_CHECKS; i++) {
+		doctor->checks[i].name = checks[i].name;
+		doctor->checks[i].title = checks[i].title;
+	}
+	look_at_machine(doctor);
+	doctor_place(doctor);
+	doctor_pythons(doctor);
+	doctor_nvidia(doctor);
+	doctor_opencl(doctor);
+	doctor_perf(doctor);
+	/* Everything else is recorded through the collect library, into a run directory. */
+	doctor->any = doctor->checks[DOCTOR_PROGRAM].verdict != DOCTOR_NO;
+}
+
+void doctor_free(struct doctor *doctor)
+{
+	for (uint32_t i = 0; i < doctor->n_platforms; i++)
+		free(doctor->platforms[i].devices);
+	free(doctor->platforms);
+	free(doctor->gpus);
+	free(doctor->pythons);
+	hwy_arena_free(&doctor->texts);
+	*doctor = (struct doctor){0};
+}

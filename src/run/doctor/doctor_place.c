@@ -1,0 +1,125 @@
+/* doctor_place.c - our own libraries, libdw, and where a run can be written. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "run/doctor/doctor.h"
+#include "run/run.h"
+
+enum { TIMEOUT_MS = 3000 };
+
+/* A library beside the collect library, or NULL. */
+static char *beside(struct doctor *doctor, const char *name)
+{
+	char path[PATH_MAX];
+	const char *slash = doctor->collect ? strrchr(doctor->collect, '/') : NULL;
+	if (!slash)
+		return NULL;
+	int n = snprintf(path, sizeof path, "%.*s/%s", (int)(slash - doctor->collect),
+			 doctor->collect, name);
+	return n < (int)sizeof path && access(path, R_OK) == 0 ? doctor_text(doctor, path) : NULL;
+}
+
+static void find_libraries(struct doctor *doctor, struct hwy_err *err)
+{
+	char *collect = library_find(err);
+	doctor->collect = collect ? doctor_text(doctor, collect) : NULL;
+	free(collect);
+	doctor->osrt = beside(doctor, "libheadway-osrt.so");
+	doctor->opencl_library = beside(doctor, "libheadway-opencl.so");
+}
+
+static bool can_write(const char *folder)
+{
+	char path[PATH_MAX];
+	if (snprintf(path, sizeof path, "%s/headway-XXXXXX", folder) >= (int)sizeof path ||
+	    !mkdtemp(path))
+		return false;
+	rmdir(path);
+	return true;
+}
+
+/* As run_prepare chooses: TMPDIR, /tmp, the output's folder. */
+static void find_temporary(struct doctor *doctor)
+{
+	const char *told = getenv("TMPDIR");
+	const char *folders[] = {told && *told ? told : "/tmp", "/tmp", "."};
+	struct statvfs about;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		if (statvfs(folders[i], &about) != 0 || !can_write(folders[i]))
+			continue;
+		uint64_t room = (uint64_t)about.f_bavail * about.f_frsize;
+		if (doctor->temporary && room <= doctor->temporary_free)
+			continue;
+		doctor->temporary = doctor_text(doctor, folders[i]);
+		doctor->temporary_free = room;
+		doctor->temporary_exec = !(about.f_flag & ST_NOEXEC);
+		if (room >= RUN_ENOUGH_BYTES)
+			return;
+	}
+}
+
+static void look_for_libdw(FILE *out, const void *with)
+{
+	(void)with;
+	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+	struct link_map *map = NULL;
+	if (library && dlsym(library, "dwfl_attach_state") &&
+	    dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
+		fprintf(out, "libdw %s\n", map->l_name);
+}
+
+static void judge_program(struct doctor *doctor, const struct hwy_err *err)
+{
+	double gib = (double)doctor->temporary_free / (1 << 30);
+	if (!doctor->collect) {
+		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_NO, "%s", err->text);
+		doctor_advise(doctor, DOCTOR_PROGRAM, "reinstall Headway: make install PREFIX=...");
+	} else if (!doctor->temporary) {
+		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_NO,
+			   "no folder can be written: TMPDIR, /tmp, .");
+		doctor_advise(doctor, DOCTOR_PROGRAM, "export TMPDIR=/a/folder/of/yours");
+	} else if (doctor->temporary_free < RUN_ENOUGH_BYTES) {
+		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_PARTLY, "only %.0f MiB free in %s",
+			   gib * 1024, doctor->temporary);
+		doctor_advise(doctor, DOCTOR_PROGRAM,
+			      "make room there, or export TMPDIR=/a/larger/folder");
+	} else {
+		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_YES, "via %s, %.1f GiB free%s",
+			   doctor->temporary, gib,
+			   doctor->temporary_exec ? "" : " (noexec, does no harm)");
+	}
+}
+
+void doctor_place(struct doctor *doctor)
+{
+	struct hwy_err err = {""};
+	char answer[PATH_MAX + 16], *rest = answer;
+	const char *key, *value;
+	find_libraries(doctor, &err);
+	find_temporary(doctor);
+	judge_program(doctor, &err);
+	probe_run(look_for_libdw, NULL, TIMEOUT_MS, answer, sizeof answer);
+	if (probe_line(&rest, &key, &value))
+		doctor->libdw = doctor_text(doctor, value);
+	if (doctor->libdw) {
+		doctor_say(doctor, DOCTOR_STACKS, DOCTOR_YES, "unwound with libdw");
+	} else {
+		doctor_say(doctor, DOCTOR_STACKS, DOCTOR_PARTLY,
+			   "by frame pointers, without source lines: no libdw");
+		doctor_advise(doctor, DOCTOR_STACKS, "sudo apt-get install libdw1");
+	}
+	if (doctor->osrt) {
+		doctor_say(doctor, DOCTOR_OS, DOCTOR_YES,
+			   "waits for files, locks, sockets, children");
+	} else {
+		doctor_say(doctor, DOCTOR_OS, DOCTOR_NO, "libheadway-osrt.so is missing");
+		doctor_advise(doctor, DOCTOR_OS,
+			      "it belongs beside libheadway-collect.so: reinstall Headway");
+	}
+}

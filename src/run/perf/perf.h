@@ -1,0 +1,34 @@
+/* perf.h - CPU samples and scheduling of the program, by the kernel's perf events, from outside.
+ *
+ * Events are opened on the child before it becomes the program and follow it to every process it starts; a
+ * thread of ours takes what the kernel writes and keeps it in spools of the run directory (pid 0). Nothing
+ * happens in the program but the interrupt. What is not permitted is said in the journal, and the rest of the
+ * run goes on.
+ */
+#ifndef HWY_RUN_PERF_PERF_H
+#define HWY_RUN_PERF_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum perf_scope { PERF_NONE, PERF_TREE, PERF_SYSTEM };
+enum perf_backtrace { PERF_BACKTRACE_DWARF, PERF_BACKTRACE_FP, PERF_BACKTRACE_NONE };
+
+struct perf_settings {
+	enum perf_scope samples, switches;
+	uint32_t rate_hz;
+	uint64_t period; /* cycles between samples; 0: by rate_hz */
+	enum perf_backtrace backtrace;
+};
+
+struct perf;
+struct run;
+
+/* NULL when nothing was asked for or nothing is permitted. The child waits for its exec. */
+struct perf *perf_begin(const struct run *run, const struct perf_settings *settings);
+/* The kernel writes nothing more. NULL is fine, here and below. */
+void perf_stop(struct perf *perf);
+/* Takes what is left, ends the thread, frees everything. */
+void perf_end(struct perf *perf);
+
+#endif

@@ -1,0 +1,361 @@
+/* perf_records.c - one record of the kernel's after the other: samples, switches, and who is who.
+ *
+ * The layouts are those of linux/perf_event.h for the sample_type that perf_open asked for. A record comes
+ * from the kernel, so its parts are where they must be; lengths are checked nevertheless.
+ */
+#include <string.h>
+
+#include "run/perf/perf_internal.h"
+#include "run/run.h"
+
+enum { MOST_ADDRESSES = 256, REGISTERS = REC_STACK_REGS };
+
+/* Older than this, a sample says nothing about where the thread is in Python by now. */
+static const int64_t fresh_enough = 3 * 1000 * 1000;
+
+struct parts { /* what is left of a record */
+	const char *at, *end;
+};
+
+/* What is not there leaves 'into' as it is, and nothing for those that come after. */
+static void perf_records_take(struct parts *parts, void *into, size_t size)
+{
+	size_t left = (size_t)(parts->end - parts->at);
+	if (size <= left)
+		memcpy(into, parts->at, size);
+	parts->at += size <= left ? size : left;
+}
+
+static uint64_t take64(struct parts *parts)
+{
+	uint64_t value = 0;
+	perf_records_take(parts, &value, sizeof value);
+	return value;
+}
+
+static uint32_t take32(struct parts *parts)
+{
+	uint32_t value = 0;
+	perf_records_take(parts, &value, sizeof value);
+	return value;
+}
+
+static const void *take_bytes(struct parts *parts, uint64_t bytes)
+{
+	const void *at = parts->at;
+	if (bytes > (uint64_t)(parts->end - parts->at))
+		return NULL;
+	parts->at += bytes;
+	return at;
+}
+
+/* The end of every record that is no sample: pid, tid; time; cpu; id. */
+struct trailer {
+	uint32_t pid, tid;
+	int64_t time;
+	uint32_t cpu;
+};
+enum { TRAILER_BYTES = 32 };
+
+static struct trailer trailer_of(const struct perf_event_header *record)
+{
+	const char *end = (const char *)record + record->size;
+	struct trailer trailer = {0};
+	if (record->size < sizeof *record + TRAILER_BYTES)
+		return trailer;
+	struct parts parts = {end - TRAILER_BYTES, end};
+	trailer.pid = take32(&parts);
+	trailer.tid = take32(&parts);
+	trailer.time = (int64_t)take64(&parts);
+	trailer.cpu = take32(&parts);
+	return trailer;
+}
+
+/* ---- who is who --------------------------------------------------------------------------------- */
+
+static void put_task(struct perf *perf, uint8_t flags, uint32_t pid, uint32_t tid, uint32_t parent,
+		     const char *name, int64_t time)
+{
+	uint32_t text = name ? perf_text(perf, name, strlen(name)) : 0;
+	struct rec_task *record =
+		perf_spool_reserve(perf->definitions, REC_TASK, sizeof(struct rec_task));
+	if (!record)
+		return;
+	record->head.value = pid;
+	record->head.flags = flags;
+	record->time = time;
+	record->tid = tid;
+	record->parent = parent;
+	record->name = text;
+	perf_spool_publish(perf->definitions);
+}
+
+static void take_name(struct perf *perf, const struct perf_event_header *record, struct parts parts)
+{
+	uint32_t pid = take32(&parts), tid = take32(&parts);
+	struct trailer trailer = trailer_of(record);
+	char name[64] = "";
+	size_t room = (size_t)(parts.end - parts.at);
+	memcpy(name, parts.at, strnlen(parts.at, room < 63 ? room : 63));
+	bool exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+	if (exec) {
+		perf_process_exec(perf, pid, trailer.time);
+		perf_stacks_forget(perf, tid);
+	}
+	put_task(perf, exec ? REC_TASK_EXEC | REC_TASK_NAME : REC_TASK_NAME, pid, tid, 0, name,
+		 trailer.time);
+}
+
+static void take_life(struct perf *perf, const struct perf_event_header *record, struct parts parts)
+{
+	uint32_t pid = take32(&parts), parent = take32(&parts), tid = take32(&parts);
+	take32(&parts);
+	int64_t time = (int64_t)take64(&parts);
+	bool fork = record->type == PERF_RECORD_FORK;
+	uint8_t flags = !fork ? REC_TASK_END : pid == parent ? REC_TASK_THREAD : REC_TASK_PROCESS;
+	put_task(perf, flags, pid, tid, parent, NULL, time);
+	if (flags == REC_TASK_PROCESS)
+		perf_process_fork(perf, pid, parent, time);
+	if (!fork)
+		perf_stacks_forget(perf, tid);
+	/* Its other threads may live on, but nothing more is learned about it then. */
+	if (!fork && pid == tid)
+		perf_process_exit(perf, pid);
+}
+
+static void take_map(struct perf *perf, const struct perf_event_header *record, struct parts parts)
+{
+	uint32_t pid = take32(&parts);
+	take32(&parts); /* tid */
+	uint64_t start = take64(&parts), size = take64(&parts), offset = take64(&parts);
+	if (record->type == PERF_RECORD_MMAP2)
+		take_bytes(&parts, 32); /* device, inode, generation, rights: or the build id */
+	size_t room = (size_t)(parts.end - parts.at);
+	if (!memchr(parts.at, 0, room) || size > UINT64_MAX - start)
+		return;
+	char path[4096];
+	strncpy(path, parts.at, sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	struct perf_map map = {
+		.time = trailer_of(record).time,
+		.start = start,
+		.end = start + size,
+		.offset = offset,
+		.path = path[0] == '/' && path[1] != '/' ? path : NULL, /* "//anon", "[vdso]" */
+	};
+	perf_process_map(perf, pid, map);
+}
+
+/* ---- scheduling --------------------------------------------------------------------------------- */
+
+static void take_switch(struct perf *perf, const struct perf_event_header *record)
+{
+	struct trailer trailer = trailer_of(record);
+	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	if (trailer.pid == 0)
+		return; /* the idle thread */
+	struct rec_switch *put =
+		perf_spool_reserve(perf->events, REC_SWITCH, sizeof(struct rec_switch));
+	if (!put)
+		return;
+	put->head.value = trailer.cpu;
+	put->head.flags = !out ? REC_SWITCH_IN : 0;
+	if (out && (record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT))
+		put->head.flags = REC_SWITCH_PREEMPT;
+	put->time = trailer.time;
+	put->pid = trailer.pid;
+	put->tid = trailer.tid;
+	perf_spool_publish(perf->events);
+}
+
+static void put_wakeup(struct perf *perf, uint32_t pid, uint32_t tid, int64_t time, uint32_t cpu,
+		       struct parts *parts)
+{
+	uint32_t size = take32(parts), woken;
+	const char *raw = take_bytes(parts, size);
+	if (!raw || size < perf->wake_tid_at + sizeof woken)
+		return;
+	memcpy(&woken, raw + perf->wake_tid_at, sizeof woken);
+	struct rec_wakeup *put =
+		perf_spool_reserve(perf->events, REC_WAKEUP, sizeof(struct rec_wakeup));
+	if (!put)
+		return;
+	put->head.value = cpu;
+	put->time = time;
+	put->tid = woken;
+	put->by_pid = pid;
+	put->by_tid = tid;
+	perf_spool_publish(perf->events);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------ */
+
+struct sample {
+	uint32_t pid, tid, cpu;
+	int64_t time;
+	uint64_t weight;
+	uint64_t addresses[MOST_ADDRESSES];
+	uint32_t depth, kernel;
+	uint64_t registers[REGISTERS];
+	bool has_registers;
+	const uint64_t *words; /* the stack */
+	uint32_t bytes, stack;
+};
+
+static void take_chain(struct parts *parts, struct sample *sample)
+{
+	uint64_t n = take64(parts);
+	bool in_kernel = false;
+	for (uint64_t i = 0; i < n && parts->at < parts->end; i++) {
+		uint64_t address = take64(parts);
+		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
+			in_kernel = address == (uint64_t)PERF_CONTEXT_KERNEL;
+			continue;
+		}
+		if (sample->depth == MOST_ADDRESSES)
+			continue;
+		sample->addresses[sample->depth++] = address;
+		sample->kernel += in_kernel;
+	}
+}
+
+/* In ascending order of their bits: BX, BP, SP, IP, R12 to R15; kept as rec_stack has them. */
+static void take_registers(struct parts *parts, struct sample *sample)
+{
+	static const int place[REGISTERS] = {3, 2, 1, 0, 4, 5, 6, 7};
+	if (take64(parts) == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	for (int i = 0; i < REGISTERS; i++)
+		sample->registers[place[i]] = take64(parts);
+	sample->has_registers = true;
+}
+
+static void perf_records_take_stack(struct parts *parts, struct sample *sample)
+{
+	uint64_t size = take64(parts);
+	const uint64_t *words = size ? take_bytes(parts, size) : NULL;
+	uint64_t copied = size ? take64(parts) : 0;
+	if (!words || !sample->has_registers)
+		return;
+	sample->words = words;
+	sample->bytes = (uint32_t)(copied < size ? copied : size) & ~7u;
+}
+
+static bool keep_sample(struct perf *perf, const struct sample *sample,
+			const struct rec_frame *frames, uint32_t n_frames)
+{
+	uint32_t chain = sample->depth * (uint32_t)sizeof *sample->addresses;
+	uint32_t registers = sample->stack ? (uint32_t)sizeof sample->registers : 0;
+	size_t size = sizeof(struct rec_sample) + chain + registers + sample->bytes +
+		      n_frames * sizeof *frames;
+	struct rec_sample *put = perf_spool_reserve(perf->events, REC_SAMPLE, size);
+	if (!put)
+		return false;
+	put->head.value = sample->cpu;
+	put->time = sample->time;
+	put->pid = sample->pid;
+	put->tid = sample->tid;
+	put->weight = sample->weight;
+	put->depth = sample->depth;
+	put->kernel = sample->kernel;
+	put->bytes = sample->bytes;
+	put->stack = sample->stack;
+	put->frames = n_frames;
+	char *to = (char *)(put + 1);
+	memcpy(to, sample->addresses, chain);
+	to += chain;
+	memcpy(to, sample->registers, registers);
+	to += registers;
+	if (sample->bytes)
+		memcpy(to, sample->words, sample->bytes);
+	memcpy(to + sample->bytes, frames, n_frames * sizeof *frames);
+	perf_spool_publish(perf->events);
+	return true;
+}
+
+static void finish_sample(struct perf *perf, struct sample *sample)
+{
+	struct rec_frame frames[REC_MAX_FRAMES];
+	uint32_t n_frames = 0;
+	struct perf_process *process = perf_process_of(perf, sample->pid);
+	if (sample->depth || sample->has_registers)
+		perf_python_look(perf, process);
+	if (process->python && run_now() - sample->time < fresh_enough)
+		n_frames = perf_python_stack(perf, process, sample->tid, frames);
+	perf_process_tell(perf, process);
+	bool known = true;
+	if (sample->words)
+		sample->stack = perf_stack(perf, process, sample->tid, sample->registers[1],
+					   sample->words, &sample->bytes, &known);
+	if (known)
+		sample->bytes = 0;
+	if (!keep_sample(perf, sample, frames, n_frames) && sample->stack && !known)
+		perf_stack_unlearn(perf, sample->tid, sample->stack);
+}
+
+static bool is_wakeup(const struct perf *perf, uint64_t id)
+{
+	for (uint32_t i = 0; i < perf->n_wake_ids; i++)
+		if (perf->wake_ids[i] == id)
+			return true;
+	return false;
+}
+
+static void take_sample(struct perf *perf, const struct perf_event_header *record,
+			struct parts parts)
+{
+	uint64_t id = take64(&parts), ip = take64(&parts);
+	struct sample sample = {.depth = 0};
+	sample.pid = take32(&parts);
+	sample.tid = take32(&parts);
+	sample.time = (int64_t)take64(&parts);
+	sample.cpu = take32(&parts);
+	take32(&parts);
+	if (is_wakeup(perf, id)) {
+		put_wakeup(perf, sample.pid, sample.tid, sample.time, sample.cpu, &parts);
+		return;
+	}
+	if (sample.pid == 0)
+		return;
+	sample.weight = take64(&parts);
+	if (perf->sample_type & PERF_SAMPLE_CALLCHAIN) {
+		take_chain(&parts, &sample);
+	} else {
+		sample.addresses[sample.depth++] = ip;
+		sample.kernel =
+			(record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	}
+	if (perf->sample_type & PERF_SAMPLE_REGS_USER)
+		take_registers(&parts, &sample);
+	if (perf->sample_type & PERF_SAMPLE_STACK_USER)
+		perf_records_take_stack(&parts, &sample);
+	finish_sample(perf, &sample);
+}
+
+void perf_take(struct perf *perf, const struct perf_event_header *record, bool keep)
+{
+	struct parts parts = {(const char *)(record + 1), (const char *)record + record->size};
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		if (keep)
+			take_sample(perf, record, parts);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		if (keep)
+			take_switch(perf, record);
+		break;
+	case PERF_RECORD_COMM: take_name(perf, record, parts); break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: take_life(perf, record, parts); break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2: take_map(perf, record, parts); break;
+	case PERF_RECORD_LOST:
+		take64(&parts);
+		perf->lost += take64(&parts);
+		break;
+	case PERF_RECORD_LOST_SAMPLES: perf->lost += take64(&parts); break;
+	case PERF_RECORD_THROTTLE: perf->throttled++; break;
+	default: break;
+	}
+}

@@ -1,0 +1,182 @@
+/* perf_spool.c - the spools of samples and scheduling: chunks as record.h has them, with pid 0.
+ *
+ * Room is allocated before it is mapped, so that a full disk drops records (counted in the chunk at hand)
+ * instead of raising SIGBUS. With --keep chunks are used again once they are old enough; definitions then
+ * stand in a spool of their own, which is never used again.
+ */
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/perf/perf_internal.h"
+#include "run/run.h"
+
+struct place {
+	off_t at;
+	int64_t filled; /* time */
+};
+
+struct perf_spool {
+	int fd;
+	struct rec_chunk *chunk;
+	uint32_t used, index;
+	uint32_t pending; /* slots of the record that was reserved */
+	int64_t keep;     /* ns, 0: everything */
+	struct place *places;
+	uint32_t n, cap;
+	uint32_t oldest, now; /* in 'places'; only with 'keep' */
+	int64_t full_since;   /* there was no room then; asked again after a while */
+};
+
+static const int64_t ask_again = 500 * 1000 * 1000;
+
+static struct rec_chunk *map_chunk(int fd, off_t at)
+{
+	void *chunk = mmap(NULL, REC_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+			   fd, at);
+	return chunk == MAP_FAILED ? NULL : chunk;
+}
+
+/* The place of the next chunk: an old one, or a new one; -1: no room. */
+static off_t next_place(struct perf_spool *spool, int64_t now)
+{
+	if (spool->keep && spool->n) {
+		spool->places[spool->now].filled = now;
+		if (spool->places[spool->oldest].filled &&
+		    spool->places[spool->oldest].filled < now - spool->keep) {
+			spool->now = spool->oldest;
+			spool->oldest = (spool->oldest + 1) % spool->n;
+			return spool->places[spool->now].at;
+		}
+	}
+	off_t at = (off_t)spool->n * REC_CHUNK_BYTES;
+	if (posix_fallocate(spool->fd, at, REC_CHUNK_BYTES) != 0)
+		return -1;
+	HWY_GROW(spool->places, spool->n, spool->cap);
+	/* Behind the newest in the circle, before the oldest. */
+	uint32_t to = spool->n ? spool->now + 1 : 0;
+	memmove(spool->places + to + 1, spool->places + to,
+		(spool->n - to) * sizeof *spool->places);
+	spool->places[to] = (struct place){.at = at};
+	spool->n++;
+	if (spool->n > 1 && spool->oldest >= to)
+		spool->oldest++;
+	spool->now = to;
+	return at;
+}
+
+static bool begin_chunk(struct perf_spool *spool)
+{
+	int64_t now = run_now();
+	if (spool->full_since && now - spool->full_since < ask_again)
+		return false;
+	off_t at = next_place(spool, now);
+	struct rec_chunk *chunk = at < 0 ? NULL : map_chunk(spool->fd, at);
+	spool->full_since = chunk ? 0 : now;
+	if (!chunk)
+		return false;
+	if (spool->chunk)
+		munmap(spool->chunk, REC_CHUNK_BYTES);
+	spool->chunk = chunk;
+	spool->used = sizeof *chunk / REC_SLOT;
+	*chunk = (struct rec_chunk){
+		.magic = REC_MAGIC,
+		.version = REC_VERSION,
+		.index = spool->index++,
+		.opened = now,
+		.used = spool->used,
+	};
+	return true;
+}
+
+struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s)
+{
+	char path[4096];
+	if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
+		return NULL;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return NULL;
+	struct perf_spool *spool = hwy_zalloc(sizeof *spool);
+	spool->fd = fd;
+	spool->keep = (int64_t)keep_s * 1000000000;
+	if (begin_chunk(spool))
+		return spool;
+	perf_spool_close(spool);
+	return NULL;
+}
+
+void perf_spool_close(struct perf_spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->chunk)
+		munmap(spool->chunk, REC_CHUNK_BYTES);
+	close(spool->fd);
+	free(spool->places);
+	free(spool);
+}
+
+void *perf_spool_reserve(struct perf_spool *spool, enum rec_type type, size_t bytes)
+{
+	uint32_t slots = (uint32_t)((bytes + REC_SLOT - 1) / REC_SLOT);
+	if (slots > REC_CHUNK_BYTES / REC_SLOT - spool->used && !begin_chunk(spool)) {
+		spool->chunk->dropped++;
+		return NULL;
+	}
+	struct rec_head *head = (void *)((char *)spool->chunk + (size_t)spool->used * REC_SLOT);
+	memset(head, 0, (size_t)slots * REC_SLOT);
+	head->type = (uint8_t)type;
+	head->slots = (uint16_t)slots;
+	spool->pending = slots;
+	return head;
+}
+
+void perf_spool_publish(struct perf_spool *spool)
+{
+	spool->used += spool->pending;
+	spool->pending = 0;
+	atomic_store_explicit((_Atomic uint32_t *)&spool->chunk->used, spool->used,
+			      memory_order_release);
+}
+
+uint32_t perf_text(struct perf *perf, const char *text, size_t length)
+{
+	if (length > REC_MAX_TEXT)
+		length = REC_MAX_TEXT;
+	bool fresh;
+	uint32_t *id = hwy_map_put(&perf->texts, hwy_hash(text, length), &fresh);
+	if (!fresh)
+		return *id;
+	*id = PERF_FIRST_ID + perf->n_texts;
+	struct rec_string *record = perf_spool_reserve(perf->definitions, REC_STRING,
+						       offsetof(struct rec_string, text) + length);
+	if (!record) {
+		*id = 0;
+		return 0;
+	}
+	perf->n_texts++;
+	record->head.value = *id;
+	record->length = (uint32_t)length;
+	memcpy(record->text, text, length);
+	perf_spool_publish(perf->definitions);
+	return *id;
+}
+
+void perf_drop(struct perf *perf, const char *reason, uint64_t count)
+{
+	uint32_t text = perf_text(perf, reason, strlen(reason));
+	struct rec_drop *record =
+		perf_spool_reserve(perf->definitions, REC_DROP, sizeof(struct rec_drop));
+	if (!record)
+		return;
+	record->count = count;
+	record->time = run_now();
+	record->reason = text;
+	perf_spool_publish(perf->definitions);
+}

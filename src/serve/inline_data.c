@@ -1,0 +1,88 @@
+/* inline_data.c - what the self-contained page keeps of spans beside their tiles: what launched what, stacks, all columns.
+ *
+ * The page puts these together as answer_span does (web/src/data/inline_index.ts). */
+#include "analyze/place.h"
+#include "serve/answers.h"
+
+/* Differences: calls and their work are in the same order. */
+bool answer_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
+{
+	struct hwy_trace *trace = view->trace;
+	if (!hwy_need(trace, HWY_DEVICE_KINDS, HWY_COL_BIT(HWY_LINK), err))
+		return false;
+	json_begin_array(json);
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
+			continue;
+		int64_t before = 0;
+		json_begin_array(json);
+		json_int(json, strip->first);
+		for (uint32_t row = 0; row < strip->rows; row++) {
+			int64_t link = hwy_get(strip, HWY_LINK, row);
+			json_int(json, link - before);
+			before = link;
+		}
+		json_end_array(json);
+	}
+	json_end_array(json);
+	return true;
+}
+
+static void put_frames(const struct hwy_trace *trace, struct hwy_json *json)
+{
+	json_key(json, "frames");
+	json_begin_array(json);
+	for (uint32_t f = 0; f < trace->n_frames; f++) {
+		const struct hwy_frame *frame = &trace->frames[f];
+		json_begin_array(json);
+		json_name(json, hwy_text(trace, frame->function));
+		json_name(json, hwy_text(trace, frame->file));
+		json_int(json, frame->line > 0 ? frame->line : 0);
+		json_name(json, hwy_text(trace, frame->module));
+		json_end_array(json);
+	}
+	json_end_array(json);
+}
+
+void answer_stacks(const struct view_trace *view, struct hwy_json *json)
+{
+	const struct hwy_trace *trace = view->trace;
+	json_begin_object(json);
+	put_frames(trace, json);
+	json_key(json, "stacks");
+	json_begin_array(json);
+	for (uint32_t s = 0; s < trace->n_stacks; s++) {
+		const struct hwy_frame *place = place_frame(trace, (int64_t)s + 1);
+		json_begin_array(json);
+		json_int(json, trace->stacks[s].frame);
+		json_int(json, trace->stacks[s].parent);
+		json_int(json, place ? place - trace->frames + 1 : 0);
+		json_end_array(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+bool answer_rows(struct view_trace *view, struct hwy_json *json, uint32_t number, uint32_t row,
+		 uint32_t n, struct hwy_err *err)
+{
+	const struct hwy_strip *strip = &view->trace->strips[number];
+	if (!hwy_need_strip(view->trace, number, ~UINT64_C(0), err))
+		return false;
+	bool ok = true;
+	json_begin_object(json);
+	json_put_text(json, "kind", hwy_kind_names[strip->kind]);
+	json_key(json, "rows");
+	json_begin_array(json);
+	for (uint32_t end = row + n; ok && row < end; row++) {
+		json_begin_object(json);
+		if (hwy_get(strip, HWY_STACK, row) > 0)
+			json_put_int(json, "stack", hwy_get(strip, HWY_STACK, row));
+		ok = json_fields(view, json, number, row, err);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+	return ok;
+}

@@ -1,0 +1,400 @@
+/* lane_tree.c - the tree of lanes: devices with their streams, processes with their threads, the rest. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "serve/answers.h"
+
+static bool belongs_to_device(const struct hwy_lane *lane)
+{
+	return lane->device != HWY_NONE &&
+	       (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
+		lane->type == HWY_LANE_MEMORY || lane->thread == HWY_NONE);
+}
+
+static bool is_of_device(const struct hwy_lane *lane, int64_t device)
+{
+	return belongs_to_device(lane) && lane->device == device;
+}
+
+static bool is_of_thread(const struct hwy_lane *lane, int64_t thread)
+{
+	return !belongs_to_device(lane) && lane->thread == thread;
+}
+
+/* Of a process (HWY_NONE: of none), and of no thread and no device. */
+static bool is_of_process(const struct hwy_lane *lane, int64_t process)
+{
+	return is_of_thread(lane, HWY_NONE) && lane->process == process;
+}
+
+/* ---- titles ---------------------------------------------------------------------------------------- */
+
+void json_name(struct hwy_json *json, struct hwy_text name)
+{
+	static const char end[] = "…";
+	char cut[VIEW_NAME + sizeof end];
+	if (name.length <= VIEW_NAME) {
+		json_text(json, name.at, name.length);
+		return;
+	}
+	uint32_t n = VIEW_NAME;
+	while (n > VIEW_NAME - 4 && ((unsigned char)name.at[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(cut, name.at, n);
+	memcpy(cut + n, end, sizeof end);
+	json_text(json, cut, n + sizeof end - 1);
+}
+
+static void put_title(struct hwy_json *json, const char *format, const char *text, int64_t number)
+{
+	char title[512];
+	int n = snprintf(title, sizeof title, format, text, (long long)number);
+	json_text(json, title, n < (int)sizeof title ? (size_t)n : sizeof title - 1);
+}
+
+void json_device_title(const struct view_trace *view, struct hwy_json *json, uint32_t device)
+{
+	const struct hwy_device *at = &view->trace->devices[device];
+	char title[512];
+	const char *name = hwy_str(view->trace, at->name);
+	snprintf(title, sizeof title, "GPU %lld%s%.400s",
+		 (long long)(at->ordinal == HWY_NONE ? device : at->ordinal), *name ? " " : "",
+		 name);
+	json_textz(json, title);
+}
+
+/* Sources that name a stream "stream 7", a thread "thread 3351", have told its number already. */
+static bool tells(const char *name, int64_t number)
+{
+	char text[32];
+	size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)number);
+	for (const char *at = name; (at = strstr(at, text)); at++)
+		if ((at == name || !isdigit((unsigned char)at[-1])) &&
+		    !isdigit((unsigned char)at[n]))
+			return true;
+	return false;
+}
+
+static void put_stream_title(const struct view_trace *view, struct hwy_json *json,
+			     const struct hwy_lane *lane)
+{
+	const struct hwy_trace *trace = view->trace;
+	const struct hwy_stream *stream =
+		lane->stream == HWY_NONE ? NULL : &trace->streams[lane->stream];
+	const char *what = lane->type == HWY_LANE_SYNC           ? "waits for "
+			   : lane->type == HWY_LANE_DEVICE_RANGE ? "ranges on "
+								 : "";
+	bool known = stream && stream->number != HWY_NONE;
+	const char *name = known ? hwy_str(trace, stream->name) : "";
+	char title[512];
+	int n = snprintf(title, sizeof title, "%s%.*s", what, 200, known ? name : "the device");
+	while (n > 0 && title[n - 1] == ' ' && *name)
+		n--;
+	if (known && !tells(name, stream->number))
+		n += snprintf(title + n, sizeof title - (size_t)n,
+			      *name ? " (stream %lld)" : "stream %lld", (long long)stream->number);
+	if (trace->n_processes > 1 && lane->process != HWY_NONE)
+		n += snprintf(title + n, sizeof title - (size_t)n, " of pid %lld",
+			      (long long)trace->processes[lane->process].pid);
+	json_text(json, title, (size_t)n);
+}
+
+static void put_lane_title(const struct view_trace *view, struct hwy_json *json, uint32_t number)
+{
+	static const char *const titles[HWY_LANE_TYPES] = {
+		[HWY_LANE_API] = "API calls",   [HWY_LANE_OP] = "operators",
+		[HWY_LANE_CALL] = "functions",  [HWY_LANE_OS] = "OS calls",
+		[HWY_LANE_STATE] = "state",     [HWY_LANE_SAMPLES] = "samples",
+		[HWY_LANE_MEMORY] = "memory",   [HWY_LANE_OVERHEAD] = "profiler",
+		[HWY_LANE_RANGE] = "ranges",    [HWY_LANE_STARTEND] = "ranges, start to end",
+		[HWY_LANE_COUNTER] = "counter",
+	};
+	const struct hwy_lane *lane = &view->trace->lanes[number];
+	struct hwy_text name = hwy_text(view->trace, lane->name);
+	json_key(json, "title");
+	if (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
+	    lane->type == HWY_LANE_SYNC)
+		put_stream_title(view, json, lane);
+	else if (name.length > 0 && lane->type == HWY_LANE_OVERHEAD)
+		put_title(json, "overhead of %.200s", hwy_str(view->trace, lane->name), 0);
+	else if (name.length > 0)
+		json_name(json, name);
+	else
+		json_textz(json, lane->type >= 0 && lane->type < HWY_LANE_TYPES ? titles[lane->type]
+										: "other");
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------------ */
+
+static void put_looks(const struct view_trace *view, struct hwy_json *json, uint32_t lane)
+{
+	static const uint8_t calls[] = {LOOK_API, LOOK_LAUNCH, LOOK_WAIT, LOOK_ALLOC,
+					LOOK_API_COPY};
+	const struct view_lane *at = &view->lanes[lane];
+	json_key(json, "looks");
+	json_begin_array(json);
+	for (uint32_t s = at->first; s < at->first + at->n; s++) {
+		enum hwy_kind kind = view->trace->strips[s].kind;
+		if (kind == HWY_API)
+			for (size_t i = 0; i < sizeof calls; i++)
+				json_int(json, calls[i]);
+		else if (kind == HWY_STATE)
+			json_int(json, LOOK_RUNNING);
+		if (kind != HWY_API)
+			json_int(json, look_of(view->trace, kind, 0));
+		if (kind == HWY_KERNEL && at->classes >> HWY_COMM & 1)
+			json_int(json, LOOK_COMM);
+	}
+	json_end_array(json);
+}
+
+static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t lane)
+{
+	const struct hwy_strip *strip = hwy_strip_on(view->trace, lane, HWY_COUNTER);
+	struct hwy_err err;
+	double least = (double)INFINITY, most = (double)-INFINITY;
+	bool is_real = view->trace->lanes[lane].value_type == HWY_PAYLOAD_DOUBLE;
+	bool known = strip && hwy_need_strip(view->trace, (uint32_t)(strip - view->trace->strips),
+					     HWY_COL_BIT(HWY_VALUE), &err);
+	for (uint32_t row = 0; known && row < strip->rows; row++) {
+		int64_t bits = hwy_get(strip, HWY_VALUE, row);
+		double value = (double)bits;
+		if (is_real)
+			memcpy(&value, &bits, sizeof value);
+		least = fmin(least, value);
+		most = fmax(most, value);
+	}
+	json_key(json, "unit");
+	json_name(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
+	json_key(json, "min");
+	json_real(json, least, 6); /* null when there is none */
+	json_key(json, "max");
+	json_real(json, most, 6);
+}
+
+static void put_index(struct hwy_json *json, const char *key, int64_t index)
+{
+	if (index != HWY_NONE)
+		json_put_int(json, key, index);
+}
+
+static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t number)
+{
+	static const char *const types[HWY_LANE_TYPES] = {
+		"stream", "sync",  "api",     "op",     "range",   "startend", "call",
+		"os",     "state", "samples", "memory", "counter", "overhead", "device-range",
+	};
+	const struct hwy_lane *lane = &view->trace->lanes[number];
+	const struct view_lane *at = &view->lanes[number];
+	json_begin_object(json);
+	json_put_int(json, "lane", number);
+	json_put_text(json, "type",
+		      lane->type >= 0 && lane->type < HWY_LANE_TYPES ? types[lane->type] : "other");
+	put_lane_title(view, json, number);
+	put_index(json, "device", lane->device);
+	put_index(json, "process", lane->process);
+	put_index(json, "thread", lane->thread);
+	json_put_int(json, "spans", (int64_t)at->spans);
+	json_put_bool(json, "nests",
+		      lane->type == HWY_LANE_API || lane->type == HWY_LANE_OP ||
+			      lane->type == HWY_LANE_RANGE || lane->type == HWY_LANE_CALL ||
+			      lane->type == HWY_LANE_OS);
+	json_put_bool(json, "marks", at->classes == 0);
+	json_put_int(json, "start", at->from - view->origin);
+	json_put_int(json, "end", at->to - view->origin);
+	json_put_int(json, "detail", at->leaf < 0 ? VIEW_LEVELS - 1 : at->leaf);
+	put_looks(view, json, number);
+	if (lane->type == HWY_LANE_COUNTER)
+		put_values(view, json, number);
+	json_end_object(json);
+}
+
+static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_t device)
+{
+	json_begin_object(json);
+	json_put_int(json, "lane", (int64_t)(VIEW_HARDWARE | device));
+	json_put_text(json, "type", "hardware");
+	json_put_text(json, "title", "all streams");
+	json_put_int(json, "device", device);
+	uint64_t spans = 0;
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->trace->lanes[l].type == HWY_LANE_STREAM &&
+		    view->trace->lanes[l].device == device)
+			spans += view->lanes[l].spans;
+	json_put_int(json, "spans", (int64_t)spans);
+	json_put_bool(json, "nests", false);
+	json_put_bool(json, "marks", false);
+	json_put_int(json, "start", view->from - view->origin);
+	json_put_int(json, "end", view->to - view->origin);
+	json_put_int(json, "detail", 0);
+	json_key(json, "looks");
+	json_begin_array(json);
+	json_int(json, LOOK_KERNEL);
+	json_int(json, LOOK_COPY);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------ */
+
+static void begin_group(struct hwy_json *json, const char *kind, const char *id, int64_t number)
+{
+	json_begin_object(json);
+	json_key(json, "id");
+	put_title(json, "%s%lld", id, number);
+	json_put_text(json, "kind", kind);
+	json_put_int(json, kind, number);
+	json_key(json, "title");
+}
+
+/* In the order people look for them: streams with what is projected onto them, then what threads did from the outside
+ * in; what the profiler itself did last. */
+static int lane_tree_rank_of(const struct hwy_lane *lane)
+{
+	static const uint8_t ranks[HWY_LANE_TYPES] = {
+		[HWY_LANE_STREAM] = 0,   [HWY_LANE_DEVICE_RANGE] = 0, [HWY_LANE_SYNC] = 2,
+		[HWY_LANE_STATE] = 3,    [HWY_LANE_SAMPLES] = 4,      [HWY_LANE_STARTEND] = 5,
+		[HWY_LANE_RANGE] = 6,    [HWY_LANE_CALL] = 7,         [HWY_LANE_OP] = 8,
+		[HWY_LANE_API] = 9,      [HWY_LANE_OS] = 10,          [HWY_LANE_MEMORY] = 11,
+		[HWY_LANE_COUNTER] = 12, [HWY_LANE_OVERHEAD] = 13,
+	};
+	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;
+}
+
+struct listed {
+	const struct hwy_lane *lane;
+	uint32_t number;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	int rank = lane_tree_rank_of(x->lane) - lane_tree_rank_of(y->lane);
+	if (rank == 0 && lane_tree_rank_of(x->lane) == 0 && x->lane->stream != y->lane->stream)
+		return x->lane->stream < y->lane->stream ? -1 : 1;
+	return rank ? rank : (x->number > y->number) - (x->number < y->number);
+}
+
+/* The lanes that belong to a group, as numbers. */
+static void put_lanes(struct hwy_json *json, const struct view_trace *view,
+		      bool (*belongs)(const struct hwy_lane *lane, int64_t number), int64_t number)
+{
+	struct listed *found = hwy_alloc((view->trace->n_lanes + 1) * sizeof *found);
+	uint32_t n = 0;
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->lanes[l].n > 0 && belongs(&view->trace->lanes[l], number))
+			found[n++] = (struct listed){&view->trace->lanes[l], l};
+	qsort(found, n, sizeof *found, by_rank);
+	for (uint32_t i = 0; i < n; i++)
+		json_int(json, found[i].number);
+	free(found);
+}
+
+static bool has_streams(const struct view_trace *view, uint32_t device)
+{
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->lanes[l].n > 0 && view->trace->lanes[l].type == HWY_LANE_STREAM &&
+		    view->trace->lanes[l].device == device)
+			return true;
+	return false;
+}
+
+static void lane_tree_put_device(const struct view_trace *view, struct hwy_json *json,
+				 uint32_t device)
+{
+	begin_group(json, "device", "gpu", device);
+	json_device_title(view, json, device);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	if (has_streams(view, device))
+		json_int(json, (int64_t)(VIEW_HARDWARE | device));
+	put_lanes(json, view, is_of_device, device);
+	json_end_array(json);
+	json_key(json, "groups");
+	json_begin_array(json);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_thread(const struct view_trace *view, struct hwy_json *json, uint32_t thread)
+{
+	const struct hwy_thread *at = &view->trace->threads[thread];
+	begin_group(json, "thread", "t", thread);
+	const char *name = hwy_str(view->trace, at->name);
+	put_title(json, tells(name, at->tid) ? "%.200s" : "%.200s (tid %lld)",
+		  *name ? name : "thread", at->tid);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	put_lanes(json, view, is_of_thread, thread);
+	json_end_array(json);
+	json_key(json, "groups");
+	json_begin_array(json);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static bool thread_is_used(const struct view_trace *view, uint32_t thread)
+{
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->lanes[l].n > 0 && is_of_thread(&view->trace->lanes[l], thread))
+			return true;
+	return false;
+}
+
+static void put_process(const struct view_trace *view, struct hwy_json *json, uint32_t process)
+{
+	const struct hwy_process *at = &view->trace->processes[process];
+	begin_group(json, "process", "p", process);
+	const char *name = hwy_str(view->trace, at->name);
+	put_title(json, "%.200s (pid %lld)", *name ? name : "process", at->pid);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	put_lanes(json, view, is_of_process, process);
+	json_end_array(json);
+	json_key(json, "groups");
+	json_begin_array(json);
+	for (uint32_t t = 0; t < view->trace->n_threads; t++)
+		if (view->trace->threads[t].process == process && thread_is_used(view, t))
+			put_thread(view, json, t);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_others(const struct view_trace *view, struct hwy_json *json)
+{
+	begin_group(json, "other", "o", 0);
+	json_textz(json, "other");
+	json_key(json, "lanes");
+	json_begin_array(json);
+	put_lanes(json, view, is_of_process, HWY_NONE);
+	json_end_array(json);
+	json_key(json, "groups");
+	json_begin_array(json);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+void answer_lanes(struct view_trace *view, struct hwy_json *json)
+{
+	json_begin_object(json);
+	json_key(json, "groups");
+	json_begin_array(json);
+	for (uint32_t d = 0; d < view->trace->n_devices; d++)
+		lane_tree_put_device(view, json, d);
+	for (uint32_t p = 0; p < view->trace->n_processes; p++)
+		put_process(view, json, p);
+	put_others(view, json);
+	json_end_array(json);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	for (uint32_t d = 0; d < view->trace->n_devices; d++)
+		if (has_streams(view, d))
+			put_hardware(view, json, d);
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->lanes[l].n > 0)
+			put_lane(view, json, l);
+	json_end_array(json);
+	json_end_object(json);
+}

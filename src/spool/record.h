@@ -1,0 +1,473 @@
+/* record.h - the spool's wire format: what the target writes and the parent reads.
+ *
+ * A run has a directory. In it: `control` (struct rec_control, mapped by everyone), and one spool file a
+ * thread that recorded anything, `PID.TID.N.spool`, N telling apart processes and threads that share
+ * numbers over time. A spool is a row of chunks of REC_CHUNK_BYTES; each begins with a struct
+ * rec_chunk and goes on in slots of 32 bytes. A record is a run of slots in one chunk; its first 8 bytes
+ * are a struct rec_head. 'used' of a chunk is stored with release order after the record is whole, so a
+ * reader never sees a part of one, whenever the writer died. The last chunk of a file may be shorter than
+ * the others (a thread's first is begun with 32 KiB), but never shorter than its 'used'; a chunk with 'used'
+ * below 2 is empty. A file that is a ring (rec_control.keep_s) holds chunks in any order, 'index' tells it;
+ * definitions are then in another file of the thread, so that none is overwritten.
+ *
+ * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the process, defined
+ * by a record in any of its spools (read all spools of a process before resolving). A child after fork
+ * without exec has spools and ids of its own. The parent has a spool too, `parent.spool`, whose chunks have
+ * pid 0: what it knows about the run and the machine. Never change a record's meaning in place: add a type.
+ */
+#ifndef HWY_SPOOL_RECORD_H
+#define HWY_SPOOL_RECORD_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define REC_MAGIC UINT64_C(0x314c4f4f50535748) /* "HWSPOOL1" */
+enum { REC_VERSION = 1, REC_SLOT = 32, REC_CHUNK_BYTES = 256 * 1024 };
+
+struct rec_chunk { /* the first two slots of a chunk */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t pid, tid;
+	uint32_t index; /* number of this chunk among all that its file ever had */
+	uint32_t used;  /* slots in use, these two included; written with release order */
+	uint32_t
+		dropped; /* records that found no room while this was the thread's chunk (disk full) */
+	int64_t opened;   /* time */
+	uint64_t process; /* start time of the process in ns: with pid its identity in this run */
+	uint8_t spare[16];
+};
+static_assert(sizeof(struct rec_chunk) == 2 * REC_SLOT, "two slots");
+
+struct rec_head {
+	uint8_t type;   /* enum rec_type */
+	uint8_t flags;  /* by type */
+	uint16_t slots; /* length of the record, this slot included */
+	uint32_t value; /* by type */
+};
+static_assert(sizeof(struct rec_head) == 8, "a quarter slot");
+
+enum {
+	REC_EXIT_EXEC = 1, /* it became another program */
+	REC_EXIT_BARE =
+		2, /* without its exit handlers: CUPTI was not asked for what it still had */
+};
+
+enum rec_type {
+	REC_NONE,
+	/* definitions */
+	REC_STRING, /* value: id; struct rec_string */
+	REC_SHAPE,  /* value: id; struct rec_shape */
+	REC_CODE,   /* value: id; struct rec_code */
+	REC_PROCESS, /* struct rec_process: among the first records of a process; again when more is known,
+		       * the last one stands */
+	REC_EXIT, /* the process ended; flags: REC_EXIT_…, none: in good order; struct rec_time */
+	REC_THREAD, /* value: tid; struct rec_name: the thread's name; flags 1: given by the program through
+		       * NVTX (wins), 0: the kernel's; of several the last stands */
+	REC_MODULE, /* struct rec_module: a mapped shared object */
+	REC_DEVICE,
+	REC_CONTEXT,
+	REC_STREAM,
+	/* events */
+	REC_API, /* struct rec_api */
+	REC_KERNEL,
+	REC_COPY,
+	REC_FILL,
+	REC_GRAPH,
+	REC_SYNC,
+	REC_EVENT,
+	REC_MEMORY,
+	REC_OVERHEAD,
+	REC_PUSH,
+	REC_POP,
+	REC_RANGE_START,
+	REC_RANGE_END,
+	REC_MARK, /* struct rec_range */
+	REC_NAME, /* struct rec_naming: domain, category, cuda stream … */
+	REC_PYTHON_STACK,
+	REC_NATIVE_STACK, /* struct rec_stack */
+	/* about the recording */
+	REC_NOTE, /* value: severity 1 info, 2 warning, 3 error; struct rec_string: text for the report */
+	REC_DROP,      /* struct rec_drop: something was lost, counted where it happened */
+	REC_CLOCK,     /* struct rec_clock */
+	REC_RECORDING, /* value: 1 recording begins here, 0 ends; struct rec_time */
+	REC_PROPERTY,  /* value: string id of the name; struct rec_string: value */
+	REC_STATUS,    /* by the parent: value: pid of a process that ended; struct rec_status */
+	/* the CPU's side */
+	REC_OS,      /* value: string id of the call's name; flags: REC_OS_…; struct rec_os */
+	REC_SAMPLE,  /* by the parent: value: CPU; struct rec_sample */
+	REC_SWITCH,  /* by the parent: value: CPU; flags: REC_SWITCH_…; struct rec_switch */
+	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
+	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
+	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
+	REC_TASK, /* by the parent: value: pid; flags: REC_TASK_…; struct rec_task */
+	REC_MAP,  /* by the parent: value: pid; struct rec_map: code was mapped */
+	REC_TYPES
+};
+
+struct rec_time {
+	struct rec_head head;
+	int64_t time;
+	uint64_t spare[2];
+};
+struct rec_string {
+	struct rec_head head;
+	uint32_t length; /* bytes; longer texts are cut to fit one record (REC_MAX_TEXT) */
+	char text[];     /* not terminated; from byte 12 on */
+};
+enum { REC_MAX_TEXT = 16 * 1024 };
+
+struct rec_shape {
+	struct rec_head head;
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread,
+		local_total;
+	uint32_t spare[7];
+};
+static_assert(sizeof(struct rec_shape) == 3 * REC_SLOT, "three slots");
+
+struct rec_process {
+	struct rec_head head;
+	int64_t start; /* when registered; CLOCK_MONOTONIC */
+	uint32_t pid, parent;
+	uint32_t exe, command;           /* string ids; command: arguments joined by NUL */
+	int32_t rank, local_rank, world; /* -1: not told by the environment */
+	uint32_t python;                 /* version hex (PY_VERSION_HEX) once known, else 0 */
+	uint32_t host;                   /* string id */
+	uint32_t spare[3];
+};
+static_assert(sizeof(struct rec_process) == 2 * REC_SLOT, "two slots");
+
+struct rec_name {
+	struct rec_head head;
+	uint32_t name; /* string id */
+	uint32_t spare[5];
+};
+struct rec_module {
+	struct rec_head head; /* flags 1: the main executable */
+	uint64_t base, size;  /* load bias (dlpi_addr) and extent from it */
+	uint64_t low;         /* lowest mapped address */
+	uint32_t path;        /* string id */
+	uint8_t build_id_length;
+	uint8_t build_id[20];
+	uint8_t spare[7];
+};
+static_assert(sizeof(struct rec_module) == 2 * REC_SLOT, "two slots");
+
+struct rec_device {
+	struct rec_head head; /* value: CUDA ordinal in this process */
+	uint8_t uuid[16];
+	uint32_t name, bus; /* string ids */
+	uint32_t compute_major, compute_minor, sms, clock_khz;
+	uint64_t memory_bytes, memory_bandwidth; /* bytes, bytes/s */
+	uint32_t l2_bytes, copy_engines, max_warps_per_sm, max_blocks_per_sm, max_threads_per_block;
+	uint32_t registers_per_sm, registers_per_block, shared_per_sm, shared_per_block,
+		threads_per_warp;
+	uint32_t pcie_generation, pcie_width;
+	uint8_t spare[16];
+};
+static_assert(sizeof(struct rec_device) == 4 * REC_SLOT, "four slots");
+
+struct rec_context {
+	struct rec_head head;                 /* value: context id */
+	uint32_t device, null_stream, parent; /* parent: of a green context, else 0 */
+	uint32_t spare[3];
+};
+struct rec_stream {
+	struct rec_head
+		head; /* value: stream id; flags: 1 default (blocking), 2 non-blocking, 3 null; OpenCL's
+			  * queues: REC_STREAM_… */
+	uint32_t context;
+	int32_t priority;
+	uint32_t name; /* string id, 0: none */
+	uint32_t spare[3];
+};
+
+enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2, REC_API_OPENCL = 4 };
+struct rec_api {
+	struct rec_head
+		head; /* value: cbid | result << 16; flags REC_API_DRIVER: driver, else runtime */
+	int64_t start, duration;
+	uint32_t correlation, tid;
+};
+static_assert(sizeof(struct rec_api) == REC_SLOT, "one slot");
+
+struct rec_work { /* REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH: device work */
+	struct rec_head
+		head; /* value: kernel: string id of the (mangled) name; copy: copyKind | src << 8 |
+				  dst << 16 (CUPTI's numbers); fill: the value. flags of copy and fill: 1
+				  asynchronous */
+	int64_t start, duration;
+	uint32_t correlation, stream;
+	uint32_t context;
+	uint16_t device, channel; /* channel: plus one */
+	uint32_t shape; /* kernel: shape id; fill: memory kind; graph: exec id; copy between
+				  devices: source plus one | target plus one << 16 */
+	uint32_t graph; /* graph id */
+	uint64_t node;  /* graph node id; copy and fill: same */
+	uint64_t bytes; /* copy, fill; kernel: launch type | channel type << 8 */
+};
+static_assert(sizeof(struct rec_work) == 2 * REC_SLOT, "two slots");
+
+struct rec_sync {             /* REC_SYNC and REC_EVENT */
+	struct rec_head head; /* flags: sync: CUPTI's type; value: sync: return value */
+	int64_t start,
+		duration; /* event: device time or 0; CPU time in 'start' if that is all there is */
+	uint32_t correlation, stream;
+	uint32_t context, event;
+	uint64_t event_sync;
+	uint32_t device;
+	uint32_t spare[3];
+};
+static_assert(sizeof(struct rec_sync) == 2 * REC_SLOT, "two slots");
+
+struct rec_memory {
+	struct rec_head head; /* flags: 1 allocate, 2 release; value: CUPTI memory kind */
+	int64_t time;
+	uint64_t address, bytes, pool;
+	uint32_t correlation, stream, context, device;
+	uint32_t name; /* string id */
+	uint32_t spare;
+};
+static_assert(sizeof(struct rec_memory) == 2 * REC_SLOT, "two slots");
+
+enum { REC_OVERHEAD_STACK = 0x48 }; /* our own: a stack was taken */
+struct rec_overhead {
+	struct rec_head head; /* value: CUPTI's overhead kind, or REC_OVERHEAD_STACK */
+	int64_t start, duration;
+	uint32_t tid, correlation;
+};
+
+struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (head.slots) where there is neither
+		    * colour nor payload: the second half then belongs to the next record */
+	struct rec_head head; /* value: message string id (0: none) */
+	int64_t time;
+	uint64_t id;     /* of start/end ranges */
+	uint32_t domain; /* 0: default */
+	uint32_t category;
+	uint32_t color;        /* ARGB; flags 1: set */
+	uint32_t payload_type; /* enum hwy_payload_type's numbers (trace/model.h), 0 none */
+	uint64_t payload;
+	uint64_t spare[2];
+};
+static_assert(sizeof(struct rec_range) == 2 * REC_SLOT, "two slots");
+
+enum rec_named {
+	REC_NAMED_DOMAIN,
+	REC_NAMED_CATEGORY,
+	REC_NAMED_STREAM,
+	REC_NAMED_CONTEXT,
+	REC_NAMED_DEVICE,
+	REC_NAMED_CALL
+}; /* call: domain is CUPTI's (1 driver, 2 runtime) or 3 for OpenCL, number the cbid */
+struct rec_naming {
+	struct rec_head head; /* flags: enum rec_named; value: string id */
+	uint32_t domain;      /* of a category; the number itself of a domain */
+	uint32_t number;      /* category, stream id, context id, device or cbid */
+	uint64_t handle;      /* stream: CUstream, when the id is not known */
+	uint64_t spare;
+};
+
+struct rec_code { /* a Python code object, once */
+	struct rec_head head;
+	uint32_t filename, name; /* string ids; name: qualified where there is one */
+	int32_t first_line;
+	uint32_t table_length; /* bytes of the line table, which follow from byte 32 on */
+	uint32_t python;       /* PY_VERSION_HEX: the table's format depends on it */
+	uint32_t spare;
+	uint8_t table[];
+};
+struct rec_stack { /* what a call came from; joined to the call by tid and correlation id */
+	struct rec_head head; /* flags: why (enum rec_why); value: python: number of frames */
+	int64_t time;         /* of the call's start */
+	uint32_t tid, correlation;
+	uint32_t count; /* python: frames that follow, innermost first; native: bytes of stack */
+	uint32_t
+		number; /* native: of this stack among the thread's, from 1; with count 0 the stack is the
+				 * same as the one told under that number before; 0: has none */
+	/* python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
+	 * of the stack from rsp on */
+};
+static_assert(sizeof(struct rec_stack) == REC_SLOT, "one slot");
+struct rec_frame {
+	uint32_t code;  /* code id */
+	int32_t offset; /* bytes into the bytecode, or the line itself when the code has no table */
+};
+enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH, REC_WHY_OS };
+enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
+
+enum {
+	REC_OS_WAKES = 1,      /* it wakes others: kept however short */
+	REC_OS_UNFINISHED = 2, /* the process or thread ended inside it */
+};
+struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */
+	struct rec_head head;
+	int64_t start, duration;
+	uint64_t
+		object; /* lock, condition, semaphore, thread: its address; files: kind and number of the
+			  * inode behind the descriptor; processes: pid. Equal on both sides of a wake; 0: none */
+};
+static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
+struct rec_os_of { /* a REC_OS of two slots: told by another thread of the process, when it ended */
+	struct rec_os os;
+	uint32_t tid;
+	uint32_t spare[7];
+};
+static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
+
+struct rec_sample { /* where a thread was */
+	struct rec_head head;
+	int64_t time;
+	uint32_t pid, tid;
+	uint64_t weight; /* ns or cycles it stands for */
+	uint32_t
+		depth; /* addresses that follow, innermost first; the first 'kernel' of them in the kernel */
+	uint32_t kernel;
+	uint32_t
+		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack, padded to 8 */
+	uint32_t frames; /* after those: struct rec_frame[] of Python, innermost first */
+	uint32_t
+		stack; /* of these bytes among all of the file, from 1; with 'bytes' 0 they are those told
+			* under that number before; 0: there are no registers either */
+	uint32_t spare[3];
+};
+static_assert(sizeof(struct rec_sample) == 2 * REC_SLOT, "two slots");
+
+enum {
+	REC_SWITCH_IN = 1,      /* it runs from now on; without: it stops */
+	REC_SWITCH_PREEMPT = 2, /* it stops although it could go on */
+};
+struct rec_switch { /* a thread got a CPU, or lost it */
+	struct rec_head head;
+	int64_t time;
+	uint32_t pid, tid;
+	uint64_t spare;
+};
+static_assert(sizeof(struct rec_switch) == REC_SLOT, "one slot");
+struct rec_wakeup { /* a thread made another one able to run */
+	struct rec_head head;
+	int64_t time;
+	uint32_t pid, tid;       /* who was woken; pid 0: not known */
+	uint32_t by_pid, by_tid; /* by whom */
+};
+static_assert(sizeof(struct rec_wakeup) == REC_SLOT, "one slot");
+enum {
+	REC_TASK_PROCESS = 1, /* a process begins: forked by 'parent' */
+	REC_TASK_THREAD = 2,  /* a thread of it begins */
+	REC_TASK_END = 4,     /* the thread ends */
+	REC_TASK_NAME = 8,    /* it has this name from now on */
+	REC_TASK_EXEC = 16,   /* it becomes another program, whose name this is */
+};
+struct rec_task { /* what the kernel told of a thread */
+	struct rec_head head;
+	int64_t time;
+	uint32_t tid, parent; /* parent: pid; 0: not told */
+	uint32_t name;        /* string id */
+	uint32_t spare;
+};
+static_assert(sizeof(struct rec_task) == REC_SLOT, "one slot");
+struct rec_map { /* a file's code in a process's memory */
+	struct rec_head head;
+	int64_t time; /* 0: since before the recording, or by its parent */
+	uint64_t start, size;
+	uint64_t offset; /* in the file */
+	uint32_t path;   /* string id */
+	uint32_t spare[5];
+};
+static_assert(sizeof(struct rec_map) == 2 * REC_SLOT, "two slots");
+
+struct rec_depends {          /* the command of one correlation id waits for those of others */
+	struct rec_head head; /* value: number of ids that follow, from byte 16 on */
+	uint32_t correlation;
+	uint32_t spare;
+	uint32_t on[];
+};
+
+enum {
+	REC_COMMAND_KERNEL, /* value: string id of the name */
+	REC_COMMAND_COPY,   /* value: as of REC_COPY */
+	REC_COMMAND_FILL,   /* value: the first byte of the pattern */
+	REC_COMMAND_MARK,   /* a marker, a barrier: takes part in dependencies and does nothing */
+	REC_COMMAND_WAIT /* the program waited, from 'before' to 'after', for the queue (value 0) or for
+			     * events (1); has no device times */
+};
+/* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls begin here:
+ * CUDA's in the same process are below. */
+#define REC_OPENCL_DEVICE 0x4000u
+#define REC_OPENCL_CONTEXT UINT32_C(0x40000000)
+#define REC_OPENCL_SHAPE UINT32_C(0x40000000)
+#define REC_OPENCL_CORRELATION UINT32_C(0x80000000)
+/* rec_stream's flags of its queues */
+enum { REC_STREAM_IN_ORDER = 4, REC_STREAM_OUT_OF_ORDER = 5 };
+struct rec_command {
+	struct rec_head head;
+	int64_t before, after; /* around the call that enqueued it */
+	uint64_t queued, submitted, start,
+		end;  /* by the device's own clock: ingest/ingest_opencl.c puts it onto ours */
+	int64_t seen; /* it was known to have ended by then */
+	uint32_t correlation; /* of the call */
+	uint32_t queue, context, device;
+	uint32_t shape; /* kernel */
+	uint32_t spare;
+	uint64_t bytes; /* copy, fill */
+};
+static_assert(sizeof(struct rec_command) == 3 * REC_SLOT, "three slots");
+
+struct rec_drop {
+	struct rec_head head;
+	uint64_t count;
+	int64_t time;
+	uint32_t reason; /* string id */
+	uint32_t spare;
+};
+struct rec_status {
+	struct rec_head head;
+	int64_t time;
+	int32_t status; /* as wait() gives it */
+	uint32_t spare[3];
+};
+static_assert(sizeof(struct rec_status) == REC_SLOT, "one slot");
+struct rec_clock {
+	struct rec_head head;
+	int64_t monotonic, raw, realtime;
+};
+
+/* What the parent tells the targets. The parent writes, targets read at any time; 'recording' and
+ * 'stop' are atomics, the rest is set before the first target starts. */
+enum { REC_TRACE_CUDA = 1, REC_TRACE_NVTX = 2, REC_TRACE_OPENCL = 4, REC_TRACE_OSRT = 8 };
+enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
+enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
+struct rec_control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t
+		recording; /* atomic: 1 record, 0 not now; with a capture range the targets set it too */
+	uint32_t finished;    /* atomic: 1 for good: targets finalise CUPTI and stay silent */
+	uint32_t traces;      /* REC_TRACE_… */
+	uint32_t graph_nodes; /* 1: per node, 0: whole graphs */
+	uint32_t all_apis;
+	uint32_t memory_usage;
+	uint32_t leave_cupti;
+	uint32_t capture; /* REC_CAPTURE_… */
+	uint32_t
+		capture_end; /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
+				  * 0: any number), or record on */
+	uint32_t repeats;
+	uint32_t launch_stacks;  /* samples a second and thread; 0: none */
+	int64_t stack_threshold; /* ns */
+	int64_t steps;           /* stop after so many steady steps, 0: no limit */
+	int64_t started;         /* time of the run's start */
+	uint32_t flush_ms;       /* how often CUPTI's buffers are asked for */
+	uint32_t keep_s;         /* 0, or a ring: chunks older than this may be reused */
+	char nvtx_range[256];    /* capture range "range@domain" */
+	char library[1024];      /* path of the collect library, to inject again after exec */
+	uint64_t
+		dropped; /* atomic, by targets: records lost where there was no chunk to count them in */
+	uint32_t capturing; /* atomic, by targets: open NVTX capture ranges of all processes */
+	uint32_t reserved;
+	int64_t os_threshold;       /* OS calls shorter than this are not kept; ns */
+	int64_t os_stack_threshold; /* longer ones get a stack; ns, below 0: none does */
+	uint8_t spare[584];
+};
+static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");
+
+#endif

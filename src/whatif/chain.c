@@ -1,0 +1,143 @@
+/* chain.c - see chain.h. Pieces are put together by class, name and place: names and places are compared by
+ * their texts, so that the same line of two modules counts once. */
+#include "whatif/chain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+struct finding {
+	struct hwy_chain *chain;
+	const struct hwy_analysis *analysis;
+	struct hwy_map at; /* hash of class, name and place -> link + 1 */
+};
+
+/* "step_10 > layer_3" as "step_# > layer_#": the same place in every step. */
+static void fold_numbers(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++) {
+		bool is_digit = *from >= '0' && *from <= '9';
+		if (!is_digit)
+			*to++ = *from;
+		else if (to == text || to[-1] != '#')
+			*to++ = '#';
+	}
+	*to = 0;
+}
+
+static const char *text_of_place(struct finding *f, uint32_t span)
+{
+	struct hwy_place at = place_of(f->analysis->places, span);
+	char text[512];
+	const char *slash = strrchr(at.file, '/');
+	int length =
+		*at.file ? snprintf(text, sizeof text, "%s:%lld %s", slash ? slash + 1 : at.file,
+				    (long long)at.line, at.function)
+			 : snprintf(text, sizeof text, "%s", at.range);
+	if (length < 0)
+		return "";
+	if (!*at.file)
+		fold_numbers(text);
+	return hwy_arena_text(&f->chain->texts, text, strlen(text));
+}
+
+/* Copies, fills and graphs have no name where the recorder gives them none: then what they are. */
+static struct hwy_text chain_name_of(const struct finding *f, uint32_t span)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(f->analysis->trace, span, &row);
+	struct hwy_text name = hwy_text(f->analysis->trace, hwy_get(strip, HWY_NAME, row));
+	int64_t direction =
+		strip->kind == HWY_COPY ? hwy_get(strip, HWY_DIRECTION, row) : HWY_DIR_UNKNOWN;
+	if (name.length > 0)
+		return name;
+	const char *what = direction > HWY_DIR_UNKNOWN && direction < HWY_DIRECTIONS
+				   ? hwy_direction_names[direction]
+				   : hwy_kind_names[strip->kind];
+	return (struct hwy_text){what, (uint32_t)strlen(what)};
+}
+
+static uint32_t link_of(struct finding *f, const struct kept_piece *piece)
+{
+	uint32_t span = piece->span;
+	struct hwy_text name = chain_name_of(f, span);
+	const char *place = text_of_place(f, span);
+	uint64_t key = hwy_mix(hwy_hash(name.at, name.length)) ^ hwy_hash(place, strlen(place)) ^
+		       hwy_mix(piece->class);
+	bool fresh;
+	uint32_t *at = hwy_map_put(&f->at, key, &fresh);
+	if (fresh) {
+		struct hwy_chain *chain = f->chain;
+		HWY_GROW(chain->links, chain->n, chain->cap);
+		chain->links[chain->n++] = (struct chain_link){
+			.name = hwy_arena_text(&chain->texts, name.at, name.length),
+			.place = place,
+			.class = piece->class,
+		};
+		*at = chain->n;
+	}
+	return *at - 1;
+}
+
+static int chain_by_time(const void *a, const void *b)
+{
+	const struct chain_link *x = a, *y = b;
+	return (x->time < y->time) - (x->time > y->time);
+}
+
+static void sum_up(struct finding *f, const struct kept_path *path)
+{
+	int64_t on_path = 0;
+	for (uint32_t i = 0; i < path->n; i++) {
+		uint32_t at = link_of(f, &path->pieces[i]); /* may move the list */
+		struct chain_link *link = &f->chain->links[at];
+		int64_t time = path->pieces[i].at.to - path->pieces[i].at.from;
+		link->time += time;
+		link->count++;
+		f->chain->classes[link->class] += time;
+		bool is_work = link->class == PATH_COMPUTE || link->class == PATH_COMM ||
+			       link->class == PATH_COPY;
+		on_path += is_work ? time : 0;
+	}
+	f->chain->n_steps = path->n_steps;
+	f->chain->length = path->window.to - path->window.from;
+	f->chain->slack = path->slack;
+	f->chain->work_on_path = path->work > 0 ? (double)on_path / (double)path->work : 0;
+	if (f->chain->n > 0)
+		qsort(f->chain->links, f->chain->n, sizeof *f->chain->links, chain_by_time);
+}
+
+bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, uint32_t phase,
+		int64_t step, struct hwy_err *err)
+{
+	*chain = (struct hwy_chain){0};
+	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_DIRECTION), err))
+		return false;
+	struct finding f = {.chain = chain, .analysis = analysis};
+	struct kept_paths kept = {0};
+	struct kept_path one = {0};
+	bool done = step >= 0 ? kept_step(&one, &analysis->flow, &analysis->phases.phases[phase],
+					  (uint32_t)step, err)
+			      : kept_open(&kept, &analysis->flow, &analysis->phases, err);
+	const struct kept_path *path = !done ? NULL : step >= 0 ? &one : &kept.of[phase];
+	if (path && path->n == 0)
+		done = hwy_fail(err, "no device work of the step has a recorded launch");
+	if (done) {
+		sum_up(&f, path);
+		chain->step = step >= 0 ? chain->length : analysis->phases.phases[phase].mean;
+	}
+	hwy_map_free(&f.at);
+	free(one.pieces);
+	kept_close(&kept);
+	return done;
+}
+
+void chain_free(struct hwy_chain *chain)
+{
+	free(chain->links);
+	hwy_arena_free(&chain->texts);
+	*chain = (struct hwy_chain){0};
+}

@@ -1,0 +1,168 @@
+/* costs.c - takes what recording cost out of a graph.
+ *
+ * A recorded call's cost lies before it for a little, then in its length, as far as it has any, and the rest before
+ * it. Ranges and operators cost the thread that makes them: they shorten the CPU's work before the next call. What the
+ * recorder timed of itself, the taking of stacks above all, is taken out where it lies. On the device a recorded
+ * kernel begins a little later after its launch and after the kernel before it. Nothing becomes negative, and nothing
+ * but calls, lags and the CPU's own work is touched.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "whatif/whatif.h"
+
+enum { LOOK_AROUND = 64 }; /* calls */
+
+/* What was measured, by call, beside the usual cost of one. */
+struct charges {
+	int64_t *before; /* in the CPU's work before it */
+	int64_t *within;
+};
+
+/* The calibration launches in a loop, where the recorder's code and data are in the CPU's caches. After other work they
+ * are not: PyTorch programs that never wait paid 1.7 to 4.9 µs a launch (H200, launches of 3.5 µs, on calm CPUs; 3.5 in the
+ * middle) where the loop pays 1.35. */
+enum { COLD_COST = 2000, COLD_LAUNCH = 3500, COLD_FROM = 4000 }; /* ns */
+
+static int64_t cost_when_cold(const struct whatif_machine *machine, int64_t work_before)
+{
+	if (!machine->is_measured)
+		return 0; /* the table's costs are of such programs */
+	int64_t most = COLD_COST * machine->launch / COLD_LAUNCH;
+	return work_before < COLD_FROM ? most * work_before / COLD_FROM : most;
+}
+
+static int64_t cost_of_call(const struct whatif_machine *machine, const struct flow_call *call,
+			    int64_t work_before)
+{
+	switch (call->role) {
+	case HWY_ROLE_LAUNCH:
+	case HWY_ROLE_COPY:
+	case HWY_ROLE_FILL: return machine->cost.launch + cost_when_cold(machine, work_before);
+	case HWY_ROLE_GRAPH_LAUNCH: return machine->cost.graph_launch;
+	default: return machine->cost.sync;
+	}
+}
+
+static int64_t lessened(int64_t value, int64_t by)
+{
+	return value > by ? value - by : 0;
+}
+
+/* Yields how much of it was there to take. */
+static int64_t take_from(int64_t *value, int64_t most)
+{
+	int64_t taken = *value < most ? *value : most;
+	*value -= taken;
+	return taken;
+}
+
+/* So much of a call's cost lies before its recorded begin: where a program does nothing but call, its calls are recorded
+ * 0.3 to 0.5 µs apart (H200). */
+enum { OUTSIDE = 400 }; /* ns */
+
+static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
+			const struct flow_call *call, int64_t before, int64_t within)
+{
+	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
+	if (has_order) /* without one the delay is a time, not the CPU's work */
+		take_from(&node->delay, before);
+	take_from(&node->length, within);
+	int64_t cost = cost_of_call(machine, call, has_order ? node->delay : 0);
+	if (has_order)
+		cost -= take_from(&node->delay, cost < OUTSIDE ? cost : OUTSIDE);
+	cost -= take_from(&node->length, cost < node->length / 2 ? cost : node->length / 2);
+	if (has_order)
+		take_from(&node->delay, cost);
+}
+
+static void lessen_op(struct graph_node *node, const struct whatif_machine *machine)
+{
+	node->lag[GRAPH_ORDER] = (uint16_t)lessened(node->lag[GRAPH_ORDER], machine->cost.next);
+	node->lag[GRAPH_CAUSE] = (uint16_t)lessened(node->lag[GRAPH_CAUSE], machine->cost.latency);
+}
+
+/* The next call of a process at or after a time; calls of other processes are few, or far away. */
+static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t time)
+{
+	uint32_t call = flow_call_at(flow, time);
+	for (int i = 0; i < LOOK_AROUND && call < flow->n_calls; i++, call++)
+		if (flow->calls[call].process == process)
+			return call;
+	return flow->n_calls;
+}
+
+/* Adds what the spans of a strip cost to the calls that came after their begins and ends. */
+static void charge(const struct hwy_flow *flow, const struct hwy_strip *strip, int64_t cost,
+		   int64_t *before)
+{
+	int64_t process = flow->trace->lanes[strip->lane].process;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		before[next_call(flow, process, hwy_get(strip, HWY_START, row))] += cost / 2;
+		before[next_call(flow, process, hwy_end(strip, row))] += cost - cost / 2;
+	}
+}
+
+static bool is_own_time(const struct hwy_trace *trace, const struct hwy_strip *strip)
+{
+	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	return strip->kind == HWY_OVERHEAD && lane->thread != HWY_NONE &&
+	       strcmp(hwy_str(trace, lane->name), "profiler") == 0;
+}
+
+/* The nearest call of a thread from one on, forwards or backwards; calls of others are few, or far away. */
+static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int64_t from, int step)
+{
+	for (int i = 0; i < LOOK_AROUND && from >= 0 && from < flow->n_calls; i++, from += step)
+		if (flow->calls[from].thread == thread)
+			return (uint32_t)from;
+	return flow->n_calls;
+}
+
+/* The recorder's own time on a thread: inside a call of it, or before its next one. What overlaps is taken out
+ * once, and what was before the first call (of an excerpt, say) is nobody's. */
+static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip *strip,
+			    const struct charges *charges)
+{
+	int64_t thread = flow->trace->lanes[strip->lane].thread;
+	int64_t charged = flow->n_calls > 0 ? flow->calls[0].start : INT64_MAX; /* up to here */
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+		start = start > charged ? start : charged;
+		if (end <= start)
+			continue;
+		charged = end;
+		int64_t at = flow_call_at(flow, start);
+		uint32_t around = call_of_thread(flow, thread, at - 1, -1);
+		if (around < flow->n_calls && flow->calls[around].end >= end)
+			charges->within[around] += end - start;
+		else
+			charges->before[call_of_thread(flow, thread, at, 1)] += end - start;
+	}
+}
+
+void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *machine)
+{
+	const struct hwy_flow *flow = graph->flow;
+	struct charges charges = {hwy_zalloc((flow->n_calls + 1) * sizeof *charges.before),
+				  hwy_zalloc((flow->n_calls + 1) * sizeof *charges.within)};
+	for (uint32_t s = 0; s < flow->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &flow->trace->strips[s];
+		if (strip->kind == HWY_RANGE && machine->cost.range > 0)
+			charge(flow, strip, machine->cost.range, charges.before);
+		if (strip->kind == HWY_OP && machine->cost.op > 0)
+			charge(flow, strip, machine->cost.op, charges.before);
+		if (is_own_time(flow->trace, strip))
+			charge_own_time(flow, strip, &charges);
+	}
+	for (uint32_t i = 0; i < graph->n; i++) {
+		struct graph_node *node = &graph->nodes[i];
+		if (node->kind == GRAPH_CALL)
+			lessen_call(node, machine, &flow->calls[node->of], charges.before[node->of],
+				    charges.within[node->of]);
+		else if (node->kind == GRAPH_OP)
+			lessen_op(node, machine);
+	}
+	free(charges.before);
+	free(charges.within);
+}

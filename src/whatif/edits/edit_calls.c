@@ -1,0 +1,284 @@
+/* edit_calls.c - calls and work that take less time, or none.
+ *
+ * no-alloc, no-module, no-graph-build: such calls inside steps are made once, outside. faster: a kernel, a range, all
+ * kernels or all CPU code takes so many percent less time. overlap-comm: kernels no longer wait for
+ * communication inside the step; the next step still does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "whatif/edits/edits.h"
+
+/* ---- calls that are made before the steps --------------------------------------------------------- */
+
+#define ROLE(role) (1u << HWY_ROLE_##role)
+
+/* Takes the calls of these roles out of the steps, and what they wait for. */
+static bool take_out(struct editing *e, unsigned roles, const char *place, const char *what,
+		     struct hwy_err *err)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind == GRAPH_OP || !(roles >> e->flow->calls[node->of].role & 1) ||
+		    !edit_step_of(e, node->of) || !edit_is_at(e, node->of, place))
+			continue;
+		found++;
+		if (node->kind == GRAPH_RETURN)
+			edit_no_wait(e, i);
+		else
+			node->length = 0;
+	}
+	return found > 0 || hwy_fail(err, "the phase %s%s%s", what, *place ? " at " : "", place);
+}
+
+static bool apply_no_alloc(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return take_out(e, ROLE(ALLOC) | ROLE(FREE) | ROLE(PIN), place, "allocates nothing", err);
+}
+
+static bool apply_no_module(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return take_out(e, ROLE(MODULE), place, "loads no modules", err);
+}
+
+static const char *edit_calls_call_name(const struct editing *e, uint32_t call)
+{
+	uint32_t row;
+	const struct hwy_strip *strip =
+		hwy_strip_of(e->flow->trace, e->flow->calls[call].span, &row);
+	return hwy_str(e->flow->trace, hwy_get(strip, HWY_NAME, row));
+}
+
+/* What a call is to a graph that the thread is about to launch. */
+enum { NOTHING, CAPTURED, UPLOADS };
+
+struct capture {
+	bool is_open;  /* between the beginning of a capture and its end */
+	bool is_fresh; /* instantiated, and not launched yet */
+};
+
+static uint8_t in_capture(const struct editing *e, uint32_t call, const char *place,
+			  struct capture *capture)
+{
+	enum hwy_role role = e->flow->calls[call].role;
+	bool uploads = role == HWY_ROLE_GRAPH_LAUNCH && capture->is_fresh;
+	if (role == HWY_ROLE_GRAPH_LAUNCH)
+		capture->is_fresh = false;
+	if (role != HWY_ROLE_GRAPH_BUILD)
+		return uploads ? UPLOADS : capture->is_open ? CAPTURED : NOTHING;
+	const char *name = edit_calls_call_name(e, call);
+	if (strstr(name, "BeginCapture")) {
+		capture->is_open = edit_is_at(e, call, place);
+		return NOTHING; /* the time before it is not the capture's */
+	}
+	bool was_open = capture->is_open;
+	if (strstr(name, "EndCapture"))
+		capture->is_open = false;
+	else if (strstr(name, "Instantiate"))
+		capture->is_fresh = edit_is_at(e, call, place);
+	return was_open ? CAPTURED : NOTHING;
+}
+
+/* By call; to be freed. What a thread does from the beginning of a capture to its end is for the graph alone, and
+ * the first launch of a new graph uploads it. */
+static uint8_t *find_captured(const struct editing *e, const char *place)
+{
+	uint8_t *found = hwy_zalloc(e->flow->n_calls + 1u);
+	struct capture *captures = hwy_zalloc((e->flow->trace->n_threads + 1u) * sizeof *captures);
+	for (uint32_t i = 0; i < e->flow->n_calls; i++)
+		if (e->flow->calls[i].thread < e->flow->trace->n_threads)
+			found[i] = in_capture(e, i, place, &captures[e->flow->calls[i].thread]);
+	free(captures);
+	return found;
+}
+
+/* What a call no longer takes, or what its work no longer waits for the upload. */
+static void shorten(struct editing *e, struct graph_node *node, uint32_t call, uint8_t why)
+{
+	const struct flow_call *was = &e->flow->calls[call];
+	int64_t most = why == UPLOADS ? e->w->machine.graph_launch : 0;
+	int64_t saved = was->end - was->start - most;
+	if (node->kind == GRAPH_OP && why == UPLOADS && saved > 0) {
+		int64_t left = node->lag[GRAPH_CAUSE] - saved;
+		node->lag[GRAPH_CAUSE] = (uint16_t)(left > 0 ? left : 0);
+	} else if (node->kind == GRAPH_CALL) {
+		node->length = node->length < most ? node->length : most;
+		if (why == CAPTURED && node->before[GRAPH_ORDER] != GRAPH_NONE)
+			node->delay = 0;
+	}
+}
+
+static bool apply_no_graph_build(struct editing *e, const char *place, struct hwy_err *err)
+{
+	uint8_t *captured = find_captured(e, place);
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		if (call != FLOW_NONE && captured[call] && edit_step_of(e, call))
+			shorten(e, node, call, captured[call]);
+	}
+	free(captured);
+	return take_out(e, ROLE(GRAPH_BUILD), place, "builds no graphs", err);
+}
+
+const struct edit_kind edit_no_alloc = {
+	.id = "no-alloc",
+	.arguments = "[:PLACE]",
+	.about = "memory is allocated once, before the steps",
+	.only_removes = true,
+	.apply = apply_no_alloc,
+};
+
+const struct edit_kind edit_no_module = {
+	.id = "no-module",
+	.arguments = "[:PLACE]",
+	.about = "code is loaded and compiled before the steps",
+	.only_removes = true,
+	.apply = apply_no_module,
+};
+
+const struct edit_kind edit_no_graph_build = {
+	.id = "no-graph-build",
+	.arguments = "[:PLACE]",
+	.about = "graphs are captured and instantiated once, before the steps",
+	.only_removes = true,
+	.apply = apply_no_graph_build,
+};
+
+/* ---- faster ------------------------------------------------------------------------------------ */
+
+static bool is_meant(const struct editing *e, const struct graph_node *node, const char *what,
+		     size_t n)
+{
+	if (n == 3 && memcmp(what, "cpu", 3) == 0)
+		return node->kind == GRAPH_CALL;
+	if (node->kind != GRAPH_OP)
+		return false;
+	if (n == 3 && memcmp(what, "gpu", 3) == 0)
+		return true;
+	uint32_t row;
+	uint32_t span = e->flow->ops[node->of].span;
+	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, span, &row);
+	struct hwy_text name = hwy_text(e->flow->trace, hwy_get(strip, HWY_NAME, row));
+	if (memmem(name.at, name.length, what, n))
+		return true;
+	struct hwy_place at = place_of(e->places, span);
+	return memmem(at.range, strlen(at.range), what, n) != NULL;
+}
+
+/* "gemm:30": what, and what is left of its time. */
+static bool read_faster(const char *arguments, size_t *length, double *left, struct hwy_err *err)
+{
+	const char *colon = strrchr(arguments, ':');
+	char *end = NULL;
+	double percent = colon ? strtod(colon + 1, &end) : -1;
+	if (!colon || colon == arguments || end == colon + 1 || (*end && strcmp(end, "%") != 0) ||
+	    !(percent >= 0 && percent <= 100))
+		return hwy_fail(err,
+				"faster needs what and by how much: faster:gpu:20, faster:cpu:50, "
+				"faster:KERNEL-OR-RANGE:30");
+	*length = (size_t)(colon - arguments);
+	*left = 1 - percent / 100;
+	return true;
+}
+
+static bool check_faster(const char *arguments, struct hwy_err *err)
+{
+	size_t length;
+	double left;
+	return read_faster(arguments, &length, &left, err);
+}
+
+static bool apply_faster(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	size_t length;
+	double left;
+	if (!read_faster(arguments, &length, &left, err))
+		return false;
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		if (call == FLOW_NONE || !edit_step_of(e, call) ||
+		    !is_meant(e, node, arguments, length))
+			continue;
+		found++;
+		node->length = (int64_t)((double)node->length * left);
+		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE)
+			node->delay = (int64_t)((double)node->delay * left);
+	}
+	return found > 0 ||
+	       hwy_fail(err, "nothing of the phase is called '%.*s'", (int)length, arguments);
+}
+
+const struct edit_kind edit_faster = {
+	.id = "faster",
+	.arguments = ":WHAT:PERCENT",
+	.about = "a kernel, a range, 'gpu' or 'cpu' takes so much less time",
+	.only_removes = true,
+	.check = check_faster,
+	.apply = apply_faster,
+};
+
+/* ---- overlap-comm ------------------------------------------------------------------------------ */
+
+static bool is_comm(const struct editing *e, uint32_t node)
+{
+	return node != GRAPH_NONE && e->graph->nodes[node].kind == GRAPH_OP &&
+	       e->flow->ops[e->graph->nodes[node].of].class == HWY_COMM;
+}
+
+static uint32_t step_of_node(const struct editing *e, uint32_t node)
+{
+	uint32_t call = e->flow->ops[e->graph->nodes[node].of].call;
+	return call == FLOW_NONE ? 0 : edit_step_of(e, call);
+}
+
+/* Whether 'before' is communication that 'index', work of the same step, need not wait for. */
+static bool is_loose(const struct editing *e, uint32_t index, uint32_t before)
+{
+	if (!is_comm(e, before) || is_comm(e, index) || e->graph->nodes[index].kind != GRAPH_OP)
+		return false;
+	uint32_t step = step_of_node(e, index);
+	return step > 0 && step == step_of_node(e, before);
+}
+
+/* The last work on the same stream that is no communication, for work that stands behind some. */
+static uint32_t before_comm(const struct editing *e, uint32_t node)
+{
+	while (is_comm(e, node))
+		node = e->graph->nodes[node].before[GRAPH_ORDER];
+	return node;
+}
+
+static bool apply_overlap_comm(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	uint32_t found = 0, kept = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (is_loose(e, i, node->before[GRAPH_OTHER])) {
+			node->before[GRAPH_OTHER] = GRAPH_NONE;
+			found++;
+		}
+		if (is_loose(e, i, node->before[GRAPH_ORDER])) {
+			node->before[GRAPH_ORDER] = before_comm(e, node->before[GRAPH_ORDER]);
+			found++;
+		}
+	}
+	for (uint32_t i = 0; i < e->graph->n_extras; i++)
+		if (!is_loose(e, e->graph->extras[i].node, e->graph->extras[i].before))
+			e->graph->extras[kept++] = e->graph->extras[i];
+	found += e->graph->n_extras - kept;
+	e->graph->n_extras = kept;
+	return found > 0 || hwy_fail(err, "no work of the phase is seen to wait for communication");
+}
+
+const struct edit_kind edit_overlap_comm = {
+	.id = "overlap-comm",
+	.arguments = "",
+	.about = "kernels of a step do not wait for its communication; the next step does",
+	.only_removes = true,
+	.apply = apply_overlap_comm,
+};

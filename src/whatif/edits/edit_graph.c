@@ -1,0 +1,139 @@
+/* edit_graph.c - each step's launches become one launch of a graph.
+ *
+ * The first launch of a run of launches becomes the graph's; the others, and the CPU's work between them, go
+ * away, and before the first one what is usual before a launch: the dispatch of its operation. The work follows
+ * its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured: a run ends
+ * there and another begins after it, and the note says so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "whatif/edits/edits.h"
+
+/* The CPU's work between two launches that is longer than this is not for launching: it stays. */
+enum {
+	OWN_WORK = 250000, /* ns; the same that tells 'launch' from other causes of gaps */
+	SHORTEST = 900,    /* ns; what CUPTI records of a kernel that does next to nothing */
+	EMPTY = 545,       /* ns; of one that does nothing, inferred: docs/whatif.md says how */
+	OVERLAP = 50,      /* ns; the most that was seen, on an H200 */
+};
+
+struct capture {
+	int64_t dispatch; /* of the CPU's work before a launch, what goes where it becomes the graph's */
+	uint32_t step; /* plus one */
+	uint32_t call; /* node of the graph's launch, or GRAPH_NONE: none is open */
+	uint32_t n, blockers;
+};
+
+static bool is_captured(const struct flow_call *call)
+{
+	switch (call->role) {
+	case HWY_ROLE_LAUNCH:
+	case HWY_ROLE_FILL:
+	case HWY_ROLE_EVENT_RECORD:
+	case HWY_ROLE_STREAM_WAIT:
+	case HWY_ROLE_HOST_CALLBACK: return true;
+	case HWY_ROLE_COPY: return !call->blocks;
+	default: return false;
+	}
+}
+
+static void see_call(struct editing *e, struct capture *c, uint32_t index)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	const struct flow_call *call = &e->flow->calls[node->of];
+	uint32_t step = edit_step_of(e, node->of);
+	if (step != c->step || step == 0)
+		c->step = step, c->call = GRAPH_NONE;
+	if (step == 0)
+		return;
+	if (!is_captured(call)) {
+		bool blocks = call->role != HWY_ROLE_QUERY && call->role != HWY_ROLE_OTHER;
+		if (blocks) {
+			c->call = GRAPH_NONE;
+			c->blockers++;
+		}
+		return;
+	}
+	if (c->call == GRAPH_NONE || node->delay > OWN_WORK) {
+		c->call = index;
+		node->length = e->w->machine.graph_launch;
+		if (node->delay <= OWN_WORK)
+			node->delay = node->delay > c->dispatch ? node->delay - c->dispatch : 0;
+		return;
+	}
+	node->length = 0;
+	node->delay = 0;
+	c->n++;
+}
+
+/* A kernel that does nothing is recorded as longer than the time it takes in a graph. So are the shortest ones, by as
+ * much; none takes less than that. */
+static int64_t overlap(int64_t length, int64_t period)
+{
+	int64_t most = period > 0 ? EMPTY - period : 0, room = length - period;
+	most = most < room ? most : room;
+	most = most < OVERLAP ? most : OVERLAP;
+	return most > 0 ? most : 0;
+}
+
+/* From the end of the node before to the begin of this one. The shortest kernels follow each other without a gap, or
+ * overlap. */
+static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
+{
+	bool is_kernel = e->flow->ops[node->of].kind == HWY_KERNEL;
+	int64_t period = is_kernel ? e->w->machine.graph_period : 0;
+	int64_t next = node->length - SHORTEST, least = -overlap(node->length, period);
+	int64_t most = e->w->machine.graph_next;
+	return next < least ? least : next < most ? next : most;
+}
+
+static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	uint32_t call = e->flow->ops[node->of].call;
+	if (call == FLOW_NONE || launch_of[call] == GRAPH_NONE)
+		return;
+	node->before[GRAPH_CAUSE] = launch_of[call];
+	node->from_begin |= 1 << GRAPH_CAUSE;
+	int64_t next = next_in_graph(e, node);
+	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
+	node->length += next < 0 ? next : 0;
+	if (e->graph->nodes[launch_of[call]].of != call)
+		node->delay = 0; /* what held it up was its own launch */
+}
+
+static bool edit_graph_apply(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct capture c = {.dispatch = edit_usual_dispatch(e, 2), .call = GRAPH_NONE};
+	uint32_t *launch_of = hwy_alloc((e->flow->n_calls + 1) * sizeof *launch_of);
+	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		if (e->graph->nodes[i].kind == GRAPH_CALL) {
+			const struct flow_call *call = &e->flow->calls[e->graph->nodes[i].of];
+			if (call->process != e->w->phase->process)
+				continue; /* other processes end no capture of this one */
+			see_call(e, &c, i);
+			if (c.call != GRAPH_NONE && is_captured(call))
+				launch_of[e->graph->nodes[i].of] = c.call;
+		} else if (e->graph->nodes[i].kind == GRAPH_OP) {
+			see_op(e, launch_of, i);
+		}
+	}
+	free(launch_of);
+	if (c.blockers > 0)
+		snprintf(
+			e->note, sizeof e->note,
+			"%u calls that cannot be captured (waits, allocations) stay outside the graphs",
+			c.blockers);
+	return c.n > 0 || hwy_fail(err, "the phase has no launches that a graph could replace");
+}
+
+const struct edit_kind edit_graph = {
+	.id = "graph",
+	.arguments = "",
+	.about = "each step's launches are captured as one graph",
+	.apply = edit_graph_apply,
+};

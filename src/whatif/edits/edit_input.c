@@ -1,0 +1,170 @@
+/* edit_input.c - the next batch is there in time: always, or as fast as so many workers make batches.
+ *
+ * The gaps that the analysis found to be caused by input name the call that ended them; the CPU's work before
+ * that call, or before another inside the gap where it is longer, shrinks to what calls of the phase usually
+ * have before them. N workers still need what one batch took, but N of them are in the making: two batches are
+ * that time divided by N apart. Other CPU work that leaves the device idle (files, locks, code between launches)
+ * can move aside in the same way.
+ */
+#include "whatif/edits/edits.h"
+
+enum {
+	BYTES_PER_NS = 16,     /* of memory copied by one core of a server */
+	FROM_WORKER = 1000000, /* ns: Python takes two tensors over from another process */
+	LOOK_BACK = 64,        /* calls */
+};
+
+/* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
+ * where nothing does. */
+static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
+{
+	const struct graph_node *node = &e->graph->nodes[index];
+	if (gap->span == 0)
+		return node->delay;
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, gap->span - 1, &row);
+	int64_t to = e->flow->calls[node->of].start, from = to - node->delay;
+	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+	int64_t part = (end < to ? end : to) - (start > from ? start : from);
+	/* A call that names the gap but covers little of it is one of many. */
+	return part > node->delay / 2 ? part : node->delay;
+}
+
+/* The call inside the gap that the CPU worked longest before: other calls, of a first step say, may stand between
+ * that work and the launch that ends the gap. */
+static uint32_t longest_before(const struct editing *e, const struct hwy_gap *gap, uint32_t call)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	uint32_t longest = call;
+	for (int i = 0; i < LOOK_BACK; i++) {
+		call = nodes[call].before[GRAPH_ORDER];
+		if (call == GRAPH_NONE || graph_measured(e->graph, call) <= gap->at.from)
+			break;
+		bool has_order = nodes[call].before[GRAPH_ORDER] != GRAPH_NONE;
+		if (nodes[call].kind == GRAPH_CALL && has_order &&
+		    nodes[call].delay > nodes[longest].delay)
+			longest = call;
+	}
+	return longest;
+}
+
+/* Calls 'each' with the node that a gap of this cause ended with, the gaps in order of time. */
+static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
+			     void (*each)(struct editing *, uint32_t, int64_t, void *), void *self)
+{
+	const struct hwy_gaps *gaps = e->w->gaps;
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < gaps->n; i++) {
+		const struct hwy_gap *gap = &gaps->gaps[i];
+		uint32_t call = gap->cause == cause && gap->op != FLOW_NONE
+					? e->flow->ops[gap->op].call
+					: FLOW_NONE;
+		uint32_t node = call == FLOW_NONE ? GRAPH_NONE : graph_call(e->graph, call);
+		if (node == GRAPH_NONE)
+			continue;
+		found++;
+		node = longest_before(e, gap, node);
+		each(e, node, named_part(e, gap, node), self);
+	}
+	return found;
+}
+
+struct supply {
+	int64_t usual;
+	uint32_t workers; /* 0: any number */
+	uint32_t last;    /* node that the batch before went to */
+};
+
+/* A batch that is ready still has to be taken over from whoever made it: one copy of it in memory, and from a worker
+ * also the descriptors of what it lies in, through a socket. */
+static int64_t handing_over(const struct editing *e, uint32_t call, bool from_worker)
+{
+	int64_t left = from_worker ? FROM_WORKER : 0;
+	uint32_t op = e->flow->calls[call].op;
+	if (op == FLOW_NONE || e->flow->ops[op].kind != HWY_COPY)
+		return left;
+	return left + edit_copy_of(e, op).bytes / BYTES_PER_NS;
+}
+
+static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
+{
+	struct supply *s = self;
+	struct graph_node *node = &e->graph->nodes[index];
+	int64_t left = s->usual + handing_over(e, node->of, s->workers > 0);
+	int64_t took = part < node->delay - left ? part : node->delay - left;
+	if (took <= 0)
+		return;
+	node->delay -= took;
+	/* Batches come took / N apart; taking one over falls into that time. */
+	int64_t apart = s->workers > 0 ? took / s->workers - node->delay : 0;
+	if (apart > UINT32_MAX)
+		apart = UINT32_MAX;
+	if (apart > 0 && s->last != GRAPH_NONE)
+		graph_add_edge(e->graph, index, s->last, (uint32_t)apart);
+	else if (apart > 0) /* the one before is not in the phase */
+		node->delay += apart;
+	s->last = index;
+}
+
+static bool apply_input(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
+	return for_each_gap(e, GAP_INPUT, supply, &s) > 0 ||
+	       hwy_fail(err, "the phase never waits for input");
+}
+
+static bool read_workers(const char *arguments, uint32_t *workers, struct hwy_err *err)
+{
+	const char *rest;
+	return (edit_number(arguments, workers, &rest) && !*rest) ||
+	       hwy_fail(err, "workers needs how many: workers:8");
+}
+
+static bool check_workers(const char *arguments, struct hwy_err *err)
+{
+	uint32_t workers;
+	return read_workers(arguments, &workers, err);
+}
+
+static bool apply_workers(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
+	if (!read_workers(arguments, &s.workers, err))
+		return false;
+	uint32_t found = for_each_gap(e, GAP_INPUT, supply, &s);
+	graph_settle(e->graph);
+	return found > 0 || hwy_fail(err, "the phase never waits for input");
+}
+
+static bool apply_background(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
+	uint32_t found = for_each_gap(e, GAP_OS, supply, &s) + for_each_gap(e, GAP_CPU, supply, &s);
+	return found > 0 || hwy_fail(err, "no gap of the phase is caused by the CPU's own work");
+}
+
+const struct edit_kind edit_background = {
+	.id = "background",
+	.arguments = "",
+	.about = "files, locks and other CPU work that the device waits for move to another thread",
+	.only_removes = true,
+	.apply = apply_background,
+};
+
+const struct edit_kind edit_input = {
+	.id = "perfect-input",
+	.arguments = "",
+	.about = "the next batch is always there in time",
+	.only_removes = true,
+	.apply = apply_input,
+};
+
+const struct edit_kind edit_workers = {
+	.id = "workers",
+	.arguments = ":N",
+	.about = "N workers prepare batches beside the steps",
+	.check = check_workers,
+	.apply = apply_workers,
+};

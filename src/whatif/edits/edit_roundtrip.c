@@ -1,0 +1,212 @@
+/* edit_roundtrip.c - data stays on the device instead of visiting the host.
+ *
+ * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
+ * with the waits for them and what the CPU did in between. What it computed there is then the device's work,
+ * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over
+ * the data once. Where there was much of it, computing on it had swept the CPU's caches: the step's launches now find
+ * them warm, and take no longer than launches do on this machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "whatif/edits/edits.h"
+
+#define DEFAULT_BANDWIDTH 1e12 /* bytes/s */
+
+/* Bytes of a trip that push most else out of the caches of a CPU's core. */
+enum { SWEEPS = 1 << 20 };
+
+struct trip {
+	uint32_t step;
+	bool is_large;
+	uint32_t out, back; /* calls */
+	uint32_t next;      /* trip with as many bytes, plus one */
+};
+
+static void shorten(int64_t *value, int64_t to)
+{
+	if (*value > to)
+		*value = to;
+}
+
+/* Reads and writes the data, at the speed of the device's memory. */
+static int64_t length_of_pass(const struct editing *e, uint32_t op)
+{
+	const struct hwy_trace *trace = e->flow->trace;
+	int64_t device = trace->lanes[e->flow->ops[op].lane].device;
+	double rate = device >= 0 && device < trace->n_devices
+			      ? (double)trace->devices[device].memory_bandwidth
+			      : 0;
+	return edit_time_of(2 * (double)edit_copy_of(e, op).bytes,
+			    rate > 0 ? rate : DEFAULT_BANDWIDTH);
+}
+
+/* The copy becomes a kernel and its call a launch; a wait goes. */
+static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
+{
+	struct graph_node *node = &e->graph->nodes[index];
+	if (node->kind == GRAPH_RETURN) {
+		edit_no_wait(e, index);
+		return;
+	}
+	int64_t length = 0, delay = 0; /* of the call of a wait */
+	if (node->kind == GRAPH_OP) {
+		length = length_of_pass(e, node->of);
+	} else if (e->flow->calls[node->of].op != FLOW_NONE) {
+		length = e->w->machine.launch;
+		delay = usual_delay;
+	}
+	shorten(&node->length, length);
+	if (node->before[GRAPH_ORDER] != GRAPH_NONE)
+		shorten(&node->delay, delay);
+}
+
+struct trips {
+	struct trip *list;
+	uint32_t n, cap;
+	struct hwy_map first, last; /* by bytes: trips that are open, plus one */
+};
+
+static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
+{
+	HWY_GROW(trips->list, trips->n, trips->cap);
+	trips->list[trips->n++] = trip;
+	uint32_t *last = hwy_map_put(&trips->last, bytes, NULL);
+	if (*last)
+		trips->list[*last - 1].next = trips->n;
+	*last = trips->n;
+	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
+	if (!*first)
+		*first = trips->n;
+}
+
+/* The first that went out in this step or the last with as many bytes and has not come back. */
+static void come_back(struct trips *trips, uint32_t step, uint64_t bytes, uint32_t call)
+{
+	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
+	while (*first && trips->list[*first - 1].step + 1 < step)
+		*first = trips->list[*first - 1].next;
+	if (!*first)
+		return;
+	trips->list[*first - 1].back = call;
+	*first = trips->list[*first - 1].next;
+}
+
+static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
+{
+	uint32_t call = e->flow->ops[op].call;
+	uint32_t step = call == FLOW_NONE ? 0 : edit_step_of(e, call);
+	if (step == 0)
+		return;
+	struct edit_copy copy = edit_copy_of(e, op);
+	if (copy.direction == HWY_D2H)
+		go_out(trips,
+		       (struct trip){.step = step,
+				     .is_large = copy.bytes >= SWEEPS,
+				     .out = call,
+				     .back = FLOW_NONE},
+		       (uint64_t)copy.bytes);
+	else if (copy.direction == HWY_H2D)
+		come_back(trips, step, (uint64_t)copy.bytes, call);
+}
+
+enum { STAYS, GONE, FOLLOWS };
+
+static bool is_wait(const struct editing *e, uint32_t call)
+{
+	return e->flow->calls[call].role == HWY_ROLE_SYNC &&
+	       e->flow->calls[call].process == e->w->phase->process;
+}
+
+static uint32_t next_of_process(const struct editing *e, uint32_t call)
+{
+	do
+		call++;
+	while (call < e->flow->n_calls && e->flow->calls[call].process != e->w->phase->process);
+	return call;
+}
+
+/* Marks the calls that go away: those of the two copies, the waits between them and right after; and the call
+ * that comes next, before which the CPU still gives back what it had needed. */
+static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
+{
+	uint32_t found = 0, under_way = 0;
+	uint32_t *begin = hwy_zalloc((e->flow->n_calls + 1u) * sizeof *begin); /* trips, by call */
+	for (uint32_t i = 0; i < trips->n; i++) {
+		const struct trip *trip = &trips->list[i];
+		if (trip->back == FLOW_NONE || trip->back <= trip->out)
+			continue;
+		found++;
+		gone[trip->out] = gone[trip->back] = GONE;
+		begin[trip->out]++;
+		begin[trip->back]--;
+		uint32_t next = next_of_process(e, trip->back);
+		for (; next < e->flow->n_calls && is_wait(e, next); next = next_of_process(e, next))
+			gone[next] = GONE;
+		if (next < e->flow->n_calls && gone[next] == STAYS)
+			gone[next] = FOLLOWS;
+	}
+	for (uint32_t call = 0; call < e->flow->n_calls; call++) {
+		under_way += begin[call];
+		if (under_way && is_wait(e, call))
+			gone[call] = GONE;
+	}
+	free(begin);
+	return found;
+}
+
+/* Launches of steps in which the caches were swept; what a long one had held up begins sooner. */
+static void warm(struct editing *e, const struct trips *trips)
+{
+	uint8_t *is_swept = hwy_zalloc(e->w->phase->n_steps + 1);
+	int64_t *saved = hwy_zalloc((e->flow->n_calls + 1) * sizeof *saved); /* by call */
+	for (uint32_t i = 0; i < trips->n; i++)
+		is_swept[trips->list[i].step] |=
+			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind == GRAPH_CALL && is_swept[edit_step_of(e, node->of)]) {
+			saved[node->of] = edit_warm(e, node);
+		} else if (node->kind == GRAPH_OP && e->flow->ops[node->of].call != FLOW_NONE) {
+			int64_t sooner = saved[e->flow->ops[node->of].call];
+			node->delay -= node->delay < sooner ? node->delay : sooner;
+		}
+	}
+	free(saved);
+	free(is_swept);
+}
+
+static bool edit_roundtrip_apply(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	(void)arguments;
+	struct trips trips = {0};
+	for (uint32_t i = 0; i < e->flow->n_ops; i++)
+		if (e->flow->ops[i].kind == HWY_COPY)
+			see_copy(e, &trips, i);
+	uint8_t *gone = hwy_zalloc(e->flow->n_calls + 1);
+	uint32_t found = mark(e, &trips, gone);
+	int64_t usual = edit_usual_dispatch(e, 1); /* the others are of swept caches */
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		if (call != FLOW_NONE && gone[call] == GONE)
+			replace(e, i, usual);
+		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS)
+			shorten(&node->delay, usual);
+	}
+	warm(e, &trips);
+	free(gone);
+	free(trips.list);
+	hwy_map_free(&trips.first);
+	hwy_map_free(&trips.last);
+	return found > 0 || hwy_fail(err, "nothing of the phase goes to the host and back");
+}
+
+const struct edit_kind edit_no_roundtrip = {
+	.id = "no-roundtrip",
+	.arguments = "",
+	.about = "data that went to the host and back stays on the device",
+	.only_removes = true,
+	.apply = edit_roundtrip_apply,
+};

@@ -1,0 +1,139 @@
+/* edit_shared.c - what several edits ask: which step, which place, what copy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "whatif/edits/edits.h"
+
+uint32_t edit_step_of(const struct editing *e, uint32_t call)
+{
+	const struct hwy_phase *phase = e->w->phase;
+	if (phase->n_steps == 0 || e->flow->calls[call].process != phase->process)
+		return 0;
+	uint32_t low = 0, high = phase->n_steps;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (phase->steps[middle].first_call <= call)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return 0;
+	const struct phase_step *step = &phase->steps[low - 1];
+	return call < step->first_call + step->n_calls ? low : 0;
+}
+
+static bool ends_with_place(const struct hwy_place *at, const char *place)
+{
+	char text[512];
+	const char *slash = strrchr(at->file, '/');
+	snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : at->file, (long long)at->line);
+	return *at->file && at->line > 0 && strcmp(text, place) == 0;
+}
+
+bool edit_is_at(const struct editing *e, uint32_t call, const char *place)
+{
+	if (!*place)
+		return true;
+	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
+	return ends_with_place(&at, place) || strcmp(at.function, place) == 0 ||
+	       strcmp(at.api, place) == 0 || strstr(at.range, place) != NULL;
+}
+
+struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, e->flow->ops[op].span, &row);
+	return (struct edit_copy){
+		.bytes = hwy_get(strip, HWY_BYTES, row),
+		.direction = hwy_get(strip, HWY_DIRECTION, row),
+		.is_pageable = hwy_copies_pageable(strip, row),
+	};
+}
+
+int64_t edit_time_of(double bytes, double rate)
+{
+	double ns = bytes / rate * 1e9;
+	return ns < (double)INT64_MAX ? (int64_t)ns : INT64_MAX;
+}
+
+bool edit_number(const char *arguments, uint32_t *number, const char **rest)
+{
+	char *end;
+	unsigned long value = strtoul(arguments, &end, 10);
+	if (end == arguments || value == 0 || value > UINT32_MAX || (*end && *end != ':'))
+		return false;
+	*number = (uint32_t)value;
+	*rest = *end ? end + 1 : end;
+	return true;
+}
+
+int64_t edit_warm(const struct editing *e, struct graph_node *call)
+{
+	int64_t length = call->length, launch = e->w->machine.launch;
+	if (e->flow->calls[call->of].role == HWY_ROLE_LAUNCH && length > launch)
+		call->length = launch;
+	return length - call->length;
+}
+
+struct graph_node *edit_next_call(const struct editing *e, uint32_t before)
+{
+	for (uint32_t i = before + 1; i < e->graph->n && i < before + EDIT_LOOK_AHEAD; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] == before)
+			return node;
+	}
+	return NULL;
+}
+
+void edit_warm_next(const struct editing *e, uint32_t before)
+{
+	struct graph_node *next = edit_next_call(e, before);
+	if (next)
+		edit_warm(e, next);
+}
+
+void edit_no_wait(struct editing *e, uint32_t back)
+{
+	e->graph->nodes[back].before[GRAPH_CAUSE] = GRAPH_NONE;
+	e->graph->nodes[back].delay = 0;
+	edit_warm_next(e, back);
+}
+
+static bool has_delay(const struct editing *e, const struct graph_node *node, int64_t *delay)
+{
+	*delay = node->delay;
+	return node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE &&
+	       edit_step_of(e, node->of);
+}
+
+static bool is_dispatched(const struct editing *e, const struct graph_node *node, int64_t *delay)
+{
+	return has_delay(e, node, delay) && e->flow->calls[node->of].role == HWY_ROLE_LAUNCH;
+}
+
+/* Of what 'take' finds in the nodes that it takes. */
+static int64_t quartile_of(const struct editing *e, unsigned quartile,
+			   bool (*take)(const struct editing *, const struct graph_node *,
+					int64_t *))
+{
+	int64_t *values = hwy_alloc((e->graph->n + 1) * sizeof *values);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++)
+		n += take(e, &e->graph->nodes[i], &values[n]);
+	qsort(values, n, sizeof *values, hwy_ascending);
+	int64_t found = n > 0 ? values[(uint64_t)n * quartile / 4] : 0;
+	free(values);
+	return found;
+}
+
+int64_t edit_usual_delay(const struct editing *e)
+{
+	return quartile_of(e, 2, has_delay);
+}
+
+int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile)
+{
+	return quartile_of(e, quartile, is_dispatched);
+}

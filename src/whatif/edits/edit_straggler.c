@@ -1,0 +1,60 @@
+/* edit_straggler.c - one rank comes to the collectives as its peers do.
+ *
+ * A rank that came when half of its peers have would never be the last of them: so the others simply no longer wait
+ * for it. Its own pace then says nothing about the run's.
+ */
+#include <stdlib.h>
+
+#include "whatif/edits/edits.h"
+#include "whatif/joint.h"
+
+static bool read_rank(const char *arguments, int64_t *rank)
+{
+	char *end;
+	*rank = strtoll(arguments, &end, 10);
+	return end > arguments && !*end && *rank >= 0;
+}
+
+static bool check(const char *arguments, struct hwy_err *err)
+{
+	int64_t rank;
+	return !*arguments || read_rank(arguments, &rank) ||
+	       hwy_fail(err, "straggler takes the number of a rank: straggler:3");
+}
+
+/* Its place among the ranks; n when there is none. */
+static uint32_t edit_straggler_find(const struct joint *joint, const char *arguments)
+{
+	int64_t rank;
+	if (!*arguments)
+		return collectives_straggler(&joint->collectives, joint->n);
+	uint32_t at = 0;
+	if (!read_rank(arguments, &rank))
+		return joint->n;
+	while (at < joint->n && joint->numbers[at] != rank)
+		at++;
+	return at;
+}
+
+static bool edit_straggler_apply(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	const struct joint *joint = e->w->joint;
+	if (!joint)
+		return hwy_fail(err, "a straggler shows in the recordings of several ranks only");
+	uint32_t at = edit_straggler_find(joint, arguments);
+	if (at == joint->n)
+		return *arguments ? hwy_fail(err, "there is no recording of rank %s", arguments)
+				  : hwy_fail(err, "no rank comes clearly later than the others");
+	if (e->w->rank == at)
+		e->graph->is_unwaited = true;
+	return true;
+}
+
+const struct edit_kind edit_straggler = {
+	.id = "straggler",
+	.arguments = "[:RANK]",
+	.about = "a rank, or the one that comes last, is as quick as its peers (several ranks)",
+	.only_removes = true,
+	.check = check,
+	.apply = edit_straggler_apply,
+};

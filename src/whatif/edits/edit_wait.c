@@ -1,0 +1,305 @@
+/* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's; and those for a
+ * value that Python decides by, where the device decides instead.
+ *
+ * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(), with what the
+ * CPU does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays,
+ * and returns as soon as it is enqueued: its data is read later. A wait that put the work of two streams in order
+ * becomes an event between them. The launch queue's limit still holds the CPU back. A read-back that comes a step late
+ * waits for the work that the same wait of the step before had waited for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "whatif/edits/edits.h"
+
+enum {
+	EVENT_CALL = 400,    /* ns: recording an event, or making a stream wait for it */
+	VALUE = 64,          /* bytes: a copy of more is of data that the program needs */
+	AT_ONCE = 20000,     /* ns: longer between copy and wait is the CPU's own work */
+	READING = 8000,      /* ns: from Python's .item() to the copy, and back from the wait */
+	COLDER = 12,         /* of the CPU's work after a wait, one part in so many is due to it */
+	COLDER_MOST = 16000, /* ns, after one wait */
+	FROM_DATA = 3,       /* kernels, at most, that compute a value to decide by */
+	SMALL_KERNEL = 1200, /* ns */
+};
+
+/* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
+ * order. It then waits on the device, for an event. Yields whether there is any. */
+static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	if (awaited == GRAPH_NONE || nodes[awaited].kind != GRAPH_OP)
+		return false;
+	uint32_t lane = e->flow->ops[nodes[awaited].of].lane, wait = nodes[back].of;
+	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
+		if (nodes[i].kind != GRAPH_OP)
+			continue;
+		const struct flow_op *op = &e->flow->ops[nodes[i].of];
+		if (op->call == FLOW_NONE || op->call < wait ||
+		    e->flow->calls[op->call].process != e->flow->calls[wait].process)
+			continue;
+		if (op->lane == lane)
+			return false; /* its own stream goes on: the order is kept anyway */
+		graph_add_edge(e->graph, i, awaited, (uint32_t)e->graph->fit.next);
+		return true;
+	}
+	return false;
+}
+
+/* What the CPU still does where it waited: nothing, or the calls for an event. One that waited for an event has
+ * recorded it. */
+static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool by_event)
+{
+	if (!by_event)
+		return 0;
+	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
+	return strstr(at.api, "Event") ? EVENT_CALL : 2 * EVENT_CALL;
+}
+
+/* The op, where it is the copy of a value to the host and this call has made it. */
+static struct graph_node *value_copied(const struct editing *e, uint32_t op, uint32_t call)
+{
+	struct graph_node *node = op == GRAPH_NONE ? NULL : &e->graph->nodes[op];
+	if (!node || node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_COPY ||
+	    e->flow->ops[node->of].call != call)
+		return NULL;
+	struct edit_copy copy = edit_copy_of(e, node->of);
+	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE; /* 0: not known */
+	return copy.direction == HWY_D2H && is_value ? node : NULL;
+}
+
+/* What is done where a value was waited for: by the CPU, and by the device. */
+struct instead {
+	int64_t work;
+	bool decides; /* kernels take the place of the value's copy */
+};
+
+/* What the device does to decide: a kernel of little work, and one that goes over the data as those did that computed
+ * the value from it, x.abs().max() > LIMIT say: as the second longest of three, or as the longer of two. Any copy ends
+ * those. */
+static int64_t deciding(const struct editing *e, const struct graph_node *copy)
+{
+	int64_t longest = 0, second = 0;
+	uint32_t at = copy->before[GRAPH_ORDER];
+	int n = 0;
+	for (; n < FROM_DATA && at != GRAPH_NONE;
+	     n++, at = e->graph->nodes[at].before[GRAPH_ORDER]) {
+		const struct graph_node *node = &e->graph->nodes[at];
+		if (node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_KERNEL)
+			break;
+		if (node->length > longest)
+			second = longest, longest = node->length;
+		else if (node->length > second)
+			second = node->length;
+	}
+	return (n == FROM_DATA ? second : longest) + e->graph->fit.next + SMALL_KERNEL;
+}
+
+/* The call before a wait, made by the same thread and at once followed by it; GRAPH_NONE: there is none, or it waits
+ * itself and that stays. */
+static uint32_t call_before(const struct editing *e, const struct graph_node *call)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	uint32_t before = call->before[GRAPH_ORDER];
+	if (before == GRAPH_NONE || (call->from_begin & 1 << GRAPH_ORDER) ||
+	    call->delay > AT_ONCE ||
+	    e->flow->calls[nodes[before].of].thread != e->flow->calls[call->of].thread)
+		return GRAPH_NONE;
+	if (nodes[before].kind != GRAPH_RETURN)
+		return before;
+	return nodes[before].before[GRAPH_CAUSE] == GRAPH_NONE ? nodes[before].before[GRAPH_ORDER]
+							       : GRAPH_NONE;
+}
+
+/* What the CPU did to read a value: a part of the pauses before the call that copied it and after the wait. A program
+ * that calls the driver itself, not through a framework, pauses for next to nothing on one side at least. */
+static int64_t reading(const struct editing *e, const struct graph_node *copying, uint32_t back)
+{
+	const struct graph_node *next = edit_next_call(e, back);
+	if (!next || copying->before[GRAPH_ORDER] == GRAPH_NONE)
+		return 0;
+	int64_t shorter = copying->delay < next->delay ? copying->delay : next->delay;
+	return shorter < READING ? shorter : READING;
+}
+
+/* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
+ * the one right before it: then what the CPU did to read the value goes as well. In the op's place the device may
+ * decide. Yields whether there was one. */
+static bool remove_copy(struct editing *e, uint32_t back, bool decides)
+{
+	struct graph_node *nodes = e->graph->nodes, *call = &nodes[nodes[back].before[GRAPH_ORDER]];
+	uint32_t awaited = nodes[back].before[GRAPH_CAUSE];
+	struct graph_node *copy = value_copied(e, awaited, nodes[back].of);
+	uint32_t before = copy ? GRAPH_NONE : call_before(e, call);
+	if (before != GRAPH_NONE) {
+		copy = value_copied(e, awaited, nodes[before].of);
+		if (copy) {
+			nodes[before].delay -= reading(e, &nodes[before], back);
+			nodes[before].length = call->delay = 0;
+		}
+		if (copy && call->before[GRAPH_ORDER] != before) /* is done once, after both */
+			nodes[call->before[GRAPH_ORDER]].delay = 0;
+	}
+	if (copy) {
+		copy->length = decides ? deciding(e, copy) : 0;
+		copy->delay = copy->lag[GRAPH_ORDER] = 0;
+	}
+	return copy != NULL;
+}
+
+/* The driver that waits, and the way to it, push the program's code and data out of the CPU's caches: what follows is
+ * slower until they are back, or until the next wait. PyTorch's calls were 8 % further apart after an .item() that had
+ * nothing to wait for, over a step of 0.2 ms (H200, runs of both kinds by turns in one process). */
+static void warm_after(struct editing *e, uint32_t back)
+{
+	struct graph_node *nodes = e->graph->nodes;
+	int64_t process = e->flow->calls[nodes[back].of].process, left = COLDER_MOST;
+	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
+		if (nodes[i].kind == GRAPH_OP || e->flow->calls[nodes[i].of].process != process)
+			continue;
+		if (nodes[i].kind == GRAPH_RETURN)
+			return;
+		if (nodes[i].before[GRAPH_ORDER] == GRAPH_NONE)
+			continue;
+		int64_t part = nodes[i].delay / COLDER;
+		part = part < left ? part : left;
+		nodes[i].delay -= part;
+		left -= part;
+	}
+}
+
+static void remove_wait(struct editing *e, uint32_t back, struct instead instead)
+{
+	struct graph_node *node = &e->graph->nodes[back];
+	struct graph_node *call = &e->graph->nodes[node->before[GRAPH_ORDER]];
+	bool is_gone = remove_copy(e, back, instead.decides);
+	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
+	edit_no_wait(e, back);
+	warm_after(e, back);
+	node->from_begin |= GRAPH_GONE;
+	node->delay = instead.work;
+	if (is_gone || e->flow->calls[node->of].op == FLOW_NONE)
+		call->length = instead_of_waiting(e, node->of, by_event);
+}
+
+static bool remove_waits(struct editing *e, const char *place, uint32_t every,
+			 struct instead instead, struct hwy_err *err)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		const struct graph_node *node = &e->graph->nodes[i];
+		if (node->kind != GRAPH_RETURN || node->before[GRAPH_ORDER] == GRAPH_NONE)
+			continue;
+		uint32_t step = edit_step_of(e, node->of);
+		if (step == 0 || !edit_is_at(e, node->of, place))
+			continue;
+		found++;
+		bool is_gone = node->from_begin & GRAPH_GONE;
+		if (!is_gone && (every == 0 || step % every != 0))
+			remove_wait(e, i, instead);
+	}
+	graph_settle(e->graph);
+	if (found == 0)
+		return *place ? hwy_fail(err, "no wait of the phase is at '%s'", place)
+			      : hwy_fail(err, "the phase has no waits");
+	return true;
+}
+
+static bool apply_remove(struct editing *e, const char *place, struct hwy_err *err)
+{
+	return remove_waits(e, place, 0, (struct instead){0}, err);
+}
+
+/* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, a short one that decides
+ * and one that does what is decided. */
+static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
+{
+	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
+	struct instead instead = {.work = 2 * launch, .decides = true};
+	return remove_waits(e, place, 0, instead, err);
+}
+
+static bool read_every(const char *arguments, uint32_t *every, const char **place,
+		       struct hwy_err *err)
+{
+	return edit_number(arguments, every, place) ||
+	       hwy_fail(err, "wait-every needs a number of steps: wait-every:10[:PLACE]");
+}
+
+static bool check_every(const char *arguments, struct hwy_err *err)
+{
+	uint32_t every;
+	const char *place;
+	return read_every(arguments, &every, &place, err);
+}
+
+static bool apply_every(struct editing *e, const char *arguments, struct hwy_err *err)
+{
+	uint32_t every;
+	const char *place;
+	return read_every(arguments, &every, &place, err) &&
+	       remove_waits(e, place, every, (struct instead){0}, err);
+}
+
+/* Waits are matched by their number inside the step: the graph's order is the program's. */
+static bool apply_late(struct editing *e, const char *place, struct hwy_err *err)
+{
+	uint32_t *before = NULL, *now = NULL;
+	uint32_t n_before = 0, n_now = 0, cap_before = 0, cap_now = 0, step = 0, found = 0;
+	for (uint32_t i = 0; i < e->graph->n; i++) {
+		struct graph_node *node = &e->graph->nodes[i];
+		uint32_t in = node->kind == GRAPH_RETURN ? edit_step_of(e, node->of) : 0;
+		if (in == 0 || !edit_is_at(e, node->of, place))
+			continue;
+		if (in != step) {
+			uint32_t *list = before, cap = cap_before;
+			before = now, n_before = in == step + 1 ? n_now : 0, cap_before = cap_now;
+			now = list, n_now = 0, cap_now = cap;
+			step = in;
+		}
+		order_on_device(e, i, node->before[GRAPH_CAUSE]);
+		HWY_GROW(now, n_now, cap_now);
+		now[n_now] = node->before[GRAPH_CAUSE];
+		node->before[GRAPH_CAUSE] = n_now < n_before ? before[n_now] : GRAPH_NONE;
+		node->delay = 0;
+		n_now++;
+		found++;
+	}
+	free(before);
+	free(now);
+	graph_settle(e->graph);
+	return found > 0 ||
+	       hwy_fail(err, "the phase has no waits%s%s", *place ? " at " : "", place);
+}
+
+const struct edit_kind edit_read_late = {
+	.id = "read-late",
+	.arguments = "[:PLACE]",
+	.about = "a value is read one step after it was computed",
+	.only_removes = true,
+	.apply = apply_late,
+};
+
+const struct edit_kind edit_remove_wait = {
+	.id = "remove-wait",
+	.arguments = "[:PLACE]",
+	.about = "the CPU no longer waits for the device there, nor reads the value",
+	.only_removes = true,
+	.apply = apply_remove,
+};
+
+const struct edit_kind edit_decide = {
+	.id = "decide-on-gpu",
+	.arguments = "[:PLACE]",
+	.about = "the GPU decides what the CPU had waited for a value to decide",
+	.apply = apply_decide,
+};
+
+const struct edit_kind edit_wait_every = {
+	.id = "wait-every",
+	.arguments = ":N[:PLACE]",
+	.about = "it waits in every Nth step only",
+	.only_removes = true,
+	.check = check_every,
+	.apply = apply_every,
+};

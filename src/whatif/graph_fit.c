@@ -1,0 +1,147 @@
+/* graph_fit.c - the latencies of a machine, read off a trace.
+ *
+ * Each is the lower quartile over the work where nothing else binds: the time things take when they are not
+ * held up. Where the trace has too little to tell, the figures of a recent GPU stand in.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "whatif/graph.h"
+
+enum {
+	CELL = 16, /* ns */
+	CELLS = 4096,
+	LEAST = 16, /* observations that tell */
+	DEFAULT_LAUNCH = 5000,
+	DEFAULT_NEXT = 1000,
+	DEFAULT_WAKE = 3000,
+	DEFAULT_SYNC = 2000,
+	DEFAULT_QUEUE = 1024,
+};
+
+struct tally {
+	uint32_t n, counts[CELLS];
+};
+
+static void tally_add(struct tally *tally, int64_t value)
+{
+	if (value < 0)
+		return;
+	tally->counts[value / CELL < CELLS ? value / CELL : CELLS - 1]++;
+	tally->n++;
+}
+
+static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
+{
+	if (tally->n < LEAST)
+		return otherwise;
+	uint32_t at = 0, below = tally->counts[0];
+	while (at + 1 < CELLS && below < tally->n / 4)
+		below += tally->counts[++at];
+	return (int64_t)at * CELL;
+}
+
+struct fitting {
+	struct tally launch, next, wake, sync;
+	uint32_t *last;   /* by lane: the last op that began there */
+	uint32_t *recent; /* by device */
+};
+
+/* Whether the op that began on the device just before may be why this one began when it did: it is of another
+ * stream, and ended between this one and the one before it in its stream. */
+static bool is_held(const struct flow_op *recent, const struct flow_op *last,
+		    const struct flow_op *op)
+{
+	return recent->lane != op->lane && recent->end > last->end && recent->end <= op->start;
+}
+
+static void look_at_op(struct fitting *f, const struct hwy_flow *flow, uint32_t i)
+{
+	const struct flow_op *op = &flow->ops[i];
+	const struct flow_op *last =
+		f->last[op->lane] == FLOW_NONE ? NULL : &flow->ops[f->last[op->lane]];
+	uint32_t recent = f->recent[op->device];
+	f->last[op->lane] = f->recent[op->device] = i;
+	if (op->call == FLOW_NONE || flow->calls[op->call].op != i)
+		return;
+	const struct flow_call *call = &flow->calls[op->call];
+	if (last && call->end + flow->latency <= last->end) {
+		if (!is_held(&flow->ops[recent], last, op))
+			tally_add(&f->next, op->start - last->end);
+	} else if (!last || last->end <= call->start) {
+		tally_add(&f->launch, op->start - call->start);
+	}
+	if (call->blocks && op->end > call->start)
+		tally_add(&f->wake, call->end - op->end);
+}
+
+/* A synchronise call is quick when it finds nothing to wait for: the lower quartile of those that are
+ * shorter than a launch takes. */
+static void graph_fit_look_at_calls(struct fitting *f, const struct hwy_flow *flow)
+{
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		const struct flow_call *call = &flow->calls[i];
+		if (call->role == HWY_ROLE_SYNC && call->end - call->start < flow->latency * 2)
+			tally_add(&f->sync, call->end - call->start);
+	}
+}
+
+/* The deepest any stream was filled; a machine's limit is at least that. */
+static uint32_t deepest(const struct hwy_flow *flow)
+{
+	uint32_t *begun = hwy_zalloc((flow->trace->n_lanes + 1) * sizeof *begun);
+	uint32_t *enqueued = hwy_zalloc((flow->trace->n_lanes + 1) * sizeof *enqueued);
+	uint32_t op = 0, most = 0;
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		const struct flow_call *call = &flow->calls[i];
+		if (call->op == FLOW_NONE)
+			continue;
+		for (; op < flow->n_ops && flow->ops[op].start < call->end; op++) {
+			uint32_t by = flow->ops[op].call;
+			if (by != FLOW_NONE && flow->calls[by].op == op)
+				begun[flow->ops[op].lane]++;
+		}
+		uint32_t lane = flow->ops[call->op].lane;
+		if (++enqueued[lane] > begun[lane] && enqueued[lane] - begun[lane] > most)
+			most = enqueued[lane] - begun[lane];
+	}
+	free(begun);
+	free(enqueued);
+	return most;
+}
+
+/* What the report's calibration measured, or 0. */
+static int64_t calibrated(const struct hwy_trace *trace, const char *name)
+{
+	for (uint32_t i = 0; i < trace->n_calibrations; i++)
+		if (strcmp(hwy_str(trace, trace->calibrations[i].name), name) == 0 &&
+		    trace->calibrations[i].value > 0)
+			return trace->calibrations[i].value;
+	return 0;
+}
+
+void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
+{
+	struct fitting *f = hwy_zalloc(sizeof *f);
+	f->last = hwy_alloc((flow->trace->n_lanes + 1) * sizeof *f->last);
+	for (uint32_t lane = 0; lane < flow->trace->n_lanes; lane++)
+		f->last[lane] = FLOW_NONE;
+	f->recent = hwy_zalloc((flow->n_devices + 1) * sizeof *f->recent);
+	for (uint32_t i = 0; i < flow->n_ops; i++)
+		look_at_op(f, flow, i);
+	graph_fit_look_at_calls(f, flow);
+	fit->launch = tally_quartile(&f->launch, DEFAULT_LAUNCH);
+	fit->next = tally_quartile(&f->next, DEFAULT_NEXT);
+	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE);
+	fit->sync = tally_quartile(&f->sync, DEFAULT_SYNC);
+	/* Short waits look like calls that found nothing: a calibrated figure is better. */
+	int64_t sync = calibrated(flow->trace, "machine.sync");
+	if (sync > 0)
+		fit->sync = sync + calibrated(flow->trace, "cost.sync");
+	fit->queue = deepest(flow);
+	if (fit->queue < DEFAULT_QUEUE)
+		fit->queue = DEFAULT_QUEUE;
+	free(f->last);
+	free(f->recent);
+	free(f);
+}

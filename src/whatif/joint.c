@@ -1,0 +1,401 @@
+/* joint.c - see joint.h.
+ *
+ * Ranks are replayed in turns: each in its stored order until a node depends on the end of a collective that
+ * others have not come to. As the recording's own times are consistent, somebody can always go on; an edit could
+ * make ranks wait for each other in a circle, and then the meeting that the first of them waits for is held
+ * without those who have not come.
+ */
+#include "whatif/joint.h"
+
+#include <stdlib.h>
+
+/* ---- the replay ----------------------------------------------------------------------------------- */
+
+struct meeting_state {
+	int64_t last;     /* arrival so far, on the first rank's clock */
+	uint32_t missing; /* ranks that are still to come */
+	bool is_over;
+};
+
+struct part_state {
+	int64_t begin;  /* on its rank's clock */
+	int64_t length; /* the graph's, as edited */
+	bool is_pending;
+};
+
+struct replaying {
+	const struct joint *joint;
+	struct hwy_graph *graphs;
+	int64_t **ends;
+	struct meeting_state *meetings;
+	struct part_state *parts;
+	uint32_t *at, *extra; /* by rank: the next node, the next extra */
+};
+
+static int64_t shift_of(const struct joint *joint, uint32_t rank)
+{
+	return joint->collectives.shift[rank];
+}
+
+/* The part leaves its meeting, which is over: what the transfer took, as far as edits left of the length. */
+static void joint_leave(struct replaying *r, uint32_t index)
+{
+	const struct joint_part *part = &r->joint->parts[index];
+	struct part_state *state = &r->parts[index];
+	int64_t last = r->meetings[part->meeting].last - shift_of(r->joint, part->rank);
+	int64_t transfer = part->transfer;
+	if (state->length != part->length && part->length > 0)
+		transfer = (int64_t)((double)transfer *
+				     ((double)state->length / (double)part->length));
+	int64_t end = (last > state->begin ? last : state->begin) + transfer;
+	r->graphs[part->rank].nodes[part->node].length = end - state->begin;
+	r->ends[part->rank][part->node] = end;
+	state->is_pending = false;
+}
+
+static void end_meeting(struct replaying *r, uint32_t meeting)
+{
+	r->meetings[meeting].is_over = true;
+	for (uint32_t i = r->joint->first[meeting]; i < r->joint->first[meeting + 1]; i++)
+		if (r->parts[i].is_pending)
+			joint_leave(r, i);
+}
+
+/* Until it leaves, a part has no length: what depends on its begin finds that. */
+static void arrive(struct replaying *r, uint32_t index, int64_t begin)
+{
+	const struct joint_part *part = &r->joint->parts[index];
+	struct graph_node *node = &r->graphs[part->rank].nodes[part->node];
+	struct meeting_state *meeting = &r->meetings[part->meeting];
+	int64_t time = begin + shift_of(r->joint, part->rank);
+	r->parts[index] = (struct part_state){begin, node->length, true};
+	node->length = 0;
+	r->ends[part->rank][part->node] = begin;
+	if (meeting->is_over) {
+		joint_leave(r, index);
+	} else if (!r->graphs[part->rank].is_unwaited) {
+		meeting->last = time > meeting->last ? time : meeting->last;
+		if (--meeting->missing == 0)
+			end_meeting(r, part->meeting);
+	}
+}
+
+/* Whether an end is not known yet; *meeting: whose. */
+static bool is_open(const struct replaying *r, uint32_t rank, uint32_t node, uint32_t *meeting)
+{
+	uint32_t part = node == GRAPH_NONE ? 0 : r->joint->part_of[rank][node];
+	if (part == 0 || !r->parts[part - 1].is_pending)
+		return false;
+	*meeting = r->joint->parts[part - 1].meeting;
+	return true;
+}
+
+static bool is_held_up(const struct replaying *r, uint32_t rank, uint32_t *meeting)
+{
+	const struct hwy_graph *graph = &r->graphs[rank];
+	const struct graph_node *node = &graph->nodes[r->at[rank]];
+	for (int place = 0; place < GRAPH_PLACES; place++)
+		if (!(node->from_begin >> place & 1) &&
+		    is_open(r, rank, node->before[place], meeting))
+			return true;
+	for (uint32_t i = r->extra[rank];
+	     i < graph->n_extras && graph->extras[i].node == r->at[rank]; i++)
+		if (is_open(r, rank, graph->extras[i].before, meeting))
+			return true;
+	return false;
+}
+
+/* As far as it gets; *meeting is what it then waits for. */
+static void go_on(struct replaying *r, uint32_t rank, uint32_t *meeting)
+{
+	struct hwy_graph *graph = &r->graphs[rank];
+	int64_t *ends = r->ends[rank];
+	for (; r->at[rank] < graph->n && !is_held_up(r, rank, meeting); r->at[rank]++) {
+		uint32_t i = r->at[rank], *extra = &r->extra[rank];
+		int64_t ready = replay_ready(graph, &graph->nodes[i], ends);
+		for (; *extra < graph->n_extras && graph->extras[*extra].node == i; ++*extra) {
+			const struct graph_extra *one = &graph->extras[*extra];
+			if (ends[one->before] + one->lag > ready)
+				ready = ends[one->before] + one->lag;
+		}
+		int64_t begin = (ready == INT64_MIN ? 0 : ready) + graph->nodes[i].delay;
+		uint32_t part = r->joint->part_of[rank][i];
+		if (part > 0)
+			arrive(r, part - 1, begin);
+		else
+			ends[i] = begin + graph->nodes[i].length;
+	}
+}
+
+static void start_meetings(struct replaying *r)
+{
+	for (uint32_t m = 0; m < r->joint->n_meetings; m++) {
+		r->meetings[m].last = INT64_MIN / 2;
+		for (uint32_t i = r->joint->first[m]; i < r->joint->first[m + 1]; i++)
+			r->meetings[m].missing += !r->graphs[r->joint->parts[i].rank].is_unwaited;
+	}
+}
+
+static void take_turns(struct replaying *r)
+{
+	for (bool is_done = false; !is_done;) {
+		bool moved = false;
+		uint32_t stuck = 0, meeting = 0;
+		is_done = true;
+		for (uint32_t rank = 0; rank < r->joint->n; rank++) {
+			uint32_t from = r->at[rank];
+			go_on(r, rank, &meeting);
+			moved |= r->at[rank] > from;
+			if (r->at[rank] < r->graphs[rank].n && is_done)
+				stuck = meeting;
+			is_done &= r->at[rank] == r->graphs[rank].n;
+		}
+		if (!moved && !is_done)
+			end_meeting(r, stuck);
+	}
+	/* Nobody waits for these any more. */
+	for (uint32_t m = 0; m < r->joint->n_meetings; m++)
+		if (!r->meetings[m].is_over)
+			end_meeting(r, m);
+}
+
+int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
+{
+	struct replaying r = {
+		.joint = joint,
+		.graphs = graphs,
+		.ends = hwy_alloc(joint->n * sizeof *r.ends),
+		.meetings = hwy_zalloc((joint->n_meetings + 1) * sizeof *r.meetings),
+		.parts = hwy_zalloc((joint->n_parts + 1) * sizeof *r.parts),
+		.at = hwy_zalloc(joint->n * sizeof *r.at),
+		.extra = hwy_zalloc(joint->n * sizeof *r.extra),
+	};
+	for (uint32_t i = 0; i < joint->n; i++)
+		r.ends[i] = hwy_alloc((graphs[i].n + 1) * sizeof **r.ends);
+	start_meetings(&r);
+	take_turns(&r);
+	free(r.meetings);
+	free(r.parts);
+	free(r.at);
+	free(r.extra);
+	return r.ends;
+}
+
+/* ---- the meetings --------------------------------------------------------------------------------- */
+
+/* The node of an op of the whole recording; GRAPH_NONE when the graph, an excerpt's, does not have it. */
+static uint32_t node_of(const struct whatif *w, uint32_t op)
+{
+	if (w->excerpt)
+		op = excerpt_op(w->flow, &w->analysis->flow.ops[op]);
+	return op == FLOW_NONE ? GRAPH_NONE : graph_op(&w->graph, op);
+}
+
+static void add_meeting(struct joint *joint, const struct hwy_meeting *meeting)
+{
+	uint32_t first = joint->n_parts;
+	int64_t last = INT64_MIN;
+	for (uint32_t i = meeting->first; i < meeting->first + meeting->n; i++) {
+		const struct meeting_part *from = &joint->collectives.parts[i];
+		const struct flow_op *op = &joint->ranks[from->rank].analysis->flow.ops[from->op];
+		uint32_t node = node_of(&joint->ranks[from->rank], from->op);
+		if (node == GRAPH_NONE)
+			continue;
+		int64_t shift = shift_of(joint, from->rank);
+		last = op->start + shift > last ? op->start + shift : last;
+		joint->parts[joint->n_parts++] = (struct joint_part){.rank = from->rank,
+								     .node = node,
+								     .meeting = joint->n_meetings,
+								     .length = op->end - op->start,
+								     .transfer = op->end + shift};
+	}
+	if (joint->n_parts - first < 2) {
+		joint->n_parts = first;
+		return;
+	}
+	for (uint32_t i = first; i < joint->n_parts; i++) {
+		struct joint_part *part = &joint->parts[i];
+		part->transfer -= last;
+		joint->part_of[part->rank][part->node] = i + 1;
+	}
+	joint->first[joint->n_meetings++] = first;
+}
+
+static void add_meetings(struct joint *joint)
+{
+	const struct hwy_collectives *c = &joint->collectives;
+	joint->parts = hwy_alloc((c->n_parts + 1) * sizeof *joint->parts);
+	joint->first = hwy_alloc((c->n + 1) * sizeof *joint->first);
+	joint->part_of = hwy_alloc(joint->n * sizeof *joint->part_of);
+	for (uint32_t r = 0; r < joint->n; r++)
+		joint->part_of[r] =
+			hwy_zalloc((joint->ranks[r].graph.n + 1) * sizeof **joint->part_of);
+	for (uint32_t i = 0; i < c->n; i++)
+		add_meeting(joint, &c->meetings[i]);
+	joint->first[joint->n_meetings] = joint->n_parts;
+}
+
+/* Nodes whose times the ranks together give otherwise than each alone: 0, or a bug. */
+static uint32_t count_different(const struct joint *joint)
+{
+	uint32_t different = 0;
+	struct hwy_graph *graphs = hwy_alloc(joint->n * sizeof *graphs);
+	for (uint32_t r = 0; r < joint->n; r++)
+		graphs[r] = graph_copy(&joint->ranks[r].graph);
+	int64_t **together = joint_replay(joint, graphs);
+	for (uint32_t r = 0; r < joint->n; r++) {
+		const struct hwy_graph *graph = &joint->ranks[r].graph;
+		int64_t *alone = hwy_alloc((graph->n + 1) * sizeof *alone);
+		replay_run(graph, alone);
+		for (uint32_t i = 0; i < graph->n; i++)
+			different += alone[i] != together[r][i];
+		free(alone);
+		free(together[r]);
+		graph_free(&graphs[r]);
+	}
+	free(together);
+	free(graphs);
+	return different;
+}
+
+/* ---- opening -------------------------------------------------------------------------------------- */
+
+/* The first rank's excerpt on another rank's clock: its steps begin nearer to those than half a step. */
+static struct hwy_interval window_of(const struct joint *joint, const struct whatif *w,
+				     uint32_t rank)
+{
+	const struct hwy_phase *phase = w->phase;
+	const struct phase_step *last = &phase->steps[phase->first_steady + phase->n_steady - 1];
+	int64_t shift = shift_of(joint, rank), half = phase->mean / 2;
+	return (struct hwy_interval){
+		phase->steps[phase->first_steady].device.from - shift - half,
+		last->device.from - shift + half,
+	};
+}
+
+static bool open_ranks(struct joint *joint, const struct joint_rank *ranks, bool all,
+		       struct hwy_err *err)
+{
+	for (uint32_t r = 0; r < joint->n; r++) {
+		struct whatif *w = &joint->ranks[r];
+		const struct whatif *first = &joint->ranks[0];
+		struct hwy_interval window = {0};
+		if (r > 0)
+			window = window_of(joint, first, r);
+		bool is_whole = all || (r > 0 && !first->excerpt);
+		if (!whatif_build(w, ranks[r].analysis, ranks[r].phase, is_whole,
+				  r > 0 ? &window : NULL, err))
+			return false;
+		w->joint = joint;
+		w->rank = r;
+		joint->numbers[r] = ranks[r].rank;
+	}
+	return true;
+}
+
+/* The step of a run is its slowest rank's, and its graph is as good as its worst rank's. */
+static void share_quality(struct joint *joint)
+{
+	struct whatif worst = joint->ranks[0];
+	worst.quality.differ = count_different(joint);
+	for (uint32_t r = 0; r < joint->n; r++) {
+		const struct whatif *w = &joint->ranks[r];
+		worst.recorded = w->recorded > worst.recorded ? w->recorded : worst.recorded;
+		worst.quality.differ += w->quality.differ;
+		if (w->quality.residual > worst.quality.residual)
+			worst.quality.residual = w->quality.residual;
+		if (w->quality.contradicted > worst.quality.contradicted)
+			worst.quality.contradicted = w->quality.contradicted;
+		if (w->quality.steps_predict < 0 || worst.quality.steps_predict < 0)
+			worst.quality.steps_predict = -1;
+		else if (w->quality.steps_predict > worst.quality.steps_predict)
+			worst.quality.steps_predict = w->quality.steps_predict;
+	}
+	for (uint32_t r = 0; r < joint->n; r++) {
+		joint->ranks[r].recorded = worst.recorded;
+		joint->ranks[r].quality = worst.quality;
+	}
+}
+
+static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, bool all,
+			   struct hwy_err *err)
+{
+	struct collectives_rank *of = hwy_alloc((joint->n + 1) * sizeof *of);
+	for (uint32_t r = 0; r < joint->n; r++)
+		of[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
+	bool done = collectives_match(&joint->collectives, of, joint->n, err);
+	free(of);
+	if (!done || !open_ranks(joint, ranks, all, err))
+		return false;
+	add_meetings(joint);
+	if (joint->n_meetings == 0)
+		return hwy_fail(
+			err,
+			"the ranks have no collective in common: their clocks and order cannot be told");
+	share_quality(joint);
+	return whatif_base(&joint->ranks[0], err);
+}
+
+static double length_of(const struct hwy_phase *phase)
+{
+	return (double)phase->mean * phase->n_steps;
+}
+
+struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n)
+{
+	const struct hwy_trace *trace = analysis->trace;
+	const struct hwy_phases *phases = &analysis->phases;
+	struct joint_rank *ranks = hwy_alloc((trace->n_processes + 1) * sizeof *ranks);
+	uint8_t *communicates = hwy_zalloc(trace->n_processes + 1);
+	for (uint32_t i = 0; i < analysis->flow.n_ops; i++) {
+		int64_t process = trace->lanes[analysis->flow.ops[i].lane].process;
+		if (analysis->flow.ops[i].class == HWY_COMM && process >= 0)
+			communicates[process] = 1;
+	}
+	*n = 0;
+	for (uint32_t p = 0; p < trace->n_processes; p++) {
+		uint32_t longest = phases->n;
+		for (uint32_t i = 0; i < phases->n && communicates[p]; i++)
+			if (phases->phases[i].process == p &&
+			    (longest == phases->n ||
+			     length_of(&phases->phases[i]) > length_of(&phases->phases[longest])))
+				longest = i;
+		int64_t rank = trace->processes[p].rank;
+		if (longest < phases->n)
+			ranks[(*n)++] = (struct joint_rank){rank == HWY_NONE ? p : rank, analysis,
+							    longest, p};
+	}
+	free(communicates);
+	if (*n > 1)
+		return ranks;
+	free(ranks);
+	return NULL;
+}
+
+bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
+		struct hwy_err *err)
+{
+	*joint = (struct joint){.ranks = hwy_zalloc((n + 1) * sizeof *joint->ranks),
+				.numbers = hwy_zalloc((n + 1) * sizeof *joint->numbers),
+				.n = n};
+	bool done = joint_open_all(joint, ranks, all, err);
+	if (!done)
+		joint_close(joint);
+	return done;
+}
+
+void joint_close(struct joint *joint)
+{
+	for (uint32_t r = 0; r < joint->n; r++) {
+		whatif_close(&joint->ranks[r]);
+		if (joint->part_of)
+			free(joint->part_of[r]);
+	}
+	free(joint->part_of);
+	free(joint->first);
+	free(joint->parts);
+	free(joint->ranks);
+	free(joint->numbers);
+	collectives_free(&joint->collectives);
+	*joint = (struct joint){0};
+}

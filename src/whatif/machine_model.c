@@ -1,0 +1,153 @@
+/* machine_model.c - what recording costs and what the machine does: measured with the report, or from a table.
+ *
+ * The table's figures are of unprofiled and profiled runs of the same programs (docs/whatif.md says which);
+ * they are used for files that bring no calibration, and predictions from them get a wider bar.
+ */
+#include <string.h>
+
+#include "whatif/whatif.h"
+
+static const struct {
+	const char *gpu; /* part of the device's name; "": any other */
+	const char *source;
+	double host; /* what recorders cost there, against the host of the H200 they were measured on */
+	struct whatif_machine machine;
+} table[] = {
+	{"H200",
+	 "a table for the H200",
+	 1,
+	 {.graph_launch = 1700,
+	  .graph_next = 400,
+	  .launch = 3900,
+	  .h2d = {6000, 54.9e9},
+	  .d2h = {6600, 54.8e9}}},
+	{"H100",
+	 "a table for the H100",
+	 1,
+	 {.graph_launch = 2000,
+	  .graph_next = 400,
+	  .launch = 3900,
+	  .h2d = {6000, 54e9},
+	  .d2h = {6600, 54e9}}},
+	{"A100",
+	 "its cost on an A100 is not known",
+	 0, /* nothing is taken out */
+	 {.graph_launch = 3000,
+	  .graph_next = 500,
+	  .launch = 4500,
+	  .h2d = {7000, 24e9},
+	  .d2h = {7500, 25e9}}},
+	{"",
+	 "its cost on this GPU is not known",
+	 0,
+	 {.graph_launch = 3000,
+	  .graph_next = 500,
+	  .launch = 4500,
+	  .h2d = {8000, 0}, /* by the slot */
+	  .d2h = {8000, 0}}},
+};
+
+/* What recorders add, by the source's format; Headway where it could not measure that. */
+static const struct {
+	const char *format;
+	int64_t launch, sync, graph_launch, range, op;
+} recorders[] = {
+	{"headway", 3000, 500, 1400, 120, 0},
+	{"nsys", 1600, 500, 2000, 250, 0},
+	{"kineto", 1800, 800, 2000, 0, 2500},
+	{"", 0, 0, 0, 0, 0},
+};
+
+/* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
+ * 4 with 8.x, 5 from 9.0 on. */
+#define LINK_PCIE3 12e9
+#define LINK_PCIE4 24e9
+#define LINK_PCIE5 50e9
+
+double whatif_link_rate(const struct hwy_device *device)
+{
+	if (!device)
+		return LINK_PCIE3;
+	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
+	    device->pcie_width > 0 && device->pcie_width <= 32)
+		/* Per lane and direction: 1 GB/s in generation 3, doubled with each; 80 % of it arrives. */
+		return 0.8e9 * (double)device->pcie_width *
+		       (double)(1 << (device->pcie_generation - 3));
+	if (device->compute_major >= 8)
+		return device->compute_major >= 9 ? LINK_PCIE5 : LINK_PCIE4;
+	return LINK_PCIE3;
+}
+
+static bool machine_model_starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static void from_table(struct whatif_machine *machine, const struct hwy_trace *trace)
+{
+	const char *name = trace->n_devices > 0 ? hwy_str(trace, trace->devices[0].name) : "";
+	size_t i = 0;
+	while (!strstr(name, table[i].gpu))
+		i++;
+	*machine = table[i].machine;
+	if (machine->h2d.bandwidth == 0) {
+		const struct hwy_device *device = trace->n_devices > 0 ? &trace->devices[0] : NULL;
+		machine->h2d.bandwidth = machine->d2h.bandwidth = whatif_link_rate(device);
+	}
+	machine->source = table[i].source;
+	const char *format = hwy_property(trace, "source.format");
+	if (format && strcmp(format, "headway") == 0 && !hwy_property(trace, "cupti.version"))
+		format = ""; /* OpenCL: not measured */
+	size_t r = 0;
+	while (!machine_model_starts_with(format ? format : "", recorders[r].format))
+		r++;
+	double host = table[i].host;
+	machine->cost.launch = (int64_t)(host * (double)recorders[r].launch);
+	machine->cost.sync = (int64_t)(host * (double)recorders[r].sync);
+	machine->cost.graph_launch = (int64_t)(host * (double)recorders[r].graph_launch);
+	machine->cost.range = (int64_t)(host * (double)recorders[r].range);
+	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
+}
+
+/* Nothing that is calibrated takes a second: a report that says so is not believed, nor multiplied with. */
+enum { MOST_NS = 1000 * 1000 * 1000 };
+
+static void machine_model_take(struct whatif_machine *m, const char *name, int64_t value)
+{
+	const struct {
+		const char *name;
+		int64_t *at;
+	} whole[] = {
+		{"cost.launch", &m->cost.launch},
+		{"cost.sync", &m->cost.sync},
+		{"cost.graph_launch", &m->cost.graph_launch},
+		{"cost.range", &m->cost.range},
+		{"cost.launch_latency", &m->cost.latency},
+		{"cost.kernel_period", &m->cost.next},
+		{"machine.launch", &m->launch},
+		{"machine.graph_launch", &m->graph_launch},
+		{"machine.graph_node_period", &m->graph_period},
+		{"machine.copy_h2d_pinned_latency", &m->h2d.latency},
+		{"machine.copy_d2h_pinned_latency", &m->d2h.latency},
+	};
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		if (strcmp(name, whole[i].name) == 0 && value >= 0 && value <= MOST_NS)
+			*whole[i].at = value;
+	if (strcmp(name, "machine.copy_h2d_pinned_bandwidth") == 0 && value > 0)
+		m->h2d.bandwidth = (double)value;
+	if (strcmp(name, "machine.copy_d2h_pinned_bandwidth") == 0 && value > 0)
+		m->d2h.bandwidth = (double)value;
+}
+
+void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)
+{
+	from_table(machine, trace);
+	if (trace->n_calibrations > 0)
+		machine->cost = (struct whatif_cost){0};
+	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
+		const struct hwy_calibration *one = &trace->calibrations[i];
+		machine_model_take(machine, hwy_str(trace, one->name), one->value);
+		machine->is_measured = true;
+		machine->source = "measured where it was recorded";
+	}
+}

@@ -1,0 +1,208 @@
+/* path.c - see path.h. */
+#include "whatif/path.h"
+
+#include <stdlib.h>
+
+const char *const path_class_names[PATH_CLASSES] = {
+	[PATH_CPU] = "cpu",     [PATH_LAUNCH] = "launch",    [PATH_CALL] = "calls",
+	[PATH_WAIT] = "waits",  [PATH_COMPUTE] = "compute",  [PATH_COMM] = "comm",
+	[PATH_COPY] = "copies", [PATH_NEXT] = "between-ops", [PATH_OTHER] = "other",
+};
+
+/* ---- what held a node up ---------------------------------------------------------------------- */
+
+struct binding {
+	uint32_t before; /* or GRAPH_NONE */
+	int64_t time;    /* of the predecessor: its end, or its begin */
+	int64_t lag;
+	int place; /* GRAPH_PLACES: an extra */
+};
+
+static void consider(struct binding *best, struct binding one)
+{
+	if (best->before == GRAPH_NONE || one.time + one.lag > best->time + best->lag)
+		*best = one;
+}
+
+static struct binding binding_of(const struct hwy_graph *graph, const int64_t *ends, uint32_t index,
+				 uint32_t *extras)
+{
+	const struct graph_node *node = &graph->nodes[index];
+	struct binding best = {.before = GRAPH_NONE};
+	for (int place = 0; place < GRAPH_PLACES; place++) {
+		uint32_t before = node->before[place];
+		if (before == GRAPH_NONE)
+			continue;
+		bool from_begin = node->from_begin >> place & 1;
+		consider(&best, (struct binding){
+					.before = before,
+					.time = ends[before] -
+						(from_begin ? graph->nodes[before].length : 0),
+					.lag = node->lag[place],
+					.place = place,
+				});
+	}
+	while (*extras > 0 && graph->extras[*extras - 1].node > index)
+		--*extras;
+	for (uint32_t i = *extras; i > 0 && graph->extras[i - 1].node == index; i--) {
+		const struct graph_extra *extra = &graph->extras[i - 1];
+		consider(&best, (struct binding){extra->before, ends[extra->before], extra->lag,
+						 GRAPH_PLACES});
+	}
+	return best;
+}
+
+/* ---- classes ----------------------------------------------------------------------------------- */
+
+static enum path_class class_of_call(const struct flow_call *call)
+{
+	switch (call->role) {
+	case HWY_ROLE_LAUNCH:
+	case HWY_ROLE_GRAPH_LAUNCH:
+	case HWY_ROLE_COPY:
+	case HWY_ROLE_FILL: return PATH_LAUNCH;
+	default: return PATH_CALL;
+	}
+}
+
+static enum path_class class_of_length(const struct hwy_graph *graph, const struct graph_node *node)
+{
+	if (node->kind != GRAPH_OP)
+		return class_of_call(&graph->flow->calls[node->of]);
+	const struct flow_op *op = &graph->flow->ops[node->of];
+	if (op->kind == HWY_COPY)
+		return PATH_COPY;
+	return op->class == HWY_COMM ? PATH_COMM : PATH_COMPUTE;
+}
+
+static enum path_class class_of_lag(const struct graph_node *node, int place)
+{
+	if (node->kind == GRAPH_RETURN)
+		return PATH_WAIT;
+	return node->kind == GRAPH_OP && place == GRAPH_CAUSE ? PATH_LAUNCH : PATH_NEXT;
+}
+
+static enum path_class class_of_delay(const struct graph_node *node)
+{
+	return node->kind == GRAPH_CALL ? PATH_CPU : PATH_OTHER;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------- */
+
+struct walk {
+	int64_t from; /* of the window */
+	void (*visit)(void *user, const struct path_piece *piece);
+	void *user;
+};
+
+/* Pieces come from the end to the front; what lies before the window is cut off. False at its begin. */
+static bool add_piece(const struct walk *walk, int64_t from, int64_t to, uint32_t node,
+		      enum path_class class)
+{
+	bool is_last = from <= walk->from;
+	if (is_last)
+		from = walk->from;
+	if (to > from)
+		walk->visit(walk->user, &(struct path_piece){{from, to}, node, (uint8_t) class});
+	return !is_last;
+}
+
+void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t from,
+		void (*visit)(void *user, const struct path_piece *piece), void *user)
+{
+	struct walk walk = {from, visit, user};
+	int64_t time = ends[last];
+	uint32_t extras = graph->n_extras;
+	bool goes_on = time > from;
+	for (uint32_t at = last; goes_on;) {
+		const struct graph_node *node = &graph->nodes[at];
+		int64_t begin = replay_begin(graph, ends, at);
+		if (time > begin)
+			goes_on = add_piece(&walk, begin, time, at, class_of_length(graph, node));
+		struct binding by = binding_of(graph, ends, at, &extras);
+		if (!goes_on)
+			break;
+		if (by.before == GRAPH_NONE) { /* nothing before it is known */
+			add_piece(&walk, from, begin, at, PATH_OTHER);
+			break;
+		}
+		int64_t ready = by.time + by.lag;
+		goes_on = add_piece(&walk, ready, begin, at, class_of_delay(node)) &&
+			  add_piece(&walk, by.time, ready, at, class_of_lag(node, by.place));
+		at = by.before;
+		time = by.time;
+	}
+}
+
+/* ---- the list ---------------------------------------------------------------------------------- */
+
+static void keep_piece(void *user, const struct path_piece *piece)
+{
+	struct hwy_path *path = user;
+	HWY_GROW(path->pieces, path->n, path->cap);
+	path->pieces[path->n++] = *piece;
+	path->classes[piece->class] += piece->at.to - piece->at.from;
+}
+
+static void turn_around(struct hwy_path *path)
+{
+	for (uint32_t i = 0, j = path->n; i + 1 < j; i++) {
+		struct path_piece piece = path->pieces[i];
+		path->pieces[i] = path->pieces[--j];
+		path->pieces[j] = piece;
+	}
+}
+
+void path_find(struct hwy_path *path, const struct hwy_graph *graph, const int64_t *ends,
+	       uint32_t last, int64_t from)
+{
+	*path = (struct hwy_path){.window = {from, ends[last] > from ? ends[last] : from}};
+	path_visit(graph, ends, last, from, keep_piece, path);
+	turn_around(path);
+}
+
+void path_free(struct hwy_path *path)
+{
+	free(path->pieces);
+	*path = (struct hwy_path){0};
+}
+
+/* ---- slack ------------------------------------------------------------------------------------- */
+
+static void lower(int64_t *late, int64_t to)
+{
+	if (to < *late)
+		*late = to;
+}
+
+/* 'slack' holds the latest ends first. */
+void path_slack(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t *slack)
+{
+	for (uint32_t i = 0; i < graph->n; i++)
+		slack[i] = INT64_MAX;
+	slack[last] = ends[last];
+	uint32_t extra = graph->n_extras;
+	for (uint32_t i = last + 1; i-- > 0;) {
+		const struct graph_node *node = &graph->nodes[i];
+		while (extra > 0 && graph->extras[extra - 1].node > i)
+			extra--;
+		if (slack[i] == INT64_MAX)
+			continue;
+		int64_t ready = slack[i] - node->length - node->delay;
+		for (int place = 0; place < GRAPH_PLACES; place++) {
+			uint32_t before = node->before[place];
+			if (before == GRAPH_NONE)
+				continue;
+			bool from_begin = node->from_begin >> place & 1;
+			lower(&slack[before],
+			      ready - node->lag[place] +
+				      (from_begin ? graph->nodes[before].length : 0));
+		}
+		for (; extra > 0 && graph->extras[extra - 1].node == i; extra--)
+			lower(&slack[graph->extras[extra - 1].before],
+			      ready - graph->extras[extra - 1].lag);
+	}
+	for (uint32_t i = 0; i < graph->n; i++)
+		if (slack[i] != INT64_MAX)
+			slack[i] -= ends[i];
+}

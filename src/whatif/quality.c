@@ -1,0 +1,193 @@
+/* quality.c - how far a graph can be believed: what it does not explain, and how well steps predict each other.
+ *
+ * Replaying the unedited graph proves nothing, it is exact by construction. So every steady step is replayed
+ * with the median durations that the same calls and ops have in all of them; how far that is from what each
+ * step really took is the error to expect of any prediction at least.
+ */
+#include <stdlib.h>
+
+#include "whatif/replayed_steps.h"
+
+static int by_real(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The nodes of every steady step, in order: nodes[step * per_step + place]. NULL when steps differ. */
+struct aligned {
+	uint32_t *nodes, per_step, n;
+};
+
+static uint32_t step_of_node(const struct whatif *w, const uint32_t *step_of_call, uint32_t node)
+{
+	const struct graph_node *at = &w->graph.nodes[node];
+	uint32_t step = at->kind == GRAPH_OP ? w->step_of[at->of] : step_of_call[at->of];
+	uint32_t first = w->phase->first_steady;
+	return step > first && step <= first + w->phase->n_steady ? step - first : 0;
+}
+
+static uint32_t *steps_of_calls(const struct whatif *w)
+{
+	uint32_t *step_of = hwy_zalloc((w->graph.flow->n_calls + 1) * sizeof *step_of);
+	for (uint32_t s = 0; s < w->phase->n_steps; s++)
+		for (uint32_t i = 0; i < w->phase->steps[s].n_calls; i++) {
+			uint32_t call = w->phase->steps[s].first_call + i;
+			if (call < w->graph.flow->n_calls &&
+			    w->graph.flow->calls[call].process == w->phase->process)
+				step_of[call] = s + 1;
+		}
+	return step_of;
+}
+
+/* Steps whose calls and ops do not interleave alike are aligned kind by kind. */
+static struct aligned align(const struct whatif *w)
+{
+	struct aligned a = {.n = w->phase->n_steady};
+	uint32_t *step_of_call = steps_of_calls(w);
+	uint32_t *counts = hwy_zalloc((a.n + 1) * 3 * sizeof *counts);
+	for (uint32_t i = 0; i < w->graph.n; i++) {
+		uint32_t step = step_of_node(w, step_of_call, i);
+		if (step > 0)
+			counts[(step - 1) * 3 + w->graph.nodes[i].kind]++;
+	}
+	bool is_same = a.n > 0;
+	for (uint32_t s = 1; s < a.n; s++)
+		for (int kind = 0; kind < 3; kind++)
+			is_same &= counts[s * 3 + (uint32_t)kind] == counts[kind];
+	if (is_same) {
+		uint32_t first[3] = {0, counts[0], counts[0] + counts[1]};
+		a.per_step = counts[0] + counts[1] + counts[2];
+		a.nodes = hwy_alloc(((size_t)a.n * a.per_step + 1) * sizeof *a.nodes);
+		for (uint32_t i = 0; i < a.n * 3; i++)
+			counts[i] = 0;
+		for (uint32_t i = 0; i < w->graph.n; i++) {
+			uint32_t step = step_of_node(w, step_of_call, i);
+			unsigned kind = w->graph.nodes[i].kind;
+			if (step > 0)
+				a.nodes[(size_t)(step - 1) * a.per_step + first[kind] +
+					counts[(step - 1) * 3 + kind]++] = i;
+		}
+	}
+	free(counts);
+	free(step_of_call);
+	return a;
+}
+
+static void use_medians(struct hwy_graph *graph, const struct aligned *a)
+{
+	int64_t *lengths = hwy_alloc((a->n + 1) * sizeof *lengths);
+	int64_t *delays = hwy_alloc((a->n + 1) * sizeof *delays);
+	for (uint32_t place = 0; place < a->per_step; place++) {
+		for (uint32_t s = 0; s < a->n; s++) {
+			const struct graph_node *node =
+				&graph->nodes[a->nodes[(size_t)s * a->per_step + place]];
+			lengths[s] = node->length;
+			delays[s] = node->delay;
+		}
+		qsort(lengths, a->n, sizeof *lengths, hwy_ascending);
+		qsort(delays, a->n, sizeof *delays, hwy_ascending);
+		for (uint32_t s = 0; s < a->n; s++) {
+			struct graph_node *node =
+				&graph->nodes[a->nodes[(size_t)s * a->per_step + place]];
+			node->length = lengths[a->n / 2];
+			if (node->before[GRAPH_ORDER] != GRAPH_NONE)
+				node->delay = delays[a->n / 2];
+		}
+	}
+	free(lengths);
+	free(delays);
+}
+
+static double error_of_steps(const struct whatif *w, const struct hwy_graph *graph)
+{
+	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	replay_run(&w->graph, ends);
+	struct step_time *real = steps_timed(w, &w->graph, ends);
+	replay_run(graph, ends);
+	struct step_time *replayed = steps_timed(w, graph, ends);
+	double *errors = hwy_alloc((w->phase->n_steady + 1) * sizeof *errors);
+	uint32_t n = 0, first = w->phase->first_steady;
+	for (uint32_t s = first; s + 1 < first + w->phase->n_steady; s++) {
+		double was = (double)(real[s + 1].end - real[s].end);
+		double is = (double)(replayed[s + 1].end - replayed[s].end);
+		if (was > 0)
+			errors[n++] = is > was ? is / was - 1 : 1 - is / was;
+	}
+	qsort(errors, n, sizeof *errors, by_real);
+	double median = n > 0 ? errors[n / 2] : 0;
+	free(errors);
+	free(replayed);
+	free(real);
+	free(ends);
+	return median;
+}
+
+/* Pageable memory goes through a buffer of the driver's, and the host copies it there or from there: before the copy
+ * begins, or before its call returns. */
+static bool is_staging(const struct hwy_flow *flow, const struct graph_node *node)
+{
+	uint32_t op = node->kind == GRAPH_OP ? node->of : flow->calls[node->of].op, row;
+	if (op == FLOW_NONE || flow->ops[op].kind != HWY_COPY)
+		return false;
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[op].span, &row);
+	return hwy_copies_pageable(strip, row);
+}
+
+/* The part of the steady steps' window in which some of their nodes were held up by what no edge explains. Delays of
+ * parallel streams and threads overlap, and count once. Nodes stand in the order in which their delays end: from the
+ * last to the first, only what lies before all delays so far is new. */
+static double residual_share(const struct whatif *w)
+{
+	struct hwy_interval window = w->phase->window;
+	uint32_t *step_of_call = steps_of_calls(w);
+	int64_t unexplained = 0, counted = window.to;
+	for (uint32_t i = w->graph.n; i-- > 0;) {
+		const struct graph_node *node = &w->graph.nodes[i];
+		if (node->kind == GRAPH_CALL || node->before[GRAPH_ORDER] == GRAPH_NONE ||
+		    !step_of_node(w, step_of_call, i) || is_staging(w->graph.flow, node))
+			continue;
+		int64_t to = graph_measured(&w->graph, i), from = to - node->delay;
+		to = to < counted ? to : counted;
+		from = from > window.from ? from : window.from;
+		if (from >= to)
+			continue;
+		unexplained += to - from;
+		counted = from;
+	}
+	free(step_of_call);
+	return unexplained > 0 ? (double)unexplained / (double)(window.to - window.from) : 0;
+}
+
+static uint32_t count_different(const struct hwy_graph *graph)
+{
+	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	replay_run(graph, ends);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		bool is_op = node->kind == GRAPH_OP;
+		n += replay_begin(graph, ends, i) != graph_measured(graph, i) ||
+		     (is_op && ends[i] != graph->flow->ops[node->of].end);
+	}
+	free(ends);
+	return n;
+}
+
+void quality_measure(struct whatif *w)
+{
+	const struct hwy_graph *graph = &w->graph;
+	uint64_t edges = graph->n_edges + graph->n_contradicted;
+	w->quality.residual = residual_share(w);
+	w->quality.contradicted = edges > 0 ? (double)graph->n_contradicted / (double)edges : 0;
+	w->quality.differ = count_different(graph);
+	w->quality.steps_predict = -1;
+	struct aligned a = align(w);
+	if (a.nodes && a.n > 2) {
+		struct hwy_graph copy = graph_copy(graph);
+		use_medians(&copy, &a);
+		w->quality.steps_predict = error_of_steps(w, &copy);
+		graph_free(&copy);
+	}
+	free(a.nodes);
+}

@@ -1,0 +1,30 @@
+/* rank.h - which of several edits are worth most, alone and one after the other.
+ *
+ * Gains are never added: the combination is replayed. The best edit comes first, then whatever gains most
+ * beside it, and so on, until nothing gains half a percent.
+ */
+#ifndef HWY_WHATIF_RANK_H
+#define HWY_WHATIF_RANK_H
+
+#include "whatif/whatif.h"
+
+struct rank_entry {
+	struct whatif_edit edit;
+	struct whatif_prediction alone;
+	struct whatif_prediction stacked; /* with all that stand before it in 'stack' */
+	bool is_stacked;
+};
+
+struct rank {
+	struct rank_entry *entries; /* the most gain alone first */
+	uint32_t n;
+	uint32_t *stack; /* entries, in the order they are best applied */
+	uint32_t n_stack;
+};
+
+/* Candidates that do not apply to the phase are left out. */
+void rank_edits(struct rank *rank, const struct whatif *w, const struct whatif_edit *candidates,
+		uint32_t n);
+void rank_free(struct rank *rank);
+
+#endif

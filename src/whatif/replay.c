@@ -1,0 +1,19 @@
+/* replay.c - one pass in the stored order; see graph.h for the sum.
+ *
+ * A node without predecessors begins at its delay: the time at which it began in the trace.
+ */
+#include "whatif/replay.h"
+
+void replay_run(const struct hwy_graph *graph, int64_t *ends)
+{
+	const struct graph_extra *extra = graph->extras;
+	const struct graph_extra *const extras_end = extra + graph->n_extras;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		int64_t ready = replay_ready(graph, node, ends);
+		for (; extra < extras_end && extra->node == i; extra++)
+			if (ends[extra->before] + extra->lag > ready)
+				ready = ends[extra->before] + extra->lag;
+		ends[i] = (ready == INT64_MIN ? 0 : ready) + node->delay + node->length;
+	}
+}
