@@ -89,6 +89,74 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
 	return column ? column_get(column, row) : 0;
 }
 
+/* Columns whose stored form is a reference (hwy_columns in trace/columns.h says which): 0 is none, n + 1 is the
+ * number n. These three are the only readers of that form:
+ *
+ *   uint32_t call;
+ *   if (hwy_get_index(strip, HWY_LINK, row, &call))
+ *           print_span(trace, call);
+ *
+ * While building, hwy_ref(index) of base/ref.h makes what row.v[HWY_LINK] takes. */
+static inline bool hwy_ref_to_index(int64_t stored, uint32_t *index)
+{
+	if (stored <= 0 || stored > UINT32_MAX)
+		return false;
+	*index = (uint32_t)(stored - 1);
+	return true;
+}
+
+/* The span id or the index in a table of records that a column refers to; false where the span has none. */
+static inline bool hwy_get_index(const struct hwy_strip *strip, enum hwy_col col, uint32_t row,
+				 uint32_t *index)
+{
+	return hwy_ref_to_index(hwy_get(strip, col, row), index);
+}
+
+/* The same for numbers that may take all 64 bits (CHANNEL, EVENT_ID, EVENT_SYNC, SEQUENCE, CPU, SRC_CONTEXT,
+ * DST_CONTEXT, PARENT): a handle above INT64_MAX comes out negative. */
+static inline bool hwy_get_number(const struct hwy_strip *strip, enum hwy_col col, uint32_t row,
+				  int64_t *number)
+{
+	int64_t stored = hwy_get(strip, col, row);
+	*number = (int64_t)((uint64_t)stored - 1);
+	return stored != 0;
+}
+
+/* The launch shape of a kernel, the names of a kernel, the stream that a sync is about; NULL: not recorded. */
+static inline const struct hwy_shape *hwy_get_shape(const struct hwy_trace *trace,
+						    const struct hwy_strip *strip, uint32_t row)
+{
+	uint32_t index;
+	return hwy_get_index(strip, HWY_SHAPE, row, &index) ? &trace->shapes[index] : NULL;
+}
+
+static inline const struct hwy_symbol *hwy_get_symbol(const struct hwy_trace *trace,
+						      const struct hwy_strip *strip, uint32_t row)
+{
+	uint32_t index;
+	return hwy_get_index(strip, HWY_SYMBOL, row, &index) ? &trace->symbols[index] : NULL;
+}
+
+static inline const struct hwy_stream *hwy_get_waited(const struct hwy_trace *trace,
+						      const struct hwy_strip *strip, uint32_t row)
+{
+	uint32_t index;
+	return hwy_get_index(strip, HWY_WAITED, row, &index) ? &trace->streams[index] : NULL;
+}
+
+/* A column of colours holds ARGB with bit 32 set, so that black is not "none". */
+#define HWY_COLOR_IS_SET (INT64_C(1) << 32)
+static inline int64_t hwy_color(uint32_t argb)
+{
+	return (int64_t)argb | HWY_COLOR_IS_SET;
+}
+static inline bool hwy_get_color(const struct hwy_strip *strip, uint32_t row, uint32_t *argb)
+{
+	int64_t stored = hwy_get(strip, HWY_COLOR, row);
+	*argb = (uint32_t)stored;
+	return stored != 0;
+}
+
 /* One value of a column that need not be in memory: its chunk is read and dropped. For a look at one span
  * of a large report. Values are as checked as they are after hwy_need. */
 bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
