@@ -5,27 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t hwy_utf8_length(const char *text, size_t left)
-{
-	const unsigned char *at = (const unsigned char *)text;
-	unsigned char c = at[0];
-	size_t n = c < 0x80                 ? 1
-		   : c >= 0xc2 && c <= 0xdf ? 2
-		   : (c & 0xf0) == 0xe0     ? 3
-		   : c >= 0xf0 && c <= 0xf4 ? 4
-					    : 0;
-	if (n == 0 || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong forms, surrogates and what lies beyond U+10FFFF */
-	if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) ||
-	    (c == 0xf0 && at[1] < 0x90) || (c == 0xf4 && at[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 void hwy_sanitize(char *text, size_t length)
 {
 	for (size_t i = 0, n; i < length; i += n) {

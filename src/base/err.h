@@ -9,12 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/utf8.h"
+
 struct hwy_err {
 	char text[1024];
 };
-
-/* Length of the well-formed UTF-8 sequence at 'text', of which 'left' bytes are there; 0 when it is none. */
-size_t hwy_utf8_length(const char *text, size_t left);
 
 /* Control characters become '?', those beyond ASCII (0x80 … 0x9f, which UTF-8 writes in two bytes) and bytes
  * that are no UTF-8 too: no text from a file moves a terminal's cursor or splits a line. */

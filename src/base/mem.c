@@ -44,6 +44,44 @@ void *hwy_copy(const void *from, size_t bytes)
 	return copy;
 }
 
+/* The bytes of an array. At most PTRDIFF_MAX, which is what malloc can yield: a few bytes may be added to it. */
+static size_t array_bytes(size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
+		checked(NULL, SIZE_MAX);
+	return bytes;
+}
+
+/* malloc, calloc and realloc may yield NULL for 0 bytes. */
+static size_t at_least_one(size_t bytes)
+{
+	return bytes ? bytes : 1;
+}
+
+void *hwy_array(size_t count, size_t size)
+{
+	return hwy_alloc(at_least_one(array_bytes(count, size)));
+}
+
+void *hwy_zarray(size_t count, size_t size)
+{
+	return hwy_zalloc(at_least_one(array_bytes(count, size)));
+}
+
+void *hwy_resize(void *old, size_t count, size_t size)
+{
+	return hwy_realloc(old, at_least_one(array_bytes(count, size)));
+}
+
+void *hwy_copy_array(const void *from, size_t count, size_t size)
+{
+	void *copy = hwy_array(count, size);
+	if (count && size)
+		memcpy(copy, from, count * size);
+	return copy;
+}
+
 void *hwy_grow(void *v, uint32_t *cap, size_t element)
 {
 	uint64_t next = *cap ? (uint64_t)*cap * 2 : 16;
@@ -73,6 +111,19 @@ char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length)
 	char *copy = hwy_arena_alloc(arena, length + 1);
 	if (length)
 		memcpy(copy, text, length);
+	return copy;
+}
+
+void *hwy_arena_array(struct hwy_arena *arena, size_t count, size_t size)
+{
+	return hwy_arena_alloc(arena, array_bytes(count, size));
+}
+
+void *hwy_arena_copy_array(struct hwy_arena *arena, const void *from, size_t count, size_t size)
+{
+	void *copy = hwy_arena_array(arena, count, size);
+	if (count && size)
+		memcpy(copy, from, count * size);
 	return copy;
 }
 

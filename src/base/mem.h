@@ -14,6 +14,20 @@ void *hwy_zalloc(size_t bytes); /* zeroed */
 void *hwy_realloc(void *old, size_t bytes);
 void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
 
+/* Arrays of 'count' elements of 'size' bytes:
+ *
+ *   int64_t *times = hwy_array(n, sizeof *times);
+ *   times = hwy_resize(times, 2 * n, sizeof *times);
+ *   free(times);
+ *
+ * A product that does not fit size_t ends the process like lack of memory. The result is never NULL, also for
+ * 0 elements: callers need no "n + 1". */
+void *hwy_array(size_t count, size_t size);             /* uninitialised */
+void *hwy_zarray(size_t count, size_t size);            /* zeroed */
+void *hwy_resize(void *old, size_t count, size_t size); /* old may be NULL */
+void *hwy_copy_array(const void *from, size_t count,
+		     size_t size); /* from may be NULL where count is 0 */
+
 /* Room for one more element in a growing array: HWY_GROW(v, n, cap); v[n++] = x; */
 #define HWY_GROW(v, n, cap)                                                                        \
 	((n) < (cap) ? (void)0 : (void)((v) = hwy_grow((v), &(cap), sizeof *(v))))
@@ -29,6 +43,10 @@ struct hwy_arena {
 
 void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes); /* zeroed, aligned to 8 */
 char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length); /* adds the 0 */
+/* Arrays as above, inside the arena: never NULL, the product is checked. */
+void *hwy_arena_array(struct hwy_arena *arena, size_t count,
+		      size_t size); /* zeroed, aligned to 8 */
+void *hwy_arena_copy_array(struct hwy_arena *arena, const void *from, size_t count, size_t size);
 void hwy_arena_free(struct hwy_arena *arena);
 
 #endif
