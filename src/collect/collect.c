@@ -1,7 +1,8 @@
-/* collect.c - the control page, and what is said about the recording itself.
+/* collect.c - whether events are recorded now, and records about the recording itself (notes,
+ * drops, properties).
  *
- * The page is shared by all processes of the run; 'recording', 'finished', 'dropped' and 'capturing' are
- * atomics in it, the rest does not change while a target lives.
+ * The control page is shared by all processes of the run. Its fields 'recording', 'finished',
+ * 'dropped' and 'capturing' are atomics; no other field changes while a target lives.
  */
 #include "collect/collect.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* cuda.c may be left out of a build (tests of the rest). */
+/* Tests build the collector without the files of cuda/: the function is NULL there. */
 #pragma weak cuda_follow_control
 
 struct rec_control *collect_control;
@@ -34,7 +35,7 @@ int64_t collect_now(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A record that carries its text itself. */
+/* Writes a record whose text follows in the record instead of being an id. */
 static void collect_put_text(enum rec_type type, uint32_t value, const char *text, size_t length)
 {
 	if (length > REC_MAX_TEXT)
@@ -80,7 +81,7 @@ void collect_property(const char *name, const char *value)
 	collect_put_text(REC_PROPERTY, collect_string_z(name), value, strlen(value));
 }
 
-/* A capture range that ended: for good, unless it is to be repeated. */
+/* A capture range ended: recording ends for good, unless ranges are to be repeated. */
 static void end_capture(struct rec_control *control)
 {
 	_Atomic uint32_t *finished = (_Atomic uint32_t *)&control->finished;

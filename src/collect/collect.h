@@ -1,8 +1,13 @@
-/* collect.h - what the sources inside the target share.
+/* collect.h - what all event sources inside the profiled program share.
  *
- * All of this runs in somebody else's program: it never aborts, prints, blocks or throws an error back; on
- * trouble it counts, notes and carries on. No allocation on the recording path, errno is preserved, and a
- * thread-local guard keeps our own calls from being recorded. libc only.
+ * All of this runs in somebody else's program: it never aborts, prints, blocks or throws an error
+ * back; on trouble it counts, notes and carries on. No allocation on the recording path, errno is
+ * preserved, and a thread-local guard keeps our own calls from being recorded. libc only.
+ *
+ * Where the functions are defined: collect_reserve, collect_publish and collect_tid in spool.c,
+ * collect_string in text_ids.c, collect_stack in stack.c, the cuda_ functions in cuda/, the rest in
+ * collect.c. A library beside the collector (share.h) has its own definitions of them in
+ * sibling/sibling.c.
  */
 #ifndef HWY_COLLECT_COLLECT_H
 #define HWY_COLLECT_COLLECT_H
@@ -13,25 +18,27 @@
 
 #include "spool/record.h"
 
-/* The run's control page, or NULL: then nothing is recorded in this process. */
+/* The control page that all processes of the run share; NULL: nothing is recorded in this
+ * process. */
 extern struct rec_control *collect_control;
 
-/* True while events are to be recorded (traces: REC_TRACE_… the caller belongs to). */
+/* True while events of these sources (bits REC_TRACE_...) are to be recorded. */
 bool collect_is_on(uint32_t traces);
 
-/* True on threads that we have started ourselves: what they call is none of the program's. */
+/* True while this thread runs the collector's own code: calls that it makes are not recorded. */
 extern _Thread_local bool collect_is_ours;
 
-int64_t collect_now(void);  /* CLOCK_MONOTONIC */
-uint32_t collect_tid(void); /* cached; right after fork too */
+int64_t collect_now(void);  /* ns of CLOCK_MONOTONIC */
+uint32_t collect_tid(void); /* the thread's id: cached, and correct in a forked child too */
 
-/* Room for a record of so many slots in this thread's spool, zeroed, head.slots set; NULL when there is
- * none (counted as dropped). The record is seen by readers after collect_publish. Not across calls that
- * may record themselves. */
+/* Reserves a record of so many slots in the calling thread's spool: zeroed, with head.slots set.
+ * NULL when there is no room; the record is then counted as dropped. Readers of the spool see the
+ * record after collect_publish. Between the two calls nothing may be called that records. */
 void *collect_reserve(enum rec_type type, unsigned slots);
 void collect_publish(void);
 
-/* The process's id of a text (defined in the spool on first use). Safe from any thread. */
+/* The process's id of a text, defined in the spool on first use; 0: no text. Safe from any
+ * thread. */
 uint32_t collect_string(const char *text, size_t length);
 uint32_t collect_string_z(const char *text);
 
@@ -39,16 +46,18 @@ void collect_note(int severity, const char *format, ...) __attribute__((format(p
 void collect_drop(const char *reason, uint64_t count);
 void collect_property(const char *name, const char *value);
 
-/* Starts or ends recording from inside (capture ranges); written to the control page and the spool. */
+/* Starts or ends recording from inside the program (capture ranges). The change goes to the control
+ * page and into the spool. */
 void collect_set_recording(bool on);
 
-/* The Python and native stack of the calling thread, for the call that began at 'start'. */
+/* Records the Python and the native stack of the calling thread, for the call that began at
+ * 'start'. */
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation);
 
-/* One file a source. Each is called once a process, from the constructor or from its injection entry. */
-void cuda_finish(void); /* at exit, when recording ends for good */
+/* Recording ends for good: the process exits. */
+void cuda_finish(void);
 void cuda_after_fork(void);
-/* Makes CUPTI record, or not, as the control page says. From any thread. */
+/* Makes CUPTI record, or not, as the control page says. May be called from any thread. */
 void cuda_follow_control(void);
 
 #endif

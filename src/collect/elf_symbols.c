@@ -12,8 +12,9 @@ struct dynamic {
 	const uint32_t *hash; /* DT_GNU_HASH */
 };
 
-/* The loader has added the base to these already, but not everywhere (vdso). */
-static const void *at(const struct dl_phdr_info *object, ElfW(Addr) address)
+/* A pointer from an address in the dynamic section. The loader has added the base to such addresses
+ * in most objects, but not in the vdso. */
+static const void *address_in(const struct dl_phdr_info *object, ElfW(Addr) address)
 {
 	return (const void *)(address < object->dlpi_addr ? address + object->dlpi_addr : address);
 }
@@ -27,16 +28,16 @@ static bool find_dynamic(const struct dl_phdr_info *object, struct dynamic *into
 	*into = (struct dynamic){0};
 	for (; entry && entry->d_tag != DT_NULL; entry++) {
 		if (entry->d_tag == DT_SYMTAB)
-			into->symbols = at(object, entry->d_un.d_ptr);
+			into->symbols = address_in(object, entry->d_un.d_ptr);
 		else if (entry->d_tag == DT_STRTAB)
-			into->names = at(object, entry->d_un.d_ptr);
+			into->names = address_in(object, entry->d_un.d_ptr);
 		else if (entry->d_tag == DT_GNU_HASH)
-			into->hash = at(object, entry->d_un.d_ptr);
+			into->hash = address_in(object, entry->d_un.d_ptr);
 	}
 	return into->symbols && into->names && into->hash;
 }
 
-void *symbols_find(const struct dl_phdr_info *object, const char *name)
+void *elf_symbols_find(const struct dl_phdr_info *object, const char *name)
 {
 	struct dynamic dynamic;
 	if (!find_dynamic(object, &dynamic))

@@ -1,9 +1,10 @@
-/* exec.c - programs that this one becomes or starts are part of the run too.
+/* exec.c - makes the programs that this one becomes or starts part of the run too.
  *
- * Stands in for the exec and posix_spawn families: the environment that is handed on has the collector in
- * it, also when the program passes one of its own. What cannot be preloaded into (see spool/preload.h), or
- * could not find the library, gets an environment without it.
- * Everything is on the stack and nothing is remembered: these functions run in vfork children too.
+ * Replaces the exec and posix_spawn families: the environment that they pass on has the collector
+ * in it, also when the program passes an environment of its own. A program that cannot be preloaded
+ * into (see spool/preload.h), or could not find the library, gets an environment without the
+ * collector. Everything is on the stack and nothing is remembered: these functions run in vfork
+ * children too.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -25,10 +26,11 @@
 extern char **environ;
 
 enum {
-	MOST_VARIABLES = 4096, /* an environment with more is passed on as it is */
-	MOST_PRELOAD = 8192,   /* bytes of LD_PRELOAD, likewise */
+	MOST_VARIABLES = 4096, /* an environment with more variables is passed on unchanged */
+	/* An environment with a longer LD_PRELOAD (bytes) is passed on unchanged. */
+	MOST_PRELOAD = 8192,
 	MOST_PATH = 4096,
-	KEPT = 4,
+	RUN_VARIABLES = 4,
 };
 
 static int (*real_execve)(const char *, char *const *, char *const *);
@@ -39,11 +41,12 @@ static int (*real_posix_spawn)(pid_t *, const char *, const posix_spawn_file_act
 static int (*real_posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 				const posix_spawnattr_t *, char *const *, char *const *);
 
-/* What the run put into our own environment, "NAME=value"; empty: it did not. */
-static const char *const kept_names[KEPT] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
-					     "NVTX_INJECTION64_PATH", "OPENCL_LAYERS"};
-static char kept[KEPT][MOST_PATH];
-static bool preloaded; /* by LD_PRELOAD: then it is handed on as well */
+/* The variables that the run put into this process's environment, as "NAME=value"; empty: the
+ * variable was not set. */
+static const char *const run_names[RUN_VARIABLES] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
+						     "NVTX_INJECTION64_PATH", "OPENCL_LAYERS"};
+static char run_variables[RUN_VARIABLES][MOST_PATH];
+static bool preloaded; /* LD_PRELOAD loaded the collector: then children get it too */
 
 void exec_init(void)
 {
@@ -55,49 +58,50 @@ void exec_init(void)
 	const char *preload = getenv("LD_PRELOAD");
 	preloaded = preload && collect_control && collect_control->library[0] &&
 		    strstr(preload, collect_control->library);
-	for (size_t i = 0; i < KEPT && preloaded; i++) {
-		const char *value = getenv(kept_names[i]);
-		if (value && strlen(kept_names[i]) + strlen(value) + 2 <= MOST_PATH)
-			stpcpy(stpcpy(stpcpy(kept[i], kept_names[i]), "="), value);
+	for (size_t i = 0; i < RUN_VARIABLES && preloaded; i++) {
+		const char *value = getenv(run_names[i]);
+		if (value && strlen(run_names[i]) + strlen(value) + 2 <= MOST_PATH)
+			stpcpy(stpcpy(stpcpy(run_variables[i], run_names[i]), "="), value);
 	}
 }
 
-/* ---- the environment to hand on ----------------------------------------------------------------- */
+/* ---- the environment that a child gets ------------------------------------------------------- */
 
 static bool has_name(const char *variable, const char *name, size_t length)
 {
 	return strncmp(variable, name, length) == 0 && variable[length] == '=';
 }
 
-/* LD_PRELOAD with the collector in it (last: what the program preloads itself comes first, as it must for
- * sanitizers), or without. */
-static void write_preload(char *into, const char *value, bool with)
+/* Writes LD_PRELOAD with the collector in it, or without. The collector comes last: libraries that
+ * the program preloads itself must come first, above all those of sanitizers. */
+static void write_preload(char *into, const char *value, bool with_collector)
 {
 	const char *library = collect_control->library;
-	char *at = stpcpy(into, "LD_PRELOAD=");
-	const char *empty = at;
+	char *end = stpcpy(into, "LD_PRELOAD=");
+	const char *empty = end;
 	for (const char *part = value; *part;) {
 		size_t size = strcspn(part, ": ");
 		if (size && !preload_is_ours(part, size, library)) {
-			if (at != empty)
-				*at++ = ':';
-			memcpy(at, part, size);
-			at += size;
+			if (end != empty)
+				*end++ = ':';
+			memcpy(end, part, size);
+			end += size;
 		}
 		part += size + (part[size] != '\0');
 	}
-	if (with) {
-		if (at != empty)
-			*at++ = ':';
-		at += preload_write(at, library, collect_control->traces);
+	if (with_collector) {
+		if (end != empty)
+			*end++ = ':';
+		end += preload_write(end, library, collect_control->traces);
 	}
-	*at = '\0';
+	*end = '\0';
 }
 
-/* Bytes that hand_on needs for this environment, 0: it is passed on as it is. */
-static size_t handed_size(char *const *given)
+/* How many bytes child_environment needs for this environment; 0: the environment is passed on
+ * unchanged. */
+static size_t child_environment_size(char *const *given)
 {
-	if (!preloaded || !kept[0][0])
+	if (!preloaded || !run_variables[0][0])
 		return 0;
 	size_t n = 0, preload = 0;
 	for (; given && given[n]; n++) {
@@ -108,12 +112,13 @@ static size_t handed_size(char *const *given)
 	}
 	if (preload > MOST_PRELOAD)
 		return 0;
-	return (n + KEPT + 2) * sizeof(char *) + preload + preload_room(collect_control->library) +
-	       sizeof "LD_PRELOAD=:";
+	return (n + RUN_VARIABLES + 2) * sizeof(char *) + preload +
+	       preload_room(collect_control->library) + sizeof "LD_PRELOAD=:";
 }
 
-/* The environment for a program that takes us, or does not, in so much room. */
-static char *const *hand_on(void *room, char *const *given, bool takes)
+/* Writes the environment for a child into 'room', with the collector in LD_PRELOAD or without, and
+ * yields it. Without room the child gets the given environment. */
+static char *const *child_environment(void *room, char *const *given, bool with_collector)
 {
 	if (!room)
 		return given;
@@ -121,36 +126,38 @@ static char *const *hand_on(void *room, char *const *given, bool takes)
 	size_t n = 0;
 	while (given && given[n])
 		n++;
-	char *preload = (char *)(variables + n + KEPT + 2);
-	bool seen[KEPT] = {false}, preload_seen = false;
+	char *preload = (char *)(variables + n + RUN_VARIABLES + 2);
+	bool seen[RUN_VARIABLES] = {false}, preload_seen = false;
 	for (size_t v = 0; v < n; v++) {
 		variables[v] = given[v];
-		for (size_t i = 0; i < KEPT; i++)
-			seen[i] |= has_name(given[v], kept_names[i], strlen(kept_names[i]));
+		for (size_t i = 0; i < RUN_VARIABLES; i++)
+			seen[i] |= has_name(given[v], run_names[i], strlen(run_names[i]));
 		if (preload_seen || !has_name(given[v], "LD_PRELOAD", 10))
 			continue;
 		preload_seen = true;
-		write_preload(preload, given[v] + 11, takes);
+		write_preload(preload, given[v] + 11, with_collector);
 		variables[v] = preload;
 	}
-	if (takes && !preload_seen) {
+	if (with_collector && !preload_seen) {
 		write_preload(preload, "", true);
 		variables[n++] = preload;
 	}
-	/* A program that set one of these otherwise wants another tool there. */
-	for (size_t i = 0; i < KEPT; i++)
-		if (!seen[i] && kept[i][0])
-			variables[n++] = kept[i];
+	/* A program that sets one of these variables to another value wants another tool there. */
+	for (size_t i = 0; i < RUN_VARIABLES; i++)
+		if (!seen[i] && run_variables[i][0])
+			variables[n++] = run_variables[i];
 	variables[n] = NULL;
 	return variables;
 }
 
-/* On the caller's stack; NULL: no room needed. */
-#define HANDED_ROOM(given) (handed_size(given) ? alloca(handed_size(given)) : NULL)
+/* Memory for child_environment on the stack of the function that uses the macro; NULL: none is
+ * needed. Evaluates 'given' twice. */
+#define CHILD_ENVIRONMENT_ROOM(given)                                                              \
+	(child_environment_size(given) ? alloca(child_environment_size(given)) : NULL)
 
-/* After a chroot, or with less rights than before, the loader may not find us, and says so on stderr. In doubt it
- * does: descriptors may have run out. */
-static bool is_there(void)
+/* False if the loader could not open the collector, after a chroot or with less rights than before:
+ * it would complain on stderr. True in doubt, where descriptors have run out. */
+static bool collector_is_readable(void)
 {
 	int fd = sys_open(collect_control->library, O_RDONLY);
 	if (fd >= 0)
@@ -160,7 +167,8 @@ static bool is_there(void)
 
 /* ---- leaving by exec ---------------------------------------------------------------------------- */
 
-/* The process's last word in this image; taken back if the exec fails. */
+/* Records that this process image ends by exec. withdraw_exit_record undoes that if the exec
+ * fails. */
 static struct rec_time *put_exit_record(void)
 {
 	if (!collect_control || process_is_mute())
@@ -174,25 +182,26 @@ static struct rec_time *put_exit_record(void)
 	return record;
 }
 
-static void withdraw_exit_record(struct rec_time *goodbye)
+static void withdraw_exit_record(struct rec_time *exit_record)
 {
 	int saved = errno;
-	if (goodbye)
-		spool_withdraw(&goodbye->head);
+	if (exit_record)
+		spool_withdraw(&exit_record->head);
 	errno = saved;
 }
 
 static int exec_path(const char *path, char *const *arguments, char *const *given)
 {
 	int saved = errno;
-	void *room = HANDED_ROOM(given);
-	char *const *variables =
-		hand_on(room, given, !room || !path || (is_there() && preload_fits_file(path)));
-	struct rec_time *goodbye = put_exit_record();
+	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	char *const *variables = child_environment(
+		room, given,
+		!room || !path || (collector_is_readable() && preload_fits_file(path)));
+	struct rec_time *exit_record = put_exit_record();
 	errno = saved;
 	int result = real_execve ? real_execve(path, arguments, variables)
 				 : (int)syscall(SYS_execve, path, arguments, variables);
-	withdraw_exit_record(goodbye);
+	withdraw_exit_record(exit_record);
 	return result;
 }
 
@@ -203,13 +212,14 @@ static int exec_command(const char *name, char *const *arguments, char *const *g
 		errno = ENOSYS;
 		return -1;
 	}
-	void *room = HANDED_ROOM(given);
-	char *const *variables =
-		hand_on(room, given, !room || !name || (is_there() && preload_fits_command(name)));
-	struct rec_time *goodbye = put_exit_record();
+	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	char *const *variables = child_environment(
+		room, given,
+		!room || !name || (collector_is_readable() && preload_fits_command(name)));
+	struct rec_time *exit_record = put_exit_record();
 	errno = saved;
 	int result = real_execvpe(name, arguments, variables);
-	withdraw_exit_record(goodbye);
+	withdraw_exit_record(exit_record);
 	return result;
 }
 
@@ -240,12 +250,13 @@ EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 		return -1;
 	}
 	int saved = errno;
-	void *room = HANDED_ROOM(variables);
-	char *const *handed = hand_on(room, variables, !room || is_there());
-	struct rec_time *goodbye = put_exit_record();
+	void *room = CHILD_ENVIRONMENT_ROOM(variables);
+	char *const *child_variables =
+		child_environment(room, variables, !room || collector_is_readable());
+	struct rec_time *exit_record = put_exit_record();
 	errno = saved;
-	int result = real_fexecve(fd, arguments, handed);
-	withdraw_exit_record(goodbye);
+	int result = real_fexecve(fd, arguments, child_variables);
+	withdraw_exit_record(exit_record);
 	return result;
 }
 
@@ -257,8 +268,10 @@ static size_t count_arguments(const char *first, va_list list)
 	return n;
 }
 
-/* The arguments of an execl call as an array; yields the environment that follows them in execle. */
-static char *const *gather(char **into, const char *first, va_list list, bool with_variables)
+/* Writes the arguments of an execl call as an array; yields the environment, which follows the
+ * arguments in execle. */
+static char *const *gather_arguments(char **into, const char *first, va_list list,
+				     bool with_variables)
 {
 	for (const char *next = first; next; next = va_arg(list, const char *))
 		*into++ = (char *)(uintptr_t)next;
@@ -266,14 +279,18 @@ static char *const *gather(char **into, const char *first, va_list list, bool wi
 	return with_variables ? va_arg(list, char *const *) : environ;
 }
 
-/* Both walks over the arguments of a variadic function, whose frame the array must live in. */
+/* Contract of GATHER: to be used once in a variadic function, at its beginning, after whose last
+ * named parameter 'first' the arguments follow. The macro declares three locals there: va_list
+ * 'list', and the arrays that its first two parameters name (the arguments with a closing NULL,
+ * and the environment). It is a macro because alloca's memory must live in the frame of that
+ * function. */
 #define GATHER(arguments, variables, first, with_variables)                                        \
 	va_list list;                                                                              \
 	va_start(list, first);                                                                     \
 	char **arguments = alloca((count_arguments(first, list) + 1) * sizeof *arguments);         \
 	va_end(list);                                                                              \
 	va_start(list, first);                                                                     \
-	char *const *variables = gather(arguments, first, list, with_variables);                   \
+	char *const *variables = gather_arguments(arguments, first, list, with_variables);         \
 	va_end(list)
 
 EXPORT int execl(const char *path, const char *first, ...)
@@ -302,9 +319,9 @@ EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
 	if (!real_posix_spawn)
 		return ENOSYS;
 	int saved = errno;
-	void *room = HANDED_ROOM(given);
-	char *const *variables =
-		hand_on(room, given, !room || (is_there() && preload_fits_file(path)));
+	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	char *const *variables = child_environment(
+		room, given, !room || (collector_is_readable() && preload_fits_file(path)));
 	errno = saved;
 	return real_posix_spawn(pid, path, actions, attributes, arguments, variables);
 }
@@ -317,9 +334,9 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict name,
 	if (!real_posix_spawnp)
 		return ENOSYS;
 	int saved = errno;
-	void *room = HANDED_ROOM(given);
-	char *const *variables =
-		hand_on(room, given, !room || (is_there() && preload_fits_command(name)));
+	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	char *const *variables = child_environment(
+		room, given, !room || (collector_is_readable() && preload_fits_command(name)));
 	errno = saved;
 	return real_posix_spawnp(pid, name, actions, attributes, arguments, variables);
 }

@@ -1,8 +1,9 @@
-/* exit.c - a process that ends itself past its exit handlers says so all the same.
+/* exit.c - records the end of a process that skips its exit handlers.
  *
- * Stands in for _exit and _Exit: Python's multiprocessing and its data loaders end their workers that way. One
- * record and no more: what exit handlers would do must not happen here. Both are called in vfork children and
- * in signal handlers, where nothing is recorded that cannot be.
+ * Replaces _exit and _Exit, by which Python's multiprocessing and data loaders end their workers.
+ * Writes one record and does nothing else: what exit handlers would do must not happen here. Both
+ * functions may be called in vfork children and in signal handlers; process_is_mute says where no
+ * record can be written.
  */
 #include <sys/syscall.h>
 #include <unistd.h>

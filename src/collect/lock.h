@@ -1,6 +1,7 @@
-/* lock.h - a lock whose waiters give up: nothing in the target may wait for us for long.
+/* lock.h - a lock whose waiters give up: no thread of the target may wait long for the
+ * collector.
  *
- * Holders do bounded work and wait for nothing but the kernel.
+ * Whoever holds such a lock does bounded work, and waits for nothing but the kernel.
  */
 #ifndef HWY_COLLECT_LOCK_H
 #define HWY_COLLECT_LOCK_H
@@ -13,10 +14,10 @@
 #include "collect/sys.h"
 
 struct lock {
-	_Atomic uint32_t holder; /* tid, 0: free */
+	_Atomic uint32_t holder; /* tid of the thread that has the lock, 0: nobody */
 };
 
-/* False where it is taken. */
+/* Takes the lock if it is free; false if it is not. */
 static inline bool lock_try(struct lock *lock)
 {
 	uint32_t holder = 0;
@@ -24,7 +25,8 @@ static inline bool lock_try(struct lock *lock)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* False after a tenth of a second, or at once in a signal handler of the holder. Changes errno. */
+/* Takes the lock. False after a tenth of a second, or at once where the calling thread has the lock
+ * already (in a signal handler). Changes errno. */
 static inline bool lock_take(struct lock *lock)
 {
 	uint32_t tid = collect_tid();
@@ -37,7 +39,8 @@ static inline bool lock_take(struct lock *lock)
 		if (holder == tid)
 			return false;
 		if (tries > 100) {
-			/* Not a yield: the holder may have a lower priority. */
+			/* Sleeps instead of yielding: the thread that has the lock may have a lower
+			 * priority. */
 			struct timespec pause = {.tv_nsec = 50 * 1000};
 			syscall(SYS_nanosleep, &pause, NULL);
 		}

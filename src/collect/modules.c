@@ -1,9 +1,10 @@
-/* modules.c - the shared objects of the process, for whoever unwinds its stacks.
+/* modules.c - records the shared objects of the process, which are needed to unwind its stacks.
  *
- * Objects are told once, and again whatever appeared since, each time a stack is taken and at exit. The
- * loader's own counters say when there is something new. The lock that the loader holds while it calls
- * back is not the one that dlopen holds while constructors run; but dlclose frees memory under it, so that
- * whoever may be inside an allocator must not come here (osrt.c).
+ * Each object is recorded once. Every stack that is taken, and the exit, look for objects that
+ * appeared since; the loader's counters of loads and unloads say when there can be any.
+ * dl_iterate_phdr holds a lock of the loader, but not the one that dlopen holds while constructors
+ * run. dlclose frees memory under that lock: a thread that may be inside an allocator must not scan
+ * (see osrt.c).
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,17 +21,17 @@
 
 enum { MOST_MODULES = 8192 };
 
-struct known {
-	uint64_t base, name; /* load address; hash of the path */
+struct recorded_module {
+	uint64_t base, name; /* the module's load address, and the hash of its path */
 };
 
 static struct lock scanning;
-static struct known *known; /* told already; under 'scanning', like the rest */
-static uint32_t known_count;
+static struct recorded_module *recorded; /* modules that have a REC_MODULE; under 'scanning' */
+static uint32_t recorded_count;          /* under 'scanning' */
 static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads at the last scan */
 
-/* The loader's lock is not freed in a child: it would hang there at its next dlopen. So nobody holds it because
- * of us when a fork comes. */
+/* A forked child inherits the loader's lock as it is, and would hang at its next dlopen if a scan
+ * held it. Taking 'scanning' before the fork makes sure that no scan does. */
 void modules_before_fork(void)
 {
 	if (process.sealed)
@@ -48,12 +49,12 @@ void modules_forked(void)
 
 void modules_after_fork(void)
 {
-	known_count = 0;
+	recorded_count = 0;
 	atomic_store(&changes_seen, 0);
 	lock_give(&scanning);
 }
 
-static uint64_t modules_hash_of(const char *text)
+static uint64_t modules_hash(const char *text)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (; *text; text++)
@@ -61,17 +62,17 @@ static uint64_t modules_hash_of(const char *text)
 	return hash;
 }
 
-static bool modules_is_known(uint64_t base, uint64_t name)
+static bool modules_was_recorded(uint64_t base, uint64_t name)
 {
-	for (uint32_t i = 0; i < known_count; i++)
-		if (known[i].base == base && known[i].name == name)
+	for (uint32_t i = 0; i < recorded_count; i++)
+		if (recorded[i].base == base && recorded[i].name == name)
 			return true;
-	if (known_count < MOST_MODULES)
-		known[known_count++] = (struct known){base, name};
+	if (recorded_count < MOST_MODULES)
+		recorded[recorded_count++] = (struct recorded_module){base, name};
 	return false;
 }
 
-static bool is_mapped(const struct dl_phdr_info *object, const ElfW(Phdr) * part)
+static bool modules_part_is_mapped(const struct dl_phdr_info *object, const ElfW(Phdr) * part)
 {
 	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
@@ -83,15 +84,15 @@ static bool is_mapped(const struct dl_phdr_info *object, const ElfW(Phdr) * part
 	return false;
 }
 
-static void copy_build_id(struct rec_module *record, const char *at, size_t size, size_t align)
+static void copy_build_id(struct rec_module *record, const char *notes, size_t size, size_t align)
 {
 	size_t pad = align == 8 ? 7 : 3;
 	while (size >= sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *note = (const void *)at;
+		const ElfW(Nhdr) *note = (const void *)notes;
 		size_t name = (note->n_namesz + pad) & ~pad, text = (note->n_descsz + pad) & ~pad;
 		if (name > size || text > size || sizeof *note + name + text > size)
 			return;
-		const char *bytes = at + sizeof *note;
+		const char *bytes = notes + sizeof *note;
 		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
 		    memcmp(bytes, "GNU", 4) == 0) {
 			size_t length = note->n_descsz < sizeof record->build_id
@@ -101,7 +102,7 @@ static void copy_build_id(struct rec_module *record, const char *at, size_t size
 			record->build_id_length = (uint8_t)length;
 			return;
 		}
-		at += sizeof *note + name + text;
+		notes += sizeof *note + name + text;
 		size -= sizeof *note + name + text;
 	}
 }
@@ -115,7 +116,7 @@ static void modules_fill(struct rec_module *record, const struct dl_phdr_info *o
 			low = part->p_vaddr < low ? part->p_vaddr : low;
 			if (part->p_vaddr + part->p_memsz > high)
 				high = part->p_vaddr + part->p_memsz;
-		} else if (part->p_type == PT_NOTE && is_mapped(object, part)) {
+		} else if (part->p_type == PT_NOTE && modules_part_is_mapped(object, part)) {
 			copy_build_id(record, (const char *)object->dlpi_addr + part->p_vaddr,
 				      part->p_filesz, part->p_align);
 		}
@@ -135,8 +136,8 @@ struct ranges {
 };
 enum { RANGES_BYTES = 128 * 1024, MOST_RANGES = RANGES_BYTES / sizeof(struct range) - 1 };
 
-/* Of all objects at the last scan. A new one takes its place when there are more; the old one stays, since
- * another thread may be looking into it. */
+/* Where the code of all objects was at the last scan. A scan that finds a change makes a new table;
+ * the old table is never freed, since another thread may be reading it. */
 static struct ranges *_Atomic ranges;
 
 static void modules_add_range(struct ranges *into, uintptr_t from, uintptr_t to)
@@ -172,7 +173,9 @@ bool modules_hold_code(uintptr_t address)
 	if (!now || now->count == 0 || address < now->sorted[0].from)
 		return false;
 	uint32_t low = 0,
-		 high = now->count; /* the last that begins at or below it is in [low, high) */
+		 /* Invariant: the last range that begins at or below the address is in [low,
+		  * high). */
+		high = now->count;
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		if (now->sorted[middle].from <= address)
@@ -183,16 +186,16 @@ bool modules_hold_code(uintptr_t address)
 	return address < now->sorted[low].to;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------ */
+/* ---- recording ------------------------------------------------------------------------------- */
 
-static int modules_look(struct dl_phdr_info *object, size_t size, void *first)
+static int modules_record_object(struct dl_phdr_info *object, size_t size, void *first)
 {
 	(void)size;
 	bool is_main = *(bool *)first;
 	*(bool *)first = false;
-	uint64_t name = modules_hash_of(object->dlpi_name);
-	bool is_new = !modules_is_known(object->dlpi_addr, name);
-	python_look(object, name, is_new);
+	uint64_t name = modules_hash(object->dlpi_name);
+	bool is_new = !modules_was_recorded(object->dlpi_addr, name);
+	python_look_at_object(object, name, is_new);
 	if (!is_new)
 		return 0;
 	uint32_t text = 0;
@@ -210,7 +213,8 @@ static int modules_look(struct dl_phdr_info *object, size_t size, void *first)
 	return 0;
 }
 
-/* Only the first object is looked at. One more, so that it is never 0. */
+/* The loader's count of loads and unloads, which every object's info carries: the first object is
+ * enough. One is added so that the count is never 0, which means "not scanned yet". */
 static int count_changes(struct dl_phdr_info *object, size_t size, void *changes)
 {
 	(void)size;
@@ -218,18 +222,18 @@ static int count_changes(struct dl_phdr_info *object, size_t size, void *changes
 	return 1;
 }
 
-static void scan(void)
+static void modules_scan_locked(void)
 {
 	uint64_t changes = 0;
 	dl_iterate_phdr(count_changes, &changes);
 	if (changes == atomic_load_explicit(&changes_seen, memory_order_relaxed))
 		return;
-	if (!known)
-		known = sys_memory(MOST_MODULES * sizeof *known);
-	if (known) {
+	if (!recorded)
+		recorded = sys_memory(MOST_MODULES * sizeof *recorded);
+	if (recorded) {
 		bool first = true;
-		dl_iterate_phdr(modules_look, &first);
-		python_looked();
+		dl_iterate_phdr(modules_record_object, &first);
+		python_end_look();
 		atomic_store(&changes_seen, changes);
 	}
 	struct ranges *code = sys_memory(RANGES_BYTES);
@@ -239,11 +243,11 @@ static void scan(void)
 	}
 }
 
-/* Where another thread is at it, it is not waited for. */
+/* Does nothing where another thread is scanning: its result serves this thread too. */
 void modules_scan(void)
 {
 	if (!spool_own() || !lock_try(&scanning))
 		return;
-	scan();
+	modules_scan_locked();
 	lock_give(&scanning);
 }

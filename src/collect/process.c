@@ -1,9 +1,9 @@
-/* process.c - a process of the run: how it joins, what it says about itself, how it leaves.
+/* process.c - a process of the run: how it joins, what it records about itself, how it leaves.
  *
- * The constructor runs in every process that the library is preloaded into, before the program's own code.
- * Without a run directory in the environment, or with one that is not ours, nothing happens at all.
- * A child after fork registers anew (the atfork handler; or, where none was called, its first record).
- * Whatever ends a process without its exit handlers and without _exit loses nothing but REC_EXIT.
+ * The constructor runs in every process that the library is preloaded into, before the program's
+ * own code. It does nothing where the environment names no run directory, or one that Headway did
+ * not make. A forked child registers itself as a new process: in the atfork handler, or with its
+ * first record where no handler was called. A process that is killed loses only its REC_EXIT.
  */
 #include "collect/process.h"
 
@@ -20,20 +20,21 @@
 #include "collect/spool.h"
 #include "collect/sys.h"
 
-/* cuda.c may be left out of a build (tests of the rest). */
+/* Tests build the collector without the files of cuda/: both functions are NULL there. */
 #pragma weak cuda_finish
 #pragma weak cuda_after_fork
 
 struct process process;
 
-/* 1, in a page that the kernel wipes in a forked child; NULL: the kernel cannot. */
-static uint32_t *alive;
+/* 1 in the process that wrote it. The kernel wipes the page in a forked child, so that the child
+ * reads 0. NULL: the kernel cannot do that (before Linux 4.14). */
+static uint32_t *unforked;
 static uint32_t python_version;
 static struct ranks {
 	int32_t rank, local_rank, world;
 } ranks;
 
-/* ---- what it says ------------------------------------------------------------------------------- */
+/* ---- records about the process --------------------------------------------------------------- */
 
 static int32_t number_of_variable(const char *const *names)
 {
@@ -65,7 +66,7 @@ static struct ranks ranks_of_environment(void)
 	};
 }
 
-/* The id of a small file's contents, cut to what a text may have. */
+/* The text id of a small file's contents, cut to REC_MAX_TEXT bytes. */
 static uint32_t text_of_file(const char *path)
 {
 	char *text = sys_memory(REC_MAX_TEXT);
@@ -87,7 +88,7 @@ static uint32_t text_of_file(const char *path)
 	return id;
 }
 
-/* Not on the stack: a fork comes from stacks of any size. */
+/* The path's 4 KiB are not on the stack: fork may be called on a stack of any size. */
 uint32_t process_program(void)
 {
 	enum { MOST_PATH = 4096 };
@@ -155,7 +156,7 @@ static void put_clock(void)
 
 bool process_is_borrowed(void)
 {
-	return alive && *alive && sys_pid() != process.pid;
+	return unforked && *unforked && sys_pid() != process.pid;
 }
 
 bool process_is_mute(void)
@@ -163,13 +164,13 @@ bool process_is_mute(void)
 	return process.sealed || process_is_borrowed();
 }
 
-static void become(void)
+static void process_take_identity(void)
 {
 	process.pid = sys_pid();
 	process.start = collect_now();
 	process.generation++;
-	if (alive)
-		*alive = 1;
+	if (unforked)
+		*unforked = 1;
 }
 
 void process_after_fork(void)
@@ -177,8 +178,8 @@ void process_after_fork(void)
 	if (!collect_control || process_is_mute() || sys_pid() == process.pid)
 		return;
 	int saved = errno;
-	become();
-	strings_after_fork();
+	process_take_identity();
+	text_ids_after_fork();
 	spool_after_fork();
 	modules_after_fork();
 	python_after_fork();
@@ -202,8 +203,9 @@ void process_put_exit(uint8_t flags)
 
 static void process_exit(void)
 {
-	static _Atomic uint32_t
-		ended; /* the generation that did: a child after fork ends for itself */
+	/* The generation whose exit was recorded: a forked child has a higher one, and
+	 * records its own exit. */
+	static _Atomic uint32_t ended;
 	process_after_fork();
 	if (!collect_control || process_is_mute() ||
 	    atomic_exchange(&ended, process.generation) == process.generation)
@@ -214,8 +216,9 @@ static void process_exit(void)
 	nvtx_exit();
 	process_look_again(0);
 	spool_name_threads();
-	if (process.generation ==
-	    1) /* a lock of the loader may have been held when this child was forked */
+	/* A forked child does not scan: the parent may have forked while the loader held its
+	 * lock. */
+	if (process.generation == 1)
 		modules_scan();
 	put_clock();
 	process_put_exit(0);
@@ -247,12 +250,12 @@ static struct rec_control *map_control(const char *run)
 static void register_process(struct rec_control *control, const char *run)
 {
 	strcpy(process.run, run);
-	alive = sys_memory(4096);
-	if (alive && sys_advise(alive, 4096, MADV_WIPEONFORK) != 0) {
-		sys_unmap(alive, 4096);
-		alive = NULL;
+	unforked = sys_memory(4096);
+	if (unforked && sys_advise(unforked, 4096, MADV_WIPEONFORK) != 0) {
+		sys_unmap(unforked, 4096);
+		unforked = NULL;
 	}
-	become();
+	process_take_identity();
 	ranks = ranks_of_environment();
 	collect_control = control;
 	put_process();

@@ -6,58 +6,71 @@
 #include <stdint.h>
 
 struct process {
-	bool joined; /* the program's own code may be running */
-	bool sealed; /* the program restricts its system calls: none of ours any more (sandbox.c) */
+	bool joined; /* the constructor is done: the program's own code may be running */
+	/* The program restricted its own system calls (sandbox.c): the collector makes none any
+	 * more. */
+	bool sealed;
 	uint32_t pid;
-	uint32_t
-		generation; /* 1, and one more after each fork: ids defined in an older one are not ours */
-	int64_t start;  /* with pid the identity: rec_chunk.process */
-	char run[4096]; /* the run directory */
+	/* 1 at first, one more in each forked child. A text or domain that an older
+	 * generation defined must be defined again. */
+	uint32_t generation;
+	/* Ns when the process began; pid and start together identify a process
+	 * (rec_chunk.process). */
+	int64_t start;
+	char run[4096]; /* path of the run directory */
 };
 
-/* Set by the constructor before collect_control is; changed in a forked child only. */
+/* The constructor sets 'process' before collect_control; afterwards only a forked child changes
+ * it. */
 extern struct process process;
 
-/* Makes the calling process one of the run in this directory, once. The constructor does it for the one that
- * HEADWAY_RUN names. */
+/* Makes the calling process part of the run in this directory; a process can join only once. The
+ * constructor joins the run that HEADWAY_RUN names. */
 bool process_join(const char *run);
 
-/* True in a child that still shares its parent's memory (vfork, posix_spawn): it has no place to record
- * to, and must change nothing. */
+/* True in a child of vfork or posix_spawn, which still shares its parent's memory: such a child has
+ * no place to record to, and must change nothing. */
 bool process_is_borrowed(void);
 
-/* True where nothing may be done that takes a system call: there, and in a sealed process. */
+/* True where the collector may make no system call: in a child that shares its parent's memory, and
+ * in a sealed process. */
 bool process_is_mute(void);
 
-/* Makes the calling process a new one of the run if it came from a fork since. */
+/* If the calling process was forked since it was last identified: registers it as a new process of
+ * the run. */
 void process_after_fork(void);
 
-/* Writes REC_PROCESS again if more is known than at the start: the Python version (0: not asked), or rank
- * variables that the program set for itself. For moments when the program is well under way. */
+/* Writes REC_PROCESS again if more is known than at the start: the Python version (0: not asked
+ * for), or variables with the rank that the program set itself. Called when the program is well
+ * under way. */
 void process_look_again(uint32_t python);
 
-uint32_t process_program(void); /* the id of its file's path */
+uint32_t process_program(void); /* text id of the path of the process's executable */
 
-/* Writes REC_EXIT with these flags. */
+/* Writes REC_EXIT with these flags (REC_EXIT_...). */
 void process_put_exit(uint8_t flags);
 
-/* Brings the list of shared objects in the spools up to date (modules.c). */
+/* modules.c: records which shared objects were loaded since the last scan. */
 void modules_scan(void);
-bool modules_hold_code(uintptr_t address); /* as of the last scan */
-const void *modules_version(void);         /* another after each scan that found a change */
-void modules_before_fork(void);            /* and in the parent, then in the child: */
+bool modules_hold_code(uintptr_t address); /* true if the address lay in code at the last scan */
+/* Another pointer after each scan that found a change. */
+const void *modules_version(void);
+/* Called in this order by pthread_atfork: before the fork, then in the parent, then in the
+ * child. */
+void modules_before_fork(void);
 void modules_forked(void);
 void modules_after_fork(void);
 
-/* What was kept about the parent is void. */
-void strings_after_fork(void);
+/* Called in a forked child: forgets what was kept for the parent's spools. */
+void text_ids_after_fork(void);
 void python_after_fork(void);
 void nvtx_after_fork(void);
 
-/* A capture range that the process leaves open ends with it. */
+/* Ends a capture range that is still open when the process exits. */
 void nvtx_exit(void);
 
-/* exec.c: finds the functions it stands in for and remembers the environment to hand on. */
+/* exec.c: finds the libc functions that it replaces, and remembers the variables that children
+ * need. */
 void exec_init(void);
 
 #endif

@@ -1,9 +1,10 @@
-/* sandbox.c - a program that restricts its own system calls is left alone from then on.
+/* sandbox.c - stops the collector's system calls in a program that restricts its own.
  *
- * Stands in for prctl: a filter of seccomp may end the process at a call that the filter's author did not think
- * of, and ours are such. What needs no call is still recorded: events until the thread's chunk is full; then
- * they are counted as dropped. Filters set by syscall(SYS_seccomp) are noticed by what comes before them: who
- * is not root has to give up privileges first, and libseccomp always does.
+ * Replaces prctl: a seccomp filter may end the process at a system call that the filter's author
+ * did not expect, and the collector makes such calls. Events that need no system call are still
+ * recorded until the thread's chunk is full; later events are counted as dropped. A filter set by
+ * syscall(SYS_seccomp) is noticed by the prctl call before it: a process that is not root has to
+ * give up privileges first, and libseccomp always does.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -27,7 +28,8 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		words[i] = va_arg(list, unsigned long);
 	va_end(list);
-	/* The note's place is made while that is still allowed. */
+	/* The thread's spool, which takes the note below, is made while system calls are still
+	 * allowed. */
 	bool seals = is_sandbox(option) && collect_control && !process_is_mute() && spool_own();
 	if (seals)
 		process.sealed = true;

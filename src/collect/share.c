@@ -5,11 +5,11 @@
 #include "collect/spool.h"
 #include "collect/sys.h"
 
-/* The linker's: the library's first byte, and the first behind it. */
+/* Defined by the linker: the library's first byte, and the first byte behind the library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static struct rec_control *control(void)
+static struct rec_control *share_control(void)
 {
 	return collect_control;
 }
@@ -19,8 +19,9 @@ static void share_note(int severity, const char *text)
 	collect_note(severity, "%s", text);
 }
 
-/* In a forked child the lock may be held for ever; its modules are those of its parent. */
-static void look_at_modules(void)
+/* Not in a forked child: the loader's lock may be held there for ever. The child has its parent's
+ * modules anyway. */
+static void share_scan_modules(void)
 {
 	if (process.generation != 1 || process.sealed)
 		return;
@@ -29,7 +30,7 @@ static void look_at_modules(void)
 	sys_restore_signals(signals);
 }
 
-static bool is_inside(void)
+static bool share_is_inside(void)
 {
 	return collect_is_ours;
 }
@@ -38,7 +39,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 {
 	static const struct collect_share share = {
 		.size = sizeof share,
-		.control = control,
+		.control = share_control,
 		.is_on = collect_is_on,
 		.tid = collect_tid,
 		.reserve = collect_reserve,
@@ -49,8 +50,8 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.drop = collect_drop,
 		.property = collect_property,
 		.stack = collect_stack,
-		.look_at_modules = look_at_modules,
-		.is_inside = is_inside,
+		.scan_modules = share_scan_modules,
+		.is_inside = share_is_inside,
 		.is_sealed = &process.sealed,
 		.from = __ehdr_start,
 		.to = _end,

@@ -1,9 +1,10 @@
 /* share.h - what libheadway-collect.so offers to its siblings.
  *
- * Sources that interpose on symbols of their own (OS calls, OpenCL) are libraries of their own, preloaded
- * only when asked for, each from src/collect/NAME/. They have no spool: they find the table below in the
- * collect library, which is always preloaded with them, and sibling.c makes collect.h's functions of it.
- * The libraries are built together; 'size' tells an old one apart all the same.
+ * Sources that replace functions of libraries (OS calls, OpenCL) are libraries of their own, called
+ * siblings, each built from src/collect/NAME/ and preloaded only when its source is asked for. A
+ * sibling has no spool: it finds the table below in the collect library, which is always preloaded
+ * with it, and sibling.c implements collect.h's functions by means of the table. All the libraries
+ * are built together; 'size' reveals a table of another build all the same.
  */
 #ifndef HWY_COLLECT_SHARE_H
 #define HWY_COLLECT_SHARE_H
@@ -17,31 +18,37 @@ struct collect_share {
 	uint32_t (*tid)(void);
 	void *(*reserve)(enum rec_type type, unsigned slots);
 	void (*publish)(void);
-	void (*abandon)(void); /* what was reserved was left by longjmp: it is not published */
+	/* A longjmp left the code between reserve and publish: the record is not published. */
+	void (*abandon)(void);
 	uint32_t (*string)(const char *text, size_t length);
 	void (*note)(int severity, const char *text);
 	void (*drop)(const char *reason, uint64_t count);
 	void (*property)(const char *name, const char *value);
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
-	/* Looks which shared objects came and went, under a lock of the loader's. */
-	void (*look_at_modules)(void);
-	/* True while this thread is inside the collector: its own calls are not recorded. */
+	/* Records which shared objects came and went. Takes the loader's lock. */
+	void (*scan_modules)(void);
+	/* True while this thread runs the collector's own code: calls that it makes are not
+	 * recorded. */
 	bool (*is_inside)(void);
-	/* True once the program has restricted its own system calls: a sibling is silent then. */
+	/* Points to true once the program has restricted its own system calls: a sibling is silent
+	 * then. */
 	const bool *is_sealed;
 	const char *from,
-		*to; /* where the collect library lies: its locks and threads are not the program's */
+		/* The addresses [from, to) of the collect library: its locks and threads are not
+		 * the program's. */
+		*to;
 };
 
 /* Exported by libheadway-collect.so; a sibling finds it by dlsym. */
 const struct collect_share *headway_collect_share(void);
 
-/* In a sibling: false when there is no collect library in this process. */
+/* For siblings. False when there is no collect library in this process, or when it records
+ * nothing. */
 bool sibling_connect(void);
 bool sibling_is_inside(void);
-extern const bool *sibling_is_sealed; /* after sibling_connect */
-bool sibling_has(uint64_t address);   /* whether that is in the collect library */
-void sibling_look_at_modules(void);
+extern const bool *sibling_is_sealed; /* valid after sibling_connect */
+bool sibling_has(uint64_t address);   /* true if the address is in the collect library */
+void sibling_scan_modules(void);
 void sibling_abandon(void);
 
 #endif

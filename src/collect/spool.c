@@ -1,12 +1,12 @@
 /* spool.c - a thread's records, in chunks of a file that outlive the process.
  *
- * The owner thread alone writes. A chunk is allocated on disk before it is mapped, so that a full disk
- * costs records (counted) and never a SIGBUS. No file stays open: the program's descriptors are its own.
- * A record is published by one release store of the chunk's 'used'.
+ * Only the owner thread writes to its spool. A chunk is allocated on disk before it is mapped, so
+ * that a full disk costs records (counted) and never a SIGBUS. No file stays open: the program's
+ * descriptors are its own. A record is published by one release store of the chunk's 'used'.
  *
- * Three things may interrupt a thread here: a signal handler that records (refused while a record is being
- * written, and counted), a fork (the child's copy of struct spool is wiped by the kernel, see spool.h) and
- * the thread's end (later records are counted, not kept).
+ * Three things may interrupt a thread here: a signal handler that records (refused while a record
+ * is being written, and counted), a fork (the child's copy of struct spool is wiped by the kernel,
+ * see spool.h) and the thread's end (later records are counted, not kept).
  */
 #include "collect/spool.h"
 
@@ -24,41 +24,45 @@
 enum {
 	PAGE = 4096,
 	CHUNK_SLOTS = REC_CHUNK_BYTES / REC_SLOT,
-	FIRST_BYTES = 32 * 1024, /* of a file's first chunk at first: most processes need no more */
-	RING_CHUNKS = 4096,      /* 1 GiB a thread */
-	LAST_FAREWELL = 3,       /* of PTHREAD_DESTRUCTOR_ITERATIONS (4) */
-	MOST_THREADS =
-		8192, /* at a time: each takes three of the 65530 maps that a process may have */
+	/* The size that a file's first chunk begins with: most processes need no more. */
+	FIRST_BYTES = 32 * 1024,
+	RING_CHUNKS = 4096, /* the most chunks of a thread's ring: 1 GiB */
+	/* glibc runs PTHREAD_DESTRUCTOR_ITERATIONS (4) rounds of destructors; the spool closes in
+	 * this round. */
+	LAST_EXIT_ROUND = 3,
+	/* The most threads that record at a time: each takes three of a process's 65530 maps. */
+	MOST_THREADS = 8192,
 };
-static const int64_t retry_after = 10 * 1000 * 1000;
+static const int64_t RETRY_AFTER_NS = 10 * 1000 * 1000;
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* What is kept whole when the spool is a ring: definitions, and what is said about the recording. */
+/* The record types that a ring never overwrites: definitions, and records about the recording. */
 #define BIT(type) (UINT64_C(1) << (type))
 static const uint64_t definitions = (BIT(REC_STREAM + 1) - 1) | BIT(REC_NAME) | BIT(REC_NOTE) |
 				    BIT(REC_DROP) | BIT(REC_CLOCK) | BIT(REC_RECORDING) |
 				    BIT(REC_PROPERTY);
 static_assert(REC_TYPES <= 64, "types fit a word");
 
-/* The thread's spool; one of the two below; or NULL: not made yet. */
+/* The thread's spool, or &making, or &closed, or NULL: not made yet. */
 static _Thread_local struct spool *mine __attribute__((tls_model("initial-exec")));
-static struct spool
-	making; /* the thread is about to make its spool, and was interrupted by a signal */
-static struct spool closed; /* the thread is ending, or one too many */
+/* Stands for: the thread was making its spool when a signal handler interrupted it. */
+static struct spool making;
+/* Stands for: the thread is ending, or is one of too many; it records nothing. */
+static struct spool closed;
 
 static pthread_key_t key;
 static bool key_made;
 
 static atomic_flag list_lock = ATOMIC_FLAG_INIT;
-static struct spool *list; /* under list_lock */
-static _Atomic uint32_t listed;
+static struct spool *list;      /* under list_lock */
+static _Atomic uint32_t listed; /* the length of the list */
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
-/* A limit on the size of files would end the program by SIGXFSZ instead of failing. */
+/* False where RLIMIT_FSIZE would end the program by SIGXFSZ instead of letting the call fail. */
 static bool file_may_grow_to(uint64_t size)
 {
 	struct rlimit limit;
@@ -69,7 +73,8 @@ static bool file_may_grow_to(uint64_t size)
 static int file_open(struct spool *spool, struct spool_file *file)
 {
 	static const uint32_t names_tried = 1000;
-	/* Not by a path of 4 KiB: the caller may be a signal handler on a stack hardly larger. */
+	/* Opened by folder and name, not by one path of 4 KiB: the caller may be a signal handler
+	 * on a stack that is hardly larger. */
 	int folder = sys_open(process.run, O_PATH | O_DIRECTORY), fd = -1;
 	if (folder < 0)
 		return -1;
@@ -88,7 +93,7 @@ static int file_open(struct spool *spool, struct spool_file *file)
 	return fd;
 }
 
-/* Allocates and maps a piece of the file; NULL when there is no room for it. */
+/* Allocates and maps a piece of the file; NULL when there is no room on the disk. */
 static void *file_map(struct spool *spool, struct spool_file *file, uint64_t offset, size_t size)
 {
 	if (!file_may_grow_to(offset + size))
@@ -100,22 +105,22 @@ static void *file_map(struct spool *spool, struct spool_file *file, uint64_t off
 	do
 		failed = posix_fallocate(fd, (off_t)offset, (off_t)size);
 	while (failed == EINTR);
-	void *at = failed ? NULL : sys_map(size, MAP_SHARED, fd, offset);
+	void *memory = failed ? NULL : sys_map(size, MAP_SHARED, fd, offset);
 	sys_close(fd);
-	if (!at)
+	if (!memory)
 		return NULL;
-	if (sys_advise(at, size, MADV_POPULATE_WRITE) != 0 &&
+	if (sys_advise(memory, size, MADV_POPULATE_WRITE) != 0 &&
 	    (errno == EFAULT || errno == ENOMEM)) {
-		sys_unmap(at, size);
+		sys_unmap(memory, size);
 		return NULL;
 	}
 	if (spool->vanishes)
-		sys_advise(at, size, MADV_DONTFORK);
-	return at;
+		sys_advise(memory, size, MADV_DONTFORK);
+	return memory;
 }
 
-/* Puts another chunk (or NULL) in the place of the present one, which is unmapped last: a signal handler that
- * counts a drop at any moment in between finds one that is there. */
+/* Replaces the file's present chunk by another chunk or NULL. The old chunk is unmapped last: a
+ * signal handler that counts a drop at any moment in between finds a chunk that is mapped. */
 static void file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t used,
 		      uint32_t limit)
 {
@@ -129,7 +134,8 @@ static void file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t
 		sys_unmap(old, old_size);
 }
 
-/* Ring: the chunk that was left longest ago, if that is longer than asked for; else a new one. */
+/* The place of the next chunk. In a ring: the chunk that was left longest ago, if that is longer
+ * ago than the seconds to keep; else a new place at the end of the file. */
 static uint32_t file_next_position(struct spool_file *file, int64_t now)
 {
 	if (!file->closed)
@@ -145,7 +151,7 @@ static uint32_t file_next_position(struct spool_file *file, int64_t now)
 	return file->chunks;
 }
 
-/* The rest of a file's first chunk, which was begun small. */
+/* Maps a file's first chunk, which began with FIRST_BYTES, in its full size. */
 static bool file_widen(struct spool *spool, struct spool_file *file)
 {
 	struct rec_chunk *whole =
@@ -164,7 +170,8 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 	if (!chunk)
 		return false;
 	if (position < file->chunks) {
-		/* Reused: empty to readers before anything in it changes. */
+		/* A chunk of the ring that is used again: readers must see it empty before anything
+		 * in it changes. */
 		atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 0, memory_order_release);
 		memset((char *)chunk + sizeof *chunk, 0, REC_CHUNK_BYTES - sizeof *chunk);
 	} else {
@@ -185,13 +192,14 @@ static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
 	return true;
 }
 
-/* Makes room for so many slots. After a refusal it is tried again now and then: disks get room back. */
+/* Makes room for so many slots. After a refusal it tries again every RETRY_AFTER_NS: disks get room
+ * back. */
 static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
 {
 	if (slots > CHUNK_SLOTS - 2)
 		return false;
 	int64_t now = collect_now();
-	if (file->refused && now - file->refused < retry_after)
+	if (file->refused && now - file->refused < RETRY_AFTER_NS)
 		return false;
 	bool room = file->chunk && file->limit < CHUNK_SLOTS && file_widen(spool, file) &&
 		    file->used + slots <= file->limit;
@@ -207,7 +215,7 @@ static bool file_advance(struct spool *spool, struct spool_file *file, unsigned 
 
 static void list_take(void)
 {
-	/* Not a yield: the holder may have a lower priority. */
+	/* Sleeps instead of yielding: the thread that has the lock may have a lower priority. */
 	struct timespec pause = {.tv_nsec = 50 * 1000};
 	while (atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire))
 		syscall(SYS_nanosleep, &pause, NULL);
@@ -243,8 +251,8 @@ static void list_remove(struct spool *spool)
 	list_give();
 }
 
-/* The kernel's name of a thread, without the newline. */
-static size_t thread_comm(uint32_t tid, char name[SPOOL_COMM])
+/* Reads the kernel's name of a thread, without the newline; yields the length, 0: unknown. */
+static size_t thread_read_name(uint32_t tid, char name[SPOOL_COMM])
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
@@ -258,10 +266,11 @@ static size_t thread_comm(uint32_t tid, char name[SPOOL_COMM])
 	return length > 0 ? (size_t)length : 0;
 }
 
-static void thread_name(const struct spool *spool, char last[SPOOL_COMM])
+/* Records the thread's name if it is not the one recorded last; 'last' gets the name. */
+static void thread_put_name(const struct spool *spool, char last[SPOOL_COMM])
 {
 	char name[SPOOL_COMM] = {0};
-	size_t length = thread_comm(spool->tid, name);
+	size_t length = thread_read_name(spool->tid, name);
 	if (!length || memcmp(name, spool->comm, sizeof name) == 0)
 		return;
 	memcpy(last, name, sizeof name);
@@ -278,11 +287,12 @@ void spool_name_threads(void)
 {
 	if (!spool_own())
 		return;
-	/* The lock keeps them alive; nothing that is called here takes it. */
+	/* The lock keeps the threads' spools from being freed; nothing that is called here takes
+	 * the lock. */
 	char unused[SPOOL_COMM];
 	list_take();
 	for (struct spool *spool = list; spool; spool = spool->next)
-		thread_name(spool, unused);
+		thread_put_name(spool, unused);
 	list_give();
 }
 
@@ -293,7 +303,8 @@ static struct spool_file *file_for(struct spool *spool, enum rec_type type)
 
 static void spool_close(struct spool *spool)
 {
-	/* First: a signal handler that calls exit() would wait for the list that its own thread holds. */
+	/* 'mine' changes before the list's lock is taken: a signal handler that calls exit() would
+	 * record, and wait for the lock that its own thread holds. */
 	mine = &closed;
 	atomic_signal_fence(memory_order_seq_cst);
 	list_remove(spool);
@@ -305,24 +316,25 @@ static void spool_close(struct spool *spool)
 	sys_unmap(spool, PAGE);
 }
 
-/* Other destructors of the thread may still record: ours asks to be called again until the last round. */
+/* Destructor of the thread's key. Other destructors of the thread may still record, so this one
+ * asks to be called again until LAST_EXIT_ROUND. */
 static void thread_ends(void *value)
 {
 	int saved = errno;
 	struct spool *spool = value;
-	/* Wiped: a child forked by a destructor, which did not record. */
+	/* tid 0: the page was wiped in a child that a destructor forked and that did not record. */
 	if (spool->tid == 0 || process.sealed)
 		return;
 	if (spool->exit_rounds++ == 0)
-		thread_name(spool, spool->comm);
-	if (spool->exit_rounds < LAST_FAREWELL)
+		thread_put_name(spool, spool->comm);
+	if (spool->exit_rounds < LAST_EXIT_ROUND)
 		pthread_setspecific(key, spool);
 	else
 		spool_close(spool);
 	errno = saved;
 }
 
-/* Fills a fresh or wiped page. */
+/* Initialises the calling thread's spool in a fresh or wiped page. */
 static void spool_begin(struct spool *spool)
 {
 	spool->tid = sys_tid();
@@ -335,7 +347,7 @@ static void spool_begin(struct spool *spool)
 	list_add(spool);
 	mine = spool;
 	pthread_setspecific(key, spool);
-	thread_name(spool, spool->comm);
+	thread_put_name(spool, spool->comm);
 }
 
 static struct spool *spool_make(void)
@@ -344,7 +356,7 @@ static struct spool *spool_make(void)
 	if (spool == &closed || spool == &making || !collect_control || !key_made ||
 	    process_is_mute())
 		return NULL;
-	/* In a child whose fork told nobody, this is where it is found out. */
+	/* A child that was forked without calling atfork handlers is discovered here. */
 	process_after_fork();
 	if (mine && mine->tid)
 		return mine;
@@ -388,13 +400,14 @@ bool spool_init(void)
 
 void spool_after_fork(void)
 {
-	/* Nobody else is left to hold it, and the pages it names are wiped or will not be used. */
+	/* No other thread is left that could hold the lock. The spools in the list are wiped, or
+	 * not used any more. */
 	atomic_flag_clear(&list_lock);
 	list = NULL;
 	atomic_store(&listed, 0);
 	struct spool *spool = mine;
 	if (spool && spool->tid && spool != &closed && spool != &making) {
-		/* A kernel before 4.14. */
+		/* A kernel before 4.14 does not wipe the page. */
 		file_swap(&spool->events, NULL, 0, 0);
 		file_swap(&spool->definitions, NULL, 0, 0);
 		memset(spool, 0, sizeof *spool);
@@ -419,9 +432,10 @@ static void count_drop(struct spool_file *file)
 					  memory_order_relaxed);
 }
 
-/* The room is there. Fresh chunks are zero, so only the head is written. */
-static inline void *place(struct spool *spool, struct spool_file *file, enum rec_type type,
-			  unsigned slots)
+/* Begins a record where there is room for it. Fresh chunks are zero, so only the head is
+ * written. */
+static inline void *spool_begin_record(struct spool *spool, struct spool_file *file,
+				       enum rec_type type, unsigned slots)
 {
 	spool->into = file;
 	struct rec_head *head = (void *)((char *)file->chunk + (size_t)file->used * REC_SLOT);
@@ -451,7 +465,7 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 	}
 	errno = saved;
 	if (room)
-		return place(spool, file, type, slots);
+		return spool_begin_record(spool, file, type, slots);
 	count_drop(file);
 	atomic_signal_fence(memory_order_seq_cst);
 	spool->reserved = 0;
@@ -466,15 +480,15 @@ void *collect_reserve(enum rec_type type, unsigned slots)
 	struct spool_file *file = file_for(spool, type);
 	if (__builtin_expect(slots == 0 || file->used + slots > file->limit, 0))
 		return reserve_slowly(type, slots);
-	/* From here on a signal handler's records are refused; one that came before may have filled
-	 * the chunk. */
+	/* From here on a signal handler's records are refused. A handler that ran before this line
+	 * may have filled the chunk, so the room is checked again. */
 	spool->reserved = slots;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(file->used + slots > file->limit, 0)) {
 		spool->reserved = 0;
 		return reserve_slowly(type, slots);
 	}
-	return place(spool, file, type, slots);
+	return spool_begin_record(spool, file, type, slots);
 }
 
 void collect_publish(void)
@@ -503,7 +517,8 @@ static bool file_holds(const struct spool_file *file, const struct rec_head *hea
 	       (const char *)head < from + (size_t)file->used * REC_SLOT;
 }
 
-/* Only while its chunk is mapped: a signal handler may have filled that in the meantime. */
+/* Changes the record only while its chunk is mapped: a signal handler may have filled the chunk in
+ * the meantime, and moved on to the next. */
 void spool_withdraw(struct rec_head *head)
 {
 	struct spool *spool = mine;

@@ -1,13 +1,14 @@
-/* stack.c - where a call came from: the Python stack, and what is needed to unwind the native one.
+/* stack.c - where a call came from: the Python stack, and what is needed to unwind the native
+ * stack.
  *
- * Unwinding is the parent's work, which has time and libraries for it: here registers and a piece of the
- * stack are copied. The copy goes through the kernel, so that a stack of unknown extent (a fiber's) cannot
- * fault.
+ * Unwinding is left to the parent process, which has time and libraries for it: the collector
+ * copies registers and a piece of the stack. The copy goes through the kernel, so that a stack of
+ * unknown extent (a fiber's) cannot fault.
  *
- * A loop comes from the same place each time, and 8 KiB each time would be most of what is recorded. A stack
- * is the same as an earlier one if it begins at the same address and all words that then pointed into
- * code still have their values: return addresses are among them, so the chain of callers is the same. Such
- * a stack is told by its number.
+ * A loop comes from the same place each time, and 8 KiB each time would be most of what is
+ * recorded. A stack is the same as an earlier one if it begins at the same address and all words
+ * that pointed into code then still have their values: return addresses are among these words, so
+ * the chain of callers is the same. Such a stack is recorded as the earlier stack's number.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,51 +22,54 @@
 #if defined(__x86_64__)
 
 enum { REGISTERS_BYTES = REC_STACK_REGS * 8 };
-static const uintptr_t deepest = (uintptr_t)1 << 30; /* of a stack that we believe in */
+/* Bytes; what looks like a deeper stack is not taken for one. */
+static const uintptr_t deepest = (uintptr_t)1 << 30;
 
-/* Above the first frame of the main thread. */
+/* Address above the first frame of the main thread's stack; 0: unknown. */
 static uintptr_t main_end;
 
 static __attribute__((constructor)) void stack_begin(void)
 {
-	/* The environment that the kernel put there lies above the frames. */
+	/* The kernel puts the environment above the main thread's frames. */
 	extern char **environ;
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0), end = (uintptr_t)environ;
 	if (end > frame && end - frame < deepest)
 		main_end = end;
 }
 
-/* The end of the stack that 'at' is on, as far as can be told: of the main thread, or of one that has its
- * thread block above its stack, as glibc puts it. */
-static uintptr_t stack_end(uintptr_t at)
+/* The end (highest address) of the stack that the address lies on: the main thread's, or that of a
+ * thread whose thread block lies above its stack, as glibc places it. UINTPTR_MAX: unknown. */
+static uintptr_t stack_end(uintptr_t address)
 {
 	uintptr_t block, end = UINTPTR_MAX;
 	__asm__("movq %%fs:0, %0" : "=r"(block));
-	if (block > at && block - at < deepest)
+	if (block > address && block - address < deepest)
 		end = block;
-	if (main_end > at && main_end - at < deepest && main_end < end)
+	if (main_end > address && main_end - address < deepest && main_end < end)
 		end = main_end;
 	return end;
 }
 
-/* ---- stacks told before ------------------------------------------------------------------------- */
+/* ---- stacks recorded before ------------------------------------------------------------------ */
 
-enum { KNOWN = 16, MOST_WORDS = 192, STACK_WORDS = REC_STACK_BYTES / 8 };
+enum { KEPT_STACKS = 16, MOST_WORDS = 192, STACK_WORDS = REC_STACK_BYTES / 8 };
 
-struct known {                 /* empty: number 0 */
-	uint64_t registers[2]; /* rip, rsp */
+/* A stack that was recorded whole; number 0: the place is empty. */
+struct kept_stack {
+	uint64_t registers[2]; /* values of rip and rsp */
 	uint32_t number;
 	uint32_t size, words;
-	uint16_t at[MOST_WORDS]; /* indexes of the words that point into code */
-	uint64_t word[MOST_WORDS];
+	uint16_t index[MOST_WORDS]; /* indexes of those words of the stack that point into code */
+	uint64_t word[MOST_WORDS];  /* the values of these words */
 };
 
-struct stacks {                     /* of one thread */
-	uint32_t last;              /* number given */
-	uint32_t next;              /* place to use next */
-	uint64_t copy[STACK_WORDS]; /* the stack looked at */
-	struct known known[KNOWN];
-	const void *modules; /* modules_version of those: where code was when they were told */
+struct stacks {                     /* the stacks that are kept of one thread */
+	uint32_t last;              /* the highest number given to a stack so far */
+	uint32_t next;              /* index of the place in 'kept' that is overwritten next */
+	uint64_t copy[STACK_WORDS]; /* the stack that is being recorded now */
+	struct kept_stack kept[KEPT_STACKS];
+	/* modules_version when the kept stacks were recorded: it says where code was. */
+	const void *modules;
 };
 
 void stack_forget(struct spool *spool)
@@ -75,38 +79,39 @@ void stack_forget(struct spool *spool)
 	spool->stacks = NULL;
 }
 
-static bool stack_is_same(const struct known *known, const uint64_t *registers,
+static bool stack_is_same(const struct kept_stack *kept, const uint64_t *registers,
 			  const uint64_t *copy, size_t size)
 {
-	if (!known->number || known->registers[0] != registers[0] ||
-	    known->registers[1] != registers[1] || known->size != size)
+	if (!kept->number || kept->registers[0] != registers[0] ||
+	    kept->registers[1] != registers[1] || kept->size != size)
 		return false;
-	for (uint32_t i = 0; i < known->words; i++)
-		if (copy[known->at[i]] != known->word[i])
+	for (uint32_t i = 0; i < kept->words; i++)
+		if (copy[kept->index[i]] != kept->word[i])
 			return false;
 	return true;
 }
 
 static uint32_t stack_number_of(const struct stacks *stacks, const uint64_t *registers, size_t size)
 {
-	for (uint32_t i = 0; i < KNOWN; i++)
-		if (stack_is_same(&stacks->known[i], registers, stacks->copy, size))
-			return stacks->known[i].number;
+	for (uint32_t i = 0; i < KEPT_STACKS; i++)
+		if (stack_is_same(&stacks->kept[i], registers, stacks->copy, size))
+			return stacks->kept[i].number;
 	return 0;
 }
 
-/* A number whose stack found no room stands for nothing. */
-static void unlearn(struct stacks *stacks, uint32_t number)
+/* Forgets a number whose stack found no room in the spool. */
+static void stack_forget_number(struct stacks *stacks, uint32_t number)
 {
-	for (uint32_t i = 0; i < KNOWN; i++)
-		if (stacks->known[i].number == number)
-			stacks->known[i].number = 0;
+	for (uint32_t i = 0; i < KEPT_STACKS; i++)
+		if (stacks->kept[i].number == number)
+			stacks->kept[i].number = 0;
 }
 
-/* The number of a new stack; 0 if it has too many words to be told apart from others. */
-static uint32_t remember(struct stacks *stacks, const uint64_t *registers, size_t size)
+/* Keeps a new stack and yields its number; 0 if too many of its words point into code to compare
+ * all. */
+static uint32_t stack_keep(struct stacks *stacks, const uint64_t *registers, size_t size)
 {
-	struct known *place = &stacks->known[stacks->next];
+	struct kept_stack *place = &stacks->kept[stacks->next];
 	place->number = 0;
 	place->words = 0;
 	for (uint32_t i = 0; i < size / 8; i++) {
@@ -114,17 +119,17 @@ static uint32_t remember(struct stacks *stacks, const uint64_t *registers, size_
 			continue;
 		if (place->words == MOST_WORDS)
 			return 0;
-		place->at[place->words] = (uint16_t)i;
+		place->index[place->words] = (uint16_t)i;
 		place->word[place->words++] = stacks->copy[i];
 	}
 	memcpy(place->registers, registers, sizeof place->registers);
 	place->size = (uint32_t)size;
 	place->number = ++stacks->last;
-	stacks->next = (stacks->next + 1) % KNOWN;
+	stacks->next = (stacks->next + 1) % KEPT_STACKS;
 	return place->number;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------ */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 static bool put_native(const struct rec_stack *head, const uint64_t *registers, const void *bytes)
 {
@@ -170,12 +175,12 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		return;
 	if (stacks->modules != modules_version()) {
 		stacks->modules = modules_version();
-		for (uint32_t i = 0; i < KNOWN; i++)
-			stacks->known[i].number = 0;
+		for (uint32_t i = 0; i < KEPT_STACKS; i++)
+			stacks->kept[i].number = 0;
 	}
-	uintptr_t at = registers[1], end = stack_end(at);
-	size_t size = end - at < REC_STACK_BYTES ? end - at : REC_STACK_BYTES;
-	long copied = sys_peek(process.pid, stacks->copy, (const void *)at, size);
+	uintptr_t top = registers[1], end = stack_end(top);
+	size_t size = end - top < REC_STACK_BYTES ? end - top : REC_STACK_BYTES;
+	long copied = sys_peek(process.pid, stacks->copy, (const void *)top, size);
 	if (copied <= 0)
 		return;
 	struct rec_stack head = {
@@ -184,14 +189,16 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		.tid = spool->tid,
 		.correlation = correlation,
 	};
-	if (!spool->ring) /* what a number stands for could be overwritten there */
+	/* A ring may overwrite the record that a number stands for: there each stack is recorded
+	 * whole. */
+	if (!spool->ring)
 		head.number = stack_number_of(stacks, registers, (size_t)copied);
 	if (!head.number) {
 		head.count = (uint32_t)copied;
-		head.number = spool->ring ? 0 : remember(stacks, registers, (size_t)copied);
+		head.number = spool->ring ? 0 : stack_keep(stacks, registers, (size_t)copied);
 	}
 	if (!put_native(&head, registers, stacks->copy) && head.count)
-		unlearn(stacks, head.number);
+		stack_forget_number(stacks, head.number);
 }
 
 #else
@@ -211,7 +218,7 @@ static void native_stack(struct spool *spool, enum rec_why why, int64_t start, u
 
 #endif
 
-/* What it cost the thread: predictions take it out again. */
+/* Records the time that taking the stack cost the thread: predictions subtract it. */
 static void put_cost(const struct spool *spool, int64_t begin, uint32_t correlation)
 {
 	struct rec_overhead *cost = collect_reserve(REC_OVERHEAD, 1);
@@ -232,7 +239,8 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 	struct spool *spool = spool_own();
 	if (spool && !process.sealed) {
 		uint64_t signals = sys_hold_signals();
-		/* OS calls come from anywhere: osrt.c says when. */
+		/* An OS call may come from inside an allocator: osrt.c decides when it is safe to
+		 * scan modules. */
 		if (why != REC_WHY_OS)
 			modules_scan();
 		python_stack(why, start, correlation);

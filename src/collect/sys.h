@@ -1,8 +1,9 @@
 /* sys.h - system calls as the collector makes them.
  *
- * Straight to the kernel: no wrapper of the program or of another preloaded library sees them, none is a
- * point where a thread can be cancelled, none takes a lock of libc. They set errno like libc's; whoever
- * is called by the program saves and restores it.
+ * The functions go straight to the kernel: no wrapper of the program or of another preloaded
+ * library sees them, none is a point where a thread can be cancelled, and none takes a lock of
+ * libc. They set errno like libc's functions; code that the program calls saves errno and restores
+ * it.
  */
 #ifndef HWY_COLLECT_SYS_H
 #define HWY_COLLECT_SYS_H
@@ -15,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A sanitizer has to know what memory and descriptors come and go. */
+/* A sanitizer must see which memory and descriptors come and go, so it gets libc's functions. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define SYS_OPEN openat
 #define SYS_CLOSE close
@@ -43,8 +44,9 @@ static inline void sys_close(int fd)
 	SYS_CLOSE(fd);
 }
 
-/* A handler of the program may leave by longjmp, or not come back for long: none may run while a lock is held.
- * All are kept back, those of libc too (cancellation); yields what to give to sys_restore_signals. */
+/* Blocks all signals, also those that libc uses for cancellation, and yields the mask for
+ * sys_restore_signals. A signal handler of the program may leave by longjmp, or take long to
+ * return: none may run while a lock is held. */
 static inline uint64_t sys_hold_signals(void)
 {
 	uint64_t all = UINT64_MAX, before = 0;
@@ -72,31 +74,31 @@ static inline uint32_t sys_tid(void)
 	return (uint32_t)syscall(SYS_gettid);
 }
 
-/* NULL when it cannot be. */
+/* Maps memory for reading and writing; NULL when the kernel refuses. */
 static inline void *sys_map(size_t size, int flags, int fd, uint64_t offset)
 {
-	void *at = SYS_MAP(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
-	return at == MAP_FAILED ? NULL : at;
+	void *memory = SYS_MAP(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Zeroed memory of our own. */
+/* Zeroed private memory from the kernel; NULL when there is none. */
 static inline void *sys_memory(size_t size)
 {
 	return sys_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-static inline void sys_unmap(void *at, size_t size)
+static inline void sys_unmap(void *memory, size_t size)
 {
-	SYS_UNMAP(at, size);
+	SYS_UNMAP(memory, size);
 }
 
-static inline int sys_advise(void *at, size_t size, int advice)
+static inline int sys_advise(void *memory, size_t size, int advice)
 {
-	return (int)syscall(SYS_madvise, at, size, advice);
+	return (int)syscall(SYS_madvise, memory, size, advice);
 }
 
-/* Copies what can be read at 'from', as far as it goes, and never faults: the bytes copied, 0 when none,
- * -1 when the kernel does not let us. */
+/* Copies memory of the process 'pid' as far as it can be read, and never faults. Yields the number
+ * of bytes copied, 0 when none can be read, -1 when the kernel does not permit reading. */
 static inline long sys_peek(uint32_t pid, void *into, const void *from, size_t size)
 {
 	struct iovec local = {into, size};

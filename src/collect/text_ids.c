@@ -1,11 +1,14 @@
-/* text_ids.c - the process's ids of texts: each text is defined once in the spools, then named by number.
+/* text_ids.c - the process's ids of texts: each text is defined once in the spools, then named by
+ * number.
  *
- * A text that is known is found without a lock: the table, its slots and the entries are only ever added
- * to, and each is published with release order after it is whole. A new text is added under a lock whose
- * holder never waits for anything but the kernel; whoever waits too long goes without an id (0).
+ * A text that has an id is found without a lock: the table, its slots and the entries are only ever
+ * added to, and each is published with release order after it is complete. A new text is added
+ * under a lock whose holder never waits for anything but the kernel; a thread that waits for the
+ * lock too long gets no id (0).
  *
- * A forked child keeps the numbers but must define them again in spools of its own: an entry names the
- * generation (process.h) that it is defined in. The same serves a definition that found no room.
+ * A forked child keeps the numbers but must define them again in spools of its own: an entry names
+ * the generation (process.h) that defined it last. The same field marks a definition that found no
+ * room in the spool.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,7 +23,7 @@
 
 enum {
 	BLOCK_ENTRIES = 4096,
-	BLOCKS = 256, /* a million texts */
+	BLOCKS = 256, /* BLOCKS * BLOCK_ENTRIES texts: a million */
 	FIRST_SLOTS = 4096,
 	ARENA_BYTES = 256 * 1024,
 	SKIP_ENTRIES = 16,
@@ -30,27 +33,31 @@ struct entry {
 	const char *text;
 	uint32_t length;
 	uint32_t hash;
-	_Atomic uint32_t generation; /* in which it is defined; 0: in none */
+	/* Process generation that defined the text in its spools; 0: none. */
+	_Atomic uint32_t generation;
 	uint32_t spare;
 };
 
-struct table { /* open addressing; a slot holds an id, 0: free. At most half full. */
+/* Open addressing: a slot holds a text id, 0: free. At most half of the slots are in use. */
+struct table {
 	uint32_t mask;
 	_Atomic uint32_t slots[];
 };
 
 static struct table *_Atomic table;
 static struct entry *_Atomic blocks[BLOCKS];
-static uint32_t entries; /* in use, the first (id 0) stands for "no text"; under the lock */
+/* Number of entries in use; entry 0 (id 0) stands for "no text". Under the lock. */
+static uint32_t entries;
 
-static char *arena; /* under the lock, like the next */
-static size_t arena_left;
+static char *arena;       /* where the next text is copied to; under the lock */
+static size_t arena_left; /* bytes that are free there; under the lock */
 
 static struct lock lock;
 
-/* In the child. Another thread of the parent may have been adding a text while the pages were copied one by
- * one: what it touched last is left alone. Everything before was published in order and is whole. */
-void strings_after_fork(void)
+/* Called in a forked child. Another thread of the parent may have been adding a text while the
+ * kernel copied the pages one by one: the last few entries, which may be incomplete, are skipped.
+ * All entries before them were published in order and are complete. */
+void text_ids_after_fork(void)
 {
 	lock_give(&lock);
 	if (entries)
@@ -60,7 +67,7 @@ void strings_after_fork(void)
 
 /* ---- looking up --------------------------------------------------------------------------------- */
 
-static uint32_t text_ids_hash_of(const char *text, size_t length)
+static uint32_t text_ids_hash(const char *text, size_t length)
 {
 	uint64_t hash = length * UINT64_C(0x9e3779b97f4a7c15);
 	for (; length >= 8; text += 8, length -= 8) {
@@ -75,7 +82,7 @@ static uint32_t text_ids_hash_of(const char *text, size_t length)
 	return (uint32_t)(hash >> 32);
 }
 
-static struct entry *entry_of(uint32_t id)
+static struct entry *entry_find(uint32_t id)
 {
 	struct entry *block =
 		id < (uint32_t)BLOCKS * BLOCK_ENTRIES
@@ -93,7 +100,7 @@ static uint32_t text_ids_find(const char *text, size_t length, uint32_t hash)
 		uint32_t id = atomic_load_explicit(&now->slots[i], memory_order_acquire);
 		if (!id)
 			return 0;
-		const struct entry *entry = entry_of(id);
+		const struct entry *entry = entry_find(id);
 		if (entry && entry->hash == hash && entry->length == length &&
 		    memcmp(entry->text, text, length) == 0)
 			return id;
@@ -110,7 +117,8 @@ static void text_ids_put(struct table *into, uint32_t hash, uint32_t id)
 	atomic_store_explicit(&into->slots[i], id, memory_order_release);
 }
 
-/* A table for one more text. The old one stays: a reader may be in it, and finds less at worst. */
+/* A table with room for one more text. The old table is not freed: a reader may be in it, and at
+ * worst does not find the newest texts. */
 static struct table *table_with_room(void)
 {
 	struct table *now = atomic_load_explicit(&table, memory_order_relaxed);
@@ -122,7 +130,7 @@ static struct table *table_with_room(void)
 		return NULL;
 	wider->mask = slots - 1;
 	for (uint32_t id = 1; id < entries; id++) {
-		const struct entry *entry = entry_of(id);
+		const struct entry *entry = entry_find(id);
 		if (entry && entry->text)
 			text_ids_put(wider, entry->hash, id);
 	}
@@ -147,20 +155,20 @@ static char *text_ids_keep(const char *text, size_t length)
 }
 static_assert((int)REC_MAX_TEXT <= (int)ARENA_BYTES, "every text fits");
 
-static struct entry *entry_for(uint32_t id)
+static struct entry *entry_make(uint32_t id)
 {
 	if (id >= (uint32_t)BLOCKS * BLOCK_ENTRIES)
 		return NULL;
-	if (!entry_of(id)) {
+	if (!entry_find(id)) {
 		struct entry *block = sys_memory(BLOCK_ENTRIES * sizeof *block);
 		if (!block)
 			return NULL;
 		atomic_store_explicit(&blocks[id / BLOCK_ENTRIES], block, memory_order_release);
 	}
-	return entry_of(id);
+	return entry_find(id);
 }
 
-static void define(uint32_t id, struct entry *entry)
+static void text_ids_define(uint32_t id, struct entry *entry)
 {
 	size_t bytes = offsetof(struct rec_string, text) + entry->length;
 	struct rec_string *record =
@@ -179,7 +187,7 @@ static uint32_t text_ids_add(const char *text, size_t length, uint32_t hash)
 	entries += entries == 0;
 	uint32_t id = entries;
 	struct table *into = table_with_room();
-	struct entry *entry = entry_for(id);
+	struct entry *entry = entry_make(id);
 	char *kept = into && entry ? text_ids_keep(text, length) : NULL;
 	if (!kept)
 		return 0;
@@ -187,17 +195,19 @@ static uint32_t text_ids_add(const char *text, size_t length, uint32_t hash)
 	entry->length = (uint32_t)length;
 	entry->hash = hash;
 	entries = id + 1;
-	define(id, entry);
-	/* Only now may others use it: a process killed in between leaves no number without a text. */
+	text_ids_define(id, entry);
+	/* Other threads find the id only now, after its definition: a process that is killed in
+	 * between leaves no number without a text. */
 	text_ids_put(into, hash, id);
 	return id;
 }
 
 /* ---- the ids ------------------------------------------------------------------------------------ */
 
-static uint32_t string_slowly(const char *text, size_t length, uint32_t hash, uint32_t id)
+static uint32_t text_ids_add_slowly(const char *text, size_t length, uint32_t hash, uint32_t id)
 {
-	/* Before the lock: making a spool names the thread, which takes it too. */
+	/* The spool is made before the lock is taken: a new spool records the thread's name, which
+	 * takes this lock. */
 	if (!spool_own())
 		return id;
 	int saved = errno;
@@ -205,11 +215,11 @@ static uint32_t string_slowly(const char *text, size_t length, uint32_t hash, ui
 	uint64_t signals = holds ? sys_hold_signals() : 0;
 	if (lock_take(&lock)) {
 		id = text_ids_find(text, length, hash);
-		struct entry *entry = id ? entry_of(id) : NULL;
+		struct entry *entry = id ? entry_find(id) : NULL;
 		if (!entry)
 			id = text_ids_add(text, length, hash);
 		else if (atomic_load(&entry->generation) != process.generation)
-			define(id, entry);
+			text_ids_define(id, entry);
 		lock_give(&lock);
 	}
 	if (holds)
@@ -224,12 +234,12 @@ uint32_t collect_string(const char *text, size_t length)
 		return 0;
 	if (length > REC_MAX_TEXT)
 		length = REC_MAX_TEXT;
-	uint32_t hash = text_ids_hash_of(text, length);
+	uint32_t hash = text_ids_hash(text, length);
 	uint32_t id = text_ids_find(text, length, hash);
-	if (id && atomic_load_explicit(&entry_of(id)->generation, memory_order_relaxed) ==
+	if (id && atomic_load_explicit(&entry_find(id)->generation, memory_order_relaxed) ==
 			  process.generation)
 		return id;
-	return string_slowly(text, length, hash, id);
+	return text_ids_add_slowly(text, length, hash, id);
 }
 
 uint32_t collect_string_z(const char *text)
@@ -237,19 +247,19 @@ uint32_t collect_string_z(const char *text)
 	return text ? collect_string(text, strlen(text)) : 0;
 }
 
-uint32_t strings_again(uint32_t id)
+uint32_t text_ids_define_again(uint32_t id)
 {
-	struct entry *entry = id ? entry_of(id) : NULL;
+	struct entry *entry = id ? entry_find(id) : NULL;
 	if (!entry || !entry->text)
 		return 0;
 	if (atomic_load_explicit(&entry->generation, memory_order_relaxed) != process.generation)
-		string_slowly(entry->text, entry->length, entry->hash, id);
+		text_ids_add_slowly(entry->text, entry->length, entry->hash, id);
 	return id;
 }
 
-const char *strings_text(uint32_t id, size_t *length)
+const char *text_ids_text(uint32_t id, size_t *length)
 {
-	const struct entry *entry = id ? entry_of(id) : NULL;
+	const struct entry *entry = id ? entry_find(id) : NULL;
 	*length = entry && entry->text ? entry->length : 0;
 	return *length ? entry->text : "";
 }

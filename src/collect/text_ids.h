@@ -1,15 +1,17 @@
-/* text_ids.h - more about the process's texts than every source needs. */
+/* text_ids.h - lookups by text id, for the few sources that need more than collect_string.
+ */
 #ifndef HWY_COLLECT_TEXT_IDS_H
 #define HWY_COLLECT_TEXT_IDS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* An id that was given before, perhaps in the parent of a fork: defined here too now. 0 for what was
- * never an id. */
-uint32_t strings_again(uint32_t id);
+/* Defines the text of an id in this process's spools if that has not happened yet, and yields the
+ * id: a forked child inherits ids that only its parent defined. 0 for a number that never was an
+ * id. */
+uint32_t text_ids_define_again(uint32_t id);
 
-/* The text of an id, not terminated; of length 0 for none. */
-const char *strings_text(uint32_t id, size_t *length);
+/* The text of an id, without a terminating 0 byte. Length 0 for an unknown id. */
+const char *text_ids_text(uint32_t id, size_t *length);
 
 #endif

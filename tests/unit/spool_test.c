@@ -239,7 +239,7 @@ static void a_text_has_one_id_whoever_asks_and_is_defined_once(void **state)
 		assert_int_not_equal(ids[0][i], 0);
 		for (int t = 1; t < THREADS; t++)
 			assert_int_equal(ids[t][i], ids[0][i]);
-		const char *kept = strings_text(ids[0][i], &length);
+		const char *kept = text_ids_text(ids[0][i], &length);
 		assert_int_equal(length, strlen(text));
 		assert_memory_equal(kept, text, length);
 	}
@@ -254,9 +254,9 @@ static void no_text_has_the_id_0_and_long_ones_are_cut(void **state)
 	size_t length;
 	assert_int_equal(collect_string("", 0), 0);
 	assert_int_equal(collect_string_z(NULL), 0);
-	strings_text(collect_string(longest, sizeof longest), &length);
+	text_ids_text(collect_string(longest, sizeof longest), &length);
 	assert_int_equal(length, REC_MAX_TEXT);
-	assert_int_equal(strings_again(12345678), 0);
+	assert_int_equal(text_ids_define_again(12345678), 0);
 }
 
 static void *write_against_a_limit(void *unused)

@@ -1,11 +1,13 @@
-/* nvtx.c - ranges and marks that the program makes through NVTX.
+/* nvtx.c - records the ranges and marks that the program makes through NVTX.
  *
- * The program's copies of NVTX (one a linkage unit) each load this library by NVTX_INJECTION64_PATH and call
- * InitializeInjectionNvtx2, which puts the functions below into that copy's tables. No state is kept per
- * copy: domains and registered strings are the process's.
+ * Each linkage unit of the program has a copy of NVTX. Each copy loads this library by
+ * NVTX_INJECTION64_PATH and calls InitializeInjectionNvtx2, which puts the functions below into
+ * that copy's tables. No state is kept per copy: domains and registered strings belong to the
+ * process.
  *
- * Times are taken last in a push and first in a pop: what recording costs lies outside of the range.
- * Nesting levels are counted even while nothing is recorded, since the program gets to see them.
+ * Times are taken last in a push and first in a pop: what recording costs lies outside of the
+ * range. Nesting levels are counted even while nothing is recorded, since NVTX returns them to the
+ * program.
  */
 #include "collect/nvtx/nvtx.h"
 
@@ -19,21 +21,26 @@
 #include "collect/text_ids.h"
 
 #define EXPORT __attribute__((visibility("default")))
-static _Atomic uint64_t ranges; /* started by nvtxRangeStart so far */
+/* How many ranges nvtxRangeStart has started; the last range's id. */
+static _Atomic uint64_t started_ranges;
 
 /* ---- the capture range -------------------------------------------------------------------------- */
 
-enum { IDLE, OPENING, OPEN };
+enum { CAPTURE_IDLE, CAPTURE_CHANGING, CAPTURE_OPEN };
 
-/* One at a time a process: where the range that started the recording ends. 'state' guards the rest, which
- * the thread that set it to OPEN wrote before. */
+/* The range that started the recording: when this range ends, so does the recording. A process has
+ * one at a time. 'state' guards the other fields: the thread that sets it to CAPTURE_OPEN has
+ * written them before. CAPTURE_CHANGING: a thread is opening or closing the range, and no other may
+ * touch it. */
 static struct {
 	_Atomic int state;
-	uint32_t tid, domain, level; /* of a push/pop range */
-	uint64_t id;                 /* of a start/end range, else 0 */
+	/* Where a push/pop range is open: thread, domain number, nesting level. */
+	uint32_t tid, domain, level;
+	uint64_t id; /* the id of a start/end range, 0: a push/pop range */
 } capture;
 
-/* The text up to an '@' that no backslash protects; yields its length, without backslashes in 'into'. */
+/* Copies a text up to an '@' that no backslash protects, without backslashes. Yields the length;
+ * 'rest' points behind the '@', or is NULL. */
 static size_t unescape(const char *from, char into[256], const char **rest)
 {
 	size_t n = 0;
@@ -56,15 +63,15 @@ static bool capture_matches(const struct nvtx_domain *domain, const struct nvtx_
 	if (!wanted)
 		return !domain;
 	size_t domain_length;
-	const char *bytes = strings_text(nvtx_domain_name(domain), &domain_length);
+	const char *bytes = text_ids_text(nvtx_domain_name(domain), &domain_length);
 	return strcmp(wanted, "*") == 0 ||
 	       (strlen(wanted) == domain_length && memcmp(wanted, bytes, domain_length) == 0);
 }
 
 static void capture_open(struct nvtx_domain *domain, uint32_t level, uint64_t id)
 {
-	int idle = IDLE;
-	if (!atomic_compare_exchange_strong(&capture.state, &idle, OPENING))
+	int idle = CAPTURE_IDLE;
+	if (!atomic_compare_exchange_strong(&capture.state, &idle, CAPTURE_CHANGING))
 		return;
 	capture.tid = collect_tid();
 	capture.domain = nvtx_domain_number(domain);
@@ -72,23 +79,23 @@ static void capture_open(struct nvtx_domain *domain, uint32_t level, uint64_t id
 	capture.id = id;
 	atomic_fetch_add((_Atomic uint32_t *)&collect_control->capturing, 1);
 	collect_set_recording(true);
-	atomic_store(&capture.state, OPEN);
+	atomic_store(&capture.state, CAPTURE_OPEN);
 }
 
-/* The last range of all processes ends the recording. */
+/* Closes this process's capture range. The last open range of all processes ends the recording. */
 static void capture_close(void)
 {
-	int open = OPEN;
-	if (!atomic_compare_exchange_strong(&capture.state, &open, OPENING))
+	int open = CAPTURE_OPEN;
+	if (!atomic_compare_exchange_strong(&capture.state, &open, CAPTURE_CHANGING))
 		return;
 	if (atomic_fetch_sub((_Atomic uint32_t *)&collect_control->capturing, 1) == 1)
 		collect_set_recording(false);
-	atomic_store(&capture.state, IDLE);
+	atomic_store(&capture.state, CAPTURE_IDLE);
 }
 
 static bool capture_is_open(void)
 {
-	return atomic_load_explicit(&capture.state, memory_order_acquire) == OPEN;
+	return atomic_load_explicit(&capture.state, memory_order_acquire) == CAPTURE_OPEN;
 }
 
 static void look_for_capture(struct nvtx_domain *domain, const struct nvtx_text *text,
@@ -108,13 +115,13 @@ void nvtx_exit(void)
 
 void nvtx_after_fork(void)
 {
-	atomic_store(&capture.state, IDLE); /* it is the parent's */
+	atomic_store(&capture.state, CAPTURE_IDLE); /* an open capture range is the parent's */
 }
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-static void nvtx_put(enum rec_type type, struct nvtx_domain *domain,
-		     const struct abi_nvtx_event *event, const struct nvtx_text *text, uint64_t id)
+static void put_event(enum rec_type type, struct nvtx_domain *domain,
+		      const struct abi_nvtx_event *event, const struct nvtx_text *text, uint64_t id)
 {
 	uint32_t name = nvtx_string(text), number = nvtx_domain_number(domain);
 	bool colored = event && event->color_type == ABI_NVTX_COLOR_ARGB;
@@ -139,7 +146,7 @@ static void nvtx_put(enum rec_type type, struct nvtx_domain *domain,
 	collect_publish();
 }
 
-static void put_end(enum rec_type type, int64_t time, struct nvtx_domain *domain, uint64_t id)
+static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *domain, uint64_t id)
 {
 	uint32_t number = nvtx_domain_number(domain);
 	struct rec_range *record = collect_reserve(type, 1);
@@ -151,32 +158,32 @@ static void put_end(enum rec_type type, int64_t time, struct nvtx_domain *domain
 	collect_publish();
 }
 
-/* The message of an event or of one of the short forms. */
+/* What an NVTX function is given: an event with its attributes, or only a text. */
 struct message {
-	const struct abi_nvtx_event *event; /* or NULL */
+	const struct abi_nvtx_event *event; /* NULL: only a text */
 	int type;
 	union abi_nvtx_message text;
 };
 
-static struct message of_event(const struct abi_nvtx_event *event)
+static struct message message_of_event(const struct abi_nvtx_event *event)
 {
 	if (!event || event->size < sizeof *event)
 		return (struct message){.type = ABI_NVTX_MESSAGE_NONE};
 	return (struct message){event, event->message_type, event->message};
 }
 
-static struct message of_ascii(const char *text)
+static struct message message_of_ascii(const char *text)
 {
 	return (struct message){.type = ABI_NVTX_MESSAGE_ASCII, .text.ascii = text};
 }
 
-static struct message of_wide(const wchar_t *text)
+static struct message message_of_wide(const wchar_t *text)
 {
 	return (struct message){.type = ABI_NVTX_MESSAGE_WIDE, .text.wide = text};
 }
 
-static void nvtx_begin(enum rec_type type, struct nvtx_domain *domain, struct message message,
-		       uint32_t level, uint64_t id)
+static void event_begin(enum rec_type type, struct nvtx_domain *domain, struct message message,
+			uint32_t level, uint64_t id)
 {
 	bool looks = type != REC_MARK && collect_control->capture == REC_CAPTURE_NVTX;
 	if (!looks && !collect_is_on(REC_TRACE_NVTX))
@@ -186,162 +193,163 @@ static void nvtx_begin(enum rec_type type, struct nvtx_domain *domain, struct me
 	if (looks)
 		look_for_capture(domain, &text, level, id);
 	if (collect_is_on(REC_TRACE_NVTX))
-		nvtx_put(type, domain, message.event, &text, id);
+		put_event(type, domain, message.event, &text, id);
 }
 
-/* The thread's open ranges of a domain; NULL where they are not counted. */
-static uint32_t *level_of(struct nvtx_domain *domain)
+/* The thread's count of open push/pop ranges in a domain; NULL where it is not counted. */
+static uint32_t *open_ranges(struct nvtx_domain *domain)
 {
 	struct spool *spool = spool_own();
 	uint32_t number = nvtx_domain_number(domain);
 	return spool && number < SPOOL_DOMAINS ? &spool->levels[number] : NULL;
 }
 
-static int nvtx_push(struct nvtx_domain *domain, struct message message)
+static int range_push(struct nvtx_domain *domain, struct message message)
 {
-	uint32_t *open = level_of(domain), level = open ? (*open)++ : 0;
-	nvtx_begin(REC_PUSH, domain, message, level, 0);
+	uint32_t *open = open_ranges(domain), level = open ? (*open)++ : 0;
+	event_begin(REC_PUSH, domain, message, level, 0);
 	return (int)level;
 }
 
-static int nvtx_pop(struct nvtx_domain *domain)
+static int range_pop(struct nvtx_domain *domain)
 {
 	int64_t time = collect_now();
-	uint32_t *open = level_of(domain);
+	uint32_t *open = open_ranges(domain);
 	if (open && *open == 0)
-		return -1; /* nothing to end: NVTX wants a negative number */
+		return -1; /* no range is open: NVTX returns a negative number then */
 	uint32_t level = open ? --*open : 0;
 	if (collect_is_on(REC_TRACE_NVTX))
-		put_end(REC_POP, time, domain, 0);
+		put_range_end(REC_POP, time, domain, 0);
 	if (capture_is_open() && !capture.id && capture.level == level &&
 	    capture.tid == collect_tid() && capture.domain == nvtx_domain_number(domain))
 		capture_close();
 	return (int)level;
 }
 
-static uint64_t nvtx_start(struct nvtx_domain *domain, struct message message)
+static uint64_t range_start(struct nvtx_domain *domain, struct message message)
 {
-	uint64_t id = atomic_fetch_add_explicit(&ranges, 1, memory_order_relaxed) + 1;
-	nvtx_begin(REC_RANGE_START, domain, message, 0, id);
+	uint64_t id = atomic_fetch_add_explicit(&started_ranges, 1, memory_order_relaxed) + 1;
+	event_begin(REC_RANGE_START, domain, message, 0, id);
 	return id;
 }
 
-static void nvtx_end(struct nvtx_domain *domain, uint64_t id)
+static void range_end(struct nvtx_domain *domain, uint64_t id)
 {
 	int64_t time = collect_now();
 	if (collect_is_on(REC_TRACE_NVTX))
-		put_end(REC_RANGE_END, time, domain, id);
+		put_range_end(REC_RANGE_END, time, domain, id);
 	if (id && capture_is_open() && capture.id == id)
 		capture_close();
 }
 
-static void mark(struct nvtx_domain *domain, struct message message)
+static void put_mark(struct nvtx_domain *domain, struct message message)
 {
-	nvtx_begin(REC_MARK, domain, message, 0, 0);
+	event_begin(REC_MARK, domain, message, 0, 0);
 }
 
-/* ---- NVTX's functions --------------------------------------------------------------------------- */
+/* ---- the functions that NVTX calls ----------------------------------------------------------- */
 
-static void domain_mark_ex(struct nvtx_domain *domain, const struct abi_nvtx_event *event)
+static void nvtx_domain_mark_ex(struct nvtx_domain *domain, const struct abi_nvtx_event *event)
 {
-	mark(domain, of_event(event));
+	put_mark(domain, message_of_event(event));
 }
 
-static void mark_ex(const struct abi_nvtx_event *event)
+static void nvtx_mark_ex(const struct abi_nvtx_event *event)
 {
-	mark(NULL, of_event(event));
+	put_mark(NULL, message_of_event(event));
 }
 
-static void mark_a(const char *text)
+static void nvtx_mark_a(const char *text)
 {
-	mark(NULL, of_ascii(text));
+	put_mark(NULL, message_of_ascii(text));
 }
 
-static void mark_w(const wchar_t *text)
+static void nvtx_mark_w(const wchar_t *text)
 {
-	mark(NULL, of_wide(text));
+	put_mark(NULL, message_of_wide(text));
 }
 
-static uint64_t domain_start_ex(struct nvtx_domain *domain, const struct abi_nvtx_event *event)
+static uint64_t nvtx_domain_range_start_ex(struct nvtx_domain *domain,
+					   const struct abi_nvtx_event *event)
 {
-	return nvtx_start(domain, of_event(event));
+	return range_start(domain, message_of_event(event));
 }
 
-static uint64_t start_ex(const struct abi_nvtx_event *event)
+static uint64_t nvtx_range_start_ex(const struct abi_nvtx_event *event)
 {
-	return nvtx_start(NULL, of_event(event));
+	return range_start(NULL, message_of_event(event));
 }
 
-static uint64_t start_a(const char *text)
+static uint64_t nvtx_range_start_a(const char *text)
 {
-	return nvtx_start(NULL, of_ascii(text));
+	return range_start(NULL, message_of_ascii(text));
 }
 
-static uint64_t start_w(const wchar_t *text)
+static uint64_t nvtx_range_start_w(const wchar_t *text)
 {
-	return nvtx_start(NULL, of_wide(text));
+	return range_start(NULL, message_of_wide(text));
 }
 
-static void end_default(uint64_t id)
+static void nvtx_range_end(uint64_t id)
 {
-	nvtx_end(NULL, id);
+	range_end(NULL, id);
 }
 
-static int domain_push_ex(struct nvtx_domain *domain, const struct abi_nvtx_event *event)
+static int nvtx_domain_range_push_ex(struct nvtx_domain *domain, const struct abi_nvtx_event *event)
 {
-	return nvtx_push(domain, of_event(event));
+	return range_push(domain, message_of_event(event));
 }
 
-static int push_ex(const struct abi_nvtx_event *event)
+static int nvtx_range_push_ex(const struct abi_nvtx_event *event)
 {
-	return nvtx_push(NULL, of_event(event));
+	return range_push(NULL, message_of_event(event));
 }
 
-static int push_a(const char *text)
+static int nvtx_range_push_a(const char *text)
 {
-	return nvtx_push(NULL, of_ascii(text));
+	return range_push(NULL, message_of_ascii(text));
 }
 
-static int push_w(const wchar_t *text)
+static int nvtx_range_push_w(const wchar_t *text)
 {
-	return nvtx_push(NULL, of_wide(text));
+	return range_push(NULL, message_of_wide(text));
 }
 
-static int pop_default(void)
+static int nvtx_range_pop(void)
 {
-	return nvtx_pop(NULL);
+	return range_pop(NULL);
 }
 
 /* ---- installing --------------------------------------------------------------------------------- */
 
 static void install_core(abi_nvtx_function **table, unsigned size)
 {
-	NVTX_INSTALL(table, size, ABI_NVTX_MARK_EX, mark_ex);
-	NVTX_INSTALL(table, size, ABI_NVTX_MARK_A, mark_a);
-	NVTX_INSTALL(table, size, ABI_NVTX_MARK_W, mark_w);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_START_EX, start_ex);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_START_A, start_a);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_START_W, start_w);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_END, end_default);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_PUSH_EX, push_ex);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_PUSH_A, push_a);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_PUSH_W, push_w);
-	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_POP, pop_default);
+	NVTX_INSTALL(table, size, ABI_NVTX_MARK_EX, nvtx_mark_ex);
+	NVTX_INSTALL(table, size, ABI_NVTX_MARK_A, nvtx_mark_a);
+	NVTX_INSTALL(table, size, ABI_NVTX_MARK_W, nvtx_mark_w);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_START_EX, nvtx_range_start_ex);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_START_A, nvtx_range_start_a);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_START_W, nvtx_range_start_w);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_END, nvtx_range_end);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_PUSH_EX, nvtx_range_push_ex);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_PUSH_A, nvtx_range_push_a);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_PUSH_W, nvtx_range_push_w);
+	NVTX_INSTALL(table, size, ABI_NVTX_RANGE_POP, nvtx_range_pop);
 }
 
 static void install_core2(abi_nvtx_function **table, unsigned size)
 {
-	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_MARK_EX, domain_mark_ex);
-	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_START_EX, domain_start_ex);
-	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_END, nvtx_end);
-	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_PUSH_EX, domain_push_ex);
-	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_POP, nvtx_pop);
+	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_MARK_EX, nvtx_domain_mark_ex);
+	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_START_EX, nvtx_domain_range_start_ex);
+	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_END, range_end);
+	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_PUSH_EX, nvtx_domain_range_push_ex);
+	NVTX_INSTALL(table, size, ABI_NVTX_DOMAIN_RANGE_POP, range_pop);
 }
 
 EXPORT int InitializeInjectionNvtx2(abi_nvtx_get_export get);
 EXPORT int InitializeInjectionNvtx(abi_nvtx_get_export get);
 
-/* Once for each copy of NVTX in the process. 0: the program's calls stay empty. */
+/* Called once for each copy of NVTX in the process. 0: that copy's functions stay empty. */
 int InitializeInjectionNvtx2(abi_nvtx_get_export get)
 {
 	static const int modules[] = {ABI_NVTX_CORE, ABI_NVTX_CORE2, ABI_NVTX_CUDA,

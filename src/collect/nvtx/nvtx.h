@@ -6,23 +6,26 @@
 
 #include "collect/abi/nvtx.h"
 
-/* A domain as the program holds it: its handle is our pointer. NULL is the default domain, number 0. */
+/* A domain. The handle that the program holds is a pointer to this struct; NULL is the default
+ * domain, whose number is 0. */
 struct nvtx_domain;
 
-uint32_t nvtx_domain_number(
-	struct nvtx_domain *domain); /* named in this process's spools by then */
-uint32_t nvtx_domain_name(const struct nvtx_domain *domain); /* string id */
+/* Yields the domain's number, after making sure that this process's spools have the
+ * domain's name. */
+uint32_t nvtx_domain_number(struct nvtx_domain *domain);
+uint32_t nvtx_domain_name(const struct nvtx_domain *domain); /* text id of the domain's name */
 
-enum { NVTX_WIDE_BYTES = 4096 }; /* wide texts are cut to this in UTF-8 */
+enum { NVTX_WIDE_BYTES = 4096 }; /* wide texts are cut to so many bytes of UTF-8 */
 
-/* A message's bytes; 'room' takes wide ones, 'id' is not 0 if it was registered. */
+/* The bytes of a message; 'id' is not 0 if the program registered the text. Wide texts are
+ * converted into 'room'. */
 struct nvtx_text {
 	const char *bytes;
 	size_t length;
 	uint32_t id;
 };
 struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char room[NVTX_WIDE_BYTES]);
-uint32_t nvtx_string(const struct nvtx_text *text); /* its string id */
+uint32_t nvtx_string(const struct nvtx_text *text); /* the text's id */
 
 #define NVTX_INSTALL(table, size, id, function)                                                    \
 	do {                                                                                       \

@@ -1,7 +1,9 @@
-/* nvtx_names.c - domains, registered strings, and names that the program gives to things through NVTX.
+/* nvtx_names.c - domains, registered strings, and names that the program gives to things through
+ * NVTX.
  *
- * A domain lives as long as the process: two of the same name are one, as in other tools. Its name is told
- * in the spools when it is made, and again after a fork by the child's first use.
+ * A domain lives as long as the process. Two domains of the same name are one, as in other tools. A
+ * domain's name is recorded when the domain is made, and again by a forked child's first use of the
+ * domain.
  */
 #include "collect/nvtx/nvtx.h"
 
@@ -16,17 +18,20 @@
 enum { MOST_DOMAINS = 4096 };
 
 struct nvtx_domain {
-	_Atomic uint32_t name;       /* string id; 0: not in use */
-	_Atomic uint32_t generation; /* in which it was named */
+	_Atomic uint32_t name; /* text id of the domain's name; 0: the place is free */
+	/* The process generation whose spools have the domain's name. */
+	_Atomic uint32_t generation;
 };
 
-/* Number n is at n - 1. A domain takes the first free place by setting its name there. */
+/* Domain number n is domains[n - 1]. A new domain takes the first free place by setting 'name'
+ * there. */
 static struct nvtx_domain domains[MOST_DOMAINS];
 
 /* ---- texts -------------------------------------------------------------------------------------- */
 
-/* UTF-8, as much as fits; what is no character becomes '?'. */
-static size_t narrow(const wchar_t *wide, char room[NVTX_WIDE_BYTES])
+/* Converts a wide text to UTF-8, as much as fits; what is no character becomes '?'. Yields the
+ * length. */
+static size_t utf8_of_wide(const wchar_t *wide, char room[NVTX_WIDE_BYTES])
 {
 	size_t n = 0;
 	for (; *wide && n + 4 <= NVTX_WIDE_BYTES; wide++) {
@@ -57,12 +62,12 @@ struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char roo
 		text.length = strnlen(message.ascii, REC_MAX_TEXT);
 		break;
 	case ABI_NVTX_MESSAGE_WIDE:
-		text.length = narrow(message.wide, room);
+		text.length = utf8_of_wide(message.wide, room);
 		text.bytes = room;
 		break;
 	case ABI_NVTX_MESSAGE_REGISTERED:
 		text.id = (uint32_t)(uintptr_t)message.registered;
-		text.bytes = strings_text(text.id, &text.length);
+		text.bytes = text_ids_text(text.id, &text.length);
 		break;
 	default: break;
 	}
@@ -71,13 +76,14 @@ struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char roo
 
 uint32_t nvtx_string(const struct nvtx_text *text)
 {
-	return text->id ? strings_again(text->id) : collect_string(text->bytes, text->length);
+	return text->id ? text_ids_define_again(text->id)
+			: collect_string(text->bytes, text->length);
 }
 
 /* ---- domains ------------------------------------------------------------------------------------ */
 
-static void put_naming(enum rec_named what, uint32_t name, uint32_t domain, uint32_t number,
-		       uint64_t handle)
+static void put_name_record(enum rec_named what, uint32_t name, uint32_t domain, uint32_t number,
+			    uint64_t handle)
 {
 	struct rec_naming *record = collect_reserve(REC_NAME, 1);
 	if (!record)
@@ -97,8 +103,8 @@ uint32_t nvtx_domain_number(struct nvtx_domain *domain)
 	uint32_t number = (uint32_t)(domain - domains) + 1;
 	if (atomic_load_explicit(&domain->generation, memory_order_relaxed) != process.generation) {
 		atomic_store(&domain->generation, process.generation);
-		put_naming(REC_NAMED_DOMAIN, strings_again(atomic_load(&domain->name)), number,
-			   number, 0);
+		put_name_record(REC_NAMED_DOMAIN, text_ids_define_again(atomic_load(&domain->name)),
+				number, number, 0);
 	}
 	return number;
 }
@@ -110,7 +116,7 @@ uint32_t nvtx_domain_name(const struct nvtx_domain *domain)
 		      : 0;
 }
 
-static struct nvtx_domain *nvtx_names_domain_of(uint32_t name)
+static struct nvtx_domain *domain_with_name(uint32_t name)
 {
 	for (size_t i = 0; name && i < MOST_DOMAINS; i++) {
 		uint32_t there = 0;
@@ -125,13 +131,13 @@ static struct nvtx_domain *nvtx_names_domain_of(uint32_t name)
 
 static struct nvtx_domain *domain_create_a(const char *name)
 {
-	return nvtx_names_domain_of(collect_string_z(name));
+	return domain_with_name(collect_string_z(name));
 }
 
 static struct nvtx_domain *domain_create_w(const wchar_t *name)
 {
 	char room[NVTX_WIDE_BYTES];
-	return name ? nvtx_names_domain_of(collect_string(room, narrow(name, room))) : NULL;
+	return name ? domain_with_name(collect_string(room, utf8_of_wide(name, room))) : NULL;
 }
 
 static void domain_destroy(struct nvtx_domain *domain)
@@ -149,20 +155,20 @@ static void *register_string_w(struct nvtx_domain *domain, const wchar_t *text)
 {
 	(void)domain;
 	char room[NVTX_WIDE_BYTES];
-	return text ? (void *)(uintptr_t)collect_string(room, narrow(text, room)) : NULL;
+	return text ? (void *)(uintptr_t)collect_string(room, utf8_of_wide(text, room)) : NULL;
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-static uint32_t wide_string(const wchar_t *name)
+static uint32_t wide_text_id(const wchar_t *name)
 {
 	char room[NVTX_WIDE_BYTES];
-	return name ? collect_string(room, narrow(name, room)) : 0;
+	return name ? collect_string(room, utf8_of_wide(name, room)) : 0;
 }
 
 static void name_category(struct nvtx_domain *domain, uint32_t category, uint32_t name)
 {
-	put_naming(REC_NAMED_CATEGORY, name, nvtx_domain_number(domain), category, 0);
+	put_name_record(REC_NAMED_CATEGORY, name, nvtx_domain_number(domain), category, 0);
 }
 
 static void domain_name_category_a(struct nvtx_domain *domain, uint32_t category, const char *name)
@@ -173,7 +179,7 @@ static void domain_name_category_a(struct nvtx_domain *domain, uint32_t category
 static void domain_name_category_w(struct nvtx_domain *domain, uint32_t category,
 				   const wchar_t *name)
 {
-	name_category(domain, category, wide_string(name));
+	name_category(domain, category, wide_text_id(name));
 }
 
 static void name_category_a(uint32_t category, const char *name)
@@ -183,7 +189,7 @@ static void name_category_a(uint32_t category, const char *name)
 
 static void name_category_w(uint32_t category, const wchar_t *name)
 {
-	name_category(NULL, category, wide_string(name));
+	name_category(NULL, category, wide_text_id(name));
 }
 
 static void name_thread(uint32_t tid, uint32_t name)
@@ -204,40 +210,42 @@ static void name_thread_a(uint32_t tid, const char *name)
 
 static void name_thread_w(uint32_t tid, const wchar_t *name)
 {
-	name_thread(tid, wide_string(name));
+	name_thread(tid, wide_text_id(name));
 }
 
 static void name_device_a(int device, const char *name)
 {
-	put_naming(REC_NAMED_DEVICE, collect_string_z(name), 0, (uint32_t)device, 0);
+	put_name_record(REC_NAMED_DEVICE, collect_string_z(name), 0, (uint32_t)device, 0);
 }
 
 static void name_device_w(int device, const wchar_t *name)
 {
-	put_naming(REC_NAMED_DEVICE, wide_string(name), 0, (uint32_t)device, 0);
+	put_name_record(REC_NAMED_DEVICE, wide_text_id(name), 0, (uint32_t)device, 0);
 }
 
 static void name_context_a(void *context, const char *name)
 {
-	put_naming(REC_NAMED_CONTEXT, collect_string_z(name), 0, 0, (uint64_t)(uintptr_t)context);
+	put_name_record(REC_NAMED_CONTEXT, collect_string_z(name), 0, 0,
+			(uint64_t)(uintptr_t)context);
 }
 
 static void name_context_w(void *context, const wchar_t *name)
 {
-	put_naming(REC_NAMED_CONTEXT, wide_string(name), 0, 0, (uint64_t)(uintptr_t)context);
+	put_name_record(REC_NAMED_CONTEXT, wide_text_id(name), 0, 0, (uint64_t)(uintptr_t)context);
 }
 
 static void name_stream_a(void *stream, const char *name)
 {
-	put_naming(REC_NAMED_STREAM, collect_string_z(name), 0, 0, (uint64_t)(uintptr_t)stream);
+	put_name_record(REC_NAMED_STREAM, collect_string_z(name), 0, 0,
+			(uint64_t)(uintptr_t)stream);
 }
 
 static void name_stream_w(void *stream, const wchar_t *name)
 {
-	put_naming(REC_NAMED_STREAM, wide_string(name), 0, 0, (uint64_t)(uintptr_t)stream);
+	put_name_record(REC_NAMED_STREAM, wide_text_id(name), 0, 0, (uint64_t)(uintptr_t)stream);
 }
 
-/* Resources are names too, by way of a struct. */
+/* A resource names a thread, device, context or stream, by way of a struct. */
 static void *resource_create(struct nvtx_domain *domain, const struct abi_nvtx_resource *resource)
 {
 	if (!resource || resource->size < sizeof *resource)
@@ -249,18 +257,19 @@ static void *resource_create(struct nvtx_domain *domain, const struct abi_nvtx_r
 	case ABI_NVTX_THREAD_NATIVE: name_thread((uint32_t)resource->identifier, name); break;
 	case ABI_NVTX_CUDA_DEVICE:
 	case ABI_NVTX_CUDART_DEVICE:
-		put_naming(REC_NAMED_DEVICE, name, 0, (uint32_t)resource->identifier, 0);
+		put_name_record(REC_NAMED_DEVICE, name, 0, (uint32_t)resource->identifier, 0);
 		break;
 	case ABI_NVTX_CUDA_CONTEXT:
-		put_naming(REC_NAMED_CONTEXT, name, 0, 0, resource->identifier);
+		put_name_record(REC_NAMED_CONTEXT, name, 0, 0, resource->identifier);
 		break;
 	case ABI_NVTX_CUDA_STREAM:
 	case ABI_NVTX_CUDART_STREAM:
-		put_naming(REC_NAMED_STREAM, name, 0, 0, resource->identifier);
+		put_name_record(REC_NAMED_STREAM, name, 0, 0, resource->identifier);
 		break;
 	default: break;
 	}
-	return (void *)(uintptr_t)&domains; /* a handle that is only ever given back to us */
+	/* The program can only pass this handle back to resource_destroy. */
+	return (void *)(uintptr_t)&domains;
 }
 
 static void resource_destroy(void *resource)

@@ -168,7 +168,7 @@ static bool is_on_signal_stack(void)
 static void osrt_take_stack(const struct os_call *call, int64_t start)
 {
 	if (call->is_idle)
-		sibling_look_at_modules();
+		sibling_scan_modules();
 	collect_stack(REC_WHY_OS, start, 0);
 }
 

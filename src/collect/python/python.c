@@ -8,7 +8,7 @@
  *
  * A wrong layout must not crash the program. The first stacks are read through the kernel, which fails where
  * a load would fault; only when PROVEN of them came out whole are pointers followed directly, but for the innermost
- * frame of an OS call, which may be gone (walk). What names a code object (texts, line table) is always read
+ * frame of an OS call, which may be gone (python_walk). What names a code object (texts, line table) is always read
  * through the kernel, once.
  *
  * The line table of REC_CODE is decoded by the parent: 3.10 has co_linetable of PEP 626, pairs (bytes of
@@ -30,94 +30,105 @@
 #include "spool/python_layout.h"
 
 enum {
+	/* How many stacks must have been read whole before pointers are followed directly. */
 	PROVEN = 16,
-	CODES = 32768, /* places of the cache, a power of two */
+	CODES = 32768, /* places of the cache of code objects, a power of two */
 	MOST_CODES = CODES / 4 * 3,
-	MOST_TEXT = 4096,       /* characters of a name */
-	MOST_TABLE = 64 * 1024, /* bytes of a line table */
-	MOST_STEPS = 4096,      /* frames looked at, shown or not */
+	MOST_TEXT = 4096,       /* characters of a name that are read */
+	MOST_TABLE = 64 * 1024, /* bytes; a longer line table is not recorded */
+	MOST_STEPS = 4096,      /* frames of one stack that are visited, recorded or not */
 };
 
-/* An interpreter that is being loaded by another thread is seen before it is relocated. */
-static const int64_t settling = 20 * 1000 * 1000;
+/* The collector may see an interpreter that another thread is loading before the loader has
+ * relocated it: it is not called for so long. */
+static const int64_t SETTLING_NS = 20 * 1000 * 1000;
 
 struct code {
-	uintptr_t at;             /* of the code object */
-	uintptr_t filename, name; /* to tell it from another that was put there later */
+	uintptr_t address; /* address of the code object */
+	/* Addresses of its texts: another code object at the same address has others. */
+	uintptr_t filename, name;
 	int32_t first_line;
 	uint32_t id;
 };
 
-/* Set last, when everything else is known; NULL: no Python yet, or no more. */
+/* PyGILState_GetThisThreadState of the interpreter, set after everything else; NULL: no Python yet,
+ * or no more. */
 static void *(*_Atomic thread_state)(void);
 static int (*is_finalizing)(void);
-static int64_t
-	ready_at; /* when the interpreter may be called, see 'settling'; 0: it was there from the start */
-static struct { /* the object it is in; by whoever scans the modules */
+/* When the interpreter may be called (SETTLING_NS after it was found); 0: it was loaded
+ * from the start. */
+static int64_t ready_at;
+/* The object that holds the interpreter. Only the thread that scans the modules reads or writes
+ * it. */
+static struct {
 	uint64_t base, name;
-	bool seen; /* in this scan */
-	bool gone;
+	bool seen; /* the present scan met the object */
+	bool gone; /* the interpreter was unloaded, and is not looked for again */
 } home;
 
-static struct lock lock; /* guards all that is below */
+static struct lock lock; /* guards all variables below */
 static struct python_layout layout;
-static bool unreadable;     /* the kernel does not let us read: no stacks */
-static uint32_t whole;      /* stacks that came out whole */
-static bool may_be_gone;    /* the frame that is read now: see walk */
-static uintptr_t code_type; /* the type of code objects, 0: not seen yet */
-static struct code *codes;  /* open addressing by 'at' */
-static struct { /* a text on its way; not on the stack, which may be that of a small thread */
+static bool unreadable;     /* the kernel does not permit reading memory: no stacks */
+static uint32_t whole;      /* how many stacks were read whole, up to PROVEN */
+static bool may_be_gone;    /* the frame that is read now may be unmapped: see python_walk */
+static uintptr_t code_type; /* address of the type of code objects, 0: not seen yet */
+static struct code *codes;  /* cache of code objects, open addressing by address */
+/* Room for one text while it is read and converted. Not on the stack: a thread's stack may be
+ * small. */
+static struct {
 	unsigned char raw[MOST_TEXT * 4];
 	char utf8[MOST_TEXT * 4];
 } * room;
 static uint32_t code_count;
-static uint32_t last_code; /* id */
+static uint32_t last_code; /* the highest id given to a code object */
 
 void python_after_fork(void)
 {
 	lock_give(&lock);
 	code_count = 0;
-	codes = NULL; /* left behind: to clear it would copy its pages */
+	codes = NULL; /* not freed: writing to its pages in the child would copy them */
 }
 
-/* ---- finding it --------------------------------------------------------------------------------- */
+/* ---- finding the interpreter ----------------------------------------------------------------- */
 
-/* Nothing of the object is called: it may have been mapped just now, and not be relocated yet. */
+/* The interpreter's version, 0: unknown. No function of the object is called: the object may have
+ * been mapped just now, and not be relocated yet. */
 static uint32_t version_in(const struct dl_phdr_info *object)
 {
-	const unsigned long *number = symbols_find(object, "Py_Version"); /* from 3.11 on */
+	const unsigned long *number = elf_symbols_find(object, "Py_Version"); /* from 3.11 on */
 	if (number)
 		return (uint32_t)*number;
-	return symbols_find(object, "PyModule_AddObjectRef") ? 0x030a00f0
-							     : 0; /* 3.10; micro unknown */
+	/* 3.10; the last part of the version is unknown. */
+	return elf_symbols_find(object, "PyModule_AddObjectRef") ? 0x030a00f0 : 0;
 }
 
-void python_look(const struct dl_phdr_info *object, uint64_t name, bool is_new)
+void python_look_at_object(const struct dl_phdr_info *object, uint64_t name, bool is_new)
 {
-	static bool told;
+	static bool was_reported;
 	if (atomic_load_explicit(&thread_state, memory_order_relaxed)) {
 		home.seen |= object->dlpi_addr == home.base && name == home.name;
 		return;
 	}
-	void *get_state =
-		is_new && !home.gone ? symbols_find(object, "PyGILState_GetThisThreadState") : NULL;
+	void *get_state = is_new && !home.gone
+				  ? elf_symbols_find(object, "PyGILState_GetThisThreadState")
+				  : NULL;
 	if (!get_state)
 		return;
-	void *finalizing = symbols_find(object, "Py_IsFinalizing"); /* from 3.13 on */
+	void *finalizing = elf_symbols_find(object, "Py_IsFinalizing"); /* from 3.13 on */
 	if (!finalizing)
-		finalizing = symbols_find(object, "_Py_IsFinalizing");
+		finalizing = elf_symbols_find(object, "_Py_IsFinalizing");
 	uint32_t version = version_in(object);
 	if (!finalizing ||
-	    !python_layout_of(version, symbols_find(object, "_PyRuntime"), &layout)) {
-		if (!told && version)
+	    !python_layout_of(version, elf_symbols_find(object, "_PyRuntime"), &layout)) {
+		if (!was_reported && version)
 			collect_note(2, "stacks of Python %u.%u cannot be read", version >> 24,
 				     version >> 16 & 0xff);
-		else if (!told)
+		else if (!was_reported)
 			collect_note(2, "stacks of Python before 3.10 cannot be read");
-		told = true;
+		was_reported = true;
 		return;
 	}
-	ready_at = process.joined ? collect_now() + settling : 0;
+	ready_at = process.joined ? collect_now() + SETTLING_NS : 0;
 	home.base = object->dlpi_addr;
 	home.name = name;
 	home.seen = true;
@@ -127,7 +138,7 @@ void python_look(const struct dl_phdr_info *object, uint64_t name, bool is_new)
 	atomic_store_explicit(&thread_state, function, memory_order_release);
 }
 
-void python_looked(void)
+void python_end_look(void)
 {
 	if (!home.seen && atomic_exchange(&thread_state, NULL))
 		home.gone = true;
@@ -156,7 +167,7 @@ static bool fetch(void *into, uintptr_t from, size_t size)
 	return true;
 }
 
-/* The string id of a str object; false if it is none. */
+/* Yields the text id of a Python str object; false if the object is none. */
 static bool python_read_text(uintptr_t object, uint32_t *id)
 {
 	struct {
@@ -182,14 +193,15 @@ static bool python_read_text(uintptr_t object, uint32_t *id)
 
 /* ---- code objects ------------------------------------------------------------------------------- */
 
-/* Whether a type is that of code objects: by its name, since its symbol may be copied elsewhere. */
+/* Whether a type is that of code objects. The type's name decides: its symbol may have been copied
+ * elsewhere. */
 static bool is_code_type(uintptr_t type)
 {
 	if (code_type)
 		return type == code_type;
 	uintptr_t name;
 	char text[5];
-	/* A type's own head is that of a sized object; its name comes next. */
+	/* A type object begins like a sized object; the pointer to its name comes next. */
 	if (!peek(&name, type + layout.object_size + 8, sizeof name) ||
 	    !peek(text, name, sizeof text) || memcmp(text, "code", 5) != 0)
 		return false;
@@ -197,12 +209,12 @@ static bool is_code_type(uintptr_t type)
 	return true;
 }
 
-/* Writes REC_CODE; the texts are told. */
+/* Writes REC_CODE for a code object whose texts have ids already. */
 static bool put_code(uint32_t id, const struct code *code, uint32_t filename, uint32_t name)
 {
 	uintptr_t table;
 	int64_t length;
-	if (!peek(&table, code->at + layout.code_table, sizeof table) ||
+	if (!peek(&table, code->address + layout.code_table, sizeof table) ||
 	    !peek(&length, table + layout.object_size, sizeof length) || length < 0)
 		return false;
 	if (length > MOST_TABLE)
@@ -217,7 +229,7 @@ static bool put_code(uint32_t id, const struct code *code, uint32_t filename, ui
 	record->name = name;
 	record->first_line = code->first_line;
 	record->python = layout.version;
-	/* bytes: length, hash, then the data */
+	/* a bytes object has its length, its hash, then the data */
 	if (peek(record->table, table + layout.object_size + 16, (size_t)length))
 		record->table_length = (uint32_t)length;
 	collect_publish();
@@ -233,47 +245,48 @@ static uint32_t define_code(const struct code *code)
 	return ++last_code;
 }
 
-static struct code *python_place_of(uintptr_t at)
+static struct code *python_code_place(uintptr_t address)
 {
-	uint64_t hash = at * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t i = (uint32_t)(hash >> 40) & (CODES - 1);
-	while (codes[i].at && codes[i].at != at)
+	while (codes[i].address && codes[i].address != address)
 		i = (i + 1) & (CODES - 1);
 	return &codes[i];
 }
 
-/* The id of a code object, 0: it is none. */
-static uint32_t code_id(uintptr_t at)
+/* The id of the code object at an address, 0: there is none. */
+static uint32_t code_id(uintptr_t address)
 {
-	struct code code = {.at = at};
+	struct code code = {.address = address};
 	uintptr_t type;
-	if ((at & 7) || !fetch(&type, at + layout.object_type, sizeof type) ||
+	if ((address & 7) || !fetch(&type, address + layout.object_type, sizeof type) ||
 	    !is_code_type(type) ||
-	    !fetch(&code.filename, at + layout.code_filename, sizeof code.filename) ||
-	    !fetch(&code.name, at + layout.code_name, sizeof code.name) ||
-	    !fetch(&code.first_line, at + layout.code_first_line, sizeof code.first_line))
+	    !fetch(&code.filename, address + layout.code_filename, sizeof code.filename) ||
+	    !fetch(&code.name, address + layout.code_name, sizeof code.name) ||
+	    !fetch(&code.first_line, address + layout.code_first_line, sizeof code.first_line))
 		return 0;
-	struct code *known = python_place_of(at);
-	if (known->at && known->filename == code.filename && known->name == code.name &&
-	    known->first_line == code.first_line)
-		return known->id;
+	struct code *cached = python_code_place(address);
+	if (cached->address && cached->filename == code.filename && cached->name == code.name &&
+	    cached->first_line == code.first_line)
+		return cached->id;
 	code.id = define_code(&code);
 	if (!code.id)
 		return 0;
-	if (!known->at && ++code_count > MOST_CODES) {
-		memset(codes, 0,
-		       CODES * sizeof *codes); /* begin again rather than grow without end */
+	if (!cached->address && ++code_count > MOST_CODES) {
+		/* The cache is full: it begins again instead of growing without end. */
+		memset(codes, 0, CODES * sizeof *codes);
 		code_count = 1;
-		known = python_place_of(at);
+		cached = python_code_place(address);
 	}
-	*known = code;
+	*cached = code;
 	return code.id;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------- */
 
-/* Free threading: the bytecode that this frame runs is a copy of the thread's own. */
-static bool own_bytecode(uintptr_t frame, uintptr_t code, uintptr_t *bytecode)
+/* Free-threaded Python: this frame runs the thread's own copy of the bytecode, whose address is
+ * yielded. */
+static bool thread_bytecode(uintptr_t frame, uintptr_t code, uintptr_t *bytecode)
 {
 	uintptr_t copies, mine;
 	int32_t index;
@@ -287,7 +300,7 @@ static bool own_bytecode(uintptr_t frame, uintptr_t code, uintptr_t *bytecode)
 	return true;
 }
 
-static bool python_offset_of(uintptr_t frame, uintptr_t code, int32_t *offset)
+static bool frame_offset(uintptr_t frame, uintptr_t code, int32_t *offset)
 {
 	if (!layout.code_bytecode) {
 		int32_t instruction;
@@ -299,13 +312,15 @@ static bool python_offset_of(uintptr_t frame, uintptr_t code, int32_t *offset)
 	uintptr_t instruction, bytecode = code + layout.code_bytecode;
 	if (!fetch(&instruction, frame + layout.frame_instruction, sizeof instruction))
 		return false;
-	if (layout.frame_bytecode && layout.code_bytecodes && !own_bytecode(frame, code, &bytecode))
+	if (layout.frame_bytecode && layout.code_bytecodes &&
+	    !thread_bytecode(frame, code, &bytecode))
 		return false;
 	int64_t distance = (int64_t)(instruction - bytecode);
 	*offset = distance > 0 && distance < INT32_MAX ? (int32_t)distance : 0;
 	return true;
 }
 
+/* 'foreign': the frame stands for a call of C code, and has no code object of Python. */
 static bool is_foreign(uintptr_t frame, bool *foreign)
 {
 	uint8_t owner = 0;
@@ -318,10 +333,12 @@ static bool is_foreign(uintptr_t frame, bool *foreign)
 	return true;
 }
 
-/* Innermost first. False: something was not as it must be; what was read before stands.
+/* Reads the frames of a thread, innermost first. False: some memory was not as it must be; the
+ * frames read before that are valid.
  *
- * An interpreter that makes a generator gives back the frame's memory before it leaves the frame (3.11 to 3.13), and
- * the call that unmaps it is one that we may be in. So the innermost frame of an OS call is read through the kernel. */
+ * An interpreter that makes a generator gives back the frame's memory before it leaves the frame
+ * (3.11 to 3.13), and the call that unmaps that memory may be the one that is being recorded. So
+ * the innermost frame of an OS call is read through the kernel. */
 static bool python_walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES], uint32_t *count)
 {
 	uintptr_t frame, code;
@@ -339,7 +356,7 @@ static bool python_walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES]
 				return false;
 			code &= ~(uintptr_t)7;
 			out->code = code_id(code);
-			if (!out->code || !python_offset_of(frame, code, &out->offset))
+			if (!out->code || !frame_offset(frame, code, &out->offset))
 				return false;
 			++*count;
 		}
@@ -371,7 +388,8 @@ static void python_put_stack(enum rec_why why, int64_t start, uint32_t correlati
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
-	/* OS calls come without a look at the modules (stack.c): what was opened may have been closed. */
+	/* A stack of an OS call is taken without a scan of the modules (stack.c): an interpreter
+	 * that was loaded late may have been unloaded since. */
 	if (!get_state || start < ready_at || (why == REC_WHY_OS && ready_at) || is_finalizing())
 		return;
 	void *state = get_state();

@@ -8,12 +8,14 @@
 
 #include "spool/record.h"
 
-/* Looks whether an object is the interpreter, which is used from then on; or whether it is still there.
- * 'name': a hash of the object's. From a callback of dl_iterate_phdr, for every object; python_looked comes last. */
-void python_look(const struct dl_phdr_info *object, uint64_t name, bool is_new);
-void python_looked(void);
+/* Called in a callback of dl_iterate_phdr for every loaded object: finds the interpreter, or sees
+ * that it is still loaded. 'name' is a hash of the object's path. A call of python_end_look ends each
+ * round. */
+void python_look_at_object(const struct dl_phdr_info *object, uint64_t name, bool is_new);
+void python_end_look(void);
 
-/* Writes the calling thread's stack, for a call that began at 'start'; nothing if it has none. */
+/* Records the calling thread's Python stack, for a call that began at 'start'; nothing if there is
+ * none. */
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation);
 
 #endif

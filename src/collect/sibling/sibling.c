@@ -1,7 +1,8 @@
-/* sibling.c - collect.h's functions in a library that records through the collect library; see share.h.
+/* sibling.c - collect.h's functions in a library that records through the collect library; see
+ * share.h.
  *
- * sibling_connect comes first, from the sibling's constructor; before it, and where there is no collect
- * library, nothing is on.
+ * The sibling's constructor calls sibling_connect before anything else. Until then, and where there
+ * is no collect library, nothing is recorded.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -11,7 +12,8 @@
 
 #include "collect/share.h"
 
-static const struct collect_share *share; /* written once, by the constructor */
+/* The collect library's table; written once, by the constructor. */
+static const struct collect_share *share;
 struct rec_control *collect_control;
 const bool *sibling_is_sealed;
 
@@ -38,10 +40,10 @@ bool sibling_has(uint64_t address)
 	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
 }
 
-void sibling_look_at_modules(void)
+void sibling_scan_modules(void)
 {
 	if (share)
-		share->look_at_modules();
+		share->scan_modules();
 }
 
 void sibling_abandon(void)
