@@ -113,7 +113,7 @@ int cmd_convert(int argc, char **argv)
 	convert_check_output(input, output, force);
 	struct hwy_trace *trace = cli_open(input);
 	struct hwy_err err;
-	kept_add(trace);
+	path_cache_add(trace);
 	bool written = hwy_file_write(trace, output, force, cli_progress(), &err);
 	cli_progress_end();
 	if (!written)

@@ -118,7 +118,7 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 	if (trace)
 		profile_calibrate(trace, directory, how, quiet);
 	if (trace)
-		kept_add(trace);
+		path_cache_add(trace);
 	bool done = trace && write_report(trace, path, force, written, &err);
 	cli_progress_end();
 	if (!done)

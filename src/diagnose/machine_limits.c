@@ -47,8 +47,9 @@ double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool
 	*is_known = false;
 	for (uint32_t d = 0; d < c->flow->n_devices; d++)
 		if (c->uses[d] && c->flow->devices[d].device != HWY_NONE)
-			return whatif_link_rate(&c->trace->devices[c->flow->devices[d].device]);
-	return whatif_link_rate(NULL);
+			return machine_model_link_rate(
+				&c->trace->devices[c->flow->devices[d].device]);
+	return machine_model_link_rate(NULL);
 }
 
 bool machine_own_cost(const struct hwy_case *c, int64_t *ns)

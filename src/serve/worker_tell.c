@@ -186,15 +186,15 @@ static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t or
 
 static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
 {
-	struct kept_paths kept;
+	struct cached_paths kept;
 	struct hwy_err err;
 	struct view_pieces pieces = {0};
 	if ((uint64_t)analysis->flow.n_calls + analysis->flow.n_ops > MOST_ON_PATH ||
-	    !kept_open(&kept, &analysis->flow, &analysis->phases, &err))
-		kept = (struct kept_paths){0};
+	    !path_cache_open(&kept, &analysis->flow, &analysis->phases, &err))
+		kept = (struct cached_paths){0};
 	for (uint32_t p = 0; p < kept.n; p++)
-		for (uint32_t i = 0; i < kept.of[p].n; i++) {
-			const struct kept_piece *from = &kept.of[p].pieces[i];
+		for (uint32_t i = 0; i < kept.by_phase[p].n; i++) {
+			const struct cached_piece *from = &kept.by_phase[p].pieces[i];
 			HWY_GROW(pieces.v, pieces.n, pieces.cap);
 			struct view_piece *piece = &pieces.v[pieces.n++];
 			memset(piece, 0, sizeof *piece);
@@ -203,7 +203,7 @@ static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t or
 			piece->cause = from->class;
 			piece->span = from->span + 1;
 		}
-	kept_close(&kept);
+	path_cache_close(&kept);
 	if (pieces.n)
 		qsort(pieces.v, pieces.n, sizeof *pieces.v, by_device);
 	worker_frame(out, WORKER_PATH, pieces.v, pieces.n * sizeof *pieces.v);

@@ -85,13 +85,14 @@ static void put_bars(struct picture *p, uint32_t step)
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
 		int64_t begin = replay_begin(graph, p->ends, i);
-		if (node->kind == GRAPH_OP && p->w->step_of[node->of] == step + 1) {
-			const struct flow_op *op = &flow->ops[node->of];
+		if (node->kind == GRAPH_OP && p->w->step_of[node->flow_index] == step + 1) {
+			const struct flow_op *op = &flow->ops[node->flow_index];
 			put_bar(p, op->span, op->start, op->end, begin, p->ends[i]);
-		} else if (node->kind == GRAPH_CALL && node->of - at->first_call < at->n_calls &&
-			   flow->calls[node->of].process == p->w->phase->process) {
-			const struct flow_call *call = &flow->calls[node->of];
-			uint32_t back = graph_return(graph, node->of);
+		} else if (node->kind == GRAPH_CALL &&
+			   node->flow_index - at->first_call < at->n_calls &&
+			   flow->calls[node->flow_index].process == p->w->phase->process) {
+			const struct flow_call *call = &flow->calls[node->flow_index];
+			uint32_t back = graph_return(graph, node->flow_index);
 			put_bar(p, call->span, call->start, call->end, begin,
 				p->ends[back == GRAPH_NONE ? i : back]);
 		}
@@ -125,7 +126,7 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 	if (w->phase->n_steps > 0) {
 		int64_t *ends = hwy_alloc((copy.n + 1) * sizeof *ends);
 		replay_run(&copy, ends);
-		struct step_time *steps = steps_timed(w, &copy, ends);
+		struct step_time *steps = replayed_steps_time(w, &copy, ends);
 		struct picture p = {
 			.w = w,
 			.graph = &copy,

@@ -11,7 +11,7 @@
 struct finding {
 	struct hwy_chain *chain;
 	const struct hwy_analysis *analysis;
-	struct hwy_map at; /* hash of class, name and place -> link + 1 */
+	struct hwy_map by_key; /* hash of class, name and place -> link + 1 */
 };
 
 /* "step_10 > layer_3" as "step_# > layer_#": the same place in every step. */
@@ -30,16 +30,16 @@ static void fold_numbers(char *text)
 
 static const char *text_of_place(struct finding *f, uint32_t span)
 {
-	struct hwy_place at = place_of(f->analysis->places, span);
+	struct hwy_place place = place_of(f->analysis->places, span);
 	char text[512];
-	const char *slash = strrchr(at.file, '/');
-	int length =
-		*at.file ? snprintf(text, sizeof text, "%s:%lld %s", slash ? slash + 1 : at.file,
-				    (long long)at.line, at.function)
-			 : snprintf(text, sizeof text, "%s", at.range);
+	const char *slash = strrchr(place.file, '/');
+	int length = *place.file ? snprintf(text, sizeof text, "%s:%lld %s",
+					    slash ? slash + 1 : place.file, (long long)place.line,
+					    place.function)
+				 : snprintf(text, sizeof text, "%s", place.range);
 	if (length < 0)
 		return "";
-	if (!*at.file)
+	if (!*place.file)
 		fold_numbers(text);
 	return hwy_arena_text(&f->chain->texts, text, strlen(text));
 }
@@ -60,7 +60,7 @@ static struct hwy_text chain_name_of(const struct finding *f, uint32_t span)
 	return (struct hwy_text){what, (uint32_t)strlen(what)};
 }
 
-static uint32_t link_of(struct finding *f, const struct kept_piece *piece)
+static uint32_t link_of(struct finding *f, const struct cached_piece *piece)
 {
 	uint32_t span = piece->span;
 	struct hwy_text name = chain_name_of(f, span);
@@ -68,7 +68,7 @@ static uint32_t link_of(struct finding *f, const struct kept_piece *piece)
 	uint64_t key = hwy_mix(hwy_hash(name.at, name.length)) ^ hwy_hash(place, strlen(place)) ^
 		       hwy_mix(piece->class);
 	bool fresh;
-	uint32_t *at = hwy_map_put(&f->at, key, &fresh);
+	uint32_t *at = hwy_map_put(&f->by_key, key, &fresh);
 	if (fresh) {
 		struct hwy_chain *chain = f->chain;
 		HWY_GROW(chain->links, chain->n, chain->cap);
@@ -88,12 +88,12 @@ static int chain_by_time(const void *a, const void *b)
 	return (x->time < y->time) - (x->time > y->time);
 }
 
-static void sum_up(struct finding *f, const struct kept_path *path)
+static void sum_up(struct finding *f, const struct cached_path *path)
 {
 	int64_t on_path = 0;
 	for (uint32_t i = 0; i < path->n; i++) {
-		uint32_t at = link_of(f, &path->pieces[i]); /* may move the list */
-		struct chain_link *link = &f->chain->links[at];
+		uint32_t index = link_of(f, &path->pieces[i]); /* may move the list */
+		struct chain_link *link = &f->chain->links[index];
 		int64_t time = path->pieces[i].at.to - path->pieces[i].at.from;
 		link->time += time;
 		link->count++;
@@ -117,21 +117,22 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_DIRECTION), err))
 		return false;
 	struct finding f = {.chain = chain, .analysis = analysis};
-	struct kept_paths kept = {0};
-	struct kept_path one = {0};
-	bool done = step >= 0 ? kept_step(&one, &analysis->flow, &analysis->phases.phases[phase],
-					  (uint32_t)step, err)
-			      : kept_open(&kept, &analysis->flow, &analysis->phases, err);
-	const struct kept_path *path = !done ? NULL : step >= 0 ? &one : &kept.of[phase];
+	struct cached_paths kept = {0};
+	struct cached_path one = {0};
+	bool done = step >= 0
+			    ? path_cache_step(&one, &analysis->flow,
+					      &analysis->phases.phases[phase], (uint32_t)step, err)
+			    : path_cache_open(&kept, &analysis->flow, &analysis->phases, err);
+	const struct cached_path *path = !done ? NULL : step >= 0 ? &one : &kept.by_phase[phase];
 	if (path && path->n == 0)
 		done = hwy_fail(err, "no device work of the step has a recorded launch");
 	if (done) {
 		sum_up(&f, path);
 		chain->step = step >= 0 ? chain->length : analysis->phases.phases[phase].mean;
 	}
-	hwy_map_free(&f.at);
+	hwy_map_free(&f.by_key);
 	free(one.pieces);
-	kept_close(&kept);
+	path_cache_close(&kept);
 	return done;
 }
 

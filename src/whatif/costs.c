@@ -132,16 +132,17 @@ static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip 
 		if (end <= start)
 			continue;
 		charged = end;
-		int64_t at = flow_call_at(flow, start);
-		uint32_t around = call_of_thread(flow, thread, at - 1, -1);
+		int64_t first_after = flow_call_at(flow, start);
+		uint32_t around = call_of_thread(flow, thread, first_after - 1, -1);
 		if (around < flow->n_calls && flow->calls[around].end >= end)
 			charges->within[around] += end - start;
 		else
-			charges->before[call_of_thread(flow, thread, at, 1)] += end - start;
+			charges->before[call_of_thread(flow, thread, first_after, 1)] +=
+				end - start;
 	}
 }
 
-void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *machine)
+void costs_take_out(struct hwy_graph *graph, const struct whatif_machine *machine)
 {
 	const struct hwy_flow *flow = graph->flow;
 	struct charges charges = {hwy_zalloc((flow->n_calls + 1) * sizeof *charges.before),
@@ -158,8 +159,9 @@ void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *mac
 	for (uint32_t i = 0; i < graph->n; i++) {
 		struct graph_node *node = &graph->nodes[i];
 		if (node->kind == GRAPH_CALL)
-			lessen_call(node, machine, &flow->calls[node->of], charges.before[node->of],
-				    charges.within[node->of]);
+			lessen_call(node, machine, &flow->calls[node->flow_index],
+				    charges.before[node->flow_index],
+				    charges.within[node->flow_index]);
 		else if (node->kind == GRAPH_OP)
 			lessen_op(node, machine);
 	}

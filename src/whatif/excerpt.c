@@ -34,13 +34,13 @@ static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
 	uint32_t room = phase->n_steady - n, middle = phase->first_steady + room / 2, best = middle;
 	int64_t least = INT64_MAX;
 	for (uint32_t i = 0; i <= room; i++) {
-		uint32_t at = i % 2 ? middle + (i + 1) / 2 : middle - i / 2;
-		if (n == 0 || at < phase->first_steady || at > phase->first_steady + room)
+		uint32_t first = i % 2 ? middle + (i + 1) / 2 : middle - i / 2;
+		if (n == 0 || first < phase->first_steady || first > phase->first_steady + room)
 			continue;
-		int64_t apart = llabs(mean_of(phase, at, n) - phase->mean);
+		int64_t apart = llabs(mean_of(phase, first, n) - phase->mean);
 		if (apart < least) {
 			least = apart;
-			best = at;
+			best = first;
 		}
 	}
 	return best;

@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "whatif/build.h"
+#include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
 enum { LOOK_BACK = 64 /* ops enqueued later than a wait that may have begun before its end */ };
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
-void build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
-		int64_t fitted)
+void graph_build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
+		      int64_t fitted)
 {
 	struct graph_node *node = &b->graph->nodes[b->graph->n];
 	if (before == GRAPH_NONE || before >= b->graph->n)
 		return;
-	int64_t known = b->ends[before] - (from_begin ? b->graph->nodes[before].length : 0);
-	int64_t observed = b->begin - known;
+	int64_t counted_from = b->ends[before] - (from_begin ? b->graph->nodes[before].length : 0);
+	int64_t observed = b->begin - counted_from;
 	if (observed < 0) {
 		b->graph->n_contradicted++;
 		return;
@@ -45,17 +45,17 @@ void build_edge(struct building *b, enum graph_place place, uint32_t before, boo
 	node->before[place] = before;
 	node->lag[place] = (uint16_t)lag;
 	if (from_begin)
-		node->from_begin |= (uint8_t)(1 << place);
+		node->flags |= (uint8_t)GRAPH_FROM_BEGIN(place);
 }
 
-static void begin_node(struct building *b, enum graph_kind kind, uint32_t of, int64_t begin,
+static void begin_node(struct building *b, enum graph_kind kind, uint32_t flow_index, int64_t begin,
 		       int64_t length)
 {
 	b->begin = begin;
 	b->graph->nodes[b->graph->n] = (struct graph_node){
 		.length = length,
 		.before = {GRAPH_NONE, GRAPH_NONE, GRAPH_NONE},
-		.of = of,
+		.flow_index = flow_index,
 		.kind = (uint8_t)kind,
 	};
 }
@@ -98,7 +98,7 @@ static void wait_for_room(struct building *b, const struct flow_call *call)
 		return;
 	uint32_t op = b->lane_ops[lane->first + place - queue];
 	if (b->op_node[op] != GRAPH_NONE && b->flow->ops[op].start <= call->start)
-		build_edge(b, GRAPH_OTHER, b->op_node[op], true, 0);
+		graph_build_edge(b, GRAPH_OTHER, b->op_node[op], true, 0);
 }
 
 static void graph_add_call(struct building *b, uint32_t index)
@@ -114,10 +114,10 @@ static void graph_add_call(struct building *b, uint32_t index)
 	struct sequence *thread =
 		&b->threads[call->thread == FLOW_NONE ? b->n_threads : call->thread];
 	bool overlaps = process->last != GRAPH_NONE && process->end > call->start;
-	build_edge(b, GRAPH_ORDER, overlaps ? process->call : process->last, overlaps, 0);
+	graph_build_edge(b, GRAPH_ORDER, overlaps ? process->call : process->last, overlaps, 0);
 	if (thread->last != process->last && thread->last != GRAPH_NONE &&
 	    b->ends[thread->last] <= call->start)
-		build_edge(b, GRAPH_CAUSE, thread->last, false, 0);
+		graph_build_edge(b, GRAPH_CAUSE, thread->last, false, 0);
 	wait_for_room(b, call);
 	uint32_t node = end_node(b);
 	b->call_node[index] = node;
@@ -135,7 +135,7 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 	uint32_t node = b->lanes[lane].last;
 	int64_t end = b->flow->calls[call].end;
 	for (int i = 0; i < LOOK_BACK && node != GRAPH_NONE; i++) {
-		const struct flow_op *op = &b->flow->ops[b->graph->nodes[node].of];
+		const struct flow_op *op = &b->flow->ops[b->graph->nodes[node].flow_index];
 		if ((op->call == FLOW_NONE || op->call <= call) && op->end <= end)
 			return node;
 		node = b->graph->nodes[node].before[GRAPH_ORDER];
@@ -151,7 +151,9 @@ static uint32_t graph_later(const struct building *b, uint32_t x, uint32_t y)
 	if (b->ends[x] != b->ends[y])
 		return b->ends[y] > b->ends[x] ? y : x;
 	const struct flow_op *ops = b->flow->ops;
-	return ops[b->graph->nodes[y].of].lane < ops[b->graph->nodes[x].of].lane ? y : x;
+	return ops[b->graph->nodes[y].flow_index].lane < ops[b->graph->nodes[x].flow_index].lane
+		       ? y
+		       : x;
 }
 
 /* The last op of any stream of the process. What an earlier wait has found is still there, so that only streams
@@ -170,15 +172,15 @@ static uint32_t awaited_anywhere(struct building *b, uint32_t call)
 		return found;
 	}
 	found = before->found;
-	for (uint32_t *at = &before->fresh; *at;) {
-		struct lane_ops *lane = &b->lanes[*at - 1];
-		uint32_t node = last_before(b, *at - 1, call);
+	for (uint32_t *next = &before->fresh; *next;) {
+		struct lane_ops *lane = &b->lanes[*next - 1];
+		uint32_t node = last_before(b, *next - 1, call);
 		found = graph_later(b, found, node);
 		lane->is_fresh = node != lane->last;
 		if (lane->is_fresh)
-			at = &lane->next_fresh;
+			next = &lane->next_fresh;
 		else
-			*at = lane->next_fresh;
+			*next = lane->next_fresh;
 	}
 	before->call = call;
 	return before->found = found;
@@ -211,8 +213,8 @@ static void add_return(struct building *b, uint32_t index)
 {
 	const struct flow_call *call = &b->flow->calls[index];
 	begin_node(b, GRAPH_RETURN, index, call->end, 0);
-	build_edge(b, GRAPH_ORDER, b->call_node[index], false, 0);
-	build_edge(b, GRAPH_CAUSE, awaited(b, index), false, b->graph->fit.wake);
+	graph_build_edge(b, GRAPH_ORDER, b->call_node[index], false, 0);
+	graph_build_edge(b, GRAPH_CAUSE, awaited(b, index), false, b->graph->fit.wake);
 	uint32_t node = end_node(b);
 	struct sequence *process =
 		&b->processes[call->process == FLOW_NO_PROCESS ? b->n_processes : call->process];
@@ -232,13 +234,14 @@ static void add_op(struct building *b, uint32_t index)
 	struct lane_ops *lane = &b->lanes[op->lane];
 	begin_node(b, GRAPH_OP, index, op->start, op->end - op->start);
 	if (lane->last != GRAPH_NONE)
-		build_edge(b, GRAPH_ORDER, lane->last, b->ends[lane->last] > op->start,
-			   b->graph->fit.next);
+		graph_build_edge(b, GRAPH_ORDER, lane->last, b->ends[lane->last] > op->start,
+				 b->graph->fit.next);
 	if (op->call != FLOW_NONE && b->call_node[op->call] != GRAPH_NONE)
-		build_edge(b, GRAPH_CAUSE, b->call_node[op->call], true, b->graph->fit.launch);
+		graph_build_edge(b, GRAPH_CAUSE, b->call_node[op->call], true,
+				 b->graph->fit.launch);
 	else if (op->call != FLOW_NONE)
 		b->graph->n_contradicted++; /* it began before its call did */
-	build_order(b, index);
+	graph_order_edges(b, index);
 	uint32_t node = end_node(b);
 	b->op_node[index] = node;
 	lane->last = node;
@@ -307,7 +310,7 @@ static void graph_finish(struct building *b)
 	free(b->op_node);
 	free(b->ends);
 	free(b->open.at);
-	build_order_free(b);
+	graph_order_close(b);
 }
 
 bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hwy_err *err)
@@ -318,7 +321,7 @@ bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hw
 		return hwy_fail(err, "too many calls for a graph of them");
 	if (!flow_adds_up(flow, 0, flow->n_ops, 0, flow->n_calls))
 		return hwy_fail(err, "its times add up to more than centuries");
-	if (!build_order_start(&b, err))
+	if (!graph_order_open(&b, err))
 		return false;
 	graph_fit(&graph->fit, flow);
 	graph_start(&b);
@@ -351,7 +354,7 @@ void graph_add_edge(struct hwy_graph *graph, uint32_t node, uint32_t before, uin
 	if (to->before[GRAPH_OTHER] == GRAPH_NONE && lag <= UINT16_MAX) {
 		to->before[GRAPH_OTHER] = before;
 		to->lag[GRAPH_OTHER] = (uint16_t)lag;
-		to->from_begin &= (uint8_t) ~(1 << GRAPH_OTHER);
+		to->flags &= (uint8_t)~GRAPH_FROM_BEGIN(GRAPH_OTHER);
 		return;
 	}
 	HWY_GROW(graph->extras, graph->n_extras, graph->cap_extras);
@@ -376,15 +379,15 @@ int64_t graph_measured(const struct hwy_graph *graph, uint32_t node)
 {
 	const struct graph_node *n = &graph->nodes[node];
 	switch (n->kind) {
-	case GRAPH_CALL: return graph->flow->calls[n->of].start;
-	case GRAPH_RETURN: return graph->flow->calls[n->of].end;
-	default: return graph->flow->ops[n->of].start;
+	case GRAPH_CALL: return graph->flow->calls[n->flow_index].start;
+	case GRAPH_RETURN: return graph->flow->calls[n->flow_index].end;
+	default: return graph->flow->ops[n->flow_index].start;
 	}
 }
 
 struct sought {
 	int64_t time;
-	uint32_t kind, of;
+	uint32_t kind, flow_index;
 };
 
 /* Whether a node stands before the sought one: by time, ops last, then by number; a return follows its call. */
@@ -396,13 +399,14 @@ static bool is_before(const struct hwy_graph *graph, uint32_t node, struct sough
 		return time < sought.time;
 	if ((n->kind == GRAPH_OP) != (sought.kind == GRAPH_OP))
 		return sought.kind == GRAPH_OP;
-	return n->of != sought.of ? n->of < sought.of : n->kind < sought.kind;
+	return n->flow_index != sought.flow_index ? n->flow_index < sought.flow_index
+						  : n->kind < sought.kind;
 }
 
-static uint32_t graph_find(const struct hwy_graph *graph, enum graph_kind kind, uint32_t of,
+static uint32_t graph_find(const struct hwy_graph *graph, enum graph_kind kind, uint32_t flow_index,
 			   int64_t time)
 {
-	struct sought sought = {time, kind, of};
+	struct sought sought = {time, kind, flow_index};
 	uint32_t low = 0, high = graph->n;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -411,7 +415,8 @@ static uint32_t graph_find(const struct hwy_graph *graph, enum graph_kind kind, 
 		else
 			high = middle;
 	}
-	bool found = low < graph->n && graph->nodes[low].kind == kind && graph->nodes[low].of == of;
+	bool found = low < graph->n && graph->nodes[low].kind == kind &&
+		     graph->nodes[low].flow_index == flow_index;
 	return found ? low : GRAPH_NONE;
 }
 

@@ -35,10 +35,10 @@ static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
 {
 	if (tally->n < LEAST)
 		return otherwise;
-	uint32_t at = 0, below = tally->counts[0];
-	while (at + 1 < CELLS && below < tally->n / 4)
-		below += tally->counts[++at];
-	return (int64_t)at * CELL;
+	uint32_t cell = 0, below = tally->counts[0];
+	while (cell + 1 < CELLS && below < tally->n / 4)
+		below += tally->counts[++cell];
+	return (int64_t)cell * CELL;
 }
 
 struct fitting {
@@ -77,7 +77,7 @@ static void look_at_op(struct fitting *f, const struct hwy_flow *flow, uint32_t 
 
 /* A synchronise call is quick when it finds nothing to wait for: the lower quartile of those that are
  * shorter than a launch takes. */
-static void graph_fit_look_at_calls(struct fitting *f, const struct hwy_flow *flow)
+static void look_at_sync_calls(struct fitting *f, const struct hwy_flow *flow)
 {
 	for (uint32_t i = 0; i < flow->n_calls; i++) {
 		const struct flow_call *call = &flow->calls[i];
@@ -129,7 +129,7 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	f->recent = hwy_zalloc((flow->n_devices + 1) * sizeof *f->recent);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		look_at_op(f, flow, i);
-	graph_fit_look_at_calls(f, flow);
+	look_at_sync_calls(f, flow);
 	fit->launch = tally_quartile(&f->launch, DEFAULT_LAUNCH);
 	fit->next = tally_quartile(&f->next, DEFAULT_NEXT);
 	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE);

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "whatif/build.h"
+#include "whatif/graph_internal.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { DIRECTIONS = 2 };
@@ -181,7 +181,7 @@ static void note_events(struct building *b)
 	}
 }
 
-bool build_order_start(struct building *b, struct hwy_err *err)
+bool graph_order_open(struct building *b, struct hwy_err *err)
 {
 	struct hwy_trace *trace = b->flow->trace;
 	uint64_t columns = BIT(START) | BIT(DUR) | BIT(LINK) | BIT(SYNC_TYPE) | BIT(WAITED);
@@ -200,7 +200,7 @@ bool build_order_start(struct building *b, struct hwy_err *err)
 	return true;
 }
 
-void build_order_free(struct building *b)
+void graph_order_close(struct building *b)
 {
 	free(b->lanes);
 	free(b->lane_ops);
@@ -222,7 +222,7 @@ static void wait_for_events(struct building *b, const struct flow_op *op)
 	while (lane->next_wait < lane->end_wait && op->call != FLOW_NONE &&
 	       b->stream_waits[lane->next_wait].call < op->call) {
 		uint32_t before = b->op_node[b->stream_waits[lane->next_wait++].op];
-		build_edge(b, GRAPH_OTHER, before, false, b->graph->fit.next);
+		graph_build_edge(b, GRAPH_OTHER, before, false, b->graph->fit.next);
 	}
 }
 
@@ -246,12 +246,12 @@ static void wait_for_barrier(struct building *b, const struct flow_op *op)
 		const struct lane_ops *lane = &b->lanes[index];
 		if (lane->last == GRAPH_NONE || !same_context(b->flow->trace, index, op->lane))
 			continue;
-		uint32_t call = b->flow->ops[b->graph->nodes[lane->last].of].call;
+		uint32_t call = b->flow->ops[b->graph->nodes[lane->last].flow_index].call;
 		if (call != FLOW_NONE && call < op->call &&
 		    (found == GRAPH_NONE || b->ends[lane->last] > b->ends[found]))
 			found = lane->last;
 	}
-	build_edge(b, GRAPH_OTHER, found, false, b->graph->fit.next);
+	graph_build_edge(b, GRAPH_OTHER, found, false, b->graph->fit.next);
 }
 
 static void wait_for_engine(struct building *b, uint32_t index)
@@ -267,11 +267,11 @@ static void wait_for_engine(struct building *b, uint32_t index)
 	uint32_t *engine = &b->engines[op->device * DIRECTIONS + (direction == HWY_D2H)];
 	if (*engine != GRAPH_NONE && b->ends[*engine] <= op->start &&
 	    *engine != b->lanes[op->lane].last)
-		build_edge(b, GRAPH_OTHER, *engine, false, 0);
+		graph_build_edge(b, GRAPH_OTHER, *engine, false, 0);
 	*engine = b->graph->n;
 }
 
-void build_order(struct building *b, uint32_t op)
+void graph_order_edges(struct building *b, uint32_t op)
 {
 	wait_for_events(b, &b->flow->ops[op]);
 	wait_for_barrier(b, &b->flow->ops[op]);

@@ -29,7 +29,7 @@ struct replaying {
 	int64_t **ends;
 	struct meeting_state *meetings;
 	struct part_state *parts;
-	uint32_t *at, *extra; /* by rank: the next node, the next extra */
+	uint32_t *next_node, *next_extra; /* by rank: the next node, the next extra */
 };
 
 static int64_t shift_of(const struct joint *joint, uint32_t rank)
@@ -93,13 +93,13 @@ static bool is_open(const struct replaying *r, uint32_t rank, uint32_t node, uin
 static bool is_held_up(const struct replaying *r, uint32_t rank, uint32_t *meeting)
 {
 	const struct hwy_graph *graph = &r->graphs[rank];
-	const struct graph_node *node = &graph->nodes[r->at[rank]];
+	const struct graph_node *node = &graph->nodes[r->next_node[rank]];
 	for (int place = 0; place < GRAPH_PLACES; place++)
-		if (!(node->from_begin >> place & 1) &&
+		if (!graph_counts_from_begin(node, place) &&
 		    is_open(r, rank, node->before[place], meeting))
 			return true;
-	for (uint32_t i = r->extra[rank];
-	     i < graph->n_extras && graph->extras[i].node == r->at[rank]; i++)
+	for (uint32_t i = r->next_extra[rank];
+	     i < graph->n_extras && graph->extras[i].node == r->next_node[rank]; i++)
 		if (is_open(r, rank, graph->extras[i].before, meeting))
 			return true;
 	return false;
@@ -110,8 +110,9 @@ static void go_on(struct replaying *r, uint32_t rank, uint32_t *meeting)
 {
 	struct hwy_graph *graph = &r->graphs[rank];
 	int64_t *ends = r->ends[rank];
-	for (; r->at[rank] < graph->n && !is_held_up(r, rank, meeting); r->at[rank]++) {
-		uint32_t i = r->at[rank], *extra = &r->extra[rank];
+	for (; r->next_node[rank] < graph->n && !is_held_up(r, rank, meeting);
+	     r->next_node[rank]++) {
+		uint32_t i = r->next_node[rank], *extra = &r->next_extra[rank];
 		int64_t ready = replay_ready(graph, &graph->nodes[i], ends);
 		for (; *extra < graph->n_extras && graph->extras[*extra].node == i; ++*extra) {
 			const struct graph_extra *one = &graph->extras[*extra];
@@ -143,12 +144,12 @@ static void take_turns(struct replaying *r)
 		uint32_t stuck = 0, meeting = 0;
 		is_done = true;
 		for (uint32_t rank = 0; rank < r->joint->n; rank++) {
-			uint32_t from = r->at[rank];
+			uint32_t from = r->next_node[rank];
 			go_on(r, rank, &meeting);
-			moved |= r->at[rank] > from;
-			if (r->at[rank] < r->graphs[rank].n && is_done)
+			moved |= r->next_node[rank] > from;
+			if (r->next_node[rank] < r->graphs[rank].n && is_done)
 				stuck = meeting;
-			is_done &= r->at[rank] == r->graphs[rank].n;
+			is_done &= r->next_node[rank] == r->graphs[rank].n;
 		}
 		if (!moved && !is_done)
 			end_meeting(r, stuck);
@@ -167,8 +168,8 @@ int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
 		.ends = hwy_alloc(joint->n * sizeof *r.ends),
 		.meetings = hwy_zalloc((joint->n_meetings + 1) * sizeof *r.meetings),
 		.parts = hwy_zalloc((joint->n_parts + 1) * sizeof *r.parts),
-		.at = hwy_zalloc(joint->n * sizeof *r.at),
-		.extra = hwy_zalloc(joint->n * sizeof *r.extra),
+		.next_node = hwy_zalloc(joint->n * sizeof *r.next_node),
+		.next_extra = hwy_zalloc(joint->n * sizeof *r.next_extra),
 	};
 	for (uint32_t i = 0; i < joint->n; i++)
 		r.ends[i] = hwy_alloc((graphs[i].n + 1) * sizeof **r.ends);
@@ -176,8 +177,8 @@ int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
 	take_turns(&r);
 	free(r.meetings);
 	free(r.parts);
-	free(r.at);
-	free(r.extra);
+	free(r.next_node);
+	free(r.next_extra);
 	return r.ends;
 }
 
@@ -320,11 +321,11 @@ static void share_quality(struct joint *joint)
 static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, bool all,
 			   struct hwy_err *err)
 {
-	struct collectives_rank *of = hwy_alloc((joint->n + 1) * sizeof *of);
+	struct collectives_rank *flows = hwy_alloc((joint->n + 1) * sizeof *flows);
 	for (uint32_t r = 0; r < joint->n; r++)
-		of[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
-	bool done = collectives_match(&joint->collectives, of, joint->n, err);
-	free(of);
+		flows[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
+	bool done = collectives_match(&joint->collectives, flows, joint->n, err);
+	free(flows);
 	if (!done || !open_ranks(joint, ranks, all, err))
 		return false;
 	add_meetings(joint);

@@ -64,7 +64,7 @@ static const struct {
 #define LINK_PCIE4 24e9
 #define LINK_PCIE5 50e9
 
-double whatif_link_rate(const struct hwy_device *device)
+double machine_model_link_rate(const struct hwy_device *device)
 {
 	if (!device)
 		return LINK_PCIE3;
@@ -92,7 +92,7 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	*machine = table[i].machine;
 	if (machine->h2d.bandwidth == 0) {
 		const struct hwy_device *device = trace->n_devices > 0 ? &trace->devices[0] : NULL;
-		machine->h2d.bandwidth = machine->d2h.bandwidth = whatif_link_rate(device);
+		machine->h2d.bandwidth = machine->d2h.bandwidth = machine_model_link_rate(device);
 	}
 	machine->source = table[i].source;
 	const char *format = hwy_property(trace, "source.format");
@@ -116,8 +116,8 @@ static void machine_model_take(struct whatif_machine *m, const char *name, int64
 {
 	const struct {
 		const char *name;
-		int64_t *at;
-	} whole[] = {
+		int64_t *field;
+	} fields[] = {
 		{"cost.launch", &m->cost.launch},
 		{"cost.sync", &m->cost.sync},
 		{"cost.graph_launch", &m->cost.graph_launch},
@@ -130,16 +130,16 @@ static void machine_model_take(struct whatif_machine *m, const char *name, int64
 		{"machine.copy_h2d_pinned_latency", &m->h2d.latency},
 		{"machine.copy_d2h_pinned_latency", &m->d2h.latency},
 	};
-	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-		if (strcmp(name, whole[i].name) == 0 && value >= 0 && value <= MOST_NS)
-			*whole[i].at = value;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (strcmp(name, fields[i].name) == 0 && value >= 0 && value <= MOST_NS)
+			*fields[i].field = value;
 	if (strcmp(name, "machine.copy_h2d_pinned_bandwidth") == 0 && value > 0)
 		m->h2d.bandwidth = (double)value;
 	if (strcmp(name, "machine.copy_d2h_pinned_bandwidth") == 0 && value > 0)
 		m->d2h.bandwidth = (double)value;
 }
 
-void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace)
+void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace)
 {
 	from_table(machine, trace);
 	if (trace->n_calibrations > 0)

@@ -33,7 +33,7 @@ static struct binding binding_of(const struct hwy_graph *graph, const int64_t *e
 		uint32_t before = node->before[place];
 		if (before == GRAPH_NONE)
 			continue;
-		bool from_begin = node->from_begin >> place & 1;
+		bool from_begin = graph_counts_from_begin(node, place);
 		consider(&best, (struct binding){
 					.before = before,
 					.time = ends[before] -
@@ -68,8 +68,8 @@ static enum path_class class_of_call(const struct flow_call *call)
 static enum path_class class_of_length(const struct hwy_graph *graph, const struct graph_node *node)
 {
 	if (node->kind != GRAPH_OP)
-		return class_of_call(&graph->flow->calls[node->of]);
-	const struct flow_op *op = &graph->flow->ops[node->of];
+		return class_of_call(&graph->flow->calls[node->flow_index]);
+	const struct flow_op *op = &graph->flow->ops[node->flow_index];
 	if (op->kind == HWY_COPY)
 		return PATH_COPY;
 	return op->class == HWY_COMM ? PATH_COMM : PATH_COMPUTE;
@@ -114,22 +114,23 @@ void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 	int64_t time = ends[last];
 	uint32_t extras = graph->n_extras;
 	bool goes_on = time > from;
-	for (uint32_t at = last; goes_on;) {
-		const struct graph_node *node = &graph->nodes[at];
-		int64_t begin = replay_begin(graph, ends, at);
+	for (uint32_t current = last; goes_on;) {
+		const struct graph_node *node = &graph->nodes[current];
+		int64_t begin = replay_begin(graph, ends, current);
 		if (time > begin)
-			goes_on = add_piece(&walk, begin, time, at, class_of_length(graph, node));
-		struct binding by = binding_of(graph, ends, at, &extras);
+			goes_on = add_piece(&walk, begin, time, current,
+					    class_of_length(graph, node));
+		struct binding by = binding_of(graph, ends, current, &extras);
 		if (!goes_on)
 			break;
 		if (by.before == GRAPH_NONE) { /* nothing before it is known */
-			add_piece(&walk, from, begin, at, PATH_OTHER);
+			add_piece(&walk, from, begin, current, PATH_OTHER);
 			break;
 		}
 		int64_t ready = by.time + by.lag;
-		goes_on = add_piece(&walk, ready, begin, at, class_of_delay(node)) &&
-			  add_piece(&walk, by.time, ready, at, class_of_lag(node, by.place));
-		at = by.before;
+		goes_on = add_piece(&walk, ready, begin, current, class_of_delay(node)) &&
+			  add_piece(&walk, by.time, ready, current, class_of_lag(node, by.place));
+		current = by.before;
 		time = by.time;
 	}
 }
@@ -193,7 +194,7 @@ void path_slack(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 			uint32_t before = node->before[place];
 			if (before == GRAPH_NONE)
 				continue;
-			bool from_begin = node->from_begin >> place & 1;
+			bool from_begin = graph_counts_from_begin(node, place);
 			lower(&slack[before],
 			      ready - node->lag[place] +
 				      (from_begin ? graph->nodes[before].length : 0));

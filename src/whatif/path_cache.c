@@ -52,7 +52,7 @@ static void making_close(struct making *m)
 	free(m->ends);
 }
 
-static void measure_rest(struct kept_path *kept, const struct making *m, uint32_t last)
+static void measure_rest(struct cached_path *kept, const struct making *m, uint32_t last)
 {
 	const struct hwy_graph *graph = &m->graph;
 	int64_t *slack = hwy_alloc(((size_t)graph->n + 1) * sizeof *slack);
@@ -72,13 +72,13 @@ static void measure_rest(struct kept_path *kept, const struct making *m, uint32_
 	free(slack);
 }
 
-static struct kept_piece piece_of(const struct making *m, const struct path_piece *piece)
+static struct cached_piece piece_of(const struct making *m, const struct path_piece *piece)
 {
 	const struct graph_node *node = &m->graph.nodes[piece->node];
-	return (struct kept_piece){
+	return (struct cached_piece){
 		.at = piece->at,
-		.span = node->kind == GRAPH_OP ? m->flow->ops[node->of].span
-					       : m->flow->calls[node->of].span,
+		.span = node->kind == GRAPH_OP ? m->flow->ops[node->flow_index].span
+					       : m->flow->calls[node->flow_index].span,
 		.class = piece->class,
 	};
 }
@@ -88,8 +88,8 @@ static bool find_ends(const struct making *m, const struct hwy_phase *phase, uin
 		      uint32_t n, int64_t *from, uint32_t *last)
 {
 	struct whatif w = {
-		.flow = m->flow, .phase = phase, .step_of = steps_of_ops(m->flow, phase)};
-	struct step_time *steps = steps_timed(&w, &m->graph, m->ends);
+		.flow = m->flow, .phase = phase, .step_of = replayed_steps_by_op(m->flow, phase)};
+	struct step_time *steps = replayed_steps_time(&w, &m->graph, m->ends);
 	bool found =
 		n > 0 && steps[first].begin != INT64_MAX && steps[first + n - 1].last != GRAPH_NONE;
 	if (found) {
@@ -101,13 +101,13 @@ static bool find_ends(const struct making *m, const struct hwy_phase *phase, uin
 	return found;
 }
 
-static void make_path(struct kept_path *kept, const struct making *m, const struct hwy_phase *phase,
-		      uint32_t first, uint32_t n)
+static void make_path(struct cached_path *kept, const struct making *m,
+		      const struct hwy_phase *phase, uint32_t first, uint32_t n)
 {
 	int64_t from;
 	uint32_t last;
 	struct hwy_path path;
-	*kept = (struct kept_path){.n_steps = n};
+	*kept = (struct cached_path){.n_steps = n};
 	if (!find_ends(m, phase, first, n, &from, &last))
 		return;
 	path_find(&path, &m->graph, m->ends, last, from);
@@ -120,11 +120,11 @@ static void make_path(struct kept_path *kept, const struct making *m, const stru
 	path_free(&path);
 }
 
-bool kept_step(struct kept_path *path, const struct hwy_flow *flow, const struct hwy_phase *phase,
-	       uint32_t step, struct hwy_err *err)
+bool path_cache_step(struct cached_path *path, const struct hwy_flow *flow,
+		     const struct hwy_phase *phase, uint32_t step, struct hwy_err *err)
 {
 	struct making m;
-	*path = (struct kept_path){0};
+	*path = (struct cached_path){0};
 	if (!making_open(&m, flow, err))
 		return false;
 	make_path(path, &m, phase, step, 1);
@@ -132,17 +132,17 @@ bool kept_step(struct kept_path *path, const struct hwy_flow *flow, const struct
 	return true;
 }
 
-static bool make_all(struct kept_paths *kept, const struct hwy_flow *flow,
+static bool make_all(struct cached_paths *kept, const struct hwy_flow *flow,
 		     const struct hwy_phases *phases, struct hwy_err *err)
 {
 	struct making m;
 	if (!making_open(&m, flow, err))
 		return false;
-	*kept = (struct kept_paths){.of = hwy_zalloc((phases->n + 1) * sizeof *kept->of),
-				    .n = phases->n};
+	*kept = (struct cached_paths){
+		.by_phase = hwy_zalloc((phases->n + 1) * sizeof *kept->by_phase), .n = phases->n};
 	for (uint32_t i = 0; i < phases->n; i++) {
 		const struct hwy_phase *phase = &phases->phases[i];
-		make_path(&kept->of[i], &m, phase, phase->first_steady, phase->n_steady);
+		make_path(&kept->by_phase[i], &m, phase, phase->first_steady, phase->n_steady);
 	}
 	making_close(&m);
 	return true;
@@ -151,14 +151,14 @@ static bool make_all(struct kept_paths *kept, const struct hwy_flow *flow,
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
 struct values {
-	int64_t *at;
+	int64_t *list;
 	uint32_t n, cap;
 };
 
 static void path_cache_put(struct values *values, int64_t value)
 {
-	HWY_GROW(values->at, values->n, values->cap);
-	values->at[values->n++] = value;
+	HWY_GROW(values->list, values->n, values->cap);
+	values->list[values->n++] = value;
 }
 
 static struct hwy_interval path_cache_time_of(const struct hwy_trace *trace, uint32_t span)
@@ -168,7 +168,7 @@ static struct hwy_interval path_cache_time_of(const struct hwy_trace *trace, uin
 	return (struct hwy_interval){hwy_get(strip, HWY_START, row), hwy_end(strip, row)};
 }
 
-static int64_t ending(const struct hwy_trace *trace, const struct kept_piece *piece)
+static int64_t ending(const struct hwy_trace *trace, const struct cached_piece *piece)
 {
 	struct hwy_interval span = path_cache_time_of(trace, piece->span);
 	return piece->at.to == span.to     ? AT_END
@@ -178,7 +178,7 @@ static int64_t ending(const struct hwy_trace *trace, const struct kept_piece *pi
 
 /* Which phase it is of, then the path: where it begins, then of each piece whose it is, and how it ends. */
 static void put_path(struct values *values, const struct hwy_trace *trace,
-		     const struct hwy_phase *phase, const struct kept_path *path)
+		     const struct hwy_phase *phase, const struct cached_path *path)
 {
 	int64_t last[1 << CLASS_BITS] = {0};
 	path_cache_put(values, phase->first_steady);
@@ -190,7 +190,7 @@ static void put_path(struct values *values, const struct hwy_trace *trace,
 	path_cache_put(values, path->window.from);
 	path_cache_put(values, path->n);
 	for (uint32_t i = 0; i < path->n; i++) {
-		const struct kept_piece *piece = &path->pieces[i];
+		const struct cached_piece *piece = &path->pieces[i];
 		int64_t step = piece->span - last[piece->class];
 		last[piece->class] = piece->span;
 		path_cache_put(values, step * (1 << CLASS_BITS) + piece->class);
@@ -200,7 +200,7 @@ static void put_path(struct values *values, const struct hwy_trace *trace,
 }
 
 struct reading {
-	const unsigned char *at;
+	const unsigned char *next;
 	size_t left; /* values */
 	bool is_bad;
 };
@@ -212,8 +212,8 @@ static int64_t get(struct reading *r)
 		r->is_bad = true;
 		return 0;
 	}
-	memcpy(&value, r->at, sizeof value);
-	r->at += sizeof value;
+	memcpy(&value, r->next, sizeof value);
+	r->next += sizeof value;
 	r->left--;
 	return value;
 }
@@ -227,7 +227,7 @@ static bool is_same_phase(struct reading *r, const struct hwy_phase *phase)
 	return is_same && !r->is_bad;
 }
 
-static bool get_spans(struct reading *r, struct kept_path *path, uint32_t n_spans)
+static bool get_spans(struct reading *r, struct cached_path *path, uint32_t n_spans)
 {
 	int64_t last[1 << CLASS_BITS] = {0};
 	for (uint32_t i = 0; i < path->n; i++) {
@@ -242,7 +242,7 @@ static bool get_spans(struct reading *r, struct kept_path *path, uint32_t n_span
 	return true;
 }
 
-static bool get_times(struct reading *r, struct kept_path *path, const struct hwy_trace *trace,
+static bool get_times(struct reading *r, struct cached_path *path, const struct hwy_trace *trace,
 		      int64_t time)
 {
 	path->window.from = time;
@@ -259,7 +259,7 @@ static bool get_times(struct reading *r, struct kept_path *path, const struct hw
 	return !r->is_bad && !__builtin_sub_overflow(time, path->window.from, &time);
 }
 
-static bool get_path(struct reading *r, const struct hwy_phase *phase, struct kept_path *path,
+static bool get_path(struct reading *r, const struct hwy_phase *phase, struct cached_path *path,
 		     const struct hwy_trace *trace)
 {
 	if (!is_same_phase(r, phase))
@@ -284,98 +284,98 @@ static uint32_t find_result(const struct hwy_trace *trace)
 	return i;
 }
 
-static bool read_all(struct kept_paths *kept, struct hwy_trace *trace,
+static bool read_all(struct cached_paths *kept, struct hwy_trace *trace,
 		     const struct hwy_phases *phases)
 {
 	uint32_t result = find_result(trace);
 	struct hwy_err ignored;
 	if (result == trace->n_results || trace->results[result].version != version())
 		return false;
-	struct reading r = {.at = hwy_result_bytes(trace, result, &ignored),
+	struct reading r = {.next = hwy_result_bytes(trace, result, &ignored),
 			    .left = (size_t)trace->results[result].bytes / sizeof(int64_t)};
-	if (!r.at || get(&r) != phases->n)
+	if (!r.next || get(&r) != phases->n)
 		return false;
-	*kept = (struct kept_paths){.of = hwy_zalloc((phases->n + 1) * sizeof *kept->of),
-				    .n = phases->n};
+	*kept = (struct cached_paths){
+		.by_phase = hwy_zalloc((phases->n + 1) * sizeof *kept->by_phase), .n = phases->n};
 	bool is_good = true;
 	for (uint32_t i = 0; i < phases->n && is_good; i++)
-		is_good = get_path(&r, &phases->phases[i], &kept->of[i], trace);
+		is_good = get_path(&r, &phases->phases[i], &kept->by_phase[i], trace);
 	if (!is_good)
-		kept_close(kept);
+		path_cache_close(kept);
 	return is_good;
 }
 
-bool kept_open(struct kept_paths *kept, const struct hwy_flow *flow,
-	       const struct hwy_phases *phases, struct hwy_err *err)
+bool path_cache_open(struct cached_paths *kept, const struct hwy_flow *flow,
+		     const struct hwy_phases *phases, struct hwy_err *err)
 {
-	*kept = (struct kept_paths){0};
+	*kept = (struct cached_paths){0};
 	return phases->n == 0 || read_all(kept, flow->trace, phases) ||
 	       make_all(kept, flow, phases, err);
 }
 
 struct visiting {
 	const struct making *m;
-	void (*visit)(void *user, const struct kept_piece *piece);
+	void (*visit)(void *user, const struct cached_piece *piece);
 	void *user;
 };
 
 static void pass_on(void *user, const struct path_piece *piece)
 {
 	const struct visiting *v = user;
-	struct kept_piece kept = piece_of(v->m, piece);
+	struct cached_piece kept = piece_of(v->m, piece);
 	v->visit(v->user, &kept);
 }
 
-bool kept_visit(const struct hwy_flow *flow, const struct hwy_phases *phases, uint32_t phase,
-		void (*visit)(void *user, const struct kept_piece *piece), void *user,
-		struct hwy_err *err)
+bool path_cache_visit(const struct hwy_flow *flow, const struct hwy_phases *phases, uint32_t phase,
+		      void (*visit)(void *user, const struct cached_piece *piece), void *user,
+		      struct hwy_err *err)
 {
-	struct kept_paths kept = {0};
+	struct cached_paths kept = {0};
 	struct making m;
-	const struct hwy_phase *of = &phases->phases[phase];
+	const struct hwy_phase *steps_of = &phases->phases[phase];
 	int64_t from;
 	uint32_t last;
 	if (read_all(&kept, flow->trace, phases)) {
-		for (uint32_t i = kept.of[phase].n; i-- > 0;)
-			visit(user, &kept.of[phase].pieces[i]);
-		kept_close(&kept);
+		for (uint32_t i = kept.by_phase[phase].n; i-- > 0;)
+			visit(user, &kept.by_phase[phase].pieces[i]);
+		path_cache_close(&kept);
 		return true;
 	}
 	if (!making_open(&m, flow, err))
 		return false;
 	struct visiting v = {&m, visit, user};
-	if (find_ends(&m, of, of->first_steady, of->n_steady, &from, &last))
+	if (find_ends(&m, steps_of, steps_of->first_steady, steps_of->n_steady, &from, &last))
 		path_visit(&m.graph, m.ends, last, from, pass_on, &v);
 	making_close(&m);
 	return true;
 }
 
-void kept_close(struct kept_paths *kept)
+void path_cache_close(struct cached_paths *kept)
 {
 	for (uint32_t i = 0; i < kept->n; i++)
-		free(kept->of[i].pieces);
-	free(kept->of);
-	*kept = (struct kept_paths){0};
+		free(kept->by_phase[i].pieces);
+	free(kept->by_phase);
+	*kept = (struct cached_paths){0};
 }
 
 /* ---- keeping -------------------------------------------------------------------------------------- */
 
 static void set_result(struct hwy_trace *trace, const struct values *values)
 {
-	uint32_t at = find_result(trace);
-	size_t bytes = values->n * sizeof *values->at;
-	if (at == trace->n_results) {
+	uint32_t result = find_result(trace);
+	size_t bytes = values->n * sizeof *values->list;
+	if (result == trace->n_results) {
 		HWY_GROW(trace->results, trace->n_results, trace->cap_results);
 		trace->n_results++;
 		trace->result_bytes = hwy_realloc(trace->result_bytes,
 						  trace->n_results * sizeof *trace->result_bytes);
-		trace->result_bytes[at] = NULL;
+		trace->result_bytes[result] = NULL;
 	}
-	free(trace->result_bytes[at]);
-	trace->result_bytes[at] = hwy_copy(values->at, bytes);
-	trace->results[at] = (struct hwy_result){.name = hwy_intern_z(&trace->strings, NAME),
-						 .version = version(),
-						 .bytes = (int64_t)bytes};
+	free(trace->result_bytes[result]);
+	trace->result_bytes[result] = hwy_copy(values->list, bytes);
+	trace->results[result] = (struct hwy_result){.name = hwy_intern_z(&trace->strings, NAME),
+						     .version = version(),
+						     .bytes = (int64_t)bytes};
 }
 
 static bool load_results(struct hwy_trace *trace)
@@ -387,26 +387,26 @@ static bool load_results(struct hwy_trace *trace)
 	return true;
 }
 
-void kept_add(struct hwy_trace *trace)
+void path_cache_add(struct hwy_trace *trace)
 {
 	struct hwy_flow flow;
 	struct hwy_phases phases = {0};
 	struct phases_options options = {0};
-	struct kept_paths kept = {0};
+	struct cached_paths kept = {0};
 	struct values values = {0};
 	struct hwy_err ignored;
 	if (!load_results(trace) || !flow_open(&flow, trace, &ignored))
 		return;
 	if ((uint64_t)flow.n_calls + flow.n_ops <= MOST &&
 	    phases_find(&flow, &options, &phases, &ignored) && phases.n > 0 &&
-	    kept_open(&kept, &flow, &phases, &ignored)) {
+	    path_cache_open(&kept, &flow, &phases, &ignored)) {
 		path_cache_put(&values, phases.n);
 		for (uint32_t i = 0; i < phases.n; i++)
-			put_path(&values, trace, &phases.phases[i], &kept.of[i]);
+			put_path(&values, trace, &phases.phases[i], &kept.by_phase[i]);
 		set_result(trace, &values);
 	}
-	free(values.at);
-	kept_close(&kept);
+	free(values.list);
+	path_cache_close(&kept);
 	phases_free(&phases);
 	flow_close(&flow);
 }

@@ -21,8 +21,9 @@ struct aligned {
 
 static uint32_t step_of_node(const struct whatif *w, const uint32_t *step_of_call, uint32_t node)
 {
-	const struct graph_node *at = &w->graph.nodes[node];
-	uint32_t step = at->kind == GRAPH_OP ? w->step_of[at->of] : step_of_call[at->of];
+	const struct graph_node *one = &w->graph.nodes[node];
+	uint32_t step =
+		one->kind == GRAPH_OP ? w->step_of[one->flow_index] : step_of_call[one->flow_index];
 	uint32_t first = w->phase->first_steady;
 	return step > first && step <= first + w->phase->n_steady ? step - first : 0;
 }
@@ -103,9 +104,9 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 {
 	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
 	replay_run(&w->graph, ends);
-	struct step_time *real = steps_timed(w, &w->graph, ends);
+	struct step_time *real = replayed_steps_time(w, &w->graph, ends);
 	replay_run(graph, ends);
-	struct step_time *replayed = steps_timed(w, graph, ends);
+	struct step_time *replayed = replayed_steps_time(w, graph, ends);
 	double *errors = hwy_alloc((w->phase->n_steady + 1) * sizeof *errors);
 	uint32_t n = 0, first = w->phase->first_steady;
 	for (uint32_t s = first; s + 1 < first + w->phase->n_steady; s++) {
@@ -127,7 +128,8 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
  * begins, or before its call returns. */
 static bool is_staging(const struct hwy_flow *flow, const struct graph_node *node)
 {
-	uint32_t op = node->kind == GRAPH_OP ? node->of : flow->calls[node->of].op, row;
+	uint32_t op = node->kind == GRAPH_OP ? node->flow_index : flow->calls[node->flow_index].op,
+		 row;
 	if (op == FLOW_NONE || flow->ops[op].kind != HWY_COPY)
 		return false;
 	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[op].span, &row);
@@ -168,7 +170,7 @@ static uint32_t count_different(const struct hwy_graph *graph)
 		const struct graph_node *node = &graph->nodes[i];
 		bool is_op = node->kind == GRAPH_OP;
 		n += replay_begin(graph, ends, i) != graph_measured(graph, i) ||
-		     (is_op && ends[i] != graph->flow->ops[node->of].end);
+		     (is_op && ends[i] != graph->flow->ops[node->flow_index].end);
 	}
 	free(ends);
 	return n;

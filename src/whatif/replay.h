@@ -14,7 +14,7 @@ static inline int64_t replay_ready(const struct hwy_graph *graph, const struct g
 		if (before == GRAPH_NONE)
 			continue;
 		int64_t time = ends[before] + node->lag[place];
-		if (node->from_begin >> place & 1)
+		if (graph_counts_from_begin(node, place))
 			time -= graph->nodes[before].length;
 		if (time > ready)
 			ready = time;

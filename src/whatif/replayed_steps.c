@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-uint32_t *steps_of_ops(const struct hwy_flow *flow, const struct hwy_phase *phase)
+uint32_t *replayed_steps_by_op(const struct hwy_flow *flow, const struct hwy_phase *phase)
 {
 	uint32_t *step_of = hwy_zalloc((flow->n_ops + 1) * sizeof *step_of);
 	uint32_t *of_call = hwy_zalloc((flow->n_calls + 1) * sizeof *of_call);
@@ -20,8 +20,8 @@ uint32_t *steps_of_ops(const struct hwy_flow *flow, const struct hwy_phase *phas
 	return step_of;
 }
 
-struct step_time *steps_timed(const struct whatif *w, const struct hwy_graph *graph,
-			      const int64_t *ends)
+struct step_time *replayed_steps_time(const struct whatif *w, const struct hwy_graph *graph,
+				      const int64_t *ends)
 {
 	uint32_t n = w->phase->n_steps;
 	struct step_time *steps = hwy_alloc((n + 1) * sizeof *steps);
@@ -29,14 +29,15 @@ struct step_time *steps_timed(const struct whatif *w, const struct hwy_graph *gr
 		steps[s] = (struct step_time){INT64_MAX, INT64_MIN, GRAPH_NONE};
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
-		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->of] : 0;
+		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
 		if (step == 0)
 			continue;
-		struct step_time *at = &steps[step - 1];
-		at->begin = ends[i] - node->length < at->begin ? ends[i] - node->length : at->begin;
-		if (ends[i] > at->end) {
-			at->end = ends[i];
-			at->last = i;
+		struct step_time *time = &steps[step - 1];
+		time->begin =
+			ends[i] - node->length < time->begin ? ends[i] - node->length : time->begin;
+		if (ends[i] > time->end) {
+			time->end = ends[i];
+			time->last = i;
 		}
 	}
 	return steps;

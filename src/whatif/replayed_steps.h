@@ -10,9 +10,9 @@ struct step_time { /* of a step's device work; begin INT64_MAX: it has none */
 };
 
 /* By op: step of the phase + 1, 0: none. To be freed. */
-uint32_t *steps_of_ops(const struct hwy_flow *flow, const struct hwy_phase *phase);
+uint32_t *replayed_steps_by_op(const struct hwy_flow *flow, const struct hwy_phase *phase);
 /* One for each step of the phase. To be freed. */
-struct step_time *steps_timed(const struct whatif *w, const struct hwy_graph *graph,
-			      const int64_t *ends);
+struct step_time *replayed_steps_time(const struct whatif *w, const struct hwy_graph *graph,
+				      const int64_t *ends);
 
 #endif

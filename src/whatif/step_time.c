@@ -40,20 +40,20 @@ struct pace {
 static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
 {
 	int64_t *lengths = hwy_alloc((n + 1) * sizeof *lengths);
-	uint32_t known = 0, last = 0;
+	uint32_t n_lengths = 0, last = 0;
 	for (uint32_t s = 1; s < n; s++) {
 		if (steps[s].end ==
 		    INT64_MIN) /* no work of its own: the next one's distance holds both */
 			continue;
-		lengths[known++] = steps[s].end - steps[last].end;
+		lengths[n_lengths++] = steps[s].end - steps[last].end;
 		last = s;
 	}
-	qsort(lengths, known, sizeof *lengths, hwy_ascending);
+	qsort(lengths, n_lengths, sizeof *lengths, hwy_ascending);
 	double root = 1;
-	while (root * root < known)
+	while (root * root < n_lengths)
 		root += 1;
-	pace->spread =
-		(double)(lengths[known * 3 / 4] - lengths[known / 4]) / 2 / root / pace->rate;
+	pace->spread = (double)(lengths[n_lengths * 3 / 4] - lengths[n_lengths / 4]) / 2 / root /
+		       pace->rate;
 	free(lengths);
 }
 
@@ -99,14 +99,14 @@ static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 	int64_t *work = hwy_zalloc((flow->trace->n_lanes + 1) * TRACKS * sizeof *work), most = 0;
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
-		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->of] : 0;
+		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
 		/* Work that overlaps its predecessor shares the stream. */
-		if (step <= first || step > first + n || (node->from_begin & 1 << GRAPH_ORDER))
+		if (step <= first || step > first + n || graph_counts_from_begin(node, GRAPH_ORDER))
 			continue;
-		int64_t *at = &work[flow->ops[node->of].lane * TRACKS +
-				    step_time_track_of(flow, node->of)];
-		*at += node->length;
-		most = *at > most ? *at : most;
+		int64_t *sum = &work[flow->ops[node->flow_index].lane * TRACKS +
+				     step_time_track_of(flow, node->flow_index)];
+		*sum += node->length;
+		most = *sum > most ? *sum : most;
 	}
 	free(work);
 	return n > 0 ? most / n : 0;
@@ -116,7 +116,7 @@ static struct pace step_time_measure(const struct whatif *w, const struct hwy_gr
 				     const int64_t *ends, bool with_bound)
 {
 	const struct hwy_phase *phase = w->phase;
-	struct step_time *steps = steps_timed(w, graph, ends);
+	struct step_time *steps = replayed_steps_time(w, graph, ends);
 	uint32_t first = phase->first_steady, n = phase->n_steady, after = first + n;
 	struct pace pace = {.bound = ""};
 	bool has_next = after < phase->n_steps && steps[after].begin != INT64_MAX;
@@ -168,7 +168,7 @@ static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
 		if (is_anchor || !has_any) {
 			memcpy(node->before, old->before, sizeof node->before);
 			memcpy(node->lag, old->lag, sizeof node->lag);
-			node->from_begin = old->from_begin;
+			node->flags = old->flags;
 		}
 	}
 	graph->n_extras = kept;
@@ -202,7 +202,7 @@ static struct hwy_graph copy_scaled(const struct whatif *w, double work)
 	struct hwy_graph copy = graph_copy(&w->graph);
 	for (uint32_t i = 0; work != 1 && i < copy.n; i++) {
 		struct graph_node *node = &copy.nodes[i];
-		if (node->kind == GRAPH_OP && w->step_of[node->of])
+		if (node->kind == GRAPH_OP && w->step_of[node->flow_index])
 			node->length = (int64_t)((double)node->length * work);
 	}
 	return copy;
@@ -228,25 +228,25 @@ static struct hwy_graph *edit_all(const struct whatif *w, const struct whatif_ed
 				  struct hwy_err *err)
 {
 	uint32_t ranks;
-	const struct whatif *of = ranks_of(w, &ranks);
+	const struct whatif *all = ranks_of(w, &ranks);
 	struct hwy_graph *graphs = hwy_zalloc(ranks * sizeof *graphs);
 	struct whatif *others = hwy_zalloc(ranks * sizeof *others);
 	struct editing *e = hwy_zalloc(ranks * sizeof *e);
 	for (uint32_t r = 0; r < ranks; r++) {
-		others[r] = assume(&of[r], a);
-		graphs[r] = copy_scaled(&of[r], a->work);
+		others[r] = assume(&all[r], a);
+		graphs[r] = copy_scaled(&all[r], a->work);
 		e[r] = (struct editing){.w = &others[r],
 					.flow = graphs[r].flow,
 					.graph = &graphs[r],
-					.places = of[r].analysis->places};
+					.places = all[r].analysis->places};
 	}
 	bool done = apply_each(e, ranks, edits, n, err);
 	for (uint32_t r = 0; r < ranks; r++) {
 		if (done)
-			keep_anchors(&graphs[r], &of[r].graph);
+			keep_anchors(&graphs[r], &all[r].graph);
 		else
 			graph_free(&graphs[r]);
-		if (note && &of[r] == w)
+		if (note && &all[r] == w)
 			memcpy(note, e[r].note, WHATIF_NOTE);
 	}
 	free(others);
@@ -261,10 +261,10 @@ bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint3
 		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err)
 {
 	uint32_t ranks;
-	const struct whatif *of = ranks_of(w, &ranks);
+	const struct whatif *all = ranks_of(w, &ranks);
 	struct hwy_graph *graphs = edit_all(w, edits, n, &as_is, note, err);
 	for (uint32_t r = 0; graphs && r < ranks; r++)
-		if (&of[r] == w)
+		if (&all[r] == w)
 			*graph = graphs[r];
 		else
 			graph_free(&graphs[r]);
@@ -289,7 +289,7 @@ static struct pace *edited_paces(const struct whatif *w, const struct whatif_edi
 				 uint32_t n, const struct assumption *a, struct hwy_err *err)
 {
 	uint32_t ranks;
-	const struct whatif *of = ranks_of(w, &ranks);
+	const struct whatif *all = ranks_of(w, &ranks);
 	struct hwy_graph *graphs = edit_all(w, edits, n, a, NULL, err);
 	if (!graphs)
 		return NULL;
@@ -298,7 +298,7 @@ static struct pace *edited_paces(const struct whatif *w, const struct whatif_edi
 	if (w->joint) {
 		int64_t **ends = joint_replay(w->joint, graphs);
 		for (uint32_t r = 0; r < ranks; r++) {
-			paces[r] = step_time_measure(&of[r], &graphs[r], ends[r], with_bound);
+			paces[r] = step_time_measure(&all[r], &graphs[r], ends[r], with_bound);
 			free(ends[r]);
 		}
 		free(ends);
@@ -327,12 +327,12 @@ static int64_t slowest(const struct whatif *w, const struct pace *paces, const s
 {
 	uint32_t ranks;
 	int64_t most = INT64_MIN;
-	const struct whatif *of = ranks_of(w, &ranks);
+	const struct whatif *all = ranks_of(w, &ranks);
 	for (uint32_t r = 0; r < ranks; r++) {
 		int64_t step = step_of(w, &paces[r], &base[r]);
 		step = step > paces[r].floor ? step : paces[r].floor;
-		if (of[r].scale != 1)
-			step = (int64_t)((double)step * of[r].scale);
+		if (all[r].scale != 1)
+			step = (int64_t)((double)step * all[r].scale);
 		if (paces[r].is_unwaited || step <= most)
 			continue;
 		most = step;
@@ -365,10 +365,10 @@ static int64_t edited_step(const struct whatif *w, const struct whatif_edit *edi
 static struct pace *base_paces(const struct whatif *w)
 {
 	uint32_t ranks;
-	const struct whatif *of = ranks_of(w, &ranks);
+	const struct whatif *all = ranks_of(w, &ranks);
 	struct pace *base = hwy_zalloc(ranks * sizeof *base);
 	for (uint32_t r = 0; r < ranks; r++)
-		base[r] = (struct pace){.mean = of[r].base_mean, .rate = of[r].base_rate};
+		base[r] = (struct pace){.mean = all[r].base_mean, .rate = all[r].base_rate};
 	return base;
 }
 
@@ -469,8 +469,8 @@ bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_
 	    !hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err) ||
 	    !graph_build(&w->graph, w->flow, err))
 		return false;
-	whatif_machine(&w->machine, analysis->trace);
-	w->step_of = steps_of_ops(w->flow, w->phase);
+	machine_model_find(&w->machine, analysis->trace);
+	w->step_of = replayed_steps_by_op(w->flow, w->phase);
 	w->recorded = replay_pace(w, &w->graph, false).mean;
 	if (w->recorded <= 0)
 		return hwy_fail(err, "no device work of the steady steps has a recorded launch, so "
@@ -488,20 +488,20 @@ bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_
 bool whatif_base(struct whatif *w, struct hwy_err *err)
 {
 	uint32_t ranks;
-	struct whatif *of = w->joint ? w->joint->ranks : w;
+	struct whatif *all = w->joint ? w->joint->ranks : w;
 	ranks_of(w, &ranks);
 	for (uint32_t r = 0; r < ranks; r++)
-		whatif_compensate(&of[r].graph, &of[r].machine);
+		costs_take_out(&all[r].graph, &all[r].machine);
 	struct pace *paces = edited_paces(w, NULL, 0, &as_is, err);
 	for (uint32_t r = 0; paces && r < ranks; r++) {
-		of[r].base_mean = paces[r].mean;
-		of[r].base_rate = paces[r].rate;
+		all[r].base_mean = paces[r].mean;
+		all[r].base_rate = paces[r].rate;
 	}
 	free(paces);
 	if (!paces || !whatif_predict(w, NULL, 0, &w->base, err))
 		return false;
 	for (uint32_t r = 0; r < ranks; r++)
-		of[r].base = w->base;
+		all[r].base = w->base;
 	return true;
 }
 

@@ -102,11 +102,11 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 /* quality.c: of the graph as recorded. */
 void quality_measure(struct whatif *w);
 /* machine_model.c */
-void whatif_machine(struct whatif_machine *machine, struct hwy_trace *trace);
+void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace);
 /* Bytes a second between host and device, by its slot or its generation; NULL: the least that is usual. */
-double whatif_link_rate(const struct hwy_device *device);
+double machine_model_link_rate(const struct hwy_device *device);
 /* costs.c: takes the cost of recording out of the graph. */
-void whatif_compensate(struct hwy_graph *graph, const struct whatif_machine *machine);
+void costs_take_out(struct hwy_graph *graph, const struct whatif_machine *machine);
 
 /* ---- edits ---- */
 

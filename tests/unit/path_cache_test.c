@@ -9,7 +9,7 @@ struct opened {
 	struct hwy_trace *trace;
 	struct hwy_flow flow;
 	struct hwy_phases phases;
-	struct kept_paths kept;
+	struct cached_paths kept;
 };
 
 static struct hwy_trace *program(void)
@@ -37,12 +37,12 @@ static void open_paths(struct opened *o, struct hwy_trace *trace, const char *st
 	assert_non_null(trace);
 	assert_true(flow_open(&o->flow, trace, &err));
 	assert_true(phases_find(&o->flow, &options, &o->phases, &err));
-	assert_true(kept_open(&o->kept, &o->flow, &o->phases, &err));
+	assert_true(path_cache_open(&o->kept, &o->flow, &o->phases, &err));
 }
 
 static void close_paths(struct opened *o)
 {
-	kept_close(&o->kept);
+	path_cache_close(&o->kept);
 	phases_free(&o->phases);
 	flow_close(&o->flow);
 	hwy_trace_free(o->trace);
@@ -62,11 +62,11 @@ static struct hwy_trace *through_a_file(struct hwy_trace *trace)
 	return trace;
 }
 
-static void assert_same(const struct kept_paths *a, const struct kept_paths *b)
+static void assert_same(const struct cached_paths *a, const struct cached_paths *b)
 {
 	assert_int_equal(a->n, b->n);
 	for (uint32_t i = 0; i < a->n; i++) {
-		const struct kept_path *x = &a->of[i], *y = &b->of[i];
+		const struct cached_path *x = &a->by_phase[i], *y = &b->by_phase[i];
 		assert_int_equal(x->n, y->n);
 		assert_int_equal(x->n_steps, y->n_steps);
 		assert_int_equal(x->work, y->work);
@@ -100,17 +100,17 @@ static void a_report_carries_its_paths(void **state)
 	struct opened made, read;
 	struct hwy_trace *trace = program();
 	open_paths(&made, program(), NULL);
-	assert_true(made.kept.of[0].n > 100);
-	kept_add(trace);
+	assert_true(made.kept.by_phase[0].n > 100);
+	path_cache_add(trace);
 	open_paths(&read, through_a_file(trace), NULL);
 	assert_same(&made.kept, &read.kept);
 	close_paths(&read);
 	/* It is what the report says, not made anew. */
 	trace = program();
-	kept_add(trace);
+	path_cache_add(trace);
 	bytes_of(trace)[SLACK] = FORGED;
 	open_paths(&read, through_a_file(trace), NULL);
-	assert_int_equal(read.kept.of[0].slack, FORGED);
+	assert_int_equal(read.kept.by_phase[0].slack, FORGED);
 	close_paths(&read);
 	close_paths(&made);
 }
@@ -121,18 +121,18 @@ static void paths_of_another_version_or_of_other_phases_are_made_anew(void **sta
 	struct opened made, other;
 	open_paths(&made, program(), NULL);
 	struct hwy_trace *trace = program();
-	kept_add(trace);
+	path_cache_add(trace);
 	bytes_of(trace)[SLACK] = FORGED;
 	trace->results[0].version++;
 	open_paths(&other, trace, NULL);
 	assert_same(&made.kept, &other.kept);
 	close_paths(&other);
 	trace = program();
-	kept_add(trace);
+	path_cache_add(trace);
 	bytes_of(trace)[SLACK] = FORGED;
 	open_paths(&other, trace, ""); /* no marks: the sequence decides */
 	for (uint32_t i = 0; i < other.kept.n; i++)
-		assert_int_not_equal(other.kept.of[i].slack, FORGED);
+		assert_int_not_equal(other.kept.by_phase[i].slack, FORGED);
 	close_paths(&other);
 	close_paths(&made);
 }
@@ -141,8 +141,8 @@ static void adding_twice_keeps_one(void **state)
 {
 	(void)state;
 	struct hwy_trace *trace = program();
-	kept_add(trace);
-	kept_add(trace);
+	path_cache_add(trace);
+	path_cache_add(trace);
 	assert_int_equal(trace->n_results, 1);
 	hwy_trace_free(trace);
 }
@@ -155,7 +155,7 @@ static void damaged_paths_do_no_harm(void **state)
 	for (int round = 0; round < 300; round++) {
 		struct opened o;
 		struct hwy_trace *trace = program();
-		kept_add(trace);
+		path_cache_add(trace);
 		int64_t *values = bytes_of(trace), n = trace->results[0].bytes / 8;
 		static const int64_t odd[] = {INT64_MIN, INT64_MAX, -1, 0, 1, 17, 1 << 20};
 		for (int i = 0; i < 1 + round % 4; i++) {
@@ -166,15 +166,15 @@ static void damaged_paths_do_no_harm(void **state)
 			trace->results[0].bytes -= (int64_t)(seed % (uint64_t)(n * 8));
 		open_paths(&o, trace, NULL);
 		for (uint32_t i = 0; i < o.kept.n; i++) {
-			int64_t time = o.kept.of[i].window.from;
-			for (uint32_t k = 0; k < o.kept.of[i].n; k++) {
-				const struct kept_piece *piece = &o.kept.of[i].pieces[k];
+			int64_t time = o.kept.by_phase[i].window.from;
+			for (uint32_t k = 0; k < o.kept.by_phase[i].n; k++) {
+				const struct cached_piece *piece = &o.kept.by_phase[i].pieces[k];
 				assert_int_equal(piece->at.from, time);
 				assert_true(piece->at.to >= time && piece->span < trace->n_spans &&
 					    piece->class < PATH_CLASSES);
 				time = piece->at.to;
 			}
-			assert_int_equal(time, o.kept.of[i].window.to);
+			assert_int_equal(time, o.kept.by_phase[i].window.to);
 		}
 		close_paths(&o);
 	}
@@ -187,7 +187,7 @@ static void a_path_from_before_all_time_is_made_anew(void **state)
 	struct opened made, other;
 	struct hwy_trace *trace = program();
 	open_paths(&made, program(), NULL);
-	kept_add(trace);
+	path_cache_add(trace);
 	bytes_of(trace)[FROM] = INT64_MIN;
 	open_paths(&other, trace, NULL);
 	assert_same(&made.kept, &other.kept);
@@ -202,7 +202,7 @@ static void times_of_centuries_are_given_no_path(void **state)
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct hwy_trace *trace = random_trace(seed, 20, 600);
 		uint32_t before = trace->n_results;
-		kept_add(trace);
+		path_cache_add(trace);
 		assert_int_equal(trace->n_results, before);
 		hwy_trace_free(trace);
 	}

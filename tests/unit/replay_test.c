@@ -143,9 +143,9 @@ static void replaying_the_unedited_graph_gives_back_every_begin_and_end(void **s
 			assert_int_equal(replay_begin(&r.graph, r.ends, i),
 					 graph_measured(&r.graph, i));
 			if (node->kind == GRAPH_OP)
-				assert_int_equal(r.ends[i], r.flow.ops[node->of].end);
+				assert_int_equal(r.ends[i], r.flow.ops[node->flow_index].end);
 			if (node->kind == GRAPH_RETURN)
-				assert_int_equal(r.ends[i], r.flow.calls[node->of].end);
+				assert_int_equal(r.ends[i], r.flow.calls[node->flow_index].end);
 		}
 		drop(&r);
 	}
@@ -268,7 +268,7 @@ static void a_node_may_end_later_by_its_slack_and_no_more(void **state)
 static void check_nodes_are_found(const struct hwy_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->n; i++) {
-		uint32_t of = graph->nodes[i].of;
+		uint32_t of = graph->nodes[i].flow_index;
 		switch (graph->nodes[i].kind) {
 		case GRAPH_CALL: assert_int_equal(graph_call(graph, of), i); break;
 		case GRAPH_RETURN: assert_int_equal(graph_return(graph, of), i); break;

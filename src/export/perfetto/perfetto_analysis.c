@@ -96,7 +96,7 @@ static void write_begin(struct drawing *d)
 /* Pieces come from the last to the first. Those of one class and name in a row are one slice; from one op to the
  * next of another name nothing is drawn. Where two slices touch, the end of the one must be written before the
  * begin of the other. */
-static void draw_piece(void *user, const struct kept_piece *piece)
+static void draw_piece(void *user, const struct cached_piece *piece)
 {
 	struct drawing *d = user;
 	if (piece->class == PATH_NEXT)
@@ -120,7 +120,7 @@ static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis 
 	if (analysis->phases.phases[phase].n_steady == 0 || !need_names(p->x.trace))
 		return;
 	struct drawing d = {.p = p, .track = pf_track(p, parent, "critical path", 1)};
-	kept_visit(&analysis->flow, &analysis->phases, phase, draw_piece, &d, &ignored);
+	path_cache_visit(&analysis->flow, &analysis->phases, phase, draw_piece, &d, &ignored);
 	write_begin(&d);
 	hwy_map_free(&d.made);
 }

@@ -20,8 +20,9 @@ static bool take_out(struct editing *e, unsigned roles, const char *place, const
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_OP || !(roles >> e->flow->calls[node->of].role & 1) ||
-		    !edit_step_of(e, node->of) || !edit_is_at(e, node->of, place))
+		if (node->kind == GRAPH_OP ||
+		    !(roles >> e->flow->calls[node->flow_index].role & 1) ||
+		    !edit_step_of(e, node->flow_index) || !edit_is_at(e, node->flow_index, place))
 			continue;
 		found++;
 		if (node->kind == GRAPH_RETURN)
@@ -42,7 +43,7 @@ static bool apply_no_module(struct editing *e, const char *place, struct hwy_err
 	return take_out(e, ROLE(MODULE), place, "loads no modules", err);
 }
 
-static const char *edit_calls_call_name(const struct editing *e, uint32_t call)
+static const char *name_of_call(const struct editing *e, uint32_t call)
 {
 	uint32_t row;
 	const struct hwy_strip *strip =
@@ -67,7 +68,7 @@ static uint8_t in_capture(const struct editing *e, uint32_t call, const char *pl
 		capture->is_fresh = false;
 	if (role != HWY_ROLE_GRAPH_BUILD)
 		return uploads ? UPLOADS : capture->is_open ? CAPTURED : NOTHING;
-	const char *name = edit_calls_call_name(e, call);
+	const char *name = name_of_call(e, call);
 	if (strstr(name, "BeginCapture")) {
 		capture->is_open = edit_is_at(e, call, place);
 		return NOTHING; /* the time before it is not the capture's */
@@ -114,7 +115,8 @@ static bool apply_no_graph_build(struct editing *e, const char *place, struct hw
 	uint8_t *captured = find_captured(e, place);
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call
+						       : node->flow_index;
 		if (call != FLOW_NONE && captured[call] && edit_step_of(e, call))
 			shorten(e, node, call, captured[call]);
 	}
@@ -158,13 +160,13 @@ static bool is_meant(const struct editing *e, const struct graph_node *node, con
 	if (n == 3 && memcmp(what, "gpu", 3) == 0)
 		return true;
 	uint32_t row;
-	uint32_t span = e->flow->ops[node->of].span;
+	uint32_t span = e->flow->ops[node->flow_index].span;
 	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, span, &row);
 	struct hwy_text name = hwy_text(e->flow->trace, hwy_get(strip, HWY_NAME, row));
 	if (memmem(name.at, name.length, what, n))
 		return true;
-	struct hwy_place at = place_of(e->places, span);
-	return memmem(at.range, strlen(at.range), what, n) != NULL;
+	struct hwy_place place = place_of(e->places, span);
+	return memmem(place.range, strlen(place.range), what, n) != NULL;
 }
 
 /* "gemm:30": what, and what is left of its time. */
@@ -199,7 +201,8 @@ static bool apply_faster(struct editing *e, const char *arguments, struct hwy_er
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call
+						       : node->flow_index;
 		if (call == FLOW_NONE || !edit_step_of(e, call) ||
 		    !is_meant(e, node, arguments, length))
 			continue;
@@ -226,12 +229,12 @@ const struct edit_kind edit_faster = {
 static bool is_comm(const struct editing *e, uint32_t node)
 {
 	return node != GRAPH_NONE && e->graph->nodes[node].kind == GRAPH_OP &&
-	       e->flow->ops[e->graph->nodes[node].of].class == HWY_COMM;
+	       e->flow->ops[e->graph->nodes[node].flow_index].class == HWY_COMM;
 }
 
 static uint32_t step_of_node(const struct editing *e, uint32_t node)
 {
-	uint32_t call = e->flow->ops[e->graph->nodes[node].of].call;
+	uint32_t call = e->flow->ops[e->graph->nodes[node].flow_index].call;
 	return call == FLOW_NONE ? 0 : edit_step_of(e, call);
 }
 

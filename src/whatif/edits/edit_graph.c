@@ -42,8 +42,8 @@ static bool is_captured(const struct flow_call *call)
 static void see_call(struct editing *e, struct capture *c, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
-	const struct flow_call *call = &e->flow->calls[node->of];
-	uint32_t step = edit_step_of(e, node->of);
+	const struct flow_call *call = &e->flow->calls[node->flow_index];
+	uint32_t step = edit_step_of(e, node->flow_index);
 	if (step != c->step || step == 0)
 		c->step = step, c->call = GRAPH_NONE;
 	if (step == 0)
@@ -82,7 +82,7 @@ static int64_t overlap(int64_t length, int64_t period)
  * overlap. */
 static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
 {
-	bool is_kernel = e->flow->ops[node->of].kind == HWY_KERNEL;
+	bool is_kernel = e->flow->ops[node->flow_index].kind == HWY_KERNEL;
 	int64_t period = is_kernel ? e->w->machine.graph_period : 0;
 	int64_t next = node->length - SHORTEST, least = -overlap(node->length, period);
 	int64_t most = e->w->machine.graph_next;
@@ -92,15 +92,15 @@ static int64_t next_in_graph(const struct editing *e, const struct graph_node *n
 static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
-	uint32_t call = e->flow->ops[node->of].call;
+	uint32_t call = e->flow->ops[node->flow_index].call;
 	if (call == FLOW_NONE || launch_of[call] == GRAPH_NONE)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
-	node->from_begin |= 1 << GRAPH_CAUSE;
+	node->flags |= GRAPH_FROM_BEGIN(GRAPH_CAUSE);
 	int64_t next = next_in_graph(e, node);
 	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
 	node->length += next < 0 ? next : 0;
-	if (e->graph->nodes[launch_of[call]].of != call)
+	if (e->graph->nodes[launch_of[call]].flow_index != call)
 		node->delay = 0; /* what held it up was its own launch */
 }
 
@@ -112,12 +112,13 @@ static bool edit_graph_apply(struct editing *e, const char *arguments, struct hw
 	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (e->graph->nodes[i].kind == GRAPH_CALL) {
-			const struct flow_call *call = &e->flow->calls[e->graph->nodes[i].of];
+			const struct flow_call *call =
+				&e->flow->calls[e->graph->nodes[i].flow_index];
 			if (call->process != e->w->phase->process)
 				continue; /* other processes end no capture of this one */
 			see_call(e, &c, i);
 			if (c.call != GRAPH_NONE && is_captured(call))
-				launch_of[e->graph->nodes[i].of] = c.call;
+				launch_of[e->graph->nodes[i].flow_index] = c.call;
 		} else if (e->graph->nodes[i].kind == GRAPH_OP) {
 			see_op(e, launch_of, i);
 		}

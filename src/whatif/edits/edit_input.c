@@ -23,7 +23,7 @@ static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, ui
 		return node->delay;
 	uint32_t row;
 	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, gap->span - 1, &row);
-	int64_t to = e->flow->calls[node->of].start, from = to - node->delay;
+	int64_t to = e->flow->calls[node->flow_index].start, from = to - node->delay;
 	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 	int64_t part = (end < to ? end : to) - (start > from ? start : from);
 	/* A call that names the gap but covers little of it is one of many. */
@@ -90,7 +90,7 @@ static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 {
 	struct supply *s = self;
 	struct graph_node *node = &e->graph->nodes[index];
-	int64_t left = s->usual + handing_over(e, node->of, s->workers > 0);
+	int64_t left = s->usual + handing_over(e, node->flow_index, s->workers > 0);
 	int64_t took = part < node->delay - left ? part : node->delay - left;
 	if (took <= 0)
 		return;

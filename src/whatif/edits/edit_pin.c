@@ -10,7 +10,7 @@
 static void pin(struct editing *e, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
-	struct edit_copy copy = edit_copy_of(e, node->of);
+	struct edit_copy copy = edit_copy_of(e, node->flow_index);
 	bool is_up = copy.direction == HWY_H2D || copy.direction == HWY_H2A;
 	const struct whatif_link *link = is_up ? &e->w->machine.h2d : &e->w->machine.d2h;
 	int64_t length = edit_time_of((double)copy.bytes, link->bandwidth);
@@ -33,7 +33,7 @@ static void free_call(struct editing *e, uint32_t index)
 {
 	struct graph_node *node = &e->graph->nodes[index];
 	if (node->kind == GRAPH_RETURN) {
-		if (!waits_by_contract(e, node->of))
+		if (!waits_by_contract(e, node->flow_index))
 			edit_no_wait(e, index);
 		return;
 	}
@@ -54,7 +54,8 @@ static bool edit_pin_apply(struct editing *e, const char *place, struct hwy_err 
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		const struct graph_node *node = &e->graph->nodes[i];
-		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call
+						       : node->flow_index;
 		if (call == FLOW_NONE || !edit_step_of(e, call) || !is_pageable_call(e, call) ||
 		    !edit_is_at(e, call, place))
 			continue;

@@ -52,8 +52,8 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 	}
 	int64_t length = 0, delay = 0; /* of the call of a wait */
 	if (node->kind == GRAPH_OP) {
-		length = length_of_pass(e, node->of);
-	} else if (e->flow->calls[node->of].op != FLOW_NONE) {
+		length = length_of_pass(e, node->flow_index);
+	} else if (e->flow->calls[node->flow_index].op != FLOW_NONE) {
 		length = e->w->machine.launch;
 		delay = usual_delay;
 	}
@@ -166,10 +166,11 @@ static void warm(struct editing *e, const struct trips *trips)
 			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind == GRAPH_CALL && is_swept[edit_step_of(e, node->of)]) {
-			saved[node->of] = edit_warm(e, node);
-		} else if (node->kind == GRAPH_OP && e->flow->ops[node->of].call != FLOW_NONE) {
-			int64_t sooner = saved[e->flow->ops[node->of].call];
+		if (node->kind == GRAPH_CALL && is_swept[edit_step_of(e, node->flow_index)]) {
+			saved[node->flow_index] = edit_warm(e, node);
+		} else if (node->kind == GRAPH_OP &&
+			   e->flow->ops[node->flow_index].call != FLOW_NONE) {
+			int64_t sooner = saved[e->flow->ops[node->flow_index].call];
 			node->delay -= node->delay < sooner ? node->delay : sooner;
 		}
 	}
@@ -189,7 +190,8 @@ static bool edit_roundtrip_apply(struct editing *e, const char *arguments, struc
 	int64_t usual = edit_usual_dispatch(e, 1); /* the others are of swept caches */
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->of].call : node->of;
+		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call
+						       : node->flow_index;
 		if (call != FLOW_NONE && gone[call] == GONE)
 			replace(e, i, usual);
 		else if (node->kind == GRAPH_CALL && gone[call] == FOLLOWS)

@@ -24,21 +24,22 @@ uint32_t edit_step_of(const struct editing *e, uint32_t call)
 	return call < step->first_call + step->n_calls ? low : 0;
 }
 
-static bool ends_with_place(const struct hwy_place *at, const char *place)
+static bool ends_with_place(const struct hwy_place *place, const char *wanted)
 {
 	char text[512];
-	const char *slash = strrchr(at->file, '/');
-	snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : at->file, (long long)at->line);
-	return *at->file && at->line > 0 && strcmp(text, place) == 0;
+	const char *slash = strrchr(place->file, '/');
+	snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : place->file,
+		 (long long)place->line);
+	return *place->file && place->line > 0 && strcmp(text, wanted) == 0;
 }
 
-bool edit_is_at(const struct editing *e, uint32_t call, const char *place)
+bool edit_is_at(const struct editing *e, uint32_t call, const char *wanted)
 {
-	if (!*place)
+	if (!*wanted)
 		return true;
-	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
-	return ends_with_place(&at, place) || strcmp(at.function, place) == 0 ||
-	       strcmp(at.api, place) == 0 || strstr(at.range, place) != NULL;
+	struct hwy_place place = place_of(e->places, e->flow->calls[call].span);
+	return ends_with_place(&place, wanted) || strcmp(place.function, wanted) == 0 ||
+	       strcmp(place.api, wanted) == 0 || strstr(place.range, wanted) != NULL;
 }
 
 struct edit_copy edit_copy_of(const struct editing *e, uint32_t op)
@@ -72,7 +73,7 @@ bool edit_number(const char *arguments, uint32_t *number, const char **rest)
 int64_t edit_warm(const struct editing *e, struct graph_node *call)
 {
 	int64_t length = call->length, launch = e->w->machine.launch;
-	if (e->flow->calls[call->of].role == HWY_ROLE_LAUNCH && length > launch)
+	if (e->flow->calls[call->flow_index].role == HWY_ROLE_LAUNCH && length > launch)
 		call->length = launch;
 	return length - call->length;
 }
@@ -105,12 +106,13 @@ static bool has_delay(const struct editing *e, const struct graph_node *node, in
 {
 	*delay = node->delay;
 	return node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE &&
-	       edit_step_of(e, node->of);
+	       edit_step_of(e, node->flow_index);
 }
 
 static bool is_dispatched(const struct editing *e, const struct graph_node *node, int64_t *delay)
 {
-	return has_delay(e, node, delay) && e->flow->calls[node->of].role == HWY_ROLE_LAUNCH;
+	return has_delay(e, node, delay) &&
+	       e->flow->calls[node->flow_index].role == HWY_ROLE_LAUNCH;
 }
 
 /* Of what 'take' finds in the nodes that it takes. */

@@ -28,12 +28,12 @@ static uint32_t edit_straggler_find(const struct joint *joint, const char *argum
 	int64_t rank;
 	if (!*arguments)
 		return collectives_straggler(&joint->collectives, joint->n);
-	uint32_t at = 0;
+	uint32_t index = 0;
 	if (!read_rank(arguments, &rank))
 		return joint->n;
-	while (at < joint->n && joint->numbers[at] != rank)
-		at++;
-	return at;
+	while (index < joint->n && joint->numbers[index] != rank)
+		index++;
+	return index;
 }
 
 static bool edit_straggler_apply(struct editing *e, const char *arguments, struct hwy_err *err)
@@ -41,11 +41,11 @@ static bool edit_straggler_apply(struct editing *e, const char *arguments, struc
 	const struct joint *joint = e->w->joint;
 	if (!joint)
 		return hwy_fail(err, "a straggler shows in the recordings of several ranks only");
-	uint32_t at = edit_straggler_find(joint, arguments);
-	if (at == joint->n)
+	uint32_t index = edit_straggler_find(joint, arguments);
+	if (index == joint->n)
 		return *arguments ? hwy_fail(err, "there is no recording of rank %s", arguments)
 				  : hwy_fail(err, "no rank comes clearly later than the others");
-	if (e->w->rank == at)
+	if (e->w->rank == index)
 		e->graph->is_unwaited = true;
 	return true;
 }

@@ -15,7 +15,7 @@ enum {
 		8 /* percent that copies take longer beside copies the other way (H200, PCIe 5) */
 };
 
-static unsigned edit_streams_track_of(const struct editing *e, uint32_t op)
+static unsigned stream_track_of(const struct editing *e, uint32_t op)
 {
 	if (e->flow->ops[op].kind != HWY_COPY)
 		return WORK;
@@ -29,7 +29,7 @@ static bool is_edited(const struct editing *e, const struct graph_node *node)
 {
 	if (node->kind != GRAPH_OP)
 		return false;
-	uint32_t call = e->flow->ops[node->of].call;
+	uint32_t call = e->flow->ops[node->flow_index].call;
 	return call != FLOW_NONE && edit_step_of(e, call) > 0;
 }
 
@@ -39,8 +39,8 @@ static void follow(struct editing *e, uint32_t index, uint32_t before, bool both
 {
 	struct graph_node *node = &e->graph->nodes[index];
 	node->before[GRAPH_ORDER] = before;
-	node->from_begin &= (uint8_t) ~(1 << GRAPH_ORDER);
-	if (edit_streams_track_of(e, node->of) == WORK)
+	node->flags &= (uint8_t)~GRAPH_FROM_BEGIN(GRAPH_ORDER);
+	if (stream_track_of(e, node->flow_index) == WORK)
 		return;
 	node->delay = 0;
 	if (both_ways)
@@ -53,7 +53,7 @@ static unsigned tracks_of(const struct editing *e)
 	unsigned seen = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++)
 		if (is_edited(e, &e->graph->nodes[i]))
-			seen |= 1u << edit_streams_track_of(e, e->graph->nodes[i].of);
+			seen |= 1u << stream_track_of(e, e->graph->nodes[i].flow_index);
 	return seen;
 }
 
@@ -73,7 +73,7 @@ struct copy_lane {
 
 static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index, bool both_ways)
 {
-	unsigned track = edit_streams_track_of(e, e->graph->nodes[index].of);
+	unsigned track = stream_track_of(e, e->graph->nodes[index].flow_index);
 	follow(e, index, lane->last[track], both_ways);
 	if (track == UP) {
 		graph_add_edge(e->graph, index, lane->work[0], 0);
@@ -98,7 +98,8 @@ static bool apply_copy_stream(struct editing *e, const char *arguments, struct h
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
-		move_copy(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], i, both_ways);
+		move_copy(e, &lanes[e->flow->ops[e->graph->nodes[i].flow_index].lane], i,
+			  both_ways);
 	}
 	free(lanes);
 	graph_settle(e->graph);
@@ -117,7 +118,7 @@ const struct edit_kind edit_copy_stream = {
 enum { MOST_STREAMS = 64 };
 
 struct spread_lane {
-	uint32_t at;                 /* the stream of the current chunk */
+	uint32_t stream;             /* the stream of the current chunk */
 	uint32_t last[MOST_STREAMS]; /* node */
 	uint32_t work;               /* the last kernel of all of them */
 	bool in_copy;                /* the chunk has only copies to the device so far */
@@ -126,16 +127,16 @@ struct spread_lane {
 static void spread(struct editing *e, struct spread_lane *lane, uint32_t streams, uint32_t index,
 		   bool both_ways)
 {
-	unsigned track = edit_streams_track_of(e, e->graph->nodes[index].of);
+	unsigned track = stream_track_of(e, e->graph->nodes[index].flow_index);
 	if (track == UP && !lane->in_copy)
-		lane->at = (lane->at + 1) % streams;
+		lane->stream = (lane->stream + 1) % streams;
 	lane->in_copy = track == UP;
-	follow(e, index, lane->last[lane->at], both_ways);
+	follow(e, index, lane->last[lane->stream], both_ways);
 	if (track == WORK) {
 		graph_add_edge(e->graph, index, lane->work, 0);
 		lane->work = index;
 	}
-	lane->last[lane->at] = index;
+	lane->last[lane->stream] = index;
 }
 
 static bool read_streams(const char *arguments, uint32_t *streams, struct hwy_err *err)
@@ -163,11 +164,12 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 	struct spread_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
 	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
 	for (uint32_t i = 0; i < n; i++)
-		lanes[i].at = 0, lanes[i].in_copy = false;
+		lanes[i].stream = 0, lanes[i].in_copy = false;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
-		spread(e, &lanes[e->flow->ops[e->graph->nodes[i].of].lane], streams, i, both_ways);
+		spread(e, &lanes[e->flow->ops[e->graph->nodes[i].flow_index].lane], streams, i,
+		       both_ways);
 	}
 	free(lanes);
 	graph_settle(e->graph);
@@ -192,7 +194,7 @@ static bool is_barrier(const struct editing *e, uint32_t op, uint32_t before)
 		return false;
 	const struct hwy_trace *trace = e->flow->trace;
 	int64_t own = trace->lanes[e->flow->ops[op].lane].stream;
-	int64_t other = trace->lanes[e->flow->ops[e->graph->nodes[before].of].lane].stream;
+	int64_t other = trace->lanes[e->flow->ops[e->graph->nodes[before].flow_index].lane].stream;
 	if (own < 0 || other < 0 || own == other)
 		return false;
 	int64_t a = trace->streams[own].flags, b = trace->streams[other].flags;
@@ -205,7 +207,8 @@ static bool apply_no_barrier(struct editing *e, const char *arguments, struct hw
 	uint32_t found = 0, kept = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		if (!is_edited(e, node) || !is_barrier(e, node->of, node->before[GRAPH_OTHER]))
+		if (!is_edited(e, node) ||
+		    !is_barrier(e, node->flow_index, node->before[GRAPH_OTHER]))
 			continue;
 		node->before[GRAPH_OTHER] = GRAPH_NONE;
 		found++;
@@ -213,7 +216,7 @@ static bool apply_no_barrier(struct editing *e, const char *arguments, struct hw
 	for (uint32_t i = 0; i < e->graph->n_extras; i++) {
 		const struct graph_extra *extra = &e->graph->extras[i];
 		const struct graph_node *node = &e->graph->nodes[extra->node];
-		if (is_edited(e, node) && is_barrier(e, node->of, extra->before))
+		if (is_edited(e, node) && is_barrier(e, node->flow_index, extra->before))
 			found++;
 		else
 			e->graph->extras[kept++] = *extra;

@@ -30,11 +30,11 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 	const struct graph_node *nodes = e->graph->nodes;
 	if (awaited == GRAPH_NONE || nodes[awaited].kind != GRAPH_OP)
 		return false;
-	uint32_t lane = e->flow->ops[nodes[awaited].of].lane, wait = nodes[back].of;
+	uint32_t lane = e->flow->ops[nodes[awaited].flow_index].lane, wait = nodes[back].flow_index;
 	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
 		if (nodes[i].kind != GRAPH_OP)
 			continue;
-		const struct flow_op *op = &e->flow->ops[nodes[i].of];
+		const struct flow_op *op = &e->flow->ops[nodes[i].flow_index];
 		if (op->call == FLOW_NONE || op->call < wait ||
 		    e->flow->calls[op->call].process != e->flow->calls[wait].process)
 			continue;
@@ -52,18 +52,18 @@ static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool b
 {
 	if (!by_event)
 		return 0;
-	struct hwy_place at = place_of(e->places, e->flow->calls[call].span);
-	return strstr(at.api, "Event") ? EVENT_CALL : 2 * EVENT_CALL;
+	struct hwy_place place = place_of(e->places, e->flow->calls[call].span);
+	return strstr(place.api, "Event") ? EVENT_CALL : 2 * EVENT_CALL;
 }
 
 /* The op, where it is the copy of a value to the host and this call has made it. */
 static struct graph_node *value_copied(const struct editing *e, uint32_t op, uint32_t call)
 {
 	struct graph_node *node = op == GRAPH_NONE ? NULL : &e->graph->nodes[op];
-	if (!node || node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_COPY ||
-	    e->flow->ops[node->of].call != call)
+	if (!node || node->kind != GRAPH_OP || e->flow->ops[node->flow_index].kind != HWY_COPY ||
+	    e->flow->ops[node->flow_index].call != call)
 		return NULL;
-	struct edit_copy copy = edit_copy_of(e, node->of);
+	struct edit_copy copy = edit_copy_of(e, node->flow_index);
 	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE; /* 0: not known */
 	return copy.direction == HWY_D2H && is_value ? node : NULL;
 }
@@ -80,12 +80,12 @@ struct instead {
 static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 {
 	int64_t longest = 0, second = 0;
-	uint32_t at = copy->before[GRAPH_ORDER];
+	uint32_t before = copy->before[GRAPH_ORDER];
 	int n = 0;
-	for (; n < FROM_DATA && at != GRAPH_NONE;
-	     n++, at = e->graph->nodes[at].before[GRAPH_ORDER]) {
-		const struct graph_node *node = &e->graph->nodes[at];
-		if (node->kind != GRAPH_OP || e->flow->ops[node->of].kind != HWY_KERNEL)
+	for (; n < FROM_DATA && before != GRAPH_NONE;
+	     n++, before = e->graph->nodes[before].before[GRAPH_ORDER]) {
+		const struct graph_node *node = &e->graph->nodes[before];
+		if (node->kind != GRAPH_OP || e->flow->ops[node->flow_index].kind != HWY_KERNEL)
 			break;
 		if (node->length > longest)
 			second = longest, longest = node->length;
@@ -101,9 +101,10 @@ static uint32_t call_before(const struct editing *e, const struct graph_node *ca
 {
 	const struct graph_node *nodes = e->graph->nodes;
 	uint32_t before = call->before[GRAPH_ORDER];
-	if (before == GRAPH_NONE || (call->from_begin & 1 << GRAPH_ORDER) ||
+	if (before == GRAPH_NONE || graph_counts_from_begin(call, GRAPH_ORDER) ||
 	    call->delay > AT_ONCE ||
-	    e->flow->calls[nodes[before].of].thread != e->flow->calls[call->of].thread)
+	    e->flow->calls[nodes[before].flow_index].thread !=
+		    e->flow->calls[call->flow_index].thread)
 		return GRAPH_NONE;
 	if (nodes[before].kind != GRAPH_RETURN)
 		return before;
@@ -129,10 +130,10 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 {
 	struct graph_node *nodes = e->graph->nodes, *call = &nodes[nodes[back].before[GRAPH_ORDER]];
 	uint32_t awaited = nodes[back].before[GRAPH_CAUSE];
-	struct graph_node *copy = value_copied(e, awaited, nodes[back].of);
+	struct graph_node *copy = value_copied(e, awaited, nodes[back].flow_index);
 	uint32_t before = copy ? GRAPH_NONE : call_before(e, call);
 	if (before != GRAPH_NONE) {
-		copy = value_copied(e, awaited, nodes[before].of);
+		copy = value_copied(e, awaited, nodes[before].flow_index);
 		if (copy) {
 			nodes[before].delay -= reading(e, &nodes[before], back);
 			nodes[before].length = call->delay = 0;
@@ -153,9 +154,10 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 static void warm_after(struct editing *e, uint32_t back)
 {
 	struct graph_node *nodes = e->graph->nodes;
-	int64_t process = e->flow->calls[nodes[back].of].process, left = COLDER_MOST;
+	int64_t process = e->flow->calls[nodes[back].flow_index].process, left = COLDER_MOST;
 	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
-		if (nodes[i].kind == GRAPH_OP || e->flow->calls[nodes[i].of].process != process)
+		if (nodes[i].kind == GRAPH_OP ||
+		    e->flow->calls[nodes[i].flow_index].process != process)
 			continue;
 		if (nodes[i].kind == GRAPH_RETURN)
 			return;
@@ -176,10 +178,10 @@ static void remove_wait(struct editing *e, uint32_t back, struct instead instead
 	bool by_event = order_on_device(e, back, node->before[GRAPH_CAUSE]);
 	edit_no_wait(e, back);
 	warm_after(e, back);
-	node->from_begin |= GRAPH_GONE;
+	node->flags |= GRAPH_WAIT_REMOVED;
 	node->delay = instead.work;
-	if (is_gone || e->flow->calls[node->of].op == FLOW_NONE)
-		call->length = instead_of_waiting(e, node->of, by_event);
+	if (is_gone || e->flow->calls[node->flow_index].op == FLOW_NONE)
+		call->length = instead_of_waiting(e, node->flow_index, by_event);
 }
 
 static bool remove_waits(struct editing *e, const char *place, uint32_t every,
@@ -190,11 +192,11 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every,
 		const struct graph_node *node = &e->graph->nodes[i];
 		if (node->kind != GRAPH_RETURN || node->before[GRAPH_ORDER] == GRAPH_NONE)
 			continue;
-		uint32_t step = edit_step_of(e, node->of);
-		if (step == 0 || !edit_is_at(e, node->of, place))
+		uint32_t step = edit_step_of(e, node->flow_index);
+		if (step == 0 || !edit_is_at(e, node->flow_index, place))
 			continue;
 		found++;
-		bool is_gone = node->from_begin & GRAPH_GONE;
+		bool is_gone = node->flags & GRAPH_WAIT_REMOVED;
 		if (!is_gone && (every == 0 || step % every != 0))
 			remove_wait(e, i, instead);
 	}
@@ -248,8 +250,8 @@ static bool apply_late(struct editing *e, const char *place, struct hwy_err *err
 	uint32_t n_before = 0, n_now = 0, cap_before = 0, cap_now = 0, step = 0, found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		uint32_t in = node->kind == GRAPH_RETURN ? edit_step_of(e, node->of) : 0;
-		if (in == 0 || !edit_is_at(e, node->of, place))
+		uint32_t in = node->kind == GRAPH_RETURN ? edit_step_of(e, node->flow_index) : 0;
+		if (in == 0 || !edit_is_at(e, node->flow_index, place))
 			continue;
 		if (in != step) {
 			uint32_t *list = before, cap = cap_before;

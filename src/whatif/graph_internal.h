@@ -1,0 +1,75 @@
+/* graph_internal.h - the state while a graph is built, shared by graph.c and graph_order.c. */
+#ifndef HWY_WHATIF_GRAPH_INTERNAL_H
+#define HWY_WHATIF_GRAPH_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/heap.h"
+#include "whatif/graph.h"
+
+struct sequence {      /* the nodes of a process, or of a thread, so far */
+	uint32_t last; /* the last node (the return, where a call waited), or GRAPH_NONE */
+	uint32_t call; /* the node of the last call */
+	int64_t end;   /* the last call's measured end */
+};
+
+struct lane_ops {                     /* a lane with the ops of a stream */
+	uint32_t first, n;            /* its ops: building.lane_ops[first …] in order of start */
+	uint32_t enqueued;            /* calls that have enqueued work for the lane so far */
+	uint32_t last;                /* the node of the last op that began */
+	uint32_t next_wait, end_wait; /* the stream waits still to come, in building.stream_waits */
+	uint32_t next_fresh; /* reference to the next lane of the process's list of fresh lanes */
+	bool is_fresh;       /* it got work since the process last waited for all streams */
+	uint8_t order;       /* enum lane_order */
+};
+
+struct awaited {        /* what the last wait of a process for all of its streams has found */
+	uint32_t found; /* the node that ended last before that wait returned, or GRAPH_NONE */
+	uint32_t call;  /* the call that waited */
+	uint32_t fresh; /* reference to the first lane that got work since */
+};
+
+/* How a stream stands to the legacy default stream of its context. */
+enum lane_order { LANE_ALONE, LANE_BLOCKING, LANE_LEGACY, LANE_ORDERS };
+
+struct stream_wait { /* work enqueued on 'lane' after 'call' waits for 'op', which is on another lane */
+	uint32_t lane, call, op;
+};
+
+struct building {
+	struct hwy_graph *graph;
+	const struct hwy_flow *flow;
+	int64_t *ends; /* measured end of each node */
+	int64_t begin; /* measured begin of the node that is being made: graph->nodes[graph->n] */
+	uint32_t *call_node, *op_node; /* the node of each call, of each op */
+	struct sequence *processes; /* by process; [n_processes] is for calls of no known process */
+	struct sequence *threads;   /* by thread; [n_threads] is for calls of no known thread */
+	struct awaited *awaited;    /* by process */
+	uint32_t n_processes, n_threads;
+	struct hwy_heap
+		open; /* calls that have not returned yet, ordered by the time of their return */
+	/* graph_order.c */
+	struct lane_ops *lanes; /* by lane */
+	uint32_t *lane_ops;
+	uint32_t *used; /* the lanes that have ops */
+	uint32_t n_used;
+	uint32_t *barriers[LANE_ORDERS]; /* the lanes that have ops, by enum lane_order */
+	uint32_t n_barriers[LANE_ORDERS];
+	uint32_t *lane_of_stream; /* by stream; trace->n_lanes where a stream has no work */
+	struct hwy_map waited;    /* call -> the lane that the driver said it waits for */
+	struct hwy_map waited_op; /* call that waits for an event -> the op before the event */
+	struct stream_wait *stream_waits; /* in order of lane, then of call */
+	uint32_t n_stream_waits, cap_stream_waits;
+	uint32_t *engines; /* by device and direction: the node of the last copy */
+};
+
+/* Adds a predecessor to the node that is being made. An edge that the trace contradicts is only counted.
+ * fitted: the usual lag of such an edge in ns; the observed lag is taken where it is smaller. */
+void graph_build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
+		      int64_t fitted);
+
+/* graph_order.c: edges that come from events, the legacy default stream and copy engines. */
+bool graph_order_open(struct building *b, struct hwy_err *err);
+void graph_order_edges(struct building *b, uint32_t op);
+void graph_order_close(struct building *b);
+
+#endif
