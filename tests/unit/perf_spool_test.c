@@ -12,6 +12,14 @@ enum {
 		(REC_CHUNK_BYTES - (int)sizeof(struct rec_chunk)) / (int)sizeof(struct rec_switch)
 };
 
+/* The time that the spools see, in ns: it moves only where a test moves it. */
+static int64_t test_time;
+
+static int64_t test_clock(void)
+{
+	return test_time;
+}
+
 static long size_of(const struct made_run *run)
 {
 	char path[512];
@@ -43,7 +51,7 @@ static void a_full_disk_drops_records_and_counts_them(void **state)
 	getrlimit(RLIMIT_FSIZE, &before);
 	little.rlim_max = before.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &little);
-	struct perf_spool *spool = perf_spool_open(run.path, "perf.0.spool", 0);
+	struct perf_spool *spool = perf_spool_open(run.path, "perf.0.spool", 0, test_clock);
 	int kept = spool ? fill(spool, 3 * PER_CHUNK) : 0;
 	perf_spool_close(spool);
 	setrlimit(RLIMIT_FSIZE, &before);
@@ -63,14 +71,16 @@ static void a_full_disk_drops_records_and_counts_them(void **state)
 static void old_chunks_are_used_again_where_only_the_last_seconds_are_kept(void **state)
 {
 	struct made_run run = make_run();
-	struct perf_spool *spool = perf_spool_open(run.path, "perf.0.spool", 1);
+	test_time = INT64_C(1000000000);
+	struct perf_spool *spool = perf_spool_open(run.path, "perf.0.spool", 1, test_clock);
 	assert_non_null(spool);
 	assert_int_equal(fill(spool, 3 * PER_CHUNK), 3 * PER_CHUNK);
 	assert_int_equal(size_of(&run), 3 * REC_CHUNK_BYTES);
-	usleep(1100 * 1000);
-	assert_int_equal(fill(spool, 2 * PER_CHUNK), 2 * PER_CHUNK); /* two of them are old */
+	test_time += 1100 * 1000000;
+	assert_int_equal(fill(spool, 2 * PER_CHUNK), 2 * PER_CHUNK); /* two chunks are old */
 	assert_int_equal(size_of(&run), 3 * REC_CHUNK_BYTES);
-	fill(spool, 2 * PER_CHUNK); /* the third is not: it was left just now */
+	/* The third chunk was left at the present time: it is kept, and the file grows. */
+	assert_int_equal(fill(spool, 2 * PER_CHUNK), 2 * PER_CHUNK);
 	assert_int_equal(size_of(&run), 5 * REC_CHUNK_BYTES);
 	perf_spool_close(spool);
 	remove_run(&run);

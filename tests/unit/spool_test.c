@@ -1,7 +1,8 @@
 /* spool_test.c - spools and string ids, written by many threads and read back from the files.
  *
  * The collector's sources are linked in; each test sees only what it wrote itself (its records carry its own
- * numbers). The same program runs under ThreadSanitizer.
+ * numbers). The same program runs under ThreadSanitizer. Threads only record what they saw: an assertion that
+ * fails must do so on the main thread, where cmocka can name the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,17 @@
 #include "collect/text_ids.h"
 
 static char run[64];
+
+/* The linker puts this in the place of collect_now (unit.cmake). 0: the real time. */
+static _Atomic int64_t test_time_ns;
+int64_t __real_collect_now(void);
+int64_t __wrap_collect_now(void);
+
+int64_t __wrap_collect_now(void)
+{
+	int64_t time = atomic_load(&test_time_ns);
+	return time ? time : __real_collect_now();
+}
 
 /* ---- writing and reading ------------------------------------------------------------------------ */
 
@@ -287,34 +299,48 @@ static void what_finds_no_room_is_counted_and_nothing_else_happens(void **state)
 	assert_int_equal(seen.dropped - before, EACH - written);
 }
 
-static void *write_ring(void *unused)
+struct ring_written {
+	uint32_t text;               /* id of a text defined between the two rounds */
+	uint64_t kept;               /* records that found room */
+	off_t size_first, size_last; /* bytes of the spool after each round, -1: no spool */
+};
+
+static off_t own_spool_size(void)
 {
-	for (uint64_t i = 0; i < EACH; i++)
-		write_pattern(6 << 24, i, 1);
-	uint32_t text = collect_string_z("defined in a ring");
-	usleep(1100 * 1000);
-	/* Twice as much again: the old chunks are taken for it. */
-	struct stat first, last;
+	struct stat about;
 	char path[128];
 	snprintf(path, sizeof path, "%s/%u.%u.0.spool", run, process.pid, collect_tid());
-	assert_int_equal(stat(path, &first), 0);
+	return stat(path, &about) == 0 ? about.st_size : -1;
+}
+
+static void *write_ring(void *result)
+{
+	struct ring_written *written = result;
+	for (uint64_t i = 0; i < EACH; i++)
+		written->kept += write_pattern(6 << 24, i, 1);
+	written->text = collect_string_z("defined in a ring");
+	written->size_first = own_spool_size();
+	atomic_fetch_add(&test_time_ns, INT64_C(1100) * 1000 * 1000);
 	for (uint64_t i = 0; i < EACH / 2; i++)
-		write_pattern(7 << 24, i, 1);
-	assert_int_equal(stat(path, &last), 0);
-	assert_int_equal(first.st_size, last.st_size);
-	*(uint32_t *)unused = text;
+		written->kept += write_pattern(7 << 24, i, 1);
+	written->size_last = own_spool_size();
 	return NULL;
 }
 
 static void a_ring_takes_its_oldest_chunks_again_and_keeps_definitions(void **state)
 {
-	uint32_t text;
+	struct ring_written written = {0};
+	atomic_store(&test_time_ns, __real_collect_now());
 	collect_control->keep_s = 1;
 	pthread_t thread;
-	pthread_create(&thread, NULL, write_ring, &text);
+	pthread_create(&thread, NULL, write_ring, &written);
 	pthread_join(thread, NULL);
 	collect_control->keep_s = 0;
-	assert_int_equal(look(REC_STRING, text).records, 1);
+	atomic_store(&test_time_ns, 0);
+	assert_int_equal(written.kept, EACH + EACH / 2);
+	assert_true(written.size_first > REC_CHUNK_BYTES);
+	assert_int_equal(written.size_last, written.size_first);
+	assert_int_equal(look(REC_STRING, written.text).records, 1);
 }
 
 /* ---- a run of its own --------------------------------------------------------------------------- */

@@ -125,8 +125,9 @@ static void enable(struct perf *perf, bool on)
 static bool perf_start(struct perf *perf)
 {
 	const struct run *run = perf->run;
-	perf->definitions = perf_spool_open(run->directory, "perf.spool", 0);
-	perf->events = perf_spool_open(run->directory, "perf.0.spool", run->control->keep_s);
+	perf->definitions = perf_spool_open(run->directory, "perf.spool", 0, run_now);
+	perf->events =
+		perf_spool_open(run->directory, "perf.0.spool", run->control->keep_s, run_now);
 	perf->record_copy = hwy_alloc(MOST_RECORD);
 	if (!perf->definitions || !perf->events || !watch(perf))
 		return false;

@@ -64,8 +64,10 @@ void perf_take(struct perf *perf, const struct perf_event_header *record, bool k
 
 enum { PERF_FIRST_ID = 1 << 19 }; /* of texts: the journal's are below */
 
-/* NULL when there is no room for it. keep_s: chunks older than this are used again; 0: none is. */
-struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s);
+/* NULL when there is no room for it. keep_s: chunks older than this are used again; 0: none is.
+ * clock: yields the time in ns, by which the age of a chunk is judged (run_now, or a test's own). */
+struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s,
+				   int64_t (*clock)(void));
 void perf_spool_close(struct perf_spool *spool);
 /* Room for a record, zeroed but for its head; NULL (and counted) when there is none. */
 void *perf_spool_reserve(struct perf_spool *spool, enum rec_type type, size_t bytes);

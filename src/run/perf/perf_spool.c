@@ -23,6 +23,7 @@ struct place {
 
 struct perf_spool {
 	int fd;
+	int64_t (*clock)(void); /* ns */
 	struct rec_chunk *chunk;
 	uint32_t used, index;
 	uint32_t pending; /* slots of the record that was reserved */
@@ -72,7 +73,7 @@ static off_t next_place(struct perf_spool *spool, int64_t now)
 
 static bool begin_chunk(struct perf_spool *spool)
 {
-	int64_t now = run_now();
+	int64_t now = spool->clock();
 	if (spool->full_since && now - spool->full_since < ask_again)
 		return false;
 	off_t at = next_place(spool, now);
@@ -94,7 +95,8 @@ static bool begin_chunk(struct perf_spool *spool)
 	return true;
 }
 
-struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s)
+struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s,
+				   int64_t (*clock)(void))
 {
 	char path[4096];
 	if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
@@ -104,6 +106,7 @@ struct perf_spool *perf_spool_open(const char *directory, const char *name, uint
 		return NULL;
 	struct perf_spool *spool = hwy_zalloc(sizeof *spool);
 	spool->fd = fd;
+	spool->clock = clock;
 	spool->keep = (int64_t)keep_s * 1000000000;
 	if (begin_chunk(spool))
 		return spool;
