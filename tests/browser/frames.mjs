@@ -4,6 +4,7 @@ import { serve } from "./fixture_server.mjs";
 import { makeTrace } from "./fixture_trace.mjs";
 
 const STREAMS = 32;
+const MOVES = 90;
 const LANES_COLUMN = 227;
 
 export async function measureFrames(context, html) {
@@ -11,20 +12,24 @@ export async function measureFrames(context, html) {
 	const page = await openPage(context, `${server.url}#from=40000000&to=95000000&panel=no`);
 	await page.setViewportSize({ width: 1920 + LANES_COLUMN, height: 1400 });
 	await settled(page);
-	const { times, lanes, width } = await page.evaluate(async () => {
+	let answers = 0;
+	page.on("response", () => answers++);
+	const { times, lanes, width, drawn } = await page.evaluate(async (moves) => {
 		const { timeline, state } = window.headway;
-		for (let i = 0; i < 90; i++) {
+		timeline.frames.length = 0;
+		for (let i = 0; i < moves; i++) {
 			state.from += 30_000;
 			state.to += 10_000;
 			timeline.invalidate();
+			timeline.invalidate(); // a second change before the frame costs nothing
 			await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 		}
 		return { times: timeline.frames.slice(-60).sort((a, b) => a - b), lanes: timeline.layout.rows.filter((r) => r.lane).length,
-			width: document.querySelector("canvas.timeline").width };
-	});
+			width: document.querySelector("canvas.timeline").width, drawn: timeline.frames.length };
+	}, MOVES);
 	await page.close();
 	server.close();
-	return { median: times[30], p90: times[54], lanes, width };
+	return { median: times[30], p90: times[54], lanes, width, moves: MOVES, drawn, answers };
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {

@@ -77,6 +77,16 @@ spans_of() {
 	sed -n '1s/.*: \([0-9,]*\) spans.*/\1/p' "$work/out" | tr -d ,
 }
 
+# noise BYTES SEED: bytes without a meaning, the same ones for the same seed.
+noise() {
+	local i value=$2 escape
+	for ((i = 0; i < $1; i++)); do
+		value=$(((value * 1103515245 + 12345) & 0x7fffffff))
+		printf -v escape '\\x%02x' $((value >> 16 & 255))
+		printf '%b' "$escape"
+	done
+}
+
 finish() {
 	exit $bad
 }

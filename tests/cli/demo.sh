@@ -7,8 +7,15 @@ export LC_ALL=C.UTF-8 HEADWAY DEMO_OUT=$work/demo
 demo=$(realpath "$(dirname "$0")/../../scripts/demo")
 HEADWAY=$(realpath "$HEADWAY")
 
+# What the demo says how to call depends on whether the shell finds a headway: once without one, once with one.
+path_without_headway=
+IFS=: read -ra folders <<<"$PATH"
+for folder in "${folders[@]}"; do
+	[ -x "$folder/headway" ] || path_without_headway+=${path_without_headway:+:}$folder
+done
+
 # No OpenCL platform, and no library to record CUDA with.
-OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
+PATH=$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "nothing can be recorded"
 grep -q 'Nothing can be recorded live here' "$work/out" || fail "it does not say so: $(head -5 "$work/out")"
@@ -16,8 +23,15 @@ for part in streams_pageable1.sqlite streams_pinned4.sqlite 'GPU 0' 'stream 16' 
 	grep -qF "$part" "$work/out" || fail "shipped recordings: no '$part'"
 done
 
-grep -q "^next: export PATH=$(dirname "$HEADWAY"):.PATH, headway doctor" "$work/out" || type headway ||
+grep -q "^next: export PATH=$(dirname "$HEADWAY"):.PATH, headway doctor" "$work/out" ||
 	fail "it does not say how to call what was built: $(tail -1 "$work/out")"
+mkdir "$work/bin"
+ln -s "$HEADWAY" "$work/bin/headway"
+PATH=$work/bin:$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "headway is a command already"
+grep -q '^next: headway doctor' "$work/out" ||
+	fail "it says how to call what can be called already: $(tail -1 "$work/out")"
 
 "$demo" "$DATA/nsys/power_base.sqlite.xz" >"$work/out" 2>"$work/err"
 status=$?

@@ -78,7 +78,7 @@ refuse "no TOML" "bad.toml:1" "{json: 1}"
 refuse "a kernel that is not there" "'flash_fwd'" 'kernel["flash_fwd"].mean <= 80us'
 run gate --budget "$work/nowhere.toml" "$b"
 expect_refusal "no such budget" nowhere.toml
-head -c 300 /dev/urandom >"$work/noise.toml"
+noise 300 1 >"$work/noise.toml"
 run gate --budget "$work/noise.toml" "$b"
 expect_refusal "noise" noise.toml
 run gate --baseline "$work/b.json" --metric step.men "$a"

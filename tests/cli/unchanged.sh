@@ -83,11 +83,11 @@ PYTHON
 	cat >late.py <<'PYTHON'
 import builtins, random, threading, time
 
-def sleep(depth):
+def sleep(depth, chance):
     if depth:
-        sleep(depth - 1)
+        sleep(depth - 1, chance)
     while True:
-        time.sleep(random.random() * 0.5)
+        time.sleep(chance.random() * 0.5)
 
 class Slow:
     def __del__(self, time=time.time, made=[]):
@@ -97,8 +97,8 @@ class Slow:
         while time() < end:
             pass
 
-for _ in range(50):
-    threading.Thread(target=sleep, args=(20,), daemon=True).start()
+for seed in range(50):
+    threading.Thread(target=sleep, args=(20, random.Random(seed)), daemon=True).start()
 builtins.slow = Slow()
 time.sleep(0.7)
 print("end")
