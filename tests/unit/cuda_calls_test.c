@@ -36,7 +36,7 @@ int64_t collect_now(void)
 	return 1;
 }
 
-bool syncs_are_ours(void)
+bool cuda_sync_uses_callbacks(void)
 {
 	return true;
 }
@@ -55,7 +55,7 @@ static void every_name(void (*look)(const char *name, unsigned flags, unsigned r
 	assert_non_null(f);
 	unsigned n = 0;
 	while (fscanf(f, "%*u %*u %255s", name) == 1) {
-		look(name, calls_of_name(name), hwy_role_of_name(plain_name(name)));
+		look(name, cuda_calls_flags_of_name(name), hwy_role_of_name(plain_name(name)));
 		n++;
 	}
 	fclose(f);
@@ -92,17 +92,18 @@ static void calls_that_block_launch_or_allocate_have_stacks(void **state)
 
 static void names_lose_versions_and_underscores(void **state)
 {
-	assert_int_equal(calls_of_name("__cudaLaunchKernel_ptsz_v13000"),
+	assert_int_equal(cuda_calls_flags_of_name("__cudaLaunchKernel_ptsz_v13000"),
 			 CALL_RECORD | CALL_LAUNCH);
-	assert_int_equal(calls_of_name("cuMemcpyHtoDAsync_v2_ptsz"), CALL_RECORD | CALL_COPY);
-	assert_int_equal(calls_of_name("cudaProfilerStop_v4000"), CALL_STOP);
-	assert_int_equal(calls_of_name("cudaGetDevice_v3020"), 0);
-	assert_int_equal(calls_of_name("cudaGraphGetNodes_v10000"), 0);
-	assert_int_equal(calls_of_name("cuStreamSynchronize_ptsz"),
+	assert_int_equal(cuda_calls_flags_of_name("cuMemcpyHtoDAsync_v2_ptsz"),
+			 CALL_RECORD | CALL_COPY);
+	assert_int_equal(cuda_calls_flags_of_name("cudaProfilerStop_v4000"), CALL_STOP);
+	assert_int_equal(cuda_calls_flags_of_name("cudaGetDevice_v3020"), 0);
+	assert_int_equal(cuda_calls_flags_of_name("cudaGraphGetNodes_v10000"), 0);
+	assert_int_equal(cuda_calls_flags_of_name("cuStreamSynchronize_ptsz"),
 			 CALL_RECORD | CALL_WAIT | SYNC_STREAM);
-	assert_int_equal(calls_of_name("cudaEventRecordWithFlags_ptsz_v11010"),
+	assert_int_equal(cuda_calls_flags_of_name("cudaEventRecordWithFlags_ptsz_v11010"),
 			 CALL_RECORD | SYNC_RECORD);
-	assert_int_equal(calls_of_name(""), 0);
+	assert_int_equal(cuda_calls_flags_of_name(""), 0);
 }
 
 int main(void)

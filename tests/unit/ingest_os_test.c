@@ -29,7 +29,7 @@ static struct rec_os *put_os(struct made_spool *spool, uint32_t name, int64_t st
 }
 
 /* The strip of a thread's calls. */
-static const struct hwy_strip *calls_of(const struct hwy_trace *trace, int64_t tid)
+static const struct hwy_strip *cuda_calls_flags(const struct hwy_trace *trace, int64_t tid)
 {
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_lane *lane = &trace->lanes[trace->strips[s].lane];
@@ -69,7 +69,7 @@ static void calls_nest_in_those_around_them(void **state)
 	put_os(&spool, 2, 200, 5, 0, 0);
 	end_spool(&spool);
 	struct hwy_trace *trace = ingest(&run);
-	const struct hwy_strip *os = calls_of(trace, 7);
+	const struct hwy_strip *os = cuda_calls_flags(trace, 7);
 	assert_int_equal(os->rows, 4);
 	static const int64_t starts[] = {100, 110, 120, 200}, nestings[] = {0, 1, 2, 0};
 	for (uint32_t i = 0; i < 4; i++) {
@@ -100,7 +100,7 @@ static void a_wait_is_joined_to_the_last_wake_while_it_lasted(void **state)
 	end_spool(&main);
 	end_spool(&other);
 	struct hwy_trace *trace = ingest(&run);
-	const struct hwy_strip *os = calls_of(trace, 7);
+	const struct hwy_strip *os = cuda_calls_flags(trace, 7);
 	assert_int_equal(os->rows, 4);
 	assert_int_equal(woken_by(trace, os, 0), 199);
 	assert_int_equal(woken_by(trace, os, 1), -1); /* a wake is no wait */
@@ -124,7 +124,7 @@ static void pipes_join_processes_and_addresses_do_not(void **state)
 	end_spool(&one);
 	end_spool(&two);
 	struct hwy_trace *trace = ingest(&run);
-	const struct hwy_strip *os = calls_of(trace, 7);
+	const struct hwy_strip *os = cuda_calls_flags(trace, 7);
 	assert_int_equal(woken_by(trace, os, 0), 150);
 	assert_int_equal(woken_by(trace, os, 1), -1);
 	hwy_trace_free(trace);
@@ -147,7 +147,8 @@ static void an_unfinished_call_gives_way_to_its_end(void **state)
 	end_spool(&main);
 	end_spool(&other);
 	struct hwy_trace *trace = ingest(&run);
-	const struct hwy_strip *came = calls_of(trace, 8), *stays = calls_of(trace, 9);
+	const struct hwy_strip *came = cuda_calls_flags(trace, 8),
+			       *stays = cuda_calls_flags(trace, 9);
 	assert_int_equal(came->rows, 1);
 	assert_int_equal(hwy_get(came, HWY_DUR, 0), 60);
 	assert_int_equal(hwy_get(came, HWY_FLAGS, 0), 0);
@@ -178,7 +179,7 @@ static void calls_between_fork_and_exec_stand_in_the_program(void **state)
 	end_spool(&program);
 	struct hwy_trace *trace = ingest(&run);
 	assert_int_equal(trace->n_processes, 1);
-	const struct hwy_strip *os = calls_of(trace, 7);
+	const struct hwy_strip *os = cuda_calls_flags(trace, 7);
 	assert_int_equal(os->rows, 2);
 	assert_string_equal(hwy_str(trace, hwy_get(os, HWY_NAME, 0)), "wait");
 	assert_string_equal(hwy_str(trace, hwy_get(os, HWY_NAME, 1)), "read");
@@ -220,7 +221,7 @@ static void stacks_join_calls_by_thread_and_start(void **state)
 	end_spool(&spool);
 	end_spool(&other);
 	struct hwy_trace *trace = ingest(&run);
-	const struct hwy_strip *os = calls_of(trace, 7);
+	const struct hwy_strip *os = cuda_calls_flags(trace, 7);
 	static const char *const functions[] = {"first", "second"};
 	for (uint32_t i = 0; i < 2; i++) {
 		int64_t at = hwy_get(os, HWY_STACK, i);
@@ -229,7 +230,7 @@ static void stacks_join_calls_by_thread_and_start(void **state)
 		assert_string_equal(hwy_str(trace, frame->function), functions[i]);
 	}
 	assert_int_equal(hwy_get(os, HWY_STACK, 2), 0);
-	assert_int_equal(hwy_get(calls_of(trace, 8), HWY_STACK, 0), 0);
+	assert_int_equal(hwy_get(cuda_calls_flags(trace, 8), HWY_STACK, 0), 0);
 	hwy_trace_free(trace);
 }
 

@@ -1,9 +1,11 @@
-/* cupti.h - as much of CUPTI's binary interface as the collector uses, from CUDA 11.8 to 13.x.
+/* cupti.h - the part of CUPTI's binary interface that the collector uses, from CUDA 11.8 to
+ * 13.x.
  *
- * Declared here so that every build has the CUDA side; libcupti is opened at run time. NVIDIA extends records
- * at their end only, so one declaration serves all versions: what a record of an older library lacks lies
- * behind its end, and readers compare the field's end with the record's size first (CUPTI_HAS).
- * tests/collect/abi_cupti.c holds all of this against NVIDIA's own headers where they are installed.
+ * Declared here so that every build has the CUDA side; libcupti is opened at run time. NVIDIA
+ * extends records only at their end, so one declaration serves all versions: fields that a record
+ * of an older library lacks lie behind the record's end, and readers first compare the field's end
+ * with the record's size (CUPTI_HAS). tests/collect/abi_cupti.c compares all of this with NVIDIA's
+ * own headers where they are installed.
  */
 #ifndef HWY_COLLECT_ABI_CUPTI_H
 #define HWY_COLLECT_ABI_CUPTI_H
@@ -15,8 +17,9 @@ enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in this buffer */
 	CUPTI_NOT_INITIALIZED = 15,
-	CUPTI_MULTIPLE_SUBSCRIBERS = 39, /* somebody else holds the only subscription */
-	CUPTI_UNKNOWN = 999,             /* what everything answers without a usable driver */
+	CUPTI_MULTIPLE_SUBSCRIBERS = 39, /* another tool holds the only subscription */
+	/* The result of every function where there is no usable driver. */
+	CUPTI_UNKNOWN = 999,
 };
 
 enum cupti_kind {
@@ -28,7 +31,7 @@ enum cupti_kind {
 	CUPTI_CONTEXT = 9,
 	CUPTI_CONCURRENT_KERNEL = 10,
 	CUPTI_OVERHEAD = 17,
-	CUPTI_MEMCPY2 = 22, /* between devices */
+	CUPTI_MEMCPY2 = 22, /* copies between devices */
 	CUPTI_CUDA_EVENT = 36,
 	CUPTI_STREAM = 37,
 	CUPTI_SYNCHRONIZATION = 38,
@@ -37,10 +40,11 @@ enum cupti_kind {
 };
 
 enum cupti_attribute {
-	CUPTI_DEVICE_BUFFER_SIZE = 0, /* size_t */
-	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER =
-		5, /* uint8_t: buffers are handed over filled with zeros */
-	CUPTI_PER_THREAD_ACTIVITY_BUFFER = 9, /* uint8_t */
+	CUPTI_DEVICE_BUFFER_SIZE = 0, /* value: size_t, bytes */
+	/* Value: uint8_t; 1: buffers are given to CUPTI filled with zeros. */
+	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER = 5,
+	/* Value: uint8_t; 1: every thread has buffers of its own. */
+	CUPTI_PER_THREAD_ACTIVITY_BUFFER = 9,
 };
 
 enum { CUPTI_FLUSH_FORCED = 1, CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_OBJECT_THREAD = 2 };
@@ -55,13 +59,13 @@ enum { CUPTI_STATE_FATAL_ERROR = 1 };
 enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
 
 /* Records begin with their kind. */
-struct cupti_api { /* CUPTI_RUNTIME, CUPTI_DRIVER */
+struct cupti_api { /* record of kind CUPTI_RUNTIME or CUPTI_DRIVER */
 	uint32_t kind, cbid;
 	uint64_t start, end;
 	uint32_t pid, tid, correlation, result;
 };
 
-struct cupti_kernel { /* from Kernel6 (11.1) to Kernel10 (13.0) */
+struct cupti_kernel { /* NVIDIA's CUpti_ActivityKernel6 (CUDA 11.1) to Kernel10 (13.0) */
 	uint32_t kind;
 	uint8_t cache, shared_config;
 	uint16_t registers;
@@ -79,12 +83,12 @@ struct cupti_kernel { /* from Kernel6 (11.1) to Kernel10 (13.0) */
 	uint32_t executed_shared;
 	uint64_t node;
 	uint32_t shared_limit, graph;
-	void *access_policy; /* from here on 11.6 */
+	void *access_policy; /* from this field on: CUDA 11.6 */
 	uint32_t channel, channel_type;
-	uint32_t cluster[3]; /* 11.8 */
+	uint32_t cluster[3]; /* from this field on: CUDA 11.8 */
 };
 
-struct cupti_memcpy { /* to Memcpy6 */
+struct cupti_memcpy { /* NVIDIA's CUpti_ActivityMemcpy up to Memcpy6 */
 	uint32_t kind;
 	uint8_t copy_kind, source_kind, target_kind, flags;
 	uint64_t bytes, start, end;
@@ -94,7 +98,7 @@ struct cupti_memcpy { /* to Memcpy6 */
 	uint32_t graph, channel, channel_type;
 };
 
-struct cupti_memcpy2 { /* to MemcpyPtoP4 */
+struct cupti_memcpy2 { /* NVIDIA's CUpti_ActivityMemcpyPtoP up to MemcpyPtoP4 */
 	uint32_t kind;
 	uint8_t copy_kind, source_kind, target_kind, flags;
 	uint64_t bytes, start, end;
@@ -106,7 +110,7 @@ struct cupti_memcpy2 { /* to MemcpyPtoP4 */
 	uint32_t graph, channel, channel_type;
 };
 
-struct cupti_memset { /* to Memset4 */
+struct cupti_memset { /* NVIDIA's CUpti_ActivityMemset up to Memset4 */
 	uint32_t kind, value;
 	uint64_t bytes, start, end;
 	uint32_t device, context, stream, correlation;
@@ -117,7 +121,7 @@ struct cupti_memset { /* to Memset4 */
 	uint32_t graph, channel, channel_type;
 };
 
-struct cupti_graph { /* to GraphTrace2 */
+struct cupti_graph { /* NVIDIA's CUpti_ActivityGraphTrace up to GraphTrace2 */
 	uint32_t kind, correlation;
 	uint64_t start, end;
 	uint32_t device, graph, context, stream;
@@ -127,13 +131,13 @@ struct cupti_sync {
 	uint32_t kind, type;
 	uint64_t start, end;
 	uint32_t correlation, context, stream, event;
-	uint64_t event_sync; /* from here on Synchronization2 (12.8) */
+	uint64_t event_sync; /* from this field on: Synchronization2 (CUDA 12.8) */
 	uint32_t result, pad;
 };
 
 struct cupti_event {
 	uint32_t kind, correlation, context, stream, event, pad;
-	uint32_t device, pad2; /* from here on CudaEvent2 (12.8) */
+	uint32_t device, pad2; /* from this field on: CudaEvent2 (CUDA 12.8) */
 	void *reserved;
 	uint64_t device_time, event_sync;
 };
@@ -149,10 +153,11 @@ struct cupti_memory {
 };
 
 struct cupti_overhead {
-	uint32_t kind, overhead, object, object_id[3]; /* of a thread: pid, tid */
+	uint32_t kind, overhead, object, object_id[3]; /* object_id of a thread: pid, tid */
 	uint64_t start, end;
-	uint32_t correlation, reserved; /* from here on Overhead2 (12.2) */
-	void *more;                     /* Overhead3 (12.8); ours to free */
+	uint32_t correlation, reserved; /* from this field on: Overhead2 (CUDA 12.2) */
+	/* From this field on: Overhead3 (CUDA 12.8); the reader has to free it. */
+	void *more;
 };
 
 struct cupti_stream {
@@ -162,14 +167,14 @@ struct cupti_stream {
 struct cupti_context {
 	uint32_t kind, context, device;
 	uint16_t api, null_stream;
-	uint32_t parent; /* from here on Context2 (12.4) */
+	uint32_t parent; /* from this field on: Context2 (CUDA 12.4) */
 	uint8_t is_green, padding;
 	uint16_t sms;
 };
 
-struct cupti_device { /* Device4 (11.6) */
+struct cupti_device { /* NVIDIA's CUpti_ActivityDevice4 (CUDA 11.6) */
 	uint32_t kind, flags;
-	uint64_t bandwidth, memory; /* kB/s, bytes */
+	uint64_t bandwidth, memory; /* bandwidth in kB/s, memory in bytes */
 	uint32_t constant_memory, l2, threads_per_warp, clock_khz, copy_engines, sms, max_ipc;
 	uint32_t max_warps_per_sm, max_blocks_per_sm, shared_per_sm, registers_per_sm;
 	uint32_t registers_per_block, shared_per_block, max_threads_per_block;
@@ -179,7 +184,7 @@ struct cupti_device { /* Device4 (11.6) */
 	const char *name;
 };
 
-/* Whether a record of 'size' bytes reaches to the end of a field. */
+/* True if a record of 'size' bytes has the whole field. */
 #define CUPTI_HAS(record, size, field)                                                             \
 	((size) >= offsetof(__typeof__(*(record)), field) + sizeof((record)->field))
 
@@ -191,7 +196,7 @@ struct cupti_callback {
 	const char *symbol;
 	void *context;
 	uint32_t context_id;
-	uint64_t *slot; /* shared by enter and exit of one call */
+	uint64_t *slot; /* a word that the callbacks on enter and exit of one call share */
 	uint32_t correlation;
 };
 
@@ -203,7 +208,8 @@ struct cupti_state {
 struct cupti_subscriber_params {
 	size_t size;
 	const char *name;
-	char *old_name; /* who holds the subscription, on CUPTI_MULTIPLE_SUBSCRIBERS */
+	/* On CUPTI_MULTIPLE_SUBSCRIBERS: gets the name of the tool that holds the subscription. */
+	char *old_name;
 	size_t old_size;
 };
 
@@ -213,7 +219,8 @@ typedef void cupti_complete_fn(void *context, uint32_t stream, uint8_t *buffer, 
 			       size_t valid);
 typedef uint64_t cupti_time_fn(void);
 
-/* X(name, parameters, must): the functions; those with 'must' 0 may be missing in older libraries. */
+/* X(name, parameters, must) for each function of CUPTI that is used; one with 'must' 0 may be
+ * missing in older libraries. */
 #define CUPTI_FUNCTIONS(X)                                                                         \
 	X(cuptiSubscribe, (void **subscriber, cupti_callback_fn *fn, void *user), 1)               \
 	X(cuptiSubscribe_v2,                                                                       \

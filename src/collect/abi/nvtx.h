@@ -1,6 +1,7 @@
-/* nvtx.h - what an NVTX injection library meets: layouts and numbers of NVTX v3 (and v2), our own words.
+/* nvtx.h - what an NVTX injection library meets: layouts and numbers of NVTX v3 (and v2), under our
+ * own names.
  *
- * tests/collect/nvtx_abi.c holds each of them against the real headers where they are present.
+ * tests/collect/nvtx_abi.c compares each of them with the real headers where they are present.
  */
 #ifndef HWY_COLLECT_ABI_NVTX_H
 #define HWY_COLLECT_ABI_NVTX_H
@@ -13,7 +14,8 @@ enum abi_nvtx_message_type {
 	ABI_NVTX_MESSAGE_NONE,
 	ABI_NVTX_MESSAGE_ASCII,
 	ABI_NVTX_MESSAGE_WIDE,
-	ABI_NVTX_MESSAGE_REGISTERED, /* what our register-string function gave */
+	/* A handle that the injection's register-string function returned. */
+	ABI_NVTX_MESSAGE_REGISTERED,
 };
 enum { ABI_NVTX_COLOR_ARGB = 1 };
 /* Payload types 1 to 6 are u64, i64, double, u32, i32, float: the same numbers as in record.h. */
@@ -33,7 +35,7 @@ struct abi_nvtx_event { /* nvtxEventAttributes_t */
 	uint32_t color;
 	int32_t payload_type;
 	int32_t reserved;
-	uint64_t payload; /* a union: the narrower types are in its first bytes */
+	uint64_t payload; /* a union in NVTX: narrower types are in its first bytes */
 	int32_t message_type;
 	union abi_nvtx_message message;
 };
@@ -46,7 +48,7 @@ struct abi_nvtx_resource { /* nvtxResourceAttributes_t */
 	int32_t message_type;
 	union abi_nvtx_message message;
 };
-enum abi_nvtx_resource_type { /* class << 16 | number */
+enum abi_nvtx_resource_type { /* value: resource class << 16 | number in the class */
 			      ABI_NVTX_THREAD_NATIVE = 0x10003,
 			      ABI_NVTX_CUDA_DEVICE = 0x40001,
 			      ABI_NVTX_CUDA_CONTEXT = 0x40002,
@@ -55,7 +57,8 @@ enum abi_nvtx_resource_type { /* class << 16 | number */
 			      ABI_NVTX_CUDART_STREAM = 0x50001,
 };
 
-/* Tables of functions that an injection may set; ids are their indexes. */
+/* Tables (modules) of functions that an injection may set; the enums below are indexes into
+ * them. */
 enum abi_nvtx_module {
 	ABI_NVTX_CORE = 1,
 	ABI_NVTX_CUDA = 2,
@@ -117,7 +120,8 @@ typedef const void *(*abi_nvtx_get_export)(uint32_t id);
 
 struct abi_nvtx_callbacks {
 	size_t struct_size;
-	/* Yields an array of pointers to the function pointers of a module; 0: no such module. */
+	/* Yields an array of pointers to a module's function pointers; returns 0: there is no such
+	 * module. */
 	int (*module_table)(int module, abi_nvtx_function ***table, unsigned *size);
 };
 struct abi_nvtx_version_info {

@@ -1,12 +1,12 @@
-/* cuda.c - the CUDA source: the life of our CUPTI subscription.
+/* cuda.c - the CUDA source: the life of the collector's CUPTI subscription.
  *
- * The driver loads the collect library (CUDA_INJECTION64_PATH) and calls InitializeInjection inside cuInit,
- * on whatever thread comes first. Everything is set up there: subscription, buffers, clock, kinds. From then
- * on CUPTI follows the control page: with a capture range or a delay nothing but devices, contexts and streams
- * is recorded until recording begins. When it has ended for good, CUPTI is detached and the program runs at
- * its own speed again.
+ * The driver loads the collect library (CUDA_INJECTION64_PATH) and calls InitializeInjection inside
+ * cuInit, on the first thread that calls cuInit. Everything is set up there: subscription, buffers,
+ * clock, kinds of records. From then on CUPTI follows the control page: with a capture range or a
+ * delay only devices, contexts and streams are recorded until recording begins. When recording has
+ * ended for good, CUPTI is detached and the program runs at its own speed again.
  *
- * 'lock' serialises changes of what is recorded; buffers are never delivered under it.
+ * 'life.lock' serialises changes of what is recorded; no buffer is ever delivered under it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@ struct cuda cuda;
 
 static struct {
 	pthread_mutex_t lock;
-	bool is_recording; /* by 'lock': the kinds are enabled */
-	bool is_set_up;    /* cuInit has gone on */
-	bool was_refused;  /* by 'lock': a kind was refused, and noted */
+	bool is_recording; /* under 'lock': the kinds of records are enabled */
+	bool is_set_up;    /* InitializeInjection is done: cuInit goes on */
+	bool was_refused;  /* under 'lock': CUPTI refused a kind, and a note says so */
 	_Atomic bool is_over;
 } life = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -50,17 +50,18 @@ static void change_kinds(bool on)
 	change_kind(CUPTI_MEMCPY, on, "copies");
 	change_kind(CUPTI_MEMCPY2, on, "copies between devices");
 	change_kind(CUPTI_MEMSET, on, "fills");
-	if (!syncs_are_ours()) {
+	if (!cuda_sync_uses_callbacks()) {
 		change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
 		change_kind(CUPTI_CUDA_EVENT, on, "events");
 	}
 	change_kind(CUPTI_OVERHEAD, on, "overhead");
-	if (!collect_control->graph_nodes) /* suppresses the records of the nodes */
+	/* Graph records suppress the records of the graphs' nodes. */
+	if (!collect_control->graph_nodes)
 		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");
 	if (collect_control->memory_usage)
 		change_kind(CUPTI_MEMORY2, on, "memory use");
-	calls_record(on, !life.is_set_up);
-	calls_watch(on);
+	cuda_calls_record(on, !life.is_set_up);
+	cuda_calls_watch(on);
 }
 
 void cuda_follow_control(void)
@@ -83,8 +84,8 @@ bool cuda_is_over(void)
 	return life.is_over;
 }
 
-/* The last records are in. Before 12.6 detaching crashed programs with graphs; an empty subscription is
- * given up instead. */
+/* Called when the last records are fetched. Before CUDA 12.6 cuptiFinalize crashed programs that
+ * use graphs: there the subscription, which has nothing enabled, is given up instead. */
 void cuda_leave(void)
 {
 	if (!cuda_is_on())
@@ -94,7 +95,7 @@ void cuda_leave(void)
 		cuda.cupti.cuptiUnsubscribe(cuda.subscriber);
 		return;
 	}
-	calls_all();
+	cuda_calls_all();
 	atomic_store(&cuda.stage, CUDA_LEAVING);
 }
 
@@ -115,46 +116,50 @@ static int subscribe(char *holder, size_t size)
 		.old_size = size,
 	};
 	if (cuda.cupti.cuptiSubscribe_v2)
-		return cuda.cupti.cuptiSubscribe_v2(&cuda.subscriber, callback_fn, NULL, &params);
-	return cuda.cupti.cuptiSubscribe(&cuda.subscriber, callback_fn, NULL);
+		return cuda.cupti.cuptiSubscribe_v2(&cuda.subscriber, cuda_callback, NULL, &params);
+	return cuda.cupti.cuptiSubscribe(&cuda.subscriber, cuda_callback, NULL);
 }
 
-static void set_up(const char *path)
+static void cuda_set_up(const char *path)
 {
 	char text[32];
 	cuda.cupti.cuptiGetVersion(&cuda.version);
 	snprintf(text, sizeof text, "%u", cuda.version);
 	collect_property("cupti.version", text);
 	collect_property("cupti.path", path);
-	set_attribute(CUPTI_PER_THREAD_ACTIVITY_BUFFER,
-		      1); /* before the callbacks are registered */
+	/* Attributes must be set before the callbacks are registered. */
+	set_attribute(CUPTI_PER_THREAD_ACTIVITY_BUFFER, 1);
 	set_attribute(CUPTI_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	cuda.cupti.cuptiActivityRegisterTimestampCallback(
-		clock_fn); /* once: it spoils records else */
+	/* A second registration would spoil the times of records. */
+	cuda.cupti.cuptiActivityRegisterTimestampCallback(clock_fn);
 	if (cuda.cupti.cuptiSetThreadIdType)
 		cuda.cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
-	cuda.cupti.cuptiActivityRegisterCallbacks(buffers_request, buffers_complete);
+	cuda.cupti.cuptiActivityRegisterCallbacks(cuda_buffers_request, cuda_buffers_complete);
+	/* No records of a program that polls a stream or event. */
 	if (cuda.cupti.cuptiActivityEnableAllSyncRecords)
-		cuda.cupti.cuptiActivityEnableAllSyncRecords(0); /* no busy polling */
-	calls_init();
-	buffers_top_up();
+		cuda.cupti.cuptiActivityEnableAllSyncRecords(0);
+	cuda_calls_init();
+	cuda_buffers_top_up();
 	atomic_store_explicit(&cuda.stage, CUDA_ON, memory_order_release);
 	cuda.cupti.cuptiEnableCallback(1, cuda.subscriber, CUPTI_DOMAIN_STATE,
 				       CUPTI_STATE_FATAL_ERROR);
 	change_kind(CUPTI_DEVICE, true, "devices");
 	change_kind(CUPTI_CONTEXT, true, "contexts");
 	change_kind(CUPTI_STREAM, true, "streams");
-	calls_watch(false); /* the calls that begin and end a range */
+	cuda_calls_watch(false); /* only the calls that begin and end a capture range */
 	cuda_follow_control();
 	life.is_set_up = true;
 	if (!life.is_recording)
-		flush_start(); /* it will see when recording begins */
+		cuda_flush_start(); /* the flush thread notices when recording begins */
 }
 
-static int last_result; /* of the libraries tried; only init's thread uses it */
+/* CUPTI's result in the library that was tried last; used only by the thread that runs
+ * cuda_init. */
+static int last_result;
 
-/* True: this library is the one, for better or worse. */
-static bool use(const char *path)
+/* True if the search for a library ends with this one, whether it can be used or another tool holds
+ * it. */
+static bool use_library(const char *path)
 {
 	char holder[128] = "";
 	last_result = subscribe(holder, sizeof holder);
@@ -166,23 +171,25 @@ static bool use(const char *path)
 	}
 	if (last_result != CUPTI_OK)
 		return false;
-	set_up(path);
+	cuda_set_up(path);
 	return true;
 }
 
-static void init(void)
+static void cuda_init(void)
 {
 	static atomic_flag was_here = ATOMIC_FLAG_INIT;
 	if (atomic_flag_test_and_set(&was_here) || !collect_control ||
 	    !(collect_control->traces & REC_TRACE_CUDA))
 		return;
-	process_look_again(0); /* a worker has set its rank by now, and may be killed later */
+	/* A worker process has set its rank by now. It may be killed later, so this is the time
+	 * to record it. */
+	process_look_again(0);
 	if (collect_control->leave_cupti) {
 		collect_note(1, "CUDA is not recorded: CUPTI was left to the program");
 		return;
 	}
 	last_result = -1;
-	if (library_try_all(use))
+	if (cuda_library_try_all(use_library))
 		return;
 	if (last_result == -1)
 		collect_note(2,
@@ -197,10 +204,12 @@ static void init(void)
 
 void cuda_finish(void)
 {
-	process_after_fork(); /* a child whose fork told nobody has no flush thread to wait for */
+	/* A child that was forked without calling atfork handlers has no flush thread to wait
+	 * for. */
+	process_after_fork();
 	if (!cuda_is_on())
 		return;
-	flush_last();
+	cuda_flush_last();
 }
 
 void cuda_after_fork(void)
@@ -211,8 +220,10 @@ void cuda_after_fork(void)
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	init();
+	cuda_init();
+	/* Runs before libcuda's own exit handler; a destructor of this library would run too
+	 * late. */
 	if (cuda_is_on())
-		atexit(cuda_finish); /* before libcuda's own end; a destructor would come too late */
+		atexit(cuda_finish);
 	return 1;
 }

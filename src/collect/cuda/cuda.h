@@ -1,19 +1,21 @@
-/* cuda.h - what the files of the CUDA source share; the rest of the collector knows collect.h only.
+/* cuda.h - what the files of the CUDA source share; the rest of the collector uses collect.h
+ * only.
  *
- * cuda.c           life: subscribing, what is recorded when, the end, fork
- * cuda_library.c   finding and opening libcupti
- * cuda_calls.c     which runtime and driver calls are recorded, watched or sampled
- * cuda_callback.c  CUPTI's callbacks on those: stacks, capture ranges, the moment to detach
- * cuda_sync.c      waits and event records, from those callbacks
- * cuda_buffers.c   the buffers CUPTI fills
- * cuda_records.c   CUPTI's records into ours
- * cuda_intern.c    kernel names and launch shapes, each defined once
- * cuda_device.c    what is known of the devices
- * cuda_flush.c     the thread that asks for full and half-full buffers
- * cuda_rival.c     a profiler inside the program that wants CUPTI too
+ *   cuda.c           the subscription: how it begins, what is recorded when, how it ends, fork
+ *   cuda_library.c   finds and opens libcupti
+ *   cuda_calls.c     which runtime and driver calls are recorded, watched or sampled
+ *   cuda_callback.c  CUPTI's callbacks on these calls: stacks, capture ranges, the moment to detach
+ *   cuda_sync.c      records of waits and of events, made in these callbacks
+ *   cuda_buffers.c   the buffers that CUPTI fills
+ *   cuda_records.c   converts CUPTI's records into records of the spool
+ *   cuda_intern.c    kernel names and launch shapes, each defined once
+ *   cuda_device.c    properties of the devices
+ *   cuda_flush.c     the thread that asks CUPTI for full and half-full buffers
+ *   cuda_rival.c     notices a profiler inside the program that wants CUPTI too
  *
- * Locks, none ever held across a call that may deliver a buffer: see each file. A forked child makes no CUPTI
- * call at all: the stage goes to CUDA_OFF there and nothing of the parent's state is used again.
+ * No lock of these files is held across a call that may deliver a buffer; each file says what its
+ * lock guards. A forked child makes no CUPTI call at all: the stage is CUDA_OFF there, and nothing
+ * of the parent's state is used again.
  */
 #ifndef HWY_COLLECT_CUDA_CUDA_H
 #define HWY_COLLECT_CUDA_CUDA_H
@@ -24,14 +26,17 @@
 #include "collect/collect.h"
 
 enum cuda_stage {
-	CUDA_OFF,     /* no subscription: not asked for, refused, or a forked child */
-	CUDA_ON,      /* subscribed; records while the run is recording */
-	CUDA_LEAVING, /* nothing is recorded any more; the next exit of an API call detaches CUPTI */
-	CUDA_GONE,    /* detached; no CUPTI call from here on */
+	/* No subscription: CUDA is not traced, CUPTI refused, or this is a forked child. */
+	CUDA_OFF,
+	CUDA_ON, /* subscribed; CUPTI records while the run is recording */
+	/* Nothing is recorded any more; the next exit of an API call detaches CUPTI. */
+	CUDA_LEAVING,
+	CUDA_GONE, /* CUPTI is detached, and never called again */
 };
 
 struct cuda {
-	struct cupti_functions cupti; /* written before the stage leaves CUDA_OFF */
+	/* CUPTI's functions, written before the stage leaves CUDA_OFF. */
+	struct cupti_functions cupti;
 	void *subscriber;
 	uint32_t version; /* CUPTI's API version: 18 (11.8) … 28 (12.9), 130000 (13.0) … */
 	_Atomic int stage;
@@ -43,83 +48,103 @@ static inline bool cuda_is_on(void)
 	return atomic_load_explicit(&cuda.stage, memory_order_acquire) == CUDA_ON;
 }
 
-/* Recording has ended for good: the last records are to be fetched and CUPTI left. */
+/* True once recording has ended for good: the last records are to be fetched, and CUPTI left. */
 bool cuda_is_over(void);
-void cuda_leave(void); /* by the flush thread, as its last act */
+void cuda_leave(void); /* called by the flush thread as its last act */
 
-/* Opens the libraries that may serve, best first, until 'use' says that one does (true). */
-bool library_try_all(bool (*use)(const char *path));
-/* A function of a libcupti that is in the process already, whoever loaded it. */
-void *library_loaded_symbol(const char *name);
+/* Opens one libcupti after the other, the most suitable first, until use(path) returns true; true
+ * if one did. */
+bool cuda_library_try_all(bool (*use)(const char *path));
+/* A function of a libcupti that is loaded in the process already, no matter who loaded it; NULL:
+ * none. */
+void *cuda_library_loaded_symbol(const char *name);
 
-/* What a call is to us. */
+/* What the collector does with a call of the CUDA API: bits. */
 enum {
-	CALL_RECORD = 1,       /* has a role: recorded */
-	CALL_WAIT = 2,         /* may block: stack when it took long */
-	CALL_ALLOC = 4,        /* makes something that stays: stack always */
-	CALL_LAUNCH = 8,       /* stack sampled, callback switched on for moments only */
-	CALL_COPY = 16,        /* as CALL_WAIT, and sampled */
+	/* The call has a role in a trace (trace/roles.c): it is recorded. */
+	CALL_RECORD = 1,
+	CALL_WAIT = 2,  /* the call may block: its stack is taken when it took long */
+	CALL_ALLOC = 4, /* the call allocates: its stack is always taken */
+	/* The call launches work: its stack is sampled, its callback is on for moments only. */
+	CALL_LAUNCH = 8,
+	CALL_COPY = 16,        /* the call copies: treated as CALL_WAIT, and sampled too */
 	CALL_START = 32,       /* cudaProfilerStart */
 	CALL_STOP = 64,        /* cudaProfilerStop */
-	CALL_PER_THREAD = 128, /* its default stream is the thread's own */
-	CALL_SYNC = 0xf00,     /* one of: */
-	SYNC_STREAM = 0x100,   /* waits for a stream */
+	CALL_PER_THREAD = 128, /* the call's default stream is that of the calling thread */
+	CALL_SYNC = 0xf00,     /* mask of one of the SYNC_ values below */
+	SYNC_STREAM = 0x100,   /* the call waits for a stream */
 	SYNC_STREAM_QUERY = 0x200,
 	SYNC_EVENT = 0x300,
 	SYNC_EVENT_QUERY = 0x400,
 	SYNC_CONTEXT = 0x500,
-	SYNC_STREAM_WAIT = 0x600, /* makes a stream wait for an event */
-	SYNC_RECORD = 0x700,      /* records an event */
+	SYNC_STREAM_WAIT = 0x600, /* the call makes a stream wait for an event */
+	SYNC_RECORD = 0x700,      /* the call records an event */
 };
-enum { CALL_IDS = 1024 }; /* more than any version has in a domain (CUDA 13.0: 807 and 520) */
-void calls_init(void);
-unsigned calls_of(uint32_t domain, uint32_t cbid);
-unsigned calls_of_name(const char *name); /* for tests: the table's answer */
-void calls_record(bool on, bool in_init); /* API records of the calls that have a role */
-bool calls_are_chosen(void); /* no records, and so nothing of CUPTI, in calls without a role */
-void calls_watch(bool on);   /* callbacks that stay: waits, allocations, copies */
-void calls_sample(bool on);  /* callbacks of launches */
-void calls_all(void);        /* callbacks of all of them: the next one detaches CUPTI */
-bool calls_sampling(void);
-bool calls_sample_off_if_free(
-	void); /* as calls_sample(false), but gives up when the lock is taken */
-/* There is a record of this call, so the program makes it itself: its name is defined, it will be watched. */
-void calls_seen(uint32_t domain, uint32_t cbid);
-void calls_settle(void); /* by the flush thread: does what calls_seen asked for */
-/* A driver call was found inside a runtime call: its callback is switched off unless it was seen alone. */
-void calls_nested(uint32_t cbid);
-bool calls_was_nested(uint32_t cbid, int64_t time); /* so that its callback was off */
+/* More calls than any version of CUDA has in a domain (CUDA 13.0: 807 and 520). */
+enum { CALL_IDS = 1024 };
+void cuda_calls_init(void);
+unsigned cuda_calls_flags(uint32_t domain, uint32_t cbid); /* the CALL_ and SYNC_ bits of a call */
+/* The same bits by the call's name; for tests. */
+unsigned cuda_calls_flags_of_name(const char *name);
+/* Switches API records of the calls that have a role; 'in_init': cuInit has not returned yet. */
+void cuda_calls_record(bool on, bool in_init);
+/* True if calls without a role have no records, so that CUPTI costs them nothing. */
+bool cuda_calls_are_chosen(void);
+void cuda_calls_watch(bool on);  /* switches the callbacks of waits, allocations and copies */
+void cuda_calls_sample(bool on); /* switches the callbacks of launches */
+/* Switches on the callbacks of all calls: the next one detaches CUPTI. */
+void cuda_calls_all(void);
+bool cuda_calls_sampling(void); /* true while callbacks of launches are on */
+/* Like cuda_calls_sample(false), but gives up when the lock is taken. */
+bool cuda_calls_sample_off_if_free(void);
+/* A record shows that the program itself makes this call: defines its name, and asks for its
+ * callback. */
+void cuda_calls_seen(uint32_t domain, uint32_t cbid);
+/* Called by the flush thread: switches the callbacks that cuda_calls_seen asked for. */
+void cuda_calls_settle(void);
+/* A driver call was found inside a runtime call: its callback is switched off, unless the program
+ * was seen to make the driver call itself. */
+void cuda_calls_nested(uint32_t cbid);
+/* True if the driver call's callback was off at that time because the runtime makes the call. */
+bool cuda_calls_was_nested(uint32_t cbid, int64_t time);
 
-void callback_fn(void *user, uint32_t domain, uint32_t cbid, const void *data);
-/* Waits and event records come from the callbacks, not from CUPTI. */
-bool syncs_are_ours(void);
-/* A call with a CALL_SYNC has returned; 'flags' as calls_of has them. */
-void sync_done(unsigned flags, const struct cupti_callback *call, int64_t start, int64_t end);
-/* A driver call with a CALL_SYNC of which there is a record, and perhaps no more. */
-void sync_of_record(unsigned flags, const struct cupti_api *call);
+void cuda_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
+/* True if waits and event records are taken from the callbacks, not from CUPTI's records. */
+bool cuda_sync_uses_callbacks(void);
+/* Records the wait or event of a call with a CALL_SYNC that has returned; 'flags' as
+ * cuda_calls_flags yields. */
+void cuda_sync_put(unsigned flags, const struct cupti_callback *call, int64_t start, int64_t end);
+/* Records a wait by CUPTI's record of the driver call, where the call's callback was off. */
+void cuda_sync_put_from_record(unsigned flags, const struct cupti_api *call);
 
-/* A new round of launch samples: every thread gives one. */
-void callback_new_round(void);
+/* Begins a new round of launch samples: every thread gives one sample. */
+void cuda_callback_new_round(void);
 
-cupti_request_fn buffers_request;
-cupti_complete_fn buffers_complete;
-void buffers_convert(void);         /* those that came back since */
-void buffers_top_up(void);          /* keeps zeroed buffers at hand */
-uint32_t buffers_outstanding(void); /* handed to CUPTI and not yet back */
-uint64_t buffers_completed(void);
+cupti_request_fn cuda_buffers_request;
+cupti_complete_fn cuda_buffers_complete;
+/* Converts the buffers that CUPTI has given back since the last call. */
+void cuda_buffers_convert(void);
+void cuda_buffers_top_up(void);          /* makes zeroed buffers until a few are ready */
+uint32_t cuda_buffers_outstanding(void); /* number of buffers that CUPTI holds */
+uint64_t cuda_buffers_completed(void);   /* number of buffers that CUPTI has given back so far */
 
-void records_convert(uint8_t *buffer, size_t valid);
-void records_report_losses(bool at_end); /* what could not be converted since the last call */
+void cuda_records_convert(uint8_t *buffer, size_t valid);
+/* Records how many CUPTI records were lost since the last call. */
+void cuda_records_report_losses(bool at_end);
 
-uint32_t intern_name(const char *name);
-uint32_t intern_shape(const struct rec_shape *shape);
+uint32_t cuda_intern_name(const char *name);
+uint32_t cuda_intern_shape(const struct rec_shape *shape);
 
-void device_seen(const struct cupti_device *device);
-void device_report(void); /* outside of CUPTI's callbacks: asks the driver */
+void cuda_device_seen(const struct cupti_device *device);
+/* Records new devices; asks the driver, so never inside a CUPTI callback. */
+void cuda_device_report(void);
 
-bool flush_is_running(void);
-void flush_start(void);             /* with the first buffer; does nothing the second time */
-bool flush_is_thread(uint32_t tid); /* its own calls are not the program's */
-void flush_last(void);              /* at exit: everything, within a few seconds */
+bool cuda_flush_is_running(void);
+/* Called with the first buffer; does nothing the second time. */
+void cuda_flush_start(void);
+/* True for the flush thread, whose calls are not the program's. */
+bool cuda_flush_is_thread(uint32_t tid);
+/* Called at exit: fetches all records, and waits a few seconds at most. */
+void cuda_flush_last(void);
 
 #endif

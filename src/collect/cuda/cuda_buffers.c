@@ -1,9 +1,10 @@
-/* cuda_buffers.c - the buffers CUPTI fills with records.
+/* cuda_buffers.c - the buffers that CUPTI fills with records.
  *
- * CUPTI asks for one on the program's threads: that must cost next to nothing, so zeroed buffers lie ready
- * (a fresh megabyte costs 400 µs in page faults). It gives them back on its own worker or on the flush thread,
- * perhaps with locks held that the program's calls want: they are queued only, and the flush thread converts,
- * zeroes and puts them back when CUPTI has returned. 'lock' guards the two lists and nothing slow.
+ * CUPTI asks for a buffer on the program's threads: that must cost next to nothing, so zeroed
+ * buffers are kept ready (a fresh megabyte costs 400 µs in page faults). CUPTI gives buffers back
+ * on its own worker thread or on the flush thread, perhaps with locks held that the program's calls
+ * need: the buffers are only queued there. The flush thread converts them, zeroes them and puts
+ * them back when CUPTI has returned. 'pool.lock' guards the two lists and nothing slow.
  */
 #include <pthread.h>
 #include <string.h>
@@ -11,19 +12,20 @@
 
 #include "collect/cuda/cuda.h"
 
-/* Half a thousand launches fit into one. Kept: at most MAX_FREE; at hand: READY. More than MAX_BUFFERS (256
- * MiB) are refused, so that a converter that cannot keep up costs records, not the program's memory; CUPTI
- * before 12.9 could crash on a refusal. */
+/* A buffer of BYTES holds about 500 launches. READY buffers are kept ready, and no more than
+ * MAX_FREE free ones are kept at all. More than MAX_BUFFERS (256 MiB) are refused, so that a
+ * converter that cannot keep up costs records, not the program's memory; but CUPTI before 12.9
+ * could crash on a refusal. */
 enum { BYTES = 128 * 1024, READY = 8, MAX_FREE = 512, MAX_BUFFERS = 2048, VERSION_12_9 = 27 };
 
 static struct {
 	pthread_mutex_t lock;
-	uint8_t *free[MAX_FREE]; /* by 'lock' */
+	uint8_t *free[MAX_FREE]; /* free buffers, zeroed; under 'lock' */
 	unsigned n_free;
 	struct full {
 		uint8_t *buffer;
 		size_t size, valid;
-	} full[MAX_BUFFERS]; /* by 'lock': a ring from 'first' on */
+	} full[MAX_BUFFERS]; /* buffers to convert, a ring from 'first' on; under 'lock' */
 	unsigned first, n_full;
 	_Atomic uint32_t n_buffers, outstanding;
 	_Atomic uint64_t completed;
@@ -39,7 +41,7 @@ static uint8_t *cuda_buffers_make(void)
 	return buffer;
 }
 
-static void unmake(uint8_t *buffer)
+static void cuda_buffers_unmake(uint8_t *buffer)
 {
 	munmap(buffer, BYTES);
 	atomic_fetch_sub(&pool.n_buffers, 1);
@@ -53,7 +55,7 @@ static void cuda_buffers_put(uint8_t *buffer)
 		pool.free[pool.n_free++] = buffer;
 	pthread_mutex_unlock(&pool.lock);
 	if (!is_kept)
-		unmake(buffer);
+		cuda_buffers_unmake(buffer);
 }
 
 static uint8_t *cuda_buffers_take(void)
@@ -64,7 +66,7 @@ static uint8_t *cuda_buffers_take(void)
 	return buffer;
 }
 
-void buffers_top_up(void)
+void cuda_buffers_top_up(void)
 {
 	for (unsigned i = 0; i < READY; i++) {
 		pthread_mutex_lock(&pool.lock);
@@ -77,11 +79,12 @@ void buffers_top_up(void)
 	}
 }
 
-void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
+void cuda_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*max_records = 0;
 	*size = BYTES;
-	if (atomic_load(&cuda.stage) == CUDA_OFF) { /* a forked child: no lock, no thread */
+	/* A forked child has no flush thread, and may not take the lock. */
+	if (atomic_load(&cuda.stage) == CUDA_OFF) {
 		*buffer = cuda_buffers_make();
 		return;
 	}
@@ -92,18 +95,19 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 		atomic_fetch_add(&pool.outstanding, 1);
 	else
 		*size = 0;
-	flush_start();
+	cuda_flush_start();
 }
 
-static void convert(struct full full)
+static void cuda_buffers_convert_one(struct full full)
 {
 	if (full.valid > 0)
-		records_convert(full.buffer, full.valid);
+		cuda_records_convert(full.buffer, full.valid);
 	memset(full.buffer, 0, full.size);
 	cuda_buffers_put(full.buffer);
 }
 
-void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void cuda_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+			   size_t valid)
 {
 	(void)context;
 	(void)stream;
@@ -111,21 +115,21 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	if (!buffer)
 		return;
 	if (atomic_load(&cuda.stage) == CUDA_OFF) {
-		unmake(buffer);
+		cuda_buffers_unmake(buffer);
 		return;
 	}
 	pthread_mutex_lock(&pool.lock);
-	bool is_queued = flush_is_running() && pool.n_full < MAX_BUFFERS;
+	bool is_queued = cuda_flush_is_running() && pool.n_full < MAX_BUFFERS;
 	if (is_queued)
 		pool.full[(pool.first + pool.n_full++) % MAX_BUFFERS] = full;
 	pthread_mutex_unlock(&pool.lock);
 	if (!is_queued)
-		convert(full);
+		cuda_buffers_convert_one(full);
 	atomic_fetch_sub(&pool.outstanding, 1);
 	atomic_fetch_add(&pool.completed, 1);
 }
 
-void buffers_convert(void)
+void cuda_buffers_convert(void)
 {
 	for (;;) {
 		pthread_mutex_lock(&pool.lock);
@@ -138,16 +142,16 @@ void buffers_convert(void)
 		pthread_mutex_unlock(&pool.lock);
 		if (is_empty)
 			return;
-		convert(full);
+		cuda_buffers_convert_one(full);
 	}
 }
 
-uint32_t buffers_outstanding(void)
+uint32_t cuda_buffers_outstanding(void)
 {
 	return atomic_load(&pool.outstanding);
 }
 
-uint64_t buffers_completed(void)
+uint64_t cuda_buffers_completed(void)
 {
 	return atomic_load(&pool.completed);
 }

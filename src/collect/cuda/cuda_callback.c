@@ -1,19 +1,20 @@
-/* cuda_callback.c - CUPTI's callbacks on calls: where long waits, allocations and some launches come from, and
- * what was waited for (cuda_sync.c).
+/* cuda_callback.c - CUPTI's callbacks on calls: takes stacks of long waits, of allocations and of
+ * some launches, and has waits recorded (cuda_sync.c).
  *
- * Runs on the program's threads, inside its CUDA calls. The end of a call is timed first, so that our own
- * time is not counted as the call's. A driver call made by a runtime call has the runtime call's correlation
- * id and is told by it. Nothing here blocks: locks are only tried.
+ * Runs on the program's threads, inside its CUDA calls. The end of a call is timed first, so that
+ * the collector's own time is not counted as the call's. A driver call made by a runtime call has
+ * the runtime call's correlation id, by which it is recognised. Nothing here blocks: locks are only
+ * tried.
  */
 #include <string.h>
 
 #include "collect/cuda/cuda.h"
 
-/* A round of launch samples stays open at least this long, so that a thread that launches all the time does
- * not take the samples of one that seldom does. */
+/* ns that a round of launch samples stays open at least, so that a thread that launches all the
+ * time does not take the samples of a thread that seldom does. */
 enum { ROUND_NS = 500 * 1000 };
-/* Short allocations beyond this in one second and thread get no stack. */
-enum { SHORT_ALLOCATIONS = 1000 };
+/* Of the short allocations of a thread, so many per second get a stack. */
+enum { SHORT_ALLOCATIONS_PER_S = 1000 };
 
 static struct {
 	_Atomic uint32_t number;
@@ -21,31 +22,34 @@ static struct {
 } round_;
 
 static __thread struct {
-	int64_t start;        /* of the call that is under way */
-	uint32_t correlation; /* its id; 0: none */
-	uint16_t domain;
-	uint16_t passes; /* launches of the present round that go by before it gives a sample */
-	uint32_t round;  /* in which it gave its last one */
-	uint32_t allocations; /* short ones with a stack in the second that began at 'second' */
+	int64_t start;        /* ns when the call that is under way began */
+	uint32_t correlation; /* correlation id of that call; 0: no call is under way */
+	uint16_t domain;      /* CUPTI_DOMAIN_ of that call */
+	uint16_t passes; /* how many launches of the present round pass before one is sampled */
+	uint32_t round;  /* the round in which this thread gave its last sample */
+	/* Short allocations that got a stack in the second that began at 'second'. */
+	uint32_t allocations;
 	int64_t second;
 } thread __attribute__((tls_model("initial-exec")));
 
-void callback_new_round(void)
+void cuda_callback_new_round(void)
 {
 	atomic_store(&round_.opened, collect_now());
 	atomic_fetch_add(&round_.number, 1);
 }
 
-/* Rounds open while threads wait, mostly: were it always the next launch that is sampled, it would be the first
- * after the wait again and again. So it is one of the next 1, 2, 4, ... or 64, as often in each of them. */
+/* How many launches pass before one is sampled: less than 1, 2, 4, ... or 64, each bound with the
+ * same chance. Rounds mostly open while threads wait. If the next launch were always sampled, it
+ * would be the first launch after a wait again and again. */
 static uint16_t draw_passes(int64_t now)
 {
-	uint32_t chance = (uint32_t)now * 2654435761u; /* spreads the clock's last digits */
+	/* The product spreads the clock's last digits over all bits. */
+	uint32_t chance = (uint32_t)now * 2654435761u;
 	uint32_t among = (chance >> 26) % 7;
 	return (uint16_t)((chance >> 16) & ((1u << among) - 1));
 }
 
-/* True once a round for this thread. */
+/* True for one launch of this thread in each round. */
 static bool is_sampled(int64_t now)
 {
 	if (collect_control->launch_stacks == 0)
@@ -60,8 +64,8 @@ static bool is_sampled(int64_t now)
 		thread.passes = draw_passes(now);
 		return true;
 	}
-	if (calls_sampling() && now - atomic_load(&round_.opened) > ROUND_NS)
-		calls_sample_off_if_free();
+	if (cuda_calls_sampling() && now - atomic_load(&round_.opened) > ROUND_NS)
+		cuda_calls_sample_off_if_free();
 	return false;
 }
 
@@ -73,13 +77,13 @@ static bool is_allocation_sampled(int64_t now, bool is_long)
 		thread.second = now;
 		thread.allocations = 0;
 	}
-	return thread.allocations++ < SHORT_ALLOCATIONS;
+	return thread.allocations++ < SHORT_ALLOCATIONS_PER_S;
 }
 
 static void cuda_callback_take_stack(unsigned flags, int64_t now, uint32_t correlation)
 {
 	if (collect_control->stack_threshold < 0)
-		return; /* none are wanted */
+		return; /* no stacks are wanted */
 	bool is_long = now - thread.start >= collect_control->stack_threshold;
 	if ((flags & CALL_ALLOC) && is_allocation_sampled(now, is_long))
 		collect_stack(REC_WHY_ALLOC, thread.start, correlation);
@@ -89,11 +93,12 @@ static void cuda_callback_take_stack(unsigned flags, int64_t now, uint32_t corre
 		collect_stack(REC_WHY_LAUNCH, thread.start, correlation);
 }
 
-static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t correlation)
+static void cuda_callback_enter(uint32_t domain, uint32_t cbid, unsigned flags,
+				uint32_t correlation)
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && thread.correlation == correlation &&
 	    thread.domain == CUPTI_DOMAIN_RUNTIME) {
-		calls_nested(cbid);
+		cuda_calls_nested(cbid);
 		return;
 	}
 	thread.correlation = correlation;
@@ -105,15 +110,16 @@ static void enter(uint32_t domain, uint32_t cbid, unsigned flags, uint32_t corre
 
 static void cuda_callback_leave(uint32_t domain, unsigned flags, const struct cupti_callback *call)
 {
-	/* A callback that was switched on inside a call sees its exit only. */
+	/* A callback that was switched on while a call was running sees only the exit of that
+	 * call. */
 	if (thread.correlation != call->correlation || thread.domain != domain)
 		return;
 	int64_t now = collect_now();
 	if (flags & CALL_START) {
 		collect_set_recording(true);
 	} else if (collect_is_on(REC_TRACE_CUDA)) {
-		if ((flags & CALL_SYNC) && syncs_are_ours())
-			sync_done(flags, call, thread.start, now);
+		if ((flags & CALL_SYNC) && cuda_sync_uses_callbacks())
+			cuda_sync_put(flags, call, thread.start, now);
 		cuda_callback_take_stack(flags, now, call->correlation);
 	}
 	thread.correlation = 0;
@@ -123,13 +129,14 @@ static void state_changed(uint32_t cbid, const struct cupti_state *state)
 {
 	if (cbid != CUPTI_STATE_FATAL_ERROR)
 		return;
-	atomic_store(&cuda.stage, CUDA_GONE); /* CUPTI has taken itself down */
+	atomic_store(&cuda.stage, CUDA_GONE); /* after a fatal error CUPTI has shut itself down */
 	collect_note(3, "CUPTI stopped recording: %s (error %u)",
 		     state->message ? state->message : "no reason given", state->result);
 }
 
-/* CUPTI may be detached in the exit of a call only; the first thread that comes by does it. */
-static void detach(const struct cupti_callback *call)
+/* CUPTI may be detached only in the exit of a call; the first thread that gets there detaches
+ * it. */
+static void cuda_callback_detach(const struct cupti_callback *call)
 {
 	int leaving = CUDA_LEAVING;
 	if (call->site == CUPTI_EXIT &&
@@ -137,7 +144,7 @@ static void detach(const struct cupti_callback *call)
 		cuda.cupti.cuptiFinalize();
 }
 
-void callback_fn(void *user, uint32_t domain, uint32_t cbid, const void *data)
+void cuda_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
 {
 	(void)user;
 	int stage = atomic_load_explicit(&cuda.stage, memory_order_acquire);
@@ -151,12 +158,12 @@ void callback_fn(void *user, uint32_t domain, uint32_t cbid, const void *data)
 		return;
 	const struct cupti_callback *call = data;
 	if (stage == CUDA_LEAVING) {
-		detach(call);
+		cuda_callback_detach(call);
 		return;
 	}
-	unsigned flags = calls_of(domain, cbid);
+	unsigned flags = cuda_calls_flags(domain, cbid);
 	if (call->site == CUPTI_ENTER)
-		enter(domain, cbid, flags, call->correlation);
+		cuda_callback_enter(domain, cbid, flags, call->correlation);
 	else
 		cuda_callback_leave(domain, flags, call);
 }

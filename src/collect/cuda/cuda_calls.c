@@ -1,14 +1,14 @@
 /* cuda_calls.c - which runtime and driver calls are recorded, watched or sampled.
  *
- * CUPTI knows calls by number (cbid); the numbers' names come from the library itself, so a call that a later
- * CUDA brings is told by its name too. The patterns follow src/trace/roles.c: what has a role there is
- * recorded here (tests/collect holds the two tables together). CUPTI 13.0 makes no record of a driver call
- * inside a recorded runtime call, so both lists can be on.
+ * CUPTI knows calls by number (cbid). The numbers' names come from the library itself, so that a
+ * call of a later CUDA is recognised by its name too. The patterns follow src/trace/roles.c: a call
+ * that has a role there is recorded here (tests/collect holds the two tables together). CUPTI 13.0
+ * makes no record of a driver call inside a recorded runtime call, so both lists can be on.
  *
- * Callbacks cost about 250 ns each (H200, CUDA 13.0: a launch with callbacks on both of its calls took 1 µs more),
- * so launches are watched for moments only, and a driver call that is made by the runtime is not watched, except
- * those that have to do with events. 'lock' serialises cuptiEnableCallback, as CUPTI demands; nothing else is done
- * under it.
+ * A callback costs about 250 ns (H200, CUDA 13.0: a launch with callbacks on both of its calls took
+ * 1 µs more). So launches are watched for moments only, and a driver call that the runtime makes is
+ * not watched, unless it has to do with events. 'calls.lock' serialises cuptiEnableCallback, as
+ * CUPTI demands; nothing else is done under it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 #include "collect/cuda/cuda.h"
 
 static const struct {
-	const char *pattern; /* after "cuda" or "cu", without version and per-thread suffix */
+	/* The call's name without "cuda" or "cu", and without version and per-thread suffix. */
+	const char *pattern;
 	unsigned flags;
 } patterns[] = {
 	{"ProfilerStart", CALL_START},
@@ -82,30 +83,35 @@ static const struct {
 };
 
 enum { DRIVER, RUNTIME, DOMAINS };
-enum { SEEN = 1, NESTED = 2, OPEN = 4 }; /* OPEN: its callback is on, by 'lock' */
+/* State of a call. SEEN: the program makes it itself. NESTED: the runtime makes it. OPEN: its
+ * callback is on. */
+enum { SEEN = 1, NESTED = 2, OPEN = 4 };
 
 static struct {
-	bool is_known[DOMAINS][CALL_IDS];         /* the library has it; written once */
-	uint16_t flags[DOMAINS][CALL_IDS];        /* CALL_…; written once */
-	_Atomic uint8_t state[DOMAINS][CALL_IDS]; /* SEEN …; OPEN is changed under 'lock' */
+	/* CUPTI has a name for the call; written once. */
+	bool is_known[DOMAINS][CALL_IDS];
+	uint16_t flags[DOMAINS][CALL_IDS]; /* CALL_ and SYNC_ bits; written once */
+	/* SEEN, NESTED, OPEN; OPEN is changed under 'lock'. */
+	_Atomic uint8_t state[DOMAINS][CALL_IDS];
 	_Atomic bool watching, sampling, syncing;
-	_Atomic bool is_stale; /* a call was seen whose callback may have to change */
-	/* When the callback of a driver call was off because the runtime makes it, 0: it was not. */
+	_Atomic bool is_stale; /* a call was seen whose callback may have to be switched */
+	/* From when to when (ns) the callback of a driver call was off because the runtime makes
+	 * the call; 0: it was not off, or is off still. */
 	_Atomic int64_t nested_from[CALL_IDS], nested_to[CALL_IDS];
 	pthread_mutex_t lock;
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static unsigned index_of(uint32_t domain)
+static unsigned domain_index(uint32_t domain)
 {
 	return domain == CUPTI_DOMAIN_DRIVER ? DRIVER : RUNTIME;
 }
 
-static uint32_t cuda_calls_domain_of(unsigned index)
+static uint32_t domain_of_index(unsigned index)
 {
 	return index == DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
 }
 
-/* Length of the name without "_v7000", "_ptsz", "_ptds" at its end. */
+/* Length of a call's name without "_v7000", "_ptsz" or "_ptds" at its end. */
 static size_t base_length(const char *name)
 {
 	size_t n = strlen(name);
@@ -123,7 +129,8 @@ static size_t base_length(const char *name)
 	}
 }
 
-/* CUDA 13 has __cudaLaunchKernel beside cudaLaunchKernel; to a reader they are one. */
+/* A call's name without leading underscores: CUDA 13 has __cudaLaunchKernel beside
+ * cudaLaunchKernel, and to a reader they are one. */
 static const char *plain_name(const char *name)
 {
 	while (*name == '_')
@@ -131,7 +138,7 @@ static const char *plain_name(const char *name)
 	return name;
 }
 
-unsigned calls_of_name(const char *name)
+unsigned cuda_calls_flags_of_name(const char *name)
 {
 	name = plain_name(name);
 	if (strncmp(name, "cuda", 4) == 0)
@@ -152,34 +159,34 @@ unsigned calls_of_name(const char *name)
 	return 0;
 }
 
-static const char *cuda_calls_name_of(unsigned index, uint32_t cbid)
+static const char *call_name(unsigned index, uint32_t cbid)
 {
 	const char *name = NULL;
-	if (cuda.cupti.cuptiGetCallbackName(cuda_calls_domain_of(index), cbid, &name) != CUPTI_OK)
+	if (cuda.cupti.cuptiGetCallbackName(domain_of_index(index), cbid, &name) != CUPTI_OK)
 		return NULL;
 	return name;
 }
 
-void calls_init(void)
+void cuda_calls_init(void)
 {
 	for (unsigned index = 0; index < DOMAINS; index++)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++) {
-			const char *name = cuda_calls_name_of(index, cbid);
+			const char *name = call_name(index, cbid);
 			calls.is_known[index][cbid] = name != NULL;
 			if (!name)
 				continue;
-			calls.flags[index][cbid] = (uint16_t)calls_of_name(name);
+			calls.flags[index][cbid] = (uint16_t)cuda_calls_flags_of_name(name);
 			if (strstr(name, "_ptsz") || strstr(name, "_ptds"))
 				calls.flags[index][cbid] |= CALL_PER_THREAD;
 		}
 }
 
-unsigned calls_of(uint32_t domain, uint32_t cbid)
+unsigned cuda_calls_flags(uint32_t domain, uint32_t cbid)
 {
-	return cbid < CALL_IDS ? calls.flags[index_of(domain)][cbid] : 0;
+	return cbid < CALL_IDS ? calls.flags[domain_index(domain)][cbid] : 0;
 }
 
-static void cuda_calls_choose(bool wanted, bool on)
+static void enable_calls(bool wanted, bool on)
 {
 	const struct cupti_functions *f = &cuda.cupti;
 	for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++) {
@@ -192,36 +199,38 @@ static void cuda_calls_choose(bool wanted, bool on)
 	}
 }
 
-bool calls_are_chosen(void)
+bool cuda_calls_are_chosen(void)
 {
 	return !collect_control->all_apis && cuda.cupti.cuptiActivityEnableRuntimeApi &&
 	       cuda.cupti.cuptiActivityEnableDriverApi;
 }
 
-/* A list of calls works inside cuInit only (CUDA 13.0: later it is taken without an error, and nothing is
- * recorded); afterwards all are switched on and the others off again. Libraries without the choice record all,
- * and cuda_records.c leaves out the rest. */
-void calls_record(bool on, bool in_init)
+/* Choosing calls one by one works only inside cuInit (CUDA 13.0: a later choice causes no error,
+ * but nothing is recorded). After cuInit all calls are switched on, and the unwanted ones off
+ * again. A CUPTI that offers no choice records all calls, and cuda_records.c leaves out the
+ * unwanted ones. */
+void cuda_calls_record(bool on, bool in_init)
 {
 	const struct cupti_functions *f = &cuda.cupti;
-	bool has_choice = calls_are_chosen();
+	bool has_choice = cuda_calls_are_chosen();
 	if (has_choice && in_init) {
-		cuda_calls_choose(true, on);
+		enable_calls(true, on);
 		return;
 	}
 	if (has_choice && !on)
-		cuda_calls_choose(true, false);
+		enable_calls(true, false);
 	int (*change)(uint32_t) = on ? f->cuptiActivityEnable : f->cuptiActivityDisable;
 	change(CUPTI_RUNTIME);
 	change(CUPTI_DRIVER);
 	if (has_choice && on)
-		cuda_calls_choose(false, false);
+		enable_calls(false, false);
 }
 
 /* ---- callbacks; all under 'lock' ---- */
 
-/* Which record of an event a wait is for is known only if none was missed. */
-static bool keeps(unsigned flags)
+/* True for calls on events, whose callbacks always stay on: a wait's event record is known only if
+ * no record of the event was missed. */
+static bool stays_watched(unsigned flags)
 {
 	unsigned sync = flags & CALL_SYNC;
 	return calls.syncing && (sync == SYNC_RECORD || sync == SYNC_STREAM_WAIT ||
@@ -233,7 +242,7 @@ static bool is_wanted(unsigned index, uint32_t cbid, unsigned state)
 	unsigned flags = calls.flags[index][cbid];
 	if (flags & (CALL_START | CALL_STOP))
 		return collect_control->capture == REC_CAPTURE_PROFILER_API;
-	if (keeps(flags))
+	if (stays_watched(flags))
 		return true;
 	if (state & NESTED)
 		return false;
@@ -244,10 +253,10 @@ static bool is_wanted(unsigned index, uint32_t cbid, unsigned state)
 	return (flags & CALL_LAUNCH) && (state & SEEN) && calls.watching && calls.sampling;
 }
 
-static void set(unsigned index, uint32_t cbid, bool open)
+static void set_callback(unsigned index, uint32_t cbid, bool open)
 {
-	if (cuda.cupti.cuptiEnableCallback(open, cuda.subscriber, cuda_calls_domain_of(index),
-					   cbid) != CUPTI_OK)
+	if (cuda.cupti.cuptiEnableCallback(open, cuda.subscriber, domain_of_index(index), cbid) !=
+	    CUPTI_OK)
 		return;
 	if (open)
 		atomic_fetch_or(&calls.state[index][cbid], OPEN);
@@ -257,71 +266,71 @@ static void set(unsigned index, uint32_t cbid, bool open)
 		calls.nested_to[cbid] = collect_now();
 }
 
-static void refresh(unsigned index, uint32_t cbid)
+static void refresh_callback(unsigned index, uint32_t cbid)
 {
 	unsigned state = atomic_load(&calls.state[index][cbid]);
 	bool wanted = is_wanted(index, cbid, state);
 	if (wanted != ((state & OPEN) != 0))
-		set(index, cbid, wanted);
+		set_callback(index, cbid, wanted);
 }
 
 enum { ANY = 0xffff };
 
-static void refresh_all(unsigned having)
+static void refresh_callbacks(unsigned having)
 {
 	for (unsigned index = 0; index < DOMAINS; index++)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++)
 			if (calls.flags[index][cbid] & having)
-				refresh(index, cbid);
+				refresh_callback(index, cbid);
 }
 
-void calls_watch(bool on)
+void cuda_calls_watch(bool on)
 {
 	pthread_mutex_lock(&calls.lock);
 	calls.watching = on && collect_control->stack_threshold >= 0;
-	calls.syncing = on && syncs_are_ours();
-	refresh_all(ANY);
+	calls.syncing = on && cuda_sync_uses_callbacks();
+	refresh_callbacks(ANY);
 	pthread_mutex_unlock(&calls.lock);
 }
 
-void calls_sample(bool on)
+void cuda_calls_sample(bool on)
 {
 	pthread_mutex_lock(&calls.lock);
 	calls.sampling = on;
-	refresh_all(CALL_LAUNCH);
+	refresh_callbacks(CALL_LAUNCH);
 	pthread_mutex_unlock(&calls.lock);
 }
 
-bool calls_sampling(void)
+bool cuda_calls_sampling(void)
 {
 	return calls.sampling;
 }
 
-bool calls_sample_off_if_free(void)
+bool cuda_calls_sample_off_if_free(void)
 {
 	if (pthread_mutex_trylock(&calls.lock) != 0)
 		return false;
 	calls.sampling = false;
-	refresh_all(CALL_LAUNCH);
+	refresh_callbacks(CALL_LAUNCH);
 	pthread_mutex_unlock(&calls.lock);
 	return true;
 }
 
-void calls_all(void)
+void cuda_calls_all(void)
 {
 	pthread_mutex_lock(&calls.lock);
 	for (unsigned index = 0; index < DOMAINS; index++)
 		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++)
 			if (calls.flags[index][cbid] & CALL_RECORD)
-				set(index, cbid, true);
+				set_callback(index, cbid, true);
 	pthread_mutex_unlock(&calls.lock);
 }
 
-/* ---- what the records and callbacks tell ---- */
+/* ---- calls that were seen in records and callbacks ------------------------------------------- */
 
 static void define_name(unsigned index, uint32_t cbid)
 {
-	const char *name = cuda_calls_name_of(index, cbid);
+	const char *name = call_name(index, cbid);
 	if (!name)
 		return;
 	uint32_t text = collect_string_z(plain_name(name));
@@ -330,15 +339,16 @@ static void define_name(unsigned index, uint32_t cbid)
 		return;
 	r->head.flags = REC_NAMED_CALL;
 	r->head.value = text;
-	r->domain = cuda_calls_domain_of(index);
+	r->domain = domain_of_index(index);
 	r->number = cbid;
 	collect_publish();
 }
 
-/* Inside CUPTI's delivery of a buffer: the callback itself is changed by calls_settle. */
-void calls_seen(uint32_t domain, uint32_t cbid)
+/* Runs inside CUPTI's delivery of a buffer, where no callback may be switched: cuda_calls_settle
+ * does that. */
+void cuda_calls_seen(uint32_t domain, uint32_t cbid)
 {
-	unsigned index = index_of(domain);
+	unsigned index = domain_index(domain);
 	if (cbid >= CALL_IDS)
 		return;
 	_Atomic uint8_t *state = &calls.state[index][cbid];
@@ -350,29 +360,29 @@ void calls_seen(uint32_t domain, uint32_t cbid)
 	atomic_store(&calls.is_stale, true);
 }
 
-void calls_settle(void)
+void cuda_calls_settle(void)
 {
 	if (!atomic_exchange(&calls.is_stale, false))
 		return;
 	pthread_mutex_lock(&calls.lock);
-	refresh_all(ANY);
+	refresh_callbacks(ANY);
 	pthread_mutex_unlock(&calls.lock);
 }
 
-void calls_nested(uint32_t cbid)
+void cuda_calls_nested(uint32_t cbid)
 {
 	if (cbid >= CALL_IDS || (atomic_load(&calls.state[DRIVER][cbid]) & (SEEN | NESTED)) ||
-	    keeps(calls.flags[DRIVER][cbid]))
+	    stays_watched(calls.flags[DRIVER][cbid]))
 		return;
 	if (pthread_mutex_trylock(&calls.lock) != 0)
 		return;
 	atomic_fetch_or(&calls.state[DRIVER][cbid], NESTED);
 	calls.nested_from[cbid] = collect_now();
-	refresh(DRIVER, cbid);
+	refresh_callback(DRIVER, cbid);
 	pthread_mutex_unlock(&calls.lock);
 }
 
-bool calls_was_nested(uint32_t cbid, int64_t time)
+bool cuda_calls_was_nested(uint32_t cbid, int64_t time)
 {
 	if (cbid >= CALL_IDS)
 		return false;

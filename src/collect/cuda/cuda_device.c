@@ -1,7 +1,8 @@
-/* cuda_device.c - what is known of the devices.
+/* cuda_device.c - records the properties of the devices.
  *
- * CUPTI's device record has all but the place on the bus. That is asked of the driver by the flush thread,
- * never inside a CUPTI callback; the two driver calls made here need no context and create none.
+ * CUPTI's device record has everything but the device's place on the PCI bus. The flush thread asks
+ * the driver for the place, never inside a CUPTI callback; the two driver calls made here need no
+ * context and create none.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -15,11 +16,12 @@ enum { DEVICES = 64 };
 
 static struct {
 	pthread_mutex_t lock;
-	struct rec_device seen[DEVICES]; /* by 'lock'; name is set */
-	unsigned n, reported;
+	struct rec_device seen[DEVICES]; /* under 'lock'; 'name' is a text id already */
+	unsigned n;                      /* length of 'seen', under 'lock' */
+	unsigned reported;               /* how many of them have a REC_DEVICE; flush thread only */
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void device_seen(const struct cupti_device *d)
+void cuda_device_seen(const struct cupti_device *d)
 {
 	struct rec_device r = {
 		.head.value = d->id,
@@ -53,7 +55,8 @@ void device_seen(const struct cupti_device *d)
 	pthread_mutex_unlock(&devices.lock);
 }
 
-/* Ten times the first number in a file of sysfs ("2.5 GT/s" is 25, whatever the locale); 0 without. */
+/* Ten times the first number in a file of sysfs ("2.5 GT/s" yields 25, whatever the locale); 0: no
+ * number. */
 static unsigned read_tenths(const char *bus, const char *name)
 {
 	char path[128];
@@ -105,7 +108,7 @@ static void report_driver(void *driver)
 	collect_property("cuda.driver_version", text);
 }
 
-void device_report(void)
+void cuda_device_report(void)
 {
 	pthread_mutex_lock(&devices.lock);
 	unsigned n = devices.n;

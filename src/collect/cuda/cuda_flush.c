@@ -1,13 +1,15 @@
-/* cuda_flush.c - the thread that asks CUPTI for its buffers, so that a killed program loses little.
+/* cuda_flush.c - the thread that asks CUPTI for its buffers, so that a killed program loses
+ * little.
  *
- * Every flush_ms it takes what is complete, reports losses and devices, keeps buffers at hand and follows the
- * control page; every 1000/launch_stacks ms it opens a round of launch samples. It starts with the first
- * buffer (a process that makes no CUDA call has none), takes no signals and is not there in forked children.
- * Asking costs the program nothing that could be measured (H200, CUDA 13.0: 4.3 µs a launch, whether asked
- * every 5, 20 or 100 ms).
+ * Every flush_ms the thread fetches the records that are complete, reports losses and devices,
+ * keeps buffers ready and follows the control page; every 1000/launch_stacks ms it opens a round of
+ * launch samples. The thread starts with the first buffer (a process that makes no CUDA call has
+ * none), takes no signals and does not exist in forked children. Fetching costs the program nothing
+ * that could be measured (H200, CUDA 13.0: 4.3 µs a launch, whether records are fetched every 5, 20
+ * or 100 ms).
  *
- * At exit the same thread makes the last, forced flush, and the exiting thread waits for it so many seconds:
- * flushes have been seen to hang.
+ * At exit the same thread makes the last, forced flush, and the exiting thread waits LAST_FLUSH_S
+ * seconds for it at most: flushes have been seen to hang.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +18,8 @@
 #include "collect/cuda/cuda.h"
 
 enum { LAST_FLUSH_S = 4, STACK_BYTES = 1024 * 1024 };
-/* How long work that was under way when recording ended is waited for: in all, and without news of any. */
+/* How long the thread waits for work that was running on the device when recording ended: in all,
+ * and since CUPTI gave back the last buffer. */
 #define LINGER_NS INT64_C(2000000000)
 #define LINGER_QUIET_NS INT64_C(200000000)
 
@@ -24,12 +27,14 @@ static struct {
 	_Atomic bool started, was_last;
 	_Atomic uint32_t tid;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;                /* on CLOCK_MONOTONIC */
-	_Atomic bool is_running;               /* from its start to its last flush */
-	bool was_started, must_end, has_ended; /* by 'lock' */
+	/* Signals a change of the fields below; waits on CLOCK_MONOTONIC. */
+	pthread_cond_t changed;
+	/* True from the thread's start to its last flush. */
+	_Atomic bool is_running;
+	bool was_started, must_end, has_ended; /* under 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct timespec cuda_flush_time_of(int64_t ns)
+static struct timespec timespec_of(int64_t ns)
 {
 	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
@@ -37,7 +42,7 @@ static struct timespec cuda_flush_time_of(int64_t ns)
 /* Sleeps until 'time'; false: the process exits. */
 static bool sleep_until(int64_t time)
 {
-	struct timespec until = cuda_flush_time_of(time);
+	struct timespec until = timespec_of(time);
 	pthread_mutex_lock(&flush.lock);
 	while (!flush.must_end && collect_now() < time)
 		pthread_cond_timedwait(&flush.changed, &flush.lock, &until);
@@ -46,12 +51,12 @@ static bool sleep_until(int64_t time)
 	return goes_on;
 }
 
-static void fetch(uint32_t flags)
+static void cuda_flush_fetch(uint32_t flags)
 {
 	cuda.cupti.cuptiActivityFlushAll(flags);
-	buffers_convert();
-	records_report_losses(flags == CUPTI_FLUSH_FORCED);
-	device_report();
+	cuda_buffers_convert();
+	cuda_records_report_losses(flags == CUPTI_FLUSH_FORCED);
+	cuda_device_report();
 }
 
 static int64_t round_ns(void)
@@ -66,29 +71,29 @@ static int64_t flush_ns(void)
 	return (ms > 0 ? ms : 100) * INT64_C(1000000);
 }
 
-/* Until recording is over for good (true) or the process exits (false). */
-static bool follow(void)
+/* Fetches records until recording is over for good (true) or the process exits (false). */
+static bool cuda_flush_while_recording(void)
 {
 	int64_t now = collect_now(), next_fetch = now + flush_ns(), next_round = now;
 	while (sleep_until(next_round < next_fetch ? next_round : next_fetch)) {
 		if (!cuda_is_on())
 			return false;
-		buffers_convert();
-		calls_settle();
+		cuda_buffers_convert();
+		cuda_calls_settle();
 		now = collect_now();
 		if (now >= next_round) {
 			int64_t period = round_ns();
 			next_round = period == INT64_MAX ? period : now + period;
 			if (period != INT64_MAX && collect_is_on(REC_TRACE_CUDA)) {
-				callback_new_round();
-				calls_sample(true);
+				cuda_callback_new_round();
+				cuda_calls_sample(true);
 			}
 		}
 		if (now >= next_fetch) {
 			next_fetch = now + flush_ns();
 			cuda_follow_control();
-			buffers_top_up();
-			fetch(0);
+			cuda_buffers_top_up();
+			cuda_flush_fetch(0);
 			if (cuda_is_over())
 				return true;
 		}
@@ -96,20 +101,21 @@ static bool follow(void)
 	return false;
 }
 
-/* Recording has ended: what is under way on the device gets some time, then all is taken. */
-static bool linger(void)
+/* After recording has ended: waits a while for work that is running on the device. False: the
+ * process exits. */
+static bool cuda_flush_linger(void)
 {
 	int64_t begin = collect_now(), heard = begin, now = begin;
-	uint64_t completed = buffers_completed();
-	while (buffers_outstanding() > 0 && now - begin < LINGER_NS &&
+	uint64_t completed = cuda_buffers_completed();
+	while (cuda_buffers_outstanding() > 0 && now - begin < LINGER_NS &&
 	       now - heard < LINGER_QUIET_NS) {
 		if (!sleep_until(now + 20 * INT64_C(1000000)))
 			return false;
-		fetch(0);
+		cuda_flush_fetch(0);
 		now = collect_now();
-		if (buffers_completed() != completed)
+		if (cuda_buffers_completed() != completed)
 			heard = now;
-		completed = buffers_completed();
+		completed = cuda_buffers_completed();
 	}
 	return true;
 }
@@ -120,12 +126,13 @@ static void *cuda_flush_run(void *unused)
 	(void)unused;
 	atomic_store(&flush.tid, collect_tid());
 	pthread_setname_np(pthread_self(), "headway-flush");
-	bool is_over = follow() && linger();
+	bool is_over = cuda_flush_while_recording() && cuda_flush_linger();
 	if (cuda_is_on())
-		fetch(CUPTI_FLUSH_FORCED);
+		cuda_flush_fetch(CUPTI_FLUSH_FORCED);
 	atomic_store(&flush.is_running,
-		     false); /* what comes from now on is converted where it comes */
-	buffers_convert();
+		     /* Buffers that come from now on are converted by the thread that gets them. */
+		     false);
+	cuda_buffers_convert();
 	if (is_over)
 		cuda_leave();
 	pthread_mutex_lock(&flush.lock);
@@ -156,12 +163,12 @@ static bool start_thread(void)
 	return error == 0;
 }
 
-bool flush_is_running(void)
+bool cuda_flush_is_running(void)
 {
 	return atomic_load(&flush.is_running);
 }
 
-void flush_start(void)
+void cuda_flush_start(void)
 {
 	if (atomic_load_explicit(&flush.started, memory_order_relaxed) ||
 	    atomic_exchange(&flush.started, true))
@@ -178,18 +185,17 @@ void flush_start(void)
 			     "no thread for fetching CUDA records: they are written at exit only");
 }
 
-bool flush_is_thread(uint32_t tid)
+bool cuda_flush_is_thread(uint32_t tid)
 {
 	return atomic_load_explicit(&flush.tid, memory_order_relaxed) == tid;
 }
 
-void flush_last(void)
+void cuda_flush_last(void)
 {
-	/* No buffer was asked for: there is nothing to fetch, and a flush might hang. */
+	/* CUPTI never asked for a buffer: there is nothing to fetch, and a flush might hang. */
 	if (!atomic_load(&flush.started) || atomic_exchange(&flush.was_last, true))
 		return;
-	struct timespec until =
-		cuda_flush_time_of(collect_now() + LAST_FLUSH_S * INT64_C(1000000000));
+	struct timespec until = timespec_of(collect_now() + LAST_FLUSH_S * INT64_C(1000000000));
 	pthread_mutex_lock(&flush.lock);
 	flush.must_end = true;
 	bool was_started = flush.was_started;
@@ -201,10 +207,10 @@ void flush_last(void)
 	bool has_ended = flush.has_ended;
 	pthread_mutex_unlock(&flush.lock);
 	if (!was_started)
-		fetch(CUPTI_FLUSH_FORCED);
+		cuda_flush_fetch(CUPTI_FLUSH_FORCED);
 	if (!was_started || has_ended)
 		return;
-	buffers_convert();
+	cuda_buffers_convert();
 	collect_note(3, "CUPTI did not give its last records within %d s: they are lost",
 		     LAST_FLUSH_S);
 }

@@ -1,12 +1,14 @@
 /* cuda_intern.c - kernel names and launch shapes: each is defined once, records carry numbers.
  *
- * Lookups take no lock: slots go from NULL to an entry that never changes, published with release order.
- * A name is found by its address; its text is compared all the same, since an unloaded module's memory may
- * come back with another name. Entries are made under 'lock'. When a table is full, names go through the
- * process's string table each time, and shapes are left out and counted.
+ * Lookups take no lock: slots go from NULL to an entry that never changes, published with
+ * release order. A name is found by its address; its text is compared all the same, since an
+ * unloaded module's memory may come back with another name. Entries are made under 'table.lock'.
+ * When a table is full, each name is looked up in the process's text ids instead, and shapes are
+ * left out.
  *
- * The slots are a megabyte and mapped on first use: every process of a run loads this library, few use CUDA,
- * and one whose data is limited could not be loaded at all.
+ * The slots are a megabyte and mapped on first use: every process of a run loads this library, few
+ * use CUDA, and a process with a limit on its data could not load a library with such a table in
+ * it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -32,15 +34,15 @@ struct slots {
 };
 
 static struct {
-	_Atomic(struct slots *) slots; /* NULL: not used yet, or no memory */
-	unsigned n_names, n_shapes;    /* by 'lock' */
-	char *block;                   /* by 'lock': where entries are cut from */
-	size_t left;
-	bool told;
+	_Atomic(struct slots *) slots; /* NULL: CUDA was not used yet, or there is no memory */
+	unsigned n_names, n_shapes;    /* entries in use, under 'lock' */
+	char *block;                   /* where the next entry is taken from, under 'lock' */
+	size_t left;                   /* bytes of 'block' that are free */
+	bool was_reported;             /* a note says that there is no room for more shapes */
 	pthread_mutex_t lock;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct slots *slots_of_table(void)
+static struct slots *intern_slots(void)
 {
 	struct slots *slots = atomic_load_explicit(&table.slots, memory_order_acquire);
 	if (slots)
@@ -82,7 +84,8 @@ static uint64_t mix(uint64_t x)
 
 /* ---- names ---- */
 
-static void add_name(struct slots *slots, const char *name, size_t length, uint32_t id, uint32_t at)
+static void add_name(struct slots *slots, const char *name, size_t length, uint32_t id,
+		     uint32_t slot)
 {
 	pthread_mutex_lock(&table.lock);
 	struct name *entry =
@@ -92,28 +95,28 @@ static void add_name(struct slots *slots, const char *name, size_t length, uint3
 		entry->id = id;
 		memcpy(entry->text, name, length + 1);
 		struct name *old;
-		while ((old = atomic_load(&slots->names[at])) && old->address != name)
-			at = (at + 1) % SLOTS;
+		while ((old = atomic_load(&slots->names[slot])) && old->address != name)
+			slot = (slot + 1) % SLOTS;
 		if (!old)
 			table.n_names++;
-		atomic_store_explicit(&slots->names[at], entry, memory_order_release);
+		atomic_store_explicit(&slots->names[slot], entry, memory_order_release);
 	}
 	pthread_mutex_unlock(&table.lock);
 }
 
-uint32_t intern_name(const char *name)
+uint32_t cuda_intern_name(const char *name)
 {
 	if (!name)
 		return 0;
-	struct slots *slots = slots_of_table();
+	struct slots *slots = intern_slots();
 	if (!slots)
 		return collect_string_z(name);
-	uint32_t at = (uint32_t)(mix((uintptr_t)name) % SLOTS);
-	uint32_t first = at;
+	uint32_t slot = (uint32_t)(mix((uintptr_t)name) % SLOTS);
+	uint32_t first = slot;
 	struct name *entry;
-	while ((entry = atomic_load_explicit(&slots->names[at], memory_order_acquire)) &&
+	while ((entry = atomic_load_explicit(&slots->names[slot], memory_order_acquire)) &&
 	       entry->address != name)
-		at = (at + 1) % SLOTS;
+		slot = (slot + 1) % SLOTS;
 	if (entry && strcmp(entry->text, name) == 0)
 		return entry->id;
 	size_t length = strlen(name);
@@ -128,7 +131,8 @@ static uint64_t hash_shape(const struct rec_shape *shape)
 {
 	uint64_t words[sizeof *shape / 8], hash = 0;
 	memcpy(words, shape, sizeof words);
-	for (size_t i = 1; i < sizeof words / sizeof *words; i++) /* without the head */
+	/* The record's head is no part of the shape. */
+	for (size_t i = 1; i < sizeof words / sizeof *words; i++)
 		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
 	return mix(hash) | 1;
 }
@@ -141,14 +145,14 @@ static bool cuda_intern_is_same(const struct shape *entry, uint64_t hash,
 					     sizeof *shape - sizeof shape->head) == 0;
 }
 
-/* Finds the shape from 'at' on, or the empty slot where it belongs. */
-static struct shape *find_shape(struct slots *slots, uint32_t *at, uint64_t hash,
+/* Finds a shape, searching from *slot on; NULL: *slot is the empty slot where the shape belongs. */
+static struct shape *find_shape(struct slots *slots, uint32_t *slot, uint64_t hash,
 				const struct rec_shape *shape)
 {
 	struct shape *entry;
-	while ((entry = atomic_load_explicit(&slots->shapes[*at], memory_order_acquire)) &&
+	while ((entry = atomic_load_explicit(&slots->shapes[*slot], memory_order_acquire)) &&
 	       !cuda_intern_is_same(entry, hash, shape))
-		*at = (*at + 1) % SLOTS;
+		*slot = (*slot + 1) % SLOTS;
 	return entry;
 }
 
@@ -164,18 +168,18 @@ static uint32_t define_shape(const struct rec_shape *shape, uint32_t id)
 	return id;
 }
 
-uint32_t intern_shape(const struct rec_shape *shape)
+uint32_t cuda_intern_shape(const struct rec_shape *shape)
 {
-	struct slots *slots = slots_of_table();
+	struct slots *slots = intern_slots();
 	if (!slots)
 		return 0;
 	uint64_t hash = hash_shape(shape);
-	uint32_t at = (uint32_t)(hash % SLOTS);
-	struct shape *entry = find_shape(slots, &at, hash, shape);
+	uint32_t slot = (uint32_t)(hash % SLOTS);
+	struct shape *entry = find_shape(slots, &slot, hash, shape);
 	if (entry)
 		return entry->shape.head.value;
 	pthread_mutex_lock(&table.lock);
-	entry = find_shape(slots, &at, hash, shape);
+	entry = find_shape(slots, &slot, hash, shape);
 	bool is_new = !entry, is_full = false;
 	if (is_new) {
 		entry = table.n_shapes < FULL ? cuda_intern_take(sizeof *entry) : NULL;
@@ -183,10 +187,10 @@ uint32_t intern_shape(const struct rec_shape *shape)
 			entry->hash = hash;
 			entry->shape = *shape;
 			entry->shape.head.value = ++table.n_shapes;
-			atomic_store_explicit(&slots->shapes[at], entry, memory_order_release);
+			atomic_store_explicit(&slots->shapes[slot], entry, memory_order_release);
 		} else {
-			is_full = !table.told;
-			table.told = true;
+			is_full = !table.was_reported;
+			table.was_reported = true;
 		}
 	}
 	pthread_mutex_unlock(&table.lock);

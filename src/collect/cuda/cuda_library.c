@@ -1,9 +1,10 @@
 /* cuda_library.c - finds libcupti and opens it.
  *
- * A copy the program has loaded already comes first: two copies in one process would compete for the one
- * subscription. Then the path in HEADWAY_CUPTI, the dynamic linker's own search, the toolkit's places, and
- * the places of Python wheels beside the CUDA libraries that are mapped (a wheel's libcupti fits its
- * libcudart, and programs from wheels often run where no toolkit is installed).
+ * A copy that the program has loaded already comes first: two copies in one process would compete
+ * for the one subscription. Then come the path in HEADWAY_CUPTI, the dynamic linker's own search,
+ * the toolkit's folders, and the folders of Python wheels beside the CUDA libraries that are mapped
+ * (a wheel's libcupti fits its libcudart, and programs from wheels often run where no toolkit is
+ * installed).
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,12 +20,13 @@ static const char *const *const names = places_cupti_names;
 
 struct search {
 	bool (*use)(const char *path);
-	void *tried[16]; /* handles, so that no library is asked twice */
+	void *tried[16]; /* handles of the libraries that were tried: no library is tried twice */
 	unsigned n_tried;
 	bool done;
 };
 
-/* All functions that must be there; those that may be missing are left NULL. */
+/* Looks up CUPTI's functions. False if one that must be there is missing; others that are missing
+ * are NULL. */
 static bool resolve(void *handle, struct cupti_functions *f)
 {
 	bool whole = true;
@@ -37,7 +39,7 @@ static bool resolve(void *handle, struct cupti_functions *f)
 	return whole;
 }
 
-static void try(struct search *s, const char *path, int flags)
+static void try_library(struct search *s, const char *path, int flags)
 {
 	if (s->done || s->n_tried == sizeof s->tried / sizeof *s->tried)
 		return;
@@ -47,7 +49,7 @@ static void try(struct search *s, const char *path, int flags)
 	for (unsigned i = 0; i < s->n_tried; i++)
 		if (s->tried[i] == handle)
 			return;
-	s->tried[s->n_tried++] = handle; /* never closed: it may have started threads */
+	s->tried[s->n_tried++] = handle; /* never closed: the library may have started threads */
 	if (!resolve(handle, &cuda.cupti))
 		return;
 	struct link_map *map = NULL;
@@ -62,12 +64,12 @@ static void try_names(struct search *s, const char *directory, int flags)
 		int n = directory ? snprintf(path, sizeof path, "%s/%s", directory, names[i])
 				  : snprintf(path, sizeof path, "%s", names[i]);
 		if (n > 0 && (size_t)n < sizeof path)
-			try(s, path, flags);
+			try_library(s, path, flags);
 	}
 }
 
-/* The directories of mapped CUDA and framework libraries. They are gathered first: nothing may be opened
- * while the dynamic linker's list is walked. */
+/* The directories of mapped CUDA and framework libraries. They are collected before any library is
+ * opened, since nothing may be opened while the dynamic linker's list is walked. */
 struct places {
 	char directory[8][PATH_MAX];
 	unsigned n;
@@ -111,13 +113,13 @@ static void try_beside(struct search *s, const char *directory)
 	}
 }
 
-bool library_try_all(bool (*use)(const char *path))
+bool cuda_library_try_all(bool (*use)(const char *path))
 {
 	struct search s = {.use = use};
 	try_names(&s, NULL, RTLD_NOLOAD);
 	const char *wish = getenv("HEADWAY_CUPTI");
 	if (wish && *wish)
-		try(&s, wish, 0);
+		try_library(&s, wish, 0);
 	try_names(&s, NULL, 0);
 	for (unsigned i = 0; places_cupti_folders[i]; i++)
 		try_names(&s, places_cupti_folders[i], 0);
@@ -130,7 +132,7 @@ bool library_try_all(bool (*use)(const char *path))
 	return s.done;
 }
 
-void *library_loaded_symbol(const char *name)
+void *cuda_library_loaded_symbol(const char *name)
 {
 	void *symbol = NULL;
 	for (unsigned i = 0; names[i] && !symbol; i++) {

@@ -1,9 +1,9 @@
-/* cuda_records.c - CUPTI's records into ours.
+/* cuda_records.c - converts CUPTI's records into records of the spool.
  *
- * Runs on the flush thread as a rule; several threads may do so at once, each writes to its own spool. A
- * record's size is the distance to the next one, so that records of older libraries are read no further than
- * they go. Device work without times was lost on the device (its buffers were full) or had not ended when
- * the program did; it is counted, not written.
+ * Runs on the flush thread as a rule; several threads may convert at once, each into its own spool.
+ * A record's size is the distance to the next record, so that records of older libraries are read
+ * no further than they go. Work on a device without times was lost on the device (its buffers were
+ * full) or had not ended when the program did; such work is counted, not written.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static struct {
 	_Atomic uint64_t untimed, cut, dropped;
 } losses;
 
-static int64_t duration_of(uint64_t start, uint64_t end)
+static int64_t duration_between(uint64_t start, uint64_t end)
 {
 	return end > start ? (int64_t)(end - start) : 0;
 }
@@ -23,11 +23,11 @@ static int64_t duration_of(uint64_t start, uint64_t end)
 static void convert_api(const struct cupti_api *a)
 {
 	uint32_t domain = a->kind == CUPTI_DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
-	if (!collect_control->all_apis && !(calls_of(domain, a->cbid) & CALL_RECORD))
+	if (!collect_control->all_apis && !(cuda_calls_flags(domain, a->cbid) & CALL_RECORD))
 		return;
-	if (flush_is_thread(a->tid))
+	if (cuda_flush_is_thread(a->tid))
 		return;
-	calls_seen(domain, a->cbid);
+	cuda_calls_seen(domain, a->cbid);
 	struct rec_api *r = collect_reserve(REC_API, 1);
 	if (!r)
 		return;
@@ -35,12 +35,12 @@ static void convert_api(const struct cupti_api *a)
 	r->head.flags = (uint8_t)((domain == CUPTI_DOMAIN_DRIVER ? REC_API_DRIVER : 0) |
 				  (a->start == 0 || a->end == 0 ? REC_API_NO_TIME : 0));
 	r->start = (int64_t)a->start;
-	r->duration = duration_of(a->start, a->end);
+	r->duration = duration_between(a->start, a->end);
 	r->correlation = a->correlation;
 	r->tid = a->tid;
 	collect_publish();
-	if (domain == CUPTI_DOMAIN_DRIVER && (calls_of(domain, a->cbid) & CALL_SYNC))
-		sync_of_record(calls_of(domain, a->cbid), a);
+	if (domain == CUPTI_DOMAIN_DRIVER && (cuda_calls_flags(domain, a->cbid) & CALL_SYNC))
+		cuda_sync_put_from_record(cuda_calls_flags(domain, a->cbid), a);
 }
 
 /* ---- device work ---- */
@@ -55,13 +55,13 @@ static struct rec_work *cuda_records_add_work(enum rec_type type, uint64_t start
 	if (!r)
 		return NULL;
 	r->start = (int64_t)start;
-	r->duration = duration_of(start, end);
+	r->duration = duration_between(start, end);
 	return r;
 }
 
 static void convert_kernel(const struct cupti_kernel *k, size_t size)
 {
-	uint32_t name = intern_name(k->name);
+	uint32_t name = cuda_intern_name(k->name);
 	struct rec_shape shape = {
 		.registers = k->registers,
 		.static_shared = (uint32_t)k->static_shared,
@@ -76,7 +76,7 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 		shape.block[i] = (uint32_t)k->block[i];
 		shape.cluster[i] = has_cluster ? k->cluster[i] : 0;
 	}
-	uint32_t shape_id = intern_shape(&shape);
+	uint32_t shape_id = cuda_intern_shape(&shape);
 	struct rec_work *r = cuda_records_add_work(REC_KERNEL, k->start, k->end);
 	if (!r)
 		return;
@@ -96,7 +96,8 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 	collect_publish();
 }
 
-/* Records of copies and fills have these fields, each kind in other places. */
+/* Sets the fields that copies and fills have in common; each kind of record has them in other
+ * places. */
 #define PUT_COMMON(from, size, r)                                                                  \
 	do {                                                                                       \
 		(r)->bytes = (from)->bytes;                                                        \
@@ -110,7 +111,7 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 			(r)->channel = (uint16_t)((from)->channel + 1);                            \
 	} while (0)
 
-static uint32_t kinds_of_copy(uint8_t kind, uint8_t source, uint8_t target)
+static uint32_t copy_kinds(uint8_t kind, uint8_t source, uint8_t target)
 {
 	return kind | (uint32_t)source << 8 | (uint32_t)target << 16;
 }
@@ -120,7 +121,7 @@ static void convert_memcpy(const struct cupti_memcpy *c, size_t size)
 	struct rec_work *r = cuda_records_add_work(REC_COPY, c->start, c->end);
 	if (!r)
 		return;
-	r->head.value = kinds_of_copy(c->copy_kind, c->source_kind, c->target_kind);
+	r->head.value = copy_kinds(c->copy_kind, c->source_kind, c->target_kind);
 	r->head.flags = c->flags;
 	PUT_COMMON(c, size, r);
 	collect_publish();
@@ -131,7 +132,7 @@ static void convert_memcpy2(const struct cupti_memcpy2 *c, size_t size)
 	struct rec_work *r = cuda_records_add_work(REC_COPY, c->start, c->end);
 	if (!r)
 		return;
-	r->head.value = kinds_of_copy(c->copy_kind, c->source_kind, c->target_kind);
+	r->head.value = copy_kinds(c->copy_kind, c->source_kind, c->target_kind);
 	r->head.flags = c->flags;
 	r->shape = (c->source_device + 1) | (c->target_device + 1) << 16;
 	PUT_COMMON(c, size, r);
@@ -172,7 +173,7 @@ static void convert_sync(const struct cupti_sync *s, size_t size)
 		return;
 	r->head.flags = (uint8_t)s->type;
 	r->start = (int64_t)s->start;
-	r->duration = duration_of(s->start, s->end);
+	r->duration = duration_between(s->start, s->end);
 	r->correlation = s->correlation;
 	r->context = s->context;
 	r->stream = s->stream;
@@ -203,7 +204,7 @@ static void convert_event(const struct cupti_event *e, size_t size)
 
 static void convert_memory(const struct cupti_memory *m)
 {
-	uint32_t name = intern_name(m->name);
+	uint32_t name = cuda_intern_name(m->name);
 	struct rec_memory *r = collect_reserve(REC_MEMORY, 2);
 	if (!r)
 		return;
@@ -230,7 +231,7 @@ static void convert_overhead(const struct cupti_overhead *o, size_t size)
 		return;
 	r->head.value = o->overhead;
 	r->start = (int64_t)o->start;
-	r->duration = duration_of(o->start, o->end);
+	r->duration = duration_between(o->start, o->end);
 	r->tid = o->object == CUPTI_OBJECT_THREAD ? o->object_id[1] : 0;
 	if (CUPTI_HAS(o, size, correlation))
 		r->correlation = o->correlation;
@@ -264,7 +265,7 @@ static void convert_stream(const struct cupti_stream *s)
 	collect_publish();
 }
 
-static void convert(const void *record, size_t size)
+static void cuda_records_convert_one(const void *record, size_t size)
 {
 	switch (*(const uint32_t *)record) {
 	case CUPTI_RUNTIME:
@@ -280,12 +281,12 @@ static void convert(const void *record, size_t size)
 	case CUPTI_OVERHEAD: convert_overhead(record, size); break;
 	case CUPTI_CONTEXT: convert_context(record, size); break;
 	case CUPTI_STREAM: convert_stream(record); break;
-	case CUPTI_DEVICE: device_seen(record); break;
+	case CUPTI_DEVICE: cuda_device_seen(record); break;
 	default: break;
 	}
 }
 
-void records_convert(uint8_t *buffer, size_t valid)
+void cuda_records_convert(uint8_t *buffer, size_t valid)
 {
 	void *record = NULL;
 	int result = cuda.cupti.cuptiActivityGetNextRecord(buffer, valid, &record);
@@ -293,28 +294,29 @@ void records_convert(uint8_t *buffer, size_t valid)
 		void *next = record;
 		result = cuda.cupti.cuptiActivityGetNextRecord(buffer, valid, &next);
 		uint8_t *end = result == CUPTI_OK ? next : buffer + valid;
-		convert(record, (size_t)(end - (uint8_t *)record));
+		cuda_records_convert_one(record, (size_t)(end - (uint8_t *)record));
 		record = next;
 	}
 	if (result != CUPTI_MAX_LIMIT_REACHED)
 		atomic_fetch_add(&losses.cut, 1);
 }
 
-static void report(_Atomic uint64_t *count, const char *reason)
+static void cuda_records_report_loss(_Atomic uint64_t *count, const char *reason)
 {
 	uint64_t n = atomic_exchange(count, 0);
 	if (n > 0)
 		collect_drop(reason, n);
 }
 
-/* Not under any lock: CUPTI may deliver a buffer meanwhile. */
-void records_report_losses(bool at_end)
+/* Takes no lock: CUPTI may deliver a buffer meanwhile. */
+void cuda_records_report_losses(bool at_end)
 {
 	size_t dropped = 0;
 	if (cuda.cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_OK)
 		atomic_fetch_add(&losses.dropped, dropped);
-	report(&losses.dropped, "CUPTI had no room for records");
-	report(&losses.untimed, at_end ? "device work that had not ended with the program"
-				       : "device work that CUPTI could not time");
-	report(&losses.cut, "buffers with an unreadable end");
+	cuda_records_report_loss(&losses.dropped, "CUPTI had no room for records");
+	cuda_records_report_loss(&losses.untimed,
+				 at_end ? "device work that had not ended with the program"
+					: "device work that CUPTI could not time");
+	cuda_records_report_loss(&losses.cut, "buffers with an unreadable end");
 }

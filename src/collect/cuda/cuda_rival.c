@@ -1,8 +1,9 @@
 /* cuda_rival.c - notices when the program wants CUPTI for itself (torch.profiler does).
  *
- * CUPTI before 13.3 serves one subscriber. Since ours is made inside cuInit it comes first, and the program's
- * own profiler is refused and runs without its GPU rows. Nobody tells us of a refusal, so the two entry points
- * are preloaded: they pass on to the caller's own libcupti and note the first refusal. Nothing else changes.
+ * CUPTI before 13.3 serves one subscriber. The collector subscribes inside cuInit and so comes
+ * first; the program's own profiler is refused and runs without its GPU rows. CUPTI does not report
+ * such a refusal to the collector, so the two functions that subscribe are replaced here: they call
+ * the function of the caller's own libcupti and note the first refusal. Nothing else changes.
  */
 #include <dlfcn.h>
 
@@ -12,8 +13,9 @@ int cuptiSubscribe(void **subscriber, cupti_callback_fn *fn, void *user);
 int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn *fn, void *user,
 		      struct cupti_subscriber_params *params);
 
-/* What the caller would have reached without us: by its own dependencies, in the global scope, or by hand. */
-static void *theirs(const char *name, void *caller)
+/* The function that the caller would have reached without the collector: in its own dependencies,
+ * in the global scope, or in a libcupti that it opened by dlopen. */
+static void *program_function(const char *name, void *caller)
 {
 	Dl_info info;
 	void *handle = NULL, *function = NULL;
@@ -27,7 +29,7 @@ static void *theirs(const char *name, void *caller)
 		function = NULL;
 	if (!function)
 		function = dlsym(RTLD_NEXT, name);
-	return function ? function : library_loaded_symbol(name);
+	return function ? function : cuda_library_loaded_symbol(name);
 }
 
 static int cuda_rival_note(int result)
@@ -46,7 +48,7 @@ __attribute__((visibility("default"))) int cuptiSubscribe(void **subscriber, cup
 							  void *user)
 {
 	int (*next)(void **, cupti_callback_fn *, void *) = NULL;
-	*(void **)&next = theirs("cuptiSubscribe", __builtin_return_address(0));
+	*(void **)&next = program_function("cuptiSubscribe", __builtin_return_address(0));
 	return next ? cuda_rival_note(next(subscriber, fn, user)) : CUPTI_NOT_INITIALIZED;
 }
 
@@ -55,6 +57,6 @@ __attribute__((visibility("default"))) int cuptiSubscribe_v2(void **subscriber,
 							     struct cupti_subscriber_params *params)
 {
 	int (*next)(void **, cupti_callback_fn *, void *, struct cupti_subscriber_params *) = NULL;
-	*(void **)&next = theirs("cuptiSubscribe_v2", __builtin_return_address(0));
+	*(void **)&next = program_function("cuptiSubscribe_v2", __builtin_return_address(0));
 	return next ? cuda_rival_note(next(subscriber, fn, user, params)) : CUPTI_NOT_INITIALIZED;
 }

@@ -22,8 +22,8 @@ enum {
 static_assert((int)(GOES * GO_BATCHES) <= (int)HELPER_SAMPLES, "all are kept");
 static const int64_t budget = 150 * 1000 * 1000;      /* ns for one number */
 static const uint64_t hold_limit = 100 * 1000 * 1000; /* ns: a held device goes on by itself */
-static const int64_t is_blocked =
-	20 * 1000 * 1000; /* ns: no launch that has room takes that long */
+/* Ns: no launch that has room takes that long. */
+static const int64_t is_blocked = 20 * 1000 * 1000;
 
 typedef void (*operation)(struct helper *helper);
 struct timed {

@@ -21,8 +21,8 @@ enum {
 	TRIES = 3,
 	FRAME_BYTES = 128,
 	CODE_BYTES = 256,
-	GLIBC_TID =
-		720, /* of struct pthread on x86-64: for 3.10, which knows its threads by pthread_t */
+	/* Of struct pthread on x86-64: for 3.10, which knows its threads by pthread_t. */
+	GLIBC_TID = 720,
 };
 
 struct code {
