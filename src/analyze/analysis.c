@@ -1,17 +1,18 @@
-/* analysis.c - see analysis.h. The order is that of the needs: flow, phases, gaps, then what stands on them. */
+/* analysis.c - see analysis.h. Each measure is made after those it needs: flow, phases, gaps, then the rest. */
 #include "analyze/analysis.h"
 
 #include <stdlib.h>
 
-static bool measure_phase(const struct hwy_analysis *analysis, uint32_t at, uint32_t cells,
+static bool measure_phase(const struct hwy_analysis *analysis, uint32_t index, uint32_t cells,
 			  struct hwy_err *err)
 {
 	const struct hwy_flow *flow = &analysis->flow;
-	const struct hwy_phase *phase = &analysis->phases.phases[at];
-	struct analysis_phase *of = &analysis->of[at];
-	of->leads = hwy_zalloc((flow->n_devices + 1) * sizeof *of->leads);
-	lead_measure(flow, phase, cells, of->leads);
-	return gaps_find(flow, phase, &of->gaps, err) && waits_find(flow, phase, &of->waits, err);
+	const struct hwy_phase *phase = &analysis->phases.phases[index];
+	struct analysis_phase *measures = &analysis->measures[index];
+	measures->leads = hwy_zarray(flow->n_devices, sizeof *measures->leads);
+	lead_measure(flow, phase, cells, measures->leads);
+	return gaps_find(flow, phase, &measures->gaps, err) &&
+	       waits_find(flow, phase, &measures->waits, err);
 }
 
 static bool analysis_measure(struct hwy_analysis *analysis, const struct analysis_options *options,
@@ -22,7 +23,7 @@ static bool analysis_measure(struct hwy_analysis *analysis, const struct analysi
 	    !flow_open(&analysis->flow, analysis->trace, err) ||
 	    !phases_find(&analysis->flow, &how, &analysis->phases, err))
 		return false;
-	analysis->of = hwy_zalloc((analysis->phases.n + 1) * sizeof *analysis->of);
+	analysis->measures = hwy_zarray(analysis->phases.n, sizeof *analysis->measures);
 	for (uint32_t i = 0; i < analysis->phases.n; i++)
 		if (!measure_phase(analysis, i, options->cells, err))
 			return false;
@@ -42,15 +43,15 @@ bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 
 void analysis_free(struct hwy_analysis *analysis)
 {
-	for (uint32_t i = 0; analysis->of && i < analysis->phases.n; i++) {
-		struct analysis_phase *of = &analysis->of[i];
-		gaps_free(&of->gaps);
-		waits_free(&of->waits);
-		for (uint32_t d = 0; of->leads && d < analysis->flow.n_devices; d++)
-			lead_free(&of->leads[d]);
-		free(of->leads);
+	for (uint32_t i = 0; analysis->measures && i < analysis->phases.n; i++) {
+		struct analysis_phase *measures = &analysis->measures[i];
+		gaps_free(&measures->gaps);
+		waits_free(&measures->waits);
+		for (uint32_t d = 0; measures->leads && d < analysis->flow.n_devices; d++)
+			lead_free(&measures->leads[d]);
+		free(measures->leads);
 	}
-	free(analysis->of);
+	free(analysis->measures);
 	if (analysis->places)
 		places_close(analysis->places);
 	phases_free(&analysis->phases);

@@ -9,10 +9,11 @@
 #include "analyze/place.h"
 #include "analyze/trust.h"
 
-struct analysis_phase { /* parallel to phases */
+/* The measures of one phase. */
+struct analysis_phase {
 	struct hwy_gaps gaps;
 	struct hwy_waits waits;
-	struct hwy_lead *leads; /* one a device */
+	struct hwy_lead *leads; /* parallel to flow.devices: one element for each device */
 };
 
 struct hwy_analysis {
@@ -20,13 +21,13 @@ struct hwy_analysis {
 	struct hwy_trust trust;
 	struct hwy_flow flow;
 	struct hwy_phases phases;
-	struct analysis_phase *of; /* parallel to phases.phases */
+	struct analysis_phase *measures; /* parallel to phases.phases: one element for each phase */
 	struct hwy_places *places;
 };
 
 struct analysis_options {
-	const char *step; /* see phases.h */
-	uint32_t cells;   /* points of the headway series; 0: none */
+	const char *step; /* what is a step, as in struct phases_options */
+	uint32_t cells;   /* how many points the headway series gets; 0 means no series */
 };
 
 bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,

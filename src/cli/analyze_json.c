@@ -135,7 +135,7 @@ static void put_outliers(struct hwy_json *json, const struct analyze_run *run, u
 
 static void put_headway(struct hwy_json *json, const struct analyze_run *run, uint32_t phase)
 {
-	const struct hwy_lead *leads = run->analysis.of[phase].leads;
+	const struct hwy_lead *leads = run->analysis.measures[phase].leads;
 	json_key(json, "headway");
 	json_begin_array(json);
 	for (uint32_t d = 0; leads && d < run->analysis.flow.n_devices; d++) {
@@ -209,7 +209,7 @@ static void put_gpu(struct hwy_json *json, const struct analyze_run *run)
 	uint32_t n = analyze_main(run) ? run->analysis.flow.n_devices : 0;
 	for (uint32_t d = 0; d < n; d++) {
 		const struct gap_states *states =
-			&run->analysis.of[run->analysis.phases.main].gaps.devices[d];
+			&run->analysis.measures[run->analysis.phases.main].gaps.devices[d];
 		int64_t device = run->analysis.flow.devices[d].device;
 		json_begin_object(json);
 		cli_put_optional(json, "device",

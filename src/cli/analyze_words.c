@@ -131,7 +131,7 @@ void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hw
 struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, uint32_t *n)
 {
 	struct gap_states sum = {0};
-	const struct hwy_gaps *gaps = &run->analysis.of[phase].gaps;
+	const struct hwy_gaps *gaps = &run->analysis.measures[phase].gaps;
 	*n = 0;
 	for (uint32_t d = 0; d < run->analysis.flow.n_devices; d++) {
 		if (gaps->devices[d].busy == 0)
@@ -186,9 +186,10 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 {
 	const struct hwy_phase *one = &run->analysis.phases.phases[phase];
 	const struct hwy_lead *best = NULL;
-	for (uint32_t d = 0; run->analysis.of[phase].leads && d < run->analysis.flow.n_devices; d++)
-		if (!best || run->analysis.of[phase].leads[d].max_work > best->max_work)
-			best = &run->analysis.of[phase].leads[d];
+	for (uint32_t d = 0;
+	     run->analysis.measures[phase].leads && d < run->analysis.flow.n_devices; d++)
+		if (!best || run->analysis.measures[phase].leads[d].max_work > best->max_work)
+			best = &run->analysis.measures[phase].leads[d];
 	if (!best)
 		return;
 	int64_t window = one->window.to - one->window.from;

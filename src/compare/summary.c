@@ -275,10 +275,10 @@ bool summary_make(struct compare_summary *summary, const char *file, struct hwy_
 		uint32_t at = next_phase(summary, &analysis->phases);
 		if (at == UINT32_MAX)
 			break;
-		const struct analysis_phase *of = &analysis->of[at];
+		const struct analysis_phase *measures = &analysis->measures[at];
 		struct compare_phase *into = &summary->phases[summary->n];
-		if (!note_phase(summary, into, analysis, &analysis->phases.phases[at], &of->gaps,
-				&of->waits, err))
+		if (!note_phase(summary, into, analysis, &analysis->phases.phases[at],
+				&measures->gaps, &measures->waits, err))
 			return false;
 		note_findings(summary, into, diagnosis, at);
 		summary->indexes[summary->n++] = at;

@@ -271,7 +271,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		.trace = analysis->trace,
 		.flow = &analysis->flow,
 		.phase = &analysis->phases.phases[phase],
-		.of = &analysis->of[phase],
+		.of = &analysis->measures[phase],
 		.index = phase,
 		.diagnosis = diagnosis,
 		.last = hwy_zalloc(sizeof *c->last),

@@ -98,9 +98,10 @@ static void put_headway(struct hwy_json *json, const struct hwy_analysis *analys
 	json_key(json, "devices");
 	json_begin_array(json);
 	for (uint32_t p = 0; p < analysis->phases.n; p++)
-		for (uint32_t d = 0; analysis->of[p].leads && d < analysis->flow.n_devices; d++)
-			put_lead(json, &analysis->of[p].leads[d], analysis->flow.devices[d].device,
-				 p, origin);
+		for (uint32_t d = 0; analysis->measures[p].leads && d < analysis->flow.n_devices;
+		     d++)
+			put_lead(json, &analysis->measures[p].leads[d],
+				 analysis->flow.devices[d].device, p, origin);
 	json_end_array(json);
 	json_end_object(json);
 }
@@ -165,8 +166,8 @@ static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t or
 {
 	struct view_pieces pieces = {0};
 	for (uint32_t p = 0; p < analysis->phases.n; p++)
-		for (uint32_t i = 0; i < analysis->of[p].gaps.n; i++) {
-			const struct hwy_gap *gap = &analysis->of[p].gaps.gaps[i];
+		for (uint32_t i = 0; i < analysis->measures[p].gaps.n; i++) {
+			const struct hwy_gap *gap = &analysis->measures[p].gaps.gaps[i];
 			HWY_GROW(pieces.v, pieces.n, pieces.cap);
 			struct view_piece *piece = &pieces.v[pieces.n++];
 			memset(piece, 0, sizeof *piece);

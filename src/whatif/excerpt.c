@@ -184,7 +184,7 @@ struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase
 	struct excerpt *excerpt = hwy_zalloc(sizeof *excerpt);
 	take_flow(&excerpt->flow, &analysis->flow, &choice);
 	take_phase(&excerpt->phase, &analysis->phases.phases[phase], &choice);
-	take_gaps(excerpt, &analysis->of[phase].gaps, &analysis->flow);
+	take_gaps(excerpt, &analysis->measures[phase].gaps, &analysis->flow);
 	return excerpt;
 }
 

@@ -462,7 +462,7 @@ bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_
 				     all ? NULL : excerpt_make(analysis, phase, EXCERPT, window)};
 	w->flow = w->excerpt ? &w->excerpt->flow : &analysis->flow;
 	w->phase = w->excerpt ? &w->excerpt->phase : &analysis->phases.phases[phase];
-	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->of[phase].gaps;
+	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->measures[phase].gaps;
 	if (!hwy_need(analysis->trace,
 		      HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_OVERHEAD),
 		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), err) ||

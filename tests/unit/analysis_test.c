@@ -12,7 +12,7 @@ static void check(const struct hwy_analysis *analysis)
 	for (uint32_t p = 0; p < analysis->phases.n; p++) {
 		const struct hwy_phase *phase = &analysis->phases.phases[p];
 		for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
-			const struct gap_states *states = &analysis->of[p].gaps.devices[d];
+			const struct gap_states *states = &analysis->measures[p].gaps.devices[d];
 			int64_t idle = 0;
 			for (int c = 0; c < GAP_CAUSES; c++)
 				idle += states->causes[c];
@@ -20,7 +20,7 @@ static void check(const struct hwy_analysis *analysis)
 			assert_int_equal(states->busy + states->idle, states->window);
 			assert_int_equal(idle, states->idle);
 		}
-		assert_non_null(analysis->of[p].leads);
+		assert_non_null(analysis->measures[p].leads);
 	}
 	assert_non_null(analysis->places);
 }

@@ -250,7 +250,7 @@ static inline void diagnosed_check(const struct diagnosed *d)
 				sum += d->diagnosis.findings[f].cost;
 		assert_true(sum <= phases->phases[i].mean);
 		for (uint32_t k = 0; k < d->analysis.flow.n_devices; k++) {
-			const struct gap_states *s = &d->analysis.of[i].gaps.devices[k];
+			const struct gap_states *s = &d->analysis.measures[i].gaps.devices[k];
 			int64_t causes = 0;
 			for (unsigned c = 0; c < GAP_CAUSES; c++)
 				causes += s->causes[c];
@@ -303,7 +303,7 @@ static inline void diagnosed_print(const struct diagnosed *d)
 {
 	const struct hwy_phases *phases = &d->analysis.phases;
 	for (uint32_t i = 0; i < phases->n; i++) {
-		const struct gap_states *s = &d->analysis.of[i].gaps.devices[0];
+		const struct gap_states *s = &d->analysis.measures[i].gaps.devices[0];
 		print_message("phase %u: %u steps, %u steady, %lld ns\n", i,
 			      phases->phases[i].n_steps, phases->phases[i].n_steady,
 			      (long long)phases->phases[i].mean);

@@ -185,7 +185,7 @@ static void write_lead(struct pf *p, uint64_t parent, const struct hwy_analysis 
 {
 	for (uint32_t i = 0; i < analysis->phases.n; i++) {
 		for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
-			const struct hwy_lead *lead = &analysis->of[i].leads[d];
+			const struct hwy_lead *lead = &analysis->measures[i].leads[d];
 			if (lead->n_series == 0)
 				continue;
 			uint64_t count = pf_counter(p, parent, "headway: work enqueued", "ops");
