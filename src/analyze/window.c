@@ -122,12 +122,12 @@ static bool window_choose(const struct hwy_flow *flow, const struct hwy_phase *p
 	return true;
 }
 
-bool window_find(struct hwy_trace *trace, int64_t step, struct hwy_window *window,
-		 struct hwy_err *err)
+bool window_find(struct hwy_trace *trace, const char *marks, int64_t step,
+		 struct hwy_window *window, struct hwy_err *err)
 {
 	struct hwy_flow flow;
 	struct hwy_phases phases;
-	struct phases_options options = {0};
+	struct phases_options options = {.step = marks};
 	*window = (struct hwy_window){0};
 	if (!flow_open(&flow, trace, err))
 		return false;

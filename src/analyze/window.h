@@ -13,11 +13,11 @@ struct hwy_window {
 	int64_t first_name, last_name; /* texts of their marks, or HWY_NONE */
 };
 
-/* 'step': the number in its mark's name, or counted from 0 where there are none. HWY_NONE: a typical one and
+/* 'marks': the ranges that delimit steps (phases_options.step), or NULL. 'step': the number in its mark's name, or counted from 0 where there are none. HWY_NONE: a typical one and
  * its neighbours, from the launch of the first one's work to the end of the last one's, so that a CPU that is
  * ahead is seen being ahead; where nothing repeats, some tens of launches in the middle of the device's work.
  * False where there is nothing to show or no such step. */
-bool window_find(struct hwy_trace *trace, int64_t step, struct hwy_window *window,
-		 struct hwy_err *err);
+bool window_find(struct hwy_trace *trace, const char *marks, int64_t step,
+		 struct hwy_window *window, struct hwy_err *err);
 
 #endif

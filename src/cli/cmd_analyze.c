@@ -7,23 +7,9 @@
 
 #include "base/mem.h"
 #include "cli/analyze_print.h"
+#include "cli/commands.h"
 #include "cli/html_page.h"
-#include "cli/kit/cli.h"
 #include "cli/recordings.h"
-
-enum { FORMAT, OUTPUT, FORCE, STEP, MAX_SIZE, VERBOSE };
-static const struct cli_option options[] = {
-	[FORMAT] = {0, "format", "FORMAT",
-		    "text (default), brief (under 2 kB, for scripts and language models), json, "
-		    "markdown or html (the page of headway view --html)"},
-	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
-	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
-	[STEP] = {0, "step", "NAME",
-		  "the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"},
-	[MAX_SIZE] = {0, "max-size", "MB", PAGE_SIZE_HELP},
-	[VERBOSE] = {'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps"},
-	{0},
-};
 
 static void analyze_page(FILE *out, const struct analyze_view *view)
 {
@@ -36,32 +22,26 @@ static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
 	analyze_page};
 
-struct wishes {
-	struct cli_paths paths;
+struct options {
+	struct cli_texts files;
 	const char *output, *step;
 	int format;
 	uint64_t max_mb;
 	bool force, verbose;
 };
 
-static struct wishes analyze_read_wishes(struct cli *cli)
-{
-	struct wishes wishes = {0};
-	const char *value;
-	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
-		switch (option) {
-		case FORMAT: wishes.format = cli_word(cli, "format", value, formats); break;
-		case OUTPUT: wishes.output = value; break;
-		case FORCE: wishes.force = true; break;
-		case STEP: wishes.step = value; break;
-		case MAX_SIZE: wishes.max_mb = page_size(cli, value); break;
-		case VERBOSE: wishes.verbose = true; break;
-		default: cli_paths_add(&wishes.paths, value);
-		}
-	if (wishes.paths.n == 0)
-		cli_misuse(cli, "which file?");
-	return wishes;
-}
+static const struct cli_option option_table[] = {
+	CLI_FORMAT(formats,
+		   "text (default), brief (under 2 kB, for scripts and language models), json, "
+		   "markdown or html (the page of headway view --html)"),
+	CLI_OUTPUT,
+	CLI_FORCE,
+	CLI_STEP,
+	PAGE_SIZE_OPTION,
+	{'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps", CLI_SWITCH,
+	 CLI_AT(verbose)},
+	CLI_END_OF_OPTIONS,
+};
 
 /* ---- ranks ------------------------------------------------------------------------------------- */
 
@@ -140,15 +120,15 @@ void analyze_open(struct analyze_run *run, const char *path, const char *step)
 	analyze_look_at(run, step);
 }
 
-static void open_runs(struct analyze_view *view, struct wishes *wishes)
+static void open_runs(struct analyze_view *view, struct cli_paths *paths, const char *step)
 {
-	struct hwy_trace **traces = cli_paths_open(&wishes->paths);
-	view->n = wishes->paths.n;
+	struct hwy_trace **traces = cli_paths_open(paths);
+	view->n = paths->n;
 	view->runs = hwy_zalloc(view->n * sizeof *view->runs);
 	for (uint32_t i = 0; i < view->n; i++) {
-		view->runs[i].path = wishes->paths.at[i].name;
+		view->runs[i].path = paths->at[i].name;
 		view->runs[i].trace = traces[i];
-		analyze_look_at(&view->runs[i], wishes->step);
+		analyze_look_at(&view->runs[i], step);
 	}
 	free(traces);
 }
@@ -160,43 +140,51 @@ void analyze_close(struct analyze_run *run)
 	hwy_trace_free(run->trace);
 }
 
-int cmd_analyze(int argc, char **argv)
+static int run_analyze(int argc, char **argv)
 {
-	struct cli cli = {
-		.command = "analyze",
-		.usage = "headway analyze [options] FILE…",
-		.about =
-			"Says what holds the program back: why the GPU idles, which lines are to blame, what that costs "
-			"each step, what to do about it, and which suspects are innocent. Files of different ranks are "
-			"compared; files of one rank, or of none, are runs of one program. A folder stands for the "
-			"recordings in it; what cannot be read there is left out and named.",
-		.options = options,
-		.footer = "Examples:\n"
-			  "  headway analyze report1.hwy\n"
-			  "  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
-			  "  headway analyze --format html -o page.html report1.hwy\n"
-			  "  headway analyze traces/            one file a rank: who is late?\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	struct wishes wishes = analyze_read_wishes(&cli);
-	for (uint32_t i = 0; i < wishes.paths.n; i++)
-		cli_keep_input(wishes.paths.at[i].name, wishes.output);
-	struct cli_output output = cli_output_open(wishes.output, wishes.force);
+	struct options options = {0};
+	cli_read(&cmd_analyze, argc, argv, &options);
+	if (options.files.n == 0)
+		cli_misuse(&cmd_analyze, "which file?");
+	struct cli_paths paths = cli_paths_of(&options.files);
+	for (uint32_t i = 0; i < paths.n; i++)
+		cli_keep_input(paths.at[i].name, options.output);
+	struct cli_output output = cli_output_open(options.output, options.force);
 	struct analyze_view view = {
-		.verbose = wishes.verbose,
-		.max_mb = wishes.max_mb,
+		.verbose = options.verbose,
+		.max_mb = options.max_mb,
 		.utf8 = cli_utf8(),
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	open_runs(&view, &wishes);
+	open_runs(&view, &paths, options.step);
 	analyze_choose(&view);
-	printers[wishes.format](output.out, &view);
+	printers[options.format](output.out, &view);
 	cli_output_close(&output);
 	for (uint32_t i = 0; i < view.n; i++)
 		analyze_close(&view.runs[i]);
 	free(view.runs);
-	cli_paths_free(&wishes.paths);
+	cli_paths_free(&paths);
+	free(options.files.texts);
 	return 0;
 }
+
+const struct cli_command cmd_analyze = {
+	.name = "analyze",
+	.summary = "what holds the program back, where, what it costs, and what is innocent",
+	.usage = "headway analyze [options] FILE…",
+	.about =
+		"Says what holds the program back: why the GPU idles, which lines are to blame, what that costs "
+		"each step, what to do about it, and which suspects are innocent. Files of different ranks are "
+		"compared; files of one rank, or of none, are runs of one program. A folder stands for the "
+		"recordings in it; what cannot be read there is left out and named.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway analyze report1.hwy\n"
+		  "  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
+		  "  headway analyze --format html -o page.html report1.hwy\n"
+		  "  headway analyze traces/            one file a rank: who is late?\n",
+	.operands = CLI_FILES,
+	.operands_offset = offsetof(struct options, files),
+	.run = run_analyze,
+};

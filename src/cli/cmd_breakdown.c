@@ -2,72 +2,56 @@
 #include <inttypes.h>
 
 #include "cli/breakdown_print.h"
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 
-enum { FORMAT, OUTPUT, FORCE, FROM, TO, DEVICE, KERNEL_WAIT, LATE, STREAMS, STEPS };
-
-static const struct cli_option options[] = {
-	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
-	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
-	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
-	[FROM] = {0, "from", "TIME",
-		  "look only at what happens from this time of the recording on (1.5s, 20ms, …)"},
-	[TO] = {0, "to", "TIME", "… and up to this time"},
-	[DEVICE] = {0, "device", "N", "look only at GPU N"},
-	[KERNEL_WAIT] =
-		{0, "kernel-wait", "TIME",
-		 "a stream's gap shorter than this is kernel wait, if the launch was in time (default: 30us)"},
-	[LATE] = {0, "late", "TIME", "count launch delays above this (default: 100us)"},
-	[STREAMS] = {0, "streams", NULL, "list every stream, not only the first ones"},
-	[STEPS] = {0, "steps", NULL, "list every step, not only the first ones"},
-	{0},
-};
-
-/* No GPU has a number as large as the one that larger ones become. */
-static int64_t device_number(const struct cli *cli, const char *text)
-{
-	uint64_t number = cli_count(cli, "device", text);
-	return number < INT32_MAX ? (int64_t)number : INT32_MAX;
-}
-
-struct wishes {
-	struct hwy_breakdown_options options;
+struct options {
+	struct hwy_breakdown_options measured;
 	const char *path, *output;
-	bool json, force, all_streams, all_steps;
+	int format;
+	bool force, all_streams, all_steps;
 };
 
-static void breakdown_read_option(const struct cli *cli, int option, const char *value,
-				  struct wishes *wishes)
+/* Numbers above INT32_MAX become INT32_MAX, which no GPU has. */
+static void read_device(const struct cli_value *value)
 {
-	static const char *const formats[] = {"text", "json", NULL};
-	struct hwy_breakdown_options *wanted = &wishes->options;
-	switch (option) {
-	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
-	case OUTPUT: wishes->output = value; break;
-	case FORCE: wishes->force = true; break;
-	case FROM: wanted->scope.from = cli_time(cli, "from", value); break;
-	case TO: wanted->scope.to = cli_time(cli, "to", value); break;
-	case DEVICE: wanted->scope.device = device_number(cli, value); break;
-	case KERNEL_WAIT: wanted->kernel_wait = cli_length(cli, "kernel-wait", value); break;
-	case LATE: wanted->late = cli_length(cli, "late", value); break;
-	case STREAMS: wishes->all_streams = true; break;
-	case STEPS: wishes->all_steps = true; break;
-	default: cli_file(cli, &wishes->path, value);
-	}
+	uint64_t number = cli_count(value);
+	*(int64_t *)value->field = number < INT32_MAX ? (int64_t)number : INT32_MAX;
 }
 
-static struct wishes breakdown_read_wishes(struct cli *cli)
+static const struct cli_option option_table[] = {
+	CLI_TEXT_OR_JSON,
+	CLI_OUTPUT,
+	CLI_FORCE,
+	{0, "from", "TIME",
+	 "look only at what happens from this time of the recording on (1.5s, 20ms, …)", CLI_TIME,
+	 CLI_AT(measured.scope.from)},
+	{0, "to", "TIME", "… and up to this time", CLI_TIME, CLI_AT(measured.scope.to)},
+	{0, "device", "N", "look only at GPU N", CLI_READ, CLI_AT(measured.scope.device),
+	 .read = read_device},
+	{0, "kernel-wait", "TIME",
+	 "a stream's gap shorter than this is kernel wait, if the launch was in time (default: 30us)",
+	 CLI_LENGTH, CLI_AT(measured.kernel_wait)},
+	{0, "late", "TIME", "count launch delays above this (default: 100us)", CLI_LENGTH,
+	 CLI_AT(measured.late)},
+	{0, "all-streams", NULL, "list every stream, not only the first ones", CLI_SWITCH,
+	 CLI_AT(all_streams)},
+	{0, "all-steps", NULL, "list every step, not only the first ones", CLI_SWITCH,
+	 CLI_AT(all_steps)},
+	CLI_OLD_NAME("streams", "all-streams"),
+	CLI_OLD_NAME("steps", "all-steps"),
+	CLI_END_OF_OPTIONS,
+};
+
+static struct options breakdown_read_options(int argc, char **argv)
 {
-	struct wishes wishes = {.options = HWY_BREAKDOWN_DEFAULTS};
-	const char *value;
-	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
-		breakdown_read_option(cli, option, value, &wishes);
-	if (!wishes.path)
-		cli_misuse(cli, "which file?");
-	const struct hwy_scope *scope = &wishes.options.scope;
+	struct options options = {.measured = HWY_BREAKDOWN_DEFAULTS};
+	cli_read(&cmd_breakdown, argc, argv, &options);
+	if (!options.path)
+		cli_misuse(&cmd_breakdown, "which file?");
+	const struct hwy_scope *scope = &options.measured.scope;
 	if (scope->from != HWY_NONE && scope->to != HWY_NONE && scope->from >= scope->to)
-		cli_misuse(cli, "--from must be before --to");
-	return wishes;
+		cli_misuse(&cmd_breakdown, "--from must be before --to");
+	return options;
 }
 
 static void check_device(const struct hwy_trace *trace, const char *path, int64_t wanted)
@@ -78,49 +62,53 @@ static void check_device(const struct hwy_trace *trace, const char *path, int64_
 	cli_die("%s: has no GPU %" PRId64, path, wanted);
 }
 
-int cmd_breakdown(int argc, char **argv)
+static int run_breakdown(int argc, char **argv)
 {
-	struct cli cli = {
-		.command = "breakdown",
-		.usage = "headway breakdown [options] FILE",
-		.about =
-			"Where the GPUs' time went, from the first device op to the last: busy and idle, compute, "
-			"communication, copies and fills of every device; what each stream waited for; and for "
-			"PyTorch traces the parts of every ProfilerStep.",
-		.options = options,
-		.footer = "Examples:\n"
-			  "  headway breakdown trace.json.gz\n"
-			  "  headway breakdown --from 1.2s --to 1.8s report.hwy\n"
-			  "  headway breakdown --format json run.sqlite | jq .idle_ns\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	struct wishes wishes = breakdown_read_wishes(&cli);
-	cli_keep_input(wishes.path, wishes.output);
-	struct cli_output output = cli_output_open(wishes.output, wishes.force);
-	struct hwy_trace *trace = cli_open(wishes.path);
-	if (wishes.options.scope.device != HWY_NONE)
-		check_device(trace, wishes.path, wishes.options.scope.device);
-	if (wishes.json)
-		wishes.options.series = 512;
+	struct options options = breakdown_read_options(argc, argv);
+	cli_keep_input(options.path, options.output);
+	struct cli_output output = cli_output_open(options.output, options.force);
+	struct hwy_trace *trace = cli_open(options.path);
+	if (options.measured.scope.device != HWY_NONE)
+		check_device(trace, options.path, options.measured.scope.device);
+	bool json = options.format == CLI_FORMAT_JSON;
+	if (json)
+		options.measured.series = 512;
 	else
-		wishes.options.cells = BREAKDOWN_BAR;
+		options.measured.cells = BREAKDOWN_BAR;
 
 	struct hwy_err err;
 	struct hwy_breakdown breakdown;
-	if (!breakdown_measure(trace, &wishes.options, &breakdown, &err))
+	if (!breakdown_measure(trace, &options.measured, &breakdown, &err))
 		cli_die("%s", err.text);
 	struct breakdown_view view = {
 		.trace = trace,
 		.breakdown = &breakdown,
-		.options = &wishes.options,
-		.path = wishes.path,
-		.all_streams = wishes.all_streams,
-		.all_steps = wishes.all_steps,
+		.options = &options.measured,
+		.path = options.path,
+		.all_streams = options.all_streams,
+		.all_steps = options.all_steps,
 	};
-	(wishes.json ? breakdown_print_json : breakdown_print_text)(output.out, &view);
+	(json ? breakdown_print_json : breakdown_print_text)(output.out, &view);
 	cli_output_close(&output);
 	breakdown_free(&breakdown);
 	hwy_trace_free(trace);
 	return 0;
 }
+
+const struct cli_command cmd_breakdown = {
+	.name = "breakdown",
+	.summary = "where the device's time goes: compute, communication, copies, idle",
+	.usage = "headway breakdown [options] FILE",
+	.about =
+		"Where the GPUs' time went, from the first device op to the last: busy and idle, compute, "
+		"communication, copies and fills of every device; what each stream waited for; and for "
+		"PyTorch traces the parts of every ProfilerStep.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway breakdown trace.json.gz\n"
+		  "  headway breakdown --from 1.2s --to 1.8s report.hwy\n"
+		  "  headway breakdown --format json run.sqlite | jq .idle_ns\n",
+	.operands = CLI_FILE,
+	.operands_offset = offsetof(struct options, path),
+	.run = run_breakdown,
+};

@@ -1,5 +1,5 @@
 /* cmd_convert.c - headway convert: any recording as a .hwy report. */
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +10,15 @@
 #include "trace/file.h"
 #include "whatif/path_cache.h"
 
-enum { OPTION_OUTPUT, OPTION_FORCE };
-static const struct cli_option options[] = {
-	[OPTION_OUTPUT] = {'o', "output", "FILE",
-			   "the report to write (default: FILE.hwy, the source's endings dropped)"},
-	[OPTION_FORCE] = {'f', "force", NULL, "overwrite an existing report"},
-	{0},
+struct options {
+	const char *input, *output;
+	bool force;
 };
-static const struct cli template = {
-	.command = "convert",
-	.usage = "headway convert [options] FILE",
-	.about =
-		"Writes a recording as a .hwy report: everything Headway reads from the source, in a few bytes a "
-		"span, and opened in milliseconds. Every command gives the same answer for both.",
-	.options = options,
-	.footer = "Examples:\n"
-		  "  headway convert run.sqlite               writes run.hwy\n"
-		  "  headway convert trace.json.gz -o a.hwy\n"
-		  "  headway convert -f run.sqlite            writes run.hwy anew\n",
+
+static const struct cli_option option_table[] = {
+	CLI_OUTPUT_HELP("the report to write (default: FILE.hwy, the source's endings dropped)"),
+	CLI_FORCE,
+	CLI_END_OF_OPTIONS,
 };
 
 /* The source's name without the endings recordings have, and .hwy. */
@@ -90,31 +81,21 @@ static void print_result(const char *input, const char *output, const struct hwy
 	putchar('\n');
 }
 
-int cmd_convert(int argc, char **argv)
+static int run_convert(int argc, char **argv)
 {
-	struct cli cli = template;
-	cli.argc = argc;
-	cli.argv = argv;
-	const char *input = NULL, *output = NULL, *value;
-	bool force = false;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-		if (option == OPTION_OUTPUT)
-			output = value;
-		else if (option == OPTION_FORCE)
-			force = true;
-		else
-			cli_file(&cli, &input, value);
-	}
+	struct options options = {0};
+	cli_read(&cmd_convert, argc, argv, &options);
+	const char *input = options.input;
 	if (!input)
-		cli_misuse(&cli, "which file?");
-	char *by_default = output ? NULL : default_output(input);
-	output = output ? output : by_default;
+		cli_misuse(&cmd_convert, "which file?");
+	char *by_default = options.output ? NULL : default_output(input);
+	const char *output = options.output ? options.output : by_default;
 
-	convert_check_output(input, output, force);
+	convert_check_output(input, output, options.force);
 	struct hwy_trace *trace = cli_open(input);
 	struct hwy_err err;
 	path_cache_add(trace);
-	bool written = hwy_file_write(trace, output, force, cli_progress(), &err);
+	bool written = hwy_file_write(trace, output, options.force, cli_progress(), &err);
 	cli_progress_end();
 	if (!written)
 		cli_die("%s", err.text);
@@ -123,3 +104,20 @@ int cmd_convert(int argc, char **argv)
 	free(by_default);
 	return 0;
 }
+
+const struct cli_command cmd_convert = {
+	.name = "convert",
+	.summary = "write a recording as a .hwy report: small, and opens at once",
+	.usage = "headway convert [options] FILE",
+	.about =
+		"Writes a recording as a .hwy report: everything Headway reads from the source, in a few bytes a "
+		"span, and opened in milliseconds. Every command gives the same answer for both.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway convert run.sqlite               writes run.hwy\n"
+		  "  headway convert trace.json.gz -o a.hwy\n"
+		  "  headway convert -f run.sqlite            writes run.hwy anew\n",
+	.operands = CLI_FILE,
+	.operands_offset = offsetof(struct options, input),
+	.run = run_convert,
+};

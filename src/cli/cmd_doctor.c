@@ -5,14 +5,17 @@
  */
 #include <string.h>
 
+#include "cli/commands.h"
 #include "cli/doctor_print.h"
-#include "cli/kit/cli.h"
 #include "cli/kit/grid.h"
 
-enum { FORMAT };
-static const struct cli_option options[] = {
-	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
-	{0},
+struct options {
+	int format;
+};
+
+static const struct cli_option option_table[] = {
+	CLI_TEXT_OR_JSON,
+	CLI_END_OF_OPTIONS,
 };
 
 enum { WIDTH = 80, TITLE = 17 };
@@ -100,31 +103,18 @@ static void print_text(const struct doctor *doctor)
 		puts("Nothing can be recorded here; recordings made elsewhere can be read.");
 }
 
-int cmd_doctor(int argc, char **argv)
+const char *doctor_verdict_word(enum doctor_verdict verdict)
 {
-	struct cli cli = {
-		.command = "doctor",
-		.usage = "headway doctor [options]",
-		.about =
-			"Tells what can be recorded on this machine and what cannot, why, and the line that would "
-			"change it. Nothing is changed, no GPU context is made. Exit status: 0 when something can "
-			"be recorded, 1 when nothing can.",
-		.options = options,
-		.footer = "The keys of the JSON form are described in docs/doctor.md.\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	static const char *const formats[] = {"text", "json", NULL};
-	const char *value;
-	bool json = false;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-		if (option == CLI_OPERAND)
-			cli_misuse(&cli, "takes no operand: '%s'", value);
-		json = cli_word(&cli, "format", value, formats);
-	}
+	return marks[verdict].word;
+}
+
+static int run_doctor(int argc, char **argv)
+{
+	struct options options = {0};
+	cli_read(&cmd_doctor, argc, argv, &options);
 	struct doctor doctor;
 	doctor_look(&doctor);
-	if (json)
+	if (options.format == CLI_FORMAT_JSON)
 		doctor_print_json(&doctor, stdout);
 	else
 		print_text(&doctor);
@@ -133,7 +123,16 @@ int cmd_doctor(int argc, char **argv)
 	return any ? 0 : 1;
 }
 
-const char *doctor_verdict_word(enum doctor_verdict verdict)
-{
-	return marks[verdict].word;
-}
+const struct cli_command cmd_doctor = {
+	.name = "doctor",
+	.summary = "what can be recorded here, what cannot, and the remedy",
+	.usage = "headway doctor [options]",
+	.about =
+		"Tells what can be recorded on this machine and what cannot, why, and the line that would "
+		"change it. Nothing is changed, no GPU context is made. Exit status: 0 when something can "
+		"be recorded, 1 when nothing can.",
+	.options = option_table,
+	.footer = "The keys of the JSON form are described in docs/doctor.md.\n",
+	.status = "Nothing can be recorded on this machine.",
+	.run = run_doctor,
+};

@@ -12,65 +12,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 #include "cli/kit/units.h"
 #include "export/export.h"
 
-enum {
-	TYPE,
-	OUTPUT,
-	FORCE,
-	HEAD_CUT,
-	FROM,
-	TO,
-	RANGE,
-	KINDS,
-	LANES,
-	HEAD_TYPES,
-	STAGES,
-	PLAIN,
-	FOLD
-};
-static const struct cli_option options[] = {
-	[TYPE] = {'t', "type", "TYPE",
-		  "perfetto, chrome, sqlite, csv or folded; 'help' tells what for"},
-	[OUTPUT] =
-		{'o', "output", "FILE",
-		 "where to write; '-' is standard output (default: FILE with the type's ending; a name "
-		 "that ends in .gz is compressed)"},
-	[FORCE] = {'f', "force", NULL, "overwrite what is there"},
-	[HEAD_CUT] = {0, "", NULL, "What to write:"},
-	[FROM] = {0, "from", "TIME", "only spans that end after this time (1.5s, 20ms, …)"},
-	[TO] = {0, "to", "TIME", "only spans that begin before this time"},
-	[RANGE] =
-		{0, "range", "NAME",
-		 "only what happens inside ranges of this name, and the device work launched there"},
-	[KINDS] =
-		{0, "kinds", "LIST",
-		 "only these kinds of spans: api, kernel, copy, fill, graph, sync, event, range, op, call, os, "
-		 "state, memory, sample, counter, overhead"},
-	[LANES] =
-		{0, "lanes", "LIST",
-		 "only lanes whose name has one of these words: 'GPU 0', 'stream 7', 'thread 1234', …"},
-	[HEAD_TYPES] = {0, "", NULL, "Of one type:"},
-	[STAGES] =
-		{0, "render-stages", NULL,
-		 "perfetto: device work also as GPU render stages (tables and plugins of the UI)"},
-	[PLAIN] =
-		{0, "plain", NULL,
-		 "perfetto, chrome: the recording only, without what the analysis adds (critical path, "
-		 "findings, headway, utilisation; steps)"},
-	[FOLD] =
-		{0, "fold", "WHAT",
-		 "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there are "
-		 "samples"},
-	{0},
-};
-
-struct wishes {
+struct options {
 	const struct export_type *type;
 	const char *input, *output;
 	bool force;
+	int folding; /* enum export_folding */
 	struct export_options how;
 };
 
@@ -81,56 +31,83 @@ static _Noreturn void list_types(void)
 	exit(0);
 }
 
-static const struct export_type *find_type(const struct cli *cli, const char *name)
+static const char *type_name(size_t i)
+{
+	return export_types[i].name;
+}
+
+static void read_type(const struct cli_value *value)
 {
 	const char *names[16] = {0};
 	int n = 0;
-	if (strcmp(name, "help") == 0)
+	if (strcmp(value->text, "help") == 0)
 		list_types();
 	for (const struct export_type *type = export_types; type->name; type++)
 		names[n++] = type->name;
-	return &export_types[cli_word(cli, "type", name, names)];
+	const struct export_type **field = value->field;
+	*field = &export_types[cli_word(value, value->text, names)];
 }
 
-static uint32_t read_kinds(const struct cli *cli, const char *text)
+static const char *kind_name(size_t i)
 {
-	uint32_t kinds = 0;
+	return i < HWY_KINDS ? hwy_kind_names[i] : NULL;
+}
+
+static void read_kinds(const struct cli_value *value)
+{
+	uint32_t *kinds = value->field;
 	char word[32];
 	const char *names[HWY_KINDS + 1] = {0};
 	for (int i = 0; i < HWY_KINDS; i++)
 		names[i] = hwy_kind_names[i];
-	for (const char *at = text; *at; at += *at == ',') {
-		size_t length = strcspn(at, ",");
-		snprintf(word, sizeof word, "%.*s", (int)(length < 30 ? length : 30), at);
-		kinds |= HWY_KIND_BIT(cli_word(cli, "kinds", word, names));
-		at += length;
+	*kinds = 0;
+	for (const char *rest = value->text; *rest; rest += *rest == ',') {
+		size_t length = strcspn(rest, ",");
+		snprintf(word, sizeof word, "%.*s", (int)(length < 30 ? length : 30), rest);
+		*kinds |= HWY_KIND_BIT(cli_word(value, word, names));
+		rest += length;
 	}
-	if (!kinds)
-		cli_misuse(cli, "--kinds needs one at least");
-	return kinds;
+	if (!*kinds)
+		cli_misuse(value->command, "--kinds needs one at least");
 }
 
-static void export_read_option(const struct cli *cli, int option, const char *value,
-			       struct wishes *wishes)
-{
-	static const char *const folds[] = {"auto", "cpu", "gpu", NULL};
-	switch (option) {
-	case TYPE: wishes->type = find_type(cli, value); break;
-	case OUTPUT: wishes->output = value; break;
-	case FORCE: wishes->force = true; break;
-	case FROM: wishes->how.from = cli_time(cli, "from", value); break;
-	case TO: wishes->how.to = cli_time(cli, "to", value); break;
-	case RANGE: wishes->how.range = value; break;
-	case KINDS: wishes->how.kinds = read_kinds(cli, value); break;
-	case LANES: wishes->how.lanes = value; break;
-	case STAGES: wishes->how.render_stages = true; break;
-	case PLAIN: wishes->how.plain = true; break;
-	case FOLD:
-		wishes->how.folding = (enum export_folding)cli_word(cli, "fold", value, folds);
-		break;
-	default: cli_file(cli, &wishes->input, value);
-	}
-}
+static const char *const foldings[] = {"auto", "cpu", "gpu", NULL}; /* enum export_folding */
+
+static const struct cli_option option_table[] = {
+	{'t', "type", "TYPE", "perfetto, chrome, sqlite, csv or folded; 'help' tells what for",
+	 CLI_READ, CLI_AT(type), .word = type_name, .read = read_type},
+	CLI_OUTPUT_HELP(
+		"where to write; '-' is standard output (default: FILE with the type's ending; a "
+		"name that ends in .gz is compressed)"),
+	CLI_FORCE,
+	CLI_HEAD("What to write:"),
+	{0, "from", "TIME", "only spans that end after this time (1.5s, 20ms, …)", CLI_TIME,
+	 CLI_AT(how.from)},
+	{0, "to", "TIME", "only spans that begin before this time", CLI_TIME, CLI_AT(how.to)},
+	{0, "range", "NAME",
+	 "only what happens inside ranges of this name, and the device work launched there",
+	 CLI_TEXT, CLI_AT(how.range)},
+	{0, "kinds", "LIST",
+	 "only these kinds of spans: api, kernel, copy, fill, graph, sync, event, range, op, call, "
+	 "os, state, memory, sample, counter, overhead",
+	 CLI_READ, CLI_AT(how.kinds), .word = kind_name, .read = read_kinds},
+	{0, "lanes", "LIST",
+	 "only lanes whose name has one of these words: 'GPU 0', 'stream 7', 'thread 1234', …",
+	 CLI_TEXT, CLI_AT(how.lanes)},
+	CLI_HEAD("Of one type:"),
+	{0, "render-stages", NULL,
+	 "perfetto: device work also as GPU render stages (tables and plugins of the UI)",
+	 CLI_SWITCH, CLI_AT(how.render_stages)},
+	{0, "plain", NULL,
+	 "perfetto, chrome: the recording only, without what the analysis adds (critical path, "
+	 "findings, headway, utilisation; steps)",
+	 CLI_SWITCH, CLI_AT(how.plain)},
+	{0, "fold", "WHAT",
+	 "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there "
+	 "are samples",
+	 CLI_WORD, CLI_AT(folding), .words = foldings},
+	CLI_END_OF_OPTIONS,
+};
 
 static bool export_ends_with(const char *text, const char *end)
 {
@@ -186,40 +163,41 @@ static void empty_folder(const char *path, bool only_look)
 }
 
 /* Says no before the work rather than after it. */
-static void export_check_output(const struct wishes *wishes, bool is_folder)
+static void export_check_output(const struct options *options, bool is_folder)
 {
 	struct stat status;
-	if (!*wishes->output)
+	if (!*options->output)
 		cli_die("the output has an empty name");
-	if (strcmp(wishes->output, "-") == 0)
-		cli_die("%s cannot go to standard output; name a file with -o", wishes->type->name);
-	if (stat(wishes->output, &status) != 0)
+	if (strcmp(options->output, "-") == 0)
+		cli_die("%s cannot go to standard output; name a file with -o",
+			options->type->name);
+	if (stat(options->output, &status) != 0)
 		return;
-	cli_keep_input(wishes->input, wishes->output);
+	cli_keep_input(options->input, options->output);
 	if (is_folder != (bool)S_ISDIR(status.st_mode) || (!is_folder && !S_ISREG(status.st_mode)))
-		cli_die("%s: is %s", wishes->output,
+		cli_die("%s: is %s", options->output,
 			S_ISDIR(status.st_mode) ? "a directory"
 			: is_folder             ? "not a folder"
 						: "not a regular file");
-	if (!wishes->force)
-		cli_die("%s: exists and is kept; -f overwrites it", wishes->output);
+	if (!options->force)
+		cli_die("%s: exists and is kept; -f overwrites it", options->output);
 	if (is_folder)
-		empty_folder(wishes->output, true);
+		empty_folder(options->output, true);
 }
 
 /* ---- writing -------------------------------------------------------------------------------------- */
 
 /* A reader that has gone away is an error here: what it got is half a file. */
-static void export_write_stream(const struct wishes *wishes, struct export_result *result)
+static void export_write_stream(const struct options *options, struct export_result *result)
 {
 	struct hwy_err err;
-	cli_keep_input(wishes->input, wishes->output);
-	struct cli_output output = cli_output_open(wishes->output, wishes->force);
-	struct hwy_trace *trace = cli_open(wishes->input);
+	cli_keep_input(options->input, options->output);
+	struct cli_output output = cli_output_open(options->output, options->force);
+	struct hwy_trace *trace = cli_open(options->input);
 	signal(SIGPIPE, SIG_IGN);
-	bool gzip = export_ends_with(wishes->output, ".gz");
-	bool ok = wishes->type->stream(trace, output.out, gzip, &wishes->how, cli_progress(),
-				       result, &err);
+	bool gzip = export_ends_with(options->output, ".gz");
+	bool ok = options->type->stream(trace, output.out, gzip, &options->how, cli_progress(),
+					result, &err);
 	cli_progress_end();
 	if (!ok)
 		cli_die("%s", err.text);
@@ -248,25 +226,26 @@ static char *make_temporary(const char *path, bool is_folder)
 	return name;
 }
 
-static void write_files(const struct wishes *wishes, struct export_result *result)
+static void write_files(const struct options *options, struct export_result *result)
 {
 	struct hwy_err err;
-	bool is_folder = wishes->type->target == EXPORT_FOLDER;
-	export_check_output(wishes, is_folder);
-	char *temporary = make_temporary(wishes->output, is_folder);
-	struct hwy_trace *trace = cli_open(wishes->input);
-	bool ok = wishes->type->files(trace, temporary, &wishes->how, cli_progress(), result, &err);
+	bool is_folder = options->type->target == EXPORT_FOLDER;
+	export_check_output(options, is_folder);
+	char *temporary = make_temporary(options->output, is_folder);
+	struct hwy_trace *trace = cli_open(options->input);
+	bool ok =
+		options->type->files(trace, temporary, &options->how, cli_progress(), result, &err);
 	cli_progress_end();
 	if (!ok) {
 		/* The name people know, not the temporary one. */
 		size_t n = strlen(temporary);
 		bool named = strncmp(err.text, temporary, n) == 0;
-		cli_die("%s%s", named ? wishes->output : "", named ? err.text + n : err.text);
+		cli_die("%s%s", named ? options->output : "", named ? err.text + n : err.text);
 	}
-	if (is_folder && access(wishes->output, F_OK) == 0)
-		empty_folder(wishes->output, false);
-	if (rename(temporary, wishes->output) != 0)
-		cli_die("%s: %s", wishes->output, strerror(errno));
+	if (is_folder && access(options->output, F_OK) == 0)
+		empty_folder(options->output, false);
+	if (rename(temporary, options->output) != 0)
+		cli_die("%s: %s", options->output, strerror(errno));
 	cli_unfinished(temporary, false);
 	free(temporary);
 	hwy_trace_free(trace);
@@ -290,10 +269,10 @@ static uint64_t size_of(const char *path)
 	return sum;
 }
 
-static void print_result(const struct wishes *wishes, const struct export_result *result)
+static void print_result(const struct options *options, const struct export_result *result)
 {
-	uint64_t bytes = size_of(wishes->output);
-	printf("%s: %s spans, %s", wishes->output, units_count(result->spans).at,
+	uint64_t bytes = size_of(options->output);
+	printf("%s: %s spans, %s", options->output, units_count(result->spans).at,
 	       units_bytes(bytes).at);
 	if (result->spans)
 		printf(", %.1f bytes a span", (double)bytes / (double)result->spans);
@@ -313,47 +292,49 @@ static void print_result(const struct wishes *wishes, const struct export_result
 		puts(result->note);
 }
 
-int cmd_export(int argc, char **argv)
+static int run_export(int argc, char **argv)
 {
-	struct cli cli = {
-		.command = "export",
-		.usage = "headway export [options] --type TYPE FILE",
-		.about =
-			"Writes a recording for another tool: Perfetto, chrome://tracing, everything that reads "
-			"PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
-		.options = options,
-		.footer =
-			"Examples:\n"
-			"  headway export -t perfetto report1.hwy          writes report1.pftrace\n"
-			"  headway export -t chrome run.sqlite -o run.json.gz\n"
-			"  headway export -t sqlite report1.hwy && nsys stats report1.sqlite\n"
-			"  headway export -t csv --kinds kernel,copy report1.hwy -o spans\n"
-			"  headway export -t folded --fold gpu report1.hwy -o - | inferno-flamegraph\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	struct wishes wishes = {
+	struct options options = {
 		.how = {.from = INT64_MIN, .to = INT64_MAX, .kinds = UINT32_MAX},
 	};
-	const char *value;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		export_read_option(&cli, option, value, &wishes);
-	if (!wishes.type)
-		cli_misuse(&cli, "which type? '--type help' lists them");
-	if (!wishes.input)
-		cli_misuse(&cli, "which file?");
-	if (wishes.how.from != INT64_MIN && wishes.how.from >= wishes.how.to)
-		cli_misuse(&cli, "--from must be before --to");
-	char *by_default = wishes.output ? NULL : default_output(wishes.input, wishes.type->ending);
-	wishes.output = wishes.output ? wishes.output : by_default;
-	wishes.how.target = strcmp(wishes.output, "-") == 0 ? "standard output" : wishes.output;
+	cli_read(&cmd_export, argc, argv, &options);
+	options.how.folding = (enum export_folding)options.folding;
+	if (!options.type)
+		cli_misuse(&cmd_export, "which type? '--type help' lists them");
+	if (!options.input)
+		cli_misuse(&cmd_export, "which file?");
+	if (options.how.from != INT64_MIN && options.how.from >= options.how.to)
+		cli_misuse(&cmd_export, "--from must be before --to");
+	char *by_default =
+		options.output ? NULL : default_output(options.input, options.type->ending);
+	options.output = options.output ? options.output : by_default;
+	options.how.target = strcmp(options.output, "-") == 0 ? "standard output" : options.output;
 	struct export_result result = {0};
-	if (wishes.type->target == EXPORT_STREAM)
-		export_write_stream(&wishes, &result);
+	if (options.type->target == EXPORT_STREAM)
+		export_write_stream(&options, &result);
 	else
-		write_files(&wishes, &result);
-	if (strcmp(wishes.output, "-") != 0)
-		print_result(&wishes, &result);
+		write_files(&options, &result);
+	if (strcmp(options.output, "-") != 0)
+		print_result(&options, &result);
 	free(by_default);
 	return 0;
 }
+
+const struct cli_command cmd_export = {
+	.name = "export",
+	.summary = "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs",
+	.usage = "headway export [options] --type TYPE FILE",
+	.about =
+		"Writes a recording for another tool: Perfetto, chrome://tracing, everything that reads "
+		"PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway export -t perfetto report1.hwy          writes report1.pftrace\n"
+		  "  headway export -t chrome run.sqlite -o run.json.gz\n"
+		  "  headway export -t sqlite report1.hwy && nsys stats report1.sqlite\n"
+		  "  headway export -t csv --kinds kernel,copy report1.hwy -o spans\n"
+		  "  headway export -t folded --fold gpu report1.hwy -o - | inferno-flamegraph\n",
+	.operands = CLI_FILE,
+	.operands_offset = offsetof(struct options, input),
+	.run = run_export,
+};

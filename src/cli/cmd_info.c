@@ -1,5 +1,5 @@
 /* cmd_info.c - headway info: what a recording holds, and how far it can be trusted. */
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,45 +7,18 @@
 #include "base/mem.h"
 #include "cli/info_print.h"
 
-enum { OPTION_FORMAT, OPTION_ALL };
-static const struct cli_option options[] = {
-	[OPTION_FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
-	[OPTION_ALL] =
-		{'a', "all", NULL,
-		 "every process, property and diagnostic, not only the first or the weighty"},
-	{0},
+struct options {
+	const char *path;
+	int format;
+	bool all;
 };
-static const struct cli template = {
-	.command = "info",
-	.usage = "headway info [options] FILE",
-	.about =
-		"Tells what a recording holds: where it comes from, what ran where, how many spans of which kind, "
-		"what was lost, and its trust: what it lacks, and which answers that weakens or forbids.",
-	.options = options,
-	.footer =
-		"JSON: one object with these keys; what is not known is null, times are ns.\n"
-		"  source       {format, version, schema}\n"
-		"  wall_ns      wall-clock time of time 0, ns since 1970 (UTC)\n"
-		"  start_ns, end_ns, duration_ns   first start and last end of any span\n"
-		"  command      the command line that was recorded\n"
-		"  hosts        [{name, cpu, cpus, os, kernel}]\n"
-		"  devices      [{ordinal, name, uuid, bus, compute, sms, memory_bytes,\n"
-		"                 memory_bandwidth}]\n"
-		"  calibration  [{device, name, value, spread, unit}]; device is an index of devices\n"
-		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
-		"  lanes        {total, TYPE: lanes of it}\n"
-		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"
-		"  drops        [{source, reason, count, bytes}]\n"
-		"  diagnostics  [{severity, time_ns, text}]\n"
-		"  properties   {NAME: text}\n"
-		"  trust        {verdict: good|weakened|limited,\n"
-		"                lacks: [{name, count, of, effect: none|weakens|forbids, measures,\n"
-		"                         says}]}\n"
-		"\n"
-		"Examples:\n"
-		"  headway info run.sqlite\n"
-		"  headway info --all run.hwy\n"
-		"  headway info --format json trace.json.gz | jq .spans.kernel.count\n",
+
+static const struct cli_option option_table[] = {
+	CLI_TEXT_OR_JSON,
+	{'a', "all", NULL,
+	 "every process, property and diagnostic, not only the first or the weighty", CLI_SWITCH,
+	 CLI_AT(all)},
+	CLI_END_OF_OPTIONS,
 };
 
 /* Times come from files: what does not fit stops at the largest number. */
@@ -91,28 +64,15 @@ static void info_gather(struct info *info)
 		cli_die("%s", err.text);
 }
 
-int cmd_info(int argc, char **argv)
+static int run_info(int argc, char **argv)
 {
-	struct cli cli = template;
-	cli.argc = argc;
-	cli.argv = argv;
-	static const char *const formats[] = {"text", "json", NULL};
-	struct info info = {0};
-	const char *path = NULL, *value;
-	bool json = false;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-		if (option == OPTION_FORMAT)
-			json = cli_word(&cli, "format", value, formats);
-		else if (option == OPTION_ALL)
-			info.all = true;
-		else
-			cli_file(&cli, &path, value);
-	}
-	if (!path)
-		cli_misuse(&cli, "which file?");
-	info.trace = cli_open(path);
+	struct options options = {0};
+	cli_read(&cmd_info, argc, argv, &options);
+	if (!options.path)
+		cli_misuse(&cmd_info, "which file?");
+	struct info info = {.all = options.all, .trace = cli_open(options.path)};
 	info_gather(&info);
-	if (json)
+	if (options.format == CLI_FORMAT_JSON)
 		info_print_json(&info, stdout);
 	else
 		info_print_text(&info, stdout);
@@ -120,3 +80,40 @@ int cmd_info(int argc, char **argv)
 	hwy_trace_free(info.trace);
 	return 0;
 }
+
+const struct cli_command cmd_info = {
+	.name = "info",
+	.summary = "what a recording holds, and how far it can be trusted",
+	.usage = "headway info [options] FILE",
+	.about =
+		"Tells what a recording holds: where it comes from, what ran where, how many spans of which kind, "
+		"what was lost, and its trust: what it lacks, and which answers that weakens or forbids.",
+	.options = option_table,
+	.footer =
+		"JSON: one object with these keys; what is not known is null, times are ns.\n"
+		"  source       {format, version, schema}\n"
+		"  wall_ns      wall-clock time of time 0, ns since 1970 (UTC)\n"
+		"  start_ns, end_ns, duration_ns   first start and last end of any span\n"
+		"  command      the command line that was recorded\n"
+		"  hosts        [{name, cpu, cpus, os, kernel}]\n"
+		"  devices      [{ordinal, name, uuid, bus, compute, sms, memory_bytes,\n"
+		"                 memory_bandwidth}]\n"
+		"  calibration  [{device, name, value, spread, unit}]; device is an index of devices\n"
+		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
+		"  lanes        {total, TYPE: lanes of it}\n"
+		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"
+		"  drops        [{source, reason, count, bytes}]\n"
+		"  diagnostics  [{severity, time_ns, text}]\n"
+		"  properties   {NAME: text}\n"
+		"  trust        {verdict: good|weakened|limited,\n"
+		"                lacks: [{name, count, of, effect: none|weakens|forbids, measures,\n"
+		"                         says}]}\n"
+		"\n"
+		"Examples:\n"
+		"  headway info run.sqlite\n"
+		"  headway info --all run.hwy\n"
+		"  headway info --format json trace.json.gz | jq .spans.kernel.count\n",
+	.operands = CLI_FILE,
+	.operands_offset = offsetof(struct options, path),
+	.run = run_info,
+};

@@ -3,49 +3,30 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 #include "cli/kit/grid.h"
 #include "cli/phase.h"
 #include "whatif/chain.h"
 
-enum { STEP, MARK, PHASE, ROWS, FORMAT, OUTPUT, FORCE };
-
-static const struct cli_option options[] = {
-	[STEP] = {0, "step", "N",
-		  "the path through step N of the phase (default: all steady steps)"},
-	[MARK] = {0, "mark", "NAME", "the ranges that mark steps"},
-	[PHASE] = {0, "phase", "N", "look at phase N (default: the one that took longest)"},
-	[ROWS] = {0, "rows", "N", "show the N largest contributors (default: 12)"},
-	[FORMAT] = {0, "format", "FORMAT", "text (default) or json"},
-	[OUTPUT] = {'o', "output", "FILE", "write there instead of to standard output"},
-	[FORCE] = {'f', "force", NULL, "overwrite that file if it exists"},
-	{0},
+struct options {
+	const char *path, *output, *step;
+	uint64_t step_number, phase, rows;
+	int format;
+	bool force;
 };
 
-struct wishes {
-	const char *path, *output, *mark;
-	uint64_t step, phase, rows;
-	bool has_step, json, force;
+static const struct cli_option option_table[] = {
+	{0, "step-number", "N", "the path through step N of the phase (default: all steady steps)",
+	 CLI_COUNT, CLI_AT(step_number)},
+	CLI_STEP_OR_NUMBER,
+	PHASE_OPTION,
+	{0, "rows", "N", "show the N largest contributors (default: 12)", CLI_COUNT, CLI_AT(rows)},
+	CLI_TEXT_OR_JSON,
+	CLI_OUTPUT,
+	CLI_FORCE,
+	CLI_OLD_NAME("mark", "step"),
+	CLI_END_OF_OPTIONS,
 };
-
-static void path_read_option(const struct cli *cli, int option, const char *value,
-			     struct wishes *wishes)
-{
-	static const char *const formats[] = {"text", "json", NULL};
-	switch (option) {
-	case STEP:
-		wishes->step = cli_count(cli, "step", value);
-		wishes->has_step = true;
-		break;
-	case MARK: wishes->mark = value; break;
-	case PHASE: wishes->phase = cli_phase_number(cli, value); break;
-	case ROWS: wishes->rows = cli_count(cli, "rows", value); break;
-	case FORMAT: wishes->json = cli_word(cli, "format", value, formats); break;
-	case OUTPUT: wishes->output = value; break;
-	case FORCE: wishes->force = true; break;
-	default: cli_file(cli, &wishes->path, value);
-	}
-}
 
 /* ---- what is printed ---------------------------------------------------------------------------- */
 
@@ -158,49 +139,52 @@ static void print_json(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	fputc('\n', out);
 }
 
-static int path_run(const struct wishes *wishes)
+static void path_print(const struct options *options)
 {
-	cli_keep_input(wishes->path, wishes->output);
-	struct cli_output output = cli_output_open(wishes->output, wishes->force);
+	cli_keep_input(options->path, options->output);
+	struct cli_output output = cli_output_open(options->output, options->force);
 	struct cli_phase phase;
 	struct hwy_err err;
-	cli_phase_open(&phase, wishes->path, wishes->mark, wishes->phase,
+	cli_phase_open(&phase, options->path, options->step, options->phase,
 		       "there is no path through it");
 	uint32_t n_steps = phase.analysis.phases.phases[phase.index].n_steps;
-	if (wishes->has_step && wishes->step >= n_steps)
-		cli_die("%s: the phase has steps 0 to %u", wishes->path, n_steps - 1);
+	bool one_step = options->step_number != CLI_NOT_GIVEN;
+	if (one_step && options->step_number >= n_steps)
+		cli_die("%s: the phase has steps 0 to %u", options->path, n_steps - 1);
 	struct hwy_chain chain;
-	int64_t step = wishes->has_step ? (int64_t)wishes->step : -1;
+	int64_t step = one_step ? (int64_t)options->step_number : -1;
 	if (!chain_find(&chain, &phase.analysis, phase.index, step, &err))
-		cli_die("%s: %s", wishes->path, err.text);
-	uint64_t rows = wishes->rows ? wishes->rows : wishes->json ? UINT64_MAX : 12;
-	(wishes->json ? print_json : print_text)(output.out, &chain, rows);
+		cli_die("%s: %s", options->path, err.text);
+	bool json = options->format == CLI_FORMAT_JSON;
+	uint64_t rows = options->rows ? options->rows : json ? UINT64_MAX : 12;
+	(json ? print_json : print_text)(output.out, &chain, rows);
 	cli_output_close(&output);
 	chain_free(&chain);
 	cli_phase_close(&phase);
+}
+
+static int run_path(int argc, char **argv)
+{
+	struct options options = {.step_number = CLI_NOT_GIVEN};
+	cli_read(&cmd_path, argc, argv, &options);
+	if (!options.path)
+		cli_misuse(&cmd_path, "which file?");
+	path_print(&options);
 	return 0;
 }
 
-int cmd_path(int argc, char **argv)
-{
-	struct cli cli = {
-		.command = "path",
-		.usage = "headway path [options] FILE",
-		.about =
-			"The critical path: the one chain of CPU work, calls, latencies and device work that decides "
-			"how long a step takes. Making anything else faster gains nothing.",
-		.options = options,
-		.footer = "Examples:\n"
-			  "  headway path report1.hwy\n"
-			  "  headway path --step 7 run.sqlite\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	struct wishes wishes = {0};
-	const char *value;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		path_read_option(&cli, option, value, &wishes);
-	if (!wishes.path)
-		cli_misuse(&cli, "which file?");
-	return path_run(&wishes);
-}
+const struct cli_command cmd_path = {
+	.name = "path",
+	.summary = "the critical path: what decides how long a step takes",
+	.usage = "headway path [options] FILE",
+	.about =
+		"The critical path: the one chain of CPU work, calls, latencies and device work that decides "
+		"how long a step takes. Making anything else faster gains nothing.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway path report1.hwy\n"
+		  "  headway path --step-number 7 run.sqlite\n",
+	.operands = CLI_FILE,
+	.operands_offset = offsetof(struct options, path),
+	.run = run_path,
+};

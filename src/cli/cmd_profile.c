@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
 #include "cli/profile.h"
 
 /* Before anything is started: a report that cannot be written is a mistake to be told at once. Names with %p
@@ -52,7 +53,7 @@ static void print_stats(char *report)
 		return;
 	char command[] = "stats";
 	char *words[] = {command, report, NULL};
-	cmd_stats(2, words);
+	cmd_stats.run(2, words);
 	fflush(stdout);
 }
 
@@ -76,7 +77,7 @@ static void report(struct profile *profile, struct run *run, const char *path)
 	run->directory = NULL;
 }
 
-int cmd_profile(int argc, char **argv)
+static int run_profile(int argc, char **argv)
 {
 	struct profile profile = {0};
 	struct run run = {.lock = -1};
@@ -101,3 +102,28 @@ int cmd_profile(int argc, char **argv)
 	free(path);
 	return status;
 }
+
+const struct cli_command cmd_profile = {
+	.name = "profile",
+	.summary = "run a program and record it: CUDA, NVTX, its processes and threads",
+	.usage = "headway profile [options] PROGRAM [arguments]",
+	.about =
+		"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where in the "
+		"source its waits come from; OpenCL, the operating system and the CPU when asked (-t, -s). The exit "
+		"status is the program's own.",
+	.options = profile_option_table,
+	.unlisted = profile_ignored,
+	.operands = CLI_PROGRAM,
+	.operands_offset = offsetof(struct profile, program),
+	.footer =
+		"Other options of 'nsys profile' are accepted; one line tells of those that ask for "
+		"something\nthat is not built yet.\n"
+		"\n"
+		"Examples:\n"
+		"  headway profile python3 train.py\n"
+		"  headway profile -o run -f true ./app --size 100\n"
+		"  headway profile -c cudaProfilerApi python3 train.py\n"
+		"  headway profile -t cuda,nvtx,osrt python3 train.py\n"
+		"  headway profile -y 10 -d 5 --kill none ./server\n",
+	.run = run_profile,
+};

@@ -1,61 +1,58 @@
 /* cmd_recover.c - headway recover: the report of a run whose headway was killed before it could make one. */
 #include <stdlib.h>
 
+#include "cli/commands.h"
 #include "cli/profile.h"
 
-enum { OPTION_OUTPUT, OPTION_FORCE, OPTION_KEEP };
-static const struct cli_option options[] = {
-	[OPTION_OUTPUT] = {'o', "output", "FILE",
-			   "the report to write (default: the next free reportN.hwy)"},
-	[OPTION_FORCE] = {'f', "force-overwrite", cli_boolean, "overwrite an existing report"},
-	[OPTION_KEEP] = {'k', "keep", cli_boolean, "keep the run directory"},
-	{0},
-};
-static const struct cli template = {
-	.command = "recover",
-	.usage = "headway recover [options] DIRECTORY",
-	.about =
-		"Makes the report of a run that was cut short: what the program recorded is in the run's directory, "
-		"headway-… in $TMPDIR, in /tmp, or beside the output. The directory is removed afterwards.",
-	.options = options,
-	.footer = "Examples:\n"
-		  "  headway recover /tmp/headway-Ab12Cd\n"
-		  "  headway recover -o crashed.hwy /tmp/headway-Ab12Cd\n",
+struct options {
+	const char *directory, *output;
+	bool force, keep;
 };
 
-int cmd_recover(int argc, char **argv)
+static const struct cli_option option_table[] = {
+	CLI_OUTPUT_HELP("the report to write (default: the next free reportN.hwy)"),
+	CLI_FORCE,
+	{'k', "keep-directory", NULL, "keep the run directory", CLI_BOOLEAN, CLI_AT(keep)},
+	CLI_OLD_NAME("force-overwrite", "force"),
+	CLI_OLD_NAME("keep", "keep-directory"),
+	CLI_END_OF_OPTIONS,
+};
+
+static int run_recover(int argc, char **argv)
 {
-	struct cli cli = template;
-	cli.argc = argc;
-	cli.argv = argv;
-	const char *directory = NULL, *output = NULL, *value;
-	bool force = false, keep = false;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-		if (option == OPTION_OUTPUT)
-			output = value;
-		else if (option == OPTION_FORCE)
-			force = *value == 't';
-		else if (option == OPTION_KEEP)
-			keep = *value == 't';
-		else if (directory)
-			cli_misuse(&cli, "one run at a time: '%s' and '%s'", directory, value);
-		else
-			directory = value;
-	}
+	struct options options = {0};
+	cli_read(&cmd_recover, argc, argv, &options);
+	const char *directory = options.directory;
 	if (!directory)
-		cli_misuse(&cli, "which run directory?");
-	char *path = output ? profile_expand(output, 0) : NULL;
-	const char *refusal = path ? profile_refusal(path, force) : NULL;
+		cli_misuse(&cmd_recover, "which run directory?");
+	char *path = options.output ? profile_expand(options.output, 0) : NULL;
+	const char *refusal = path ? profile_refusal(path, options.force) : NULL;
 	if (refusal)
 		cli_die("%s: %s", path, refusal);
 	if (!run_is_over(directory))
 		cli_die("%s: this run is still being recorded", directory);
 	char *written;
-	bool done =
-		profile_report(directory, path, force, false, PROFILE_CACHED_CALIBRATION, &written);
-	if (done && !keep && !run_remove(directory))
+	bool done = profile_report(directory, path, options.force, false,
+				   PROFILE_CACHED_CALIBRATION, &written);
+	if (done && !options.keep && !run_remove(directory))
 		profile_say("%s: kept, it holds files that are not of the run", directory);
 	free(written);
 	free(path);
 	return done ? 0 : 2;
 }
+
+const struct cli_command cmd_recover = {
+	.name = "recover",
+	.summary = "make the report of a run whose headway was killed",
+	.usage = "headway recover [options] DIRECTORY",
+	.about =
+		"Makes the report of a run that was cut short: what the program recorded is in the run's directory, "
+		"headway-… in $TMPDIR, in /tmp, or beside the output. The directory is removed afterwards.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway recover /tmp/headway-Ab12Cd\n"
+		  "  headway recover -o crashed.hwy /tmp/headway-Ab12Cd\n",
+	.operands = CLI_DIRECTORY,
+	.operands_offset = offsetof(struct options, directory),
+	.run = run_recover,
+};

@@ -3,86 +3,73 @@
 #include <string.h>
 
 #include "analyze/window.h"
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 #include "cli/kit/drawing.h"
 #include "cli/kit/units.h"
 
-enum { STEP, FROM, TO, WIDTH, ASCII, THREADS, STREAMS };
-static const struct cli_option options[] = {
-	[STEP] =
-		{0, "step", "N",
-		 "show step N (the one so numbered, or counted from 0) instead of a typical stretch"},
-	[FROM] = {0, "from", "TIME", "show from this time of the recording on (1.5s, 20ms, …)"},
-	[TO] = {0, "to", "TIME", "… and up to this time"},
-	[WIDTH] = {0, "width", "N",
-		   "columns to use (default: the terminal's; 100 where there is none)"},
-	[ASCII] = {0, "ascii", NULL,
-		   "plain characters only (default where the locale is not UTF-8)"},
-	[THREADS] = {0, "threads", "N", "rows for at most N threads (default: 3)"},
-	[STREAMS] = {0, "streams", "N", "rows for at most N streams of a GPU (default: 6)"},
-	{0},
-};
-enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 50, MOST_WIDTH = 1000 };
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 50, MOST_WIDTH = 1000, MOST_ROWS = 1000 };
 
-struct wishes {
-	const char *path;
-	int64_t step, from, to;
+struct options {
+	const char *path, *step;
+	uint64_t step_number;
+	int64_t from, to;
 	int width;
 	bool ascii;
 	uint32_t threads, streams;
 };
 
-static uint64_t at_least_one(const struct cli *cli, const char *name, const char *text)
+static void read_width(const struct cli_value *value)
 {
-	uint64_t n = cli_count(cli, name, text);
-	if (n == 0)
-		cli_misuse(cli, "--%s must be at least 1", name);
-	return n < 1000 ? n : 1000;
+	uint64_t width = cli_count(value);
+	if (width < LEAST_WIDTH || width > MOST_WIDTH)
+		cli_misuse(value->command, "--width takes %d to %d", LEAST_WIDTH, MOST_WIDTH);
+	*(int *)value->field = (int)width;
 }
 
-static void show_read_option(const struct cli *cli, int option, const char *value,
-			     struct wishes *wishes)
+static void read_rows(const struct cli_value *value)
 {
-	uint64_t number;
-	switch (option) {
-	case STEP:
-		number = cli_count(cli, "step", value);
-		wishes->step = number < INT32_MAX ? (int64_t)number : INT32_MAX;
-		break;
-	case FROM: wishes->from = cli_time(cli, "from", value); break;
-	case TO: wishes->to = cli_time(cli, "to", value); break;
-	case WIDTH:
-		number = cli_count(cli, "width", value);
-		if (number < LEAST_WIDTH || number > MOST_WIDTH)
-			cli_misuse(cli, "--width takes %d to %d", LEAST_WIDTH, MOST_WIDTH);
-		wishes->width = (int)number;
-		break;
-	case ASCII: wishes->ascii = true; break;
-	case THREADS: wishes->threads = (uint32_t)at_least_one(cli, "threads", value); break;
-	case STREAMS: wishes->streams = (uint32_t)at_least_one(cli, "streams", value); break;
-	default: cli_file(cli, &wishes->path, value);
-	}
+	uint64_t rows = cli_count(value);
+	if (rows == 0)
+		cli_misuse(value->command, "--%s must be at least 1", value->option->name);
+	*(uint32_t *)value->field = rows < MOST_ROWS ? (uint32_t)rows : MOST_ROWS;
 }
 
-static struct wishes show_read_wishes(struct cli *cli)
+static const struct cli_option option_table[] = {
+	{0, "step-number", "N",
+	 "show step N (the one so numbered, or counted from 0) instead of a typical stretch",
+	 CLI_COUNT, CLI_AT(step_number)},
+	CLI_STEP_OR_NUMBER,
+	{0, "from", "TIME", "show from this time of the recording on (1.5s, 20ms, …)", CLI_TIME,
+	 CLI_AT(from)},
+	{0, "to", "TIME", "… and up to this time", CLI_TIME, CLI_AT(to)},
+	{0, "width", "N", "columns to use (default: the terminal's; 100 where there is none)",
+	 CLI_READ, CLI_AT(width), .read = read_width},
+	{0, "ascii", NULL, "plain characters only (default where the locale is not UTF-8)",
+	 CLI_SWITCH, CLI_AT(ascii)},
+	{0, "threads", "N", "rows for at most N threads (default: 3)", CLI_READ, CLI_AT(threads),
+	 .read = read_rows},
+	{0, "streams", "N", "rows for at most N streams of a GPU (default: 6)", CLI_READ,
+	 CLI_AT(streams), .read = read_rows},
+	CLI_END_OF_OPTIONS,
+};
+
+static struct options show_read_options(int argc, char **argv)
 {
-	struct wishes wishes = {.step = HWY_NONE, .from = HWY_NONE, .to = HWY_NONE};
-	const char *value;
-	for (int option; (option = cli_next(cli, &value)) != CLI_END;)
-		show_read_option(cli, option, value, &wishes);
-	if (!wishes.path)
-		cli_misuse(cli, "which file?");
-	bool timed = wishes.from != HWY_NONE || wishes.to != HWY_NONE;
-	if (timed && wishes.step != HWY_NONE)
-		cli_misuse(cli, "either --step, or --from and --to");
-	if (wishes.from != HWY_NONE && wishes.to != HWY_NONE && wishes.from >= wishes.to)
-		cli_misuse(cli, "--from must be before --to");
-	if (!wishes.width)
-		wishes.width = cli_width(stdout) ? cli_width(stdout) : DEFAULT_WIDTH;
-	if (wishes.width < LEAST_WIDTH)
-		wishes.width = LEAST_WIDTH;
-	wishes.ascii = wishes.ascii || !cli_utf8();
-	return wishes;
+	struct options options = {.step_number = CLI_NOT_GIVEN, .from = HWY_NONE, .to = HWY_NONE};
+	cli_read(&cmd_show, argc, argv, &options);
+	if (!options.path)
+		cli_misuse(&cmd_show, "which file?");
+	bool timed = options.from != HWY_NONE || options.to != HWY_NONE;
+	if (timed && options.step_number != CLI_NOT_GIVEN)
+		cli_misuse(&cmd_show, "either --step-number, or --from and --to");
+	if (options.from != HWY_NONE && options.to != HWY_NONE && options.from >= options.to)
+		cli_misuse(&cmd_show, "--from must be before --to");
+	if (!options.width)
+		options.width = cli_width(stdout) ? cli_width(stdout) : DEFAULT_WIDTH;
+	if (options.width < LEAST_WIDTH)
+		options.width = LEAST_WIDTH;
+	options.ascii = options.ascii || !cli_utf8();
+	return options;
 }
 
 /* First start and last end of calls and device work. */
@@ -95,21 +82,29 @@ static bool extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
 	return hwy_extent(trace, kinds, from, to);
 }
 
-static struct hwy_window choose_window(struct hwy_trace *trace, const struct wishes *wishes)
+/* Numbers above INT32_MAX become INT32_MAX: no recording has so many steps. */
+static int64_t step_number(const struct options *options)
+{
+	if (options->step_number == CLI_NOT_GIVEN)
+		return HWY_NONE;
+	return options->step_number < INT32_MAX ? (int64_t)options->step_number : INT32_MAX;
+}
+
+static struct hwy_window choose_window(struct hwy_trace *trace, const struct options *options)
 {
 	struct hwy_window window = {0};
 	struct hwy_err err;
 	int64_t from, to;
 	bool any = extent(trace, &from, &to);
-	if (wishes->from == HWY_NONE && wishes->to == HWY_NONE) {
+	if (options->from == HWY_NONE && options->to == HWY_NONE) {
 		if (!any)
-			cli_die("%s: has neither device work nor calls to show", wishes->path);
-		if (!window_find(trace, wishes->step, &window, &err))
-			cli_die("%s: %s", wishes->path, err.text);
+			cli_die("%s: has neither device work nor calls to show", options->path);
+		if (!window_find(trace, options->step, step_number(options), &window, &err))
+			cli_die("%s: %s", options->path, err.text);
 		return window;
 	}
-	window.at.from = wishes->from != HWY_NONE ? wishes->from : any ? from : 0;
-	window.at.to = wishes->to != HWY_NONE ? wishes->to : any ? to : 0;
+	window.at.from = options->from != HWY_NONE ? options->from : any ? from : 0;
+	window.at.to = options->to != HWY_NONE ? options->to : any ? to : 0;
 	/* Beyond these nothing is recorded, and differences would not fit. */
 	if (window.at.from < -HWY_TIME_LIMIT)
 		window.at.from = -HWY_TIME_LIMIT;
@@ -117,16 +112,16 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct wis
 		window.at.to = HWY_TIME_LIMIT;
 	if (window.at.from >= window.at.to)
 		cli_die("%s: nothing is recorded there; it has work and calls from %s to %s",
-			wishes->path, units_time(any ? from : 0).at, units_time(any ? to : 0).at);
+			options->path, units_time(any ? from : 0).at, units_time(any ? to : 0).at);
 	return window;
 }
 
 /* ---- what is printed over the picture ------------------------------------------------------------- */
 
 /* Prints; in plain characters µ is u, and · and the like a hyphen. */
-static void show_put(const struct wishes *wishes, const char *text)
+static void show_put(const struct options *options, const char *text)
 {
-	if (!wishes->ascii) {
+	if (!options->ascii) {
 		cli_put(stdout, text, strlen(text));
 		return;
 	}
@@ -138,7 +133,7 @@ static void show_put(const struct wishes *wishes, const char *text)
 }
 
 static void show_print_devices(const struct hwy_trace *trace, const struct hwy_picture *picture,
-			       const struct wishes *wishes)
+			       const struct options *options)
 {
 	int64_t shown = HWY_NONE;
 	for (uint32_t i = 0; i < picture->n; i++) {
@@ -149,24 +144,24 @@ static void show_print_devices(const struct hwy_trace *trace, const struct hwy_p
 		shown = trace->devices[row->index].name;
 		if (!*hwy_str(trace, shown))
 			continue;
-		show_put(wishes, " · ");
-		show_put(wishes, hwy_str(trace, shown));
+		show_put(options, " · ");
+		show_put(options, hwy_str(trace, shown));
 	}
 }
 
 static void print_steps(const struct hwy_trace *trace, const struct hwy_window *window,
-			const struct wishes *wishes)
+			const struct options *options)
 {
 	char text[96];
 	if (!window->n_steps)
 		return;
-	show_put(wishes, " · ");
+	show_put(options, " · ");
 	bool named = window->first_name != HWY_NONE;
 	if (named && (window->first == window->last || window->first_name != window->last_name)) {
-		show_put(wishes, hwy_str(trace, window->first_name));
+		show_put(options, hwy_str(trace, window->first_name));
 		if (window->last != window->first) {
-			show_put(wishes, " to ");
-			show_put(wishes, hwy_str(trace, window->last_name));
+			show_put(options, " to ");
+			show_put(options, hwy_str(trace, window->last_name));
 		}
 		snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
 	} else if (window->first == window->last) {
@@ -177,20 +172,20 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 			 window->first, window->last, window->n_steps,
 			 named ? "" : ", found without marks");
 	}
-	show_put(wishes, text);
+	show_put(options, text);
 }
 
 static void show_print_head(const struct hwy_trace *trace, const struct hwy_picture *picture,
-			    const struct hwy_window *window, const struct wishes *wishes)
+			    const struct hwy_window *window, const struct options *options)
 {
-	const char *name = strrchr(wishes->path, '/');
-	show_put(wishes, name ? name + 1 : wishes->path);
-	show_print_devices(trace, picture, wishes);
-	print_steps(trace, window, wishes);
+	const char *name = strrchr(options->path, '/');
+	show_put(options, name ? name + 1 : options->path);
+	show_print_devices(trace, picture, options);
+	print_steps(trace, window, options);
 	fputs("\n  ", stdout);
-	show_put(wishes, units_time(window->at.to - window->at.from).at);
-	show_put(wishes, ", from ");
-	show_put(wishes, units_time(window->at.from).at);
+	show_put(options, units_time(window->at.to - window->at.from).at);
+	show_put(options, ", from ");
+	show_put(options, units_time(window->at.from).at);
 	fputs(" of the recording on\n\n", stdout);
 }
 
@@ -204,44 +199,29 @@ static void print_more(const struct hwy_picture *picture)
 		printf("  %" PRIu32 " more GPUs work\n", picture->more_devices);
 }
 
-int cmd_show(int argc, char **argv)
+static int run_show(int argc, char **argv)
 {
-	struct cli cli = {
-		.command = "show",
-		.usage = "headway show [options] FILE",
-		.about =
-			"Draws a stretch of the timeline in characters: what the threads that launch and the GPUs "
-			"were doing at the same time. Bars that alternate are a staircase: each side waits for the "
-			"other. A GPU row without gaps under a CPU row that is far ahead is what one wants.",
-		.options = options,
-		.footer = "Examples:\n"
-			  "  headway show report1.hwy\n"
-			  "  headway show --step 12 run.sqlite\n"
-			  "  headway show --from 1.2s --to 1.21s --width 160 trace.json.gz\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	struct wishes wishes = show_read_wishes(&cli);
-	struct hwy_trace *trace = cli_open(wishes.path);
-	struct hwy_window window = choose_window(trace, &wishes);
+	struct options options = show_read_options(argc, argv);
+	struct hwy_trace *trace = cli_open(options.path);
+	struct hwy_window window = choose_window(trace, &options);
 	struct hwy_picture picture;
 	struct hwy_err err;
 	struct picture_options wanted = {
 		.from = window.at.from,
 		.to = window.at.to,
-		.cells = drawing_cells(wishes.width, "  "),
-		.threads = wishes.threads,
-		.streams = wishes.streams,
+		.cells = drawing_cells(options.width, "  "),
+		.threads = options.threads,
+		.streams = options.streams,
 	};
 	if (!picture_make(trace, &wanted, &picture, &err))
 		cli_die("%s", err.text);
-	show_print_head(trace, &picture, &window, &wishes);
+	show_print_head(trace, &picture, &window, &options);
 	drawing_print(&(struct drawing){
 		.out = stdout,
 		.trace = trace,
 		.picture = &picture,
 		.indent = "  ",
-		.utf8 = !wishes.ascii,
+		.utf8 = !options.ascii,
 		.colour = cli_colour(stdout),
 		.ruler = true,
 		.lead = true,
@@ -252,3 +232,21 @@ int cmd_show(int argc, char **argv)
 	hwy_trace_free(trace);
 	return 0;
 }
+
+const struct cli_command cmd_show = {
+	.name = "show",
+	.summary = "a stretch of the timeline, drawn in characters",
+	.usage = "headway show [options] FILE",
+	.about =
+		"Draws a stretch of the timeline in characters: what the threads that launch and the GPUs "
+		"were doing at the same time. Bars that alternate are a staircase: each side waits for the "
+		"other. A GPU row without gaps under a CPU row that is far ahead is what one wants.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway show report1.hwy\n"
+		  "  headway show --step-number 12 run.sqlite\n"
+		  "  headway show --from 1.2s --to 1.21s --width 160 trace.json.gz\n",
+	.operands = CLI_FILE,
+	.operands_offset = offsetof(struct options, path),
+	.run = run_show,
+};

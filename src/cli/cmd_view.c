@@ -7,60 +7,46 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/html_page.h"
-#include "cli/kit/cli.h"
 #include "cli/view_process.h"
 #include "serve/server.h"
 
-enum { PORT, NO_BROWSER, KEEP, HTML, MAX_SIZE, FORCE, WORKER };
-
-static const struct cli_option options[] = {
-	[PORT] = {0, "port", "N", "listen on this port of 127.0.0.1 (default: a free one)"},
-	[NO_BROWSER] = {0, "no-browser", NULL,
-			"only print the address, and the ssh line to reach it from elsewhere"},
-	[KEEP] = {0, "keep", NULL, "stay when the last page has been closed"},
-	[HTML] = {0, "html", "FILE",
-		  "write one self-contained page instead: to send to somebody, needs no server"},
-	[MAX_SIZE] = {0, "max-size", "MB", PAGE_SIZE_HELP},
-	[FORCE] = {'f', "force", NULL, "overwrite that page if it exists"},
-	[WORKER] = {0, "worker", NULL, NULL},
-	{0},
-};
-
-struct wishes {
-	const char *paths[SERVER_TRACES];
-	uint32_t n;
+struct options {
+	struct cli_texts files;
 	const char *html;
 	uint64_t max_mb;
 	uint16_t port;
-	bool no_browser, keep, force, is_worker;
+	bool no_browser, stay, force, is_worker;
 };
 
-static void view_read_option(const struct cli *cli, int option, const char *value,
-			     struct wishes *wishes)
+static void read_port(const struct cli_value *value)
 {
-	uint64_t port;
-	switch (option) {
-	case PORT:
-		port = cli_count(cli, "port", value);
-		if (port > UINT16_MAX)
-			cli_misuse(cli, "a port is at most 65535");
-		wishes->port = (uint16_t)port;
-		break;
-	case NO_BROWSER: wishes->no_browser = true; break;
-	case KEEP: wishes->keep = true; break;
-	case HTML: wishes->html = value; break;
-	case MAX_SIZE: wishes->max_mb = page_size(cli, value); break;
-	case FORCE: wishes->force = true; break;
-	case WORKER: wishes->is_worker = true; break;
-	default:
-		if (wishes->n == SERVER_TRACES)
-			cli_misuse(cli, "at most two files can be seen together");
-		wishes->paths[wishes->n++] = value;
-	}
+	uint64_t port = cli_count(value);
+	if (port > UINT16_MAX)
+		cli_misuse(value->command, "a port is at most 65535");
+	*(uint16_t *)value->field = (uint16_t)port;
 }
 
-static volatile int interrupted;
+static const struct cli_option option_table[] = {
+	{0, "port", "N", "listen on this port of 127.0.0.1 (default: a free one)", CLI_READ,
+	 CLI_AT(port), .read = read_port},
+	{0, "no-browser", NULL,
+	 "only print the address, and the ssh line to reach it from elsewhere", CLI_SWITCH,
+	 CLI_AT(no_browser)},
+	{0, "stay", NULL, "stay when the last page has been closed", CLI_SWITCH, CLI_AT(stay)},
+	{0, "html", "FILE",
+	 "write one self-contained page instead: to send to somebody, needs no server", CLI_TEXT,
+	 CLI_AT(html)},
+	PAGE_SIZE_OPTION,
+	CLI_FORCE,
+	{0, "worker", NULL, NULL, CLI_SWITCH, CLI_AT(is_worker)},
+	CLI_OLD_NAME("keep", "stay"),
+	CLI_END_OF_OPTIONS,
+};
+
+static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number)
 {
@@ -68,15 +54,25 @@ static void on_interrupt(int number)
 	interrupted = 1;
 }
 
+static void end_on_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
 /* ---- the browser --------------------------------------------------------------------------------------- */
 
-static bool open_browser(const char *address)
+/* 'address' is not const because argv of posix_spawnp is not. */
+static bool open_browser(char *address)
 {
 	extern char **environ;
 	const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
 	if (!(x11 && *x11) && !(wayland && *wayland))
 		return false;
-	char *argv[] = {"xdg-open", (char *)address, NULL};
+	char *argv[] = {"xdg-open", address, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd < 3; fd++)
@@ -87,20 +83,20 @@ static bool open_browser(const char *address)
 	return error == 0;
 }
 
-static void print_address(const struct wishes *wishes, const struct server *server)
+static void print_address(const struct options *options, const struct server *server)
 {
 	char address[128], host[256] = "HOST";
 	unsigned port = server_port(server);
 	snprintf(address, sizeof address, "http://127.0.0.1:%u/%s/", port, server_token(server));
 	gethostname(host, sizeof host - 1);
 	const struct passwd *me = getpwuid(getuid());
-	bool opened = !wishes->no_browser && open_browser(address);
+	bool opened = !options->no_browser && open_browser(address);
 	printf("%s\n", address);
 	if (!opened)
 		printf("from another machine:  ssh -N -L %u:127.0.0.1:%u %s@%s   and open the same address "
 		       "there\n",
 		       port, port, me ? me->pw_name : "USER", host);
-	printf("%s\n", wishes->keep
+	printf("%s\n", options->stay
 			       ? "Ctrl-C ends it."
 			       : "Ends with Ctrl-C, or a minute after its last page was closed.");
 	fflush(stdout);
@@ -114,22 +110,25 @@ struct viewing {
 	char *reports[SERVER_TRACES];
 };
 
-static void view_open_all(const struct wishes *wishes, struct viewing *viewing)
+static void view_open_all(const struct options *options, struct viewing *viewing)
 {
 	struct hwy_err err;
-	for (uint32_t i = 0; i < wishes->n; i++) {
-		char *source = (char *)wishes->paths[i];
+	for (uint32_t i = 0; i < options->files.n; i++) {
+		const char *source = options->files.texts[i];
 		struct hwy_trace *trace = view_report(source, &viewing->reports[i]);
-		char *argv[] = {"headway", "view", "--worker", viewing->reports[i], source, NULL};
+		char *word = hwy_copy(source, strlen(source) + 1); /* argv is not const */
+		char *argv[] = {"headway",           "view", "--worker", "--",
+				viewing->reports[i], word,   NULL};
 		if (!view_open(&viewing->traces[i], trace, source, &err) ||
 		    !worker_start(&viewing->workers[i], argv, &err))
 			cli_die("%s", err.text);
+		free(word);
 	}
 }
 
-static void close_all(const struct wishes *wishes, struct viewing *viewing)
+static void close_all(const struct options *options, struct viewing *viewing)
 {
-	for (uint32_t i = 0; i < wishes->n; i++) {
+	for (uint32_t i = 0; i < options->files.n; i++) {
 		struct hwy_trace *trace = viewing->traces[i].trace;
 		worker_stop(&viewing->workers[i]);
 		view_close(&viewing->traces[i]);
@@ -138,79 +137,80 @@ static void close_all(const struct wishes *wishes, struct viewing *viewing)
 	}
 }
 
-static void serve(const struct wishes *wishes)
+static void serve(const struct options *options)
 {
 	static struct viewing viewing;
-	view_open_all(wishes, &viewing);
+	view_open_all(options, &viewing);
 	struct server_options how = {
 		.traces = viewing.traces,
 		.workers = viewing.workers,
 		.reports = viewing.reports,
-		.n_traces = wishes->n,
-		.port = wishes->port,
-		.keep = wishes->keep,
+		.n_traces = options->files.n,
+		.port = options->port,
+		.keep = options->stay,
 		.interrupted = &interrupted,
 	};
 	struct hwy_err err;
 	struct server *server = server_start(&how, &err);
 	if (!server) {
-		close_all(wishes, &viewing);
+		close_all(options, &viewing);
 		cli_die("%s", err.text);
 	}
-	signal(SIGINT, on_interrupt);
-	signal(SIGTERM, on_interrupt);
-	signal(SIGHUP, on_interrupt);
-	print_address(wishes, server);
+	end_on_signals();
+	print_address(options, server);
 	server_wait(server);
 	server_stop(server);
-	close_all(wishes, &viewing);
+	close_all(options, &viewing);
 }
 
-static void write_page(const struct wishes *wishes)
+static void write_page(const struct options *options)
 {
 	struct analyze_run runs[SERVER_TRACES];
 	struct analyze_view views[SERVER_TRACES];
-	for (uint32_t i = 0; i < wishes->n; i++)
-		cli_keep_input(wishes->paths[i], wishes->html);
-	struct cli_output output = cli_output_open(wishes->html, wishes->force);
-	for (uint32_t i = 0; i < wishes->n; i++) {
-		analyze_open(&runs[i], wishes->paths[i], NULL);
+	for (uint32_t i = 0; i < options->files.n; i++)
+		cli_keep_input(options->files.texts[i], options->html);
+	struct cli_output output = cli_output_open(options->html, options->force);
+	for (uint32_t i = 0; i < options->files.n; i++) {
+		analyze_open(&runs[i], options->files.texts[i], NULL);
 		views[i] = (struct analyze_view){.runs = &runs[i], .n = 1};
 	}
-	page_write(output.out, views, wishes->n, wishes->max_mb);
+	page_write(output.out, views, options->files.n, options->max_mb);
 	cli_output_close(&output);
-	for (uint32_t i = 0; i < wishes->n; i++)
+	for (uint32_t i = 0; i < options->files.n; i++)
 		analyze_close(&runs[i]);
 }
 
-int cmd_view(int argc, char **argv)
+static int run_view(int argc, char **argv)
 {
-	struct cli cli = {
-		.command = "view",
-		.usage = "headway view [options] FILE [FILE]",
-		.about =
-			"Opens the timeline in the browser: lanes of devices, streams and threads, the diagnosis beside "
-			"them, and what fixes would change. Two files are shown one under the other, step by step. "
-			"The page is served on 127.0.0.1 only, behind a random address; nothing leaves the machine.",
-		.options = options,
-		.footer =
-			"Examples:\n"
-			"  headway view report1.hwy\n"
-			"  headway view --no-browser run.sqlite     on a server: prints the ssh line\n"
-			"  headway view before.hwy after.hwy\n"
-			"  headway view report1.hwy --html run.html\n",
-		.argc = argc,
-		.argv = argv,
-	};
-	struct wishes wishes = {0};
-	const char *value;
-	for (int option; (option = cli_next(&cli, &value)) != CLI_END;)
-		view_read_option(&cli, option, value, &wishes);
-	if (wishes.n == 0)
-		cli_misuse(&cli, "which file?");
-	if (wishes.is_worker)
-		return view_work(wishes.paths[0], wishes.paths[wishes.n - 1]);
+	struct options options = {0};
+	cli_read(&cmd_view, argc, argv, &options);
+	if (options.files.n > SERVER_TRACES)
+		cli_misuse(&cmd_view, "at most two files can be seen together");
+	if (options.files.n == 0)
+		cli_misuse(&cmd_view, "which file?");
+	if (options.is_worker)
+		return view_work(options.files.texts[0], options.files.texts[options.files.n - 1]);
 	signal(SIGPIPE, SIG_IGN);
-	(wishes.html ? write_page : serve)(&wishes);
+	(options.html ? write_page : serve)(&options);
+	free(options.files.texts);
 	return 0;
 }
+
+const struct cli_command cmd_view = {
+	.name = "view",
+	.summary = "the timeline in the browser, with the diagnosis beside it",
+	.usage = "headway view [options] FILE [FILE]",
+	.about =
+		"Opens the timeline in the browser: lanes of devices, streams and threads, the diagnosis beside "
+		"them, and what fixes would change. Two files are shown one under the other, step by step. "
+		"The page is served on 127.0.0.1 only, behind a random address; nothing leaves the machine.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway view report1.hwy\n"
+		  "  headway view --no-browser run.sqlite     on a server: prints the ssh line\n"
+		  "  headway view before.hwy after.hwy\n"
+		  "  headway view report1.hwy --html run.html\n",
+	.operands = CLI_FILES,
+	.operands_offset = offsetof(struct options, files),
+	.run = run_view,
+};

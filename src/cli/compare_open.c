@@ -136,13 +136,3 @@ void compare_side_free(struct compare_side *side)
 {
 	free(side->runs);
 }
-
-double compare_share(const struct cli *cli, const char *option, const char *text)
-{
-	char *end;
-	double value = strtod(text, &end);
-	bool percent = *end == '%';
-	if (end == text || end[percent] || !(value >= 0) || value > 1e6)
-		cli_misuse(cli, "--%s takes a share such as 3%%, not '%s'", option, text);
-	return percent ? value / 100 : value;
-}

@@ -22,9 +22,14 @@ void compare_close(struct compare_runs *runs);
 struct compare_side compare_side(const struct compare_runs *runs);
 void compare_side_free(struct compare_side *side);
 
-/* "3%", "0.03" as a share; exits with a misuse. */
-struct cli;
-double compare_share(const struct cli *cli, const char *option, const char *text);
+/* The option of the commands that compare runs: struct options has the field 'run_noise'. */
+#define COMPARE_RUN_NOISE                                                                                 \
+	{                                                                                                 \
+		0, "run-noise", "SHARE",                                                                  \
+			"how far a run's mean commonly lies from the program's, assumed with fewer than " \
+			"three runs a side (default: 2%)",                                                \
+			CLI_SHARE, CLI_AT(run_noise)                                                      \
+	}
 
 struct compare_text {
 	char at[64];

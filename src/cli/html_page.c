@@ -3,15 +3,14 @@
 
 #include <stdlib.h>
 
-#include "cli/kit/cli.h"
 #include "serve/inline.h"
 
-uint64_t page_size(const struct cli *cli, const char *value)
+void page_read_size(const struct cli_value *value)
 {
-	uint64_t mb = cli_count(cli, "max-size", value);
+	uint64_t mb = cli_count(value);
 	if (mb == 0 || mb > PAGE_MOST_MB)
-		cli_misuse(cli, "--max-size is 1 to 2000 (MB)");
-	return mb;
+		cli_misuse(value->command, "--max-size is 1 to 2000 (MB)");
+	*(uint64_t *)value->field = mb;
 }
 
 static void open_view(const struct analyze_view *view, struct view_trace *trace,

@@ -3,13 +3,18 @@
 #define HWY_CLI_HTML_PAGE_H
 
 #include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
 
 enum { PAGE_MB = 20, PAGE_MOST_MB = 2000 };
 
-#define PAGE_SIZE_HELP "of the page, at most (default: 20); it says what had to be left out"
-/* The value of --max-size; exits with a misuse where it makes no sense. */
-struct cli;
-uint64_t page_size(const struct cli *cli, const char *value);
+/* The option --max-size: struct options has the field 'max_mb', a uint64_t. */
+#define PAGE_SIZE_OPTION                                                                           \
+	{                                                                                          \
+		0, "max-size", "MB",                                                               \
+			"of the page, at most (default: 20); it says what had to be left out",     \
+			CLI_READ, CLI_AT(max_mb), .read = page_read_size                           \
+	}
+void page_read_size(const struct cli_value *value);
 
 /* Timeline and diagnosis of one or two views, at most so many MB (0: PAGE_MB); what was left out is said on standard
  * error. Exits with 2 where there is no page to write. */

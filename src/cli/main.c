@@ -1,35 +1,15 @@
 /* main.c - finds the command and runs it. Every command is one line of the table. */
-#include "cli/kit/cli.h"
+#include "cli/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *about;
-} commands[] = {
-	{"profile", cmd_profile,
-	 "run a program and record it: CUDA, NVTX, its processes and threads"},
-	{"recover", cmd_recover, "make the report of a run whose headway was killed"},
-	{"doctor", cmd_doctor, "what can be recorded here, what cannot, and the remedy"},
-	{"info", cmd_info, "what a recording holds, and how far it can be trusted"},
-	{"show", cmd_show, "a stretch of the timeline, drawn in characters"},
-	{"view", cmd_view, "the timeline in the browser, with the diagnosis beside it"},
-	{"stats", cmd_stats, "tables: kernels, API calls, copies, NVTX ranges, operators, waits"},
-	{"analyze", cmd_analyze,
-	 "what holds the program back, where, what it costs, and what is innocent"},
-	{"breakdown", cmd_breakdown,
-	 "where the device's time goes: compute, communication, copies, idle"},
-	{"whatif", cmd_whatif, "what a fix would be worth: the program replayed with it"},
-	{"path", cmd_path, "the critical path: what decides how long a step takes"},
-	{"diff", cmd_diff, "two recordings: did it become faster, why, and is that sure"},
-	{"gate", cmd_gate, "a check for CI: against a baseline, or against a budget"},
-	{"baseline", cmd_baseline, "the small summary of some runs that diff and gate take"},
-	{"convert", cmd_convert, "write a recording as a .hwy report: small, and opens at once"},
-	{"export", cmd_export,
-	 "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs"},
+/* In the order of `headway --help`. */
+static const struct cli_command *const commands[] = {
+	&cmd_profile, &cmd_recover,  &cmd_doctor,    &cmd_info,   &cmd_show, &cmd_view,
+	&cmd_stats,   &cmd_analyze,  &cmd_breakdown, &cmd_whatif, &cmd_path, &cmd_diff,
+	&cmd_gate,    &cmd_baseline, &cmd_convert,   &cmd_export,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -46,7 +26,7 @@ static void print_help(FILE *out)
 		"%sCommands:%s\n",
 		bold, plain, bold, plain);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-10s  %s\n", commands[i].name, commands[i].about);
+		fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
 		"\n"
 		"%sFILE%s is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler trace\n"
@@ -65,14 +45,14 @@ static void print_help(FILE *out)
 		bold, plain, bold, plain);
 }
 
-static const struct command *main_find(const char *name)
+static const struct cli_command *main_find(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
 	const char *known[N_COMMANDS + 2] = {0};
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		known[i] = commands[i].name;
+		known[i] = commands[i]->name;
 	known[N_COMMANDS] = "help";
 	const char *near = cli_nearest(name, known);
 	if (near)
@@ -88,7 +68,7 @@ static int help(int argc, char **argv)
 		print_help(stdout);
 		return 0;
 	}
-	const struct command *command = main_find(argv[1]);
+	const struct cli_command *command = main_find(argv[1]);
 	char option[] = "--help";
 	char *words[] = {argv[1], option, NULL};
 	return command->run(2, words);

@@ -1,12 +1,12 @@
 /* phase.c - see phase.h. */
 #include "cli/phase.h"
 
-uint64_t cli_phase_number(const struct cli *cli, const char *text)
+void cli_phase_read(const struct cli_value *value)
 {
-	uint64_t number = cli_count(cli, "phase", text);
+	uint64_t number = cli_count(value);
 	if (number == 0)
-		cli_misuse(cli, "phases are counted from 1");
-	return number;
+		cli_misuse(value->command, "phases are counted from 1");
+	*(uint64_t *)value->field = number;
 }
 
 void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,

@@ -11,8 +11,14 @@ struct cli_phase {
 	uint32_t index;
 };
 
-/* The value of --phase: counted from 1. */
-uint64_t cli_phase_number(const struct cli *cli, const char *text);
+/* The option --phase: struct options has the field 'phase', a uint64_t; phases are counted from 1, and 0 is the
+ * phase that took longest. */
+#define PHASE_OPTION                                                                               \
+	{                                                                                          \
+		0, "phase", "N", "look at phase N (default: the one that took longest)", CLI_READ, \
+			CLI_AT(phase), .read = cli_phase_read                                      \
+	}
+void cli_phase_read(const struct cli_value *value);
 /* step: the ranges that mark steps, or NULL. number: 0 for the phase that took longest. so: what follows where
  * there is no device work. */
 void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,

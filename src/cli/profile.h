@@ -9,29 +9,29 @@ struct profile {
 	struct run_settings settings;
 	const char *output; /* as given; NULL: the next free reportN.hwy */
 	bool force, stats, quiet, no_calibration;
-	bool told_switches; /* --cpuctxsw was given */
-	char **variables;   /* NULL-terminated */
+	bool memory_usage, all_apis, leave_cupti, show_output, inherit_environment;
+	int wait_for; /* index of the word of --wait */
+	uint64_t flush_ms, launch_stacks, steps;
+	int64_t keep_last;   /* ns; 0: everything */
+	bool switches_given; /* --cpuctxsw was given */
+	char **program;      /* the program and its arguments */
+	char **variables;    /* NULL-terminated */
 	uint32_t n_variables, cap_variables;
 };
 
 /* profile_options.c: reads the command line; exits on a misuse. Says what was asked for and is not built. */
 void profile_read_options(struct profile *profile, int argc, char **argv);
 
-/* profile_ignored.c: options of nsys that have no effect here. */
-struct ignored {
-	struct cli_option option;
-	const char *silent; /* values that ask for nothing, separated by '|'; "*": all of them */
-};
-extern const struct ignored profile_ignored[];
-extern const int profile_n_ignored;
-void profile_ignore(const struct ignored *ignored, const char *value);
+/* profile_options.c and profile_ignored.c: what --help lists, and options of nsys that it does not list. */
+extern const struct cli_option profile_option_table[], profile_ignored[];
 
 /* profile_sampling.c: the CPU's side; each exits on a misuse. */
-void profile_sample(const struct cli *cli, struct profile *profile, const char *value);
-void profile_switches(const struct cli *cli, struct profile *profile, const char *value);
-void profile_frequency(const struct cli *cli, struct profile *profile, const char *value);
-void profile_period(const struct cli *cli, struct profile *profile, const char *value);
-void profile_chains(const struct cli *cli, struct profile *profile, const char *value);
+extern const char *const profile_scope_words[], *const profile_backtrace_words[];
+void profile_sample(const struct cli_value *value);
+void profile_switches(const struct cli_value *value);
+void profile_frequency(const struct cli_value *value);
+void profile_period(const struct cli_value *value);
+void profile_chains(const struct cli_value *value);
 
 /* profile_output.c: where the report goes. */
 

@@ -7,16 +7,20 @@
 
 #include "cli/profile.h"
 
-#define VALUE(name, silent)                                                                        \
-	{                                                                                          \
-		{0, name, "VALUE", NULL}, silent                                                   \
-	}
-#define SWITCH(name, silent)                                                                       \
-	{                                                                                          \
-		{0, name, cli_boolean, NULL}, silent                                               \
-	}
+static void profile_ignore(const struct cli_value *value);
 
-const struct ignored profile_ignored[] = {
+/* The words are values that ask for nothing, and of which nothing is said; "*" stands for all values. */
+#define IGNORED(letter, name, value, ...)                                                          \
+	{                                                                                          \
+		letter, name, value, NULL, CLI_READ, 0,                                            \
+			.words = (const char *const[]){__VA_ARGS__, NULL}, .read = profile_ignore  \
+	}
+#define VALUE(name, ...) IGNORED(0, name, "VALUE", __VA_ARGS__)
+#define SWITCH(name, ...) IGNORED(0, name, NULL, __VA_ARGS__)
+
+const struct cli_option profile_ignored[] = {
+	/* nsys's name of --force */
+	{0, "force-overwrite", NULL, NULL, CLI_BOOLEAN, .offset = offsetof(struct profile, force)},
 	/* CPU sampling and counters */
 	VALUE("samples-per-backtrace", "*"),
 	VALUE("sampling-trigger", "*"),
@@ -42,7 +46,7 @@ const struct ignored profile_ignored[] = {
 	SWITCH("ftrace-keep-user-config", "*"),
 	/* CUDA */
 	VALUE("cuda-trace-scope", "process-tree"),
-	VALUE("cuda-event-trace", "false|auto"),
+	VALUE("cuda-event-trace", "false", "auto"),
 	SWITCH("cuda-um-cpu-page-faults", "false"),
 	SWITCH("cuda-um-gpu-page-faults", "false"),
 	SWITCH("flush-on-cudaprofilerstop", "*"),
@@ -63,12 +67,12 @@ const struct ignored profile_ignored[] = {
 	VALUE("gpu-metrics-set", "*"),
 	VALUE("gpu-metrics-frequency", "*"),
 	VALUE("gpu-video-device", "none"),
-	VALUE("nic-metrics", "none|false"),
+	VALUE("nic-metrics", "none", "false"),
 	VALUE("ib-switch-metrics-devices", "none"),
 	VALUE("ib-switch-metrics-device", "none"),
 	VALUE("ib-net-info-devices", "none"),
 	VALUE("storage-metrics", ""),
-	VALUE("soc-metrics", "none|false"),
+	VALUE("soc-metrics", "none", "false"),
 	SWITCH("gds-metrics", "false"),
 	VALUE("accelerator-trace", "none"),
 	VALUE("enable", ""),
@@ -82,26 +86,18 @@ const struct ignored profile_ignored[] = {
 	VALUE("session-new", "*"),
 	VALUE("session", "*"),
 	SWITCH("trace-fork-before-exec", "*"), /* every process is traced */
-	{{'x', "stop-on-exit", cli_boolean, NULL}, "true"},
+	IGNORED('x', "stop-on-exit", NULL, "true"),
 	SWITCH("auto-report-name", "*"),
 	VALUE("run-as", ""),
 	VALUE("after-collection-start", ""),
 	VALUE("after-report-ready", ""),
+	CLI_END_OF_OPTIONS,
 };
-const int profile_n_ignored = sizeof profile_ignored / sizeof *profile_ignored;
 
-static bool is_one_of(const char *value, const char *list)
+static void profile_ignore(const struct cli_value *value)
 {
-	size_t n = strlen(value);
-	for (; *list; list += strcspn(list, "|") + (list[strcspn(list, "|")] == '|'))
-		if (strcspn(list, "|") == n && strncmp(list, value, n) == 0)
-			return true;
-	return false;
-}
-
-void profile_ignore(const struct ignored *ignored, const char *value)
-{
-	if (strcmp(ignored->silent, "*") == 0 || is_one_of(value, ignored->silent))
-		return;
-	profile_say("--%s=%s: not built yet, ignored", ignored->option.name, value);
+	for (const char *const *silent = value->option->words; *silent; silent++)
+		if (strcmp(*silent, "*") == 0 || strcmp(*silent, value->text) == 0)
+			return;
+	profile_say("--%s=%s: not built yet, ignored", value->option->name, value->text);
 }

@@ -6,56 +6,61 @@
 
 #include "cli/profile.h"
 
-enum { LEAST_HZ = 100, MOST_HZ = 8000, LEAST_PERIOD = 10000 };
+enum { LEAST_HZ = 100, MOST_HZ = 8000, LEAST_PERIOD = 10000 /* cycles */ };
 
-static enum perf_scope scope(const struct cli *cli, const char *option, const char *value)
+const char *const profile_scope_words[] = {"none",  "process-tree", "system-wide",
+					   "false", "cpu",          NULL};
+
+static enum perf_scope scope(const struct cli_value *value)
 {
-	static const char *const words[] = {"none",  "process-tree", "system-wide",
-					    "false", "cpu",          NULL};
 	static const enum perf_scope scopes[] = {PERF_NONE, PERF_TREE, PERF_SYSTEM, PERF_NONE,
 						 PERF_TREE};
-	return scopes[cli_word(cli, option, value, words)];
+	return scopes[cli_word(value, value->text, profile_scope_words)];
 }
 
-void profile_sample(const struct cli *cli, struct profile *profile, const char *value)
+void profile_sample(const struct cli_value *value)
 {
-	profile->settings.perf.samples = scope(cli, "sample", value);
-	if (!profile->told_switches)
+	struct profile *profile = value->options;
+	profile->settings.perf.samples = scope(value);
+	if (!profile->switches_given)
 		profile->settings.perf.switches = profile->settings.perf.samples;
 }
 
-void profile_switches(const struct cli *cli, struct profile *profile, const char *value)
+void profile_switches(const struct cli_value *value)
 {
-	profile->settings.perf.switches = scope(cli, "cpuctxsw", value);
-	profile->told_switches = true;
+	struct profile *profile = value->options;
+	profile->settings.perf.switches = scope(value);
+	profile->switches_given = true;
 }
 
-void profile_frequency(const struct cli *cli, struct profile *profile, const char *value)
+void profile_frequency(const struct cli_value *value)
 {
-	uint64_t hz = cli_count(cli, "sampling-frequency", value);
+	uint64_t hz = cli_count(value);
 	if (hz < LEAST_HZ || hz > MOST_HZ)
-		cli_misuse(cli, "option '--sampling-frequency': '%s' is not from %d to %d Hz",
-			   value, LEAST_HZ, MOST_HZ);
-	profile->settings.perf.rate_hz = (uint32_t)hz;
+		cli_misuse(value->command,
+			   "option '--sampling-frequency': '%s' is not from %d to %d Hz",
+			   value->text, LEAST_HZ, MOST_HZ);
+	((struct profile *)value->options)->settings.perf.rate_hz = (uint32_t)hz;
 }
 
-void profile_period(const struct cli *cli, struct profile *profile, const char *value)
+void profile_period(const struct cli_value *value)
 {
-	uint64_t cycles = cli_count(cli, "sampling-period", value);
+	uint64_t cycles = cli_count(value);
 	if (cycles < LEAST_PERIOD)
-		cli_misuse(cli, "option '--sampling-period': '%s' is below %d cycles", value,
-			   LEAST_PERIOD);
-	profile->settings.perf.period = cycles;
+		cli_misuse(value->command, "option '--sampling-period': '%s' is below %d cycles",
+			   value->text, LEAST_PERIOD);
+	((struct profile *)value->options)->settings.perf.period = cycles;
 }
 
-void profile_chains(const struct cli *cli, struct profile *profile, const char *value)
+const char *const profile_backtrace_words[] = {"auto", "dwarf", "fp", "lbr", "none", "false", NULL};
+
+void profile_chains(const struct cli_value *value)
 {
-	static const char *const words[] = {"auto", "dwarf", "fp", "lbr", "none", "false", NULL};
 	static const enum perf_backtrace ways[] = {PERF_BACKTRACE_DWARF, PERF_BACKTRACE_DWARF,
 						   PERF_BACKTRACE_FP,    PERF_BACKTRACE_FP,
 						   PERF_BACKTRACE_NONE,  PERF_BACKTRACE_NONE};
-	int which = cli_word(cli, "backtrace", value, words);
-	if (strcmp(words[which], "lbr") == 0)
+	int which = cli_word(value, value->text, profile_backtrace_words);
+	if (strcmp(value->text, "lbr") == 0)
 		profile_say("--backtrace=lbr: not built, frame pointers are followed instead");
-	profile->settings.perf.backtrace = ways[which];
+	((struct profile *)value->options)->settings.perf.backtrace = ways[which];
 }

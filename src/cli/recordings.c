@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "cli/kit/cli.h"
 #include "import/import.h"
 
 static void add_path(struct cli_paths *paths, const char *path, bool is_found)
@@ -37,7 +36,7 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b); /* the name comes first */
 }
 
-void cli_paths_add(struct cli_paths *paths, const char *path)
+static void add_operand(struct cli_paths *paths, const char *path)
 {
 	struct stat about;
 	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
@@ -59,6 +58,14 @@ void cli_paths_add(struct cli_paths *paths, const char *path)
 	if (paths->n == first)
 		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
 	qsort(paths->at + first, paths->n - first, sizeof *paths->at, compare_paths);
+}
+
+struct cli_paths cli_paths_of(const struct cli_texts *operands)
+{
+	struct cli_paths paths = {0};
+	for (uint32_t i = 0; i < operands->n; i++)
+		add_operand(&paths, operands->texts[i]);
+	return paths;
 }
 
 struct hwy_trace **cli_paths_open(struct cli_paths *paths)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "cli/kit/cli.h"
 #include "trace/trace.h"
 
 struct cli_paths {
@@ -14,8 +15,9 @@ struct cli_paths {
 	uint32_t n, cap;
 };
 
-/* A file, or all recordings in a folder, by name; a folder without any is fatal. */
-void cli_paths_add(struct cli_paths *paths, const char *operand);
+/* The files among the operands, and all recordings in the folders among them, by name; a folder without a
+ * recording is fatal. */
+struct cli_paths cli_paths_of(const struct cli_texts *operands);
 /* Opens them. What was found in a folder and cannot be read is named, and left out of the paths too; it is fatal
  * where nothing else is left. The array is the caller's. */
 struct hwy_trace **cli_paths_open(struct cli_paths *paths);

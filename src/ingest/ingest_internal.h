@@ -100,7 +100,7 @@ struct ingest {
 	const struct hwy_progress *progress;
 	int64_t epoch;   /* what time 0 is on CLOCK_MONOTONIC */
 	int64_t run_end; /* the last time seen */
-	int64_t cut;     /* events that ended before are not kept (--keep); INT64_MIN: all are */
+	int64_t cut;     /* events that ended before are not kept (--keep-last); INT64_MIN: all are */
 	int64_t recording_changed; /* when recording last began or ended */
 	int64_t recording_end;     /* when recording ended for good, or INT64_MAX */
 
@@ -125,7 +125,7 @@ struct ingest {
 	struct hwy_row
 		rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
 	uint64_t no_time;        /* events without a time, or with one that cannot be */
-	uint64_t old;            /* left out by --keep */
+	uint64_t old;            /* left out by --keep-last */
 	struct cuda_waits *waits;
 	struct opencl_state *opencl;
 	struct nvtx_state *nvtx;

@@ -225,6 +225,6 @@ void about_report(struct ingest *in)
 	report_drops(in);
 	if (in->old)
 		ingest_say(in, 1, HWY_NONE,
-			   "%llu events older than the last %u s were left out (--keep)",
+			   "%llu events older than the last %u s were left out (--keep-last)",
 			   (unsigned long long)in->old, in->spools.control.keep_s);
 }

@@ -133,7 +133,7 @@ static void add_stretch(struct ingest *in, const struct now *now, int64_t from, 
 	uint32_t process = task_lifetimes_image(in, now->pid, now->since);
 	if (process == UINT32_MAX || to <= from)
 		return;
-	from = from < in->cut ? in->cut : from; /* --keep */
+	from = from < in->cut ? in->cut : from; /* --keep-last */
 	if (to <= from || !ingest_times(in, from, to - from, &row))
 		return;
 	sched_describe(sched, now, &row);

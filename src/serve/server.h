@@ -10,6 +10,8 @@
 #ifndef HWY_SERVE_SERVER_H
 #define HWY_SERVE_SERVER_H
 
+#include <signal.h>
+
 #include "serve/worker.h"
 
 enum { SERVER_TRACES = 2 };
@@ -21,7 +23,7 @@ struct server_options {
 	uint32_t n_traces;
 	uint16_t port;                   /* 0: any */
 	bool keep;                       /* do not end when the last page has gone */
-	const volatile int *interrupted; /* server_wait ends when it is not 0 */
+	const volatile sig_atomic_t *interrupted; /* server_wait ends when it is not 0 */
 };
 
 struct server;

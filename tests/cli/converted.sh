@@ -49,7 +49,7 @@ for source in "$work/torch.json" "$work"/*.sqlite; do
 		same stats --format csv -r "$report"
 	done
 	same stats -r op_sum --shapes
-	same breakdown --steps --streams
+	same breakdown --all-steps --all-streams
 	same breakdown --format json
 	for format in text json markdown; do # the page packs names of files
 		same analyze --format $format

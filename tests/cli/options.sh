@@ -76,6 +76,53 @@ expect_refusal "standard input" "standard input"
 run info -- --format
 expect_refusal "a file named like an option" "--format: "
 
+# An older spelling does what the new one does, after one line that names the new one; --help lists the new one.
+# renamed COMMAND OLD NEW [FILE]: OLD and NEW are options with their values.
+renamed() {
+	local command=$1 old=$2 new=$3 file=${4:-$DATA/gpu/mlp_sync.hwy}
+	# shellcheck disable=SC2086
+	run $command $new "$file"
+	local expected=$status
+	mv "$work/out" "$work/new"
+	# shellcheck disable=SC2086
+	run $command $old "$file"
+	expect_status "$expected" "$command $old"
+	cmp -s "$work/out" "$work/new" || fail "$command $old prints what $command $new does"
+	[ "$(head -1 "$work/err")" = "headway $command: '$old' is now '$new'" ] ||
+		fail "$command $old: $(head -c 300 "$work/err")"
+	run $command --help
+	grep -q -- "--${new#--}" <(sed 's/=N\b/ 2/; s/=NAME/ step_/; s/=S\b/ 3/' "$work/out") ||
+		fail "$command --help lists $new"
+	grep -qE -- "${old%% *}( |=[^N]|\$)" <(sed 's/--step=NAME//' "$work/out") && fail "$command --help lists $old"
+}
+renamed show "--step 2" "--step-number 2"
+renamed path "--step 2" "--step-number 2"
+renamed path "--mark step_" "--step step_"
+renamed breakdown "--streams" "--all-streams"
+renamed breakdown "--steps" "--all-steps"
+renamed recover "--keep" "--keep-directory" /nonexistent
+renamed recover "--force-overwrite" "--force" /nonexistent
+renamed view "--keep" "--stay" /nonexistent
+renamed profile "--keep 3" "--keep-last 3" /nonexistent
+
+# --step names the marks in every command that knows steps.
+for command in analyze show path whatif baseline; do
+	run $command --step no-such-mark "$DATA/gpu/mlp_sync.hwy"
+	expect_refusal "$command --step" "no range named 'no-such-mark'"
+done
+run show --step step_ --step-number 7 "$DATA/gpu/mlp_sync.hwy"
+grep -q "step_7 of" "$work/out" || fail "show: one step of those that --step names"
+
+# -f is a switch, and takes true and false as nsys's scripts write it.
+for force in "-f" "-f true" "-ftrue" "--force" "--force=true" "--force true"; do
+	touch "$work/there"
+	# shellcheck disable=SC2086
+	run stats $force -o "$work/there" "$DATA/gpu/mlp_sync.hwy"
+	expect_status 0 "stats $force"
+done
+run stats -f false -o "$work/there" "$DATA/gpu/mlp_sync.hwy"
+expect_refusal "stats -f false" "exists and is kept"
+
 # A reader that goes away ends the program as SIGPIPE does, without a word.
 "$HEADWAY" --help 2>"$work/err" | true
 [ ! -s "$work/err" ] || fail "a closed pipe is not worth a word: $(cat "$work/err")"

@@ -97,7 +97,7 @@ refused "it goes with --capture-range=nvtx" -c cudaProfilerApi -p step
 refused "the range says when recording begins" -c cudaProfilerApi -y 3
 refused "only CUPTI tells of that range" -c cudaProfilerApi --leave-cupti
 refused "add nvtx to --trace" -t cuda --steps 5
-refused "one ends the recording" --keep 3 --steps 5
+refused "one ends the recording" --keep-last 3 --steps 5
 refused "how often? write repeat-shutdown:N" -c cudaProfilerApi --capture-range-end=repeat-shutdown
 refused "did you mean 'sigkill'?" --kill=sigkil
 refused "did you mean 'primary'?" --wait=primry

@@ -20,9 +20,9 @@ for name in power_base streams_pinned4 streams_pageable1 graphs_node two_process
 	unpack $name
 	looks $name.txt "$name" "$work/$name.sqlite"
 done
-looks power_base_step.txt "--step, --ascii and --width" --step 30 --ascii --width 72 "$work/power_base.sqlite"
+looks power_base_step.txt "--step-number, --ascii and --width" --step-number 30 --ascii --width 72 "$work/power_base.sqlite"
 LC_ALL=C grep -q '[^ -~]' "$work/out" && fail "--ascii: $(cat "$work/out")"
-LC_ALL=C run show --step 30 --width 72 "$work/power_base.sqlite"
+LC_ALL=C run show --step-number 30 --width 72 "$work/power_base.sqlite"
 cmp -s "$work/out" "$here/golden/show/power_base_step.txt" || fail "the C locale gets plain characters"
 looks two_gpus.txt "a PyTorch trace with two GPUs" --from 0 --to 61us --width 80 "$DATA/breakdown/two_gpus.json"
 
@@ -36,16 +36,16 @@ while IFS= read -r line; do
 	[ ${#line} -le 60 ] || fail "--width: '$line'"
 done < <(sed -n '4,8p' "$work/out")
 
-run show --step 1000 "$work/power_base.sqlite"
+run show --step-number 1000 "$work/power_base.sqlite"
 expect_refusal "a step that is not there" "has no step 1000"
-run show --step 4 "$work/streams_pinned4.sqlite"
+run show --step-number 4 "$work/streams_pinned4.sqlite"
 expect_refusal "a step that is not there, without marks" "its steps are 0 to 3"
-run show --step 1 "$DATA/breakdown/two_gpus.json"
+run show --step-number 1 "$DATA/breakdown/two_gpus.json"
 expect_refusal "nothing repeats" "nothing repeats"
 run show --from 5s --to 4s "$work/power_base.sqlite"
 expect_status 2 "--from after --to"
-run show --step 3 --from 5s "$work/power_base.sqlite"
-expect_status 2 "--step and --from"
+run show --step-number 3 --from 5s "$work/power_base.sqlite"
+expect_status 2 "--step-number and --from"
 run show --width 10 "$work/power_base.sqlite"
 expect_status 2 "too narrow"
 run show

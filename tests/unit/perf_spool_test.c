@@ -1,4 +1,4 @@
-/* perf_spool_test.c - the spools of samples: what a full disk does, and what --keep uses again. */
+/* perf_spool_test.c - the spools of samples: what a full disk does, and what --keep-last uses again. */
 #include "make_trace.h"
 
 #include <signal.h>

@@ -150,14 +150,14 @@ static void steps_are_found_by_their_marks_and_their_numbers(void **state)
 	struct hwy_trace *trace = staircase();
 	struct hwy_window window;
 	struct hwy_err err;
-	assert_true(window_find(trace, 3, &window, &err));
+	assert_true(window_find(trace, NULL, 3, &window, &err));
 	assert_int_equal(window.at.from, 300);
 	assert_int_equal(window.at.to, 420); /* where the next one's work begins */
 	assert_int_equal(window.n_steps, 6);
 	assert_string_equal(hwy_str(trace, window.first_name), "step_3");
-	assert_false(window_find(trace, 7, &window, &err));
+	assert_false(window_find(trace, NULL, 7, &window, &err));
 	assert_non_null(strstr(err.text, "no step 7"));
-	assert_true(window_find(trace, HWY_NONE, &window, &err));
+	assert_true(window_find(trace, NULL, HWY_NONE, &window, &err));
 	assert_int_equal(window.last - window.first, 2);
 	hwy_trace_free(trace);
 	(void)state;
@@ -174,7 +174,7 @@ static void times_add_up_whatever_is_recorded(void **state)
 		struct hwy_picture picture = draw(trace, from, to, 77);
 		check_sums(&picture);
 		picture_free(&picture);
-		if (window_find(trace, HWY_NONE, &window, &err)) {
+		if (window_find(trace, NULL, HWY_NONE, &window, &err)) {
 			picture = draw(trace, window.at.from, window.at.to, 3);
 			check_sums(&picture);
 			picture_free(&picture);

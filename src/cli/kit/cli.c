@@ -32,13 +32,13 @@ _Noreturn void cli_die(const char *format, ...)
 	exit(2);
 }
 
-_Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
+_Noreturn void cli_misuse(const struct cli_command *command, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	cli_print_line(cli->command, format, arguments);
+	cli_print_line(command->name, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "See 'headway %s --help'.\n", cli->command);
+	fprintf(stderr, "See 'headway %s --help'.\n", command->name);
 	exit(2);
 }
 

@@ -1,67 +1,160 @@
 /* cli.h - what the commands share: options, opening, failing, output, colours, progress.
  *
- * A command is one file, cmd_NAME.c, with one function; main.c lists them. Exit status: 0 done, 1 the
- * answer is "no", 2 could not do it. Only this room prints and exits.
+ * A command is one file, cmd_NAME.c, with one struct cli_command; main.c lists them. --help, the man pages
+ * and the completion of shells are made from these structs. Exit status: 0 done, 1 the answer is "no", 2 could
+ * not do it. Only this room prints and exits.
  */
 #ifndef HWY_CLI_KIT_CLI_H
 #define HWY_CLI_KIT_CLI_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/progress.h"
 #include "trace/trace.h"
 
-int cmd_analyze(int argc, char **argv);
-int cmd_stats(int argc, char **argv);
-int cmd_breakdown(int argc, char **argv);
-int cmd_show(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_info(int argc, char **argv);
-int cmd_convert(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_whatif(int argc, char **argv);
-int cmd_path(int argc, char **argv);
-int cmd_view(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_gate(int argc, char **argv);
-int cmd_baseline(int argc, char **argv);
-int cmd_profile(int argc, char **argv);
-int cmd_recover(int argc, char **argv);
-int cmd_calibrate_helper(int argc, char **argv); /* not listed */
+/* ---- commands and their options ----------------------------------------------------------------- */
 
+/* What an option takes, and the type of the field that holds its value. */
+enum cli_type {
+	CLI_HEADING, /* no option: 'help' is a heading of --help */
+	CLI_SWITCH,  /* bool: takes no value */
+	CLI_BOOLEAN, /* bool: a switch that may be followed by true or false, as nsys has them */
+	CLI_TEXT,    /* const char * */
+	CLI_TEXTS,   /* struct cli_texts: the option may be given several times */
+	CLI_COUNT,   /* uint64_t, at most 'most' where that is not 0 */
+	CLI_TIME,    /* int64_t, ns: "1.5ms", "200us", "3s", "12345" */
+	CLI_LENGTH,  /* int64_t, ns: a time that is not negative */
+	CLI_SECONDS, /* int64_t, ns: a length; a number without a unit is seconds */
+	CLI_SHARE,   /* double: "3%" and "0.03" are 0.03 */
+	CLI_WORD,    /* int: the index of one of 'words' */
+	CLI_READ,    /* 'read' stores the value; without 'value' the text is "true" or "false" */
+	CLI_RENAMED, /* an older spelling of the option that 'renamed' names */
+};
+
+struct cli_value;
 struct cli_option {
 	char letter;       /* 0: none */
-	const char *name;  /* without the dashes */
-	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch;
-			    * cli_boolean: a switch that takes --name=true, --name false, -n true */
+	const char *name;  /* without the dashes; NULL ends a table */
+	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch */
 	const char *help;  /* NULL: understood, but not listed */
+	enum cli_type type;
+	size_t offset;            /* of the field in the command's struct options */
+	const char *const *words; /* the values there are, ends with NULL */
+	const char *(*word)(
+		size_t i); /* the i-th value for completion, where there is no table of words */
+	void (*read)(const struct cli_value *value);
+	const char *
+		renamed; /* CLI_RENAMED: the option's name now. Other types: the option that a value of
+			      * digits is for, because this one used to take a number. */
+	uint64_t most;
 };
-struct cli {
-	const char *command;              /* "stats" */
-	const char *usage;                /* "headway stats [options] FILE" */
-	const char *about;                /* one or a few sentences under the usage line */
-	const struct cli_option *options; /* ends with a name of NULL; a name of "" makes 'help' a
-					    * heading; --help/-h is always there */
-	const char *footer;               /* examples, printed last by --help; may be NULL */
-	int argc;
-	char **argv;
-	int at; /* used by cli_next */
-	int operands_only;
-	const char *cluster;
-};
-extern const char cli_boolean[]; /* cli_next then yields "true" or "false" */
-enum { CLI_END = -1, CLI_OPERAND = -2 };
 
-/* The index of the next option in 'options' (its value in *value), CLI_OPERAND (the word in *value), or
- * CLI_END. --name=value, --name value, -n value, -nvalue and "--" are understood. Prints help and exits 0
- * on --help; on an unknown option or a missing value prints one line (with the nearest name) and exits 2.
- * Where options end at the first operand (a program to run), the caller stops there: argv + at - 1. */
-int cli_next(struct cli *cli, const char **value);
+/* What a command takes besides options, and the type of the field that holds it. */
+enum cli_operands {
+	CLI_NO_OPERAND,
+	CLI_FILE,      /* const char *: one recording */
+	CLI_FILES,     /* struct cli_texts: recordings */
+	CLI_DIRECTORY, /* const char * */
+	CLI_PROGRAM,   /* char **: the first operand ends the options; all words from there on */
+};
+
+struct cli_texts {
+	const char **texts; /* freed by the command */
+	uint32_t n, cap;
+	uint32_t before_dashes; /* of operands: how many stand before the word "--" */
+};
+
+struct cli_command {
+	const char *name;                  /* "stats" */
+	const char *summary;               /* its line in `headway --help` */
+	const char *usage;                 /* "headway stats [options] FILE" */
+	const char *about;                 /* one or a few sentences under the usage line */
+	const struct cli_option *options;  /* --help and -h are always there */
+	const struct cli_option *unlisted; /* more options that --help does not name; may be NULL */
+	enum cli_operands operands;
+	size_t operands_offset; /* of the field in the command's struct options */
+	const char *footer;     /* examples, printed last by --help; may be NULL */
+	const char *status;     /* what exit status 1 means; NULL: there is none */
+	int (*run)(int argc, char **argv);
+};
+
+/* One value of an option, for 'read'. */
+struct cli_value {
+	const struct cli_command *command;
+	const struct cli_option *option;
+	const char *text;
+	void *options; /* the command's struct options */
+	void *field;   /* the option's field in it */
+};
+
+/* Fills the command's struct options from the command line; argv[0] is the command's name. --name=value,
+ * --name value, -n value, -nvalue and "--" are understood. Prints help and exits with 0 on --help; on an unknown
+ * option or a wrong value prints one line (with the nearest name) and exits with 2. */
+void cli_read(const struct cli_command *command, int argc, char **argv, void *options);
+
+/* Parts of an option table: the field of the command's struct options that takes the value, the end, a heading, and
+ * the rows that several commands have. Each of these needs fields of its name: output, force, format, step. */
+#define CLI_AT(field) .offset = offsetof(struct options, field)
+#define CLI_END_OF_OPTIONS                                                                         \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+#define CLI_HEAD(text)                                                                             \
+	{                                                                                          \
+		.name = "", .help = (text), .type = CLI_HEADING                                    \
+	}
+#define CLI_OUTPUT_HELP(text)                                                                      \
+	{                                                                                          \
+		'o', "output", "FILE", (text), CLI_TEXT, CLI_AT(output)                            \
+	}
+#define CLI_OUTPUT CLI_OUTPUT_HELP("write there instead of to standard output")
+#define CLI_FORCE_HELP "overwrite that file if it exists"
+#define CLI_FORCE                                                                                  \
+	{                                                                                          \
+		'f', "force", NULL, CLI_FORCE_HELP, CLI_BOOLEAN, CLI_AT(force)                     \
+	}
+#define CLI_FORMAT(names, text)                                                                    \
+	{                                                                                          \
+		0, "format", "FORMAT", (text), CLI_WORD, CLI_AT(format), .words = (names)          \
+	}
+#define CLI_TEXT_OR_JSON CLI_FORMAT(cli_text_or_json, "text (default) or json")
+#define CLI_STEP_HELP                                                                              \
+	"the marks that delimit steps: 'step_', 'ProfilerStep#', any range that repeats"
+#define CLI_STEP                                                                                   \
+	{                                                                                          \
+		0, "step", "NAME", CLI_STEP_HELP, CLI_TEXT, CLI_AT(step)                           \
+	}
+/* The same where --step once took a number, which --step-number takes now. */
+#define CLI_STEP_OR_NUMBER                                                                         \
+	{                                                                                          \
+		0, "step", "NAME", CLI_STEP_HELP, CLI_TEXT, CLI_AT(step), .renamed = "step-number" \
+	}
+#define CLI_OLD_NAME(old, now)                                                                     \
+	{                                                                                          \
+		.name = (old), .type = CLI_RENAMED, .renamed = (now)                               \
+	}
+extern const char *const cli_text_or_json[];
+enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON };
+#define CLI_NOT_GIVEN UINT64_MAX /* a count's default where 0 means something */
+
+/* Values, for 'read'; each exits with a misuse where it must. cli_word: the index of 'text' in 'words', which
+ * ends with NULL. */
+uint64_t cli_count(const struct cli_value *value);
+int64_t cli_time(const struct cli_value *value);
+int cli_word(const struct cli_value *value, const char *text, const char *const *words);
+/* The word in 'words' (NULL-terminated) nearest to 'word', or NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *words);
+
+/* Prints the help of a command. */
+void cli_help(const struct cli_command *command, FILE *out);
+
+/* ---- failing, opening, output ------------------------------------------------------------------- */
 
 /* Prints "headway: TEXT" on stderr and exits with 2. */
 _Noreturn void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a misuse of options: adds a line that names --help of the command. */
-_Noreturn void cli_misuse(const struct cli *cli, const char *format, ...)
+_Noreturn void cli_misuse(const struct cli_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
@@ -86,17 +179,6 @@ struct cli_output cli_output_open(const char *path, int force);
 void cli_keep_input(const char *input, const char *output);
 void cli_output_close(struct cli_output *output);
 
-/* Values of options (named without the dashes) and operands; each exits with a misuse where it must.
- * cli_time: "1.5ms", "200us", "3s", "12345" (ns) -> ns. cli_length: the same, and not negative. cli_word: the
- * index in 'words', which ends with NULL. cli_file: the operand, of which there may be one. */
-int64_t cli_time(const struct cli *cli, const char *option, const char *text);
-int64_t cli_length(const struct cli *cli, const char *option, const char *text);
-uint64_t cli_count(const struct cli *cli, const char *option, const char *text);
-int cli_word(const struct cli *cli, const char *option, const char *text, const char *const *words);
-void cli_file(const struct cli *cli, const char **file, const char *text);
-/* The word in 'known' (NULL-terminated) nearest to 'word', or NULL when none is near. */
-const char *cli_nearest(const char *word, const char *const *known);
-
 /* True when 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
 int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
@@ -112,8 +194,6 @@ void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Puts a key and its value, null for HWY_NONE. */
 struct hwy_json;
 void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
-/* Prints the help of a command; cli_next does on --help. */
-void cli_help(const struct cli *cli, FILE *out);
 /* True when SIGPIPE was ignored when we were started: a program we start is to find it so. */
 bool cli_pipe_was_ignored(void);
 /* Registers what has to happen however the program ends: main's first act. */

@@ -70,8 +70,7 @@ static int label_of(const struct cli_option *option, char *label, size_t size)
 	char letter[5] = "    ";
 	if (option->letter)
 		snprintf(letter, sizeof letter, "-%c, ", option->letter);
-	return snprintf(label, size, "  %s--%s%s%s", letter, option->name,
-			option->value && *option->value ? "=" : "",
+	return snprintf(label, size, "  %s--%s%s%s", letter, option->name, option->value ? "=" : "",
 			option->value ? option->value : "");
 }
 
@@ -88,43 +87,42 @@ static void print_option(FILE *out, const struct cli_option *option, int label_w
 	cli_wrap(out, option->help, label_width + GAP, width);
 }
 
-static int widest_label(const struct cli *cli)
+static int widest_label(const struct cli_command *command)
 {
 	int widest = 12;
 	char label[128];
-	for (int i = 0; cli->options[i].name; i++) {
-		int n = *cli->options[i].name && cli->options[i].help
-				? label_of(&cli->options[i], label, sizeof label)
-				: 0;
+	for (const struct cli_option *option = command->options; option->name; option++) {
+		bool is_listed = option->type != CLI_HEADING && option->help;
+		int n = is_listed ? label_of(option, label, sizeof label) : 0;
 		if (n > widest && n <= WIDEST_LABEL)
 			widest = n;
 	}
 	return widest;
 }
 
-void cli_help(const struct cli *cli, FILE *out)
+void cli_help(const struct cli_command *command, FILE *out)
 {
-	static const struct cli_option help = {'h', "help", NULL, "this text"};
+	static const struct cli_option help = {
+		.letter = 'h', .name = "help", .help = "this text", .type = CLI_SWITCH};
 	int width = cli_width(out);
 	width = width == 0 ? 80 : width < 40 ? 40 : width > 100 ? 100 : width;
 	int colour = cli_colour(out);
 	const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
 
-	fprintf(out, "%sUsage:%s %s\n\n", bold, plain, cli->usage);
-	cli_wrap(out, cli->about, 0, width);
-	int label_width = widest_label(cli);
-	if (!cli->options[0].name || *cli->options[0].name)
+	fprintf(out, "%sUsage:%s %s\n\n", bold, plain, command->usage);
+	cli_wrap(out, command->about, 0, width);
+	int label_width = widest_label(command);
+	if (command->options->type != CLI_HEADING)
 		fprintf(out, "\n%sOptions:%s\n", bold, plain);
-	for (int i = 0; cli->options[i].name; i++) {
-		if (!cli->options[i].help)
+	for (const struct cli_option *option = command->options; option->name; option++) {
+		if (!option->help)
 			continue;
-		if (*cli->options[i].name)
-			print_option(out, &cli->options[i], label_width, width);
+		if (option->type == CLI_HEADING)
+			fprintf(out, "\n%s%s%s\n", bold, option->help, plain);
 		else
-			fprintf(out, "\n%s%s%s\n", bold, cli->options[i].help, plain);
+			print_option(out, option, label_width, width);
 	}
 	print_option(out, &help, label_width, width);
-	if (cli->footer)
-		fprintf(out, "\n%s%s", cli->footer,
-			cli->footer[0] && cli->footer[strlen(cli->footer) - 1] == '\n' ? "" : "\n");
+	if (command->footer)
+		fprintf(out, "\n%s", command->footer);
 }

@@ -1,166 +1,88 @@
-/* options.c - reads a command's options, and the values of them. */
+/* options.c - reads a command's options and operands into the fields that its tables name. */
 #include "cli/kit/cli.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum { MOST_OPTIONS = 160 };
 
-const char cli_boolean[] = "";
+const char *const cli_text_or_json[] = {"text", "json", NULL};
 
-static int find_letter(const struct cli *cli, char letter)
+/* A command line, and how far it was read. */
+struct command_line {
+	const struct cli_command *command;
+	void *options; /* the command's struct options */
+	char **words;
+	int n_words, next;
+	const char *letters; /* the rest of a word such as -vf, or NULL */
+	bool operands_only;  /* "--" was read */
+};
+
+/* ---- finding an option -------------------------------------------------------------------------- */
+
+/* The row after 'option' in both tables of the command, the first one for NULL; NULL behind the last. */
+static const struct cli_option *next_row(const struct cli_command *command,
+					 const struct cli_option *option)
 {
-	for (int i = 0; cli->options[i].name; i++)
-		if (cli->options[i].letter == letter && letter)
-			return i;
-	return -1;
+	const struct cli_option *last = command->options;
+	while (last->name)
+		last++;
+	const struct cli_option *row = option ? option + 1 : command->options;
+	if (row == last)
+		row = command->unlisted;
+	return row && row->name ? row : NULL;
 }
 
-static int find_name(const struct cli *cli, const char *name, size_t length)
+static const struct cli_option *find_letter(const struct cli_command *command, char letter)
 {
-	for (int i = 0; cli->options[i].name; i++)
-		if (length && strlen(cli->options[i].name) == length &&
-		    memcmp(cli->options[i].name, name, length) == 0)
-			return i;
-	return -1;
+	const struct cli_option *row = NULL;
+	while ((row = next_row(command, row)))
+		if (row->letter == letter && letter)
+			return row;
+	return NULL;
 }
 
-static _Noreturn void unknown_name(const struct cli *cli, const char *name, size_t length)
+static const struct cli_option *find_name(const struct cli_command *command, const char *name,
+					  size_t length)
 {
-	const char *known[MOST_OPTIONS + 2] = {0};
+	const struct cli_option *row = NULL;
+	while ((row = next_row(command, row)))
+		if (length && strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+			return row;
+	return NULL;
+}
+
+static _Noreturn void unknown_name(const struct cli_command *command, const char *name,
+				   size_t length)
+{
+	const char *names[MOST_OPTIONS + 2] = {0};
 	int n = 0;
-	for (int i = 0; cli->options[i].name && n < MOST_OPTIONS; i++)
-		if (*cli->options[i].name)
-			known[n++] = cli->options[i].name;
-	known[n] = "help";
+	const struct cli_option *row = NULL;
+	while ((row = next_row(command, row)) && n < MOST_OPTIONS)
+		if (row->type != CLI_HEADING && row->type != CLI_RENAMED)
+			names[n++] = row->name;
+	names[n] = "help";
 	char word[128];
 	snprintf(word, sizeof word, "%.*s", (int)(length < 100 ? length : 100), name);
-	const char *near = cli_nearest(word, known);
-	fprintf(stderr, "headway %s: unknown option '--%s'; ", cli->command, word);
+	const char *near = cli_nearest(word, names);
+	fprintf(stderr, "headway %s: unknown option '--%s'; ", command->name, word);
 	if (near)
 		fprintf(stderr, "did you mean '--%s'?\n", near);
 	else
-		fprintf(stderr, "'headway %s --help' lists them\n", cli->command);
+		fprintf(stderr, "'headway %s --help' lists them\n", command->name);
 	exit(2);
 }
 
-static _Noreturn void show_help(const struct cli *cli)
+static _Noreturn void show_help(const struct cli_command *command)
 {
-	cli_help(cli, stdout);
+	cli_help(command, stdout);
 	exit(0);
 }
 
-static const char *next_word(struct cli *cli, const struct cli_option *option)
-{
-	if (cli->at >= cli->argc) {
-		fprintf(stderr, "headway %s: option '--%s' needs a value (%s)\n", cli->command,
-			option->name, option->value);
-		exit(2);
-	}
-	return cli->argv[cli->at++];
-}
-
-static bool is_word(const char *word, const char *const *list)
-{
-	for (; *list; list++)
-		if (strcmp(word, *list) == 0)
-			return true;
-	return false;
-}
-
-/* "true" or "false" for what was written behind '='. */
-static const char *boolean(const struct cli *cli, const struct cli_option *option, const char *text)
-{
-	static const char *const yes[] = {"true", "yes", "on", "1", NULL};
-	static const char *const no[] = {"false", "no", "off", "0", NULL};
-	if (is_word(text, yes))
-		return "true";
-	if (is_word(text, no))
-		return "false";
-	cli_misuse(cli, "option '--%s': '%s' is neither true nor false", option->name, text);
-}
-
-/* The next word if it can be nothing but a boolean's value; a program called "true" comes after "--". */
-static const char *boolean_word(struct cli *cli)
-{
-	static const char *const words[] = {"true", "false", NULL};
-	if (cli->at < cli->argc && is_word(cli->argv[cli->at], words))
-		return cli->argv[cli->at++];
-	return "true";
-}
-
-static int long_option(struct cli *cli, const char *word, const char **value)
-{
-	const char *equals = strchr(word, '=');
-	size_t length = equals ? (size_t)(equals - word) : strlen(word);
-	int i = find_name(cli, word, length);
-	if (i < 0 && length == 4 && memcmp(word, "help", 4) == 0)
-		show_help(cli);
-	if (i < 0)
-		unknown_name(cli, word, length);
-	const struct cli_option *option = &cli->options[i];
-	*value = NULL;
-	if (option->value == cli_boolean)
-		*value = equals ? boolean(cli, option, equals + 1) : boolean_word(cli);
-	else if (option->value)
-		*value = equals ? equals + 1 : next_word(cli, option);
-	else if (equals)
-		cli_misuse(cli, "option '--%s' takes no value", option->name);
-	return i;
-}
-
-static int short_option(struct cli *cli, const char **value)
-{
-	char letter = *cli->cluster++;
-	int i = find_letter(cli, letter);
-	if (i < 0 && letter == 'h')
-		show_help(cli);
-	if (i < 0) {
-		fprintf(stderr,
-			"headway %s: unknown option '-%c'; 'headway %s --help' lists them\n",
-			cli->command, (unsigned char)letter < 0x20 ? '?' : letter, cli->command);
-		exit(2);
-	}
-	const struct cli_option *option = &cli->options[i];
-	*value = NULL;
-	if (option->value == cli_boolean) {
-		if (strcmp(cli->cluster, "true") == 0 || strcmp(cli->cluster, "false") == 0) {
-			*value = cli->cluster;
-			cli->cluster = NULL;
-		} else {
-			*value = *cli->cluster ? "true" : boolean_word(cli);
-		}
-	} else if (option->value) {
-		*value = *cli->cluster ? cli->cluster : next_word(cli, option);
-		cli->cluster = NULL;
-	}
-	return i;
-}
-
-int cli_next(struct cli *cli, const char **value)
-{
-	if (cli->at == 0)
-		cli->at = 1;
-	if (cli->cluster && *cli->cluster)
-		return short_option(cli, value);
-	if (cli->at >= cli->argc)
-		return CLI_END;
-	const char *word = cli->argv[cli->at++];
-	if (!cli->operands_only && strcmp(word, "--") == 0) {
-		cli->operands_only = 1;
-		return cli_next(cli, value);
-	}
-	/* A lone "-" is an operand. */
-	if (cli->operands_only || word[0] != '-' || word[1] == 0) {
-		*value = word;
-		return CLI_OPERAND;
-	}
-	if (word[1] == '-')
-		return long_option(cli, word + 2, value);
-	cli->cluster = word + 1;
-	return short_option(cli, value);
-}
+/* ---- values ------------------------------------------------------------------------------------- */
 
 static int64_t unit_ns(const char *unit)
 {
@@ -175,10 +97,10 @@ static int64_t unit_ns(const char *unit)
 	return 0;
 }
 
-int64_t cli_time(const struct cli *cli, const char *option, const char *text)
+int64_t cli_time(const struct cli_value *value)
 {
-	const char *at = text;
-	int negative = *at == '-';
+	const char *option = value->option->name, *at = value->text;
+	bool negative = *at == '-';
 	at += negative;
 	const char *number = at;
 	int64_t whole = 0, fraction = 0, scale = 1;
@@ -189,40 +111,69 @@ int64_t cli_time(const struct cli *cli, const char *option, const char *text)
 	bool digits = at > number;
 	if (*at == '.')
 		for (at++; *at >= '0' && *at <= '9'; at++, digits = true)
-			if (scale < 1000000000) { /* what is finer than 1 ns falls away */
+			if (scale < 1000000000) { /* digits finer than 1 ns are dropped */
 				fraction = fraction * 10 + (*at - '0');
 				scale *= 10;
 			}
 	int64_t ns = unit_ns(at);
 	if (!digits || ns == 0)
-		cli_misuse(cli, "option '--%s': '%s' is not a time; write 1500, 1.5us, 20ms or 3s",
-			   option, text);
+		cli_misuse(value->command,
+			   "option '--%s': '%s' is not a time; write 1500, 1.5us, 20ms or 3s",
+			   option, value->text);
 	if (!fits || __builtin_mul_overflow(whole, ns, &whole))
-		cli_misuse(cli, "option '--%s': '%s' is too large", option, text);
-	/* 10^9 and 60*10^9 both hold 'scale' or are at most as fine: no digit above 1 ns is lost. */
+		cli_misuse(value->command, "option '--%s': '%s' is too large", option, value->text);
+	/* A unit of ns nanoseconds is a multiple of 'scale' or finer: no digit above 1 ns is lost. */
 	whole += ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
 	return negative ? -whole : whole;
 }
 
-int64_t cli_length(const struct cli *cli, const char *option, const char *text)
+static int64_t read_length(const struct cli_value *value)
 {
-	int64_t length = cli_time(cli, option, text);
+	int64_t length = cli_time(value);
 	if (length < 0)
-		cli_misuse(cli, "option '--%s': '%s' is negative", option, text);
+		cli_misuse(value->command, "option '--%s': '%s' is negative", value->option->name,
+			   value->text);
 	return length;
 }
 
-uint64_t cli_count(const struct cli *cli, const char *option, const char *text)
+static int64_t read_seconds(const struct cli_value *value)
 {
-	char *end;
-	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10);
-	if (errno || *end || *text < '0' || *text > '9')
-		cli_misuse(cli, "option '--%s': '%s' is not a number", option, text);
-	return value;
+	char text[64];
+	bool bare = *value->text && value->text[strspn(value->text, "0123456789.")] == '\0';
+	snprintf(text, sizeof text, "%s%s", value->text, bare ? "s" : "");
+	struct cli_value with_unit = *value;
+	with_unit.text = text;
+	return read_length(&with_unit);
 }
 
-int cli_word(const struct cli *cli, const char *option, const char *text, const char *const *words)
+uint64_t cli_count(const struct cli_value *value)
+{
+	const struct cli_option *option = value->option;
+	char *end;
+	errno = 0;
+	unsigned long long count = strtoull(value->text, &end, 10);
+	bool is_number = !errno && !*end && *value->text >= '0' && *value->text <= '9';
+	if (option->most && (!is_number || count > option->most))
+		cli_misuse(value->command, "option '--%s': '%s' is not a number from 0 to %llu",
+			   option->name, value->text, (unsigned long long)option->most);
+	if (!is_number)
+		cli_misuse(value->command, "option '--%s': '%s' is not a number", option->name,
+			   value->text);
+	return count;
+}
+
+static double read_share(const struct cli_value *value)
+{
+	char *end;
+	double share = strtod(value->text, &end);
+	bool percent = *end == '%';
+	if (end == value->text || end[percent] || !(share >= 0) || share > 1e6)
+		cli_misuse(value->command, "--%s takes a share such as 3%%, not '%s'",
+			   value->option->name, value->text);
+	return percent ? share / 100 : share;
+}
+
+int cli_word(const struct cli_value *value, const char *text, const char *const *words)
 {
 	char list[256] = "";
 	for (int i = 0; words[i]; i++) {
@@ -231,12 +182,212 @@ int cli_word(const struct cli *cli, const char *option, const char *text, const 
 		size_t n = strlen(list);
 		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
 	}
-	cli_misuse(cli, "option '--%s': '%s' is none of %s", option, text, list);
+	cli_misuse(value->command, "option '--%s': '%s' is none of %s", value->option->name, text,
+		   list);
 }
 
-void cli_file(const struct cli *cli, const char **file, const char *text)
+static void add_text(struct cli_texts *texts, const char *text)
 {
-	if (*file)
-		cli_misuse(cli, "one file at a time: '%s' and '%s'", *file, text);
-	*file = text;
+	HWY_GROW(texts->texts, texts->n, texts->cap);
+	texts->texts[texts->n++] = text;
+}
+
+static void store(const struct cli_value *value)
+{
+	void *field = value->field;
+	switch (value->option->type) {
+	case CLI_SWITCH: *(bool *)field = true; break;
+	case CLI_BOOLEAN: *(bool *)field = strcmp(value->text, "true") == 0; break;
+	case CLI_TEXT: *(const char **)field = value->text; break;
+	case CLI_TEXTS: add_text(field, value->text); break;
+	case CLI_COUNT: *(uint64_t *)field = cli_count(value); break;
+	case CLI_TIME: *(int64_t *)field = cli_time(value); break;
+	case CLI_LENGTH: *(int64_t *)field = read_length(value); break;
+	case CLI_SECONDS: *(int64_t *)field = read_seconds(value); break;
+	case CLI_SHARE: *(double *)field = read_share(value); break;
+	case CLI_WORD: *(int *)field = cli_word(value, value->text, value->option->words); break;
+	case CLI_READ: value->option->read(value); break;
+	case CLI_HEADING:
+	case CLI_RENAMED: break;
+	}
+}
+
+/* ---- older spellings ---------------------------------------------------------------------------- */
+
+static bool is_digits(const char *text)
+{
+	return text && *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* The option meant by 'option', after one line on stderr where its spelling is an older one. */
+static const struct cli_option *spelled_now(const struct cli_command *command,
+					    const struct cli_option *option, const char *text)
+{
+	if (option->type != CLI_RENAMED && !(option->renamed && is_digits(text)))
+		return option;
+	const struct cli_option *now = find_name(command, option->renamed, strlen(option->renamed));
+	const char *space = now->value ? " " : "", *shown = now->value ? text : "";
+	fprintf(stderr, "headway %s: '--%s%s%s' is now '--%s%s%s'\n", command->name, option->name,
+		space, shown, now->name, space, shown);
+	return now;
+}
+
+/* ---- the command line --------------------------------------------------------------------------- */
+
+static bool takes_boolean(const struct cli_option *option)
+{
+	return option->type == CLI_BOOLEAN || (option->type == CLI_READ && !option->value);
+}
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(word, *list) == 0)
+			return true;
+	return false;
+}
+
+/* "true" or "false" for what was written behind '='. */
+static const char *boolean_text(const struct cli_command *command, const struct cli_option *option,
+				const char *text)
+{
+	static const char *const yes[] = {"true", "yes", "on", "1", NULL};
+	static const char *const no[] = {"false", "no", "off", "0", NULL};
+	if (is_one_of(text, yes))
+		return "true";
+	if (is_one_of(text, no))
+		return "false";
+	cli_misuse(command, "option '--%s': '%s' is neither true nor false", option->name, text);
+}
+
+/* The next word if it is "true" or "false", else "true". A program called "true" comes after "--". */
+static const char *boolean_word(struct command_line *line)
+{
+	static const char *const words[] = {"true", "false", NULL};
+	if (line->next < line->n_words && is_one_of(line->words[line->next], words))
+		return line->words[line->next++];
+	return "true";
+}
+
+static const char *value_word(struct command_line *line, const struct cli_option *option)
+{
+	if (line->next >= line->n_words) {
+		fprintf(stderr, "headway %s: option '--%s' needs a value (%s)\n",
+			line->command->name, option->name, option->value);
+		exit(2);
+	}
+	return line->words[line->next++];
+}
+
+static void take(struct command_line *line, const struct cli_option *option, const char *text)
+{
+	const struct cli_option *now = spelled_now(line->command, option, text);
+	store(&(struct cli_value){
+		.command = line->command,
+		.option = now,
+		.text = text,
+		.options = line->options,
+		.field = (char *)line->options + now->offset,
+	});
+}
+
+static void long_option(struct command_line *line, const char *word)
+{
+	const struct cli_command *command = line->command;
+	const char *equals = strchr(word, '=');
+	size_t length = equals ? (size_t)(equals - word) : strlen(word);
+	const struct cli_option *option = find_name(command, word, length);
+	if (!option && length == 4 && memcmp(word, "help", 4) == 0)
+		show_help(command);
+	if (!option)
+		unknown_name(command, word, length);
+	/* An older spelling takes what the option takes that it stands for. */
+	const struct cli_option *kind = option;
+	if (option->type == CLI_RENAMED)
+		kind = find_name(command, option->renamed, strlen(option->renamed));
+	const char *text = NULL;
+	if (takes_boolean(kind))
+		text = equals ? boolean_text(command, option, equals + 1) : boolean_word(line);
+	else if (kind->value)
+		text = equals ? equals + 1 : value_word(line, kind);
+	else if (equals)
+		cli_misuse(command, "option '--%s' takes no value", option->name);
+	take(line, option, text);
+}
+
+static void short_option(struct command_line *line)
+{
+	const struct cli_command *command = line->command;
+	char letter = *line->letters++;
+	const struct cli_option *option = find_letter(command, letter);
+	if (!option && letter == 'h')
+		show_help(command);
+	if (!option) {
+		fprintf(stderr,
+			"headway %s: unknown option '-%c'; 'headway %s --help' lists them\n",
+			command->name, (unsigned char)letter < 0x20 ? '?' : letter, command->name);
+		exit(2);
+	}
+	const char *text = NULL, *rest = line->letters;
+	if (takes_boolean(option)) {
+		bool joined = strcmp(rest, "true") == 0 || strcmp(rest, "false") == 0;
+		text = joined ? rest : *rest ? "true" : boolean_word(line);
+		line->letters = joined ? NULL : rest;
+	} else if (option->value) {
+		text = *rest ? rest : value_word(line, option);
+		line->letters = NULL;
+	}
+	take(line, option, text);
+}
+
+/* Yields false where the operand ends the command line: the program to run. */
+static bool operand(struct command_line *line, const char *word)
+{
+	const struct cli_command *command = line->command;
+	void *field = (char *)line->options + command->operands_offset;
+	switch (command->operands) {
+	case CLI_NO_OPERAND: cli_misuse(command, "takes no operand: '%s'", word);
+	case CLI_FILE:
+	case CLI_DIRECTORY:
+		if (*(const char **)field)
+			cli_misuse(command, "one %s at a time: '%s' and '%s'",
+				   command->operands == CLI_FILE ? "file" : "run",
+				   *(const char **)field, word);
+		*(const char **)field = word;
+		break;
+	case CLI_FILES: add_text(field, word); break;
+	case CLI_PROGRAM: *(char ***)field = line->words + line->next - 1; return false;
+	}
+	return true;
+}
+
+static void end_of_options(struct command_line *line)
+{
+	line->operands_only = true;
+	if (line->command->operands == CLI_FILES) {
+		struct cli_texts *files =
+			(void *)((char *)line->options + line->command->operands_offset);
+		files->before_dashes = files->n;
+	}
+}
+
+void cli_read(const struct cli_command *command, int argc, char **argv, void *options)
+{
+	struct command_line line = {
+		.command = command, .options = options, .words = argv, .n_words = argc, .next = 1};
+	while (line.next < argc) {
+		const char *word = argv[line.next++];
+		if (!line.operands_only && strcmp(word, "--") == 0) {
+			end_of_options(&line);
+		} else if (line.operands_only || word[0] != '-' || word[1] == '\0') {
+			if (!operand(&line, word)) /* a lone "-" is an operand */
+				return;
+		} else if (word[1] == '-') {
+			long_option(&line, word + 2);
+		} else {
+			line.letters = word + 1;
+			while (line.letters && *line.letters)
+				short_option(&line);
+		}
+	}
 }

@@ -1,7 +1,7 @@
 /* perf_spool.c - the spools of samples and scheduling: chunks as record.h has them, with pid 0.
  *
  * Room is allocated before it is mapped, so that a full disk drops records (counted in the chunk at hand)
- * instead of raising SIGBUS. With --keep chunks are used again once they are old enough; definitions then
+ * instead of raising SIGBUS. With --keep-last chunks are used again once they are old enough; definitions then
  * stand in a spool of their own, which is never used again.
  */
 #include <fcntl.h>

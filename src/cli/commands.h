@@ -1,0 +1,14 @@
+/* commands.h - the commands of headway, one in each cmd_NAME.c. */
+#ifndef HWY_CLI_COMMANDS_H
+#define HWY_CLI_COMMANDS_H
+
+#include "cli/kit/cli.h"
+
+extern const struct cli_command cmd_analyze, cmd_baseline, cmd_breakdown, cmd_convert, cmd_diff,
+	cmd_doctor, cmd_export, cmd_gate, cmd_info, cmd_path, cmd_profile, cmd_recover, cmd_show,
+	cmd_stats, cmd_view, cmd_whatif;
+
+/* cmd_calibrate.c: `headway calibrate-helper`, which `headway profile` starts; no command of its own. */
+int cmd_calibrate_helper(int argc, char **argv);
+
+#endif
