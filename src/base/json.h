@@ -1,4 +1,12 @@
-/* json.h - writes JSON: commas, indentation and escapes are its business. Invalid UTF-8 becomes U+FFFD. */
+/* json.h - writes JSON: commas, indentation and escapes are its business. Invalid UTF-8 becomes U+FFFD.
+ *
+ *   struct hwy_json json = {.out = stdout, .pretty = true};
+ *   json_begin_object(&json);
+ *   json_put_int(&json, "steps", 12);
+ *   json_end_object(&json);
+ *
+ * A struct whose members are written one by one is better written by a table of them: json_fields.h.
+ */
 #ifndef HWY_BASE_JSON_H
 #define HWY_BASE_JSON_H
 
@@ -13,6 +21,7 @@ struct hwy_json {
 	uint32_t depth;
 	bool fresh; /* nothing written yet in this object or array */
 	bool after_key;
+	const void *context; /* the caller's: for the functions of a table (json_fields.h) */
 };
 
 void json_begin_object(struct hwy_json *json);
