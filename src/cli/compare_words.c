@@ -81,7 +81,7 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 	struct compare_sentence why = {""};
 	double most = fmax(step->high, -step->low) / step->before;
 	bool unknown = step->verdict == VERDICT_UNKNOWN;
-	bool wide = step->verdict == VERDICT_SAME && most > STATISTICS_SAME;
+	bool wide = step->verdict == VERDICT_SAME && most > STATISTICS_SAME_SHARE;
 	if (step->by_middle)
 		snprintf(
 			why.at, sizeof why.at,

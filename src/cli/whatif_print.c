@@ -258,7 +258,7 @@ static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 		fprintf(out,
 			"%u ranks that meet in %u collectives; the step is the slowest one's\n",
 			w->joint->n, w->joint->n_meetings);
-	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED)
+	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED_SHARE)
 		fprintf(out,
 			"The graph does not explain what holds the program up in %.0f %% of the time: take "
 			"predictions for guesses\n",

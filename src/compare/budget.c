@@ -6,14 +6,14 @@
 #include <string.h>
 
 const char *const budget_operators[] = {"<=", ">=", "<", ">", "==", "!="};
-enum { OPERATORS = 6, LONGEST_NAME = 256 };
+enum { OPERATORS = 6, LONGEST_NAME_BYTES = 256 };
 
 struct reader {
 	struct compare_budget *budget;
 	const char *file, *at, *end;
 	metric_nearest *nearest;
 	unsigned line;
-	char table[LONGEST_NAME]; /* with its dot, or "" */
+	char table[LONGEST_NAME_BYTES]; /* with its dot, or "" */
 	struct hwy_err *err;
 };
 
@@ -150,8 +150,9 @@ static bool read_expression(struct reader *r, const char *text)
 	while (isspace((unsigned char)*text))
 		text++;
 	const char *name = text, *at = name_end(text, end);
-	char full[LONGEST_NAME];
-	snprintf(full, sizeof full, "%.*s", (int)(at - name < LONGEST_NAME ? at - name : 0), name);
+	char full[LONGEST_NAME_BYTES];
+	snprintf(full, sizeof full, "%.*s", (int)(at - name < LONGEST_NAME_BYTES ? at - name : 0),
+		 name);
 	while (at < end && isspace((unsigned char)*at))
 		at++;
 	return read_rule(r, full, at, end);
@@ -243,8 +244,8 @@ static bool read_line(struct reader *r)
 	const char *name = r->at;
 	r->at = name_end(name, r->end);
 	size_t n = (size_t)(r->at - name);
-	char full[2 * LONGEST_NAME];
-	if (n == 0 || n >= LONGEST_NAME)
+	char full[2 * LONGEST_NAME_BYTES];
+	if (n == 0 || n >= LONGEST_NAME_BYTES)
 		return budget_fail(r, "a rule is expected, such as: step.p50 <= 12ms");
 	snprintf(full, sizeof full, "%s%.*s", r->table, (int)n, name);
 	skip_blank(r);

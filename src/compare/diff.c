@@ -200,7 +200,8 @@ bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 	struct difference *step = &diff->step;
 	struct interval mean = {step->change / step->before, step->low / step->before,
 				step->high / step->before};
-	bool untold = step->verdict == VERDICT_UNKNOWN && fabs(mean.change) <= STATISTICS_SAME;
+	bool untold =
+		step->verdict == VERDICT_UNKNOWN && fabs(mean.change) <= STATISTICS_SAME_SHARE;
 	if (is_steady(mean, run_noise) || (untold && is_steady(step->middle, run_noise))) {
 		step->verdict = VERDICT_SAME;
 		step->by_middle = false;

@@ -60,7 +60,7 @@ static void diff_findings_add(struct compare_diff *diff, const struct compare_fi
 	if (before && after) {
 		double a = (double)before->cost, b = (double)after->cost;
 		bool moved = fabs(a - b) > 0.2 * fmax(a, b) &&
-			     fabs(a - b) > HWY_WORTH * (double)diff->before->step;
+			     fabs(a - b) > HWY_WORTH_SHARE * (double)diff->before->step;
 		finding->change = moved ? FINDING_CHANGED : FINDING_SAME;
 	} else {
 		finding->change = before ? FINDING_GONE : FINDING_NEW;

@@ -146,9 +146,9 @@ static struct difference compare_values(const struct compare_diff *diff,
 static double trifle_of(const struct compare_diff *diff, const struct metric_wish *wish)
 {
 	if (wish->metric->kind == METRIC_SHARE)
-		return STATISTICS_LEAST;
+		return STATISTICS_LEAST_SHARE;
 	return wish->metric->kind == METRIC_TIME && !wish->kernel
-		       ? STATISTICS_LEAST * diff->step.before
+		       ? STATISTICS_LEAST_SHARE * diff->step.before
 		       : 0;
 }
 

@@ -93,15 +93,15 @@ static const char *skip_type(const char *name)
 	return begin;
 }
 
-enum { LONGEST = 2048 };
+enum { LONGEST_NAME_BYTES = 2048 };
 
 /* Without namespaces that have no name, however the demangler writes them. */
-static void copy_named(const char *name, char out[LONGEST])
+static void copy_named(const char *name, char out[LONGEST_NAME_BYTES])
 {
 	static const char *const unnamed[] = {
 		"(anonymous namespace)::", "<unnamed>::", "{anonymous}::", NULL};
 	size_t n = 0;
-	while (*name && n + 1 < LONGEST) {
+	while (*name && n + 1 < LONGEST_NAME_BYTES) {
 		size_t skip = 0;
 		for (const char *const *one = unnamed; *one && !skip; one++)
 			skip = strncmp(name, *one, strlen(*one)) == 0 ? strlen(*one) : 0;
@@ -114,7 +114,7 @@ static void copy_named(const char *name, char out[LONGEST])
 
 void name_fold(const char *name, char out[NAME_BYTES])
 {
-	char whole[LONGEST], plain[512];
+	char whole[LONGEST_NAME_BYTES], plain[512];
 	size_t n = 0;
 	int depth = 0;
 	copy_named(name, whole);

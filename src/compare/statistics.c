@@ -99,7 +99,7 @@ static struct estimate estimate_runs(const double *values, uint32_t n)
 	return e;
 }
 
-enum { LEAST_MEMORY = 8 }; /* fewer steps cannot show how they are correlated */
+enum { LEAST_MEMORY_STEPS = 8 }; /* fewer steps cannot show how they are correlated */
 
 /* Steps that follow each other. The block bootstrap needs no dice: drawn blocks of neighbours have means whose
  * variance is that of all n circular blocks. Blocks are short, so steps that remember longer than a block (a clock
@@ -123,7 +123,7 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	double drawn = (double)n / length;
 	e.square = blocks / n / length / length / (drawn - 1);
 	e.freedom = drawn - 1;
-	if (n < LEAST_MEMORY || !(squares > 0))
+	if (n < LEAST_MEMORY_STEPS || !(squares > 0))
 		return e;
 	double memory = products / squares;
 	memory += (1 + 3 * memory) / n; /* what few values understate it by (Kendall) */
@@ -242,7 +242,7 @@ static struct difference between(struct estimate a, struct estimate b, double ri
 
 static enum compare_verdict statistics_judge(const struct difference *d)
 {
-	double least = STATISTICS_LEAST * d->before, same = STATISTICS_SAME * d->before;
+	double least = STATISTICS_LEAST_SHARE * d->before, same = STATISTICS_SAME_SHARE * d->before;
 	if (!isfinite(d->high) || !(d->before > 0))
 		return VERDICT_UNKNOWN;
 	if (fabs(d->change) > d->sure && fabs(d->change) >= least)
@@ -255,8 +255,8 @@ static bool may_speak(const struct difference *middle, const struct difference *
 {
 	double change = fabs(mean->change) / mean->before;
 	if (middle->verdict == VERDICT_SAME)
-		return change <= STATISTICS_SAME;
-	return enough && change >= STATISTICS_LEAST && mean->change * middle->change > 0;
+		return change <= STATISTICS_SAME_SHARE;
+	return enough && change >= STATISTICS_LEAST_SHARE && mean->change * middle->change > 0;
 }
 
 /* Of false alarms; a little below the 5 % that are allowed, because noise is not quite as the theory has it. */
@@ -298,8 +298,8 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	d.method = runs_speak ? "welch" : "bootstrap";
 	d.middle = (struct interval){of[1].change / of[1].before, of[1].low / of[1].before,
 				     of[1].high / of[1].before};
-	bool enough = runs_speak || (has_steps(before, n_before, STATISTICS_MIDDLE) &&
-				     has_steps(after, n_after, STATISTICS_MIDDLE));
+	bool enough = runs_speak || (has_steps(before, n_before, STATISTICS_MIDDLE_STEPS) &&
+				     has_steps(after, n_after, STATISTICS_MIDDLE_STEPS));
 	if (d.verdict == VERDICT_UNKNOWN && of[1].verdict != VERDICT_UNKNOWN &&
 	    may_speak(&of[1], &d, enough)) {
 		d.verdict = of[1].verdict;

@@ -7,8 +7,8 @@
  *
  * Rare long steps can make a mean so unsure that nothing can be said of it, though every other step is the same, or
  * faster. Where the mean cannot tell, the mean of the middle half of the steps is asked in the same way, and speaks
- * unless the mean is against it: "same" only where the mean moved by no more than STATISTICS_SAME, "faster" and
- * "slower" only where it moved that way too and, with fewer than three runs, of STATISTICS_MIDDLE steps or more.
+ * unless the mean is against it: "same" only where the mean moved by no more than STATISTICS_SAME_SHARE, "faster" and
+ * "slower" only where it moved that way too and, with fewer than three runs, of STATISTICS_MIDDLE_STEPS steps or more.
  */
 #ifndef HWY_COMPARE_STATISTICS_H
 #define HWY_COMPARE_STATISTICS_H
@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 enum { STATISTICS_RUNS = 3 }; /* from so many runs a side on they speak for themselves */
-#define STATISTICS_RUN_NOISE 0.02
+#define STATISTICS_RUN_NOISE_SHARE 0.02
 /* A change below this share is no change, however sure it is. */
-#define STATISTICS_LEAST 0.005
+#define STATISTICS_LEAST_SHARE 0.005
 /* "same" is said only where a change of this share can be excluded. */
-#define STATISTICS_SAME 0.05
+#define STATISTICS_SAME_SHARE 0.05
 /* Of fewer steps the middle half may all be of one of several modes. */
-enum { STATISTICS_MIDDLE = 20 };
+enum { STATISTICS_MIDDLE_STEPS = 20 };
 
 enum compare_verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER };
 extern const char *const verdict_names[]; /* "unknown", "same", "faster", "slower" */

@@ -23,13 +23,13 @@ static const char *summary_read_keep(struct compare_summary *run, const struct j
 }
 
 /* No time or count of a step comes near this; sums of some stay within 64 bits. */
-#define MOST (INT64_C(1) << 52)
+#define MOST_NUMBER (INT64_C(1) << 52)
 enum { MOST_RUNS = 500 };
 
 static int64_t summary_read_number(const struct json_value *from, const char *key)
 {
 	int64_t n = json_get_int(from, key);
-	return n < 0 || n > MOST ? 0 : n;
+	return n < 0 || n > MOST_NUMBER ? 0 : n;
 }
 
 static uint32_t small(const struct json_value *from, const char *key)
@@ -116,7 +116,7 @@ static bool read_times(struct compare_summary *run, struct compare_phase *phase,
 	phase->values = hwy_arena_alloc(&run->arena, (n + 1u) * sizeof *phase->values);
 	for (const struct json_value *one = n ? values->first : NULL; one; one = one->next) {
 		int64_t value = json_as_int(one, -1);
-		if (value >= 0 && value <= MOST)
+		if (value >= 0 && value <= MOST_NUMBER)
 			phase->values[phase->n_values++] = value;
 	}
 	if (phase->n_steady == 0 || phase->n_values == 0)

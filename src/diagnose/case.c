@@ -11,8 +11,8 @@
 #include "diagnose/words.h"
 
 /* Of all launches, without recorded work: from here on findings are guesses, and from there on not made. */
-#define DOUBTFUL 0.1
-#define UNBELIEVABLE 0.5
+#define DOUBTFUL_SHARE 0.1
+#define UNBELIEVABLE_SHARE 0.5
 
 static const struct hwy_strip *strip_of(const struct hwy_case *c, uint32_t span, uint32_t *row)
 {
@@ -99,7 +99,7 @@ struct gap_states case_states(const struct hwy_case *c)
 	struct gap_states sum = {0};
 	for (uint32_t d = 0; d < c->flow->n_devices; d++)
 		if (c->uses[d])
-			gap_states_add(&sum, &c->of->gaps.devices[d]);
+			gap_states_add(&sum, &c->measures->gaps.devices[d]);
 	return sum;
 }
 
@@ -149,12 +149,12 @@ static void find_devices(struct hwy_case *c)
 		      (c->flow->n_calls == 0 || case_call_is_ours(c, 0));
 }
 
-enum { MEDIAN_SAMPLE = 8192 };
+enum { MEDIAN_KERNELS = 8192 };
 
 struct op_pass {
 	struct hwy_map by_name;
 	uint32_t thread; /* that launched the last op */
-	int64_t lengths[MEDIAN_SAMPLE];
+	int64_t lengths[MEDIAN_KERNELS];
 	uint32_t n_lengths, every;
 	int64_t last_name; /* and where it is: kernels of one name come in runs */
 	uint32_t last;
@@ -185,7 +185,7 @@ static void case_count_kernel(struct hwy_case *c, struct op_pass *pass, const st
 	}
 	c->counts.kernel_ns += length;
 	c->counts.graph_kernels += in_graph;
-	if (c->counts.kernels++ % pass->every == 0 && pass->n_lengths < MEDIAN_SAMPLE)
+	if (c->counts.kernels++ % pass->every == 0 && pass->n_lengths < MEDIAN_KERNELS)
 		pass->lengths[pass->n_lengths++] = length;
 }
 
@@ -217,7 +217,7 @@ static void count_ops(struct hwy_case *c)
 {
 	struct op_pass *pass = hwy_zalloc(sizeof *pass);
 	pass->last_name = HWY_NONE;
-	pass->every = 1 + (c->end_op - c->first_op) / MEDIAN_SAMPLE;
+	pass->every = 1 + (c->end_op - c->first_op) / MEDIAN_KERNELS;
 	for (uint32_t i = c->first_op; i < c->end_op; i++)
 		if (case_op_is_ours(c, i))
 			count_op(c, pass, &c->flow->ops[i]);
@@ -251,10 +251,10 @@ static bool look_at_trust(struct hwy_case *c)
 	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
 	const struct hwy_lack *drops = &c->analysis->trust.lacks[HWY_LACK_DROPS];
 	double part = work->of ? (double)work->count / (double)work->of : 0;
-	c->most = part >= DOUBTFUL ? HWY_LOW : drops->count ? HWY_MEDIUM : HWY_HIGH;
-	if (part < UNBELIEVABLE)
+	c->most = part >= DOUBTFUL_SHARE ? HWY_LOW : drops->count ? HWY_MEDIUM : HWY_HIGH;
+	if (part < UNBELIEVABLE_SHARE)
 		return true;
-	hwy_cannot_tell(
+	diagnose_cannot_tell(
 		c->diagnosis, "why the device idles",
 		words_format(&c->diagnosis->arena,
 			     "%llu of %llu launches have no recorded work, and what looks idle may "
@@ -271,7 +271,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		.trace = analysis->trace,
 		.flow = &analysis->flow,
 		.phase = &analysis->phases.phases[phase],
-		.of = &analysis->measures[phase],
+		.measures = &analysis->measures[phase],
 		.index = phase,
 		.diagnosis = diagnosis,
 		.last = hwy_zalloc(sizeof *c->last),
@@ -287,15 +287,15 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	c->uses = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *c->uses);
 	find_extent(c);
 	if (!is_sane(c)) {
-		hwy_cannot_tell(diagnosis, "what holds the program back",
-				"its times add up to more than centuries");
+		diagnose_cannot_tell(diagnosis, "what holds the program back",
+				     "its times add up to more than centuries");
 		c->first_op = c->end_op = c->first_call = c->end_call = 0;
 	}
 	find_devices(c);
 	bool believed = look_at_trust(c);
-	c->gap_left = hwy_alloc((c->of->gaps.n + 1u) * sizeof *c->gap_left);
-	for (uint32_t i = 0; i < c->of->gaps.n; i++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[i];
+	c->gap_left = hwy_alloc((c->measures->gaps.n + 1u) * sizeof *c->gap_left);
+	for (uint32_t i = 0; i < c->measures->gaps.n; i++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[i];
 		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
 	}
 	count_ops(c);
@@ -313,13 +313,13 @@ void case_close(struct hwy_case *c)
 	free(c->gap_left);
 	free(c->transfers);
 	free(c->kernels);
-	free(c->held);
+	free(c->delays);
 }
 
 const char *case_advice(const struct hwy_case *c, const struct advice *advice)
 {
 	if (c->diagnosis->infers && advice->inference)
 		return advice->inference;
-	const char *fits = advice->of[c->diagnosis->framework];
+	const char *fits = advice->by_framework[c->diagnosis->framework];
 	return fits ? fits : advice->any;
 }

@@ -43,15 +43,15 @@ struct case_counts {
 };
 
 /* A kernel shorter than this is done before the next launch is ready: a launch takes the CPU 3 to 10 us. */
-#define CASE_SHORT_KERNEL 10000
+#define CASE_SHORT_KERNEL_NS 10000
 
 struct hwy_case {
 	struct hwy_analysis *analysis;
 	struct hwy_trace *trace;
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
-	const struct analysis_phase *of;
-	uint32_t index; /* of the phase */
+	const struct analysis_phase *measures; /* gaps, waits … of the phase */
+	uint32_t index;                        /* of the phase */
 	struct hwy_diagnosis *diagnosis;
 	const struct hwy_finding_kind *kind; /* that looks now */
 	uint32_t first_op,
@@ -69,9 +69,9 @@ struct hwy_case {
 	struct case_counts counts;
 	enum hwy_confidence most;      /* that the recording allows for findings from gaps */
 	const struct hwy_strip **last; /* the strip asked for last: spans come in runs */
-	struct held *held;             /* stream_delays.c's, once somebody asked */
-	uint32_t n_held;
-	bool knows_held;
+	struct stream_delay *delays;   /* filled in by stream_delays_find */
+	uint32_t n_delays;
+	bool delays_are_found;
 };
 
 /* ---- case.c: making one ------------------------------------------------------------------------ */
@@ -164,16 +164,16 @@ bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
 void claim_drop(struct hwy_case *c, struct claim *claim); /* gives back, and frees */
 
 /* Both take the claim over (and free it); texts are in the diagnosis' arena (words.h) or static. */
-struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
-			       enum hwy_confidence confidence, const char *says,
-			       const char *advice);
-struct hwy_finding *hwy_acquit(struct hwy_case *c, struct claim *claim, const char *says);
-void hwy_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because);
+struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
+				 enum hwy_confidence confidence, const char *says,
+				 const char *advice);
+struct hwy_finding *claim_acquit(struct hwy_case *c, struct claim *claim, const char *says);
+void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because);
 
 /* ---- advice that fits the program -------------------------------------------------------------- */
 
 struct advice { /* NULL: 'any' serves */
-	const char *any, *of[HWY_FRAMEWORKS];
+	const char *any, *by_framework[HWY_FRAMEWORKS];
 	const char *inference; /* PyTorch without training; NULL: as ever */
 };
 const char *case_advice(const struct hwy_case *c, const struct advice *advice);
@@ -208,13 +208,14 @@ void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct c
 /* ---- machine_limits.c: what the machine could do ------------------------------------------------------- */
 
 /* Calibrated value of the report, "machine.NAME" or "cost.NAME"; false where there is none. */
-bool machine_value(const struct hwy_trace *trace, const char *name, double *value);
-const char *machine_link_name(enum hwy_direction direction); /* of the calibrated rate */
+bool machine_limits_calibrated(const struct hwy_trace *trace, const char *name, double *value);
+const char *machine_limits_link_key(enum hwy_direction direction); /* of the calibrated rate */
 /* Bytes a second that pinned memory reaches in this direction: calibrated, else the best large pinned copy of
  * the trace, else what PCIe gives. *is_known is false for the last. */
-double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known);
+double machine_limits_link_rate(const struct hwy_case *c, enum hwy_direction direction,
+				bool *is_known);
 /* What recording added to the steady steps, ns of CPU time in all; false where it is not calibrated. */
-bool machine_own_cost(const struct hwy_case *c, int64_t *ns);
+bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns);
 
 /* outliers.c: the verdict's. */
 void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict);
@@ -228,13 +229,13 @@ bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
 
 /* ---- stream_delays.c: ops that were ready and had to wait for another stream ------------------------------ */
 
-struct held {
+struct stream_delay {
 	uint32_t op, behind; /* ops */
 	int64_t ready;       /* launched, and the one before it in its stream done */
 };
 /* Of the steady steps, in order; the case's. */
-const struct held *held_find(struct hwy_case *c, uint32_t *n);
-const struct hwy_stream *case_stream(const struct hwy_case *c, uint32_t op); /* or NULL */
-bool stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream);
+const struct stream_delay *stream_delays_find(struct hwy_case *c, uint32_t *n);
+const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op); /* or NULL */
+bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "diagnose/case.h"
 
-enum { SAMPLE = 1024, MOST_PLACES = 8, MOST_EVIDENCE = 6 };
+enum { SAMPLED_SPANS = 1024, MOST_PLACES = 8, MOST_EVIDENCE = 6 };
 
 static int64_t claim_take(struct claim *claim, int64_t *purse, int64_t ns, enum claim_purse which,
 			  uint32_t at, uint32_t span)
@@ -54,7 +54,7 @@ void claim_note(struct claim *claim, uint32_t span)
 void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim_stretch *stretches,
 		     uint32_t n, unsigned causes)
 {
-	const struct hwy_gaps *gaps = &c->of->gaps;
+	const struct hwy_gaps *gaps = &c->measures->gaps;
 	uint32_t next = 0;
 	for (uint32_t g = 0; n && g < gaps->n; g++) {
 		const struct hwy_gap *gap = &gaps->gaps[g];
@@ -104,11 +104,11 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
 	uint32_t n = 0;
 	if (case_states(c).causes[cause] == 0)
 		return;
-	for (uint32_t g = 0; g < c->of->gaps.n; g++)
-		n += c->of->gaps.gaps[g].cause == cause;
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++)
+		n += c->measures->gaps.gaps[g].cause == cause;
 	reserve(claim, n);
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->cause != cause)
 			continue;
 		uint32_t span = CLAIM_NOBODY;
@@ -129,7 +129,7 @@ double claim_share(const struct hwy_case *c, const struct claim *claim)
 
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim)
 {
-	return claim->total > 0 && claim_share(c, claim) >= HWY_WORTH;
+	return claim->total > 0 && claim_share(c, claim) >= HWY_WORTH_SHARE;
 }
 
 static void claim_free(struct claim *claim)
@@ -191,7 +191,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 	for (uint32_t i = 0; i < claim->n; i++) {
 		if (claim->items[i].purse != CLAIM_GAP || !claim->items[i].ns)
 			continue;
-		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].at];
 		if (gap->span)
 			add_name(&names, c->trace, case_text(c, gap->span - 1), claim->items[i].ns);
 	}
@@ -242,7 +242,7 @@ static bool is_located(const struct hwy_finding_place *place)
  * since one in N is taken, whatever it costs. */
 static void trust_samples(struct hwy_finding *finding, int64_t total)
 {
-	enum { FEWEST = 3 };
+	enum { FEWEST_LOCATED = 3 };
 	uint64_t located = 0, all = 0;
 	int64_t unlocated = 0;
 	for (uint32_t i = 0; i < finding->n_places; i++) {
@@ -251,7 +251,7 @@ static void trust_samples(struct hwy_finding *finding, int64_t total)
 		located += is_located(place) ? place->count : 0;
 		unlocated += is_located(place) ? 0 : place->cost;
 	}
-	if (located < FEWEST || unlocated < total / 2)
+	if (located < FEWEST_LOCATED || unlocated < total / 2)
 		return;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < finding->n_places; i++) {
@@ -270,9 +270,9 @@ static void trust_samples(struct hwy_finding *finding, int64_t total)
 static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		       const struct claim *claim)
 {
-	enum { LOOKS = 1 << 17 };
-	uint32_t every = 1 + claim->n / LOOKS, found = 0;
-	for (uint32_t i = 1; i < claim->n && found < SAMPLE; i += every) {
+	enum { MOST_LOOKS = 1 << 17 };
+	uint32_t every = 1 + claim->n / MOST_LOOKS, found = 0;
+	for (uint32_t i = 1; i < claim->n && found < SAMPLED_SPANS; i += every) {
 		struct claim_item item = claim->items[i];
 		uint32_t row;
 		if (!item.span)
@@ -288,18 +288,19 @@ static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t
 
 static void find_places(struct hwy_case *c, struct hwy_finding *finding, const struct claim *claim)
 {
-	enum { ROOM = 64 };
-	uint32_t every = 1 + (claim->n - 1) / SAMPLE;
+	enum { MOST_DISTINCT_PLACES = 64 };
+	uint32_t every = 1 + (claim->n - 1) / SAMPLED_SPANS;
 	int64_t sum = 0;
-	finding->places = hwy_arena_alloc(&c->diagnosis->arena, ROOM * sizeof *finding->places);
+	finding->places = hwy_arena_alloc(&c->diagnosis->arena,
+					  MOST_DISTINCT_PLACES * sizeof *finding->places);
 	for (uint32_t i = 0; i < claim->n; i += every) {
 		if (!claim->items[i].span)
 			continue;
-		add_place(c, finding, ROOM, &claim->items[i]);
+		add_place(c, finding, MOST_DISTINCT_PLACES, &claim->items[i]);
 		sum += claim->items[i].ns;
 	}
 	if (every > 1)
-		add_stacks(c, finding, ROOM, claim);
+		add_stacks(c, finding, MOST_DISTINCT_PLACES, claim);
 	trust_samples(finding, sum);
 	double scale = sum && every > 1 ? (double)claim->total / (double)sum : 1;
 	for (uint32_t i = 0; i < finding->n_places; i++) {
@@ -359,8 +360,9 @@ static struct hwy_finding claim_make(struct hwy_case *c, struct claim *claim)
 	return finding;
 }
 
-struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
-			       enum hwy_confidence confidence, const char *says, const char *advice)
+struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
+				 enum hwy_confidence confidence, const char *says,
+				 const char *advice)
 {
 	struct hwy_diagnosis *diagnosis = c->diagnosis;
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
@@ -376,7 +378,7 @@ struct hwy_finding *hwy_accuse(struct hwy_case *c, struct claim *claim,
 	return finding;
 }
 
-struct hwy_finding *hwy_acquit(struct hwy_case *c, struct claim *claim, const char *says)
+struct hwy_finding *claim_acquit(struct hwy_case *c, struct claim *claim, const char *says)
 {
 	struct hwy_diagnosis *diagnosis = c->diagnosis;
 	HWY_GROW(diagnosis->acquitted, diagnosis->n_acquitted, diagnosis->cap_acquitted);
@@ -389,7 +391,7 @@ struct hwy_finding *hwy_acquit(struct hwy_case *c, struct claim *claim, const ch
 	return finding;
 }
 
-void hwy_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
+void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
 {
 	for (uint32_t i = 0; i < diagnosis->n_cannot; i++)
 		if (strcmp(diagnosis->cannot[i].what, what) == 0)

@@ -17,11 +17,11 @@ const char *const hwy_confidence_names[] = {"low", "medium", "high"};
 const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"};
 
 /* One op of the window that alone keeps the device busy this long: busy proves nothing then. */
-#define PERSISTENT 0.9
+#define PERSISTENT_SHARE 0.9
 /* More idle time than this without a known cause: no finding explains the phase. */
-#define UNEXPLAINED 0.5
+#define UNEXPLAINED_SHARE 0.5
 /* Idle for more than this, a phase is not healthy, even where no finding explains it. */
-#define STARVED 0.05
+#define STARVED_SHARE 0.05
 
 /* ---- what the program is written in ------------------------------------------------------------- */
 
@@ -29,12 +29,12 @@ static bool any_text(const struct hwy_trace *trace, uint32_t kinds, const char *
 {
 	/* Names repeat: the table of texts is far smaller than the strips, but holds everything; a look at the
 	 * first rows of each strip is enough, as every step has the same names. */
-	enum { ROWS = 256 };
+	enum { ROWS_LOOKED_AT = 256 };
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!(kinds & HWY_KIND_BIT(strip->kind)))
 			continue;
-		for (uint32_t row = 0; row < strip->rows && row < ROWS; row++)
+		for (uint32_t row = 0; row < strip->rows && row < ROWS_LOOKED_AT; row++)
 			if (strstr(hwy_str(trace, hwy_get(strip, HWY_NAME, row)), part))
 				return true;
 	}
@@ -81,24 +81,24 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 		const struct hwy_lack *lack = &analysis->trust.lacks[i];
 		if (lack->count == 0 || lack->effect != HWY_EFFECT_FORBIDS)
 			continue;
-		hwy_cannot_tell(diagnosis, lack->measures,
-				words_format(&diagnosis->arena, "%llu of %llu %s",
-					     (unsigned long long)lack->count,
-					     (unsigned long long)lack->of, lack->what));
+		diagnose_cannot_tell(diagnosis, lack->measures,
+				     words_format(&diagnosis->arena, "%llu of %llu %s",
+						  (unsigned long long)lack->count,
+						  (unsigned long long)lack->of, lack->what));
 	}
 }
 
 static void doubt_persistent(struct hwy_case *c)
 {
 	int64_t window = c->phase->window.to - c->phase->window.from;
-	if ((double)c->counts.longest < PERSISTENT * (double)window)
+	if ((double)c->counts.longest < PERSISTENT_SHARE * (double)window)
 		return;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (!case_op_is_ours(c, i) || window <= 0 ||
-		    (double)(op->end - op->start) < PERSISTENT * (double)window)
+		    (double)(op->end - op->start) < PERSISTENT_SHARE * (double)window)
 			continue;
-		hwy_cannot_tell(
+		diagnose_cannot_tell(
 			c->diagnosis, "whether the device works or waits",
 			words_format(
 				&c->diagnosis->arena,
@@ -121,8 +121,8 @@ static void doubt_graphs(struct hwy_case *c)
 		graphs++;
 		ns += op->end - op->start;
 	}
-	if (graphs && case_share(c, ns) >= HWY_WORTH)
-		hwy_cannot_tell(
+	if (graphs && case_share(c, ns) >= HWY_WORTH_SHARE)
+		diagnose_cannot_tell(
 			c->diagnosis, "what happens inside CUDA graphs",
 			words_format(&c->diagnosis->arena,
 				     "%llu graph launches were recorded without their nodes; "
@@ -134,13 +134,13 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 {
 	struct gap_states states = case_states(c);
 	int64_t unknown = states.causes[GAP_UNKNOWN];
-	verdict->is_known = (double)unknown <= UNEXPLAINED * (double)states.idle ||
-			    case_share(c, unknown) < HWY_WORTH;
+	verdict->is_known = (double)unknown <= UNEXPLAINED_SHARE * (double)states.idle ||
+			    case_share(c, unknown) < HWY_WORTH_SHARE;
 	for (uint32_t i = 0; i < c->diagnosis->n_cannot; i++)
 		verdict->is_known &=
 			strcmp(c->diagnosis->cannot[i].what, "why the device idles") != 0;
-	if (case_share(c, unknown) >= HWY_WORTH)
-		hwy_cannot_tell(
+	if (case_share(c, unknown) >= HWY_WORTH_SHARE)
+		diagnose_cannot_tell(
 			c->diagnosis, "why the device idles all of that time",
 			words_format(&c->diagnosis->arena,
 				     "%s of a step's idle time end with work whose launch was "
@@ -179,18 +179,19 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 				c.kind->look(&c);
 		}
 		if (is_long(analysis, phase))
-			predict_phase(analysis, phase, diagnosis, before, acquitted);
+			fix_worth_judge_phase(analysis, phase, diagnosis, before, acquitted);
 		doubt_persistent(&c);
 		doubt_graphs(&c);
 		doubt_idle(&c, verdict);
 		outliers_find(&c, verdict);
 		int64_t own;
-		if (machine_own_cost(&c, &own))
+		if (machine_limits_recording_cost(&c, &own))
 			verdict->own_cost = own / c.phase->n_steady;
 		verdict->reachable = case_share(&c, case_states(&c).idle);
 	}
 	int64_t starved = case_states(&c).idle - case_states(&c).causes[GAP_DEPENDENCY];
-	verdict->is_healthy = c.n_devices && c.phase->n_steady && case_share(&c, starved) < STARVED;
+	verdict->is_healthy =
+		c.n_devices && c.phase->n_steady && case_share(&c, starved) < STARVED_SHARE;
 	for (uint32_t i = before; i < diagnosis->n; i++)
 		verdict->is_healthy &= diagnosis->findings[i].kind->is_inside;
 	if (c.n_devices && c.phase->n_steady)
@@ -273,7 +274,7 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 			return false;
 	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n);
 	look_at_ranks(analysis, diagnosis);
-	predict_cut(analysis, diagnosis);
+	fix_worth_cut_costs(analysis, diagnosis);
 	diagnose_put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
 	return true;
 }

@@ -16,7 +16,7 @@
 #include "whatif/joint.h"
 
 /* A CPU-side finding below this share of the step is no finding; its suspect is acquitted. */
-#define HWY_WORTH 0.02
+#define HWY_WORTH_SHARE 0.02
 
 enum hwy_confidence { HWY_LOW, HWY_MEDIUM, HWY_HIGH };
 extern const char *const hwy_confidence_names[];
@@ -95,7 +95,7 @@ struct hwy_outlier {
 
 /* What can be said of a phase besides its findings. */
 struct hwy_verdict {
-	bool is_healthy; /* nothing on the CPU side is worth HWY_WORTH */
+	bool is_healthy; /* nothing on the CPU side is worth HWY_WORTH_SHARE */
 	bool is_known;   /* false: too little of the idle time can be explained to say so */
 	double reachable; /* share of the step in which the devices are idle: what CPU-side fixes could give */
 	struct hwy_top_kernel *kernels; /* by time */

@@ -41,8 +41,8 @@ static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
 	return true;
 }
 
-bool predict_edit(const struct whatif *w, const struct whatif_edit *edit, struct hwy_arena *arena,
-		  struct hwy_predicted *predicted)
+bool fix_worth_of_edit(const struct whatif *w, const struct whatif_edit *edit,
+		       struct hwy_arena *arena, struct hwy_predicted *predicted)
 {
 	struct whatif_prediction found;
 	struct hwy_err err;
@@ -67,12 +67,12 @@ static bool fix_worth_predict(struct predicting *p, struct hwy_finding *finding,
 {
 	if (!read_edit(p, finding, edit))
 		return false;
-	if (predict_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted))
+	if (fix_worth_of_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted))
 		return true;
 	if (!*edit->arguments || edit->kind->arguments[0] != '[')
 		return false;
 	edit->arguments = ""; /* its place is not where the call itself is */
-	return predict_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted);
+	return fix_worth_of_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted);
 }
 
 static double gain_of(const struct hwy_finding *finding)
@@ -124,7 +124,7 @@ static void move(struct hwy_finding *from, uint32_t *n, uint32_t at, struct hwy_
 static void find_tipping(struct predicting *p, struct hwy_finding *finding,
 			 const struct whatif_edit *edit)
 {
-	int64_t tipping = whatif_tipping(&p->w, edit, 1, HWY_WORTH);
+	int64_t tipping = whatif_tipping(&p->w, edit, 1, HWY_WORTH_SHARE);
 	finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
 }
 
@@ -160,7 +160,7 @@ static void judge_findings(struct predicting *p, uint32_t first)
 			i++;
 			continue;
 		}
-		bool is_worth = gain_of(finding) >= HWY_WORTH;
+		bool is_worth = gain_of(finding) >= HWY_WORTH_SHARE;
 		set_cost(finding, finding->cost);
 		if (is_worth)
 			i++;
@@ -196,7 +196,7 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		}
 		if (gains_surely(finding) && finding->even_so)
 			say_even_so(p, finding);
-		if (gain_of(finding) >= HWY_WORTH) {
+		if (gain_of(finding) >= HWY_WORTH_SHARE) {
 			finding->predicted = (struct hwy_predicted){0};
 			continue;
 		}
@@ -215,8 +215,9 @@ static bool wants_any(const struct hwy_diagnosis *d, uint32_t first, uint32_t fi
 	return false;
 }
 
-void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_diagnosis *diagnosis,
-		   uint32_t first, uint32_t first_acquitted)
+void fix_worth_judge_phase(struct hwy_analysis *analysis, uint32_t phase,
+			   struct hwy_diagnosis *diagnosis, uint32_t first,
+			   uint32_t first_acquitted)
 {
 	struct predicting p = {.diagnosis = diagnosis};
 	struct hwy_err err;
@@ -226,7 +227,7 @@ void predict_phase(struct hwy_analysis *analysis, uint32_t phase, struct hwy_dia
 		return;
 	if (whatif_open(&p.w, analysis, phase, false, &err)) {
 		uint32_t acquitted = diagnosis->n_acquitted;
-		if (p.w.quality.residual <= WHATIF_UNEXPLAINED) {
+		if (p.w.quality.residual <= WHATIF_UNEXPLAINED_SHARE) {
 			judge_findings(&p, first);
 			judge_acquitted(&p, first_acquitted, acquitted);
 		}
@@ -241,14 +242,14 @@ static bool cut(struct hwy_finding *finding, int64_t whole, int64_t *left)
 		scale_places(finding, finding->cost, *left);
 		finding->cost = *left;
 		finding->share = (double)*left / (double)whole;
-		if (!finding->kind->is_inside && finding->share < HWY_WORTH)
+		if (!finding->kind->is_inside && finding->share < HWY_WORTH_SHARE)
 			return false;
 	}
 	*left -= finding->cost;
 	return true;
 }
 
-void predict_cut(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+void fix_worth_cut_costs(const struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++) {
 		int64_t whole = analysis->phases.phases[phase].mean, left = whole;

@@ -8,7 +8,7 @@
 #include "diagnose/case.h"
 #include "diagnose/words.h"
 
-enum { TOP = 3, SHORT_NAME = 40 };
+enum { TOP_KERNELS = 3, SHORT_NAME_BYTES = 40 };
 
 static bool has(const char *name, const char *const *words)
 {
@@ -69,7 +69,7 @@ static size_t identifier(const char *at)
 
 /* The part of a demangled name that a person, or a regular expression, knows it by: only letters, digits, '_'
  * and ':'. */
-static void short_name(const char *name, char out[SHORT_NAME])
+static void short_name(const char *name, char out[SHORT_NAME_BYTES])
 {
 	if (strncmp(name, "void ", 5) == 0)
 		name += 5;
@@ -92,7 +92,8 @@ static void short_name(const char *name, char out[SHORT_NAME])
 			n = longest;
 		}
 	}
-	snprintf(out, SHORT_NAME, "%.*s", (int)(n < SHORT_NAME ? n : SHORT_NAME - 1), name);
+	snprintf(out, SHORT_NAME_BYTES, "%.*s",
+		 (int)(n < SHORT_NAME_BYTES ? n : SHORT_NAME_BYTES - 1), name);
 }
 
 int64_t kernel_blocks(const struct hwy_case *c, uint32_t span)
@@ -119,7 +120,7 @@ bool kernel_leaves_room(const struct hwy_case *c, uint32_t op)
 	return blocks > 0 && blocks < c->trace->devices[device].sms;
 }
 
-static bool matches(const char *name, const char (*patterns)[SHORT_NAME], uint32_t n)
+static bool matches(const char *name, const char (*patterns)[SHORT_NAME_BYTES], uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)
 		if (*patterns[k] && strstr(name, patterns[k]))
@@ -128,7 +129,7 @@ static bool matches(const char *name, const char (*patterns)[SHORT_NAME], uint32
 }
 
 /* Kernels the pattern matches before the steady steps: what ncu has to skip. */
-static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME],
+static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME_BYTES],
 				uint32_t top)
 {
 	uint64_t n = 0;
@@ -159,7 +160,9 @@ static const char *command_of(const struct hwy_case *c)
 static const char *ncu_command(struct hwy_case *c, uint32_t top)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
-	char pattern[TOP * (SHORT_NAME + 1) + 1] = "", names[TOP][SHORT_NAME] = {""};
+	char pattern[TOP_KERNELS * (SHORT_NAME_BYTES + 1) + 1] = "",
+							    names[TOP_KERNELS][SHORT_NAME_BYTES] = {
+								    ""};
 	for (uint32_t k = 0; k < top; k++) {
 		short_name(hwy_str(c->trace, c->kernels[k].name), names[k]);
 		if (!*names[k] || strstr(pattern, names[k]))
@@ -190,7 +193,7 @@ static const char *other_profiler(const struct hwy_case *c, uint32_t span)
 
 void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 {
-	uint32_t n = c->n_kernels < TOP ? c->n_kernels : TOP;
+	uint32_t n = c->n_kernels < TOP_KERNELS ? c->n_kernels : TOP_KERNELS;
 	if (n == 0 || c->counts.kernel_ns <= 0)
 		return;
 	verdict->kernels = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);

@@ -8,7 +8,7 @@
 /* A copy of this size runs at the link's rate: its latency is a few per cent of it. */
 #define LINK_BYTES (4u << 20)
 
-bool machine_value(const struct hwy_trace *trace, const char *name, double *value)
+bool machine_limits_calibrated(const struct hwy_trace *trace, const char *name, double *value)
 {
 	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
 		const struct hwy_calibration *one = &trace->calibrations[i];
@@ -20,17 +20,19 @@ bool machine_value(const struct hwy_trace *trace, const char *name, double *valu
 	return false;
 }
 
-const char *machine_link_name(enum hwy_direction direction)
+const char *machine_limits_link_key(enum hwy_direction direction)
 {
 	return direction == HWY_D2H ? "machine.copy_d2h_pinned_bandwidth"
 				    : "machine.copy_h2d_pinned_bandwidth";
 }
 
-double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool *is_known)
+double machine_limits_link_rate(const struct hwy_case *c, enum hwy_direction direction,
+				bool *is_known)
 {
 	double rate = 0;
 	*is_known = true;
-	if (machine_value(c->trace, machine_link_name(direction), &rate) && rate > 0)
+	if (machine_limits_calibrated(c->trace, machine_limits_link_key(direction), &rate) &&
+	    rate > 0)
 		return rate;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
@@ -52,14 +54,14 @@ double machine_link(const struct hwy_case *c, enum hwy_direction direction, bool
 	return machine_model_link_rate(NULL);
 }
 
-bool machine_own_cost(const struct hwy_case *c, int64_t *ns)
+bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns)
 {
 	double launch, sync = 0, graph = 0, sum;
 	const uint64_t *calls = c->counts.calls;
-	if (!machine_value(c->trace, "cost.launch", &launch))
+	if (!machine_limits_calibrated(c->trace, "cost.launch", &launch))
 		return false;
-	machine_value(c->trace, "cost.sync", &sync);
-	machine_value(c->trace, "cost.graph_launch", &graph);
+	machine_limits_calibrated(c->trace, "cost.sync", &sync);
+	machine_limits_calibrated(c->trace, "cost.graph_launch", &graph);
 	sum = launch * (double)(calls[HWY_ROLE_LAUNCH] + calls[HWY_ROLE_COPY] +
 				calls[HWY_ROLE_FILL]) +
 	      sync * (double)calls[HWY_ROLE_SYNC] + graph * (double)calls[HWY_ROLE_GRAPH_LAUNCH];

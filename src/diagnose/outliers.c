@@ -8,7 +8,7 @@
 
 #include "diagnose/case.h"
 
-enum { MOST = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
+enum { MOST_OUTLIERS = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
 
 /* parts[step * PARTS + part], of the steady steps, over all devices. */
 static int64_t *outliers_measure(const struct hwy_case *c)
@@ -17,8 +17,8 @@ static int64_t *outliers_measure(const struct hwy_case *c)
 	int64_t *parts = hwy_zalloc((size_t)phase->n_steady * PARTS * sizeof *parts);
 	for (uint32_t i = 0; i < phase->n_steady; i++)
 		parts[i * PARTS + BUSY] = phase->steps[phase->first_steady + i].busy;
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		uint32_t at = gap->step - phase->first_steady;
 		if (gap->step >= phase->first_steady && at < phase->n_steady &&
 		    c->uses[gap->device])
@@ -44,8 +44,8 @@ static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t
 static const char *outliers_name_of(const struct hwy_case *c, uint32_t step, uint32_t cause)
 {
 	const struct hwy_gap *longest = NULL;
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->step == step && gap->cause == cause &&
 		    (!longest || gap->at.to - gap->at.from > longest->at.to - longest->at.from))
 			longest = gap;
@@ -99,7 +99,7 @@ void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
 	if (n == 0)
 		return;
 	qsort(found, n, sizeof *found, compare_outliers);
-	n = n < MOST ? n : MOST;
+	n = n < MOST_OUTLIERS ? n : MOST_OUTLIERS;
 	int64_t medians[PARTS], *parts = outliers_measure(c);
 	find_medians(c, parts, medians);
 	verdict->outliers = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->outliers);

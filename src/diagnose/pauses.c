@@ -42,11 +42,11 @@ static bool are_together(const struct hwy_case *c, const struct hwy_wait *before
  * FLOW_NONE where there is none. */
 static uint32_t copy_call(const struct hwy_case *c, const struct hwy_wait *wait)
 {
-	enum { NEAR = 32 };
+	enum { NEAR_CALLS = 32 };
 	const struct flow_call *call = &c->flow->calls[wait->call];
 	if (wait->is_copy || call->role == HWY_ROLE_COPY)
 		return wait->call;
-	for (uint32_t i = wait->call; i-- > 0 && wait->call - i < NEAR;) {
+	for (uint32_t i = wait->call; i-- > 0 && wait->call - i < NEAR_CALLS;) {
 		const struct flow_call *before = &c->flow->calls[i];
 		if (before->thread != call->thread || before->role == HWY_ROLE_OTHER ||
 		    before->role == HWY_ROLE_EVENT_RECORD)
@@ -58,7 +58,7 @@ static uint32_t copy_call(const struct hwy_case *c, const struct hwy_wait *wait)
 
 uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause)
 {
-	uint32_t call = copy_call(c, &c->of->waits.waits[pause->first]);
+	uint32_t call = copy_call(c, &c->measures->waits.waits[pause->first]);
 	return call == FLOW_NONE ? FLOW_NONE : c->flow->calls[call].op;
 }
 
@@ -73,7 +73,7 @@ static uint64_t bytes_of(const struct hwy_case *c, const struct hwy_wait *wait)
 
 static void pauses_begin(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
 {
-	const struct hwy_wait *wait = &c->of->waits.waits[at];
+	const struct hwy_wait *wait = &c->measures->waits.waits[at];
 	*pause = (struct case_pause){
 		.wait = at,
 		.first = at,
@@ -89,9 +89,9 @@ static void pauses_begin(const struct hwy_case *c, struct case_pause *pause, uin
 
 static void pauses_join(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
 {
-	const struct hwy_wait *wait = &c->of->waits.waits[at];
+	const struct hwy_wait *wait = &c->measures->waits.waits[at];
 	pause->n_waits++;
-	if (wait->waited > c->of->waits.waits[pause->wait].waited)
+	if (wait->waited > c->measures->waits.waits[pause->wait].waited)
 		pause->wait = at;
 	pause->waited += wait->waited;
 	pause->is_useless &= wait->op == FLOW_NONE;
@@ -99,7 +99,7 @@ static void pauses_join(const struct hwy_case *c, struct case_pause *pause, uint
 
 struct case_pauses pauses_find(const struct hwy_case *c)
 {
-	const struct hwy_waits *waits = &c->of->waits;
+	const struct hwy_waits *waits = &c->measures->waits;
 	struct case_pauses found = {
 		.pauses = hwy_alloc((waits->n + 1u) * sizeof *found.pauses),
 		.of_wait = hwy_alloc((waits->n + 1u) * sizeof *found.of_wait),
@@ -129,7 +129,7 @@ void pauses_free(struct case_pauses *pauses)
 static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
 			     const struct hwy_gap *gap)
 {
-	const struct hwy_waits *waits = &c->of->waits;
+	const struct hwy_waits *waits = &c->measures->waits;
 	uint32_t low = 0, high = waits->n;
 	if (gap->culprit == FLOW_NONE)
 		return FLOW_NONE;
@@ -148,15 +148,15 @@ static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses 
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause))
 {
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->cause != GAP_BLOCKED)
 			continue;
 		uint32_t at = pause_of_gap(c, pauses, gap);
 		const struct case_pause *pause = at == FLOW_NONE ? NULL : &pauses->pauses[at];
 		if (!is_it(pause))
 			continue;
-		uint32_t call = pause ? c->of->waits.waits[pause->wait].call : gap->culprit;
+		uint32_t call = pause ? c->measures->waits.waits[pause->wait].call : gap->culprit;
 		claim_gap(c, claim, g, CLAIM_ALL,
 			  call == FLOW_NONE ? CLAIM_NOBODY : c->flow->calls[call].span);
 	}

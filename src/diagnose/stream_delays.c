@@ -8,17 +8,17 @@
 #include "diagnose/case.h"
 
 /* Shorter waits are the device's own pace. */
-#define HELD_NS 10000
+#define DELAY_NS 10000
 /* An op begins this soon after the one it waited for has ended. */
 #define SOON_NS 20000
 
-const struct hwy_stream *case_stream(const struct hwy_case *c, uint32_t op)
+const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op)
 {
 	int64_t stream = c->trace->lanes[c->flow->ops[op].lane].stream;
 	return stream >= 0 && stream < c->trace->n_streams ? &c->trace->streams[stream] : NULL;
 }
 
-bool stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream)
+bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream)
 {
 	if (stream->flags == 3)
 		return true;
@@ -54,7 +54,7 @@ static uint32_t find_behind(const struct hwy_case *c, const struct last *lasts, 
 	return behind;
 }
 
-static void find_held(struct hwy_case *c)
+static void find_delays(struct hwy_case *c)
 {
 	enum { LANES = 64 };
 	struct last lasts[LANES];
@@ -70,12 +70,12 @@ static void find_held(struct hwy_case *c)
 			int64_t ready = c->flow->calls[op->call].end + c->flow->latency;
 			if (at < n_lasts && c->flow->ops[lasts[at].op].end > ready)
 				ready = c->flow->ops[lasts[at].op].end;
-			uint32_t behind = op->start - ready > HELD_NS
+			uint32_t behind = op->start - ready > DELAY_NS
 						  ? find_behind(c, lasts, n_lasts, op, ready)
 						  : FLOW_NONE;
 			if (behind != FLOW_NONE) {
-				HWY_GROW(c->held, c->n_held, cap);
-				c->held[c->n_held++] = (struct held){i, behind, ready};
+				HWY_GROW(c->delays, c->n_delays, cap);
+				c->delays[c->n_delays++] = (struct stream_delay){i, behind, ready};
 			}
 		}
 		if (at < LANES) {
@@ -85,16 +85,16 @@ static void find_held(struct hwy_case *c)
 	}
 }
 
-const struct held *held_find(struct hwy_case *c, uint32_t *n)
+const struct stream_delay *stream_delays_find(struct hwy_case *c, uint32_t *n)
 {
 	struct flow_lanes lanes;
-	if (!c->knows_held) {
-		c->knows_held = true;
+	if (!c->delays_are_found) {
+		c->delays_are_found = true;
 		lanes_open(&lanes, c->flow, LANES_ALL, c->first_op, c->end_op);
 		if (lanes.n > 1)
-			find_held(c);
+			find_delays(c);
 		lanes_close(&lanes);
 	}
-	*n = c->n_held;
-	return c->held;
+	*n = c->n_delays;
+	return c->delays;
 }

@@ -28,7 +28,7 @@ struct syncs syncs_look(struct hwy_case *c)
 		if (!is_sync(pause))
 			continue;
 		const struct hwy_wait *last =
-			&c->of->waits.waits[pause->first + pause->n_waits - 1];
+			&c->measures->waits.waits[pause->first + pause->n_waits - 1];
 		syncs.n++;
 		/* Threads that wait together do so once. */
 		int64_t to = c->flow->calls[last->call].end, from = to - pause->waited;
@@ -66,7 +66,7 @@ void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct clai
 		const struct case_pause *pause = &syncs->pauses.pauses[i];
 		if (is_sync(pause))
 			claim_note(claim,
-				   c->flow->calls[c->of->waits.waits[pause->wait].call].span);
+				   c->flow->calls[c->measures->waits.waits[pause->wait].call].span);
 	}
 }
 

@@ -6,7 +6,7 @@
 
 /* As many waits a step come from inside the model, not from the loop around it: a training step has one or
  * two (loss, accuracy), data-dependent control flow one a layer. */
-#define SYNCS_MANY 4.0
+#define SYNCS_MANY_PER_STEP 4.0
 
 struct syncs {
 	struct case_pauses pauses;

@@ -11,7 +11,7 @@
 
 #include "whatif/whatif.h"
 
-enum { LOOK_AROUND = 64 }; /* calls */
+enum { LOOK_AROUND_CALLS = 64 }; /* calls */
 
 /* What was measured, by call, beside the usual cost of one. */
 struct charges {
@@ -22,14 +22,14 @@ struct charges {
 /* The calibration launches in a loop, where the recorder's code and data are in the CPU's caches. After other work they
  * are not: PyTorch programs that never wait paid 1.7 to 4.9 µs a launch (H200, launches of 3.5 µs, on calm CPUs; 3.5 in the
  * middle) where the loop pays 1.35. */
-enum { COLD_COST = 2000, COLD_LAUNCH = 3500, COLD_FROM = 4000 }; /* ns */
+enum { COLD_COST_NS = 2000, COLD_LAUNCH_NS = 3500, COLD_FROM_NS = 4000 }; /* ns */
 
 static int64_t cost_when_cold(const struct whatif_machine *machine, int64_t work_before)
 {
 	if (!machine->is_measured)
 		return 0; /* the table's costs are of such programs */
-	int64_t most = COLD_COST * machine->launch / COLD_LAUNCH;
-	return work_before < COLD_FROM ? most * work_before / COLD_FROM : most;
+	int64_t most = COLD_COST_NS * machine->launch / COLD_LAUNCH_NS;
+	return work_before < COLD_FROM_NS ? most * work_before / COLD_FROM_NS : most;
 }
 
 static int64_t cost_of_call(const struct whatif_machine *machine, const struct flow_call *call,
@@ -59,7 +59,7 @@ static int64_t take_from(int64_t *value, int64_t most)
 
 /* So much of a call's cost lies before its recorded begin: where a program does nothing but call, its calls are recorded
  * 0.3 to 0.5 µs apart (H200). */
-enum { OUTSIDE = 400 }; /* ns */
+enum { OUTSIDE_NS = 400 }; /* ns */
 
 static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
 			const struct flow_call *call, int64_t before, int64_t within)
@@ -70,7 +70,7 @@ static void lessen_call(struct graph_node *node, const struct whatif_machine *ma
 	take_from(&node->length, within);
 	int64_t cost = cost_of_call(machine, call, has_order ? node->delay : 0);
 	if (has_order)
-		cost -= take_from(&node->delay, cost < OUTSIDE ? cost : OUTSIDE);
+		cost -= take_from(&node->delay, cost < OUTSIDE_NS ? cost : OUTSIDE_NS);
 	cost -= take_from(&node->length, cost < node->length / 2 ? cost : node->length / 2);
 	if (has_order)
 		take_from(&node->delay, cost);
@@ -86,7 +86,7 @@ static void lessen_op(struct graph_node *node, const struct whatif_machine *mach
 static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t time)
 {
 	uint32_t call = flow_call_at(flow, time);
-	for (int i = 0; i < LOOK_AROUND && call < flow->n_calls; i++, call++)
+	for (int i = 0; i < LOOK_AROUND_CALLS && call < flow->n_calls; i++, call++)
 		if (flow->calls[call].process == process)
 			return call;
 	return flow->n_calls;
@@ -113,7 +113,8 @@ static bool is_own_time(const struct hwy_trace *trace, const struct hwy_strip *s
 /* The nearest call of a thread from one on, forwards or backwards; calls of others are few, or far away. */
 static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int64_t from, int step)
 {
-	for (int i = 0; i < LOOK_AROUND && from >= 0 && from < flow->n_calls; i++, from += step)
+	for (int i = 0; i < LOOK_AROUND_CALLS && from >= 0 && from < flow->n_calls;
+	     i++, from += step)
 		if (flow->calls[from].thread == thread)
 			return (uint32_t)from;
 	return flow->n_calls;

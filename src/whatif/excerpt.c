@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STEPS = 3, LARGE = 300000 /* calls and ops */ };
+enum { LEAST_STEPS = 3, LARGE_CALLS_AND_OPS = 300000 /* calls and ops */ };
 
 bool excerpt_is_large(const struct hwy_flow *flow)
 {
-	return (uint64_t)flow->n_calls + flow->n_ops > LARGE;
+	return (uint64_t)flow->n_calls + flow->n_ops > LARGE_CALLS_AND_OPS;
 }
 
 struct choice {                   /* of the phase's steps */

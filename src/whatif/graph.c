@@ -13,7 +13,7 @@
 #include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
-enum { LOOK_BACK = 64 /* ops enqueued later than a wait that may have begun before its end */ };
+enum { LOOK_BACK_OPS = 64 /* ops enqueued later than a wait that may have begun before its end */ };
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
@@ -134,7 +134,7 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 {
 	uint32_t node = b->lanes[lane].last;
 	int64_t end = b->flow->calls[call].end;
-	for (int i = 0; i < LOOK_BACK && node != GRAPH_NONE; i++) {
+	for (int i = 0; i < LOOK_BACK_OPS && node != GRAPH_NONE; i++) {
 		const struct flow_op *op = &b->flow->ops[b->graph->nodes[node].flow_index];
 		if ((op->call == FLOW_NONE || op->call <= call) && op->end <= end)
 			return node;

@@ -9,14 +9,14 @@
 #include "whatif/graph.h"
 
 enum {
-	CELL = 16, /* ns */
+	CELL_NS = 16, /* ns */
 	CELLS = 4096,
-	LEAST = 16, /* observations that tell */
-	DEFAULT_LAUNCH = 5000,
-	DEFAULT_NEXT = 1000,
-	DEFAULT_WAKE = 3000,
-	DEFAULT_SYNC = 2000,
-	DEFAULT_QUEUE = 1024,
+	LEAST_OBSERVATIONS = 16, /* observations that tell */
+	DEFAULT_LAUNCH_NS = 5000,
+	DEFAULT_NEXT_NS = 1000,
+	DEFAULT_WAKE_NS = 3000,
+	DEFAULT_SYNC_NS = 2000,
+	DEFAULT_QUEUE_LAUNCHES = 1024,
 };
 
 struct tally {
@@ -27,18 +27,18 @@ static void tally_add(struct tally *tally, int64_t value)
 {
 	if (value < 0)
 		return;
-	tally->counts[value / CELL < CELLS ? value / CELL : CELLS - 1]++;
+	tally->counts[value / CELL_NS < CELLS ? value / CELL_NS : CELLS - 1]++;
 	tally->n++;
 }
 
 static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
 {
-	if (tally->n < LEAST)
+	if (tally->n < LEAST_OBSERVATIONS)
 		return otherwise;
 	uint32_t cell = 0, below = tally->counts[0];
 	while (cell + 1 < CELLS && below < tally->n / 4)
 		below += tally->counts[++cell];
-	return (int64_t)cell * CELL;
+	return (int64_t)cell * CELL_NS;
 }
 
 struct fitting {
@@ -130,17 +130,17 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		look_at_op(f, flow, i);
 	look_at_sync_calls(f, flow);
-	fit->launch = tally_quartile(&f->launch, DEFAULT_LAUNCH);
-	fit->next = tally_quartile(&f->next, DEFAULT_NEXT);
-	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE);
-	fit->sync = tally_quartile(&f->sync, DEFAULT_SYNC);
+	fit->launch = tally_quartile(&f->launch, DEFAULT_LAUNCH_NS);
+	fit->next = tally_quartile(&f->next, DEFAULT_NEXT_NS);
+	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE_NS);
+	fit->sync = tally_quartile(&f->sync, DEFAULT_SYNC_NS);
 	/* Short waits look like calls that found nothing: a calibrated figure is better. */
 	int64_t sync = calibrated(flow->trace, "machine.sync");
 	if (sync > 0)
 		fit->sync = sync + calibrated(flow->trace, "cost.sync");
 	fit->queue = deepest(flow);
-	if (fit->queue < DEFAULT_QUEUE)
-		fit->queue = DEFAULT_QUEUE;
+	if (fit->queue < DEFAULT_QUEUE_LAUNCHES)
+		fit->queue = DEFAULT_QUEUE_LAUNCHES;
 	free(f->last);
 	free(f->recent);
 	free(f);

@@ -60,22 +60,22 @@ static const struct {
 
 /* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
  * 4 with 8.x, 5 from 9.0 on. */
-#define LINK_PCIE3 12e9
-#define LINK_PCIE4 24e9
-#define LINK_PCIE5 50e9
+#define PCIE3_BYTES_PER_S 12e9
+#define PCIE4_BYTES_PER_S 24e9
+#define PCIE5_BYTES_PER_S 50e9
 
 double machine_model_link_rate(const struct hwy_device *device)
 {
 	if (!device)
-		return LINK_PCIE3;
+		return PCIE3_BYTES_PER_S;
 	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
 	    device->pcie_width > 0 && device->pcie_width <= 32)
 		/* Per lane and direction: 1 GB/s in generation 3, doubled with each; 80 % of it arrives. */
 		return 0.8e9 * (double)device->pcie_width *
 		       (double)(1 << (device->pcie_generation - 3));
 	if (device->compute_major >= 8)
-		return device->compute_major >= 9 ? LINK_PCIE5 : LINK_PCIE4;
-	return LINK_PCIE3;
+		return device->compute_major >= 9 ? PCIE5_BYTES_PER_S : PCIE4_BYTES_PER_S;
+	return PCIE3_BYTES_PER_S;
 }
 
 static bool machine_model_starts_with(const char *text, const char *start)

@@ -12,20 +12,20 @@
 #include "trace/file.h"
 #include "whatif/replayed_steps.h"
 
-#define NAME "critical-path"
+#define RESULT_NAME "critical-path"
 /* Raised when the graph, the phases or the path come out otherwise, or the bytes mean something else. A report of
  * another version of Headway is not believed either. */
-enum { VERSION = 1 };
+enum { RESULT_VERSION = 1 };
 enum { CLASS_BITS = 4 };
 /* Calls and ops of a recording whose paths are kept: beyond that writing a report would take half a second more. */
-enum { MOST = 4000000 };
+enum { MOST_CALLS_AND_OPS = 4000000 };
 /* How a piece ends: with its span, where its span begins, or so many ns after it began. */
 enum { AT_END, AT_START, AFTER };
 
 static int64_t version(void)
 {
 	uint64_t release = hwy_hash(HEADWAY_VERSION, strlen(HEADWAY_VERSION));
-	return (int64_t)VERSION << 32 | (int64_t)(release & UINT32_MAX);
+	return (int64_t)RESULT_VERSION << 32 | (int64_t)(release & UINT32_MAX);
 }
 
 /* ---- making --------------------------------------------------------------------------------------- */
@@ -279,7 +279,8 @@ static bool get_path(struct reading *r, const struct hwy_phase *phase, struct ca
 static uint32_t find_result(const struct hwy_trace *trace)
 {
 	uint32_t i = 0;
-	while (i < trace->n_results && strcmp(hwy_str(trace, trace->results[i].name), NAME) != 0)
+	while (i < trace->n_results &&
+	       strcmp(hwy_str(trace, trace->results[i].name), RESULT_NAME) != 0)
 		i++;
 	return i;
 }
@@ -373,9 +374,10 @@ static void set_result(struct hwy_trace *trace, const struct values *values)
 	}
 	free(trace->result_bytes[result]);
 	trace->result_bytes[result] = hwy_copy(values->list, bytes);
-	trace->results[result] = (struct hwy_result){.name = hwy_intern_z(&trace->strings, NAME),
-						     .version = version(),
-						     .bytes = (int64_t)bytes};
+	trace->results[result] =
+		(struct hwy_result){.name = hwy_intern_z(&trace->strings, RESULT_NAME),
+				    .version = version(),
+				    .bytes = (int64_t)bytes};
 }
 
 static bool load_results(struct hwy_trace *trace)
@@ -397,7 +399,7 @@ void path_cache_add(struct hwy_trace *trace)
 	struct hwy_err ignored;
 	if (!load_results(trace) || !flow_open(&flow, trace, &ignored))
 		return;
-	if ((uint64_t)flow.n_calls + flow.n_ops <= MOST &&
+	if ((uint64_t)flow.n_calls + flow.n_ops <= MOST_CALLS_AND_OPS &&
 	    phases_find(&flow, &options, &phases, &ignored) && phases.n > 0 &&
 	    path_cache_open(&kept, &flow, &phases, &ignored)) {
 		path_cache_put(&values, phases.n);

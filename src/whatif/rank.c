@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define LEAST_GAIN 0.005
+#define LEAST_GAIN_SHARE 0.005
 
 static int by_step(const void *a, const void *b)
 {
@@ -17,7 +17,7 @@ static uint32_t best_beside(const struct rank *rank, const struct whatif *w,
 			    struct whatif_prediction *prediction)
 {
 	uint32_t best = rank->n;
-	int64_t least = step - (int64_t)((double)w->base.step * LEAST_GAIN);
+	int64_t least = step - (int64_t)((double)w->base.step * LEAST_GAIN_SHARE);
 	for (uint32_t i = 0; i < rank->n; i++) {
 		struct whatif_prediction one;
 		struct hwy_err err;

@@ -14,14 +14,14 @@
 
 /* Doubt about a prediction, as a share of it: of any; of one that changes the whole step, more where the CPU then makes
  * the step; and where costs are from a table. Three of four were as near as that on an H200 (docs/whatif.md). */
-#define DOUBT 0.04
-#define DOUBT_CHANGE 0.08
-#define DOUBT_HOST 0.20
-#define DOUBT_TABLE 0.05
+#define DOUBT_SHARE 0.04
+#define DOUBT_CHANGE_SHARE 0.08
+#define DOUBT_HOST_SHARE 0.20
+#define DOUBT_TABLE_SHARE 0.05
 
 enum {
 	LEAST_STEPS = 3,
-	EXCERPT = 60000, /* calls and ops in a graph: an edit then takes a few ms */
+	EXCERPT_CALLS_AND_OPS = 60000, /* calls and ops in a graph: an edit then takes a few ms */
 };
 
 /* What a replay says about the steps. */
@@ -393,8 +393,9 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	free(base);
 	if (step < 0 || low < 0 || high < 0)
 		return false;
-	double doubt = DOUBT + (w->machine.is_measured ? 0 : DOUBT_TABLE) + pace.spread +
-		       change(w->base.step, step) * (DOUBT_CHANGE + DOUBT_HOST * pace.host);
+	double doubt =
+		DOUBT_SHARE + (w->machine.is_measured ? 0 : DOUBT_TABLE_SHARE) + pace.spread +
+		change(w->base.step, step) * (DOUBT_CHANGE_SHARE + DOUBT_HOST_SHARE * pace.host);
 	p->step = step;
 	p->bound = pace.bound;
 	low = low < step ? low : step;
@@ -456,10 +457,11 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		  const struct hwy_interval *window, struct hwy_err *err)
 {
-	*w = (struct whatif){.analysis = analysis,
-			     .phase_index = phase,
-			     .excerpt =
-				     all ? NULL : excerpt_make(analysis, phase, EXCERPT, window)};
+	*w = (struct whatif){
+		.analysis = analysis,
+		.phase_index = phase,
+		.excerpt =
+			all ? NULL : excerpt_make(analysis, phase, EXCERPT_CALLS_AND_OPS, window)};
 	w->flow = w->excerpt ? &w->excerpt->flow : &analysis->flow;
 	w->phase = w->excerpt ? &w->excerpt->phase : &analysis->phases.phases[phase];
 	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->measures[phase].gaps;

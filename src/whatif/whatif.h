@@ -98,7 +98,7 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 		       double share);
 
 /* A larger residual: nobody should believe what is predicted from the graph. */
-#define WHATIF_UNEXPLAINED 0.3
+#define WHATIF_UNEXPLAINED_SHARE 0.3
 /* quality.c: of the graph as recorded. */
 void quality_measure(struct whatif *w);
 /* machine_model.c */

@@ -187,7 +187,7 @@ static enum gate_verdict gated(struct made *before, struct made *after, const ch
 	struct metric_wish wish;
 	struct compare_side a = before->side, b = after->side;
 	if (!metric_find(&wish, metric, strlen(metric), NULL, &gate.arena, &err) ||
-	    !diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE, &err) ||
+	    !diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE_SHARE, &err) ||
 	    !gate_baseline(&gate, &diff, &wish, 1, limit, &err))
 		fail_msg("%s", err.text);
 	enum gate_verdict verdict = gate.checks[0].verdict;

@@ -158,7 +158,7 @@ static struct outcome try_it(uint64_t seed, const struct setting *s, int trials)
 		for (uint32_t k = 0; k < s->after; k++)
 			after[k] = simulate(&dice, s, s->shift, values[1][k]);
 		struct difference d = statistics_compare(before, s->before, after, s->after,
-							 STATISTICS_RUN_NOISE);
+							 STATISTICS_RUN_NOISE_SHARE);
 		assert_true(d.low <= d.change && d.change <= d.high);
 		outcome.of[d.verdict] += 1.0 / trials;
 	}

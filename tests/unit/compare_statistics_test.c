@@ -19,7 +19,7 @@ static void one_step_a_side_tells_nothing(void **state)
 {
 	int64_t value = 1000000, other = 9000000;
 	struct sample a = {&value, 1, 1e6}, b = {&other, 1, 9e6};
-	struct difference d = statistics_compare(&a, 1, &b, 1, STATISTICS_RUN_NOISE);
+	struct difference d = statistics_compare(&a, 1, &b, 1, STATISTICS_RUN_NOISE_SHARE);
 	assert_int_equal(d.verdict, VERDICT_UNKNOWN);
 }
 
@@ -45,13 +45,13 @@ static struct difference with_long_steps(int64_t before, int64_t after, bool als
 		}
 		sides[side] = (struct sample){values[side], STEPS, (double)sum / STEPS};
 	}
-	return statistics_compare(&sides[0], 1, &sides[1], 1, STATISTICS_RUN_NOISE);
+	return statistics_compare(&sides[0], 1, &sides[1], 1, STATISTICS_RUN_NOISE_SHARE);
 }
 
 static void the_middle_half_speaks_where_long_steps_hide_the_mean(void **state)
 {
 	struct difference d = with_long_steps(1000000, 1000100, false);
-	assert_true(d.high > STATISTICS_SAME * d.before);
+	assert_true(d.high > STATISTICS_SAME_SHARE * d.before);
 	assert_int_equal(d.verdict, VERDICT_SAME);
 	assert_true(d.by_middle);
 	d = with_long_steps(1000000, 1100000, false);
@@ -60,7 +60,7 @@ static void the_middle_half_speaks_where_long_steps_hide_the_mean(void **state)
 	assert_true(d.middle.low > 0);
 	/* It does not speak against the mean, however unsure that is. */
 	d = with_long_steps(1000000, 1000100, true);
-	assert_true(d.change > STATISTICS_SAME * d.before);
+	assert_true(d.change > STATISTICS_SAME_SHARE * d.before);
 	assert_int_not_equal(d.verdict, VERDICT_SAME);
 	d = with_long_steps(1000000, 900000, true);
 	assert_int_equal(d.verdict, VERDICT_UNKNOWN);

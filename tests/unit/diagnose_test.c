@@ -46,7 +46,7 @@ static void costs_never_exceed_the_step_and_findings_are_in_order(void **state)
 		for (uint32_t i = 0; i < d.diagnosis.n; i++) {
 			const struct hwy_finding *one = &d.diagnosis.findings[i];
 			int64_t places = 0;
-			assert_true(one->kind->is_inside || one->share >= HWY_WORTH);
+			assert_true(one->kind->is_inside || one->share >= HWY_WORTH_SHARE);
 			assert_true(*one->says && *one->advice);
 			for (uint32_t k = 0; k < one->n_places; k++)
 				places += one->places[k].cost;
@@ -57,7 +57,7 @@ static void costs_never_exceed_the_step_and_findings_are_in_order(void **state)
 			before = one;
 		}
 		for (uint32_t i = 0; i < d.diagnosis.n_acquitted; i++)
-			assert_true(d.diagnosis.acquitted[i].share < HWY_WORTH);
+			assert_true(d.diagnosis.acquitted[i].share < HWY_WORTH_SHARE);
 		diagnosed_free(&d);
 	}
 }

@@ -1,7 +1,7 @@
 /* alloc_in_loop.c - memory is allocated, freed or pinned every step; such calls take long, and cudaFree waits
  * for the whole device.
  *
- * Condition: at least OFTEN such calls a step. Cost: gaps with the cause 'alloc', those charged to the wait of such
+ * Condition: at least OFTEN_PER_STEP such calls a step. Cost: gaps with the cause 'alloc', those charged to the wait of such
  * a call, and the other idle time that they overlap.
  */
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define OFTEN 0.5
+#define OFTEN_PER_STEP 0.5
 
 static const struct advice fix = {
 	.any = "Allocate once, before the loop, and reuse; or allocate from a pool, which does not wait.\n"
 	       "  cudaMallocAsync(&p, bytes, s); … cudaFreeAsync(p, s);   // instead of cudaMalloc and cudaFree",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"PyTorch's allocator should not get here every step: avoid torch.cuda.empty_cache() in the loop, "
@@ -39,8 +39,8 @@ static const uint32_t roles = 1u << HWY_ROLE_ALLOC | 1u << HWY_ROLE_FREE | 1u <<
 /* Idle time after a call that waited for the device: cudaFree does. */
 static void claim_waits(struct hwy_case *c, struct claim *claim)
 {
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->cause != GAP_BLOCKED || gap->culprit == FLOW_NONE)
 			continue;
 		const struct flow_call *call = &c->flow->calls[gap->culprit];
@@ -68,8 +68,8 @@ static void finding_alloc_in_loop_look(struct hwy_case *c)
 	claim_cause(c, &claim, GAP_ALLOC);
 	claim_waits(c, &claim);
 	claim_roles(c, &claim, roles, CLAIM_CPU_CAUSES);
-	if (case_each(c, n) >= OFTEN && case_is_loop(c) && claim_is_worth(c, &claim))
-		hwy_accuse(
+	if (case_each(c, n) >= OFTEN_PER_STEP && case_is_loop(c) && claim_is_worth(c, &claim))
+		claim_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,

@@ -13,10 +13,11 @@ static const struct advice fix = {
 	.any = "Start communication as soon as its data is ready, on a stream of its own, and compute meanwhile; send fewer "
 	       "bytes (fp16 or bf16 gradients).\n"
 	       "  ncclAllReduce(…, comm_stream);   // after cudaStreamWaitEvent(comm_stream, bucket_ready, 0)",
-	.of = {[HWY_PYTORCH] =
-		       "Let gradients travel while the backward pass still runs: smaller buckets, gradient_as_bucket_view, "
-		       "no_sync() while accumulating, bf16 compression.\n"
-		       "  DistributedDataParallel(model, bucket_cap_mb=10, gradient_as_bucket_view=True)"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Let gradients travel while the backward pass still runs: smaller buckets, gradient_as_bucket_view, "
+			 "no_sync() while accumulating, bf16 compression.\n"
+			 "  DistributedDataParallel(model, bucket_cap_mb=10, gradient_as_bucket_view=True)"},
 	.inference =
 		"Let fewer ranks share a layer (tensor parallelism costs two all-reduces in each), use a fused or one-shot "
 		"all-reduce for small messages, or let two batches take turns.",
@@ -25,10 +26,11 @@ static const struct advice fix = {
 static const struct advice shards = {
 	.any = "Gather the next layer's parameters while this one computes, and reduce gradients while the backward pass "
 	       "goes on: both on a stream of their own.",
-	.of = {[HWY_PYTORCH] =
-		       "Gather the next layer's parameters while this one computes: prefetch, wrap layers not too finely, "
-		       "shard inside a node only (HYBRID_SHARD), accumulate without reducing.\n"
-		       "  FSDP(model, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True)"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Gather the next layer's parameters while this one computes: prefetch, wrap layers not too finely, "
+			 "shard inside a node only (HYBRID_SHARD), accumulate without reducing.\n"
+			 "  FSDP(model, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True)"},
 };
 /* Send, receive and all-to-all: pipelines, experts, embedding tables. */
 static const struct advice pairs = {
@@ -70,7 +72,7 @@ static void finding_comm_exposed_look(struct hwy_case *c)
 			claim_transfer(c, &claim, i, CLAIM_ALL, op->span);
 	}
 	if (claim_is_worth(c, &claim) && case_states(c).compute > 0)
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,

@@ -1,6 +1,6 @@
 /* copy_bandwidth.c - the link is the limit: few large copies at its full rate, longer than the computation.
  *
- * Conditions: large copies run at NEAR_LIMIT of the link or more, and even with perfect overlap one direction
+ * Conditions: large copies run at NEAR_LIMIT_SHARE of the link or more, and even with perfect overlap one direction
  * would take longer than the kernels. Cost: that excess. Nothing but sending less helps.
  */
 #include "diagnose/case.h"
@@ -8,8 +8,8 @@
 #include "diagnose/words.h"
 
 #define LARGE_BYTES (1u << 20)
-#define NEAR_LIMIT 0.75
-#define WORTH 0.05
+#define NEAR_LIMIT_SHARE 0.75
+#define WORTH_SHARE 0.05
 
 static const char fix[] =
 	"Send less: smaller types (uint8 or fp16 instead of fp32, converted on the GPU), only what changed, or keep the "
@@ -33,14 +33,14 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 	}
 	int way = ns[1] > ns[0];
 	bool known;
-	double link = machine_link(c, way ? HWY_D2H : HWY_H2D, &known);
+	double link = machine_limits_link_rate(c, way ? HWY_D2H : HWY_H2D, &known);
 	double rate = ns[way] ? (double)bytes[way] * 1e9 / (double)ns[way] : 0;
 	int64_t excess = ns[way] - case_states(c).compute;
-	if (excess <= 0 || rate < NEAR_LIMIT * link || !known)
+	if (excess <= 0 || rate < NEAR_LIMIT_SHARE * link || !known)
 		return;
 	double calibrated;
-	bool is_limit =
-		machine_value(c->trace, machine_link_name(way ? HWY_D2H : HWY_H2D), &calibrated);
+	bool is_limit = machine_limits_calibrated(
+		c->trace, machine_limits_link_key(way ? HWY_D2H : HWY_H2D), &calibrated);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < c->n_transfers && claim.total < excess; i++) {
 		const struct case_transfer *one = &c->transfers[i];
@@ -49,8 +49,8 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 			claim_transfer(c, &claim, i, excess - claim.total,
 				       c->flow->ops[one->op].span);
 	}
-	if (claim_share(c, &claim) >= WORTH)
-		hwy_accuse(
+	if (claim_share(c, &claim) >= WORTH_SHARE)
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,

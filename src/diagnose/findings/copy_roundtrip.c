@@ -1,6 +1,6 @@
 /* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host, device.
  *
- * Condition: in most steps a copy to the host is followed by one of the same size (BYTES or more) back, within
+ * Condition: in most steps a copy to the host is followed by one of the same size (TRIP_BYTES or more) back, within
  * the time of a step. Streams
  * of chunks look alike (in, kernel, out, in …); they begin with a copy to the device and bring in as much as
  * they take out, which a round trip does not: it begins on the device, or its data was put there once before.
@@ -12,14 +12,14 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define BYTES 4096
-#define MOST_STEPS 0.5
+#define TRIP_BYTES 4096
+#define MOST_STEPS_SHARE 0.5
 
 static const struct advice fix = {
 	.any = "Do this step on the GPU too: a small kernel, even a slow one, is cheaper than two copies and a wait. If "
 	       "the host must see the data, copy it without waiting and go on with what is on the device; what another "
 	       "process needs can go there directly (CUDA-aware MPI, NCCL).",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Stay on the GPU: replace .cpu()/.numpy() … .cuda() by tensor operations.\n"
@@ -65,7 +65,7 @@ static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		bool out = one->direction == HWY_D2H, back = one->direction == HWY_H2D;
-		if (one->bytes < BYTES || !(out || back))
+		if (one->bytes < TRIP_BYTES || !(out || back))
 			continue;
 		bool fresh;
 		uint32_t *stream = hwy_map_put(&streams, one->bytes, &fresh);
@@ -94,7 +94,7 @@ static void claim_trip(struct hwy_case *c, struct claim *claim, const struct tri
 	uint32_t by = out->call == FLOW_NONE ? out->span : c->flow->calls[out->call].span;
 	claim_transfer(c, claim, trip->out, CLAIM_ALL, by);
 	claim_transfer(c, claim, trip->back, CLAIM_ALL, by);
-	const struct hwy_gaps *gaps = &c->of->gaps;
+	const struct hwy_gaps *gaps = &c->measures->gaps;
 	while (*gap < gaps->n && gaps->gaps[*gap].at.to <= out->start)
 		++*gap;
 	for (uint32_t g = *gap; g < gaps->n && gaps->gaps[g].at.from < back->start; g++)
@@ -116,9 +116,9 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 		times[i] = c->flow->ops[c->transfers[trips[i].out].op].start;
 		bytes += c->transfers[trips[i].out].bytes;
 	}
-	if (n && case_steps_with(c, times, n) >= MOST_STEPS * c->phase->n_steady &&
+	if (n && case_steps_with(c, times, n) >= MOST_STEPS_SHARE * c->phase->n_steady &&
 	    claim_is_worth(c, &claim))
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,

@@ -8,14 +8,14 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define BYTES 65536
-#define HIDDEN                                                                                     \
+#define LARGE_BYTES 65536
+#define HIDDEN_SHARE                                                                               \
 	0.5 /* of the copies' time: more is a pipeline already; what sticks out are its ends */
 
 static const struct advice fix = {
 	.any = "Copy the next piece while the current one is computed: pinned memory, two or more streams, a buffer each.\n"
 	       "  for (i…) { s = stream[i % 2]; copy_in(i, s); kernel<<<g, b, 0, s>>>(buffer[i % 2]); copy_out(i, s); }",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Copy the next batch on a stream of its own while this one is computed; pin_memory=True is needed "
@@ -40,7 +40,7 @@ struct totals {
 static bool is_large(const struct case_transfer *one)
 {
 	return !one->is_comm && (one->direction == HWY_H2D || one->direction == HWY_D2H) &&
-	       one->bytes >= BYTES;
+	       one->bytes >= LARGE_BYTES;
 }
 
 static struct totals add_up(const struct hwy_case *c)
@@ -70,7 +70,7 @@ static void finding_copy_serial_look(struct hwy_case *c)
 	int64_t gain = compute + totals.exposed - longest;
 	double all = (double)(totals.in + totals.out);
 	if (totals.n == 0 || compute == 0 || gain <= 0 || totals.exposed == 0 ||
-	    (double)totals.exposed < (1 - HIDDEN) * all)
+	    (double)totals.exposed < (1 - HIDDEN_SHARE) * all)
 		return;
 	struct claim claim = {0};
 	double part = (double)gain / (double)totals.exposed;
@@ -83,7 +83,7 @@ static void finding_copy_serial_look(struct hwy_case *c)
 				op->call == FLOW_NONE ? op->span : c->flow->calls[op->call].span);
 	}
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,

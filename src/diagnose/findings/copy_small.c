@@ -2,7 +2,7 @@
  *
  * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that nobody else has
  * claimed. Copies that the CPU reads back with a wait are not counted: their wait is what hurts. Needs at least
- * MANY a step: a step or two of bookkeeping is normal.
+ * MANY_PER_STEP a step: a step or two of bookkeeping is normal.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -10,18 +10,19 @@
 
 /* At 25 GB/s 64 KiB take 2.6 us, less than the 5 to 10 us a copy takes to get going. */
 #define SMALL_BYTES 65536
-#define MANY 8.0
-#define FEARED 4.0 /* from here on worth an acquittal */
+#define MANY_PER_STEP 8.0
+#define FEARED_PER_STEP 4.0 /* from here on worth an acquittal */
 
 static const struct advice fix = {
 	.any = "Put what belongs together into one buffer and copy it once; pass single numbers as kernel arguments.\n"
 	       "  cudaMemcpyAsync(device_block, host_block, sizeof *host_block, cudaMemcpyHostToDevice, s);",
-	.of = {[HWY_PYTORCH] =
-		       "Make tensors on the GPU, or stack the small ones and copy once; torch.tensor(x, "
-		       "device=\"cuda\") in a loop is one copy each.\n"
-		       "  packed = torch.stack(small).to(\"cuda\", non_blocking=True)",
-	       [HWY_CUPY] = "Collect the small arrays in one NumPy array and copy that once.\n"
-			    "  packed = cupy.asarray(numpy.stack(small))"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Make tensors on the GPU, or stack the small ones and copy once; torch.tensor(x, "
+			 "device=\"cuda\") in a loop is one copy each.\n"
+			 "  packed = torch.stack(small).to(\"cuda\", non_blocking=True)",
+		 [HWY_CUPY] = "Collect the small arrays in one NumPy array and copy that once.\n"
+			      "  packed = cupy.asarray(numpy.stack(small))"},
 };
 
 static bool is_small(const struct case_transfer *one)
@@ -47,8 +48,8 @@ static struct hwy_map find_read_backs(const struct hwy_case *c)
 static void claim_before(struct hwy_case *c, struct claim *claim, const struct hwy_map *without)
 {
 	const unsigned causes = CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_DEPENDENCY);
-	for (uint32_t g = 0, t = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0, t = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->op == FLOW_NONE || !(causes & CLAIM_CAUSE(gap->cause)) ||
 		    c->flow->ops[gap->op].kind != HWY_COPY)
 			continue;
@@ -76,10 +77,10 @@ static void finding_copy_small_look(struct hwy_case *c)
 		claim_transfer(c, &claim, i, CLAIM_ALL, c->flow->ops[one->op].span);
 	}
 	double each = case_each(c, n);
-	if (each >= MANY)
+	if (each >= MANY_PER_STEP)
 		claim_before(c, &claim, &read_backs);
-	if (each >= MANY && claim_is_worth(c, &claim))
-		hwy_accuse(
+	if (each >= MANY_PER_STEP && claim_is_worth(c, &claim))
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
@@ -88,8 +89,8 @@ static void finding_copy_small_look(struct hwy_case *c)
 				words_each(each).at, words_bytes(bytes / n).at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
-	else if (each >= FEARED && !claim_is_worth(c, &claim))
-		hwy_acquit(
+	else if (each >= FEARED_PER_STEP && !claim_is_worth(c, &claim))
+		claim_acquit(
 			c, &claim,
 			words_format(&c->diagnosis->arena, "%s small copies a step take %s of it.",
 				     words_each(each).at, words_share(claim_share(c, &claim)).at));

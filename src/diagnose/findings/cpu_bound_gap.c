@@ -13,7 +13,7 @@
 static const struct advice fix = {
 	.any = "Move this work off the loop's thread, or do it while the GPU is busy: launch the next step first.\n"
 	       "  launch(step + 1); std::async(save, result);   // not: save(result); launch(step + 1);",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Move this work to the GPU, or off the loop's thread (a thread pool for files and logging), do it less often, or "
@@ -29,20 +29,22 @@ static const struct advice fix = {
 
 static const struct advice fewer = {
 	.any = "This is the framework's own work for each operator: use fewer and larger ones, or have them compiled.",
-	.of = {[HWY_PYTORCH] =
-		       "This is what PyTorch does for each operator before it launches: have the model compiled, use "
-		       "fewer and larger operators; a larger batch costs no more of it.\n"
-		       "  model = torch.compile(model)"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "This is what PyTorch does for each operator before it launches: have the model compiled, use "
+			 "fewer and larger operators; a larger batch costs no more of it.\n"
+			 "  model = torch.compile(model)"},
 };
 
 static const struct advice unknown = {
 	.any = "What the CPU does there was not recorded: sample it, or mark its parts with ranges; then move it off the loop's "
 	       "thread, or do it after the next step has been launched.\n"
 	       "  headway profile -s process-tree ./program",
-	.of = {[HWY_PYTORCH] =
-		       "What Python does there was not recorded: sample it, or let torch.profiler record stacks; then move "
-		       "it off the loop's thread, or do it after the next step has been launched.\n"
-		       "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "What Python does there was not recorded: sample it, or let torch.profiler record stacks; then move "
+			 "it off the loop's thread, or do it after the next step has been launched.\n"
+			 "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)"},
 };
 
 enum { OPERATOR, KNOWN, UNKNOWN, SORTS };
@@ -67,7 +69,7 @@ static const char *advice_for(const struct hwy_case *c, const struct claim *clai
 {
 	int64_t ns[SORTS] = {0};
 	for (uint32_t i = 0; i < claim->n; i++)
-		ns[sort_of(c, &c->of->gaps.gaps[claim->items[i].at])] += claim->items[i].ns;
+		ns[sort_of(c, &c->measures->gaps.gaps[claim->items[i].at])] += claim->items[i].ns;
 	const struct advice *advice = ns[OPERATOR] > claim->total / 2  ? &fewer
 				      : ns[UNKNOWN] > claim->total / 2 ? &unknown
 								       : &fix;
@@ -101,7 +103,7 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 		arena, "The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
 		words_time(case_per_step(c, claim.total)).at, doing, where);
 	const char *advice = advice_for(c, &claim);
-	hwy_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
+	claim_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
 }
 
 const struct hwy_finding_kind finding_cpu_bound_gap = {

@@ -19,8 +19,8 @@ static const struct advice fix = {
 	.any = "Unless the order is needed, keep work off the default stream, or create the other streams as "
 	       "non-blocking.\n"
 	       "  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);   // or nvcc --default-stream per-thread",
-	.of = {[HWY_CUPY] = "Create streams as non-blocking, and use none but those.\n"
-			    "  with cupy.cuda.Stream(non_blocking=True): …"},
+	.by_framework = {[HWY_CUPY] = "Create streams as non-blocking, and use none but those.\n"
+				      "  with cupy.cuda.Stream(non_blocking=True): …"},
 };
 
 /* Every context has a null stream of its own. */
@@ -30,32 +30,33 @@ static bool is_same_context(const struct hwy_stream *a, const struct hwy_stream 
 }
 
 /* An op of the null stream between the two. */
-static uint32_t find_between(const struct hwy_case *c, const struct held *held)
+static uint32_t find_between(const struct hwy_case *c, const struct stream_delay *delay)
 {
-	const struct flow_op *op = &c->flow->ops[held->op], *behind = &c->flow->ops[held->behind];
-	const struct hwy_stream *own = case_stream(c, held->op);
-	for (uint32_t i = held->op; i-- > held->behind && c->flow->ops[i].start >= behind->end;) {
-		const struct hwy_stream *stream = case_stream(c, i);
+	const struct flow_op *op = &c->flow->ops[delay->op], *behind = &c->flow->ops[delay->behind];
+	const struct hwy_stream *own = case_stream_of(c, delay->op);
+	for (uint32_t i = delay->op; i-- > delay->behind && c->flow->ops[i].start >= behind->end;) {
+		const struct hwy_stream *stream = case_stream_of(c, i);
 		if (stream && is_same_context(stream, own) && c->flow->ops[i].end <= op->start &&
-		    stream_is_null(c, stream))
+		    case_stream_is_null(c, stream))
 			return i;
 	}
 	return FLOW_NONE;
 }
 
 /* The op that makes a barrier of the null stream here; FLOW_NONE: none does, or they do run together. */
-static uint32_t find_barrier(const struct hwy_case *c, const struct held *held)
+static uint32_t find_barrier(const struct hwy_case *c, const struct stream_delay *delay)
 {
-	const struct hwy_stream *a = case_stream(c, held->op), *b = case_stream(c, held->behind);
+	const struct hwy_stream *a = case_stream_of(c, delay->op),
+				*b = case_stream_of(c, delay->behind);
 	if (!a || !b || !is_same_context(a, b) ||
-	    c->flow->ops[held->behind].end > c->flow->ops[held->op].start ||
-	    (!kernel_leaves_room(c, held->op) && !kernel_leaves_room(c, held->behind)))
+	    c->flow->ops[delay->behind].end > c->flow->ops[delay->op].start ||
+	    (!kernel_leaves_room(c, delay->op) && !kernel_leaves_room(c, delay->behind)))
 		return FLOW_NONE;
-	bool a_null = stream_is_null(c, a), b_null = stream_is_null(c, b);
+	bool a_null = case_stream_is_null(c, a), b_null = case_stream_is_null(c, b);
 	bool can_wait = (a_null || a->flags == BLOCKING) && (b_null || b->flags == BLOCKING);
 	if (!can_wait || (a_null && b_null))
 		return FLOW_NONE;
-	return a_null ? held->op : b_null ? held->behind : find_between(c, held);
+	return a_null ? delay->op : b_null ? delay->behind : find_between(c, delay);
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -63,20 +64,20 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static int64_t gain_of(const struct hwy_case *c, const struct held *held)
+static int64_t gain_of(const struct hwy_case *c, const struct stream_delay *delay)
 {
-	const struct flow_op *op = &c->flow->ops[held->op], *behind = &c->flow->ops[held->behind];
+	const struct flow_op *op = &c->flow->ops[delay->op], *behind = &c->flow->ops[delay->behind];
 	return least(least(op->end - op->start, behind->end - behind->start),
-		     op->start - held->ready);
+		     op->start - delay->ready);
 }
 
 /* All work of these pairs less that of the busiest stream. */
-static int64_t most_to_gain(const struct hwy_case *c, const struct held *held, uint32_t n)
+static int64_t most_to_gain(const struct hwy_case *c, const struct stream_delay *delays, uint32_t n)
 {
 	int64_t *lanes = hwy_zalloc((c->trace->n_lanes + 1u) * sizeof *lanes), sum = 0, busiest = 0;
 	struct hwy_map seen = {0};
 	for (uint32_t i = 0; i < 2 * n; i++) {
-		uint32_t at = i % 2 ? held[i / 2].behind : held[i / 2].op;
+		uint32_t at = i % 2 ? delays[i / 2].behind : delays[i / 2].op;
 		const struct flow_op *op = &c->flow->ops[at];
 		bool fresh;
 		hwy_map_put(&seen, at, &fresh);
@@ -95,14 +96,14 @@ static void finding_default_stream_look(struct hwy_case *c)
 {
 	uint32_t n, found = 0;
 	int64_t sum = 0;
-	const struct held *held = held_find(c, &n);
-	struct held *pairs = hwy_alloc((n + 1u) * sizeof *pairs);
+	const struct stream_delay *delays = stream_delays_find(c, &n);
+	struct stream_delay *pairs = hwy_alloc((n + 1u) * sizeof *pairs);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < n; i++) {
-		if (find_barrier(c, &held[i]) == FLOW_NONE)
+		if (find_barrier(c, &delays[i]) == FLOW_NONE)
 			continue;
-		sum += gain_of(c, &held[i]);
-		pairs[found++] = held[i];
+		sum += gain_of(c, &delays[i]);
+		pairs[found++] = delays[i];
 	}
 	double part = sum > 0 ? (double)most_to_gain(c, pairs, found) / (double)sum : 0;
 	for (uint32_t i = 0; i < found; i++)
@@ -111,7 +112,7 @@ static void finding_default_stream_look(struct hwy_case *c)
 			      c->flow->ops[find_barrier(c, &pairs[i])].span);
 	free(pairs);
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,

@@ -1,6 +1,6 @@
 /* graph_rebuilt.c - a CUDA graph is captured or instantiated inside the loop instead of once.
  *
- * Condition: at least OFTEN such calls a step. Cost: the idle time that building overlaps, from the beginning of
+ * Condition: at least OFTEN_PER_STEP such calls a step. Cost: the idle time that building overlaps, from the beginning of
  * a capture to its end.
  */
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define OFTEN 0.5
+#define OFTEN_PER_STEP 0.5
 
 static const struct advice fix = {
 	.any = "Capture and instantiate once, then only launch; where parameters change, update the executable graph.\n"
 	       "  cudaGraphExecUpdate(exec, graph, &info);   // or cudaGraphExecKernelNodeSetParams, not a new instance",
-	.of = {[HWY_PYTORCH] =
-		       "Capture once for each shape and replay; copy new data into the captured input tensors.\n"
-		       "  static_x.copy_(x); graph.replay()"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Capture once for each shape and replay; copy new data into the captured input tensors.\n"
+			 "  static_x.copy_(x); graph.replay()"},
 };
 
 static void finding_graph_rebuilt_look(struct hwy_case *c)
@@ -50,8 +51,8 @@ static void finding_graph_rebuilt_look(struct hwy_case *c)
 	uint32_t built = captured > instantiated ? captured : instantiated;
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES | CLAIM_CAUSE(GAP_DEPENDENCY));
-	if (case_each(c, built) >= OFTEN && case_is_loop(c) && claim_is_worth(c, &claim))
-		hwy_accuse(
+	if (case_each(c, built) >= OFTEN_PER_STEP && case_is_loop(c) && claim_is_worth(c, &claim))
+		claim_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,

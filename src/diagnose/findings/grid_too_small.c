@@ -1,7 +1,7 @@
 /* grid_too_small.c - kernels with fewer blocks than the GPU has multiprocessors: most of it looks on.
  *
  * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), fills less
- * than HALF of the multiprocessors, and such kernels take WORTH of the step or more. Cost: the time in which one
+ * than SMALL_GRID_SHARE of the multiprocessors, and such kernels take WORTH_SHARE of the step or more. Cost: the time in which one
  * of them runs alone on its device, times the part of the GPU that looks on.
  */
 #include <stdlib.h>
@@ -11,17 +11,18 @@
 #include "diagnose/words.h"
 
 #define SHORT_NS 20000
-#define HALF 0.5
-#define WORTH 0.1
+#define SMALL_GRID_SHARE 0.5
+#define WORTH_SHARE 0.1
 
 static const struct advice fix = {
 	.any = "Give the kernel more blocks: smaller tiles, split the reduction (split-K), or several items in one launch; "
 	       "or run independent kernels beside it on other streams.\n"
 	       "  kernel<<<(n + 127) / 128, 128>>>(…);   // at least as many blocks as multiprocessors",
-	.of = {[HWY_PYTORCH] =
-		       "Give it more work at a time: a larger batch, several sequences together; or run independent "
-		       "parts on other streams.\n"
-		       "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Give it more work at a time: a larger batch, several sequences together; or run independent "
+			 "parts on other streams.\n"
+			 "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
 };
 
 struct found {
@@ -47,7 +48,8 @@ static int64_t small_blocks(const struct hwy_case *c, uint32_t at)
 	    device == HWY_NONE || c->trace->devices[device].sms <= 0 || !case_op_is_ours(c, at))
 		return 0;
 	int64_t blocks = kernel_blocks(c, op->span);
-	return (double)blocks < HALF * (double)c->trace->devices[device].sms ? blocks : 0;
+	return (double)blocks < SMALL_GRID_SHARE * (double)c->trace->devices[device].sms ? blocks
+											 : 0;
 }
 
 /* Nothing more will be known of the op: it is no longer the last to end, or this is the end. */
@@ -108,8 +110,8 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 		finding_grid_too_small_settle(c, &found, &soles[d]);
 	}
 	free(soles);
-	if (found.n && claim_share(c, &found.claim) >= WORTH)
-		hwy_accuse(
+	if (found.n && claim_share(c, &found.claim) >= WORTH_SHARE)
+		claim_accuse(
 			c, &found.claim, HWY_LOW,
 			words_format(
 				&c->diagnosis->arena,

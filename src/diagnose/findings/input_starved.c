@@ -14,25 +14,28 @@
 static const struct advice few = {
 	.any = "Prepare batches ahead of time in other threads or processes, so that the next one is ready when the GPU "
 	       "asks; copy it from pinned memory.",
-	.of = {[HWY_PYTORCH] =
-		       "Load batches in worker processes, ahead of time: raise num_workers step by step while this cost "
-		       "falls, up to the number of cores.\n"
-		       "  DataLoader(data, batch_size=…, num_workers=8, pin_memory=True, persistent_workers=True, "
-		       "prefetch_factor=4)\n"
-		       "If it stays, move decoding or augmentation to the GPU, or store the data preprocessed."},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Load batches in worker processes, ahead of time: raise num_workers step by step while this cost "
+			 "falls, up to the number of cores.\n"
+			 "  DataLoader(data, batch_size=…, num_workers=8, pin_memory=True, persistent_workers=True, "
+			 "prefetch_factor=4)\n"
+			 "If it stays, move decoding or augmentation to the GPU, or store the data preprocessed."},
 };
 static const struct advice many = {
 	.any = "There are more worker processes than processors: they take time from each other. Use about as many as "
 	       "there are cores.",
-	.of = {[HWY_PYTORCH] =
-		       "There are more workers than processors: they take time from each other. Use about as many "
-		       "as there are cores, and one thread in each.\n"
-		       "  DataLoader(…, num_workers=os.cpu_count() - 1)   # and torch.set_num_threads(1) in them"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "There are more workers than processors: they take time from each other. Use about as many "
+			 "as there are cores, and one thread in each.\n"
+			 "  DataLoader(…, num_workers=os.cpu_count() - 1)   # and torch.set_num_threads(1) in them"},
 };
 static const struct advice again = {
 	.any = "Worker processes are started again and again: start them once and keep them.",
-	.of = {[HWY_PYTORCH] = "The workers are started anew for every epoch: keep them.\n"
-			       "  DataLoader(…, num_workers=8, persistent_workers=True)"},
+	.by_framework = {[HWY_PYTORCH] =
+				 "The workers are started anew for every epoch: keep them.\n"
+				 "  DataLoader(…, num_workers=8, persistent_workers=True)"},
 };
 
 /* Children of the phase's process that lived in its window; *cpus of their host. */
@@ -90,7 +93,7 @@ static void finding_input_starved_look(struct hwy_case *c)
 		words_format(arena, "The GPU waits %s a step, %s of it, for the next batch%s.%s",
 			     words_time(case_per_step(c, claim.total)).at,
 			     words_share(claim_share(c, &claim)).at, name, more);
-	hwy_accuse(c, &claim, HWY_HIGH, says, case_advice(c, advice));
+	claim_accuse(c, &claim, HWY_HIGH, says, case_advice(c, advice));
 }
 
 const struct hwy_finding_kind finding_input_starved = {

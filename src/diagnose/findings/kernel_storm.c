@@ -11,14 +11,14 @@
 /* From the end of one kernel to the start of the next in the same stream: 1 to 2 us on current GPUs; more than
  * this is a wait for something else. */
 #define PAUSE_NS 10000
-#define MANY_KERNELS 100.0 /* a step: the number at which people begin to worry */
-#define FEW_KERNELS 20.0   /* fewer are no storm */
+#define MANY_KERNELS_PER_STEP 100.0 /* a step: the number at which people begin to worry */
+#define FEW_KERNELS_PER_STEP 20.0   /* fewer are no storm */
 
 static const struct advice fix = {
 	.any = "Do the same in fewer kernels: fuse neighbours into one, process several items in one launch, or put the "
 	       "sequence into a CUDA graph, which shortens the pauses.\n"
 	       "  step<<<blocks, threads, 0, s>>>(a, b, c);   // one kernel that does what the small ones did",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Let the compiler fuse them, and use the fused optimizers.\n"
@@ -37,7 +37,7 @@ static void finding_kernel_storm_acquit(struct hwy_case *c, struct claim *claim,
 		"%s kernels a step, %s each in the middle, keep the GPU fed: the pauses between them cost %s.",
 		words_each(each).at, words_time(c->counts.kernel_median).at,
 		words_share(claim_share(c, claim)).at);
-	hwy_acquit(c, claim, says);
+	claim_acquit(c, claim, says);
 }
 
 static void finding_kernel_storm_look(struct hwy_case *c)
@@ -45,22 +45,22 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 	struct claim claim = {0};
 	uint64_t single = c->counts.kernels - c->counts.graph_kernels;
 	double each = case_each(c, single);
-	if (each < FEW_KERNELS)
+	if (each < FEW_KERNELS_PER_STEP)
 		return;
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->cause != GAP_DEPENDENCY || gap->op == FLOW_NONE ||
 		    gap->at.to - gap->at.from > PAUSE_NS)
 			continue;
 		const struct flow_op *op = &c->flow->ops[gap->op];
 		bool single_kernel = op->kind == HWY_KERNEL && op->call != FLOW_NONE &&
 				     c->flow->calls[op->call].role != HWY_ROLE_GRAPH_LAUNCH;
-		if (single_kernel && op->end - op->start < CASE_SHORT_KERNEL)
+		if (single_kernel && op->end - op->start < CASE_SHORT_KERNEL_NS)
 			claim_gap(c, &claim, g, CLAIM_ALL, op->span);
 	}
 	int64_t launch_idle = case_states(c).causes[GAP_LAUNCH];
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,
@@ -69,7 +69,7 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 				words_each(each).at, words_time(c->counts.kernel_median).at,
 				words_time(case_per_step(c, claim.total)).at),
 			case_advice(c, &fix));
-	else if (each >= MANY_KERNELS && case_share(c, launch_idle) < HWY_WORTH)
+	else if (each >= MANY_KERNELS_PER_STEP && case_share(c, launch_idle) < HWY_WORTH_SHARE)
 		finding_kernel_storm_acquit(c, &claim, each);
 	claim_drop(c, &claim);
 }

@@ -2,24 +2,24 @@
  * launches, framework included.
  *
  * Cost: gaps with the cause 'launch'. A full queue in a GPU-bound program never gets here: it has no such gaps.
- * Where nothing repeats, FEW_IN_ALL launches prove nothing: first ones take long in every program.
+ * Where nothing repeats, FEW_LAUNCHES_IN_ALL launches prove nothing: first ones take long in every program.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
 /* Below this the step consists of pieces too few for a graph to help; the CPU's time between them is it. */
-#define FEW_LAUNCHES 2
-#define FEW_IN_ALL 20
+#define FEW_LAUNCHES_PER_STEP 2
+#define FEW_LAUNCHES_IN_ALL 20
 /* Of the step: from here on launching is what the CPU does all the time. */
-#define MAINLY 0.4
+#define MAINLY_SHARE 0.4
 
 static const struct advice fix = {
 	.any = "Launch less often: capture the step as a CUDA graph, fuse kernels, or give each kernel more data.\n"
 	       "  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); step(s); cudaStreamEndCapture(s, &graph);\n"
 	       "  cudaGraphInstantiate(&exec, graph, 0); for (…) cudaGraphLaunch(exec, s);\n"
 	       "Shapes and addresses must stay the same, and nothing in the step may wait.",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Launch less often: compile the step, or capture it as a CUDA graph; move waits such as .item() out "
@@ -48,13 +48,13 @@ static const char *accusation(struct hwy_case *c, const struct claim *claim)
 	int64_t steady = (int64_t)c->phase->n_steady;
 	uint64_t ops = counts->kernels ? counts->kernels : counts->launches;
 	int64_t idle = case_per_step(c, claim->total);
-	if (case_each(c, counts->launches) < FEW_LAUNCHES)
+	if (case_each(c, counts->launches) < FEW_LAUNCHES_PER_STEP)
 		return words_format(
 			arena,
 			"The GPU idles %s a step because the CPU launches each piece of work only after "
 			"the one before has ended.",
 			words_time(idle).at);
-	if (claim_share(c, claim) < MAINLY)
+	if (claim_share(c, claim) < MAINLY_SHARE)
 		return words_format(
 			arena,
 			"At times the CPU launches too slowly: the GPU idles %s a step while it does, over "
@@ -73,14 +73,15 @@ static void finding_launch_bound_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
 	claim_cause(c, &claim, GAP_LAUNCH);
-	if (!claim_is_worth(c, &claim) || (!case_is_loop(c) && c->counts.launches < FEW_IN_ALL)) {
+	if (!claim_is_worth(c, &claim) ||
+	    (!case_is_loop(c) && c->counts.launches < FEW_LAUNCHES_IN_ALL)) {
 		claim_drop(c, &claim);
 		return;
 	}
 	bool sure = claim_share(c, &claim) >= 0.1;
 	bool graphs = c->counts.graph_launches * 2 > c->counts.launches;
-	hwy_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, accusation(c, &claim),
-		   graphs ? larger : case_advice(c, &fix));
+	claim_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, accusation(c, &claim),
+		     graphs ? larger : case_advice(c, &fix));
 }
 
 const struct hwy_finding_kind finding_launch_bound = {

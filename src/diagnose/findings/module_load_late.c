@@ -11,7 +11,7 @@ static const struct advice fix = {
 	.any = "Run every kernel once before the part that counts, or load them all at the start; ship code for this GPU, so "
 	       "that the driver need not compile PTX.\n"
 	       "  CUDA_MODULE_LOADING=EAGER ./program     # and nvcc -arch=native",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Warm up with every input shape before measuring; mark changing sizes as dynamic, so that "
@@ -32,7 +32,7 @@ static void finding_module_load_late_look(struct hwy_case *c)
 	claim_cause(c, &claim, GAP_MODULE);
 	claim_roles(c, &claim, 1u << HWY_ROLE_MODULE, CLAIM_CPU_CAUSES);
 	if (case_is_loop(c) && claim_is_worth(c, &claim))
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,

@@ -9,14 +9,14 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define BUSY 0.6 /* with compute, of the step */
-#define DOMINATES 0.3
-#define GAIN 0.5
+#define BUSY_SHARE 0.6 /* with compute, of the step */
+#define DOMINATES_SHARE 0.3
+#define GAIN_SHARE 0.5
 
 static const struct advice tf32 = {
 	.any = "Let the library use TF32 or half precision; it changes numerics, so compare results.\n"
 	       "  cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Allow TF32, or train in bf16 with autocast; both change numerics, so compare results.\n"
@@ -30,10 +30,11 @@ static const struct advice tf32 = {
 static const struct advice half = {
 	.any = "This GPU's tensor cores need half precision: convert what tolerates it, keep sums in fp32.\n"
 	       "  cublasGemmEx(…, CUDA_R_16F, …, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP);",
-	.of = {[HWY_PYTORCH] =
-		       "This GPU's tensor cores need half precision: use autocast with a gradient scaler, and "
-		       "compare results.\n"
-		       "  with torch.autocast(\"cuda\", dtype=torch.float16): …"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "This GPU's tensor cores need half precision: use autocast with a gradient scaler, and "
+			 "compare results.\n"
+			 "  with torch.autocast(\"cuda\", dtype=torch.float16): …"},
 };
 
 /* The least capable of the devices used; 0: not known. */
@@ -56,7 +57,7 @@ static void finding_no_tensor_cores_look(struct hwy_case *c)
 	struct gap_states states = case_states(c);
 	int64_t plain = 0, major = capability(c);
 	struct claim claim = {0};
-	if (c->counts.kernel_ns <= 0 || case_share(c, states.compute) < BUSY ||
+	if (c->counts.kernel_ns <= 0 || case_share(c, states.compute) < BUSY_SHARE ||
 	    (major > 0 && major < 7))
 		return;
 	for (uint32_t k = 0; k < c->n_kernels; k++) {
@@ -64,11 +65,11 @@ static void finding_no_tensor_cores_look(struct hwy_case *c)
 		if (!kernel_is_fp32_matrix(hwy_str(c->trace, kernel->name)))
 			continue;
 		plain += kernel->ns;
-		claim_kernels(c, &claim, (int64_t)((double)kernel->ns * GAIN), kernel->span);
+		claim_kernels(c, &claim, (int64_t)((double)kernel->ns * GAIN_SHARE), kernel->span);
 	}
 	double part = (double)plain / (double)c->counts.kernel_ns;
-	if (part >= DOMINATES && claim_is_worth(c, &claim))
-		hwy_accuse(
+	if (part >= DOMINATES_SHARE && claim_is_worth(c, &claim))
+		claim_accuse(
 			c, &claim, major ? HWY_MEDIUM : HWY_LOW,
 			words_format(
 				&c->diagnosis->arena,

@@ -2,21 +2,21 @@
  * host memory is not pinned.
  *
  * Cost: what the copies stand exposed beyond the time pinned memory would take, the idle time after them (the
- * CPU was held), and the idle time before them (the driver staged their data). Only copies of BYTES and more:
+ * CPU was held), and the idle time before them (the driver staged their data). Only copies of LARGE_BYTES and more:
  * smaller ones travel with the command, and pinning would gain nothing.
  */
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define BYTES 65536
+#define LARGE_BYTES 65536
 
 static const struct advice fix = {
 	.any = "Allocate the host side with cudaMallocHost (or pin it once with cudaHostRegister): the copy then runs at "
 	       "the link's rate, and the call returns at once.\n"
 	       "  cudaMallocHost(&host, bytes);   // instead of malloc; once, not in the loop\n"
 	       "With pinned memory several streams can overlap copies and kernels.",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Pin the host memory: then non_blocking copies do not stop the CPU and run at the link's rate.\n"
@@ -58,13 +58,13 @@ static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 	struct seen seen = {.rate_known = true};
 	double rate[2];
 	bool known[2];
-	rate[0] = machine_link(c, HWY_H2D, &known[0]);
-	rate[1] = machine_link(c, HWY_D2H, &known[1]);
+	rate[0] = machine_limits_link_rate(c, HWY_H2D, &known[0]);
+	rate[1] = machine_limits_link_rate(c, HWY_D2H, &known[1]);
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		if (one->is_comm || !is_pageable(one))
 			continue;
-		if (one->bytes < BYTES) {
+		if (one->bytes < LARGE_BYTES) {
 			seen.small++;
 			continue;
 		}
@@ -84,8 +84,8 @@ static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 static void claim_staging(struct hwy_case *c, struct claim *claim)
 {
 	uint32_t next = 0;
-	for (uint32_t g = 0; g < c->of->gaps.n; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->op == FLOW_NONE || c->flow->ops[gap->op].kind != HWY_COPY ||
 		    (gap->cause != GAP_LAUNCH && gap->cause != GAP_DEPENDENCY))
 			continue;
@@ -94,7 +94,7 @@ static void claim_staging(struct hwy_case *c, struct claim *claim)
 		while (next < c->n_transfers && c->transfers[next].op < gap->op)
 			next++;
 		if (next == c->n_transfers || c->transfers[next].op != gap->op ||
-		    !is_pageable(&c->transfers[next]) || c->transfers[next].bytes < BYTES)
+		    !is_pageable(&c->transfers[next]) || c->transfers[next].bytes < LARGE_BYTES)
 			continue;
 		claim_gap(c, claim, g, CLAIM_ALL, culprit(c, &c->flow->ops[gap->op]));
 	}
@@ -123,7 +123,7 @@ static void finding_pageable_copy_acquit(struct hwy_case *c, struct claim *claim
 			words_share(claim_share(c, claim)).at);
 	}
 	bool any = seen->large > 0;
-	struct hwy_finding *finding = hwy_acquit(c, claim, says);
+	struct hwy_finding *finding = claim_acquit(c, claim, says);
 	if (any) /* the replay may accuse it; small ones are held by their wait, not by their memory */
 		finding->advice = case_advice(c, &fix);
 }
@@ -141,7 +141,7 @@ static void finding_pageable_copy_look(struct hwy_case *c)
 	if (seen.large && claim_is_worth(c, &claim)) {
 		double rate = seen.ns ? (double)seen.bytes * 1e9 / (double)seen.ns : 0;
 		bool known;
-		double link = machine_link(c, HWY_H2D, &known);
+		double link = machine_limits_link_rate(c, HWY_H2D, &known);
 		const char *says = words_format(
 			&c->diagnosis->arena,
 			"%s a step, %s in all, from or to pageable host memory: at %s%s%s, and each holds the "
@@ -150,8 +150,8 @@ static void finding_pageable_copy_look(struct hwy_case *c)
 			words_bytes(seen.bytes / c->phase->n_steady).at, words_rate(rate).at,
 			known ? " where pinned memory gives " : "",
 			known ? words_rate(link).at : "");
-		hwy_accuse(c, &claim, seen.rate_known ? HWY_HIGH : HWY_MEDIUM, says,
-			   case_advice(c, &fix));
+		claim_accuse(c, &claim, seen.rate_known ? HWY_HIGH : HWY_MEDIUM, says,
+			     case_advice(c, &fix));
 	} else if (seen.large + seen.small) {
 		finding_pageable_copy_acquit(c, &claim, &seen);
 	}

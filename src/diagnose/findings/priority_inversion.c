@@ -11,27 +11,28 @@
 #include "diagnose/words.h"
 
 #define LONG_NS 100000
-#define OFTEN 0.5
+#define OFTEN_PER_STEP 0.5
 
 static const struct advice fix = {
 	.any = "Give the urgent stream the highest priority, and split bulk kernels into shorter ones: a running block is "
 	       "never interrupted.\n"
 	       "  cudaDeviceGetStreamPriorityRange(&low, &high); cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, "
 	       "high);",
-	.of = {[HWY_PYTORCH] =
-		       "Give the urgent stream a higher priority, and keep bulk kernels short.\n"
-		       "  urgent = torch.cuda.Stream(priority=-1)",
-	       [HWY_OPENCL_C] =
-		       "Create the urgent queue with a higher priority (cl_khr_priority_hints).\n"
-		       "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Give the urgent stream a higher priority, and keep bulk kernels short.\n"
+			 "  urgent = torch.cuda.Stream(priority=-1)",
+		 [HWY_OPENCL_C] =
+			 "Create the urgent queue with a higher priority (cl_khr_priority_hints).\n"
+			 "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
 };
 
 /* The ops that the CPU waits for; a wait for the whole device is for none of them. */
 static struct hwy_map find_awaited(const struct hwy_case *c)
 {
 	struct hwy_map found = {0};
-	for (uint32_t i = 0; i < c->of->waits.n; i++) {
-		const struct hwy_wait *wait = &c->of->waits.waits[i];
+	for (uint32_t i = 0; i < c->measures->waits.n; i++) {
+		const struct hwy_wait *wait = &c->measures->waits.waits[i];
 		const char *name = case_name(c, c->flow->calls[wait->call].span);
 		if (wait->op != FLOW_NONE && !strstr(name, "DeviceSynchronize") &&
 		    !strstr(name, "CtxSynchronize"))
@@ -41,39 +42,40 @@ static struct hwy_map find_awaited(const struct hwy_case *c)
 }
 
 static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
-		    const struct held *held)
+		    const struct stream_delay *delay)
 {
-	const struct hwy_stream *a = case_stream(c, held->op), *b = case_stream(c, held->behind);
+	const struct hwy_stream *a = case_stream_of(c, delay->op),
+				*b = case_stream_of(c, delay->behind);
 	if (!a || !b)
 		return false;
 	bool known = a->priority != HWY_NONE && b->priority != HWY_NONE;
 	if (known && a->priority < b->priority)
 		return true;
 	/* Streams that wait for each other do so on purpose. */
-	return a->priority == b->priority && hwy_map_get(awaited, held->op) &&
-	       c->counts.calls[HWY_ROLE_STREAM_WAIT] == 0 && !stream_is_null(c, a) &&
-	       !stream_is_null(c, b);
+	return a->priority == b->priority && hwy_map_get(awaited, delay->op) &&
+	       c->counts.calls[HWY_ROLE_STREAM_WAIT] == 0 && !case_stream_is_null(c, a) &&
+	       !case_stream_is_null(c, b);
 }
 
 static void finding_priority_inversion_look(struct hwy_case *c)
 {
 	uint32_t n, found = 0;
-	const struct held *held = held_find(c, &n);
+	const struct stream_delay *delays = stream_delays_find(c, &n);
 	struct hwy_map awaited = find_awaited(c);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < n; i++) {
-		const struct flow_op *op = &c->flow->ops[held[i].op];
-		int64_t waited = op->start - held[i].ready;
+		const struct flow_op *op = &c->flow->ops[delays[i].op];
+		int64_t waited = op->start - delays[i].ready;
 		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || waited < LONG_NS ||
 		    waited < op->end - op->start ||
-		    c->flow->ops[held[i].behind].kind != HWY_KERNEL ||
-		    !matters(c, &awaited, &held[i]))
+		    c->flow->ops[delays[i].behind].kind != HWY_KERNEL ||
+		    !matters(c, &awaited, &delays[i]))
 			continue;
 		found++;
 		claim_kernels(c, &claim, waited, op->span);
 	}
-	if (claim_is_worth(c, &claim) && case_each(c, found) >= OFTEN)
-		hwy_accuse(
+	if (claim_is_worth(c, &claim) && case_each(c, found) >= OFTEN_PER_STEP)
+		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			words_format(
 				&c->diagnosis->arena,

@@ -1,6 +1,6 @@
 /* profiler_cost.c - what is seen is largely the cost of recording it.
  *
- * Condition: recording takes LARGE of the step or more. Known from the report's calibration (cost a call times
+ * Condition: recording takes LARGE_SHARE of the step or more. Known from the report's calibration (cost a call times
  * calls), else from the overhead that the recorder, or the vendor's library, timed of itself. Cost: that much of the idle time in which
  * the CPU was launching; it is gone in a run without the profiler, so no fix may claim it.
  */
@@ -10,7 +10,7 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define LARGE 0.1
+#define LARGE_SHARE 0.1
 
 static const char fix[] =
 	"Times of this step are too long by about that much. Record less (no stacks, fewer domains, --steps), or "
@@ -23,8 +23,8 @@ static void claim_calibrated(struct hwy_case *c, struct claim *claim, int64_t ow
 	struct gap_states states = case_states(c);
 	int64_t idle = states.causes[GAP_LAUNCH] + states.causes[GAP_BLOCKED];
 	double part = idle > 0 ? (double)own / (double)idle : 0;
-	for (uint32_t g = 0; g < c->of->gaps.n && part > 0; g++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[g];
+	for (uint32_t g = 0; g < c->measures->gaps.n && part > 0; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (!(causes & CLAIM_CAUSE(gap->cause)))
 			continue;
 		double ns = (double)(gap->at.to - gap->at.from) * (part < 1 ? part : 1);
@@ -67,19 +67,19 @@ static void finding_profiler_cost_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
 	int64_t own;
-	bool calibrated = machine_own_cost(c, &own);
+	bool calibrated = machine_limits_recording_cost(c, &own);
 	if (calibrated)
 		claim_calibrated(c, &claim, own);
 	else
 		claim_recorded(c, &claim);
-	if (claim_share(c, &claim) >= LARGE)
-		hwy_accuse(c, &claim, calibrated ? HWY_HIGH : HWY_MEDIUM,
-			   words_format(&c->diagnosis->arena,
-					"About %s of a step is the cost of recording it, %s.",
-					words_time(case_per_step(c, claim.total)).at,
-					calibrated ? "as calibrated where it was recorded"
-						   : "as the recorder timed itself"),
-			   fix);
+	if (claim_share(c, &claim) >= LARGE_SHARE)
+		claim_accuse(c, &claim, calibrated ? HWY_HIGH : HWY_MEDIUM,
+			     words_format(&c->diagnosis->arena,
+					  "About %s of a step is the cost of recording it, %s.",
+					  words_time(case_per_step(c, claim.total)).at,
+					  calibrated ? "as calibrated where it was recorded"
+						     : "as the recorder timed itself"),
+			     fix);
 	claim_drop(c, &claim);
 }
 

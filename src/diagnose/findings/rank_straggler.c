@@ -39,7 +39,7 @@ static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int6
 			comm->places[k].cost = (int64_t)((double)comm->places[k].cost * part);
 		comm->cost = comm->cost > cost ? comm->cost - cost : 0;
 		comm->share = (double)comm->cost / (double)step;
-		if (comm->share >= HWY_WORTH)
+		if (comm->share >= HWY_WORTH_SHARE)
 			return;
 		memmove(comm, comm + 1, (--diagnosis->n - i) * sizeof *comm);
 		return;
@@ -78,8 +78,8 @@ static bool finding_rank_straggler_predict(const struct joint_rank *ranks, uint3
 	}
 	if (can && joint_open(&joint, meeting, n_meeting, false, &err)) {
 		struct whatif_edit edit = {edit_find("straggler"), rank};
-		decides = joint.ranks[0].quality.residual <= WHATIF_UNEXPLAINED &&
-			  predict_edit(&joint.ranks[0], &edit, arena, predicted);
+		decides = joint.ranks[0].quality.residual <= WHATIF_UNEXPLAINED_SHARE &&
+			  fix_worth_of_edit(&joint.ranks[0], &edit, arena, predicted);
 		joint_close(&joint);
 	}
 	free(meeting);
@@ -109,7 +109,7 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 	int64_t cost = wait_for(c, n, late) / phase->n_steps;
 	if (cost > step)
 		cost = step;
-	if ((double)cost < HWY_WORTH * (double)step)
+	if ((double)cost < HWY_WORTH_SHARE * (double)step)
 		return;
 	struct hwy_finding finding = {
 		.kind = &finding_rank_straggler,
@@ -131,7 +131,7 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 		int64_t gain = finding.predicted.before - finding.predicted.step;
 		cost = gain < cost ? gain : cost;
 	}
-	if ((double)cost < HWY_WORTH * (double)step)
+	if ((double)cost < HWY_WORTH_SHARE * (double)step)
 		return; /* they wait, and would wait for something else */
 	finding.cost = cost;
 	finding.share = (double)cost / (double)step;

@@ -11,14 +11,14 @@
 
 #define IDLE_SHARE 0.33
 #define WAIT_SHARE 0.2
-#define TURNS 0.8
-#define IN_CALLS 0.5
+#define TURNS_SHARE 0.8
+#define IN_CALLS_SHARE 0.5
 
 static const struct advice fix = {
 	.any = "Launch step n+1 before looking at the results of step n, so that the CPU works while the GPU does: two "
 	       "sets of buffers, an event each.\n"
 	       "  launch(n + 1); cudaEventSynchronize(done[n % 2]); use(host[n % 2]);",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Launch step n+1 before looking at the results of step n; copy them with non_blocking=True to "
@@ -36,8 +36,8 @@ static double part_in_calls(const struct hwy_case *c, const struct claim *claim)
 	int64_t inside = 0;
 	uint32_t call = c->first_call;
 	for (uint32_t i = 0; i < claim->n; i++) {
-		const struct hwy_gap *gap = &c->of->gaps.gaps[claim->items[i].at];
-		if (i && gap->at.from < c->of->gaps.gaps[claim->items[i - 1].at].at.from)
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].at];
+		if (i && gap->at.from < c->measures->gaps.gaps[claim->items[i - 1].at].at.from)
 			call = c->first_call; /* the next device */
 		while (call < c->end_call && c->flow->calls[call].end <= gap->at.from)
 			call++;
@@ -60,15 +60,15 @@ static void finding_staircase_look(struct hwy_case *c)
 	double window = (double)(c->phase->window.to - c->phase->window.from);
 	double waited = window > 0 ? (double)syncs.waited / window : 0;
 	double all_idle = case_share(c, case_states(c).idle);
-	if (syncs.n && syncs.each >= 0.5 && syncs.each < SYNCS_MANY && idle >= IDLE_SHARE &&
-	    waited >= WAIT_SHARE && all_idle + waited >= TURNS &&
-	    part_in_calls(c, &syncs.claim) < IN_CALLS) {
+	if (syncs.n && syncs.each >= 0.5 && syncs.each < SYNCS_MANY_PER_STEP &&
+	    idle >= IDLE_SHARE && waited >= WAIT_SHARE && all_idle + waited >= TURNS_SHARE &&
+	    part_in_calls(c, &syncs.claim) < IN_CALLS_SHARE) {
 		const char *says = words_format(
 			&c->diagnosis->arena,
 			"CPU and GPU take turns: the CPU waits %s of the step for the GPU, then the GPU idles %s of it "
 			"for the CPU.",
 			words_share(waited).at, words_share(idle).at);
-		hwy_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
+		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
 	}
 	syncs_free(c, &syncs);
 }

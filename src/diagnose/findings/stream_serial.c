@@ -10,20 +10,21 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define TURNS_EACH                                                                                 \
+#define TURNS_PER_STEP                                                                             \
 	6.0 /* changes of thread a step: more than a hand-over to another thread and back */
-#define TURNS_PART 0.2 /* of all launches */
-#define TOGETHER_PART                                                                              \
+#define TURNS_SHARE 0.2 /* of all launches */
+#define TOGETHER_SHARE                                                                             \
 	0.02 /* of all launches: made while another thread's was; one that hands over waits */
 
 static const struct advice fix = {
 	.any = "Give each thread its own stream: kernels that do not fill the GPU then run side by side.\n"
 	       "  cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);   // or nvcc --default-stream per-thread",
-	.of = {[HWY_PYTORCH] = "Give each thread its own stream.\n"
-			       "  with torch.cuda.stream(torch.cuda.Stream()): …",
-	       [HWY_OPENCL_C] =
-		       "Give each thread its own command queue, or use one that is out of order.\n"
-		       "  clCreateCommandQueueWithProperties(ctx, device, out_of_order, &err);"},
+	.by_framework =
+		{[HWY_PYTORCH] = "Give each thread its own stream.\n"
+				 "  with torch.cuda.stream(torch.cuda.Stream()): …",
+		 [HWY_OPENCL_C] =
+			 "Give each thread its own command queue, or use one that is out of order.\n"
+			 "  clCreateCommandQueueWithProperties(ctx, device, out_of_order, &err);"},
 };
 
 enum { MOST_THREADS = 32 };
@@ -85,17 +86,17 @@ static bool finding_stream_serial_count(const struct hwy_case *c, struct tally *
 			return false;
 	}
 	double ops = (double)tally->ops;
-	return tally->n > 1 && case_each(c, tally->turns) >= TURNS_EACH &&
-	       (double)tally->turns >= TURNS_PART * ops &&
-	       (double)tally->together >= TOGETHER_PART * ops;
+	return tally->n > 1 && case_each(c, tally->turns) >= TURNS_PER_STEP &&
+	       (double)tally->turns >= TURNS_SHARE * ops &&
+	       (double)tally->together >= TOGETHER_SHARE * ops;
 }
 
 static void finding_stream_serial_look(struct hwy_case *c)
 {
 	struct tally tally = {0};
 	struct claim claim = {0};
-	if (case_each(c, c->counts.turns) < TURNS_EACH || !finding_stream_serial_count(c, &tally) ||
-	    tally.sum == 0)
+	if (case_each(c, c->counts.turns) < TURNS_PER_STEP ||
+	    !finding_stream_serial_count(c, &tally) || tally.sum == 0)
 		return;
 	double left = (double)tally.busiest > tally.packed ? (double)tally.busiest : tally.packed;
 	double part = 1 - left / (double)tally.sum;
@@ -106,7 +107,7 @@ static void finding_stream_serial_look(struct hwy_case *c)
 				      op->span);
 	}
 	if (claim_is_worth(c, &claim))
-		hwy_accuse(
+		claim_accuse(
 			c, &claim, HWY_LOW,
 			words_format(
 				&c->diagnosis->arena,

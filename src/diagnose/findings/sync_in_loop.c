@@ -1,22 +1,22 @@
 /* sync_in_loop.c - a blocking read or wait every step: .item(), print, .cpu(), a synchronise call.
  *
  * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less than
- * HWY_WORTH are acquitted, with what would make them guilty.
+ * HWY_WORTH_SHARE are acquitted, with what would make them guilty.
  */
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
 #include "diagnose/words.h"
 
 /* Fewer in all are no habit of the loop. */
-#define FEWEST 2
+#define FEWEST_WAITS 2
 /* %: where the GPU had finished at so many of the waits, a gain is not that of waiting less. */
-#define FOR_NOTHING 90
+#define FOR_NOTHING_PERCENT 90
 
 static const struct advice fix = {
 	.any = "Read results back every N steps, or let the copy run asynchronously and look at it a step later.\n"
 	       "Order work with events (cudaStreamWaitEvent) instead of stopping the CPU.\n"
 	       "  cudaEventRecord(done, s); cudaStreamWaitEvent(next, done, 0);  // not cudaStreamSynchronize(s)",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Keep the value on the GPU and read it every N steps, not every step.\n"
@@ -75,16 +75,16 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 {
 	struct syncs syncs = syncs_look(c);
 	if (claim_is_worth(c, &syncs.claim))
-		hwy_accuse(c, &syncs.claim, syncs.n >= FEWEST ? HWY_HIGH : HWY_LOW,
-			   accusation(c, &syncs), case_advice(c, &fix));
+		claim_accuse(c, &syncs.claim, syncs.n >= FEWEST_WAITS ? HWY_HIGH : HWY_LOW,
+			     accusation(c, &syncs), case_advice(c, &fix));
 	else if (!syncs_are_accused(c) &&
-		 (syncs.n >= FEWEST || (syncs.n && c->phase->n_steady < 20))) {
+		 (syncs.n >= FEWEST_WAITS || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);
-		bool for_nothing = syncs.finished >= syncs.n * FOR_NOTHING / 100;
+		bool for_nothing = syncs.finished >= syncs.n * FOR_NOTHING_PERCENT / 100;
 		struct claim claim = syncs.claim;
 		syncs.claim = (struct claim){0};
 		syncs_note(c, &syncs, &claim);
-		struct hwy_finding *acquitted = hwy_acquit(c, &claim, says);
+		struct hwy_finding *acquitted = claim_acquit(c, &claim, says);
 		acquitted->advice = case_advice(c, &fix); /* the replay may accuse it */
 		if (for_nothing)
 			acquitted->even_so = "The calls cost the CPU time all the same";

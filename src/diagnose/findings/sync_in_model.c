@@ -1,6 +1,6 @@
 /* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
  *
- * Condition: SYNCS_MANY waits a step or more, or the dearest is in a method forward(), and their idle time is worth
+ * Condition: SYNCS_MANY_PER_STEP waits a step or more, or the dearest is in a method forward(), and their idle time is worth
  * it. Takes the place of sync-in-loop then: moving one wait out of the loop would not help.
  */
 #include "diagnose/findings/findings.h"
@@ -10,7 +10,7 @@
 static const struct advice fix = {
 	.any = "Let the GPU decide: compute both branches and select, or keep the condition in device memory.\n"
 	       "  y = condition ? a : b;   // inside the kernel, not if (host_copy_of_condition) on the CPU",
-	.of =
+	.by_framework =
 		{
 			[HWY_PYTORCH] =
 				"Let the GPU decide: replace Python's if and while on tensors by torch.where, masks or clamp; "
@@ -26,14 +26,14 @@ static void finding_sync_in_model_look(struct hwy_case *c)
 {
 	struct syncs syncs = syncs_look(c);
 	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) &&
-	    (syncs.each >= SYNCS_MANY || syncs_are_in_forward(c, &syncs))) {
+	    (syncs.each >= SYNCS_MANY_PER_STEP || syncs_are_in_forward(c, &syncs))) {
 		const char *says = words_format(
 			&c->diagnosis->arena,
 			"The CPU stops for the GPU %s a step, so it never gets ahead; the GPU idles %s a step "
 			"after these waits.",
 			words_times(syncs.each).at,
 			words_time(case_per_step(c, syncs.claim.total)).at);
-		hwy_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
+		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
 	}
 	syncs_free(c, &syncs);
 }

@@ -9,15 +9,16 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/words.h"
 
-#define OFTEN 0.5 /* a step */
+#define OFTEN_PER_STEP 0.5 /* a step */
 
 static const struct advice fix = {
 	.any = "Remove these synchronise calls: there is nothing to wait for. Keep one where the host first uses a "
 	       "result.",
-	.of = {[HWY_PYTORCH] =
-		       "Remove torch.cuda.synchronize() from the loop: there is nothing to wait for. Timing "
-		       "needs it only around the loop, or events.\n"
-		       "  start.record(); loop(); end.record(); end.synchronize(); start.elapsed_time(end)"},
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Remove torch.cuda.synchronize() from the loop: there is nothing to wait for. Timing "
+			 "needs it only around the loop, or events.\n"
+			 "  start.record(); loop(); end.record(); end.synchronize(); start.elapsed_time(end)"},
 };
 
 static void finding_sync_useless_look(struct hwy_case *c)
@@ -31,15 +32,15 @@ static void finding_sync_useless_look(struct hwy_case *c)
 		if (!pause->is_useless)
 			continue;
 		const struct flow_call *call =
-			&c->flow->calls[c->of->waits.waits[pause->wait].call];
+			&c->flow->calls[c->measures->waits.waits[pause->wait].call];
 		HWY_GROW(stretches, n, cap);
 		stretches[n++] = (struct claim_stretch){{call->start, call->end}, call->span};
 		length += call->end - call->start;
 	}
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES);
-	if (claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN)
-		hwy_accuse(
+	if (claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN_PER_STEP)
+		claim_accuse(
 			c, &claim, HWY_HIGH,
 			words_format(
 				&c->diagnosis->arena,

@@ -13,10 +13,10 @@
 
 /* The CPU's work between two launches that is longer than this is not for launching: it stays. */
 enum {
-	OWN_WORK = 250000, /* ns; the same that tells 'launch' from other causes of gaps */
-	SHORTEST = 900,    /* ns; what CUPTI records of a kernel that does next to nothing */
-	EMPTY = 545,       /* ns; of one that does nothing, inferred: docs/whatif.md says how */
-	OVERLAP = 50,      /* ns; the most that was seen, on an H200 */
+	OWN_WORK_NS = 250000,     /* ns; the same that tells 'launch' from other causes of gaps */
+	SHORTEST_KERNEL_NS = 900, /* ns; what CUPTI records of a kernel that does next to nothing */
+	EMPTY_KERNEL_NS = 545, /* ns; of one that does nothing, inferred: docs/whatif.md says how */
+	MOST_OVERLAP_NS = 50,  /* ns; the most that was seen, on an H200 */
 };
 
 struct capture {
@@ -56,10 +56,10 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 		}
 		return;
 	}
-	if (c->call == GRAPH_NONE || node->delay > OWN_WORK) {
+	if (c->call == GRAPH_NONE || node->delay > OWN_WORK_NS) {
 		c->call = index;
 		node->length = e->w->machine.graph_launch;
-		if (node->delay <= OWN_WORK)
+		if (node->delay <= OWN_WORK_NS)
 			node->delay = node->delay > c->dispatch ? node->delay - c->dispatch : 0;
 		return;
 	}
@@ -72,9 +72,9 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
  * much; none takes less than that. */
 static int64_t overlap(int64_t length, int64_t period)
 {
-	int64_t most = period > 0 ? EMPTY - period : 0, room = length - period;
+	int64_t most = period > 0 ? EMPTY_KERNEL_NS - period : 0, room = length - period;
 	most = most < room ? most : room;
-	most = most < OVERLAP ? most : OVERLAP;
+	most = most < MOST_OVERLAP_NS ? most : MOST_OVERLAP_NS;
 	return most > 0 ? most : 0;
 }
 
@@ -84,7 +84,7 @@ static int64_t next_in_graph(const struct editing *e, const struct graph_node *n
 {
 	bool is_kernel = e->flow->ops[node->flow_index].kind == HWY_KERNEL;
 	int64_t period = is_kernel ? e->w->machine.graph_period : 0;
-	int64_t next = node->length - SHORTEST, least = -overlap(node->length, period);
+	int64_t next = node->length - SHORTEST_KERNEL_NS, least = -overlap(node->length, period);
 	int64_t most = e->w->machine.graph_next;
 	return next < least ? least : next < most ? next : most;
 }

@@ -9,9 +9,9 @@
 #include "whatif/edits/edits.h"
 
 enum {
-	BYTES_PER_NS = 16,     /* of memory copied by one core of a server */
-	FROM_WORKER = 1000000, /* ns: Python takes two tensors over from another process */
-	LOOK_BACK = 64,        /* calls */
+	COPIED_BYTES_PER_NS = 16, /* of memory copied by one core of a server */
+	FROM_WORKER_NS = 1000000, /* ns: Python takes two tensors over from another process */
+	LOOK_BACK_CALLS = 64,     /* calls */
 };
 
 /* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
@@ -36,7 +36,7 @@ static uint32_t longest_before(const struct editing *e, const struct hwy_gap *ga
 {
 	const struct graph_node *nodes = e->graph->nodes;
 	uint32_t longest = call;
-	for (int i = 0; i < LOOK_BACK; i++) {
+	for (int i = 0; i < LOOK_BACK_CALLS; i++) {
 		call = nodes[call].before[GRAPH_ORDER];
 		if (call == GRAPH_NONE || graph_measured(e->graph, call) <= gap->at.from)
 			break;
@@ -79,11 +79,11 @@ struct supply {
  * also the descriptors of what it lies in, through a socket. */
 static int64_t handing_over(const struct editing *e, uint32_t call, bool from_worker)
 {
-	int64_t left = from_worker ? FROM_WORKER : 0;
+	int64_t left = from_worker ? FROM_WORKER_NS : 0;
 	uint32_t op = e->flow->calls[call].op;
 	if (op == FLOW_NONE || e->flow->ops[op].kind != HWY_COPY)
 		return left;
-	return left + edit_copy_of(e, op).bytes / BYTES_PER_NS;
+	return left + edit_copy_of(e, op).bytes / COPIED_BYTES_PER_NS;
 }
 
 static void supply(struct editing *e, uint32_t index, int64_t part, void *self)

@@ -12,10 +12,10 @@
 #include "base/hash.h"
 #include "whatif/edits/edits.h"
 
-#define DEFAULT_BANDWIDTH 1e12 /* bytes/s */
+#define DEFAULT_BYTES_PER_S 1e12 /* bytes/s */
 
 /* Bytes of a trip that push most else out of the caches of a CPU's core. */
-enum { SWEEPS = 1 << 20 };
+enum { SWEEPS_CACHES_BYTES = 1 << 20 };
 
 struct trip {
 	uint32_t step;
@@ -39,7 +39,7 @@ static int64_t length_of_pass(const struct editing *e, uint32_t op)
 			      ? (double)trace->devices[device].memory_bandwidth
 			      : 0;
 	return edit_time_of(2 * (double)edit_copy_of(e, op).bytes,
-			    rate > 0 ? rate : DEFAULT_BANDWIDTH);
+			    rate > 0 ? rate : DEFAULT_BYTES_PER_S);
 }
 
 /* The copy becomes a kernel and its call a launch; a wait goes. */
@@ -103,7 +103,7 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 	if (copy.direction == HWY_D2H)
 		go_out(trips,
 		       (struct trip){.step = step,
-				     .is_large = copy.bytes >= SWEEPS,
+				     .is_large = copy.bytes >= SWEEPS_CACHES_BYTES,
 				     .out = call,
 				     .back = FLOW_NONE},
 		       (uint64_t)copy.bytes);

@@ -80,7 +80,7 @@ int64_t edit_warm(const struct editing *e, struct graph_node *call)
 
 struct graph_node *edit_next_call(const struct editing *e, uint32_t before)
 {
-	for (uint32_t i = before + 1; i < e->graph->n && i < before + EDIT_LOOK_AHEAD; i++) {
+	for (uint32_t i = before + 1; i < e->graph->n && i < before + EDIT_LOOK_AHEAD_NODES; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] == before)
 			return node;

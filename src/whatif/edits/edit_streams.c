@@ -11,7 +11,7 @@
 
 enum { UP, DOWN, WORK, TRACKS };
 enum {
-	SHARED_LINK =
+	SHARED_LINK_PERCENT =
 		8 /* percent that copies take longer beside copies the other way (H200, PCIe 5) */
 };
 
@@ -44,7 +44,7 @@ static void follow(struct editing *e, uint32_t index, uint32_t before, bool both
 		return;
 	node->delay = 0;
 	if (both_ways)
-		node->length += node->length * SHARED_LINK / 100;
+		node->length += node->length * SHARED_LINK_PERCENT / 100;
 }
 
 /* A bit for each track that the phase has. */

@@ -13,14 +13,14 @@
 #include "whatif/edits/edits.h"
 
 enum {
-	EVENT_CALL = 400,    /* ns: recording an event, or making a stream wait for it */
-	VALUE = 64,          /* bytes: a copy of more is of data that the program needs */
-	AT_ONCE = 20000,     /* ns: longer between copy and wait is the CPU's own work */
-	READING = 8000,      /* ns: from Python's .item() to the copy, and back from the wait */
-	COLDER = 12,         /* of the CPU's work after a wait, one part in so many is due to it */
-	COLDER_MOST = 16000, /* ns, after one wait */
-	FROM_DATA = 3,       /* kernels, at most, that compute a value to decide by */
-	SMALL_KERNEL = 1200, /* ns */
+	EVENT_CALL_NS = 400, /* ns: recording an event, or making a stream wait for it */
+	VALUE_BYTES = 64,    /* bytes: a copy of more is of data that the program needs */
+	AT_ONCE_NS = 20000,  /* ns: longer between copy and wait is the CPU's own work */
+	READING_NS = 8000,   /* ns: from Python's .item() to the copy, and back from the wait */
+	COLDER_DIVISOR = 12, /* of the CPU's work after a wait, one part in so many is due to it */
+	COLDER_MOST_NS = 16000,    /* ns, after one wait */
+	MOST_KERNELS_OF_VALUE = 3, /* kernels, at most, that compute a value to decide by */
+	SMALL_KERNEL_NS = 1200,    /* ns */
 };
 
 /* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
@@ -31,7 +31,7 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 	if (awaited == GRAPH_NONE || nodes[awaited].kind != GRAPH_OP)
 		return false;
 	uint32_t lane = e->flow->ops[nodes[awaited].flow_index].lane, wait = nodes[back].flow_index;
-	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
+	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD_NODES; i++) {
 		if (nodes[i].kind != GRAPH_OP)
 			continue;
 		const struct flow_op *op = &e->flow->ops[nodes[i].flow_index];
@@ -53,7 +53,7 @@ static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool b
 	if (!by_event)
 		return 0;
 	struct hwy_place place = place_of(e->places, e->flow->calls[call].span);
-	return strstr(place.api, "Event") ? EVENT_CALL : 2 * EVENT_CALL;
+	return strstr(place.api, "Event") ? EVENT_CALL_NS : 2 * EVENT_CALL_NS;
 }
 
 /* The op, where it is the copy of a value to the host and this call has made it. */
@@ -64,7 +64,7 @@ static struct graph_node *value_copied(const struct editing *e, uint32_t op, uin
 	    e->flow->ops[node->flow_index].call != call)
 		return NULL;
 	struct edit_copy copy = edit_copy_of(e, node->flow_index);
-	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE; /* 0: not known */
+	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE_BYTES; /* 0: not known */
 	return copy.direction == HWY_D2H && is_value ? node : NULL;
 }
 
@@ -82,7 +82,7 @@ static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 	int64_t longest = 0, second = 0;
 	uint32_t before = copy->before[GRAPH_ORDER];
 	int n = 0;
-	for (; n < FROM_DATA && before != GRAPH_NONE;
+	for (; n < MOST_KERNELS_OF_VALUE && before != GRAPH_NONE;
 	     n++, before = e->graph->nodes[before].before[GRAPH_ORDER]) {
 		const struct graph_node *node = &e->graph->nodes[before];
 		if (node->kind != GRAPH_OP || e->flow->ops[node->flow_index].kind != HWY_KERNEL)
@@ -92,7 +92,8 @@ static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 		else if (node->length > second)
 			second = node->length;
 	}
-	return (n == FROM_DATA ? second : longest) + e->graph->fit.next + SMALL_KERNEL;
+	return (n == MOST_KERNELS_OF_VALUE ? second : longest) + e->graph->fit.next +
+	       SMALL_KERNEL_NS;
 }
 
 /* The call before a wait, made by the same thread and at once followed by it; GRAPH_NONE: there is none, or it waits
@@ -102,7 +103,7 @@ static uint32_t call_before(const struct editing *e, const struct graph_node *ca
 	const struct graph_node *nodes = e->graph->nodes;
 	uint32_t before = call->before[GRAPH_ORDER];
 	if (before == GRAPH_NONE || graph_counts_from_begin(call, GRAPH_ORDER) ||
-	    call->delay > AT_ONCE ||
+	    call->delay > AT_ONCE_NS ||
 	    e->flow->calls[nodes[before].flow_index].thread !=
 		    e->flow->calls[call->flow_index].thread)
 		return GRAPH_NONE;
@@ -120,7 +121,7 @@ static int64_t reading(const struct editing *e, const struct graph_node *copying
 	if (!next || copying->before[GRAPH_ORDER] == GRAPH_NONE)
 		return 0;
 	int64_t shorter = copying->delay < next->delay ? copying->delay : next->delay;
-	return shorter < READING ? shorter : READING;
+	return shorter < READING_NS ? shorter : READING_NS;
 }
 
 /* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
@@ -154,8 +155,8 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 static void warm_after(struct editing *e, uint32_t back)
 {
 	struct graph_node *nodes = e->graph->nodes;
-	int64_t process = e->flow->calls[nodes[back].flow_index].process, left = COLDER_MOST;
-	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD; i++) {
+	int64_t process = e->flow->calls[nodes[back].flow_index].process, left = COLDER_MOST_NS;
+	for (uint32_t i = back + 1; i < e->graph->n && i < back + EDIT_LOOK_AHEAD_NODES; i++) {
 		if (nodes[i].kind == GRAPH_OP ||
 		    e->flow->calls[nodes[i].flow_index].process != process)
 			continue;
@@ -163,7 +164,7 @@ static void warm_after(struct editing *e, uint32_t back)
 			return;
 		if (nodes[i].before[GRAPH_ORDER] == GRAPH_NONE)
 			continue;
-		int64_t part = nodes[i].delay / COLDER;
+		int64_t part = nodes[i].delay / COLDER_DIVISOR;
 		part = part < left ? part : left;
 		nodes[i].delay -= part;
 		left -= part;

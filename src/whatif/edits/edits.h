@@ -9,7 +9,7 @@ extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late,
 	edit_overlap_comm, edit_faster, edit_no_roundtrip, edit_background, edit_no_module,
 	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide;
 
-enum { EDIT_LOOK_AHEAD = 64 }; /* nodes: how far from a wait what it held up is looked for */
+enum { EDIT_LOOK_AHEAD_NODES = 64 }; /* nodes: how far from a wait what it held up is looked for */
 
 /* The phase's step of a call, plus one; 0 when it is outside the phase. */
 uint32_t edit_step_of(const struct editing *e, uint32_t call);
