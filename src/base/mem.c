@@ -1,6 +1,7 @@
 /* mem.c - see mem.h. */
 #include "base/mem.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,20 @@ char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length)
 	if (length)
 		memcpy(copy, text, length);
 	return copy;
+}
+
+char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
+{
+	va_list arguments, again;
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	size_t size = length < 0 ? 1 : (size_t)length + 1;
+	char *text = hwy_arena_alloc(arena, size);
+	vsnprintf(text, size, format, arguments);
+	va_end(arguments);
+	return text;
 }
 
 void *hwy_arena_array(struct hwy_arena *arena, size_t count, size_t size)

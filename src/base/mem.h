@@ -43,6 +43,9 @@ struct hwy_arena {
 
 void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes); /* zeroed, aligned to 8 */
 char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length); /* adds the 0 */
+/* Text as printf writes it, however long. */
+char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Arrays as above, inside the arena: never NULL, the product is checked. */
 void *hwy_arena_array(struct hwy_arena *arena, size_t count,
 		      size_t size); /* zeroed, aligned to 8 */

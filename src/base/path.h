@@ -15,4 +15,29 @@ static inline const char *hwy_basename(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* The program that a command line runs, without its folder: the first word that ends with ".py", else the first
+ * word. The result is a part of 'command', *length bytes long:
+ *
+ *   size_t length;
+ *   const char *name = hwy_program_name("/usr/bin/python3 -u /home/me/train.py --fast", &length); // train.py
+ */
+static inline const char *hwy_program_name(const char *command, size_t *length)
+{
+	const char *found = command, *end = command + strcspn(command, " ");
+	for (const char *word = command; *word;) {
+		size_t n = strcspn(word, " ");
+		if (n > 3 && strncmp(word + n - 3, ".py", 3) == 0) {
+			found = word;
+			end = word + n;
+			break;
+		}
+		word += n + strspn(word + n, " ");
+	}
+	for (const char *c = found; c < end; c++)
+		if (*c == '/' && c + 1 < end)
+			found = c + 1;
+	*length = (size_t)(end - found);
+	return found;
+}
+
 #endif

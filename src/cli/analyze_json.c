@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
-#include "diagnose/words.h"
 
 static void put_window(struct hwy_json *json, const char *key, struct hwy_interval at)
 {

@@ -70,7 +70,7 @@ void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struc
 void analyze_put_health(FILE *out, const struct hwy_verdict *verdict);
 /* "10.4 ms", "98.7 %" */
 struct analyze_text {
-	char at[48];
+	char at[64];
 };
 struct analyze_text analyze_time(int64_t ns);
 struct analyze_text analyze_percent(double share);

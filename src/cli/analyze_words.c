@@ -4,21 +4,22 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/path.h"
+#include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
-#include "diagnose/words.h"
 
 struct analyze_text analyze_time(int64_t ns)
 {
 	struct analyze_text text;
-	snprintf(text.at, sizeof text.at, "%s", words_time(ns).at);
+	snprintf(text.at, sizeof text.at, "%s", hwy_say_time3(ns).text);
 	return text;
 }
 
 struct analyze_text analyze_percent(double share)
 {
 	struct analyze_text text;
-	snprintf(text.at, sizeof text.at, "%s", words_share(share).at);
+	snprintf(text.at, sizeof text.at, "%s", hwy_say_share(share).text);
 	return text;
 }
 
@@ -50,7 +51,7 @@ const char *analyze_program(const struct analyze_run *run)
 	if (!*command)
 		return analyze_words_base_of(run->path);
 	size_t length;
-	const char *program = words_program(command, &length);
+	const char *program = hwy_program_name(command, &length);
 	snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), program);
 	return name;
 }

@@ -3,24 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
-#include "diagnose/words.h"
 
 struct compare_text compare_time(int64_t ns)
 {
 	struct compare_text text;
-	snprintf(text.at, sizeof text.at, "%s%s", ns < 0 ? "−" : "",
-		 ns == 0 ? "0" : words_time(ns < 0 ? -ns : ns).at);
+	snprintf(text.at, sizeof text.at, "%s", hwy_say_time3_signed(ns).text);
 	return text;
 }
 
 struct compare_text compare_change(int64_t ns)
 {
-	struct compare_text text = {"0"};
-	if (ns)
-		snprintf(text.at, sizeof text.at, "%s%s", ns > 0 ? "+" : "−",
-			 words_time(ns < 0 ? -ns : ns).at);
+	struct compare_text text;
+	snprintf(text.at, sizeof text.at, "%s", hwy_say_time3_change(ns).text);
 	return text;
 }
 
@@ -130,9 +127,9 @@ bool compare_count_text(const struct diff_count *count, struct compare_count_tex
 	}
 	if (which == COUNT_H2D_BYTES || which == COUNT_D2H_BYTES || which == COUNT_PAGEABLE_BYTES) {
 		snprintf(text->before.at, sizeof text->before.at, "%s",
-			 words_bytes((uint64_t)count->before).at);
+			 hwy_say_bytes3_to_gb((uint64_t)count->before).text);
 		snprintf(text->after.at, sizeof text->after.at, "%s",
-			 words_bytes((uint64_t)count->after).at);
+			 hwy_say_bytes3_to_gb((uint64_t)count->after).text);
 	}
 	return true;
 }

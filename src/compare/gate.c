@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/words.h"
+#include "base/say.h"
 
 const char *const gate_verdict_names[] = {"pass", "cannot tell", "fail"};
 
@@ -61,7 +61,7 @@ static void check_forbidden(struct compare_gate *gate, const struct budget_rule 
 {
 	struct gate_check *check = gate_add(gate);
 	const struct compare_phase *phase = side_phase(side);
-	check->name = words_format(&gate->arena, "no %s", rule->forbids);
+	check->name = hwy_arena_format(&gate->arena, "no %s", rule->forbids);
 	check->metric = gate_keep(gate, rule->forbids);
 	check->value = "not found";
 	check->limit = "forbidden";
@@ -72,9 +72,10 @@ static void check_forbidden(struct compare_gate *gate, const struct budget_rule 
 			continue;
 		check->verdict = GATE_FAIL;
 		check->number = (double)finding->cost;
-		check->value = words_format(&gate->arena, "costs %s", words_time(finding->cost).at);
-		check->says = *finding->place ? words_format(&gate->arena, "%s, at %s",
-							     finding->title, finding->place)
+		check->value = hwy_arena_format(&gate->arena, "costs %s",
+						hwy_say_time3(finding->cost).text);
+		check->says = *finding->place ? hwy_arena_format(&gate->arena, "%s, at %s",
+								 finding->title, finding->place)
 					      : finding->title;
 	}
 	close_check(gate, check);
@@ -90,9 +91,10 @@ static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule
 	enum metric_kind kind = rule->wish.metric->kind;
 	const char *op = budget_operators[rule->compares];
 	check->metric = gate_keep(gate, rule->wish.text);
-	check->limit = words_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).at);
-	check->name = words_format(&gate->arena, "%s %s", rule->wish.text, check->limit);
-	check->value = gate_keep(gate, metric_text(kind, mean).at);
+	check->limit =
+		hwy_arena_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).text);
+	check->name = hwy_arena_format(&gate->arena, "%s %s", rule->wish.text, check->limit);
+	check->value = gate_keep(gate, metric_text(kind, mean).text);
 	check->number = mean;
 	check->limit_number = rule->limit;
 	check->is_stable = rule->wish.metric->is_stable;
@@ -188,13 +190,14 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		struct gate_check *check = gate_add(gate);
 		check->name = check->metric = gate_keep(gate, wishes[i].text);
 		check->value =
-			words_format(&gate->arena, "%s → %s", metric_text(metric->kind, a).at,
-				     metric_text(metric->kind, b).at);
+			hwy_arena_format(&gate->arena, "%s → %s", metric_text(metric->kind, a).text,
+					 metric_text(metric->kind, b).text);
 		if (a > 0)
-			check->value = words_format(&gate->arena, "%s (%s%.1f %%)", check->value,
-						    b < a ? "−" : "+", 100 * fabs(b - a) / a);
-		check->limit = words_format(&gate->arena, "%.3g %% %s", 100 * limit,
-					    metric->more_is_better ? "less" : "more");
+			check->value =
+				hwy_arena_format(&gate->arena, "%s (%s%.1f %%)", check->value,
+						 b < a ? "−" : "+", 100 * fabs(b - a) / a);
+		check->limit = hwy_arena_format(&gate->arena, "%.3g %% %s", 100 * limit,
+						metric->more_is_better ? "less" : "more");
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
 		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &wishes[i]),

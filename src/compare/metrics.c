@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/words.h"
-
 /* ---- values --------------------------------------------------------------------------------------- */
 
 static double step_time(const struct compare_summary *run, const struct compare_phase *phase,
@@ -221,24 +219,14 @@ bool metric_find(struct metric_wish *wish, const char *text, size_t length, metr
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
 
-struct metric_text metric_text(enum metric_kind kind, double value)
+struct hwy_words metric_text(enum metric_kind kind, double value)
 {
-	struct metric_text text;
-	double whole = round(value);
 	switch (kind) {
-	case METRIC_TIME:
-		snprintf(text.at, sizeof text.at, "%s", words_time((int64_t)value).at);
-		break;
-	case METRIC_SHARE: snprintf(text.at, sizeof text.at, "%.1f %%", 100 * value); break;
-	case METRIC_BYTES:
-		snprintf(text.at, sizeof text.at, "%s", words_bytes((uint64_t)value).at);
-		break;
-	case METRIC_COUNT:
-		snprintf(text.at, sizeof text.at, "%.*f", fabs(value - whole) < 0.0005 ? 0 : 3,
-			 value);
-		break;
+	case METRIC_TIME: return hwy_say_time3((int64_t)value);
+	case METRIC_SHARE: return hwy_say_share_1decimal(value);
+	case METRIC_BYTES: return hwy_say_bytes3_to_gb((uint64_t)value);
+	default: return hwy_say_count_3decimals(value);
 	}
-	return text;
 }
 
 bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,

@@ -6,6 +6,7 @@
 #ifndef HWY_COMPARE_METRICS_H
 #define HWY_COMPARE_METRICS_H
 
+#include "base/say.h"
 #include "compare/summary.h"
 
 enum metric_kind { METRIC_TIME, METRIC_SHARE, METRIC_COUNT, METRIC_BYTES };
@@ -38,11 +39,8 @@ bool metric_find(struct metric_wish *wish, const char *text, size_t length, metr
 bool metric_value(const struct metric_wish *wish, const struct compare_summary *run,
 		  const struct compare_phase *phase, double *value, struct hwy_err *err);
 
-struct metric_text {
-	char at[48];
-};
-struct metric_text metric_text(enum metric_kind kind,
-			       double value); /* "10.4 ms", "92.1 %", "16.8 MB" */
+/* "10.4 ms", "92.1 %", "12", "16.8 MB" */
+struct hwy_words metric_text(enum metric_kind kind, double value);
 /* "12ms", "90%", "0", "16MB" as the metric's unit; false with one sentence. */
 bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,
 		 struct hwy_err *err);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/words.h"
+#include "base/path.h"
 
 const char *part_name(unsigned part)
 {
@@ -51,13 +51,13 @@ static const char *summary_keep(struct compare_summary *summary, const char *tex
 static const char *without_folders(struct compare_summary *summary, const char *command)
 {
 	size_t length;
-	const char *program = words_program(command, &length), *word = program, *first = command;
+	const char *program = hwy_program_name(command, &length), *word = program, *first = command;
 	while (word > command && word[-1] != ' ')
 		word--;
 	for (const char *at = command; at < word && *at != ' '; at++)
 		if (*at == '/')
 			first = at + 1;
-	return words_format(&summary->arena, "%.*s%s", (int)(word - first), first, program);
+	return hwy_arena_format(&summary->arena, "%.*s%s", (int)(word - first), first, program);
 }
 
 static void note_facts(struct compare_summary *summary, const struct hwy_analysis *analysis)
@@ -70,7 +70,7 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 	const char *whole = *command ? command : hwy_property(trace, "command");
 	summary->command = whole ? without_folders(summary, whole) : "";
 	size_t length;
-	const char *program = words_program(summary->command, &length);
+	const char *program = hwy_program_name(summary->command, &length);
 	summary->program = hwy_arena_text(&summary->arena, program, length);
 	/* PyTorch tells the version of its interface instead: 13000. */
 	const char *driver = hwy_property(trace, "driver");

@@ -8,7 +8,6 @@
 
 #include "analyze/lanes.h"
 #include "diagnose/case.h"
-#include "diagnose/words.h"
 
 /* Of all launches, without recorded work: from here on findings are guesses, and from there on not made. */
 #define DOUBTFUL_SHARE 0.1
@@ -256,10 +255,11 @@ static bool look_at_trust(struct hwy_case *c)
 		return true;
 	diagnose_cannot_tell(
 		c->diagnosis, "why the device idles",
-		words_format(&c->diagnosis->arena,
-			     "%llu of %llu launches have no recorded work, and what looks idle may "
-			     "be that work",
-			     (unsigned long long)work->count, (unsigned long long)work->of));
+		hwy_arena_format(
+			&c->diagnosis->arena,
+			"%llu of %llu launches have no recorded work, and what looks idle may "
+			"be that work",
+			(unsigned long long)work->count, (unsigned long long)work->of));
 	return false;
 }
 

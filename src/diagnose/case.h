@@ -163,7 +163,7 @@ double claim_share(const struct hwy_case *c, const struct claim *claim);
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
 void claim_drop(struct hwy_case *c, struct claim *claim); /* gives back, and frees */
 
-/* Both take the claim over (and free it); texts are in the diagnosis' arena (words.h) or static. */
+/* Both take the claim over (and free it); texts are static, or in the diagnosis' arena. */
 struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
 				 enum hwy_confidence confidence, const char *says,
 				 const char *advice);

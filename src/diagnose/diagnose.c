@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/fix_worth.h"
-#include "diagnose/words.h"
 
 const char *const hwy_confidence_names[] = {"low", "medium", "high"};
 const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"};
@@ -82,9 +82,9 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 		if (lack->count == 0 || lack->effect != HWY_EFFECT_FORBIDS)
 			continue;
 		diagnose_cannot_tell(diagnosis, lack->measures,
-				     words_format(&diagnosis->arena, "%llu of %llu %s",
-						  (unsigned long long)lack->count,
-						  (unsigned long long)lack->of, lack->what));
+				     hwy_arena_format(&diagnosis->arena, "%llu of %llu %s",
+						      (unsigned long long)lack->count,
+						      (unsigned long long)lack->of, lack->what));
 	}
 }
 
@@ -100,7 +100,7 @@ static void doubt_persistent(struct hwy_case *c)
 			continue;
 		diagnose_cannot_tell(
 			c->diagnosis, "whether the device works or waits",
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"one %s, %.60s, runs through the whole phase: busy says nothing "
 				"about its inside",
@@ -124,10 +124,10 @@ static void doubt_graphs(struct hwy_case *c)
 	if (graphs && case_share(c, ns) >= HWY_WORTH_SHARE)
 		diagnose_cannot_tell(
 			c->diagnosis, "what happens inside CUDA graphs",
-			words_format(&c->diagnosis->arena,
-				     "%llu graph launches were recorded without their nodes; "
-				     "they count as busy",
-				     (unsigned long long)graphs));
+			hwy_arena_format(&c->diagnosis->arena,
+					 "%llu graph launches were recorded without their nodes; "
+					 "they count as busy",
+					 (unsigned long long)graphs));
 }
 
 static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
@@ -142,10 +142,10 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 	if (case_share(c, unknown) >= HWY_WORTH_SHARE)
 		diagnose_cannot_tell(
 			c->diagnosis, "why the device idles all of that time",
-			words_format(&c->diagnosis->arena,
-				     "%s of a step's idle time end with work whose launch was "
-				     "not recorded",
-				     words_time(case_per_step(c, unknown)).at));
+			hwy_arena_format(&c->diagnosis->arena,
+					 "%s of a step's idle time end with work whose launch was "
+					 "not recorded",
+					 hwy_say_time3(case_per_step(c, unknown)).text));
 }
 
 /* ---- one phase ------------------------------------------------------------------------------------- */

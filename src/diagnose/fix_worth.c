@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "diagnose/words.h"
+#include "base/say.h"
 #include "whatif/excerpt.h"
 
 struct predicting {
@@ -26,8 +26,8 @@ static const char *place_of_finding(struct predicting *p, const struct hwy_findi
 	    finding->places[0].at.line <= 0)
 		return "";
 	const char *file = finding->places[0].at.file, *slash = strrchr(file, '/');
-	return words_format(&p->diagnosis->arena, "%s:%lld", slash ? slash + 1 : file,
-			    (long long)finding->places[0].at.line);
+	return hwy_arena_format(&p->diagnosis->arena, "%s:%lld", slash ? slash + 1 : file,
+				(long long)finding->places[0].at.line);
 }
 
 /* "streams:4", "remove-wait": with the finding's place where the edit takes one. */
@@ -50,8 +50,8 @@ bool fix_worth_of_edit(const struct whatif *w, const struct whatif_edit *edit,
 		return false;
 	*predicted = (struct hwy_predicted){
 		.is_known = true,
-		.edits = words_format(arena, "%s%s%s", edit->kind->id, *edit->arguments ? ":" : "",
-				      edit->arguments),
+		.edits = hwy_arena_format(arena, "%s%s%s", edit->kind->id,
+					  *edit->arguments ? ":" : "", edit->arguments),
 		.before = w->base.step,
 		.step = found.step,
 		.p10 = found.p10,
@@ -106,10 +106,11 @@ static void set_cost(struct hwy_finding *finding, int64_t most)
 
 static const char *sentence(struct predicting *p, const struct hwy_finding *finding)
 {
-	return words_format(
-		&p->diagnosis->arena, "Replayed without %s, the step takes %s instead of %s.",
-		finding->kind->suspect ? finding->kind->suspect : "it",
-		words_time(finding->predicted.step).at, words_time(finding->predicted.before).at);
+	return hwy_arena_format(&p->diagnosis->arena,
+				"Replayed without %s, the step takes %s instead of %s.",
+				finding->kind->suspect ? finding->kind->suspect : "it",
+				hwy_say_time3(finding->predicted.step).text,
+				hwy_say_time3(finding->predicted.before).text);
 }
 
 /* Moves a finding from one list to the other. */
@@ -173,10 +174,10 @@ static void judge_findings(struct predicting *p, uint32_t first)
 
 static void say_even_so(struct predicting *p, struct hwy_finding *finding)
 {
-	finding->says = words_format(
+	finding->says = hwy_arena_format(
 		&p->diagnosis->arena, "%s %s: without them the step takes %s instead of %s.",
-		finding->says, finding->even_so, words_time(finding->predicted.step).at,
-		words_time(finding->predicted.before).at);
+		finding->says, finding->even_so, hwy_say_time3(finding->predicted.step).text,
+		hwy_say_time3(finding->predicted.before).text);
 }
 
 static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)

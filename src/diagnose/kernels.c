@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "diagnose/case.h"
-#include "diagnose/words.h"
 
 enum { TOP_KERNELS = 3, SHORT_NAME_BYTES = 40 };
 
@@ -170,7 +169,7 @@ static const char *ncu_command(struct hwy_case *c, uint32_t top)
 		size_t n = strlen(pattern);
 		snprintf(pattern + n, sizeof pattern - n, "%s%s", n ? "|" : "", names[k]);
 	}
-	return words_format(
+	return hwy_arena_format(
 		arena, "ncu --kernel-name-base demangled -k regex:\"%s\" -s %llu -c 3 %s", pattern,
 		(unsigned long long)launched_before(c, names, top), command_of(c));
 }

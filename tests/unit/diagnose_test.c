@@ -2,8 +2,6 @@
 #include "make_trace.h"
 #include "program.h"
 
-#include "diagnose/words.h"
-
 /* A step of random parts: the same in every step, so that it repeats. */
 static void random_step(struct program *p, uint64_t seed, int step)
 {
@@ -110,24 +108,6 @@ static void every_finding_of_the_table_has_a_name_of_its_own(void **state)
 	assert_null(hwy_finding_kind("bad-luck"));
 }
 
-static void numbers_read_well(void **state)
-{
-	assert_string_equal(words_time(0).at, "0 ns");
-	assert_string_equal(words_time(999).at, "999 ns");
-	assert_string_equal(words_time(5850).at, "5.85 µs");
-	assert_string_equal(words_time(585000).at, "585 µs");
-	assert_string_equal(words_time(999600).at, "1.00 ms");
-	assert_string_equal(words_time(10381815).at, "10.4 ms");
-	assert_string_equal(words_share(0.0695).at, "7.0 %");
-	assert_string_equal(words_share(0.923).at, "92 %");
-	assert_string_equal(words_times(1).at, "once");
-	assert_string_equal(words_times(0.2).at, "0.20 times");
-	assert_string_equal(words_many(1, "copy", "copies").at, "1 copy");
-	assert_string_equal(words_many(12.5, "copy", "copies").at, "12.5 copies");
-	assert_string_equal(words_bytes(16777216).at, "16.8 MB");
-	assert_string_equal(words_rate(54.7e9).at, "54.7 GB/s");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,7 +115,6 @@ int main(void)
 		cmocka_unit_test(any_trace_is_survived),
 		cmocka_unit_test(a_trace_without_device_work_has_nothing_to_say),
 		cmocka_unit_test(every_finding_of_the_table_has_a_name_of_its_own),
-		cmocka_unit_test(numbers_read_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

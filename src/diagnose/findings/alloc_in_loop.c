@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define OFTEN_PER_STEP 0.5
 
@@ -71,13 +71,13 @@ static void finding_alloc_in_loop_look(struct hwy_case *c)
 	if (case_each(c, n) >= OFTEN_PER_STEP && case_is_loop(c) && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"Memory is allocated or released in %s a step, which takes the CPU %s; the GPU "
 				"idles %s because of it.",
-				words_many(case_each(c, n), "call", "calls").at,
-				words_time(ns / (int64_t)c->phase->n_steady).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_of(case_each(c, n), "call", "calls").text,
+				hwy_say_time3(ns / (int64_t)c->phase->n_steady).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			uses_pool(c, n) ? once : case_advice(c, &fix));
 	claim_drop(c, &claim);
 }

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 static const struct advice fix = {
 	.any = "Start communication as soon as its data is ready, on a stream of its own, and compute meanwhile; send fewer "
@@ -74,13 +74,13 @@ static void finding_comm_exposed_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim) && case_states(c).compute > 0)
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step, %s in all; for %s of it nothing is computed. Part of it may be "
 				"waiting for slower ranks.",
-				words_many(case_each(c, n), "collective", "collectives").at,
-				words_time(case_per_step(c, all)).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_of(case_each(c, n), "collective", "collectives").text,
+				hwy_say_time3(case_per_step(c, all)).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			advice_for(c, by_kind));
 	claim_drop(c, &claim);
 }

@@ -3,9 +3,9 @@
  * Conditions: large copies run at NEAR_LIMIT_SHARE of the link or more, and even with perfect overlap one direction
  * would take longer than the kernels. Cost: that excess. Nothing but sending less helps.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define LARGE_BYTES (1u << 20)
 #define NEAR_LIMIT_SHARE 0.75
@@ -52,14 +52,14 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 	if (claim_share(c, &claim) >= WORTH_SHARE)
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step, %s at %s, %s; that takes %s longer than the kernels.",
-				words_many(case_each(c, n[way]), "copy", "copies").at,
-				words_bytes(bytes[way] / c->phase->n_steady).at,
-				words_rate(rate).at,
+				hwy_say_count_of(case_each(c, n[way]), "copy", "copies").text,
+				hwy_say_bytes3_to_gb(bytes[way] / c->phase->n_steady).text,
+				hwy_say_rate3(rate).text,
 				is_limit ? "the link's limit" : "as fast as any copy here",
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			fix);
 	claim_drop(c, &claim);
 }

@@ -8,9 +8,9 @@
  */
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define TRIP_BYTES 4096
 #define MOST_STEPS_SHARE 0.5
@@ -120,12 +120,13 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 	    claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s of data go to the host and come back %s a step; the two copies and "
 				"the time between them keep the GPU from working for %s.",
-				words_bytes(bytes / n).at, words_times(case_each(c, n)).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_bytes3_to_gb(bytes / n).text,
+				hwy_say_count_times(case_each(c, n)).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(trips);

@@ -4,9 +4,9 @@
  * busy for the longest of compute, copies in and copies out; what is above that is lost. Pageable memory comes
  * first: without pinning nothing overlaps (pageable-copy has then taken its share).
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define LARGE_BYTES 65536
 #define HIDDEN_SHARE                                                                               \
@@ -85,12 +85,12 @@ static void finding_copy_serial_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step while no kernel runs, and kernels while no copy does; side "
 				"by side they would take %s less.",
-				words_many(case_each(c, totals.n), "copy", "copies").at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_of(case_each(c, totals.n), "copy", "copies").text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }

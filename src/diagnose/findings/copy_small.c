@@ -4,9 +4,9 @@
  * claimed. Copies that the CPU reads back with a wait are not counted: their wait is what hurts. Needs at least
  * MANY_PER_STEP a step: a step or two of bookkeeping is normal.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 /* At 25 GB/s 64 KiB take 2.6 us, less than the 5 to 10 us a copy takes to get going. */
 #define SMALL_BYTES 65536
@@ -82,18 +82,19 @@ static void finding_copy_small_look(struct hwy_case *c)
 	if (each >= MANY_PER_STEP && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s small copies a step, %s each on average: they take %s, nearly all of it "
 				"latency.",
-				words_each(each).at, words_bytes(bytes / n).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_mean(each).text, hwy_say_bytes3_to_gb(bytes / n).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	else if (each >= FEARED_PER_STEP && !claim_is_worth(c, &claim))
-		claim_acquit(
-			c, &claim,
-			words_format(&c->diagnosis->arena, "%s small copies a step take %s of it.",
-				     words_each(each).at, words_share(claim_share(c, &claim)).at));
+		claim_acquit(c, &claim,
+			     hwy_arena_format(&c->diagnosis->arena,
+					      "%s small copies a step take %s of it.",
+					      hwy_say_count_mean(each).text,
+					      hwy_say_share(claim_share(c, &claim)).text));
 	claim_drop(c, &claim);
 	hwy_map_free(&read_backs);
 }

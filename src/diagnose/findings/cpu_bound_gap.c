@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 static const struct advice fix = {
 	.any = "Move this work off the loop's thread, or do it while the GPU is busy: launch the next step first.\n"
@@ -93,15 +93,15 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 	if (*mark && strncmp(name, mark, strlen(mark)) == 0)
 		name = "";
 	if (*name)
-		where = words_format(arena, " %s of it, %s, is %.80s.",
-				     in_top > claim.total / 2 ? "Most" : "The largest part",
-				     words_time(case_per_step(c, in_top)).at, name);
+		where = hwy_arena_format(arena, " %s of it, %s, is %.80s.",
+					 in_top > claim.total / 2 ? "Most" : "The largest part",
+					 hwy_say_time3(case_per_step(c, in_top)).text, name);
 	const char *doing = claim.total - cpu > cpu
 				    ? "in the operating system: files, sockets, locks"
 				    : "with work of its own";
-	const char *says = words_format(
+	const char *says = hwy_arena_format(
 		arena, "The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
-		words_time(case_per_step(c, claim.total)).at, doing, where);
+		hwy_say_time3(case_per_step(c, claim.total)).text, doing, where);
 	const char *advice = advice_for(c, &claim);
 	claim_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
 }

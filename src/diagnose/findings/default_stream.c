@@ -9,9 +9,9 @@
  */
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 enum { BLOCKING = 1 }; /* flags of a stream, as CUPTI has them */
 
@@ -114,12 +114,12 @@ static void finding_default_stream_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"Work waits for the default stream's barrier %s a step though the GPU has "
 				"room; together they would take %s less.",
-				words_times(case_each(c, found)).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_times(case_each(c, found)).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }

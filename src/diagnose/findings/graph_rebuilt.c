@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define OFTEN_PER_STEP 0.5
 
@@ -54,12 +54,12 @@ static void finding_graph_rebuilt_look(struct hwy_case *c)
 	if (case_each(c, built) >= OFTEN_PER_STEP && case_is_loop(c) && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"Graphs are captured or instantiated %s a step; the GPU idles %s of the step "
 				"meanwhile.",
-				words_times(case_each(c, built)).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_times(case_each(c, built)).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(stretches);

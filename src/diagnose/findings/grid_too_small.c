@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define SHORT_NS 20000
 #define SMALL_GRID_SHARE 0.5
@@ -113,12 +113,12 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 	if (found.n && claim_share(c, &found.claim) >= WORTH_SHARE)
 		claim_accuse(
 			c, &found.claim, HWY_LOW,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
 				"the GPU's %lld multiprocessors: most of it looks on.",
-				words_many(case_each(c, found.n), "kernel", "kernels").at,
-				words_time(found.ns / (int64_t)c->phase->n_steady).at,
+				hwy_say_count_of(case_each(c, found.n), "kernel", "kernels").text,
+				hwy_say_time3(found.ns / (int64_t)c->phase->n_steady).text,
 				(long long)found.fewest, (long long)found.sms),
 			case_advice(c, &fix));
 	claim_drop(c, &found.claim);

@@ -3,9 +3,9 @@
  * Cost: gaps with the cause 'input'. Its twin is told apart by the processes: more workers than processors, or
  * workers that are started anew while the program already runs; more of them would make it worse.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 /* Children that begin later than this after the first of them are a second generation. */
 #define GENERATION_NS INT64_C(1000000000)
@@ -78,21 +78,22 @@ static void finding_input_starved_look(struct hwy_case *c)
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	if (cpus != HWY_NONE && workers > cpus) {
 		advice = &many;
-		more = words_format(arena, " %u worker processes share %lld processors.", workers,
-				    (long long)cpus);
+		more = hwy_arena_format(arena, " %u worker processes share %lld processors.",
+					workers, (long long)cpus);
 	} else if (workers >= FEWEST_WORKERS && generations > 1) {
 		advice = &again;
-		more = words_format(arena, " Its %u workers were started at %u different times.",
-				    workers, generations);
+		more = hwy_arena_format(arena,
+					" Its %u workers were started at %u different times.",
+					workers, generations);
 	}
 	int64_t in_top;
 	const char *name = claim_top_name(c, &claim, &in_top);
 	if (*name)
-		name = words_format(arena, ", mostly in %.80s", name);
-	const char *says =
-		words_format(arena, "The GPU waits %s a step, %s of it, for the next batch%s.%s",
-			     words_time(case_per_step(c, claim.total)).at,
-			     words_share(claim_share(c, &claim)).at, name, more);
+		name = hwy_arena_format(arena, ", mostly in %.80s", name);
+	const char *says = hwy_arena_format(
+		arena, "The GPU waits %s a step, %s of it, for the next batch%s.%s",
+		hwy_say_time3(case_per_step(c, claim.total)).text,
+		hwy_say_share(claim_share(c, &claim)).text, name, more);
 	claim_accuse(c, &claim, HWY_HIGH, says, case_advice(c, advice));
 }
 

@@ -4,9 +4,9 @@
  * one. Kernels inside a graph are not counted: a graph is the remedy already. Where the CPU is too slow to feed
  * them, launch-bound has claimed the time; many kernels that cost nothing are acquitted.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 /* From the end of one kernel to the start of the next in the same stream: 1 to 2 us on current GPUs; more than
  * this is a wait for something else. */
@@ -32,11 +32,11 @@ static const struct advice fix = {
 
 static void finding_kernel_storm_acquit(struct hwy_case *c, struct claim *claim, double each)
 {
-	const char *says = words_format(
+	const char *says = hwy_arena_format(
 		&c->diagnosis->arena,
 		"%s kernels a step, %s each in the middle, keep the GPU fed: the pauses between them cost %s.",
-		words_each(each).at, words_time(c->counts.kernel_median).at,
-		words_share(claim_share(c, claim)).at);
+		hwy_say_count_mean(each).text, hwy_say_time3(c->counts.kernel_median).text,
+		hwy_say_share(claim_share(c, claim)).text);
 	claim_acquit(c, claim, says);
 }
 
@@ -62,12 +62,13 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s kernels a step, %s each in the middle; the GPU pauses %s a step between "
 				"them, though they were launched in time.",
-				words_each(each).at, words_time(c->counts.kernel_median).at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_mean(each).text,
+				hwy_say_time3(c->counts.kernel_median).text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	else if (each >= MANY_KERNELS_PER_STEP && case_share(c, launch_idle) < HWY_WORTH_SHARE)
 		finding_kernel_storm_acquit(c, &claim, each);

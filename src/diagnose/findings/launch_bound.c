@@ -4,9 +4,9 @@
  * Cost: gaps with the cause 'launch'. A full queue in a GPU-bound program never gets here: it has no such gaps.
  * Where nothing repeats, FEW_LAUNCHES_IN_ALL launches prove nothing: first ones take long in every program.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 /* Below this the step consists of pieces too few for a graph to help; the CPU's time between them is it. */
 #define FEW_LAUNCHES_PER_STEP 2
@@ -49,24 +49,25 @@ static const char *accusation(struct hwy_case *c, const struct claim *claim)
 	uint64_t ops = counts->kernels ? counts->kernels : counts->launches;
 	int64_t idle = case_per_step(c, claim->total);
 	if (case_each(c, counts->launches) < FEW_LAUNCHES_PER_STEP)
-		return words_format(
+		return hwy_arena_format(
 			arena,
 			"The GPU idles %s a step because the CPU launches each piece of work only after "
 			"the one before has ended.",
-			words_time(idle).at);
+			hwy_say_time3(idle).text);
 	if (claim_share(c, claim) < MAINLY_SHARE)
-		return words_format(
+		return hwy_arena_format(
 			arena,
 			"At times the CPU launches too slowly: the GPU idles %s a step while it does, over "
 			"%s a step.",
-			words_time(idle).at, words_many(case_each(c, ops), "kernel", "kernels").at);
-	return words_format(
+			hwy_say_time3(idle).text,
+			hwy_say_count_of(case_each(c, ops), "kernel", "kernels").text);
+	return hwy_arena_format(
 		arena,
 		"%s a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
 		"that.",
-		words_many(case_each(c, ops), "kernel", "kernels").at,
-		words_time(counts->kernel_ns / steady).at, words_time(c->phase->mean).at,
-		words_time(idle).at);
+		hwy_say_count_of(case_each(c, ops), "kernel", "kernels").text,
+		hwy_say_time3(counts->kernel_ns / steady).text, hwy_say_time3(c->phase->mean).text,
+		hwy_say_time3(idle).text);
 }
 
 static void finding_launch_bound_look(struct hwy_case *c)

@@ -3,9 +3,9 @@
  * Cost: gaps with the cause 'module', and the other idle time that such calls overlap. Warm-up steps are not
  * looked at, nor what does not repeat: that is where loading belongs.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 static const struct advice fix = {
 	.any = "Run every kernel once before the part that counts, or load them all at the start; ship code for this GPU, so "
@@ -34,14 +34,14 @@ static void finding_module_load_late_look(struct hwy_case *c)
 	if (case_is_loop(c) && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"Kernels are loaded or compiled inside the measured steps: %s in all; the "
 				"GPU idles %s a step for it.",
-				words_many((double)c->counts.calls[HWY_ROLE_MODULE], "call",
-					   "calls")
-					.at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_of((double)c->counts.calls[HWY_ROLE_MODULE], "call",
+						 "calls")
+					.text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }

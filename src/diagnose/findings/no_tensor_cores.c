@@ -5,9 +5,9 @@
  * take a good part of its kernel time. Cost: half of their time, a cautious promise: TF32 multiplies 8 times as
  * fast on an A100, but memory does not get faster.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define BUSY_SHARE 0.6 /* with compute, of the step */
 #define DOMINATES_SHARE 0.3
@@ -71,11 +71,11 @@ static void finding_no_tensor_cores_look(struct hwy_case *c)
 	if (part >= DOMINATES_SHARE && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, major ? HWY_MEDIUM : HWY_LOW,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s of the kernel time is fp32 matrix multiplication or convolution without "
 				"tensor cores (by the kernels' names).",
-				words_share(part).at),
+				hwy_say_share(part).text),
 			case_advice(c, major == 7 ? &half : &tf32));
 	claim_drop(c, &claim);
 }

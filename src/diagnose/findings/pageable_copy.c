@@ -5,9 +5,9 @@
  * CPU was held), and the idle time before them (the driver staged their data). Only copies of LARGE_BYTES and more:
  * smaller ones travel with the command, and pinning would gain nothing.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define LARGE_BYTES 65536
 
@@ -110,17 +110,18 @@ static void finding_pageable_copy_acquit(struct hwy_case *c, struct claim *claim
 		for (uint32_t i = 0; i < c->n_transfers; i++)
 			if (is_pageable(&c->transfers[i]))
 				claim_note(claim, culprit(c, &c->flow->ops[c->transfers[i].op]));
-		says = words_format(
+		says = hwy_arena_format(
 			arena,
 			"%s a step from or to pageable memory, all below 64 kB: those travel with the "
 			"command, and pinning would gain nothing.",
-			words_many(case_each(c, seen->small), "copy", "copies").at);
+			hwy_say_count_of(case_each(c, seen->small), "copy", "copies").text);
 	} else {
-		says = words_format(
+		says = hwy_arena_format(
 			arena,
 			"%s a step from or to pageable memory; pinning it would gain %s of the step.",
-			words_many(case_each(c, seen->large), "large copy", "large copies").at,
-			words_share(claim_share(c, claim)).at);
+			hwy_say_count_of(case_each(c, seen->large), "large copy", "large copies")
+				.text,
+			hwy_say_share(claim_share(c, claim)).text);
 	}
 	bool any = seen->large > 0;
 	struct hwy_finding *finding = claim_acquit(c, claim, says);
@@ -142,14 +143,14 @@ static void finding_pageable_copy_look(struct hwy_case *c)
 		double rate = seen.ns ? (double)seen.bytes * 1e9 / (double)seen.ns : 0;
 		bool known;
 		double link = machine_limits_link_rate(c, HWY_H2D, &known);
-		const char *says = words_format(
+		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
 			"%s a step, %s in all, from or to pageable host memory: at %s%s%s, and each holds the "
 			"CPU until its data is through.",
-			words_many(case_each(c, seen.large), "copy", "copies").at,
-			words_bytes(seen.bytes / c->phase->n_steady).at, words_rate(rate).at,
-			known ? " where pinned memory gives " : "",
-			known ? words_rate(link).at : "");
+			hwy_say_count_of(case_each(c, seen.large), "copy", "copies").text,
+			hwy_say_bytes3_to_gb(seen.bytes / c->phase->n_steady).text,
+			hwy_say_rate3(rate).text, known ? " where pinned memory gives " : "",
+			known ? hwy_say_rate3(link).text : "");
 		claim_accuse(c, &claim, seen.rate_known ? HWY_HIGH : HWY_MEDIUM, says,
 			     case_advice(c, &fix));
 	} else if (seen.large + seen.small) {

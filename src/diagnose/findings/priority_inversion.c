@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define LONG_NS 100000
 #define OFTEN_PER_STEP 0.5
@@ -77,12 +77,12 @@ static void finding_priority_inversion_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim) && case_each(c, found) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step that somebody waits for, held up by another stream's work for "
 				"%s of the step.",
-				words_many(case_each(c, found), "kernel", "kernels").at,
-				words_time(case_per_step(c, claim.total)).at),
+				hwy_say_count_of(case_each(c, found), "kernel", "kernels").text,
+				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	hwy_map_free(&awaited);

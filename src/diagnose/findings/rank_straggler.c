@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "analyze/collectives.h"
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/fix_worth.h"
-#include "diagnose/words.h"
 #include "whatif/joint.h"
 
 static const char fix[] =
@@ -117,13 +117,13 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 		.rank = ranks[late].rank,
 		.confidence = HWY_MEDIUM,
 		.advice = fix,
-		.edit = words_format(&diagnosis->arena, "straggler:%lld",
-				     (long long)ranks[late].rank),
-		.says = words_format(
+		.edit = hwy_arena_format(&diagnosis->arena, "straggler:%lld",
+					 (long long)ranks[late].rank),
+		.says = hwy_arena_format(
 			&diagnosis->arena,
 			"Rank %lld comes last to the collectives: over %u of them the others wait %s a step "
 			"for it.",
-			(long long)ranks[late].rank, c->n, words_time(cost).at),
+			(long long)ranks[late].rank, c->n, hwy_say_time3(cost).text),
 	};
 	const char *number = strchr(finding.edit, ':') + 1;
 	if (finding_rank_straggler_predict(ranks, n, c, number, &diagnosis->arena,

@@ -5,9 +5,9 @@
  * other), and the CPU spends the idle time with work of its own, not inside the vendor's calls. Takes the place
  * of sync-in-loop then, since removing the wait is not enough: the CPU's work must move beside the GPU's.
  */
+#include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
-#include "diagnose/words.h"
 
 #define IDLE_SHARE 0.33
 #define WAIT_SHARE 0.2
@@ -63,11 +63,11 @@ static void finding_staircase_look(struct hwy_case *c)
 	if (syncs.n && syncs.each >= 0.5 && syncs.each < SYNCS_MANY_PER_STEP &&
 	    idle >= IDLE_SHARE && waited >= WAIT_SHARE && all_idle + waited >= TURNS_SHARE &&
 	    part_in_calls(c, &syncs.claim) < IN_CALLS_SHARE) {
-		const char *says = words_format(
+		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
 			"CPU and GPU take turns: the CPU waits %s of the step for the GPU, then the GPU idles %s of it "
 			"for the CPU.",
-			words_share(waited).at, words_share(idle).at);
+			hwy_say_share(waited).text, hwy_say_share(idle).text);
 		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
 	}
 	syncs_free(c, &syncs);

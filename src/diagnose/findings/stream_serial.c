@@ -6,9 +6,9 @@
  * would be saved if only the busiest thread's kernels remained in sequence, and no more than their blocks fit side
  * by side. There is no edit: a replay cannot tell how many of them the device takes at a time.
  */
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define TURNS_PER_STEP                                                                             \
 	6.0 /* changes of thread a step: more than a hand-over to another thread and back */
@@ -109,11 +109,11 @@ static void finding_stream_serial_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_LOW,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%u threads launch small kernels by turns, all into one stream, where they run one "
 				"after the other; side by side they would take %s less.",
-				tally.n, words_time(case_per_step(c, claim.total)).at),
+				tally.n, hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 }

@@ -3,9 +3,9 @@
  * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less than
  * HWY_WORTH_SHARE are acquitted, with what would make them guilty.
  */
+#include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
-#include "diagnose/words.h"
 
 /* Fewer in all are no habit of the loop. */
 #define FEWEST_WAITS 2
@@ -41,34 +41,35 @@ static const char *accusation(struct hwy_case *c, const struct syncs *syncs)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	int64_t cost = case_per_step(c, syncs->claim.total);
-	return words_format(
+	return hwy_arena_format(
 		arena,
 		"The CPU stops for the GPU %s a step and waits %s; by then the queue is empty, and the GPU "
 		"idles %s until new work arrives.",
-		words_times(syncs->each).at,
-		words_time(syncs->waited / (int64_t)c->phase->n_steady).at, words_time(cost).at);
+		hwy_say_count_times(syncs->each).text,
+		hwy_say_time3(syncs->waited / (int64_t)c->phase->n_steady).text,
+		hwy_say_time3(cost).text);
 }
 
 static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	double finished = (double)syncs->finished / (double)syncs->n;
-	struct words each = words_many(syncs->each, "wait", "waits"),
-		     cost = words_share(claim_share(c, &syncs->claim));
+	struct hwy_words each = hwy_say_count_of(syncs->each, "wait", "waits"),
+			 cost = hwy_say_share(claim_share(c, &syncs->claim));
 	if (finished >= 0.5)
-		return words_format(
+		return hwy_arena_format(
 			arena,
 			"%s a step for %s of it: the GPU had already finished at %s of them.",
-			each.at, cost.at, words_share(finished).at);
+			each.text, cost.text, hwy_say_share(finished).text);
 	if (case_share(c, case_states(c).idle) >= 0.1)
-		return words_format(arena,
-				    "%s a step for %s of it: the GPU idles for other reasons.",
-				    each.at, cost.at);
-	return words_format(
+		return hwy_arena_format(arena,
+					"%s a step for %s of it: the GPU idles for other reasons.",
+					each.text, cost.text);
+	return hwy_arena_format(
 		arena,
 		"%s a step for %s of it: the GPU idles %s after them and works the rest of the "
 		"time.",
-		each.at, cost.at, words_time(case_per_step(c, syncs->claim.total)).at);
+		each.text, cost.text, hwy_say_time3(case_per_step(c, syncs->claim.total)).text);
 }
 
 static void finding_sync_in_loop_look(struct hwy_case *c)

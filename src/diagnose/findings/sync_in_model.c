@@ -3,9 +3,9 @@
  * Condition: SYNCS_MANY_PER_STEP waits a step or more, or the dearest is in a method forward(), and their idle time is worth
  * it. Takes the place of sync-in-loop then: moving one wait out of the loop would not help.
  */
+#include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
-#include "diagnose/words.h"
 
 static const struct advice fix = {
 	.any = "Let the GPU decide: compute both branches and select, or keep the condition in device memory.\n"
@@ -27,12 +27,12 @@ static void finding_sync_in_model_look(struct hwy_case *c)
 	struct syncs syncs = syncs_look(c);
 	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) &&
 	    (syncs.each >= SYNCS_MANY_PER_STEP || syncs_are_in_forward(c, &syncs))) {
-		const char *says = words_format(
+		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
 			"The CPU stops for the GPU %s a step, so it never gets ahead; the GPU idles %s a step "
 			"after these waits.",
-			words_times(syncs.each).at,
-			words_time(case_per_step(c, syncs.claim.total)).at);
+			hwy_say_count_times(syncs.each).text,
+			hwy_say_time3(case_per_step(c, syncs.claim.total)).text);
 		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
 	}
 	syncs_free(c, &syncs);

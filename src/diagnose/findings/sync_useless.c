@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
-#include "diagnose/words.h"
 
 #define OFTEN_PER_STEP 0.5 /* a step */
 
@@ -42,12 +42,13 @@ static void finding_sync_useless_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			words_format(
+			hwy_arena_format(
 				&c->diagnosis->arena,
 				"The program makes %s a step with nothing pending; each takes %s all the same.",
-				words_many(case_each(c, n), "synchronise call", "synchronise calls")
-					.at,
-				words_time(length / (int64_t)n).at),
+				hwy_say_count_of(case_each(c, n), "synchronise call",
+						 "synchronise calls")
+					.text,
+				hwy_say_time3(length / (int64_t)n).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);
 	free(stretches);
