@@ -14,7 +14,7 @@ struct process {
 	/* 1 at first, one more in each forked child. A text or domain that an older
 	 * generation defined must be defined again. */
 	uint32_t generation;
-	/* Ns when the process began; pid and start together identify a process
+	/* Time in ns when the process began; pid and start together identify a process
 	 * (rec_chunk.process). */
 	int64_t start;
 	char run[4096]; /* path of the run directory */

@@ -1,8 +1,10 @@
-/* abi.h - OpenCL as we call it and stand in for it: our own declarations, so that nobody needs its headers.
+/* abi.h - the part of OpenCL that the collector calls and replaces: our own declarations, so that
+ * no build needs its headers.
  *
- * X(slot, name, result, parameters, arguments): the slot is the call's place in the table that a loader and
- * its layers exchange (cl_icd_dispatch), which only ever grows at its end. Handles are void *, the API's
- * integers have the widths given here; tests/collect/abi_opencl.c holds all of it against the Khronos headers.
+ * X(slot, name, result, parameters, arguments): the slot is the call's index in the table that a
+ * loader and its layers exchange (cl_icd_dispatch), which only ever grows at its end. Handles are
+ * void *, the API's integers have the widths given here; tests/collect/abi_opencl.c compares all of
+ * it with the Khronos headers.
  */
 #ifndef HWY_COLLECT_OPENCL_ABI_H
 #define HWY_COLLECT_OPENCL_ABI_H
@@ -59,12 +61,12 @@ enum {
 	ABI_CL_LAYER_API_VERSION = 0x4240,
 	ABI_CL_LAYER_NAME = 0x4241,
 	ABI_CL_LAYER_API_VERSION_100 = 100,
-	ABI_CL_SLOTS = 149, /* of the table in OpenCL 3.0 */
+	ABI_CL_SLOTS = 149, /* length of the table in OpenCL 3.0 */
 };
 
 /* clang-format off */
 
-/* What we call and do not stand in for. */
+/* Functions that the collector calls and does not replace. */
 #define OPENCL_USED(X) \
 	X(0, clGetPlatformIDs, int32_t, (uint32_t num_entries, void **platforms, uint32_t *num_platforms), (num_entries, platforms, num_platforms)) \
 	X(1, clGetPlatformInfo, int32_t, (void *platform, uint32_t name, size_t size, void *value, size_t *size_ret), (platform, name, size, value, size_ret)) \
@@ -75,7 +77,7 @@ enum {
 	X(43, clRetainEvent, int32_t, (void *event), (event)) \
 	X(44, clReleaseEvent, int32_t, (void *event), (event))
 
-/* Timed, and no more. */
+/* Functions whose calls are only timed. */
 #define OPENCL_PLAIN(X) \
 	X(4, clCreateContext, void *, (const intptr_t *properties, uint32_t n_devices, void *const *devices, opencl_fn notify, void *user, int32_t *error), (properties, n_devices, devices, notify, user, error)) \
 	X(5, clCreateContextFromType, void *, (const intptr_t *properties, uint64_t device_type, opencl_fn notify, void *user, int32_t *error), (properties, device_type, notify, user, error)) \
@@ -94,11 +96,11 @@ enum {
 	X(126, clSVMAlloc, void *, (void *context, uint64_t flags, size_t size, uint32_t alignment), (context, flags, size, alignment)) \
 	X(18, clReleaseMemObject, int32_t, (void *object), (object))
 
-/* Likewise; yields nothing. */
+/* Functions whose calls are only timed, and which return nothing. */
 #define OPENCL_VOID(X) \
 	X(127, clSVMFree, void, (void *context, void *svm_pointer), (context, svm_pointer))
 
-/* Queues, events and waits. */
+/* Functions about queues, events and waits (opencl_calls.c). */
 #define OPENCL_SPECIAL(X) \
 	X(9, clCreateCommandQueue, void *, (void *context, void *device, uint64_t properties, int32_t *error), (context, device, properties, error)) \
 	X(123, clCreateCommandQueueWithProperties, void *, (void *context, void *device, const uint64_t *properties, int32_t *error), (context, device, properties, error)) \
@@ -113,7 +115,7 @@ enum {
 	X(46, clFlush, int32_t, (void *queue), (queue)) \
 	X(47, clFinish, int32_t, (void *queue), (queue))
 
-/* What puts a command into a queue. */
+/* Functions that put a command into a queue (opencl_enqueue.c). */
 #define OPENCL_ENQUEUE(X) \
 	X(48, clEnqueueReadBuffer, int32_t, (void *queue, void *buffer, uint32_t blocking, size_t offset, size_t size, void *ptr, uint32_t n_waits, void *const *waits, void **event), (queue, buffer, blocking, offset, size, ptr, n_waits, waits, event)) \
 	X(49, clEnqueueWriteBuffer, int32_t, (void *queue, void *buffer, uint32_t blocking, size_t offset, size_t size, const void *ptr, uint32_t n_waits, void *const *waits, void **event), (queue, buffer, blocking, offset, size, ptr, n_waits, waits, event)) \

@@ -1,9 +1,10 @@
 /* opencl.h - what the files of libheadway-opencl.so share.
  *
- * The library is an OpenCL layer (OPENCL_LAYERS), or stands in for the API's functions where the loader knows
- * no layers (LD_PRELOAD); layer.c says how it tells. Either way a call of the program comes to record_clX,
- * which calls opencl_next.clX. Everything here runs on the program's threads, inside its calls: no thread of
- * our own, no callback of ours on the runtime's threads.
+ * The library is an OpenCL layer (OPENCL_LAYERS), or replaces the API's functions where the loader
+ * knows no layers (LD_PRELOAD); opencl_layer.c says how it decides. Either way a call of the
+ * program comes to record_clX, which calls opencl_next.clX. Everything here runs on the program's
+ * threads, inside its calls: the library has no thread of its own, and no callback on the runtime's
+ * threads.
  */
 #ifndef HWY_COLLECT_OPENCL_OPENCL_H
 #define HWY_COLLECT_OPENCL_OPENCL_H
@@ -25,11 +26,12 @@ enum opencl_call {
 		OPENCL_CALLS
 };
 
-/* What we call: the next layer, or the library itself. Some may be NULL in an old library. Written once,
- * before the first call is recorded. */
+/* The functions that record_clX calls: those of the next layer, or of the OpenCL library itself.
+ * Some may be NULL in an old library. Written once, before the first call is recorded. */
 extern struct opencl_functions opencl_next;
 
-/* One more after each fork: what was told before was told by another process. */
+/* 1 at first, one more in each forked child: what an older generation recorded is in another
+ * process's spools. */
 extern uint32_t opencl_generation;
 
 #define RECORDER(slot, name, result, parameters, arguments) result record_##name parameters;
@@ -41,84 +43,95 @@ static inline bool opencl_is_on(void)
 	return collect_is_on(REC_TRACE_OPENCL) && !*sibling_is_sealed;
 }
 
-/* ---- queues.c: queues, their contexts and devices -------------------------------------------------- */
+/* ---- opencl_queues.c: queues, their contexts and devices ------------------------------------- */
 
 enum { QUEUE_PROPERTIES = 16 };
 
 struct opencl_queue {
-	_Atomic(void *) handle; /* of the last queue that had this place */
+	_Atomic(void *) handle; /* handle of the queue in this place, or of the last one */
 	void *context, *device;
-	uint32_t number;       /* of its lane */
-	_Atomic uint32_t told; /* generation in which it was recorded */
+	uint32_t number;              /* the queue's number, from 1 on: its lane in a trace */
+	_Atomic uint32_t reported_in; /* the generation whose spools have the queue */
 	uint32_t context_id, device_id;
-	bool is_profiled; /* its events have times */
-	bool is_forced;   /* because of us: the program must not see it */
+	bool is_profiled; /* profiling is on: events of the queue have times */
+	bool is_forced;   /* the collector switched profiling on: the program must not see that */
 	bool is_in_order;
-	_Atomic int32_t
-		references;    /* the program's, as far as they are known; at 0 it is gone for it */
-	uint32_t n_properties; /* as the program gave them, the final 0 included; 0: none */
+	/* The program's references, as far as they are known; at 0 the queue is gone for the
+	 * program. */
+	_Atomic int32_t references;
+	/* Length of 'properties' as the program gave them, with the final 0; 0: none were given. */
+	uint32_t n_properties;
 	uint64_t properties[QUEUE_PROPERTIES];
-	/* commands.c: the commands that have not been seen to end, oldest first; by 'commands.lock' */
-	uint32_t first, last; /* plus one; 0: none */
-	_Atomic uint32_t waiting;
-	_Atomic bool is_watched; /* a thread is looking at them; only it takes commands out */
+	/* opencl_commands.c: the list of commands that have not been seen to end, oldest first: the
+	 * places of the first and the last, numbered from 1; 0: none. Under 'commands.lock'. */
+	uint32_t first, last;
+	_Atomic uint32_t waiting; /* how many commands are in the list */
+	/* A thread is looking at these commands; only that thread removes any. */
+	_Atomic bool is_watched;
 };
 
-/* The queue of a handle; one that we did not see being made is asked about. NULL: there is no room. */
-struct opencl_queue *queues_find(void *handle);
-/* The same without asking: for handles of queues that may be gone. */
-struct opencl_queue *queues_known(const void *handle);
-/* Whether one more can be recorded. */
-bool queues_have_room(void);
-/* A queue that was made. 'properties': as the program gave them. */
-void queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
-		const uint64_t *properties, uint32_t n_properties);
-/* Records the queue, its context and its device, once a process. */
-void queues_tell(struct opencl_queue *queue);
-struct opencl_queue *queues_next(struct opencl_queue *queue); /* NULL: the first */
-void queues_after_fork(void);
+/* The queue of a handle. OpenCL is asked about a queue whose creation was not seen. NULL: there is
+ * no room for it. */
+struct opencl_queue *opencl_queues_find(void *handle);
+/* The queue of a handle, without asking OpenCL: for handles of queues that may be gone. NULL: not
+ * recorded. */
+struct opencl_queue *opencl_queues_lookup(const void *handle);
+/* True if one more queue can be recorded. */
+bool opencl_queues_have_room(void);
+/* Adds a queue that was made; 'properties' as the program gave them. */
+void opencl_queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
+		       const uint64_t *properties, uint32_t n_properties);
+/* Records the queue, its context and its device, once in each process. */
+void opencl_queues_report(struct opencl_queue *queue);
+/* The queue in the next place; after NULL the first. */
+struct opencl_queue *opencl_queues_next(struct opencl_queue *queue);
+void opencl_queues_after_fork(void);
 
-/* ---- commands.c: commands on their way --------------------------------------------------------------- */
+/* ---- opencl_commands.c: commands that have not been recorded yet ----------------------------- */
 
 struct opencl_command {
-	uint32_t next;  /* plus one */
-	uint8_t what;   /* REC_COMMAND_… */
+	uint32_t next;  /* the place of the next command in its list, numbered from 1; 0: none */
+	uint8_t what;   /* what kind of command: REC_COMMAND_... */
 	bool is_shared; /* the program has the event too */
-	bool has_ended; /* the call that enqueued it has waited for it */
-	void *event;    /* one reference is ours */
-	int64_t before, after;
+	bool has_ended; /* the call that enqueued the command has waited for it */
+	void *event;    /* the command's event, of which the collector holds one reference */
+	int64_t before, after; /* ns when the call that enqueued the command began and ended */
 	uint32_t correlation, value, shape;
 	uint64_t bytes;
 };
 
-/* Keeps a command, whose event we hold, until it has ended. False: there is no room, it is not recorded. */
-bool commands_add(struct opencl_queue *queue, const struct opencl_command *command);
-/* Records the commands that have ended: some of them, or all. Never waits. */
-void commands_look(struct opencl_queue *queue, bool all);
-/* True if one reference of this event is ours. */
-bool commands_hold(const void *event);
-/* Everything that ended, from an exit handler; the rest is counted. */
-void commands_exit(void);
-void commands_after_fork(void);
+/* Keeps a command, with a reference to its event, until it has ended. False: there is no room, and
+ * the command is not recorded. */
+bool opencl_commands_add(struct opencl_queue *queue, const struct opencl_command *command);
+/* Records commands of the queue that have ended: some of them, or all. Never waits. */
+void opencl_commands_collect(struct opencl_queue *queue, bool all);
+/* True if the collector holds a reference of this event of the program. */
+bool opencl_commands_hold(const void *event);
+/* Called by an exit handler: records all commands that have ended, and counts the rest. */
+void opencl_commands_exit(void);
+void opencl_commands_after_fork(void);
 
-/* ---- tell.c: records --------------------------------------------------------------------------------- */
+/* ---- opencl_report.c: records ---------------------------------------------------------------- */
 
-struct opencl_span { /* a call under way */
+struct opencl_span { /* a call that is running or has just ended: times in ns */
 	int64_t start, end;
 	uint32_t correlation;
 };
 
-void tell_begin(struct opencl_span *span);
-/* The call ended: its record, and its stack where it is due. */
-void tell_call(struct opencl_span *span, enum opencl_call call, bool blocks, int32_t result);
-uint32_t tell_shape(uint32_t dimensions, const size_t *global, const size_t *local);
-uint32_t tell_kernel(void *kernel); /* the id of its name */
-/* 'events': it waited for some of the queue's commands, else for all. */
-void tell_wait(struct opencl_queue *queue, const struct opencl_span *span, bool events);
-/* Which command an event of the program stands for; and that a call or command waits for some of them. */
-void tell_event(void *event, uint32_t correlation);
-void tell_depends(uint32_t correlation, uint32_t n, void *const *events);
-void tell_clock(void); /* now and then */
-void tell_after_fork(void);
+void opencl_report_begin(struct opencl_span *span);
+/* Records a call that has ended, and its stack where that is due. */
+void opencl_report_call(struct opencl_span *span, enum opencl_call call, bool blocks,
+			int32_t result);
+uint32_t opencl_report_shape(uint32_t dimensions, const size_t *global, const size_t *local);
+uint32_t opencl_report_kernel(void *kernel); /* text id of the kernel's name */
+/* Records that a call waited; 'events': for some of the queue's commands, else for all. */
+void opencl_report_wait(struct opencl_queue *queue, const struct opencl_span *span, bool events);
+/* Remembers which command an event of the program stands for. */
+void opencl_report_event(void *event, uint32_t correlation);
+/* Records that a call or command waits for the commands of these events. */
+void opencl_report_dependencies(uint32_t correlation, uint32_t n, void *const *events);
+/* Records how the system's clocks stand, if the last time was long ago. */
+void opencl_report_clock(void);
+void opencl_report_after_fork(void);
 
 #endif

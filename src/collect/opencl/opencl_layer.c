@@ -1,12 +1,15 @@
-/* opencl_layer.c - how the program's OpenCL calls come to us, and how theirs go on.
+/* opencl_layer.c - how the program's OpenCL calls reach the recording functions, and how these call
+ * on.
  *
- * As a layer: the loader asks clInitLayer (ocl-icd) or clInitLayerWithProperties (Khronos) for a table of
- * functions and gives us the next one. Preloaded: the functions exported here come first in the program's
- * scope. We are both at once, since nobody knows beforehand whether the loader has layers: the first call
- * that comes through an exported function makes the loader initialise itself, and then it is known whether
- * it asked us. If it did, the exported functions only pass on; if not, they record. A program that opens
- * libOpenCL by dlopen never sees the exported functions and is recorded as a layer, or not at all.
- * Without a run, or without the collect library, nothing is changed: an empty table, and calls passed on.
+ * As a layer: the loader asks clInitLayer (ocl-icd) or clInitLayerWithProperties (Khronos) for a
+ * table of functions, and passes the table of the next layer. Preloaded: the functions exported
+ * here come first in the program's scope. The library is both at once, since nobody knows
+ * beforehand whether the loader supports layers: the first call that comes through an exported
+ * function makes the loader initialise itself, and then it is known whether the loader has called
+ * clInitLayer. If it has, the exported functions only call on; if not, they record. A program that
+ * opens libOpenCL by dlopen never sees the exported functions: it is recorded through the layer, or
+ * not at all. Without a run, or without the collect library, nothing is changed: the layer's table
+ * is empty, and exported functions only call on.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,28 +24,30 @@
 struct opencl_functions opencl_next;
 uint32_t opencl_generation = 1;
 
-static struct opencl_functions real; /* of the library that the program is linked with */
-static _Atomic bool is_found;        /* 'real' is filled */
-static _Atomic bool is_connected;    /* to the collect library, in a run that records OpenCL */
+/* Functions of the OpenCL library that the program is linked with. */
+static struct opencl_functions real;
+static _Atomic bool is_found; /* 'real' is filled */
+/* The collect library is found, in a run that records OpenCL. */
+static _Atomic bool is_connected;
 enum { UNDECIDED, LAYER, PRELOAD, ABSENT };
-static _Atomic int way; /* by which calls are recorded */
+static _Atomic int way; /* the way by which calls are recorded */
 static struct lock deciding;
 
-static void after_fork(void)
+static void opencl_layer_after_fork(void)
 {
 	opencl_generation++;
 	deciding = (struct lock){0};
-	queues_after_fork();
-	commands_after_fork();
-	tell_after_fork();
+	opencl_queues_after_fork();
+	opencl_commands_after_fork();
+	opencl_report_after_fork();
 }
 
-/* Not from a constructor: that of the collect library may come after ours. */
-static void connect(void)
+/* Not called by a constructor: the constructor of the collect library may run later. */
+static void opencl_layer_connect(void)
 {
 	if (!atomic_load(&is_connected) && sibling_connect() &&
 	    (collect_control->traces & REC_TRACE_OPENCL) && !atomic_exchange(&is_connected, true))
-		pthread_atfork(NULL, NULL, after_fork);
+		pthread_atfork(NULL, NULL, opencl_layer_after_fork);
 }
 
 /* ---- as a layer ----------------------------------------------------------------------------------- */
@@ -50,7 +55,8 @@ static void connect(void)
 static const struct {
 	const char *name;
 	size_t slot;
-	void *ours; /* NULL: we only call it */
+	/* The function that records the call; NULL: the function is only used, not replaced. */
+	void *recorder;
 } places[] = {
 #define OURS(slot, name, result, parameters, arguments) {#name, slot, (void *)record_##name},
 #define USED(slot, name, result, parameters, arguments) {#name, slot, NULL},
@@ -63,25 +69,27 @@ static_assert(sizeof(struct opencl_functions) == PLACES * sizeof(void *), "in th
 
 static void *layer_table[ABI_CL_SLOTS];
 
-/* What we call must stay: a program may close libOpenCL, and open it again, while we still hold events. */
-static void keep_loaded(const void *in)
+/* Keeps the library of an address loaded: a program may close libOpenCL, and open it again, while
+ * the collector still holds events. */
+static void keep_library_loaded(const void *in)
 {
 	Dl_info about;
 	if (dladdr(in, &about) && about.dli_fname)
 		dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* An entry that we leave empty is the next layer's. */
-static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **ours,
+/* Fills the layer's table. Where an entry stays empty, the loader uses the next layer's
+ * function. */
+static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **table,
 			  const void *loader)
 {
-	if (!target || !n_ret || !ours)
+	if (!target || !n_ret || !table)
 		return ABI_CL_INVALID_VALUE;
 	*n_ret = n < ABI_CL_SLOTS ? n : ABI_CL_SLOTS;
-	*ours = layer_table;
+	*table = layer_table;
 	if (atomic_load(&way) != UNDECIDED)
 		return ABI_CL_SUCCESS;
-	connect();
+	opencl_layer_connect();
 	if (!atomic_load(&is_connected))
 		return ABI_CL_SUCCESS;
 	void **next = (void **)&opencl_next;
@@ -89,11 +97,11 @@ static int32_t init_layer(uint32_t n, void *const *target, uint32_t *n_ret, void
 		if (places[i].slot >= n)
 			continue;
 		next[i] = target[places[i].slot];
-		if (next[i] && places[i].ours)
-			layer_table[places[i].slot] = places[i].ours;
+		if (next[i] && places[i].recorder)
+			layer_table[places[i].slot] = places[i].recorder;
 	}
-	keep_loaded(loader);
-	keep_loaded((void *)opencl_next.clGetEventInfo);
+	keep_library_loaded(loader);
+	keep_library_loaded((void *)opencl_next.clGetEventInfo);
 	atomic_store(&way, LAYER);
 	collect_property("opencl.way", "layer");
 	return ABI_CL_SUCCESS;
@@ -115,19 +123,19 @@ EXPORT int32_t clGetLayerInfo(uint32_t name, size_t size, void *value, size_t *s
 	return ABI_CL_SUCCESS;
 }
 
-EXPORT int32_t clInitLayer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **ours)
+EXPORT int32_t clInitLayer(uint32_t n, void *const *target, uint32_t *n_ret, void *const **table)
 {
-	return init_layer(n, target, n_ret, ours, __builtin_return_address(0));
+	return init_layer(n, target, n_ret, table, __builtin_return_address(0));
 }
 
 EXPORT int32_t clInitLayerWithProperties(uint32_t n, void *const *target, uint32_t *n_ret,
-					 void *const **ours, const void *properties)
+					 void *const **table, const void *properties)
 {
 	(void)properties;
-	return init_layer(n, target, n_ret, ours, __builtin_return_address(0));
+	return init_layer(n, target, n_ret, table, __builtin_return_address(0));
 }
 
-/* The loader lets go of its layers when the process ends. */
+/* Does nothing: the loader gives up its layers only when the process ends. */
 EXPORT int32_t clDeinitLayer(void)
 {
 	return ABI_CL_SUCCESS;
@@ -135,8 +143,9 @@ EXPORT int32_t clDeinitLayer(void)
 
 /* ---- preloaded ------------------------------------------------------------------------------------ */
 
-/* A library that was opened with RTLD_LOCAL, whatever it is called ("libOpenCL-1a2b.so.1" in a wheel). */
-static int open_if_opencl(struct dl_phdr_info *object, size_t size, void *found)
+/* Callback of dl_iterate_phdr: yields the path of a loaded OpenCL library, whatever its exact name
+ * ("libOpenCL-1a2b.so.1" in a wheel), also if it was opened with RTLD_LOCAL. */
+static int find_opencl_path(struct dl_phdr_info *object, size_t size, void *found)
 {
 	(void)size;
 	const char *slash = strrchr(object->dlpi_name, '/');
@@ -147,12 +156,13 @@ static int open_if_opencl(struct dl_phdr_info *object, size_t size, void *found)
 	return 1;
 }
 
-/* What the program is linked with, after us in its scope; or in the scope of a part that it opened. */
+/* The OpenCL library in the scope of a part of the program that was opened by dlopen; NULL:
+ * none. */
 static void *find_library(void)
 {
 	char path[4096] = "";
 	void *library = dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	if (!library && dl_iterate_phdr(open_if_opencl, path))
+	if (!library && dl_iterate_phdr(find_opencl_path, path))
 		library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 	return library;
 }
@@ -176,8 +186,9 @@ static void find_real_once(void)
 	atomic_store(&is_found, real.clGetPlatformIDs != NULL);
 }
 
-/* Makes the loader initialise itself by a call that it refuses. */
-static void find_way(void)
+/* Finds out whether the loader uses the layer: makes it initialise itself by a call that it
+ * refuses. */
+static void opencl_layer_find_way(void)
 {
 	find_real_once();
 	if (atomic_load(&way) != UNDECIDED || !real.clGetPlatformIDs)
@@ -190,33 +201,33 @@ static void find_way(void)
 	collect_property("opencl.way", "preload");
 }
 
-static void decide(void)
+static void opencl_layer_decide(void)
 {
 	int saved = errno;
-	connect();
-	if (!atomic_load(
-		    &is_connected)) { /* nobody is to record anything: several threads find the same */
+	opencl_layer_connect();
+	/* Nothing is to be recorded. Several threads may get here at once, and find the same. */
+	if (!atomic_load(&is_connected)) {
 		find_real_once();
 		atomic_store(&way, ABSENT);
 	} else if (lock_take(&deciding)) {
-		find_way();
+		opencl_layer_find_way();
 		lock_give(&deciding);
 	}
 	errno = saved;
 }
 
-/* True where the exported functions record. */
-static inline bool opencl_layer_is_ours(void)
+/* True if the exported functions record, because the loader has no layers. */
+static inline bool opencl_layer_is_preloaded(void)
 {
 	int now = atomic_load_explicit(&way, memory_order_acquire);
 	if (now == UNDECIDED || !atomic_load_explicit(&is_found, memory_order_acquire)) {
-		decide();
+		opencl_layer_decide();
 		now = atomic_load(&way);
 	}
 	return now == PRELOAD;
 }
 
-/* What a call yields that the library does not have. */
+/* The result of a call that the OpenCL library does not have. */
 static inline void *no_pointer(void)
 {
 	return NULL;
@@ -229,10 +240,10 @@ static inline void *no_pointer(void)
 	EXPORT result name parameters;                                                             \
 	result name parameters                                                                     \
 	{                                                                                          \
-		bool ours = opencl_layer_is_ours();                                                \
+		bool records = opencl_layer_is_preloaded();                                        \
 		if (!real.name)                                                                    \
 			return MISSING(result);                                                    \
-		return ours ? record_##name arguments : real.name arguments;                       \
+		return records ? record_##name arguments : real.name arguments;                    \
 	}
 OPENCL_PLAIN(EXPORTED)
 OPENCL_SPECIAL(EXPORTED)
@@ -241,8 +252,8 @@ OPENCL_ENQUEUE(EXPORTED)
 EXPORT void clSVMFree(void *context, void *pointer);
 void clSVMFree(void *context, void *pointer)
 {
-	bool ours = opencl_layer_is_ours();
-	if (real.clSVMFree && ours)
+	bool records = opencl_layer_is_preloaded();
+	if (real.clSVMFree && records)
 		record_clSVMFree(context, pointer);
 	else if (real.clSVMFree)
 		real.clSVMFree(context, pointer);

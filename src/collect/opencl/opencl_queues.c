@@ -1,11 +1,13 @@
-/* opencl_queues.c - the program's queues: what it asked for, what we added, where they run.
+/* opencl_queues.c - the program's queues: what the program asked for, what the collector added,
+ * where they run.
  *
- * A queue has a place here from its creation until it is gone and all its commands were recorded; a handle that
- * comes again with another queue takes another place, so that commands of the old one still find theirs. Lookups
- * take no lock: a place is filled before its index is stored, with release order, and never moves. When all
- * places are taken, further queues are left as they are and not recorded, and that is said.
- * Devices and contexts are told with their first queue: what is never used is not in the report. A cl_context
- * with several devices is one context for each of them, as everywhere else in Headway.
+ * A queue has a place here from its creation until it is gone and all its commands were recorded; a
+ * handle that comes again with another queue gets another place, so that commands of the old queue
+ * still find theirs. Lookups take no lock: a place is filled before its number is stored, with
+ * release order, and never moves. When all places are taken, further queues are left as they are
+ * and not recorded, and a note says so. Devices and contexts are recorded with their first queue:
+ * what is never used is not in the report. A cl_context with several devices is recorded as one
+ * context for each device, as everywhere else in Headway.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,85 +15,98 @@
 #include "collect/opencl/opencl.h"
 
 enum { PLACES = 1024, SLOTS = 4096, DEVICES = 64, CONTEXTS = 1024 };
-#define GIVEN_BACK UINT32_MAX /* of a slot: free, but others of its hash may follow */
+/* A slot that is free again, but slots behind it may belong to the same hash. */
+#define GIVEN_BACK UINT32_MAX
 
 static struct {
-	struct opencl_queue at[PLACES];
-	_Atomic uint32_t n;
-	_Atomic uint32_t slot[SLOTS]; /* place plus one of a handle's latest queue */
-	struct lock lock;             /* for adding, and for devices and contexts */
+	struct opencl_queue places[PLACES];
+	_Atomic uint32_t n; /* places that were ever used */
+	/* The place, numbered from 1, of a handle's latest queue; 0: free. */
+	_Atomic uint32_t slot[SLOTS];
+	struct lock lock; /* for adding queues, and for devices and contexts */
 	bool is_full;
-	uint32_t made; /* queues, ever */
+	uint32_t made; /* how many queues were recorded so far */
 	struct {
 		void *handle;
-		uint32_t told; /* generation */
+		uint32_t reported_in; /* the generation whose spools have the device */
 	} devices[DEVICES];
 	uint32_t n_devices;
 	struct {
 		void *context, *device;
-		uint32_t told;
+		uint32_t reported_in; /* the generation whose spools have the context */
 	} contexts[CONTEXTS];
 	uint32_t n_contexts;
 } queues;
 
-static uint32_t opencl_queues_slot_of(const void *handle)
+/* The queue in a place. Places are numbered from 1. */
+static struct opencl_queue *queue_in(uint32_t place)
+{
+	return &queues.places[place - 1];
+}
+
+static uint32_t place_of(const struct opencl_queue *queue)
+{
+	return (uint32_t)(queue - queues.places) + 1;
+}
+
+static uint32_t first_slot(const void *handle)
 {
 	uint64_t x = (uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(x >> 40) % SLOTS;
 }
 
-struct opencl_queue *queues_known(const void *handle)
+struct opencl_queue *opencl_queues_lookup(const void *handle)
 {
-	for (uint32_t i = 0, at = opencl_queues_slot_of(handle); i < SLOTS;
-	     i++, at = (at + 1) % SLOTS) {
-		uint32_t place = atomic_load_explicit(&queues.slot[at], memory_order_acquire);
+	for (uint32_t i = 0, slot = first_slot(handle); i < SLOTS; i++, slot = (slot + 1) % SLOTS) {
+		uint32_t place = atomic_load_explicit(&queues.slot[slot], memory_order_acquire);
 		if (!place)
 			return NULL;
-		if (place != GIVEN_BACK && atomic_load(&queues.at[place - 1].handle) == handle)
-			return &queues.at[place - 1];
+		if (place != GIVEN_BACK && atomic_load(&queue_in(place)->handle) == handle)
+			return queue_in(place);
 	}
 	return NULL;
 }
 
-/* Under the lock: where a handle's place stands, or is to stand. There are four slots for each place. */
+/* Under the lock: the slot that has, or is to have, a handle's place; SLOTS: none. There are four
+ * slots for each place. */
 static uint32_t slot_for(const void *handle)
 {
-	uint32_t at = opencl_queues_slot_of(handle), free = SLOTS;
-	for (uint32_t i = 0; i < SLOTS; i++, at = (at + 1) % SLOTS) {
-		uint32_t place = atomic_load(&queues.slot[at]);
-		if (place && place != GIVEN_BACK &&
-		    atomic_load(&queues.at[place - 1].handle) == handle)
-			return at;
+	uint32_t slot = first_slot(handle), free = SLOTS;
+	for (uint32_t i = 0; i < SLOTS; i++, slot = (slot + 1) % SLOTS) {
+		uint32_t place = atomic_load(&queues.slot[slot]);
+		if (place && place != GIVEN_BACK && atomic_load(&queue_in(place)->handle) == handle)
+			return slot;
 		if (free == SLOTS && (!place || place == GIVEN_BACK))
-			free = at;
+			free = slot;
 		if (!place)
 			break;
 	}
 	return free;
 }
 
-/* Under the lock: a place that was never used, or whose queue is gone and all its commands with it. */
+/* Under the lock: a place that was never used, or whose queue is gone and has no commands any more;
+ * NULL: none. */
 static struct opencl_queue *free_place(void)
 {
 	uint32_t n = atomic_load(&queues.n);
 	if (n < PLACES) {
 		atomic_store(&queues.n, n + 1);
-		return &queues.at[n];
+		return &queues.places[n];
 	}
 	for (uint32_t i = 0; i < PLACES; i++) {
-		struct opencl_queue *queue = &queues.at[i];
+		struct opencl_queue *queue = &queues.places[i];
 		if (atomic_load(&queue->references) > 0 || atomic_load(&queue->waiting) ||
 		    atomic_load(&queue->is_watched))
 			continue;
-		uint32_t at = slot_for(queue->handle);
-		if (at < SLOTS && atomic_load(&queues.slot[at]) == i + 1)
-			atomic_store(&queues.slot[at], GIVEN_BACK);
+		uint32_t slot = slot_for(queue->handle);
+		if (slot < SLOTS && atomic_load(&queues.slot[slot]) == place_of(queue))
+			atomic_store(&queues.slot[slot], GIVEN_BACK);
 		return queue;
 	}
 	return NULL;
 }
 
-static struct opencl_queue *opencl_queues_add(const struct opencl_queue *facts)
+static struct opencl_queue *insert_queue(const struct opencl_queue *facts)
 {
 	if (!lock_take(&queues.lock))
 		return NULL;
@@ -101,8 +116,7 @@ static struct opencl_queue *opencl_queues_add(const struct opencl_queue *facts)
 	if (queue) {
 		*queue = *facts;
 		queue->number = ++queues.made;
-		uint32_t place = (uint32_t)(queue - queues.at) + 1;
-		atomic_store_explicit(&queues.slot[slot_for(facts->handle)], place,
+		atomic_store_explicit(&queues.slot[slot_for(facts->handle)], place_of(queue),
 				      memory_order_release);
 	}
 	lock_give(&queues.lock);
@@ -114,19 +128,19 @@ static struct opencl_queue *opencl_queues_add(const struct opencl_queue *facts)
 	return queue;
 }
 
-bool queues_have_room(void)
+bool opencl_queues_have_room(void)
 {
 	if (atomic_load(&queues.n) < PLACES)
 		return true;
 	for (uint32_t i = 0; i < PLACES; i++)
-		if (atomic_load(&queues.at[i].references) <= 0 &&
-		    !atomic_load(&queues.at[i].waiting))
+		if (atomic_load(&queues.places[i].references) <= 0 &&
+		    !atomic_load(&queues.places[i].waiting))
 			return true;
 	return false;
 }
 
-void queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
-		const uint64_t *properties, uint32_t n_properties)
+void opencl_queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
+		       const uint64_t *properties, uint32_t n_properties)
 {
 	struct opencl_queue facts = {
 		.handle = handle,
@@ -141,7 +155,7 @@ void queues_add(void *handle, void *context, void *device, uint64_t flags, bool 
 		facts.n_properties = n_properties;
 		memcpy(facts.properties, properties, n_properties * sizeof *properties);
 	}
-	opencl_queues_add(&facts);
+	insert_queue(&facts);
 }
 
 static void *info_handle(void *queue, uint32_t name)
@@ -153,34 +167,34 @@ static void *info_handle(void *queue, uint32_t name)
 	return handle;
 }
 
-struct opencl_queue *queues_find(void *handle)
+struct opencl_queue *opencl_queues_find(void *handle)
 {
-	struct opencl_queue *queue = queues_known(handle);
+	struct opencl_queue *queue = opencl_queues_lookup(handle);
 	if (queue || !handle || queues.is_full)
 		return queue;
 	struct opencl_queue facts = {
 		.handle = handle,
 		.context = info_handle(handle, ABI_CL_QUEUE_CONTEXT),
 		.device = info_handle(handle, ABI_CL_QUEUE_DEVICE),
-		.references = INT32_MAX / 2, /* not known: it is never gone */
+		.references = INT32_MAX / 2, /* unknown: the queue is never taken for gone */
 	};
 	uint64_t flags = 0;
 	if (!facts.device ||
 	    opencl_next.clGetCommandQueueInfo(handle, ABI_CL_QUEUE_PROPERTIES, sizeof flags, &flags,
 					      NULL) != ABI_CL_SUCCESS)
-		return NULL; /* no queue at all: the call will say so */
+		return NULL; /* the handle is no queue: the program's call will fail */
 	facts.is_profiled = flags & ABI_CL_QUEUE_PROFILING;
 	facts.is_in_order = !(flags & ABI_CL_QUEUE_OUT_OF_ORDER);
-	return opencl_queues_add(&facts);
+	return insert_queue(&facts);
 }
 
-struct opencl_queue *queues_next(struct opencl_queue *queue)
+struct opencl_queue *opencl_queues_next(struct opencl_queue *queue)
 {
-	uint32_t place = queue ? (uint32_t)(queue - queues.at) + 1 : 0;
-	return place < atomic_load(&queues.n) ? &queues.at[place] : NULL;
+	uint32_t next = queue ? place_of(queue) + 1 : 1;
+	return next <= atomic_load(&queues.n) ? queue_in(next) : NULL;
 }
 
-/* ---- what is told --------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static uint64_t device_number(void *device, uint32_t name, size_t size)
 {
@@ -198,7 +212,7 @@ static void device_text(void *device, uint32_t name, char *into, size_t size)
 	into[size - 1] = '\0';
 }
 
-static void tell_versions(void *device, uint32_t index)
+static void put_versions(void *device, uint32_t index)
 {
 	char name[64], text[512] = "";
 	void *platform = NULL;
@@ -225,7 +239,7 @@ static void tell_versions(void *device, uint32_t index)
 	collect_property(name, text);
 }
 
-static void tell_device(void *device, uint32_t index)
+static void put_device(void *device, uint32_t index)
 {
 	char name[256];
 	device_text(device, ABI_CL_DEVICE_NAME, name, sizeof name);
@@ -252,42 +266,42 @@ static void tell_device(void *device, uint32_t index)
 	facts.head.value = REC_OPENCL_DEVICE + index;
 	*record = facts;
 	collect_publish();
-	tell_versions(device, index);
+	put_versions(device, index);
 }
 
-/* Under the lock: the number of a device, and whether this process has to be told of it. */
+/* Under the lock: the index of a device, and whether this process has yet to record it. */
 static uint32_t device_index(void *device, bool *is_new)
 {
-	uint32_t at = 0;
-	while (at < queues.n_devices && queues.devices[at].handle != device)
-		at++;
-	if (at == DEVICES)
-		at = DEVICES - 1; /* the last one stands for the rest */
-	if (at == queues.n_devices) {
+	uint32_t i = 0;
+	while (i < queues.n_devices && queues.devices[i].handle != device)
+		i++;
+	if (i == DEVICES)
+		i = DEVICES - 1; /* the last place stands for all further devices */
+	if (i == queues.n_devices) {
 		queues.n_devices++;
-		queues.devices[at].handle = device;
+		queues.devices[i].handle = device;
 	}
-	*is_new = queues.devices[at].told != opencl_generation;
-	queues.devices[at].told = opencl_generation;
-	return at;
+	*is_new = queues.devices[i].reported_in != opencl_generation;
+	queues.devices[i].reported_in = opencl_generation;
+	return i;
 }
 
 static uint32_t context_index(void *context, void *device, bool *is_new)
 {
-	uint32_t at = 0;
-	while (at < queues.n_contexts &&
-	       (queues.contexts[at].context != context || queues.contexts[at].device != device))
-		at++;
-	if (at == CONTEXTS)
-		at = CONTEXTS - 1;
-	if (at == queues.n_contexts) {
+	uint32_t i = 0;
+	while (i < queues.n_contexts &&
+	       (queues.contexts[i].context != context || queues.contexts[i].device != device))
+		i++;
+	if (i == CONTEXTS)
+		i = CONTEXTS - 1;
+	if (i == queues.n_contexts) {
 		queues.n_contexts++;
-		queues.contexts[at].context = context;
-		queues.contexts[at].device = device;
+		queues.contexts[i].context = context;
+		queues.contexts[i].device = device;
 	}
-	*is_new = queues.contexts[at].told != opencl_generation;
-	queues.contexts[at].told = opencl_generation;
-	return at;
+	*is_new = queues.contexts[i].reported_in != opencl_generation;
+	queues.contexts[i].reported_in = opencl_generation;
+	return i;
 }
 
 static void put_context(const struct opencl_queue *queue)
@@ -297,7 +311,7 @@ static void put_context(const struct opencl_queue *queue)
 		return;
 	record->head.value = queue->context_id;
 	record->device = queue->device_id;
-	record->null_stream = UINT32_MAX; /* there is none */
+	record->null_stream = UINT32_MAX; /* OpenCL has no default queue */
 	collect_publish();
 }
 
@@ -317,22 +331,23 @@ static void put_stream(const struct opencl_queue *queue)
 	collect_publish();
 }
 
-void queues_tell(struct opencl_queue *queue)
+void opencl_queues_report(struct opencl_queue *queue)
 {
-	if (atomic_load(&queue->told) == opencl_generation || !lock_take(&queues.lock))
+	if (atomic_load(&queue->reported_in) == opencl_generation || !lock_take(&queues.lock))
 		return;
-	bool is_first = atomic_load(&queue->told) != opencl_generation;
+	bool is_first = atomic_load(&queue->reported_in) != opencl_generation;
 	bool device_is_new, context_is_new;
 	uint32_t device = device_index(queue->device, &device_is_new);
 	uint32_t context = context_index(queue->context, queue->device, &context_is_new);
 	queue->device_id = REC_OPENCL_DEVICE + device;
 	queue->context_id = REC_OPENCL_CONTEXT + context;
-	atomic_store(&queue->told, opencl_generation); /* others may use the ids now */
+	/* From now on other threads may use the ids. */
+	atomic_store(&queue->reported_in, opencl_generation);
 	lock_give(&queues.lock);
 	if (!is_first)
 		return;
 	if (device_is_new)
-		tell_device(queue->device, device);
+		put_device(queue->device, device);
 	if (context_is_new)
 		put_context(queue);
 	put_stream(queue);
@@ -343,13 +358,14 @@ void queues_tell(struct opencl_queue *queue)
 			     queue->number);
 }
 
-/* The child has the queues and none of the commands, and has told nothing yet. */
-void queues_after_fork(void)
+/* In a forked child: it has the queues but none of the commands, and has recorded nothing yet. */
+void opencl_queues_after_fork(void)
 {
 	queues.lock = (struct lock){0};
 	for (uint32_t i = 0; i < atomic_load(&queues.n); i++) {
-		queues.at[i].first = queues.at[i].last = 0;
-		atomic_store(&queues.at[i].waiting, 0);
-		atomic_store(&queues.at[i].is_watched, false);
+		struct opencl_queue *queue = &queues.places[i];
+		queue->first = queue->last = 0;
+		atomic_store(&queue->waiting, 0);
+		atomic_store(&queue->is_watched, false);
 	}
 }

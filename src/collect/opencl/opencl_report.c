@@ -1,8 +1,10 @@
-/* opencl_report.c - the records of OpenCL calls: each call, its stack where it is due, who waits for whom.
+/* opencl_report.c - the records of OpenCL calls: each call, its stack where that is due, which
+ * command waits for which.
  *
- * A call that waits for the device because it was asked to (a blocking read, write, map) is recorded under a
- * name of its own, "clEnqueueReadBuffer [blocking]": what a call is for is told by its name, and these two
- * are for different things. Its end is timed before anything else is done.
+ * A call that waits for the device because the program asked it to (a blocking read, write, map) is
+ * recorded under a name of its own, "clEnqueueReadBuffer [blocking]": a trace judges by its name
+ * what a call is for, and the two are for different things. A call's end is timed before anything
+ * else is done.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,10 +16,11 @@ enum {
 	EVENTS = 1 << 13,
 	EVENT_WAYS = 8,
 	DOMAIN_OPENCL = 3,
-	MOST_DEPENDS = 1024, /* of one command; more are counted as lost */
+	/* The most dependencies of one command; further ones are counted as lost. */
+	MOST_DEPENDS = 1024,
 	MOST_NAME = 512,
 };
-static const int64_t second = 1000 * 1000 * 1000, clock_every = 100 * 1000 * 1000;
+static const int64_t SECOND_NS = 1000 * 1000 * 1000, CLOCK_EVERY_NS = 100 * 1000 * 1000;
 
 static const char *const call_names[OPENCL_CALLS] = {
 #define NAME(slot, name, result, parameters, arguments) #name,
@@ -26,23 +29,24 @@ static const char *const call_names[OPENCL_CALLS] = {
 };
 
 static _Atomic uint32_t correlations;
-static _Atomic uint32_t named[2 * OPENCL_CALLS]; /* generation in which the name was told */
-static _Atomic int64_t clock_told;
+/* The generation whose spools have the call's name. */
+static _Atomic uint32_t named[2 * OPENCL_CALLS];
+static _Atomic int64_t clock_recorded; /* ns when the clocks were recorded last */
 
 static __thread struct {
-	int64_t sampled; /* when a launch of this thread last gave its stack */
+	int64_t sampled; /* ns when the stack of a launch of this thread was taken last */
 } thread __attribute__((tls_model("initial-exec")));
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 
-void tell_begin(struct opencl_span *span)
+void opencl_report_begin(struct opencl_span *span)
 {
 	span->correlation = REC_OPENCL_CORRELATION |
 			    (atomic_fetch_add_explicit(&correlations, 1, memory_order_relaxed) + 1);
 	span->start = collect_now();
 }
 
-static void tell_name(uint32_t number, enum opencl_call call, bool blocks)
+static void put_call_name(uint32_t number, enum opencl_call call, bool blocks)
 {
 	if (atomic_exchange(&named[number], opencl_generation) == opencl_generation)
 		return;
@@ -63,7 +67,7 @@ static void tell_name(uint32_t number, enum opencl_call call, bool blocks)
 
 enum { NO_STACK, LAUNCHES, WAITS, ALLOCATES };
 
-static int opencl_report_kind_of(enum opencl_call call, bool blocks)
+static int stack_kind(enum opencl_call call, bool blocks)
 {
 	if (blocks)
 		return WAITS;
@@ -89,7 +93,7 @@ static int opencl_report_kind_of(enum opencl_call call, bool blocks)
 static bool is_sampled(int64_t now)
 {
 	uint32_t rate = collect_control->launch_stacks;
-	if (!rate || now - thread.sampled < second / rate)
+	if (!rate || now - thread.sampled < SECOND_NS / rate)
 		return false;
 	thread.sampled = now;
 	return true;
@@ -109,12 +113,13 @@ static void opencl_report_take_stack(const struct opencl_span *span, int kind)
 		collect_stack(REC_WHY_LAUNCH, span->start, span->correlation);
 }
 
-void tell_call(struct opencl_span *span, enum opencl_call call, bool blocks, int32_t result)
+void opencl_report_call(struct opencl_span *span, enum opencl_call call, bool blocks,
+			int32_t result)
 {
 	uint32_t number = 2 * (uint32_t)call + blocks;
 	span->end = collect_now();
 	if (atomic_load_explicit(&named[number], memory_order_relaxed) != opencl_generation)
-		tell_name(number, call, blocks);
+		put_call_name(number, call, blocks);
 	struct rec_api *record = collect_reserve(REC_API, 1);
 	if (record) {
 		record->head.flags = REC_API_OPENCL;
@@ -125,14 +130,14 @@ void tell_call(struct opencl_span *span, enum opencl_call call, bool blocks, int
 		record->tid = collect_tid();
 		collect_publish();
 	}
-	opencl_report_take_stack(span, opencl_report_kind_of(call, blocks));
+	opencl_report_take_stack(span, stack_kind(call, blocks));
 }
 
-void tell_wait(struct opencl_queue *queue, const struct opencl_span *span, bool events)
+void opencl_report_wait(struct opencl_queue *queue, const struct opencl_span *span, bool events)
 {
 	if (!queue)
 		return;
-	queues_tell(queue);
+	opencl_queues_report(queue);
 	struct rec_command *record = collect_reserve(REC_COMMAND, 3);
 	if (!record)
 		return;
@@ -149,7 +154,7 @@ void tell_wait(struct opencl_queue *queue, const struct opencl_span *span, bool 
 
 /* ---- kernels --------------------------------------------------------------------------------------- */
 
-uint32_t tell_kernel(void *kernel)
+uint32_t opencl_report_kernel(void *kernel)
 {
 	char name[MOST_NAME];
 	if (opencl_next.clGetKernelInfo(kernel, ABI_CL_KERNEL_FUNCTION_NAME, sizeof name, name,
@@ -161,9 +166,10 @@ uint32_t tell_kernel(void *kernel)
 
 static struct {
 	struct shape {
-		_Atomic uint32_t told; /* generation; set last */
+		/* The generation whose spools have the shape; set last. */
+		_Atomic uint32_t reported_in;
 		uint32_t size[6];
-	} at[SHAPES];
+	} entries[SHAPES];
 	struct lock lock;
 } shapes;
 
@@ -178,62 +184,65 @@ static void opencl_report_put_shape(uint32_t id, const uint32_t *size)
 	collect_publish();
 }
 
-/* The id of these six numbers; 0 when the table is full. Entries that were told never change. */
+/* The id of a shape of six numbers; 0 when the table is full. Entries that were recorded never
+ * change. */
 static uint32_t shape_id(const uint32_t *size)
 {
 	uint64_t hash = 0;
 	for (int i = 0; i < 6; i++)
 		hash = (hash ^ size[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t at = (uint32_t)(hash >> 48) % SHAPES;
-	for (uint32_t i = 0; i < SHAPES; i++, at = (at + 1) % SHAPES) {
-		struct shape *shape = &shapes.at[at];
-		if (atomic_load_explicit(&shape->told, memory_order_acquire) == opencl_generation) {
+	uint32_t index = (uint32_t)(hash >> 48) % SHAPES;
+	for (uint32_t i = 0; i < SHAPES; i++, index = (index + 1) % SHAPES) {
+		struct shape *shape = &shapes.entries[index];
+		if (atomic_load_explicit(&shape->reported_in, memory_order_acquire) ==
+		    opencl_generation) {
 			if (memcmp(shape->size, size, sizeof shape->size) == 0)
-				return REC_OPENCL_SHAPE + at;
+				return REC_OPENCL_SHAPE + index;
 			continue;
 		}
 		if (!lock_take(&shapes.lock))
 			return 0;
-		bool is_free = atomic_load(&shape->told) != opencl_generation;
+		bool is_free = atomic_load(&shape->reported_in) != opencl_generation;
 		bool is_same = is_free || memcmp(shape->size, size, sizeof shape->size) == 0;
 		if (is_free) {
 			memcpy(shape->size, size, sizeof shape->size);
-			atomic_store_explicit(&shape->told, opencl_generation,
+			atomic_store_explicit(&shape->reported_in, opencl_generation,
 					      memory_order_release);
 		}
 		lock_give(&shapes.lock);
 		if (is_free)
-			opencl_report_put_shape(REC_OPENCL_SHAPE + at, size);
+			opencl_report_put_shape(REC_OPENCL_SHAPE + index, size);
 		if (is_same)
-			return REC_OPENCL_SHAPE + at;
+			return REC_OPENCL_SHAPE + index;
 	}
 	return 0;
 }
 
-static uint32_t fitting(size_t number)
+static uint32_t clamp_to_uint32(size_t number)
 {
 	return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-/* The grid is in work groups, as CUDA's is in blocks. Where the runtime chooses the groups, nobody is told how:
- * the grid is then in work items and the block 0. */
-uint32_t tell_shape(uint32_t dimensions, const size_t *global, const size_t *local)
+/* The grid is in work groups, as CUDA's is in blocks. Where the runtime chooses the groups, it does
+ * not say how: the grid is then in work items, and the block is 0. */
+uint32_t opencl_report_shape(uint32_t dimensions, const size_t *global, const size_t *local)
 {
 	uint32_t size[6] = {1, 1, 1, local ? 1 : 0, local ? 1 : 0, local ? 1 : 0};
 	for (uint32_t i = 0; global && i < dimensions && i < 3; i++) {
 		size_t group = local && local[i] ? local[i] : 1;
-		size[i] = fitting(global[i] / group + (global[i] % group != 0));
+		size[i] = clamp_to_uint32(global[i] / group + (global[i] % group != 0));
 		if (local)
-			size[3 + i] = fitting(group);
+			size[3 + i] = clamp_to_uint32(group);
 	}
 	return shape_id(size);
 }
 
 /* ---- dependencies ---------------------------------------------------------------------------------- */
 
-/* By hash of the handle, the latest command whose event the program was given. A handle comes again when the
- * event is released, with another command; where more handles share a row than it has places, the older ones
- * are forgotten. Threads that write to one place at a time may lose one of their entries, no more. */
+/* The latest command whose event the program was given, by hash of the event's handle. A handle
+ * comes again after its event was released, with another command; where more handles share a row
+ * than the row has places, the older ones are forgotten. Threads that write to one place at a time
+ * may lose one of their entries, no more. */
 static struct event {
 	_Atomic uintptr_t handle;
 	_Atomic uint32_t correlation;
@@ -257,7 +266,7 @@ static struct event *event_place(struct event *row, const void *event, uint32_t 
 	return empty ? empty : &row[correlation % EVENT_WAYS];
 }
 
-void tell_event(void *event, uint32_t correlation)
+void opencl_report_event(void *event, uint32_t correlation)
 {
 	struct event *place = event_place(event_row(event), event, correlation);
 	atomic_store_explicit(&place->handle, 0, memory_order_release);
@@ -279,7 +288,7 @@ static uint32_t correlation_of(const void *event)
 	return 0;
 }
 
-void tell_depends(uint32_t correlation, uint32_t n, void *const *waits)
+void opencl_report_dependencies(uint32_t correlation, uint32_t n, void *const *waits)
 {
 	uint32_t on[MOST_DEPENDS], count = 0;
 	for (uint32_t i = 0; waits && i < n && count < MOST_DEPENDS; i++) {
@@ -308,16 +317,16 @@ static int64_t clock_of(clockid_t clock)
 {
 	struct timespec now;
 	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * second + now.tv_nsec;
+	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* Devices that are CPUs stamp their events with one of the system's clocks; which one, and what it showed when,
- * is found out from these. */
-void tell_clock(void)
+/* Devices that are CPUs stamp their events with one of the system's clocks; these records show
+ * which clock that is, and what it showed when. */
+void opencl_report_clock(void)
 {
-	int64_t before = collect_now(), last = atomic_load(&clock_told);
-	if ((last && before - last < clock_every) ||
-	    !atomic_compare_exchange_strong(&clock_told, &last, before))
+	int64_t before = collect_now(), last = atomic_load(&clock_recorded);
+	if ((last && before - last < CLOCK_EVERY_NS) ||
+	    !atomic_compare_exchange_strong(&clock_recorded, &last, before))
 		return;
 	struct rec_clock *record = collect_reserve(REC_CLOCK, 1);
 	if (!record)
@@ -329,8 +338,8 @@ void tell_clock(void)
 	collect_publish();
 }
 
-void tell_after_fork(void)
+void opencl_report_after_fork(void)
 {
 	shapes.lock = (struct lock){0};
-	atomic_store(&clock_told, 0);
+	atomic_store(&clock_recorded, 0);
 }

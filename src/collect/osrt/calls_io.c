@@ -1,8 +1,9 @@
 /* calls_io.c - reading, writing and waiting for descriptors; opening, closing, flushing.
  *
- * Writing to a pipe, a socket or an eventfd may wake whoever reads there: such calls are kept however short,
- * and so is closing one that was used before. The variants that _FORTIFY_SOURCE makes of these calls
- * (__read_chk …) reach libc past them and have stand-ins of their own.
+ * Writing to a pipe, a socket or an eventfd may wake a reader: such calls are recorded however
+ * short they are, and so is closing one that was used before. The variants that _FORTIFY_SOURCE
+ * makes of these calls (__read_chk and others) go to libc directly, and have replacements of their
+ * own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +79,7 @@ OS_WRAP(copy_file_range, ssize_t,
 
 /* ---- waiting for one of several ----------------------------------------------------------------- */
 
-/* The first that is ready. */
+/* The object behind the first descriptor that poll found ready; 0: none. */
 static uint64_t ready_of_poll(const struct pollfd *fds, nfds_t n, int ready)
 {
 	for (nfds_t i = 0; ready > 0 && i < n; i++)
@@ -116,7 +117,8 @@ OS_WRAP(pselect, int,
 	(int n, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *timeout,
 	 const sigset_t *mask),
 	(n, reads, writes, others, timeout, mask), ready_of_select(n, reads, writes, result))
-/* What is ready is told in the program's own words. */
+/* epoll reports ready descriptors by values that only the program understands: no object is
+ * recorded. */
 OS_WRAP(epoll_wait, int, (int fd, struct epoll_event *events, int most, int timeout_ms),
 	(fd, events, most, timeout_ms), 0)
 OS_WRAP(epoll_pwait, int,
@@ -134,7 +136,7 @@ static bool has_mode(int flags)
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* The mode is there only where the flags say so. */
+/* Replaces a variadic open: the mode is passed only where the flags demand it. */
 #define OPENS(id, recorded, parameters, arguments)                                                 \
 	OS_CALL_AS(id, recorded, int, parameters, NULL);                                           \
 	OS_EXPORT int id parameters                                                                \
@@ -163,9 +165,10 @@ OS_CALL(close, int, (int));
 OS_EXPORT int close(int fd)
 {
 	int64_t start = os_begin(&call_close), end;
-	uint64_t object = os_fd_known(fd);
+	uint64_t object = os_fd_cached(fd);
 	bool wakes = start && object && os_fd_wakes(fd);
-	os_fd_changes(fd); /* before: then the number may be another thread's */
+	/* Forgotten before the call: after it, another thread may get the same descriptor. */
+	os_fd_changes(fd);
 	int result = OS_REAL(close)(fd);
 	if (os_lasted(start, &end) || wakes)
 		os_keep(&call_close, start, end, object, wakes ? REC_OS_WAKES : 0);
@@ -194,7 +197,7 @@ OS_EXPORT int dup3(int from, int to, int flags)
 	return result;
 }
 
-/* ---- pipes: only to know that the numbers are new ------------------------------------------------ */
+/* ---- pipes, replaced only to notice that their descriptors are new --------------------------- */
 
 OS_CALL(pipe, int, (int *));
 OS_EXPORT int pipe(int fds[2])
@@ -252,7 +255,7 @@ OS_EXPORT void sync(void)
 		os_keep(&call_sync, start, end, 0, 0);
 }
 
-/* Whatever the request takes is one word, or nothing. */
+/* The argument of an ioctl request is one word, or nothing. */
 OS_CALL(ioctl, int, (int, unsigned long, ...));
 OS_EXPORT int ioctl(int fd, unsigned long request, ...)
 {
@@ -267,7 +270,7 @@ OS_EXPORT int ioctl(int fd, unsigned long request, ...)
 	return result;
 }
 
-/* ---- streams of stdio: what is read and written inside them is libc's own affair ------------------ */
+/* ---- streams of stdio; libc's own calls inside them are not seen ----------------------------- */
 
 OS_WRAP(fopen, FILE *, (const char *path, const char *mode), (path, mode), 0)
 OS_WRAP_AS(fopen64, "fopen", FILE *, (const char *path, const char *mode), (path, mode), 0)

@@ -1,12 +1,14 @@
-/* calls_lock.c - threads that wait for each other: mutexes, read-write locks, conditions, barriers, joins.
+/* calls_lock.c - threads that wait for each other: mutexes, read-write locks, conditions, barriers,
+ * joins.
  *
- * A lock that is free is taken as trylock takes it, which costs what it always did: only a thread that has to
- * wait looks at the clock. Who waits is counted by the object's address, so that what wakes (unlock, signal,
- * broadcast) is kept only when somebody of this process is known to wait there; else it costs one load. A thread
- * that left its wait by longjmp out of a signal handler stays counted: superfluous wakes are kept then.
- * The mutex that a condition takes again before it returns is part of the wait for the condition.
+ * A lock that is free is taken by trylock, which costs no more than before: only a thread that has
+ * to wait reads the clock. Waiting threads are counted by the object's address, so that a call that
+ * wakes (unlock, signal, broadcast) is recorded only when a thread of this process is known to wait
+ * there; else the check costs one load. A thread that left its wait by longjmp out of a signal
+ * handler stays counted: superfluous wakes are recorded then. The mutex that a condition takes
+ * again before it returns is part of the wait for the condition.
  *
- * Conditions have two versions in glibc: the one since 2.3.2 is meant.
+ * glibc has two versions of the condition functions; these are the ones since 2.3.2.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +24,8 @@
 
 /* ---- taking ------------------------------------------------------------------------------------- */
 
-/* 'attempt' does not wait, and says EBUSY where 'id' would. */
+/* Replaces a function that takes a lock. 'attempt' is the function that does not wait, and returns
+ * EBUSY where 'id' would wait. */
 #define TAKES(id, attempt, parameters, arguments, lock)                                            \
 	OS_CALL(id, int, parameters);                                                              \
 	OS_EXPORT int id parameters                                                                \
@@ -64,16 +67,17 @@ TAKES(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock,
 
 /* ---- waking ------------------------------------------------------------------------------------- */
 
-/* What it is asked about is read before the call: then it may be another's, or gone. */
-#define WAKES(id, type, version, of)                                                               \
+/* Replaces a function that wakes. Whether a thread waits is read before the call: after it, the
+ * object may be another thread's, or freed. */
+#define WAKES(id, type, version, object)                                                           \
 	OS_CALL_AS(id, #id, int, (type *), version);                                               \
-	OS_EXPORT int id(type *of)                                                                 \
+	OS_EXPORT int id(type *object)                                                             \
 	{                                                                                          \
-		if (!os_is_waited_for(os_address(of)))                                             \
-			return OS_REAL(id)(of);                                                    \
+		if (!os_is_waited_for(os_address(object)))                                         \
+			return OS_REAL(id)(object);                                                \
 		int64_t start = os_now();                                                          \
-		int result = OS_REAL(id)(of);                                                      \
-		os_keep(&call_##id, start, os_now(), os_address(of), REC_OS_WAKES);                \
+		int result = OS_REAL(id)(object);                                                  \
+		os_keep(&call_##id, start, os_now(), os_address(object), REC_OS_WAKES);            \
 		return result;                                                                     \
 	}
 
@@ -105,7 +109,7 @@ WAITS(pthread_cond_clockwait, NULL,
        const struct timespec *until),
       (condition, lock, clock, until), os_address(condition))
 
-/* Who comes last wakes the others. */
+/* The last thread that comes to a barrier wakes the others. */
 OS_CALL(pthread_barrier_wait, int, (pthread_barrier_t *));
 OS_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
@@ -121,9 +125,10 @@ OS_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-/* A thread of ours is told apart by what it runs. Where its handle was put may be gone by now: the thread itself
- * may have freed it. */
-static uint64_t created(int result, const pthread_t *thread, void *(*start_at)(void *))
+/* The id of the thread that was created. A thread of the collector is recognised by the function
+ * that it runs. The handle is read through the kernel: the new thread itself may have freed the
+ * memory where it was put. */
+static uint64_t created_thread(int result, const pthread_t *thread, void *(*start_at)(void *))
 {
 	if (sibling_has((uint64_t)(uintptr_t)start_at))
 		return (uint64_t)(uintptr_t)start_at;
@@ -144,9 +149,10 @@ OS_WRAP(pthread_clockjoin_np, int,
 OS_WRAP(pthread_create, int,
 	(pthread_t * thread, const pthread_attr_t *attributes, void *(*start_at)(void *),
 	 void *argument),
-	(thread, attributes, start_at, argument), created(result, thread, start_at))
+	(thread, attributes, start_at, argument), created_thread(result, thread, start_at))
 
-/* A name given later than the thread's first record. Those of other threads are read when they end. */
+/* Records a name that the calling thread gives itself after its first record. Names given to other
+ * threads are read when these threads end. */
 OS_CALL(pthread_setname_np, int, (pthread_t, const char *));
 OS_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {

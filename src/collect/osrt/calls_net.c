@@ -1,4 +1,6 @@
-/* calls_net.c - sockets and messages. What sends is kept however short: it may wake whoever receives. */
+/* calls_net.c - sockets and messages. A call that sends is recorded however short it is: it may
+ * wake a receiver.
+ */
 #include <mqueue.h>
 #include <netdb.h>
 #include <sys/msg.h>

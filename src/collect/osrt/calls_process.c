@@ -1,7 +1,8 @@
-/* calls_process.c - processes made and waited for, sleep, signals.
+/* calls_process.c - making processes and waiting for them, sleep, signals.
  *
- * posix_spawn goes on to the collect library, which hands the recorder on to the child. A vfork child lives in
- * its parent's memory and on its stack: it is marked, and everything else here leaves it alone.
+ * posix_spawn calls on to the collect library, which passes the collector on to the child. A vfork
+ * child lives in its parent's memory and on its stack: os_vforked marks it, and everything else
+ * here leaves it alone.
  */
 #include <signal.h>
 #include <spawn.h>
@@ -12,12 +13,12 @@
 
 #include "collect/osrt/osrt.h"
 
-static uint64_t process_of(long pid)
+static uint64_t process_object(long pid)
 {
 	return pid > 0 ? os_object(OS_PROCESS, (uint64_t)pid) : 0;
 }
 
-/* ---- making them -------------------------------------------------------------------------------- */
+/* ---- making processes ------------------------------------------------------------------------ */
 
 OS_CALL(fork, pid_t, (void));
 OS_EXPORT pid_t fork(void)
@@ -25,16 +26,17 @@ OS_EXPORT pid_t fork(void)
 	int64_t start = os_begin(&call_fork), end;
 	pid_t result = OS_REAL(fork)();
 	if (result == 0)
-		return 0; /* another process: the call was its parent's */
+		return 0; /* this is the child: the call was its parent's */
 	if (os_lasted(start, &end))
-		os_keep(&call_fork, start, end, process_of(result), 0);
+		os_keep(&call_fork, start, end, process_object(result), 0);
 	return result;
 }
 
 #if defined(__x86_64__)
-/* The return address is kept in a register: the child's calls overwrite it on the stack. The child jumps there,
- * since a shadow stack would let only one of the two return. The parent puts back what the mark was, whether or
- * not the child had memory of its own after all. */
+/* vfork keeps the return address in a register: the child's calls overwrite it on the stack. The
+ * child jumps to that address, since a shadow stack would let only one of the two return. The
+ * parent restores os_vforked as it was, whether or not the child had memory of its own after
+ * all. */
 __asm__(".pushsection .text\n"
 	".globl vfork\n"
 	".type vfork, @function\n"
@@ -77,27 +79,27 @@ OS_WRAP(posix_spawn, int,
 	(pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
 	 const posix_spawnattr_t *attributes, char *const arguments[], char *const variables[]),
 	(pid, path, actions, attributes, arguments, variables),
-	result == 0 && pid ? process_of(*pid) : 0)
+	result == 0 && pid ? process_object(*pid) : 0)
 OS_WRAP(posix_spawnp, int,
 	(pid_t * pid, const char *name, const posix_spawn_file_actions_t *actions,
 	 const posix_spawnattr_t *attributes, char *const arguments[], char *const variables[]),
 	(pid, name, actions, attributes, arguments, variables),
-	result == 0 && pid ? process_of(*pid) : 0)
+	result == 0 && pid ? process_object(*pid) : 0)
 OS_WRAP(system, int, (const char *command), (command), 0)
 OS_WRAP(popen, FILE *, (const char *command, const char *mode), (command, mode), 0)
 OS_WRAP(pclose, int, (FILE * file), (file), 0)
 
-/* ---- waiting for them --------------------------------------------------------------------------- */
+/* ---- waiting for processes ------------------------------------------------------------------- */
 
-OS_WRAP(wait, pid_t, (int *status), (status), process_of(result))
+OS_WRAP(wait, pid_t, (int *status), (status), process_object(result))
 OS_WRAP(waitpid, pid_t, (pid_t pid, int *status, int options), (pid, status, options),
-	process_of(result))
+	process_object(result))
 OS_WRAP(wait3, pid_t, (int *status, int options, struct rusage *usage), (status, options, usage),
-	process_of(result))
+	process_object(result))
 OS_WRAP(wait4, pid_t, (pid_t pid, int *status, int options, struct rusage *usage),
-	(pid, status, options, usage), process_of(result))
+	(pid, status, options, usage), process_object(result))
 OS_WRAP(waitid, int, (idtype_t type, id_t id, siginfo_t *about, int options),
-	(type, id, about, options), result == 0 && about ? process_of(about->si_pid) : 0)
+	(type, id, about, options), result == 0 && about ? process_object(about->si_pid) : 0)
 
 /* ---- sleep -------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /* calls_semaphore.c - POSIX semaphores.
  *
- * A semaphore of one process is its address, and a post is kept when somebody of the process is known to wait.
- * One with a name is shared by processes: it is the inode behind it, and every post is kept. (Others that
- * processes share, made by sem_init in memory that both have, are joined in one process only.)
+ * A semaphore of one process is identified by its address, and a post is recorded when a thread of
+ * the process is known to wait. A semaphore with a name is shared by processes: it is identified by
+ * the inode behind it, and every post is recorded. (A semaphore that sem_init made in memory that
+ * processes share is joined within one process only.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +16,14 @@
 #include "collect/sys.h"
 
 enum { NAMED = 512 };
-static struct
-	named { /* filled once each, by whoever took the place; in a forked child still true */
+/* The named semaphores: address and object id. The thread that takes a place fills it. Still
+ * right in a forked child. */
+static struct named {
 	_Atomic uint64_t address;
 	_Atomic uint64_t object;
 } named[NAMED];
 
-static struct named *calls_semaphore_place_of(uint64_t address, bool make)
+static struct named *named_place(uint64_t address, bool make)
 {
 	uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15) >> 55;
 	for (uint64_t i = 0; i < 16; i++) {
@@ -37,14 +39,14 @@ static struct named *calls_semaphore_place_of(uint64_t address, bool make)
 	return NULL;
 }
 
-static uint64_t object_of(const sem_t *semaphore)
+static uint64_t semaphore_object(const sem_t *semaphore)
 {
-	const struct named *place = calls_semaphore_place_of(os_address(semaphore), false);
+	const struct named *place = named_place(os_address(semaphore), false);
 	uint64_t object = place ? atomic_load_explicit(&place->object, memory_order_relaxed) : 0;
 	return object ? object : os_address(semaphore);
 }
 
-static void is_named(const char *name, const sem_t *semaphore)
+static void remember_name(const char *name, const sem_t *semaphore)
 {
 	char path[256];
 	struct stat about;
@@ -55,7 +57,7 @@ static void is_named(const char *name, const sem_t *semaphore)
 	if (snprintf(path, sizeof path, "/dev/shm/sem.%s", name) >= (int)sizeof path ||
 	    syscall(SYS_newfstatat, AT_FDCWD, path, &about, 0) != 0)
 		return;
-	struct named *place = calls_semaphore_place_of(os_address(semaphore), true);
+	struct named *place = named_place(os_address(semaphore), true);
 	if (place)
 		atomic_store_explicit(&place->object, os_object(OS_SEMAPHORE, about.st_ino),
 				      memory_order_relaxed);
@@ -72,16 +74,16 @@ OS_EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	sem_t *semaphore = OS_REAL(sem_open)(name, flags, mode, value);
 	int saved = errno;
 	if (semaphore != SEM_FAILED)
-		is_named(name, semaphore);
+		remember_name(name, semaphore);
 	errno = saved;
 	return semaphore;
 }
 
-/* Its address may become that of another. */
+/* A closed semaphore is forgotten: its address may become that of another. */
 OS_CALL(sem_close, int, (sem_t *));
 OS_EXPORT int sem_close(sem_t *semaphore)
 {
-	struct named *place = calls_semaphore_place_of(os_address(semaphore), false);
+	struct named *place = named_place(os_address(semaphore), false);
 	if (place && !os_vforked)
 		atomic_store_explicit(&place->object, 0, memory_order_relaxed);
 	return OS_REAL(sem_close)(semaphore);
@@ -94,7 +96,7 @@ OS_EXPORT int sem_close(sem_t *semaphore)
 		int64_t start = os_begin_wait(&call_##id, os_address(semaphore)), end;             \
 		int result = OS_REAL(id) arguments;                                                \
 		if (os_waited(start, &end, os_address(semaphore)))                                 \
-			os_keep(&call_##id, start, end, object_of(semaphore), 0);                  \
+			os_keep(&call_##id, start, end, semaphore_object(semaphore), 0);           \
 		return result;                                                                     \
 	}
 
@@ -106,7 +108,7 @@ WAITS(sem_clockwait, (sem_t * semaphore, clockid_t clock, const struct timespec 
 OS_CALL(sem_post, int, (sem_t *));
 OS_EXPORT int sem_post(sem_t *semaphore)
 {
-	uint64_t object = object_of(semaphore), address = os_address(semaphore);
+	uint64_t object = semaphore_object(semaphore), address = os_address(semaphore);
 	if (!os_is_on() || (object == address && !os_is_waited_for(address)))
 		return OS_REAL(sem_post)(semaphore);
 	int64_t start = os_now();

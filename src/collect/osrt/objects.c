@@ -1,12 +1,15 @@
-/* objects.c - what is behind a descriptor, as one number that is the same on both sides of a wake.
+/* objects.c - the object behind a descriptor, as one number that is the same on both sides of a
+ * wake.
  *
- * A pipe is its inode: both ends have the same, in every process. The two ends of a socket have not: those of a
- * socketpair are told by the inode of the first, those of a TCP or UDP connection by both addresses, whatever
- * their order. (A connection of Unix sockets that were bound and accepted has nothing that both ends could
- * know: each is its own inode.) eventfd and the like share one inode; they are told by descriptor.
+ * A pipe is identified by its inode: both ends have the same, in every process. The two ends of a
+ * socket have different inodes: a socketpair is identified by the inode of its first end, a TCP or
+ * UDP connection by both addresses, in any order. (The two ends of a connection between Unix
+ * sockets that were bound and accepted have nothing in common: each is identified by its own
+ * inode.) eventfd and the like share one inode; they are identified by descriptor.
  *
- * Remembered by descriptor, forgotten where one is closed or made. What libc closes for itself (fclose) is
- * noticed when the number is used again by one of the calls that make pipes and sockets.
+ * Ids are cached by descriptor, and dropped where a descriptor is closed or made. A descriptor that
+ * libc closes for itself (fclose) is noticed when one of the calls that make pipes and sockets
+ * yields the same number again.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,8 +19,10 @@
 #include "collect/osrt/osrt.h"
 #include "collect/sys.h"
 
-enum { REMEMBERED = 4096 };
-static _Atomic uint64_t known[REMEMBERED]; /* 0: not asked for yet. In a forked child still true. */
+enum { CACHED = 4096 };
+/* The id of the object behind each descriptor; 0: not looked at yet. Still right in a forked
+ * child. */
+static _Atomic uint64_t fd_objects[CACHED];
 
 static uint64_t mix(uint64_t value)
 {
@@ -25,7 +30,7 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 32;
 }
 
-static uint64_t objects_hash_of(const struct sockaddr_storage *address)
+static uint64_t address_hash(const struct sockaddr_storage *address)
 {
 	const uint32_t *words;
 	uint64_t hash;
@@ -51,10 +56,10 @@ static uint64_t socket_object(int fd, uint64_t inode)
 	if (syscall(SYS_getsockname, fd, &here, &size) != 0 || !is_internet(&here) ||
 	    syscall(SYS_getpeername, fd, &there, &size_there) != 0 || !is_internet(&there))
 		return os_object(OS_SOCKET, inode);
-	return os_object(OS_SOCKET, objects_hash_of(&here) + objects_hash_of(&there));
+	return os_object(OS_SOCKET, address_hash(&here) + address_hash(&there));
 }
 
-static uint64_t objects_look(int fd)
+static uint64_t fd_object(int fd)
 {
 	struct stat about;
 	if (syscall(SYS_fstat, fd, &about) != 0)
@@ -67,46 +72,47 @@ static uint64_t objects_look(int fd)
 	}
 }
 
-uint64_t os_fd_known(int fd)
+uint64_t os_fd_cached(int fd)
 {
-	return fd >= 0 && fd < REMEMBERED ? atomic_load_explicit(&known[fd], memory_order_relaxed)
-					  : 0;
+	return fd >= 0 && fd < CACHED ? atomic_load_explicit(&fd_objects[fd], memory_order_relaxed)
+				      : 0;
 }
 
 uint64_t os_fd(int fd)
 {
-	uint64_t object = os_fd_known(fd);
+	uint64_t object = os_fd_cached(fd);
 	if (object || fd < 0 || !os_is_on())
 		return object;
 	int saved = errno;
-	object = objects_look(fd);
+	object = fd_object(fd);
 	errno = saved;
-	if (fd < REMEMBERED)
-		atomic_store_explicit(&known[fd], object, memory_order_relaxed);
+	if (fd < CACHED)
+		atomic_store_explicit(&fd_objects[fd], object, memory_order_relaxed);
 	return object;
 }
 
 bool os_fd_wakes(int fd)
 {
-	if (fd >= REMEMBERED)
-		return false; /* it would have to be asked for at each call */
+	/* Such a descriptor is not cached, and would cost a system call at each write. */
+	if (fd >= CACHED)
+		return false;
 	enum os_kind kind = os_fd(fd) >> 60;
 	return kind == OS_PIPE || kind == OS_SOCKET || kind == OS_ANONYMOUS;
 }
 
 void os_fd_changes(int fd)
 {
-	if (fd >= 0 && fd < REMEMBERED && !os_vforked &&
-	    atomic_load_explicit(&known[fd], memory_order_relaxed))
-		atomic_store_explicit(&known[fd], 0, memory_order_relaxed);
+	if (fd >= 0 && fd < CACHED && !os_vforked &&
+	    atomic_load_explicit(&fd_objects[fd], memory_order_relaxed))
+		atomic_store_explicit(&fd_objects[fd], 0, memory_order_relaxed);
 }
 
 void os_fd_pair(const int fds[2])
 {
 	os_fd_changes(fds[0]);
 	os_fd_changes(fds[1]);
-	if (!os_is_on() || fds[0] < 0 || fds[1] < 0 || fds[0] >= REMEMBERED || fds[1] >= REMEMBERED)
+	if (!os_is_on() || fds[0] < 0 || fds[1] < 0 || fds[0] >= CACHED || fds[1] >= CACHED)
 		return;
 	uint64_t both = os_fd(fds[0]);
-	atomic_store_explicit(&known[fds[1]], both, memory_order_relaxed);
+	atomic_store_explicit(&fd_objects[fds[1]], both, memory_order_relaxed);
 }

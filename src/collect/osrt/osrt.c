@@ -1,8 +1,10 @@
-/* osrt.c - the calls of a process: finding the real ones, keeping records, threads and forks.
+/* osrt.c - the OS calls of a process: finds the replaced functions, writes records, follows threads
+ * and forks.
  *
- * Before the constructor, and where the collect library is not there or records nothing, every stand-in only
- * passes on. At the end of the process the calls that threads are still in are told of as unfinished, and at
- * the end of a thread the one that it ended in.
+ * Before the constructor has run, and where the collect library is missing or records nothing,
+ * every replacement only calls the replaced function. At the end of the process the calls that
+ * threads are still in are recorded as unfinished; at the end of a thread, the call that it ended
+ * in.
  */
 #include "collect/osrt/osrt.h"
 
@@ -20,33 +22,36 @@ extern struct os_call __start_os_calls[], __stop_os_calls[];
 struct os_state *os_state;
 int64_t os_threshold = INT64_MAX;
 static int64_t stack_threshold = INT64_MAX;
-static _Atomic uint32_t generation = 1; /* ids of texts are of one */
+/* Text ids of another generation (before a fork) are void. */
+static _Atomic uint32_t generation = 1;
 static pthread_key_t key;
 static bool key_made;
 
 _Thread_local struct os_slot *os_own;
 _Thread_local uint8_t os_vforked;
-/* The frame of os_keep that this thread is in; 0: none. */
+/* Address of the frame of os_keep that this thread is in; 0: none. */
 static _Thread_local uintptr_t inside;
 
-/* Threads that are ending, or too many: nobody looks at what they write here. */
+/* The slot of threads that are ending, or that found no free slot: nobody reads what they write
+ * here. */
 static struct os_slot nobody = {.tid = UINT32_MAX};
 
 /* ---- the real functions ------------------------------------------------------------------------- */
 
-static const void *object_with(void *address)
+static const void *loaded_object(void *address)
 {
 	Dl_info about;
 	return address && dladdr(address, &about) ? about.dli_fbase : NULL;
 }
 
-/* Whoever comes next: libc, or another that stands in for it (a sanitizer, say), which has no versions. Where
- * there is nobody, nobody can have called it. */
+/* Finds the replaced function: in libc, or in another library that replaces it too (a sanitizer's,
+ * say), which has no symbol versions. Where there is no such function, the program cannot have
+ * called it. */
 void os_resolve(struct os_call *call)
 {
 	void *found = dlsym(RTLD_NEXT, call->symbol);
 	void *meant = call->version ? dlvsym(RTLD_NEXT, call->symbol, call->version) : NULL;
-	*call->real = meant && object_with(meant) == object_with(found) ? meant : found;
+	*call->real = meant && loaded_object(meant) == loaded_object(found) ? meant : found;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */
@@ -68,7 +73,8 @@ struct os_slot *os_slot_make(void)
 		}
 	}
 	os_own = slot;
-	/* Ours is one of a process's first keys: glibc has their room ready and allocates nothing. */
+	/* The key is one of a process's first: glibc has room for these in every thread, and
+	 * allocates nothing. */
 	if (slot != &nobody && key_made)
 		pthread_setspecific(key, slot);
 	errno = saved;
@@ -84,13 +90,13 @@ static void thread_ends(void *value)
 	os_own = &nobody;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) == 0)
-		return; /* a forked child's, that never used it */
+		return; /* wiped in a forked child that made no recorded call */
 	int64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed), now = os_now();
 	uint64_t object = atomic_load_explicit(&slot->waits, memory_order_relaxed);
 	if (since && now - since >= os_threshold && os_is_on())
 		os_keep(atomic_load_explicit(&slot->call, memory_order_relaxed), since, now, object,
 			REC_OS_UNFINISHED);
-	if (object) /* cancelled in it */
+	if (object) /* the thread was cancelled inside a wait */
 		atomic_fetch_sub_explicit(os_waiters_of(object), 1, memory_order_relaxed);
 	atomic_store_explicit(&slot->since, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->waits, 0, memory_order_relaxed);
@@ -114,22 +120,22 @@ void os_thread_is_named(const char *name)
 
 /* ---- records ------------------------------------------------------------------------------------ */
 
-static uint32_t text_of(struct os_call *call)
+static uint32_t call_text_id(struct os_call *call)
 {
-	uint64_t of = atomic_load_explicit(&generation, memory_order_relaxed);
-	uint64_t known = atomic_load_explicit(&call->text, memory_order_relaxed);
-	if (known >> 32 == of && (uint32_t)known)
-		return (uint32_t)known;
+	uint64_t current = atomic_load_explicit(&generation, memory_order_relaxed);
+	uint64_t cached = atomic_load_explicit(&call->text, memory_order_relaxed);
+	if (cached >> 32 == current && (uint32_t)cached)
+		return (uint32_t)cached;
 	uint32_t text = collect_string_z(call->name);
-	atomic_store_explicit(&call->text, of << 32 | text, memory_order_relaxed);
+	atomic_store_explicit(&call->text, current << 32 | text, memory_order_relaxed);
 	return text;
 }
 
-/* tid: whose call it is if not the calling thread's, else 0. */
+/* 'tid': the thread that made the call, 0: the calling thread. */
 static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t object,
 		     uint8_t flags, uint32_t tid)
 {
-	uint32_t text = text_of(call);
+	uint32_t text = call_text_id(call);
 	struct rec_os *record = collect_reserve(REC_OS, tid ? 2 : 1);
 	if (!record)
 		return;
@@ -143,8 +149,8 @@ static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t 
 	collect_publish();
 }
 
-/* A child of fork: texts must be defined anew, and before the first the collect library must know too, which
- * it finds out at a record. */
+/* In a forked child: texts must be defined anew. The collect library has to notice the fork before
+ * the first text is defined; any record makes it notice. */
 static void after_fork(void)
 {
 	atomic_fetch_add(&generation, 1);
@@ -158,7 +164,7 @@ static bool is_forked(void)
 	return atomic_load_explicit(&os_state->pid, memory_order_relaxed) == 0;
 }
 
-/* A signal handler's own stack may be too small for taking one. */
+/* A signal handler's own stack may be too small for collect_stack. */
 static bool is_on_signal_stack(void)
 {
 	stack_t alternate = {.ss_flags = 0};
@@ -174,7 +180,9 @@ static void osrt_take_stack(const struct os_call *call, int64_t start)
 
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
-	/* A frame above the one that was noted: that one was left by longjmp. */
+	/* A call from a frame above the one in 'inside' shows that a longjmp left os_keep. A
+	 * call from below comes from a signal handler inside os_keep, or from the collector's
+	 * own code. */
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	if ((inside && frame < inside) || sibling_is_inside() || sibling_has(object) || !os_is_on())
 		return;
@@ -196,12 +204,14 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 
 /* ---- the end ------------------------------------------------------------------------------------ */
 
-/* Threads may still run: what is read of them is as good as any moment's. */
-static void tell_unfinished(void)
+/* Records the calls that threads are still in. The threads may still run: what is read here was
+ * true at some moment. */
+static void osrt_put_unfinished(void)
 {
 	if (!os_is_on() || inside)
 		return;
-	/* Not twice, not by a forked child that recorded nothing, not by a child in our memory. */
+	/* Not done twice, not by a forked child that recorded nothing, not by a vfork child in this
+	 * memory. */
 	int saved = errno;
 	uint32_t pid = sys_pid();
 	if (!atomic_compare_exchange_strong(&os_state->pid, &pid, UINT32_MAX))
@@ -224,7 +234,7 @@ static void tell_unfinished(void)
 OS_CALL(_exit, void, (int));
 OS_EXPORT void _exit(int status)
 {
-	tell_unfinished();
+	osrt_put_unfinished();
 	for (;;)
 		OS_REAL(_exit)(status);
 }
@@ -232,14 +242,15 @@ OS_EXPORT void _exit(int status)
 OS_CALL(_Exit, void, (int));
 OS_EXPORT void _Exit(int status)
 {
-	tell_unfinished();
+	osrt_put_unfinished();
 	for (;;)
 		OS_REAL(_Exit)(status);
 }
 
 /* ---- the beginning ------------------------------------------------------------------------------ */
 
-/* Sanitizers judge every access to memory that threads share, and do not know ours. */
+/* True in a program built with a sanitizer, which judges every access to memory that threads share,
+ * and does not know the collector's. */
 static bool has_sanitizer(void)
 {
 	static const char *const runtimes[] = {"__tsan_init", "__asan_init", "__msan_init",
@@ -250,10 +261,11 @@ static bool has_sanitizer(void)
 	return false;
 }
 
-/* Modules are looked at under a lock of the loader's under which it also frees memory: an allocator that calls us
- * while it holds its own lock (tcmalloc at mmap) must not wait for that one. So only these calls do, which are not
- * an allocator's and yet made by most programs now and then. */
-static bool is_idle(const char *name)
+/* True for the calls at which modules may be scanned. The scan takes a lock of the loader under
+ * which the loader also frees memory: an allocator that makes an OS call while it holds its own
+ * lock (tcmalloc at mmap) must not wait for that lock. The calls in this list are no allocator's,
+ * and yet most programs make them now and then. */
+static bool name_is_idle(const char *name)
 {
 	static const char *const idle[] = {
 		"accept",      "accept4",       "connect",       "epoll_wait",
@@ -269,7 +281,7 @@ static bool is_idle(const char *name)
 	return false;
 }
 
-static void wipe(void)
+static void osrt_wipe_in_child(void)
 {
 	if (!is_forked())
 		memset(os_state, 0, sizeof *os_state);
@@ -279,7 +291,7 @@ static __attribute__((constructor)) void os_init(void)
 {
 	int saved = errno;
 	for (struct os_call *call = __start_os_calls; call < __stop_os_calls; call++) {
-		call->is_idle = is_idle(call->name);
+		call->is_idle = name_is_idle(call->name);
 		if (!*call->real)
 			os_resolve(call);
 	}
@@ -296,9 +308,9 @@ static __attribute__((constructor)) void os_init(void)
 	if (connected) {
 		sys_advise(os_state, sizeof *os_state, MADV_WIPEONFORK);
 		atomic_store(&os_state->pid, sys_pid());
-		pthread_atfork(NULL, NULL, wipe);
-		atexit(tell_unfinished);
-		at_quick_exit(tell_unfinished);
+		pthread_atfork(NULL, NULL, osrt_wipe_in_child);
+		atexit(osrt_put_unfinished);
+		at_quick_exit(osrt_put_unfinished);
 		stack_threshold = collect_control->os_stack_threshold;
 		os_threshold = collect_control->os_threshold;
 	} else {

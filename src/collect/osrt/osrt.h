@@ -1,14 +1,16 @@
-/* osrt.h - what the stand-ins for calls into the operating system share.
+/* osrt.h - what the replacements of calls into the operating system share.
  *
- * A stand-in does what it stands for and nothing else, but notes when it began and ended. A call shorter than
- * the threshold leaves no trace, unless it wakes others; then it is kept with the id of the object through which
- * it does, so that a wait can be joined to its waker.
+ * A replacement does what the replaced function does and nothing else, but notes when the call
+ * began and ended. A call shorter than the threshold leaves no record, unless it wakes others; then
+ * it is recorded with the id of the object through which it wakes them, so that a wait can be
+ * joined to its waker.
  *
- * The way that every call goes is short: is anything recorded, the clock, two stores, the call, the clock, one
- * comparison. Nothing on it allocates, takes a lock or makes a system call; all of it may happen in a signal
- * handler, inside malloc, before constructors and in a vfork child (which is left alone). A thread may be
- * cancelled inside a call, or leave it by longjmp: there is nothing to undo, but for a waiter's mark, which its
- * thread's end takes away.
+ * What every call has to pay is little: a test whether anything is recorded, the clock, two stores,
+ * the call, the clock, one comparison. Nothing of that allocates, takes a lock or makes a system
+ * call; all of it may happen in a signal handler, inside malloc, before constructors and in a vfork
+ * child (which is left alone). A thread may be cancelled inside a call, or leave it by longjmp:
+ * there is nothing to undo then, except for the mark of a waiter, which the end of its thread
+ * removes.
  */
 #ifndef HWY_COLLECT_OSRT_OSRT_H
 #define HWY_COLLECT_OSRT_OSRT_H
@@ -27,28 +29,33 @@
 /* ---- calls ---- */
 
 struct os_call {
-	const char *name;    /* as it is recorded */
-	const char *symbol;  /* as the loader knows it */
-	const char *version; /* of the symbol where there are several; NULL: the default one */
-	void **real;  /* what it stands in for; NULL there: not looked for yet, or not there */
-	bool is_idle; /* no allocator makes it while it holds a lock of its own (osrt.c) */
-	_Atomic uint64_t text; /* generation << 32 | string id */
+	const char *name;   /* the name under which the call is recorded */
+	const char *symbol; /* the name of the function's symbol */
+	/* The symbol's version, where there are several; NULL: the default one. */
+	const char *version;
+	/* Points to the pointer to the replaced function, which is NULL until the function is
+	 * found. */
+	void **real;
+	bool is_idle; /* no allocator makes this call while it holds a lock of its own (osrt.c) */
+	_Atomic uint64_t text; /* os generation << 32 | text id of 'name' in that generation */
 };
 void os_resolve(struct os_call *call);
 
-/* The typed pointer to the real function, and the call's entry in the list that the linker puts together. */
-#define OS_CALL_AS(id, recorded, type, parameters, of_version)                                     \
+/* Declares the typed pointer real_ID to the replaced function, and the call's entry call_ID in the
+ * array of all calls, which the linker puts together from the section os_calls. */
+#define OS_CALL_AS(id, recorded, type, parameters, symbol_version)                                 \
 	static type(*real_##id) parameters;                                                        \
 	static struct os_call call_##id __attribute__((section("os_calls"), used, aligned(8))) = { \
 		.name = recorded,                                                                  \
 		.symbol = #id,                                                                     \
-		.version = of_version,                                                             \
+		.version = symbol_version,                                                         \
 		.real = (void **)&real_##id,                                                       \
 	}
 #define OS_CALL(id, type, parameters) OS_CALL_AS(id, #id, type, parameters, NULL)
 #define OS_REAL(id) (OS_UNLIKELY(!real_##id) ? (os_resolve(&call_##id), real_##id) : real_##id)
 
-/* A stand-in that has nothing special about it. 'object' is looked at only when the call is kept. */
+/* Defines a replacement that has nothing special about it. 'object' is evaluated only when the call
+ * is recorded. */
 #define OS_WRAP_AS(id, recorded, type, parameters, arguments, object)                              \
 	OS_CALL_AS(id, recorded, type, parameters, NULL);                                          \
 	OS_EXPORT type id parameters                                                               \
@@ -64,27 +71,34 @@ void os_resolve(struct os_call *call);
 
 /* ---- threads ---- */
 
-struct os_slot { /* what a thread is doing; written by it alone, read by whoever ends the process */
-	_Atomic int64_t since;        /* 0: not in a call */
-	struct os_call *_Atomic call; /* the one it is, or was last, in */
-	_Atomic uint64_t waits;       /* for this object, counted in 'waiters'; 0: for none */
-	_Atomic uint32_t tid;         /* 0: nobody's */
+/* What a thread is doing. Only the thread itself writes it; a thread that ends the process reads
+ * it. */
+struct os_slot {
+	/* Time in ns when the present call began; 0: the thread is in no call. */
+	_Atomic int64_t since;
+	struct os_call *_Atomic call; /* the call that the thread is in, or was in last */
+	/* The object that the thread waits for, counted in 'waiters'; 0: none. */
+	_Atomic uint64_t waits;
+	_Atomic uint32_t tid; /* the thread's id; 0: the slot is free */
 	uint32_t spare;
 };
 
 enum { OS_SLOTS = 4096, OS_WAITERS = 1024 };
-struct os_state {             /* the kernel, or else our fork handler, wipes it in a forked child */
-	_Atomic uint32_t pid; /* 0: just forked */
-	_Atomic uint32_t slots_used;
-	/* Threads that wait for an object, by its hash: two objects with one hash cost superfluous records. */
+/* The state of a process. The kernel, or else the fork handler, wipes it in a forked child. */
+struct os_state {
+	_Atomic uint32_t pid;        /* 0: this is a forked child that has recorded nothing yet */
+	_Atomic uint32_t slots_used; /* no slot behind these was ever used */
+	/* How many threads wait for an object, by the object's hash: two objects with one hash cost
+	 * superfluous records. */
 	_Atomic uint32_t waiters[OS_WAITERS];
 	struct os_slot slots[OS_SLOTS];
 };
 extern struct os_state *os_state;
-extern int64_t os_threshold;
+extern int64_t os_threshold; /* ns; shorter calls are not recorded */
 
-extern _Thread_local struct os_slot *os_own;
-extern _Thread_local uint8_t os_vforked; /* this is a vfork child, in its parent's memory */
+extern _Thread_local struct os_slot *os_own; /* the calling thread's slot; NULL: not taken yet */
+/* Not 0 in a vfork child, which runs in its parent's memory. */
+extern _Thread_local uint8_t os_vforked;
 
 struct os_slot *os_slot_make(void);
 
@@ -116,7 +130,7 @@ static inline struct os_slot *os_slot(void)
 	return slot;
 }
 
-/* When the call begins; 0: it is not to be recorded. */
+/* Notes that the thread is in a call. Yields the time in ns; 0: the call is not to be recorded. */
 static inline int64_t os_begin(struct os_call *call)
 {
 	if (!os_is_on())
@@ -128,7 +142,7 @@ static inline int64_t os_begin(struct os_call *call)
 	return now;
 }
 
-/* The call ended: whether it was long enough to be kept. */
+/* Notes that the call has ended; true if it was long enough to be recorded. */
 static inline bool os_lasted(int64_t start, int64_t *end)
 {
 	*end = 0;
@@ -139,9 +153,9 @@ static inline bool os_lasted(int64_t start, int64_t *end)
 	return *end - start >= os_threshold;
 }
 
-/* Records a call, and its stack where it is long; flags: REC_OS_…. Preserves errno. */
+/* Records a call, and its stack where the call is long. flags: REC_OS_... Preserves errno. */
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags);
-void os_thread_is_named(const char *name); /* the calling thread has a new name */
+void os_thread_is_named(const char *name); /* records that the calling thread has a new name */
 
 /* ---- who waits for what ---- */
 
@@ -179,30 +193,33 @@ static inline bool os_is_waited_for(uint64_t object)
 
 /* ---- objects ---- */
 
-/* Ids say in their highest four bits what they are of. Without any: an address, of this process alone. */
+/* The kinds of objects, in the highest four bits of an object's id. Two processes share an id,
+ * except for addresses and anonymous descriptors, which mean something in one process only. */
 enum os_kind {
 	OS_ADDRESS,
 	OS_PIPE,
 	OS_SOCKET,
 	OS_FILE,
-	OS_ANONYMOUS, /* eventfd and the like: the descriptor, of this process alone */
+	OS_ANONYMOUS, /* eventfd and the like: the number is the descriptor */
 	OS_PROCESS,
-	OS_SEMAPHORE, /* one with a name */
+	OS_SEMAPHORE, /* a semaphore with a name */
 };
 static inline uint64_t os_object(enum os_kind kind, uint64_t number)
 {
 	return (uint64_t)kind << 60 | (number & (UINT64_MAX >> 4));
 }
-static inline uint64_t os_address(const volatile void *of)
+static inline uint64_t os_address(const volatile void *object)
 {
-	return (uint64_t)(uintptr_t)of;
+	return (uint64_t)(uintptr_t)object;
 }
 
-/* What is behind a descriptor; 0: not known. All preserve errno. */
+/* The id of the object behind a descriptor; 0: unknown. All these functions preserve errno. */
 uint64_t os_fd(int fd);
-bool os_fd_wakes(int fd);          /* whether writing to it can wake somebody */
-uint64_t os_fd_known(int fd);      /* os_fd, as far as it is known already */
-void os_fd_changes(int fd);        /* it is, or may be, another from now on */
-void os_fd_pair(const int fds[2]); /* the two ends of a socketpair */
+bool os_fd_wakes(int fd); /* true if writing to the descriptor can wake a reader */
+/* os_fd without a system call: 0 if the descriptor was not looked at before. */
+uint64_t os_fd_cached(int fd);
+/* The descriptor means, or may mean, another object from now on. */
+void os_fd_changes(int fd);
+void os_fd_pair(const int fds[2]); /* gives the two ends of a socketpair one id */
 
 #endif
