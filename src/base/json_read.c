@@ -51,26 +51,23 @@ static bool read_hex(struct reader *r, uint32_t *code)
 	return true;
 }
 
-static char *put_utf8(char *out, uint32_t code)
+/* Code points above U+FFFF are written as two escapes, a high surrogate and a low one: where *code is a high one, and
+ * a low one follows, *code becomes the code point. A surrogate without its other half stays one. */
+static bool read_low_surrogate(struct reader *r, uint32_t *code)
 {
-	if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		code = 0xfffd;
-	if (code < 0x80) {
-		*out++ = (char)code;
-	} else if (code < 0x800) {
-		*out++ = (char)(0xc0 | code >> 6);
-		*out++ = (char)(0x80 | (code & 0x3f));
-	} else if (code < 0x10000) {
-		*out++ = (char)(0xe0 | code >> 12);
-		*out++ = (char)(0x80 | (code >> 6 & 0x3f));
-		*out++ = (char)(0x80 | (code & 0x3f));
-	} else {
-		*out++ = (char)(0xf0 | code >> 18);
-		*out++ = (char)(0x80 | (code >> 12 & 0x3f));
-		*out++ = (char)(0x80 | (code >> 6 & 0x3f));
-		*out++ = (char)(0x80 | (code & 0x3f));
-	}
-	return out;
+	const char *after_high = r->at;
+	uint32_t low;
+	if (*code < 0xd800 || *code >= 0xdc00 || r->end - r->at < 6 || r->at[0] != '\\' ||
+	    r->at[1] != 'u')
+		return true;
+	r->at += 2;
+	if (!read_hex(r, &low))
+		return false;
+	if (low >= 0xdc00 && low < 0xe000)
+		*code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+	else
+		r->at = after_high;
+	return true;
 }
 
 static bool read_escape(struct reader *r, char **out)
@@ -84,21 +81,13 @@ static bool read_escape(struct reader *r, char **out)
 		*(*out)++ = to[known - from];
 		return true;
 	}
-	uint32_t code, low;
+	uint32_t code;
 	if (c != 'u')
 		return json_read_fail(r, "an unknown escape");
-	if (!read_hex(r, &code))
+	if (!read_hex(r, &code) || !read_low_surrogate(r, &code))
 		return false;
-	if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
-	    r->at[1] == 'u') {
-		r->at += 2;
-		if (!read_hex(r, &low))
-			return false;
-		code = low >= 0xdc00 && low < 0xe000
-			       ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
-			       : 0xfffd;
-	}
-	*out = put_utf8(*out, code);
+	/* Texts end with a 0: they cannot hold one. */
+	*out += hwy_utf8_encode(*out, code ? code : HWY_UTF8_REPLACEMENT);
 	return true;
 }
 

@@ -1,10 +1,15 @@
 /* json_read.h - reads a small JSON document into memory: our own files, not traces (import/json_scan.h is for those).
  *
+ *   struct hwy_arena arena = {0};
  *   struct json_value *root = json_read(&arena, text, length, err);
- *   int64_t n = json_get_int(root, "steps", 0);
+ *   int64_t steps = json_get_int(root, "steps");
+ *   const struct json_value *times = json_get(root, "times");
+ *   for (const struct json_value *one = times ? times->first : NULL; one; one = one->next)
+ *           sum += json_as_int(one, 0);
+ *   hwy_arena_free(&arena);
  *
- * Whatever is asked of a value that is not there, or is of another type, yields the given default. Values live
- * as long as the arena.
+ * Values live as long as the arena. A struct whose members are read one by one is better read by a table of them:
+ * json_fields.h. The reader is lenient: it takes numbers such as "+1" and "01", and raw control characters in texts.
  */
 #ifndef HWY_BASE_JSON_READ_H
 #define HWY_BASE_JSON_READ_H
@@ -38,9 +43,11 @@ struct json_value {
 struct json_value *json_read(struct hwy_arena *arena, const char *text, size_t length,
 			     struct hwy_err *err);
 
-const struct json_value *json_get(const struct json_value *object, const char *key); /* or NULL */
+/* The first member with this key; NULL where there is none, and where 'object' is no object or NULL. */
+const struct json_value *json_get(const struct json_value *object, const char *key);
+/* 'otherwise' where the value is NULL, no number, no whole number ("1.5", "1e3") or does not fit. */
 int64_t json_as_int(const struct json_value *value, int64_t otherwise);
-/* Of a member; 0, "" or false where there is none of that type. */
+/* The value of a member; 0, "" or false where there is none of that type. */
 int64_t json_get_int(const struct json_value *object, const char *key);
 double json_get_real(const struct json_value *object, const char *key);
 const char *json_get_text(const struct json_value *object, const char *key);
