@@ -33,7 +33,7 @@ static void grow(struct hwy_map *map)
 {
 	struct hwy_map old = *map;
 	uint32_t size = old.slots ? (old.mask + 1) * 2 : 64;
-	map->slots = hwy_zalloc((size_t)size * sizeof *map->slots);
+	map->slots = hwy_zarray(size, sizeof *map->slots);
 	map->mask = size - 1;
 	for (uint32_t i = 0; old.slots && i <= old.mask; i++)
 		if (old.slots[i].used)

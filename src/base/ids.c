@@ -16,7 +16,7 @@ uint32_t *hwy_ids_put(struct hwy_ids *ids, uint64_t id)
 		uint32_t n = ids->n ? ids->n : 64;
 		while (n <= id)
 			n *= 2;
-		ids->dense = hwy_realloc(ids->dense, n * sizeof *ids->dense);
+		ids->dense = hwy_resize(ids->dense, n, sizeof *ids->dense);
 		memset(ids->dense + ids->n, 0, (n - ids->n) * sizeof *ids->dense);
 		ids->n = n;
 	}

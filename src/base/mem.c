@@ -89,7 +89,7 @@ void *hwy_grow(void *v, uint32_t *cap, size_t element)
 	if (next > UINT32_MAX)
 		checked(NULL, SIZE_MAX);
 	*cap = (uint32_t)next;
-	return hwy_realloc(v, next * element);
+	return hwy_resize(v, next, element);
 }
 
 void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes)

@@ -9,7 +9,7 @@ enum { FIRST_SLOTS = 1024 };
 void hwy_strings_init(struct hwy_strings *table)
 {
 	*table = (struct hwy_strings){.mask = FIRST_SLOTS - 1};
-	table->slots = hwy_zalloc(FIRST_SLOTS * sizeof *table->slots);
+	table->slots = hwy_zarray(FIRST_SLOTS, sizeof *table->slots);
 	hwy_intern(table, "", 0);
 }
 
@@ -41,7 +41,7 @@ static void rehash(struct hwy_strings *table)
 	table->mask = table->mask ? table->mask : FIRST_SLOTS - 1;
 	while (table->n > table->mask / 2)
 		table->mask = table->mask * 2 + 1;
-	table->slots = hwy_zalloc(((size_t)table->mask + 1) * sizeof *table->slots);
+	table->slots = hwy_zarray((size_t)table->mask + 1, sizeof *table->slots);
 	for (uint32_t id = 0; id < table->n; id++)
 		table->slots[strings_slot_of(table, table->texts[id].at, table->texts[id].length)] =
 			id + 1;
