@@ -1,38 +1,35 @@
 /* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …
  *
  * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane), then every
- * column of the kind by its name in the model, ids resolved: texts as texts, a kernel's shape and names and a
- * stack spelled out. A cell is empty where the value is not known or 0 means none. Times are ns.
+ * column of the kind by its name in the model. hwy_column_cell of trace/columns.h says what a cell shows; a
+ * kernel's shape and names and a stack are spelled out here. A cell is empty where the span has no value.
+ * Times are ns.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "export/export_internal.h"
 #include "export/out.h"
+#include "trace/columns.h"
 
 struct csv {
 	struct export x;
 	struct out out;
 };
 
-/* Columns that say the same again: a link is the call's id, given as 'call'. */
-static const struct {
-	enum hwy_col col;
-	const char *names;
-} spelled[] = {
-	{HWY_SHAPE,
-	 "grid-x,grid-y,grid-z,block-x,block-y,block-z,cluster-x,cluster-y,cluster-z,registers,"
-	 "static-shared,dynamic-shared,executed-shared,local-per-thread,local-total"},
-	{HWY_SYMBOL, "demangled,short,mangled"},
-	{HWY_LINK, "call"},
-};
-
-static const char *heading(enum hwy_col col)
+/* The headings of columns that are spelled out, and of the link, which is the id of a call. */
+static const char *csv_heading(enum hwy_col col)
 {
-	for (size_t i = 0; i < sizeof spelled / sizeof *spelled; i++)
-		if (spelled[i].col == col)
-			return spelled[i].names;
-	return hwy_col_names[col];
+	switch (col) {
+	case HWY_SHAPE:
+		return "grid-x,grid-y,grid-z,block-x,block-y,block-z,cluster-x,cluster-y,cluster-z,"
+		       "registers,static-shared,dynamic-shared,executed-shared,local-per-thread,"
+		       "local-total";
+	case HWY_SYMBOL: return "demangled,short,mangled";
+	case HWY_LINK: return "call";
+	default: return hwy_columns[col].name;
+	}
 }
 
 static void write_heading(struct csv *c, int kind)
@@ -42,7 +39,7 @@ static void write_heading(struct csv *c, int kind)
 		if (!(hwy_kind_columns[kind] & HWY_COL_BIT(col)))
 			continue;
 		out_char(&c->out, ',');
-		out_z(&c->out, heading((enum hwy_col)col));
+		out_z(&c->out, csv_heading((enum hwy_col)col));
 	}
 	out_char(&c->out, '\n');
 }
@@ -55,7 +52,7 @@ static void csv_put_known(struct csv *c, int64_t value)
 		out_int(&c->out, value);
 }
 
-static void put_who(struct csv *c, uint32_t index)
+static void csv_put_owner(struct csv *c, uint32_t index)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[index];
@@ -80,13 +77,10 @@ static void put_who(struct csv *c, uint32_t index)
 	out_csv(&c->out, hwy_text(trace, lane->name));
 }
 
-static void csv_put_shape(struct csv *c, int64_t index)
+static void csv_put_shape(struct csv *c, const struct hwy_shape *shape)
 {
-	enum { FIELDS = sizeof(struct hwy_shape) / sizeof(int64_t) };
-	const int64_t *fields =
-		index > 0 && index <= c->x.trace->n_shapes
-			? (const int64_t *)(const void *)&c->x.trace->shapes[index - 1]
-			: NULL;
+	enum { FIELDS = sizeof *shape / sizeof(int64_t) };
+	const int64_t *fields = (const int64_t *)(const void *)shape;
 	for (int i = 0; i < FIELDS; i++) {
 		if (i)
 			out_char(&c->out, ',');
@@ -95,12 +89,10 @@ static void csv_put_shape(struct csv *c, int64_t index)
 	}
 }
 
-static void put_symbol(struct csv *c, int64_t index)
+static void csv_put_symbol(struct csv *c, const struct hwy_symbol *symbol)
 {
-	struct hwy_symbol none = {0};
-	const struct hwy_symbol *symbol = index > 0 && index <= c->x.trace->n_symbols
-						  ? &c->x.trace->symbols[index - 1]
-						  : &none;
+	static const struct hwy_symbol none;
+	symbol = symbol ? symbol : &none;
 	out_csv(&c->out, hwy_text(c->x.trace, symbol->demangled));
 	out_char(&c->out, ',');
 	out_csv(&c->out, hwy_text(c->x.trace, symbol->shortname));
@@ -129,99 +121,35 @@ static void csv_put_stack(struct csv *c, int64_t stack)
 	out_char(&c->out, '"');
 }
 
-static void put_word(struct csv *c, const char *const *words, int64_t n, int64_t value)
+static void csv_put_cell(struct csv *c, const struct hwy_cell *cell)
 {
-	if (value > 0 && value < n)
-		out_z(&c->out, words[value]);
-}
-
-static void csv_put_number(struct csv *c, const struct hwy_strip *strip, uint32_t row,
-			   int64_t value)
-{
-	int64_t type = strip->kind == HWY_COUNTER ? c->x.trace->lanes[strip->lane].value_type
-						  : hwy_get(strip, HWY_PAYLOAD_TYPE, row);
-	double real;
-	memcpy(&real, &value, sizeof real);
-	if (type == HWY_PAYLOAD_DOUBLE || type == HWY_PAYLOAD_FLOAT)
-		out_real(&c->out, real);
-	else if (type == HWY_PAYLOAD_JSON || type == HWY_PAYLOAD_BINARY)
-		out_csv(&c->out, hwy_text(c->x.trace, value));
-	else if (strip->kind == HWY_COUNTER || strip->kind == HWY_FILL || type)
-		out_int(&c->out, value);
-}
-
-/* Values that are kept plus one. */
-static bool is_plus_one(enum hwy_col col)
-{
-	switch (col) {
-	case HWY_LINK:
-	case HWY_CHANNEL:
-	case HWY_EVENT_ID:
-	case HWY_EVENT_SYNC:
-	case HWY_SEQUENCE:
-	case HWY_CPU:
-	case HWY_SRC_CONTEXT:
-	case HWY_DST_CONTEXT:
-	case HWY_PARENT: return true;
-	default: return false;
+	char text[24];
+	switch (cell->type) {
+	case HWY_CELL_NONE: break;
+	case HWY_CELL_INT: out_int(&c->out, cell->number); break;
+	case HWY_CELL_UINT:
+		out_bytes(&c->out, text,
+			  (size_t)snprintf(text, sizeof text, "%" PRIu64, (uint64_t)cell->number));
+		break;
+	case HWY_CELL_REAL: out_real(&c->out, cell->real); break;
+	case HWY_CELL_TEXT: out_csv(&c->out, cell->text); break;
 	}
 }
 
-static void put_reference(struct csv *c, enum hwy_col col, int64_t value)
+static void csv_put_column(struct csv *c, const struct hwy_strip *strip, uint32_t row,
+			   enum hwy_col col)
 {
-	const struct hwy_trace *trace = c->x.trace;
-	const struct hwy_device *device = export_device(trace, value - 1);
-	const struct hwy_stream *stream = export_stream(trace, value - 1);
-	const struct hwy_thread *thread = export_thread(trace, value - 1);
-	if (col == HWY_WAITED)
-		csv_put_known(c, stream ? stream->number : HWY_NONE);
-	else if (col == HWY_END_THREAD)
-		csv_put_known(c, thread ? thread->tid : HWY_NONE);
-	else
-		csv_put_known(c, device ? device->ordinal : HWY_NONE);
-}
-
-static void csv_put_cell(struct csv *c, const struct hwy_strip *strip, uint32_t row,
-			 enum hwy_col col)
-{
-	static const char *const operations[] = {"", "allocate", "release"};
-	static const char *const styles[] = {"", "push-pop", "start-end", "mark"};
-	int64_t value = hwy_get(strip, col, row);
+	int64_t stored =
+		col == HWY_CORR ? export_corr(&c->x, strip, row) : hwy_get(strip, col, row);
+	int64_t payload_type = col == HWY_PAYLOAD ? hwy_get(strip, HWY_PAYLOAD_TYPE, row) : 0;
+	struct hwy_cell cell;
 	switch (col) {
-	case HWY_START:
-	case HWY_DUR:
-	case HWY_RESULT: out_int(&c->out, value); break;
-	case HWY_CORR:
-		value = export_corr(&c->x, strip, row);
-		if (value)
-			out_int(&c->out, value);
-		break;
-	case HWY_NAME:
-	case HWY_CATEGORY:
-	case HWY_ARGS:
-	case HWY_REASON: out_csv(&c->out, hwy_text(c->x.trace, value)); break;
-	case HWY_SHAPE: csv_put_shape(c, value); break;
-	case HWY_SYMBOL: put_symbol(c, value); break;
-	case HWY_STACK: csv_put_stack(c, value); break;
-	case HWY_DIRECTION: put_word(c, hwy_direction_names, HWY_DIRECTIONS, value); break;
-	case HWY_SRC_MEMORY:
-	case HWY_DST_MEMORY: put_word(c, hwy_memory_names, HWY_MEMORY_KINDS, value); break;
-	case HWY_SYNC_TYPE: put_word(c, hwy_sync_names, HWY_SYNC_TYPES, value); break;
-	case HWY_OPERATION: put_word(c, operations, 3, value); break;
-	case HWY_STYLE: put_word(c, styles, 4, value); break;
-	case HWY_VALUE:
-	case HWY_PAYLOAD: csv_put_number(c, strip, row, value); break;
-	case HWY_SRC_DEVICE:
-	case HWY_DST_DEVICE:
-	case HWY_WAITED:
-	case HWY_END_THREAD: put_reference(c, col, value); break;
-	case HWY_COLOR:
-		if (value)
-			out_int(&c->out, value & 0xffffffff);
-		break;
+	case HWY_SHAPE: csv_put_shape(c, hwy_get_shape(c->x.trace, strip, row)); break;
+	case HWY_SYMBOL: csv_put_symbol(c, hwy_get_symbol(c->x.trace, strip, row)); break;
+	case HWY_STACK: csv_put_stack(c, stored); break;
 	default:
-		if (value)
-			out_int(&c->out, is_plus_one(col) ? export_add(value, -1) : value);
+		cell = hwy_column_cell(c->x.trace, strip, col, stored, payload_type);
+		csv_put_cell(c, &cell);
 	}
 }
 
@@ -233,12 +161,12 @@ static void write_strip(struct csv *c, const struct hwy_strip *strip)
 	while (export_next(&rows) && !c->out.error) {
 		out_int(&c->out, (int64_t)strip->first + rows.row);
 		out_char(&c->out, ',');
-		put_who(c, strip->lane);
+		csv_put_owner(c, strip->lane);
 		for (int col = 0; col < HWY_COLS; col++) {
 			if (!(hwy_kind_columns[strip->kind] & HWY_COL_BIT(col)))
 				continue;
 			out_char(&c->out, ',');
-			csv_put_cell(c, strip, rows.row, (enum hwy_col)col);
+			csv_put_column(c, strip, rows.row, (enum hwy_col)col);
 		}
 		out_char(&c->out, '\n');
 		export_wrote(&c->x);

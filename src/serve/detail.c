@@ -9,6 +9,7 @@
 
 #include "analyze/place.h"
 #include "serve/answers.h"
+#include "trace/columns.h"
 #include "trace/pyramid.h"
 
 struct looking {
@@ -19,7 +20,7 @@ struct looking {
 	bool failed;
 };
 
-static int64_t value_of(struct looking *l, enum hwy_col col)
+static int64_t detail_peek(struct looking *l, enum hwy_col col)
 {
 	int64_t value = 0;
 	if (!l->failed && !hwy_peek(l->view->trace, l->strip, col, l->row, &value, l->err))
@@ -96,9 +97,9 @@ __attribute__((format(printf, 4, 5))) static void put_format(struct hwy_json *js
 	put_field(json, key, (struct hwy_text){text, n < 256 ? (uint32_t)n : 255}, unit);
 }
 
-static void detail_put_shape(struct looking *l, int64_t index)
+static void detail_put_shape(struct looking *l, uint32_t index)
 {
-	const struct hwy_shape *shape = &l->view->trace->shapes[index - 1];
+	const struct hwy_shape *shape = &l->view->trace->shapes[index];
 	put_format(l->json, "grid", NULL, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->grid_x,
 		   shape->grid_y, shape->grid_z);
 	put_format(l->json, "block", NULL, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->block_x,
@@ -116,103 +117,111 @@ static void detail_put_shape(struct looking *l, int64_t index)
 		{"dynamic shared memory", shape->dynamic_shared, "bytes"},
 		{"executed shared memory", shape->executed_shared, "bytes"},
 		{"local memory a thread", shape->local_per_thread, "bytes"},
+		{"local memory in total", shape->local_total, "bytes"},
 	};
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
 		if (rest[i].value > 0)
 			put_format(l->json, rest[i].key, rest[i].unit, "%" PRId64, rest[i].value);
 }
 
-static void detail_put_payload(struct looking *l, int64_t value)
+/* A cell of a column as the page shows it: the value is the one of a CSV file, its form is made for people. */
+static void detail_put_cell(struct looking *l, enum hwy_col col, const struct hwy_cell *cell)
 {
-	int64_t type = value_of(l, HWY_PAYLOAD_TYPE);
-	double real;
-	memcpy(&real, &value, sizeof real);
-	if (type == HWY_PAYLOAD_DOUBLE || type == HWY_PAYLOAD_FLOAT)
-		put_format(l->json, "payload", NULL, "%.17g", real);
-	else if (type == HWY_PAYLOAD_JSON || type == HWY_PAYLOAD_BINARY)
-		put_field(l->json, "payload", hwy_text(l->view->trace, value), NULL);
-	else if (type == HWY_PAYLOAD_U64)
-		put_format(l->json, "payload", NULL, "%" PRIu64, (uint64_t)value);
-	else
-		put_format(l->json, "payload", NULL, "%" PRId64, value);
+	const struct hwy_column_info *info = &hwy_columns[col];
+	struct hwy_json *json = l->json;
+	uint64_t bits = (uint64_t)cell->number;
+	switch (cell->type) {
+	case HWY_CELL_NONE: return;
+	case HWY_CELL_TEXT: put_field(json, info->name, cell->text, NULL); return;
+	case HWY_CELL_REAL: put_format(json, info->name, NULL, "%.17g", cell->real); return;
+	case HWY_CELL_UINT: put_format(json, info->name, NULL, "%" PRIu64, bits); return;
+	case HWY_CELL_INT: break;
+	}
+	switch (info->meaning) {
+	case HWY_MEANS_TIME:
+		put_format(json, info->name, "ns", "%" PRId64, cell->number - l->view->origin);
+		break;
+	case HWY_MEANS_BYTES:
+		put_format(json, info->name, "bytes", "%" PRId64, cell->number);
+		break;
+	case HWY_MEANS_ADDRESS: put_format(json, info->name, NULL, "0x%" PRIx64, bits); break;
+	case HWY_MEANS_COLOR: put_format(json, info->name, NULL, "#%08" PRIx64, bits); break;
+	default: put_format(json, info->name, NULL, "%" PRId64, cell->number);
+	}
 }
 
-static void put_device_field(struct looking *l, const char *key, int64_t index)
+static void put_device_field(struct looking *l, enum hwy_col col, uint32_t index)
 {
-	const struct hwy_device *device = &l->view->trace->devices[index - 1];
-	put_format(l->json, key, NULL, "GPU %" PRId64 " %.200s", device->ordinal,
+	const struct hwy_device *device = &l->view->trace->devices[index];
+	put_format(l->json, hwy_columns[col].name, NULL, "GPU %" PRId64 " %.200s", device->ordinal,
 		   hwy_str(l->view->trace, device->name));
 }
 
-static void put_words(struct looking *l, enum hwy_col col, int64_t value)
+static void put_mangled_name(struct looking *l, uint32_t symbol)
 {
-	struct hwy_json *json = l->json;
-	struct hwy_trace *trace = l->view->trace;
-	static const char *const operations[] = {"", "allocate", "release"};
-	const char *word = NULL;
-	switch (col) {
-	case HWY_DIRECTION: word = hwy_direction_names[value]; break;
-	case HWY_SRC_MEMORY:
-	case HWY_DST_MEMORY: word = hwy_memory_names[value]; break;
-	case HWY_SYNC_TYPE: word = hwy_sync_names[value]; break;
-	case HWY_OPERATION: word = operations[value]; break;
-	default: word = hwy_str(trace, value);
-	}
-	put_field(json, hwy_col_names[col], (struct hwy_text){word, (uint32_t)strlen(word)}, NULL);
+	int64_t name = l->view->trace->symbols[symbol].mangled;
+	if (name != detail_peek(l, HWY_NAME))
+		put_field(l->json, "mangled name", hwy_text(l->view->trace, name), NULL);
 }
 
-static void put_column(struct looking *l, enum hwy_col col)
+/* A span that is linked to a call has the correlation id of its call (trace/links.c does not keep it twice). */
+static int64_t detail_peek_correlation(struct looking *l)
 {
-	int64_t value = value_of(l, col);
-	struct hwy_json *json = l->json;
-	bool may_be_zero = col == HWY_RESULT && l->view->trace->strips[l->strip].columns[col];
-	if (l->failed || (value == 0 && !may_be_zero))
+	uint32_t call;
+	if (!hwy_ref_to_index(detail_peek(l, HWY_LINK), &call))
+		return detail_peek(l, HWY_CORR);
+	struct looking of_call = *l;
+	const struct hwy_strip *strip = hwy_strip_of(l->view->trace, call, &of_call.row);
+	of_call.strip = (uint32_t)(strip - l->view->trace->strips);
+	int64_t correlation = detail_peek(&of_call, HWY_CORR);
+	l->failed |= of_call.failed;
+	return correlation;
+}
+
+static void put_plain_column(struct looking *l, enum hwy_col col, int64_t stored)
+{
+	struct hwy_trace *trace = l->view->trace;
+	int64_t payload_type = col == HWY_PAYLOAD ? detail_peek(l, HWY_PAYLOAD_TYPE) : 0;
+	struct hwy_cell cell =
+		hwy_column_cell(trace, &trace->strips[l->strip], col, stored, payload_type);
+	if (!l->failed)
+		detail_put_cell(l, col, &cell);
+}
+
+static void detail_put_column(struct looking *l, enum hwy_col col)
+{
+	int64_t stored = col == HWY_CORR ? detail_peek_correlation(l) : detail_peek(l, col);
+	uint32_t index = 0;
+	bool is_set = hwy_ref_to_index(stored, &index);
+	if (l->failed)
 		return;
 	switch (col) {
 	case HWY_START:
 	case HWY_DUR:
 	case HWY_NAME:
 	case HWY_LINK:
-	case HWY_STACK:
+	case HWY_STACK: break; /* the answer has keys of its own for these */
 	case HWY_FLAGS:
-	case HWY_PAYLOAD_TYPE: break;
-	case HWY_SHAPE: detail_put_shape(l, value); break;
+	case HWY_PAYLOAD_TYPE: break; /* the page shows their effect */
+	case HWY_SHAPE:
+		if (is_set)
+			detail_put_shape(l, index);
+		break;
 	case HWY_SYMBOL:
-		value = l->view->trace->symbols[value - 1].mangled;
-		if (value != value_of(l, HWY_NAME))
-			put_field(json, "mangled name", hwy_text(l->view->trace, value), NULL);
+		if (is_set)
+			put_mangled_name(l, index);
 		break;
-	case HWY_BYTES: put_format(json, "bytes", "bytes", "%" PRId64, value); break;
-	case HWY_DIRECTION:
-	case HWY_SRC_MEMORY:
-	case HWY_DST_MEMORY:
-	case HWY_SYNC_TYPE:
-	case HWY_OPERATION:
-	case HWY_CATEGORY:
-	case HWY_REASON:
-	case HWY_ARGS: put_words(l, col, value); break;
 	case HWY_SRC_DEVICE:
-	case HWY_DST_DEVICE: put_device_field(l, hwy_col_names[col], value); break;
-	case HWY_QUEUED:
-	case HWY_SUBMITTED:
-		put_format(json, hwy_col_names[col], "ns", "%" PRId64, value - l->view->origin);
+	case HWY_DST_DEVICE:
+		if (is_set)
+			put_device_field(l, col, index);
 		break;
-	case HWY_PAYLOAD: detail_put_payload(l, value); break;
-	case HWY_ADDRESS:
-	case HWY_POOL:
-		put_format(json, hwy_col_names[col], NULL, "0x%" PRIx64, (uint64_t)value);
-		break;
-	case HWY_CHANNEL:
-	case HWY_WAITED:
-	case HWY_EVENT_ID:
-	case HWY_EVENT_SYNC:
-	case HWY_SEQUENCE:
-	case HWY_CPU:
-	case HWY_SRC_CONTEXT:
-	case HWY_DST_CONTEXT:
-		put_format(json, hwy_col_names[col], NULL, "%" PRId64, value - 1);
-		break;
-	default: put_format(json, hwy_col_names[col], NULL, "%" PRId64, value);
+	case HWY_RESULT:
+		/* A lane without the column may come from a source that does not tell results. */
+		if (!l->view->trace->strips[l->strip].columns[col])
+			break;
+		/* fallthrough */
+	default: put_plain_column(l, col, stored);
 	}
 }
 
@@ -223,14 +232,14 @@ bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t number
 	const struct hwy_strip *strip = &view->trace->strips[number];
 	json_key(json, "fields");
 	json_begin_array(json);
-	int64_t bytes = strip->kind == HWY_COPY ? value_of(&l, HWY_BYTES) : 0;
-	int64_t dur = bytes > 0 ? value_of(&l, HWY_DUR) : 0;
+	int64_t bytes = strip->kind == HWY_COPY ? detail_peek(&l, HWY_BYTES) : 0;
+	int64_t dur = bytes > 0 ? detail_peek(&l, HWY_DUR) : 0;
 	if (dur > 0)
 		put_format(json, "throughput", "bytes/s", "%.0f",
 			   (double)bytes / (double)dur * 1e9);
 	for (unsigned col = 0; col < HWY_COLS; col++)
-		if (strip->columns[col])
-			put_column(&l, col);
+		if (hwy_kind_columns[strip->kind] & HWY_COL_BIT(col))
+			detail_put_column(&l, col);
 	json_end_array(json);
 	return !l.failed;
 }
@@ -345,7 +354,7 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 {
 	struct view_trace *view = l->view;
 	struct view_span call = *span;
-	int64_t link = value_of(l, HWY_LINK), stack = value_of(l, HWY_STACK), name = 0;
+	int64_t link = detail_peek(l, HWY_LINK), stack = detail_peek(l, HWY_STACK), name = 0;
 	json_key(l->json, "launch");
 	if (link > 0) {
 		if (!json_span(view, l->json, (uint32_t)(link - 1), l->err) ||
@@ -358,9 +367,9 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	at.strip = call.strip;
 	at.row = call.row;
 	if (link > 0)
-		stack = value_of(&at, HWY_STACK);
+		stack = detail_peek(&at, HWY_STACK);
 	if (view->trace->strips[call.strip].kind == HWY_API)
-		name = value_of(&at, HWY_NAME);
+		name = detail_peek(&at, HWY_NAME);
 	struct view_spans around = {0};
 	int64_t thread = view->trace->lanes[view->trace->strips[call.strip].lane].thread;
 	bool ok = !at.failed && find_around(view, &call, thread, &around, l->err);

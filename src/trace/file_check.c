@@ -5,43 +5,15 @@
  */
 #include <inttypes.h>
 
+#include "trace/columns.h"
 #include "trace/file_format.h"
-
-/* The largest value a column may hold; -1: any. */
-static int64_t column_limit(const struct hwy_trace *trace, unsigned col)
-{
-	switch (col) {
-	case HWY_LINK: return trace->n_spans;
-	case HWY_NAME:
-	case HWY_CATEGORY:
-	case HWY_REASON:
-	case HWY_ARGS: return trace->strings.n - 1;
-	case HWY_SHAPE: return trace->n_shapes;
-	case HWY_SYMBOL: return trace->n_symbols;
-	case HWY_STACK: return trace->n_stacks;
-	case HWY_SRC_DEVICE:
-	case HWY_DST_DEVICE: return trace->n_devices;
-	case HWY_WAITED: return trace->n_streams;
-	case HWY_END_THREAD: return trace->n_threads;
-	case HWY_DUR: return 2 * HWY_TIME_LIMIT - 1;
-	case HWY_DIRECTION: return HWY_DIRECTIONS - 1;
-	case HWY_SRC_MEMORY:
-	case HWY_DST_MEMORY: return HWY_MEMORY_KINDS - 1;
-	case HWY_OPERATION: return HWY_RELEASE;
-	case HWY_SYNC_TYPE: return HWY_SYNC_TYPES - 1;
-	case HWY_CAUSE: return HWY_CAUSE_ACCESS_COUNTERS;
-	case HWY_STYLE: return HWY_MARK;
-	case HWY_PAYLOAD_TYPE: return HWY_PAYLOAD_BINARY;
-	default: return -1;
-	}
-}
 
 static bool out_of_range(const struct hwy_strip *strip, unsigned col, int64_t value,
 			 struct hwy_err *err)
 {
 	return hwy_fail(err,
 			"column '%s' of lane %" PRIu32 " (%s): value %" PRId64 " is out of range",
-			hwy_col_names[col], strip->lane, hwy_kind_names[strip->kind], value);
+			hwy_columns[col].name, strip->lane, hwy_kind_names[strip->kind], value);
 }
 
 static bool check_limits(const struct hwy_strip *strip, unsigned col, uint32_t at, int64_t low,
@@ -86,9 +58,9 @@ static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *s
 	uint32_t row = at << HWY_CHUNK_BITS, end = row + chunk_rows(column->rows, at);
 	for (; row < end; row++) {
 		int64_t link = column_get(column, row);
-		if (link == 0)
+		uint32_t id, api_row;
+		if (!hwy_ref_to_index(link, &id))
 			continue;
-		uint32_t id = (uint32_t)(link - 1), api_row;
 		if (!api || id < api->first || id - api->first >= api->rows)
 			api = hwy_strip_of(trace, id, &api_row);
 		if (api->kind != HWY_API)
@@ -97,15 +69,19 @@ static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *s
 	return true;
 }
 
+static int64_t least_value(unsigned col)
+{
+	return col == HWY_START ? -HWY_TIME_LIMIT : 0;
+}
+
 bool check_chunk(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		 uint32_t at, struct hwy_err *err)
 {
-	if (col == HWY_START)
-		return check_limits(strip, col, at, -HWY_TIME_LIMIT, HWY_TIME_LIMIT, err) &&
-		       check_ascending(strip, at, err);
-	int64_t limit = column_limit(trace, col);
-	if (limit >= 0 && !check_limits(strip, col, at, 0, limit, err))
+	int64_t limit = hwy_column_limit(trace, col);
+	if (limit >= 0 && !check_limits(strip, col, at, least_value(col), limit, err))
 		return false;
+	if (col == HWY_START)
+		return check_ascending(strip, at, err);
 	return col != HWY_LINK || check_links(trace, strip, at, err);
 }
 
@@ -121,13 +97,12 @@ bool check_column(const struct hwy_trace *trace, const struct hwy_strip *strip, 
 bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 		 int64_t value, struct hwy_err *err)
 {
-	int64_t limit = col == HWY_START ? HWY_TIME_LIMIT : column_limit(trace, col);
-	int64_t least = col == HWY_START ? -HWY_TIME_LIMIT : 0;
-	if (limit >= 0 && (value < least || value > limit))
+	int64_t limit = hwy_column_limit(trace, col);
+	if (limit >= 0 && (value < least_value(col) || value > limit))
 		return out_of_range(strip, col, value, err);
-	uint32_t row;
-	if (col == HWY_LINK && value > 0 &&
-	    hwy_strip_of(trace, (uint32_t)(value - 1), &row)->kind != HWY_API)
+	uint32_t call, row;
+	if (col == HWY_LINK && hwy_ref_to_index(value, &call) &&
+	    hwy_strip_of(trace, call, &row)->kind != HWY_API)
 		return out_of_range(strip, col, value, err);
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "trace/columns.h"
 #include "trace/file_format.h"
 
 bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, const char **reason)
@@ -122,7 +123,7 @@ bool file_load_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t 
 		return hwy_fail(err,
 				"%s: block of column '%s' of lane %" PRIu32
 				" (%s) at offset %" PRIu64 " is damaged (%s)",
-				file->path, hwy_col_names[column->id], strip->lane,
+				file->path, hwy_columns[column->id].name, strip->lane,
 				hwy_kind_names[strip->kind], chunk->place, reason);
 	return file_accept_chunk(file, column, at, err);
 }
@@ -133,7 +134,7 @@ bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t 
 	const char *reason;
 	return load_chunk(file, copy, chunk_rows(column->rows, at), &reason) ||
 	       hwy_fail(err, "%s: block of column '%s' at offset %" PRIu64 " is damaged (%s)",
-			file->path, hwy_col_names[column->id], copy->place, reason);
+			file->path, hwy_columns[column->id].name, copy->place, reason);
 }
 
 bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,

@@ -45,63 +45,62 @@ extern const char *const hwy_kind_names[HWY_KINDS];
 	(HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL) |              \
 	 HWY_KIND_BIT(HWY_GRAPH))
 
-/* Columns. 0 means "none" or "not known" in every column but START, DUR, RESULT and VALUE; where 0 is a
- * real value the column holds it plus one and its comment says so. */
+/* The columns of spans. What each one means, and how it tells that a span has no value, is data: hwy_columns in
+ * trace/columns.c. */
 enum hwy_col {
 	HWY_START,
 	HWY_DUR,
-	HWY_NAME,   /* text; kernels: the demangled name */
-	HWY_LINK,   /* id of the api span that enqueued this work, plus one */
-	HWY_CORR,   /* correlation id; device spans: kept only when there is no link (hwy_corr) */
-	HWY_SHAPE,  /* kernel: index into shapes, plus one */
-	HWY_SYMBOL, /* kernel: index into symbols, plus one */
+	HWY_NAME,
+	HWY_LINK,
+	HWY_CORR,
+	HWY_SHAPE,
+	HWY_SYMBOL,
 	HWY_GRAPH_ID,
 	HWY_GRAPH_EXEC,
 	HWY_GRAPH_NODE,
-	HWY_CHANNEL, /* hardware channel, plus one */
+	HWY_CHANNEL,
 	HWY_CHANNEL_TYPE,
-	HWY_QUEUED,     /* time */
-	HWY_SUBMITTED,  /* time */
-	HWY_BYTES,      /* copy, fill, memory; op: none */
-	HWY_DIRECTION,  /* enum hwy_direction */
-	HWY_SRC_MEMORY, /* enum hwy_memory_kind; copies only */
-	HWY_DST_MEMORY, /* enum hwy_memory_kind; copies, fills and allocations */
-	HWY_SRC_DEVICE, /* index into devices, plus one */
-	HWY_DST_DEVICE, /* index into devices, plus one */
-	HWY_COUNT,      /* copies batched in this one */
-	HWY_VALUE,      /* fill: the byte; counter: the value (lane.value_type says how) */
+	HWY_QUEUED,
+	HWY_SUBMITTED,
+	HWY_BYTES,
+	HWY_DIRECTION,
+	HWY_SRC_MEMORY,
+	HWY_DST_MEMORY,
+	HWY_SRC_DEVICE,
+	HWY_DST_DEVICE,
+	HWY_COUNT,
+	HWY_VALUE,
 	HWY_ADDRESS,
-	HWY_POOL,      /* address of the memory pool */
-	HWY_OPERATION, /* memory: enum hwy_operation */
-	HWY_RESULT,    /* what the call returned */
-	HWY_STACK,     /* index into stacks, plus one */
-	HWY_SYNC_TYPE, /* enum hwy_sync_type */
-	HWY_WAITED, /* sync: index of the stream waited for (or waiting, for stream-wait), plus one */
-	HWY_EVENT_ID,     /* the event's handle, plus one */
-	HWY_EVENT_SYNC,   /* joins an event's record with its waits, plus one */
-	HWY_CATEGORY,     /* text */
-	HWY_COLOR,        /* ARGB with bit 32 set, so that black is not "none" */
-	HWY_PAYLOAD_TYPE, /* enum hwy_payload_type */
-	HWY_PAYLOAD,      /* the value; doubles as their bits; text and binary as a text id */
-	HWY_STYLE,        /* enum hwy_style */
-	HWY_END_THREAD,   /* index of the thread that ended a start/end range, plus one */
-	HWY_ROW,          /* the row id in the source: tools print it */
-	HWY_ARGS,         /* text: a JSON object with whatever else the source told */
-	HWY_EXTERNAL,     /* framework's id that joins ops, calls and device work */
-	HWY_SEQUENCE,     /* autograd sequence number, plus one */
-	HWY_CPU,          /* plus one */
-	HWY_REASON,       /* state: text, why the thread does not run */
-	HWY_CAUSE,        /* copy: enum hwy_migration_cause */
-	HWY_NESTING,      /* os: how deep in other recorded os calls */
-	HWY_FLAGS,        /* HWY_FLAG_… */
-	HWY_SRC_CONTEXT,  /* peer copies: the context's number, plus one */
+	HWY_POOL,
+	HWY_OPERATION,
+	HWY_RESULT,
+	HWY_STACK,
+	HWY_SYNC_TYPE,
+	HWY_WAITED,
+	HWY_EVENT_ID,
+	HWY_EVENT_SYNC,
+	HWY_CATEGORY,
+	HWY_COLOR,
+	HWY_PAYLOAD_TYPE,
+	HWY_PAYLOAD,
+	HWY_STYLE,
+	HWY_END_THREAD,
+	HWY_ROW,
+	HWY_ARGS,
+	HWY_EXTERNAL,
+	HWY_SEQUENCE,
+	HWY_CPU,
+	HWY_REASON,
+	HWY_CAUSE,
+	HWY_NESTING,
+	HWY_FLAGS,
+	HWY_SRC_CONTEXT,
 	HWY_DST_CONTEXT,
-	HWY_WEIGHT,      /* sample: cycles or ns it stands for */
-	HWY_PARENT,      /* call: the source's id of the calling call, plus one; with HWY_ROW */
-	HWY_LAUNCH_TYPE, /* kernel: 1 regular, 2 cooperative, 3 cooperative on several devices */
+	HWY_WEIGHT,
+	HWY_PARENT,
+	HWY_LAUNCH_TYPE,
 	HWY_COLS
 };
-extern const char *const hwy_col_names[HWY_COLS];
 extern const uint64_t hwy_kind_columns[HWY_KINDS]; /* mask of the columns a kind may have */
 
 #define HWY_COL_BIT(col) (UINT64_C(1) << (col))
@@ -149,6 +148,12 @@ enum hwy_memory_kind {
 };
 extern const char *const hwy_memory_names[HWY_MEMORY_KINDS]; /* "Pageable", … */
 
+enum hwy_launch_type {
+	HWY_LAUNCH_NONE,
+	HWY_LAUNCH_REGULAR,
+	HWY_LAUNCH_COOPERATIVE,
+	HWY_LAUNCH_COOPERATIVE_MULTI_DEVICE
+};
 enum hwy_operation { HWY_OP_NONE, HWY_ALLOCATE, HWY_RELEASE };
 enum hwy_migration_cause {
 	HWY_CAUSE_NONE,

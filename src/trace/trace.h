@@ -47,6 +47,14 @@ struct hwy_strip {
 	X(hwy_property, properties, 19)                                                            \
 	X(hwy_result, results, 20)
 
+/* HWY_TABLE_lanes … HWY_TABLE_results: a table of records, numbered as in the file. */
+enum hwy_table {
+	HWY_TABLE_NONE,
+#define X(type, field, section) HWY_TABLE_##field = (section),
+	HWY_RECORDS(X)
+#undef X
+};
+
 struct hwy_trace {
 	struct hwy_strings strings;
 #define X(type, field, section)                                                                    \
@@ -65,6 +73,7 @@ struct hwy_trace {
 };
 
 void hwy_trace_free(struct hwy_trace *trace);
+uint32_t hwy_table_rows(const struct hwy_trace *trace, enum hwy_table table);
 
 /* Brings the given columns of all strips of the given kinds into memory. No-op once they are there. */
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err);
@@ -90,7 +99,7 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
 }
 
 /* Columns whose stored form is a reference (hwy_columns in trace/columns.h says which): 0 is none, n + 1 is the
- * number n. These three are the only readers of that form:
+ * number n. These four are the only readers of that form:
  *
  *   uint32_t call;
  *   if (hwy_get_index(strip, HWY_LINK, row, &call))
@@ -105,6 +114,13 @@ static inline bool hwy_ref_to_index(int64_t stored, uint32_t *index)
 	return true;
 }
 
+/* The same for numbers that may take all 64 bits: a handle above INT64_MAX comes out negative. */
+static inline bool hwy_ref_to_number(int64_t stored, int64_t *number)
+{
+	*number = (int64_t)((uint64_t)stored - 1);
+	return stored != 0;
+}
+
 /* The span id or the index in a table of records that a column refers to; false where the span has none. */
 static inline bool hwy_get_index(const struct hwy_strip *strip, enum hwy_col col, uint32_t row,
 				 uint32_t *index)
@@ -112,14 +128,12 @@ static inline bool hwy_get_index(const struct hwy_strip *strip, enum hwy_col col
 	return hwy_ref_to_index(hwy_get(strip, col, row), index);
 }
 
-/* The same for numbers that may take all 64 bits (CHANNEL, EVENT_ID, EVENT_SYNC, SEQUENCE, CPU, SRC_CONTEXT,
- * DST_CONTEXT, PARENT): a handle above INT64_MAX comes out negative. */
+/* The number that a column stores as a reference: CHANNEL, EVENT_ID, EVENT_SYNC, SEQUENCE, CPU, SRC_CONTEXT,
+ * DST_CONTEXT, PARENT; false where the span has none. */
 static inline bool hwy_get_number(const struct hwy_strip *strip, enum hwy_col col, uint32_t row,
 				  int64_t *number)
 {
-	int64_t stored = hwy_get(strip, col, row);
-	*number = (int64_t)((uint64_t)stored - 1);
-	return stored != 0;
+	return hwy_ref_to_number(hwy_get(strip, col, row), number);
 }
 
 /* The launch shape of a kernel, the names of a kernel, the stream that a sync is about; NULL: not recorded. */

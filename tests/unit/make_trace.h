@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "trace/builder.h"
+#include "trace/columns.h"
 #include "trace/file.h"
 
 struct dice {
@@ -185,7 +186,7 @@ static inline const char *difference(struct hwy_trace *a, struct hwy_trace *b, s
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			for (uint32_t row = 0; row < x->rows; row++)
 				if (hwy_get(x, c, row) != hwy_get(y, c, row))
-					return hwy_col_names[c];
+					return hwy_columns[c].name;
 	}
 	for (uint32_t i = 0; i < a->n_results; i++) {
 		const void *x = hwy_result_bytes(a, i, err), *y = hwy_result_bytes(b, i, err);

@@ -53,15 +53,15 @@ static void list_records(FILE *out, const char *name, const int64_t *records, ui
 }
 
 static void list_columns(FILE *out, uint32_t rows, struct hwy_column *const *columns, unsigned n,
-			 const char *const *names)
+			 bool has_names)
 {
 	fprintf(out, " %u", rows);
 	for (unsigned c = 0; c < n; c++) {
 		if (!columns[c])
 			continue;
 		fprintf(out, " ");
-		if (names)
-			fprintf(out, "%s=", names[c]);
+		if (has_names)
+			fprintf(out, "%s=", hwy_columns[c].name);
 		fprintf(out, "%016llx", (unsigned long long)hash_column(columns[c]));
 	}
 	fprintf(out, "\n");
@@ -84,8 +84,7 @@ static void list_trace(struct hwy_trace *trace, FILE *out)
 #undef X
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		fprintf(out, "strip %u %u", trace->strips[s].lane, trace->strips[s].kind);
-		list_columns(out, trace->strips[s].rows, trace->strips[s].columns, HWY_COLS,
-			     hwy_col_names);
+		list_columns(out, trace->strips[s].rows, trace->strips[s].columns, HWY_COLS, true);
 	}
 	for (uint32_t i = 0; i < trace->file->n_levels; i++) {
 		struct file_level *level = &trace->file->levels[i];
@@ -97,7 +96,7 @@ static void list_trace(struct hwy_trace *trace, FILE *out)
 							     &reason));
 		}
 		fprintf(out, "level %u %u", level->lane, level->level);
-		list_columns(out, level->rows, level->columns, PYRAMID_COLUMNS, NULL);
+		list_columns(out, level->rows, level->columns, PYRAMID_COLUMNS, false);
 	}
 	for (uint32_t i = 0; i < trace->n_results; i++)
 		fprintf(out, "result %u %016llx\n", i,
