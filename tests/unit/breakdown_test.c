@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/breakdown.h"
-#include "small_trace.h"
+#include "make_trace.h"
 
 #define LAUNCH "cudaLaunchKernel"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/flow.h"
-#include "small_trace.h"
+#include "make_trace.h"
 
 static struct hwy_flow open_flow(struct hwy_trace *trace)
 {

@@ -1,7 +1,7 @@
 /* gaps_sums_test.c - what must hold of gaps and waits, on random programs and on all recordings at hand; and the shares
  * that a prototype of the rules found on the recordings.
  */
-#include "gaps_program.h"
+#include "found_gaps.h"
 
 #include "analyze/calls.h"
 #include "recordings.h"
@@ -48,11 +48,10 @@ static struct hwy_trace *random_program(struct dice *dice)
 {
 	static const char *const calls[] = {"cudaStreamSynchronize", "cudaMalloc", "cudaFree",
 					    "cudaEventRecord", "cuModuleLoadData"};
-	struct made made = make();
+	struct small small = small_machine();
 	uint32_t streams[6], n_streams = 1 + (uint32_t)roll_below(dice, 6);
 	for (uint32_t i = 0; i < n_streams; i++)
-		streams[i] = small_stream(&made.small, i % 3 ? 0 : small_device(&made.small, 1 + i),
-					  10 + i);
+		streams[i] = small_stream(&small, i % 3 ? 0 : small_device(&small, 1 + i), 10 + i);
 	int64_t busy[6] = {0}, now = 0;
 	for (int i = 0; i < 200; i++) {
 		uint32_t s = (uint32_t)roll_below(dice, n_streams);
@@ -63,24 +62,25 @@ static struct hwy_trace *random_program(struct dice *dice)
 			int64_t until = now + length;
 			if (name == calls[0] && busy[s] > until)
 				until = busy[s] + 3;
-			call(&made, (double)now, (double)until, name);
+			small_call_us(&small, (double)now, (double)until, name);
 			now = until;
 			continue;
 		}
-		made.corr++;
+		small.corr++;
 		bool copies = roll(dice) % 3 == 0;
-		span(&made, made.api, HWY_API, (double)now, (double)(now + length),
-		     roll(dice) % 30 ? made.corr : 0,
-		     copies ? "cudaMemcpyAsync" : "cudaLaunchKernel");
+		small_span_us(&small, small.api, HWY_API, (double)now, (double)(now + length),
+			      roll(dice) % 30 ? small.corr : 0,
+			      copies ? "cudaMemcpyAsync" : "cudaLaunchKernel");
 		int64_t start = now + 2 + roll_below(dice, 10);
 		start = start > busy[s] ? start : busy[s] + roll_below(dice, 3);
 		busy[s] = start + roll_below(dice, 200);
 		static const enum hwy_kind kinds[] = {HWY_COPY, HWY_FILL, HWY_GRAPH};
-		span(&made, streams[s], copies ? kinds[roll(dice) % 3] : HWY_KERNEL, (double)start,
-		     (double)busy[s], made.corr, roll(dice) % 5 ? "k" : "ncclKernel");
+		small_span_us(&small, streams[s], copies ? kinds[roll(dice) % 3] : HWY_KERNEL,
+			      (double)start, (double)busy[s], small.corr,
+			      roll(dice) % 5 ? "k" : "ncclKernel");
 		now += length;
 	}
-	return small_finish(&made.small);
+	return small_finish(&small);
 }
 
 static void causes_add_up_to_idle_and_states_to_the_window_in_random_programs(void **state)

@@ -1,5 +1,5 @@
 /* gaps_test.c - each rule for the cause of a gap, and the states of a device, on traces of a few spans. */
-#include "gaps_program.h"
+#include "found_gaps.h"
 
 #include "analyze/gaps/gaps_cause.h"
 
@@ -7,47 +7,48 @@
 
 static void work_that_was_there_before_the_gap_waited_for_other_work(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 100);
-	launch(&made, 6, 11, 104, 200);
-	struct found found = find(&made, 10, 200);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 100);
+	small_launch_us(&small, 6, 11, 104, 200);
+	struct found found = find(&small, 10, 200);
 	assert_int_equal(found.gaps.n, 1);
 	expect(&found, 0, GAP_DEPENDENCY, NULL, NULL);
-	assert_int_equal(found.gaps.devices[0].idle, 4 * US);
+	assert_int_equal(found.gaps.devices[0].idle, US(4));
 	drop(&found);
 }
 
 static void a_copy_that_blocks_was_there_when_its_call_had_begun(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 100);
-	made.corr++;
-	span(&made, made.api, HWY_API, 20, 130, made.corr, "cudaMemcpy");
-	span(&made, made.stream, HWY_COPY, 102, 125, made.corr, "copy");
-	struct found found = find(&made, 10, 125);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 100);
+	small.corr++;
+	small_span_us(&small, small.api, HWY_API, 20, 130, small.corr, "cudaMemcpy");
+	small_span_us(&small, small.stream, HWY_COPY, 102, 125, small.corr, "copy");
+	struct found found = find(&small, 10, 125);
 	expect(&found, 0, GAP_DEPENDENCY, NULL, NULL);
 	drop(&found);
 }
 
 /* A lead of 1 ms is waited for; what follows is late although it comes without a pause. */
-static void lose_headway(struct made *made, double at)
+static void lose_headway(struct small *small, double at)
 {
 	for (int i = 0; i < 10; i++)
-		launch(made, at + i * 5, at + i * 5 + 4, at + 10 + i * 100, at + 110 + i * 100);
-	call(made, at + 50, at + 1015, "cudaStreamSynchronize");
-	launch(made, at + 1020, at + 1025, at + 1030, at + 1035);
-	launch(made, at + 1030, at + 1040, at + 1045, at + 1050);
+		small_launch_us(small, at + i * 5, at + i * 5 + 4, at + 10 + i * 100,
+				at + 110 + i * 100);
+	small_call_us(small, at + 50, at + 1015, "cudaStreamSynchronize");
+	small_launch_us(small, at + 1020, at + 1025, at + 1030, at + 1035);
+	small_launch_us(small, at + 1030, at + 1040, at + 1045, at + 1050);
 }
 
 static void gaps_after_a_wait_are_charged_to_it_until_headway_is_back(void **state)
 {
-	struct made made = make();
-	lose_headway(&made, 0);
+	struct small small = small_machine();
+	lose_headway(&small, 0);
 	/* The first that has stood in the queue for as long as the wait took has it back. */
-	launch(&made, 1060, 1065, 1070, 3000);
-	launch(&made, 1066, 1070, 3000, 3100);
-	launch(&made, 3200, 3205, 3210, 3300);
-	struct found found = find(&made, 10, 3300);
+	small_launch_us(&small, 1060, 1065, 1070, 3000);
+	small_launch_us(&small, 1066, 1070, 3000, 3100);
+	small_launch_us(&small, 3200, 3205, 3210, 3300);
+	struct found found = find(&small, 10, 3300);
 	assert_int_equal(found.gaps.n, 4);
 	for (uint32_t i = 0; i < 3; i++)
 		expect(&found, i, GAP_BLOCKED, "cudaStreamSynchronize", NULL);
@@ -57,11 +58,11 @@ static void gaps_after_a_wait_are_charged_to_it_until_headway_is_back(void **sta
 
 static void a_wait_is_blamed_for_no_more_idle_time_than_it_cost(void **state)
 {
-	struct made made = make();
-	lose_headway(&made, 0);
-	launch(&made, 1200, 1205, 3210, 3215); /* 2 ms later: late all the same */
-	launch(&made, 3220, 3225, 3230, 3300);
-	struct found found = find(&made, 10, 3300);
+	struct small small = small_machine();
+	lose_headway(&small, 0);
+	small_launch_us(&small, 1200, 1205, 3210, 3215); /* 2 ms later: late all the same */
+	small_launch_us(&small, 3220, 3225, 3230, 3300);
+	struct found found = find(&small, 10, 3300);
 	expect(&found, 1, GAP_BLOCKED, "cudaStreamSynchronize", NULL);
 	assert_int_not_equal(found.gaps.gaps[2].cause, GAP_BLOCKED);
 	assert_int_not_equal(found.gaps.gaps[3].cause, GAP_BLOCKED);
@@ -70,13 +71,13 @@ static void a_wait_is_blamed_for_no_more_idle_time_than_it_cost(void **state)
 
 static void a_wait_in_a_loop_that_cannot_keep_up_is_innocent(void **state)
 {
-	struct made made = make();
+	struct small small = small_machine();
 	for (int i = 0; i < 20; i++) {
-		launch(&made, i * 50, i * 50 + 5, i * 50 + 8, i * 50 + 12);
+		small_launch_us(&small, i * 50, i * 50 + 5, i * 50 + 8, i * 50 + 12);
 		if (i % 5 == 4)
-			call(&made, i * 50 + 6, i * 50 + 15, "cudaStreamSynchronize");
+			small_call_us(&small, i * 50 + 6, i * 50 + 15, "cudaStreamSynchronize");
 	}
-	struct found found = find(&made, 8, 962);
+	struct found found = find(&small, 8, 962);
 	assert_int_equal(found.gaps.n, 19);
 	assert_int_equal(found.gaps.devices[0].causes[GAP_LAUNCH], found.gaps.devices[0].idle);
 	drop(&found);
@@ -84,21 +85,21 @@ static void a_wait_in_a_loop_that_cannot_keep_up_is_innocent(void **state)
 
 static void a_small_wait_after_a_large_one_does_not_take_its_blame(void **state)
 {
-	struct made made = make();
-	lose_headway(&made, 0);
-	call(&made, 1041, 1055, "cudaDeviceSynchronize");
-	launch(&made, 1100, 1105, 1110, 1200);
-	struct found found = find(&made, 10, 1200);
+	struct small small = small_machine();
+	lose_headway(&small, 0);
+	small_call_us(&small, 1041, 1055, "cudaDeviceSynchronize");
+	small_launch_us(&small, 1100, 1105, 1110, 1200);
+	struct found found = find(&small, 10, 1200);
 	expect(&found, found.gaps.n - 1, GAP_BLOCKED, "cudaStreamSynchronize", NULL);
 	drop(&found);
 }
 
 static void a_wait_just_before_the_window_is_known(void **state)
 {
-	struct made made = make();
-	lose_headway(&made, 0);
-	launch(&made, 1060, 1065, 1070, 9000);
-	struct found found = find(&made, 1030, 9000);
+	struct small small = small_machine();
+	lose_headway(&small, 0);
+	small_launch_us(&small, 1060, 1065, 1070, 9000);
+	struct found found = find(&small, 1030, 9000);
 	assert_int_equal(found.gaps.n, 2);
 	expect(&found, 0, GAP_BLOCKED, "cudaStreamSynchronize", NULL);
 	drop(&found);
@@ -106,29 +107,27 @@ static void a_wait_just_before_the_window_is_known(void **state)
 
 static void a_wait_of_another_process_is_not_blamed(void **state)
 {
-	struct made made = make();
-	lose_headway(&made, 0);
-	made.small.process = hwy_new_processes(made.small.builder);
-	made.small.thread = hwy_new_threads(made.small.builder);
-	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
-		made.small.process;
-	made.stream = small_stream(&made.small, 0, 8);
-	made.api = small_lane(&made.small, HWY_LANE_API);
-	launch(&made, 1100, 1105, 1110, 1200);
-	struct found found = find(&made, 10, 1200);
+	struct small small = small_machine();
+	lose_headway(&small, 0);
+	small.process = hwy_new_processes(small.builder);
+	small_other_thread(&small);
+	small.stream = small_stream(&small, 0, 8);
+	small.api = small_lane(&small, HWY_LANE_API);
+	small_launch_us(&small, 1100, 1105, 1110, 1200);
+	struct found found = find(&small, 10, 1200);
 	expect(&found, found.gaps.n - 1, GAP_CPU, NULL, NULL);
 	drop(&found);
 }
 
 static void allocation_that_takes_most_of_the_time_is_the_cause(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 20);
-	call(&made, 6, 80, "cudaMalloc");
-	launch(&made, 90, 95, 100, 110);
-	call(&made, 96, 100, "cudaMalloc");
-	launch(&made, 190, 195, 200, 210);
-	struct found found = find(&made, 10, 210);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_call_us(&small, 6, 80, "cudaMalloc");
+	small_launch_us(&small, 90, 95, 100, 110);
+	small_call_us(&small, 96, 100, "cudaMalloc");
+	small_launch_us(&small, 190, 195, 200, 210);
+	struct found found = find(&small, 10, 210);
 	expect(&found, 0, GAP_ALLOC, "cudaMalloc", NULL);
 	expect(&found, 1, GAP_LAUNCH, "cudaLaunchKernel", NULL);
 	drop(&found);
@@ -136,27 +135,25 @@ static void allocation_that_takes_most_of_the_time_is_the_cause(void **state)
 
 static void a_module_loaded_inside_the_launch_is_the_cause(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 20);
-	launch(&made, 30, 900, 905, 1000);
-	call(&made, 40, 880, "cuModuleLoadData");
-	struct found found = find(&made, 10, 1000);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_launch_us(&small, 30, 900, 905, 1000);
+	small_call_us(&small, 40, 880, "cuModuleLoadData");
+	struct found found = find(&small, 10, 1000);
 	expect(&found, 0, GAP_MODULE, "cuModuleLoadData", NULL);
 	drop(&found);
 }
 
 static void launches_of_any_thread_count_as_launching(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 20);
-	launch(&made, 600, 605, 610, 620);
-	made.small.thread = hwy_new_threads(made.small.builder);
-	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
-		made.small.process;
-	made.api = small_lane(&made.small, HWY_LANE_API);
-	launch(&made, 700, 705, 710, 720);
-	launch(&made, 960, 965, 970, 980);
-	struct found found = find(&made, 10, 980);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_launch_us(&small, 600, 605, 610, 620);
+	small_other_thread(&small);
+	small.api = small_lane(&small, HWY_LANE_API);
+	small_launch_us(&small, 700, 705, 710, 720);
+	small_launch_us(&small, 960, 965, 970, 980);
+	struct found found = find(&small, 10, 980);
 	expect(&found, 0, GAP_CPU, NULL, NULL);
 	expect(&found, 1, GAP_LAUNCH, "cudaLaunchKernel", NULL);
 	expect(&found, 2, GAP_CPU, NULL, NULL); /* 255 us after the other */
@@ -165,16 +162,16 @@ static void launches_of_any_thread_count_as_launching(void **state)
 
 static void waiting_in_the_os_before_a_copy_to_the_device_is_input(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 20);
-	span(&made, made.os, HWY_OS, 30, 600, 0, "nanosleep");
-	span(&made, made.os, HWY_OS, 610, 900, 0, "read");
-	copy_in(&made, 1000, 1005, 1010, 1020);
-	launch(&made, 1006, 1008, 1020, 1030);
-	span(&made, made.os, HWY_OS, 1040, 1900, 0, "write");
-	launch(&made, 2000, 2005, 2010, 2020);
-	launch(&made, 4000, 4005, 4010, 4020);
-	struct found found = find(&made, 10, 4020);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, small.os, HWY_OS, 30, 600, 0, "nanosleep");
+	small_span_us(&small, small.os, HWY_OS, 610, 900, 0, "read");
+	small_copy_in_us(&small, 1000, 1005, 1010, 1020);
+	small_launch_us(&small, 1006, 1008, 1020, 1030);
+	small_span_us(&small, small.os, HWY_OS, 1040, 1900, 0, "write");
+	small_launch_us(&small, 2000, 2005, 2010, 2020);
+	small_launch_us(&small, 4000, 4005, 4010, 4020);
+	struct found found = find(&small, 10, 4020);
 	expect(&found, 0, GAP_INPUT, NULL, "nanosleep");
 	expect(&found, 1, GAP_OS, NULL, "write");
 	expect(&found, 2, GAP_CPU, NULL, NULL);
@@ -183,15 +180,15 @@ static void waiting_in_the_os_before_a_copy_to_the_device_is_input(void **state)
 
 static void a_loaders_range_before_a_copy_to_the_device_is_input(void **state)
 {
-	struct made made = make();
-	uint32_t ranges = small_lane(&made.small, HWY_LANE_RANGE);
-	launch(&made, 0, 5, 10, 20);
-	span(&made, ranges, HWY_RANGE, 0, 2000, 0, "step_1");
-	span(&made, ranges, HWY_RANGE, 30, 900, 0,
-	     "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
-	launch(&made, 1000, 1005, 1010, 1020);
-	copy_in(&made, 1006, 1008, 1020, 1030);
-	struct found found = find(&made, 10, 1030);
+	struct small small = small_machine();
+	uint32_t ranges = small_lane(&small, HWY_LANE_RANGE);
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, ranges, HWY_RANGE, 0, 2000, 0, "step_1");
+	small_span_us(&small, ranges, HWY_RANGE, 30, 900, 0,
+		      "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+	small_launch_us(&small, 1000, 1005, 1010, 1020);
+	small_copy_in_us(&small, 1006, 1008, 1020, 1030);
+	struct found found = find(&small, 10, 1030);
 	expect(&found, 0, GAP_INPUT, NULL,
 	       "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
 	drop(&found);
@@ -199,20 +196,20 @@ static void a_loaders_range_before_a_copy_to_the_device_is_input(void **state)
 
 static void what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it(void **state)
 {
-	struct made made = make();
-	uint32_t ranges = small_lane(&made.small, HWY_LANE_RANGE);
-	uint32_t ops = small_lane(&made.small, HWY_LANE_OP);
-	launch(&made, 0, 5, 10, 20);
-	span(&made, ranges, HWY_RANGE, 0, 3000, 0, "step_1");
-	span(&made, ranges, HWY_RANGE, 6, 900, 0, "augment");
-	launch(&made, 1000, 1005, 1010, 1020);
-	span(&made, ops, HWY_OP, 1030, 1900, 0, "aten::sort");
-	span(&made, ops, HWY_OP, 1040, 1800, 0, "aten::sort_out");
-	span(&made, ops, HWY_OP, 1040, 1100, 0, "aten::empty");
-	launch(&made, 2000, 2005, 2010, 2020);
-	call(&made, 2010, 2800, "cudaGraphInstantiate");
-	launch(&made, 2900, 2905, 2910, 2920);
-	struct found found = find(&made, 10, 2920);
+	struct small small = small_machine();
+	uint32_t ranges = small_lane(&small, HWY_LANE_RANGE);
+	uint32_t ops = small_lane(&small, HWY_LANE_OP);
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, ranges, HWY_RANGE, 0, 3000, 0, "step_1");
+	small_span_us(&small, ranges, HWY_RANGE, 6, 900, 0, "augment");
+	small_launch_us(&small, 1000, 1005, 1010, 1020);
+	small_span_us(&small, ops, HWY_OP, 1030, 1900, 0, "aten::sort");
+	small_span_us(&small, ops, HWY_OP, 1040, 1800, 0, "aten::sort_out");
+	small_span_us(&small, ops, HWY_OP, 1040, 1100, 0, "aten::empty");
+	small_launch_us(&small, 2000, 2005, 2010, 2020);
+	small_call_us(&small, 2010, 2800, "cudaGraphInstantiate");
+	small_launch_us(&small, 2900, 2905, 2910, 2920);
+	struct found found = find(&small, 10, 2920);
 	expect(&found, 0, GAP_CPU, NULL, "augment");
 	expect(&found, 1, GAP_CPU, NULL, "aten::sort_out");
 	expect(&found, 2, GAP_CPU, NULL, "cudaGraphInstantiate");
@@ -221,60 +218,55 @@ static void what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it(void
 
 static void a_thread_that_waits_for_another_did_what_that_one_did(void **state)
 {
-	struct made made = make();
-	uint32_t ops = small_lane(&made.small, HWY_LANE_OP);
-	launch(&made, 0, 5, 10, 20);
-	span(&made, ops, HWY_OP, 30, 900, 0, "aten::sort");
-	made.small.thread = hwy_new_threads(made.small.builder);
-	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
-		made.small.process;
-	made.api = small_lane(&made.small, HWY_LANE_API);
-	made.os = small_lane(&made.small, HWY_LANE_OS);
-	span(&made, made.os, HWY_OS, 0, 990, 0, "pthread_cond_wait");
-	launch(&made, 1000, 1005, 1010, 1020);
-	struct found found = find(&made, 10, 1020);
+	struct small small = small_machine();
+	uint32_t ops = small_lane(&small, HWY_LANE_OP);
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, ops, HWY_OP, 30, 900, 0, "aten::sort");
+	small_other_thread(&small);
+	small.api = small_lane(&small, HWY_LANE_API);
+	small.os = small_lane(&small, HWY_LANE_OS);
+	small_span_us(&small, small.os, HWY_OS, 0, 990, 0, "pthread_cond_wait");
+	small_launch_us(&small, 1000, 1005, 1010, 1020);
+	struct found found = find(&small, 10, 1020);
 	expect(&found, 0, GAP_CPU, NULL, "aten::sort");
 	drop(&found);
 }
 
 static void the_thread_that_woke_it_tells_what_was_waited_for(void **state)
 {
-	struct made made = make();
+	struct small small = small_machine();
 	struct hwy_row row = {0};
-	row.v[HWY_START] = 30 * US;
-	row.v[HWY_DUR] = 960 * US;
-	row.v[HWY_NAME] = hwy_text_id(made.small.builder, "poll");
-	launch(&made, 0, 5, 10, 20);
-	struct hwy_ref wait = hwy_add_span(made.small.builder, made.os, HWY_OS, &row);
-	launch(&made, 1000, 1005, 1010, 1020);
-	made.small.thread = hwy_new_threads(made.small.builder);
-	hwy_builder_trace(made.small.builder)->threads[made.small.thread].process =
-		made.small.process;
-	row.v[HWY_START] = 985 * US;
-	row.v[HWY_DUR] = 5 * US;
-	row.v[HWY_NAME] = hwy_text_id(made.small.builder, "write");
-	hwy_add_edge(made.small.builder, HWY_EDGE_WAKE,
-		     hwy_add_span(made.small.builder, small_lane(&made.small, HWY_LANE_OS), HWY_OS,
-				  &row),
+	row.v[HWY_START] = US(30);
+	row.v[HWY_DUR] = US(960);
+	row.v[HWY_NAME] = hwy_text_id(small.builder, "poll");
+	small_launch_us(&small, 0, 5, 10, 20);
+	struct hwy_ref wait = hwy_add_span(small.builder, small.os, HWY_OS, &row);
+	small_launch_us(&small, 1000, 1005, 1010, 1020);
+	small_other_thread(&small);
+	row.v[HWY_START] = US(985);
+	row.v[HWY_DUR] = US(5);
+	row.v[HWY_NAME] = hwy_text_id(small.builder, "write");
+	hwy_add_edge(small.builder, HWY_EDGE_WAKE,
+		     hwy_add_span(small.builder, small_lane(&small, HWY_LANE_OS), HWY_OS, &row),
 		     wait, 0);
-	span(&made, small_lane(&made.small, HWY_LANE_OP), HWY_OP, 20, 980, 0, "tokenize");
-	struct found found = find(&made, 10, 1020);
+	small_span_us(&small, small_lane(&small, HWY_LANE_OP), HWY_OP, 20, 980, 0, "tokenize");
+	struct found found = find(&small, 10, 1020);
 	expect(&found, 0, GAP_CPU, NULL, "tokenize");
 	drop(&found);
 }
 
 static void a_state_of_waiting_is_as_good_as_a_call(void **state)
 {
-	struct made made = make();
-	uint32_t states = small_lane(&made.small, HWY_LANE_STATE);
-	launch(&made, 0, 5, 10, 20);
-	span(&made, states, HWY_STATE, 0, 30, 0, "running");
-	span(&made, states, HWY_STATE, 30, 900, 0, "waiting");
-	span(&made, states, HWY_STATE, 900, 1100, 0, "running");
-	launch(&made, 1000, 1005, 1010, 1020);
-	span(&made, states, HWY_STATE, 1100, 1900, 0, "runnable");
-	launch(&made, 2000, 2005, 2010, 2020);
-	struct found found = find(&made, 10, 2020);
+	struct small small = small_machine();
+	uint32_t states = small_lane(&small, HWY_LANE_STATE);
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, states, HWY_STATE, 0, 30, 0, "running");
+	small_span_us(&small, states, HWY_STATE, 30, 900, 0, "waiting");
+	small_span_us(&small, states, HWY_STATE, 900, 1100, 0, "running");
+	small_launch_us(&small, 1000, 1005, 1010, 1020);
+	small_span_us(&small, states, HWY_STATE, 1100, 1900, 0, "runnable");
+	small_launch_us(&small, 2000, 2005, 2010, 2020);
+	struct found found = find(&small, 10, 2020);
 	expect(&found, 0, GAP_OS, NULL, "waiting");
 	expect(&found, 1, GAP_CPU, NULL, NULL);
 	drop(&found);
@@ -283,12 +275,12 @@ static void a_state_of_waiting_is_as_good_as_a_call(void **state)
 static void new_data_tells_of_input_where_nothing_else_was_recorded(void **state)
 {
 	for (int watched = 0; watched < 2; watched++) {
-		struct made made = make();
-		launch(&made, 0, 5, 10, 20);
-		copy_in(&made, 1000, 1005, 1010, 1020);
+		struct small small = small_machine();
+		small_launch_us(&small, 0, 5, 10, 20);
+		small_copy_in_us(&small, 1000, 1005, 1010, 1020);
 		if (watched)
-			span(&made, made.os, HWY_OS, 0, 3, 0, "open");
-		struct found found = find(&made, 10, 1020);
+			small_span_us(&small, small.os, HWY_OS, 0, 3, 0, "open");
+		struct found found = find(&small, 10, 1020);
 		expect(&found, 0, watched ? GAP_CPU : GAP_INPUT, NULL, NULL);
 		drop(&found);
 	}
@@ -322,25 +314,24 @@ static void names_of_loaders_are_told_from_others(void **state)
 
 static void work_without_a_launch_has_no_known_cause(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 20);
-	span(&made, made.stream, HWY_KERNEL, 50, 60, 0, "k");
-	struct found found = find(&made, 10, 60);
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, small.stream, HWY_KERNEL, 50, 60, 0, "k");
+	struct found found = find(&small, 10, 60);
 	expect(&found, 0, GAP_UNKNOWN, NULL, NULL);
 	drop(&found);
 }
 
 static void idle_time_outside_any_step_is_drain(void **state)
 {
-	struct made made = make();
-	launch(&made, 0, 5, 10, 20);
-	launch(&made, 40, 45, 50, 60);
-	launch(&made, 90, 95, 100, 110);
-	struct phase_step steps[] = {{.device = {10 * US, 60 * US}},
-				     {.device = {100 * US, 120 * US}}};
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_launch_us(&small, 40, 45, 50, 60);
+	small_launch_us(&small, 90, 95, 100, 110);
+	struct phase_step steps[] = {{.device = {US(10), US(60)}}, {.device = {US(100), US(120)}}};
 	struct hwy_phase phase = {
-		.steps = steps, .n_steps = 2, .n_steady = 2, .window = {10 * US, 120 * US}};
-	struct found found = find_in(small_finish(&made.small), &phase);
+		.steps = steps, .n_steps = 2, .n_steady = 2, .window = {US(10), US(120)}};
+	struct found found = find_in(small_finish(&small), &phase);
 	expect(&found, 0, GAP_LAUNCH, "cudaLaunchKernel", NULL);
 	assert_int_equal(found.gaps.gaps[0].step, 0);
 	expect(&found, 1, GAP_DRAIN, NULL, NULL);
@@ -354,37 +345,37 @@ static void idle_time_outside_any_step_is_drain(void **state)
 
 static void states_hide_each_other_in_their_order(void **state)
 {
-	struct made made = make();
-	uint32_t other = small_stream(&made.small, 0, 8);
-	span(&made, made.stream, HWY_KERNEL, 0, 100, 0, "k");
-	span(&made, other, HWY_KERNEL, 80, 120, 0, "ncclDevKernel_AllReduce");
-	span(&made, other, HWY_COPY, 90, 140, 0, "copy");
-	span(&made, other, HWY_FILL, 130, 150, 0, "fill");
-	struct found found = find(&made, 20, 200);
+	struct small small = small_machine();
+	uint32_t other = small_stream(&small, 0, 8);
+	small_span_us(&small, small.stream, HWY_KERNEL, 0, 100, 0, "k");
+	small_span_us(&small, other, HWY_KERNEL, 80, 120, 0, "ncclDevKernel_AllReduce");
+	small_span_us(&small, other, HWY_COPY, 90, 140, 0, "copy");
+	small_span_us(&small, other, HWY_FILL, 130, 150, 0, "fill");
+	struct found found = find(&small, 20, 200);
 	const struct gap_states *states = &found.gaps.devices[0];
-	assert_int_equal(states->window, 180 * US);
-	assert_int_equal(states->compute, 80 * US);
-	assert_int_equal(states->exposed_comm, 20 * US);
-	assert_int_equal(states->exposed_copy, 20 * US);
-	assert_int_equal(states->fill, 10 * US);
-	assert_int_equal(states->idle, 50 * US);
-	assert_int_equal(states->comm_overlapped, 20 * US);
-	assert_int_equal(states->copy_overlapped, 10 * US);
+	assert_int_equal(states->window, US(180));
+	assert_int_equal(states->compute, US(80));
+	assert_int_equal(states->exposed_comm, US(20));
+	assert_int_equal(states->exposed_copy, US(20));
+	assert_int_equal(states->fill, US(10));
+	assert_int_equal(states->idle, US(50));
+	assert_int_equal(states->comm_overlapped, US(20));
+	assert_int_equal(states->copy_overlapped, US(10));
 	drop(&found);
 }
 
 static void every_device_has_its_own_gaps(void **state)
 {
-	struct made made = make();
-	uint32_t second = small_device(&made.small, 1);
-	launch(&made, 0, 5, 10, 60);
-	made.stream = small_stream(&made.small, second, 7);
-	launch(&made, 40, 45, 50, 90);
-	launch(&made, 90, 95, 100, 120);
-	struct found found = find(&made, 10, 120);
+	struct small small = small_machine();
+	uint32_t second = small_device(&small, 1);
+	small_launch_us(&small, 0, 5, 10, 60);
+	small.stream = small_stream(&small, second, 7);
+	small_launch_us(&small, 40, 45, 50, 90);
+	small_launch_us(&small, 90, 95, 100, 120);
+	struct found found = find(&small, 10, 120);
 	assert_int_equal(found.flow.n_devices, 2);
-	assert_int_equal(found.gaps.devices[0].idle, 60 * US);
-	assert_int_equal(found.gaps.devices[1].idle, 50 * US);
+	assert_int_equal(found.gaps.devices[0].idle, US(60));
+	assert_int_equal(found.gaps.devices[1].idle, US(50));
 	drop(&found);
 }
 

@@ -5,7 +5,6 @@
 
 #include "analyze/calls.h"
 #include "analyze/lead.h"
-#include "small_trace.h"
 
 static int64_t corr;
 

@@ -1,4 +1,7 @@
-/* make_trace.h - traces for tests: small ones by hand, random ones by seed, and their comparison. */
+/* make_trace.h - traces for tests, span by span: small ones by hand, random ones by seed, and their comparison.
+ *
+ * Every time is the test's. Where the times should follow from what a program does, use program.h.
+ */
 #ifndef HWY_TESTS_MAKE_TRACE_H
 #define HWY_TESTS_MAKE_TRACE_H
 
@@ -16,6 +19,134 @@
 #include "trace/builder.h"
 #include "trace/columns.h"
 #include "trace/file.h"
+
+/* ---- by hand: a table of spans written down in a test. One process, one thread, unless a test makes more. ---- */
+
+#define US(us) ((int64_t)(us)*1000)
+#define MS(ms) ((int64_t)(ms)*1000000)
+
+struct small {
+	struct hwy_builder *builder;
+	uint32_t process, thread;
+	uint32_t api, os, stream; /* lanes that small_machine makes */
+	int64_t corr; /* the last correlation given by small_launch_us and small_copy_in_us */
+};
+
+static inline struct small small_new(void)
+{
+	struct small small = {.builder = hwy_builder_new()};
+	small.process = hwy_new_processes(small.builder);
+	hwy_builder_trace(small.builder)->processes[small.process].pid = 100;
+	small.thread = hwy_new_threads(small.builder);
+	hwy_builder_trace(small.builder)->threads[small.thread].process = small.process;
+	return small;
+}
+
+static inline uint32_t small_device(struct small *small, int64_t ordinal)
+{
+	uint32_t device = hwy_new_devices(small->builder);
+	hwy_builder_trace(small->builder)->devices[device].ordinal = ordinal;
+	hwy_builder_trace(small->builder)->devices[device].name =
+		hwy_text_id(small->builder, "Toy");
+	return device;
+}
+
+/* The lane of a stream. */
+static inline uint32_t small_stream(struct small *small, uint32_t device, int64_t number)
+{
+	uint32_t stream = hwy_new_streams(small->builder);
+	struct hwy_stream *record = &hwy_builder_trace(small->builder)->streams[stream];
+	record->device = device;
+	record->process = small->process;
+	record->number = number;
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_STREAM, small->process, HWY_NONE);
+	lane.device = device;
+	lane.stream = stream;
+	return hwy_add_lane(small->builder, lane);
+}
+
+static inline uint32_t small_lane(struct small *small, enum hwy_lane_type type)
+{
+	return hwy_add_lane(small->builder, hwy_lane_of(type, small->process, small->thread));
+}
+
+static inline void small_span(struct small *small, uint32_t lane, enum hwy_kind kind, int64_t start,
+			      int64_t end, int64_t corr, const char *name)
+{
+	struct hwy_row row = {0};
+	row.v[HWY_START] = start;
+	row.v[HWY_DUR] = end - start;
+	row.v[HWY_CORR] = corr;
+	row.v[HWY_NAME] = hwy_text_id(small->builder, name);
+	hwy_add_span(small->builder, lane, kind, &row);
+}
+
+static inline void small_call(struct small *small, int64_t start, int64_t end, int64_t corr,
+			      const char *name)
+{
+	small_span(small, small_lane(small, HWY_LANE_API), HWY_API, start, end, corr, name);
+}
+
+static inline struct hwy_trace *small_finish(struct small *small)
+{
+	return hwy_builder_finish(small->builder, false);
+}
+
+/* A device with one stream, and lanes for the thread's calls: what the functions in µs below write to. */
+static inline struct small small_machine(void)
+{
+	struct small small = small_new();
+	small.stream = small_stream(&small, small_device(&small, 0), 7);
+	small.api = small_lane(&small, HWY_LANE_API);
+	small.os = small_lane(&small, HWY_LANE_OS);
+	return small;
+}
+
+/* The thread that the next lanes belong to is another one of the same process. */
+static inline void small_other_thread(struct small *small)
+{
+	small->thread = hwy_new_threads(small->builder);
+	hwy_builder_trace(small->builder)->threads[small->thread].process = small->process;
+}
+
+static inline void small_span_us(struct small *small, uint32_t lane, enum hwy_kind kind,
+				 double from, double to, int64_t corr, const char *name)
+{
+	small_span(small, lane, kind, (int64_t)(from * 1000), (int64_t)(to * 1000), corr, name);
+}
+
+static inline void small_call_us(struct small *small, double from, double to, const char *name)
+{
+	small_span_us(small, small->api, HWY_API, from, to, 0, name);
+}
+
+/* A launch [from, to) and its kernel [start, end). */
+static inline void small_launch_us(struct small *small, double from, double to, double start,
+				   double end)
+{
+	small->corr++;
+	small_span_us(small, small->api, HWY_API, from, to, small->corr, "cudaLaunchKernel");
+	small_span_us(small, small->stream, HWY_KERNEL, start, end, small->corr, "k");
+}
+
+/* A call [from, to) and its copy [start, end) to the device out of pinned memory. */
+static inline void small_copy_in_us(struct small *small, double from, double to, double start,
+				    double end)
+{
+	struct hwy_row row = {0};
+	small->corr++;
+	small_span_us(small, small->api, HWY_API, from, to, small->corr, "cudaMemcpyAsync");
+	row.v[HWY_START] = (int64_t)(start * 1000);
+	row.v[HWY_DUR] = (int64_t)((end - start) * 1000);
+	row.v[HWY_CORR] = small->corr;
+	row.v[HWY_DIRECTION] = HWY_H2D;
+	row.v[HWY_SRC_MEMORY] = HWY_MEM_PINNED;
+	row.v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
+	row.v[HWY_NAME] = hwy_text_id(small->builder, "copy");
+	hwy_add_span(small->builder, small->stream, HWY_COPY, &row);
+}
+
+/* ---- random, by seed ---- */
 
 struct dice {
 	uint64_t state;
@@ -157,6 +288,8 @@ static inline struct hwy_trace *random_trace(uint64_t seed, uint32_t lanes, uint
 	}
 	return trace;
 }
+
+/* ---- comparison ---- */
 
 /* Loads all of 'b' and tells where it first differs from 'a'; "" when nowhere. */
 static inline const char *difference(struct hwy_trace *a, struct hwy_trace *b, struct hwy_err *err)

@@ -3,8 +3,8 @@
  */
 #include "make_trace.h"
 
+#include "found_phases.h"
 #include "recordings.h"
-#include "toy.h"
 
 static char *folder;
 
@@ -12,21 +12,21 @@ static char *folder;
 
 static void a_check_point_every_tenth_step_is_no_step_of_its_own(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 60; i++) {
-		train_step(&toy);
+		train_step(&p);
 		if (i % 10 == 0) {
-			launch(&toy, "norm", 10 * US);
-			wait(&toy, "cudaStreamSynchronize");
-			toy.now += 1 * MS;
+			program_launch(&p, 0, "norm", 10);
+			program_wait(&p, "cudaStreamSynchronize");
+			p.cpu += MS(1);
 		}
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(phase->source, PHASE_SEQUENCE);
 	assert_in_range(phase->n_steps, 59, 60);
-	assert_int_equal(phase->median, 465 * US);
+	assert_int_equal(phase->median, US(465));
 	assert_true(phase->is_bursty);
 	uint32_t outliers = 0;
 	for (uint32_t i = 0; i < phase->n_steps; i++)
@@ -37,19 +37,19 @@ static void a_check_point_every_tenth_step_is_no_step_of_its_own(void **state)
 
 static void equal_calls_are_delimited_by_their_waits(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 12; i++) {
 		for (int k = 0; k < 100 + i % 2; k++)
-			launch(&toy, "tiny", 1 * US);
-		wait(&toy, "cudaStreamSynchronize");
-		wait(&toy, "cudaStreamSynchronize");
+			program_launch(&p, 0, "tiny", 1);
+		program_wait(&p, "cudaStreamSynchronize");
+		program_wait(&p, "cudaStreamSynchronize");
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(phase->source, PHASE_WAITS);
 	assert_int_equal(phase->n_steps, 12);
-	assert_in_range(phase->mean, 500 * US, 515 * US);
+	assert_in_range(phase->mean, US(500), US(515));
 	assert_int_equal((int)(phase->waits_per_step * 10 + 0.5), 20);
 	done(&found);
 }
@@ -57,15 +57,15 @@ static void equal_calls_are_delimited_by_their_waits(void **state)
 /* Four chunks in turn on two streams, eight times, and a wait: the wait makes the step, not the chunk. */
 static void chunks_on_several_streams_are_one_step(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 8; i++) {
 		for (int chunk = 0; chunk < 8; chunk++) {
-			launch_on(&toy, chunk % 2, "scale", 40 * US);
-			launch_on(&toy, chunk % 2, "add", 40 * US);
+			program_launch(&p, chunk % 2, "scale", 40);
+			program_launch(&p, chunk % 2, "add", 40);
 		}
-		wait(&toy, "cudaDeviceSynchronize");
+		program_wait(&p, "cudaDeviceSynchronize");
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	assert_int_equal(found.phases.phases[0].n_steps, 8);
 	assert_true(found.phases.phases[0].launches_per_step == 16);
 	done(&found);
@@ -74,21 +74,22 @@ static void chunks_on_several_streams_are_one_step(void **state)
 /* A forward pass of twelve equal layers is explained by the layer, but is the step. */
 static void equal_layers_are_no_steps(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 10; i++) {
-		launch(&toy, "embed", 5 * US);
-		launch(&toy, "position", 5 * US);
+		program_launch(&p, 0, "embed", 5);
+		program_launch(&p, 0, "position", 5);
 		for (int layer = 0; layer < 12; layer++)
 			for (int k = 0; k < 9; k++)
-				launch(&toy,
-				       (const char *[]){"norm", "qkv", "attention", "project",
-							"add", "norm2", "up", "gelu", "down"}[k],
-				       8 * US);
-		launch(&toy, "head", 5 * US);
-		launch(&toy, "argmax", 5 * US);
-		wait(&toy, "cudaStreamSynchronize");
+				program_launch(&p, 0,
+					       (const char *[]){"norm", "qkv", "attention",
+								"project", "add", "norm2", "up",
+								"gelu", "down"}[k],
+					       8);
+		program_launch(&p, 0, "head", 5);
+		program_launch(&p, 0, "argmax", 5);
+		program_wait(&p, "cudaStreamSynchronize");
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(found.phases.phases[0].n_steps, 10);
 	assert_true(found.phases.phases[0].launches_per_step == 112);
@@ -98,20 +99,20 @@ static void equal_layers_are_no_steps(void **state)
 /* Only the CPU's pause between two calls of the model tells them apart. */
 static void layers_alone_are_grouped_by_the_pauses_of_the_cpu(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	struct dice dice = {11};
 	for (int i = 0; i < 60; i++) {
 		for (int layer = 0; layer < 12; layer++) {
-			launch(&toy, "gemm", 8 * US);
-			launch(&toy, "relu", 3 * US);
-			launch(&toy, "max", 3 * US);
-			wait(&toy, "cudaStreamSynchronize");
-			toy.now += 20 * US + roll_below(&dice, 2 * US);
-			toy.now += roll(&dice) % 4 ? 0 : roll_below(&dice, 15 * US); /* noise */
+			program_launch(&p, 0, "gemm", 8);
+			program_launch(&p, 0, "relu", 3);
+			program_launch(&p, 0, "max", 3);
+			program_wait(&p, "cudaStreamSynchronize");
+			p.cpu += US(20) + roll_below(&dice, US(2));
+			p.cpu += roll(&dice) % 4 ? 0 : roll_below(&dice, US(15)); /* noise */
 		}
-		toy.now += 5 * US;
+		p.cpu += US(5);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	assert_int_equal(found.phases.n, 1);
 	assert_in_range(found.phases.phases[0].n_steps, 59, 60);
 	assert_true(found.phases.phases[0].launches_per_step == 36);
@@ -122,14 +123,15 @@ static void a_noisy_cpu_groups_no_steps(void **state)
 {
 	struct dice dice = {12};
 	for (int round = 0; round < 20; round++) {
-		struct toy toy = toy_new();
+		struct program p = steps_program();
 		for (int i = 0; i < 150; i++) {
 			for (int k = 0; k < 5; k++)
-				launch(&toy, (const char *[]){"a", "b", "c", "d", "e"}[k], 5 * US);
-			wait(&toy, "cudaStreamSynchronize");
-			toy.now += roll_below(&dice, 80 * US);
+				program_launch(&p, 0, (const char *[]){"a", "b", "c", "d", "e"}[k],
+					       5);
+			program_wait(&p, "cudaStreamSynchronize");
+			p.cpu += roll_below(&dice, US(80));
 		}
-		struct found found = find(&toy, NULL);
+		struct found found = find(&p, NULL);
 		assert_true(found.phases.phases[0].launches_per_step == 5);
 		done(&found);
 	}
@@ -140,20 +142,20 @@ static void a_loop_whose_period_divides_the_others_is_a_phase_of_its_own(void **
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 	for (int shorter_first = 0; shorter_first < 2; shorter_first++) {
-		struct toy toy = toy_new();
+		struct program p = steps_program();
 		for (int i = 0; i < 80; i++) {
 			bool is_short = (i < 40) == (bool)shorter_first;
 			for (int k = 0; k < (is_short ? 4 : 8); k++)
-				launch(&toy, is_short ? names[k + 2] : names[k], 8 * US);
-			toy.now += 50 * US;
+				program_launch(&p, 0, is_short ? names[k + 2] : names[k], 8);
+			p.cpu += US(50);
 		}
-		struct found found = find(&toy, NULL);
+		struct found found = find(&p, NULL);
 		assert_int_equal(found.phases.n, 2);
-		for (uint32_t p = 0; p < 2; p++) {
-			const struct hwy_phase *phase = &found.phases.phases[p];
-			bool is_short = (p == 0) == (bool)shorter_first;
+		for (uint32_t i = 0; i < 2; i++) {
+			const struct hwy_phase *phase = &found.phases.phases[i];
+			bool is_short = (i == 0) == (bool)shorter_first;
 			assert_in_range(phase->n_steps, 39, 41);
-			assert_int_equal(phase->median, is_short ? 70 * US : 90 * US);
+			assert_int_equal(phase->median, is_short ? US(70) : US(90));
 		}
 		done(&found);
 	}
@@ -161,36 +163,36 @@ static void a_loop_whose_period_divides_the_others_is_a_phase_of_its_own(void **
 
 static void warm_up_and_the_timed_loop_after_a_wait_are_one_phase(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 40; i++) {
-		train_step(&toy);
-		toy.now += i < 2 ? 5 * MS : 0;
+		train_step(&p);
+		p.cpu += i < 2 ? MS(5) : 0;
 		if (i == 9)
-			wait(&toy, "cudaDeviceSynchronize");
+			program_wait(&p, "cudaDeviceSynchronize");
 	}
-	wait(&toy, "cudaDeviceSynchronize");
-	struct found found = find(&toy, NULL);
+	program_wait(&p, "cudaDeviceSynchronize");
+	struct found found = find(&p, NULL);
 	assert_int_equal(found.phases.n, 1);
 	assert_in_range(found.phases.phases[0].first_steady, 9, 10);
-	assert_int_equal(found.phases.phases[0].mean, 465 * US);
+	assert_int_equal(found.phases.phases[0].mean, US(465));
 	done(&found);
 }
 
 static void work_that_does_not_repeat_is_one_step(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 30; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "kernel %d", i);
-		launch(&toy, name, 10 * US);
+		program_launch(&p, 0, name, 10);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(phase->source, PHASE_ONE);
 	assert_int_equal(phase->n_steps, 1);
-	assert_int_equal(phase->mean, 300 * US);
-	assert_int_equal(phase->steps[0].busy, 300 * US);
+	assert_int_equal(phase->mean, US(300));
+	assert_int_equal(phase->steps[0].busy, US(300));
 	done(&found);
 }
 
@@ -198,31 +200,31 @@ static void work_that_does_not_repeat_is_one_step(void **state)
 
 static void slow_first_steps_are_told_apart(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 20; i++) {
-		int64_t from = toy.now;
-		train_step(&toy);
-		toy.now += i == 0 ? 90 * MS : i < 4 && i != 2 ? 3 * MS : 0;
-		mark(&toy, from, "step_%d", i);
+		int64_t from = p.cpu;
+		train_step(&p);
+		p.cpu += i == 0 ? MS(90) : i < 4 && i != 2 ? MS(3) : 0;
+		program_mark(&p, from, "step_%d", i);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(phase->first_steady, 4);
 	assert_true(phase->is_first_told_apart);
-	assert_int_equal(phase->mean, 465 * US);
+	assert_int_equal(phase->mean, US(465));
 	done(&found);
 }
 
 static void a_slow_step_among_the_others_is_an_outlier(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 50; i++) {
-		int64_t from = toy.now;
-		train_step(&toy);
-		toy.now += i == 30 ? 1 * MS : 0;
-		mark(&toy, from, "step_%d", i);
+		int64_t from = p.cpu;
+		train_step(&p);
+		p.cpu += i == 30 ? MS(1) : 0;
+		program_mark(&p, from, "step_%d", i);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	for (uint32_t i = 0; i < phase->n_steps; i++)
 		assert_int_equal(phase->steps[i].is_outlier, i == 30);
@@ -233,31 +235,31 @@ static void a_slow_step_among_the_others_is_an_outlier(void **state)
 
 static void a_step_that_the_recording_cuts_is_not_steady(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 10; i++) {
-		int64_t from = toy.now;
+		int64_t from = p.cpu;
 		if (i < 9)
-			train_step(&toy);
+			train_step(&p);
 		else
-			launch(&toy, "gemm", 20 * US);
-		mark(&toy, from, "ProfilerStep#%d", i);
+			program_launch(&p, 0, "gemm", 20);
+		program_mark(&p, from, "ProfilerStep#%d", i);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(phase->n_steps, 10);
 	assert_true(phase->steps[9].is_cut);
-	assert_int_equal(phase->mean, 465 * US);
+	assert_int_equal(phase->mean, US(465));
 	done(&found);
 }
 
 static void one_step_of_the_profiler_is_one_step(void **state)
 {
-	struct toy toy = toy_new();
-	train_step(&toy);
-	int64_t from = toy.now;
-	train_step(&toy);
-	mark(&toy, from, "ProfilerStep#%d", 6);
-	struct found found = find(&toy, NULL);
+	struct program p = steps_program();
+	train_step(&p);
+	int64_t from = p.cpu;
+	train_step(&p);
+	program_mark(&p, from, "ProfilerStep#%d", 6);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(phase->source, PHASE_MARKS);
@@ -270,102 +272,81 @@ static void one_step_of_the_profiler_is_one_step(void **state)
 
 static void every_process_has_its_own_phases(void **state)
 {
-	struct toy first = toy_new(), second = first;
-	second.small.process = hwy_new_processes(first.small.builder);
-	second.small.thread = hwy_new_threads(first.small.builder);
-	hwy_builder_trace(first.small.builder)->threads[second.small.thread].process =
-		second.small.process;
-	uint32_t device = small_device(&second.small, 1);
-	second.streams[0] = second.streams[1] = small_stream(&second.small, device, 7);
-	second.range = small_lane(&second.small, HWY_LANE_RANGE);
+	struct program first = steps_program(), second = program_beside(&first);
 	for (int i = 0; i < 20; i++) {
-		int64_t from = first.now;
+		int64_t from = first.cpu;
 		train_step(&first);
-		mark(&first, from, "step_%d", i);
-		from = second.now;
+		program_mark(&first, from, "step_%d", i);
+		from = second.cpu;
 		train_step(&second);
-		second.now += 100 * US;
-		mark(&second, from, "step_%d", i);
+		second.cpu += US(100);
+		program_mark(&second, from, "step_%d", i);
 	}
 	struct found found = find(&first, NULL);
 	assert_int_equal(found.phases.n, 2);
-	for (uint32_t p = 0; p < 2; p++) {
-		const struct hwy_phase *phase = &found.phases.phases[p];
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct hwy_phase *phase = &found.phases.phases[i];
 		assert_int_equal(phase->n_steps, 20);
-		assert_int_equal(phase->mean,
-				 phase->process == first.small.process ? 465 * US : 565 * US);
+		assert_int_equal(phase->mean, phase->process == first.process ? US(465) : US(565));
 		assert_true(phase->launches_per_step == 13);
 		/* The other process's work is not this one's. */
-		assert_true(phase->steps[5].busy <= 310 * US);
+		assert_true(phase->steps[5].busy <= US(310));
 	}
-	assert_int_equal(found.phases.phases[found.phases.main].process, second.small.process);
+	assert_int_equal(found.phases.phases[found.phases.main].process, second.process);
 	done(&found);
-}
-
-/* Another thread of the same process; its work is on the second stream. */
-static struct toy thread_of(struct toy *toy)
-{
-	struct toy other = *toy;
-	other.small.thread = hwy_new_threads(toy->small.builder);
-	hwy_builder_trace(toy->small.builder)->threads[other.small.thread].process =
-		toy->small.process;
-	other.streams[0] = toy->streams[1];
-	other.range = small_lane(&other.small, HWY_LANE_RANGE);
-	other.corr = 1000000;
-	return other;
 }
 
 static void a_thread_with_a_pace_of_its_own_hides_no_period(void **state)
 {
-	struct toy toy = toy_new(), other = thread_of(&toy);
+	struct program p = steps_program(), other = program_thread(&p, 1);
 	struct dice dice = {9};
 	for (int i = 0; i < 40; i++)
-		train_step(&toy);
-	while (other.now < toy.now) {
-		launch(&other, roll(&dice) % 2 ? "copy in" : "copy out", 3 * US);
-		other.now += roll_below(&dice, 150 * US);
+		train_step(&p);
+	while (other.cpu < p.cpu) {
+		program_launch(&other, 1, roll(&dice) % 2 ? "copy in" : "copy out", 3);
+		other.cpu += roll_below(&dice, US(150));
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(phase->source, PHASE_SEQUENCE);
 	assert_in_range(phase->n_steps, 39, 40);
-	assert_in_range(phase->mean, 460 * US, 470 * US);
+	assert_in_range(phase->mean, US(460), US(470));
 	done(&found);
 }
 
 static void marks_of_a_thread_that_launches_nothing_are_not_the_steps(void **state)
 {
-	struct toy toy = toy_new(), loader = thread_of(&toy);
+	struct program p = steps_program(), loader = program_thread(&p, 1);
 	for (int i = 0; i < 20; i++) {
-		int64_t from = toy.now;
-		train_step(&toy);
-		mark(&toy, from, "turn %d", i);
+		int64_t from = p.cpu;
+		train_step(&p);
+		program_mark(&p, from, "turn %d", i);
 	}
 	for (int i = 0; i < 40; i++) {
-		loader.now += 200 * US;
-		mark(&loader, loader.now - 190 * US, "batch %d", i);
+		loader.cpu += US(200);
+		program_mark(&loader, loader.cpu - US(190), "batch %d", i);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	assert_text(&found, found.phases.phases[0].name, "turn ");
 	done(&found);
 }
 
 static void a_part_of_the_model_with_a_steps_name_is_no_step(void **state)
 {
-	struct toy toy = toy_new();
+	struct program p = steps_program();
 	for (int i = 0; i < 20; i++) {
-		int64_t from = toy.now;
+		int64_t from = p.cpu;
 		for (int k = 0; k < 3; k++) {
-			int64_t norm = toy.now;
-			launch(&toy, "norm", 5 * US);
-			mark(&toy, norm, "batch_norm_%d", k);
-			launch(&toy, "gemm", 5 * US);
+			int64_t norm = p.cpu;
+			program_launch(&p, 0, "norm", 5);
+			program_mark(&p, norm, "batch_norm_%d", k);
+			program_launch(&p, 0, "gemm", 5);
 		}
-		mark(&toy, from, "Optimizer.step#%.0dSGD", 0);
-		toy.now += 100 * US;
+		program_mark(&p, from, "Optimizer.step#%.0dSGD", 0);
+		p.cpu += US(100);
 	}
-	struct found found = find(&toy, NULL);
+	struct found found = find(&p, NULL);
 	assert_text(&found, found.phases.phases[0].name, "Optimizer.step#SGD");
 	assert_int_equal(found.phases.phases[0].n_steps, 20);
 	done(&found);
@@ -373,20 +354,20 @@ static void a_part_of_the_model_with_a_steps_name_is_no_step(void **state)
 
 static void without_device_work_there_are_no_phases(void **state)
 {
-	struct toy toy = toy_new();
-	wait(&toy, "cudaDeviceSynchronize");
-	mark(&toy, 0, "step_%d", 1);
-	struct found found = find(&toy, NULL);
+	struct program p = steps_program();
+	program_wait(&p, "cudaDeviceSynchronize");
+	program_mark(&p, 0, "step_%d", 1);
+	struct found found = find(&p, NULL);
 	assert_int_equal(found.phases.n, 0);
 	done(&found);
 }
 
 static void device_work_that_nobody_launched_is_one_step(void **state)
 {
-	struct toy toy = toy_new();
-	small_span(&toy.small, toy.streams[0], HWY_KERNEL, 100, 200, 0, "a");
-	small_span(&toy.small, toy.streams[1], HWY_KERNEL, 150, 400, 0, "b");
-	struct found found = find(&toy, NULL);
+	struct program p = steps_program();
+	program_span(&p, p.lanes[0], HWY_KERNEL, 100, 200, "a");
+	program_span(&p, p.lanes[1], HWY_KERNEL, 150, 400, "b");
+	struct found found = find(&p, NULL);
 	assert_int_equal(found.phases.n, 1);
 	assert_int_equal(found.phases.phases[0].source, PHASE_ONE);
 	assert_int_equal(found.phases.phases[0].mean, 300);
@@ -406,27 +387,28 @@ static void windows_tile_in_random_programs(void **state)
 {
 	struct dice dice = {3};
 	for (int round = 0; round < 200; round++) {
-		struct toy toy = toy_new();
+		struct program p = steps_program();
 		for (int loop = 0; loop < 3; loop++) {
 			int n = (int)roll_below(&dice, 30), body = 1 + (int)roll_below(&dice, 12);
 			bool waits = roll(&dice) % 2, marks = roll(&dice) % 2;
 			uint64_t seed = roll(&dice);
 			for (int i = 0; i < n; i++) {
 				struct dice same = {seed};
-				int64_t from = toy.now;
+				int64_t from = p.cpu;
 				for (int k = 0; k < body; k++)
-					launch_on(&toy, roll(&same) % 2,
-						  roll(&same) % 2 ? "a" : "b",
-						  roll_below(&same, 90 * US));
+					program_launch_ns(&p, roll(&same) % 2,
+							  roll(&same) % 2 ? "a" : "b",
+							  roll_below(&same, US(90)));
 				if (roll(&dice) % 8 == 0)
-					launch(&toy, "odd", 5 * US);
+					program_launch(&p, 0, "odd", 5);
 				if (waits)
-					wait(&toy, "cudaStreamSynchronize");
+					program_wait(&p, "cudaStreamSynchronize");
 				if (marks)
-					mark(&toy, from, roll(&dice) % 9 ? "step %d" : "odd %d", i);
+					program_mark(&p, from,
+						     roll(&dice) % 9 ? "step %d" : "odd %d", i);
 			}
 		}
-		struct found found = find(&toy, round % 2 ? NULL : "");
+		struct found found = find(&p, round % 2 ? NULL : "");
 		done(&found);
 	}
 }

@@ -3,7 +3,6 @@
 
 #include "analyze/window.h"
 #include "cli/picture/picture.h"
-#include "small_trace.h"
 
 static struct hwy_picture draw(struct hwy_trace *trace, int64_t from, int64_t to, uint32_t cells)
 {

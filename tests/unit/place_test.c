@@ -3,7 +3,6 @@
 
 #include "analyze/place.h"
 #include "recordings.h"
-#include "small_trace.h"
 
 struct toy_frame {
 	const char *function, *module, *file;

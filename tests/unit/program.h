@@ -1,5 +1,5 @@
-/* program.h - small programs for tests of the diagnosis: calls and device work on two clocks, the CPU's and the
- * streams', as a real program would make them. Times are µs.
+/* program.h - small programs for tests: calls and device work on two clocks, the CPU's and the streams', as a real
+ * program would make them. Times are µs. Where a test wants to write down every time itself, use make_trace.h.
  *
  *   struct program p = program_new();
  *   for (int step = 0; step < 20; step++) {
@@ -14,28 +14,20 @@
 #ifndef HWY_TESTS_PROGRAM_H
 #define HWY_TESTS_PROGRAM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "make_trace.h"
 
 #include "diagnose/diagnose.h"
-#include "trace/builder.h"
 
 enum { PROGRAM_STREAMS = 8, PROGRAM_THREADS = 4, LAUNCH_US = 5, LATENCY_US = 3 };
-#define US(us) ((int64_t)(us)*1000)
 
 struct program {
 	struct hwy_builder *builder;
 	uint32_t process, device, host;
 	uint32_t threads[PROGRAM_THREADS], api[PROGRAM_THREADS], range, op, os;
 	uint32_t streams[PROGRAM_STREAMS], lanes[PROGRAM_STREAMS];
-	int64_t cpu;                          /* now, ns */
+	int64_t latency,
+		between; /* ns from a call's end to its work's begin, and between two pieces of work */
+	int64_t cpu;     /* now, ns */
 	int64_t stream_free[PROGRAM_STREAMS]; /* ns */
 	int64_t step_from;
 	int step, thread;
@@ -48,43 +40,72 @@ static inline struct hwy_trace *program_trace(struct program *p)
 	return hwy_builder_trace(p->builder);
 }
 
-static inline struct program program_new(void)
+/* A process of its own with a device of its own, in the builder's trace. */
+static inline void program_begin_process(struct program *p, int64_t pid, int64_t ordinal)
 {
-	struct program p = {.builder = hwy_builder_new(), .step = -1, .cpu = US(1000)};
-	p.host = hwy_new_hosts(p.builder);
-	program_trace(&p)->hosts[p.host].cpus = 8;
-	p.process = hwy_new_processes(p.builder);
-	program_trace(&p)->processes[p.process].pid = 100;
-	program_trace(&p)->processes[p.process].host = p.host;
-	program_trace(&p)->processes[p.process].command = hwy_text_id(p.builder, "./program");
-	p.device = hwy_new_devices(p.builder);
-	struct hwy_device *device = &program_trace(&p)->devices[p.device];
-	device->ordinal = 0;
-	device->name = hwy_text_id(p.builder, "Toy");
+	p->process = hwy_new_processes(p->builder);
+	program_trace(p)->processes[p->process].pid = pid;
+	program_trace(p)->processes[p->process].host = p->host;
+	program_trace(p)->processes[p->process].command = hwy_text_id(p->builder, "./program");
+	p->device = hwy_new_devices(p->builder);
+	struct hwy_device *device = &program_trace(p)->devices[p->device];
+	device->ordinal = ordinal;
+	device->name = hwy_text_id(p->builder, "Toy");
 	device->sms = 100;
 	device->compute_major = 9;
 	device->compute_minor = 0;
 	for (int t = 0; t < PROGRAM_THREADS; t++) {
-		p.threads[t] = hwy_new_threads(p.builder);
-		program_trace(&p)->threads[p.threads[t]].process = p.process;
-		program_trace(&p)->threads[p.threads[t]].tid = 100 + t;
-		p.api[t] =
-			hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_API, p.process, p.threads[t]));
+		p->threads[t] = hwy_new_threads(p->builder);
+		program_trace(p)->threads[p->threads[t]].process = p->process;
+		program_trace(p)->threads[p->threads[t]].tid = pid + t;
+		p->api[t] = hwy_add_lane(p->builder,
+					 hwy_lane_of(HWY_LANE_API, p->process, p->threads[t]));
 	}
-	p.range = hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_RANGE, p.process, p.threads[0]));
-	p.op = hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_OP, p.process, p.threads[0]));
-	p.os = hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_OS, p.process, p.threads[0]));
+	p->range = hwy_add_lane(p->builder, hwy_lane_of(HWY_LANE_RANGE, p->process, p->threads[0]));
+	p->op = hwy_add_lane(p->builder, hwy_lane_of(HWY_LANE_OP, p->process, p->threads[0]));
+	p->os = hwy_add_lane(p->builder, hwy_lane_of(HWY_LANE_OS, p->process, p->threads[0]));
 	for (int s = 0; s < PROGRAM_STREAMS; s++) {
-		p.streams[s] = hwy_new_streams(p.builder);
-		struct hwy_stream *stream = &program_trace(&p)->streams[p.streams[s]];
-		stream->process = p.process;
-		stream->device = p.device;
+		p->streams[s] = hwy_new_streams(p->builder);
+		struct hwy_stream *stream = &program_trace(p)->streams[p->streams[s]];
+		stream->process = p->process;
+		stream->device = p->device;
 		stream->number = s + 7;
 		stream->context = 1;
 		stream->priority = 0;
 		stream->flags = 2;
-		p.lanes[s] = hwy_add_stream_lane(p.builder, HWY_LANE_STREAM, p.streams[s]);
+		p->lanes[s] = hwy_add_stream_lane(p->builder, HWY_LANE_STREAM, p->streams[s]);
 	}
+}
+
+static inline struct program program_new(void)
+{
+	struct program p = {.builder = hwy_builder_new(),
+			    .step = -1,
+			    .latency = US(LATENCY_US),
+			    .between = US(1),
+			    .cpu = US(1000)};
+	p.host = hwy_new_hosts(p.builder);
+	program_trace(&p)->hosts[p.host].cpus = 8;
+	program_begin_process(&p, 100, 0);
+	return p;
+}
+
+/* A second process in the trace of the first, at the same time, on another device. */
+static inline struct program program_beside(const struct program *first)
+{
+	struct program p = *first;
+	program_begin_process(&p, 200, 1);
+	return p;
+}
+
+/* Another thread of the same process, at the same time, with marks of its own. */
+static inline struct program program_thread(const struct program *first, int thread)
+{
+	struct program p = *first;
+	p.thread = thread;
+	p.range =
+		hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_RANGE, p.process, p.threads[thread]));
+	p.corr = 1000000 * thread;
 	return p;
 }
 
@@ -133,6 +154,14 @@ static inline void program_step(struct program *p, int step)
 	p->cpu += 100;
 }
 
+/* A mark from a time in ns until now; 'format' has the number. */
+static inline void program_mark(struct program *p, int64_t from, const char *format, int number)
+{
+	char name[64];
+	snprintf(name, sizeof name, format, number); /* NOLINT: a test's own format */
+	program_span(p, p->range, HWY_RANGE, from, p->cpu, name);
+}
+
 /* CPU work without a name; or in the operating system. */
 static inline void program_compute(struct program *p, int64_t us)
 {
@@ -147,7 +176,8 @@ static inline void program_os(struct program *p, const char *name, int64_t us)
 /* When work can begin on a stream that a call enqueues which begins now. */
 static inline int64_t program_ready(const struct program *p, int stream, int64_t call_us)
 {
-	int64_t enqueued = p->cpu + US(call_us + LATENCY_US), free = p->stream_free[stream] + 1000;
+	int64_t enqueued = p->cpu + US(call_us) + p->latency;
+	int64_t free = p->stream_free[stream] + p->between;
 	return enqueued > free ? enqueued : free;
 }
 
@@ -166,11 +196,15 @@ static inline int64_t program_work(struct program *p, int stream, const char *ca
 	return start + ns;
 }
 
-static inline int64_t program_launch(struct program *p, int stream, const char *name, int64_t us)
+static inline int64_t program_launch_ns(struct program *p, int stream, const char *name, int64_t ns)
 {
 	struct hwy_row row = {0};
 	row.v[HWY_NAME] = hwy_text_id(p->builder, name);
-	return program_work(p, stream, "cudaLaunchKernel", LAUNCH_US, HWY_KERNEL, row, US(us));
+	return program_work(p, stream, "cudaLaunchKernel", LAUNCH_US, HWY_KERNEL, row, ns);
+}
+static inline int64_t program_launch(struct program *p, int stream, const char *name, int64_t us)
+{
+	return program_launch_ns(p, stream, name, US(us));
 }
 
 static inline void program_blocks(struct program *p, int64_t blocks)
@@ -229,6 +263,15 @@ static inline void program_sync(struct program *p, int stream)
 {
 	int64_t end = p->stream_free[stream] + 2000;
 	program_call_until(p, "cudaStreamSynchronize", end > p->cpu + 2000 ? end : p->cpu + 2000);
+}
+
+/* A call that waits for all streams. */
+static inline void program_wait(struct program *p, const char *name)
+{
+	int64_t end = p->cpu;
+	for (int s = 0; s < PROGRAM_STREAMS; s++)
+		end = p->stream_free[s] > end ? p->stream_free[s] : end;
+	program_call_until(p, name, end + 2000);
 }
 
 /* ---- the diagnosis -------------------------------------------------------------------------------- */

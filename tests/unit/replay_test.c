@@ -1,7 +1,6 @@
 /* replay_test.c - the dependency graph, its replay and the critical path, on random programs. */
 #include "make_trace.h"
 
-#include "small_trace.h"
 #include "whatif/path.h"
 #include "whatif/replay.h"
 #include "whatif/whatif.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/trust.h"
-#include "small_trace.h"
+#include "make_trace.h"
 
 static struct hwy_trust measure(struct small *small)
 {

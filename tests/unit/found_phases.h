@@ -1,85 +1,40 @@
-/* toy.h - programs played on a toy machine, and the phases found in them: a launch takes 5 us, work begins 2 us later
- * or when the stream is free.
- */
-#ifndef HWY_TESTS_TOY_H
-#define HWY_TESTS_TOY_H
+/* found_phases.h - programs of training steps, the phases found in them, and what must hold of any phases. */
+#ifndef HWY_TESTS_FOUND_PHASES_H
+#define HWY_TESTS_FOUND_PHASES_H
 
-#include "make_trace.h"
+#include "program.h"
 
 #include "analyze/phases/phases.h"
-#include "small_trace.h"
 
-#define US 1000
-#define MS 1000000
-
-struct toy {
-	struct small small;
-	uint32_t streams[2], range;
-	int64_t now, free_at[2], corr;
-};
-
-static inline struct toy toy_new(void)
+/* A machine on which work follows work without a pause, so that a step's length is the sum of its parts. */
+static inline struct program steps_program(void)
 {
-	struct toy toy = {.small = small_new()};
-	uint32_t device = small_device(&toy.small, 0);
-	for (int i = 0; i < 2; i++)
-		toy.streams[i] = small_stream(&toy.small, device, 7 + i);
-	toy.range = small_lane(&toy.small, HWY_LANE_RANGE);
-	return toy;
-}
-
-static inline void launch_on(struct toy *toy, int s, const char *kernel, int64_t length)
-{
-	int64_t start = toy->now + 7 * US;
-	start = start > toy->free_at[s] ? start : toy->free_at[s];
-	small_call(&toy->small, toy->now, toy->now + 5 * US, ++toy->corr, "cudaLaunchKernel");
-	small_span(&toy->small, toy->streams[s], HWY_KERNEL, start, start + length, toy->corr,
-		   kernel);
-	toy->free_at[s] = start + length;
-	toy->now += 5 * US;
-}
-
-static inline void launch(struct toy *toy, const char *kernel, int64_t length)
-{
-	launch_on(toy, 0, kernel, length);
-}
-
-static inline void wait(struct toy *toy, const char *name)
-{
-	int64_t end = toy->now + 2 * US;
-	for (int i = 0; i < 2; i++)
-		end = toy->free_at[i] + 2 * US > end ? toy->free_at[i] + 2 * US : end;
-	small_call(&toy->small, toy->now, end, 0, name);
-	toy->now = end;
-}
-
-static inline void mark(struct toy *toy, int64_t from, const char *format, int number)
-{
-	char name[64];
-	snprintf(name, sizeof name, format, number); /* NOLINT: formats of this file */
-	small_span(&toy->small, toy->range, HWY_RANGE, from, toy->now, 0, name);
+	struct program p = program_new();
+	p.latency = US(2);
+	p.between = 0;
+	return p;
 }
 
 /* Forward and backward of four layers, and an update: 13 launches, 410 us of work. */
-static inline void train_step(struct toy *toy)
+static inline void train_step(struct program *p)
 {
 	for (int layer = 0; layer < 4; layer++) {
-		launch(toy, "gemm", 20 * US);
-		launch(toy, "relu", 10 * US);
+		program_launch(p, 0, "gemm", 20);
+		program_launch(p, 0, "relu", 10);
 	}
-	launch(toy, "loss", 10 * US);
+	program_launch(p, 0, "loss", 10);
 	for (int layer = 0; layer < 3; layer++)
-		launch(toy, "gemm_backward", 50 * US);
-	launch(toy, "update", 10 * US);
-	toy->now += 400 * US;
+		program_launch(p, 0, "gemm_backward", 50);
+	program_launch(p, 0, "update", 10);
+	program_compute(p, 400);
 }
 
-static inline void validate_step(struct toy *toy)
+static inline void validate_step(struct program *p)
 {
 	for (int layer = 0; layer < 5; layer++)
-		launch(toy, layer % 2 ? "gemm_large" : "relu_large", 100 * US);
-	launch(toy, "metric", 30 * US);
-	toy->now += 200 * US;
+		program_launch(p, 0, layer % 2 ? "gemm_large" : "relu_large", 100);
+	program_launch(p, 0, "metric", 30);
+	program_compute(p, 200);
 }
 
 struct found {
@@ -129,9 +84,9 @@ static inline struct found find_in(struct hwy_trace *trace, const char *step)
 	return found;
 }
 
-static inline struct found find(struct toy *toy, const char *step)
+static inline struct found find(struct program *p, const char *step)
 {
-	return find_in(small_finish(&toy->small), step);
+	return find_in(hwy_builder_finish(p->builder, false), step);
 }
 
 static inline void done(struct found *found)

@@ -1,66 +1,10 @@
-/* gaps_program.h - traces of a few spans, the gaps found in them, and what must hold of any gaps. Times are in us until
- * the trace is made.
- */
-#ifndef HWY_TESTS_GAPS_PROGRAM_H
-#define HWY_TESTS_GAPS_PROGRAM_H
+/* found_gaps.h - the gaps found in a trace, and what must hold of any gaps. */
+#ifndef HWY_TESTS_FOUND_GAPS_H
+#define HWY_TESTS_FOUND_GAPS_H
 
 #include "make_trace.h"
 
 #include "analyze/gaps/gaps.h"
-#include "small_trace.h"
-
-#define US 1000
-
-struct made {
-	struct small small;
-	uint32_t api, stream, os;
-	int64_t corr;
-};
-
-static inline struct made make(void)
-{
-	struct made made = {.small = small_new()};
-	uint32_t device = small_device(&made.small, 0);
-	made.stream = small_stream(&made.small, device, 7);
-	made.api = small_lane(&made.small, HWY_LANE_API);
-	made.os = small_lane(&made.small, HWY_LANE_OS);
-	return made;
-}
-
-static inline void span(struct made *made, uint32_t lane, enum hwy_kind kind, double from,
-			double to, int64_t corr, const char *name)
-{
-	small_span(&made->small, lane, kind, (int64_t)(from * US), (int64_t)(to * US), corr, name);
-}
-
-/* A launch and its kernel. */
-static inline void launch(struct made *made, double from, double to, double start, double end)
-{
-	made->corr++;
-	span(made, made->api, HWY_API, from, to, made->corr, "cudaLaunchKernel");
-	span(made, made->stream, HWY_KERNEL, start, end, made->corr, "k");
-}
-
-static inline void call(struct made *made, double from, double to, const char *name)
-{
-	span(made, made->api, HWY_API, from, to, 0, name);
-}
-
-/* A copy to the device out of pinned memory. */
-static inline void copy_in(struct made *made, double from, double to, double start, double end)
-{
-	struct hwy_row row = {0};
-	made->corr++;
-	span(made, made->api, HWY_API, from, to, made->corr, "cudaMemcpyAsync");
-	row.v[HWY_START] = (int64_t)(start * US);
-	row.v[HWY_DUR] = (int64_t)((end - start) * US);
-	row.v[HWY_CORR] = made->corr;
-	row.v[HWY_DIRECTION] = HWY_H2D;
-	row.v[HWY_SRC_MEMORY] = HWY_MEM_PINNED;
-	row.v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
-	row.v[HWY_NAME] = hwy_text_id(made->small.builder, "copy");
-	hwy_add_span(made->small.builder, made->stream, HWY_COPY, &row);
-}
 
 /* What must hold of the states of any device, and of all gaps. */
 static inline void check_states(const struct gap_states *states)
@@ -129,10 +73,11 @@ static inline struct found find_in(struct hwy_trace *trace, const struct hwy_pha
 	return found;
 }
 
-static inline struct found find(struct made *made, double from, double to)
+/* In the window [from, to), in us. */
+static inline struct found find(struct small *small, double from, double to)
 {
-	struct hwy_phase phase = {.window = {(int64_t)(from * US), (int64_t)(to * US)}};
-	return find_in(small_finish(&made->small), &phase);
+	struct hwy_phase phase = {.window = {(int64_t)(from * 1000), (int64_t)(to * 1000)}};
+	return find_in(small_finish(small), &phase);
 }
 
 static inline void drop(struct found *found)
