@@ -60,21 +60,26 @@ static void costs_never_exceed_the_step_and_findings_are_in_order(void **state)
 	}
 }
 
-static void any_trace_is_survived(void **state)
+static void what_holds_of_a_diagnosis_holds_of_any_trace(void **state)
 {
+	uint32_t phases = 0;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct hwy_trace *trace = random_trace(seed, 20, 3000);
-		struct hwy_analysis analysis;
-		struct hwy_diagnosis diagnosis = {0};
-		struct hwy_err err;
+		struct diagnosed d = {.trace = random_trace(seed, 20, 3000)};
+		struct hwy_err err = {""};
 		struct analysis_options options = {0};
-		if (analysis_make(&analysis, trace, &options, &err)) {
-			diagnose(&analysis, &diagnosis, &err);
-			diagnosis_free(&diagnosis);
-			analysis_free(&analysis);
+		assert_true(analysis_make(&d.analysis, d.trace, &options, &err));
+		assert_true(diagnose(&d.analysis, &d.diagnosis, &err));
+		diagnosed_check(&d);
+		phases += d.analysis.phases.n;
+		for (uint32_t i = 0; i < d.diagnosis.n; i++) {
+			const struct hwy_finding *one = &d.diagnosis.findings[i];
+			assert_true(one->phase < d.analysis.phases.n);
+			assert_true(one->share >= 0 && one->share <= 1);
+			assert_true(*one->says && *one->advice);
 		}
-		hwy_trace_free(trace);
+		diagnosed_free(&d);
 	}
+	assert_true(phases > 0); /* else nothing was checked */
 }
 
 static void a_trace_without_device_work_has_nothing_to_say(void **state)
@@ -112,7 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_never_exceed_the_step_and_findings_are_in_order),
-		cmocka_unit_test(any_trace_is_survived),
+		cmocka_unit_test(what_holds_of_a_diagnosis_holds_of_any_trace),
 		cmocka_unit_test(a_trace_without_device_work_has_nothing_to_say),
 		cmocka_unit_test(every_finding_of_the_table_has_a_name_of_its_own),
 	};
