@@ -16,6 +16,18 @@ analyze_file() {
 
 # ---- the table ----
 
+# judge FILE CONDITION…: FILE may be packed.
+judge() {
+	local path=$1
+	shift
+	if [[ $path == *.xz ]]; then
+		xz -dc "$path" >"$work/recording.sqlite"
+		path=$work/recording.sqlite
+	fi
+	analyze_file "$path" "$@"
+}
+
+judged=0
 skipped=0
 while read -r file conditions; do
 	case $file in
@@ -23,20 +35,26 @@ while read -r file conditions; do
 	data/*) path=$DATA/${file#data/} ;;
 	*) path=${SHARED:-/nowhere}/data/${file#shared/} ;;
 	esac
-	if [ ! -e "$path" ]; then
+	if [[ $file != data/* && ! -e $path ]]; then
 		skipped=$((skipped + 1))
 		continue
 	fi
-	case $path in
-	*.xz)
-		xz -dc "$path" >"$work/recording.sqlite"
-		path=$work/recording.sqlite
-		;;
+	judged=$((judged + 1))
+	# What a report was converted from must be judged alike.
+	case $file in
+	data/nsys/*.hwy) source=${SHARED:-/nowhere}/data/nsys/$(basename "$file" .hwy).sqlite.xz ;;
+	data/torch/*.hwy) source=${SHARED:-/nowhere}/data/torch/$(basename "$file" .hwy).json.gz ;;
+	*) source= ;;
 	esac
-	# shellcheck disable=SC2086 # conditions are words
-	analyze_file "$path" $conditions
-	[ -s "$work/differences" ] && echo "    of $file"
+	for one in "$path" "$source"; do
+		[[ $one == "$path" || -e $one ]] || continue
+		# shellcheck disable=SC2086 # conditions are words
+		judge "$one" $conditions
+		[ -s "$work/differences" ] && echo "    of $one"
+	done
 done <"$here/analyze_table.txt"
+echo "$judged of $((judged + skipped)) rows of the table are judged"
+[ $((5 * judged)) -ge $((4 * (judged + skipped))) ] || fail "less than four fifths of the table are judged"
 [ "$skipped" = 0 ] || echo "SKIP (in part): $skipped recordings of the table are not here"
 
 # The rest of what is at hand: what must always hold, and no format fails.

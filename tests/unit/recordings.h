@@ -1,5 +1,6 @@
 /* recordings.h - real recordings for unit tests: those of tests/data (DATA) and, where they are, the larger ones
- * beside the checkout (SHARED). Compressed SQLite files are unpacked into a folder of the test.
+ * beside the checkout (SHARED). A recording that is absent may stand in tests/data as the report that it was converted
+ * to. Compressed SQLite files are unpacked into a folder of the test.
  */
 #ifndef HWY_TESTS_RECORDINGS_H
 #define HWY_TESTS_RECORDINGS_H
@@ -21,6 +22,9 @@ static inline struct hwy_trace *recording_open(const char *name, const char *fol
 		snprintf(path, sizeof path, "%s/data/%s",
 			 getenv("SHARED") && *getenv("SHARED") ? getenv("SHARED") : "/nowhere",
 			 name);
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof path, "%s/%.*s.hwy", getenv("DATA") ? getenv("DATA") : ".",
+			 (int)strcspn(name, "."), name);
 	if (access(path, R_OK) != 0)
 		return NULL;
 	size_t length = strlen(path);
