@@ -121,6 +121,7 @@ static void put_places(struct hwy_json *json, const struct doctor *doctor)
 	json_put_text(json, "osrt", doctor->osrt);
 	json_put_text(json, "opencl", doctor->opencl_library);
 	json_put_text(json, "libdw", doctor->libdw);
+	json_put_text(json, "libmicrohttpd", doctor->libmicrohttpd);
 	json_end_object(json);
 	doctor_json_begin(json, "temporary");
 	json_put_text(json, "path", doctor->temporary);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "run/host_facts.h"
 #include "run/journal.h"
 #include "run/run.h"
 #include "run/step_counter.h"
@@ -165,7 +166,7 @@ static void begin_journal(struct run *run, const struct run_settings *settings)
 			 settings->program[0], refusal);
 		journal_note(run->journal, 2, text);
 	}
-	journal_machine(run->journal);
+	host_facts_record(run->journal);
 	journal_clock(run->journal);
 }
 

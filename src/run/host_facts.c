@@ -1,4 +1,6 @@
-/* host_facts.c - what the report says about the machine. Files of /proc and /etc, read once; no tool is run. */
+/* host_facts.c - see host_facts.h. */
+#include "run/host_facts.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -6,54 +8,72 @@
 
 #include "run/journal.h"
 
-/* What follows 'key' on its line of a file, up to the end or to 'stop'; "" when it is not there. */
-static void value_in(const char *path, const char *key, const char *skip, const char *stop,
-		     char *value, size_t size)
+bool host_facts_value(const char *path, const char *key, char *value, size_t size)
 {
 	char line[1024];
+	size_t length = strlen(key);
+	bool found = false;
 	*value = '\0';
 	FILE *file = fopen(path, "re");
-	while (file && fgets(line, sizeof line, file)) {
-		const char *at = strstr(line, key);
-		if (!at)
+	while (file && !found && fgets(line, sizeof line, file)) {
+		const char *rest = line + length;
+		found = strncmp(line, key, length) == 0 && (!length || strchr(" \t:=", *rest));
+		if (!found)
 			continue;
-		at += strlen(key);
-		at += strspn(at, skip);
-		snprintf(value, size, "%.*s", (int)strcspn(at, stop), at);
-		break;
+		rest += strspn(rest, " \t:=\"");
+		snprintf(value, size, "%.*s", (int)strcspn(rest, "\"\n"), rest);
 	}
 	if (file)
 		fclose(file);
+	return found;
 }
 
-static void host_facts_tell(struct journal *journal, const char *name, const char *value)
+bool host_facts_number(const char *path, long *number)
+{
+	FILE *file = fopen(path, "re");
+	bool read = file && fscanf(file, "%ld", number) == 1;
+	if (file)
+		fclose(file);
+	return read;
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun ...", or "... NVIDIA UNIX Open
+ * Kernel Module for x86_64  580.65.06  Release Build ...": the first word of digits and dots. */
+bool host_facts_driver_version(char *version, size_t size)
+{
+	char line[512];
+	*version = '\0';
+	host_facts_value("/proc/driver/nvidia/version", "NVRM version", line, sizeof line);
+	for (char *rest = line, *word; (word = strtok_r(rest, " \t", &rest));)
+		if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.')) {
+			snprintf(version, size, "%s", word);
+			return true;
+		}
+	return false;
+}
+
+static void record_fact(struct journal *journal, const char *name, const char *value)
 {
 	journal_property(journal, name, value, strlen(value));
 }
 
-void journal_machine(struct journal *journal)
+void host_facts_record(struct journal *journal)
 {
 	struct utsname about;
 	char text[512];
 	if (uname(&about) == 0) {
-		host_facts_tell(journal, "host", about.nodename);
-		host_facts_tell(journal, "kernel", about.release);
-		host_facts_tell(journal, "cpu.architecture", about.machine);
+		record_fact(journal, "host", about.nodename);
+		record_fact(journal, "kernel", about.release);
+		record_fact(journal, "cpu.architecture", about.machine);
 	}
-	value_in("/proc/cpuinfo", "model name", " \t:", "\n", text, sizeof text);
-	host_facts_tell(journal, "cpu", text);
+	host_facts_value("/proc/cpuinfo", "model name", text, sizeof text);
+	record_fact(journal, "cpu", text);
 	snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	host_facts_tell(journal, "cpu.cores", text);
-	value_in("/etc/os-release", "PRETTY_NAME=", "\"", "\"\n", text, sizeof text);
-	host_facts_tell(journal, "os", text);
-	value_in("/proc/sys/kernel/random/boot_id", "", "", "\n", text, sizeof text);
-	host_facts_tell(journal, "boot_id", text);
-	/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun …", or "… Open Kernel Module for
-	 * x86_64  580.65.06  Release Build …" */
-	value_in("/proc/driver/nvidia/version", "Module", " ", "\n", text, sizeof text);
-	char *version = text;
-	while (*version && strspn(version, "0123456789.") != strcspn(version, " "))
-		version += strcspn(version, " ") + strspn(version + strcspn(version, " "), " ");
-	version[strcspn(version, " ")] = '\0';
-	host_facts_tell(journal, "driver", version);
+	record_fact(journal, "cpu.cores", text);
+	host_facts_value("/etc/os-release", "PRETTY_NAME", text, sizeof text);
+	record_fact(journal, "os", text);
+	host_facts_value("/proc/sys/kernel/random/boot_id", "", text, sizeof text);
+	record_fact(journal, "boot_id", text);
+	host_facts_driver_version(text, sizeof text);
+	record_fact(journal, "driver", text);
 }

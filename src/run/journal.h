@@ -18,7 +18,4 @@ void journal_status(struct journal *journal, uint32_t pid, int status, int64_t t
 void journal_recording(struct journal *journal, bool on, int64_t time);
 void journal_clock(struct journal *journal);
 
-/* host_facts.c: host, CPU, kernel, operating system, driver. */
-void journal_machine(struct journal *journal);
-
 #endif

@@ -27,7 +27,7 @@ asks() {
 run doctor
 expect_status 0 "doctor"
 fits "doctor"
-for title in 'programs, NVTX' CUDA OpenCL 'OS calls' 'CPU samples' scheduling 'whole machine' 'native stacks' 'Python stacks'; do
+for title in 'programs, NVTX' CUDA OpenCL 'OS calls' 'CPU samples' scheduling 'whole machine' 'native stacks' 'Python stacks' viewer; do
 	grep -qE "^[✓✗!] $title" "$work/out" || fail "no line for $title: $(cat "$work/out")"
 done
 LC_ALL=C run doctor
@@ -85,6 +85,16 @@ if [ -e "$mock/driver/libcuda.so.1" ] && [ ! -e /proc/driver/nvidia/version ]; t
 	HEADWAY_CUPTI=$work/libcupti.so LD_LIBRARY_PATH=$mock:$mock/driver run doctor --format json
 	asks 'd["checks"]["cuda"]["can"] == "partly" and "unset HEADWAY_CUPTI" in d["checks"]["cuda"]["remedy"]' "a wrong HEADWAY_CUPTI"
 fi
+
+# A libmicrohttpd that is no library: what to install is said, and recording is not concerned.
+mkdir "$work/lib"
+: >"$work/lib/libmicrohttpd.so.12"
+LD_LIBRARY_PATH=$work/lib run doctor --format json
+expect_status 0 "no libmicrohttpd"
+asks 'd["checks"]["viewer"]["can"] == "no" and "libmicrohttpd" in d["checks"]["viewer"]["remedy"]' "no libmicrohttpd"
+asks 'd["libraries"]["libmicrohttpd"] is None and d["can_record"] is True' "no libmicrohttpd"
+LD_LIBRARY_PATH=$work/lib run doctor
+fits "no libmicrohttpd"
 
 TMPDIR=$work/nowhere run doctor --format json
 asks 'd["temporary"]["path"] != "'"$work"'/nowhere"' "a TMPDIR that is not there"

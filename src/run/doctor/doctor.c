@@ -8,6 +8,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "run/host_facts.h"
+
 static const struct {
 	const char *name, *title;
 } checks[DOCTOR_CHECKS] = {
@@ -21,6 +23,7 @@ static const struct {
 	[DOCTOR_MACHINE] = {"system_wide", "whole machine"},
 	[DOCTOR_STACKS] = {"native_stacks", "native stacks"},
 	[DOCTOR_PYTHON] = {"python_stacks", "Python stacks"},
+	[DOCTOR_VIEW] = {"viewer", "viewer"},
 };
 
 char *doctor_text(struct doctor *doctor, const char *text)
@@ -48,30 +51,19 @@ void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format,
 	va_end(arguments);
 }
 
-/* What follows 'key' on its line, without quotes, tabs and colons around it. */
-static char *value_in(struct doctor *doctor, const char *path, const char *key)
+/* A value of a file of facts (host_facts.h), or NULL. */
+static char *fact(struct doctor *doctor, const char *path, const char *key)
 {
-	char line[512], *value = NULL;
-	FILE *file = fopen(path, "re");
-	while (file && !value && fgets(line, sizeof line, file)) {
-		if (strncmp(line, key, strlen(key)) != 0)
-			continue;
-		char *from = line + strlen(key);
-		from += strspn(from, " \t:=\"");
-		from[strcspn(from, "\"\n")] = '\0';
-		value = doctor_text(doctor, from);
-	}
-	if (file)
-		fclose(file);
-	return value;
+	char value[512];
+	return host_facts_value(path, key, value, sizeof value) ? doctor_text(doctor, value) : NULL;
 }
 
 static void look_at_machine(struct doctor *doctor)
 {
 	struct utsname about;
 	char text[300];
-	doctor->os = value_in(doctor, "/etc/os-release", "PRETTY_NAME");
-	doctor->cpu = value_in(doctor, "/proc/cpuinfo", "model name");
+	doctor->os = fact(doctor, "/etc/os-release", "PRETTY_NAME");
+	doctor->cpu = fact(doctor, "/proc/cpuinfo", "model name");
 	doctor->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (uname(&about) == 0) {
 		snprintf(text, sizeof text, "%s %s", about.sysname, about.release);
@@ -94,6 +86,7 @@ void doctor_look(struct doctor *doctor)
 	doctor_nvidia(doctor);
 	doctor_opencl(doctor);
 	doctor_perf(doctor);
+	doctor_view(doctor);
 	/* Everything else is recorded through the collect library, into a run directory. */
 	doctor->any = doctor->checks[DOCTOR_PROGRAM].verdict != DOCTOR_NO;
 }

@@ -28,6 +28,7 @@ enum doctor_id {
 	DOCTOR_MACHINE,  /* samples of all processes */
 	DOCTOR_STACKS,   /* unwinding of native code */
 	DOCTOR_PYTHON,   /* stacks of Python */
+	DOCTOR_VIEW,     /* showing reports: the library that `headway view` opens */
 	DOCTOR_CHECKS
 };
 enum doctor_verdict { DOCTOR_NO, DOCTOR_PARTLY, DOCTOR_YES };
@@ -77,7 +78,7 @@ struct doctor {
 	int perf_error; /* errno of the attempt to sample ourselves; 0 */
 	bool cycles, cpu_clock, kernel_side, switches, system_wide, wakeups;
 
-	char *libdw;
+	char *libdw, *libmicrohttpd;           /* paths */
 	char *collect, *osrt, *opencl_library; /* our own libraries' paths */
 	char *temporary;                       /* where the run directory would be */
 	bool temporary_exec;
@@ -104,11 +105,11 @@ void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format,
 
 /* doctor_probe.c: runs 'look' in a child with nothing to read and nowhere to print; what it writes to 'out'
  * comes back in 'answer', cut to 'size'. The child and what it started are killed after 'timeout_ms'. */
-enum probe_end { PROBE_DONE, PROBE_CRASHED, PROBE_LATE, PROBE_FAILED };
-enum probe_end probe_run(void (*look)(FILE *out, const void *with), const void *with,
-			 int timeout_ms, char *answer, size_t size);
+enum doctor_probe_end { PROBE_DONE, PROBE_CRASHED, PROBE_LATE, PROBE_FAILED };
+enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with), const void *with,
+				       int timeout_ms, char *answer, size_t size);
 /* The next line "key value" of an answer; false at its end. The answer is cut up. */
-bool probe_line(char **answer, const char **key, const char **value);
+bool doctor_probe_line(char **answer, const char **key, const char **value);
 
 /* One file each. */
 void doctor_nvidia(struct doctor *doctor); /* after doctor_pythons: their wheels may hold CUPTI */
@@ -116,5 +117,9 @@ void doctor_opencl(struct doctor *doctor);
 void doctor_perf(struct doctor *doctor);
 void doctor_pythons(struct doctor *doctor);
 void doctor_place(struct doctor *doctor);
+void doctor_view(struct doctor *doctor);
+
+/* How to install libmicrohttpd, by ID, ID_LIKE and VERSION_ID of /etc/os-release. */
+const char *doctor_view_remedy(const char *id, const char *like, const char *version);
 
 #endif

@@ -4,6 +4,7 @@
  * the collector does (spool/places.h), and in the wheels of the Pythons on PATH, whose programs would find it
  * beside the CUDA libraries they map.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -12,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "run/doctor/doctor.h"
+#include "run/host_facts.h"
 #include "spool/places.h"
 
 enum { TIMEOUT_MS = 5000, ANSWER = 8192, MOST_GPUS = 64 };
@@ -98,31 +101,18 @@ static void add_gpu(struct doctor *doctor, const char *name)
 	doctor->gpus[doctor->n_gpus++] = doctor_text(doctor, name);
 }
 
-/* What the kernel module tells, where NVML does not answer. */
+/* Driver and GPUs as the kernel module names them, where NVML does not answer. */
 static void read_proc(struct doctor *doctor)
 {
-	char line[256], path[PATH_MAX];
-	FILE *file = doctor->driver ? NULL : fopen("/proc/driver/nvidia/version", "re");
-	while (file && !doctor->driver && fgets(line, sizeof line, file))
-		for (char *rest = line, *word; (word = strtok_r(rest, " \t\n", &rest));)
-			if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.')) {
-				doctor->driver = doctor_text(doctor, word);
-				break;
-			}
-	if (file)
-		fclose(file);
+	char text[256], path[PATH_MAX];
+	if (!doctor->driver && host_facts_driver_version(text, sizeof text))
+		doctor->driver = doctor_text(doctor, text);
 	DIR *gpus = doctor->n_gpus ? NULL : opendir("/proc/driver/nvidia/gpus");
 	for (const struct dirent *entry; gpus && (entry = readdir(gpus));) {
 		snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/%s/information",
 			 entry->d_name);
-		file = fopen(path, "re");
-		while (file && fgets(line, sizeof line, file))
-			if (strncmp(line, "Model:", 6) == 0) {
-				line[strcspn(line, "\n")] = '\0';
-				add_gpu(doctor, line + 6 + strspn(line + 6, " \t"));
-			}
-		if (file)
-			fclose(file);
+		if (host_facts_value(path, "Model", text, sizeof text))
+			add_gpu(doctor, text);
 	}
 	if (gpus)
 		closedir(gpus);
@@ -130,24 +120,20 @@ static void read_proc(struct doctor *doctor)
 
 static void read_counters(struct doctor *doctor)
 {
-	char line[256];
-	FILE *file = fopen("/proc/driver/nvidia/params", "re");
+	char text[32];
 	doctor->counters_for_all = -1;
-	while (file && fgets(line, sizeof line, file)) {
-		int value;
-		if (sscanf(line, "RmProfilingAdminOnly: %d", &value) == 1)
-			doctor->counters_for_all = value == 0;
-	}
-	if (file)
-		fclose(file);
+	if (host_facts_value("/proc/driver/nvidia/params", "RmProfilingAdminOnly", text,
+			     sizeof text) &&
+	    isdigit((unsigned char)*text))
+		doctor->counters_for_all = strtol(text, NULL, 10) == 0;
 }
 
 static void take_gpus(struct doctor *doctor, void (*look)(FILE *out, const void *with))
 {
 	char answer[ANSWER], *rest = answer;
 	const char *key, *value;
-	probe_run(look, NULL, TIMEOUT_MS, answer, sizeof answer);
-	while (probe_line(&rest, &key, &value)) {
+	doctor_probe_run(look, NULL, TIMEOUT_MS, answer, sizeof answer);
+	while (doctor_probe_line(&rest, &key, &value)) {
 		if (strcmp(key, "driver") == 0)
 			doctor->driver = doctor_text(doctor, value);
 		else
@@ -155,12 +141,13 @@ static void take_gpus(struct doctor *doctor, void (*look)(FILE *out, const void 
 	}
 }
 
-static enum probe_end find_driver(struct doctor *doctor)
+static enum doctor_probe_end find_driver(struct doctor *doctor)
 {
 	char answer[ANSWER], *rest = answer;
 	const char *key, *value;
-	enum probe_end end = probe_run(look_at_driver, NULL, TIMEOUT_MS, answer, sizeof answer);
-	while (probe_line(&rest, &key, &value)) {
+	enum doctor_probe_end end =
+		doctor_probe_run(look_at_driver, NULL, TIMEOUT_MS, answer, sizeof answer);
+	while (doctor_probe_line(&rest, &key, &value)) {
 		if (strcmp(key, "libcuda") == 0)
 			doctor->libcuda = doctor_text(doctor, value);
 		else
@@ -227,7 +214,7 @@ static void look_for_cupti(FILE *out, const void *with)
 
 struct cupti { /* what the search said */
 	bool refused, in_wheel;
-	enum probe_end end;
+	enum doctor_probe_end end;
 };
 
 static struct cupti find_cupti(struct doctor *doctor)
@@ -235,8 +222,9 @@ static struct cupti find_cupti(struct doctor *doctor)
 	char answer[ANSWER], *rest = answer;
 	const char *key, *value;
 	struct cupti found = {0};
-	found.end = probe_run(look_for_cupti, doctor->packages, TIMEOUT_MS, answer, sizeof answer);
-	while (probe_line(&rest, &key, &value)) {
+	found.end = doctor_probe_run(look_for_cupti, doctor->packages, TIMEOUT_MS, answer,
+				     sizeof answer);
+	while (doctor_probe_line(&rest, &key, &value)) {
 		if (strcmp(key, "cupti") == 0)
 			doctor->cupti = doctor_text(doctor, value);
 		else if (strcmp(key, "version") == 0)
@@ -251,14 +239,8 @@ static struct cupti find_cupti(struct doctor *doctor)
 
 /* ---- what it means ------------------------------------------------------------------------------- */
 
-static const char *doctor_nvidia_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Why the driver cannot be used; false where it can. */
-static bool driver_is_missing(struct doctor *doctor, enum probe_end end)
+static bool driver_is_missing(struct doctor *doctor, enum doctor_probe_end end)
 {
 	if (end == PROBE_LATE || end == PROBE_CRASHED) {
 		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_NO, "libcuda.so.1 %s when it is opened",
@@ -310,7 +292,7 @@ static void judge_cuda(struct doctor *doctor, const struct cupti *cupti)
 			"install the CUDA toolkit, or set HEADWAY_CUPTI=/path/to/libcupti.so.13");
 	} else {
 		doctor_say(doctor, DOCTOR_CUDA, cupti->refused ? DOCTOR_PARTLY : DOCTOR_YES,
-			   "%s, %s, %s%s", gpus, driver, doctor_nvidia_base_name(doctor->cupti),
+			   "%s, %s, %s%s", gpus, driver, hwy_basename(doctor->cupti),
 			   cupti->in_wheel ? " of a wheel" : "");
 	}
 	if (cupti->refused)
@@ -338,7 +320,7 @@ static void judge_counters(struct doctor *doctor)
 
 void doctor_nvidia(struct doctor *doctor)
 {
-	enum probe_end end = find_driver(doctor);
+	enum doctor_probe_end end = find_driver(doctor);
 	struct cupti cupti = find_cupti(doctor);
 	if (!driver_is_missing(doctor, end))
 		judge_cuda(doctor, &cupti);

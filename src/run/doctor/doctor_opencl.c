@@ -130,7 +130,7 @@ static void doctor_opencl_take(struct doctor *doctor, const char *key, const cha
 	}
 }
 
-static void judge_absent(struct doctor *doctor, enum probe_end end)
+static void judge_absent(struct doctor *doctor, enum doctor_probe_end end)
 {
 	if (end == PROBE_CRASHED || end == PROBE_LATE) {
 		doctor_say(doctor, DOCTOR_OPENCL, DOCTOR_NO, "an OpenCL driver %s",
@@ -179,8 +179,9 @@ void doctor_opencl(struct doctor *doctor)
 {
 	char answer[ANSWER], *rest = answer;
 	const char *key, *value;
-	enum probe_end end = probe_run(doctor_opencl_look, NULL, TIMEOUT_MS, answer, sizeof answer);
-	while (probe_line(&rest, &key, &value))
+	enum doctor_probe_end end =
+		doctor_probe_run(doctor_opencl_look, NULL, TIMEOUT_MS, answer, sizeof answer);
+	while (doctor_probe_line(&rest, &key, &value))
 		doctor_opencl_take(doctor, key, value);
 	uint32_t devices = 0;
 	for (uint32_t i = 0; i < doctor->n_platforms; i++)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "run/doctor/doctor.h"
+#include "run/host_facts.h"
 
 /* 0, or errno. */
 static int attempt(struct perf_event_attr attr, pid_t pid, int cpu)
@@ -38,15 +39,6 @@ static struct perf_event_attr sampling(uint32_t type, uint64_t event, bool kerne
 	};
 }
 
-static bool doctor_perf_read_number(const char *path, long *number)
-{
-	FILE *file = fopen(path, "re");
-	bool read = file && fscanf(file, "%ld", number) == 1;
-	if (file)
-		fclose(file);
-	return read;
-}
-
 static bool may_see_wakeups(void)
 {
 	static const char *const paths[] = {
@@ -54,7 +46,7 @@ static bool may_see_wakeups(void)
 		"/sys/kernel/debug/tracing/events/sched/sched_wakeup/id"};
 	long id;
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-		if (doctor_perf_read_number(paths[i], &id))
+		if (host_facts_number(paths[i], &id))
 			return attempt((struct perf_event_attr){.type = PERF_TYPE_TRACEPOINT,
 								.config = (uint64_t)id,
 								.sample_type = PERF_SAMPLE_RAW,
@@ -147,8 +139,8 @@ static void judge_switches(struct doctor *doctor)
 void doctor_perf(struct doctor *doctor)
 {
 	long paranoid;
-	bool known = doctor_perf_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
-	doctor->paranoid = known ? (int)paranoid : -100;
+	bool is_known = host_facts_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	doctor->paranoid = is_known ? (int)paranoid : -100;
 	try_all(doctor);
 	judge_samples(doctor);
 	judge_switches(doctor);

@@ -104,8 +104,8 @@ void doctor_place(struct doctor *doctor)
 	find_libraries(doctor, &err);
 	find_temporary(doctor);
 	judge_program(doctor, &err);
-	probe_run(look_for_libdw, NULL, TIMEOUT_MS, answer, sizeof answer);
-	if (probe_line(&rest, &key, &value))
+	doctor_probe_run(look_for_libdw, NULL, TIMEOUT_MS, answer, sizeof answer);
+	if (doctor_probe_line(&rest, &key, &value))
 		doctor->libdw = doctor_text(doctor, value);
 	if (doctor->libdw) {
 		doctor_say(doctor, DOCTOR_STACKS, DOCTOR_YES, "unwound with libdw");

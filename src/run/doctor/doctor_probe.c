@@ -76,8 +76,8 @@ static bool reap(pid_t child, int64_t deadline, int *status)
 	}
 }
 
-enum probe_end probe_run(void (*look)(FILE *out, const void *with), const void *with,
-			 int timeout_ms, char *answer, size_t size)
+enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with), const void *with,
+				       int timeout_ms, char *answer, size_t size)
 {
 	int ends[2], status = 0;
 	int64_t deadline = run_now() + timeout_ms * INT64_C(1000000);
@@ -106,7 +106,7 @@ enum probe_end probe_run(void (*look)(FILE *out, const void *with), const void *
 	return WIFSIGNALED(status) ? PROBE_CRASHED : PROBE_DONE;
 }
 
-bool probe_line(char **answer, const char **key, const char **value)
+bool doctor_probe_line(char **answer, const char **key, const char **value)
 {
 	char *line = *answer, *end = line ? strchr(line, '\n') : NULL;
 	if (!end)

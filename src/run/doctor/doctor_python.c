@@ -73,8 +73,8 @@ static void doctor_python_look_at(struct doctor *doctor, const char *path)
 	char answer[ANSWER], *rest = answer;
 	const char *key, *value;
 	struct doctor_python python = {0};
-	probe_run(ask, path, TIMEOUT_MS, answer, sizeof answer);
-	while (probe_line(&rest, &key, &value)) {
+	doctor_probe_run(ask, path, TIMEOUT_MS, answer, sizeof answer);
+	while (doctor_probe_line(&rest, &key, &value)) {
 		if (strcmp(key, "version") == 0)
 			python.version = doctor_text(doctor, value);
 		else if (strcmp(key, "minor") == 0)
@@ -125,13 +125,14 @@ static bool reads_memory(void)
 
 static void doctor_python_judge(struct doctor *doctor)
 {
-	char good[160] = "", bad[160] = "";
+	enum { SAYS = 160 };
+	char good[SAYS] = "", bad[SAYS] = "";
 	bool any = false, refused = false;
 	for (uint32_t i = 0; i < doctor->n_pythons; i++) {
 		const struct doctor_python *python = &doctor->pythons[i];
 		char *list = python->stacks ? good : bad;
 		size_t n = strlen(list);
-		snprintf(list + n, sizeof good - n, "%s%s", n ? ", " : "", python->version);
+		snprintf(list + n, SAYS - n, "%s%s", n ? ", " : "", python->version);
 		any = any || python->stacks;
 		refused = refused || !python->stacks;
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "run/host_facts.h"
 #include "run/journal.h"
 #include "run/perf/perf_internal.h"
 #include "run/run.h"
@@ -32,11 +33,7 @@ static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 static long number_in(const char *path, long otherwise)
 {
 	long number = otherwise;
-	FILE *file = fopen(path, "re");
-	if (file && fscanf(file, "%ld", &number) != 1)
-		number = otherwise;
-	if (file)
-		fclose(file);
+	host_facts_number(path, &number);
 	return number;
 }
 
