@@ -1,5 +1,6 @@
 /* main.c - finds the command and runs it. Every command is one line of the table. */
 #include "cli/commands.h"
+#include "cli/kit/generate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,40 +10,51 @@
 static const struct cli_command *const commands[] = {
 	&cmd_profile, &cmd_recover,  &cmd_doctor,    &cmd_info,   &cmd_show, &cmd_view,
 	&cmd_stats,   &cmd_analyze,  &cmd_breakdown, &cmd_whatif, &cmd_path, &cmd_diff,
-	&cmd_gate,    &cmd_baseline, &cmd_convert,   &cmd_export,
+	&cmd_gate,    &cmd_baseline, &cmd_convert,   &cmd_export, NULL,
 };
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
+enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 
-static void print_help(FILE *out)
-{
-	int colour = cli_colour(out);
-	const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
-	fprintf(out,
-		"%sHeadway%s shows what the CPU and the GPU did on one timeline, and what held the program back.\n"
-		"\n"
-		"Usage: headway COMMAND [options] FILE\n"
-		"       headway profile [options] PROGRAM [arguments]\n"
-		"\n"
-		"%sCommands:%s\n",
-		bold, plain, bold, plain);
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
-	fprintf(out,
-		"\n"
-		"%sFILE%s is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler trace\n"
-		"(.json, .json.gz); Headway looks at the content, not at the name.\n"
-		"\n"
-		"%sExamples:%s\n"
+static const struct cli_program program = {
+	.about =
+		"Headway shows what the CPU and the GPU did on one timeline, and what held the program back.",
+	.usage = "headway COMMAND [options] FILE\n"
+		 "       headway profile [options] PROGRAM [arguments]",
+	.files =
+		"FILE is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler trace\n"
+		"(.json, .json.gz); Headway looks at the content, not at the name.",
+	.examples =
 		"  headway doctor                        what can be recorded here?\n"
 		"  headway profile python3 train.py      records it; writes report1.hwy\n"
 		"  headway show report1.hwy              CPU and GPU at the same time\n"
 		"  headway info run.sqlite               is this recording good for anything?\n"
 		"  headway analyze run.sqlite            what holds the program back, and where\n"
 		"  headway stats trace.json.gz           the tables you know from nsys\n"
-		"  headway stats -r cuda_gpu_kern_sum --format csv run.hwy\n"
-		"\n"
-		"'headway COMMAND --help' tells more; 'headway --version' prints the version.\n",
-		bold, plain, bold, plain);
+		"  headway stats -r cuda_gpu_kern_sum --format csv run.hwy\n",
+	.commands = commands,
+};
+
+/* Text that begins with a word of n bytes, which is printed bold. */
+static void print_bold(FILE *out, const char *text, size_t n)
+{
+	bool colour = cli_colour(out);
+	fprintf(out, "%s%.*s%s%s", colour ? "\033[1m" : "", (int)n, text, colour ? "\033[0m" : "",
+		text + n);
+}
+
+static void print_help(FILE *out)
+{
+	print_bold(out, program.about, strlen("Headway"));
+	fprintf(out, "\n\nUsage: %s\n\n", program.usage);
+	print_bold(out, "Commands:\n", strlen("Commands:"));
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+	fputc('\n', out);
+	print_bold(out, program.files, strlen("FILE"));
+	fputs("\n\n", out);
+	print_bold(out, "Examples:\n", strlen("Examples:"));
+	fprintf(out,
+		"%s\n'headway COMMAND --help' tells more; 'headway --version' prints the version.\n",
+		program.examples);
 }
 
 static const struct cli_command *main_find(const char *name)
@@ -89,6 +101,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
 		print_help(stdout);
+		return 0;
+	}
+	if (strcmp(word, "--generate") == 0 && argc == 4) {
+		generate(&program, argv[2], argv[3]);
 		return 0;
 	}
 	if (strcmp(word, "calibrate-helper") == 0)

@@ -26,7 +26,6 @@ void profile_read_options(struct profile *profile, int argc, char **argv);
 extern const struct cli_option profile_option_table[], profile_ignored[];
 
 /* profile_sampling.c: the CPU's side; each exits on a misuse. */
-extern const char *const profile_scope_words[], *const profile_backtrace_words[];
 void profile_sample(const struct cli_value *value);
 void profile_switches(const struct cli_value *value);
 void profile_frequency(const struct cli_value *value);

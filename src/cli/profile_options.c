@@ -119,12 +119,6 @@ static void read_traces(const struct cli_value *value)
 	*field = traces;
 }
 
-/* The i-th name for completion: only what is built. */
-static const char *trace_name(size_t i)
-{
-	return i <= TRACE_NONE ? trace_names[i] : NULL;
-}
-
 /* none, or kinds with ":ns" behind them: the time is the threshold. */
 static void read_backtrace(const struct cli_value *value)
 {
@@ -275,6 +269,11 @@ static void read_wait(const struct cli_value *value)
 	*(int *)value->field = choice(value, value->text, wait_words);
 }
 
+/* For completion; other words of nsys are taken too. */
+static const char *const trace_words[] = {"cuda", "nvtx", "opencl", "osrt", "none", NULL};
+static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
+static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};
+
 /* ---- the table ---------------------------------------------------------------------------------- */
 
 #define PROFILE(field) .offset = offsetof(struct profile, field)
@@ -294,7 +293,7 @@ const struct cli_option profile_option_table[] = {
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated by "
 	 "commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
-	 CLI_READ, CONTROL(traces), .word = trace_name, .read = read_traces},
+	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
 	 "by one, which costs more",
@@ -333,17 +332,17 @@ const struct cli_option profile_option_table[] = {
 	{'s', "sample", "SCOPE",
 	 "where threads spend their time on the CPU, with Python's functions: of the program and all "
 	 "it starts (process-tree), of the machine (system-wide), or none (default)",
-	 CLI_READ, 0, .words = profile_scope_words, .read = profile_sample},
+	 CLI_READ, 0, .words = scope_words, .read = profile_sample},
 	{0, "sampling-frequency", "HZ", "samples a second and CPU, 100 to 8000 (default: 1000)",
 	 CLI_READ, 0, .read = profile_frequency},
 	{'b', "backtrace", "HOW",
 	 "callers of a sample: by DWARF from a copy of the stack (dwarf, the default), by frame "
 	 "pointers (fp), or none",
-	 CLI_READ, 0, .words = profile_backtrace_words, .read = profile_chains},
+	 CLI_READ, 0, .words = backtrace_words, .read = profile_chains},
 	{0, "cpuctxsw", "SCOPE",
 	 "when threads run and when they wait: process-tree, system-wide or none (default: as "
 	 "--sample)",
-	 CLI_READ, 0, .words = profile_scope_words, .read = profile_switches},
+	 CLI_READ, 0, .words = scope_words, .read = profile_switches},
 	CLI_HEAD("When:"),
 	{'y', "delay", "S", "begin so many seconds after the start", CLI_SECONDS,
 	 PROFILE(settings.delay)},

@@ -8,14 +8,13 @@
 
 enum { LEAST_HZ = 100, MOST_HZ = 8000, LEAST_PERIOD = 10000 /* cycles */ };
 
-const char *const profile_scope_words[] = {"none",  "process-tree", "system-wide",
-					   "false", "cpu",          NULL};
-
 static enum perf_scope scope(const struct cli_value *value)
 {
+	static const char *const words[] = {"none",  "process-tree", "system-wide",
+					    "false", "cpu",          NULL};
 	static const enum perf_scope scopes[] = {PERF_NONE, PERF_TREE, PERF_SYSTEM, PERF_NONE,
 						 PERF_TREE};
-	return scopes[cli_word(value, value->text, profile_scope_words)];
+	return scopes[cli_word(value, value->text, words)];
 }
 
 void profile_sample(const struct cli_value *value)
@@ -52,14 +51,13 @@ void profile_period(const struct cli_value *value)
 	((struct profile *)value->options)->settings.perf.period = cycles;
 }
 
-const char *const profile_backtrace_words[] = {"auto", "dwarf", "fp", "lbr", "none", "false", NULL};
-
 void profile_chains(const struct cli_value *value)
 {
+	static const char *const words[] = {"auto", "dwarf", "fp", "lbr", "none", "false", NULL};
 	static const enum perf_backtrace ways[] = {PERF_BACKTRACE_DWARF, PERF_BACKTRACE_DWARF,
 						   PERF_BACKTRACE_FP,    PERF_BACKTRACE_FP,
 						   PERF_BACKTRACE_NONE,  PERF_BACKTRACE_NONE};
-	int which = cli_word(value, value->text, profile_backtrace_words);
+	int which = cli_word(value, value->text, words);
 	if (strcmp(value->text, "lbr") == 0)
 		profile_say("--backtrace=lbr: not built, frame pointers are followed instead");
 	((struct profile *)value->options)->settings.perf.backtrace = ways[which];
