@@ -1,4 +1,4 @@
-/* cell.c - numbers as text, to the last digit as nsys prints them.
+/* cell.c - the cells of reports, and their numbers as text, to the last digit as nsys prints them.
  *
  * Means are doubles with one decimal, and an exact half goes up: 11764.25 is 11764.3. (13101.65 is not a
  * half: the nearest double lies below it, and it becomes 13101.6.) Megabytes are 10^6 bytes, three decimals,
@@ -9,14 +9,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/stats.h"
+#include "stats/report_run.h"
 
 static const char *const unit_names[] = {"ns", "us", "ms", "s"};
 
-/* What snprintf wrote; no number here is ever too long, but who writes by length must be sure. */
-static size_t written(int n, size_t size)
+/* The length of the text that snprintf, which returned n, has left in a buffer of this size. */
+static size_t length_written(int n, size_t size)
 {
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+struct stats_cell cell_pid(const struct hwy_trace *trace, uint32_t lane)
+{
+	int64_t process = trace->lanes[lane].process;
+	return process >= 0 && process < trace->n_processes
+		       ? cell_number_or_empty(trace->processes[process].pid)
+		       : cell_empty();
+}
+
+struct stats_cell cell_tid(const struct hwy_trace *trace, uint32_t lane)
+{
+	const struct hwy_thread *thread = report_lane_thread(trace, lane);
+	return thread ? cell_number_or_empty(thread->tid) : cell_empty();
 }
 
 static size_t one_decimal(double value, char *text, size_t size)
@@ -25,10 +39,10 @@ static size_t one_decimal(double value, char *text, size_t size)
 	double quarters = value * 4;
 	if (fabs(quarters) < 0x1p52 && quarters == floor(quarters) && fmod(quarters, 2) != 0)
 		value = nextafter(value, value > 0 ? INFINITY : -INFINITY);
-	return written(snprintf(text, size, "%.1f", value), size);
+	return length_written(snprintf(text, size, "%.1f", value), size);
 }
 
-/* snprintf takes most of the time of a long trace otherwise. */
+/* Writes an integer without snprintf, which would take most of the time of a table with a row for each span. */
 static size_t integer_text(int64_t value, char *text)
 {
 	char digits[24];
@@ -52,17 +66,18 @@ static size_t time_text(int64_t ns, enum stats_time_unit unit, char *text, size_
 		return integer_text(ns, text);
 	uint64_t scale = (uint64_t)scales[unit];
 	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	return written(snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "",
-				size_ns / scale, (int)unit * 3, size_ns % scale),
-		       size);
+	return length_written(snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "",
+				       size_ns / scale, (int)unit * 3, size_ns % scale),
+			      size);
 }
 
-/* Thousandths of a megabyte. Only an exact half of one depends on how doubles round; printf decides it. */
+/* Megabytes with three decimals, in integers where that gives what printf would: printf decides exact halves. */
 static size_t megabytes_text(int64_t bytes, char *text)
 {
 	if (bytes < 0 || bytes > INT64_C(1000000000000000) || bytes % 1000 == 500)
-		return written(snprintf(text, STATS_NUMBER_BYTES, "%.3f", (double)bytes / 1e6),
-			       STATS_NUMBER_BYTES);
+		return length_written(
+			snprintf(text, STATS_NUMBER_BYTES, "%.3f", (double)bytes / 1e6),
+			STATS_NUMBER_BYTES);
 	int64_t kilobytes = (bytes + 499) / 1000;
 	size_t length = integer_text(kilobytes / 1000, text);
 	text += length;
@@ -78,7 +93,7 @@ static size_t mean_time_text(double ns, enum stats_time_unit unit, char *text, s
 	static const double scales[] = {1, 1e3, 1e6, 1e9};
 	if (unit == STATS_NS)
 		return one_decimal(ns, text, size);
-	return written(snprintf(text, size, "%.*f", (int)unit * 3, ns / scales[unit]), size);
+	return length_written(snprintf(text, size, "%.*f", (int)unit * 3, ns / scales[unit]), size);
 }
 
 size_t stats_number(const struct stats_column *column, const struct stats_cell *cell,
@@ -97,7 +112,8 @@ size_t stats_number(const struct stats_column *column, const struct stats_cell *
 	case STATS_TIME_MEAN: return mean_time_text(cell->real, unit, text, SIZE);
 	case STATS_BYTES:
 	case STATS_RATE: return megabytes_text(cell->number, text);
-	case STATS_BYTES_MEAN: return written(snprintf(text, SIZE, "%.3f", cell->real / 1e6), SIZE);
+	case STATS_BYTES_MEAN:
+		return length_written(snprintf(text, SIZE, "%.3f", cell->real / 1e6), SIZE);
 	case STATS_PERCENT:
 	case STATS_MEAN: return one_decimal(cell->real, text, SIZE);
 	}

@@ -1,92 +1,94 @@
-/* cpu.c - the CPU's side: where samples were taken, and what threads did between them.
+/* cpu.c - reports about the CPU: in which functions samples were taken, and how long threads ran or waited.
  *
  * A sample counts once for the function it was taken in (self) and once for each function on its stack
- * (total), however often that function calls itself. States are in three classes whatever the source calls
- * them: running, preempted (able to run, without a CPU) and waiting.
+ * (total), however often that function calls itself. A thread's states are put into three classes: running,
+ * preempted (able to run, without a CPU) and waiting.
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/index.h"
 #include "base/mem.h"
+#include "base/ref.h"
 #include "stats/families.h"
 
 /* ---- samples ----------------------------------------------------------------------------------- */
 
 struct function {
-	int64_t name, module; /* texts */
-	int64_t self, total;
-	uint32_t seen; /* the stack that was counted last, plus one */
+	struct function_key {
+		int64_t name, module; /* texts */
+	} key;
+	int64_t self, total; /* samples */
+	uint32_t last_stack; /* reference to the stack that was counted last */
 };
 
 struct functions {
-	struct stats_run *run;
-	struct hwy_map of; /* name, module -> index plus one */
+	struct report_run *run;
+	struct hwy_index by_key; /* over 'list' */
 	struct function *list;
 	uint32_t n, cap;
-	uint32_t *of_frame; /* frame of the trace -> index plus one */
+	uint32_t *by_frame; /* by frame of the trace: a reference into 'list' */
 	int64_t samples;
 };
 
 static uint32_t function_of(struct functions *functions, int64_t frame)
 {
 	const struct hwy_trace *trace = functions->run->trace;
-	if (functions->of_frame[frame])
-		return functions->of_frame[frame] - 1;
-	const struct hwy_frame *one = &trace->frames[frame];
-	uint64_t key = hwy_mix((uint64_t)one->function) ^ (uint64_t)one->module;
+	if (hwy_ref32_is_set(functions->by_frame[frame]))
+		return hwy_ref32_index(functions->by_frame[frame]);
+	struct function_key key = {trace->frames[frame].function, trace->frames[frame].module};
 	bool fresh;
-	uint32_t *at = hwy_map_put(&functions->of, key, &fresh);
+	uint32_t *index = hwy_index_put_element(&functions->by_key, functions->list,
+						sizeof *functions->list, &key, sizeof key, &fresh);
 	if (fresh) {
 		HWY_GROW(functions->list, functions->n, functions->cap);
-		functions->list[functions->n] =
-			(struct function){.name = one->function, .module = one->module};
-		*at = functions->n++;
+		*index = functions->n;
+		functions->list[functions->n++] = (struct function){.key = key};
 	}
-	functions->of_frame[frame] = *at + 1;
-	return *at;
+	functions->by_frame[frame] = hwy_ref32(*index);
+	return *index;
 }
 
 static void count_stack(struct functions *functions, uint32_t stack, int64_t samples)
 {
 	const struct hwy_trace *trace = functions->run->trace;
 	bool innermost = true;
-	for (int64_t at = stack + 1; at > 0 && at <= trace->n_stacks;
-	     at = trace->stacks[at - 1].parent) {
-		int64_t frame = trace->stacks[at - 1].frame;
+	for (int64_t ref = hwy_ref(stack); hwy_ref_is_set(ref) && ref <= trace->n_stacks;
+	     ref = trace->stacks[hwy_ref_index(ref)].parent) {
+		int64_t frame = trace->stacks[hwy_ref_index(ref)].frame;
 		if (frame < 0 || frame >= trace->n_frames)
 			break;
 		uint32_t which = function_of(functions, frame);
 		struct function *function = &functions->list[which];
 		if (innermost)
-			add_to(&function->self, samples);
+			add_saturating(&function->self, samples);
 		innermost = false;
-		if (function->seen != stack + 1)
-			add_to(&function->total, samples);
-		function->seen = stack + 1;
+		if (function->last_stack != hwy_ref32(stack))
+			add_saturating(&function->total, samples);
+		function->last_stack = hwy_ref32(stack);
 	}
 }
 
-/* Samples of a stack are counted first: there are few stacks. */
+/* Counts the samples of each stack first and then looks at each stack once: there are far fewer stacks. */
 static void count_samples(struct functions *functions)
 {
-	struct stats_run *run = functions->run;
+	struct report_run *run = functions->run;
 	const struct hwy_trace *trace = run->trace;
-	int64_t *of_stack = hwy_zalloc(((size_t)trace->n_stacks + 1) * sizeof *of_stack);
+	int64_t *samples = hwy_zarray(trace->n_stacks, sizeof *samples); /* by stack */
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		for (uint32_t row = 0; strip->kind == HWY_SAMPLE && row < strip->rows; row++) {
-			if (filter_is_on(&run->filter) &&
-			    !filter_keeps(&run->filter, trace, strip, row))
+			uint32_t stack;
+			if (!report_keeps(run, strip, row))
 				continue;
-			int64_t stack = hwy_get(strip, HWY_STACK, row);
-			of_stack[stack > 0 && stack <= trace->n_stacks ? stack : 0]++;
 			functions->samples++;
+			if (hwy_get_index(strip, HWY_STACK, row, &stack) && stack < trace->n_stacks)
+				samples[stack]++;
 		}
 	}
 	for (uint32_t stack = 0; stack < trace->n_stacks; stack++)
-		if (of_stack[stack + 1])
-			count_stack(functions, stack, of_stack[stack + 1]);
-	free(of_stack);
+		if (samples[stack])
+			count_stack(functions, stack, samples[stack]);
+	free(samples);
 }
 
 static int by_self(const void *left, const void *right, void *self)
@@ -97,16 +99,11 @@ static int by_self(const void *left, const void *right, void *self)
 		return a->self < b->self ? 1 : -1;
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	int order = strcmp(hwy_str(trace, a->name), hwy_str(trace, b->name));
-	return order ? order : (a->module > b->module) - (a->module < b->module);
+	int order = strcmp(hwy_str(trace, a->key.name), hwy_str(trace, b->key.name));
+	return order ? order : (a->key.module > b->key.module) - (a->key.module < b->key.module);
 }
 
-static struct stats_cell cpu_share(int64_t part, int64_t whole)
-{
-	return cell_real(whole ? 100.0 * (double)part / (double)whole : 0);
-}
-
-bool make_cpu_sample_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cpu_sample_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"Self", STATS_PERCENT},  {"Self Samples", STATS_COUNT},
@@ -116,48 +113,52 @@ bool make_cpu_sample_sum(struct stats_run *run, struct hwy_err *err)
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE),
 		      HWY_COL_BIT(HWY_STACK) | filter_columns(&run->filter), err))
 		return false;
-	run_columns(run, columns, STATS_LENGTH(columns));
+	report_columns(run, columns, STATS_LENGTH(columns));
 	struct functions functions = {.run = run};
-	functions.of_frame = hwy_zalloc(((size_t)trace->n_frames + 1) * sizeof *functions.of_frame);
+	functions.by_frame = hwy_zarray(trace->n_frames, sizeof *functions.by_frame);
 	count_samples(&functions);
 	if (functions.n)
 		qsort_r(functions.list, functions.n, sizeof *functions.list, by_self, trace);
 	for (uint32_t i = 0; i < functions.n; i++) {
 		const struct function *one = &functions.list[i];
-		struct hwy_text name = hwy_text(trace, one->name);
+		struct hwy_text name = hwy_text(trace, one->key.name);
 		struct stats_cell cells[] = {
-			cpu_share(one->self, functions.samples),
+			cell_share(one->self, functions.samples),
 			cell_number(one->self),
-			cpu_share(one->total, functions.samples),
+			cell_share(one->total, functions.samples),
 			cell_number(one->total),
 			name.length ? cell_text(name) : cell_textz("[unknown]"),
-			cell_text(hwy_text(trace, one->module)),
+			cell_text(hwy_text(trace, one->key.module)),
 		};
-		run_row(run, cells);
+		report_row(run, cells);
 	}
-	hwy_map_free(&functions.of);
+	hwy_index_free(&functions.by_key);
 	free(functions.list);
-	free(functions.of_frame);
+	free(functions.by_frame);
 	return true;
 }
 
 /* ---- states ------------------------------------------------------------------------------------ */
 
-enum class { RUNNING, PREEMPTED, WAITING, CLASSES };
+enum { RUNNING, PREEMPTED, WAITING, CLASSES };
 static const char *const class_names[CLASSES] = {"running", "preempted", "waiting"};
 
-struct states { /* of a lane */
+struct states { /* the states of one thread */
 	uint32_t lane;
-	int64_t time[CLASSES], count[CLASSES], life;
+	int64_t time[CLASSES], count[CLASSES]; /* ns, and how many */
+	int64_t life;                          /* ns in all classes together */
 };
 
-static enum class cpu_class_of(const struct hwy_trace *trace, int64_t name) {
-	const char *text = hwy_str(trace, name); if (strcmp(text, "running") == 0) return RUNNING;
+static unsigned class_of_state(const struct hwy_trace *trace, int64_t name)
+{
+	const char *text = hwy_str(trace, name);
+	if (strcmp(text, "running") == 0)
+		return RUNNING;
 	return strcmp(text, "runnable") == 0 ? PREEMPTED : WAITING;
 }
 
-/* The part of a span that the window asked for has. */
-static int64_t cpu_inside(const struct stats_run *run, int64_t start, int64_t duration)
+/* How much of the span [start, start + duration) lies inside the filter's window, in ns. */
+static int64_t ns_inside_window(const struct report_run *run, int64_t start, int64_t duration)
 {
 	int64_t end = start + duration;
 	if (start < run->filter.from)
@@ -167,21 +168,20 @@ static int64_t cpu_inside(const struct stats_run *run, int64_t start, int64_t du
 	return end > start ? end - start : 0;
 }
 
-static void count_states(const struct stats_run *run, const struct hwy_strip *strip,
+static void count_states(const struct report_run *run, const struct hwy_strip *strip,
 			 struct states *states)
 {
 	for (uint32_t row = 0; row < strip->rows; row++) {
-		if (filter_is_on(&run->filter) &&
-		    !filter_keeps(&run->filter, run->trace, strip, row))
+		if (!report_keeps(run, strip, row))
 			continue;
-		enum class class = cpu_class_of(run->trace, hwy_get(strip, HWY_NAME, row));
+		unsigned class = class_of_state(run->trace, hwy_get(strip, HWY_NAME, row));
 		int64_t start = hwy_get(strip, HWY_START, row),
 			duration = hwy_get(strip, HWY_DUR, row);
 		if (run->filter.timed)
-			duration = cpu_inside(run, start, duration);
+			duration = ns_inside_window(run, start, duration);
 		states->count[class]++;
-		add_to(&states->time[class], duration);
-		add_to(&states->life, duration);
+		add_saturating(&states->time[class], duration);
+		add_saturating(&states->life, duration);
 	}
 }
 
@@ -193,28 +193,28 @@ static int by_running(const void *left, const void *right)
 	return a->lane < b->lane ? -1 : a->lane > b->lane;
 }
 
-static void yield_states(struct stats_run *run, const struct states *states)
+static void yield_states(struct report_run *run, const struct states *states)
 {
 	const struct hwy_trace *trace = run->trace;
 	const struct hwy_thread *thread = report_lane_thread(trace, states->lane);
-	for (int class = 0; class < CLASSES; class ++) {
+	for (unsigned class = 0; class < CLASSES; class ++) {
 		if (!states->count[class])
 			continue;
 		struct stats_cell cells[] = {
-			pid_cell(trace, states->lane),
-			tid_cell(trace, states->lane),
+			cell_pid(trace, states->lane),
+			cell_tid(trace, states->lane),
 			cell_textz(class_names[class]),
-			cpu_share(states->time[class], states->life),
+			cell_share(states->time[class], states->life),
 			cell_number(states->time[class]),
 			cell_number(states->count[class]),
 			cell_real((double)states->time[class] / (double)states->count[class]),
 			cell_text(hwy_text(trace, thread ? thread->name : HWY_NONE)),
 		};
-		run_row(run, cells);
+		report_row(run, cells);
 	}
 }
 
-bool make_thread_state_sum(struct stats_run *run, struct hwy_err *err)
+bool make_thread_state_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"Pid", STATS_ID},        {"Tid", STATS_ID},          {"State", STATS_TEXT},
@@ -228,7 +228,7 @@ bool make_thread_state_sum(struct stats_run *run, struct hwy_err *err)
 			      filter_columns(&run->filter),
 		      err))
 		return false;
-	run_columns(run, columns, STATS_LENGTH(columns));
+	report_columns(run, columns, STATS_LENGTH(columns));
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		if (trace->strips[s].kind != HWY_STATE)
 			continue;

@@ -2,13 +2,14 @@
  *
  * A window keeps what overlaps it, as nsys's --filter-time does; nothing is cut. A range keeps calls, ranges
  * and operators that lie inside it on its thread, and device work by the call that enqueued it, wherever
- * and whenever it ran. Work without a known call is left out then.
+ * and whenever the work ran. Work without a recorded call is then left out.
  */
 #include "stats/filter.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "stats/stats.h"
 
 static bool name_matches(const struct hwy_trace *trace, uint32_t lane, int64_t name,
@@ -24,7 +25,7 @@ static bool name_matches(const struct hwy_trace *trace, uint32_t lane, int64_t n
 
 static int filter_by_place(const void *left, const void *right)
 {
-	const struct filter_spot *a = left, *b = right;
+	const struct filter_interval *a = left, *b = right;
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
 	if (a->thread != b->thread)
@@ -34,7 +35,7 @@ static int filter_by_place(const void *left, const void *right)
 	return (a->end < b->end) - (a->end > b->end);
 }
 
-static bool same_place(const struct filter_spot *a, const struct filter_spot *b)
+static bool same_place(const struct filter_interval *a, const struct filter_interval *b)
 {
 	return a->process == b->process && a->thread == b->thread;
 }
@@ -42,16 +43,16 @@ static bool same_place(const struct filter_spot *a, const struct filter_spot *b)
 /* Nested ranges of one name become one interval. */
 static void merge(struct filter *filter)
 {
-	qsort(filter->spots, filter->n, sizeof *filter->spots, filter_by_place);
+	qsort(filter->intervals, filter->n, sizeof *filter->intervals, filter_by_place);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < filter->n; i++) {
-		struct filter_spot *last = kept ? &filter->spots[kept - 1] : NULL;
-		if (last && same_place(last, &filter->spots[i]) &&
-		    filter->spots[i].start < last->end)
-			last->end =
-				filter->spots[i].end > last->end ? filter->spots[i].end : last->end;
+		struct filter_interval *last = kept ? &filter->intervals[kept - 1] : NULL;
+		if (last && same_place(last, &filter->intervals[i]) &&
+		    filter->intervals[i].start < last->end)
+			last->end = filter->intervals[i].end > last->end ? filter->intervals[i].end
+									 : last->end;
 		else
-			filter->spots[kept++] = filter->spots[i];
+			filter->intervals[kept++] = filter->intervals[i];
 	}
 	filter->n = kept;
 }
@@ -60,18 +61,18 @@ static void add_ranges(struct filter *filter, const struct hwy_trace *trace,
 		       const struct hwy_strip *strip, const char *wanted)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	int64_t known = HWY_NONE; /* names repeat: compare each once in a row */
+	int64_t last_match = HWY_NONE; /* names repeat: a name that matched is not compared again */
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t name = hwy_get(strip, HWY_NAME, row);
-		if (name != known && !name_matches(trace, strip->lane, name, wanted))
+		if (name != last_match && !name_matches(trace, strip->lane, name, wanted))
 			continue;
-		known = name;
+		last_match = name;
 		if (hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK)
 			continue;
-		HWY_GROW(filter->spots, filter->n, filter->cap);
-		filter->spots[filter->n++] =
-			(struct filter_spot){lane->process, lane->thread,
-					     hwy_get(strip, HWY_START, row), hwy_end(strip, row)};
+		HWY_GROW(filter->intervals, filter->n, filter->cap);
+		filter->intervals[filter->n++] = (struct filter_interval){
+			lane->process, lane->thread, hwy_get(strip, HWY_START, row),
+			hwy_end(strip, row)};
 	}
 }
 
@@ -102,7 +103,7 @@ bool filter_open(struct filter *filter, struct hwy_trace *trace,
 
 void filter_close(struct filter *filter)
 {
-	free(filter->spots);
+	free(filter->intervals);
 	*filter = (struct filter){0};
 }
 
@@ -112,26 +113,22 @@ uint64_t filter_columns(const struct filter *filter)
 	return columns | (filter->ranged ? HWY_COL_BIT(HWY_LINK) : 0);
 }
 
-/* Is [start, end] inside an interval of this very thread (or process)? */
-static bool filter_inside(const struct filter *filter, struct filter_spot span)
+/* In the order of the intervals: process, thread, start. */
+static bool starts_after(const struct filter_interval *interval, const struct filter_interval *span)
 {
-	uint32_t low = 0,
-		 high = filter->n; /* the last interval that starts at or before the span */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct filter_spot *at = &filter->spots[middle];
-		bool before = at->process != span.process ? at->process < span.process
-			      : at->thread != span.thread ? at->thread < span.thread
-							  : at->start <= span.start;
-		if (before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	return interval->process != span->process ? interval->process > span->process
+	       : interval->thread != span->thread ? interval->thread > span->thread
+						  : interval->start > span->start;
+}
+
+/* Does the span lie inside one interval of the same process and thread (HWY_NONE: of the process as a whole)? */
+static bool filter_inside(const struct filter *filter, struct filter_interval span)
+{
+	uint32_t after = HWY_FIRST(i, 0u, filter->n, starts_after(&filter->intervals[i], &span));
+	if (after == 0)
 		return false;
-	const struct filter_spot *at = &filter->spots[low - 1];
-	return same_place(at, &span) && at->start <= span.start && span.end <= at->end;
+	const struct filter_interval *last = &filter->intervals[after - 1];
+	return same_place(last, &span) && last->start <= span.start && span.end <= last->end;
 }
 
 bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
@@ -146,14 +143,14 @@ bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
 	if (!filter->ranged)
 		return true;
 	if (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) {
-		int64_t link = hwy_get(strip, HWY_LINK, row);
-		if (link <= 0)
+		uint32_t call;
+		if (!hwy_get_index(strip, HWY_LINK, row, &call))
 			return false;
-		strip = hwy_strip_of(trace, (uint32_t)(link - 1), &row);
+		strip = hwy_strip_of(trace, call, &row);
 	}
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	struct filter_spot span = {lane->process, lane->thread, hwy_get(strip, HWY_START, row),
-				   hwy_end(strip, row)};
+	struct filter_interval span = {lane->process, lane->thread, hwy_get(strip, HWY_START, row),
+				       hwy_end(strip, row)};
 	if (filter_inside(filter, span))
 		return true;
 	span.thread = HWY_NONE; /* start/end ranges belong to the whole process */

@@ -1,4 +1,4 @@
-/* filter.h - which spans a report is about: a window of time, ranges of one name. */
+/* filter.h - which spans count for a report or an export: those in a window of time, or inside ranges of one name. */
 #ifndef HWY_STATS_FILTER_H
 #define HWY_STATS_FILTER_H
 
@@ -7,15 +7,15 @@
 struct stats_options;
 
 struct filter {
-	int64_t from, to;
-	bool timed, ranged;  /* what there is to check */
-	struct filter_spot { /* an interval of a thread, or of a process (thread HWY_NONE) */
+	int64_t from, to;   /* the window */
+	bool timed, ranged; /* whether a window is to be checked, and whether ranges are */
+	struct filter_interval { /* a range of the wanted name, on a thread or (thread HWY_NONE) in a process */
 		int64_t process, thread, start, end;
-	} * spots; /* sorted, disjoint in their thread or process */
+	} * intervals; /* by process, thread and start; those of one thread are disjoint */
 	uint32_t n, cap;
 };
 
-/* Finds the ranges asked for; false when there are none of that name. */
+/* Finds the ranges named by options->range; false with a sentence when there are none of that name. */
 bool filter_open(struct filter *filter, struct hwy_trace *trace,
 		 const struct stats_options *options, struct hwy_err *err);
 void filter_close(struct filter *filter);
@@ -24,10 +24,10 @@ static inline bool filter_is_on(const struct filter *filter)
 {
 	return filter->timed || filter->ranged;
 }
-/* Columns a filter looks at, for a hwy_need of the same kinds; the calls that device work links to are
- * brought in by filter_open. */
+/* The columns that filter_keeps reads of a span: callers pass them to hwy_need, for the kinds that they filter.
+ * filter_open has loaded the calls that device work links to. */
 uint64_t filter_columns(const struct filter *filter);
-/* Device work: was it launched inside such a range? The rest: did it happen inside? */
+/* Whether the span counts. Device work lies inside a range where the call that launched it does. */
 bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
 		  const struct hwy_strip *strip, uint32_t row);
 

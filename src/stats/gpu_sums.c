@@ -1,10 +1,12 @@
 /* gpu_sums.c - device work, summed up by kernel, by kernel and launch dimensions, by memory operation. */
+#include "base/ref.h"
 #include "stats/families.h"
+#include "stats/nsys_labels.h"
 #include "stats/tally.h"
 
 /* ---- groups --------------------------------------------------------------------------------------- */
 
-/* In the order in which nsys puts equal totals: by the category's name. */
+/* By the category's name: nsys lists rows with equal totals in this order. */
 enum category { CALLS, KERNELS, MEMORY };
 static const char *const category_names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
@@ -26,28 +28,28 @@ static void group_memory(struct tally *tally, const struct hwy_strip *strip, uin
 		tally_by_direction(tally, strip, first, n, MEMORY, groups);
 }
 
-/* Calls whose shown names are equal are one here: nsys counts a traced call and its record together. */
+/* Calls whose shown names are equal are one group: where a call was recorded twice, nsys counts both together. */
 static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			uint32_t n, uint32_t *groups)
 {
 	const struct hwy_trace *trace = tally->run->trace;
-	if (lane_is_named(trace, strip->lane)) {
+	if (report_lane_is_named(trace, strip->lane)) {
 		tally_skip(n, groups);
 		return;
 	}
 	if (!tally->interned)
-		tally->interned = hwy_zalloc((size_t)trace->strings.n * sizeof *tally->interned);
-	rows_read(strip, HWY_NAME, first, n, tally->rows);
+		tally->interned = hwy_zarray(trace->strings.n, sizeof *tally->interned);
+	report_read_rows(strip, HWY_NAME, first, n, tally->rows);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t name = (uint64_t)tally->rows[i];
 		name = name < trace->strings.n ? name : 0;
 		if (tally->interned[name] == 0) {
-			struct hwy_text word = word_of_call(hwy_text(trace, (int64_t)name));
-			uint32_t text = hwy_intern(&tally->texts, word.at, word.length);
+			struct hwy_text label = nsys_label_call(hwy_text(trace, (int64_t)name));
+			uint32_t text = hwy_intern(&tally->texts, label.at, label.length);
 			tally->interned[name] =
-				tally_group(tally, (uint64_t)CALLS << 32 | text) + 1;
+				hwy_ref32(tally_group(tally, (uint64_t)CALLS << 32 | text));
 		}
-		groups[i] = tally->interned[name] - 1;
+		groups[i] = hwy_ref32_index(tally->interned[name]);
 	}
 }
 
@@ -62,9 +64,22 @@ static void group_all(struct tally *tally, const struct hwy_strip *strip, uint32
 		group_memory(tally, strip, first, n, groups);
 }
 
-/* Kernel name and dimensions; shapes differ in more than these, so the dimensions are interned. */
-static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
-			     uint32_t n, uint32_t *groups)
+/* The grid and the block of a launch as one text, a 0 between them. */
+static uint32_t intern_dimensions(struct tally *tally, const struct hwy_shape *shape)
+{
+	char text[2 * NSYS_LABEL_DIMENSIONS_BYTES], second[NSYS_LABEL_DIMENSIONS_BYTES];
+	struct hwy_text grid =
+		nsys_label_dimensions(shape->grid_x, shape->grid_y, shape->grid_z, text);
+	struct hwy_text block =
+		nsys_label_dimensions(shape->block_x, shape->block_y, shape->block_z, second);
+	memcpy(text + grid.length + 1, block.at, block.length);
+	return hwy_intern(&tally->texts, text, grid.length + 1 + block.length);
+}
+
+/* Groups kernels by name and dimensions. Shapes with equal dimensions may differ (in registers, for example):
+ * the dimensions are interned as texts, and those are the key. */
+static void group_by_dimensions(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+				uint32_t n, uint32_t *groups)
 {
 	const struct hwy_trace *trace = tally->run->trace;
 	if (hwy_lane_is_opencl(trace, strip->lane)) {
@@ -72,9 +87,9 @@ static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip,
 		return;
 	}
 	if (!tally->interned)
-		tally->interned =
-			hwy_zalloc(((size_t)trace->n_shapes + 1) * sizeof *tally->interned);
-	rows_read(strip, HWY_SHAPE, first, n, tally->rows);
+		tally->interned = hwy_zarray((size_t)trace->n_shapes + 1, /* the first: no shape */
+					     sizeof *tally->interned);
+	report_read_rows(strip, HWY_SHAPE, first, n, tally->rows);
 	uint64_t last_key = 0;
 	uint32_t last_group = TALLY_SKIP;
 	for (uint32_t i = 0; i < n; i++) {
@@ -82,19 +97,11 @@ static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip,
 		shape = shape <= trace->n_shapes ? shape : 0;
 		if (tally->interned[shape] == 0) {
 			static const struct hwy_shape none;
-			const struct hwy_shape *s = shape ? &trace->shapes[shape - 1] : &none;
-			char text[2 * WORD_DIMENSIONS], block[WORD_DIMENSIONS];
-			struct hwy_text grid =
-				word_of_dimensions(s->grid_x, s->grid_y, s->grid_z, text);
-			struct hwy_text rest =
-				word_of_dimensions(s->block_x, s->block_y, s->block_z, block);
-			/* Both in one text, a 0 between them. */
-			memcpy(text + grid.length + 1, rest.at, rest.length);
-			tally->interned[shape] =
-				hwy_intern(&tally->texts, text, grid.length + 1 + rest.length) + 1;
+			tally->interned[shape] = hwy_ref32(intern_dimensions(
+				tally, shape ? &trace->shapes[shape - 1] : &none));
 		}
 		uint64_t name = (uint64_t)hwy_get(strip, HWY_NAME, first + i);
-		uint64_t key = (uint64_t)(tally->interned[shape] - 1) << 32 | name;
+		uint64_t key = (uint64_t)hwy_ref32_index(tally->interned[shape]) << 32 | name;
 		if (key != last_key || last_group == TALLY_SKIP)
 			last_group = tally_group(tally, key);
 		last_key = key;
@@ -104,7 +111,7 @@ static void group_kernels_gb(struct tally *tally, const struct hwy_strip *strip,
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
-static struct hwy_text gpu_sums_name_of(const struct tally *tally, uint64_t key)
+static struct hwy_text name_of_group(const struct tally *tally, uint64_t key)
 {
 	uint32_t id = (uint32_t)key;
 	switch ((enum category)(key >> 32)) {
@@ -112,19 +119,19 @@ static struct hwy_text gpu_sums_name_of(const struct tally *tally, uint64_t key)
 	case KERNELS: return hwy_text(tally->run->trace, id);
 	case MEMORY: break;
 	}
-	return id == TALLY_FILLS ? word_of_fill() : word_of_copy(id);
+	return id == TALLY_FILLS ? nsys_label_fill() : nsys_label_copy(id);
 }
 
 static void name_only(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
-	names[0] = gpu_sums_name_of(tally, key);
+	names[0] = name_of_group(tally, key);
 }
 
 static void name_and_category(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
 	const char *category = category_names[key >> 32];
 	names[0] = (struct hwy_text){category, (uint32_t)strlen(category)};
-	names[1] = gpu_sums_name_of(tally, key);
+	names[1] = name_of_group(tally, key);
 }
 
 static void name_and_dimensions(struct tally *tally, uint64_t key,
@@ -143,7 +150,7 @@ static void name_and_dimensions(struct tally *tally, uint64_t key,
 #define DIRECTION HWY_COL_BIT(HWY_DIRECTION)
 #define MEMORY_KINDS (HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
 
-bool make_cuda_gpu_kern_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_gpu_kern_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {TALLY_TIMES("Instances"),
 						      {"Name", STATS_TEXT}};
@@ -157,7 +164,7 @@ bool make_cuda_gpu_kern_sum(struct stats_run *run, struct hwy_err *err)
 	return tally_make(run, &plan, err);
 }
 
-bool make_cuda_gpu_kern_gb_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_gpu_kern_gb_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {TALLY_TIMES("Instances"),
 						      {"GridXYZ", STATS_TEXT},
@@ -168,12 +175,12 @@ bool make_cuda_gpu_kern_gb_sum(struct stats_run *run, struct hwy_err *err)
 					       HWY_KIND_BIT(HWY_KERNEL),
 					       NAME | HWY_COL_BIT(HWY_SHAPE),
 					       HWY_DUR,
-					       group_kernels_gb,
+					       group_by_dimensions,
 					       name_and_dimensions};
 	return tally_make(run, &plan, err);
 }
 
-bool make_cuda_gpu_mem_time_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_gpu_mem_time_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {TALLY_TIMES("Count"),
 						      {"Operation", STATS_TEXT}};
@@ -183,7 +190,7 @@ bool make_cuda_gpu_mem_time_sum(struct stats_run *run, struct hwy_err *err)
 	return tally_make(run, &plan, err);
 }
 
-bool make_cuda_gpu_mem_size_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_gpu_mem_size_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"Total", STATS_BYTES},       {"Count", STATS_COUNT},   {"Avg", STATS_BYTES_MEAN},
@@ -198,7 +205,7 @@ bool make_cuda_gpu_mem_size_sum(struct stats_run *run, struct hwy_err *err)
 static const struct stats_column with_category[] = {
 	TALLY_TIMES("Instances"), {"Category", STATS_TEXT}, {"Operation", STATS_TEXT}};
 
-bool make_cuda_gpu_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_gpu_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct tally_plan plan = {with_category,
 					       STATS_LENGTH(with_category),
@@ -210,7 +217,7 @@ bool make_cuda_gpu_sum(struct stats_run *run, struct hwy_err *err)
 	return tally_make(run, &plan, err);
 }
 
-bool make_cuda_api_gpu_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_api_gpu_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct tally_plan plan = {with_category,
 					       STATS_LENGTH(with_category),

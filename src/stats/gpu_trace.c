@@ -3,6 +3,7 @@
 
 #include "stats/families.h"
 #include "stats/merge.h"
+#include "stats/nsys_labels.h"
 
 enum { DEVICE_BYTES = 256 };
 
@@ -58,10 +59,9 @@ static void set_kernel(const struct hwy_trace *trace, const struct hwy_strip *st
 		       struct stats_cell *cells)
 {
 	cells[NAME] = cell_text(hwy_text(trace, hwy_get(strip, HWY_NAME, row)));
-	int64_t index = hwy_get(strip, HWY_SHAPE, row);
-	if (index <= 0 || index > trace->n_shapes)
+	const struct hwy_shape *shape = hwy_get_shape(trace, strip, row);
+	if (!shape)
 		return;
-	const struct hwy_shape *shape = &trace->shapes[index - 1];
 	cells[GRID_X] = cell_number(shape->grid_x);
 	cells[GRID_Y] = cell_number(shape->grid_y);
 	cells[GRID_Z] = cell_number(shape->grid_z);
@@ -85,40 +85,40 @@ static void set_memory(const struct hwy_strip *strip, uint32_t row, struct stats
 {
 	int64_t bytes = hwy_get(strip, HWY_BYTES, row), dur = hwy_get(strip, HWY_DUR, row), rate;
 	cells[BYTES] = cell_number(bytes);
-	/* nsys divides before it multiplies: whole operations a second, times their bytes. */
+	/* As nsys has it: how many such operations fit a second, rounded down to a whole number, times their bytes. */
 	if (dur > 0 && !__builtin_mul_overflow(bytes, 1000000000 / dur, &rate))
 		cells[RATE] = cell_number(rate);
 	if (strip->kind == HWY_FILL) {
 		cells[SOURCE] = gpu_trace_memory_kind(strip, HWY_DST_MEMORY, row);
-		cells[NAME] = cell_text(word_of_fill());
+		cells[NAME] = cell_text(nsys_label_fill());
 		return;
 	}
 	cells[SOURCE] = gpu_trace_memory_kind(strip, HWY_SRC_MEMORY, row);
 	cells[TARGET] = gpu_trace_memory_kind(strip, HWY_DST_MEMORY, row);
-	cells[NAME] = cell_text(word_of_copy(hwy_get(strip, HWY_DIRECTION, row)));
+	cells[NAME] = cell_text(nsys_label_copy(hwy_get(strip, HWY_DIRECTION, row)));
 }
 
 static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats_cell *cells,
 		      char device[DEVICE_BYTES])
 {
 	const struct hwy_stream *stream = report_lane_stream(trace, lane);
-	int64_t index = trace->lanes[lane].device, number = device_number(trace, lane);
-	bool known = index >= 0 && index < trace->n_devices;
+	int64_t index = trace->lanes[lane].device, number = report_device_number(trace, lane);
+	bool has_device = index >= 0 && index < trace->n_devices;
 	if (number != HWY_NONE) {
 		snprintf(device, DEVICE_BYTES, "%.200s (%lld)",
-			 known ? hwy_str(trace, trace->devices[index].name) : "",
+			 has_device ? hwy_str(trace, trace->devices[index].name) : "",
 			 (long long)number);
 		cells[DEVICE] = cell_textz(device);
 	}
 	/* Migrations of unified memory belong to no context and no stream; sources write 0 for both. */
 	if (!stream || (stream->context == 0 && stream->number == 0))
 		return;
-	cells[CONTEXT] = cell_known(stream->context);
+	cells[CONTEXT] = cell_number_or_empty(stream->context);
 	cells[GREEN] = stream->green > 0 ? cell_number(stream->green) : cell_empty();
-	cells[STREAM] = cell_known(stream->number);
+	cells[STREAM] = cell_number_or_empty(stream->number);
 }
 
-bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_gpu_trace(struct report_run *run, struct hwy_err *err)
 {
 	struct hwy_trace *trace = run->trace;
 	uint32_t kinds = HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL);
@@ -131,7 +131,7 @@ bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err)
 		      err) ||
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_CORR), err))
 		return false;
-	run_columns(run, columns, COLUMNS);
+	report_columns(run, columns, COLUMNS);
 	struct merge merge;
 	merge_open(&merge, run, kinds);
 	while (merge_next(&merge)) {
@@ -149,7 +149,7 @@ bool make_cuda_gpu_trace(struct stats_run *run, struct hwy_err *err)
 		else
 			set_memory(merge.strip, merge.row, cells);
 		set_place(trace, merge.strip->lane, cells, device);
-		run_row(run, cells);
+		report_row(run, cells);
 	}
 	merge_close(&merge);
 	return true;

@@ -1,42 +1,50 @@
 /* graphs.c - launched graphs: how often, how long on the device, what is inside.
  *
- * The device time of a launch runs from its first start to its last end. Where the nodes were recorded, they
- * are counted and their kernels summed up; where they were not, those cells are empty: nothing is known about
- * the inside. A graph is told by its executable's number, else by its graph's, else (some recorders give
- * neither) by the nodes it launches. Launches without recorded work are one row.
+ * The device time of a launch runs from the first start to the last end of its work. Where the nodes were recorded,
+ * they are counted and their kernels summed up; where they were not, those cells are empty. Two launches are of one
+ * graph where the number of the executable graph is the same, else the number of the graph, else (some recorders
+ * give neither) the nodes. All launches of a process without recorded work are one row.
  */
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/index.h"
 #include "stats/families.h"
 #include "stats/launches.h"
 #include "stats/sums.h"
 
-struct line {
-	uint64_t key;
-	int64_t process, graph, exec; /* graph, exec: 0 where they are not known */
+enum identity { BY_NOTHING, BY_EXEC, BY_GRAPH, BY_NODES };
+
+struct line { /* the launches of one graph */
+	struct line_key {
+		int64_t process;
+		int64_t identity; /* enum identity: what 'number' is */
+		uint64_t number;
+	} key;
+	int64_t graph, exec; /* their numbers; 0 where the recording does not hold them */
 	int64_t launches, api_ns, kernels, kernel_ns, nodes;
-	bool inside;     /* the nodes were recorded */
-	int64_t longest; /* the longest kernel: its text */
+	bool has_nodes;  /* the nodes were recorded */
+	int64_t longest; /* name of the longest kernel, a text */
 	int64_t longest_ns;
-	struct sums_of of;
+	uint64_t tie; /* decides the order of lines with equal totals and equal numbers of launches */
+	struct sums_result sums;
 };
 struct graphs {
-	struct stats_run *run;
+	struct report_run *run;
 	struct launches launches;
-	struct hwy_map map; /* key -> line */
+	struct hwy_index by_key; /* over 'lines' */
 	struct line *lines;
 	uint32_t n, cap;
 	struct sums sums;
-	bool counting;
+	bool counting; /* the first of two rounds (sums.h) */
 };
 
-struct launch { /* one, as its work tells it */
+struct launch { /* the work of one launch, summed up; the fields are those of struct line */
 	int64_t start, end, graph, exec, kernels, kernel_ns, nodes, longest, longest_ns;
-	uint64_t shape; /* of its nodes */
+	uint64_t node_hash; /* of all nodes, whatever their order */
 };
 
-static struct launch graphs_look_at(const struct graphs *graphs, struct launched work)
+static struct launch sum_launch(const struct graphs *graphs, struct launched work)
 {
 	const struct hwy_trace *trace = graphs->run->trace;
 	struct launch launch = {.start = INT64_MAX, .end = INT64_MIN};
@@ -51,13 +59,13 @@ static struct launch graphs_look_at(const struct graphs *graphs, struct launched
 		if (strip->kind == HWY_GRAPH)
 			continue;
 		launch.nodes++;
-		/* The same nodes in another order are the same graph: streams may change places. */
-		launch.shape += hwy_mix((uint64_t)hwy_get(strip, HWY_GRAPH_NODE, row) << 32 ^
-					(uint64_t)hwy_get(strip, HWY_NAME, row));
+		/* A sum, not a chain: two launches of one graph may run its nodes in another order. */
+		launch.node_hash += hwy_mix((uint64_t)hwy_get(strip, HWY_GRAPH_NODE, row) << 32 ^
+					    (uint64_t)hwy_get(strip, HWY_NAME, row));
 		if (strip->kind != HWY_KERNEL)
 			continue;
 		launch.kernels++;
-		add_to(&launch.kernel_ns, dur);
+		add_saturating(&launch.kernel_ns, dur);
 		if (dur > launch.longest_ns) {
 			launch.longest_ns = dur;
 			launch.longest = hwy_get(strip, HWY_NAME, row);
@@ -66,46 +74,61 @@ static struct launch graphs_look_at(const struct graphs *graphs, struct launched
 	return launch;
 }
 
-static uint32_t graphs_line_of(struct graphs *graphs, int64_t process, const struct launch *launch,
-			       bool any)
+static uint64_t tie_of(const struct line_key *key)
 {
-	uint64_t told = launch->exec    ? hwy_mix((uint64_t)launch->exec) ^ 1
-			: launch->graph ? hwy_mix((uint64_t)launch->graph) ^ 2
-			: any           ? hwy_mix(launch->shape + (uint64_t)launch->nodes) ^ 3
-					: 0;
-	uint64_t key = hwy_mix((uint64_t)process + 1) ^ told;
+	uint64_t number =
+		key->identity == BY_NOTHING ? 0 : hwy_mix(key->number) ^ (uint64_t)key->identity;
+	return hwy_mix((uint64_t)key->process + 1) ^ number;
+}
+
+static uint32_t graphs_line_of(struct graphs *graphs, int64_t process, const struct launch *launch,
+			       bool has_work)
+{
+	struct line_key key = {.process = process};
+	if (launch->exec) {
+		key.identity = BY_EXEC;
+		key.number = (uint64_t)launch->exec;
+	} else if (launch->graph) {
+		key.identity = BY_GRAPH;
+		key.number = (uint64_t)launch->graph;
+	} else if (has_work) {
+		key.identity = BY_NODES;
+		key.number = launch->node_hash + (uint64_t)launch->nodes;
+	}
 	bool fresh;
-	uint32_t *at = hwy_map_put(&graphs->map, key, &fresh);
+	uint32_t *line = hwy_index_put_element(&graphs->by_key, graphs->lines,
+					       sizeof *graphs->lines, &key, sizeof key, &fresh);
 	if (fresh) {
 		HWY_GROW(graphs->lines, graphs->n, graphs->cap);
-		*at = graphs->n;
+		*line = graphs->n;
 		graphs->lines[graphs->n++] = (struct line){.key = key,
-							   .process = process,
 							   .graph = launch->graph,
-							   .exec = launch->exec};
+							   .exec = launch->exec,
+							   .tie = tie_of(&key)};
 	}
-	return *at;
+	return *line;
 }
 
 static void graphs_add(struct graphs *graphs, const struct hwy_strip *call, uint32_t row)
 {
 	const struct hwy_trace *trace = graphs->run->trace;
-	struct launched work = launches_of(&graphs->launches, trace, call, row);
-	struct launch launch = graphs_look_at(graphs, work);
-	uint32_t at = graphs_line_of(graphs, trace->lanes[call->lane].process, &launch, work.n > 0);
-	struct line *line = &graphs->lines[at];
+	struct launched work = launches_by_call(&graphs->launches, trace, call, row);
+	struct launch launch = sum_launch(graphs, work);
+	uint32_t index =
+		graphs_line_of(graphs, trace->lanes[call->lane].process, &launch, work.n > 0);
+	struct line *line = &graphs->lines[index];
 	if (!graphs->counting) {
 		if (work.n)
-			sums_put(&graphs->sums, at, launch.end - launch.start);
+			sums_put(&graphs->sums, index, launch.end - launch.start);
 		return;
 	}
-	sums_expect(&graphs->sums, at, work.n > 0);
+	sums_expect(&graphs->sums, index, work.n > 0);
 	line->launches++;
-	add_to(&line->api_ns, hwy_get(call, HWY_DUR, row));
-	line->inside = line->inside || launch.nodes > 0;
+	add_saturating(&line->api_ns, hwy_get(call, HWY_DUR, row));
+	line->has_nodes = line->has_nodes || launch.nodes > 0;
 	line->nodes += launch.nodes;
 	line->kernels += launch.kernels;
-	add_to(&line->kernel_ns, launch.kernel_ns);
+	add_saturating(&line->kernel_ns, launch.kernel_ns);
 	if (launch.longest_ns > line->longest_ns) {
 		line->longest_ns = launch.longest_ns;
 		line->longest = launch.longest;
@@ -115,20 +138,18 @@ static void graphs_add(struct graphs *graphs, const struct hwy_strip *call, uint
 static void graphs_visit(struct graphs *graphs)
 {
 	struct hwy_trace *trace = graphs->run->trace;
-	const struct filter *filter = &graphs->run->filter;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		int64_t last =
-			0; /* the call before, when it launched a graph: a second record of it */
+			0; /* correlation id of the graph launch before; a call may be recorded twice */
 		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++) {
 			if (HWY_ROLE_OF(hwy_role(trace, hwy_get(strip, HWY_NAME, row))) !=
 			    HWY_ROLE_GRAPH_LAUNCH)
 				continue;
 			int64_t corr = hwy_get(strip, HWY_CORR, row);
-			bool again = corr && corr == last;
+			bool is_second_record = corr && corr == last;
 			last = corr;
-			if (!again &&
-			    (!filter_is_on(filter) || filter_keeps(filter, trace, strip, row)))
+			if (!is_second_record && report_keeps(graphs->run, strip, row))
 				graphs_add(graphs, strip, row);
 		}
 	}
@@ -139,48 +160,48 @@ static void graphs_visit(struct graphs *graphs)
 static int graphs_by_total(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
-	if (a->of.total != b->of.total)
-		return a->of.total < b->of.total ? 1 : -1;
+	if (a->sums.total != b->sums.total)
+		return a->sums.total < b->sums.total ? 1 : -1;
 	if (a->launches != b->launches)
 		return a->launches < b->launches ? 1 : -1;
-	return (a->key > b->key) - (a->key < b->key);
+	return (a->tie > b->tie) - (a->tie < b->tie);
 }
 
-static struct stats_cell when(bool known, struct stats_cell cell)
+static struct stats_cell cell_if(bool is_recorded, struct stats_cell cell)
 {
-	return known ? cell : cell_empty();
+	return is_recorded ? cell : cell_empty();
 }
 
 static void graphs_yield(struct graphs *graphs, const struct line *line, int64_t total)
 {
 	const struct hwy_trace *trace = graphs->run->trace;
-	const struct sums_of *of = &line->of;
-	bool timed = of->count > 0;
-	double n = timed ? of->count : 1;
-	int64_t pid = line->process >= 0 && line->process < trace->n_processes
-			      ? trace->processes[line->process].pid
-			      : HWY_NONE;
+	const struct sums_result *sums = &line->sums;
+	bool timed = sums->count > 0;
+	double n = timed ? sums->count : 1;
+	int64_t process = line->key.process;
+	int64_t pid = process >= 0 && process < trace->n_processes ? trace->processes[process].pid
+								   : HWY_NONE;
 	struct stats_cell cells[] = {
-		cell_real(total ? 100.0 * (double)of->total / (double)total : 0),
-		when(timed, cell_number(of->total)),
+		cell_share(sums->total, total),
+		cell_if(timed, cell_number(sums->total)),
 		cell_number(line->launches),
-		when(timed, cell_real(of->mean)),
-		when(timed, cell_real(of->median)),
-		when(timed, cell_number(of->min)),
-		when(timed, cell_number(of->max)),
+		cell_if(timed, cell_real(sums->mean)),
+		cell_if(timed, cell_real(sums->median)),
+		cell_if(timed, cell_number(sums->min)),
+		cell_if(timed, cell_number(sums->max)),
 		cell_real((double)line->api_ns / (double)line->launches),
-		when(line->inside, cell_real((double)line->nodes / n)),
-		when(line->inside, cell_real((double)line->kernels / n)),
-		when(line->inside, cell_number(line->kernel_ns)),
-		cell_known(pid),
-		when(line->graph != 0, cell_number(line->graph)),
-		when(line->exec != 0, cell_number(line->exec)),
-		when(line->longest != 0, cell_text(hwy_text(trace, line->longest))),
+		cell_if(line->has_nodes, cell_real((double)line->nodes / n)),
+		cell_if(line->has_nodes, cell_real((double)line->kernels / n)),
+		cell_if(line->has_nodes, cell_number(line->kernel_ns)),
+		cell_number_or_empty(pid),
+		cell_if(line->graph != 0, cell_number(line->graph)),
+		cell_if(line->exec != 0, cell_number(line->exec)),
+		cell_if(line->longest != 0, cell_text(hwy_text(trace, line->longest))),
 	};
-	run_row(graphs->run, cells);
+	report_row(graphs->run, cells);
 }
 
-static void summarise(struct graphs *graphs)
+static void graphs_summarise(struct graphs *graphs)
 {
 	graphs->counting = true;
 	graphs_visit(graphs);
@@ -189,8 +210,8 @@ static void summarise(struct graphs *graphs)
 	graphs_visit(graphs);
 	int64_t total = 0;
 	for (uint32_t i = 0; i < graphs->n; i++) {
-		graphs->lines[i].of = sums_get(&graphs->sums, i);
-		add_to(&total, graphs->lines[i].of.total);
+		graphs->lines[i].sums = sums_get(&graphs->sums, i);
+		add_saturating(&total, graphs->lines[i].sums.total);
 	}
 	if (graphs->n)
 		qsort(graphs->lines, graphs->n, sizeof *graphs->lines, graphs_by_total);
@@ -198,7 +219,7 @@ static void summarise(struct graphs *graphs)
 		graphs_yield(graphs, &graphs->lines[i], total);
 }
 
-bool make_graph_sum(struct stats_run *run, struct hwy_err *err)
+bool make_graph_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"Time", STATS_PERCENT},       {"Total Time", STATS_TIME},
@@ -218,12 +239,12 @@ bool make_graph_sum(struct stats_run *run, struct hwy_err *err)
 		  hwy_need(run->trace, HWY_KIND_BIT(HWY_API), timed, err) &&
 		  launches_open(&graphs.launches, run, HWY_DEVICE_KINDS, err);
 	if (ok) {
-		run_columns(run, columns, STATS_LENGTH(columns));
-		summarise(&graphs);
+		report_columns(run, columns, STATS_LENGTH(columns));
+		graphs_summarise(&graphs);
 	}
 	launches_close(&graphs.launches);
 	sums_free(&graphs.sums);
-	hwy_map_free(&graphs.map);
+	hwy_index_free(&graphs.by_key);
 	free(graphs.lines);
 	return ok;
 }

@@ -1,15 +1,16 @@
-/* kernel_exec.c - kernels with the calls that launched them: in the call, in the queue, on the device.
+/* kernel_exec.c - kernels with the calls that launched them: time in the call, in the queue, on the device.
  *
- * The queue's time runs from the call's end to the kernel's start, and is there only when it is positive.
- * The total runs from the call's start to the later of the two ends. A kernel launched by a call that was
- * recorded twice has two rows, as in nsys.
+ * The time in the queue runs from the call's end to the kernel's start; a kernel that starts before has none. The
+ * total runs from the call's start to the later of the two ends. A kernel launched by a call that was recorded
+ * twice has two rows, as in nsys.
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/index.h"
 #include "stats/families.h"
 #include "stats/launches.h"
 #include "stats/merge.h"
+#include "stats/nsys_labels.h"
 #include "stats/sums.h"
 
 struct pair { /* a kernel and its call */
@@ -18,18 +19,18 @@ struct pair { /* a kernel and its call */
 	int64_t call_start, call_end, start, end;
 };
 
-static int64_t queued(const struct pair *pair)
+static int64_t queue_ns(const struct pair *pair)
 {
 	return pair->start - pair->call_end;
 }
 
-static int64_t total(const struct pair *pair)
+static int64_t total_ns(const struct pair *pair)
 {
 	return (pair->call_end > pair->end ? pair->call_end : pair->end) - pair->call_start;
 }
 
-struct pairs { /* goes through all pairs in order of the calls' starts, then the kernels' */
-	struct stats_run *run;
+struct pairs { /* hands all pairs to 'take', in order of the calls' starts, then of the kernels' */
+	struct report_run *run;
 	struct launches launches;
 	void (*take)(void *self, const struct pair *pair);
 	void *self;
@@ -51,7 +52,7 @@ static int kernel_exec_by_start(const void *left, const void *right)
 static void visit_call(struct pairs *pairs, const struct hwy_strip *call, uint32_t row)
 {
 	const struct hwy_trace *trace = pairs->run->trace;
-	struct launched work = launches_of_either(&pairs->launches, trace, call, row);
+	struct launched work = launches_by_call_or_twin(&pairs->launches, trace, call, row);
 	struct pair pair = {.call = call,
 			    .call_row = row,
 			    .call_start = hwy_get(call, HWY_START, row),
@@ -73,7 +74,7 @@ static void visit_call(struct pairs *pairs, const struct hwy_strip *call, uint32
 	}
 }
 
-static bool pairs_open(struct pairs *pairs, struct stats_run *run, uint64_t columns,
+static bool pairs_open(struct pairs *pairs, struct report_run *run, uint64_t columns,
 		       struct hwy_err *err)
 {
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
@@ -89,11 +90,11 @@ static void pairs_close(struct pairs *pairs)
 	free(pairs->order);
 }
 
-/* The filter has chosen the kernels already; a window does not drop a kernel for its call. */
+/* Visits the calls without the filter: it has chosen the kernels, and a kernel counts though its call lies outside. */
 static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const struct pair *pair),
 			void *self)
 {
-	struct stats_run all = {.trace = pairs->run->trace};
+	struct report_run all = {.trace = pairs->run->trace};
 	struct merge merge;
 	pairs->take = take;
 	pairs->self = self;
@@ -104,40 +105,39 @@ static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const stru
 	merge_close(&merge);
 }
 
-/* ---- one row a kernel ----------------------------------------------------------------------------- */
+/* ---- one row for each kernel ----------------------------------------------------------------------------- */
 
 static void yield_pair(void *self, const struct pair *pair)
 {
-	struct stats_run *run = self;
+	struct report_run *run = self;
 	const struct hwy_trace *trace = run->trace;
-	bool waited = queued(pair) > 0;
-	int64_t index = hwy_get(pair->kernel, HWY_SHAPE, pair->kernel_row);
+	bool waited = queue_ns(pair) > 0;
 	static const struct hwy_shape none;
-	const struct hwy_shape *shape =
-		index > 0 && index <= trace->n_shapes ? &trace->shapes[index - 1] : &none;
-	char grid[WORD_DIMENSIONS], block[WORD_DIMENSIONS];
+	const struct hwy_shape *shape = hwy_get_shape(trace, pair->kernel, pair->kernel_row);
+	shape = shape ? shape : &none;
+	char grid[NSYS_LABEL_DIMENSIONS_BYTES], block[NSYS_LABEL_DIMENSIONS_BYTES];
 	struct stats_cell cells[] = {
 		cell_number(pair->call_start),
 		cell_number(pair->call_end - pair->call_start),
 		waited ? cell_number(pair->call_end) : cell_empty(),
-		waited ? cell_number(queued(pair)) : cell_empty(),
+		waited ? cell_number(queue_ns(pair)) : cell_empty(),
 		cell_number(pair->start),
 		cell_number(pair->end - pair->start),
-		cell_number(total(pair)),
-		pid_cell(trace, pair->call->lane),
-		tid_cell(trace, pair->call->lane),
-		cell_known(device_number(trace, pair->kernel->lane)),
-		cell_text(word_of_call(
+		cell_number(total_ns(pair)),
+		cell_pid(trace, pair->call->lane),
+		cell_tid(trace, pair->call->lane),
+		cell_number_or_empty(report_device_number(trace, pair->kernel->lane)),
+		cell_text(nsys_label_call(
 			hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)))),
-		cell_text(word_of_dimensions(shape->grid_x, shape->grid_y, shape->grid_z, grid)),
-		cell_text(
-			word_of_dimensions(shape->block_x, shape->block_y, shape->block_z, block)),
+		cell_text(nsys_label_dimensions(shape->grid_x, shape->grid_y, shape->grid_z, grid)),
+		cell_text(nsys_label_dimensions(shape->block_x, shape->block_y, shape->block_z,
+						block)),
 		cell_text(hwy_text(trace, hwy_get(pair->kernel, HWY_NAME, pair->kernel_row))),
 	};
-	run_row(run, cells);
+	report_row(run, cells);
 }
 
-bool make_cuda_kern_exec_trace(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_kern_exec_trace(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {{"API Start", STATS_MOMENT},
 						      {"API Dur", STATS_TIME},
@@ -156,7 +156,7 @@ bool make_cuda_kern_exec_trace(struct stats_run *run, struct hwy_err *err)
 	struct pairs pairs;
 	bool ok = pairs_open(&pairs, run, HWY_COL_BIT(HWY_SHAPE), err);
 	if (ok) {
-		run_columns(run, columns, STATS_LENGTH(columns));
+		report_columns(run, columns, STATS_LENGTH(columns));
 		pairs_visit(&pairs, yield_pair, run);
 	}
 	pairs_close(&pairs);
@@ -167,41 +167,30 @@ bool make_cuda_kern_exec_trace(struct stats_run *run, struct hwy_err *err)
 
 enum { TOTAL, CALL, QUEUE, KERNEL, PARTS };
 
-struct group { /* pairs with the same thread, device, call and kernel name */
-	uint32_t thread_lane;
-	int64_t device, call, kernel;
+struct group { /* pairs with the same thread, device, call and kernel name; a key: no padding */
+	int64_t thread_lane, device, call, kernel;
 };
 struct summary {
-	struct stats_run *run;
-	struct hwy_map map;
+	struct report_run *run;
+	struct hwy_index by_group; /* over 'groups' */
 	struct group *groups;
 	uint32_t n, cap;
 	struct sums parts[PARTS];
-	bool counting;
-	struct hwy_strings names; /* calls' names as shown: equal ones are one group */
+	bool counting;            /* the first of two rounds (sums.h) */
+	struct hwy_strings names; /* the labels of calls: equal labels are one group */
 };
 
-static bool same_group(const struct group *a, const struct group *b)
+static uint32_t number_of_group(struct summary *summary, const struct group *group)
 {
-	return a->thread_lane == b->thread_lane && a->device == b->device && a->call == b->call &&
-	       a->kernel == b->kernel;
-}
-
-/* The group's number. The map is keyed by a hash; what collides tries the next key. */
-static uint32_t group_of(struct summary *summary, const struct group *group)
-{
-	uint64_t key = hwy_hash(group, sizeof *group);
-	for (;; key++) {
-		bool fresh;
-		uint32_t *at = hwy_map_put(&summary->map, key, &fresh);
-		if (fresh) {
-			HWY_GROW(summary->groups, summary->n, summary->cap);
-			*at = summary->n;
-			summary->groups[summary->n++] = *group;
-		}
-		if (same_group(&summary->groups[*at], group))
-			return *at;
+	bool fresh;
+	uint32_t *number = hwy_index_put_element(&summary->by_group, summary->groups, sizeof *group,
+						 group, sizeof *group, &fresh);
+	if (fresh) {
+		HWY_GROW(summary->groups, summary->n, summary->cap);
+		*number = summary->n;
+		summary->groups[summary->n++] = *group;
 	}
+	return *number;
 }
 
 static void sum_pair(void *self, const struct pair *pair)
@@ -209,16 +198,16 @@ static void sum_pair(void *self, const struct pair *pair)
 	struct summary *summary = self;
 	const struct hwy_trace *trace = summary->run->trace;
 	struct hwy_text call =
-		word_of_call(hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)));
-	struct group group;
-	memset(&group, 0, sizeof group); /* it is hashed, holes included */
-	group.thread_lane = pair->call->lane;
-	group.device = device_number(trace, pair->kernel->lane);
-	group.call = hwy_intern(&summary->names, call.at, call.length);
-	group.kernel = hwy_get(pair->kernel, HWY_NAME, pair->kernel_row);
-	uint32_t g = group_of(summary, &group);
-	const int64_t values[PARTS] = {total(pair), pair->call_end - pair->call_start, queued(pair),
-				       pair->end - pair->start};
+		nsys_label_call(hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)));
+	struct group group = {
+		.thread_lane = pair->call->lane,
+		.device = report_device_number(trace, pair->kernel->lane),
+		.call = hwy_intern(&summary->names, call.at, call.length),
+		.kernel = hwy_get(pair->kernel, HWY_NAME, pair->kernel_row),
+	};
+	uint32_t g = number_of_group(summary, &group);
+	const int64_t values[PARTS] = {total_ns(pair), pair->call_end - pair->call_start,
+				       queue_ns(pair), pair->end - pair->start};
 	for (unsigned part = 0; part < PARTS; part++) {
 		bool counts = part != QUEUE || values[part] > 0;
 		if (summary->counting)
@@ -229,7 +218,7 @@ static void sum_pair(void *self, const struct pair *pair)
 }
 
 struct line {
-	struct sums_of parts[PARTS];
+	struct sums_result parts[PARTS];
 	uint32_t group;
 };
 
@@ -247,29 +236,30 @@ static void yield_line(struct summary *summary, const struct line *line)
 	const struct group *group = &summary->groups[line->group];
 	struct stats_cell cells[7 + 5 * PARTS];
 	uint32_t n = 0;
-	cells[n++] = pid_cell(trace, group->thread_lane);
-	cells[n++] = tid_cell(trace, group->thread_lane);
-	cells[n++] = cell_known(group->device);
+	cells[n++] = cell_pid(trace, (uint32_t)group->thread_lane);
+	cells[n++] = cell_tid(trace, (uint32_t)group->thread_lane);
+	cells[n++] = cell_number_or_empty(group->device);
 	cells[n++] = cell_number(line->parts[TOTAL].count);
 	cells[n++] = cell_number(line->parts[QUEUE].count);
 	for (unsigned part = 0; part < PARTS; part++) {
-		const struct sums_of *of = &line->parts[part];
-		cells[n++] = cell_real(of->mean);
-		cells[n++] = cell_real(of->median);
-		cells[n++] = cell_number(of->min);
-		cells[n++] = cell_number(of->max);
+		const struct sums_result *sums = &line->parts[part];
+		cells[n++] = cell_real(sums->mean);
+		cells[n++] = cell_real(sums->median);
+		cells[n++] = cell_number(sums->min);
+		cells[n++] = cell_number(sums->max);
 		for (uint32_t i = n - 4; i < n; i++)
-			cells[i].empty = of->count == 0;
-		cells[n++] = cell_real(of->deviation); /* nsys prints 0.0 when nothing was queued */
+			cells[i].empty = sums->count == 0;
+		cells[n++] =
+			cell_real(sums->deviation); /* nsys prints 0.0 when nothing was queued */
 	}
 	cells[n++] = cell_text(summary->names.texts[group->call]);
 	cells[n++] = cell_text(hwy_text(trace, group->kernel));
-	run_row(summary->run, cells);
+	report_row(summary->run, cells);
 }
 
 static void yield_lines(struct summary *summary)
 {
-	struct line *lines = hwy_zalloc((size_t)summary->n * sizeof *lines + 1);
+	struct line *lines = hwy_zarray(summary->n, sizeof *lines);
 	for (uint32_t g = 0; g < summary->n; g++) {
 		lines[g].group = g;
 		for (unsigned part = 0; part < PARTS; part++)
@@ -281,6 +271,7 @@ static void yield_lines(struct summary *summary)
 	free(lines);
 }
 
+/* The five columns of one of PARTS. */
 #define PART(letter)                                                                               \
 	{letter "Avg", STATS_TIME_MEAN}, {letter "Med", STATS_TIME_MEAN},                          \
 		{letter "Min", STATS_TIME}, {letter "Max", STATS_TIME},                            \
@@ -288,7 +279,7 @@ static void yield_lines(struct summary *summary)
 		letter "StdDev", STATS_TIME_MEAN                                                   \
 	}
 
-bool make_cuda_kern_exec_sum(struct stats_run *run, struct hwy_err *err)
+bool make_cuda_kern_exec_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {{"PID", STATS_ID},
 						      {"TID", STATS_ID},
@@ -306,7 +297,7 @@ bool make_cuda_kern_exec_sum(struct stats_run *run, struct hwy_err *err)
 	bool ok = pairs_open(&pairs, run, 0, err);
 	hwy_strings_init(&summary.names);
 	if (ok) {
-		run_columns(run, columns, STATS_LENGTH(columns));
+		report_columns(run, columns, STATS_LENGTH(columns));
 		pairs_visit(&pairs, sum_pair, &summary);
 		for (unsigned part = 0; part < PARTS; part++)
 			sums_open(&summary.parts[part]);
@@ -317,7 +308,7 @@ bool make_cuda_kern_exec_sum(struct stats_run *run, struct hwy_err *err)
 	for (unsigned part = 0; part < PARTS; part++)
 		sums_free(&summary.parts[part]);
 	hwy_strings_free(&summary.names);
-	hwy_map_free(&summary.map);
+	hwy_index_free(&summary.by_group);
 	free(summary.groups);
 	pairs_close(&pairs);
 	return ok;

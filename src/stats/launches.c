@@ -1,28 +1,26 @@
-/* launches.c - see launches.h. Counting sort by call: two rounds over the links, 4 bytes a call and span. */
+/* launches.c - see launches.h. A counting sort by call: two rounds over the links, 4 bytes for each call and span. */
 #include "stats/launches.h"
 
 #include <stdlib.h>
 
 /* The number of the call a device span links to, or UINT32_MAX. */
-static uint32_t launches_call_of(const struct launches *launches, const struct stats_run *run,
+static uint32_t launches_call_of(const struct launches *launches, const struct report_run *run,
 				 const struct hwy_strip *strip, uint32_t row)
 {
-	int64_t link = hwy_get(strip, HWY_LINK, row);
-	if (link <= 0 || link > run->trace->n_spans)
+	uint32_t span, call_row;
+	if (!hwy_get_index(strip, HWY_LINK, row, &span) || span >= run->trace->n_spans ||
+	    !report_keeps(run, strip, row))
 		return UINT32_MAX;
-	if (filter_is_on(&run->filter) && !filter_keeps(&run->filter, run->trace, strip, row))
-		return UINT32_MAX;
-	uint32_t call_row;
-	const struct hwy_strip *call = hwy_strip_of(run->trace, (uint32_t)(link - 1), &call_row);
+	const struct hwy_strip *call = hwy_strip_of(run->trace, span, &call_row);
 	if (call->kind != HWY_API)
 		return UINT32_MAX;
 	return launches->base[call - run->trace->strips] + call_row;
 }
 
-static void launches_visit(struct launches *launches, const struct stats_run *run, uint32_t kinds,
+static void launches_visit(struct launches *launches, const struct report_run *run, uint32_t kinds,
 			   void (*take)(struct launches *, uint32_t call, uint32_t span))
 {
-	/* From last to first, so that filling each call's part from its end leaves the ids in order. */
+	/* From the last span to the first: launches_fill fills each call's part from its end, so the ids rise. */
 	for (uint32_t s = run->trace->n_strips; s-- > 0;) {
 		const struct hwy_strip *strip = &run->trace->strips[s];
 		if (!(kinds & HWY_KIND_BIT(strip->kind)) || !strip->columns[HWY_LINK])
@@ -46,7 +44,7 @@ static void launches_fill(struct launches *launches, uint32_t call, uint32_t spa
 	launches->spans[--launches->first[call]] = span;
 }
 
-bool launches_open(struct launches *launches, struct stats_run *run, uint32_t kinds,
+bool launches_open(struct launches *launches, struct report_run *run, uint32_t kinds,
 		   struct hwy_err *err)
 {
 	struct hwy_trace *trace = run->trace;
@@ -54,18 +52,18 @@ bool launches_open(struct launches *launches, struct stats_run *run, uint32_t ki
 	if (!hwy_need(trace, kinds, HWY_COL_BIT(HWY_LINK) | filter_columns(&run->filter), err) ||
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_CORR), err))
 		return false;
-	launches->base = hwy_zalloc(((size_t)trace->n_strips + 1) * sizeof *launches->base);
+	launches->base = hwy_zarray(trace->n_strips, sizeof *launches->base);
 	uint32_t calls = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		launches->base[s] = calls;
 		if (trace->strips[s].kind == HWY_API)
 			calls += trace->strips[s].rows;
 	}
-	launches->first = hwy_zalloc(((size_t)calls + 1) * sizeof *launches->first);
+	launches->first = hwy_zarray((size_t)calls + 1, sizeof *launches->first);
 	launches_visit(launches, run, kinds, launches_count);
 	for (uint32_t c = 0; c < calls; c++)
 		launches->first[c + 1] += launches->first[c];
-	launches->spans = hwy_alloc(((size_t)launches->first[calls] + 1) * sizeof *launches->spans);
+	launches->spans = hwy_array(launches->first[calls], sizeof *launches->spans);
 	launches_visit(launches, run, kinds, launches_fill);
 	return true;
 }
@@ -78,24 +76,25 @@ void launches_close(struct launches *launches)
 	*launches = (struct launches){0};
 }
 
-struct launched launches_of(const struct launches *launches, const struct hwy_trace *trace,
-			    const struct hwy_strip *strip, uint32_t row)
+struct launched launches_by_call(const struct launches *launches, const struct hwy_trace *trace,
+				 const struct hwy_strip *strip, uint32_t row)
 {
 	uint32_t call = launches->base[strip - trace->strips] + row;
 	uint32_t first = launches->first[call];
 	return (struct launched){launches->spans + first, launches->first[call + 1] - first};
 }
 
-struct launched launches_of_either(const struct launches *launches, const struct hwy_trace *trace,
-				   const struct hwy_strip *strip, uint32_t row)
+struct launched launches_by_call_or_twin(const struct launches *launches,
+					 const struct hwy_trace *trace,
+					 const struct hwy_strip *strip, uint32_t row)
 {
-	struct launched work = launches_of(launches, trace, strip, row);
+	struct launched work = launches_by_call(launches, trace, strip, row);
 	int64_t corr = hwy_get(strip, HWY_CORR, row);
 	if (work.n || corr == 0)
 		return work;
 	if (row > 0 && hwy_get(strip, HWY_CORR, row - 1) == corr)
-		return launches_of(launches, trace, strip, row - 1);
+		return launches_by_call(launches, trace, strip, row - 1);
 	if (row + 1 < strip->rows && hwy_get(strip, HWY_CORR, row + 1) == corr)
-		return launches_of(launches, trace, strip, row + 1);
+		return launches_by_call(launches, trace, strip, row + 1);
 	return work;
 }

@@ -1,30 +1,32 @@
-/* launches.h - the device work of each call: the links of the trace, turned round. */
+/* launches.h - the device work that each call enqueued: the links of the trace lead from work to call, these back. */
 #ifndef HWY_STATS_LAUNCHES_H
 #define HWY_STATS_LAUNCHES_H
 
 #include "stats/report_run.h"
 
 struct launches {
-	uint32_t *base;  /* by strip: the number of its first call (API strips only) */
-	uint32_t *first; /* by call: where its work begins in 'spans'; one more at the end */
+	uint32_t *base; /* by strip of calls: how many calls the strips before it have */
+	uint32_t *
+		first; /* by call: where its work begins in 'spans'; a last element holds the end */
 	uint32_t *spans; /* ids of device spans, by call, then by id */
 };
-struct launched {
+struct launched { /* the work of one call */
 	const uint32_t *spans;
 	uint32_t n;
 };
 
-/* Of the device spans of these kinds that the filter keeps. Brings in LINK of them, and CORR of calls. */
-bool launches_open(struct launches *launches, struct stats_run *run, uint32_t kinds,
+/* Takes the device spans of these kinds that the filter keeps. Loads their LINK, and CORR of the calls. */
+bool launches_open(struct launches *launches, struct report_run *run, uint32_t kinds,
 		   struct hwy_err *err);
 void launches_close(struct launches *launches);
 
-/* What a call enqueued. */
-struct launched launches_of(const struct launches *launches, const struct hwy_trace *trace,
-			    const struct hwy_strip *strip, uint32_t row);
-/* The same where a call was recorded twice, with its stack and without (one inside the other, with one
- * correlation id): the work belongs to both. */
-struct launched launches_of_either(const struct launches *launches, const struct hwy_trace *trace,
-				   const struct hwy_strip *strip, uint32_t row);
+/* The device spans that a call enqueued. */
+struct launched launches_by_call(const struct launches *launches, const struct hwy_trace *trace,
+				 const struct hwy_strip *strip, uint32_t row);
+/* The same where a call may have been recorded twice, with its stack and without (one record inside the other, with
+ * one correlation id): the work belongs to both records, and only one of them is linked. */
+struct launched launches_by_call_or_twin(const struct launches *launches,
+					 const struct hwy_trace *trace,
+					 const struct hwy_strip *strip, uint32_t row);
 
 #endif

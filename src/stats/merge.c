@@ -3,57 +3,30 @@
 
 #include <stdlib.h>
 
-static bool merge_comes_before(const struct merge_head *a, const struct merge_head *b)
-{
-	return a->start != b->start ? a->start < b->start : a->strip->first < b->strip->first;
-}
-
-static void sink_down(struct merge *merge, uint32_t i)
-{
-	for (;;) {
-		uint32_t child = 2 * i + 1;
-		if (child >= merge->n)
-			return;
-		if (child + 1 < merge->n &&
-		    merge_comes_before(&merge->heads[child + 1], &merge->heads[child]))
-			child++;
-		if (!merge_comes_before(&merge->heads[child], &merge->heads[i]))
-			return;
-		struct merge_head head = merge->heads[i];
-		merge->heads[i] = merge->heads[child];
-		merge->heads[child] = head;
-		i = child;
-	}
-}
-
-void merge_open(struct merge *merge, const struct stats_run *run, uint32_t kinds)
+void merge_open(struct merge *merge, const struct report_run *run, uint32_t kinds)
 {
 	const struct hwy_trace *trace = run->trace;
 	*merge = (struct merge){.run = run};
-	merge->heads = hwy_alloc(((size_t)trace->n_strips + 1) * sizeof *merge->heads);
-	for (uint32_t s = 0; s < trace->n_strips; s++) {
-		const struct hwy_strip *strip = &trace->strips[s];
-		if ((kinds & HWY_KIND_BIT(strip->kind)) && strip->rows)
-			merge->heads[merge->n++] =
-				(struct merge_head){hwy_get(strip, HWY_START, 0), strip, 0};
-	}
-	for (uint32_t i = merge->n / 2; i-- > 0;)
-		sink_down(merge, i);
+	merge->rows = hwy_zarray(trace->n_strips, sizeof *merge->rows);
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if ((kinds & HWY_KIND_BIT(trace->strips[s].kind)) && trace->strips[s].rows)
+			hwy_heap_add(&merge->heap, hwy_get(&trace->strips[s], HWY_START, 0), s);
 }
 
 bool merge_next(struct merge *merge)
 {
-	while (merge->n) {
-		struct merge_head *first = &merge->heads[0];
-		merge->strip = first->strip;
-		merge->row = first->row++;
-		if (first->row < first->strip->rows)
-			first->start = hwy_get(first->strip, HWY_START, first->row);
-		else
-			*first = merge->heads[--merge->n];
-		sink_down(merge, 0);
-		if (!filter_is_on(&merge->run->filter) ||
-		    filter_keeps(&merge->run->filter, merge->run->trace, merge->strip, merge->row))
+	while (merge->heap.n) {
+		struct hwy_heap_entry *first = &merge->heap.at[0];
+		uint32_t *next_row = &merge->rows[first->what];
+		merge->strip = &merge->run->trace->strips[first->what];
+		merge->row = (*next_row)++;
+		if (*next_row < merge->strip->rows) {
+			first->time = hwy_get(merge->strip, HWY_START, *next_row);
+			hwy_heap_sink(&merge->heap);
+		} else {
+			hwy_heap_drop(&merge->heap);
+		}
+		if (report_keeps(merge->run, merge->strip, merge->row))
 			return true;
 	}
 	return false;
@@ -61,6 +34,7 @@ bool merge_next(struct merge *merge)
 
 void merge_close(struct merge *merge)
 {
-	free(merge->heads);
+	free(merge->heap.at);
+	free(merge->rows);
 	*merge = (struct merge){0};
 }

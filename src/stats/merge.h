@@ -1,29 +1,29 @@
-/* merge.h - the spans of many lanes in one order of start (ties: by span id). For traces of rows.
+/* merge.h - the spans of many strips in order of start (equal starts: by span id), for reports with a row for each.
  *
  *   struct merge merge;
- *   merge_open(&merge, run, kinds);          needs START of those kinds
- *   while (merge_next(&merge)) … merge.strip, merge.row …
+ *   merge_open(&merge, run, HWY_KIND_BIT(HWY_KERNEL));
+ *   while (merge_next(&merge))
+ *           start = hwy_get(merge.strip, HWY_START, merge.row);
  *   merge_close(&merge);
+ *
+ * The caller has loaded START of those kinds.
  */
 #ifndef HWY_STATS_MERGE_H
 #define HWY_STATS_MERGE_H
 
+#include "base/heap.h"
 #include "stats/report_run.h"
 
 struct merge {
 	const struct hwy_strip *strip; /* the current span */
 	uint32_t row;
-	const struct stats_run *run;
-	struct merge_head {
-		int64_t start;
-		const struct hwy_strip *strip;
-		uint32_t row;
-	} * heads; /* a heap, the earliest first */
-	uint32_t n;
+	const struct report_run *run;
+	struct hwy_heap heap; /* indexes of strips, by the start of their next row */
+	uint32_t *rows;       /* by strip: its next row */
 };
 
-void merge_open(struct merge *merge, const struct stats_run *run, uint32_t kinds);
-bool merge_next(struct merge *merge); /* leaves out what the filter drops */
+void merge_open(struct merge *merge, const struct report_run *run, uint32_t kinds);
+bool merge_next(struct merge *merge); /* leaves out what the run's filter drops */
 void merge_close(struct merge *merge);
 
 #endif

@@ -1,8 +1,8 @@
 /* nvtx_gpu.c - ranges projected onto the device.
  *
- * Work belongs to a range when the call that enqueued it lies inside the range on the same thread; it belongs
- * to every such range, not only to the innermost. The projection runs from the first start to the last end of
- * a range's work. Graphs whose nodes were not recorded are not counted, as in nsys.
+ * Work belongs to a range when the call that enqueued the work lies inside the range on the same thread: to every
+ * such range, not only to the innermost. The projection runs from the first start to the last end of a range's
+ * work. Graphs whose nodes were not recorded are not counted, as in nsys.
  */
 #include <stdlib.h>
 
@@ -11,18 +11,19 @@
 #include "stats/nvtx_sweep.h"
 #include "stats/sums.h"
 
-struct projection { /* of a node */
+struct projection { /* one range (a node of the tree) on the device */
 	int64_t start, end;
-	uint32_t work;     /* calls that enqueued any: the nodes of a graph are one */
-	uint32_t children; /* those that have work themselves */
+	uint32_t
+		work; /* how many calls inside the range enqueued work; 0: there is no projection */
+	uint32_t children; /* how many inner ranges have work */
 };
 
-static void project(void *self, struct sweep *sweep, uint32_t node, const struct hwy_strip *call,
-		    struct launched work, bool own)
+static void project(void *self, struct nvtx_sweep *sweep, uint32_t node,
+		    const struct hwy_strip *call, struct launched work, bool own)
 {
 	(void)call;
 	(void)own;
-	if (node == NO_NODE)
+	if (node == NVTX_NO_NODE)
 		return;
 	struct projection *projection = &((struct projection *)self)[node];
 	for (uint32_t i = 0; i < work.n; i++) {
@@ -39,55 +40,55 @@ static void project(void *self, struct sweep *sweep, uint32_t node, const struct
 
 #define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
 
-/* The projections of all nodes; NULL on failure. Those without work, and those the filter drops, have none. */
-static struct projection *projections_of(struct sweep *sweep, struct stats_run *run,
+/* The projections of all nodes, or NULL with a sentence. Ranges that the filter drops have work 0. */
+static struct projection *projections_of(struct nvtx_sweep *sweep, struct report_run *run,
 					 struct hwy_err *err)
 {
-	if (!sweep_open(sweep, run, PROJECTED, err)) {
-		sweep_close(sweep);
+	if (!nvtx_sweep_open(sweep, run, PROJECTED, err)) {
+		nvtx_sweep_close(sweep);
 		return NULL;
 	}
-	struct projection *projections =
-		hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *projections);
+	struct projection *projections = hwy_zarray(sweep->tree.n, sizeof *projections);
 	sweep->take = project;
 	sweep->self = projections;
-	sweep_visit(sweep);
+	nvtx_sweep_visit(sweep);
 	for (uint32_t i = 0; i < sweep->tree.n; i++)
-		if (projections[i].work && sweep->tree.nodes[i].parent != NO_NODE)
+		if (projections[i].work && sweep->tree.nodes[i].parent != NVTX_NO_NODE)
 			projections[sweep->tree.nodes[i].parent].children++;
 	for (uint32_t i = 0; i < sweep->tree.n; i++)
-		if (!nvtx_keeps(run, &sweep->tree.nodes[i]))
+		if (!nvtx_tree_keeps(run, &sweep->tree.nodes[i]))
 			projections[i].work = 0;
 	return projections;
 }
 
-static void yield_projection(struct sweep *sweep, uint32_t i, const struct projection *projection,
-			     struct word_buffer *name, struct word_buffer *stack)
+static void yield_projection(struct nvtx_sweep *sweep, uint32_t i,
+			     const struct projection *projection, struct text_buffer *name,
+			     struct text_buffer *stack)
 {
-	struct stats_run *run = sweep->run;
+	struct report_run *run = sweep->run;
 	const struct nvtx_node *node = &sweep->tree.nodes[i];
 	struct stats_cell cells[] = {
-		cell_text(nvtx_name(run, node, name)),
+		cell_text(nvtx_tree_name(run, node, name)),
 		cell_number(projection->start),
 		cell_number(projection->end - projection->start),
 		cell_number(node->start),
 		cell_number(node->end - node->start),
-		cell_textz(nvtx_style(run, node)),
-		pid_cell(run->trace, node->lane),
-		tid_cell(run->trace, node->lane),
+		cell_textz(nvtx_tree_style(run, node)),
+		cell_pid(run->trace, node->lane),
+		cell_tid(run->trace, node->lane),
 		cell_number(projection->work),
 		cell_number(node->level),
 		cell_number(projection->children),
-		cell_number(nvtx_id(run, node)),
-		node->parent == NO_NODE
+		cell_number(nvtx_tree_id(run, node)),
+		node->parent == NVTX_NO_NODE
 			? cell_empty()
-			: cell_number(nvtx_id(run, &sweep->tree.nodes[node->parent])),
-		cell_text(nvtx_stack(run, &sweep->tree, i, stack)),
+			: cell_number(nvtx_tree_id(run, &sweep->tree.nodes[node->parent])),
+		cell_text(nvtx_tree_stack(run, &sweep->tree, i, stack)),
 	};
-	run_row(run, cells);
+	report_row(run, cells);
 }
 
-bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
+bool make_nvtx_gpu_proj_trace(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {{"Name", STATS_TEXT},
 						      {"Projected Start", STATS_MOMENT},
@@ -103,13 +104,13 @@ bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 						      {"RangeId", STATS_ID},
 						      {"ParentId", STATS_ID},
 						      {"RangeStack", STATS_TEXT}};
-	struct sweep sweep;
+	struct nvtx_sweep sweep;
 	struct projection *projections = projections_of(&sweep, run, err);
 	if (!projections)
 		return false;
-	run_columns(run, columns, STATS_LENGTH(columns));
-	uint32_t *order = nvtx_in_order(&sweep.tree);
-	struct word_buffer name = {0}, stack = {0};
+	report_columns(run, columns, STATS_LENGTH(columns));
+	uint32_t *order = nvtx_tree_in_order(&sweep.tree);
+	struct text_buffer name = {0}, stack = {0};
 	for (uint32_t i = 0; i < sweep.tree.n; i++)
 		if (projections[order[i]].work)
 			yield_projection(&sweep, order[i], &projections[order[i]], &name, &stack);
@@ -117,7 +118,7 @@ bool make_nvtx_gpu_proj_trace(struct stats_run *run, struct hwy_err *err)
 	free(stack.at);
 	free(order);
 	free(projections);
-	sweep_close(&sweep);
+	nvtx_sweep_close(&sweep);
 	return true;
 }
 
@@ -125,56 +126,56 @@ struct by_name { /* the projections of one range name and style */
 	struct hwy_text name;
 	const char *style;
 	int64_t ranges_ns, work, levels, children;
-	struct sums_of of;
+	struct sums_result sums;
 };
 
 static int nvtx_gpu_by_total(const void *left, const void *right)
 {
 	const struct by_name *a = left, *b = right;
-	if (a->of.total != b->of.total)
-		return a->of.total < b->of.total ? 1 : -1;
+	if (a->sums.total != b->sums.total)
+		return a->sums.total < b->sums.total ? 1 : -1;
 	int order = strcmp(a->name.at, b->name.at);
 	return order ? order : strcmp(a->style, b->style);
 }
 
-static void yield_name(struct stats_run *run, const struct by_name *line)
+static void yield_name(struct report_run *run, const struct by_name *line)
 {
-	double n = line->of.count;
+	double n = line->sums.count;
 	struct stats_cell cells[] = {
 		cell_text(line->name),
 		cell_textz(line->style),
-		cell_number(line->of.total),
+		cell_number(line->sums.total),
 		cell_number(line->ranges_ns),
-		cell_number(line->of.count),
-		cell_real(line->of.mean),
-		cell_real(line->of.median),
-		cell_number(line->of.min),
-		cell_number(line->of.max),
-		cell_real(line->of.deviation),
+		cell_number(line->sums.count),
+		cell_real(line->sums.mean),
+		cell_real(line->sums.median),
+		cell_number(line->sums.min),
+		cell_number(line->sums.max),
+		cell_real(line->sums.deviation),
 		cell_number(line->work),
 		cell_real((double)line->work / n),
 		cell_real((double)line->levels / n),
 		cell_real((double)line->children / n),
 	};
-	run_row(run, cells);
+	report_row(run, cells);
 }
 
-/* Adds up the projections by name; 'of_node' is each node's line. */
-static struct by_name *sum_by_name(struct sweep *sweep, const struct projection *projections,
+/* The projections summed up by name and style, one line for each; the caller frees the lines. */
+static struct by_name *sum_by_name(struct nvtx_sweep *sweep, const struct projection *projections,
 				   struct hwy_strings *names, uint32_t *n_lines)
 {
 	const struct nvtx_tree *tree = &sweep->tree;
 	struct by_name *lines = NULL;
-	uint32_t n = 0, cap = 0, *of_node = hwy_alloc(((size_t)tree->n + 1) * sizeof *of_node);
-	struct word_buffer buffer = {0};
+	uint32_t n = 0, cap = 0, *line_of_node = hwy_array(tree->n, sizeof *line_of_node);
+	struct text_buffer buffer = {0};
 	struct hwy_map map = {0};
 	struct sums sums = {0};
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct nvtx_node *node = &tree->nodes[i];
 		if (projections[i].work == 0)
 			continue;
-		struct hwy_text name = nvtx_name(sweep->run, node, &buffer);
-		const char *style = nvtx_style(sweep->run, node);
+		struct hwy_text name = nvtx_tree_name(sweep->run, node, &buffer);
+		const char *style = nvtx_tree_style(sweep->run, node);
 		uint32_t id = hwy_intern(names, name.at, name.length);
 		bool fresh;
 		uint32_t *line = hwy_map_put(&map, (uint64_t)id << 1 | (style[0] == 'S'), &fresh);
@@ -183,8 +184,8 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 			*line = n;
 			lines[n++] = (struct by_name){.name = names->texts[id], .style = style};
 		}
-		of_node[i] = *line;
-		add_to(&lines[*line].ranges_ns, node->end - node->start);
+		line_of_node[i] = *line;
+		add_saturating(&lines[*line].ranges_ns, node->end - node->start);
 		lines[*line].work += projections[i].work;
 		lines[*line].levels += node->level;
 		lines[*line].children += projections[i].children;
@@ -193,18 +194,18 @@ static struct by_name *sum_by_name(struct sweep *sweep, const struct projection 
 	sums_open(&sums);
 	for (uint32_t i = 0; i < tree->n; i++)
 		if (projections[i].work)
-			sums_put(&sums, of_node[i], projections[i].end - projections[i].start);
+			sums_put(&sums, line_of_node[i], projections[i].end - projections[i].start);
 	for (uint32_t i = 0; i < n; i++)
-		lines[i].of = sums_get(&sums, i);
+		lines[i].sums = sums_get(&sums, i);
 	sums_free(&sums);
 	hwy_map_free(&map);
 	free(buffer.at);
-	free(of_node);
+	free(line_of_node);
 	*n_lines = n;
 	return lines;
 }
 
-bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
+bool make_nvtx_gpu_proj_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {{"Range", STATS_TEXT},
 						      {"Style", STATS_TEXT},
@@ -220,11 +221,11 @@ bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
 						      {"Avg GPU Ops", STATS_MEAN},
 						      {"Avg Range Lvl", STATS_MEAN},
 						      {"Avg Num Child", STATS_MEAN}};
-	struct sweep sweep;
+	struct nvtx_sweep sweep;
 	struct projection *projections = projections_of(&sweep, run, err);
 	if (!projections)
 		return false;
-	run_columns(run, columns, STATS_LENGTH(columns));
+	report_columns(run, columns, STATS_LENGTH(columns));
 	struct hwy_strings names;
 	hwy_strings_init(&names);
 	uint32_t n;
@@ -236,6 +237,6 @@ bool make_nvtx_gpu_proj_sum(struct stats_run *run, struct hwy_err *err)
 	free(lines);
 	hwy_strings_free(&names);
 	free(projections);
-	sweep_close(&sweep);
+	nvtx_sweep_close(&sweep);
 	return true;
 }

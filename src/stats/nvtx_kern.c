@@ -1,76 +1,76 @@
 /* nvtx_kern.c - kernels by the ranges they were launched in.
  *
- * A kernel counts for every range around its call; kernels launched in no range come first, without a name.
- * A recording without any range has no rows.
+ * A kernel counts for every range around the call that launched it; kernels launched in no range come first, without
+ * a range's name. A recording without any range has no rows.
  */
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/index.h"
+#include "base/ref.h"
 #include "stats/families.h"
 #include "stats/nvtx_sweep.h"
 #include "stats/sums.h"
 
-struct group {
-	int64_t range; /* its name and style, in 'names'; 0: in no range */
+struct group {         /* a key: no padding */
+	int64_t range; /* style and name of the range, in 'names'; 0: in no range */
 	int64_t thread_lane;
 	int64_t kernel; /* text */
 };
 struct line {
 	struct group group;
-	uint32_t ranges, kernels; /* how many of each */
-	struct sums_of of;
+	uint32_t ranges, kernels; /* how many of the name */
+	struct sums_result sums;
 };
 struct summary {
-	struct stats_run *run;
-	struct hwy_map map; /* hash of a group -> line */
+	struct report_run *run;
+	struct hwy_index by_group; /* over 'lines' */
 	struct line *lines;
 	uint32_t n, cap;
 	struct sums sums;
-	bool counting;
-	struct hwy_map seen;      /* line, node */
+	bool counting;            /* the first of two rounds (sums.h) */
+	struct hwy_map seen;      /* line << 32 | node: pairs that were counted in 'ranges' */
 	struct hwy_strings names; /* "S" or "P", then the range's name */
-	uint32_t *name_of;        /* by node: its name in 'names' + 1 */
-	struct word_buffer buffer;
+	uint32_t *name_of;        /* by node: reference to its text in 'names' */
+	struct text_buffer buffer;
 };
 
-static int64_t range_of(struct summary *summary, const struct sweep *sweep, uint32_t node)
+static int64_t range_of(struct summary *summary, const struct nvtx_sweep *sweep, uint32_t node)
 {
-	if (node == NO_NODE)
+	if (node == NVTX_NO_NODE)
 		return 0;
-	if (summary->name_of[node] == 0) {
-		const struct nvtx_node *at = &sweep->tree.nodes[node];
-		struct hwy_text name = nvtx_name(summary->run, at, &summary->buffer);
+	uint32_t *ref = &summary->name_of[node];
+	if (!hwy_ref32_is_set(*ref)) {
+		const struct nvtx_node *range = &sweep->tree.nodes[node];
+		struct hwy_text name = nvtx_tree_name(summary->run, range, &summary->buffer);
 		char *text = hwy_alloc((size_t)name.length + 1);
-		text[0] = nvtx_style(summary->run, at)[0];
+		text[0] = nvtx_tree_style(summary->run, range)[0];
 		memcpy(text + 1, name.at, name.length);
-		summary->name_of[node] =
-			hwy_intern(&summary->names, text, (size_t)name.length + 1) + 1;
+		*ref = hwy_ref32(hwy_intern(&summary->names, text, (size_t)name.length + 1));
 		free(text);
 	}
-	return summary->name_of[node] - 1;
+	return hwy_ref32_index(*ref);
 }
 
-/* The line's number. The map is keyed by a hash; what collides tries the next key. */
 static uint32_t nvtx_kern_line_of(struct summary *summary, const struct group *group)
 {
-	for (uint64_t key = hwy_hash(group, sizeof *group);; key++) {
-		bool fresh;
-		uint32_t *at = hwy_map_put(&summary->map, key, &fresh);
-		if (fresh) {
-			HWY_GROW(summary->lines, summary->n, summary->cap);
-			*at = summary->n;
-			summary->lines[summary->n++] = (struct line){.group = *group};
-		}
-		if (memcmp(&summary->lines[*at].group, group, sizeof *group) == 0)
-			return *at;
+	bool fresh;
+	uint32_t *line =
+		hwy_index_put_element(&summary->by_group, summary->lines, sizeof *summary->lines,
+				      group, sizeof *group, &fresh);
+	if (fresh) {
+		HWY_GROW(summary->lines, summary->n, summary->cap);
+		*line = summary->n;
+		summary->lines[summary->n++] = (struct line){.group = *group};
 	}
+	return *line;
 }
 
-static void nvtx_kern_add(void *self, struct sweep *sweep, uint32_t node,
+static void nvtx_kern_add(void *self, struct nvtx_sweep *sweep, uint32_t node,
 			  const struct hwy_strip *call, struct launched work, bool own)
 {
 	struct summary *summary = self;
-	if (node != NO_NODE && !nvtx_keeps(summary->run, &sweep->tree.nodes[node]))
+	if (node != NVTX_NO_NODE && !nvtx_tree_keeps(summary->run, &sweep->tree.nodes[node]))
 		return;
 	struct group group = {range_of(summary, sweep, node), call->lane, 0};
 	for (uint32_t i = 0; i < work.n; i++) {
@@ -78,18 +78,18 @@ static void nvtx_kern_add(void *self, struct sweep *sweep, uint32_t node,
 		const struct hwy_strip *kernel =
 			hwy_strip_of(sweep->run->trace, work.spans[i], &row);
 		group.kernel = hwy_get(kernel, HWY_NAME, row);
-		uint32_t at = nvtx_kern_line_of(summary, &group);
+		uint32_t line = nvtx_kern_line_of(summary, &group);
 		if (!summary->counting) {
-			sums_put(&summary->sums, at, hwy_get(kernel, HWY_DUR, row));
+			sums_put(&summary->sums, line, hwy_get(kernel, HWY_DUR, row));
 			continue;
 		}
-		sums_expect(&summary->sums, at, 1);
-		summary->lines[at].kernels +=
-			own; /* the second record of a call has the same kernels */
+		sums_expect(&summary->sums, line, 1);
+		/* The second record of a call has the kernels of the first. */
+		summary->lines[line].kernels += own;
 		bool fresh = false;
-		if (node != NO_NODE)
-			hwy_map_put(&summary->seen, (uint64_t)at << 32 | node, &fresh);
-		summary->lines[at].ranges += fresh;
+		if (node != NVTX_NO_NODE)
+			hwy_map_put(&summary->seen, (uint64_t)line << 32 | node, &fresh);
+		summary->lines[line].ranges += fresh;
 	}
 }
 
@@ -100,25 +100,25 @@ static int by_range_thread_total(const void *left, const void *right, void *self
 	if (a->group.range != b->group.range) {
 		const char *names[] = {summary->names.texts[a->group.range].at,
 				       summary->names.texts[b->group.range].at};
-		/* By name, then by style: the style is the first letter. */
+		/* By the range's name, then by its style, which is the first letter of the text. */
 		int order =
 			strcmp(names[0][0] ? names[0] + 1 : "", names[1][0] ? names[1] + 1 : "");
 		return order ? order : strcmp(names[0], names[1]);
 	}
 	if (a->group.thread_lane != b->group.thread_lane) {
 		struct stats_cell pids[] = {
-			pid_cell(summary->run->trace, (uint32_t)a->group.thread_lane),
-			pid_cell(summary->run->trace, (uint32_t)b->group.thread_lane)};
+			cell_pid(summary->run->trace, (uint32_t)a->group.thread_lane),
+			cell_pid(summary->run->trace, (uint32_t)b->group.thread_lane)};
 		struct stats_cell tids[] = {
-			tid_cell(summary->run->trace, (uint32_t)a->group.thread_lane),
-			tid_cell(summary->run->trace, (uint32_t)b->group.thread_lane)};
+			cell_tid(summary->run->trace, (uint32_t)a->group.thread_lane),
+			cell_tid(summary->run->trace, (uint32_t)b->group.thread_lane)};
 		if (pids[0].number != pids[1].number)
 			return pids[0].number < pids[1].number ? -1 : 1;
 		if (tids[0].number != tids[1].number)
 			return tids[0].number < tids[1].number ? -1 : 1;
 	}
-	if (a->of.total != b->of.total)
-		return a->of.total < b->of.total ? 1 : -1;
+	if (a->sums.total != b->sums.total)
+		return a->sums.total < b->sums.total ? 1 : -1;
 	return strcmp(hwy_str(summary->run->trace, a->group.kernel),
 		      hwy_str(summary->run->trace, b->group.kernel));
 }
@@ -132,35 +132,35 @@ static void nvtx_kern_yield(struct summary *summary, const struct line *line)
 	struct stats_cell cells[] = {
 		cell_text(range),
 		cell_textz(style),
-		pid_cell(summary->run->trace, (uint32_t)line->group.thread_lane),
-		tid_cell(summary->run->trace, (uint32_t)line->group.thread_lane),
+		cell_pid(summary->run->trace, (uint32_t)line->group.thread_lane),
+		cell_tid(summary->run->trace, (uint32_t)line->group.thread_lane),
 		cell_number(line->ranges),
 		cell_number(line->kernels),
-		cell_number(line->of.total),
-		cell_real(line->of.mean),
-		cell_real(line->of.median),
-		cell_number(line->of.min),
-		cell_number(line->of.max),
-		cell_real(line->of.deviation),
+		cell_number(line->sums.total),
+		cell_real(line->sums.mean),
+		cell_real(line->sums.median),
+		cell_number(line->sums.min),
+		cell_number(line->sums.max),
+		cell_real(line->sums.deviation),
 		cell_text(hwy_text(summary->run->trace, line->group.kernel)),
 	};
-	run_row(summary->run, cells);
+	report_row(summary->run, cells);
 }
 
-static void summarise(struct summary *summary, struct sweep *sweep)
+static void nvtx_kern_summarise(struct summary *summary, struct nvtx_sweep *sweep)
 {
 	sweep->take = nvtx_kern_add;
 	sweep->self = summary;
 	sweep->twice = true;
 	hwy_strings_init(&summary->names);
-	summary->name_of = hwy_zalloc(((size_t)sweep->tree.n + 1) * sizeof *summary->name_of);
+	summary->name_of = hwy_zarray(sweep->tree.n, sizeof *summary->name_of);
 	summary->counting = true;
-	sweep_visit(sweep);
+	nvtx_sweep_visit(sweep);
 	sums_open(&summary->sums);
 	summary->counting = false;
-	sweep_visit(sweep);
+	nvtx_sweep_visit(sweep);
 	for (uint32_t i = 0; i < summary->n; i++)
-		summary->lines[i].of = sums_get(&summary->sums, i);
+		summary->lines[i].sums = sums_get(&summary->sums, i);
 	if (summary->n)
 		qsort_r(summary->lines, summary->n, sizeof *summary->lines, by_range_thread_total,
 			summary);
@@ -168,7 +168,7 @@ static void summarise(struct summary *summary, struct sweep *sweep)
 		nvtx_kern_yield(summary, &summary->lines[i]);
 }
 
-bool make_nvtx_kern_sum(struct stats_run *run, struct hwy_err *err)
+bool make_nvtx_kern_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"NVTX Range", STATS_TEXT}, {"Style", STATS_TEXT},      {"PID", STATS_ID},
@@ -176,15 +176,15 @@ bool make_nvtx_kern_sum(struct stats_run *run, struct hwy_err *err)
 		{"Total Time", STATS_TIME}, {"Avg", STATS_TIME_MEAN},   {"Med", STATS_TIME_MEAN},
 		{"Min", STATS_TIME},        {"Max", STATS_TIME},        {"StdDev", STATS_TIME_MEAN},
 		{"Kernel Name", STATS_TEXT}};
-	struct sweep sweep;
+	struct nvtx_sweep sweep;
 	struct summary summary = {.run = run};
-	bool ok = sweep_open(&sweep, run, HWY_KIND_BIT(HWY_KERNEL), err);
-	run_columns(run, columns, STATS_LENGTH(columns));
+	bool ok = nvtx_sweep_open(&sweep, run, HWY_KIND_BIT(HWY_KERNEL), err);
+	report_columns(run, columns, STATS_LENGTH(columns));
 	if (ok && sweep.tree.n)
-		summarise(&summary, &sweep);
-	sweep_close(&sweep);
+		nvtx_kern_summarise(&summary, &sweep);
+	nvtx_sweep_close(&sweep);
 	sums_free(&summary.sums);
-	hwy_map_free(&summary.map);
+	hwy_index_free(&summary.by_group);
 	hwy_map_free(&summary.seen);
 	hwy_strings_free(&summary.names);
 	free(summary.lines);

@@ -1,31 +1,32 @@
 /* nvtx_sweep.c - see nvtx_sweep.h.
  *
- * One sweep a thread: calls and ranges are both in order of start, and the ranges around a call are those
- * that are still open. So time grows with calls times depth, never with calls times ranges.
+ * One sweep for each thread: its calls and ranges are both in order of start, and the ranges around a call are
+ * those that are still open. So time grows with calls times depth, never with calls times ranges.
  */
 #include "stats/nvtx_sweep.h"
 
 #include <stdlib.h>
 
-bool sweep_open(struct sweep *sweep, struct stats_run *run, uint32_t kinds, struct hwy_err *err)
+bool nvtx_sweep_open(struct nvtx_sweep *sweep, struct report_run *run, uint32_t kinds,
+		     struct hwy_err *err)
 {
 	uint64_t timed = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
-	*sweep = (struct sweep){.run = run};
+	*sweep = (struct nvtx_sweep){.run = run};
 	return hwy_need(run->trace, HWY_KIND_BIT(HWY_API), timed, err) &&
 	       hwy_need(run->trace, kinds, timed | HWY_COL_BIT(HWY_NAME), err) &&
 	       nvtx_tree_open(&sweep->tree, run, true, err) &&
 	       launches_open(&sweep->launches, run, kinds, err);
 }
 
-void sweep_close(struct sweep *sweep)
+void nvtx_sweep_close(struct nvtx_sweep *sweep)
 {
 	nvtx_tree_close(&sweep->tree);
 	launches_close(&sweep->launches);
 	free(sweep->open);
 }
 
-static void visit_call(struct sweep *sweep, const struct hwy_strip *call, uint32_t row,
-		       struct launched work, bool own)
+static void nvtx_sweep_visit_call(struct nvtx_sweep *sweep, const struct hwy_strip *call,
+				  uint32_t row, struct launched work, bool own)
 {
 	int64_t start = hwy_get(call, HWY_START, row), end = hwy_end(call, row);
 	uint32_t kept = 0;
@@ -42,10 +43,10 @@ static void visit_call(struct sweep *sweep, const struct hwy_strip *call, uint32
 	}
 	sweep->n_open = kept;
 	if (!enclosed)
-		sweep->take(sweep->self, sweep, NO_NODE, call, work, own);
+		sweep->take(sweep->self, sweep, NVTX_NO_NODE, call, work, own);
 }
 
-static void visit_thread(struct sweep *sweep, const struct hwy_strip *calls)
+static void nvtx_sweep_visit_thread(struct nvtx_sweep *sweep, const struct hwy_strip *calls)
 {
 	const struct hwy_trace *trace = sweep->run->trace;
 	uint32_t next = 0, last = 0; /* nodes of this thread */
@@ -56,9 +57,10 @@ static void visit_thread(struct sweep *sweep, const struct hwy_strip *calls)
 		}
 	sweep->n_open = 0;
 	for (uint32_t row = 0; row < calls->rows; row++) {
-		struct launched own = launches_of(&sweep->launches, trace, calls, row), work = own;
+		struct launched own = launches_by_call(&sweep->launches, trace, calls, row),
+				work = own;
 		if (sweep->twice)
-			work = launches_of_either(&sweep->launches, trace, calls, row);
+			work = launches_by_call_or_twin(&sweep->launches, trace, calls, row);
 		if (work.n == 0)
 			continue;
 		int64_t start = hwy_get(calls, HWY_START, row);
@@ -66,14 +68,14 @@ static void visit_thread(struct sweep *sweep, const struct hwy_strip *calls)
 			HWY_GROW(sweep->open, sweep->n_open, sweep->cap_open);
 			sweep->open[sweep->n_open++] = next;
 		}
-		visit_call(sweep, calls, row, work, own.n > 0);
+		nvtx_sweep_visit_call(sweep, calls, row, work, own.n > 0);
 	}
 }
 
-void sweep_visit(struct sweep *sweep)
+void nvtx_sweep_visit(struct nvtx_sweep *sweep)
 {
 	const struct hwy_trace *trace = sweep->run->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_API)
-			visit_thread(sweep, &trace->strips[s]);
+			nvtx_sweep_visit_thread(sweep, &trace->strips[s]);
 }

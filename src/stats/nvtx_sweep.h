@@ -5,22 +5,25 @@
 #include "stats/launches.h"
 #include "stats/nvtx_tree.h"
 
-struct sweep {
-	struct stats_run *run;
+struct nvtx_sweep {
+	struct report_run *run;
 	struct nvtx_tree tree;
 	struct launches launches;
-	bool twice; /* calls that were recorded twice count twice */
-	/* 'node' is NO_NODE for a call in no range. */
-	void (*take)(void *self, struct sweep *sweep, uint32_t node, const struct hwy_strip *call,
-		     struct launched work, bool own);
+	bool twice; /* set by the caller: both records of a call that was recorded twice are visited */
+	/* Called for each call with work and each range around it; once with NVTX_NO_NODE for a call in no range.
+	 * 'own' is false for the record of a call whose work is linked to the call's other record. */
+	void (*take)(void *self, struct nvtx_sweep *sweep, uint32_t node,
+		     const struct hwy_strip *call, struct launched work, bool own);
 	void *self;
-	uint32_t *open; /* nodes around the current call, and some that have ended */
+	uint32_t *open; /* nodes that began before the current call; some have ended */
 	uint32_t n_open, cap_open;
 };
 
-/* For the device work of these kinds; brings in START, DUR and NAME of it. Close it also after a failure. */
-bool sweep_open(struct sweep *sweep, struct stats_run *run, uint32_t kinds, struct hwy_err *err);
-void sweep_visit(struct sweep *sweep);
-void sweep_close(struct sweep *sweep);
+/* Takes the device work of these kinds and loads its START, DUR and NAME. Close the sweep also after a failure. */
+bool nvtx_sweep_open(struct nvtx_sweep *sweep, struct report_run *run, uint32_t kinds,
+		     struct hwy_err *err);
+/* Hands all calls that enqueued work to sweep->take. */
+void nvtx_sweep_visit(struct nvtx_sweep *sweep);
+void nvtx_sweep_close(struct nvtx_sweep *sweep);
 
 #endif

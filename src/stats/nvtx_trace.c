@@ -1,34 +1,32 @@
-/* nvtx_trace.c - push/pop ranges in order of start, with what they are nested in. */
+/* nvtx_trace.c - push/pop ranges in order of start, each with the ranges around it. */
 #include <stdlib.h>
 
 #include "stats/families.h"
+#include "stats/nsys_labels.h"
 #include "stats/nvtx_tree.h"
 
 struct buffers {
-	struct word_buffer name, stack, tree;
+	struct text_buffer name, stack, tree;
 };
 
-/* "----name", two dashes a level */
+/* "----name": two dashes for each level. */
 static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level,
-				    struct word_buffer *buffer)
+				    struct text_buffer *buffer)
 {
 	size_t length = (size_t)level * 2 + name.length;
-	if (buffer->cap < length + 1) {
-		buffer->cap = length + 256;
-		buffer->at = hwy_realloc(buffer->at, buffer->cap);
-	}
-	memset(buffer->at, '-', (size_t)level * 2);
-	memcpy(buffer->at + (size_t)level * 2, name.at, name.length);
-	buffer->at[length] = 0;
-	return (struct hwy_text){buffer->at, (uint32_t)length};
+	char *text = text_buffer_reserve(buffer, length + 1);
+	memset(text, '-', (size_t)level * 2);
+	memcpy(text + (size_t)level * 2, name.at, name.length);
+	text[length] = 0;
+	return (struct hwy_text){text, (uint32_t)length};
 }
 
-static void nvtx_trace_yield(struct stats_run *run, const struct nvtx_tree *tree, uint32_t i,
+static void nvtx_trace_yield(struct report_run *run, const struct nvtx_tree *tree, uint32_t i,
 			     struct buffers *buffers)
 {
 	const struct nvtx_node *node = &tree->nodes[i];
 	int64_t duration = node->end - node->start;
-	struct hwy_text name = nvtx_name(run, node, &buffers->name);
+	struct hwy_text name = nvtx_tree_name(run, node, &buffers->name);
 	struct stats_cell cells[] = {
 		cell_number(node->start),
 		cell_number(node->end),
@@ -36,20 +34,21 @@ static void nvtx_trace_yield(struct stats_run *run, const struct nvtx_tree *tree
 		cell_number(node->in_children),
 		cell_number(duration - node->in_children),
 		cell_text(name),
-		pid_cell(run->trace, node->lane),
-		tid_cell(run->trace, node->lane),
+		cell_pid(run->trace, node->lane),
+		cell_tid(run->trace, node->lane),
 		cell_number(node->level),
 		cell_number(node->children),
-		cell_number(nvtx_id(run, node)),
-		node->parent == NO_NODE ? cell_empty()
-					: cell_number(nvtx_id(run, &tree->nodes[node->parent])),
-		cell_text(nvtx_stack(run, tree, i, &buffers->stack)),
+		cell_number(nvtx_tree_id(run, node)),
+		node->parent == NVTX_NO_NODE
+			? cell_empty()
+			: cell_number(nvtx_tree_id(run, &tree->nodes[node->parent])),
+		cell_text(nvtx_tree_stack(run, tree, i, &buffers->stack)),
 		cell_text(name_in_tree(name, node->level, &buffers->tree)),
 	};
-	run_row(run, cells);
+	report_row(run, cells);
 }
 
-bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
+bool make_nvtx_pushpop_trace(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"Start", STATS_MOMENT},    {"End", STATS_MOMENT},       {"Duration", STATS_TIME},
@@ -60,11 +59,11 @@ bool make_nvtx_pushpop_trace(struct stats_run *run, struct hwy_err *err)
 	struct nvtx_tree tree;
 	if (!nvtx_tree_open(&tree, run, false, err))
 		return false;
-	run_columns(run, columns, STATS_LENGTH(columns));
-	uint32_t *order = nvtx_in_order(&tree);
+	report_columns(run, columns, STATS_LENGTH(columns));
+	uint32_t *order = nvtx_tree_in_order(&tree);
 	struct buffers buffers = {0};
 	for (uint32_t i = 0; i < tree.n; i++)
-		if (nvtx_keeps(run, &tree.nodes[order[i]]))
+		if (nvtx_tree_keeps(run, &tree.nodes[order[i]]))
 			nvtx_trace_yield(run, &tree, order[i], &buffers);
 	free(buffers.name.at);
 	free(buffers.stack.at);

@@ -1,7 +1,7 @@
 /* nvtx_tree.c - see nvtx_tree.h.
  *
  * Domains have stacks of their own and start/end ranges have none, so ranges of a thread may overlap without
- * nesting. A range's parent is the shortest of those still open that hold it whole.
+ * nesting. The parent of a range is the shortest range that contains it as a whole.
  */
 #include "stats/nvtx_tree.h"
 
@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stats/families.h"
+#include "base/ref.h"
 
-struct order { /* while sorting: the row id decides between equal ranges */
+struct order { /* a node while sorting: the id that tables show decides between equal ranges */
 	int64_t thread;
 	struct nvtx_node node;
 	int64_t id;
@@ -40,17 +40,18 @@ static bool ended_elsewhere(const struct hwy_trace *trace, const struct hwy_stri
 			    uint32_t row)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	int64_t thread = hwy_get(strip, HWY_END_THREAD, row);
-	return lane->type == HWY_LANE_STARTEND && thread > 0 && thread - 1 != lane->thread;
+	uint32_t thread;
+	return lane->type == HWY_LANE_STARTEND &&
+	       hwy_get_index(strip, HWY_END_THREAD, row, &thread) && thread != lane->thread;
 }
 
-static struct order *collect(struct stats_run *run, bool startend, uint32_t *n)
+static struct order *collect_ranges(struct report_run *run, bool startend, uint32_t *n)
 {
 	const struct hwy_trace *trace = run->trace;
 	uint64_t most = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		most += is_wanted(trace, &trace->strips[s], startend) ? trace->strips[s].rows : 0;
-	struct order *orders = hwy_alloc((most + 1) * sizeof *orders);
+	struct order *orders = hwy_array(most, sizeof *orders);
 	*n = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -64,19 +65,19 @@ static struct order *collect(struct stats_run *run, bool startend, uint32_t *n)
 						 .end = hwy_end(strip, row),
 						 .span = strip->first + row,
 						 .lane = strip->lane,
-						 .parent = NO_NODE};
+						 .parent = NVTX_NO_NODE};
 			orders[(*n)++] = (struct order){trace->lanes[strip->lane].thread, node,
-							nvtx_id(run, &node)};
+							nvtx_tree_id(run, &node)};
 		}
 	}
 	return orders;
 }
 
-/* The shortest range still open that holds the node whole, or NO_NODE; takes out those that have ended. */
+/* The shortest open range that contains the node as a whole, or NVTX_NO_NODE. Ranges that ended leave 'open'. */
 static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx_node *node,
 				 uint32_t *open, uint32_t *n_open)
 {
-	uint32_t best = NO_NODE, kept = 0;
+	uint32_t best = NVTX_NO_NODE, kept = 0;
 	int64_t shortest = INT64_MAX;
 	for (uint32_t i = 0; i < *n_open; i++) {
 		const struct nvtx_node *other = &tree->nodes[open[i]];
@@ -93,17 +94,17 @@ static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx
 }
 
 /* Gives the nodes of one thread their parents. */
-static void nest(struct nvtx_tree *tree, uint32_t first)
+static void nest_thread(struct nvtx_tree *tree, uint32_t first)
 {
 	uint32_t *open = NULL, n_open = 0, cap_open = 0;
 	for (uint32_t i = first; i < tree->n; i++) {
 		struct nvtx_node *node = &tree->nodes[i];
 		node->parent = innermost_around(tree, node, open, &n_open);
-		if (node->parent != NO_NODE) {
+		if (node->parent != NVTX_NO_NODE) {
 			struct nvtx_node *parent = &tree->nodes[node->parent];
 			node->level = parent->level + 1;
 			parent->children++;
-			add_to(&parent->in_children, node->end - node->start);
+			add_saturating(&parent->in_children, node->end - node->start);
 		}
 		HWY_GROW(open, n_open, cap_open);
 		open[n_open++] = i;
@@ -111,7 +112,7 @@ static void nest(struct nvtx_tree *tree, uint32_t first)
 	free(open);
 }
 
-bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend,
+bool nvtx_tree_open(struct nvtx_tree *tree, struct report_run *run, bool startend,
 		    struct hwy_err *err)
 {
 	*tree = (struct nvtx_tree){0};
@@ -122,15 +123,15 @@ bool nvtx_tree_open(struct nvtx_tree *tree, struct stats_run *run, bool startend
 		      err))
 		return false;
 	uint32_t n;
-	struct order *orders = collect(run, startend, &n);
+	struct order *orders = collect_ranges(run, startend, &n);
 	qsort(orders, n, sizeof *orders, by_thread_and_start);
-	tree->nodes = hwy_alloc(((size_t)n + 1) * sizeof *tree->nodes);
+	tree->nodes = hwy_array(n, sizeof *tree->nodes);
 	for (uint32_t i = 0; i < n;) {
 		struct nvtx_thread thread = {orders[i].thread, tree->n, 0};
 		for (; i < n && orders[i].thread == thread.thread; i++)
 			tree->nodes[tree->n++] = orders[i].node;
 		thread.n = tree->n - thread.first;
-		nest(tree, thread.first);
+		nest_thread(tree, thread.first);
 		HWY_GROW(tree->threads, tree->n_threads, tree->cap_threads);
 		tree->threads[tree->n_threads++] = thread;
 	}
@@ -158,10 +159,10 @@ static int compare_starts(const void *left, const void *right)
 	return (a->node > b->node) - (a->node < b->node);
 }
 
-uint32_t *nvtx_in_order(const struct nvtx_tree *tree)
+uint32_t *nvtx_tree_in_order(const struct nvtx_tree *tree)
 {
-	struct by_start *nodes = hwy_alloc(((size_t)tree->n + 1) * sizeof *nodes);
-	uint32_t *order = hwy_alloc(((size_t)tree->n + 1) * sizeof *order);
+	struct by_start *nodes = hwy_array(tree->n, sizeof *nodes);
+	uint32_t *order = hwy_array(tree->n, sizeof *order);
 	for (uint32_t i = 0; i < tree->n; i++)
 		nodes[i] = (struct by_start){tree->nodes[i].start, i};
 	if (tree->n_threads > 1) /* the nodes of one thread are in order already */
@@ -172,57 +173,54 @@ uint32_t *nvtx_in_order(const struct nvtx_tree *tree)
 	return order;
 }
 
-static const struct hwy_strip *strip_of(const struct stats_run *run, const struct nvtx_node *node,
-					uint32_t *row)
+static const struct hwy_strip *strip_of_node(const struct report_run *run,
+					     const struct nvtx_node *node, uint32_t *row)
 {
 	return hwy_strip_of(run->trace, node->span, row);
 }
 
-bool nvtx_keeps(const struct stats_run *run, const struct nvtx_node *node)
+bool nvtx_tree_keeps(const struct report_run *run, const struct nvtx_node *node)
 {
 	if (!filter_is_on(&run->filter))
 		return true;
 	uint32_t row;
-	const struct hwy_strip *strip = strip_of(run, node, &row);
+	const struct hwy_strip *strip = strip_of_node(run, node, &row);
 	return filter_keeps(&run->filter, run->trace, strip, row);
 }
 
-struct hwy_text nvtx_name(const struct stats_run *run, const struct nvtx_node *node,
-			  struct word_buffer *buffer)
+struct hwy_text nvtx_tree_name(const struct report_run *run, const struct nvtx_node *node,
+			       struct text_buffer *buffer)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = strip_of(run, node, &row);
-	return word_of_range(run->trace, node->lane, hwy_get(strip, HWY_NAME, row), buffer);
+	const struct hwy_strip *strip = strip_of_node(run, node, &row);
+	return nsys_label_range(run->trace, node->lane, hwy_get(strip, HWY_NAME, row), buffer);
 }
 
-const char *nvtx_style(const struct stats_run *run, const struct nvtx_node *node)
+const char *nvtx_tree_style(const struct report_run *run, const struct nvtx_node *node)
 {
 	return run->trace->lanes[node->lane].type == HWY_LANE_STARTEND ? "StartEnd" : "PushPop";
 }
 
-int64_t nvtx_id(const struct stats_run *run, const struct nvtx_node *node)
+int64_t nvtx_tree_id(const struct report_run *run, const struct nvtx_node *node)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = strip_of(run, node, &row);
+	const struct hwy_strip *strip = strip_of_node(run, node, &row);
 	int64_t id = hwy_get(strip, HWY_ROW, row);
-	return id ? id : (int64_t)node->span + 1;
+	return id ? id : hwy_ref(node->span);
 }
 
-struct hwy_text nvtx_stack(const struct stats_run *run, const struct nvtx_tree *tree, uint32_t node,
-			   struct word_buffer *buffer)
+struct hwy_text nvtx_tree_stack(const struct report_run *run, const struct nvtx_tree *tree,
+				uint32_t node, struct text_buffer *buffer)
 {
 	enum { LONGEST_ID = 24 };
 	size_t need = ((size_t)tree->nodes[node].level + 1) * LONGEST_ID;
-	if (buffer->cap < need) {
-		buffer->cap = need;
-		buffer->at = hwy_realloc(buffer->at, need);
-	}
-	/* Written from the end, since the way leads from the inside to the outside. */
-	char *end = buffer->at + buffer->cap - 1, *at = end;
+	/* Written from the end, since parents are found from the inside to the outside. */
+	char *end = text_buffer_reserve(buffer, need) + need - 1, *at = end;
 	*end = 0;
-	for (uint32_t i = node; i != NO_NODE; i = tree->nodes[i].parent) {
+	for (uint32_t i = node; i != NVTX_NO_NODE; i = tree->nodes[i].parent) {
 		char text[LONGEST_ID];
-		int n = snprintf(text, sizeof text, ":%" PRId64, nvtx_id(run, &tree->nodes[i]));
+		int n = snprintf(text, sizeof text, ":%" PRId64,
+				 nvtx_tree_id(run, &tree->nodes[i]));
 		at -= n;
 		memcpy(at, text, (size_t)n);
 	}

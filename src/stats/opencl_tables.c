@@ -7,8 +7,8 @@
 enum category { KERNELS, MEMORY };
 static const char *const category_names[] = {"OPENCL_KERNEL", "MEMORY_OPER"};
 
-static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
-			uint32_t n, uint32_t *groups)
+static void group_opencl_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
+			       uint32_t n, uint32_t *groups)
 {
 	if (hwy_lane_is_opencl(tally->run->trace, strip->lane))
 		tally_by_name(tally, strip, first, n, 0, groups);
@@ -16,22 +16,18 @@ static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint
 		tally_skip(n, groups);
 }
 
-static void name_call(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
+static void name_opencl_call(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES])
 {
 	names[0] = hwy_text(tally->run->trace, (uint32_t)key);
 }
 
-bool make_opencl_api_sum(struct stats_run *run, struct hwy_err *err)
+bool make_opencl_api_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {TALLY_TIMES("Num Calls"),
 						      {"Name", STATS_TEXT}};
-	static const struct tally_plan plan = {columns,
-					       STATS_LENGTH(columns),
-					       HWY_KIND_BIT(HWY_API),
-					       HWY_COL_BIT(HWY_NAME),
-					       HWY_DUR,
-					       group_calls,
-					       name_call};
+	static const struct tally_plan plan = {
+		columns, STATS_LENGTH(columns), HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_NAME),
+		HWY_DUR, group_opencl_calls,    name_opencl_call};
 	return tally_make(run, &plan, err);
 }
 
@@ -63,7 +59,7 @@ static void name_work(struct tally *tally, uint64_t key, struct hwy_text names[T
 					: name_of_copy(tally, (uint32_t)key);
 }
 
-bool make_opencl_gpu_sum(struct stats_run *run, struct hwy_err *err)
+bool make_opencl_gpu_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		TALLY_TIMES("Instances"), {"Category", STATS_TEXT}, {"Operation", STATS_TEXT}};

@@ -1,35 +1,36 @@
 /* ops.c - a framework's operators, as torch's key_averages() lists them.
  *
- * Self CPU time is an operator's time less that of the operators it called; its GPU time is that of the
- * device work enqueued while it ran on its thread: by itself (no inner operator was running), or in total.
+ * The self CPU time of an operator is its time less that of the operators it called. Its GPU time is that of the
+ * device work enqueued on its thread while it ran: self where no inner operator was running, total in any case.
  * An operator that calls itself counts in the total at every level, as in torch.
  */
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/ref.h"
 #include "stats/families.h"
 #include "stats/launches.h"
 
 struct line { /* operators of one name (and one set of shapes) */
 	int64_t name;
-	uint32_t shapes; /* in 'shapes' */
+	uint32_t shapes; /* text in ops.shapes; 0 where shapes are not asked for */
 	int64_t calls, self_cpu, total_cpu, self_gpu, total_gpu;
 };
-struct open { /* an operator that is running */
+struct open { /* an operator that is running; times in ns */
 	int64_t start, end, in_children, self_gpu, total_gpu;
 	uint32_t row;
 };
 struct ops {
-	struct stats_run *run;
+	struct report_run *run;
 	struct launches launches;
-	/* Strips of calls: a thread's first, and after each the next of its thread; plus one. */
+	/* References to strips of calls: by thread the first strip, by strip the next one of the same thread. */
 	uint32_t *first_calls, *next_calls;
-	struct hwy_map map; /* shapes, name -> line */
+	struct hwy_map map; /* shapes << 32 | name -> index in 'lines' */
 	struct line *lines;
 	uint32_t n, cap;
 	struct hwy_strings shapes;
-	uint32_t *shapes_of; /* arguments' text -> id in 'shapes' + 1 */
-	struct open *stack;
+	uint32_t *shapes_of; /* by text of arguments: reference to the text in 'shapes' */
+	struct open *stack;  /* the operators that run, the innermost last */
 	uint32_t depth, cap_stack;
 };
 
@@ -68,16 +69,17 @@ static struct hwy_text input_shapes(struct hwy_text arguments)
 
 static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
 {
-	if (!ops->run->options->shapes) /* the column was not asked for either */
+	if (!ops->run->options->shapes) /* then HWY_ARGS is not loaded either */
 		return 0;
 	uint64_t arguments = (uint64_t)hwy_get(strip, HWY_ARGS, row);
 	if (arguments >= ops->run->trace->strings.n)
 		return 0;
 	if (ops->shapes_of[arguments] == 0) {
 		struct hwy_text text = input_shapes(hwy_text(ops->run->trace, (int64_t)arguments));
-		ops->shapes_of[arguments] = hwy_intern(&ops->shapes, text.at, text.length) + 1;
+		ops->shapes_of[arguments] =
+			hwy_ref32(hwy_intern(&ops->shapes, text.at, text.length));
 	}
-	return ops->shapes_of[arguments] - 1;
+	return hwy_ref32_index(ops->shapes_of[arguments]);
 }
 
 static struct line *ops_line_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
@@ -85,32 +87,33 @@ static struct line *ops_line_of(struct ops *ops, const struct hwy_strip *strip, 
 	int64_t name = hwy_get(strip, HWY_NAME, row);
 	uint32_t shapes = shapes_of(ops, strip, row);
 	bool fresh;
-	uint32_t *at = hwy_map_put(&ops->map, (uint64_t)shapes << 32 | (uint32_t)name, &fresh);
+	uint32_t *line = hwy_map_put(&ops->map, (uint64_t)shapes << 32 | (uint32_t)name, &fresh);
 	if (fresh) {
 		HWY_GROW(ops->lines, ops->n, ops->cap);
-		*at = ops->n;
+		*line = ops->n;
 		ops->lines[ops->n++] = (struct line){.name = name, .shapes = shapes};
 	}
-	return &ops->lines[*at];
+	return &ops->lines[*line];
 }
 
-/* Ends operators until the innermost one reaches beyond 'moment'. 'cpu': count calls and CPU time too. */
+/* Ends operators until the innermost one reaches beyond 'moment'. With 'cpu' the calls and the CPU time of what ends
+ * are counted, without only the GPU time. */
 static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t moment, bool cpu)
 {
 	while (ops->depth && ops->stack[ops->depth - 1].end <= moment) {
 		struct open *op = &ops->stack[--ops->depth];
 		if (ops->depth)
-			add_to(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
+			add_saturating(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
 		if (!filter_keeps(&ops->run->filter, ops->run->trace, strip, op->row))
 			continue;
 		struct line *line = ops_line_of(ops, strip, op->row);
-		add_to(&line->self_gpu, op->self_gpu);
-		add_to(&line->total_gpu, op->total_gpu);
+		add_saturating(&line->self_gpu, op->self_gpu);
+		add_saturating(&line->total_gpu, op->total_gpu);
 		if (!cpu)
 			continue;
 		line->calls++;
-		add_to(&line->total_cpu, op->end - op->start);
-		add_to(&line->self_cpu, op->end - op->start - op->in_children);
+		add_saturating(&line->total_cpu, op->end - op->start);
+		add_saturating(&line->self_cpu, op->end - op->start - op->in_children);
 	}
 }
 
@@ -121,9 +124,9 @@ static void ops_push(struct ops *ops, const struct hwy_strip *strip, uint32_t ro
 	pop_until(ops, strip, op.start, cpu);
 	if (ops->depth) {
 		struct open *parent = &ops->stack[ops->depth - 1];
-		/* What overlaps without nesting (clocks of two recorders) is cut at the parent's end. */
+		/* An operator that outlasts its parent (two recorders, two clocks) is cut at the parent's end. */
 		int64_t end = op.end < parent->end ? op.end : parent->end;
-		add_to(&parent->in_children, end - op.start);
+		add_saturating(&parent->in_children, end - op.start);
 	}
 	HWY_GROW(ops->stack, ops->depth, ops->cap_stack);
 	ops->stack[ops->depth++] = op;
@@ -131,19 +134,20 @@ static void ops_push(struct ops *ops, const struct hwy_strip *strip, uint32_t ro
 
 static int64_t device_time(const struct ops *ops, const struct hwy_strip *calls, uint32_t row)
 {
-	struct launched work = launches_of(&ops->launches, ops->run->trace, calls, row);
+	struct launched work = launches_by_call(&ops->launches, ops->run->trace, calls, row);
 	int64_t total = 0;
 	for (uint32_t i = 0; i < work.n; i++) {
-		uint32_t at;
-		const struct hwy_strip *strip = hwy_strip_of(ops->run->trace, work.spans[i], &at);
-		add_to(&total, hwy_get(strip, HWY_DUR, at));
+		uint32_t span_row;
+		const struct hwy_strip *strip =
+			hwy_strip_of(ops->run->trace, work.spans[i], &span_row);
+		add_saturating(&total, hwy_get(strip, HWY_DUR, span_row));
 	}
 	return total;
 }
 
-/* Operators and calls of one thread, in one order of start. 'calls' may be NULL. */
-static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct hwy_strip *calls,
-		  bool cpu)
+/* Visits operators and calls of one thread in one order of start. 'calls' may be NULL. */
+static void ops_sweep(struct ops *ops, const struct hwy_strip *strip, const struct hwy_strip *calls,
+		      bool cpu)
 {
 	uint32_t row = 0;
 	for (uint32_t c = 0; calls && c < calls->rows; c++) {
@@ -156,15 +160,15 @@ static void sweep(struct ops *ops, const struct hwy_strip *strip, const struct h
 		pop_until(ops, strip, start, cpu);
 		if (ops->depth == 0)
 			continue;
-		add_to(&ops->stack[ops->depth - 1].self_gpu, gpu);
-		add_to(&ops->stack[ops->depth - 1].total_gpu, gpu);
+		add_saturating(&ops->stack[ops->depth - 1].self_gpu, gpu);
+		add_saturating(&ops->stack[ops->depth - 1].total_gpu, gpu);
 	}
 	while (row < strip->rows)
 		ops_push(ops, strip, row++, cpu);
 	pop_until(ops, strip, INT64_MAX, cpu);
 }
 
-/* The last slot is that of lanes without a thread. */
+/* The thread's index in the trace; lanes without a thread share the index behind the last thread's. */
 static uint32_t thread_slot(const struct hwy_trace *trace, const struct hwy_strip *strip)
 {
 	int64_t thread = trace->lanes[strip->lane].thread;
@@ -175,22 +179,29 @@ static void sweep_thread(struct ops *ops, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = ops->run->trace;
 	uint32_t calls = ops->first_calls[thread_slot(trace, strip)];
-	sweep(ops, strip, calls ? &trace->strips[calls - 1] : NULL, true);
-	while (calls && (calls = ops->next_calls[calls - 1]))
-		sweep(ops, strip, &trace->strips[calls - 1], false);
+	if (!hwy_ref32_is_set(calls)) {
+		ops_sweep(ops, strip, NULL, true);
+		return;
+	}
+	/* Where a thread has several strips of calls, the operators' CPU time counts in the first sweep only. */
+	for (bool cpu = true; hwy_ref32_is_set(calls); cpu = false) {
+		ops_sweep(ops, strip, &trace->strips[hwy_ref32_index(calls)], cpu);
+		calls = ops->next_calls[hwy_ref32_index(calls)];
+	}
 }
 
 static void find_calls(struct ops *ops)
 {
 	const struct hwy_trace *trace = ops->run->trace;
-	ops->first_calls = hwy_zalloc(((size_t)trace->n_threads + 1) * sizeof *ops->first_calls);
-	ops->next_calls = hwy_zalloc(((size_t)trace->n_strips + 1) * sizeof *ops->next_calls);
+	ops->first_calls = hwy_zarray((size_t)trace->n_threads + 1, /* the last: no thread */
+				      sizeof *ops->first_calls);
+	ops->next_calls = hwy_zarray(trace->n_strips, sizeof *ops->next_calls);
 	for (uint32_t s = trace->n_strips; s-- > 0;) {
 		uint32_t *first = &ops->first_calls[thread_slot(trace, &trace->strips[s])];
 		if (trace->strips[s].kind != HWY_API)
 			continue;
 		ops->next_calls[s] = *first;
-		*first = s + 1;
+		*first = hwy_ref32(s);
 	}
 }
 
@@ -208,17 +219,12 @@ static int by_self_time(const void *left, const void *right, void *self)
 	return order ? order : (a->shapes > b->shapes) - (a->shapes < b->shapes);
 }
 
-static struct stats_cell ops_share(int64_t part, int64_t whole)
-{
-	return cell_real(whole ? 100.0 * (double)part / (double)whole : 0);
-}
-
 static void ops_yield(struct ops *ops)
 {
 	int64_t cpu = 0, gpu = 0;
 	for (uint32_t i = 0; i < ops->n; i++) {
-		add_to(&cpu, ops->lines[i].self_cpu);
-		add_to(&gpu, ops->lines[i].self_gpu);
+		add_saturating(&cpu, ops->lines[i].self_cpu);
+		add_saturating(&gpu, ops->lines[i].self_gpu);
 	}
 	if (ops->n)
 		qsort_r(ops->lines, ops->n, sizeof *ops->lines, by_self_time, ops);
@@ -227,10 +233,10 @@ static void ops_yield(struct ops *ops)
 		if (line->calls == 0)
 			continue;
 		struct stats_cell cells[12] = {
-			ops_share(line->self_gpu, gpu),
+			cell_share(line->self_gpu, gpu),
 			cell_number(line->self_gpu),
 			cell_number(line->total_gpu),
-			ops_share(line->self_cpu, cpu),
+			cell_share(line->self_cpu, cpu),
 			cell_number(line->self_cpu),
 			cell_number(line->total_cpu),
 			cell_real((double)line->total_cpu / (double)line->calls),
@@ -241,7 +247,7 @@ static void ops_yield(struct ops *ops)
 		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
 		if (ops->run->options->shapes)
 			cells[n++] = cell_text(ops->shapes.texts[line->shapes]);
-		run_row(ops->run, cells);
+		report_row(ops->run, cells);
 	}
 }
 
@@ -254,7 +260,7 @@ static void ops_yield(struct ops *ops)
 		"Calls", STATS_COUNT                                                               \
 	}
 
-bool make_op_sum(struct stats_run *run, struct hwy_err *err)
+bool make_op_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {NUMBERS, {"Name", STATS_TEXT}};
 	static const struct stats_column with_shapes[] = {
@@ -269,9 +275,9 @@ bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 	    !hwy_need(trace, HWY_DEVICE_KINDS, timed, err))
 		return false;
 	if (run->options->shapes)
-		run_columns(run, with_shapes, STATS_LENGTH(with_shapes));
+		report_columns(run, with_shapes, STATS_LENGTH(with_shapes));
 	else
-		run_columns(run, columns, STATS_LENGTH(columns));
+		report_columns(run, columns, STATS_LENGTH(columns));
 	struct ops ops = {.run = run};
 	if (!launches_open(&ops.launches, run, HWY_DEVICE_KINDS, err)) {
 		launches_close(&ops.launches);
@@ -279,7 +285,7 @@ bool make_op_sum(struct stats_run *run, struct hwy_err *err)
 	}
 	hwy_strings_init(&ops.shapes);
 	if (run->options->shapes)
-		ops.shapes_of = hwy_zalloc((size_t)trace->strings.n * sizeof *ops.shapes_of);
+		ops.shapes_of = hwy_zarray(trace->strings.n, sizeof *ops.shapes_of);
 	find_calls(&ops);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_OP)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 static int by_enqueued(const void *left, const void *right)
 {
 	const struct pending_work *a = left, *b = right;
@@ -16,14 +18,13 @@ static void pending_fill(struct pending_lane *lane, const struct hwy_trace *trac
 {
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		struct pending_work *work = &lane->work[lane->n++];
-		int64_t link = hwy_get(strip, HWY_LINK, row);
+		uint32_t call;
 		work->enqueued = hwy_get(strip, HWY_START, row);
 		work->end = hwy_end(strip, row);
-		if (link > 0) {
+		if (hwy_get_index(strip, HWY_LINK, row, &call)) {
 			uint32_t call_row;
-			const struct hwy_strip *call =
-				hwy_strip_of(trace, (uint32_t)(link - 1), &call_row);
-			work->enqueued = hwy_get(call, HWY_START, call_row);
+			const struct hwy_strip *calls = hwy_strip_of(trace, call, &call_row);
+			work->enqueued = hwy_get(calls, HWY_START, call_row);
 		}
 	}
 }
@@ -43,11 +44,11 @@ bool pending_open(struct pending *pending, struct hwy_trace *trace, struct hwy_e
 	if (!hwy_need(trace, HWY_DEVICE_KINDS, timed | HWY_COL_BIT(HWY_LINK), err) ||
 	    !hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_START), err))
 		return false;
-	pending->lanes = hwy_zalloc(((size_t)trace->n_strips + 1) * sizeof *pending->lanes);
+	pending->lanes = hwy_zarray(trace->n_strips, sizeof *pending->lanes);
 	/* Strips of one lane follow each other. */
 	for (uint32_t s = 0; s < trace->n_strips;) {
-		const struct hwy_lane *at = &trace->lanes[trace->strips[s].lane];
-		struct pending_lane lane = {at->process, at->device, at->stream, NULL, 0};
+		const struct hwy_lane *owner = &trace->lanes[trace->strips[s].lane];
+		struct pending_lane lane = {owner->process, owner->device, owner->stream, NULL, 0};
 		uint32_t first = s, rows = 0;
 		for (; s < trace->n_strips && trace->strips[s].lane == trace->strips[first].lane;
 		     s++)
@@ -55,7 +56,7 @@ bool pending_open(struct pending *pending, struct hwy_trace *trace, struct hwy_e
 				rows += trace->strips[s].rows;
 		if (rows == 0)
 			continue;
-		lane.work = hwy_alloc((size_t)rows * sizeof *lane.work);
+		lane.work = hwy_array(rows, sizeof *lane.work);
 		for (uint32_t i = first; i < s; i++)
 			if (HWY_DEVICE_KINDS & HWY_KIND_BIT(trace->strips[i].kind))
 				pending_fill(&lane, trace, &trace->strips[i]);
@@ -75,15 +76,8 @@ void pending_close(struct pending *pending)
 
 static int64_t end_on(const struct pending_lane *lane, int64_t moment)
 {
-	uint32_t low = 0, high = lane->n; /* the first that was not enqueued before */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (lane->work[middle].enqueued < moment)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? lane->work[low - 1].end : INT64_MIN;
+	uint32_t n_before = HWY_FIRST(i, 0u, lane->n, lane->work[i].enqueued >= moment);
+	return n_before ? lane->work[n_before - 1].end : INT64_MIN;
 }
 
 int64_t pending_end(const struct pending *pending, int64_t moment, int64_t process, int64_t device,

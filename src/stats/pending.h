@@ -1,4 +1,4 @@
-/* pending.h - when the device work that was enqueued before a moment will have ended. */
+/* pending.h - when the device has done all work that was enqueued before a moment. */
 #ifndef HWY_STATS_PENDING_H
 #define HWY_STATS_PENDING_H
 
@@ -8,20 +8,20 @@ struct pending {
 	struct pending_lane {
 		int64_t process, device, stream; /* indexes */
 		struct pending_work {
-			int64_t enqueued; /* start of the call; of the work itself where no call is known */
-			int64_t end; /* the latest end up to here */
-		} * work;            /* sorted */
+			int64_t enqueued; /* start of the call, or of the work where no call was recorded */
+			int64_t end; /* the latest end of this work and all work enqueued before it */
+		} * work;            /* in order of 'enqueued' */
 		uint32_t n;
 	} * lanes;
 	uint32_t n;
 };
 
-/* Brings in START, DUR and LINK of all device work, and START of the calls. */
+/* Loads START, DUR and LINK of all device work, and START of the calls. */
 bool pending_open(struct pending *pending, struct hwy_trace *trace, struct hwy_err *err);
 void pending_close(struct pending *pending);
 
-/* The latest end of what was enqueued before 'moment' by this process; device and stream may be HWY_NONE:
- * any. INT64_MIN when there was nothing. */
+/* The latest end of the work that this process enqueued before 'moment', on one device and one stream or (HWY_NONE) on
+ * any; INT64_MIN where there was no such work. */
 int64_t pending_end(const struct pending *pending, int64_t moment, int64_t process, int64_t device,
 		    int64_t stream);
 

@@ -1,11 +1,11 @@
-/* reports.c - the list of all reports, and making one.
+/* reports.c - the list of all reports, and the making of one.
  *
- * A new report is one function (families.h says in which file) and one line here.
+ * A new report is one maker (families.h says in which file) and one line in this list.
  */
 #include "stats/families.h"
 
 const struct stats_report stats_reports[] = {
-	/* name, title, about, what is missing when it is empty, maker, shown by default */
+	/* name, title, about, subject, maker, whether it is among the handful that is shown by default */
 	{"op_sum", "Operators", "a framework's operators: calls, self and total CPU and GPU time",
 	 "operators", make_op_sum, true},
 	{"nvtx_sum", "NVTX ranges", "push/pop and start/end ranges by name", "NVTX ranges",
@@ -79,13 +79,13 @@ const struct stats_report *stats_find(const char *name)
 	return NULL;
 }
 
-void run_columns(struct stats_run *run, const struct stats_column *columns, uint32_t n)
+void report_columns(struct report_run *run, const struct stats_column *columns, uint32_t n)
 {
 	run->columns = columns;
 	run->n_columns = n;
 }
 
-void run_row(struct stats_run *run, const struct stats_cell *cells)
+void report_row(struct report_run *run, const struct stats_cell *cells)
 {
 	if (!run->begun)
 		run->sink->begin(run->sink->self, run->columns, run->n_columns);
@@ -93,7 +93,7 @@ void run_row(struct stats_run *run, const struct stats_cell *cells)
 	run->sink->row(run->sink->self, cells, run->n_columns);
 }
 
-int64_t device_number(const struct hwy_trace *trace, uint32_t lane)
+int64_t report_device_number(const struct hwy_trace *trace, uint32_t lane)
 {
 	const struct hwy_stream *stream = report_lane_stream(trace, lane);
 	if (stream && stream->ordinal != HWY_NONE)
@@ -106,7 +106,7 @@ bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
 	       const struct stats_options *options, const struct stats_sink *sink,
 	       struct hwy_err *err)
 {
-	struct stats_run run = {.trace = trace, .options = options, .sink = sink};
+	struct report_run run = {.trace = trace, .options = options, .sink = sink};
 	bool ok = filter_open(&run.filter, trace, options, err) && report->make(&run, err);
 	filter_close(&run.filter);
 	return ok;

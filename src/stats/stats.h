@@ -1,11 +1,12 @@
 /* stats.h - the tables: every report is a name, columns and rows; rows are yielded one by one.
  *
- * A report never prints. It says its columns once, before the first row, and then hands over rows whose
- * cells are numbers in ns and bytes; stats_number makes text of them. A report without rows says nothing
- * at all. Texts in cells are valid during the call only.
+ * A report never prints. It hands its columns to a sink once, before the first row, and then the rows; cells are
+ * numbers in ns and bytes, and stats_number makes text of them. A report without rows does not call its sink. The
+ * texts in a row's cells are valid until the sink returns.
  *
  *   struct stats_options options = {.from = INT64_MIN, .to = INT64_MAX};
- *   stats_run(trace, stats_find("cuda_gpu_kern_sum"), &options, &sink, &err);
+ *   if (!stats_run(trace, stats_find("cuda_gpu_kern_sum"), &options, &sink, &err))
+ *           fprintf(stderr, "%s\n", err.text);
  */
 #ifndef HWY_STATS_STATS_H
 #define HWY_STATS_STATS_H
@@ -15,15 +16,15 @@
 enum stats_type {
 	STATS_TEXT,
 	STATS_COUNT,      /* a number of things */
-	STATS_ID,         /* a number that names something */
+	STATS_ID,         /* a number that names something: a pid, a stream */
 	STATS_TIME,       /* ns */
 	STATS_MOMENT,     /* ns since time 0 */
 	STATS_TIME_MEAN,  /* ns, one decimal */
 	STATS_BYTES,      /* bytes, shown as MB */
 	STATS_BYTES_MEAN, /* bytes with a fraction, shown as MB */
 	STATS_RATE,       /* bytes per second, shown as MB/s */
-	STATS_PERCENT,    /* one decimal */
-	STATS_MEAN,       /* one decimal */
+	STATS_PERCENT,    /* percent, one decimal */
+	STATS_MEAN,       /* a mean number of things, one decimal */
 };
 
 struct stats_column {
@@ -33,12 +34,12 @@ struct stats_column {
 
 struct stats_cell {
 	bool empty;
-	int64_t number; /* COUNT, ID, TIME, MOMENT, BYTES, RATE */
-	double real;    /* the rest */
+	int64_t number; /* of a column of COUNT, ID, TIME, MOMENT, BYTES or RATE */
+	double real;    /* of a column of any other type but TEXT */
 	struct hwy_text text;
 };
 
-/* Who takes the rows. 'begin' comes once before the first row, and not at all when there is none. */
+/* Takes the rows of a report. 'begin' is called once, before the first row; never for a report without rows. */
 struct stats_sink {
 	void *self;
 	void (*begin)(void *self, const struct stats_column *columns, uint32_t n);
@@ -46,26 +47,27 @@ struct stats_sink {
 };
 
 struct stats_options {
-	int64_t from, to; /* only what overlaps [from, to); INT64_MIN and INT64_MAX: everything */
-	const char
-		*range; /* only what happens inside ranges of this name on the same thread, and the
-			    * device work launched there: "name", or "domain:name"; NULL: everything */
-	bool shapes;    /* op_sum: operators by their input shapes too */
+	int64_t from,
+		to; /* spans that overlap [from, to) count; INT64_MIN and INT64_MAX: all spans */
+	/* Spans inside ranges of this name ("name" or "domain:name") on the same thread count, and the device work
+	 * that was launched there; NULL: all spans. */
+	const char *range;
+	bool shapes; /* op_sum groups operators by name and input shapes, not by name alone */
 };
 
-struct stats_run;
+struct report_run;
 struct stats_report {
 	const char *name;
 	const char *title;
 	const char *about;   /* one line */
 	const char *subject; /* what the recording lacks when there are no rows: "kernels" */
-	bool (*make)(struct stats_run *run, struct hwy_err *err);
-	bool handful; /* among those shown when none is asked for */
+	bool (*make)(struct report_run *run, struct hwy_err *err);
+	bool handful; /* `headway stats` without -r shows this report */
 };
-extern const struct stats_report stats_reports[];        /* ends with a name of NULL */
+extern const struct stats_report stats_reports[];        /* the last element has the name NULL */
 const struct stats_report *stats_find(const char *name); /* or NULL */
 
-/* False with a sentence when the trace cannot be read or no range has the wanted name. */
+/* Makes one report. False with a sentence when the trace cannot be read or no range has the name of options->range. */
 bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
 	       const struct stats_options *options, const struct stats_sink *sink,
 	       struct hwy_err *err);
@@ -75,8 +77,8 @@ bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
 enum stats_time_unit { STATS_NS, STATS_US, STATS_MS, STATS_S };
 
 enum { STATS_NUMBER_BYTES = 48 };
-/* A number as tables for machines show it: "12.5", "0.016"; "" for an empty cell. Not for texts. Yields its
- * length. */
+/* Writes a cell's number as tables for machines show it ("12.5", "0.016"; "" for an empty cell or a text) and yields
+ * the length of what was written. */
 size_t stats_number(const struct stats_column *column, const struct stats_cell *cell,
 		    enum stats_time_unit unit, char text[STATS_NUMBER_BYTES]);
 /* The column's name with its unit: "Avg (ns)". */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS, SORT_BELOW = 256 };
 
 void sums_grow(struct sums *sums, uint32_t group)
@@ -26,11 +28,11 @@ void sums_open(struct sums *sums)
 	uint64_t total = 0;
 	for (uint32_t g = 0; g < sums->n; g++)
 		total += sums->groups[g].count;
-	sums->all = hwy_alloc((total ? total : 1) * sizeof *sums->all);
-	uint32_t *at = sums->all;
+	sums->all = hwy_array(total, sizeof *sums->all);
+	uint32_t *next = sums->all;
 	for (uint32_t g = 0; g < sums->n; g++) {
-		sums->groups[g].values = at;
-		at += sums->groups[g].count;
+		sums->groups[g].values = next;
+		next += sums->groups[g].count;
 	}
 }
 
@@ -50,7 +52,7 @@ static int sums_by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The value with 'rank' smaller ones before it, among values between low and high. */
+/* The value that would have the index 'rank' if the n values, all in [low, high], were sorted. */
 static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_t low,
 			    uint32_t high)
 {
@@ -67,7 +69,7 @@ static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_
 		uint32_t first = low + (bucket << shift), kept = 0;
 		if (shift == 0)
 			return first;
-		/* The bucket's values move to the front; what was there takes their place. */
+		/* The values of the bucket change places with the first ones, which are not looked at again. */
 		for (uint32_t i = 0; i < n; i++)
 			if ((values[i] - low) >> shift == bucket) {
 				uint32_t value = values[i];
@@ -93,31 +95,23 @@ static int by_group_and_value(const void *left, const void *right)
 	return (a->value > b->value) - (a->value < b->value);
 }
 
-/* The large values of a group, sorted. */
+/* The first of a group's large values; they follow each other in ascending order. */
 static const struct sums_large *large_values(struct sums *sums, uint32_t group)
 {
-	if (sums->sorted != sums->n_large)
+	if (sums->n_sorted != sums->n_large)
 		qsort(sums->large, sums->n_large, sizeof *sums->large, by_group_and_value);
-	sums->sorted = sums->n_large;
-	uint32_t low = 0, high = sums->n_large;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (sums->large[middle].group < group)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return sums->large + low;
+	sums->n_sorted = sums->n_large;
+	return sums->large + HWY_FIRST(i, 0u, sums->n_large, sums->large[i].group >= group);
 }
 
 struct group { /* one group's values: small ones in any order, large ones sorted */
 	uint32_t *small;
 	uint32_t n_small, n_large;
 	const struct sums_large *large;
-	uint32_t low, high; /* extremes of the small ones */
+	uint32_t low, high; /* the smallest and the largest of the small values */
 };
 
-static uint64_t sums_rank_of(struct group *group, uint32_t rank)
+static uint64_t value_at_rank(struct group *group, uint32_t rank)
 {
 	if (rank >= group->n_small)
 		return group->large[rank - group->n_small].value;
@@ -127,10 +121,10 @@ static uint64_t sums_rank_of(struct group *group, uint32_t rank)
 static double median_of(struct group *group)
 {
 	uint32_t n = group->n_small + group->n_large;
-	uint64_t upper = sums_rank_of(group, n / 2);
+	uint64_t upper = value_at_rank(group, n / 2);
 	if (n % 2)
 		return (double)upper;
-	uint64_t lower = sums_rank_of(group, n / 2 - 1);
+	uint64_t lower = value_at_rank(group, n / 2 - 1);
 	/* Halves of integers below 2^53 are exact doubles. */
 	return (double)lower + (double)(upper - lower) / 2;
 }
@@ -153,21 +147,21 @@ static double deviation_of(const struct group *group, unsigned __int128 total)
 		uint64_t off = value > centre ? value - centre : centre - value;
 		squares += (unsigned __int128)off * off;
 	}
-	long double rest = (long double)(uint64_t)(total % n); /* sum of the signed distances */
+	long double rest = (long double)(uint64_t)(total % n); /* the sum of all value - centre */
 	long double variance =
 		((long double)squares - rest * rest / (long double)n) / (long double)(n - 1);
 	return variance > 0 ? (double)sqrtl(variance) : 0;
 }
 
-struct sums_of sums_get(struct sums *sums, uint32_t g)
+struct sums_result sums_get(struct sums *sums, uint32_t g)
 {
-	struct sums_group *at = &sums->groups[g];
-	struct sums_of of = {.count = at->count};
-	if (at->count == 0)
-		return of;
-	struct group group = {.small = at->values,
-			      .n_small = at->filled,
-			      .n_large = at->count - at->filled,
+	const struct sums_group *from = &sums->groups[g];
+	struct sums_result result = {.count = from->count};
+	if (from->count == 0)
+		return result;
+	struct group group = {.small = from->values,
+			      .n_small = from->filled,
+			      .n_large = from->count - from->filled,
 			      .low = UINT32_MAX};
 	if (group.n_large)
 		group.large = large_values(sums, g);
@@ -181,13 +175,13 @@ struct sums_of sums_get(struct sums *sums, uint32_t g)
 	unsigned __int128 total = small_total;
 	for (uint32_t i = 0; i < group.n_large; i++)
 		total += group.large[i].value;
-	of.total = total > INT64_MAX ? INT64_MAX : (int64_t)total;
-	of.min = (int64_t)(group.n_small ? group.low : group.large[0].value);
-	of.max = (int64_t)(group.n_large ? group.large[group.n_large - 1].value : group.high);
-	of.mean = (double)of.total / (double)of.count;
-	of.deviation = deviation_of(&group, total);
-	of.median = median_of(&group);
-	return of;
+	result.total = total > INT64_MAX ? INT64_MAX : (int64_t)total;
+	result.min = (int64_t)(group.n_small ? group.low : group.large[0].value);
+	result.max = (int64_t)(group.n_large ? group.large[group.n_large - 1].value : group.high);
+	result.mean = (double)result.total / (double)result.count;
+	result.deviation = deviation_of(&group, total);
+	result.median = median_of(&group);
+	return result;
 }
 
 void sums_free(struct sums *sums)

@@ -1,13 +1,15 @@
 /* sums.h - many values in groups: count, total, extremes, median and deviation of each group.
  *
- * Values come in two rounds, so that none is held twice: first every group's values are counted, then they
- * are put in place. 4 bytes a value; those that need more stand in a list of their own.
+ * Values come in two rounds, so that none is held twice: first the values of every group are counted, then they
+ * are put in place, in any order. A value takes 4 bytes; those that need more stand in a list of their own.
  *
  *   struct sums sums = {0};
- *   sums_expect(&sums, group, 1);          for each value
+ *   for (uint32_t i = 0; i < n; i++)
+ *           sums_expect(&sums, groups[i], 1);
  *   sums_open(&sums);
- *   sums_put(&sums, group, value);         for each value again, in any order
- *   struct sums_of of = sums_get(&sums, group);
+ *   for (uint32_t i = 0; i < n; i++)
+ *           sums_put(&sums, groups[i], values[i]);
+ *   struct sums_result result = sums_get(&sums, groups[0]);
  *   sums_free(&sums);
  */
 #ifndef HWY_STATS_SUMS_H
@@ -21,9 +23,9 @@
 
 struct sums {
 	struct sums_group {
-		uint32_t count;
-		uint32_t filled;
-		uint32_t *values; /* inside 'all', once open */
+		uint32_t count;   /* values expected */
+		uint32_t filled;  /* values in 'values' so far */
+		uint32_t *values; /* the group's part of 'all', after sums_open */
 	} * groups;
 	uint32_t n, cap;
 	uint32_t *all;
@@ -32,13 +34,14 @@ struct sums {
 		uint64_t value;
 	} * large;
 	uint32_t n_large, cap_large;
-	uint32_t sorted; /* n_large when 'large' was sorted last */
+	uint32_t n_sorted; /* what n_large was when 'large' was sorted last */
 };
 
-struct sums_of {
+struct sums_result {
 	uint32_t count;
 	int64_t total, min, max;
-	double mean, median, deviation; /* deviation: of a sample (n - 1); 0 for one value */
+	double mean, median;
+	double deviation; /* of a sample: divided by count - 1; 0 for one value */
 };
 
 void sums_grow(struct sums *sums, uint32_t group);
@@ -50,19 +53,19 @@ static inline void sums_expect(struct sums *sums, uint32_t group, uint32_t count
 }
 void sums_open(struct sums *sums);
 void sums_put_large(struct sums *sums, uint32_t group, int64_t value);
-/* Negative values count as 0: durations have none. */
+/* A negative value counts as 0: it can only come from a damaged recording. */
 static inline void sums_put(struct sums *sums, uint32_t group, int64_t value)
 {
-	struct sums_group *at = &sums->groups[group];
+	struct sums_group *into = &sums->groups[group];
 	if ((uint64_t)value > UINT32_MAX) {
 		sums_put_large(sums, group, value);
 		return;
 	}
-	assert(at->filled < at->count);
-	at->values[at->filled++] = (uint32_t)value;
+	assert(into->filled < into->count);
+	into->values[into->filled++] = (uint32_t)value;
 }
-/* Reorders the group's values, nothing else: may be asked again. */
-struct sums_of sums_get(struct sums *sums, uint32_t group);
+/* The sums of one group. Reorders the group's values and changes nothing else, so it may be called again. */
+struct sums_result sums_get(struct sums *sums, uint32_t group);
 void sums_free(struct sums *sums);
 
 #endif

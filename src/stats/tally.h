@@ -1,12 +1,13 @@
 /* tally.h - the plain summaries: spans of some kinds, grouped by a name, with the sums of each group.
  *
- * A tally says which spans, what groups them and what the groups are called; the rest (two rounds over the
+ * A plan says which spans count, what groups them and what the groups are called; the rest (two rounds over the
  * columns, filters, order, shares) is the same for all.
  */
 #ifndef HWY_STATS_TALLY_H
 #define HWY_STATS_TALLY_H
 
 #include "base/hash.h"
+#include "stats/nsys_labels.h"
 #include "stats/report_run.h"
 #include "stats/sums.h"
 
@@ -14,36 +15,40 @@ enum { TALLY_SKIP = UINT32_MAX, TALLY_NAMES = 3, TALLY_CATEGORIES = 4 };
 
 struct tally;
 struct tally_plan {
-	const struct stats_column *columns; /* the eight (seven by size) numbers, then the names */
+	const struct stats_column
+		*columns; /* eight numbers (seven where BYTES are summed), then the names */
 	uint32_t n_columns;
 	uint32_t kinds;
 	uint64_t needs;     /* columns that 'group' reads */
-	enum hwy_col value; /* DUR, or BYTES: then there is no share */
-	/* Sets the group of each of n rows (in one chunk), or TALLY_SKIP. Must answer the same twice. */
+	enum hwy_col value; /* what is summed: DUR, or BYTES, which has no column for the share */
+	/* Sets the group of each of n rows (in one chunk), or TALLY_SKIP. Called twice for each chunk: the groups must
+	 * be the same both times. */
 	void (*group)(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 		      uint32_t n, uint32_t *groups);
-	/* The texts of a group, in the order of the columns; ties of the total are put in this order. */
+	/* The texts of a group, in the order of the columns. Rows with equal totals are sorted by these texts. */
 	void (*names)(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES]);
 };
 
 struct tally {
-	struct stats_run *run;
+	struct report_run *run;
 	const struct tally_plan *plan;
 	struct sums sums;
 	struct hwy_map groups; /* key -> group */
-	uint64_t *keys;        /* by group */
+	uint64_t *keys;        /* by group: its key */
 	uint32_t n_keys, cap_keys;
-	uint32_t *by_name[TALLY_CATEGORIES]; /* text id -> group + 1 */
-	struct hwy_strings texts;            /* for names that are put together */
-	struct word_buffer buffer;
-	uint32_t *interned; /* text id -> id in 'texts' + 1, where a plan shortens names */
+	uint32_t *by_name[TALLY_CATEGORIES]; /* by text: reference to the group */
+	struct hwy_strings texts; /* names that are not in the trace: a plan put them together */
+	struct text_buffer buffer;
+	uint32_t *
+		interned; /* references that a plan keeps by text or by shape; NULL until it does */
 	int64_t rows[HWY_CHUNK_ROWS];
 };
 
-bool tally_make(struct stats_run *run, const struct tally_plan *plan, struct hwy_err *err);
+bool tally_make(struct report_run *run, const struct tally_plan *plan, struct hwy_err *err);
 
-/* For plans: the group of a key; of the name column, with a category above it (key: category << 32 | name); of
- * copies and fills, by the direction, which for a fill is TALLY_FILLS. */
+/* For plans: tally_group is the number of the group with this key. tally_by_name groups rows by their name (key:
+ * category << 32 | name), tally_by_direction copies and fills by their direction (key: category << 32 | direction;
+ * a fill has the direction TALLY_FILLS). */
 enum { TALLY_FILLS = HWY_DIRECTIONS };
 uint32_t tally_group(struct tally *tally, uint64_t key);
 void tally_by_direction(struct tally *tally, const struct hwy_strip *strip, uint32_t first,

@@ -12,11 +12,13 @@
 
 enum { MOST_ROWS = 10 };
 
-struct page {
-	int64_t address, to_device, to_host, duration;
+struct page { /* what migrated at one address */
+	int64_t address;
+	int64_t to_device, to_host; /* bytes */
+	int64_t duration;           /* ns */
 };
 
-/* Bytes a second as nsys counts them: the runs that fit a second are a whole number. */
+/* Bytes a second as nsys counts them: how often the migration fits a second, a whole number, times its bytes. */
 static int64_t rate_of(const struct page *page)
 {
 	int64_t runs = page->duration > 0 ? 1000000000 / page->duration : 0, rate;
@@ -27,13 +29,13 @@ static int64_t rate_of(const struct page *page)
 static int by_rate(const void *left, const void *right)
 {
 	const struct page *a = left, *b = right;
-	int64_t mine = rate_of(a), other = rate_of(b);
-	if (mine != other)
-		return mine < other ? 1 : -1;
+	int64_t rate_a = rate_of(a), rate_b = rate_of(b);
+	if (rate_a != rate_b)
+		return rate_a < rate_b ? 1 : -1;
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static void um_yield(struct stats_run *run, const struct page *page)
+static void um_yield(struct report_run *run, const struct page *page)
 {
 	char address[32];
 	snprintf(address, sizeof address, "0x%" PRIX64, (uint64_t)page->address);
@@ -45,10 +47,10 @@ static void um_yield(struct stats_run *run, const struct page *page)
 		cell_empty(),
 		cell_number(rate_of(page)),
 	};
-	run_row(run, cells);
+	report_row(run, cells);
 }
 
-bool make_um_sum(struct stats_run *run, struct hwy_err *err)
+bool make_um_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
 		{"Virtual Address", STATS_TEXT},      {"HtoD Migration size", STATS_BYTES},
@@ -61,7 +63,7 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 			      filter_columns(&run->filter),
 		      err))
 		return false;
-	run_columns(run, columns, STATS_LENGTH(columns));
+	report_columns(run, columns, STATS_LENGTH(columns));
 	struct hwy_map map = {0};
 	struct page *pages = NULL;
 	uint32_t n = 0, cap = 0;
@@ -74,17 +76,16 @@ bool make_um_sum(struct stats_run *run, struct hwy_err *err)
 				continue;
 			int64_t address = hwy_get(strip, HWY_ADDRESS, row);
 			bool fresh;
-			uint32_t *at = hwy_map_put(&map, (uint64_t)address, &fresh);
+			uint32_t *index = hwy_map_put(&map, (uint64_t)address, &fresh);
 			if (fresh) {
 				HWY_GROW(pages, n, cap);
-				*at = n;
+				*index = n;
 				pages[n++] = (struct page){.address = address};
 			}
-			int64_t bytes = hwy_get(strip, HWY_BYTES, row);
-			add_to(&pages[*at].duration, hwy_get(strip, HWY_DUR, row));
-			add_to(direction == HWY_UM_H2D ? &pages[*at].to_device
-						       : &pages[*at].to_host,
-			       bytes);
+			struct page *page = &pages[*index];
+			add_saturating(&page->duration, hwy_get(strip, HWY_DUR, row));
+			add_saturating(direction == HWY_UM_H2D ? &page->to_device : &page->to_host,
+				       hwy_get(strip, HWY_BYTES, row));
 		}
 	}
 	if (n)

@@ -1,46 +1,53 @@
 /* wait_tables.c - the calls that wait for the device: why, how long, where, and how often for nothing.
  *
  * A call waits from its start until the last work it waits for has ended, but never beyond its own end; what
- * remains of the call is the vendor's library's own time. Nothing was pending when that work had ended before
- * the call began. Which work it is: a synchronisation waits for what this process had enqueued before, on the
- * stream or device it names; a copy for what its stream held and for itself.
- * A blocking call inside another is part of it and not counted.
+ * remains of the call is the vendor's library's own time. "Nothing pending" counts the calls that began when that
+ * work had already ended. A synchronisation waits for what its process had enqueued before, on the stream or device
+ * it names; a copy waits for what its stream held, and for itself. A blocking call inside another blocking call is
+ * part of the outer one and not counted.
  */
 #include <stdlib.h>
 
 #include "analyze/place.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include "stats/families.h"
 #include "stats/launches.h"
+#include "stats/nsys_labels.h"
 #include "stats/pending.h"
 
 struct line { /* calls of one name, reason and place */
-	int64_t name;
-	const char *why;
-	uint32_t place; /* in 'place_texts' */
-	int64_t calls, total, waited, longest, idle;
+	struct line_key {
+		int64_t name;
+		int64_t place;   /* text in waits.place_texts */
+		const char *why; /* one of the constants of this file */
+	} key;
+	int64_t calls;
+	int64_t total, waited, longest; /* ns */
+	int64_t idle;                   /* calls that found nothing pending */
 };
 struct waits {
-	struct stats_run *run;
+	struct report_run *run;
 	struct launches launches;
 	struct pending pending;
-	struct hwy_map sync_of;         /* call's span id -> sync span's id */
-	struct hwy_strings place_texts; /* texts of the places */
+	struct hwy_map sync_of; /* id of a call's span -> id of the HWY_SYNC span of that call */
+	struct hwy_strings place_texts;
 	struct hwy_places *places;
-	struct hwy_map map;
+	struct hwy_index by_key; /* over 'lines' */
 	struct line *lines;
 	uint32_t n, cap;
 };
 
-struct wait {                   /* one call */
-	const char *why;        /* NULL: it does not block */
-	int64_t device, stream; /* what it waits on; HWY_NONE: anything of the process */
-	int64_t own_end;        /* of its own work; INT64_MIN: it has none */
+struct wait {            /* one call */
+	const char *why; /* NULL: the call does not block */
+	int64_t device,
+		stream;  /* whose work the call waits for; HWY_NONE: any device, any stream */
+	int64_t own_end; /* when the work that the call enqueued ends; INT64_MIN: there is none */
 };
 
 /* ---- one call ------------------------------------------------------------------------------------- */
 
-static void look_at_sync(const struct waits *waits, uint32_t id, struct wait *wait)
+static void set_wait_for_sync(const struct waits *waits, uint32_t id, struct wait *wait)
 {
 	const struct hwy_trace *trace = waits->run->trace;
 	const uint32_t *sync = hwy_map_get(&waits->sync_of, id);
@@ -48,14 +55,15 @@ static void look_at_sync(const struct waits *waits, uint32_t id, struct wait *wa
 		return;
 	uint32_t row;
 	const struct hwy_strip *strip = hwy_strip_of(trace, *sync, &row);
-	int64_t waited = hwy_get(strip, HWY_WAITED, row);
-	int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row);
+	uint32_t stream;
 	wait->device = trace->lanes[strip->lane].device;
-	if (type == HWY_SYNC_STREAM && waited > 0)
-		wait->stream = waited - 1;
+	if (hwy_get(strip, HWY_SYNC_TYPE, row) == HWY_SYNC_STREAM &&
+	    hwy_get_index(strip, HWY_WAITED, row, &stream))
+		wait->stream = stream;
 }
 
-/* Which of the synchronising calls it is; the event's stream is not followed: it waits for all work. */
+/* What a synchronising call waits for, by its name. A wait for an event is measured as one for all work of the
+ * device: the event's stream is not followed. */
 static const char *sync_reason(const char *name)
 {
 	if (strstr(name, "Stream"))
@@ -67,19 +75,20 @@ static const char *sync_reason(const char *name)
 	return "waits for the device";
 }
 
-/* A call that enqueued work and waits for it, or for the copy out of pageable memory. */
-static void wait_tables_look_at_work(const struct waits *waits, const struct hwy_strip *call,
-				     uint32_t row, bool blocks, struct wait *wait)
+/* Sets the wait of a call that enqueued copies or fills: it waits for them where it blocks, and for copies of
+ * pageable memory in any case. */
+static void set_wait_for_work(const struct waits *waits, const struct hwy_strip *call, uint32_t row,
+			      bool blocks, struct wait *wait)
 {
 	const struct hwy_trace *trace = waits->run->trace;
-	struct launched work = launches_of_either(&waits->launches, trace, call, row);
+	struct launched work = launches_by_call_or_twin(&waits->launches, trace, call, row);
 	for (uint32_t i = 0; i < work.n; i++) {
-		uint32_t at;
-		const struct hwy_strip *strip = hwy_strip_of(trace, work.spans[i], &at);
-		bool pageable = (strip->kind == HWY_COPY && hwy_copies_pageable(strip, at));
+		uint32_t span_row;
+		const struct hwy_strip *strip = hwy_strip_of(trace, work.spans[i], &span_row);
+		bool pageable = strip->kind == HWY_COPY && hwy_copies_pageable(strip, span_row);
 		if (!blocks && !pageable)
 			continue;
-		int64_t end = hwy_end(strip, at);
+		int64_t end = hwy_end(strip, span_row);
 		wait->own_end = end > wait->own_end ? end : wait->own_end;
 		wait->device = trace->lanes[strip->lane].device;
 		wait->stream = trace->lanes[strip->lane].stream;
@@ -99,39 +108,33 @@ static struct wait wait_of(struct waits *waits, const struct hwy_strip *call, ui
 	switch (HWY_ROLE_OF(role)) {
 	case HWY_ROLE_SYNC:
 		wait.why = blocks ? sync_reason(hwy_str(trace, name)) : NULL;
-		look_at_sync(waits, call->first + row, &wait);
+		set_wait_for_sync(waits, call->first + row, &wait);
 		break;
 	case HWY_ROLE_FREE: wait.why = blocks ? "frees memory" : NULL; break;
 	case HWY_ROLE_COPY:
 		wait.why = blocks ? "copies and waits" : NULL;
-		wait_tables_look_at_work(waits, call, row, blocks, &wait);
+		set_wait_for_work(waits, call, row, blocks, &wait);
 		break;
 	case HWY_ROLE_FILL:
 		wait.why = blocks ? "fills and waits" : NULL;
-		wait_tables_look_at_work(waits, call, row, blocks, &wait);
+		set_wait_for_work(waits, call, row, blocks, &wait);
 		break;
 	default: wait.why = blocks ? "blocks by contract" : NULL;
 	}
 	return wait;
 }
 
-static struct line *wait_tables_line_of(struct waits *waits, int64_t name, const char *why,
-					uint32_t place)
+static struct line *wait_tables_line_of(struct waits *waits, struct line_key key)
 {
-	uint64_t key = hwy_mix((uint64_t)name << 32 | place) ^ hwy_mix((uint64_t)(uintptr_t)why);
-	for (;; key++) {
-		bool fresh;
-		uint32_t *at = hwy_map_put(&waits->map, key, &fresh);
-		if (fresh) {
-			HWY_GROW(waits->lines, waits->n, waits->cap);
-			*at = waits->n;
-			waits->lines[waits->n++] =
-				(struct line){.name = name, .why = why, .place = place};
-		}
-		struct line *line = &waits->lines[*at];
-		if (line->name == name && line->why == why && line->place == place)
-			return line;
+	bool fresh;
+	uint32_t *line = hwy_index_put_element(&waits->by_key, waits->lines, sizeof *waits->lines,
+					       &key, sizeof key, &fresh);
+	if (fresh) {
+		HWY_GROW(waits->lines, waits->n, waits->cap);
+		*line = waits->n;
+		waits->lines[waits->n++] = (struct line){.key = key};
 	}
+	return &waits->lines[*line];
 }
 
 static void wait_tables_add(struct waits *waits, const struct hwy_strip *call, uint32_t row,
@@ -144,28 +147,30 @@ static void wait_tables_add(struct waits *waits, const struct hwy_strip *call, u
 	int64_t until = before > wait->own_end ? before : wait->own_end;
 	int64_t waited = until <= start ? 0 : (until < end ? until : end) - start;
 	struct hwy_text place = place_line(waits->places, call->first + row);
-	struct line *line =
-		wait_tables_line_of(waits, hwy_get(call, HWY_NAME, row), wait->why,
-				    hwy_intern(&waits->place_texts, place.at, place.length));
+	struct line *line = wait_tables_line_of(
+		waits, (struct line_key){
+			       .name = hwy_get(call, HWY_NAME, row),
+			       .place = hwy_intern(&waits->place_texts, place.at, place.length),
+			       .why = wait->why,
+		       });
 	line->calls++;
-	add_to(&line->total, end - start);
-	add_to(&line->waited, waited);
+	add_saturating(&line->total, end - start);
+	add_saturating(&line->waited, waited);
 	line->idle += before <= start;
 	line->longest = end - start > line->longest ? end - start : line->longest;
 }
 
-static void visit_thread(struct waits *waits, const struct hwy_strip *calls)
+static void wait_tables_visit_thread(struct waits *waits, const struct hwy_strip *calls)
 {
-	const struct filter *filter = &waits->run->filter;
-	int64_t inside = INT64_MIN; /* the end of the last blocking call */
+	int64_t last_end = INT64_MIN; /* of the last blocking call */
 	for (uint32_t row = 0; row < calls->rows; row++) {
-		if (hwy_get(calls, HWY_START, row) < inside ||
-		    (filter_is_on(filter) && !filter_keeps(filter, waits->run->trace, calls, row)))
+		if (hwy_get(calls, HWY_START, row) < last_end ||
+		    !report_keeps(waits->run, calls, row))
 			continue;
 		struct wait wait = wait_of(waits, calls, row);
 		if (!wait.why)
 			continue;
-		inside = hwy_end(calls, row);
+		last_end = hwy_end(calls, row);
 		wait_tables_add(waits, calls, row, &wait);
 	}
 }
@@ -178,35 +183,35 @@ static int wait_tables_by_total(const void *left, const void *right, void *self)
 	const struct waits *waits = self;
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	int order =
-		strcmp(hwy_str(waits->run->trace, a->name), hwy_str(waits->run->trace, b->name));
+	int order = strcmp(hwy_str(waits->run->trace, a->key.name),
+			   hwy_str(waits->run->trace, b->key.name));
 	if (order == 0)
-		order = strcmp(a->why, b->why);
-	return order ? order : (a->place > b->place) - (a->place < b->place);
+		order = strcmp(a->key.why, b->key.why);
+	return order ? order : (a->key.place > b->key.place) - (a->key.place < b->key.place);
 }
 
 static void wait_tables_yield(struct waits *waits)
 {
 	int64_t total = 0;
 	for (uint32_t i = 0; i < waits->n; i++)
-		add_to(&total, waits->lines[i].total);
+		add_saturating(&total, waits->lines[i].total);
 	if (waits->n)
 		qsort_r(waits->lines, waits->n, sizeof *waits->lines, wait_tables_by_total, waits);
 	for (uint32_t i = 0; i < waits->n; i++) {
 		const struct line *line = &waits->lines[i];
 		struct stats_cell cells[] = {
-			cell_real(total ? 100.0 * (double)line->total / (double)total : 0),
+			cell_share(line->total, total),
 			cell_number(line->total),
 			cell_number(line->waited),
 			cell_number(line->calls),
 			cell_number(line->idle),
 			cell_real((double)line->total / (double)line->calls),
 			cell_number(line->longest),
-			cell_textz(line->why),
-			cell_text(word_of_call(hwy_text(waits->run->trace, line->name))),
-			cell_text(waits->place_texts.texts[line->place]),
+			cell_textz(line->key.why),
+			cell_text(nsys_label_call(hwy_text(waits->run->trace, line->key.name))),
+			cell_text(waits->place_texts.texts[line->key.place]),
 		};
-		run_row(waits->run, cells);
+		report_row(waits->run, cells);
 	}
 }
 
@@ -216,21 +221,20 @@ static void find_syncs(struct waits *waits)
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		for (uint32_t row = 0; strip->kind == HWY_SYNC && row < strip->rows; row++) {
-			int64_t link = hwy_get(strip, HWY_LINK, row);
-			if (link > 0)
-				*hwy_map_put(&waits->sync_of, (uint64_t)link - 1, NULL) =
-					strip->first + row;
+			uint32_t call;
+			if (hwy_get_index(strip, HWY_LINK, row, &call))
+				*hwy_map_put(&waits->sync_of, call, NULL) = strip->first + row;
 		}
 	}
 }
 
-static bool waits_open(struct waits *waits, struct stats_run *run, struct hwy_err *err)
+static bool waits_open(struct waits *waits, struct report_run *run, struct hwy_err *err)
 {
 	struct hwy_trace *trace = run->trace;
 	*waits = (struct waits){.run = run};
 	hwy_strings_init(&waits->place_texts);
-	/* What a wait waits for is never filtered, only the waits are. */
-	struct stats_run all = {.trace = trace};
+	/* The filter chooses among the waits; the work that they wait for is taken whole. */
+	struct report_run all = {.trace = trace};
 	return hwy_need(trace, HWY_KIND_BIT(HWY_SYNC),
 			HWY_COL_BIT(HWY_LINK) | HWY_COL_BIT(HWY_WAITED) |
 				HWY_COL_BIT(HWY_SYNC_TYPE),
@@ -242,7 +246,7 @@ static bool waits_open(struct waits *waits, struct stats_run *run, struct hwy_er
 	       launches_open(&waits->launches, &all, HWY_DEVICE_KINDS, err);
 }
 
-bool make_wait_sum(struct stats_run *run, struct hwy_err *err)
+bool make_wait_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {{"Time", STATS_PERCENT},
 						      {"Total Time", STATS_TIME},
@@ -257,18 +261,18 @@ bool make_wait_sum(struct stats_run *run, struct hwy_err *err)
 	struct waits waits;
 	bool ok = waits_open(&waits, run, err);
 	if (ok) {
-		run_columns(run, columns, STATS_LENGTH(columns));
+		report_columns(run, columns, STATS_LENGTH(columns));
 		find_syncs(&waits);
 		for (uint32_t s = 0; s < run->trace->n_strips; s++)
 			if (run->trace->strips[s].kind == HWY_API)
-				visit_thread(&waits, &run->trace->strips[s]);
+				wait_tables_visit_thread(&waits, &run->trace->strips[s]);
 		wait_tables_yield(&waits);
 	}
 	places_close(waits.places);
 	pending_close(&waits.pending);
 	launches_close(&waits.launches);
 	hwy_map_free(&waits.sync_of);
-	hwy_map_free(&waits.map);
+	hwy_index_free(&waits.by_key);
 	hwy_strings_free(&waits.place_texts);
 	free(waits.lines);
 	return ok;

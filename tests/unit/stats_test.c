@@ -14,9 +14,9 @@ static int by_value(const void *left, const void *right)
 }
 
 /* The same from a sorted copy, with squares of the values themselves. */
-static struct sums_of slowly(int64_t *values, uint32_t n)
+static struct sums_result slowly(int64_t *values, uint32_t n)
 {
-	struct sums_of of = {.count = n};
+	struct sums_result of = {.count = n};
 	qsort(values, n, sizeof *values, by_value);
 	long double squares = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -64,7 +64,7 @@ static void sums_agree_with_a_slow_exact_version(void **state)
 			uint32_t m = 0;
 			for (uint32_t i = g; i < n; i += groups)
 				one[m++] = values[i];
-			struct sums_of want = slowly(one, m), got = sums_get(&sums, g);
+			struct sums_result want = slowly(one, m), got = sums_get(&sums, g);
 			assert_int_equal(got.count, want.count);
 			assert_int_equal(got.total, want.total);
 			assert_int_equal(got.min, want.min);
