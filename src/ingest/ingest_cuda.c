@@ -87,8 +87,8 @@ static void put_kernel(struct ingest *in, struct ingest_process *process,
 	row->v[HWY_NAME] = symbol ? in->trace->symbols[symbol - 1].demangled : 0;
 	row->v[HWY_SYMBOL] = symbol;
 	row->v[HWY_SHAPE] = hwy_ids_get(&process->shapes, work->shape);
-	row->v[HWY_LAUNCH_TYPE] = (int64_t)(work->bytes & 0xff) + 1;
-	row->v[HWY_CHANNEL_TYPE] = (int64_t)(work->bytes >> 8 & 0xff);
+	row->v[HWY_LAUNCH_TYPE] = work->launch_type + HWY_LAUNCH_REGULAR;
+	row->v[HWY_CHANNEL_TYPE] = work->channel_type;
 }
 
 /* A peer copy's devices are ordinals plus one, side by side. */
@@ -105,8 +105,8 @@ static void put_copy(struct ingest *in, struct ingest_process *process, const st
 	row->v[HWY_DIRECTION] = kind <= HWY_P2P ? (int64_t)kind : HWY_DIR_UNKNOWN;
 	row->v[HWY_SRC_MEMORY] = cuda_memory_kind(work->head.value >> 8 & 0xff);
 	row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->head.value >> 16 & 0xff);
-	row->v[HWY_SRC_DEVICE] = peer_device(in, process, work->shape & 0xffff);
-	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->shape >> 16);
+	row->v[HWY_SRC_DEVICE] = peer_device(in, process, work->source_device);
+	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->target_device);
 }
 
 static void ingest_cuda_add_work(struct ingest *in, struct ingest_process *process,
@@ -132,9 +132,9 @@ static void ingest_cuda_add_work(struct ingest *in, struct ingest_process *proce
 	case HWY_FILL:
 		row->v[HWY_BYTES] = (int64_t)work->bytes;
 		row->v[HWY_VALUE] = work->head.value;
-		row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->shape);
+		row->v[HWY_DST_MEMORY] = cuda_memory_kind(work->memory_kind);
 		break;
-	default: row->v[HWY_GRAPH_EXEC] = work->shape;
+	default: row->v[HWY_GRAPH_EXEC] = work->graph_exec;
 	}
 	uint32_t stream = target_stream(in, process, work->device, work->context, work->stream);
 	hwy_add_span(in->b, target_work_lane(in, stream), kind, row);

@@ -19,6 +19,7 @@
 #define HWY_SPOOL_RECORD_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define REC_MAGIC UINT64_C(0x314c4f4f50535748) /* "HWSPOOL1" */
@@ -191,22 +192,44 @@ struct rec_api {
 };
 static_assert(sizeof(struct rec_api) == REC_SLOT, "one slot");
 
-struct rec_work { /* REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH: device work */
-	struct rec_head
-		head; /* value: kernel: string id of the (mangled) name; copy: copyKind | src << 8 |
-				  dst << 16 (CUPTI's numbers); fill: the value. flags of copy and fill: 1
-				  asynchronous */
+/* A number below 65535 that may be missing: 0 is none, n + 1 is the number n. */
+static inline uint16_t rec_ref(uint32_t number)
+{
+	return (uint16_t)(number + 1);
+}
+
+/* Device work: REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH. head.value is the string id of a kernel's mangled name; of a
+ * copy, CUPTI's numbers copyKind | source's memory kind << 8 | target's memory kind << 16; of a fill, the value. Bit 0 of
+ * head.flags of a copy or fill: it is asynchronous. */
+struct rec_work {
+	struct rec_head head;
 	int64_t start, duration;
 	uint32_t correlation, stream;
 	uint32_t context;
-	uint16_t device, channel; /* channel: plus one */
-	uint32_t shape; /* kernel: shape id; fill: memory kind; graph: exec id; copy between
-				  devices: source plus one | target plus one << 16 */
+	uint16_t device;
+	uint16_t channel; /* rec_ref of the hardware channel */
+	union {
+		uint32_t shape;       /* kernel: shape id */
+		uint32_t memory_kind; /* fill: CUPTI's number */
+		uint32_t graph_exec;  /* graph: id of the instantiated graph */
+		struct {              /* copy between devices: rec_ref of their ordinals */
+			uint16_t source_device, target_device;
+		};
+	};
 	uint32_t graph; /* graph id */
-	uint64_t node;  /* graph node id; copy and fill: same */
-	uint64_t bytes; /* copy, fill; kernel: launch type | channel type << 8 */
+	uint64_t node;  /* graph node id */
+	union {
+		uint64_t bytes; /* copy, fill */
+		struct {        /* kernel: CUPTI's numbers */
+			uint8_t launch_type, channel_type;
+		};
+	};
 };
 static_assert(sizeof(struct rec_work) == 2 * REC_SLOT, "two slots");
+static_assert(
+	offsetof(struct rec_work, target_device) == offsetof(struct rec_work, shape) + 2 &&
+		offsetof(struct rec_work, channel_type) == offsetof(struct rec_work, bytes) + 1,
+	"spools keep the target's ordinal in the upper half, the channel type in the second byte");
 
 struct rec_sync {             /* REC_SYNC and REC_EVENT */
 	struct rec_head head; /* flags: sync: CUPTI's type; value: sync: return value */

@@ -151,17 +151,19 @@ static void device_work_is_linked_to_its_calls_and_described(void **state)
 	kernel->shape = 5;
 	kernel->graph = 4;
 	kernel->node = 77;
-	kernel->channel = 3;
-	kernel->bytes = 1 | 2 << 8;
+	kernel->channel = rec_ref(2);
+	kernel->launch_type = 1;
+	kernel->channel_type = 2;
 	struct rec_work *copy = put_work(&spool, REC_COPY, 10 | 3 << 8 | 0 << 16, 300, 2, 7);
 	copy->bytes = 4096;
-	copy->shape = 1 | 2 << 16;
+	copy->source_device = rec_ref(0);
+	copy->target_device = rec_ref(1);
 	struct rec_work *fill = put_work(&spool, REC_FILL, 0xff, 400, 3, 7);
 	fill->bytes = 64;
-	fill->shape = 3;
+	fill->memory_kind = 3;
 	struct rec_work *graph = put_work(&spool, REC_GRAPH, 0, 500, 4, 7);
 	graph->graph = 8;
-	graph->shape = 9;
+	graph->graph_exec = 9;
 	put_call(&spool, 211, 100, 1);
 	put_cuda(&spool); /* definitions may come last */
 	end_spool(&spool);

@@ -88,10 +88,10 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 	r->device = (uint16_t)k->device;
 	r->graph = k->graph;
 	r->node = k->node;
-	r->bytes = k->launch_type;
+	r->launch_type = k->launch_type;
 	if (CUPTI_HAS(k, size, channel_type) && k->channel_type) {
-		r->channel = (uint16_t)(k->channel + 1);
-		r->bytes |= (uint64_t)k->channel_type << 8;
+		r->channel = rec_ref(k->channel);
+		r->channel_type = (uint8_t)k->channel_type;
 	}
 	collect_publish();
 }
@@ -108,7 +108,7 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 		(r)->graph = (from)->graph;                                                        \
 		(r)->node = (from)->node;                                                          \
 		if (CUPTI_HAS(from, size, channel_type) && (from)->channel_type)                   \
-			(r)->channel = (uint16_t)((from)->channel + 1);                            \
+			(r)->channel = rec_ref((from)->channel);                                   \
 	} while (0)
 
 static uint32_t copy_kinds(uint8_t kind, uint8_t source, uint8_t target)
@@ -134,7 +134,8 @@ static void convert_memcpy2(const struct cupti_memcpy2 *c, size_t size)
 		return;
 	r->head.value = copy_kinds(c->copy_kind, c->source_kind, c->target_kind);
 	r->head.flags = c->flags;
-	r->shape = (c->source_device + 1) | (c->target_device + 1) << 16;
+	r->source_device = rec_ref(c->source_device);
+	r->target_device = rec_ref(c->target_device);
 	PUT_COMMON(c, size, r);
 	collect_publish();
 }
@@ -146,7 +147,7 @@ static void convert_memset(const struct cupti_memset *m, size_t size)
 		return;
 	r->head.value = m->value;
 	r->head.flags = (uint8_t)m->flags;
-	r->shape = m->memory_kind;
+	r->memory_kind = m->memory_kind;
 	PUT_COMMON(m, size, r);
 	collect_publish();
 }
