@@ -429,5 +429,8 @@ struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *p
 	ingest_read_events(&in);
 	about_report(&in);
 	free_lists(&in);
-	return hwy_builder_finish(in.b, false);
+	struct hwy_trace *trace = hwy_builder_finish(in.b, false);
+	if (!trace)
+		hwy_fail(err, "%s: more than %u spans", directory, HWY_MOST_SPANS);
+	return trace;
 }

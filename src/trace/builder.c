@@ -11,6 +11,8 @@ struct hwy_builder {
 	struct hwy_map strips;                                 /* lane << 8 | kind -> index */
 	uint64_t last_strip_key;                               /* spans come in runs of one lane */
 	uint32_t last_strip;
+	uint32_t n_spans, most_spans;
+	bool is_overfull; /* a span did not fit */
 };
 
 struct hwy_builder *hwy_builder_new(void)
@@ -19,6 +21,7 @@ struct hwy_builder *hwy_builder_new(void)
 	b->trace = hwy_zalloc(sizeof *b->trace);
 	b->trace->wall = HWY_NONE;
 	b->last_strip_key = UINT64_MAX;
+	b->most_spans = HWY_MOST_SPANS;
 	hwy_strings_init(&b->trace->strings);
 	return b;
 }
@@ -178,11 +181,21 @@ static uint32_t strip_for(struct hwy_builder *b, uint32_t lane, enum hwy_kind ki
 	return b->last_strip = *slot;
 }
 
+void hwy_builder_set_most_spans(struct hwy_builder *b, uint32_t spans)
+{
+	b->most_spans = spans;
+}
+
 struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind,
 			    const struct hwy_row *row)
 {
 	struct hwy_ref ref = {.strip = strip_for(b, lane, kind)};
 	struct hwy_strip *strip = &b->trace->strips[ref.strip];
+	if (b->n_spans == b->most_spans) {
+		b->is_overfull = true;
+		return ref;
+	}
+	b->n_spans++;
 	ref.row = strip->rows++;
 	assert(row->v[HWY_DUR] >= 0);
 	for (uint64_t left = hwy_kind_columns[kind]; left; left &= left - 1) {
@@ -211,6 +224,10 @@ void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref
 struct hwy_trace *hwy_builder_finish(struct hwy_builder *b, bool rebase)
 {
 	struct hwy_trace *trace = b->trace;
+	if (b->is_overfull) {
+		hwy_builder_free(b);
+		return NULL;
+	}
 	free_all_but_trace(b);
 	finish_trace(trace, rebase);
 	return trace;

@@ -51,12 +51,17 @@ void hwy_add_property(struct hwy_builder *b, const char *name,
 /* A lane with every field HWY_NONE but these (name: the empty text). */
 struct hwy_lane hwy_lane_of(enum hwy_lane_type type, int64_t process, int64_t thread);
 
+/* Ids of spans are 32 bits, and a reference to one too: so many spans fit one trace. */
+#define HWY_MOST_SPANS (UINT32_MAX - 1)
+/* Lowers the number of spans that fit, for tests. */
+void hwy_builder_set_most_spans(struct hwy_builder *b, uint32_t spans);
 /* CORR of any span that belongs to a call may simply be set; finish makes the links. DUR must be >= 0. */
 struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind,
 			    const struct hwy_row *row);
 void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref from,
 		  struct hwy_ref to, int64_t id);
-/* Ends building. 'rebase': time 0 becomes the earliest start (the trace's wall moves with it). */
+/* Ends building and frees the builder. 'rebase': time 0 becomes the earliest start (the trace's wall moves with it).
+ * NULL when more spans were added than fit one trace. */
 struct hwy_trace *hwy_builder_finish(struct hwy_builder *b, bool rebase);
 
 #endif

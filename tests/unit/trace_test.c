@@ -357,10 +357,28 @@ static void communication_kernels_are_known_by_name_in_any_case(void **state)
 	assert_false(hwy_name_is_comm("sgemm_128x128"));
 }
 
+static void more_spans_than_can_be_numbered_are_refused(void **state)
+{
+	(void)state;
+	for (uint32_t spans = 3; spans <= 4; spans++) {
+		struct hwy_builder *b = hwy_builder_new();
+		struct hwy_row row = {0};
+		uint32_t lane = hwy_add_lane(b, hwy_lane_of(HWY_LANE_API, HWY_NONE, HWY_NONE));
+		hwy_builder_set_most_spans(b, 3);
+		for (uint32_t i = 0; i < spans; i++)
+			hwy_add_span(b, lane, HWY_API, &row);
+		struct hwy_trace *trace = hwy_builder_finish(b, false);
+		assert_int_equal(trace != NULL, spans == 3);
+		if (trace)
+			hwy_trace_free(trace);
+	}
+}
+
 int main(void)
 {
 	seed = 88172645463325252u;
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_spans_than_can_be_numbered_are_refused),
 		cmocka_unit_test(a_column_gives_back_every_value),
 		cmocka_unit_test(a_constant_column_takes_no_room),
 		cmocka_unit_test(spans_in_any_order_come_out_by_start_and_longer_first),

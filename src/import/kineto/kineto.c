@@ -345,6 +345,10 @@ static struct hwy_trace *kineto_finish(struct kineto *k)
 	k->trace->wall = base;
 	struct hwy_trace *trace = hwy_builder_finish(k->b, true);
 	k->b = NULL;
+	if (!trace) {
+		hwy_fail(k->err, "%s: more than %u spans", source_path(&k->source), HWY_MOST_SPANS);
+		return NULL;
+	}
 	kineto_add_edges(k, trace, base - trace->wall);
 	if (!has_base && trace->wall < EARLIEST_WALL)
 		trace->wall = HWY_NONE;
@@ -390,8 +394,10 @@ static struct hwy_trace *read_file(const char *path, size_t window, struct kinet
 	hwy_new_hosts(k->b);
 	hwy_add_property(k->b, "source.format", "kineto");
 	*failed = !source_open(&k->source, path, window, err) || !kineto_read_text(k);
-	if (!*failed && !k->collecting && !needs_hints(k))
+	if (!*failed && !k->collecting && !needs_hints(k)) {
 		trace = kineto_finish(k);
+		*failed = !trace;
+	}
 	free_all(k);
 	return trace;
 }

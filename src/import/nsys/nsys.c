@@ -97,5 +97,8 @@ struct hwy_trace *import_nsys(const char *path, const struct hwy_progress *progr
 		hwy_builder_free(n.b);
 		return NULL;
 	}
-	return hwy_builder_finish(n.b, false);
+	struct hwy_trace *trace = hwy_builder_finish(n.b, false);
+	if (!trace)
+		hwy_fail(err, "%s: more than %u spans", path, HWY_MOST_SPANS);
+	return trace;
 }
