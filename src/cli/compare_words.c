@@ -51,7 +51,7 @@ void compare_put_cause(FILE *out, const struct compare_diff *diff)
 			break;
 		if (!along)
 			continue;
-		fprintf(out, "%s%s %s", before, part_name(part),
+		fprintf(out, "%s%s %s", before, summary_part_name(part),
 			compare_change(diff->parts[part]).at);
 		before = ", ";
 		told++;
@@ -144,11 +144,11 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 	if (finding->grade == GRADE_NONE || n < 0 || (size_t)n >= size)
 		return;
 	if (finding->grade == GRADE_SHARED)
-		snprintf(text + n, size - (size_t)n, ": %s", grade_names[finding->grade]);
+		snprintf(text + n, size - (size_t)n, ": %s", diff_grade_names[finding->grade]);
 	else
 		snprintf(text + n, size - (size_t)n, ", measured %.2f×%s: %s", finding->measured,
 			 finding->without_recorder ? " without the recorder" : "",
-			 grade_names[finding->grade]);
+			 diff_grade_names[finding->grade]);
 }
 
 void compare_put_cut(FILE *out, const char *text, size_t most)

@@ -54,7 +54,7 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	for (unsigned i = 0; i < PARTS; i++) {
 		unsigned part = diff->order[i];
 		json_begin_object(json);
-		json_put_text(json, "part", part_key(part));
+		json_put_text(json, "part", summary_part_key(part));
 		json_put_int(json, "before_ns", diff->before->parts[part]);
 		json_put_int(json, "after_ns", diff->after->parts[part]);
 		json_put_int(json, "change_ns", diff->parts[part]);
@@ -68,7 +68,7 @@ static void put_counts(struct hwy_json *json, const struct compare_diff *diff)
 	json_key(json, "per_step");
 	json_begin_object(json);
 	for (unsigned i = 0; i < COUNTS; i++) {
-		json_key(json, count_keys[i]);
+		json_key(json, summary_count_keys[i]);
 		json_begin_object(json);
 		json_put_real(json, "before", diff->counts[i].before, 3);
 		json_put_real(json, "after", diff->counts[i].after, 3);
@@ -83,7 +83,7 @@ static void diff_json_put_finding(struct hwy_json *json, const struct diff_findi
 	json_begin_object(json);
 	json_put_text(json, "id", one->id);
 	json_put_text(json, "title", one->title);
-	json_put_text(json, "change", finding_change_names[finding->change]);
+	json_put_text(json, "change", diff_finding_change_names[finding->change]);
 	json_put_text(json, "place", one->place);
 	json_key(json, "before_ns");
 	finding->before ? json_int(json, finding->before->cost) : json_null(json);
@@ -98,7 +98,7 @@ static void diff_json_put_finding(struct hwy_json *json, const struct diff_findi
 		json_put_real(json, "low", finding->low, 4);
 		json_put_real(json, "high", finding->high, 4);
 		json_put_real(json, "measured", finding->measured, 4);
-		json_put_text(json, "grade", grade_names[finding->grade]);
+		json_put_text(json, "grade", diff_grade_names[finding->grade]);
 		json_end_object(json);
 	} else {
 		json_null(json);
@@ -109,7 +109,7 @@ static void diff_json_put_finding(struct hwy_json *json, const struct diff_findi
 static void diff_json_put_row(struct hwy_json *json, const struct diff_row *row)
 {
 	json_begin_object(json);
-	json_put_text(json, "change", row_change_names[row->change]);
+	json_put_text(json, "change", diff_row_change_names[row->change]);
 	json_put_text(json, "before", row->before);
 	json_put_text(json, "after", row->after);
 	json_put_bool(json, "renamed", row->is_renamed);
@@ -155,7 +155,7 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 {
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
-	json_put_text(&json, "verdict", verdict_names[diff->step.verdict]);
+	json_put_text(&json, "verdict", statistics_verdict_names[diff->step.verdict]);
 	compare_json_notes(&json, diff);
 	json_put_bool(&json, "other_program", diff_is_other_program(diff));
 	json_put_real(&json, "kernels_alike", diff->similarity, 4);
@@ -169,7 +169,7 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 		diff_json_put_finding(&json, &diff->findings[i]);
 	json_end_array(&json);
 	for (unsigned kind = 0; kind < TABLES; kind++) {
-		json_key(&json, table_names[kind]);
+		json_key(&json, summary_table_names[kind]);
 		json_begin_array(&json);
 		for (uint32_t i = 0; i < diff->tables[kind].n; i++)
 			diff_json_put_row(&json, &diff->tables[kind].rows[i]);

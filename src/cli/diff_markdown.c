@@ -77,7 +77,7 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 	const struct compare_summary *run = side_run(diff->after);
 	put_markup(page, "## ", "<header><h1>");
 	diff_markdown_put(page, *run->program ? run->program : "two recordings");
-	fprintf(page->out, ": %s", verdict_names[diff->step.verdict]);
+	fprintf(page->out, ": %s", statistics_verdict_names[diff->step.verdict]);
 	put_markup(page, "\n\n", "</h1>\n<p class=\"soft\">");
 	diff_markdown_put(page, compare_about(diff).at);
 	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
@@ -129,7 +129,7 @@ static void put_split(struct page *page, const struct compare_diff *diff)
 		unsigned part = diff->order[i];
 		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
 		if (a || b)
-			row(page, (const char *[]){part_name(part), compare_time(a).at,
+			row(page, (const char *[]){summary_part_name(part), compare_time(a).at,
 						   compare_time(b).at, compare_change(b - a).at});
 	}
 	row(page,
@@ -172,7 +172,7 @@ static void put_findings(struct page *page, const struct compare_diff *diff)
 		char prediction[160];
 		compare_prediction(one, prediction, sizeof prediction);
 		row(page, (const char *[]){one->before ? one->before->id : one->after->id,
-					   finding_change_names[one->change],
+					   diff_finding_change_names[one->change],
 					   one->before ? compare_time(one->before->cost).at : "",
 					   one->after ? compare_time(one->after->cost).at : "",
 					   prediction});
@@ -191,7 +191,7 @@ static void diff_markdown_put_row(const struct page *page, const struct diff_row
 	row(page, (const char *[]){name,
 				   one->is_renamed && one->change == ROW_SAME
 					   ? "renamed"
-					   : row_change_names[one->change],
+					   : diff_row_change_names[one->change],
 				   count, compare_time(one->ns_before).at,
 				   compare_time(one->ns_after).at});
 }

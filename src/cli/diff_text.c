@@ -116,7 +116,7 @@ static void print_split(FILE *out, const struct compare_diff *diff)
 		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
 		if (a == 0 && b == 0)
 			break;
-		grid_cell(&grid, "%s", part_name(part));
+		grid_cell(&grid, "%s", summary_part_name(part));
 		grid_cell(&grid, "%s", compare_time(a).at);
 		grid_cell(&grid, "%s", compare_time(b).at);
 		grid_cell(&grid, "%s", compare_change(b - a).at);
@@ -171,7 +171,7 @@ static void print_findings(FILE *out, const struct compare_diff *diff, const str
 		if (finding->change == FINDING_SAME)
 			continue;
 		fprintf(out, "%s   %-9s %s%s%s", told == 0 ? "\n" : "",
-			finding_change_names[finding->change],
+			diff_finding_change_names[finding->change],
 			finding->change == FINDING_GONE  ? look->good
 			: finding->change == FINDING_NEW ? look->bad
 							 : "",
@@ -197,7 +197,7 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 {
 	const char *what = row->is_renamed && row->change == ROW_SAME
 				   ? "renamed"
-				   : row_change_names[row->change];
+				   : diff_row_change_names[row->change];
 	fprintf(out, "   %-9s ", what);
 	if (row->before && row->after)
 		fprintf(out, "%s → %s a step", compare_time(row->ns_before).at,
@@ -230,7 +230,7 @@ static void print_tables(FILE *out, const struct compare_diff *diff)
 			if (kind != TABLE_KERNELS && llabs(row->ns_after - row->ns_before) < least)
 				continue;
 			if (told++ == 0)
-				fprintf(out, "\n   %s\n", table_names[kind]);
+				fprintf(out, "\n   %s\n", summary_table_names[kind]);
 			print_row(out, row, kind == TABLE_KERNELS);
 		}
 		if (kind == TABLE_KERNELS && table->n > told)

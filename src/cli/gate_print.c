@@ -55,7 +55,8 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 			fputc('\n', out);
 		}
 	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
-		fprintf(out, "  a step is %s: ", verdict_names[gate->diff->step.verdict]);
+		fprintf(out,
+			"  a step is %s: ", statistics_verdict_names[gate->diff->step.verdict]);
 		compare_put_cause(out, gate->diff);
 		fputc('\n', out);
 	}
@@ -97,7 +98,8 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		fprintf(out, " | %s |\n", check->is_stable ? "stable" : "");
 	}
 	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
-		fprintf(out, "\nA step is %s: ", verdict_names[gate->diff->step.verdict]);
+		fprintf(out,
+			"\nA step is %s: ", statistics_verdict_names[gate->diff->step.verdict]);
 		compare_put_cause(out, gate->diff);
 		fputs(".\n", out);
 	}
@@ -157,7 +159,7 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 	json_put_text(&json, "against", gate->against);
 	json_put_bool(&json, "strict", gate->strict);
 	if (gate->diff) {
-		json_put_text(&json, "step", verdict_names[gate->diff->step.verdict]);
+		json_put_text(&json, "step", statistics_verdict_names[gate->diff->step.verdict]);
 		compare_json_notes(&json, gate->diff);
 	}
 	json_key(&json, "checks");

@@ -10,7 +10,7 @@ enum { OPERATORS = 6, LONGEST_NAME_BYTES = 256 };
 
 struct reader {
 	struct compare_budget *budget;
-	const char *file, *at, *end;
+	const char *file, *next, *end;
 	metric_nearest *nearest;
 	unsigned line;
 	char table[LONGEST_NAME_BYTES]; /* with its dot, or "" */
@@ -26,8 +26,8 @@ static bool budget_fail(const struct reader *r, const char *reason)
 
 static void skip_blank(struct reader *r)
 {
-	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r'))
-		r->at++;
+	while (r->next < r->end && (*r->next == ' ' || *r->next == '\t' || *r->next == '\r'))
+		r->next++;
 }
 
 /* Blanks, newlines and comments: between lines, and inside arrays. */
@@ -35,20 +35,20 @@ static void skip_lines(struct reader *r)
 {
 	for (;;) {
 		skip_blank(r);
-		if (r->at < r->end && *r->at == '#')
-			while (r->at < r->end && *r->at != '\n')
-				r->at++;
-		if (r->at >= r->end || *r->at != '\n')
+		if (r->next < r->end && *r->next == '#')
+			while (r->next < r->end && *r->next != '\n')
+				r->next++;
+		if (r->next >= r->end || *r->next != '\n')
 			return;
 		r->line++;
-		r->at++;
+		r->next++;
 	}
 }
 
 static bool end_line(struct reader *r)
 {
 	skip_blank(r);
-	if (r->at < r->end && *r->at != '\n' && *r->at != '#')
+	if (r->next < r->end && *r->next != '\n' && *r->next != '#')
 		return budget_fail(r, "something follows on the line that does not belong there");
 	return true;
 }
@@ -56,17 +56,17 @@ static bool end_line(struct reader *r)
 /* A string in either quotes, on one line; \" and \\ in double ones. */
 static const char *read_string(struct reader *r)
 {
-	char quote = *r->at++, *text, *out;
-	const char *end = r->at;
+	char quote = *r->next++, *text, *out;
+	const char *end = r->next;
 	while (end < r->end && *end != quote && *end != '\n')
 		end += quote == '"' && *end == '\\' && end + 1 < r->end ? 2 : 1;
 	if (end >= r->end || *end != quote)
 		return budget_fail(r, "a string that does not end"), NULL;
-	text = out = hwy_arena_alloc(&r->budget->arena, (size_t)(end - r->at) + 1);
-	for (const char *at = r->at; at < end; at++)
-		*out++ = quote == '"' && *at == '\\' ? *++at : *at;
+	text = out = hwy_arena_alloc(&r->budget->arena, (size_t)(end - r->next) + 1);
+	for (const char *from = r->next; from < end; from++)
+		*out++ = quote == '"' && *from == '\\' ? *++from : *from;
 	*out = '\0';
-	r->at = end + 1;
+	r->next = end + 1;
 	return text;
 }
 
@@ -82,11 +82,11 @@ static struct budget_rule *add_rule(struct reader *r)
 }
 
 /* The operator at a place; its length in *length, 0: none. */
-static enum budget_operator op_at(const char *at, const char *end, size_t *length)
+static enum budget_operator operator_in(const char *text, const char *end, size_t *length)
 {
 	for (unsigned i = 0; i < OPERATORS; i++) {
 		size_t n = strlen(budget_operators[i]);
-		if ((size_t)(end - at) >= n && strncmp(at, budget_operators[i], n) == 0) {
+		if ((size_t)(end - text) >= n && strncmp(text, budget_operators[i], n) == 0) {
 			*length = n;
 			return i;
 		}
@@ -95,52 +95,53 @@ static enum budget_operator op_at(const char *at, const char *end, size_t *lengt
 	return OP_EQ;
 }
 
-static size_t trimmed(const char *at, const char *end)
+static size_t trimmed_length(const char *text, const char *end)
 {
-	while (end > at && isspace((unsigned char)end[-1]))
+	while (end > text && isspace((unsigned char)end[-1]))
 		end--;
-	return (size_t)(end - at);
+	return (size_t)(end - text);
 }
 
 /* "<= 12ms" for a name. */
-static bool read_rule(struct reader *r, const char *name, const char *at, const char *end)
+static bool read_rule(struct reader *r, const char *name, const char *text, const char *end)
 {
 	struct hwy_err err;
 	size_t length;
-	enum budget_operator compares = op_at(at, end, &length);
+	enum budget_operator compares = operator_in(text, end, &length);
 	if (length == 0)
 		return budget_fail(r, "a rule compares: <=, >=, <, >, == or !=");
 	struct budget_rule rule = {.compares = compares, .line = r->line};
-	at += length;
-	while (at < end && isspace((unsigned char)*at))
-		at++;
+	text += length;
+	while (text < end && isspace((unsigned char)*text))
+		text++;
 	if (!metric_find(&rule.wish, name, strlen(name), r->nearest, &r->budget->arena, &err) ||
-	    !metric_read(rule.wish.metric->kind, at, trimmed(at, end), &rule.limit, &err))
+	    !metric_read(rule.wish.metric->kind, text, trimmed_length(text, end), &rule.limit,
+			 &err))
 		return budget_fail(r, err.text);
 	*add_rule(r) = rule;
 	return true;
 }
 
 /* The end of a name: metrics have letters, digits, '_', '.', and kernel["…"] anything inside its quotes. */
-static const char *plain_end(const char *at, const char *end)
+static const char *plain_end(const char *text, const char *end)
 {
-	while (at < end && *at && (isalnum((unsigned char)*at) || strchr("_.-", *at)))
-		at++;
-	return at;
+	while (text < end && *text && (isalnum((unsigned char)*text) || strchr("_.-", *text)))
+		text++;
+	return text;
 }
 
-static const char *name_end(const char *at, const char *end)
+static const char *name_end(const char *text, const char *end)
 {
-	at = plain_end(at, end);
-	if (at >= end || *at != '[')
-		return at;
-	char quote = at + 1 < end ? at[1] : '\0';
+	text = plain_end(text, end);
+	if (text >= end || *text != '[')
+		return text;
+	char quote = text + 1 < end ? text[1] : '\0';
 	bool quoted = quote == '"' || quote == '\'';
-	const char *close = at + (quoted ? 2 : 1);
+	const char *close = text + (quoted ? 2 : 1);
 	while (close < end && *close != '\n' &&
-	       !(*close == ']' && (!quoted || (close > at + 2 && close[-1] == quote))))
+	       !(*close == ']' && (!quoted || (close > text + 2 && close[-1] == quote))))
 		close++;
-	return close < end && *close == ']' ? plain_end(close + 1, end) : at;
+	return close < end && *close == ']' ? plain_end(close + 1, end) : text;
 }
 
 /* A rule in a string: "step.p50 <= 12ms". */
@@ -149,13 +150,13 @@ static bool read_expression(struct reader *r, const char *text)
 	const char *end = text + strlen(text);
 	while (isspace((unsigned char)*text))
 		text++;
-	const char *name = text, *at = name_end(text, end);
+	const char *name = text, *rest = name_end(text, end);
 	char full[LONGEST_NAME_BYTES];
-	snprintf(full, sizeof full, "%.*s", (int)(at - name < LONGEST_NAME_BYTES ? at - name : 0),
-		 name);
-	while (at < end && isspace((unsigned char)*at))
-		at++;
-	return read_rule(r, full, at, end);
+	snprintf(full, sizeof full, "%.*s",
+		 (int)(rest - name < LONGEST_NAME_BYTES ? rest - name : 0), name);
+	while (rest < end && isspace((unsigned char)*rest))
+		rest++;
+	return read_rule(r, full, rest, end);
 }
 
 static bool forbid(struct reader *r, const char *id)
@@ -177,22 +178,22 @@ static bool forbid(struct reader *r, const char *id)
 
 static bool read_array(struct reader *r, bool (*each)(struct reader *, const char *))
 {
-	r->at++;
+	r->next++;
 	for (;;) {
 		skip_lines(r);
-		if (r->at < r->end && *r->at == ']') {
-			r->at++;
+		if (r->next < r->end && *r->next == ']') {
+			r->next++;
 			return true;
 		}
-		if (r->at >= r->end || (*r->at != '"' && *r->at != '\''))
+		if (r->next >= r->end || (*r->next != '"' && *r->next != '\''))
 			return budget_fail(r, "a list of strings is expected: [\"…\"]");
 		const char *text = read_string(r);
 		if (!text || !each(r, text))
 			return false;
 		skip_lines(r);
-		if (r->at < r->end && *r->at == ',')
-			r->at++;
-		else if (r->at >= r->end || *r->at != ']')
+		if (r->next < r->end && *r->next == ',')
+			r->next++;
+		else if (r->next >= r->end || *r->next != ']')
 			return budget_fail(r, "',' or ']' is expected");
 	}
 }
@@ -203,7 +204,7 @@ static bool read_value(struct reader *r, const char *name)
 	bool (*each)(struct reader *, const char *) = strcmp(name, "findings.forbid") == 0 ? forbid
 						      : strcmp(name, "rules") == 0 ? read_expression
 										   : NULL;
-	char first = r->at < r->end ? *r->at : '\0';
+	char first = r->next < r->end ? *r->next : '\0';
 	if (each && first != '[')
 		return budget_fail(r, "a list of strings is expected: [\"…\"]");
 	if (each)
@@ -227,12 +228,12 @@ static bool read_value(struct reader *r, const char *name)
 
 static bool budget_read_table(struct reader *r)
 {
-	const char *name = ++r->at;
-	while (r->at < r->end && *r->at != ']' && *r->at != '\n')
-		r->at++;
-	if (r->at >= r->end || *r->at != ']' || r->at - name > 100)
+	const char *name = ++r->next;
+	while (r->next < r->end && *r->next != ']' && *r->next != '\n')
+		r->next++;
+	if (r->next >= r->end || *r->next != ']' || r->next - name > 100)
 		return budget_fail(r, "a table's name ends with ']'");
-	size_t n = (size_t)(r->at++ - name);
+	size_t n = (size_t)(r->next++ - name);
 	snprintf(r->table, sizeof r->table, "%.*s.", (int)n, name);
 	if (n == 0 || strcmp(r->table, "budget.") == 0 || strcmp(r->table, "headway.") == 0)
 		r->table[0] = '\0';
@@ -241,25 +242,25 @@ static bool budget_read_table(struct reader *r)
 
 static bool read_line(struct reader *r)
 {
-	const char *name = r->at;
-	r->at = name_end(name, r->end);
-	size_t n = (size_t)(r->at - name);
+	const char *name = r->next;
+	r->next = name_end(name, r->end);
+	size_t n = (size_t)(r->next - name);
 	char full[2 * LONGEST_NAME_BYTES];
 	if (n == 0 || n >= LONGEST_NAME_BYTES)
 		return budget_fail(r, "a rule is expected, such as: step.p50 <= 12ms");
 	snprintf(full, sizeof full, "%s%.*s", r->table, (int)n, name);
 	skip_blank(r);
 	size_t length;
-	op_at(r->at, r->end, &length);
+	operator_in(r->next, r->end, &length);
 	if (length > 0) {
-		const char *at = r->at;
-		while (r->at < r->end && *r->at != '\n' && *r->at != '#')
-			r->at++;
-		return read_rule(r, full, at, r->at);
+		const char *rule = r->next;
+		while (r->next < r->end && *r->next != '\n' && *r->next != '#')
+			r->next++;
+		return read_rule(r, full, rule, r->next);
 	}
-	if (r->at >= r->end || *r->at != '=')
+	if (r->next >= r->end || *r->next != '=')
 		return budget_fail(r, "a rule compares: <=, >=, <, >, == or !=");
-	r->at++;
+	r->next++;
 	skip_blank(r);
 	return read_value(r, full) && end_line(r);
 }
@@ -270,7 +271,7 @@ bool budget_read(struct compare_budget *budget, const char *file, const char *te
 	*budget = (struct compare_budget){0};
 	struct reader r = {.budget = budget,
 			   .file = file,
-			   .at = text,
+			   .next = text,
 			   .end = text + length,
 			   .nearest = nearest,
 			   .line = 1,
@@ -278,9 +279,9 @@ bool budget_read(struct compare_budget *budget, const char *file, const char *te
 	if (memchr(text, '\0', length))
 		return hwy_fail(err, "%s: this is no text", file);
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		r.at += 3; /* some editors begin files so */
-	for (skip_lines(&r); r.at < r.end; skip_lines(&r))
-		if (!(*r.at == '[' ? budget_read_table(&r) : read_line(&r)))
+		r.next += 3; /* some editors begin files so */
+	for (skip_lines(&r); r.next < r.end; skip_lines(&r))
+		if (!(*r.next == '[' ? budget_read_table(&r) : read_line(&r)))
 			return false;
 	if (budget->n == 0)
 		return hwy_fail(err, "%s: no rules in it", file);

@@ -70,11 +70,11 @@ static uint32_t find_middle(const struct compare_side *side)
 	return 0;
 }
 
-void side_prepare(struct compare_side *side, const struct compare_phase *wanted,
-		  struct hwy_arena *arena)
+void diff_prepare_side(struct compare_side *side, const struct compare_phase *wanted,
+		       struct hwy_arena *arena)
 {
 	int64_t totals[PARTS] = {0};
-	side->phases = hwy_arena_alloc(arena, side->n * sizeof *side->phases);
+	side->phases = hwy_arena_array(arena, side->n, sizeof *side->phases);
 	for (uint32_t i = 0; i < side->n; i++) {
 		side->phases[i] = match(wanted, side->runs[i]);
 		for (unsigned k = 0; k < PARTS; k++)
@@ -89,7 +89,7 @@ void side_prepare(struct compare_side *side, const struct compare_phase *wanted,
 
 static struct sample *samples_of(struct compare_diff *diff, const struct compare_side *side)
 {
-	struct sample *samples = hwy_arena_alloc(&diff->arena, side->n * sizeof *samples);
+	struct sample *samples = hwy_arena_array(&diff->arena, side->n, sizeof *samples);
 	for (uint32_t i = 0; i < side->n; i++) {
 		const struct compare_phase *phase = side->phases[i];
 		samples[i] = (struct sample){phase->values, phase->n_values, (double)phase->step};
@@ -141,10 +141,10 @@ static void split(struct compare_diff *diff)
 {
 	for (unsigned i = 0; i < PARTS; i++) {
 		diff->parts[i] = diff->after->parts[i] - diff->before->parts[i];
-		unsigned at = i;
-		for (; at > 0 && part_leads(diff, i, diff->order[at - 1]); at--)
-			diff->order[at] = diff->order[at - 1];
-		diff->order[at] = i;
+		unsigned place = i;
+		for (; place > 0 && part_leads(diff, i, diff->order[place - 1]); place--)
+			diff->order[place] = diff->order[place - 1];
+		diff->order[place] = i;
 	}
 	diff->change = diff->after->step - diff->before->step;
 }
@@ -162,8 +162,8 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 {
 	*diff = (struct compare_diff){.before = before, .after = after};
 	const struct compare_phase *wanted = &before->runs[0]->phases[0];
-	side_prepare(before, wanted, &diff->arena);
-	side_prepare(after, wanted, &diff->arena);
+	diff_prepare_side(before, wanted, &diff->arena);
+	diff_prepare_side(after, wanted, &diff->arena);
 	if (!check_side(before, after, err) || !check_side(after, before, err))
 		return false;
 	diff->step = statistics_compare(samples_of(diff, before), before->n,

@@ -13,7 +13,7 @@
 struct compare_side {
 	const struct compare_summary **runs;
 	uint32_t n;
-	/* set by side_prepare: */
+	/* set by diff_prepare_side: */
 	const struct compare_phase **phases; /* of each run: the one that is compared */
 	uint32_t middle;                     /* the run with the middle step time */
 	int64_t step, parts[PARTS];          /* ns: means over the runs; parts add up to step */
@@ -34,7 +34,7 @@ enum row_change {
 	ROW_MORE,  /* more often */
 	ROW_FEWER, /* less often */
 };
-extern const char *const row_change_names[];
+extern const char *const diff_row_change_names[];
 
 struct diff_row {                   /* a kernel, a call or a range */
 	const char *before, *after; /* folded names, NULL: not there */
@@ -46,7 +46,7 @@ struct diff_row {                   /* a kernel, a call or a range */
 };
 
 enum finding_change { FINDING_GONE, FINDING_NEW, FINDING_CHANGED, FINDING_SAME };
-extern const char *const finding_change_names[];
+extern const char *const diff_finding_change_names[];
 
 enum prediction_grade {
 	GRADE_NONE, /* nothing was predicted, or it was not tried */
@@ -55,7 +55,7 @@ enum prediction_grade {
 	GRADE_MORE,
 	GRADE_SHARED, /* gone together with a costlier one: the gain cannot be told apart */
 };
-extern const char *const grade_names[];
+extern const char *const diff_grade_names[];
 
 struct diff_finding {
 	const struct compare_finding *before, *after; /* NULL: not there */
@@ -101,8 +101,8 @@ void diff_free(struct compare_diff *diff);
 bool diff_is_other_program(const struct compare_diff *diff);
 
 /* Chooses each run's phase (the one most like 'wanted') and the middle run, and takes the means; diff_make does. */
-void side_prepare(struct compare_side *side, const struct compare_phase *wanted,
-		  struct hwy_arena *arena);
+void diff_prepare_side(struct compare_side *side, const struct compare_phase *wanted,
+		       struct hwy_arena *arena);
 
 /* ---- the parts ------------------------------------------------------------------------------------ */
 

@@ -10,9 +10,9 @@
 
 #include "compare/diff.h"
 
-const char *const finding_change_names[] = {"gone", "new", "changed", "same"};
-const char *const grade_names[] = {"none", "as predicted", "less than predicted",
-				   "more than predicted", "not told apart from the others"};
+const char *const diff_finding_change_names[] = {"gone", "new", "changed", "same"};
+const char *const diff_grade_names[] = {"none", "as predicted", "less than predicted",
+					"more than predicted", "not told apart from the others"};
 
 static const struct compare_finding *finding_with(const struct compare_phase *phase, const char *id)
 {
@@ -22,7 +22,7 @@ static const struct compare_finding *finding_with(const struct compare_phase *ph
 	return NULL;
 }
 
-static void diff_findings_measure(const struct compare_diff *diff, struct diff_finding *finding)
+static void measure_speedup(const struct compare_diff *diff, struct diff_finding *finding)
 {
 	int64_t a = side_phase(diff->before)->plain, b = side_phase(diff->after)->plain;
 	double recorded = (double)diff->before->step / (double)diff->after->step;
@@ -40,7 +40,7 @@ static void grade(const struct compare_diff *diff, struct diff_finding *finding)
 	finding->predicted = start / (double)before->predicted.step;
 	finding->low = start / (double)(p90 > 0 ? p90 : before->predicted.step);
 	finding->high = start / (double)(p10 > 0 ? p10 : before->predicted.step);
-	diff_findings_measure(diff, finding);
+	measure_speedup(diff, finding);
 	if (finding->change != FINDING_GONE)
 		return;
 	double doubt = isfinite(diff->step.doubt) ? diff->step.doubt : 0;
@@ -52,8 +52,8 @@ static void grade(const struct compare_diff *diff, struct diff_finding *finding)
 		finding->grade = GRADE_RIGHT;
 }
 
-static void diff_findings_add(struct compare_diff *diff, const struct compare_finding *before,
-			      const struct compare_finding *after)
+static void add_finding(struct compare_diff *diff, const struct compare_finding *before,
+			const struct compare_finding *after)
 {
 	struct diff_finding *finding = &diff->findings[diff->n_findings++];
 	*finding = (struct diff_finding){.before = before, .after = after};
@@ -84,13 +84,13 @@ static int compare_findings(const void *a, const void *b)
 void diff_findings(struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
-	diff->findings = hwy_arena_alloc(&diff->arena, (a->n_findings + b->n_findings + 1u) *
-							       sizeof *diff->findings);
+	diff->findings = hwy_arena_array(&diff->arena, a->n_findings + b->n_findings,
+					 sizeof *diff->findings);
 	for (uint32_t i = 0; i < a->n_findings; i++)
-		diff_findings_add(diff, &a->findings[i], finding_with(b, a->findings[i].id));
+		add_finding(diff, &a->findings[i], finding_with(b, a->findings[i].id));
 	for (uint32_t i = 0; i < b->n_findings; i++)
 		if (!finding_with(a, b->findings[i].id))
-			diff_findings_add(diff, NULL, &b->findings[i]);
+			add_finding(diff, NULL, &b->findings[i]);
 	if (diff->n_findings)
 		qsort(diff->findings, diff->n_findings, sizeof *diff->findings, compare_findings);
 	bool graded = false;

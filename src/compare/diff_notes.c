@@ -7,8 +7,8 @@
 
 enum { MOST_NOTES = 16 };
 
-static void diff_notes_note(struct compare_diff *diff, const char *what, const char *before,
-			    const char *after)
+static void add_note(struct compare_diff *diff, const char *what, const char *before,
+		     const char *after)
 {
 	if (diff->n_notes >= MOST_NOTES)
 		return;
@@ -21,7 +21,7 @@ static void note_text(struct compare_diff *diff, const char *what, const char *b
 		      const char *after)
 {
 	if (*before && *after && strcmp(before, after) != 0)
-		diff_notes_note(diff, what, before, after);
+		add_note(diff, what, before, after);
 }
 
 static void note_count(struct compare_diff *diff, const char *what, uint64_t before, uint64_t after)
@@ -30,7 +30,7 @@ static void note_count(struct compare_diff *diff, const char *what, uint64_t bef
 	snprintf(a, sizeof a, "%" PRIu64, before);
 	snprintf(b, sizeof b, "%" PRIu64, after);
 	if (before != after)
-		diff_notes_note(diff, what, a, b);
+		add_note(diff, what, a, b);
 }
 
 /* Runs of a side that are not of one kind. */
@@ -40,7 +40,7 @@ static void note_mixture(struct compare_diff *diff, const struct compare_side *s
 	for (uint32_t i = 1; i < side->n; i++)
 		if (strcmp(side->runs[i]->gpu, side->runs[0]->gpu) != 0 ||
 		    strcmp(side->runs[i]->command, side->runs[0]->command) != 0) {
-			diff_notes_note(diff, what, side->runs[0]->file, side->runs[i]->file);
+			add_note(diff, what, side->runs[0]->file, side->runs[i]->file);
 			return;
 		}
 }
@@ -49,7 +49,7 @@ void diff_notes(struct compare_diff *diff)
 {
 	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);
 	const struct compare_phase *x = side_phase(diff->before), *y = side_phase(diff->after);
-	diff->notes = hwy_arena_alloc(&diff->arena, MOST_NOTES * sizeof *diff->notes);
+	diff->notes = hwy_arena_array(&diff->arena, MOST_NOTES, sizeof *diff->notes);
 	note_text(diff, "GPU", a->gpu, b->gpu);
 	note_count(diff, "GPUs used", x->n_devices, y->n_devices);
 	if (a->clock_hz > 0 && b->clock_hz > 0)
@@ -65,13 +65,13 @@ void diff_notes(struct compare_diff *diff)
 	bool hidden_a = x->counts[COUNT_HIDDEN] > 0;
 	bool hidden_b = y->counts[COUNT_HIDDEN] > 0;
 	if (hidden_a != hidden_b)
-		diff_notes_note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
-				hidden_b ? "not recorded" : "recorded");
+		add_note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
+			 hidden_b ? "not recorded" : "recorded");
 	note_text(diff, "marks of steps", x->name, y->name);
 	if (a->lost || b->lost)
 		note_count(diff, "records lost", a->lost, b->lost);
 	if (strcmp(diff->step.method, "identical") == 0)
-		diff_notes_note(diff, "both sides are one recording", a->file, b->file);
+		add_note(diff, "both sides are one recording", a->file, b->file);
 	note_mixture(diff, diff->before, "runs before are not alike");
 	note_mixture(diff, diff->after, "runs after are not alike");
 }

@@ -12,8 +12,8 @@
 #include "compare/diff.h"
 #include "compare/kernel_names.h"
 
-const char *const row_change_names[] = {"same",    "slower", "faster", "added",
-					"removed", "more",   "fewer"};
+const char *const diff_row_change_names[] = {"same",    "slower", "faster", "added",
+					     "removed", "more",   "fewer"};
 
 const struct compare_row *diff_row(const struct compare_table *table, const char *name)
 {
@@ -31,8 +31,8 @@ struct seen {
 	uint32_t n;
 };
 
-static struct seen diff_tables_look(const struct compare_side *side, enum compare_table_kind kind,
-				    const char *name)
+static struct seen mean_of_side(const struct compare_side *side, enum compare_table_kind kind,
+				const char *name)
 {
 	struct seen seen = {0};
 	for (uint32_t i = 0; name && i < side->n; i++) {
@@ -55,8 +55,8 @@ static struct seen diff_tables_look(const struct compare_side *side, enum compar
 	return seen;
 }
 
-static enum row_change diff_tables_judge(const struct seen *before, const struct seen *after,
-					 double run_noise, uint32_t rows)
+static enum row_change judge_row(const struct seen *before, const struct seen *after,
+				 double run_noise, uint32_t rows)
 {
 	double change = after->mean - before->mean, half;
 	if (fabs(after->count - before->count) > 0.01 * before->count + 0.01)
@@ -75,11 +75,11 @@ static enum row_change diff_tables_judge(const struct seen *before, const struct
 	return change > 0 ? ROW_SLOWER : ROW_FASTER;
 }
 
-static void diff_tables_add(struct compare_diff *diff, enum compare_table_kind kind,
-			    const char *before, const char *after, double run_noise)
+static void add_row(struct compare_diff *diff, enum compare_table_kind kind, const char *before,
+		    const char *after, double run_noise)
 {
-	struct seen a = diff_tables_look(diff->before, kind, before),
-		    b = diff_tables_look(diff->after, kind, after);
+	struct seen a = mean_of_side(diff->before, kind, before),
+		    b = mean_of_side(diff->after, kind, after);
 	struct diff_table *table = &diff->tables[kind];
 	struct diff_row *row = &table->rows[table->n];
 	*row = (struct diff_row){
@@ -96,7 +96,7 @@ static void diff_tables_add(struct compare_diff *diff, enum compare_table_kind k
 	uint32_t rows = side_phase(diff->before)->tables[kind].n;
 	row->change = !before  ? ROW_ADDED
 		      : !after ? ROW_REMOVED
-			       : diff_tables_judge(&a, &b, run_noise, rows);
+			       : judge_row(&a, &b, run_noise, rows);
 	if (row->change != ROW_SAME || row->is_renamed)
 		table->n++;
 }
@@ -111,7 +111,7 @@ static uint32_t find_renamed(const struct compare_row *row, const struct compare
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct compare_row *one = &table->rows[i];
 		double count = (double)one->count / phase->n_steady;
-		bool sibling = name_is_sibling(row->name, one->name);
+		bool sibling = kernel_name_is_sibling(row->name, one->name);
 		double distance = fabs(one->place - row->place);
 		if (matched[i] || (!sibling && fabs(count - launches) > 0.01 * launches))
 			continue;
@@ -152,8 +152,8 @@ void diff_table(struct compare_diff *diff, enum compare_table_kind kind, double 
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
 	const struct compare_table *x = &a->tables[kind], *y = &b->tables[kind];
 	struct diff_table *table = &diff->tables[kind];
-	bool *matched = hwy_zalloc(y->n + 1u);
-	table->rows = hwy_arena_alloc(&diff->arena, (x->n + y->n + 1u) * sizeof *table->rows);
+	bool *matched = hwy_zarray(y->n, sizeof *matched);
+	table->rows = hwy_arena_array(&diff->arena, x->n + y->n, sizeof *table->rows);
 	for (uint32_t i = 0; i < y->n; i++)
 		matched[i] = diff_row(x, y->rows[i].name) != NULL;
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -164,17 +164,17 @@ void diff_table(struct compare_diff *diff, enum compare_table_kind kind, double 
 					 ? UINT32_MAX
 					 : find_renamed(row, b, launches, matched);
 		if (same) {
-			diff_tables_add(diff, kind, row->name, row->name, run_noise);
+			add_row(diff, kind, row->name, row->name, run_noise);
 		} else if (other != UINT32_MAX) {
 			matched[other] = true;
-			diff_tables_add(diff, kind, row->name, y->rows[other].name, run_noise);
+			add_row(diff, kind, row->name, y->rows[other].name, run_noise);
 		} else if (!may_be_cut(b, kind, (double)row->ns / a->n_steady)) {
-			diff_tables_add(diff, kind, row->name, NULL, run_noise);
+			add_row(diff, kind, row->name, NULL, run_noise);
 		}
 	}
 	for (uint32_t i = 0; i < y->n; i++)
 		if (!matched[i] && !may_be_cut(a, kind, (double)y->rows[i].ns / b->n_steady))
-			diff_tables_add(diff, kind, NULL, y->rows[i].name, run_noise);
+			add_row(diff, kind, NULL, y->rows[i].name, run_noise);
 	free(matched);
 	if (table->n)
 		qsort(table->rows, table->n, sizeof *table->rows, compare_changes);

@@ -84,7 +84,7 @@ static void check_forbidden(struct compare_gate *gate, const struct budget_rule 
 static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule,
 		       const struct compare_side *side, struct hwy_err *err)
 {
-	double *values = hwy_arena_alloc(&gate->arena, side->n * sizeof *values), mean;
+	double *values = hwy_arena_array(&gate->arena, side->n, sizeof *values), mean;
 	if (!side_values(side, &rule->wish, values, &mean, err))
 		return false;
 	struct gate_check *check = gate_add(gate);
@@ -106,7 +106,7 @@ static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule
 bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 		 struct compare_side *side, struct hwy_err *err)
 {
-	side_prepare(side, &side->runs[0]->phases[0], &gate->arena);
+	diff_prepare_side(side, &side->runs[0]->phases[0], &gate->arena);
 	for (uint32_t i = 0; i < side->n; i++)
 		if (!side->phases[i]->repeats)
 			return hwy_fail(err,
@@ -177,8 +177,8 @@ static void gate_judge(struct compare_gate *gate, struct gate_check *check,
 bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		   const struct metric_wish *wishes, uint32_t n, double limit, struct hwy_err *err)
 {
-	double *before = hwy_arena_alloc(&gate->arena, diff->before->n * sizeof *before);
-	double *after = hwy_arena_alloc(&gate->arena, diff->after->n * sizeof *after);
+	double *before = hwy_arena_array(&gate->arena, diff->before->n, sizeof *before);
+	double *after = hwy_arena_array(&gate->arena, diff->after->n, sizeof *after);
 	gate->diff = diff;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct metric *metric = wishes[i].metric;

@@ -9,10 +9,10 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == ':';
 }
 
-static size_t word_length(const char *at)
+static size_t word_length(const char *text)
 {
 	size_t n = 0;
-	while (is_word(at[n]))
+	while (is_word(text[n]))
 		n++;
 	return n;
 }
@@ -60,20 +60,20 @@ static bool is_generic(const char *word, size_t length)
 }
 
 /* The longest word among the template arguments that is no plain type. */
-static const char *telling_argument(const char *at, size_t *length)
+static const char *telling_argument(const char *text, size_t *length)
 {
 	const char *best = NULL;
 	*length = 0;
 	int depth = 0;
-	while (*at && (*at != '(' || depth > 0)) {
-		size_t n = word_length(at);
-		depth += *at == '<' ? 1 : *at == '>' ? -1 : 0;
-		if (n > *length && n >= 8 && !isdigit((unsigned char)*at) &&
-		    strncmp(at, "std::", 5) != 0) {
-			best = at;
+	while (*text && (*text != '(' || depth > 0)) {
+		size_t n = word_length(text);
+		depth += *text == '<' ? 1 : *text == '>' ? -1 : 0;
+		if (n > *length && n >= 8 && !isdigit((unsigned char)*text) &&
+		    strncmp(text, "std::", 5) != 0) {
+			best = text;
 			*length = n;
 		}
-		at += n ? n : 1;
+		text += n ? n : 1;
 	}
 	return best;
 }
@@ -83,10 +83,10 @@ static const char *skip_type(const char *name)
 {
 	const char *begin = name;
 	int depth = 0;
-	for (const char *at = name; *at && (*at != '(' || depth > 0); at++) {
-		depth += *at == '<' || *at == '(' ? 1 : *at == '>' || *at == ')' ? -1 : 0;
-		if (*at == ' ' && depth == 0 && at[1] && at[1] != '(' && at[1] != '[')
-			begin = at + 1;
+	for (const char *c = name; *c && (*c != '(' || depth > 0); c++) {
+		depth += *c == '<' || *c == '(' ? 1 : *c == '>' || *c == ')' ? -1 : 0;
+		if (*c == ' ' && depth == 0 && c[1] && c[1] != '(' && c[1] != '[')
+			begin = c + 1;
 		if (depth < 0)
 			return name;
 	}
@@ -112,20 +112,20 @@ static void copy_named(const char *name, char out[LONGEST_NAME_BYTES])
 	out[n] = '\0';
 }
 
-void name_fold(const char *name, char out[NAME_BYTES])
+void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES])
 {
 	char whole[LONGEST_NAME_BYTES], plain[512];
 	size_t n = 0;
 	int depth = 0;
 	copy_named(name, whole);
 	const char *begin = skip_type(whole);
-	for (const char *at = begin; *at && n + 1 < sizeof plain; at++) {
-		if (depth == 0 && *at == '(')
+	for (const char *c = begin; *c && n + 1 < sizeof plain; c++) {
+		if (depth == 0 && *c == '(')
 			break;
-		depth += *at == '<';
+		depth += *c == '<';
 		if (depth == 0)
-			plain[n++] = *at;
-		depth -= *at == '>' && depth > 0;
+			plain[n++] = *c;
+		depth -= *c == '>' && depth > 0;
 	}
 	while (n > 0 && isspace((unsigned char)plain[n - 1]))
 		n--;
@@ -134,18 +134,18 @@ void name_fold(const char *name, char out[NAME_BYTES])
 		memcpy(plain, name, n);
 	}
 	plain[n] = '\0';
-	size_t used = put_word(out, NAME_BYTES, plain, n), length = 0;
+	size_t used = put_word(out, KERNEL_NAME_BYTES, plain, n), length = 0;
 	const char *more =
 		is_generic(plain, n) ? telling_argument(begin + word_length(begin), &length) : NULL;
-	if (more && used + 4 < NAME_BYTES) {
+	if (more && used + 4 < KERNEL_NAME_BYTES) {
 		out[used++] = '<';
-		used += put_word(out + used, NAME_BYTES - used - 1, more, length);
+		used += put_word(out + used, KERNEL_NAME_BYTES - used - 1, more, length);
 		out[used++] = '>';
 		out[used] = '\0';
 	}
 }
 
-bool name_is_sibling(const char *a, const char *b)
+bool kernel_name_is_sibling(const char *a, const char *b)
 {
 	for (;; a++, b++) {
 		while (isdigit((unsigned char)*a) || *a == 'x' || *a == '#')

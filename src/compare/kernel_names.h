@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-enum { NAME_BYTES = 112 };
+enum { KERNEL_NAME_BYTES = 112 };
 
-void name_fold(const char *name, char out[NAME_BYTES]);
+void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES]);
 /* Whether two folded names are of one family, re-tiled or recompiled: equal once all digits are gone. */
-bool name_is_sibling(const char *a, const char *b);
+bool kernel_name_is_sibling(const char *a, const char *b);
 
 #endif

@@ -10,19 +10,19 @@
 /* ---- values --------------------------------------------------------------------------------------- */
 
 static double step_time(const struct compare_summary *run, const struct compare_phase *phase,
-			unsigned at)
+			unsigned which)
 {
 	(void)run;
 	const int64_t times[] = {phase->step, phase->p10, phase->p50,
 				 phase->p90,  phase->p99, phase->longest};
-	return (double)times[at];
+	return (double)times[which];
 }
 
 static double part_share(const struct compare_summary *run, const struct compare_phase *phase,
-			 unsigned at)
+			 unsigned part)
 {
 	(void)run;
-	return phase->step ? (double)phase->parts[at] / (double)phase->step : 0;
+	return phase->step ? (double)phase->parts[part] / (double)phase->step : 0;
 }
 
 static double busy_share(const struct compare_summary *run, const struct compare_phase *phase,
@@ -35,16 +35,16 @@ static double busy_share(const struct compare_summary *run, const struct compare
 }
 
 static double count_each(const struct compare_summary *run, const struct compare_phase *phase,
-			 unsigned at)
+			 unsigned count)
 {
 	(void)run;
-	return summary_each(phase, at);
+	return summary_each(phase, count);
 }
 
 static double findings_count(const struct compare_summary *run, const struct compare_phase *phase,
-			     unsigned at)
+			     unsigned unused)
 {
-	(void)run, (void)at;
+	(void)run, (void)unused;
 	double n = 0;
 	for (uint32_t i = 0; i < phase->n_findings; i++)
 		n += !phase->findings[i].is_inside;
@@ -52,15 +52,15 @@ static double findings_count(const struct compare_summary *run, const struct com
 }
 
 static double lost(const struct compare_summary *run, const struct compare_phase *phase,
-		   unsigned at)
+		   unsigned unused)
 {
-	(void)phase, (void)at;
+	(void)phase, (void)unused;
 	return (double)run->lost;
 }
 
-#define STEP(name, at, about)                                                                      \
+#define STEP(name, which, about)                                                                   \
 	{                                                                                          \
-		"step." name, METRIC_TIME, false, false, about, at, step_time                      \
+		"step." name, METRIC_TIME, false, false, about, which, step_time                   \
 	}
 #define SHARE(name, part, better, about)                                                           \
 	{                                                                                          \
@@ -127,10 +127,10 @@ const struct metric metrics[] = {
 enum kernel_field { FIELD_MEAN, FIELD_TIME, FIELD_COUNT, FIELD_SHARE };
 
 static const struct metric kernel_metrics[] = {
-	{.name = "mean", .kind = METRIC_TIME, .at = FIELD_MEAN},
-	{.name = "time", .kind = METRIC_TIME, .at = FIELD_TIME},
-	{.name = "count", .kind = METRIC_COUNT, .is_stable = true, .at = FIELD_COUNT},
-	{.name = "share", .kind = METRIC_SHARE, .is_stable = true, .at = FIELD_SHARE},
+	{.name = "mean", .kind = METRIC_TIME, .which = FIELD_MEAN},
+	{.name = "time", .kind = METRIC_TIME, .which = FIELD_TIME},
+	{.name = "count", .kind = METRIC_COUNT, .is_stable = true, .which = FIELD_COUNT},
+	{.name = "share", .kind = METRIC_SHARE, .is_stable = true, .which = FIELD_SHARE},
 	{0},
 };
 
@@ -148,7 +148,7 @@ static bool kernel_value(const struct metric_wish *wish, const struct compare_su
 		return hwy_fail(err, "%s: no kernel of its steps has '%s' in its name%s", run->file,
 				wish->kernel,
 				kernels->left_out ? " (the smallest are not kept)" : "");
-	switch ((enum kernel_field)wish->metric->at) {
+	switch ((enum kernel_field)wish->metric->which) {
 	case FIELD_MEAN: *value = ns / count; break;
 	case FIELD_TIME: *value = ns / phase->n_steady; break;
 	case FIELD_COUNT: *value = count / phase->n_steady; break;
@@ -162,7 +162,7 @@ bool metric_value(const struct metric_wish *wish, const struct compare_summary *
 {
 	if (wish->kernel)
 		return kernel_value(wish, run, phase, value, err);
-	*value = wish->metric->value(run, phase, wish->metric->at);
+	*value = wish->metric->value(run, phase, wish->metric->which);
 	return true;
 }
 

@@ -17,9 +17,9 @@ struct metric {
 	bool is_stable;
 	bool more_is_better;
 	const char *about;
-	unsigned at; /* which, of its family */
+	unsigned which; /* of its family: which time, part or count */
 	double (*value)(const struct compare_summary *run, const struct compare_phase *phase,
-			unsigned at);
+			unsigned which);
 };
 extern const struct metric metrics[]; /* ends with a name of NULL */
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 
-const char *const verdict_names[] = {"unknown", "same", "faster", "slower"};
+const char *const statistics_verdict_names[] = {"unknown", "same", "faster", "slower"};
 
 /* ---- Student's t ---------------------------------------------------------------------------------- */
 
@@ -136,12 +137,6 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	return e;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* The mean of the middle half of the steps, which rare long ones do not move; its error is that of the steps with
  * the outer quarters pulled in to the quartiles (Tukey and McLaughlin). Changes the values. */
 static struct estimate estimate_middle(double *values, uint32_t n)
@@ -150,8 +145,8 @@ static struct estimate estimate_middle(double *values, uint32_t n)
 		return (struct estimate){
 			.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
 	uint32_t cut = n / 4;
-	double *sorted = hwy_copy(values, n * sizeof *values);
-	qsort(sorted, n, sizeof *sorted, compare_values);
+	double *sorted = hwy_copy_array(values, n, sizeof *values);
+	hwy_sort_real(sorted, n);
 	double low = sorted[cut], high = sorted[n - 1 - cut],
 	       middle = mean_of(sorted + cut, n - 2 * cut);
 	free(sorted);
@@ -167,7 +162,7 @@ static struct estimate estimate_middle(double *values, uint32_t n)
 
 static struct estimate estimate_run(const struct sample *run, bool middle)
 {
-	double *values = hwy_alloc((run->n + 1u) * sizeof *values);
+	double *values = hwy_array(run->n, sizeof *values);
 	for (uint32_t i = 0; i < run->n; i++)
 		values[i] = (double)run->values[i];
 	struct estimate e =
@@ -182,7 +177,7 @@ static struct estimate estimate_run(const struct sample *run, bool middle)
 static struct estimate estimate_side(const struct sample *side, uint32_t n, bool runs_speak,
 				     bool middle)
 {
-	double *values = hwy_alloc(n * sizeof *values);
+	double *values = hwy_array(n, sizeof *values);
 	double sum = 0, parts = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct estimate one = estimate_run(&side[i], middle);
@@ -285,24 +280,25 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 				     const struct sample *after, uint32_t n_after, double run_noise)
 {
 	bool runs_speak = n_before >= STATISTICS_RUNS && n_after >= STATISTICS_RUNS;
-	struct difference of[2]; /* the mean; the mean of the middle half */
+	struct difference changes[2]; /* the mean; the mean of the middle half */
 	for (int middle = 0; middle < 2; middle++) {
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
 				b = estimate_side(after, n_after, runs_speak, middle);
 		/* A second question is asked with half the risk. */
-		of[middle] =
+		changes[middle] =
 			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
-		of[middle].verdict = statistics_judge(&of[middle]);
+		changes[middle].verdict = statistics_judge(&changes[middle]);
 	}
-	struct difference d = of[0];
+	struct difference d = changes[0];
 	d.method = runs_speak ? "welch" : "bootstrap";
-	d.middle = (struct interval){of[1].change / of[1].before, of[1].low / of[1].before,
-				     of[1].high / of[1].before};
+	d.middle = (struct interval){changes[1].change / changes[1].before,
+				     changes[1].low / changes[1].before,
+				     changes[1].high / changes[1].before};
 	bool enough = runs_speak || (has_steps(before, n_before, STATISTICS_MIDDLE_STEPS) &&
 				     has_steps(after, n_after, STATISTICS_MIDDLE_STEPS));
-	if (d.verdict == VERDICT_UNKNOWN && of[1].verdict != VERDICT_UNKNOWN &&
-	    may_speak(&of[1], &d, enough)) {
-		d.verdict = of[1].verdict;
+	if (d.verdict == VERDICT_UNKNOWN && changes[1].verdict != VERDICT_UNKNOWN &&
+	    may_speak(&changes[1], &d, enough)) {
+		d.verdict = changes[1].verdict;
 		d.by_middle = true;
 	}
 	return d;

@@ -26,7 +26,7 @@ enum { STATISTICS_RUNS = 3 }; /* from so many runs a side on they speak for them
 enum { STATISTICS_MIDDLE_STEPS = 20 };
 
 enum compare_verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER };
-extern const char *const verdict_names[]; /* "unknown", "same", "faster", "slower" */
+extern const char *const statistics_verdict_names[]; /* "unknown", "same", "faster", "slower" */
 
 struct sample { /* one run's steps in order */
 	const int64_t *values;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/quantile.h"
 
-const char *part_name(unsigned part)
+const char *summary_part_name(unsigned part)
 {
 	static const char *const busy[] = {"compute", "exposed communication", "exposed copies",
 					   "fills"};
@@ -20,7 +21,7 @@ const char *part_name(unsigned part)
 	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
 }
 
-const char *part_key(unsigned part)
+const char *summary_part_key(unsigned part)
 {
 	static const char *const keys[PARTS] = {
 		"compute",     "exposed_comm", "exposed_copy", "fill",        "idle_blocked",
@@ -54,9 +55,9 @@ static const char *without_folders(struct compare_summary *summary, const char *
 	const char *program = hwy_program_name(command, &length), *word = program, *first = command;
 	while (word > command && word[-1] != ' ')
 		word--;
-	for (const char *at = command; at < word && *at != ' '; at++)
-		if (*at == '/')
-			first = at + 1;
+	for (const char *c = command; c < word && *c != ' '; c++)
+		if (*c == '/')
+			first = c + 1;
 	return hwy_arena_format(&summary->arena, "%.*s%s", (int)(word - first), first, program);
 }
 
@@ -99,25 +100,25 @@ static void note_steps(struct compare_summary *summary, struct compare_phase *in
 		       const struct hwy_phase *phase)
 {
 	uint32_t n = phase->n_steady;
-	int64_t *lengths = hwy_alloc(n * sizeof *lengths);
+	int64_t *lengths = hwy_array(n, sizeof *lengths);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct phase_step *step = &phase->steps[phase->first_steady + i];
 		lengths[i] = step->device.to - step->device.from;
 	}
 	into->group = (n + COMPARE_VALUES - 1) / COMPARE_VALUES;
 	into->n_values = n / into->group;
-	into->values = hwy_arena_alloc(&summary->arena, into->n_values * sizeof *into->values);
+	into->values = hwy_arena_array(&summary->arena, into->n_values, sizeof *into->values);
 	for (uint32_t i = 0; i < into->n_values; i++) {
 		int64_t sum = 0;
 		for (uint32_t k = 0; k < into->group; k++)
 			sum += lengths[i * into->group + k] / into->group;
 		into->values[i] = sum;
 	}
-	qsort(lengths, n, sizeof *lengths, hwy_ascending);
-	into->p10 = lengths[(n - 1) / 10];
-	into->p50 = lengths[(n - 1) / 2];
-	into->p90 = lengths[(uint64_t)(n - 1) * 9 / 10];
-	into->p99 = lengths[(uint64_t)(n - 1) * 99 / 100];
+	hwy_sort(lengths, n);
+	into->p10 = hwy_rank_below(lengths, n, 10);
+	into->p50 = hwy_rank_below(lengths, n, 50);
+	into->p90 = hwy_rank_below(lengths, n, 90);
+	into->p99 = hwy_rank_below(lengths, n, 99);
 	into->longest = lengths[n - 1];
 	free(lengths);
 }
@@ -156,13 +157,12 @@ static const char *finding_place(struct compare_summary *summary, const struct h
 	char text[160] = "";
 	if (finding->n_places == 0)
 		return "";
-	const struct hwy_place *at = &finding->places[0].at;
-	const char *slash = strrchr(at->file, '/');
-	if (*at->file && at->line > 0)
-		snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : at->file,
-			 (long long)at->line);
+	const struct hwy_place *place = &finding->places[0].at;
+	if (*place->file && place->line > 0)
+		snprintf(text, sizeof text, "%s:%lld", hwy_basename(place->file),
+			 (long long)place->line);
 	else
-		snprintf(text, sizeof text, "%s", *at->function ? at->function : at->api);
+		snprintf(text, sizeof text, "%s", *place->function ? place->function : place->api);
 	return summary_keep(summary, text);
 }
 
@@ -172,7 +172,7 @@ static void note_findings(struct compare_summary *summary, struct compare_phase 
 	uint32_t n = 0;
 	for (uint32_t i = 0; diagnosis && i < diagnosis->n; i++)
 		n += diagnosis->findings[i].phase == phase;
-	into->findings = hwy_arena_alloc(&summary->arena, (n + 1u) * sizeof *into->findings);
+	into->findings = hwy_arena_array(&summary->arena, n, sizeof *into->findings);
 	for (uint32_t i = 0; diagnosis && i < diagnosis->n; i++) {
 		const struct hwy_finding *from = &diagnosis->findings[i];
 		if (from->phase != phase)
@@ -239,10 +239,9 @@ static bool summary_begin(struct compare_summary *summary, const char *file,
 	if (analysis->phases.n == 0 || analysis->phases.main >= analysis->phases.n)
 		return hwy_fail(err, "no device work, so it has no steps");
 	note_facts(summary, analysis);
-	summary->phases =
-		hwy_arena_alloc(&summary->arena, COMPARE_PHASES * sizeof *summary->phases);
+	summary->phases = hwy_arena_array(&summary->arena, COMPARE_PHASES, sizeof *summary->phases);
 	summary->indexes =
-		hwy_arena_alloc(&summary->arena, COMPARE_PHASES * sizeof *summary->indexes);
+		hwy_arena_array(&summary->arena, COMPARE_PHASES, sizeof *summary->indexes);
 	return true;
 }
 
@@ -272,16 +271,16 @@ bool summary_make(struct compare_summary *summary, const char *file, struct hwy_
 	if (!summary_begin(summary, file, analysis, err))
 		return false;
 	while (summary->n < COMPARE_PHASES) {
-		uint32_t at = next_phase(summary, &analysis->phases);
-		if (at == UINT32_MAX)
+		uint32_t index = next_phase(summary, &analysis->phases);
+		if (index == UINT32_MAX)
 			break;
-		const struct analysis_phase *measures = &analysis->measures[at];
+		const struct analysis_phase *measures = &analysis->measures[index];
 		struct compare_phase *into = &summary->phases[summary->n];
-		if (!note_phase(summary, into, analysis, &analysis->phases.phases[at],
+		if (!note_phase(summary, into, analysis, &analysis->phases.phases[index],
 				&measures->gaps, &measures->waits, err))
 			return false;
-		note_findings(summary, into, diagnosis, at);
-		summary->indexes[summary->n++] = at;
+		note_findings(summary, into, diagnosis, index);
+		summary->indexes[summary->n++] = index;
 	}
 	return true;
 }

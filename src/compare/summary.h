@@ -24,8 +24,9 @@ enum compare_part {
 	PARTS = PART_IDLE + GAP_CAUSES
 };
 /* "compute", "exposed communication", "idle: blocked" */
-const char *part_name(unsigned part);
-const char *part_key(unsigned part); /* for machines: "compute", "exposed_comm", "idle_blocked" */
+const char *summary_part_name(unsigned part);
+const char *summary_part_key(
+	unsigned part); /* for machines: "compute", "exposed_comm", "idle_blocked" */
 
 /* Counted over the steady steps. Append; docs/ci.md and metrics.c name them. */
 enum compare_count {
@@ -46,7 +47,7 @@ enum compare_count {
 	COUNT_HIDDEN, /* graphs recorded as one piece: their kernels are not told */
 	COUNTS
 };
-extern const char *const count_keys[COUNTS];
+extern const char *const summary_count_keys[COUNTS];
 
 /* What a step is made of, by folded name. */
 enum compare_table_kind {
@@ -55,7 +56,7 @@ enum compare_table_kind {
 	TABLE_RANGES,  /* annotations on the CPU */
 	TABLES
 };
-extern const char *const table_names[TABLES]; /* "kernels", … */
+extern const char *const summary_table_names[TABLES]; /* "kernels", … */
 
 struct compare_row {
 	const char *name; /* folded */

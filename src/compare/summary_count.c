@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "compare/kernel_names.h"
 #include "compare/summary.h"
 
-const char *const count_keys[COUNTS] = {
+const char *const summary_count_keys[COUNTS] = {
 	[COUNT_WAITS] = "waits",
 	[COUNT_SYNCS] = "syncs",
 	[COUNT_WAITED] = "waited_ns",
@@ -25,7 +26,7 @@ const char *const count_keys[COUNTS] = {
 	[COUNT_HIDDEN] = "graphs_in_one_piece",
 };
 
-const char *const table_names[TABLES] = {"kernels", "calls", "ranges"};
+const char *const summary_table_names[TABLES] = {"kernels", "calls", "ranges"};
 
 struct tally { /* by folded name */
 	const char *name;
@@ -36,8 +37,8 @@ struct tally { /* by folded name */
 };
 
 struct tallies {
-	struct hwy_map by_text; /* text id -> tally + 1 */
-	struct hwy_map by_name; /* hash of the folded name -> tally + 1 */
+	struct hwy_map by_text;   /* id of a text -> index in 'rows' */
+	struct hwy_index by_name; /* folded name -> index in 'rows' */
 	struct tally *rows;
 	uint32_t n, cap;
 };
@@ -60,49 +61,50 @@ static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
 /* nsys calls a runtime call by its version too: cudaLaunchKernel_v7000. */
 static void drop_version(char *name)
 {
-	char *at = strrchr(name, '_');
-	if (at && at[1] == 'v' && strspn(at + 2, "0123456789") >= 4 &&
-	    at[2 + strspn(at + 2, "0123456789")] == '\0')
-		*at = '\0';
+	char *version = strrchr(name, '_');
+	if (version && version[1] == 'v' && strspn(version + 2, "0123456789") >= 4 &&
+	    version[2 + strspn(version + 2, "0123456789")] == '\0')
+		*version = '\0';
 }
 
 static struct tally *tally_of(struct pass *pass, struct tallies *all, int64_t text)
 {
-	uint32_t *known = hwy_map_put(&all->by_text, (uint64_t)text, NULL);
-	if (*known == 0) {
-		char name[NAME_BYTES];
-		name_fold(hwy_str(pass->trace, text), name);
+	bool is_new_text, is_new_name;
+	uint32_t *by_text = hwy_map_put(&all->by_text, (uint64_t)text, &is_new_text);
+	if (is_new_text) {
+		char name[KERNEL_NAME_BYTES];
+		kernel_name_fold(hwy_str(pass->trace, text), name);
 		if (all == &pass->tallies[TABLE_CALLS])
 			drop_version(name);
-		uint32_t *same = hwy_map_put(&all->by_name, hwy_hash(name, strlen(name)), NULL);
-		if (*same == 0) {
+		uint32_t *by_name = hwy_index_put(&all->by_name, name, strlen(name), &is_new_name);
+		if (is_new_name) {
 			HWY_GROW(all->rows, all->n, all->cap);
+			*by_name = all->n;
 			all->rows[all->n++] = (struct tally){
 				.name = hwy_arena_text(&pass->summary->arena, name, strlen(name))};
-			*same = all->n;
 		}
-		*known = *same;
+		*by_text = *by_name;
 	}
-	return &all->rows[*known - 1];
+	return &all->rows[*by_text];
 }
 
 /* One of a table: its length, and where in its step it began (0 … 1). */
 static void count_row(struct pass *pass, enum compare_table_kind table, int64_t text,
-		      struct hwy_interval at, struct hwy_interval step)
+		      struct hwy_interval time, struct hwy_interval step)
 {
 	struct tally *tally = tally_of(pass, &pass->tallies[table], text);
 	if (tally->ns > INT64_MAX / 2) /* ranges of a broken recording */
 		return;
-	double ns = (double)(at.to - at.from), change = ns - tally->mean;
+	double ns = (double)(time.to - time.from), change = ns - tally->mean;
 	double length = (double)(step.to - step.from);
 	tally->count++;
-	tally->ns += at.to - at.from;
+	tally->ns += time.to - time.from;
 	tally->mean += change / (double)tally->count;
 	tally->squares += change * (ns - tally->mean);
-	tally->places += length > 0 ? (double)(at.from - step.from) / length : 0;
+	tally->places += length > 0 ? (double)(time.from - step.from) / length : 0;
 }
 
-static void summary_count_count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
+static void summary_count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
 {
 	const struct hwy_phase *phase = pass->phase;
 	while (pass->step + 1 < phase->first_steady + phase->n_steady &&
@@ -140,7 +142,7 @@ static void count_ops(struct pass *pass)
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(pass->trace, op->span, &row);
 		if (op->kind == HWY_KERNEL)
-			summary_count_count_kernel(pass, op, hwy_get(strip, HWY_NAME, row));
+			summary_count_kernel(pass, op, hwy_get(strip, HWY_NAME, row));
 		else if (op->kind == HWY_COPY)
 			count_copy(pass, strip, row);
 		else if (op->kind == HWY_FILL)
@@ -163,7 +165,7 @@ static void count_call(struct pass *pass, const struct flow_call *call, struct h
 		  (struct hwy_interval){call->start, call->end}, step);
 }
 
-static void summary_count_count_calls(struct pass *pass, const struct hwy_waits *waits)
+static void summary_count_calls(struct pass *pass, const struct hwy_waits *waits)
 {
 	const struct hwy_phase *phase = pass->phase;
 	const struct hwy_flow *flow = pass->flow;
@@ -199,14 +201,14 @@ static void count_ranges(struct pass *pass)
 		    lane->type == HWY_LANE_DEVICE_RANGE)
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			struct hwy_interval at = {hwy_get(strip, HWY_START, row),
-						  hwy_end(strip, row)};
-			while (step < last && at.from >= step[1].cpu.from)
+			struct hwy_interval time = {hwy_get(strip, HWY_START, row),
+						    hwy_end(strip, row)};
+			while (step < last && time.from >= step[1].cpu.from)
 				step++;
-			if (at.from >= step->cpu.from && at.from < step->cpu.to &&
-			    at.to - at.from < INT64_C(1) << 40 &&
+			if (time.from >= step->cpu.from && time.from < step->cpu.to &&
+			    time.to - time.from < INT64_C(1) << 40 &&
 			    !(hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK))
-				count_row(pass, TABLE_RANGES, hwy_get(strip, HWY_NAME, row), at,
+				count_row(pass, TABLE_RANGES, hwy_get(strip, HWY_NAME, row), time,
 					  step->cpu);
 		}
 	}
@@ -229,7 +231,7 @@ static void keep_table(struct pass *pass, enum compare_table_kind kind)
 		qsort(all->rows, all->n, sizeof *all->rows, compare_tallies);
 	table->n = all->n < most ? all->n : most;
 	table->left_out = all->n - table->n;
-	table->rows = hwy_arena_alloc(&pass->summary->arena, (table->n + 1u) * sizeof *table->rows);
+	table->rows = hwy_arena_array(&pass->summary->arena, table->n, sizeof *table->rows);
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct tally *tally = &all->rows[i];
 		double spread = tally->count > 1 ? tally->squares / (double)(tally->count - 1) : 0;
@@ -242,7 +244,7 @@ static void keep_table(struct pass *pass, enum compare_table_kind kind)
 		};
 	}
 	hwy_map_free(&all->by_text);
-	hwy_map_free(&all->by_name);
+	hwy_index_free(&all->by_name);
 	free(all->rows);
 }
 
@@ -269,7 +271,7 @@ bool summary_count(struct compare_summary *summary, struct compare_phase *into,
 		.step = phase->first_steady,
 	};
 	count_ops(&pass);
-	summary_count_count_calls(&pass, waits);
+	summary_count_calls(&pass, waits);
 	count_ranges(&pass);
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		keep_table(&pass, kind);

@@ -8,15 +8,15 @@
 
 bool summary_is_baseline(const char *text, size_t length)
 {
-	size_t at = 0;
-	while (at < length && text[at] && strchr(" \t\r\n{", text[at]))
-		at++;
+	size_t begin = 0;
+	while (begin < length && text[begin] && strchr(" \t\r\n{", text[begin]))
+		begin++;
 	const char key[] = "\"" BASELINE_KEY "\"";
-	return length - at >= sizeof key - 1 && memcmp(text + at, key, sizeof key - 1) == 0;
+	return length - begin >= sizeof key - 1 && memcmp(text + begin, key, sizeof key - 1) == 0;
 }
 
-static const char *summary_read_keep(struct compare_summary *run, const struct json_value *from,
-				     const char *key)
+static const char *read_text(struct compare_summary *run, const struct json_value *from,
+			     const char *key)
 {
 	const char *text = json_get_text(from, key);
 	return hwy_arena_text(&run->arena, text, strlen(text));
@@ -26,7 +26,7 @@ static const char *summary_read_keep(struct compare_summary *run, const struct j
 #define MOST_NUMBER (INT64_C(1) << 52)
 enum { MOST_RUNS = 500 };
 
-static int64_t summary_read_number(const struct json_value *from, const char *key)
+static int64_t read_number(const struct json_value *from, const char *key)
 {
 	int64_t n = json_get_int(from, key);
 	return n < 0 || n > MOST_NUMBER ? 0 : n;
@@ -41,39 +41,37 @@ static uint32_t small(const struct json_value *from, const char *key)
 static void read_findings(struct compare_summary *run, struct compare_phase *phase,
 			  const struct json_value *list)
 {
-	phase->findings =
-		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *phase->findings);
+	phase->findings = hwy_arena_array(&run->arena, list ? list->n : 0, sizeof *phase->findings);
 	for (const struct json_value *from = list ? list->first : NULL; from; from = from->next) {
 		struct compare_finding *to = &phase->findings[phase->n_findings++];
 		const struct hwy_finding_kind *kind = hwy_finding_kind(json_get_text(from, "id"));
-		to->id = summary_read_keep(run, from, "id");
+		to->id = read_text(run, from, "id");
 		to->title = kind ? kind->title : to->id;
-		to->place = summary_read_keep(run, from, "place");
-		to->cost = summary_read_number(from, "cost_ns");
+		to->place = read_text(run, from, "place");
+		to->cost = read_number(from, "cost_ns");
 		to->share = json_get_real(from, "share");
 		to->is_inside = json_get_bool(from, "inside");
-		to->predicted.edits = summary_read_keep(run, from, "edits");
-		to->predicted.before = summary_read_number(from, "before_ns");
-		to->predicted.step = summary_read_number(from, "step_ns");
-		to->predicted.p10 = summary_read_number(from, "p10_ns");
-		to->predicted.p90 = summary_read_number(from, "p90_ns");
+		to->predicted.edits = read_text(run, from, "edits");
+		to->predicted.before = read_number(from, "before_ns");
+		to->predicted.step = read_number(from, "step_ns");
+		to->predicted.p10 = read_number(from, "p10_ns");
+		to->predicted.p90 = read_number(from, "p90_ns");
 		to->predicted.speedup = json_get_real(from, "speedup");
 		to->predicted.is_known = to->predicted.step > 0 && to->predicted.before > 0;
 	}
 }
 
-static void summary_read_read_table(struct compare_summary *run, struct compare_table *table,
-				    const struct json_value *from)
+static void summary_read_table(struct compare_summary *run, struct compare_table *table,
+			       const struct json_value *from)
 {
 	const struct json_value *list = json_get(from, "rows");
 	table->left_out = small(from, "left_out");
-	table->rows =
-		hwy_arena_alloc(&run->arena, ((list ? list->n : 0) + 1u) * sizeof *table->rows);
+	table->rows = hwy_arena_array(&run->arena, list ? list->n : 0, sizeof *table->rows);
 	for (const struct json_value *one = list ? list->first : NULL; one; one = one->next) {
 		struct compare_row row = {
-			.name = summary_read_keep(run, one, "name"),
-			.count = (uint64_t)summary_read_number(one, "count"),
-			.ns = summary_read_number(one, "ns"),
+			.name = read_text(run, one, "name"),
+			.count = (uint64_t)read_number(one, "count"),
+			.ns = read_number(one, "ns"),
 			.deviation = json_get_real(one, "deviation_ns"),
 			.place = json_get_real(one, "place"),
 		};
@@ -98,22 +96,22 @@ static bool read_times(struct compare_summary *run, struct compare_phase *phase,
 {
 	const struct json_value *times = json_get(from, "step_ns"),
 				*parts = json_get(from, "parts_ns");
-	phase->step = summary_read_number(times, "mean");
-	phase->p10 = summary_read_number(times, "p10");
-	phase->p50 = summary_read_number(times, "p50");
-	phase->p90 = summary_read_number(times, "p90");
-	phase->p99 = summary_read_number(times, "p99");
-	phase->longest = summary_read_number(times, "max");
-	phase->plain = summary_read_number(times, "without_recorder");
+	phase->step = read_number(times, "mean");
+	phase->p10 = read_number(times, "p10");
+	phase->p50 = read_number(times, "p50");
+	phase->p90 = read_number(times, "p90");
+	phase->p99 = read_number(times, "p99");
+	phase->longest = read_number(times, "max");
+	phase->plain = read_number(times, "without_recorder");
 	int64_t sum = 0;
 	for (unsigned i = 0; i < PARTS; i++)
-		sum += phase->parts[i] = summary_read_number(parts, part_key(i));
+		sum += phase->parts[i] = read_number(parts, summary_part_key(i));
 	if (sum != phase->step || phase->step == 0)
 		return hwy_fail(err, "damaged: its parts do not add up to its step time");
 	const struct json_value *values = json_get(from, "steps_ns");
 	uint32_t n = values && values->type == JSON_ARRAY ? values->n : 0;
 	phase->group = small(from, "group");
-	phase->values = hwy_arena_alloc(&run->arena, (n + 1u) * sizeof *phase->values);
+	phase->values = hwy_arena_array(&run->arena, n, sizeof *phase->values);
 	for (const struct json_value *one = n ? values->first : NULL; one; one = one->next) {
 		int64_t value = json_as_int(one, -1);
 		if (value >= 0 && value <= MOST_NUMBER)
@@ -127,18 +125,18 @@ static bool read_times(struct compare_summary *run, struct compare_phase *phase,
 static bool read_phase(struct compare_summary *run, struct compare_phase *phase,
 		       const struct json_value *from, struct hwy_err *err)
 {
-	phase->name = summary_read_keep(run, from, "name");
+	phase->name = read_text(run, from, "name");
 	phase->repeats = json_get_bool(from, "repeats");
 	phase->n_steps = small(from, "steps");
 	phase->n_steady = small(from, "steady_steps");
 	phase->n_devices = small(from, "devices");
 	const struct json_value *counts = json_get(from, "counts");
 	for (unsigned i = 0; i < COUNTS; i++)
-		phase->counts[i] = summary_read_number(counts, count_keys[i]);
-	phase->kernel_ns = summary_read_number(from, "kernel_ns");
+		phase->counts[i] = read_number(counts, summary_count_keys[i]);
+	phase->kernel_ns = read_number(from, "kernel_ns");
 	for (unsigned kind = 0; kind < TABLES; kind++)
-		summary_read_read_table(run, &phase->tables[kind],
-					json_get(from, table_names[kind]));
+		summary_read_table(run, &phase->tables[kind],
+				   json_get(from, summary_table_names[kind]));
 	read_findings(run, phase, json_get(from, "findings"));
 	read_path(run, phase, json_get(from, "path_ns"));
 	return read_times(run, phase, from, err);
@@ -148,21 +146,21 @@ static bool read_run(struct compare_summary *run, const char *file, const struct
 		     struct hwy_err *err)
 {
 	run->file = hwy_arena_text(&run->arena, file, strlen(file));
-	run->program = summary_read_keep(run, from, "program");
-	run->command = summary_read_keep(run, from, "command");
-	run->gpu = summary_read_keep(run, from, "gpu");
+	run->program = read_text(run, from, "program");
+	run->command = read_text(run, from, "command");
+	run->gpu = read_text(run, from, "gpu");
 	run->n_gpus = small(from, "gpus");
-	run->clock_hz = summary_read_number(from, "clock_hz");
-	run->driver = summary_read_keep(run, from, "driver");
-	run->cuda = summary_read_keep(run, from, "cuda");
-	run->format = summary_read_keep(run, from, "format");
-	run->traces = summary_read_keep(run, from, "traces");
-	run->graph_mode = summary_read_keep(run, from, "graph_mode");
-	run->lost = (uint64_t)summary_read_number(from, "lost_records");
+	run->clock_hz = read_number(from, "clock_hz");
+	run->driver = read_text(run, from, "driver");
+	run->cuda = read_text(run, from, "cuda");
+	run->format = read_text(run, from, "format");
+	run->traces = read_text(run, from, "traces");
+	run->graph_mode = read_text(run, from, "graph_mode");
+	run->lost = (uint64_t)read_number(from, "lost_records");
 	const struct json_value *phases = json_get(from, "phases");
 	if (!phases || phases->type != JSON_ARRAY || phases->n == 0 || phases->n > COMPARE_PHASES)
 		return hwy_fail(err, "damaged: a run without steps");
-	run->phases = hwy_arena_alloc(&run->arena, phases->n * sizeof *run->phases);
+	run->phases = hwy_arena_array(&run->arena, phases->n, sizeof *run->phases);
 	for (const struct json_value *one = phases->first; one; one = one->next)
 		if (!read_phase(run, &run->phases[run->n++], one, err))
 			return false;
@@ -185,7 +183,7 @@ struct compare_summary *summary_read(const char *file, const char *text, size_t 
 	if (good && (!list || list->type != JSON_ARRAY || list->n == 0 || list->n > MOST_RUNS))
 		good = hwy_fail(err, "a baseline without runs, or with more than %d", MOST_RUNS);
 	if (good) {
-		runs = hwy_zalloc(list->n * sizeof *runs);
+		runs = hwy_zarray(list->n, sizeof *runs);
 		for (const struct json_value *one = list->first; good && one; one = one->next)
 			good = read_run(&runs[(*n)++], file, one, err);
 	}

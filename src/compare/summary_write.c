@@ -16,7 +16,7 @@ static void end_row(struct hwy_json *json)
 	json->pretty = true;
 }
 
-static void summary_write_put_finding(struct hwy_json *json, const struct compare_finding *finding)
+static void put_finding_row(struct hwy_json *json, const struct compare_finding *finding)
 {
 	begin_row(json);
 	json_put_text(json, "id", finding->id);
@@ -35,8 +35,7 @@ static void summary_write_put_finding(struct hwy_json *json, const struct compar
 	end_row(json);
 }
 
-static void summary_write_put_table(struct hwy_json *json, const struct compare_table *table,
-				    const char *name)
+static void put_table(struct hwy_json *json, const struct compare_table *table, const char *name)
 {
 	json_key(json, name);
 	json_begin_object(json);
@@ -72,7 +71,7 @@ static void put_times(struct hwy_json *json, const struct compare_phase *phase)
 	json_key(json, "parts_ns");
 	begin_row(json);
 	for (unsigned i = 0; i < PARTS; i++)
-		json_put_int(json, part_key(i), phase->parts[i]);
+		json_put_int(json, summary_part_key(i), phase->parts[i]);
 	end_row(json);
 	json_put_int(json, "group", phase->group);
 	json_key(json, "steps_ns");
@@ -96,7 +95,7 @@ static void put_phase(struct hwy_json *json, const struct compare_phase *phase)
 	json_key(json, "counts");
 	begin_row(json);
 	for (unsigned i = 0; i < COUNTS; i++)
-		json_put_int(json, count_keys[i], phase->counts[i]);
+		json_put_int(json, summary_count_keys[i], phase->counts[i]);
 	end_row(json);
 	json_key(json, "path_ns");
 	begin_row(json);
@@ -106,11 +105,11 @@ static void put_phase(struct hwy_json *json, const struct compare_phase *phase)
 	json_key(json, "findings");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < phase->n_findings; i++)
-		summary_write_put_finding(json, &phase->findings[i]);
+		put_finding_row(json, &phase->findings[i]);
 	json_end_array(json);
 	json_put_int(json, "kernel_ns", phase->kernel_ns);
 	for (unsigned kind = 0; kind < TABLES; kind++)
-		summary_write_put_table(json, &phase->tables[kind], table_names[kind]);
+		put_table(json, &phase->tables[kind], summary_table_names[kind]);
 	json_end_object(json);
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "analyze/lanes.h"
+#include "base/quantile.h"
+#include "base/search.h"
 #include "diagnose/case.h"
 
 /* Of all launches, without recorded work: from here on findings are guesses, and from there on not made. */
@@ -71,15 +73,9 @@ bool case_is_loop(const struct hwy_case *c)
 static uint32_t step_at(const struct hwy_case *c, int64_t time)
 {
 	const struct hwy_phase *phase = c->phase;
-	uint32_t low = phase->first_steady, high = phase->first_steady + phase->n_steady;
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (phase->steps[middle].device.from <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	uint32_t first = phase->first_steady, end = first + phase->n_steady;
+	uint32_t after = HWY_FIRST(i, first + 1, end, phase->steps[i].device.from > time);
+	return after - 1;
 }
 
 uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_t n)
@@ -165,15 +161,15 @@ static void case_count_kernel(struct hwy_case *c, struct op_pass *pass, const st
 	bool fresh, in_graph = op->call != FLOW_NONE &&
 			       c->flow->calls[op->call].role == HWY_ROLE_GRAPH_LAUNCH;
 	if (name != pass->last_name) {
-		uint32_t *at = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
+		uint32_t *kernel_index = hwy_map_put(&pass->by_name, (uint64_t)name, &fresh);
 		if (fresh) {
 			HWY_GROW(c->kernels, c->n_kernels, c->cap_kernels);
 			c->kernels[c->n_kernels] =
 				(struct case_kernel){.name = name, .longest = -1};
-			*at = c->n_kernels++;
+			*kernel_index = c->n_kernels++;
 		}
 		pass->last_name = name;
-		pass->last = *at;
+		pass->last = *kernel_index;
 	}
 	struct case_kernel *kernel = &c->kernels[pass->last];
 	kernel->ns += length;
@@ -220,10 +216,8 @@ static void count_ops(struct hwy_case *c)
 	for (uint32_t i = c->first_op; i < c->end_op; i++)
 		if (case_op_is_ours(c, i))
 			count_op(c, pass, &c->flow->ops[i]);
-	if (pass->n_lengths) {
-		qsort(pass->lengths, pass->n_lengths, sizeof *pass->lengths, hwy_ascending);
-		c->counts.kernel_median = pass->lengths[pass->n_lengths / 2];
-	}
+	hwy_sort(pass->lengths, pass->n_lengths);
+	c->counts.kernel_median = hwy_median_upper(pass->lengths, pass->n_lengths);
 	if (c->n_kernels)
 		qsort(c->kernels, c->n_kernels, sizeof *c->kernels, compare_kernels);
 	hwy_map_free(&pass->by_name);
@@ -284,7 +278,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	    !hwy_need(c->trace, HWY_KIND_BIT(HWY_COPY), transfer, err) ||
 	    !hwy_need(c->trace, HWY_KIND_BIT(HWY_KERNEL), HWY_COL_BIT(HWY_SHAPE), err))
 		return false;
-	c->uses = hwy_zalloc((c->flow->n_devices + 1u) * sizeof *c->uses);
+	c->uses = hwy_zarray(c->flow->n_devices, sizeof *c->uses);
 	find_extent(c);
 	if (!is_sane(c)) {
 		diagnose_cannot_tell(diagnosis, "what holds the program back",
@@ -293,7 +287,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	}
 	find_devices(c);
 	bool believed = look_at_trust(c);
-	c->gap_left = hwy_alloc((c->measures->gaps.n + 1u) * sizeof *c->gap_left);
+	c->gap_left = hwy_array(c->measures->gaps.n, sizeof *c->gap_left);
 	for (uint32_t i = 0; i < c->measures->gaps.n; i++) {
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[i];
 		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;

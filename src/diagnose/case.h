@@ -121,8 +121,8 @@ void transfers_find(struct hwy_case *c);
 enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
 	int64_t ns;
-	uint32_t at;   /* gap or transfer */
-	uint32_t span; /* who is to blame, plus one: places and evidence come from it; 0: nobody */
+	uint32_t index; /* of the gap or the transfer */
+	uint32_t span;  /* who is to blame, plus one: places and evidence come from it; 0: nobody */
 	uint8_t purse;
 };
 struct claim {
@@ -194,7 +194,7 @@ struct case_pause {
 struct case_pauses {
 	struct case_pause *pauses;
 	uint32_t n;
-	uint32_t *of_wait; /* pause by wait */
+	uint32_t *by_wait; /* the pause of each wait, FLOW_NONE where it is of no steady step */
 };
 /* Of the steady steps. */
 struct case_pauses pauses_find(const struct hwy_case *c);

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
+#include "base/ref.h"
 #include "diagnose/case.h"
 
 enum { SAMPLED_SPANS = 1024, MOST_PLACES = 8, MOST_EVIDENCE = 6 };
 
 static int64_t claim_take(struct claim *claim, int64_t *purse, int64_t ns, enum claim_purse which,
-			  uint32_t at, uint32_t span)
+			  uint32_t index, uint32_t span)
 {
 	if (ns > *purse)
 		ns = *purse;
@@ -22,7 +24,7 @@ static int64_t claim_take(struct claim *claim, int64_t *purse, int64_t ns, enum 
 	HWY_GROW(claim->items, claim->n, claim->cap);
 	claim->items[claim->n++] = (struct claim_item){
 		.ns = ns,
-		.at = at,
+		.index = index,
 		.span = span == CLAIM_NOBODY ? 0 : span + 1,
 		.purse = (uint8_t)which,
 	};
@@ -96,7 +98,7 @@ static void reserve(struct claim *claim, uint32_t more)
 	if (more <= claim->cap - claim->n || claim->n > UINT32_MAX - more)
 		return;
 	claim->cap = claim->n + more;
-	claim->items = hwy_realloc(claim->items, claim->cap * sizeof *claim->items);
+	claim->items = hwy_resize(claim->items, claim->cap, sizeof *claim->items);
 }
 
 void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
@@ -142,8 +144,8 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 {
 	for (uint32_t i = 0; i < claim->n; i++) {
 		const struct claim_item *item = &claim->items[i];
-		int64_t *purse = item->purse == CLAIM_GAP        ? &c->gap_left[item->at]
-				 : item->purse == CLAIM_TRANSFER ? &c->transfers[item->at].left
+		int64_t *purse = item->purse == CLAIM_GAP        ? &c->gap_left[item->index]
+				 : item->purse == CLAIM_TRANSFER ? &c->transfers[item->index].left
 								 : &c->kernel_left;
 		if (item->ns)
 			*purse += item->ns;
@@ -154,33 +156,34 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 /* ---- names ------------------------------------------------------------------------------------- */
 
 struct names {
-	struct hwy_map at;
+	struct hwy_index by_name; /* name without its last number -> index in 'list' */
 	struct {
 		int64_t name, ns;
 	} * list;
 	uint32_t n, cap;
 };
 
-/* Names that only count (train_12, train_13) are one: what is left of them without their last number. */
-static uint64_t claim_key_of(const char *name)
+/* The length of a name without the number at its end: train_12 and train_13 count as one name. */
+static size_t length_without_number(const char *name)
 {
 	size_t n = strlen(name);
 	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
 		n--;
-	return hwy_hash(name, n);
+	return n;
 }
 
 static void add_name(struct names *names, const struct hwy_trace *trace, int64_t name, int64_t ns)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&names->at, claim_key_of(hwy_str(trace, name)), &fresh);
+	const char *text = hwy_str(trace, name);
+	uint32_t *index = hwy_index_put(&names->by_name, text, length_without_number(text), &fresh);
 	if (fresh) {
 		HWY_GROW(names->list, names->n, names->cap);
 		names->list[names->n].name = name;
 		names->list[names->n].ns = 0;
-		*at = names->n++;
+		*index = names->n++;
 	}
-	names->list[*at].ns += ns;
+	names->list[*index].ns += ns;
 }
 
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns)
@@ -191,7 +194,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 	for (uint32_t i = 0; i < claim->n; i++) {
 		if (claim->items[i].purse != CLAIM_GAP || !claim->items[i].ns)
 			continue;
-		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].at];
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].index];
 		if (gap->span)
 			add_name(&names, c->trace, case_text(c, gap->span - 1), claim->items[i].ns);
 	}
@@ -200,7 +203,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 			*ns = names.list[i].ns;
 			top = hwy_str(c->trace, names.list[i].name);
 		}
-	hwy_map_free(&names.at);
+	hwy_index_free(&names.by_name);
 	free(names.list);
 	return top;
 }
@@ -219,16 +222,16 @@ static int compare_places(const void *a, const void *b)
 static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		      const struct claim_item *item)
 {
-	struct hwy_place at = place_of(c->analysis->places, item->span - 1);
-	if (!*at.file && !*at.function && !*at.range && !*at.api)
-		at.range = case_name(c, item->span - 1);
+	struct hwy_place place = place_of(c->analysis->places, item->span - 1);
+	if (!*place.file && !*place.function && !*place.range && !*place.api)
+		place.range = case_name(c, item->span - 1);
 	uint32_t i = 0;
-	while (i < finding->n_places && !place_equal(&finding->places[i].at, &at))
+	while (i < finding->n_places && !place_equal(&finding->places[i].at, &place))
 		i++;
 	if (i == finding->n_places && i == cap)
 		i--; /* very many places: the last stands for the rest */
 	else if (i == finding->n_places)
-		finding->places[finding->n_places++] = (struct hwy_finding_place){.at = at};
+		finding->places[finding->n_places++] = (struct hwy_finding_place){.at = place};
 	finding->places[i].count++;
 	finding->places[i].cost += item->ns;
 }
@@ -291,8 +294,8 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 	enum { MOST_DISTINCT_PLACES = 64 };
 	uint32_t every = 1 + (claim->n - 1) / SAMPLED_SPANS;
 	int64_t sum = 0;
-	finding->places = hwy_arena_alloc(&c->diagnosis->arena,
-					  MOST_DISTINCT_PLACES * sizeof *finding->places);
+	finding->places = hwy_arena_array(&c->diagnosis->arena, MOST_DISTINCT_PLACES,
+					  sizeof *finding->places);
 	for (uint32_t i = 0; i < claim->n; i += every) {
 		if (!claim->items[i].span)
 			continue;
@@ -321,18 +324,17 @@ static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,
 	for (uint32_t i = 0; i < claim->n; i++) {
 		if (!claim->items[i].span)
 			continue;
-		uint32_t at = n;
-		while (at > 0 && claim->items[top[at - 1]].ns < claim->items[i].ns)
-			at--;
-		if (at == MOST_EVIDENCE)
+		uint32_t place = n;
+		while (place > 0 && claim->items[top[place - 1]].ns < claim->items[i].ns)
+			place--;
+		if (place == MOST_EVIDENCE)
 			continue;
-		uint32_t moved = (n < MOST_EVIDENCE ? n : MOST_EVIDENCE - 1) - at;
-		memmove(&top[at + 1], &top[at], moved * sizeof *top);
-		top[at] = i;
+		uint32_t moved = (n < MOST_EVIDENCE ? n : MOST_EVIDENCE - 1) - place;
+		memmove(&top[place + 1], &top[place], moved * sizeof *top);
+		top[place] = i;
 		n += n < MOST_EVIDENCE;
 	}
-	finding->evidence =
-		hwy_arena_alloc(&c->diagnosis->arena, (n + 1) * sizeof *finding->evidence);
+	finding->evidence = hwy_arena_array(&c->diagnosis->arena, n, sizeof *finding->evidence);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t span = claim->items[top[i]].span - 1, j = 0;
 		while (j < finding->n_evidence && finding->evidence[j] != span)

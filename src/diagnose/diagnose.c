@@ -232,7 +232,7 @@ static int compare_ranked(const void *a, const void *b)
 static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hwy_finding *findings,
 				  uint32_t n)
 {
-	struct ranked *ranked = hwy_alloc((n + 1u) * sizeof *ranked);
+	struct ranked *ranked = hwy_array(n, sizeof *ranked);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hwy_phase *phase = &analysis->phases.phases[findings[i].phase];
 		const struct phase_step *steps = phase->steps;
@@ -252,20 +252,20 @@ static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hw
 /* Several ranks in this one recording, seen from the one that has the main phase. */
 static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
-	uint32_t n, at = 0;
+	uint32_t n, own = 0;
 	struct joint_rank *ranks = joint_ranks_of(analysis, &n);
-	while (ranks && at < n && ranks[at].phase != analysis->phases.main)
-		at++;
-	if (ranks && at < n)
-		diagnose_ranks(ranks, n, at, diagnosis);
+	while (ranks && own < n && ranks[own].phase != analysis->phases.main)
+		own++;
+	if (ranks && own < n)
+		diagnose_ranks(ranks, n, own, diagnosis);
 	free(ranks);
 }
 
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
 	*diagnosis = (struct hwy_diagnosis){0};
-	diagnosis->verdicts = hwy_arena_alloc(
-		&diagnosis->arena, (analysis->phases.n + 1u) * sizeof *diagnosis->verdicts);
+	diagnosis->verdicts =
+		hwy_arena_array(&diagnosis->arena, analysis->phases.n, sizeof *diagnosis->verdicts);
 	if (!find_framework(analysis, diagnosis, err))
 		return false;
 	doubt_trust(analysis, diagnosis);

@@ -130,7 +130,7 @@ void diagnosis_free(struct hwy_diagnosis *diagnosis);
 
 /* Several ranks of one program: who makes the others wait in collectives. Adds the finding to 'diagnosis'
  * (that of ranks[at]) or says nothing. Of ranks inside one recording diagnose() does so itself. */
-void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t at,
+void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 		    struct hwy_diagnosis *diagnosis);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "whatif/excerpt.h"
 
@@ -25,8 +26,8 @@ static const char *place_of_finding(struct predicting *p, const struct hwy_findi
 	if (finding->n_places != 1 || !*finding->places[0].at.file ||
 	    finding->places[0].at.line <= 0)
 		return "";
-	const char *file = finding->places[0].at.file, *slash = strrchr(file, '/');
-	return hwy_arena_format(&p->diagnosis->arena, "%s:%lld", slash ? slash + 1 : file,
+	return hwy_arena_format(&p->diagnosis->arena, "%s:%lld",
+				hwy_basename(finding->places[0].at.file),
 				(long long)finding->places[0].at.line);
 }
 
@@ -114,10 +115,10 @@ static const char *sentence(struct predicting *p, const struct hwy_finding *find
 }
 
 /* Moves a finding from one list to the other. */
-static void move(struct hwy_finding *from, uint32_t *n, uint32_t at, struct hwy_finding *to)
+static void move(struct hwy_finding *from, uint32_t *n, uint32_t index, struct hwy_finding *to)
 {
-	*to = from[at];
-	memmove(&from[at], &from[at + 1], (*n - at - 1) * sizeof *from);
+	*to = from[index];
+	memmove(&from[index], &from[index + 1], (*n - index - 1) * sizeof *from);
 	--*n;
 }
 
@@ -129,23 +130,23 @@ static void find_tipping(struct predicting *p, struct hwy_finding *finding,
 	finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
 }
 
-static void fix_worth_acquit(struct predicting *p, uint32_t at, const struct whatif_edit *edit)
+static void fix_worth_acquit(struct predicting *p, uint32_t index, const struct whatif_edit *edit)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
 	HWY_GROW(d->acquitted, d->n_acquitted, d->cap_acquitted);
 	struct hwy_finding *finding = &d->acquitted[d->n_acquitted++];
-	move(d->findings, &d->n, at, finding);
+	move(d->findings, &d->n, index, finding);
 	finding->is_acquitted = true;
 	finding->says = sentence(p, finding);
 	find_tipping(p, finding, edit);
 }
 
-static void accuse(struct predicting *p, uint32_t at)
+static void accuse(struct predicting *p, uint32_t index)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
 	HWY_GROW(d->findings, d->n, d->cap);
 	struct hwy_finding *finding = &d->findings[d->n++];
-	move(d->acquitted, &d->n_acquitted, at, finding);
+	move(d->acquitted, &d->n_acquitted, index, finding);
 	finding->is_acquitted = false;
 	finding->confidence = HWY_MEDIUM;
 	finding->says = sentence(p, finding);

@@ -58,10 +58,10 @@ static bool is_generic(const char *base, size_t length)
 	return false;
 }
 
-static size_t identifier(const char *at)
+static size_t identifier(const char *text)
 {
 	size_t n = 0;
-	while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == ':')
+	while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == ':')
 		n++;
 	return n;
 }
@@ -76,15 +76,15 @@ static void short_name(const char *name, char out[SHORT_NAME_BYTES])
 	if (is_generic(name, n)) {
 		const char *best = name + n;
 		size_t longest = 0;
-		for (const char *at = name + n; *at && *at != '(';) {
-			size_t length = identifier(at);
-			if (length > longest && !isdigit((unsigned char)*at) && length >= 8 &&
-			    strncmp(at, "at::", 4) != 0 && strncmp(at, "c10::", 5) != 0 &&
-			    strncmp(at, "std::", 5) != 0) {
-				best = at;
+		for (const char *word = name + n; *word && *word != '(';) {
+			size_t length = identifier(word);
+			if (length > longest && !isdigit((unsigned char)*word) && length >= 8 &&
+			    strncmp(word, "at::", 4) != 0 && strncmp(word, "c10::", 5) != 0 &&
+			    strncmp(word, "std::", 5) != 0) {
+				best = word;
 				longest = length;
 			}
-			at += length ? length : 1;
+			word += length ? length : 1;
 		}
 		if (longest) {
 			name = best;
@@ -132,18 +132,18 @@ static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)
 				uint32_t top)
 {
 	uint64_t n = 0;
-	uint8_t *known = hwy_zalloc(c->trace->strings.n + 1u); /* by text: 1 matches, 2 does not */
+	uint8_t *states = hwy_zalloc(c->trace->strings.n + 1u); /* by text: 1 matches, 2 does not */
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
 			continue;
 		int64_t name = case_get(c, op->span, HWY_NAME);
-		uint8_t *state = &known[name > 0 && name < c->trace->strings.n ? name : 0];
+		uint8_t *state = &states[name > 0 && name < c->trace->strings.n ? name : 0];
 		if (!*state)
 			*state = matches(hwy_str(c->trace, name), patterns, top) ? 1 : 2;
 		n += *state == 1;
 	}
-	free(known);
+	free(states);
 	return n;
 }
 
@@ -195,7 +195,7 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 	uint32_t n = c->n_kernels < TOP_KERNELS ? c->n_kernels : TOP_KERNELS;
 	if (n == 0 || c->counts.kernel_ns <= 0)
 		return;
-	verdict->kernels = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->kernels);
+	verdict->kernels = hwy_arena_array(&c->diagnosis->arena, n, sizeof *verdict->kernels);
 	verdict->n_kernels = n;
 	uint32_t worth = 1;
 	for (uint32_t k = 0; k < n; k++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "diagnose/case.h"
 
 enum { MOST_OUTLIERS = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
@@ -14,15 +15,15 @@ enum { MOST_OUTLIERS = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
 static int64_t *outliers_measure(const struct hwy_case *c)
 {
 	const struct hwy_phase *phase = c->phase;
-	int64_t *parts = hwy_zalloc((size_t)phase->n_steady * PARTS * sizeof *parts);
+	int64_t *parts = hwy_zarray((size_t)phase->n_steady * PARTS, sizeof *parts);
 	for (uint32_t i = 0; i < phase->n_steady; i++)
 		parts[i * PARTS + BUSY] = phase->steps[phase->first_steady + i].busy;
 	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
-		uint32_t at = gap->step - phase->first_steady;
-		if (gap->step >= phase->first_steady && at < phase->n_steady &&
+		uint32_t index = gap->step - phase->first_steady;
+		if (gap->step >= phase->first_steady && index < phase->n_steady &&
 		    c->uses[gap->device])
-			parts[at * PARTS + gap->cause] += gap->at.to - gap->at.from;
+			parts[index * PARTS + gap->cause] += gap->at.to - gap->at.from;
 	}
 	return parts;
 }
@@ -30,12 +31,12 @@ static int64_t *outliers_measure(const struct hwy_case *c)
 static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t medians[PARTS])
 {
 	uint32_t n = c->phase->n_steady;
-	int64_t *column = hwy_alloc(n * sizeof *column);
+	int64_t *column = hwy_array(n, sizeof *column);
 	for (uint32_t part = 0; part < PARTS; part++) {
 		for (uint32_t i = 0; i < n; i++)
 			column[i] = parts[i * PARTS + part];
-		qsort(column, n, sizeof *column, hwy_ascending);
-		medians[part] = column[n / 2];
+		hwy_sort(column, n);
+		medians[part] = hwy_median_upper(column, n);
 	}
 	free(column);
 }
@@ -58,19 +59,19 @@ static const char *outliers_name_of(const struct hwy_case *c, uint32_t step, uin
 					     : case_name(c, c->flow->calls[longest->culprit].span);
 }
 
-static struct hwy_outlier explain(const struct hwy_case *c, uint32_t at, const int64_t *parts,
+static struct hwy_outlier explain(const struct hwy_case *c, uint32_t index, const int64_t *parts,
 				  const int64_t *medians)
 {
-	uint32_t step = c->phase->first_steady + at, top = 0;
+	uint32_t step = c->phase->first_steady + index, top = 0;
 	const struct hwy_interval *window = &c->phase->steps[step].device;
 	for (uint32_t part = 1; part < PARTS; part++)
-		if (parts[at * PARTS + part] - medians[part] >
-		    parts[at * PARTS + top] - medians[top])
+		if (parts[index * PARTS + part] - medians[part] >
+		    parts[index * PARTS + top] - medians[top])
 			top = part;
 	return (struct hwy_outlier){
 		.step = step,
 		.ns = window->to - window->from,
-		.excess = parts[at * PARTS + top] - medians[top],
+		.excess = parts[index * PARTS + top] - medians[top],
 		.part = top == BUSY ? "busy" : gap_cause_names[top],
 		.name = top == BUSY ? "" : outliers_name_of(c, step, top),
 	};
@@ -91,10 +92,11 @@ void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
 	uint32_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < phase->n_steady; i++)
 		if (phase->steps[phase->first_steady + i].is_outlier) {
-			const struct hwy_interval *at =
+			const struct hwy_interval *window =
 				&phase->steps[phase->first_steady + i].device;
 			HWY_GROW(found, n, cap);
-			found[n++] = (struct hwy_outlier){.step = i, .ns = at->to - at->from};
+			found[n++] =
+				(struct hwy_outlier){.step = i, .ns = window->to - window->from};
 		}
 	if (n == 0)
 		return;
@@ -102,7 +104,7 @@ void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
 	n = n < MOST_OUTLIERS ? n : MOST_OUTLIERS;
 	int64_t medians[PARTS], *parts = outliers_measure(c);
 	find_medians(c, parts, medians);
-	verdict->outliers = hwy_arena_alloc(&c->diagnosis->arena, n * sizeof *verdict->outliers);
+	verdict->outliers = hwy_arena_array(&c->diagnosis->arena, n, sizeof *verdict->outliers);
 	verdict->n_outliers = n;
 	for (uint32_t i = 0; i < n; i++)
 		verdict->outliers[i] = explain(c, found[i].step, parts, medians);

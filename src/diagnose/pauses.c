@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "diagnose/case.h"
 
 /* Below this the driver takes the bytes with the command; pinning would gain nothing. */
@@ -71,12 +72,12 @@ static uint64_t bytes_of(const struct hwy_case *c, const struct hwy_wait *wait)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-static void pauses_begin(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
+static void pauses_begin(const struct hwy_case *c, struct case_pause *pause, uint32_t wait_index)
 {
-	const struct hwy_wait *wait = &c->measures->waits.waits[at];
+	const struct hwy_wait *wait = &c->measures->waits.waits[wait_index];
 	*pause = (struct case_pause){
-		.wait = at,
-		.first = at,
+		.wait = wait_index,
+		.first = wait_index,
 		.n_waits = 1,
 		.waited = wait->waited,
 		.is_copy = copy_call(c, wait) != FLOW_NONE,
@@ -87,12 +88,12 @@ static void pauses_begin(const struct hwy_case *c, struct case_pause *pause, uin
 			    c->flow->calls[wait->call].role == HWY_ROLE_SYNC;
 }
 
-static void pauses_join(const struct hwy_case *c, struct case_pause *pause, uint32_t at)
+static void pauses_join(const struct hwy_case *c, struct case_pause *pause, uint32_t wait_index)
 {
-	const struct hwy_wait *wait = &c->measures->waits.waits[at];
+	const struct hwy_wait *wait = &c->measures->waits.waits[wait_index];
 	pause->n_waits++;
 	if (wait->waited > c->measures->waits.waits[pause->wait].waited)
-		pause->wait = at;
+		pause->wait = wait_index;
 	pause->waited += wait->waited;
 	pause->is_useless &= wait->op == FLOW_NONE;
 }
@@ -101,19 +102,19 @@ struct case_pauses pauses_find(const struct hwy_case *c)
 {
 	const struct hwy_waits *waits = &c->measures->waits;
 	struct case_pauses found = {
-		.pauses = hwy_alloc((waits->n + 1u) * sizeof *found.pauses),
-		.of_wait = hwy_alloc((waits->n + 1u) * sizeof *found.of_wait),
+		.pauses = hwy_array(waits->n, sizeof *found.pauses),
+		.by_wait = hwy_array(waits->n, sizeof *found.by_wait),
 	};
 	uint32_t last = FLOW_NONE;
 	for (uint32_t i = 0; i < waits->n; i++) {
-		found.of_wait[i] = FLOW_NONE;
+		found.by_wait[i] = FLOW_NONE;
 		if (!is_steady(c, &waits->waits[i]))
 			continue;
 		if (last != FLOW_NONE && are_together(c, &waits->waits[last], &waits->waits[i]))
 			pauses_join(c, &found.pauses[found.n - 1], i);
 		else
 			pauses_begin(c, &found.pauses[found.n++], i);
-		found.of_wait[i] = found.n - 1;
+		found.by_wait[i] = found.n - 1;
 		last = i;
 	}
 	return found;
@@ -122,7 +123,7 @@ struct case_pauses pauses_find(const struct hwy_case *c)
 void pauses_free(struct case_pauses *pauses)
 {
 	free(pauses->pauses);
-	free(pauses->of_wait);
+	free(pauses->by_wait);
 }
 
 /* The pause that a gap with cause 'blocked' is charged to; FLOW_NONE where it is none. */
@@ -130,19 +131,12 @@ static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses 
 			     const struct hwy_gap *gap)
 {
 	const struct hwy_waits *waits = &c->measures->waits;
-	uint32_t low = 0, high = waits->n;
 	if (gap->culprit == FLOW_NONE)
 		return FLOW_NONE;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (waits->waits[middle].call < gap->culprit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == waits->n || waits->waits[low].call != gap->culprit)
+	uint32_t wait = HWY_FIRST(i, 0, waits->n, waits->waits[i].call >= gap->culprit);
+	if (wait == waits->n || waits->waits[wait].call != gap->culprit)
 		return FLOW_NONE;
-	return pauses->of_wait[low];
+	return pauses->by_wait[wait];
 }
 
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
@@ -152,8 +146,8 @@ void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct c
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
 		if (gap->cause != GAP_BLOCKED)
 			continue;
-		uint32_t at = pause_of_gap(c, pauses, gap);
-		const struct case_pause *pause = at == FLOW_NONE ? NULL : &pauses->pauses[at];
+		uint32_t index = pause_of_gap(c, pauses, gap);
+		const struct case_pause *pause = index == FLOW_NONE ? NULL : &pauses->pauses[index];
 		if (!is_it(pause))
 			continue;
 		uint32_t call = pause ? c->measures->waits.waits[pause->wait].call : gap->culprit;

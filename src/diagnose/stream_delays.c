@@ -61,15 +61,15 @@ static void find_delays(struct hwy_case *c)
 	uint32_t cap = 0, n_lasts = 0;
 	for (uint32_t i = c->first_op; i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
-		uint32_t at = 0;
+		uint32_t lane = 0;
 		if (!case_op_is_ours(c, i))
 			continue;
-		while (at < n_lasts && lasts[at].lane != op->lane)
-			at++;
+		while (lane < n_lasts && lasts[lane].lane != op->lane)
+			lane++;
 		if (op->call != FLOW_NONE && n_lasts > 1) {
 			int64_t ready = c->flow->calls[op->call].end + c->flow->latency;
-			if (at < n_lasts && c->flow->ops[lasts[at].op].end > ready)
-				ready = c->flow->ops[lasts[at].op].end;
+			if (lane < n_lasts && c->flow->ops[lasts[lane].op].end > ready)
+				ready = c->flow->ops[lasts[lane].op].end;
 			uint32_t behind = op->start - ready > DELAY_NS
 						  ? find_behind(c, lasts, n_lasts, op, ready)
 						  : FLOW_NONE;
@@ -78,9 +78,9 @@ static void find_delays(struct hwy_case *c)
 				c->delays[c->n_delays++] = (struct stream_delay){i, behind, ready};
 			}
 		}
-		if (at < LANES) {
-			lasts[at] = (struct last){op->lane, i};
-			n_lasts = at == n_lasts ? at + 1 : n_lasts;
+		if (lane < LANES) {
+			lasts[lane] = (struct last){op->lane, i};
+			n_lasts = lane == n_lasts ? lane + 1 : n_lasts;
 		}
 	}
 }

@@ -9,30 +9,30 @@
 #include "diagnose/case.h"
 
 struct cover_list { /* disjoint intervals in order */
-	struct hwy_interval *at;
+	struct hwy_interval *list;
 	uint32_t n, cap;
 	uint32_t next; /* those before it have passed */
 };
 
 static void list_add(struct cover_list *list, struct hwy_interval piece)
 {
-	if (list->n && list->at[list->n - 1].to >= piece.from) {
-		list->at[list->n - 1].to = piece.to;
+	if (list->n && list->list[list->n - 1].to >= piece.from) {
+		list->list[list->n - 1].to = piece.to;
 		return;
 	}
-	HWY_GROW(list->at, list->n, list->cap);
-	list->at[list->n++] = piece;
+	HWY_GROW(list->list, list->n, list->cap);
+	list->list[list->n++] = piece;
 }
 
 /* How much of [from, to) the list covers; pieces come in order. */
 static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
 {
 	int64_t sum = 0;
-	while (list->next < list->n && list->at[list->next].to <= piece.from)
+	while (list->next < list->n && list->list[list->next].to <= piece.from)
 		list->next++;
-	for (uint32_t i = list->next; i < list->n && list->at[i].from < piece.to; i++) {
-		int64_t from = list->at[i].from > piece.from ? list->at[i].from : piece.from;
-		int64_t to = list->at[i].to < piece.to ? list->at[i].to : piece.to;
+	for (uint32_t i = list->next; i < list->n && list->list[i].from < piece.to; i++) {
+		int64_t from = list->list[i].from > piece.from ? list->list[i].from : piece.from;
+		int64_t to = list->list[i].to < piece.to ? list->list[i].to : piece.to;
 		sum += to > from ? to - from : 0;
 	}
 	return sum;
@@ -76,8 +76,8 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 	uint32_t first = flow_op_unfinished(c->flow, c->phase->window.from);
 	pass->compute.next = pass->comm.next = 0;
 	for (uint32_t i = lanes_place(order, all->n, first); i < all->n; i++) {
-		uint32_t at = order ? order[i] : i;
-		const struct flow_op *op = &c->flow->ops[at];
+		uint32_t index = order ? order[i] : i;
+		const struct flow_op *op = &c->flow->ops[index];
 		if (op->start >= c->phase->window.to)
 			break;
 		if (op->class != class || op->kind == HWY_FILL)
@@ -96,8 +96,8 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 		if (any && class == HWY_MEMCLASS)
 			exposed -= list_overlap(&pass->comm, fresh);
 		bool inside = op->start >= c->phase->window.from;
-		if (inside && case_is_transfer(op) && case_op_is_ours(c, at))
-			transfers_note(c, at, exposed > 0 ? exposed : 0);
+		if (inside && case_is_transfer(op) && case_op_is_ours(c, index))
+			transfers_note(c, index, exposed > 0 ? exposed : 0);
 	}
 }
 
@@ -118,8 +118,8 @@ void transfers_find(struct hwy_case *c)
 		pass_class(c, &pass, d, HWY_COMPUTE);
 		pass_class(c, &pass, d, HWY_COMM);
 		pass_class(c, &pass, d, HWY_MEMCLASS);
-		free(pass.compute.at);
-		free(pass.comm.at);
+		free(pass.compute.list);
+		free(pass.comm.list);
 	}
 	if (c->n_transfers)
 		qsort(c->transfers, c->n_transfers, sizeof *c->transfers, compare_transfers);

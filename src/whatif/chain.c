@@ -6,12 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/index.h"
+#include "base/path.h"
+
+enum { PLACE_BYTES = 512 };
+
+struct link_key {
+	uint32_t name, place; /* in finding.texts */
+	uint32_t class;
+};
 
 struct finding {
 	struct hwy_chain *chain;
 	const struct hwy_analysis *analysis;
-	struct hwy_map by_key; /* hash of class, name and place -> link + 1 */
+	struct hwy_strings texts; /* names and places, which are compared by their text */
+	struct hwy_index by_key;  /* struct link_key -> index of the link */
 };
 
 /* "step_10 > layer_3" as "step_# > layer_#": the same place in every step. */
@@ -28,20 +37,16 @@ static void fold_numbers(char *text)
 	*to = 0;
 }
 
-static const char *text_of_place(struct finding *f, uint32_t span)
+static void put_place(const struct finding *f, uint32_t span, char text[PLACE_BYTES])
 {
 	struct hwy_place place = place_of(f->analysis->places, span);
-	char text[512];
-	const char *slash = strrchr(place.file, '/');
-	int length = *place.file ? snprintf(text, sizeof text, "%s:%lld %s",
-					    slash ? slash + 1 : place.file, (long long)place.line,
-					    place.function)
-				 : snprintf(text, sizeof text, "%s", place.range);
-	if (length < 0)
-		return "";
-	if (!*place.file)
+	if (*place.file) {
+		snprintf(text, PLACE_BYTES, "%s:%lld %s", hwy_basename(place.file),
+			 (long long)place.line, place.function);
+	} else {
+		snprintf(text, PLACE_BYTES, "%s", place.range);
 		fold_numbers(text);
-	return hwy_arena_text(&f->chain->texts, text, strlen(text));
+	}
 }
 
 /* Copies, fills and graphs have no name where the recorder gives them none: then what they are. */
@@ -64,22 +69,23 @@ static uint32_t link_of(struct finding *f, const struct cached_piece *piece)
 {
 	uint32_t span = piece->span;
 	struct hwy_text name = chain_name_of(f, span);
-	const char *place = text_of_place(f, span);
-	uint64_t key = hwy_mix(hwy_hash(name.at, name.length)) ^ hwy_hash(place, strlen(place)) ^
-		       hwy_mix(piece->class);
+	char place[PLACE_BYTES];
+	put_place(f, span, place);
+	struct link_key key = {hwy_intern(&f->texts, name.at, name.length),
+			       hwy_intern_z(&f->texts, place), piece->class};
 	bool fresh;
-	uint32_t *at = hwy_map_put(&f->by_key, key, &fresh);
+	uint32_t *index = hwy_index_put(&f->by_key, &key, sizeof key, &fresh);
 	if (fresh) {
 		struct hwy_chain *chain = f->chain;
 		HWY_GROW(chain->links, chain->n, chain->cap);
 		chain->links[chain->n++] = (struct chain_link){
 			.name = hwy_arena_text(&chain->texts, name.at, name.length),
-			.place = place,
+			.place = hwy_arena_text(&chain->texts, place, strlen(place)),
 			.class = piece->class,
 		};
-		*at = chain->n;
+		*index = chain->n - 1;
 	}
-	return *at - 1;
+	return *index;
 }
 
 static int chain_by_time(const void *a, const void *b)
@@ -117,6 +123,7 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_DIRECTION), err))
 		return false;
 	struct finding f = {.chain = chain, .analysis = analysis};
+	hwy_strings_init(&f.texts);
 	struct cached_paths kept = {0};
 	struct cached_path one = {0};
 	bool done = step >= 0
@@ -130,7 +137,8 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 		sum_up(&f, path);
 		chain->step = step >= 0 ? chain->length : analysis->phases.phases[phase].mean;
 	}
-	hwy_map_free(&f.by_key);
+	hwy_index_free(&f.by_key);
+	hwy_strings_free(&f.texts);
 	free(one.pieces);
 	path_cache_close(&kept);
 	return done;

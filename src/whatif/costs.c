@@ -146,8 +146,9 @@ static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip 
 void costs_take_out(struct hwy_graph *graph, const struct whatif_machine *machine)
 {
 	const struct hwy_flow *flow = graph->flow;
-	struct charges charges = {hwy_zalloc((flow->n_calls + 1) * sizeof *charges.before),
-				  hwy_zalloc((flow->n_calls + 1) * sizeof *charges.within)};
+	/* One element more: time that lies before no call of the process is charged to [n_calls]. */
+	struct charges charges = {hwy_zarray(flow->n_calls + 1, sizeof *charges.before),
+				  hwy_zarray(flow->n_calls + 1, sizeof *charges.within)};
 	for (uint32_t s = 0; s < flow->trace->n_strips; s++) {
 		const struct hwy_strip *strip = &flow->trace->strips[s];
 		if (strip->kind == HWY_RANGE && machine->cost.range > 0)

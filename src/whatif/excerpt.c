@@ -102,7 +102,8 @@ static void take_flow(struct hwy_flow *to, const struct hwy_flow *from, const st
 {
 	*to = *from;
 	to->n_calls = choice->end_call - choice->first_call;
-	to->calls = hwy_copy(from->calls + choice->first_call, to->n_calls * sizeof *to->calls);
+	to->calls =
+		hwy_copy_array(from->calls + choice->first_call, to->n_calls, sizeof *to->calls);
 	to->ops = NULL;
 	to->n_ops = 0;
 	to->devices = NULL; /* only their number is used */
@@ -134,7 +135,7 @@ static void take_phase(struct hwy_phase *to, const struct hwy_phase *from,
 {
 	*to = *from;
 	to->n_steps = choice->n + choice->after;
-	to->steps = hwy_copy(from->steps + choice->first, to->n_steps * sizeof *to->steps);
+	to->steps = hwy_copy_array(from->steps + choice->first, to->n_steps, sizeof *to->steps);
 	for (uint32_t i = 0; i < to->n_steps; i++)
 		to->steps[i].first_call -= choice->first_call;
 	to->first_steady = 0;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ref.h"
+#include "base/search.h"
 #include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
@@ -172,9 +174,10 @@ static uint32_t awaited_anywhere(struct building *b, uint32_t call)
 		return found;
 	}
 	found = before->found;
-	for (uint32_t *next = &before->fresh; *next;) {
-		struct lane_ops *lane = &b->lanes[*next - 1];
-		uint32_t node = last_before(b, *next - 1, call);
+	for (uint32_t *next = &before->fresh; hwy_ref32_is_set(*next);) {
+		uint32_t index = hwy_ref32_index(*next);
+		struct lane_ops *lane = &b->lanes[index];
+		uint32_t node = last_before(b, index, call);
 		found = graph_later(b, found, node);
 		lane->is_fresh = node != lane->last;
 		if (lane->is_fresh)
@@ -194,7 +197,7 @@ static void note_fresh(struct building *b, uint32_t index)
 		return;
 	lane->is_fresh = true;
 	lane->next_fresh = b->awaited[process].fresh;
-	b->awaited[process].fresh = index + 1;
+	b->awaited[process].fresh = hwy_ref32(index);
 }
 
 static uint32_t awaited(struct building *b, uint32_t index)
@@ -280,25 +283,25 @@ static void graph_start(struct building *b)
 	const struct hwy_trace *trace = flow->trace;
 	b->n_processes = trace->n_processes;
 	b->n_threads = trace->n_threads;
-	b->processes = hwy_alloc((b->n_processes + 1) * sizeof *b->processes);
-	b->threads = hwy_alloc((b->n_threads + 1) * sizeof *b->threads);
-	b->awaited = hwy_alloc((b->n_processes + 1) * sizeof *b->awaited);
-	for (uint32_t i = 0; i <= b->n_processes; i++) {
+	b->processes = hwy_array(b->n_processes + 1, sizeof *b->processes);
+	b->threads = hwy_array(b->n_threads + 1, sizeof *b->threads);
+	b->awaited = hwy_array(b->n_processes, sizeof *b->awaited);
+	for (uint32_t i = 0; i < b->n_processes; i++)
+		b->awaited[i] = (struct awaited){GRAPH_NONE, FLOW_NONE, HWY_REF_NONE};
+	for (uint32_t i = 0; i <= b->n_processes; i++)
 		b->processes[i] = (struct sequence){.last = GRAPH_NONE, .call = GRAPH_NONE};
-		b->awaited[i] = (struct awaited){GRAPH_NONE, FLOW_NONE, 0};
-	}
 	for (uint32_t i = 0; i <= b->n_threads; i++)
 		b->threads[i] = (struct sequence){.last = GRAPH_NONE, .call = GRAPH_NONE};
-	b->call_node = hwy_alloc((flow->n_calls + 1) * sizeof *b->call_node);
-	b->op_node = hwy_alloc((flow->n_ops + 1) * sizeof *b->op_node);
+	b->call_node = hwy_array(flow->n_calls, sizeof *b->call_node);
+	b->op_node = hwy_array(flow->n_ops, sizeof *b->op_node);
 	fill_none(b->call_node, flow->n_calls);
 	fill_none(b->op_node, flow->n_ops);
 	uint32_t waits = 0;
 	for (uint32_t i = 0; i < flow->n_calls; i++)
 		waits += call_waits(flow, &flow->calls[i]);
-	size_t n = (size_t)flow->n_calls + waits + flow->n_ops + 1;
-	b->graph->nodes = hwy_alloc(n * sizeof *b->graph->nodes);
-	b->ends = hwy_alloc(n * sizeof *b->ends);
+	size_t n = (size_t)flow->n_calls + waits + flow->n_ops;
+	b->graph->nodes = hwy_array(n, sizeof *b->graph->nodes);
+	b->ends = hwy_array(n, sizeof *b->ends);
 }
 
 static void graph_finish(struct building *b)
@@ -340,8 +343,8 @@ void graph_free(struct hwy_graph *graph)
 struct hwy_graph graph_copy(const struct hwy_graph *graph)
 {
 	struct hwy_graph copy = *graph;
-	copy.nodes = hwy_copy(graph->nodes, (graph->n + 1) * sizeof *graph->nodes);
-	copy.extras = hwy_copy(graph->extras, graph->n_extras * sizeof *graph->extras);
+	copy.nodes = hwy_copy_array(graph->nodes, graph->n, sizeof *graph->nodes);
+	copy.extras = hwy_copy_array(graph->extras, graph->n_extras, sizeof *graph->extras);
 	copy.cap_extras = graph->n_extras;
 	return copy;
 }
@@ -407,17 +410,10 @@ static uint32_t graph_find(const struct hwy_graph *graph, enum graph_kind kind, 
 			   int64_t time)
 {
 	struct sought sought = {time, kind, flow_index};
-	uint32_t low = 0, high = graph->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (is_before(graph, middle, sought))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < graph->n && graph->nodes[low].kind == kind &&
-		     graph->nodes[low].flow_index == flow_index;
-	return found ? low : GRAPH_NONE;
+	uint32_t node = HWY_FIRST(i, 0, graph->n, !is_before(graph, i, sought));
+	bool found = node < graph->n && graph->nodes[node].kind == kind &&
+		     graph->nodes[node].flow_index == flow_index;
+	return found ? node : GRAPH_NONE;
 }
 
 uint32_t graph_call(const struct hwy_graph *graph, uint32_t call)

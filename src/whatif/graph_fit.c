@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "whatif/graph.h"
 
 enum {
@@ -35,10 +36,7 @@ static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
 {
 	if (tally->n < LEAST_OBSERVATIONS)
 		return otherwise;
-	uint32_t cell = 0, below = tally->counts[0];
-	while (cell + 1 < CELLS && below < tally->n / 4)
-		below += tally->counts[++cell];
-	return (int64_t)cell * CELL_NS;
+	return (int64_t)hwy_histogram_cell(tally->counts, CELLS, tally->n, 25) * CELL_NS;
 }
 
 struct fitting {
@@ -89,8 +87,8 @@ static void look_at_sync_calls(struct fitting *f, const struct hwy_flow *flow)
 /* The deepest any stream was filled; a machine's limit is at least that. */
 static uint32_t deepest(const struct hwy_flow *flow)
 {
-	uint32_t *begun = hwy_zalloc((flow->trace->n_lanes + 1) * sizeof *begun);
-	uint32_t *enqueued = hwy_zalloc((flow->trace->n_lanes + 1) * sizeof *enqueued);
+	uint32_t *begun = hwy_zarray(flow->trace->n_lanes, sizeof *begun);
+	uint32_t *enqueued = hwy_zarray(flow->trace->n_lanes, sizeof *enqueued);
 	uint32_t op = 0, most = 0;
 	for (uint32_t i = 0; i < flow->n_calls; i++) {
 		const struct flow_call *call = &flow->calls[i];
@@ -123,10 +121,10 @@ static int64_t calibrated(const struct hwy_trace *trace, const char *name)
 void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 {
 	struct fitting *f = hwy_zalloc(sizeof *f);
-	f->last = hwy_alloc((flow->trace->n_lanes + 1) * sizeof *f->last);
+	f->last = hwy_array(flow->trace->n_lanes, sizeof *f->last);
 	for (uint32_t lane = 0; lane < flow->trace->n_lanes; lane++)
 		f->last[lane] = FLOW_NONE;
-	f->recent = hwy_zalloc((flow->n_devices + 1) * sizeof *f->recent);
+	f->recent = hwy_zarray(flow->n_devices, sizeof *f->recent);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		look_at_op(f, flow, i);
 	look_at_sync_calls(f, flow);

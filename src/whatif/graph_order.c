@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "whatif/graph_internal.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
@@ -30,11 +31,11 @@ static void find_lanes(struct building *b)
 {
 	const struct hwy_flow *flow = b->flow;
 	const struct hwy_trace *trace = flow->trace;
-	b->lanes = hwy_zalloc((trace->n_lanes + 1) * sizeof *b->lanes);
-	b->used = hwy_alloc((trace->n_lanes + 1) * sizeof *b->used);
-	b->lane_ops = hwy_alloc((flow->n_ops + 1) * sizeof *b->lane_ops);
+	b->lanes = hwy_zarray(trace->n_lanes, sizeof *b->lanes);
+	b->used = hwy_array(trace->n_lanes, sizeof *b->used);
+	b->lane_ops = hwy_array(flow->n_ops, sizeof *b->lane_ops);
 	for (int order = 0; order < LANE_ORDERS; order++)
-		b->barriers[order] = hwy_alloc((trace->n_lanes + 1) * sizeof *b->used);
+		b->barriers[order] = hwy_array(trace->n_lanes, sizeof *b->used);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		b->lanes[flow->ops[i].lane].n++;
 	uint32_t first = 0;
@@ -59,7 +60,7 @@ static void find_lanes(struct building *b)
 static void find_streams(struct building *b)
 {
 	const struct hwy_trace *trace = b->flow->trace;
-	b->lane_of_stream = hwy_alloc((trace->n_streams + 1) * sizeof *b->lane_of_stream);
+	b->lane_of_stream = hwy_array(trace->n_streams, sizeof *b->lane_of_stream);
 	for (uint32_t i = 0; i < trace->n_streams; i++)
 		b->lane_of_stream[i] = trace->n_lanes;
 	for (uint32_t i = b->n_used; i-- > 0;) {
@@ -77,23 +78,20 @@ static uint32_t lane_of_stream(const struct building *b, int64_t stream)
 							: trace->n_lanes;
 }
 
-/* The last op of a lane whose call began before 'time', or FLOW_NONE. */
+/* When an op was enqueued: the begin of its call, or its own begin where the call is not known. */
+static int64_t enqueued_at(const struct hwy_flow *flow, const struct flow_op *op)
+{
+	return op->call == FLOW_NONE ? op->start : flow->calls[op->call].start;
+}
+
+/* The last op of a lane that was enqueued before 'time', or FLOW_NONE. */
 static uint32_t last_enqueued(const struct building *b, uint32_t lane, int64_t time)
 {
 	const struct hwy_flow *flow = b->flow;
-	uint32_t low = 0, high = b->lanes[lane].n;
 	const uint32_t *ops = b->lane_ops + b->lanes[lane].first;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t call = flow->ops[ops[middle]].call;
-		int64_t enqueued =
-			call == FLOW_NONE ? flow->ops[ops[middle]].start : flow->calls[call].start;
-		if (enqueued < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? ops[low - 1] : FLOW_NONE;
+	uint32_t n =
+		HWY_FIRST(i, 0, b->lanes[lane].n, enqueued_at(flow, &flow->ops[ops[i]]) >= time);
+	return n > 0 ? ops[n - 1] : FLOW_NONE;
 }
 
 /* ---- what the driver recorded -------------------------------------------------------------------- */
@@ -194,7 +192,7 @@ bool graph_order_open(struct building *b, struct hwy_err *err)
 	note_streams_waited_for(b);
 	note_events(b);
 	size_t engines = (size_t)b->flow->n_devices * DIRECTIONS;
-	b->engines = hwy_alloc((engines + 1) * sizeof *b->engines);
+	b->engines = hwy_array(engines, sizeof *b->engines);
 	for (size_t i = 0; i < engines; i++)
 		b->engines[i] = GRAPH_NONE;
 	return true;

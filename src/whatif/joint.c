@@ -165,14 +165,14 @@ int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
 	struct replaying r = {
 		.joint = joint,
 		.graphs = graphs,
-		.ends = hwy_alloc(joint->n * sizeof *r.ends),
-		.meetings = hwy_zalloc((joint->n_meetings + 1) * sizeof *r.meetings),
-		.parts = hwy_zalloc((joint->n_parts + 1) * sizeof *r.parts),
-		.next_node = hwy_zalloc(joint->n * sizeof *r.next_node),
-		.next_extra = hwy_zalloc(joint->n * sizeof *r.next_extra),
+		.ends = hwy_array(joint->n, sizeof *r.ends),
+		.meetings = hwy_zarray(joint->n_meetings, sizeof *r.meetings),
+		.parts = hwy_zarray(joint->n_parts, sizeof *r.parts),
+		.next_node = hwy_zarray(joint->n, sizeof *r.next_node),
+		.next_extra = hwy_zarray(joint->n, sizeof *r.next_extra),
 	};
 	for (uint32_t i = 0; i < joint->n; i++)
-		r.ends[i] = hwy_alloc((graphs[i].n + 1) * sizeof **r.ends);
+		r.ends[i] = hwy_array(graphs[i].n, sizeof **r.ends);
 	start_meetings(&r);
 	take_turns(&r);
 	free(r.meetings);
@@ -225,12 +225,11 @@ static void add_meeting(struct joint *joint, const struct hwy_meeting *meeting)
 static void add_meetings(struct joint *joint)
 {
 	const struct hwy_collectives *c = &joint->collectives;
-	joint->parts = hwy_alloc((c->n_parts + 1) * sizeof *joint->parts);
-	joint->first = hwy_alloc((c->n + 1) * sizeof *joint->first);
-	joint->part_of = hwy_alloc(joint->n * sizeof *joint->part_of);
+	joint->parts = hwy_array(c->n_parts, sizeof *joint->parts);
+	joint->first = hwy_array(c->n + 1, sizeof *joint->first); /* [n] ends the last */
+	joint->part_of = hwy_array(joint->n, sizeof *joint->part_of);
 	for (uint32_t r = 0; r < joint->n; r++)
-		joint->part_of[r] =
-			hwy_zalloc((joint->ranks[r].graph.n + 1) * sizeof **joint->part_of);
+		joint->part_of[r] = hwy_zarray(joint->ranks[r].graph.n, sizeof **joint->part_of);
 	for (uint32_t i = 0; i < c->n; i++)
 		add_meeting(joint, &c->meetings[i]);
 	joint->first[joint->n_meetings] = joint->n_parts;
@@ -240,13 +239,13 @@ static void add_meetings(struct joint *joint)
 static uint32_t count_different(const struct joint *joint)
 {
 	uint32_t different = 0;
-	struct hwy_graph *graphs = hwy_alloc(joint->n * sizeof *graphs);
+	struct hwy_graph *graphs = hwy_array(joint->n, sizeof *graphs);
 	for (uint32_t r = 0; r < joint->n; r++)
 		graphs[r] = graph_copy(&joint->ranks[r].graph);
 	int64_t **together = joint_replay(joint, graphs);
 	for (uint32_t r = 0; r < joint->n; r++) {
 		const struct hwy_graph *graph = &joint->ranks[r].graph;
-		int64_t *alone = hwy_alloc((graph->n + 1) * sizeof *alone);
+		int64_t *alone = hwy_array(graph->n, sizeof *alone);
 		replay_run(graph, alone);
 		for (uint32_t i = 0; i < graph->n; i++)
 			different += alone[i] != together[r][i];
@@ -321,7 +320,7 @@ static void share_quality(struct joint *joint)
 static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, bool all,
 			   struct hwy_err *err)
 {
-	struct collectives_rank *flows = hwy_alloc((joint->n + 1) * sizeof *flows);
+	struct collectives_rank *flows = hwy_array(joint->n, sizeof *flows);
 	for (uint32_t r = 0; r < joint->n; r++)
 		flows[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
 	bool done = collectives_match(&joint->collectives, flows, joint->n, err);
@@ -346,8 +345,8 @@ struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n)
 {
 	const struct hwy_trace *trace = analysis->trace;
 	const struct hwy_phases *phases = &analysis->phases;
-	struct joint_rank *ranks = hwy_alloc((trace->n_processes + 1) * sizeof *ranks);
-	uint8_t *communicates = hwy_zalloc(trace->n_processes + 1);
+	struct joint_rank *ranks = hwy_array(trace->n_processes, sizeof *ranks);
+	uint8_t *communicates = hwy_zarray(trace->n_processes, sizeof *communicates);
 	for (uint32_t i = 0; i < analysis->flow.n_ops; i++) {
 		int64_t process = trace->lanes[analysis->flow.ops[i].lane].process;
 		if (analysis->flow.ops[i].class == HWY_COMM && process >= 0)
@@ -376,8 +375,8 @@ struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n)
 bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
 		struct hwy_err *err)
 {
-	*joint = (struct joint){.ranks = hwy_zalloc((n + 1) * sizeof *joint->ranks),
-				.numbers = hwy_zalloc((n + 1) * sizeof *joint->numbers),
+	*joint = (struct joint){.ranks = hwy_zarray(n, sizeof *joint->ranks),
+				.numbers = hwy_zarray(n, sizeof *joint->numbers),
 				.n = n};
 	bool done = joint_open_all(joint, ranks, all, err);
 	if (!done)

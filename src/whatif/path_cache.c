@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "trace/file.h"
 #include "whatif/replayed_steps.h"
 
@@ -41,7 +42,7 @@ static bool making_open(struct making *m, const struct hwy_flow *flow, struct hw
 	*m = (struct making){.flow = flow};
 	if (!graph_build(&m->graph, flow, err))
 		return false;
-	m->ends = hwy_alloc(((size_t)m->graph.n + 1) * sizeof *m->ends);
+	m->ends = hwy_array(m->graph.n, sizeof *m->ends);
 	replay_run(&m->graph, m->ends);
 	return true;
 }
@@ -55,7 +56,7 @@ static void making_close(struct making *m)
 static void measure_rest(struct cached_path *kept, const struct making *m, uint32_t last)
 {
 	const struct hwy_graph *graph = &m->graph;
-	int64_t *slack = hwy_alloc(((size_t)graph->n + 1) * sizeof *slack);
+	int64_t *slack = hwy_array(graph->n, sizeof *slack);
 	path_slack(graph, m->ends, last, slack);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i <= last && i < graph->n; i++) {
@@ -67,8 +68,8 @@ static void measure_rest(struct cached_path *kept, const struct making *m, uint3
 		if (slack[i] > 0 && slack[i] != INT64_MAX)
 			slack[n++] = slack[i];
 	}
-	qsort(slack, n, sizeof *slack, hwy_ascending);
-	kept->slack = n > 0 ? slack[n / 2] : 0;
+	hwy_sort(slack, n);
+	kept->slack = hwy_median_upper(slack, n);
 	free(slack);
 }
 
@@ -113,7 +114,7 @@ static void make_path(struct cached_path *kept, const struct making *m,
 	path_find(&path, &m->graph, m->ends, last, from);
 	kept->window = path.window;
 	kept->n = path.n;
-	kept->pieces = hwy_alloc((path.n + 1) * sizeof *kept->pieces);
+	kept->pieces = hwy_array(path.n, sizeof *kept->pieces);
 	for (uint32_t i = 0; i < path.n; i++)
 		kept->pieces[i] = piece_of(m, &path.pieces[i]);
 	measure_rest(kept, m, last);
@@ -138,8 +139,8 @@ static bool make_all(struct cached_paths *kept, const struct hwy_flow *flow,
 	struct making m;
 	if (!making_open(&m, flow, err))
 		return false;
-	*kept = (struct cached_paths){
-		.by_phase = hwy_zalloc((phases->n + 1) * sizeof *kept->by_phase), .n = phases->n};
+	*kept = (struct cached_paths){.by_phase = hwy_zarray(phases->n, sizeof *kept->by_phase),
+				      .n = phases->n};
 	for (uint32_t i = 0; i < phases->n; i++) {
 		const struct hwy_phase *phase = &phases->phases[i];
 		make_path(&kept->by_phase[i], &m, phase, phase->first_steady, phase->n_steady);
@@ -271,7 +272,7 @@ static bool get_path(struct reading *r, const struct hwy_phase *phase, struct ca
 	if (r->is_bad || n < 0 || (uint64_t)n > r->left / 2)
 		return false;
 	path->n = (uint32_t)n;
-	path->pieces = hwy_alloc(((size_t)n + 1) * sizeof *path->pieces);
+	path->pieces = hwy_array(path->n, sizeof *path->pieces);
 	return get_spans(r, path, trace->n_spans) && get_times(r, path, trace, from);
 }
 
@@ -296,8 +297,8 @@ static bool read_all(struct cached_paths *kept, struct hwy_trace *trace,
 			    .left = (size_t)trace->results[result].bytes / sizeof(int64_t)};
 	if (!r.next || get(&r) != phases->n)
 		return false;
-	*kept = (struct cached_paths){
-		.by_phase = hwy_zalloc((phases->n + 1) * sizeof *kept->by_phase), .n = phases->n};
+	*kept = (struct cached_paths){.by_phase = hwy_zarray(phases->n, sizeof *kept->by_phase),
+				      .n = phases->n};
 	bool is_good = true;
 	for (uint32_t i = 0; i < phases->n && is_good; i++)
 		is_good = get_path(&r, &phases->phases[i], &kept->by_phase[i], trace);
@@ -368,8 +369,8 @@ static void set_result(struct hwy_trace *trace, const struct values *values)
 	if (result == trace->n_results) {
 		HWY_GROW(trace->results, trace->n_results, trace->cap_results);
 		trace->n_results++;
-		trace->result_bytes = hwy_realloc(trace->result_bytes,
-						  trace->n_results * sizeof *trace->result_bytes);
+		trace->result_bytes = hwy_resize(trace->result_bytes, trace->n_results,
+						 sizeof *trace->result_bytes);
 		trace->result_bytes[result] = NULL;
 	}
 	free(trace->result_bytes[result]);

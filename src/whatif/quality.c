@@ -6,13 +6,11 @@
  */
 #include <stdlib.h>
 
+#include "base/quantile.h"
+#include "base/ref.h"
 #include "whatif/replayed_steps.h"
 
-static int by_real(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
+enum { KINDS = GRAPH_OP + 1 }; /* of nodes: enum graph_kind */
 
 /* The nodes of every steady step, in order: nodes[step * per_step + place]. NULL when steps differ. */
 struct aligned {
@@ -28,46 +26,33 @@ static uint32_t step_of_node(const struct whatif *w, const uint32_t *step_of_cal
 	return step > first && step <= first + w->phase->n_steady ? step - first : 0;
 }
 
-static uint32_t *steps_of_calls(const struct whatif *w)
-{
-	uint32_t *step_of = hwy_zalloc((w->graph.flow->n_calls + 1) * sizeof *step_of);
-	for (uint32_t s = 0; s < w->phase->n_steps; s++)
-		for (uint32_t i = 0; i < w->phase->steps[s].n_calls; i++) {
-			uint32_t call = w->phase->steps[s].first_call + i;
-			if (call < w->graph.flow->n_calls &&
-			    w->graph.flow->calls[call].process == w->phase->process)
-				step_of[call] = s + 1;
-		}
-	return step_of;
-}
-
 /* Steps whose calls and ops do not interleave alike are aligned kind by kind. */
 static struct aligned align(const struct whatif *w)
 {
 	struct aligned a = {.n = w->phase->n_steady};
-	uint32_t *step_of_call = steps_of_calls(w);
-	uint32_t *counts = hwy_zalloc((a.n + 1) * 3 * sizeof *counts);
+	uint32_t *step_of_call = replayed_steps_by_call(w->graph.flow, w->phase);
+	uint32_t *counts = hwy_zarray((size_t)a.n * KINDS, sizeof *counts);
 	for (uint32_t i = 0; i < w->graph.n; i++) {
 		uint32_t step = step_of_node(w, step_of_call, i);
 		if (step > 0)
-			counts[(step - 1) * 3 + w->graph.nodes[i].kind]++;
+			counts[(step - 1) * KINDS + w->graph.nodes[i].kind]++;
 	}
 	bool is_same = a.n > 0;
 	for (uint32_t s = 1; s < a.n; s++)
-		for (int kind = 0; kind < 3; kind++)
-			is_same &= counts[s * 3 + (uint32_t)kind] == counts[kind];
+		for (int kind = 0; kind < KINDS; kind++)
+			is_same &= counts[s * KINDS + (uint32_t)kind] == counts[kind];
 	if (is_same) {
-		uint32_t first[3] = {0, counts[0], counts[0] + counts[1]};
+		uint32_t first[KINDS] = {0, counts[0], counts[0] + counts[1]};
 		a.per_step = counts[0] + counts[1] + counts[2];
-		a.nodes = hwy_alloc(((size_t)a.n * a.per_step + 1) * sizeof *a.nodes);
-		for (uint32_t i = 0; i < a.n * 3; i++)
+		a.nodes = hwy_array((size_t)a.n * a.per_step, sizeof *a.nodes);
+		for (uint32_t i = 0; i < a.n * KINDS; i++)
 			counts[i] = 0;
 		for (uint32_t i = 0; i < w->graph.n; i++) {
 			uint32_t step = step_of_node(w, step_of_call, i);
 			unsigned kind = w->graph.nodes[i].kind;
 			if (step > 0)
 				a.nodes[(size_t)(step - 1) * a.per_step + first[kind] +
-					counts[(step - 1) * 3 + kind]++] = i;
+					counts[(step - 1) * KINDS + kind]++] = i;
 		}
 	}
 	free(counts);
@@ -77,8 +62,8 @@ static struct aligned align(const struct whatif *w)
 
 static void use_medians(struct hwy_graph *graph, const struct aligned *a)
 {
-	int64_t *lengths = hwy_alloc((a->n + 1) * sizeof *lengths);
-	int64_t *delays = hwy_alloc((a->n + 1) * sizeof *delays);
+	int64_t *lengths = hwy_array(a->n, sizeof *lengths);
+	int64_t *delays = hwy_array(a->n, sizeof *delays);
 	for (uint32_t place = 0; place < a->per_step; place++) {
 		for (uint32_t s = 0; s < a->n; s++) {
 			const struct graph_node *node =
@@ -86,14 +71,14 @@ static void use_medians(struct hwy_graph *graph, const struct aligned *a)
 			lengths[s] = node->length;
 			delays[s] = node->delay;
 		}
-		qsort(lengths, a->n, sizeof *lengths, hwy_ascending);
-		qsort(delays, a->n, sizeof *delays, hwy_ascending);
+		hwy_sort(lengths, a->n);
+		hwy_sort(delays, a->n);
 		for (uint32_t s = 0; s < a->n; s++) {
 			struct graph_node *node =
 				&graph->nodes[a->nodes[(size_t)s * a->per_step + place]];
-			node->length = lengths[a->n / 2];
+			node->length = hwy_median_upper(lengths, a->n);
 			if (node->before[GRAPH_ORDER] != GRAPH_NONE)
-				node->delay = delays[a->n / 2];
+				node->delay = hwy_median_upper(delays, a->n);
 		}
 	}
 	free(lengths);
@@ -102,12 +87,12 @@ static void use_medians(struct hwy_graph *graph, const struct aligned *a)
 
 static double error_of_steps(const struct whatif *w, const struct hwy_graph *graph)
 {
-	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	int64_t *ends = hwy_array(graph->n, sizeof *ends);
 	replay_run(&w->graph, ends);
 	struct step_time *real = replayed_steps_time(w, &w->graph, ends);
 	replay_run(graph, ends);
 	struct step_time *replayed = replayed_steps_time(w, graph, ends);
-	double *errors = hwy_alloc((w->phase->n_steady + 1) * sizeof *errors);
+	double *errors = hwy_array(w->phase->n_steady, sizeof *errors);
 	uint32_t n = 0, first = w->phase->first_steady;
 	for (uint32_t s = first; s + 1 < first + w->phase->n_steady; s++) {
 		double was = (double)(real[s + 1].end - real[s].end);
@@ -115,8 +100,8 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 		if (was > 0)
 			errors[n++] = is > was ? is / was - 1 : 1 - is / was;
 	}
-	qsort(errors, n, sizeof *errors, by_real);
-	double median = n > 0 ? errors[n / 2] : 0;
+	hwy_sort_real(errors, n);
+	double median = hwy_median_upper_real(errors, n);
 	free(errors);
 	free(replayed);
 	free(real);
@@ -142,7 +127,7 @@ static bool is_staging(const struct hwy_flow *flow, const struct graph_node *nod
 static double residual_share(const struct whatif *w)
 {
 	struct hwy_interval window = w->phase->window;
-	uint32_t *step_of_call = steps_of_calls(w);
+	uint32_t *step_of_call = replayed_steps_by_call(w->graph.flow, w->phase);
 	int64_t unexplained = 0, counted = window.to;
 	for (uint32_t i = w->graph.n; i-- > 0;) {
 		const struct graph_node *node = &w->graph.nodes[i];
@@ -163,7 +148,7 @@ static double residual_share(const struct whatif *w)
 
 static uint32_t count_different(const struct hwy_graph *graph)
 {
-	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	int64_t *ends = hwy_array(graph->n, sizeof *ends);
 	replay_run(graph, ends);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < graph->n; i++) {

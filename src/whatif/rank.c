@@ -34,9 +34,9 @@ static uint32_t best_beside(const struct rank *rank, const struct whatif *w,
 
 static void stack_up(struct rank *rank, const struct whatif *w)
 {
-	struct whatif_edit *edits = hwy_alloc((rank->n + 1) * sizeof *edits);
+	struct whatif_edit *edits = hwy_array(rank->n, sizeof *edits);
 	int64_t step = w->base.step;
-	rank->stack = hwy_alloc((rank->n + 1) * sizeof *rank->stack);
+	rank->stack = hwy_array(rank->n, sizeof *rank->stack);
 	while (rank->n_stack < rank->n) {
 		struct whatif_prediction prediction;
 		uint32_t best = best_beside(rank, w, edits, step, &prediction);
@@ -55,7 +55,7 @@ static void stack_up(struct rank *rank, const struct whatif *w)
 void rank_edits(struct rank *rank, const struct whatif *w, const struct whatif_edit *candidates,
 		uint32_t n)
 {
-	*rank = (struct rank){.entries = hwy_zalloc((n + 1) * sizeof *rank->entries)};
+	*rank = (struct rank){.entries = hwy_zarray(n, sizeof *rank->entries)};
 	for (uint32_t i = 0; i < n; i++) {
 		struct hwy_err err;
 		struct rank_entry *entry = &rank->entries[rank->n];

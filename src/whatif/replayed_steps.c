@@ -3,36 +3,45 @@
 
 #include <stdlib.h>
 
-uint32_t *replayed_steps_by_op(const struct hwy_flow *flow, const struct hwy_phase *phase)
+#include "base/ref.h"
+
+uint32_t *replayed_steps_by_call(const struct hwy_flow *flow, const struct hwy_phase *phase)
 {
-	uint32_t *step_of = hwy_zalloc((flow->n_ops + 1) * sizeof *step_of);
-	uint32_t *of_call = hwy_zalloc((flow->n_calls + 1) * sizeof *of_call);
+	uint32_t *by_call = hwy_zarray(flow->n_calls, sizeof *by_call);
 	for (uint32_t s = 0; s < phase->n_steps; s++)
 		for (uint32_t i = 0; i < phase->steps[s].n_calls; i++) {
 			uint32_t call = phase->steps[s].first_call + i;
 			if (call < flow->n_calls && flow->calls[call].process == phase->process)
-				of_call[call] = s + 1;
+				by_call[call] = hwy_ref32(s);
 		}
+	return by_call;
+}
+
+uint32_t *replayed_steps_by_op(const struct hwy_flow *flow, const struct hwy_phase *phase)
+{
+	uint32_t *by_op = hwy_zarray(flow->n_ops, sizeof *by_op);
+	uint32_t *by_call = replayed_steps_by_call(flow, phase);
 	for (uint32_t i = 0; i < flow->n_ops; i++)
 		if (flow->ops[i].call != FLOW_NONE)
-			step_of[i] = of_call[flow->ops[i].call];
-	free(of_call);
-	return step_of;
+			by_op[i] = by_call[flow->ops[i].call];
+	free(by_call);
+	return by_op;
 }
 
 struct step_time *replayed_steps_time(const struct whatif *w, const struct hwy_graph *graph,
 				      const int64_t *ends)
 {
 	uint32_t n = w->phase->n_steps;
-	struct step_time *steps = hwy_alloc((n + 1) * sizeof *steps);
-	for (uint32_t s = 0; s <= n; s++)
+	struct step_time *steps = hwy_array(n, sizeof *steps);
+	for (uint32_t s = 0; s < n; s++)
 		steps[s] = (struct step_time){INT64_MAX, INT64_MIN, GRAPH_NONE};
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
-		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
-		if (step == 0)
+		uint32_t step =
+			node->kind == GRAPH_OP ? w->step_of[node->flow_index] : HWY_REF_NONE;
+		if (!hwy_ref32_is_set(step))
 			continue;
-		struct step_time *time = &steps[step - 1];
+		struct step_time *time = &steps[hwy_ref32_index(step)];
 		time->begin =
 			ends[i] - node->length < time->begin ? ends[i] - node->length : time->begin;
 		if (ends[i] > time->end) {

@@ -4,14 +4,15 @@
 
 #include "whatif/whatif.h"
 
-struct step_time { /* of a step's device work; begin INT64_MAX: it has none */
-	int64_t begin, end;
-	uint32_t last; /* the node that ends last */
+struct step_time {          /* when the device works for a step, in replayed time */
+	int64_t begin, end; /* INT64_MAX and INT64_MIN where the step has no device work */
+	uint32_t last;      /* the node that ends last, or GRAPH_NONE */
 };
 
-/* By op: step of the phase + 1, 0: none. To be freed. */
+/* For each call, for each op: a reference (base/ref.h) to the step of the phase that it belongs to. To be freed. */
+uint32_t *replayed_steps_by_call(const struct hwy_flow *flow, const struct hwy_phase *phase);
 uint32_t *replayed_steps_by_op(const struct hwy_flow *flow, const struct hwy_phase *phase);
-/* One for each step of the phase. To be freed. */
+/* The times of each step of the phase, from the ends of all nodes of a replayed graph. To be freed. */
 struct step_time *replayed_steps_time(const struct whatif *w, const struct hwy_graph *graph,
 				      const int64_t *ends);
 

@@ -5,9 +5,11 @@
  * it for the trace. So the unedited graph's mean is the phase's own, to the nanosecond. An edited graph's is
  * that, changed as much as the pace at which steps end. An excerpt's steps are scaled to the mean of all.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "whatif/joint.h"
 #include "whatif/path.h"
 #include "whatif/replayed_steps.h"
@@ -39,7 +41,7 @@ struct pace {
 
 static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
 {
-	int64_t *lengths = hwy_alloc((n + 1) * sizeof *lengths);
+	int64_t *lengths = hwy_array(n, sizeof *lengths);
 	uint32_t n_lengths = 0, last = 0;
 	for (uint32_t s = 1; s < n; s++) {
 		if (steps[s].end ==
@@ -48,12 +50,10 @@ static void measure_spread(struct pace *pace, const struct step_time *steps, uin
 		lengths[n_lengths++] = steps[s].end - steps[last].end;
 		last = s;
 	}
-	qsort(lengths, n_lengths, sizeof *lengths, hwy_ascending);
-	double root = 1;
-	while (root * root < n_lengths)
-		root += 1;
-	pace->spread = (double)(lengths[n_lengths * 3 / 4] - lengths[n_lengths / 4]) / 2 / root /
-		       pace->rate;
+	hwy_sort(lengths, n_lengths);
+	int64_t between_quartiles =
+		hwy_rank_above(lengths, n_lengths, 75) - hwy_rank_above(lengths, n_lengths, 25);
+	pace->spread = (double)between_quartiles / 2 / ceil(sqrt(n_lengths)) / pace->rate;
 	free(lengths);
 }
 
@@ -96,7 +96,7 @@ static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 {
 	const struct hwy_flow *flow = graph->flow;
 	uint32_t first = w->phase->first_steady, n = w->phase->n_steady;
-	int64_t *work = hwy_zalloc((flow->trace->n_lanes + 1) * TRACKS * sizeof *work), most = 0;
+	int64_t *work = hwy_zarray((size_t)flow->trace->n_lanes * TRACKS, sizeof *work), most = 0;
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
 		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
@@ -229,9 +229,9 @@ static struct hwy_graph *edit_all(const struct whatif *w, const struct whatif_ed
 {
 	uint32_t ranks;
 	const struct whatif *all = ranks_of(w, &ranks);
-	struct hwy_graph *graphs = hwy_zalloc(ranks * sizeof *graphs);
-	struct whatif *others = hwy_zalloc(ranks * sizeof *others);
-	struct editing *e = hwy_zalloc(ranks * sizeof *e);
+	struct hwy_graph *graphs = hwy_zarray(ranks, sizeof *graphs);
+	struct whatif *others = hwy_zarray(ranks, sizeof *others);
+	struct editing *e = hwy_zarray(ranks, sizeof *e);
 	for (uint32_t r = 0; r < ranks; r++) {
 		others[r] = assume(&all[r], a);
 		graphs[r] = copy_scaled(&all[r], a->work);
@@ -277,7 +277,7 @@ bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint3
 static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *graph,
 			       bool with_bound)
 {
-	int64_t *ends = hwy_alloc((graph->n + 1) * sizeof *ends);
+	int64_t *ends = hwy_array(graph->n, sizeof *ends);
 	replay_run(graph, ends);
 	struct pace pace = step_time_measure(w, graph, ends, with_bound);
 	free(ends);
@@ -293,7 +293,7 @@ static struct pace *edited_paces(const struct whatif *w, const struct whatif_edi
 	struct hwy_graph *graphs = edit_all(w, edits, n, a, NULL, err);
 	if (!graphs)
 		return NULL;
-	struct pace *paces = hwy_zalloc(ranks * sizeof *paces);
+	struct pace *paces = hwy_zarray(ranks, sizeof *paces);
 	bool with_bound = a == &as_is; /* nobody asks what fills a step that is only assumed */
 	if (w->joint) {
 		int64_t **ends = joint_replay(w->joint, graphs);
@@ -366,7 +366,7 @@ static struct pace *base_paces(const struct whatif *w)
 {
 	uint32_t ranks;
 	const struct whatif *all = ranks_of(w, &ranks);
-	struct pace *base = hwy_zalloc(ranks * sizeof *base);
+	struct pace *base = hwy_zarray(ranks, sizeof *base);
 	for (uint32_t r = 0; r < ranks; r++)
 		base[r] = (struct pace){.mean = all[r].base_mean, .rate = all[r].base_rate};
 	return base;

@@ -5,8 +5,8 @@
 
 static void folds_to(const char *name, const char *wanted)
 {
-	char out[NAME_BYTES];
-	name_fold(name, out);
+	char out[KERNEL_NAME_BYTES];
+	kernel_name_fold(name, out);
 	assert_string_equal(out, wanted);
 }
 
@@ -47,22 +47,22 @@ static void any_text_is_folded_to_something_short(void **state)
 	struct dice dice = {7};
 	static const char letters[] = "<>()[]:, _ab01x{}anonymous";
 	for (int i = 0; i < 20000; i++) {
-		char name[700], out[NAME_BYTES];
+		char name[700], out[KERNEL_NAME_BYTES];
 		size_t n = (size_t)roll_below(&dice, (int64_t)sizeof name - 1);
 		for (size_t k = 0; k < n; k++)
 			name[k] = letters[roll_below(&dice, (int64_t)sizeof letters - 1)];
 		name[n] = '\0';
-		name_fold(name, out);
-		assert_true(strlen(out) < NAME_BYTES);
+		kernel_name_fold(name, out);
+		assert_true(strlen(out) < KERNEL_NAME_BYTES);
 		assert_true(n == 0 || *out);
 	}
 }
 
 static void a_re_tiled_kernel_is_a_sibling(void **state)
 {
-	assert_true(name_is_sibling("gemm_128x64_tn", "gemm_64x256_tn"));
-	assert_false(name_is_sibling("gemm_128x64_tn", "gemm_64x256_nn"));
-	assert_true(name_is_sibling("", ""));
+	assert_true(kernel_name_is_sibling("gemm_128x64_tn", "gemm_64x256_tn"));
+	assert_false(kernel_name_is_sibling("gemm_128x64_tn", "gemm_64x256_nn"));
+	assert_true(kernel_name_is_sibling("", ""));
 }
 
 int main(void)

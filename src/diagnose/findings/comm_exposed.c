@@ -40,7 +40,7 @@ static const struct advice pairs = {
 
 enum kind { REDUCE, SHARDS, PAIRS, KINDS };
 
-static enum kind finding_comm_exposed_kind_of(const char *name)
+static enum kind kind_of_comm(const char *name)
 {
 	if (strcasestr(name, "AllGather") || strcasestr(name, "ReduceScatter"))
 		return SHARDS;
@@ -68,7 +68,7 @@ static void finding_comm_exposed_look(struct hwy_case *c)
 			continue;
 		n++;
 		all += op->end - op->start;
-		by_kind[finding_comm_exposed_kind_of(case_name(c, op->span))] +=
+		by_kind[kind_of_comm(case_name(c, op->span))] +=
 			claim_transfer(c, &claim, i, CLAIM_ALL, op->span);
 	}
 	if (claim_is_worth(c, &claim) && case_states(c).compute > 0)

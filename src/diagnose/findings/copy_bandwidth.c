@@ -32,11 +32,11 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 		n[back]++;
 	}
 	int way = ns[1] > ns[0];
-	bool known;
-	double link = machine_limits_link_rate(c, way ? HWY_D2H : HWY_H2D, &known);
+	bool is_rate_known;
+	double link = machine_limits_link_rate(c, way ? HWY_D2H : HWY_H2D, &is_rate_known);
 	double rate = ns[way] ? (double)bytes[way] * 1e9 / (double)ns[way] : 0;
 	int64_t excess = ns[way] - case_states(c).compute;
-	if (excess <= 0 || rate < NEAR_LIMIT_SHARE * link || !known)
+	if (excess <= 0 || rate < NEAR_LIMIT_SHARE * link || !is_rate_known)
 		return;
 	double calibrated;
 	bool is_limit = machine_limits_calibrated(

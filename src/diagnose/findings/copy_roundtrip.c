@@ -106,8 +106,8 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 {
 	if (c->counts.h2d == 0 || c->counts.d2h == 0)
 		return;
-	struct trip *trips = hwy_alloc((c->n_transfers + 1u) * sizeof *trips);
-	int64_t *times = hwy_alloc((c->n_transfers + 1u) * sizeof *times);
+	struct trip *trips = hwy_array(c->n_transfers, sizeof *trips);
+	int64_t *times = hwy_array(c->n_transfers, sizeof *times);
 	uint32_t n = find_trips(c, trips), gap = 0;
 	struct claim claim = {0};
 	uint64_t bytes = 0;

@@ -69,7 +69,8 @@ static const char *advice_for(const struct hwy_case *c, const struct claim *clai
 {
 	int64_t ns[SORTS] = {0};
 	for (uint32_t i = 0; i < claim->n; i++)
-		ns[sort_of(c, &c->measures->gaps.gaps[claim->items[i].at])] += claim->items[i].ns;
+		ns[sort_of(c, &c->measures->gaps.gaps[claim->items[i].index])] +=
+			claim->items[i].ns;
 	const struct advice *advice = ns[OPERATOR] > claim->total / 2  ? &fewer
 				      : ns[UNKNOWN] > claim->total / 2 ? &unknown
 								       : &fix;

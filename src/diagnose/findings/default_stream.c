@@ -74,13 +74,13 @@ static int64_t gain_of(const struct hwy_case *c, const struct stream_delay *dela
 /* All work of these pairs less that of the busiest stream. */
 static int64_t most_to_gain(const struct hwy_case *c, const struct stream_delay *delays, uint32_t n)
 {
-	int64_t *lanes = hwy_zalloc((c->trace->n_lanes + 1u) * sizeof *lanes), sum = 0, busiest = 0;
+	int64_t *lanes = hwy_zarray(c->trace->n_lanes, sizeof *lanes), sum = 0, busiest = 0;
 	struct hwy_map seen = {0};
 	for (uint32_t i = 0; i < 2 * n; i++) {
-		uint32_t at = i % 2 ? delays[i / 2].behind : delays[i / 2].op;
-		const struct flow_op *op = &c->flow->ops[at];
+		uint32_t index = i % 2 ? delays[i / 2].behind : delays[i / 2].op;
+		const struct flow_op *op = &c->flow->ops[index];
 		bool fresh;
-		hwy_map_put(&seen, at, &fresh);
+		hwy_map_put(&seen, index, &fresh);
 		if (!fresh)
 			continue;
 		lanes[op->lane] += op->end - op->start;
@@ -97,7 +97,7 @@ static void finding_default_stream_look(struct hwy_case *c)
 	uint32_t n, found = 0;
 	int64_t sum = 0;
 	const struct stream_delay *delays = stream_delays_find(c, &n);
-	struct stream_delay *pairs = hwy_alloc((n + 1u) * sizeof *pairs);
+	struct stream_delay *pairs = hwy_array(n, sizeof *pairs);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < n; i++) {
 		if (find_barrier(c, &delays[i]) == FLOW_NONE)

@@ -40,12 +40,12 @@ struct sole {
 };
 
 /* Blocks, or 0 where it is no kernel to look at. */
-static int64_t small_blocks(const struct hwy_case *c, uint32_t at)
+static int64_t small_blocks(const struct hwy_case *c, uint32_t index)
 {
-	const struct flow_op *op = &c->flow->ops[at];
+	const struct flow_op *op = &c->flow->ops[index];
 	int64_t device = c->flow->devices[op->device].device;
 	if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE || op->end - op->start < SHORT_NS ||
-	    device == HWY_NONE || c->trace->devices[device].sms <= 0 || !case_op_is_ours(c, at))
+	    device == HWY_NONE || c->trace->devices[device].sms <= 0 || !case_op_is_ours(c, index))
 		return 0;
 	int64_t blocks = kernel_blocks(c, op->span);
 	return (double)blocks < SMALL_GRID_SHARE * (double)c->trace->devices[device].sms ? blocks
@@ -53,8 +53,7 @@ static int64_t small_blocks(const struct hwy_case *c, uint32_t at)
 }
 
 /* Nothing more will be known of the op: it is no longer the last to end, or this is the end. */
-static void finding_grid_too_small_settle(struct hwy_case *c, struct found *found,
-					  const struct sole *sole)
+static void claim_alone(struct hwy_case *c, struct found *found, const struct sole *sole)
 {
 	int64_t blocks = sole->op == FLOW_NONE ? 0 : small_blocks(c, sole->op);
 	if (blocks == 0)
@@ -75,11 +74,10 @@ static void pass(struct sole *sole, int64_t now)
 	sole->seen = now;
 }
 
-static void finding_grid_too_small_visit(struct hwy_case *c, struct found *found, struct sole *sole,
-					 uint32_t at)
+static void see_op(struct hwy_case *c, struct found *found, struct sole *sole, uint32_t index)
 {
-	const struct flow_op *op = &c->flow->ops[at];
-	int64_t blocks = small_blocks(c, at);
+	const struct flow_op *op = &c->flow->ops[index];
+	int64_t blocks = small_blocks(c, index);
 	if (blocks) {
 		found->n++;
 		found->ns += op->end - op->start;
@@ -91,8 +89,8 @@ static void finding_grid_too_small_visit(struct hwy_case *c, struct found *found
 		sole->others = op->end > sole->others ? op->end : sole->others;
 		return;
 	}
-	finding_grid_too_small_settle(c, found, sole);
-	*sole = (struct sole){at, op->end, sole->end, op->start, 0};
+	claim_alone(c, found, sole);
+	*sole = (struct sole){index, op->end, sole->end, op->start, 0};
 }
 
 static void finding_grid_too_small_look(struct hwy_case *c)
@@ -100,14 +98,14 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 	struct found found = {.fewest = INT64_MAX};
 	if (c->counts.longest < SHORT_NS)
 		return;
-	struct sole *soles = hwy_alloc((c->flow->n_devices + 1u) * sizeof *soles);
+	struct sole *soles = hwy_array(c->flow->n_devices, sizeof *soles);
 	for (uint32_t d = 0; d < c->flow->n_devices; d++)
 		soles[d] = (struct sole){FLOW_NONE, INT64_MIN, INT64_MIN, INT64_MIN, 0};
 	for (uint32_t i = c->first_op; i < c->end_op; i++)
-		finding_grid_too_small_visit(c, &found, &soles[c->flow->ops[i].device], i);
+		see_op(c, &found, &soles[c->flow->ops[i].device], i);
 	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
 		pass(&soles[d], INT64_MAX);
-		finding_grid_too_small_settle(c, &found, &soles[d]);
+		claim_alone(c, &found, &soles[d]);
 	}
 	free(soles);
 	if (found.n && claim_share(c, &found.claim) >= WORTH_SHARE)

@@ -30,7 +30,7 @@ static const struct advice fix = {
 		},
 };
 
-static void finding_kernel_storm_acquit(struct hwy_case *c, struct claim *claim, double each)
+static void acquit_kernels(struct hwy_case *c, struct claim *claim, double each)
 {
 	const char *says = hwy_arena_format(
 		&c->diagnosis->arena,
@@ -71,7 +71,7 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	else if (each >= MANY_KERNELS_PER_STEP && case_share(c, launch_idle) < HWY_WORTH_SHARE)
-		finding_kernel_storm_acquit(c, &claim, each);
+		acquit_kernels(c, &claim, each);
 	claim_drop(c, &claim);
 }
 

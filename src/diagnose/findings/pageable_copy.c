@@ -57,9 +57,9 @@ static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 {
 	struct seen seen = {.rate_known = true};
 	double rate[2];
-	bool known[2];
-	rate[0] = machine_limits_link_rate(c, HWY_H2D, &known[0]);
-	rate[1] = machine_limits_link_rate(c, HWY_D2H, &known[1]);
+	bool is_known[2];
+	rate[0] = machine_limits_link_rate(c, HWY_H2D, &is_known[0]);
+	rate[1] = machine_limits_link_rate(c, HWY_D2H, &is_known[1]);
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		if (one->is_comm || !is_pageable(one))
@@ -73,7 +73,7 @@ static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 		seen.large++;
 		seen.bytes += one->bytes;
 		seen.ns += op->end - op->start;
-		seen.rate_known &= known[back];
+		seen.rate_known &= is_known[back];
 		int64_t pinned = (int64_t)((double)one->bytes * 1e9 / rate[back]);
 		claim_transfer(c, claim, i, one->exposed - pinned, culprit(c, op));
 	}
@@ -100,8 +100,7 @@ static void claim_staging(struct hwy_case *c, struct claim *claim)
 	}
 }
 
-static void finding_pageable_copy_acquit(struct hwy_case *c, struct claim *claim,
-					 const struct seen *seen)
+static void acquit_copies(struct hwy_case *c, struct claim *claim, const struct seen *seen)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	const char *says;
@@ -141,20 +140,21 @@ static void finding_pageable_copy_look(struct hwy_case *c)
 	pauses_free(&pauses);
 	if (seen.large && claim_is_worth(c, &claim)) {
 		double rate = seen.ns ? (double)seen.bytes * 1e9 / (double)seen.ns : 0;
-		bool known;
-		double link = machine_limits_link_rate(c, HWY_H2D, &known);
+		bool is_rate_known;
+		double link = machine_limits_link_rate(c, HWY_H2D, &is_rate_known);
 		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
 			"%s a step, %s in all, from or to pageable host memory: at %s%s%s, and each holds the "
 			"CPU until its data is through.",
 			hwy_say_count_of(case_each(c, seen.large), "copy", "copies").text,
 			hwy_say_bytes3_to_gb(seen.bytes / c->phase->n_steady).text,
-			hwy_say_rate3(rate).text, known ? " where pinned memory gives " : "",
-			known ? hwy_say_rate3(link).text : "");
+			hwy_say_rate3(rate).text,
+			is_rate_known ? " where pinned memory gives " : "",
+			is_rate_known ? hwy_say_rate3(link).text : "");
 		claim_accuse(c, &claim, seen.rate_known ? HWY_HIGH : HWY_MEDIUM, says,
 			     case_advice(c, &fix));
 	} else if (seen.large + seen.small) {
-		finding_pageable_copy_acquit(c, &claim, &seen);
+		acquit_copies(c, &claim, &seen);
 	}
 	claim_drop(c, &claim);
 }

@@ -48,8 +48,8 @@ static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 				*b = case_stream_of(c, delay->behind);
 	if (!a || !b)
 		return false;
-	bool known = a->priority != HWY_NONE && b->priority != HWY_NONE;
-	if (known && a->priority < b->priority)
+	bool have_priorities = a->priority != HWY_NONE && b->priority != HWY_NONE;
+	if (have_priorities && a->priority < b->priority)
 		return true;
 	/* Streams that wait for each other do so on purpose. */
 	return a->priority == b->priority && hwy_map_get(awaited, delay->op) &&

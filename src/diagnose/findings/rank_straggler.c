@@ -47,7 +47,7 @@ static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int6
 }
 
 /* In its place by cost; the findings of the main phase are the first. */
-static void insert(struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
+static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
 {
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	uint32_t place = 0;
@@ -61,11 +61,11 @@ static void insert(struct hwy_diagnosis *diagnosis, const struct hwy_finding *fi
 }
 
 /* Replays the ranks that meet together; false where that cannot say what the fix is worth. */
-static bool finding_rank_straggler_predict(const struct joint_rank *ranks, uint32_t n,
-					   const struct hwy_collectives *c, const char *rank,
-					   struct hwy_arena *arena, struct hwy_predicted *predicted)
+static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
+				 const struct hwy_collectives *c, const char *rank,
+				 struct hwy_arena *arena, struct hwy_predicted *predicted)
 {
-	struct joint_rank *meeting = hwy_alloc((n + 1) * sizeof *meeting);
+	struct joint_rank *meeting = hwy_array(n, sizeof *meeting);
 	struct joint joint;
 	struct hwy_err err;
 	uint32_t n_meeting = 0;
@@ -99,10 +99,10 @@ static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t la
 	return others > 0 ? waited / others : 0;
 }
 
-static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, uint32_t at,
-		   const struct hwy_collectives *c, struct hwy_diagnosis *diagnosis)
+static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t late, uint32_t own,
+			const struct hwy_collectives *c, struct hwy_diagnosis *diagnosis)
 {
-	const struct hwy_phase *phase = phase_of(&ranks[at]);
+	const struct hwy_phase *phase = phase_of(&ranks[own]);
 	int64_t step = phase && phase->n_steps > 0 ? phase->mean : 0;
 	if (step <= 0)
 		return;
@@ -113,7 +113,7 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 		return;
 	struct hwy_finding finding = {
 		.kind = &finding_rank_straggler,
-		.phase = ranks[at].phase,
+		.phase = ranks[own].phase,
 		.rank = ranks[late].rank,
 		.confidence = HWY_MEDIUM,
 		.advice = fix,
@@ -126,8 +126,7 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 			(long long)ranks[late].rank, c->n, hwy_say_time3(cost).text),
 	};
 	const char *number = strchr(finding.edit, ':') + 1;
-	if (finding_rank_straggler_predict(ranks, n, c, number, &diagnosis->arena,
-					   &finding.predicted)) {
+	if (predict_without_rank(ranks, n, c, number, &diagnosis->arena, &finding.predicted)) {
 		int64_t gain = finding.predicted.before - finding.predicted.step;
 		cost = gain < cost ? gain : cost;
 	}
@@ -135,25 +134,25 @@ static void accuse(const struct joint_rank *ranks, uint32_t n, uint32_t late, ui
 		return; /* they wait, and would wait for something else */
 	finding.cost = cost;
 	finding.share = (double)cost / (double)step;
-	take_from_comm(diagnosis, ranks[at].phase, cost, step);
-	insert(diagnosis, &finding);
+	take_from_comm(diagnosis, ranks[own].phase, cost, step);
+	insert_by_cost(diagnosis, &finding);
 }
 
-void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t at,
+void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 		    struct hwy_diagnosis *diagnosis)
 {
-	struct collectives_rank *of = hwy_alloc((n + 1) * sizeof *of);
+	struct collectives_rank *flows = hwy_array(n, sizeof *flows);
 	struct hwy_collectives c;
 	struct hwy_err err;
 	for (uint32_t r = 0; r < n; r++)
-		of[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
-	if (n > 1 && collectives_match(&c, of, n, &err)) {
+		flows[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
+	if (n > 1 && collectives_match(&c, flows, n, &err)) {
 		uint32_t late = collectives_straggler(&c, n);
 		if (late < n)
-			accuse(ranks, n, late, at, &c, diagnosis);
+			accuse_rank(ranks, n, late, own, &c, diagnosis);
 		collectives_free(&c);
 	}
-	free(of);
+	free(flows);
 }
 
 const struct hwy_finding_kind finding_rank_straggler = {

@@ -36,8 +36,8 @@ static double part_in_calls(const struct hwy_case *c, const struct claim *claim)
 	int64_t inside = 0;
 	uint32_t call = c->first_call;
 	for (uint32_t i = 0; i < claim->n; i++) {
-		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].at];
-		if (i && gap->at.from < c->measures->gaps.gaps[claim->items[i - 1].at].at.from)
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].index];
+		if (i && gap->at.from < c->measures->gaps.gaps[claim->items[i - 1].index].at.from)
 			call = c->first_call; /* the next device */
 		while (call < c->end_call && c->flow->calls[call].end <= gap->at.from)
 			call++;

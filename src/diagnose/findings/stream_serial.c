@@ -39,30 +39,30 @@ struct tally {
 	double packed;        /* ns they would take if their blocks always filled the device */
 };
 
-static bool finding_stream_serial_add_work(const struct hwy_case *c, struct tally *tally,
-					   const struct flow_op *op)
+static bool add_work_of_thread(const struct hwy_case *c, struct tally *tally,
+			       const struct flow_op *op)
 {
-	uint32_t thread = c->flow->calls[op->call].thread, at = 0;
-	while (at < tally->n && tally->threads[at].thread != thread)
-		at++;
-	if (at == MOST_THREADS)
+	uint32_t thread = c->flow->calls[op->call].thread, index = 0;
+	while (index < tally->n && tally->threads[index].thread != thread)
+		index++;
+	if (index == MOST_THREADS)
 		return false;
-	if (at == tally->n)
+	if (index == tally->n)
 		tally->threads[tally->n++].thread = thread;
 	if (op->kind != HWY_KERNEL)
 		return true;
 	int64_t ns = op->end - op->start, device = c->flow->devices[op->device].device;
-	tally->threads[at].ns += ns;
+	tally->threads[index].ns += ns;
 	tally->sum += ns;
 	tally->packed += (double)ns * (double)kernel_blocks(c, op->span) /
 			 (double)c->trace->devices[device].sms;
-	if (tally->threads[at].ns > tally->busiest)
-		tally->busiest = tally->threads[at].ns;
+	if (tally->threads[index].ns > tally->busiest)
+		tally->busiest = tally->threads[index].ns;
 	return true;
 }
 
 /* False where work is in several streams, or of very many threads. */
-static bool finding_stream_serial_count(const struct hwy_case *c, struct tally *tally)
+static bool count_turns(const struct hwy_case *c, struct tally *tally)
 {
 	uint32_t lane = FLOW_NONE;
 	const struct flow_call *before = NULL;
@@ -82,7 +82,7 @@ static bool finding_stream_serial_count(const struct hwy_case *c, struct tally *
 		tally->together +=
 			is_turn && before->end > call->start && call->end > before->start;
 		before = call;
-		if (!finding_stream_serial_add_work(c, tally, op))
+		if (!add_work_of_thread(c, tally, op))
 			return false;
 	}
 	double ops = (double)tally->ops;
@@ -95,8 +95,8 @@ static void finding_stream_serial_look(struct hwy_case *c)
 {
 	struct tally tally = {0};
 	struct claim claim = {0};
-	if (case_each(c, c->counts.turns) < TURNS_PER_STEP ||
-	    !finding_stream_serial_count(c, &tally) || tally.sum == 0)
+	if (case_each(c, c->counts.turns) < TURNS_PER_STEP || !count_turns(c, &tally) ||
+	    tally.sum == 0)
 		return;
 	double left = (double)tally.busiest > tally.packed ? (double)tally.busiest : tally.packed;
 	double part = 1 - left / (double)tally.sum;

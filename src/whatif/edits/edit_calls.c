@@ -85,8 +85,8 @@ static uint8_t in_capture(const struct editing *e, uint32_t call, const char *pl
  * the first launch of a new graph uploads it. */
 static uint8_t *find_captured(const struct editing *e, const char *place)
 {
-	uint8_t *found = hwy_zalloc(e->flow->n_calls + 1u);
-	struct capture *captures = hwy_zalloc((e->flow->trace->n_threads + 1u) * sizeof *captures);
+	uint8_t *found = hwy_zarray(e->flow->n_calls, sizeof *found);
+	struct capture *captures = hwy_zarray(e->flow->trace->n_threads, sizeof *captures);
 	for (uint32_t i = 0; i < e->flow->n_calls; i++)
 		if (e->flow->calls[i].thread < e->flow->trace->n_threads)
 			found[i] = in_capture(e, i, place, &captures[e->flow->calls[i].thread]);

@@ -108,8 +108,8 @@ static bool edit_graph_apply(struct editing *e, const char *arguments, struct hw
 {
 	(void)arguments;
 	struct capture c = {.dispatch = edit_usual_dispatch(e, 2), .call = GRAPH_NONE};
-	uint32_t *launch_of = hwy_alloc((e->flow->n_calls + 1) * sizeof *launch_of);
-	memset(launch_of, 0xff, (e->flow->n_calls + 1) * sizeof *launch_of);
+	uint32_t *launch_of = hwy_array(e->flow->n_calls, sizeof *launch_of);
+	memset(launch_of, 0xff, e->flow->n_calls * sizeof *launch_of); /* GRAPH_NONE */
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (e->graph->nodes[i].kind == GRAPH_CALL) {
 			const struct flow_call *call =

@@ -132,7 +132,7 @@ static uint32_t next_of_process(const struct editing *e, uint32_t call)
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
 {
 	uint32_t found = 0, under_way = 0;
-	uint32_t *begin = hwy_zalloc((e->flow->n_calls + 1u) * sizeof *begin); /* trips, by call */
+	uint32_t *begin = hwy_zarray(e->flow->n_calls, sizeof *begin); /* trips, by call */
 	for (uint32_t i = 0; i < trips->n; i++) {
 		const struct trip *trip = &trips->list[i];
 		if (trip->back == FLOW_NONE || trip->back <= trip->out)
@@ -160,7 +160,7 @@ static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t
 static void warm(struct editing *e, const struct trips *trips)
 {
 	uint8_t *is_swept = hwy_zalloc(e->w->phase->n_steps + 1);
-	int64_t *saved = hwy_zalloc((e->flow->n_calls + 1) * sizeof *saved); /* by call */
+	int64_t *saved = hwy_zarray(e->flow->n_calls, sizeof *saved); /* by call */
 	for (uint32_t i = 0; i < trips->n; i++)
 		is_swept[trips->list[i].step] |=
 			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
@@ -185,7 +185,7 @@ static bool edit_roundtrip_apply(struct editing *e, const char *arguments, struc
 	for (uint32_t i = 0; i < e->flow->n_ops; i++)
 		if (e->flow->ops[i].kind == HWY_COPY)
 			see_copy(e, &trips, i);
-	uint8_t *gone = hwy_zalloc(e->flow->n_calls + 1);
+	uint8_t *gone = hwy_zarray(e->flow->n_calls, sizeof *gone);
 	uint32_t found = mark(e, &trips, gone);
 	int64_t usual = edit_usual_dispatch(e, 1); /* the others are of swept caches */
 	for (uint32_t i = 0; i < e->graph->n; i++) {

@@ -3,33 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+#include "base/quantile.h"
+#include "base/ref.h"
+#include "base/search.h"
 #include "whatif/edits/edits.h"
 
 uint32_t edit_step_of(const struct editing *e, uint32_t call)
 {
 	const struct hwy_phase *phase = e->w->phase;
 	if (phase->n_steps == 0 || e->flow->calls[call].process != phase->process)
-		return 0;
-	uint32_t low = 0, high = phase->n_steps;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (phase->steps[middle].first_call <= call)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return 0;
-	const struct phase_step *step = &phase->steps[low - 1];
-	return call < step->first_call + step->n_calls ? low : 0;
+		return HWY_REF_NONE;
+	uint32_t after = HWY_FIRST(i, 0, phase->n_steps, phase->steps[i].first_call > call);
+	if (after == 0)
+		return HWY_REF_NONE;
+	const struct phase_step *step = &phase->steps[after - 1];
+	return call < step->first_call + step->n_calls ? hwy_ref32(after - 1) : HWY_REF_NONE;
 }
 
 static bool ends_with_place(const struct hwy_place *place, const char *wanted)
 {
 	char text[512];
-	const char *slash = strrchr(place->file, '/');
-	snprintf(text, sizeof text, "%s:%lld", slash ? slash + 1 : place->file,
-		 (long long)place->line);
+	snprintf(text, sizeof text, "%s:%lld", hwy_basename(place->file), (long long)place->line);
 	return *place->file && place->line > 0 && strcmp(text, wanted) == 0;
 }
 
@@ -120,12 +115,12 @@ static int64_t quartile_of(const struct editing *e, unsigned quartile,
 			   bool (*take)(const struct editing *, const struct graph_node *,
 					int64_t *))
 {
-	int64_t *values = hwy_alloc((e->graph->n + 1) * sizeof *values);
+	int64_t *values = hwy_array(e->graph->n, sizeof *values);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++)
 		n += take(e, &e->graph->nodes[i], &values[n]);
-	qsort(values, n, sizeof *values, hwy_ascending);
-	int64_t found = n > 0 ? values[(uint64_t)n * quartile / 4] : 0;
+	hwy_sort(values, n);
+	int64_t found = hwy_rank_above(values, n, 25 * quartile);
 	free(values);
 	return found;
 }

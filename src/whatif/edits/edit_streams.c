@@ -93,8 +93,8 @@ static bool apply_copy_stream(struct editing *e, const char *arguments, struct h
 		return hwy_fail(err, "the phase has no copies to or from the host");
 	bool both_ways = goes_both_ways(tracks);
 	uint32_t n = e->flow->trace->n_lanes;
-	struct copy_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
-	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
+	struct copy_lane *lanes = hwy_array(n, sizeof *lanes);
+	memset(lanes, 0xff, n * sizeof *lanes); /* GRAPH_NONE */
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
@@ -161,8 +161,8 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 	if (!(tracks >> UP & 1))
 		return hwy_fail(err, "the phase copies nothing to the device: no chunks to spread");
 	bool both_ways = streams > 1 && goes_both_ways(tracks);
-	struct spread_lane *lanes = hwy_alloc((n + 1) * sizeof *lanes);
-	memset(lanes, 0xff, (n + 1) * sizeof *lanes);
+	struct spread_lane *lanes = hwy_array(n, sizeof *lanes);
+	memset(lanes, 0xff, n * sizeof *lanes); /* GRAPH_NONE */
 	for (uint32_t i = 0; i < n; i++)
 		lanes[i].stream = 0, lanes[i].in_copy = false;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
