@@ -2,7 +2,8 @@
  *
  *   struct hwy_sweep sweep = {0};
  *   sweep_add(&sweep, strip, tag);
- *   while (sweep_next(&sweep)) … sweep.strip, sweep.row, sweep.start, sweep.end, sweep.tag …
+ *   while (sweep_next(&sweep)) // the span is sweep.row of sweep.strip
+ *           printf("%" PRId64 " to %" PRId64 "\n", sweep.start, sweep.end);
  *   sweep_free(&sweep);
  *
  * Needs START and DUR of the strips. Spans with equal starts come in any order.

@@ -1,12 +1,17 @@
 /* export_internal.h - what the formats share: what is kept of a trace, names for spans that have none, lanes' labels.
  *
  *   struct export x;
- *   if (!export_open(&x, trace, options, progress, result, err)) …
+ *   if (!export_open(&x, trace, options, progress, result, err))
+ *           return false;
  *   for (uint32_t s = 0; s < trace->n_strips; s++) {
  *           struct export_rows rows = export_rows(&x, &trace->strips[s], columns);
- *           while (export_next(&rows)) … hwy_get(rows.strip, HWY_NAME, rows.row) … export_wrote(&x);
+ *           while (export_next(&rows)) {
+ *                   fputs(hwy_str(trace, hwy_get(rows.strip, HWY_NAME, rows.row)), out);
+ *                   export_wrote(&x);
+ *           }
  *   }
- *   export_close(&x);                                     x.failed: something was not readable
+ *   bool is_whole = !x.failed; // else something was not readable
+ *   export_close(&x);
  *
  * Of a report one chunk of rows is in memory at a time; what a row refers to is peeked at.
  */

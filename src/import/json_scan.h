@@ -3,7 +3,8 @@
  *   if (scan_enter(&scan, '{'))
  *           while (scan_key(&scan, &key))
  *                   scan_value(&scan, &value);
- *   if (scan.status != SCAN_OK) …
+ *   if (scan.status != SCAN_OK)
+ *           return false;
  *
  * The text lies in a window (source.h): behind 'end' stand a '"' and at least 32 readable bytes. A walk that
  * meets the end stops with SCAN_MORE; the caller brings more bytes in and starts again from where it was.

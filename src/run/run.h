@@ -1,10 +1,13 @@
 /* run.h - the parent's side of recording: a run directory, a program started in it, and its end.
  *
  *   struct run run = {0};
- *   if (!run_prepare(&run, &settings, &err)) …          the program can still be started, unrecorded
- *   if (!run_fork(&run, &settings, &err)) …             its pid is known; it waits
- *   if (!run_go(&run, &settings, &err)) …               it runs
- *   while (run_wait(&run, &settings) == RUN_RECORDED) … the report can be made while it goes on
+ *   bool is_recorded = run_prepare(&run, settings, err); // false: the program can still be started, unrecorded
+ *   if (!run_fork(&run, settings, err)) // run.pid is known now; the program waits
+ *           return false;
+ *   if (!run_go(&run, settings, err)) // the program runs now
+ *           return false;
+ *   while (run_wait(&run, settings) == RUN_RECORDED)
+ *           puts("the report can be made while the program goes on");
  *   run_free(&run);
  *
  * The program's terminal, signals, descriptors and exit status are its own: nothing here reads its output or

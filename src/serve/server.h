@@ -1,7 +1,7 @@
 /* server.h - the viewer's HTTP side: one page and its answers, on 127.0.0.1, behind a token.
  *
- *   struct server *server = server_start(&options, err);
- *   server_wait(server);      until interrupted, or the last page has been gone for a while
+ *   struct server *server = server_start(options, err);
+ *   server_wait(server); // until interrupted, or the last page has been gone for a while
  *   server_stop(server);
  *
  * No file of the machine can be reached: answers come from the open traces and the page inside the binary.

@@ -5,11 +5,11 @@
  * turns references of edges into span ids.
  *
  *   struct hwy_builder *b = hwy_builder_new();
- *   uint32_t lane = hwy_add_lane(b, (struct hwy_lane){.type = HWY_LANE_API, .process = p, .thread = t, …});
+ *   uint32_t lane = hwy_add_lane(b, hwy_lane_of(HWY_LANE_API, process, thread));
  *   struct hwy_row row = {0};
- *   row.v[HWY_START] = …;
+ *   row.v[HWY_START] = start;
  *   struct hwy_ref ref = hwy_add_span(b, lane, HWY_API, &row);
- *   struct hwy_trace *trace = hwy_builder_finish(b, rebase);
+ *   struct hwy_trace *trace = hwy_builder_finish(b, true); // the first span begins at 0
  */
 #ifndef HWY_TRACE_BUILDER_H
 #define HWY_TRACE_BUILDER_H

@@ -103,7 +103,7 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
  *
  *   uint32_t call;
  *   if (hwy_get_index(strip, HWY_LINK, row, &call))
- *           print_span(trace, call);
+ *           printf("launched by span %u\n", call);
  *
  * While building, hwy_ref(index) of base/ref.h makes what row.v[HWY_LINK] takes. */
 static inline bool hwy_ref_to_index(int64_t stored, uint32_t *index)
@@ -231,7 +231,8 @@ bool hwy_extent(const struct hwy_trace *trace, uint32_t kinds, int64_t *from, in
 
 /* All spans of one lane (of the given kinds) in order of start, longer first:
  *   struct hwy_walk walk = hwy_walk(trace, lane, kinds);
- *   while (hwy_walk_next(&walk)) … hwy_get(walk.strip, HWY_NAME, walk.row) …
+ *   while (hwy_walk_next(&walk))
+ *           puts(hwy_str(trace, hwy_get(walk.strip, HWY_NAME, walk.row)));
  * Needs START and DUR of those kinds. */
 struct hwy_walk {
 	const struct hwy_strip *strip; /* the current span */

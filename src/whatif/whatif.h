@@ -1,9 +1,12 @@
 /* whatif.h - edits that stand for fixes, and what they are worth: predictions of a phase's step time.
  *
  *   struct whatif w;
- *   if (!whatif_open(&w, analysis, phase, err)) …
- *   struct whatif_edit edits[] = {{edit_find("remove-wait"), "train.py:23"}};
- *   if (!whatif_predict(&w, edits, 1, &prediction, err)) …
+ *   struct whatif_edit edit;
+ *   struct whatif_prediction prediction;
+ *   if (!edit_read("remove-wait:train.py:23", &edit) || !whatif_open(&w, analysis, phase, false, err))
+ *           return false;
+ *   bool is_known = whatif_predict(&w, &edit, 1, &prediction, err);
+ *   whatif_close(&w);
  *
  * Predictions are for the program without a profiler: what recording cost is taken out first (costs.c). An
  * edit changes a copy of the graph; one file each, edit_NAME.c, and one table (edits.c). A prediction never

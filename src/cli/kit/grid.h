@@ -1,8 +1,10 @@
 /* grid.h - a small table for people: columns as wide as their widest cell, the first flush left, the others right.
  *
  *   struct grid grid = {.columns = 3};
- *   grid_cell(&grid, "name"); grid_cell(&grid, "%d", 1); grid_cell(&grid, "%d", 2);
- *   grid_print(&grid, out, "  ");   frees it
+ *   grid_cell(&grid, "name");
+ *   grid_cell(&grid, "%d", 1);
+ *   grid_cell(&grid, "%d", 2);
+ *   grid_print(&grid, out, "  "); // also frees the cells
  */
 #ifndef HWY_CLI_KIT_GRID_H
 #define HWY_CLI_KIT_GRID_H

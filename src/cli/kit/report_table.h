@@ -1,10 +1,10 @@
 /* report_table.h - rows of a report as text: for people, or for programs.
  *
- *   struct table *table = table_new(&options);
- *   table_report(table, report);             before each report
- *   stats_run(…, table_sink(table), …);
- *   table_end(table);                        after each; true when it had rows
- *   table_free(table);                       ends the output
+ *   struct table *table = table_new(options);
+ *   table_report(table, report); // before each report
+ *   stats_run(trace, report, wanted, table_sink(table), err);
+ *   bool had_rows = table_end(table); // after each report
+ *   table_free(table); // ends the output
  */
 #ifndef HWY_CLI_KIT_REPORT_TABLE_H
 #define HWY_CLI_KIT_REPORT_TABLE_H

@@ -1,8 +1,9 @@
 /* picture.h - a stretch of time as rows of cells: what each thread that launches and each device was doing.
  *
  *   struct hwy_picture picture;
- *   if (!picture_make(trace, &(struct picture_options){.from = a, .to = b, .cells = 72}, &picture, &err)) …
- *   … picture.rows[i].cells[c].state …
+ *   if (!picture_make(trace, &(struct picture_options){.from = from, .to = to, .cells = 72}, &picture, err))
+ *           return false;
+ *   enum picture_state first = picture.rows[0].cells[0].state;
  *   picture_free(&picture);
  *
  * A cell is [from + c·(to - from)/cells, …). Of the states that share it, the one with the most time is

@@ -2,7 +2,7 @@
  *
  *   struct doctor doctor;
  *   doctor_look(&doctor);
- *   … doctor.checks[DOCTOR_CUDA].says …
+ *   puts(doctor.checks[DOCTOR_CUDA].says);
  *   doctor_free(&doctor);
  *
  * Nothing here can hang or be crashed: whatever is opened that others wrote (drivers, interpreters) is opened
