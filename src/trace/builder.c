@@ -5,6 +5,15 @@
 
 #include "trace/finish.h"
 
+/* The lanes that threads (or streams) have to themselves, by the index of the thread and the lane's type:
+ * hwy_add_thread_lane and hwy_add_stream_lane are called for every span, and hashing a lane takes longer than this. */
+struct own_lanes {
+	struct lane_refs {
+		uint32_t lanes[HWY_LANE_TYPES]; /* lane index + 1; 0 until the lane was added */
+	} * owners;
+	uint32_t n, cap;
+};
+
 struct hwy_builder {
 	struct hwy_trace *trace;
 	struct hwy_map lanes, shapes, symbols, frames, stacks; /* by hash of the record -> index */
@@ -13,6 +22,7 @@ struct hwy_builder {
 	uint32_t last_strip;
 	uint32_t n_spans, most_spans;
 	bool is_overfull; /* a span did not fit */
+	struct own_lanes thread_lanes, stream_lanes;
 };
 
 struct hwy_builder *hwy_builder_new(void)
@@ -34,6 +44,8 @@ static void free_all_but_trace(struct hwy_builder *b)
 	hwy_map_free(&b->frames);
 	hwy_map_free(&b->stacks);
 	hwy_map_free(&b->strips);
+	free(b->thread_lanes.owners);
+	free(b->stream_lanes.owners);
 	free(b);
 }
 
@@ -155,13 +167,35 @@ struct hwy_lane hwy_lane_of(enum hwy_lane_type type, int64_t process, int64_t th
 	};
 }
 
+static uint32_t *own_lane(struct own_lanes *own, uint32_t owner, enum hwy_lane_type type)
+{
+	while (own->n <= owner) {
+		HWY_GROW(own->owners, own->n, own->cap);
+		own->owners[own->n++] = (struct lane_refs){0};
+	}
+	return &own->owners[owner].lanes[type];
+}
+
 uint32_t hwy_add_stream_lane(struct hwy_builder *b, enum hwy_lane_type type, uint32_t stream)
 {
-	const struct hwy_stream *record = &b->trace->streams[stream];
-	struct hwy_lane lane = hwy_lane_of(type, record->process, HWY_NONE);
-	lane.device = record->device;
-	lane.stream = stream;
-	return hwy_add_lane(b, lane);
+	uint32_t *own = own_lane(&b->stream_lanes, stream, type);
+	if (!*own) {
+		const struct hwy_stream *record = &b->trace->streams[stream];
+		struct hwy_lane lane = hwy_lane_of(type, record->process, HWY_NONE);
+		lane.device = record->device;
+		lane.stream = stream;
+		*own = hwy_add_lane(b, lane) + 1;
+	}
+	return *own - 1;
+}
+
+uint32_t hwy_add_thread_lane(struct hwy_builder *b, enum hwy_lane_type type, uint32_t thread)
+{
+	uint32_t *own = own_lane(&b->thread_lanes, thread, type);
+	if (!*own)
+		*own = 1 + hwy_add_lane(
+				   b, hwy_lane_of(type, b->trace->threads[thread].process, thread));
+	return *own - 1;
 }
 
 static uint32_t strip_for(struct hwy_builder *b, uint32_t lane, enum hwy_kind kind)

@@ -40,8 +40,10 @@ HWY_RECORDS(X)
 #undef X
 /* Equal records share one index. Fields that are not set must be HWY_NONE (lanes) or 0 (the rest). */
 uint32_t hwy_add_lane(struct hwy_builder *b, struct hwy_lane lane);
-/* The lane of a stream; process and device are those of its record. */
+/* The lane of a stream; process and device are those of its record. Quick enough to be asked for every span. */
 uint32_t hwy_add_stream_lane(struct hwy_builder *b, enum hwy_lane_type type, uint32_t stream);
+/* The lane of a thread that has no name of its own; the process is that of the thread's record. As quick. */
+uint32_t hwy_add_thread_lane(struct hwy_builder *b, enum hwy_lane_type type, uint32_t thread);
 uint32_t hwy_add_shape(struct hwy_builder *b, const struct hwy_shape *shape);
 uint32_t hwy_add_symbol(struct hwy_builder *b, struct hwy_symbol symbol);
 uint32_t hwy_add_frame(struct hwy_builder *b, const struct hwy_frame *frame);
