@@ -1,7 +1,9 @@
-/* dw.h - our own declarations of what we use of libdw (elfutils), opened when it is needed.
+/* dw.h - our own declarations of the part of libdw (elfutils) that we call; the library is opened
+ * at run time.
  *
- * The library's ABI has kept these since 0.158 (2014): functions are versioned, the structs below are the
- * caller's and have not grown.
+ * libdw has kept this ABI since 0.158 (2014): its functions are versioned, and the structs below,
+ * which the caller allocates, have not grown. tests/collect/abi_dw.c compares this file with the
+ * headers of elfutils.
  */
 #ifndef HWY_INGEST_DW_H
 #define HWY_INGEST_DW_H
@@ -15,23 +17,26 @@ typedef struct Dwfl_Module Dwfl_Module;
 typedef struct Dwfl_Thread Dwfl_Thread;
 typedef struct Dwfl_Frame Dwfl_Frame;
 typedef struct Dwfl_Line Dwfl_Line;
-typedef struct Dwarf_Files Dwarf_Files;
+typedef struct Dwarf_Files_s Dwarf_Files;
+typedef struct Elf Elf;
 
-struct dw_die { /* an entry of the debug information */
-	void *at, *unit, *abbreviation;
+struct dw_die { /* Dwarf_Die: an entry of the debug information */
+	void *address, *unit, *abbreviation;
 	long padding;
 };
-struct dw_attribute {
+struct dw_attribute { /* Dwarf_Attribute */
 	unsigned code, form;
 	void *value, *unit;
 };
+/* DWARF's numbers: the tag of an inlined function, and the attributes that say where it is
+ * called. */
 enum { DW_INLINED = 0x1d, DW_CALL_FILE = 0x58, DW_CALL_LINE = 0x59 };
 
-struct dw_callbacks {
+struct dw_callbacks { /* Dwfl_Callbacks */
 	void *find_elf, *find_debuginfo, *section_address;
 	char **debuginfo_path;
 };
-struct dw_thread_callbacks {
+struct dw_thread_callbacks { /* Dwfl_Thread_Callbacks */
 	pid_t (*next_thread)(Dwfl *, void *, void **);
 	bool (*get_thread)(Dwfl *, pid_t, void *, void **);
 	bool (*memory_read)(Dwfl *, uint64_t, uint64_t *, void *);
@@ -40,16 +45,17 @@ struct dw_thread_callbacks {
 	void (*thread_detach)(Dwfl_Thread *, void *);
 };
 
-/* X(result, name, arguments) */
+/* X(result, name, arguments) for each function that is looked up in the library. */
 #define DW_FUNCTIONS(X)                                                                            \
 	X(Dwfl *, dwfl_begin, (const struct dw_callbacks *))                                       \
 	X(void, dwfl_end, (Dwfl *))                                                                \
 	X(void, dwfl_report_begin, (Dwfl *))                                                       \
 	X(Dwfl_Module *, dwfl_report_elf,                                                          \
 	  (Dwfl *, const char *, const char *, int, uint64_t, bool))                               \
-	X(int, dwfl_report_end, (Dwfl *, void *, void *))                                          \
+	X(int, dwfl_report_end,                                                                    \
+	  (Dwfl *, int (*)(Dwfl_Module *, void *, const char *, uint64_t, void *), void *))        \
 	X(bool, dwfl_attach_state,                                                                 \
-	  (Dwfl *, void *, pid_t, const struct dw_thread_callbacks *, void *))                     \
+	  (Dwfl *, Elf *, pid_t, const struct dw_thread_callbacks *, void *))                      \
 	X(int, dwfl_getthread_frames, (Dwfl *, pid_t, int (*)(Dwfl_Frame *, void *), void *))      \
 	X(bool, dwfl_frame_pc, (Dwfl_Frame *, uint64_t *, bool *))                                 \
 	X(bool, dwfl_thread_state_registers, (Dwfl_Thread *, int, unsigned, const uint64_t *))     \
@@ -73,7 +79,7 @@ struct dw {
 	struct dw_callbacks callbacks;
 };
 
-/* The library, or NULL where there is none. */
+/* The functions of the library; NULL where libdw is not installed. */
 const struct dw *dw_open(void);
 
 #endif

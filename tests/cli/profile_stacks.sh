@@ -9,6 +9,7 @@ export HEADWAY_CUPTI=$COLLECT/mock/libcupti.so.13
 export MOCK_CUPTI_NAMES
 MOCK_CUPTI_NAMES=$(cd "$(dirname "$DATA")" && pwd)/mock/data/callbacks.txt
 [ -e "$HEADWAY_CUPTI" ] || { echo "SKIP: no mock libcupti"; exit 77; }
+"$COLLECT/abi_dw" >out || [ $? = 77 ] || fail "dw.h: $(cat out)"
 
 has() { # has PATTERN WHAT: a line of 'stacks' matches
 	grep -qE -- "$1" stacks || fail "$2: no '$1' in: $(cat stacks)"
