@@ -1,8 +1,9 @@
 /* binaries.c - see binaries.h.
  *
- * Symbol tables are read by ourselves; libdw is asked where they know nothing, and for lines. To open a file's
- * debug information may take it a second (it unpacks all of it), so that is done once a file, and not before
- * somebody wants a line.
+ * We read symbol tables ourselves (elf_functions.h); libdw is asked for functions that no symbol
+ * table has, and for lines. Opening the debug information of a file may take libdw a second,
+ * because it unpacks all of it, so a file is opened once, and not before somebody wants a line of
+ * it.
  */
 #include "ingest/binaries.h"
 
@@ -13,29 +14,31 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/hash.h"
-#include "base/mem.h"
+#include "base/index.h"
 #include "ingest/dw.h"
 #include "ingest/elf_functions.h"
 
-enum { MOST_IN_VAIN = 32 };
-#define MOST_SPENT INT64_C(1000000000) /* ns looking for calls of inlined functions */
+enum { MOST_FAILED_NAMES = 32 }; /* then libdw is not asked for names in this file any more */
+/* CPU time that may go into searching for the calls of inlined functions, over all files. */
+#define MOST_CALL_SEARCH_NS INT64_C(1000000000)
 
 struct binary {
 	char *path;
-	struct symbols *symbols;
-	bool looked, reported;
-	Dwfl *dwfl; /* of this file alone, where its own numbers are the addresses */
+	struct elf_functions *functions; /* NULL: no ELF file, or not read yet */
+	bool is_read;                    /* elf_functions_open was called */
+	bool is_reported;                /* the file was given to libdw */
+	/* libdw's session with this file alone, so that addresses are those in the file */
+	Dwfl *dwfl;
 	Dwfl_Module *module;
-	uint32_t in_vain; /* libdw was asked for a name and had none; UINT32_MAX: it had one once */
+	uint32_t failed_names; /* how often libdw knew no name; UINT32_MAX: it knew one once */
 };
 
 struct binaries {
 	const struct dw *dw;
-	struct hwy_map of; /* hash of the path -> index in 'list' plus one */
+	struct hwy_index by_path; /* path -> index into 'list' */
 	struct binary **list;
 	uint32_t n, cap;
-	int64_t spent; /* ns looking for calls */
+	int64_t call_search_ns; /* CPU time spent on searching for calls */
 };
 
 struct binaries *binaries_open(void)
@@ -53,42 +56,42 @@ void binaries_close(struct binaries *binaries)
 		struct binary *binary = binaries->list[i];
 		if (binary->dwfl)
 			binaries->dw->dwfl_end(binary->dwfl);
-		symbols_close(binary->symbols);
+		elf_functions_close(binary->functions);
 		free(binary->path);
 		free(binary);
 	}
 	free(binaries->list);
-	hwy_map_free(&binaries->of);
+	hwy_index_free(&binaries->by_path);
 	free(binaries);
 }
 
 struct binary *binaries_get(struct binaries *binaries, const char *path)
 {
-	uint32_t *at = hwy_map_put(&binaries->of, hwy_hash(path, strlen(path)), NULL);
-	if (!*at) {
+	bool fresh;
+	uint32_t *index = hwy_index_put(&binaries->by_path, path, strlen(path), &fresh);
+	if (fresh) {
 		struct binary *binary = hwy_zalloc(sizeof *binary);
 		binary->path = hwy_copy(path, strlen(path) + 1);
 		HWY_GROW(binaries->list, binaries->n, binaries->cap);
+		*index = binaries->n;
 		binaries->list[binaries->n++] = binary;
-		*at = binaries->n;
 	}
-	return binaries->list[*at - 1];
+	return binaries->list[*index];
 }
 
-/* What the spool names may be anything by now; libdw would wait for a pipe's writer. */
-static bool is_file(const char *path)
+bool binaries_is_file(const char *path)
 {
 	struct stat about;
 	return path[0] == '/' && stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-static Dwfl_Module *module_of(const struct binaries *binaries, struct binary *binary)
+static Dwfl_Module *binary_module(const struct binaries *binaries, struct binary *binary)
 {
 	const struct dw *dw = binaries->dw;
-	if (binary->reported || !dw)
+	if (binary->is_reported || !dw)
 		return binary->module;
-	binary->reported = true;
-	binary->dwfl = is_file(binary->path) ? dw->dwfl_begin(&dw->callbacks) : NULL;
+	binary->is_reported = true;
+	binary->dwfl = binaries_is_file(binary->path) ? dw->dwfl_begin(&dw->callbacks) : NULL;
 	if (!binary->dwfl)
 		return NULL;
 	dw->dwfl_report_begin(binary->dwfl);
@@ -97,21 +100,24 @@ static Dwfl_Module *module_of(const struct binaries *binaries, struct binary *bi
 	return binary->module;
 }
 
-const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t at)
+const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t address)
 {
-	if (!binary->looked)
-		binary->symbols = symbols_open(binary->path);
-	binary->looked = true;
-	const char *name = binary->symbols ? symbols_at(binary->symbols, at) : NULL;
-	/* It looks into files of debug information too, and is slow where there are none. */
-	if (name || (binary->in_vain >= MOST_IN_VAIN && binary->in_vain != UINT32_MAX) ||
-	    !module_of(binaries, binary))
+	if (!binary->is_read)
+		binary->functions = elf_functions_open(binary->path);
+	binary->is_read = true;
+	const char *name =
+		binary->functions ? elf_functions_find(binary->functions, address) : NULL;
+	/* libdw also searches the system for files with debug information, which is slow where
+	 * there are none. */
+	if (name ||
+	    (binary->failed_names >= MOST_FAILED_NAMES && binary->failed_names != UINT32_MAX) ||
+	    !binary_module(binaries, binary))
 		return name;
-	name = binaries->dw->dwfl_module_addrname(binary->module, at);
+	name = binaries->dw->dwfl_module_addrname(binary->module, address);
 	if (name)
-		binary->in_vain = UINT32_MAX;
-	else if (binary->in_vain != UINT32_MAX)
-		binary->in_vain++;
+		binary->failed_names = UINT32_MAX;
+	else if (binary->failed_names != UINT32_MAX)
+		binary->failed_names++;
 	return name;
 }
 
@@ -122,17 +128,18 @@ static int64_t cpu_time(void)
 	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* Headers of compilers and toolkits: what they inline is not where the program's author looks. */
-static bool is_foreign(const char *file)
+/* Headers of compilers and toolkits: a line in them does not help the author of the program. */
+static bool is_foreign_header(const char *file)
 {
 	return (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
 		strstr(file, "cuda") || strstr(file, "conda")) &&
 	       strstr(file, "/include/");
 }
 
-/* Where an inlined function is called; NULL: not known. */
-static const char *binaries_call_of(const struct dw *dw, struct dw_die *unit,
-				    struct dw_die *inlined, int *line)
+/* The file and line in which an inlined function is called; NULL: the debug information does not
+ * say. */
+static const char *inlined_call_line(const struct dw *dw, struct dw_die *unit,
+				     struct dw_die *inlined, int *line)
 {
 	uint64_t number, file;
 	struct dw_attribute attribute;
@@ -147,41 +154,41 @@ static const char *binaries_call_of(const struct dw *dw, struct dw_die *unit,
 	return dw->dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* The innermost call of a function that is inlined at an address, made in the program's own files; NULL: there is
- * none. */
-static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t at, int *line)
+/* Of the functions that are inlined at an address, the innermost one that is called in a file of
+ * the program itself: the file and line of that call; NULL: there is none. */
+static const char *find_call(const struct dw *dw, Dwfl_Module *module, uint64_t address, int *line)
 {
 	uint64_t bias = 0;
-	struct dw_die *unit = dw->dwfl_module_addrdie(module, at, &bias), *scopes = NULL;
-	int n = unit ? dw->dwarf_getscopes(unit, at - bias, &scopes) : 0;
+	struct dw_die *unit = dw->dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
+	int n = unit ? dw->dwarf_getscopes(unit, address - bias, &scopes) : 0;
 	const char *found = NULL;
 	for (int i = 0; i < n && !found; i++) {
 		if (dw->dwarf_tag(&scopes[i]) != DW_INLINED)
 			continue;
-		found = binaries_call_of(dw, unit, &scopes[i], line);
-		if (found && is_foreign(found))
+		found = inlined_call_line(dw, unit, &scopes[i], line);
+		if (found && is_foreign_header(found))
 			found = NULL;
 	}
 	free(scopes);
 	return found;
 }
 
-const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t address,
 			  enum line_wanted wanted, int *line)
 {
 	*line = 0;
-	if (!module_of(binaries, binary))
+	if (!binary_module(binaries, binary))
 		return NULL;
 	const struct dw *dw = binaries->dw;
-	Dwfl_Line *source = dw->dwfl_module_getsrc(binary->module, at);
+	Dwfl_Line *source = dw->dwfl_module_getsrc(binary->module, address);
 	const char *file = source ? dw->dwfl_lineinfo(source, NULL, line, NULL, NULL, NULL) : NULL;
-	if (!file || wanted == LINE_PLAIN || (wanted == LINE_OWN && !is_foreign(file)) ||
-	    binaries->spent > MOST_SPENT)
+	if (!file || wanted == LINE_PLAIN || (wanted == LINE_OWN && !is_foreign_header(file)) ||
+	    binaries->call_search_ns > MOST_CALL_SEARCH_NS)
 		return file;
 	int called;
 	int64_t from = cpu_time();
-	const char *call = find_call(dw, binary->module, at, &called);
-	binaries->spent += cpu_time() - from;
+	const char *call = find_call(dw, binary->module, address, &called);
+	binaries->call_search_ns += cpu_time() - from;
 	if (call)
 		*line = called;
 	return call ? call : file;

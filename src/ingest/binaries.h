@@ -1,7 +1,9 @@
-/* binaries.h - the functions and source lines of ELF files, each file looked into once for all processes. */
+/* binaries.h - the functions and source lines of ELF files; each file is read once for all
+ * processes. */
 #ifndef HWY_INGEST_BINARIES_H
 #define HWY_INGEST_BINARIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct binaries;
@@ -10,18 +12,24 @@ struct binary;
 struct binaries *binaries_open(void);
 void binaries_close(struct binaries *binaries); /* NULL is fine */
 
-/* By the path; it need not be there. */
+/* Whether a path that a spool names is a regular file now: libdw would wait for the writer of a
+ * pipe. */
+bool binaries_is_file(const char *path);
+/* The binary of a path; the file need not exist. */
 struct binary *binaries_get(struct binaries *binaries, const char *path);
-/* Addresses are as the file itself numbers them. Texts live as long as the binaries; NULL: not known. */
-const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t at);
-/* Where a function is inlined, its call may say more than its own line; looking for it takes ms where there is much
- * debug information, so after a second in all it is left. */
+/* Addresses are those in the file, not those in a process. Texts live as long as the binaries;
+ * NULL: not known. */
+const char *binaries_function(struct binaries *binaries, struct binary *binary, uint64_t address);
+/* Which line is wanted of an address in an inlined function. Finding the line of the call takes
+ * milliseconds where there is much debug information; after a second in all, the function's own
+ * line is given instead. */
 enum line_wanted {
-	LINE_PLAIN,
-	LINE_OWN,  /* the call, where the function is of a foreign header */
-	LINE_CALL, /* the call, whatever the function */
+	LINE_PLAIN, /* the line in the inlined function */
+	LINE_OWN,   /* the line of the call where the inlined function stands in a foreign header */
+	LINE_CALL,  /* the line of the call in any case */
 };
-const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t at,
+/* The source file, with the line in *line. */
+const char *binaries_line(struct binaries *binaries, struct binary *binary, uint64_t address,
 			  enum line_wanted wanted, int *line);
 
 #endif

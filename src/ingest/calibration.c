@@ -1,10 +1,12 @@
-/* calibration.c - what is added to a trace after its spools were read: calibrations, and notes about them. */
+/* calibration.c - adds calibrations, and notes about them, to a trace whose spools were read
+ * before. */
 #include <stdlib.h>
 
 #include "ingest/ingest.h"
 
-/* The trace's caches by text are as long as its table of texts was. */
-static uint32_t text_id(struct hwy_trace *trace, const char *text)
+/* Adds a text. The caches roles and comm have one entry for each text: free them, they are made
+ * again when needed. */
+static uint32_t add_text(struct hwy_trace *trace, const char *text)
 {
 	free(trace->roles);
 	free(trace->comm);
@@ -16,8 +18,8 @@ void ingest_calibration(struct hwy_trace *trace, const struct hwy_calibration *c
 			const char *name, const char *unit)
 {
 	struct hwy_calibration added = *calibration;
-	added.name = text_id(trace, name);
-	added.unit = text_id(trace, unit);
+	added.name = add_text(trace, name);
+	added.unit = add_text(trace, unit);
 	HWY_GROW(trace->calibrations, trace->n_calibrations, trace->cap_calibrations);
 	trace->calibrations[trace->n_calibrations++] = added;
 }
@@ -28,7 +30,7 @@ void ingest_note(struct hwy_trace *trace, int severity, const char *text)
 		.time = HWY_NONE,
 		.severity = severity,
 		.process = HWY_NONE,
-		.text = text_id(trace, text),
+		.text = add_text(trace, text),
 	};
 	HWY_GROW(trace->diagnostics, trace->n_diagnostics, trace->cap_diagnostics);
 	trace->diagnostics[trace->n_diagnostics++] = note;

@@ -1,10 +1,12 @@
 /* clocks.c - see clocks.h.
  *
- * With a rate R that bounds how fast the offset can change, each sight narrows all others: an offset that was
- * at least L at one moment is at least L - R·t a time t away. Two passes give every sight the narrowest bounds
- * that follow from all (both bounds then change by at most R·t), and their middle is the fit: it keeps within
- * every sight, and changes by at most R·t itself. The smallest R of a few that leaves room everywhere is taken:
- * a clock that is steady gets a steady fit. Integers throughout.
+ * With a rate R that bounds how fast the offset can change, each sight narrows all others: an
+ * offset that was at least L at one moment is at least L - R·t a time t away from it. Two passes
+ * over the sights give every sight the narrowest bounds that follow from all of them; from sight to
+ * sight both bounds then change by at most R·t. The middle of the bounds is the fit: it keeps
+ * within every sight and changes by at most R·t. Of the rates below, the smallest that leaves no
+ * sight without room is taken, so that a steady clock gets a steady fit. All arithmetic is in
+ * integers.
  */
 #include "ingest/clocks.h"
 
@@ -12,10 +14,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
-/* ns a second. Crystals differ by up to 100, time servers slew by up to 500. */
-static const int64_t rates[] = {2, 20, 100, 500, 2000};
-enum { RATES = sizeof rates / sizeof *rates };
+/* Quartz crystals differ by up to 100 ns a second, time servers slew a clock by up to 500 ns a
+ * second. */
+static const int64_t RATES_NS_PER_S[] = {2, 20, 100, 500, 2000};
+enum { RATES = sizeof RATES_NS_PER_S / sizeof *RATES_NS_PER_S };
 
 static int clocks_by_time(const void *left, const void *right)
 {
@@ -23,28 +27,29 @@ static int clocks_by_time(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* By how much the offset may change in this time; rounded up, yet never more than the time itself. */
-static int64_t change(int64_t time, int64_t rate)
+/* By how many ns the offset may change in 'time' ns: rounded up, but never more than 'time', or
+ * time would run backwards. */
+static int64_t most_change(int64_t time, int64_t rate)
 {
 	return (int64_t)(((__int128)time * rate + 999999999) / 1000000000);
 }
 
-static void narrow(struct clocks_sight *at, const struct clocks_sight *by, int64_t slack)
+static void narrow(struct clocks_sight *sight, const struct clocks_sight *by, int64_t slack)
 {
-	if (by->low > CLOCKS_OPEN_LOW && by->low - slack > at->low)
-		at->low = by->low - slack;
-	if (by->high < CLOCKS_OPEN_HIGH && by->high + slack < at->high)
-		at->high = by->high + slack;
+	if (by->low > CLOCKS_OPEN_LOW && by->low - slack > sight->low)
+		sight->low = by->low - slack;
+	if (by->high < CLOCKS_OPEN_HIGH && by->high + slack < sight->high)
+		sight->high = by->high + slack;
 }
 
 static void narrow_all(struct clocks_sight *sights, uint32_t n, int64_t rate)
 {
 	for (uint32_t i = 1; i < n; i++)
 		narrow(&sights[i], &sights[i - 1],
-		       change(sights[i].foreign - sights[i - 1].foreign, rate));
+		       most_change(sights[i].foreign - sights[i - 1].foreign, rate));
 	for (uint32_t i = n - 1; i-- > 0;)
 		narrow(&sights[i], &sights[i + 1],
-		       change(sights[i + 1].foreign - sights[i].foreign, rate));
+		       most_change(sights[i + 1].foreign - sights[i].foreign, rate));
 }
 
 static int64_t middle(const struct clocks_sight *sight)
@@ -53,8 +58,8 @@ static int64_t middle(const struct clocks_sight *sight)
 		return sight->high >= CLOCKS_OPEN_HIGH ? 0 : sight->high;
 	if (sight->high >= CLOCKS_OPEN_HIGH)
 		return sight->low;
-	int64_t sum = sight->low + sight->high; /* each below 2^62 */
-	return sum >> 1;                        /* rounds down, also below 0 */
+	int64_t sum = sight->low + sight->high; /* no overflow: each is within ±2^62 */
+	return sum >> 1;                        /* rounds down, also negative sums */
 }
 
 static void count_misses(struct clocks_fit *fit, const struct clocks_sight *sights, uint32_t n)
@@ -74,16 +79,16 @@ static void count_misses(struct clocks_fit *fit, const struct clocks_sight *sigh
 
 void clocks_fit(struct clocks_fit *fit, struct clocks_sight *sights, uint32_t n)
 {
-	struct clocks_sight *narrowed = hwy_alloc(n * sizeof *narrowed);
-	*fit = (struct clocks_fit){.knots = hwy_alloc(n * sizeof *fit->knots), .n = n};
+	struct clocks_sight *narrowed = hwy_array(n, sizeof *narrowed);
+	*fit = (struct clocks_fit){.knots = hwy_array(n, sizeof *fit->knots), .n = n};
 	qsort(sights, n, sizeof *sights, clocks_by_time);
 	for (int r = 0; r < RATES; r++) {
 		memcpy(narrowed, sights, n * sizeof *narrowed);
-		narrow_all(narrowed, n, rates[r]);
+		narrow_all(narrowed, n, RATES_NS_PER_S[r]);
 		for (uint32_t i = 0; i < n; i++)
 			fit->knots[i] =
 				(struct clocks_knot){sights[i].foreign, middle(&narrowed[i])};
-		fit->rate = rates[r];
+		fit->rate = RATES_NS_PER_S[r];
 		count_misses(fit, sights, n);
 		if (fit->conflicts == 0)
 			break;
@@ -93,27 +98,13 @@ void clocks_fit(struct clocks_fit *fit, struct clocks_sight *sights, uint32_t n)
 
 void clocks_join(struct clocks_fit *fit, const struct clocks_knot *moments, uint32_t n)
 {
-	*fit = (struct clocks_fit){.knots = hwy_copy(moments, n * sizeof *moments), .n = n};
+	*fit = (struct clocks_fit){.knots = hwy_copy_array(moments, n, sizeof *moments), .n = n};
 	qsort(fit->knots, n, sizeof *fit->knots, clocks_by_time);
-}
-
-/* The first knot later than this. */
-static uint32_t behind(const struct clocks_fit *fit, int64_t foreign)
-{
-	uint32_t low = 0, high = fit->n;
-	while (low < high) {
-		uint32_t at = low + (high - low) / 2;
-		if (fit->knots[at].foreign <= foreign)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
 }
 
 static int64_t offset_at(const struct clocks_fit *fit, int64_t foreign)
 {
-	uint32_t next = behind(fit, foreign);
+	uint32_t next = HWY_FIRST(i, 0u, fit->n, fit->knots[i].foreign > foreign);
 	if (next == 0)
 		return fit->knots[0].offset;
 	const struct clocks_knot *a = &fit->knots[next - 1], *b = &fit->knots[next];
@@ -125,7 +116,7 @@ static int64_t offset_at(const struct clocks_fit *fit, int64_t foreign)
 	return a->offset + (int64_t)(share - (part % time < 0)); /* rounds down */
 }
 
-int64_t clocks_ours(const struct clocks_fit *fit, int64_t foreign)
+int64_t clocks_to_ours(const struct clocks_fit *fit, int64_t foreign)
 {
 	return foreign + offset_at(fit, foreign);
 }

@@ -1,8 +1,9 @@
-/* clocks.h - a foreign clock on ours, from moments that are known between two times of ours.
+/* clocks.h - converts times of a foreign clock (an OpenCL device's) to our clock (CLOCK_MONOTONIC).
  *
- * A sight says: when the foreign clock showed 'foreign', ours minus it was between 'low' and 'high' (either may
- * be open). The fit is a line of short straight pieces that keeps within all sights, changes as slowly as they
- * allow, and never lets time run backwards.
+ * A sight is one observation: when the foreign clock showed 'foreign', the offset (our time minus
+ * the foreign time) was between 'low' and 'high'; either bound may be open. The fit is a line of
+ * straight pieces between knots. The line keeps within all sights, changes as slowly as they allow,
+ * and never lets time run backwards. All times are in ns.
  */
 #ifndef HWY_INGEST_CLOCKS_H
 #define HWY_INGEST_CLOCKS_H
@@ -18,23 +19,25 @@ struct clocks_sight {
 };
 struct clocks_fit {
 	struct clocks_knot {
-		int64_t foreign, offset; /* what is added to the foreign time */
-	} * knots;                       /* in order of time; between them in proportion */
+		int64_t foreign, offset; /* our time = foreign + offset */
+	} * knots; /* by foreign time; between two knots the offset is interpolated */
 	uint32_t n;
-	uint32_t conflicts; /* sights that are not kept */
-	int64_t worst;      /* by how much at most */
-	int64_t rate;       /* how far the clocks drift apart at most: ns a second */
+	uint32_t conflicts; /* sights that the line does not keep within */
+	int64_t worst;      /* by how many ns the line misses a sight at most */
+	int64_t rate;       /* by how many ns a second the offset may change */
 };
 
-/* Foreign times, lows and highs must lie within ±2^61; sorts the sights. n > 0. */
+/* Fits a line to sights. Foreign times, lows and highs must lie within ±2^61; n > 0. Sorts the
+ * sights. */
 void clocks_fit(struct clocks_fit *fit, struct clocks_sight *sights, uint32_t n);
-/* From moments known on both clocks ('offset' is exact), in any order; sorts them. */
+/* Makes a line through moments that are known exactly on both clocks, in any order. */
 void clocks_join(struct clocks_fit *fit, const struct clocks_knot *moments, uint32_t n);
-/* Sights that the fit misses by more than 'slack'. */
+/* The number of sights that the fit misses by more than 'slack' ns. */
 uint32_t clocks_misses(const struct clocks_fit *fit, const struct clocks_sight *sights, uint32_t n,
 		       int64_t slack);
-/* Never decreases with the foreign time. Beyond the knots the nearest one's offset holds. */
-int64_t clocks_ours(const struct clocks_fit *fit, int64_t foreign);
+/* A foreign time on our clock; never decreases with the foreign time. Beyond the knots the nearest
+ * knot's offset holds. */
+int64_t clocks_to_ours(const struct clocks_fit *fit, int64_t foreign);
 void clocks_free(struct clocks_fit *fit);
 
 #endif

@@ -1,86 +1,89 @@
-/* driver_waits.c - the driver's waits, and the events they wait for.
+/* driver_waits.c - adds the spans of waits inside the driver, and of the CUDA events that they wait
+ * for.
  *
- * Where the device's time of an event was not collected (the default: it costs), the call that recorded it
- * gives the time: then the mark says when it was enqueued. So events are added after all calls. A wait and
- * the record it waits for share a sync id, unique in a process; handles of events are reused.
+ * By default the device's time of an event is not collected, because that costs time. Such an event
+ * gets the start of the call that recorded it: its mark then says when the event was enqueued. So
+ * events are added after all calls. A wait and the event that it waits for have the same sync id,
+ * which is unique in a process; handles of events are reused.
  */
 #include <stdlib.h>
 
 #include "ingest/ingest_internal.h"
 
-struct wanted_call {   /* of an event that has no time of its own */
-	int64_t start; /* 0: not seen */
-};
-struct event_ref {
+struct kept_event { /* an event that is added when all calls are known */
 	const struct rec_sync *record;
 	uint32_t process;
 };
-struct cuda_waits {
-	struct hwy_map call_of; /* process, correlation id -> index of calls */
-	struct wanted_call *calls;
+struct sync_key { /* no padding: its bytes are a key */
+	uint64_t process, sync_id;
+};
+struct driver_waits {
+	struct hwy_map call_of; /* call_key -> index into 'call_starts' */
+	int64_t *call_starts;   /* of the calls that events need; 0 until the call is read */
 	uint32_t n_calls, cap_calls;
-	struct event_ref *events;
+	struct kept_event *events;
 	uint32_t n_events, cap_events;
-	struct hwy_map record_of; /* process, sync id -> index of records */
-	struct hwy_ref *records;
-	uint32_t n_records, cap_records;
-	struct wait_ref {
-		uint64_t key, sync;
-		struct hwy_ref ref;
+	struct hwy_index event_of;   /* struct sync_key -> index into 'event_spans' */
+	struct hwy_ref *event_spans; /* of the events that have a sync id */
+	uint32_t n_event_spans, cap_event_spans;
+	struct kept_wait { /* a wait that has a sync id */
+		struct sync_key key;
+		struct hwy_ref span;
 	} * waits;
 	uint32_t n_waits, cap_waits;
 };
 
-static struct cuda_waits *waits_of(struct ingest *in)
+static struct driver_waits *driver_waits_state(struct ingest *in)
 {
 	if (!in->waits)
 		in->waits = hwy_zalloc(sizeof *in->waits);
 	return in->waits;
 }
 
-static uint64_t driver_waits_key_of(uint32_t process, uint64_t id)
+static uint64_t call_key(uint32_t process, uint32_t correlation)
 {
-	return hwy_mix(id) ^ process;
+	return (uint64_t)process << 32 | correlation;
 }
 
-static uint32_t index_of(const struct ingest *in, const struct ingest_process *process)
+static uint32_t process_index(const struct ingest *in, const struct ingest_process *process)
 {
 	return (uint32_t)(process - in->processes);
 }
 
-void waits_want(struct ingest *in, struct ingest_process *process, const struct rec_sync *event)
+/* ---- calls
+ * --------------------------------------------------------------------------------------- */
+
+void driver_waits_expect_call(struct ingest *in, struct ingest_process *process,
+			      const struct rec_sync *event)
 {
 	if (event->start > 0 || process == &in->run)
 		return;
-	struct cuda_waits *w = waits_of(in);
+	struct driver_waits *w = driver_waits_state(in);
+	uint64_t key = call_key(process_index(in, process), event->correlation);
 	bool fresh;
-	uint32_t *at =
-		hwy_map_put(&w->call_of,
-			    driver_waits_key_of(index_of(in, process), event->correlation), &fresh);
+	uint32_t *call = hwy_map_put(&w->call_of, key, &fresh);
 	if (!fresh)
 		return;
-	*at = w->n_calls;
-	HWY_GROW(w->calls, w->n_calls, w->cap_calls);
-	w->calls[w->n_calls++] = (struct wanted_call){0};
+	*call = w->n_calls;
+	HWY_GROW(w->call_starts, w->n_calls, w->cap_calls);
+	w->call_starts[w->n_calls++] = 0;
 }
 
-void waits_note_call(struct ingest *in, const struct ingest_process *process,
-		     const struct rec_api *call)
+void driver_waits_note_call(struct ingest *in, const struct ingest_process *process,
+			    const struct rec_api *call)
 {
 	if (!in->waits || in->waits->n_calls == 0)
 		return;
-	const uint32_t *at = hwy_map_get(
-		&in->waits->call_of, driver_waits_key_of(index_of(in, process), call->correlation));
-	if (at)
-		in->waits->calls[*at].start = call->start;
+	uint64_t key = call_key(process_index(in, process), call->correlation);
+	const uint32_t *index = hwy_map_get(&in->waits->call_of, key);
+	if (index)
+		in->waits->call_starts[*index] = call->start;
 }
 
-static int64_t plus_one_or_none(uint32_t value)
-{
-	return value == UINT32_MAX ? 0 : (int64_t)value + 1;
-}
+/* ---- waits
+ * --------------------------------------------------------------------------------------- */
 
-/* Waits are told by context only. */
+/* The device is that of the context: the record of a wait names no device. */
 static uint32_t driver_waits_stream_of(struct ingest *in, struct ingest_process *process,
 				       const struct rec_sync *record)
 {
@@ -91,11 +94,11 @@ static uint32_t driver_waits_stream_of(struct ingest *in, struct ingest_process 
 
 static void put_event_columns(const struct rec_sync *record, struct hwy_row *row)
 {
+	bool has_event = record->event != UINT32_MAX;
+	bool has_sync_id = record->event_sync && record->event_sync < INT64_MAX;
 	row->v[HWY_CORR] = record->correlation;
-	row->v[HWY_EVENT_ID] = plus_one_or_none(record->event);
-	row->v[HWY_EVENT_SYNC] = record->event_sync && record->event_sync < INT64_MAX
-					 ? (int64_t)record->event_sync + 1
-					 : 0;
+	row->v[HWY_EVENT_ID] = has_event ? hwy_ref(record->event) : HWY_REF_NONE;
+	row->v[HWY_EVENT_SYNC] = has_sync_id ? hwy_ref((int64_t)record->event_sync) : HWY_REF_NONE;
 }
 
 static void driver_waits_add_wait(struct ingest *in, struct ingest_process *process,
@@ -107,38 +110,44 @@ static void driver_waits_add_wait(struct ingest *in, struct ingest_process *proc
 	uint32_t stream = driver_waits_stream_of(in, process, sync);
 	put_event_columns(sync, row);
 	row->v[HWY_SYNC_TYPE] = sync->head.flags < HWY_SYNC_TYPES ? sync->head.flags : 0;
-	row->v[HWY_WAITED] = sync->stream == UINT32_MAX ? 0 : (int64_t)stream + 1;
-	struct hwy_ref ref = hwy_add_span(in->b, target_sync_lane(in, stream), HWY_SYNC, row);
-	if (!row->v[HWY_EVENT_SYNC])
+	row->v[HWY_WAITED] = sync->stream == UINT32_MAX ? HWY_REF_NONE : hwy_ref(stream);
+	uint32_t lane = hwy_add_stream_lane(in->b, HWY_LANE_SYNC, stream);
+	struct hwy_ref span = hwy_add_span(in->b, lane, HWY_SYNC, row);
+	if (!hwy_ref_is_set(row->v[HWY_EVENT_SYNC]))
 		return;
-	struct cuda_waits *w = waits_of(in);
+	struct driver_waits *w = driver_waits_state(in);
+	struct sync_key key = {process_index(in, process), sync->event_sync};
 	HWY_GROW(w->waits, w->n_waits, w->cap_waits);
-	w->waits[w->n_waits++] =
-		(struct wait_ref){driver_waits_key_of(index_of(in, process), sync->event_sync),
-				  sync->event_sync, ref};
+	w->waits[w->n_waits++] = (struct kept_wait){key, span};
 }
 
-void waits_add(struct ingest *in, struct ingest_process *process, const struct rec_head *record)
+void driver_waits_add(struct ingest *in, struct ingest_process *process,
+		      const struct rec_head *record)
 {
 	if (record->type == REC_SYNC) {
 		driver_waits_add_wait(in, process, (const void *)record);
 		return;
 	}
-	struct cuda_waits *w = waits_of(in);
+	struct driver_waits *w = driver_waits_state(in);
 	HWY_GROW(w->events, w->n_events, w->cap_events);
-	w->events[w->n_events++] = (struct event_ref){(const void *)record, index_of(in, process)};
+	w->events[w->n_events++] =
+		(struct kept_event){(const void *)record, process_index(in, process)};
 }
 
-static int64_t event_time(const struct cuda_waits *w, const struct event_ref *event)
+/* ---- events
+ * -------------------------------------------------------------------------------------- */
+
+/* 0: neither the event nor its call has a time. */
+static int64_t event_time(const struct driver_waits *w, const struct kept_event *event)
 {
 	if (event->record->start > 0)
 		return event->record->start;
-	const uint32_t *at = hwy_map_get(
-		&w->call_of, driver_waits_key_of(event->process, event->record->correlation));
-	return at ? w->calls[*at].start : 0;
+	uint64_t key = call_key(event->process, event->record->correlation);
+	const uint32_t *call = hwy_map_get(&w->call_of, key);
+	return call ? w->call_starts[*call] : 0;
 }
 
-static void add_event(struct ingest *in, struct cuda_waits *w, const struct event_ref *event)
+static void add_event(struct ingest *in, struct driver_waits *w, const struct kept_event *event)
 {
 	struct hwy_row *row = &in->rows[HWY_EVENT];
 	struct ingest_process *process = &in->processes[event->process];
@@ -147,33 +156,35 @@ static void add_event(struct ingest *in, struct cuda_waits *w, const struct even
 	put_event_columns(event->record, row);
 	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
 	uint32_t stream = driver_waits_stream_of(in, process, event->record);
-	struct hwy_ref ref = hwy_add_span(in->b, target_work_lane(in, stream), HWY_EVENT, row);
-	if (!row->v[HWY_EVENT_SYNC])
+	uint32_t lane = hwy_add_stream_lane(in->b, HWY_LANE_STREAM, stream);
+	struct hwy_ref span = hwy_add_span(in->b, lane, HWY_EVENT, row);
+	if (!hwy_ref_is_set(row->v[HWY_EVENT_SYNC]))
 		return;
-	HWY_GROW(w->records, w->n_records, w->cap_records);
-	w->records[w->n_records] = ref;
-	*hwy_map_put(&w->record_of, driver_waits_key_of(event->process, event->record->event_sync),
-		     NULL) = w->n_records++;
+	struct sync_key key = {event->process, event->record->event_sync};
+	*hwy_index_put(&w->event_of, &key, sizeof key, NULL) = w->n_event_spans;
+	HWY_GROW(w->event_spans, w->n_event_spans, w->cap_event_spans);
+	w->event_spans[w->n_event_spans++] = span;
 }
 
-void waits_finish(struct ingest *in)
+void driver_waits_finish(struct ingest *in)
 {
-	struct cuda_waits *w = in->waits;
+	struct driver_waits *w = in->waits;
 	if (!w)
 		return;
 	for (uint32_t i = 0; i < w->n_events; i++)
 		add_event(in, w, &w->events[i]);
 	for (uint32_t i = 0; i < w->n_waits; i++) {
-		const uint32_t *at = hwy_map_get(&w->record_of, w->waits[i].key);
-		if (at)
-			hwy_add_edge(in->b, HWY_EDGE_EVENT, w->records[*at], w->waits[i].ref,
-				     (int64_t)w->waits[i].sync);
+		const struct kept_wait *wait = &w->waits[i];
+		const uint32_t *event = hwy_index_get(&w->event_of, &wait->key, sizeof wait->key);
+		if (event)
+			hwy_add_edge(in->b, HWY_EDGE_EVENT, w->event_spans[*event], wait->span,
+				     (int64_t)wait->key.sync_id);
 	}
 	hwy_map_free(&w->call_of);
-	hwy_map_free(&w->record_of);
-	free(w->calls);
+	hwy_index_free(&w->event_of);
+	free(w->call_starts);
 	free(w->events);
-	free(w->records);
+	free(w->event_spans);
 	free(w->waits);
 	free(w);
 	in->waits = NULL;

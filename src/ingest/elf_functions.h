@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
-struct symbols;
+struct elf_functions;
 
-/* NULL when the file is not there or is no ELF file of this machine. */
-struct symbols *symbols_open(const char *path);
-void symbols_close(struct symbols *symbols); /* NULL is fine */
-/* The function at an address of the file (as the file itself numbers them), or NULL. Lives as long. */
-const char *symbols_at(const struct symbols *symbols, uint64_t address);
+/* NULL when the file does not exist or cannot be read; without any function when it is no 64-bit
+ * ELF file. */
+struct elf_functions *elf_functions_open(const char *path);
+void elf_functions_close(struct elf_functions *elf); /* NULL is fine */
+/* The name of the function at an address as the file numbers them; NULL: none. Lives as long as
+ * 'elf'. */
+const char *elf_functions_find(const struct elf_functions *elf, uint64_t address);
 
 #endif

@@ -1,4 +1,8 @@
-/* ingest.c - reads a run: two passes over all records, then the trace is finished; see ingest_internal.h. */
+/* ingest.c - reads a run directory: two passes over all records, then the trace is finished.
+ *
+ * ingest_internal.h says what the passes are for; ingest_run says why its steps stand in their
+ * order.
+ */
 #include "ingest/ingest.h"
 
 #include <stdarg.h>
@@ -12,26 +16,27 @@
 
 void ingest_list_add(struct ingest_list *list, const void *record)
 {
-	HWY_GROW(list->at, list->n, list->cap);
-	list->at[list->n++] = record;
+	HWY_GROW(list->items, list->n, list->cap);
+	list->items[list->n++] = record;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------ */
+/* ---- texts
+ * ------------------------------------------------------------------------------------ */
 
 static void define_text(struct ingest_texts *texts, const struct rec_string *record)
 {
-	uint32_t *at = hwy_ids_put(&texts->at, record->head.value);
-	if (*at)
+	uint32_t *ref = hwy_ids_put(&texts->refs, record->head.value);
+	if (hwy_ref32_is_set(*ref))
 		return;
+	*ref = hwy_ref32(texts->n);
 	HWY_GROW(texts->list, texts->n, texts->cap);
 	texts->list[texts->n++] = (struct ingest_text){.record = record};
-	*at = texts->n;
 }
 
 struct ingest_text *ingest_text_entry(struct ingest_process *process, uint32_t id)
 {
-	uint32_t at = id ? hwy_ids_get(&process->texts.at, id) : 0;
-	return at ? &process->texts.list[at - 1] : NULL;
+	uint32_t ref = id ? hwy_ids_get(&process->texts.refs, id) : HWY_REF_NONE;
+	return hwy_ref32_is_set(ref) ? &process->texts.list[hwy_ref32_index(ref)] : NULL;
 }
 
 uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t id)
@@ -39,18 +44,20 @@ uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t
 	struct ingest_text *text = ingest_text_entry(process, id);
 	if (!text)
 		return 0;
-	if (!text->text)
-		text->text = 1 + hwy_text_id_n(in->b, text->record->text, text->record->length);
-	return text->text - 1;
+	if (!hwy_ref32_is_set(text->text_ref))
+		text->text_ref =
+			hwy_ref32(hwy_text_id_n(in->b, text->record->text, text->record->length));
+	return hwy_ref32_index(text->text_ref);
 }
 
-/* ---- what is lost or said ---------------------------------------------------------------------- */
+/* ---- losses and diagnostics
+ * --------------------------------------------------------------------- */
 
 void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char *source,
 		 uint32_t reason, uint64_t count, int64_t time)
 {
-	uint32_t at = hwy_new_drops(in->b);
-	struct hwy_drop *drop = &in->trace->drops[at];
+	uint32_t index = hwy_new_drops(in->b);
+	struct hwy_drop *drop = &in->trace->drops[index];
 	drop->process = process;
 	drop->thread = thread;
 	drop->source = hwy_text_id(in->b, source);
@@ -59,26 +66,28 @@ void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char 
 	drop->to = time;
 }
 
-void ingest_say(struct ingest *in, int severity, int64_t process, const char *format, ...)
+void ingest_note_diagnostic(struct ingest *in, int severity, int64_t process, const char *format,
+			    ...)
 {
 	char text[512];
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	uint32_t at = hwy_new_diagnostics(in->b);
-	struct hwy_diagnostic *said = &in->trace->diagnostics[at];
-	said->severity = severity;
-	said->process = process;
-	said->text = hwy_text_id(in->b, text);
+	uint32_t index = hwy_new_diagnostics(in->b);
+	struct hwy_diagnostic *diagnostic = &in->trace->diagnostics[index];
+	diagnostic->severity = severity;
+	diagnostic->process = process;
+	diagnostic->text = hwy_text_id(in->b, text);
 }
 
-/* Later than a year after the run's start, or earlier than a year before it, is no time of this run. */
-static const int64_t year = INT64_C(365) * 24 * 3600 * 1000000000;
+/* A time that is more than a year away from the run's start is no time of this run: the record is
+ * damaged. */
+static const int64_t YEAR_NS = INT64_C(365) * 24 * 3600 * 1000000000;
 
 bool ingest_is_time(const struct ingest *in, int64_t time)
 {
-	return time > 0 && time - in->epoch <= year && in->epoch - time <= year;
+	return time > 0 && time - in->epoch <= YEAR_NS && in->epoch - time <= YEAR_NS;
 }
 
 int64_t ingest_moment(const struct ingest *in, int64_t time)
@@ -92,7 +101,7 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 		in->no_time++;
 		return false;
 	}
-	duration = duration < 0 ? 0 : duration > year ? 0 : duration;
+	duration = duration < 0 ? 0 : duration > YEAR_NS ? 0 : duration;
 	if (start + duration < in->cut) {
 		in->old++;
 		return false;
@@ -102,15 +111,21 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 	return true;
 }
 
-/* ---- processes --------------------------------------------------------------------------------- */
+/* ---- processes
+ * --------------------------------------------------------------------------------- */
+
+struct process_key { /* no padding: its bytes are a key of ingest.process_of */
+	uint64_t identity;
+	uint64_t pid;
+};
 
 static uint32_t process_of(struct ingest *in, const struct rec_chunk *chunk)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&in->process_of,
-				   hwy_mix(chunk->process) ^ (uint64_t)chunk->pid << 32, &fresh);
+	struct process_key key = {chunk->process, chunk->pid};
+	uint32_t *process = hwy_index_put(&in->process_of, &key, sizeof key, &fresh);
 	if (fresh) {
-		*at = in->n_processes;
+		*process = in->n_processes;
 		HWY_GROW(in->processes, in->n_processes, in->cap_processes);
 		in->processes[in->n_processes++] = (struct ingest_process){
 			.pid = chunk->pid,
@@ -120,23 +135,24 @@ static uint32_t process_of(struct ingest *in, const struct rec_chunk *chunk)
 			.end = HWY_NONE,
 		};
 		if (ingest_is_time(in, chunk->opened))
-			in->processes[*at].opened = chunk->opened;
+			in->processes[*process].opened = chunk->opened;
 	}
-	return *at;
+	return *process;
 }
 
-static struct ingest_process *owner(struct ingest *in, const struct spool_chunk *chunk)
+struct ingest_process *ingest_owner(struct ingest *in, const struct spool_chunk *chunk)
 {
 	return chunk->process == UINT32_MAX ? &in->run : &in->processes[chunk->process];
 }
 
-/* ---- first pass: definitions ------------------------------------------------------------------- */
+/* ---- first pass: definitions
+ * ------------------------------------------------------------------- */
 
-static void note_with_owner(struct ingest_list *list, struct ingest_list *owners,
+static void note_with_chunk(struct ingest_list *list, struct ingest_list *chunks,
 			    const struct rec_head *record, const struct spool_chunk *chunk)
 {
 	ingest_list_add(list, record);
-	ingest_list_add(owners, chunk);
+	ingest_list_add(chunks, chunk);
 }
 
 static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
@@ -161,7 +177,8 @@ static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
 	return hwy_add_shape(in->b, &shape);
 }
 
-/* When a record happened to end; 0 for those that tell no time, or none that can be. */
+/* When the event of a record ended; 0 for records without a time, or with a time that cannot be one
+ * of this run. */
 static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *record)
 {
 	switch (record->type) {
@@ -175,7 +192,7 @@ static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *rec
 	case REC_OVERHEAD:
 	case REC_OS: {
 		const struct rec_api *timed = (const void *)record;
-		bool lasts = timed->duration > 0 && timed->duration <= year;
+		bool lasts = timed->duration > 0 && timed->duration <= YEAR_NS;
 		return ingest_is_time(in, timed->start)
 			       ? timed->start + (lasts ? timed->duration : 0)
 			       : 0;
@@ -200,7 +217,7 @@ static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start
 		      offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
 		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
 		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
-	      "times stand in one place");
+	      "ingest_end_of reads the times of several structs through one");
 
 static void define(struct ingest *in, struct ingest_process *process, const struct rec_head *record,
 		   const struct spool_chunk *chunk)
@@ -209,16 +226,19 @@ static void define(struct ingest *in, struct ingest_process *process, const stru
 	case REC_STRING: define_text(&process->texts, (const void *)record); break;
 	case REC_SHAPE:
 		*hwy_ids_put(&process->shapes, record->value) =
-			1 + shape_of(in, (const void *)record);
+			hwy_ref32(shape_of(in, (const void *)record));
 		break;
 	case REC_CODE:
+		*hwy_ids_put(&process->codes, record->value) = hwy_ref32(process->code.n);
 		ingest_list_add(&process->code, record);
-		*hwy_ids_put(&process->codes, record->value) = process->code.n;
 		break;
-	case REC_PROCESS: /* the last one stands, but files come in any order: who knows more does */
-		if (!process->said || !process->said->python ||
+	case REC_PROCESS:
+		/* A process registers again when its Python version or rank becomes known. The last
+		 * registration counts; but spool files are read in any order, so one with a Python
+		 * version is never replaced by one without. */
+		if (!process->registration || !process->registration->python ||
 		    ((const struct rec_process *)record)->python)
-			process->said = (const void *)record;
+			process->registration = (const void *)record;
 		break;
 	case REC_EXIT:
 		if (ingest_end_of(in, record))
@@ -233,19 +253,22 @@ static void define(struct ingest *in, struct ingest_process *process, const stru
 	case REC_CONTEXT: ingest_list_add(&process->contexts, record); break;
 	case REC_STREAM: ingest_list_add(&process->streams, record); break;
 	case REC_NAME: ingest_list_add(&process->names, record); break;
-	case REC_NOTE: note_with_owner(&in->notes, &in->note_of, record, chunk); break;
-	case REC_DROP: note_with_owner(&in->drops, &in->drop_of, record, chunk); break;
-	case REC_PROPERTY: note_with_owner(&in->properties, &in->property_of, record, chunk); break;
+	case REC_NOTE: note_with_chunk(&in->notes, &in->note_chunks, record, chunk); break;
+	case REC_DROP: note_with_chunk(&in->drops, &in->drop_chunks, record, chunk); break;
+	case REC_PROPERTY:
+		note_with_chunk(&in->properties, &in->property_chunks, record, chunk);
+		break;
 	case REC_CLOCK: ingest_list_add(&in->clocks, record); break;
 	case REC_STATUS: ingest_list_add(&in->statuses, record); break;
 	case REC_PYTHON_STACK:
 	case REC_NATIVE_STACK: stacks_note(in, process, (const void *)record); break;
-	case REC_EVENT: waits_want(in, process, (const void *)record); break;
+	case REC_EVENT: driver_waits_expect_call(in, process, (const void *)record); break;
 	default: break;
 	}
 }
 
-/* The last word counts, whoever said it. */
+/* Of all records that say "recording began" or "recording ended" the one with the latest time
+ * counts. */
 static void note_recording(struct ingest *in, const struct rec_time *record)
 {
 	if (record->time < in->recording_changed || !ingest_is_time(in, record->time))
@@ -258,10 +281,11 @@ static void read_definitions(struct ingest *in)
 {
 	for (uint32_t c = 0; c < in->spools.n_chunks; c++) {
 		struct spool_chunk *chunk = &in->spools.chunks[c];
-		chunk->process = chunk->at->pid == 0 ? UINT32_MAX : process_of(in, chunk->at);
-		struct ingest_process *process = owner(in, chunk);
-		struct spool_cursor cursor = spool_walk(chunk);
-		while (spool_next(&cursor)) {
+		chunk->process =
+			chunk->header->pid == 0 ? UINT32_MAX : process_of(in, chunk->header);
+		struct ingest_process *process = ingest_owner(in, chunk);
+		struct spool_cursor cursor = spools_walk(chunk);
+		while (spools_next(&cursor)) {
 			const struct rec_head *record = cursor.record;
 			int64_t end = ingest_end_of(in, record);
 			if (end > process->last)
@@ -269,12 +293,12 @@ static void read_definitions(struct ingest *in)
 			process->events += record->type >= REC_API && record->type <= REC_MARK;
 			if (record->type == REC_RECORDING) {
 				note_recording(in, (const void *)record);
-				task_lifetimes_recording(in, (const void *)record);
+				task_lifetimes_note_recording(in, (const void *)record);
 			} else if (record->type == REC_SAMPLE || record->type == REC_SWITCH ||
 				   record->type == REC_TASK || record->type == REC_MAP) {
 				if (process != &in->run)
-					continue; /* only the parent knows */
-				task_lifetimes_note(in, record);
+					continue; /* only the parent writes these: damage */
+				task_lifetimes_note_record(in, record);
 				if (record->type == REC_SAMPLE)
 					samples_note(in, chunk->file, (const void *)record);
 			} else {
@@ -286,13 +310,14 @@ static void read_definitions(struct ingest *in)
 	}
 }
 
-/* ---- second pass: events ----------------------------------------------------------------------- */
+/* ---- second pass: events
+ * ----------------------------------------------------------------------- */
 
 static void ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk)
 {
-	struct ingest_process *process = owner(in, chunk);
-	struct spool_cursor cursor = spool_walk(chunk);
-	while (spool_next(&cursor)) {
+	struct ingest_process *process = ingest_owner(in, chunk);
+	struct spool_cursor cursor = spools_walk(chunk);
+	while (spools_next(&cursor)) {
 		const struct rec_head *record = cursor.record;
 		switch (record->type) {
 		case REC_API:
@@ -301,31 +326,32 @@ static void ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk
 		case REC_FILL:
 		case REC_GRAPH:
 		case REC_MEMORY:
-		case REC_OVERHEAD: cuda_add(in, chunk->process, record); break;
+		case REC_OVERHEAD: ingest_cuda_add(in, chunk->process, record); break;
 		case REC_SYNC:
-		case REC_EVENT: waits_add(in, process, record); break;
+		case REC_EVENT: driver_waits_add(in, process, record); break;
 		case REC_COMMAND:
-		case REC_DEPENDS: opencl_add(in, chunk->process, record); break;
+		case REC_DEPENDS: ingest_opencl_add(in, chunk->process, record); break;
 		case REC_PUSH:
 		case REC_POP:
 		case REC_RANGE_START:
 		case REC_RANGE_END:
 		case REC_MARK:
-			nvtx_add(in, chunk->process, chunk->at->tid, (const void *)record);
+			ingest_nvtx_add(in, chunk->process, chunk->header->tid,
+					(const void *)record);
 			break;
 		case REC_OS:
-			os_add(in, chunk->process, chunk->at->tid, (const void *)record);
+			os_add(in, chunk->process, chunk->header->tid, (const void *)record);
 			break;
 		default: break;
 		}
 	}
 }
 
-/* What the parent saw of the CPU. */
-static void read_parent(struct ingest *in, const struct spool_chunk *chunk)
+/* The parent's spool: CPU samples and the scheduler's switches. */
+static void read_parent_chunk(struct ingest *in, const struct spool_chunk *chunk)
 {
-	struct spool_cursor cursor = spool_walk(chunk);
-	while (spool_next(&cursor)) {
+	struct spool_cursor cursor = spools_walk(chunk);
+	while (spools_next(&cursor)) {
 		if (cursor.record->type == REC_SAMPLE)
 			samples_add(in, chunk->file, (const void *)cursor.record);
 		else if (cursor.record->type == REC_SWITCH || cursor.record->type == REC_WAKEUP)
@@ -339,42 +365,48 @@ static void ingest_read_events(struct ingest *in)
 	for (uint32_t c = 0; c < n; c++) {
 		const struct spool_chunk *chunk = &in->spools.chunks[c];
 		if (chunk->process == UINT32_MAX) {
-			read_parent(in, chunk);
+			read_parent_chunk(in, chunk);
 			hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 			continue;
 		}
 		ingest_read_chunk(in, chunk);
 		if (c + 1 == n || in->spools.chunks[c + 1].file != chunk->file)
-			nvtx_file_ends(in, chunk->process, chunk->at->tid);
+			ingest_nvtx_end_file(in, chunk->process, chunk->header->tid);
 		hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 	}
-	nvtx_finish(in);
-	waits_finish(in);
-	opencl_finish(in);
+	ingest_nvtx_finish(in);
+	driver_waits_finish(in);
+	ingest_opencl_finish(in);
 	os_finish(in);
 	sched_finish(in);
 	task_lifetimes_name_threads(in);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- the whole run
+ * ------------------------------------------------------------------------------ */
 
-/* Sums with a year's time must not run over. */
-static const int64_t latest = INT64_MAX / 2;
+/* A start of the run beyond this is damage: adding a year (YEAR_NS) to it must not overflow. */
+static const int64_t LATEST_START_NS = INT64_MAX / 2;
 
-/* Time 0 is when the parent started the run; without its page, when the first spool was opened. */
+/* Time 0 is when the parent started the run; without the parent's control page, when the first
+ * spool was opened. */
 static int64_t epoch_of(const struct spools *spools)
 {
-	if (spools->has_control && spools->control.started > 0 && spools->control.started < latest)
+	if (spools->has_control && spools->control.started > 0 &&
+	    spools->control.started < LATEST_START_NS)
 		return spools->control.started;
 	int64_t first = INT64_MAX;
 	for (uint32_t c = 0; c < spools->n_chunks; c++)
-		if (spools->chunks[c].at->opened > 0 && spools->chunks[c].at->opened < first &&
-		    spools->chunks[c].at->opened < latest)
-			first = spools->chunks[c].at->opened;
+		if (spools->chunks[c].header->opened > 0 &&
+		    spools->chunks[c].header->opened < first &&
+		    spools->chunks[c].header->opened < LATEST_START_NS)
+			first = spools->chunks[c].header->opened;
 	return first == INT64_MAX ? 0 : first;
 }
 
-static void settle_ends(struct ingest *in)
+/* The last time in any record of a process; with --keep-last, which events are too old for the
+ * trace. */
+static void find_run_end(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		if (in->processes[p].last > in->run_end)
@@ -385,21 +417,20 @@ static void settle_ends(struct ingest *in)
 
 static void free_lists(struct ingest *in)
 {
-	struct ingest_list *lists[] = {&in->statuses, &in->clocks,     &in->notes,
-				       &in->drops,    &in->properties, &in->note_of,
-				       &in->drop_of,  &in->property_of};
+	struct ingest_list *lists[] = {&in->statuses,    &in->clocks,         &in->notes,
+				       &in->drops,       &in->properties,     &in->note_chunks,
+				       &in->drop_chunks, &in->property_chunks};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		free(lists[i]->at);
+		free(lists[i]->items);
 	for (uint32_t p = 0; p < in->n_processes; p++)
-		target_free(&in->processes[p]);
-	target_free(&in->run);
+		target_free_process(&in->processes[p]);
+	target_free_process(&in->run);
 	binaries_close(in->binaries);
 	free(in->processes);
 	samples_free(in);
 	task_lifetimes_free(in);
-	hwy_map_free(&in->process_of);
+	hwy_index_free(&in->process_of);
 	free(in->threads);
-	free(in->streams);
 	free(in->stacks);
 	spools_close(&in->spools);
 }
@@ -420,14 +451,26 @@ struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *p
 	in.b = hwy_builder_new();
 	in.trace = hwy_builder_trace(in.b);
 	in.epoch = epoch_of(&in.spools);
+	/* Each step uses what the steps above it left in 'in':
+	 *  - read_definitions lists the registered processes, with their texts, devices, streams
+	 *    and last times;
+	 *  - find_run_end needs the last times of all processes;
+	 *  - run_meta_add_host makes the host that processes and devices of the trace refer to;
+	 *  - task_lifetimes_add_images completes the list of processes: target_make_records takes
+	 *    it as final;
+	 *  - target_make_records finds each process's start, by which task_lifetimes_index_images
+	 *    sorts images;
+	 *  - ingest_read_events makes spans: for that all processes, devices and images must be
+	 *    known;
+	 *  - run_meta_report comes last: it reports the losses that the steps above counted. */
 	read_definitions(&in);
-	settle_ends(&in);
-	about_settle(&in);
-	task_lifetimes_resolve(&in);
-	target_settle(&in);
-	task_lifetimes_attach_modules(&in);
+	find_run_end(&in);
+	run_meta_add_host(&in);
+	task_lifetimes_add_images(&in);
+	target_make_records(&in);
+	task_lifetimes_index_images(&in);
 	ingest_read_events(&in);
-	about_report(&in);
+	run_meta_report(&in);
 	free_lists(&in);
 	struct hwy_trace *trace = hwy_builder_finish(in.b, false);
 	if (!trace)

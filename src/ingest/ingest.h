@@ -1,19 +1,22 @@
-/* ingest.h - from the spools of a run to a trace. */
+/* ingest.h - reads the spools of a run into a trace. */
 #ifndef HWY_INGEST_INGEST_H
 #define HWY_INGEST_INGEST_H
 
 #include "base/progress.h"
 #include "trace/trace.h"
 
-/* Reads the run directory. Whatever the spools hold, it ends: what cannot be used is left out and told in
- * the trace's drops and diagnostics. Processes of the run may still be writing; then this is what they had
- * written. NULL only when there is no such run, with one line in err. */
+/* Reads the run directory. Whatever the spools hold, reading ends: records that cannot be used are
+ * left out and counted in the trace's drops and diagnostics. Processes of the run may still be
+ * writing; then the trace has what they have written so far. NULL only when the directory holds no
+ * run, with one line in err. */
 struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *progress,
 			     struct hwy_err *err);
 
-/* What is learned only after the run: adds to a trace that ingest_run made, before it is written. */
+/* Adds a measurement that was made after the run to a trace of ingest_run, before the trace is
+ * written. The ids of name and unit in 'calibration' are replaced by those of the texts. */
 void ingest_calibration(struct hwy_trace *trace, const struct hwy_calibration *calibration,
-			const char *name, const char *unit); /* texts instead of their ids */
+			const char *name, const char *unit);
+/* Adds a diagnostic in the same way. */
 void ingest_note(struct hwy_trace *trace, int severity, const char *text);
 
 #endif

@@ -1,96 +1,108 @@
-/* ingest_internal.h - what the parts of the reader of runs share.
+/* ingest_internal.h - what the files of the reader of runs share.
  *
- * Two passes over the records. The first notes definitions: ids are of a process and may be defined in any
- * of its spools. Then who is who is settled (target.c). The second pass makes spans. Times become relative
- * to the run's start ('epoch') where they leave a record.
+ * All records are read twice. The first pass notes definitions, because an id belongs to a process
+ * and may be defined in any of its spools. Then the trace gets its processes, threads, devices and
+ * contexts (target.c). The second pass makes spans. Times in records are on CLOCK_MONOTONIC; spans
+ * and trace records have times relative to the run's start ('epoch').
+ *
+ * A "ref" is a reference of base/ref.h: 0 refers to nothing. A "process" that is a uint32_t is an
+ * index into ingest.processes, unless its name says that it is an index into the trace.
  */
 #ifndef HWY_INGEST_INGEST_INTERNAL_H
 #define HWY_INGEST_INGEST_INTERNAL_H
 
 #include "base/ids.h"
+#include "base/index.h"
 #include "base/progress.h"
+#include "base/ref.h"
 #include "ingest/spools.h"
 #include "trace/builder.h"
 
 #define INGEST_NO_LANE UINT32_MAX
 
-struct ingest_texts {      /* of a process: defined by pointer, interned when first used */
-	struct hwy_ids at; /* id -> index + 1 */
+/* The texts that one process defined: kept as pointers into the spool, interned when they are first
+ * used. */
+struct ingest_texts {
+	struct hwy_ids refs; /* string id -> ref of 'list' */
 	struct ingest_text {
 		const struct rec_string *record;
-		uint32_t text, symbol; /* plus one; 0: not asked for yet */
+		uint32_t text_ref;   /* of the trace's texts; 0 until the text is first used */
+		uint32_t symbol_ref; /* of the trace's symbols; 0 until the symbol is first used */
 	} * list;
 	uint32_t n, cap;
 };
 
-struct ingest_list { /* records to be looked at later */
-	const void **at;
+struct ingest_list { /* records of the spools that are read later */
+	const void **items;
 	uint32_t n, cap;
 };
 
-struct ingest_process { /* one image: after exec there is another */
+/* One image of a program: after exec the same pid is another struct ingest_process. */
+struct ingest_process {
 	uint32_t pid;
-	uint32_t record; /* in the trace; UINT32_MAX: nothing of it is worth one */
-	const struct rec_process *said;
-	const struct rec_status *status; /* as the parent saw it end */
-	int64_t opened;                  /* its first spool */
-	int64_t start, end;              /* HWY_NONE: not known */
-	int64_t last;                    /* the last time seen in its records */
+	uint32_t record; /* index of the process in the trace; UINT32_MAX: the trace has none */
+	const struct rec_process *registration; /* NULL: the collect library did not register */
+	const struct rec_status *status; /* how the parent saw the process end; NULL: it did not */
+	int64_t opened;                  /* when the first spool of the process was opened */
+	int64_t start, end;              /* HWY_NONE until target.c finds them out */
+	int64_t last;                    /* the last time in any record of the process */
 	bool exited, execed;
-	bool in_order;                  /* it exited through its exit handlers */
-	struct ingest_process *becomes; /* this one is only its beginning */
+	bool in_order;                  /* the process ended through its exit handlers */
+	struct ingest_process *becomes; /* the image that this one exec'ed before it did anything */
 	uint64_t events;
 
 	struct ingest_texts texts;
-	struct hwy_ids shapes; /* id -> shape + 1 */
-	struct hwy_ids codes;  /* id -> index in 'code' + 1 */
+	struct hwy_ids shapes; /* shape id -> ref of the trace's shapes */
+	struct hwy_ids codes;  /* code id -> ref of 'code' */
 	struct ingest_list code;
 	struct ingest_list modules, devices, contexts, streams, names, threads;
 
-	struct hwy_map thread_of;      /* tid -> thread */
-	struct hwy_map device_of;      /* ordinal -> device + 1 */
-	struct hwy_map stream_of;      /* context, stream -> stream + 1 */
-	struct hwy_map stream_facts;   /* context, stream -> index in 'streams' + 1 */
-	struct hwy_map parent_context; /* green context -> its parent + 1 */
-	struct hwy_map context_device; /* context -> the device's ordinal */
-	struct hwy_map null_streams;   /* context, stream -> 1 */
-	struct hwy_map stream_names;   /* stream -> text */
-	struct hwy_ids calls[3];       /* runtime, driver, OpenCL: cbid -> text + 1 */
-	struct hwy_map domains;        /* domain -> text + 1 */
-	struct hwy_map categories;     /* domain, category -> text + 1 */
-	struct hwy_map stacks; /* correlation, or time of OS calls -> index in ingest.stacks + 1 */
-	struct hwy_map told;   /* tid << 32 | number of a native stack -> the same */
+	struct hwy_map thread_of;      /* tid -> thread of the trace */
+	struct hwy_map device_of;      /* CUDA ordinal -> ref of the trace's devices */
+	struct hwy_map stream_of;      /* context and stream number -> ref of the trace's streams */
+	struct hwy_map stream_facts;   /* context and stream number -> ref of 'streams' */
+	struct hwy_map parent_context; /* green context -> its parent context */
+	struct hwy_map context_device; /* context -> CUDA ordinal of its device */
+	struct hwy_map null_streams;   /* has context and stream number of every default stream */
+	struct hwy_map stream_names;   /* stream number -> string id */
+	/* of runtime, driver, OpenCL: callback id -> ref of the trace's texts */
+	struct hwy_ids calls[3];
+	struct hwy_map domains;    /* NVTX domain -> ref of the trace's texts */
+	struct hwy_map categories; /* NVTX domain and category -> ref of the trace's texts */
+	struct hwy_map stacks; /* correlation id, or time of an OS call -> ref of ingest.stacks */
+	/* tid and number of a native stack -> ref of ingest.stacks */
+	struct hwy_map numbered_stacks;
 	struct unwinder *unwinder;
-	/* as the kernel told it, where samples were taken */
-	int64_t began;                /* forked or exec'ed, before it could register; 0: not told */
-	const struct rec_task *named; /* NULL: not told, or it registered */
-	uint32_t parent;              /* pid; 0: not told */
+
+	/* What the kernel reported (perf events), where the run took CPU samples. */
+	int64_t began; /* fork or exec, before the process could register; 0: not reported */
+	/* the report that has the name; NULL: none, or the process registered */
+	const struct rec_task *named;
+	uint32_t parent; /* pid of the parent; 0: not reported */
 	struct ingest_list maps;
 };
 
-struct ingest_thread {    /* parallel to the trace's threads */
-	uint32_t process; /* of ours */
-	uint32_t api;     /* lane */
-	uint32_t opencl;  /* lane of its OpenCL calls */
-	bool named;       /* by the program itself */
-};
-struct ingest_stream {       /* parallel to the trace's streams */
-	uint32_t work, sync; /* lanes */
+struct ingest_thread { /* parallel to the trace's threads */
+	uint32_t process;
+	uint32_t opencl; /* lane of the thread's OpenCL calls, or INGEST_NO_LANE */
+	bool named;      /* the program itself named the thread */
 };
 
-struct ingest_stack { /* what a call came from */
+/* The stack of one call, as the spool has it. */
+struct ingest_stack {
 	const struct rec_stack *python, *native;
-	uint32_t stack; /* in the trace, plus one; 0: none, or not made yet */
+	uint32_t stack_ref; /* of the trace's stacks; 0 until it is made, or if it is empty */
 	bool made;
-	uint32_t next; /* another thread's with the same correlation id, plus one */
-	int64_t time;  /* of the call's start; OS calls are joined by it */
+	/* of ingest.stacks: another thread's stack with the same correlation id */
+	uint32_t next_ref;
+	int64_t time; /* when the call began: OS calls are found by it */
 };
 
 enum { INGEST_MOST_FRAMES = 512, INGEST_MOST_CHAIN = 256 };
 struct ingest_frames {
-	uint32_t at[INGEST_MOST_FRAMES]; /* in the trace, innermost first */
+	uint32_t frames[INGEST_MOST_FRAMES]; /* indexes of the trace's frames, innermost first */
 	uint32_t n;
-	bool is_sample; /* not of a call */
+	bool is_sample; /* a CPU sample's stack; false: a call's */
 };
 
 struct ingest {
@@ -98,102 +110,128 @@ struct ingest {
 	struct hwy_builder *b;
 	struct hwy_trace *trace; /* of the builder */
 	const struct hwy_progress *progress;
-	int64_t epoch;   /* what time 0 is on CLOCK_MONOTONIC */
-	int64_t run_end; /* the last time seen */
-	int64_t cut;     /* events that ended before are not kept (--keep-last); INT64_MIN: all are */
+	int64_t epoch;   /* the run's start on CLOCK_MONOTONIC: time 0 of the trace */
+	int64_t run_end; /* the last time in any record */
+	int64_t cut; /* events that ended before are left out (--keep-last); INT64_MIN: none is */
 	int64_t recording_changed; /* when recording last began or ended */
-	int64_t recording_end;     /* when recording ended for good, or INT64_MAX */
+	int64_t recording_end;     /* when recording ended for good; INT64_MAX: it did not */
 
 	struct ingest_process *processes;
 	uint32_t n_processes, cap_processes;
-	struct hwy_map process_of; /* pid, identity -> process */
-	struct ingest_process run; /* the parent's own spool */
+	struct hwy_index process_of; /* struct process_key (ingest.c) -> process */
+	struct ingest_process run;   /* owner of what the parent's own spool defines */
 	struct ingest_list statuses, clocks;
-	struct ingest_list notes, drops, properties; /* with their processes: */
-	struct ingest_list note_of, drop_of, property_of;
+	/* The chunk that record i stands in, which tells its process, is item i of the list below
+	 * it. */
+	struct ingest_list notes, drops, properties;
+	struct ingest_list note_chunks, drop_chunks, property_chunks;
 
 	struct ingest_thread *threads;
 	uint32_t cap_threads;
-	struct ingest_stream *streams;
-	uint32_t cap_streams;
-	uint32_t host;
+	uint32_t host; /* index of the trace's only host */
 
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
-	struct binaries *binaries; /* NULL: nothing was looked up yet */
+	struct binaries *binaries; /* NULL until an address is first looked up */
 
-	struct hwy_row
-		rows[HWY_KINDS]; /* kept between records of a kind: each sets all it ever sets */
-	uint64_t no_time;        /* events without a time, or with one that cannot be */
-	uint64_t old;            /* left out by --keep-last */
-	struct cuda_waits *waits;
-	struct opencl_state *opencl;
-	struct nvtx_state *nvtx;
+	/* One row for each kind, zeroed once and used again for every span of the kind: clearing
+	 * all columns for each record would take longer than filling in the few that the kind has.
+	 * The contract: code that adds spans of a kind through its row here sets the same columns
+	 * for every span, also to 0. */
+	struct hwy_row rows[HWY_KINDS];
+	uint64_t no_time; /* events without a time, or with a time that cannot be one of this run */
+	uint64_t old;     /* events that --keep-last leaves out */
+
+	/* States of the files of the same name; NULL until the first record of their kind. */
+	struct driver_waits *waits;
+	struct ingest_opencl *opencl;
+	struct ingest_nvtx *nvtx;
 	struct os_calls *os;
-	struct lives *lives;     /* NULL: no word of the kernel's */
-	struct samples *samples; /* NULL: none */
+	struct task_lifetimes *lifetimes;
+	struct samples *samples;
 	struct sched *sched;
 };
 
 /* ---- ingest.c ---- */
 
 void ingest_list_add(struct ingest_list *list, const void *record);
-/* The text of a process's string id; 0 for none and for ids nobody defined. */
+/* The trace's text for a process's string id; 0, the empty text, where nobody defined the id. */
 uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t id);
+/* NULL where nobody defined the id. */
 struct ingest_text *ingest_text_entry(struct ingest_process *process, uint32_t id);
+/* The owner of what a chunk defines: its process, or ingest.run for the parent's chunks. */
+struct ingest_process *ingest_owner(struct ingest *in, const struct spool_chunk *chunk);
+/* 'process' and 'thread' are indexes of the trace, or HWY_NONE; 'reason' is a text of the trace. */
 void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char *source,
 		 uint32_t reason, uint64_t count, int64_t time);
-void ingest_say(struct ingest *in, int severity, int64_t process, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-/* Whether a time can be one of this run; and what it is on the report's clock, or HWY_NONE. */
+void ingest_note_diagnostic(struct ingest *in, int severity, int64_t process, const char *format,
+			    ...) __attribute__((format(printf, 4, 5)));
+/* Whether a record's time is within a year of the run's start. */
 bool ingest_is_time(const struct ingest *in, int64_t time);
+/* A record's time on the trace's clock; HWY_NONE where it cannot be a time of this run. */
 int64_t ingest_moment(const struct ingest *in, int64_t time);
-/* START and DUR on the report's clock; false when the span is to be left out. */
+/* Sets START and DUR on the trace's clock; false when the span is to be left out, which is
+ * counted. */
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);
 
-/* ---- target.c: who is who ---- */
+/* ---- target.c: processes, threads, devices, contexts, streams ---- */
 
-void target_settle(struct ingest *in); /* after the first pass */
-/* Words joined by NUL as one line, quoted where a shell would split them. */
+/* Gives the trace its processes, threads, devices and contexts, and every process its start and
+ * end. */
+void target_make_records(struct ingest *in);
+/* Words joined by NUL as one line, quoted where a shell would split them; a text of the trace. */
 uint32_t target_command(struct ingest *in, const struct rec_string *words);
-/* The image that started this one; NULL: not of this run. */
+/* The image that started this one; NULL: the parent is not of this run. */
 struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process);
-void target_free(struct ingest_process *process);
+void target_free_process(struct ingest_process *process);
+/* These yield indexes of the trace and make the record when it is first asked for. */
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);
-/* The stream of a record; 'number' UINT32_MAX: none in particular. */
+/* 'number' UINT32_MAX: no stream in particular. */
 uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32_t device,
 		       uint32_t context, uint32_t number);
-uint32_t target_work_lane(struct ingest *in, uint32_t stream);
-uint32_t target_sync_lane(struct ingest *in, uint32_t stream);
 
-/* ---- run_meta.c: the machine, the run, what the collectors said ---- */
+/* ---- run_meta.c: the machine, the run, notes of the collectors, losses ---- */
 
-void about_settle(struct ingest *in); /* before target_settle: the host */
-void about_report(struct ingest *in); /* last */
+void run_meta_add_host(struct ingest *in);
+void run_meta_report(struct ingest *in);
 
-/* ---- ingest_cuda.c: calls and device work; driver_waits.c: syncs and events ---- */
+/* ---- ingest_cuda.c: calls and device work ---- */
 
-void cuda_add(struct ingest *in, uint32_t process, const struct rec_head *record);
-void waits_add(struct ingest *in, struct ingest_process *process, const struct rec_head *record);
-void waits_note_call(struct ingest *in, const struct ingest_process *process,
-		     const struct rec_api *call);
-void waits_want(struct ingest *in, struct ingest_process *process, const struct rec_sync *event);
-void waits_finish(struct ingest *in);
-/* A kernel's symbol by the id of its name, plus one; 0: none. */
-uint32_t cuda_symbol(struct ingest *in, struct ingest_process *process, uint32_t name);
-int64_t cuda_memory_kind(uint32_t kind); /* enum hwy_memory_kind of CUPTI's number */
+void ingest_cuda_add(struct ingest *in, uint32_t process, const struct rec_head *record);
+/* Ref of the trace's symbols for a kernel, by the string id of its mangled name; 0 where the id is
+ * not defined. */
+uint32_t ingest_cuda_symbol(struct ingest *in, struct ingest_process *process, uint32_t name);
+/* enum hwy_memory_kind of CUPTI's number. */
+int64_t ingest_cuda_memory_kind(uint32_t kind);
+
+/* ---- driver_waits.c: waits inside the driver, and CUDA events ---- */
+
+/* First pass: an event without a time of its own will need the start of the call that recorded
+ * it. */
+void driver_waits_expect_call(struct ingest *in, struct ingest_process *process,
+			      const struct rec_sync *event);
+/* Second pass, for every call: keeps the start of a call that an event needs. */
+void driver_waits_note_call(struct ingest *in, const struct ingest_process *process,
+			    const struct rec_api *call);
+/* Second pass: adds the span of a wait, keeps an event for driver_waits_finish. */
+void driver_waits_add(struct ingest *in, struct ingest_process *process,
+		      const struct rec_head *record);
+/* After the last call: adds the events, and the edges from events to waits. */
+void driver_waits_finish(struct ingest *in);
 
 /* ---- ingest_opencl.c: commands, waits, dependencies ---- */
 
-void opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record);
-void opencl_finish(struct ingest *in);
+void ingest_opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record);
+void ingest_opencl_finish(struct ingest *in);
 
 /* ---- ingest_nvtx.c ---- */
 
-void nvtx_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_range *record);
-void nvtx_file_ends(struct ingest *in, uint32_t process, uint32_t tid);
-void nvtx_finish(struct ingest *in);
+void ingest_nvtx_add(struct ingest *in, uint32_t process, uint32_t tid,
+		     const struct rec_range *record);
+/* After the last chunk of a spool file: ends the ranges that the file's thread left open. */
+void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid);
+void ingest_nvtx_finish(struct ingest *in);
 
 /* ---- os.c ---- */
 
@@ -203,48 +241,53 @@ void os_finish(struct ingest *in);
 /* ---- stacks.c ---- */
 
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record);
-/* Frames, innermost first, and the stack they make: plus one, 0: empty. */
+/* The unwinder of a process, with all modules of the process; made when first asked for. */
 struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process);
+/* These add frames behind those that 'frames' has: innermost first. */
 void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
 		      const struct hwy_frame *frame);
 void stacks_add_native(struct ingest *in, struct ingest_process *process, const uint64_t *addresses,
 		       uint32_t n, bool has_python, struct ingest_frames *frames);
 void stacks_add_python(struct ingest *in, struct ingest_process *process,
 		       const struct rec_frame *list, uint32_t n, struct ingest_frames *frames);
+/* Ref of the trace's stacks for these frames; 0 where there is no frame. */
 uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames);
-/* The trace's stack of a call, plus one; 0: none. tid 0: whatever thread. */
-uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
-		   uint32_t correlation);
-/* The same of an OS call, which has no correlation id: by when it began, on the records' clock. */
-uint32_t stacks_of_os(struct ingest *in, struct ingest_process *process, uint32_t tid,
-		      int64_t start);
+/* Ref of the trace's stacks for a CUDA or OpenCL call; 0: none was taken. tid 0: of any thread. */
+uint32_t stacks_find_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
+			  uint32_t correlation);
+/* The same for an OS call, which has no correlation id: by its start on CLOCK_MONOTONIC. */
+uint32_t stacks_find_os_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
+			     int64_t start);
 
-/* ---- task_lifetimes.c: processes and threads as the kernel told of them, where samples were taken ---- */
+/* ---- task_lifetimes.c: processes and threads as the kernel reported them (perf events) ---- */
 
-void task_lifetimes_note(struct ingest *in,
-			 const struct rec_head *record); /* first pass: any of the parent's */
-void task_lifetimes_recording(struct ingest *in, const struct rec_time *record);
-void task_lifetimes_resolve(struct ingest *in); /* before target_settle: who did not register */
-void task_lifetimes_attach_modules(struct ingest *in); /* after it */
-/* The process that had this pid then; UINT32_MAX: none. */
-uint32_t task_lifetimes_image(const struct ingest *in, uint32_t pid, int64_t time);
+/* First pass: a sample, a switch, a task's begin or end, or mapped code, from the parent's
+ * spool. */
+void task_lifetimes_note_record(struct ingest *in, const struct rec_head *record);
+void task_lifetimes_note_recording(struct ingest *in, const struct rec_time *record);
+/* Adds the images that did not register to ingest.processes, and corrects when the others began. */
+void task_lifetimes_add_images(struct ingest *in);
+/* Makes task_lifetimes_find ready, and gives every process the code that was mapped in it. */
+void task_lifetimes_index_images(struct ingest *in);
+/* The process that had this pid at this time; UINT32_MAX: none that the trace has. */
+uint32_t task_lifetimes_find(const struct ingest *in, uint32_t pid, int64_t time);
+/* Adds the mapped code to the process's unwinder. */
 void task_lifetimes_add_modules(struct ingest *in, struct ingest_process *process);
 void task_lifetimes_name_threads(struct ingest *in);
 void task_lifetimes_free(struct ingest *in);
-/* The times in which the run was recording: windows in order, whose number it yields. */
+/* The times in which the run was recording, ascending; yields the number of windows. */
 struct task_lifetimes_window {
 	int64_t from, to;
 };
 uint32_t task_lifetimes_windows(const struct ingest *in,
 				const struct task_lifetimes_window **windows);
 bool task_lifetimes_is_recorded(const struct ingest *in, int64_t time);
-/* Whatever the kernel told of begins, ends and execs. */
+/* The kernel's reports of begins, ends and execs (struct rec_task); yields their number. */
 uint32_t task_lifetimes_tasks(const struct ingest *in, const void *const **tasks);
-/* The lane of a thread's samples or states. */
-uint32_t task_lifetimes_lane(struct ingest *in, enum hwy_lane_type type, uint32_t thread);
 
-/* ---- samples.c, sched.c ---- */
+/* ---- samples.c, sched.c: what the parent's spool tells about the CPUs ---- */
 
+/* First pass: keeps a sample whose copy of the stack later samples refer to. */
 void samples_note(struct ingest *in, uint32_t file, const struct rec_sample *record);
 void samples_add(struct ingest *in, uint32_t file, const struct rec_sample *record);
 void samples_free(struct ingest *in);

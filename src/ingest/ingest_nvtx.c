@@ -1,8 +1,10 @@
-/* ingest_nvtx.c - NVTX: ranges and marks.
+/* ingest_nvtx.c - adds the spans of NVTX ranges and marks.
  *
- * Push and pop pair in one spool file (that is: one thread) and domain; start and end by an id of the process,
- * from any thread. A range that never ended reaches to the end of the recording or of its process and says
- * so; an end without its beginning began before the recording did, and is told of as a number only.
+ * A pop ends the last push of its domain in the same spool file, that is: on the same thread. A
+ * start and an end belong together if they have one id in one process, whichever thread they come
+ * from. A range that never ended reaches to the end of the recording or of its process, and has
+ * HWY_FLAG_UNFINISHED. An end without a begin is of a range that began before the recording: such
+ * ranges are only counted, in a diagnostic.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 
 struct open_push {
 	const struct rec_range *push;
-	uint32_t below; /* index plus one */
+	/* of ingest_nvtx.pushes: the range around this one, or the next free element */
+	uint32_t below_ref;
 };
 struct open_start {
 	const struct rec_range *start;
@@ -19,25 +22,27 @@ struct open_start {
 	const struct rec_range *end; /* NULL: none yet */
 	uint32_t end_tid;
 };
-struct nvtx_state {
+struct ingest_nvtx {
 	struct open_push *pushes;
-	uint32_t n_pushes, cap_pushes, unused; /* unused: list of free ones, index plus one */
-	struct hwy_map tops; /* domain -> index plus one, of the file being read */
+	uint32_t n_pushes, cap_pushes;
+	uint32_t free_ref; /* of 'pushes': the first element that is free again */
+	/* of the file being read: domain -> ref of 'pushes', the innermost open range */
+	struct hwy_map tops;
 	struct open_start *starts;
 	uint32_t n_starts, cap_starts;
-	struct hwy_map start_of; /* process, id -> index */
-	struct early_end {       /* the end was read before the start */
+	struct hwy_index start_of; /* struct start_key -> index into 'starts' */
+	struct early_end {         /* an end that was read before its start */
 		uint32_t process, tid;
 		const struct rec_range *end;
 	} * ends;
 	uint32_t n_ends, cap_ends;
-	struct hwy_map lanes; /* thread, domain, style -> lane + 1 */
-	uint64_t last_key;
+	struct hwy_map lanes; /* thread, domain and style -> lane */
+	uint64_t last_key;    /* of 'lanes': most ranges have the lane of the range before */
 	uint32_t last_lane;
-	uint64_t headless; /* ends without a beginning */
+	uint64_t headless; /* number of ends without a begin */
 };
 
-static struct nvtx_state *ingest_nvtx_state_of(struct ingest *in)
+static struct ingest_nvtx *ingest_nvtx_state(struct ingest *in)
 {
 	if (!in->nvtx) {
 		in->nvtx = hwy_zalloc(sizeof *in->nvtx);
@@ -46,14 +51,15 @@ static struct nvtx_state *ingest_nvtx_state_of(struct ingest *in)
 	return in->nvtx;
 }
 
-/* ---- where and what ---------------------------------------------------------------------------- */
+/* ---- lanes and columns
+ * --------------------------------------------------------------------------- */
 
 static uint32_t domain_name(struct ingest *in, struct ingest_process *process, uint32_t domain)
 {
 	char text[32];
-	const uint32_t *known = hwy_map_get(&process->domains, domain);
-	if (known)
-		return *known - 1;
+	const uint32_t *ref = hwy_map_get(&process->domains, domain);
+	if (ref)
+		return hwy_ref32_index(*ref);
 	if (domain == 0)
 		return 0;
 	snprintf(text, sizeof text, "domain %u", domain);
@@ -64,34 +70,36 @@ static uint32_t category_name(struct ingest *in, struct ingest_process *process,
 			      uint32_t category)
 {
 	uint64_t key = (uint64_t)domain << 32 | category;
-	uint32_t *at = hwy_map_put(&process->categories, key, NULL);
-	if (!*at) {
+	uint32_t *ref = hwy_map_put(&process->categories, key, NULL);
+	if (!hwy_ref32_is_set(*ref)) {
 		char text[16];
 		snprintf(text, sizeof text, "%u", category);
-		*at = 1 + hwy_text_id(in->b, text);
+		*ref = hwy_ref32(hwy_text_id(in->b, text));
 	}
-	return *at - 1;
+	return hwy_ref32_index(*ref);
 }
 
-static uint32_t lane_for(struct ingest *in, struct nvtx_state *x, uint32_t thread, uint32_t domain,
+static uint32_t lane_for(struct ingest *in, struct ingest_nvtx *x, uint32_t thread, uint32_t domain,
 			 bool startend)
 {
 	uint64_t key = (uint64_t)thread << 33 | (uint64_t)startend << 32 | domain;
 	if (key == x->last_key)
 		return x->last_lane;
-	uint32_t *at = hwy_map_put(&x->lanes, key, NULL);
-	if (!*at) {
+	bool fresh;
+	uint32_t *index = hwy_map_put(&x->lanes, key, &fresh);
+	if (fresh) {
 		struct ingest_process *process = &in->processes[in->threads[thread].process];
 		struct hwy_lane lane = hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE,
 						   process->record, thread);
 		lane.name = domain_name(in, process, domain);
-		*at = 1 + hwy_add_lane(in->b, lane);
+		*index = hwy_add_lane(in->b, lane);
 	}
 	x->last_key = key;
-	return x->last_lane = *at - 1;
+	return x->last_lane = *index;
 }
 
-/* Payloads of 32 bits stand in the low half; a float becomes a double, as everywhere in a trace. */
+/* The payload as a trace stores it. Records have payloads of 32 bits in the low half; a trace has
+ * floats as doubles. */
 static int64_t payload_of(const struct rec_range *record)
 {
 	union {
@@ -109,7 +117,7 @@ static int64_t payload_of(const struct rec_range *record)
 	}
 }
 
-/* Everything but the times. */
+/* Sets all columns of a range but its times, its style and what depends on the style. */
 static void ingest_nvtx_describe(struct ingest *in, struct ingest_process *process,
 				 const struct rec_range *record, struct hwy_row *row)
 {
@@ -119,15 +127,14 @@ static void ingest_nvtx_describe(struct ingest *in, struct ingest_process *proce
 	row->v[HWY_NAME] = ingest_text(in, process, record->head.value);
 	row->v[HWY_CATEGORY] =
 		record->category ? category_name(in, process, record->domain, record->category) : 0;
-	row->v[HWY_COLOR] =
-		whole && record->head.flags & 1 ? (int64_t)record->color | INT64_C(1) << 32 : 0;
+	row->v[HWY_COLOR] = whole && record->head.flags & 1 ? hwy_color(record->color) : 0;
 	row->v[HWY_PAYLOAD_TYPE] = numeric ? record->payload_type : 0;
 	row->v[HWY_PAYLOAD] = numeric ? payload_of(record) : 0;
 	row->v[HWY_END_THREAD] = 0;
 	row->v[HWY_FLAGS] = 0;
 }
 
-/* Where a range that never ended is cut off. */
+/* When a range that never ended is taken to end, on CLOCK_MONOTONIC. */
 static int64_t open_end(const struct ingest *in, const struct ingest_process *process,
 			int64_t start)
 {
@@ -139,16 +146,16 @@ static void ingest_nvtx_add_range(struct ingest *in, uint32_t process, uint32_t 
 				  const struct rec_range *record, const struct rec_range *end,
 				  enum hwy_style style, uint32_t end_tid)
 {
-	struct ingest_process *of = &in->processes[process];
-	struct nvtx_state *x = ingest_nvtx_state_of(in);
+	struct ingest_process *image = &in->processes[process];
+	struct ingest_nvtx *x = ingest_nvtx_state(in);
 	struct hwy_row *row = &in->rows[HWY_RANGE];
 	int64_t until = style == HWY_MARK ? record->time
 			: end             ? end->time
-					  : open_end(in, of, record->time);
+					  : open_end(in, image, record->time);
 	bool lasts = ingest_is_time(in, record->time) && ingest_is_time(in, until);
 	if (!ingest_times(in, record->time, lasts ? until - record->time : 0, row))
 		return;
-	ingest_nvtx_describe(in, of, record, row);
+	ingest_nvtx_describe(in, image, record, row);
 	row->v[HWY_STYLE] = style;
 	if (style == HWY_MARK)
 		row->v[HWY_FLAGS] = HWY_FLAG_MARK;
@@ -156,43 +163,45 @@ static void ingest_nvtx_add_range(struct ingest *in, uint32_t process, uint32_t 
 		row->v[HWY_FLAGS] = HWY_FLAG_UNFINISHED;
 	uint32_t thread = target_thread(in, process, tid);
 	if (end_tid)
-		row->v[HWY_END_THREAD] = 1 + (int64_t)target_thread(in, process, end_tid);
+		row->v[HWY_END_THREAD] = hwy_ref(target_thread(in, process, end_tid));
 	hwy_add_span(in->b, lane_for(in, x, thread, record->domain, style == HWY_STARTEND),
 		     HWY_RANGE, row);
 }
 
-/* ---- push and pop ------------------------------------------------------------------------------ */
+/* ---- push and pop
+ * ------------------------------------------------------------------------------ */
 
-static void ingest_nvtx_push(struct nvtx_state *x, const struct rec_range *record)
+static void ingest_nvtx_push(struct ingest_nvtx *x, const struct rec_range *record)
 {
-	uint32_t at = x->unused;
-	if (at) {
-		x->unused = x->pushes[at - 1].below;
+	uint32_t index;
+	if (hwy_ref32_is_set(x->free_ref)) {
+		index = hwy_ref32_index(x->free_ref);
+		x->free_ref = x->pushes[index].below_ref;
 	} else {
 		HWY_GROW(x->pushes, x->n_pushes, x->cap_pushes);
-		at = ++x->n_pushes;
+		index = x->n_pushes++;
 	}
-	uint32_t *top = hwy_map_put(&x->tops, record->domain, NULL);
-	x->pushes[at - 1] = (struct open_push){record, *top};
-	*top = at;
+	uint32_t *top_ref = hwy_map_put(&x->tops, record->domain, NULL);
+	x->pushes[index] = (struct open_push){record, *top_ref};
+	*top_ref = hwy_ref32(index);
 }
 
-/* The innermost open range of a domain, taken off; NULL: there is none. */
-static const struct rec_range *ingest_nvtx_take(struct nvtx_state *x, uint32_t *top)
+/* Takes the innermost open range of a domain off its stack; NULL: no range is open. */
+static const struct rec_range *ingest_nvtx_take(struct ingest_nvtx *x, uint32_t *top_ref)
 {
-	uint32_t at = *top;
-	if (!at)
+	uint32_t ref = *top_ref;
+	if (!hwy_ref32_is_set(ref))
 		return NULL;
-	struct open_push *open = &x->pushes[at - 1];
-	*top = open->below;
-	open->below = x->unused;
-	x->unused = at;
+	struct open_push *open = &x->pushes[hwy_ref32_index(ref)];
+	*top_ref = open->below_ref;
+	open->below_ref = x->free_ref;
+	x->free_ref = ref;
 	return open->push;
 }
 
-void nvtx_file_ends(struct ingest *in, uint32_t process, uint32_t tid)
+void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid)
 {
-	struct nvtx_state *x = in->nvtx;
+	struct ingest_nvtx *x = in->nvtx;
 	if (!x || x->tops.count == 0)
 		return;
 	for (uint32_t s = 0; s <= x->tops.mask; s++)
@@ -203,33 +212,35 @@ void nvtx_file_ends(struct ingest *in, uint32_t process, uint32_t tid)
 	hwy_map_free(&x->tops);
 }
 
-/* ---- start and end ----------------------------------------------------------------------------- */
+/* ---- start and end
+ * ----------------------------------------------------------------------------- */
 
-static uint64_t start_key(uint32_t process, uint64_t id)
-{
-	return hwy_mix(id) ^ process;
-}
+struct start_key { /* no padding: its bytes are a key */
+	uint64_t process, id;
+};
 
-static void note_start(struct nvtx_state *x, uint32_t process, uint32_t tid,
+static void note_start(struct ingest_nvtx *x, uint32_t process, uint32_t tid,
 		       const struct rec_range *record)
 {
+	struct start_key key = {process, record->id};
+	*hwy_index_put(&x->start_of, &key, sizeof key, NULL) = x->n_starts;
 	HWY_GROW(x->starts, x->n_starts, x->cap_starts);
-	x->starts[x->n_starts] = (struct open_start){record, process, tid, NULL, 0};
-	*hwy_map_put(&x->start_of, start_key(process, record->id), NULL) = x->n_starts++;
+	x->starts[x->n_starts++] = (struct open_start){record, process, tid, NULL, 0};
 }
 
-static bool note_end(struct nvtx_state *x, uint32_t process, uint32_t tid,
+static bool note_end(struct ingest_nvtx *x, uint32_t process, uint32_t tid,
 		     const struct rec_range *record)
 {
-	const uint32_t *at = hwy_map_get(&x->start_of, start_key(process, record->id));
-	if (!at)
+	struct start_key key = {process, record->id};
+	const uint32_t *start = hwy_index_get(&x->start_of, &key, sizeof key);
+	if (!start)
 		return false;
-	x->starts[*at].end = record;
-	x->starts[*at].end_tid = tid;
+	x->starts[*start].end = record;
+	x->starts[*start].end_tid = tid;
 	return true;
 }
 
-static void finish_starts(struct ingest *in, struct nvtx_state *x)
+static void finish_starts(struct ingest *in, struct ingest_nvtx *x)
 {
 	for (uint32_t i = 0; i < x->n_ends; i++)
 		x->headless += !note_end(x, x->ends[i].process, x->ends[i].tid, x->ends[i].end);
@@ -240,16 +251,18 @@ static void finish_starts(struct ingest *in, struct nvtx_state *x)
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- records
+ * ------------------------------------------------------------------------------------- */
 
-void nvtx_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_range *record)
+void ingest_nvtx_add(struct ingest *in, uint32_t process, uint32_t tid,
+		     const struct rec_range *record)
 {
-	struct nvtx_state *x = ingest_nvtx_state_of(in);
+	struct ingest_nvtx *x = ingest_nvtx_state(in);
 	switch (record->head.type) {
 	case REC_PUSH: ingest_nvtx_push(x, record); break;
 	case REC_POP: {
-		uint32_t *top = hwy_map_put(&x->tops, record->domain, NULL);
-		const struct rec_range *begin = ingest_nvtx_take(x, top);
+		uint32_t *top_ref = hwy_map_put(&x->tops, record->domain, NULL);
+		const struct rec_range *begin = ingest_nvtx_take(x, top_ref);
 		if (begin)
 			ingest_nvtx_add_range(in, process, tid, begin, record, HWY_PUSHPOP, 0);
 		else
@@ -267,18 +280,19 @@ void nvtx_add(struct ingest *in, uint32_t process, uint32_t tid, const struct re
 	}
 }
 
-void nvtx_finish(struct ingest *in)
+void ingest_nvtx_finish(struct ingest *in)
 {
-	struct nvtx_state *x = in->nvtx;
+	struct ingest_nvtx *x = in->nvtx;
 	if (!x)
 		return;
 	finish_starts(in, x);
 	if (x->headless)
-		ingest_say(in, 1, HWY_NONE,
-			   "%llu NVTX ranges began before the recording did and are left out",
-			   (unsigned long long)x->headless);
+		ingest_note_diagnostic(
+			in, 1, HWY_NONE,
+			"%llu NVTX ranges began before the recording did and are left out",
+			(unsigned long long)x->headless);
 	hwy_map_free(&x->tops);
-	hwy_map_free(&x->start_of);
+	hwy_index_free(&x->start_of);
 	hwy_map_free(&x->lanes);
 	free(x->pushes);
 	free(x->starts);

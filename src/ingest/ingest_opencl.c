@@ -1,12 +1,15 @@
-/* ingest_opencl.c - OpenCL's commands and the waits for them: from the devices' clocks onto ours.
+/* ingest_opencl.c - adds the spans of OpenCL commands and of waits for them, with the devices'
+ * times on our clock.
  *
- * A command's four times are by its device's clock. Which clock that is, nothing tells; but a command is queued
- * while the call that enqueues it runs, and has ended when it was first seen to have. So each command bounds
- * the clock's offset from both sides. Where the system's own clocks keep within all these bounds, as the CPU's
- * runtimes do (PoCL: CLOCK_MONOTONIC_RAW), the snapshots of that clock are used; else a fit (clocks.h).
- * A runtime whose "queued" is something else is found out by bounds that contradict each other: then only
- * what must hold anyway is used (no start before the call, no end after it was seen).
- * In the end queued <= submitted <= start <= end, within the call's start and the moment it was seen to end.
+ * The four times of a command are on its device's clock, and OpenCL does not say which clock that
+ * is. But a command is queued while the call that enqueues it runs, and it has ended when the
+ * recorder first saw it as complete. So each command bounds the offset between the clocks from both
+ * sides. Where one of the system's clocks keeps within all these bounds, as with runtimes for CPUs
+ * (PoCL uses CLOCK_MONOTONIC_RAW), the recorded snapshots of that clock are used; else a fit
+ * (clocks.h). If a runtime means something else by "queued", the bounds contradict each other: then
+ * only bounds that hold for every runtime are used (no start before the call, no end after the
+ * command was seen as complete). In the trace queued <= submitted <= start <= end holds, between
+ * the call's start and the moment the command was seen as complete.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,39 +19,40 @@
 
 static_assert(REC_STREAM_IN_ORDER == (int)HWY_STREAM_IN_ORDER &&
 		      REC_STREAM_OUT_OF_ORDER == (int)HWY_STREAM_OUT_OF_ORDER,
-	      "the same numbers");
+	      "records and traces number the order of a queue alike");
 
-enum { SLACK = 2000 }; /* ns: between two snapshots of the system's clocks, and within one */
+enum { SNAPSHOT_SLACK_NS = 2000 }; /* how exact a snapshot of the system's clocks is */
 
 struct command {
 	const struct rec_command *record;
 	uint32_t process;
-	int64_t ended; /* it had by then: a wait for it returned; INT64_MAX: not known */
+	/* when a wait for the command returned, so that it had ended; INT64_MAX: no wait */
+	int64_t end_limit;
 };
 struct depends {
 	const struct rec_depends *record;
 	uint32_t process;
 };
-struct opencl_state {
+struct ingest_opencl {
 	struct command *commands;
 	uint32_t n, cap;
 	struct depends *depends;
 	uint32_t n_depends, cap_depends;
-	struct hwy_map span_of; /* process, correlation id -> index of refs, plus one */
-	struct hwy_ref *refs;
-	uint32_t n_refs, cap_refs;
+	struct hwy_map span_of; /* command_key -> index into 'spans' */
+	struct hwy_ref *spans;
+	uint32_t n_spans, cap_spans;
 };
 
-static struct opencl_state *ingest_opencl_state_of(struct ingest *in)
+static struct ingest_opencl *ingest_opencl_state(struct ingest *in)
 {
 	if (!in->opencl)
 		in->opencl = hwy_zalloc(sizeof *in->opencl);
 	return in->opencl;
 }
 
-void opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record)
+void ingest_opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record)
 {
-	struct opencl_state *state = ingest_opencl_state_of(in);
+	struct ingest_opencl *state = ingest_opencl_state(in);
 	if (record->type == REC_COMMAND) {
 		HWY_GROW(state->commands, state->n, state->cap);
 		state->commands[state->n++] =
@@ -59,28 +63,31 @@ void opencl_add(struct ingest *in, uint32_t process, const struct rec_head *reco
 	state->depends[state->n_depends++] = (struct depends){(const void *)record, process};
 }
 
-/* ---- clocks ---------------------------------------------------------------------------------------- */
+/* ---- clocks
+ * ---------------------------------------------------------------------------------------- */
 
-/* Differences of these stay within what clocks.h takes. */
-static const uint64_t latest = UINT64_C(1) << 61;
-static const int64_t latest_ours = INT64_C(1) << 60;
+/* Times beyond these limits are damage; differences of times within them are small enough for
+ * clocks.h. */
+static const uint64_t LATEST_FOREIGN_NS = UINT64_C(1) << 61;
+static const int64_t LATEST_OURS_NS = INT64_C(1) << 60;
 
 static bool ingest_opencl_is_ours(const struct ingest *in, int64_t time)
 {
-	return ingest_is_time(in, time) && time < latest_ours;
+	return ingest_is_time(in, time) && time < LATEST_OURS_NS;
 }
 
 static bool has_times(const struct ingest *in, const struct rec_command *c)
 {
-	return c->head.flags != REC_COMMAND_WAIT && c->queued < latest && c->submitted < latest &&
-	       c->start && c->start < latest && c->end && c->end < latest &&
-	       ingest_opencl_is_ours(in, c->before) && ingest_opencl_is_ours(in, c->after) &&
-	       ingest_opencl_is_ours(in, c->seen);
+	return c->head.flags != REC_COMMAND_WAIT && c->queued < LATEST_FOREIGN_NS &&
+	       c->submitted < LATEST_FOREIGN_NS && c->start && c->start < LATEST_FOREIGN_NS &&
+	       c->end && c->end < LATEST_FOREIGN_NS && ingest_opencl_is_ours(in, c->before) &&
+	       ingest_opencl_is_ours(in, c->after) && ingest_opencl_is_ours(in, c->seen);
 }
 
-/* The bounds that the commands of one device and process give; two for each. */
-static uint32_t ingest_opencl_gather(const struct ingest *in, const struct command *commands,
-				     uint32_t n, bool by_queued, struct clocks_sight *sights)
+/* Writes the bounds that the commands of one device and process give, two for each; yields their
+ * number. 'by_queued': "queued" is taken to lie within the enqueuing call. */
+static uint32_t gather_sights(const struct ingest *in, const struct command *commands, uint32_t n,
+			      bool by_queued, struct clocks_sight *sights)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -100,7 +107,7 @@ static uint32_t ingest_opencl_gather(const struct ingest *in, const struct comma
 	return count;
 }
 
-/* The system's clock that keeps within all the sights; NULL: none does. */
+/* The name of the system's clock that keeps within all sights, and its fit; NULL: none does. */
 static const char *system_clock(const struct ingest *in, const struct clocks_sight *sights,
 				uint32_t n, struct clocks_fit *fit)
 {
@@ -108,22 +115,22 @@ static const char *system_clock(const struct ingest *in, const struct clocks_sig
 					    "CLOCK_REALTIME"};
 	if (in->clocks.n == 0)
 		return NULL;
-	struct clocks_knot *moments = hwy_alloc(in->clocks.n * sizeof *moments);
+	struct clocks_knot *moments = hwy_array(in->clocks.n, sizeof *moments);
 	for (int which = 0; which < 3; which++) {
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < in->clocks.n; i++) {
-			const struct rec_clock *c = in->clocks.at[i];
+			const struct rec_clock *c = in->clocks.items[i];
 			int64_t time = which == 0   ? c->monotonic
 				       : which == 1 ? c->raw
 						    : c->realtime;
 			if (ingest_opencl_is_ours(in, c->monotonic) && time > 0 &&
-			    (uint64_t)time < latest)
+			    (uint64_t)time < LATEST_FOREIGN_NS)
 				moments[count++] = (struct clocks_knot){time, c->monotonic - time};
 		}
 		if (!count)
 			continue;
 		clocks_join(fit, moments, count);
-		if (clocks_misses(fit, sights, n, SLACK) == 0) {
+		if (clocks_misses(fit, sights, n, SNAPSHOT_SLACK_NS) == 0) {
 			free(moments);
 			return names[which];
 		}
@@ -133,58 +140,60 @@ static const char *system_clock(const struct ingest *in, const struct clocks_sig
 	return NULL;
 }
 
-static void say_clock(struct ingest *in, const struct rec_command *first, const char *clock)
+static void add_clock_property(struct ingest *in, const struct rec_command *first,
+			       const char *clock)
 {
 	char name[64];
 	snprintf(name, sizeof name, "opencl.device.%u.clock", first->device - REC_OPENCL_DEVICE);
 	hwy_add_property(in->b, name, clock);
 }
 
-/* False when no command has times. */
+/* Finds the fit of the device's clock; false when no command has times. */
 static bool find_clock(struct ingest *in, const struct command *commands, uint32_t n,
 		       struct clocks_fit *fit)
 {
-	struct clocks_sight *sights = hwy_alloc(2 * (size_t)n * sizeof *sights);
-	uint32_t count = ingest_opencl_gather(in, commands, n, true, sights);
-	const char *known = count ? system_clock(in, sights, count, fit) : NULL;
-	if (known) {
-		say_clock(in, commands[0].record, known);
+	struct clocks_sight *sights = hwy_array(2 * (size_t)n, sizeof *sights);
+	uint32_t count = gather_sights(in, commands, n, true, sights);
+	const char *name = count ? system_clock(in, sights, count, fit) : NULL;
+	if (name) {
+		add_clock_property(in, commands[0].record, name);
 	} else if (count) {
 		clocks_fit(fit, sights, count);
 		if (fit->conflicts) {
 			struct clocks_fit other;
-			count = ingest_opencl_gather(in, commands, n, false, sights);
+			count = gather_sights(in, commands, n, false, sights);
 			clocks_fit(&other, sights, count);
 			bool better = other.worst < fit->worst;
 			clocks_free(better ? fit : &other);
 			*fit = better ? other : *fit;
 		}
 		if (fit->conflicts)
-			ingest_say(
+			ingest_note_diagnostic(
 				in, 2, in->processes[commands[0].process].record,
 				"the clock of an OpenCL device could not be followed: times of %u of "
 				"its commands are wrong by up to %lld ns",
 				fit->conflicts, (long long)fit->worst);
-		say_clock(in, commands[0].record, "fitted");
+		add_clock_property(in, commands[0].record, "fitted");
 	}
 	free(sights);
 	return count != 0;
 }
 
-/* ---- spans ----------------------------------------------------------------------------------------- */
+/* ---- spans
+ * ----------------------------------------------------------------------------------------- */
 
-static uint64_t ingest_opencl_key_of(uint32_t process, uint32_t correlation)
+static uint64_t command_key(uint32_t process, uint32_t correlation)
 {
 	return (uint64_t)process << 32 | correlation;
 }
 
-static void remember(struct opencl_state *state, const struct command *command, struct hwy_ref ref)
+static void keep_span(struct ingest_opencl *state, const struct command *command,
+		      struct hwy_ref span)
 {
-	HWY_GROW(state->refs, state->n_refs, state->cap_refs);
-	state->refs[state->n_refs++] = ref;
-	*hwy_map_put(&state->span_of,
-		     ingest_opencl_key_of(command->process, command->record->correlation), NULL) =
-		state->n_refs;
+	uint64_t key = command_key(command->process, command->record->correlation);
+	*hwy_map_put(&state->span_of, key, NULL) = state->n_spans;
+	HWY_GROW(state->spans, state->n_spans, state->cap_spans);
+	state->spans[state->n_spans++] = span;
 }
 
 static uint32_t ingest_opencl_stream_of(struct ingest *in, const struct command *command)
@@ -193,11 +202,11 @@ static uint32_t ingest_opencl_stream_of(struct ingest *in, const struct command 
 	return target_stream(in, &in->processes[command->process], c->device, c->context, c->queue);
 }
 
-static int64_t at_least(int64_t time, int64_t least)
+static int64_t not_before(int64_t time, int64_t least)
 {
 	return time < least ? least : time;
 }
-static int64_t at_most(int64_t time, int64_t most)
+static int64_t not_after(int64_t time, int64_t most)
 {
 	return time > most ? most : time;
 }
@@ -207,22 +216,24 @@ static enum hwy_kind put_columns(struct ingest *in, struct ingest_process *proce
 {
 	switch (c->head.flags) {
 	case REC_COMMAND_KERNEL: {
-		uint32_t symbol = cuda_symbol(in, process, c->head.value);
-		row->v[HWY_NAME] = symbol ? in->trace->symbols[symbol - 1].demangled : 0;
-		row->v[HWY_SYMBOL] = symbol;
+		uint32_t symbol_ref = ingest_cuda_symbol(in, process, c->head.value), symbol;
+		row->v[HWY_NAME] = hwy_ref_to_index(symbol_ref, &symbol)
+					   ? in->trace->symbols[symbol].demangled
+					   : 0;
+		row->v[HWY_SYMBOL] = symbol_ref;
 		row->v[HWY_SHAPE] = hwy_ids_get(&process->shapes, c->shape);
 		return HWY_KERNEL;
 	}
 	case REC_COMMAND_COPY:
-		row->v[HWY_BYTES] = (int64_t)(c->bytes < latest ? c->bytes : 0);
+		row->v[HWY_BYTES] = (int64_t)(c->bytes < LATEST_FOREIGN_NS ? c->bytes : 0);
 		row->v[HWY_DIRECTION] = (c->head.value & 0xff) <= HWY_P2P
 						? (int64_t)(c->head.value & 0xff)
 						: HWY_DIR_UNKNOWN;
-		row->v[HWY_SRC_MEMORY] = cuda_memory_kind(c->head.value >> 8 & 0xff);
-		row->v[HWY_DST_MEMORY] = cuda_memory_kind(c->head.value >> 16 & 0xff);
+		row->v[HWY_SRC_MEMORY] = ingest_cuda_memory_kind(c->head.value >> 8 & 0xff);
+		row->v[HWY_DST_MEMORY] = ingest_cuda_memory_kind(c->head.value >> 16 & 0xff);
 		return HWY_COPY;
 	case REC_COMMAND_FILL:
-		row->v[HWY_BYTES] = (int64_t)(c->bytes < latest ? c->bytes : 0);
+		row->v[HWY_BYTES] = (int64_t)(c->bytes < LATEST_FOREIGN_NS ? c->bytes : 0);
 		row->v[HWY_VALUE] = c->head.value & 0xff;
 		row->v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
 		return HWY_FILL;
@@ -239,13 +250,13 @@ static void add_command(struct ingest *in, const struct command *command,
 		in->no_time++;
 		return;
 	}
-	int64_t seen = at_least(at_most(c->seen, command->ended), c->before);
-	int64_t queued = c->queued ? clocks_ours(fit, (int64_t)c->queued) : c->before;
-	queued = at_least(at_most(at_most(queued, c->after), seen), c->before);
-	int64_t submitted = c->submitted ? clocks_ours(fit, (int64_t)c->submitted) : queued;
-	int64_t end = at_least(at_most(clocks_ours(fit, (int64_t)c->end), seen), queued);
-	int64_t start = at_most(at_least(clocks_ours(fit, (int64_t)c->start), queued), end);
-	submitted = at_most(at_least(submitted, queued), start);
+	int64_t seen = not_before(not_after(c->seen, command->end_limit), c->before);
+	int64_t queued = c->queued ? clocks_to_ours(fit, (int64_t)c->queued) : c->before;
+	queued = not_before(not_after(not_after(queued, c->after), seen), c->before);
+	int64_t submitted = c->submitted ? clocks_to_ours(fit, (int64_t)c->submitted) : queued;
+	int64_t end = not_before(not_after(clocks_to_ours(fit, (int64_t)c->end), seen), queued);
+	int64_t start = not_after(not_before(clocks_to_ours(fit, (int64_t)c->start), queued), end);
+	submitted = not_after(not_before(submitted, queued), start);
 	enum hwy_kind kind = put_columns(in, &in->processes[command->process], c, &row);
 	if (kind == HWY_EVENT)
 		start = end;
@@ -254,8 +265,9 @@ static void add_command(struct ingest *in, const struct command *command,
 	row.v[HWY_CORR] = c->correlation;
 	row.v[HWY_QUEUED] = queued - in->epoch;
 	row.v[HWY_SUBMITTED] = submitted - in->epoch;
-	uint32_t lane = target_work_lane(in, ingest_opencl_stream_of(in, command));
-	remember(in->opencl, command, hwy_add_span(in->b, lane, kind, &row));
+	uint32_t lane =
+		hwy_add_stream_lane(in->b, HWY_LANE_STREAM, ingest_opencl_stream_of(in, command));
+	keep_span(in->opencl, command, hwy_add_span(in->b, lane, kind, &row));
 }
 
 static void ingest_opencl_add_wait(struct ingest *in, const struct command *command)
@@ -268,56 +280,59 @@ static void ingest_opencl_add_wait(struct ingest *in, const struct command *comm
 	uint32_t stream = ingest_opencl_stream_of(in, command);
 	row.v[HWY_CORR] = c->correlation;
 	row.v[HWY_SYNC_TYPE] = c->head.value ? HWY_SYNC_EVENT : HWY_SYNC_STREAM;
-	row.v[HWY_WAITED] = (int64_t)stream + 1;
-	remember(in->opencl, command,
-		 hwy_add_span(in->b, target_sync_lane(in, stream), HWY_SYNC, &row));
+	row.v[HWY_WAITED] = hwy_ref(stream);
+	uint32_t lane = hwy_add_stream_lane(in->b, HWY_LANE_SYNC, stream);
+	keep_span(in->opencl, command, hwy_add_span(in->b, lane, HWY_SYNC, &row));
 }
 
-/* ---- what waits prove ------------------------------------------------------------------------------- */
+/* ---- limits that waits give
+ * ------------------------------------------------------------------------- */
 
-/* A vendor's stamps may be microseconds off; a wait that has returned is proof. */
-static void note_event_waits(struct opencl_state *state)
+/* Waits for events. The times that a vendor reports may be microseconds off; but when a wait
+ * returns, the commands that it waited for have ended. */
+static void note_event_waits(struct ingest_opencl *state)
 {
-	struct hwy_map at = {0}; /* process, correlation id -> index, plus one */
-	for (uint32_t i = 0; i < state->n; i++)
-		*hwy_map_put(&at,
-			     ingest_opencl_key_of(state->commands[i].process,
-						  state->commands[i].record->correlation),
-			     NULL) = i + 1;
+	struct hwy_map command_of = {0}; /* command_key -> index into state->commands */
+	for (uint32_t i = 0; i < state->n; i++) {
+		const struct command *command = &state->commands[i];
+		uint64_t key = command_key(command->process, command->record->correlation);
+		*hwy_map_put(&command_of, key, NULL) = i;
+	}
 	for (uint32_t d = 0; d < state->n_depends; d++) {
 		const struct rec_depends *record = state->depends[d].record;
 		uint32_t process = state->depends[d].process;
 		const uint32_t *wait =
-			hwy_map_get(&at, ingest_opencl_key_of(process, record->correlation));
-		if (!wait || state->commands[*wait - 1].record->head.flags != REC_COMMAND_WAIT)
+			hwy_map_get(&command_of, command_key(process, record->correlation));
+		if (!wait || state->commands[*wait].record->head.flags != REC_COMMAND_WAIT)
 			continue;
+		int64_t returned = state->commands[*wait].record->after;
 		for (uint32_t i = 0; i < record->head.value; i++) {
-			const uint32_t *on =
-				hwy_map_get(&at, ingest_opencl_key_of(process, record->on[i]));
-			if (on)
-				state->commands[*on - 1].ended =
-					at_most(state->commands[*on - 1].ended,
-						state->commands[*wait - 1].record->after);
+			const uint32_t *index =
+				hwy_map_get(&command_of, command_key(process, record->on[i]));
+			struct command *waited = index ? &state->commands[*index] : NULL;
+			if (waited)
+				waited->end_limit = not_after(waited->end_limit, returned);
 		}
 	}
-	hwy_map_free(&at);
+	hwy_map_free(&command_of);
 }
 
-/* clFinish: all that was enqueued before. The commands of a device, in order of their calls. */
+/* clFinish waits for all commands of a queue that were enqueued before it. 'commands' are those of
+ * a device, in the order of their calls. */
 static void note_queue_waits(struct command *commands, uint32_t n)
 {
-	struct hwy_map next = {0}; /* queue -> index of the next wait for it, plus one */
+	struct hwy_map next = {0}; /* queue -> index of the next wait for the queue */
 	for (uint32_t i = n; i-- > 0;) {
 		const struct rec_command *c = commands[i].record;
 		if (c->head.flags == REC_COMMAND_WAIT) {
 			if (c->head.value == 0)
-				*hwy_map_put(&next, c->queue, NULL) = i + 1;
+				*hwy_map_put(&next, c->queue, NULL) = i;
 			continue;
 		}
 		const uint32_t *wait = hwy_map_get(&next, c->queue);
-		if (wait && commands[*wait - 1].record->before >= c->after)
-			commands[i].ended =
-				at_most(commands[i].ended, commands[*wait - 1].record->after);
+		if (wait && commands[*wait].record->before >= c->after)
+			commands[i].end_limit =
+				not_after(commands[i].end_limit, commands[*wait].record->after);
 	}
 	hwy_map_free(&next);
 }
@@ -332,23 +347,23 @@ static int by_device(const void *left, const void *right)
 	return (a->record->before > b->record->before) - (a->record->before < b->record->before);
 }
 
-static void add_edges(struct ingest *in, struct opencl_state *state, const struct depends *depends)
+static void add_edges(struct ingest *in, struct ingest_opencl *state, const struct depends *depends)
 {
 	const struct rec_depends *record = depends->record;
-	const uint32_t *to = hwy_map_get(
-		&state->span_of, ingest_opencl_key_of(depends->process, record->correlation));
+	const uint32_t *to =
+		hwy_map_get(&state->span_of, command_key(depends->process, record->correlation));
 	for (uint32_t i = 0; to && i < record->head.value; i++) {
-		const uint32_t *from = hwy_map_get(
-			&state->span_of, ingest_opencl_key_of(depends->process, record->on[i]));
+		const uint32_t *from =
+			hwy_map_get(&state->span_of, command_key(depends->process, record->on[i]));
 		if (from)
-			hwy_add_edge(in->b, HWY_EDGE_EVENT, state->refs[*from - 1],
-				     state->refs[*to - 1], record->on[i]);
+			hwy_add_edge(in->b, HWY_EDGE_EVENT, state->spans[*from], state->spans[*to],
+				     record->on[i]);
 	}
 }
 
-void opencl_finish(struct ingest *in)
+void ingest_opencl_finish(struct ingest *in)
 {
-	struct opencl_state *state = in->opencl;
+	struct ingest_opencl *state = in->opencl;
 	if (!state)
 		return;
 	if (state->n)
@@ -374,7 +389,7 @@ void opencl_finish(struct ingest *in)
 	for (uint32_t i = 0; i < state->n_depends; i++)
 		add_edges(in, state, &state->depends[i]);
 	hwy_map_free(&state->span_of);
-	free(state->refs);
+	free(state->spans);
 	free(state->commands);
 	free(state->depends);
 	free(state);

@@ -1,14 +1,19 @@
-/* kernel_functions.h - the functions of the kernel that runs here. */
+/* kernel_functions.h - the functions of the Linux kernel that runs on this machine
+ * (/proc/kallsyms). */
 #ifndef HWY_INGEST_KERNEL_FUNCTIONS_H
 #define HWY_INGEST_KERNEL_FUNCTIONS_H
 
 #include <stdint.h>
 
-struct kernel;
+struct kernel_functions;
 
-struct kernel *kernel_open(void);
-void kernel_close(struct kernel *kernel); /* NULL is fine */
-/* "[kernel]", or "[nvidia]" for a module's, in *module; the function, or NULL where it is kept secret. */
-const char *kernel_at(const struct kernel *kernel, uint64_t address, const char **module);
+/* Never NULL. Where the sysctl kernel.kptr_restrict hides the addresses from us, it has no
+ * function. */
+struct kernel_functions *kernel_functions_open(void);
+void kernel_functions_close(struct kernel_functions *kernel); /* NULL is fine */
+/* The function at an address of the kernel; NULL where kptr_restrict hides it or 'kernel' is NULL.
+ * *module is set in any case: "[kernel]", or the name of a kernel module ("[nvidia]"). */
+const char *kernel_functions_find(const struct kernel_functions *kernel, uint64_t address,
+				  const char **module);
 
 #endif

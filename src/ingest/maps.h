@@ -1,4 +1,4 @@
-/* maps.h - a piece of a file mapped as code, as a module. */
+/* maps.h - turns one mapping of a file's code (struct rec_map) into a module of the process. */
 #ifndef HWY_INGEST_MAPS_H
 #define HWY_INGEST_MAPS_H
 
@@ -6,8 +6,8 @@
 
 #include "spool/record.h"
 
-/* By the file's own program headers: only they tell what else of it is mapped where. False: it is not there
- * any more, or no ELF file of this machine. */
+/* The extent of the whole module follows from the program headers of the file, which are read now.
+ * False: the file does not exist any more, or is no ELF file of this machine. */
 bool maps_module(const struct rec_map *map, const char *path, struct rec_module *module);
 
 #endif

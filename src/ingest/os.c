@@ -1,46 +1,62 @@
-/* os.c - calls into the operating system: spans on a lane a thread, and edges from wakers to who waited.
+/* os.c - adds the spans of calls into the operating system, one lane a thread, and edges from
+ * wakers to waits.
  *
- * A wait was woken by the last call of another thread that wakes through the same object, of those that began
- * while it lasted. Addresses and descriptors are of one process; pipes, sockets and named semaphores are the same
- * in all. A call that a thread was told to be in when its process ended, and that it finished after all, is the
- * finished one. What an image recorded between fork and exec stands in the program that it became.
+ * A wait was woken by a call of another thread that wakes through the same object: by the last such
+ * call that began while the wait lasted. Addresses and descriptors name an object of one process;
+ * pipes, sockets and named semaphores are the same object in all processes. When a process ends,
+ * the calls that its threads are in are written as unfinished; if such a call finished after all,
+ * only the finished one is kept. Calls between fork and exec stand in the process that the image
+ * became.
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "ingest/ingest_internal.h"
 
 struct os_entry {
 	const struct rec_os *record;
-	uint32_t process; /* of the record: its texts and stacks */
-	uint32_t thread;
+	uint32_t process; /* the image that wrote the record: its texts and stacks */
+	uint32_t thread;  /* of the trace */
 	uint32_t tid;
-	int64_t start, end; /* on the report's clock */
-	struct hwy_ref ref;
-	uint64_t key; /* of the object; 0: none */
+	int64_t start, end; /* on the trace's clock */
+	struct hwy_ref span;
+	uint64_t object; /* 0: the call is about no object */
+	/* the process that the object is of; UINT64_MAX: known to all processes */
+	uint64_t object_scope;
+	uint64_t object_hash; /* of both */
 };
 struct os_calls {
 	struct os_entry *list;
 	uint32_t n, cap;
 };
 
-/* collect/osrt/osrt.h: what an object's highest four bits say */
+/* Kinds of objects, in the highest four bits of rec_os.object (collect/osrt/osrt.h). */
 enum { KIND_ADDRESS = 0, KIND_DESCRIPTOR = 4 };
 
-static uint64_t os_key_of(const struct os_entry *entry)
+static void note_object(struct os_entry *entry)
 {
 	uint64_t object = entry->record->object, kind = object >> 60;
 	if (!object)
-		return 0;
+		return;
 	bool is_local = kind == KIND_ADDRESS || kind == KIND_DESCRIPTOR;
-	return hwy_mix(is_local ? hwy_mix(object) ^ entry->process : object) | 1;
+	entry->object = object;
+	entry->object_scope = is_local ? entry->process : UINT64_MAX;
+	entry->object_hash = hwy_mix(is_local ? hwy_mix(object) ^ entry->process : object) | 1;
 }
 
-static uint32_t becomes(const struct ingest *in, uint32_t process)
+static bool is_same_object(const struct os_entry *a, const struct os_entry *b)
 {
-	const struct ingest_process *of = &in->processes[process];
-	while (of->becomes)
-		of = of->becomes;
-	return (uint32_t)(of - in->processes);
+	return a->object == b->object && a->object_scope == b->object_scope;
+}
+
+/* The process that an image became by exec before it recorded anything of its own, or the process
+ * itself. */
+static uint32_t final_image(const struct ingest *in, uint32_t process)
+{
+	const struct ingest_process *image = &in->processes[process];
+	while (image->becomes)
+		image = image->becomes;
+	return (uint32_t)(image - in->processes);
 }
 
 void os_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_os *record)
@@ -58,15 +74,16 @@ void os_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_
 	*entry = (struct os_entry){
 		.record = record,
 		.process = process,
-		.thread = target_thread(in, becomes(in, process), tid),
+		.thread = target_thread(in, final_image(in, process), tid),
 		.tid = tid,
 		.start = row->v[HWY_START],
 		.end = row->v[HWY_START] + row->v[HWY_DUR],
 	};
-	entry->key = os_key_of(entry);
+	note_object(entry);
 }
 
-/* ---- spans ------------------------------------------------------------------------------------- */
+/* ---- spans
+ * ------------------------------------------------------------------------------------- */
 
 static int by_thread_and_start(const void *left, const void *right)
 {
@@ -78,17 +95,20 @@ static int by_thread_and_start(const void *left, const void *right)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
+enum { MOST_TWINS = 16 }; /* calls of one thread with one start that are compared */
+
 static bool is_unfinished(const struct os_entry *entry)
 {
 	return entry->record->head.flags & REC_OS_UNFINISHED;
 }
 
-static bool is_told_twice(const struct os_calls *calls, uint32_t i)
+/* Whether an unfinished call stands in the list a second time, as finished. */
+static bool has_finished_twin(const struct os_calls *calls, uint32_t i)
 {
 	const struct os_entry *entry = &calls->list[i];
 	if (!is_unfinished(entry))
 		return false;
-	for (uint32_t j = i, tries = 0; j-- > 0 && tries++ < 16 &&
+	for (uint32_t j = i, tries = 0; j-- > 0 && tries++ < MOST_TWINS &&
 					calls->list[j].thread == entry->thread &&
 					calls->list[j].start == entry->start;)
 		if (!is_unfinished(&calls->list[j]) &&
@@ -107,23 +127,23 @@ static void os_add_span(struct ingest *in, struct os_entry *entry, uint32_t lane
 	row->v[HWY_NESTING] = nesting;
 	row->v[HWY_ADDRESS] = (int64_t)(entry->record->object & INT64_MAX);
 	row->v[HWY_FLAGS] = is_unfinished(entry) ? HWY_FLAG_UNFINISHED : 0;
-	row->v[HWY_STACK] = stacks_of_os(in, process, entry->tid, entry->record->start);
-	entry->ref = hwy_add_span(in->b, lane, HWY_OS, row);
+	row->v[HWY_STACK] = stacks_find_os_call(in, process, entry->tid, entry->record->start);
+	entry->span = hwy_add_span(in->b, lane, HWY_OS, row);
 }
 
-/* In order: what lies around a call is among the open ones before it. */
+/* Adds the spans in the order of by_thread_and_start: then the calls around a call come before it,
+ * and the number of those that still last is its nesting. */
 static void add_spans(struct ingest *in, struct os_calls *calls)
 {
-	int64_t *open = NULL; /* ends of the calls around */
+	int64_t *open = NULL; /* ends of the calls that last */
 	uint32_t depth = 0, cap = 0, kept = 0, lane = 0;
 	for (uint32_t i = 0; i < calls->n; i++) {
 		struct os_entry entry = calls->list[i];
-		if (is_told_twice(calls, i))
+		if (has_finished_twin(calls, i))
 			continue;
 		if (kept == 0 || calls->list[kept - 1].thread != entry.thread) {
 			depth = 0;
-			int64_t process = in->trace->threads[entry.thread].process;
-			lane = hwy_add_lane(in->b, hwy_lane_of(HWY_LANE_OS, process, entry.thread));
+			lane = hwy_add_thread_lane(in->b, HWY_LANE_OS, entry.thread);
 		}
 		while (depth && open[depth - 1] < entry.end)
 			depth--;
@@ -136,35 +156,27 @@ static void add_spans(struct ingest *in, struct os_calls *calls)
 	free(open);
 }
 
-/* ---- wakers ------------------------------------------------------------------------------------ */
+/* ---- wakers
+ * ------------------------------------------------------------------------------------ */
 
-static int by_key_and_start(const void *left, const void *right)
+static int by_object_and_start(const void *left, const void *right)
 {
 	const struct os_entry *a = left, *b = right;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
+	if (a->object_hash != b->object_hash)
+		return a->object_hash < b->object_hash ? -1 : 1;
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a->object_scope != b->object_scope)
+		return a->object_scope < b->object_scope ? -1 : 1;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* Of entries in the order of by_key_and_start: how many come before what starts after 'time'. */
-static uint32_t up_to(const struct os_entry *list, uint32_t n, int64_t time)
-{
-	uint32_t low = 0, high = n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (list[middle].start <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Edges among the calls of one object. */
-static void os_join(struct ingest *in, const struct os_entry *list, uint32_t n,
-		    struct os_entry *wakers)
+/* Adds the edges among the calls of one object, which are sorted by start. 'wakers' has room for n
+ * entries. */
+static void join_wakers(struct ingest *in, const struct os_entry *list, uint32_t n,
+			struct os_entry *wakers)
 {
 	uint32_t n_wakers = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -174,25 +186,27 @@ static void os_join(struct ingest *in, const struct os_entry *list, uint32_t n,
 		const struct os_entry *wait = &list[i];
 		if (wait->record->head.flags & (REC_OS_WAKES | REC_OS_UNFINISHED))
 			continue;
-		uint32_t at = up_to(wakers, n_wakers, wait->end);
-		while (at && wakers[at - 1].thread == wait->thread &&
-		       wakers[at - 1].start >= wait->start)
-			at--;
-		if (at && wakers[at - 1].start >= wait->start)
-			hwy_add_edge(in->b, HWY_EDGE_WAKE, wakers[at - 1].ref, wait->ref, HWY_NONE);
+		uint32_t next = HWY_FIRST(w, 0u, n_wakers, wakers[w].start > wait->end);
+		while (next && wakers[next - 1].thread == wait->thread &&
+		       wakers[next - 1].start >= wait->start)
+			next--;
+		if (next && wakers[next - 1].start >= wait->start)
+			hwy_add_edge(in->b, HWY_EDGE_WAKE, wakers[next - 1].span, wait->span,
+				     HWY_NONE);
 	}
 }
 
 static void add_edges(struct ingest *in, struct os_calls *calls)
 {
 	if (calls->n)
-		qsort(calls->list, calls->n, sizeof *calls->list, by_key_and_start);
-	struct os_entry *wakers = hwy_alloc((size_t)calls->n * sizeof *wakers + 1);
+		qsort(calls->list, calls->n, sizeof *calls->list, by_object_and_start);
+	struct os_entry *wakers = hwy_array(calls->n, sizeof *wakers);
 	for (uint32_t from = 0, to; from < calls->n; from = to) {
-		for (to = from; to < calls->n && calls->list[to].key == calls->list[from].key;)
+		for (to = from;
+		     to < calls->n && is_same_object(&calls->list[to], &calls->list[from]);)
 			to++;
-		if (calls->list[from].key)
-			os_join(in, calls->list + from, to - from, wakers);
+		if (calls->list[from].object)
+			join_wakers(in, calls->list + from, to - from, wakers);
 	}
 	free(wakers);
 }

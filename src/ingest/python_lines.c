@@ -1,9 +1,11 @@
 /* python_lines.c - reads CPython's line tables.
  *
- * Formats: 3.10's co_linetable (PEP 626) is pairs of bytes: how many bytes of code, and the line's change
- * (-128: these have no line). From 3.11 on (Objects/locations.md) an entry is a head byte, 1cccc lll: form
- * and number of 2-byte code units less one, and what the form says; numbers have 6 bits a byte, the seventh
- * says that more follow, signed ones have their sign in the lowest bit. 3.9 and older are not recorded.
+ * Python 3.10 (co_linetable, PEP 626): pairs of bytes. The first is a number of bytes of code, the
+ * second is by how much the line changes there; -128 says that this code has no line. Python 3.11
+ * and later (Objects/locations.md): entries that begin with a head byte, 1cccclll. cccc is the form
+ * of the entry, lll + 1 is the number of 2-byte code units; what follows depends on the form.
+ * Numbers have 6 bits a byte, the seventh bit says that more bytes follow; signed numbers have
+ * their sign in the lowest bit. Recordings have no frames of Python 3.9 and older.
  */
 #include "ingest/python_lines.h"
 
@@ -14,9 +16,9 @@ static int line_310(const struct rec_code *code, int32_t offset)
 {
 	int64_t line = code->first_line;
 	int64_t end = 0;
-	for (uint32_t at = 0; at + 1 < code->table_length; at += 2) {
-		int change = (int8_t)code->table[at + 1];
-		end += code->table[at];
+	for (uint32_t i = 0; i + 1 < code->table_length; i += 2) {
+		int change = (int8_t)code->table[i + 1];
+		end += code->table[i];
 		if (change != NO_LINE)
 			line += change;
 		if (offset < end)
@@ -26,14 +28,14 @@ static int line_310(const struct rec_code *code, int32_t offset)
 }
 
 struct table {
-	const uint8_t *at, *end;
+	const uint8_t *next, *end;
 };
 
 static uint32_t python_lines_number(struct table *table)
 {
 	uint32_t value = 0;
-	for (unsigned shift = 0; table->at < table->end; shift += 6) {
-		uint8_t byte = *table->at++;
+	for (unsigned shift = 0; table->next < table->end; shift += 6) {
+		uint8_t byte = *table->next++;
 		if (shift < 32)
 			value |= (uint32_t)(byte & 63) << shift;
 		if (!(byte & 64))
@@ -50,7 +52,7 @@ static int signed_number(struct table *table)
 
 static void skip(struct table *table, int bytes)
 {
-	table->at = table->end - table->at < bytes ? table->end : table->at + bytes;
+	table->next = table->end - table->next < bytes ? table->end : table->next + bytes;
 }
 
 static int line_311(const struct rec_code *code, int32_t offset)
@@ -58,8 +60,8 @@ static int line_311(const struct rec_code *code, int32_t offset)
 	struct table table = {code->table, code->table + code->table_length};
 	int64_t line = code->first_line;
 	int64_t end = 0;
-	while (table.at < table.end) {
-		uint8_t head = *table.at++;
+	while (table.next < table.end) {
+		uint8_t head = *table.next++;
 		int form = head >> 3 & 15;
 		end += ((head & 7) + 1) * 2;
 		if (form < FORM_ONE_LINE) {
@@ -78,10 +80,11 @@ static int line_311(const struct rec_code *code, int32_t offset)
 	return 0;
 }
 
-int python_line(const struct rec_code *code, int32_t offset)
+int python_lines_find(const struct rec_code *code, int32_t offset)
 {
 	if (code->table_length == 0)
-		return offset; /* the line itself */
+		/* a code object without a table: the recorder wrote the line instead */
+		return offset;
 	if (offset < 0)
 		return code->first_line;
 	return code->python >= VERSION_311 ? line_311(code, offset) : line_310(code, offset);

@@ -1,31 +1,29 @@
-/* run_meta.c - the machine and the run, what the collectors said, and what was lost.
+/* run_meta.c - facts about the machine and the run, notes of the collectors, and losses.
  *
- * A property that several processes tell (driver, CUDA's version) is kept once, the first time it is told.
- * Environment variables are in no record and in no report.
+ * A property that several processes report (driver, version of CUDA) is kept once, as it was first
+ * reported. Environment variables are in no record and in no report.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "ingest/ingest_internal.h"
 
-static struct ingest_process *owner_of(struct ingest *in, const struct spool_chunk *chunk)
-{
-	return chunk->process == UINT32_MAX ? &in->run : &in->processes[chunk->process];
-}
-
+/* The process of the trace, or HWY_NONE. */
 static int64_t record_of(const struct ingest_process *process)
 {
 	return process->record == UINT32_MAX ? HWY_NONE : (int64_t)process->record;
 }
 
-/* ---- the machine ------------------------------------------------------------------------------- */
+/* ---- the machine
+ * ------------------------------------------------------------------------------- */
 
+/* A property that the parent wrote into its spool; NULL: the parent wrote none of that name. */
 static const struct rec_string *run_property(struct ingest *in, const char *name)
 {
 	for (uint32_t i = 0; i < in->properties.n; i++) {
-		const struct rec_string *record = in->properties.at[i];
+		const struct rec_string *record = in->properties.items[i];
 		const struct ingest_text *text =
-			owner_of(in, in->property_of.at[i]) == &in->run
+			ingest_owner(in, in->property_chunks.items[i]) == &in->run
 				? ingest_text_entry(&in->run, record->head.value)
 				: NULL;
 		if (text && text->record->length == strlen(name) &&
@@ -41,23 +39,23 @@ static int64_t run_text(struct ingest *in, const char *name)
 	return record ? (int64_t)hwy_text_id_n(in->b, record->text, record->length) : HWY_NONE;
 }
 
-static void settle_clocks(struct ingest *in)
+static void add_clocks(struct ingest *in)
 {
 	for (uint32_t i = 0; i < in->clocks.n; i++) {
-		const struct rec_clock *said = in->clocks.at[i];
-		uint32_t at = hwy_new_clocks(in->b);
-		struct hwy_clock *clock = &in->trace->clocks[at];
+		const struct rec_clock *snapshot = in->clocks.items[i];
+		uint32_t index = hwy_new_clocks(in->b);
+		struct hwy_clock *clock = &in->trace->clocks[index];
 		clock->host = in->host;
-		clock->monotonic = ingest_moment(in, said->monotonic);
-		clock->monotonic_raw = said->raw;
-		clock->realtime = said->realtime;
-		if (in->trace->wall == HWY_NONE && said->realtime > 0 &&
-		    said->realtime < INT64_MAX / 2 && clock->monotonic != HWY_NONE)
-			in->trace->wall = said->realtime - clock->monotonic;
+		clock->monotonic = ingest_moment(in, snapshot->monotonic);
+		clock->monotonic_raw = snapshot->raw;
+		clock->realtime = snapshot->realtime;
+		if (in->trace->wall == HWY_NONE && snapshot->realtime > 0 &&
+		    snapshot->realtime < INT64_MAX / 2 && clock->monotonic != HWY_NONE)
+			in->trace->wall = snapshot->realtime - clock->monotonic;
 	}
 }
 
-void about_settle(struct ingest *in)
+void run_meta_add_host(struct ingest *in)
 {
 	in->host = hwy_new_hosts(in->b);
 	int64_t cores = run_text(in, "cpu.cores");
@@ -71,10 +69,11 @@ void about_settle(struct ingest *in)
 	int number = 0;
 	if (cores != HWY_NONE && sscanf(hwy_str(in->trace, cores), "%d", &number) == 1)
 		host->cpus = number;
-	settle_clocks(in);
+	add_clocks(in);
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run
+ * ----------------------------------------------------------------------------------- */
 
 static void report_properties(struct ingest *in)
 {
@@ -82,16 +81,16 @@ static void report_properties(struct ingest *in)
 	hwy_add_property(in->b, "source.product", "Headway");
 	hwy_add_property(in->b, "source.version", HEADWAY_VERSION);
 	for (uint32_t i = 0; i < in->properties.n; i++) {
-		const struct rec_string *record = in->properties.at[i];
-		uint32_t name =
-			ingest_text(in, owner_of(in, in->property_of.at[i]), record->head.value);
+		const struct rec_string *record = in->properties.items[i];
+		uint32_t name = ingest_text(in, ingest_owner(in, in->property_chunks.items[i]),
+					    record->head.value);
 		if (!name || hwy_property(in->trace, hwy_str(in->trace, name)))
 			continue;
 		bool is_command = strcmp(hwy_str(in->trace, name), "command") == 0;
 		uint32_t value = is_command ? target_command(in, record)
 					    : hwy_text_id_n(in->b, record->text, record->length);
-		uint32_t at = hwy_new_properties(in->b);
-		in->trace->properties[at] = (struct hwy_property){name, value};
+		uint32_t index = hwy_new_properties(in->b);
+		in->trace->properties[index] = (struct hwy_property){name, value};
 	}
 	const struct hwy_trace *trace = in->trace;
 	if (!hwy_property(trace, "command") && trace->n_processes &&
@@ -129,36 +128,38 @@ static void report_settings(struct ingest *in)
 static void report_python(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
-		const struct rec_process *said = in->processes[p].said;
-		if (!said || !said->python || hwy_property(in->trace, "python.version"))
+		const struct rec_process *registration = in->processes[p].registration;
+		uint32_t python = registration ? registration->python : 0;
+		if (!python || hwy_property(in->trace, "python.version"))
 			continue;
 		char version[32];
-		snprintf(version, sizeof version, "%u.%u.%u", said->python >> 24,
-			 said->python >> 16 & 0xff, said->python >> 8 & 0xff);
+		snprintf(version, sizeof version, "%u.%u.%u", python >> 24, python >> 16 & 0xff,
+			 python >> 8 & 0xff);
 		hwy_add_property(in->b, "python.version", version);
 	}
 }
 
-/* ---- what was said, what was lost -------------------------------------------------------------- */
+/* ---- notes and losses
+ * ----------------------------------------------------------------------------- */
 
 static void report_notes(struct ingest *in)
 {
 	for (uint32_t i = 0; i < in->notes.n; i++) {
-		const struct rec_string *note = in->notes.at[i];
+		const struct rec_string *note = in->notes.items[i];
 		uint32_t severity = note->head.value;
-		uint32_t at = hwy_new_diagnostics(in->b);
-		struct hwy_diagnostic *said = &in->trace->diagnostics[at];
-		said->severity = severity >= 1 && severity <= 3 ? (int64_t)severity : 1;
-		said->process = record_of(owner_of(in, in->note_of.at[i]));
-		said->text = hwy_text_id_n(in->b, note->text, note->length);
+		uint32_t index = hwy_new_diagnostics(in->b);
+		struct hwy_diagnostic *diagnostic = &in->trace->diagnostics[index];
+		diagnostic->severity = severity >= 1 && severity <= 3 ? (int64_t)severity : 1;
+		diagnostic->process = record_of(ingest_owner(in, in->note_chunks.items[i]));
+		diagnostic->text = hwy_text_id_n(in->b, note->text, note->length);
 	}
 }
 
 static void report_drops(struct ingest *in)
 {
 	for (uint32_t i = 0; i < in->drops.n; i++) {
-		const struct rec_drop *drop = in->drops.at[i];
-		struct ingest_process *process = owner_of(in, in->drop_of.at[i]);
+		const struct rec_drop *drop = in->drops.items[i];
+		struct ingest_process *process = ingest_owner(in, in->drop_chunks.items[i]);
 		if (drop->count)
 			ingest_drop(in, record_of(process), HWY_NONE, "collector",
 				    ingest_text(in, process, drop->reason), drop->count,
@@ -167,15 +168,15 @@ static void report_drops(struct ingest *in)
 	static const char no_room[] = "no room for records: disk full";
 	for (uint32_t c = 0; c < in->spools.n_chunks; c++) {
 		const struct spool_chunk *chunk = &in->spools.chunks[c];
-		struct ingest_process *process = owner_of(in, chunk);
-		if (!chunk->at->dropped)
+		struct ingest_process *process = ingest_owner(in, chunk);
+		if (!chunk->header->dropped)
 			continue;
 		int64_t thread =
 			process->record == UINT32_MAX
 				? HWY_NONE
-				: (int64_t)target_thread(in, chunk->process, chunk->at->tid);
+				: (int64_t)target_thread(in, chunk->process, chunk->header->tid);
 		ingest_drop(in, record_of(process), thread, "spool", hwy_text_id(in->b, no_room),
-			    chunk->at->dropped, HWY_NONE);
+			    chunk->header->dropped, HWY_NONE);
 	}
 	if (in->spools.has_control && in->spools.control.dropped)
 		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",
@@ -192,8 +193,8 @@ static void report_drops(struct ingest *in)
 			    hwy_text_id(in->b, "events without a time"), in->no_time, HWY_NONE);
 }
 
-/* An end that nobody announced is worth a word: what ran on the device just before it may be missing. So is
- * _exit, where there was a device. */
+/* Reports processes that ended without REC_EXIT, and, where they used a device, without exit
+ * handlers (_exit): the device work just before their end may be missing. */
 static void report_ends(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
@@ -203,19 +204,19 @@ static void report_ends(struct ingest *in)
 		if (process->record == UINT32_MAX || complete)
 			continue;
 		if ((status & 0x7f) != 0)
-			ingest_say(
+			ingest_note_diagnostic(
 				in, 2, process->record,
 				"process %u was ended by signal %d; its last records may be missing",
 				process->pid, status & 0x7f);
 		else if (process->status || process->exited)
-			ingest_say(
+			ingest_note_diagnostic(
 				in, 1, process->record,
 				"process %u left without exit handlers; its last records may be missing",
 				process->pid);
 	}
 }
 
-void about_report(struct ingest *in)
+void run_meta_report(struct ingest *in)
 {
 	report_properties(in);
 	report_settings(in);
@@ -224,7 +225,8 @@ void about_report(struct ingest *in)
 	report_ends(in);
 	report_drops(in);
 	if (in->old)
-		ingest_say(in, 1, HWY_NONE,
-			   "%llu events older than the last %u s were left out (--keep-last)",
-			   (unsigned long long)in->old, in->spools.control.keep_s);
+		ingest_note_diagnostic(
+			in, 1, HWY_NONE,
+			"%llu events older than the last %u s were left out (--keep-last)",
+			(unsigned long long)in->old, in->spools.control.keep_s);
 }

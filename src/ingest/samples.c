@@ -1,9 +1,12 @@
-/* samples.c - CPU samples: a mark on the thread's lane, with the stack it had.
+/* samples.c - adds CPU samples: marks on the lane of their thread, each with the stack that the
+ * thread had.
  *
- * A stack is what the kernel was at, then what the thread was at: unwound by DWARF from the copy of its stack
- * where there is one, else the kernel's own chain of frame pointers; where the copy ends before the chain
- * does, the chain goes on. Python's frames stand in for the interpreter's, as for calls (stacks.c). The same
- * chain of addresses is looked up once: a program is sampled thousands of times in the same place.
+ * A stack has the frames inside the kernel first, then those of the thread. The thread's frames
+ * come from the copy of its stack memory, unwound by DWARF, where the sample has a copy; else from
+ * the chain of frame pointers that the kernel followed. Where the copy ends before the chain does,
+ * the rest of the chain is added. Python frames replace the interpreter's, as for calls (stacks.c).
+ * A program is sampled thousands of times in the same place, so each list of addresses is turned
+ * into frames once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,24 +16,17 @@
 #include "ingest/kernel_functions.h"
 #include "ingest/unwind.h"
 
-struct chain { /* what is known already */
-	uint64_t *key;
-	uint32_t words, stack, next; /* next: with the same hash, plus one */
-};
-
 struct samples {
-	struct hwy_map copies; /* file, number -> index in 'copied' plus one */
-	struct ingest_list copied;
-	struct hwy_map chain_of; /* hash -> index in 'chains' plus one */
-	struct chain *chains;
-	uint32_t n_chains, cap_chains;
-	struct hwy_arena keys;
-	struct kernel *kernel;
-	bool looked;
+	struct ingest_list copies; /* samples that have a copy of the stack */
+	struct hwy_map copy_of;    /* spool file and number of the copy -> index into 'copies' */
+	/* process, addresses and Python frames -> ref of the trace's stacks */
+	struct hwy_index stack_of;
+	struct kernel_functions *kernel;
+	bool kernel_is_read;
 	struct hwy_row row;
 };
 
-struct view { /* a record, its parts found */
+struct view { /* a record, and where its parts of variable length begin */
 	const struct rec_sample *record;
 	const uint64_t *addresses;
 	uint32_t depth, kernel;
@@ -39,22 +35,22 @@ struct view { /* a record, its parts found */
 	const struct rec_frame *frames;
 };
 
-static struct view view_of(const struct rec_sample *record)
+static struct view parts_of(const struct rec_sample *record)
 {
 	struct view view = {.record = record, .depth = record->depth};
 	view.kernel = record->kernel < record->depth ? record->kernel : record->depth;
 	view.addresses = (const uint64_t *)(record + 1);
-	const uint64_t *at = view.addresses + record->depth;
+	const uint64_t *next = view.addresses + record->depth;
 	if (record->stack) {
-		view.registers = at;
-		at += REC_STACK_REGS;
+		view.registers = next;
+		next += REC_STACK_REGS;
 	}
-	view.bytes = (const uint8_t *)at;
+	view.bytes = (const uint8_t *)next;
 	view.frames = (const struct rec_frame *)(view.bytes + ((size_t)record->bytes + 7) / 8 * 8);
 	return view;
 }
 
-static struct samples *samples_of(struct ingest *in)
+static struct samples *samples_state(struct ingest *in)
 {
 	if (!in->samples)
 		in->samples = hwy_zalloc(sizeof *in->samples);
@@ -68,16 +64,18 @@ static uint64_t copy_key(uint32_t file, uint32_t number)
 
 void samples_note(struct ingest *in, uint32_t file, const struct rec_sample *record)
 {
-	struct samples *samples = samples_of(in);
+	struct samples *samples = samples_state(in);
 	if (!record->stack || !record->bytes)
 		return;
-	ingest_list_add(&samples->copied, record);
-	*hwy_map_put(&samples->copies, copy_key(file, record->stack), NULL) = samples->copied.n;
+	*hwy_map_put(&samples->copy_of, copy_key(file, record->stack), NULL) = samples->copies.n;
+	ingest_list_add(&samples->copies, record);
 }
 
-/* ---- addresses --------------------------------------------------------------------------------- */
+/* ---- addresses
+ * --------------------------------------------------------------------------------- */
 
-/* False: there is nothing to unwind. */
+/* The registers of a sample and the copy of its stack, which may stand in an earlier record. False:
+ * the sample has no registers. */
 static bool find_copy(const struct samples *samples, uint32_t file, const struct view *view,
 		      struct unwind_copy *copy)
 {
@@ -86,21 +84,23 @@ static bool find_copy(const struct samples *samples, uint32_t file, const struct
 	*copy = (struct unwind_copy){view->registers, view->bytes, view->record->bytes};
 	if (copy->count)
 		return true;
-	const uint32_t *at =
-		samples->copies.count
-			? hwy_map_get(&samples->copies, copy_key(file, view->record->stack))
+	const uint32_t *index =
+		samples->copy_of.count
+			? hwy_map_get(&samples->copy_of, copy_key(file, view->record->stack))
 			: NULL;
-	if (!at)
-		return true; /* no bytes: the registers are all there is */
-	struct view told = view_of(samples->copied.at[*at - 1]);
-	if (told.registers[1] != view->registers[1]) /* not where this one's was: it cannot be */
+	if (!index)
+		return true; /* no bytes: only the registers are known */
+	struct view earlier = parts_of(samples->copies.items[*index]);
+	if (earlier.registers[1] !=
+	    view->registers[1]) /* rsp differs: not the same stack, damage */
 		return true;
-	copy->bytes = told.bytes;
-	copy->count = told.record->bytes;
+	copy->bytes = earlier.bytes;
+	copy->count = earlier.record->bytes;
 	return true;
 }
 
-/* The thread's own addresses, innermost first. */
+/* Writes the addresses of the thread, without those inside the kernel, innermost first; yields
+ * their number. */
 static uint32_t find_addresses(struct ingest *in, struct ingest_process *process, uint32_t file,
 			       const struct view *view, uint64_t *addresses)
 {
@@ -109,11 +109,12 @@ static uint32_t find_addresses(struct ingest *in, struct ingest_process *process
 	struct unwind_copy copy;
 	if (find_copy(in->samples, file, view, &copy))
 		n = unwind_stack(stacks_unwinder(in, process), &copy, addresses);
-	if (n < 2 && n_chain > n) { /* it came nowhere */
+	if (n < 2 && n_chain > n) { /* unwinding found no caller: take the kernel's chain */
 		n = n_chain < INGEST_MOST_CHAIN ? n_chain : INGEST_MOST_CHAIN;
 		memcpy(addresses, chain, n * sizeof *addresses);
 		return n;
 	}
+	/* Where the last address also stands in the chain, the chain goes on from there. */
 	for (uint32_t i = n_chain; n && i-- > 0;) {
 		if (chain[i] != addresses[n - 1])
 			continue;
@@ -124,16 +125,18 @@ static uint32_t find_addresses(struct ingest *in, struct ingest_process *process
 	return n;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------ */
+/* ---- stacks
+ * ------------------------------------------------------------------------------------ */
 
-/* Another boot's addresses mean nothing here. */
-static struct kernel *kernel_of(struct ingest *in)
+/* The functions of the running kernel; NULL where the recording is of another boot, which had other
+ * addresses. */
+static struct kernel_functions *kernel_of(struct ingest *in)
 {
 	struct samples *samples = in->samples;
 	char id[64] = "";
-	if (samples->looked)
+	if (samples->kernel_is_read)
 		return samples->kernel;
-	samples->looked = true;
+	samples->kernel_is_read = true;
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 	if (file && fgets(id, sizeof id, file))
 		id[strcspn(id, "\n")] = '\0';
@@ -141,7 +144,7 @@ static struct kernel *kernel_of(struct ingest *in)
 		fclose(file);
 	int64_t boot = in->trace->hosts[in->host].boot_id;
 	if (boot != HWY_NONE && *id && strcmp(hwy_str(in->trace, boot), id) == 0)
-		samples->kernel = kernel_open();
+		samples->kernel = kernel_functions_open();
 	return samples->kernel;
 }
 
@@ -149,8 +152,9 @@ static void add_kernel(struct ingest *in, const struct view *view, struct ingest
 {
 	for (uint32_t i = 0; i < view->kernel; i++) {
 		const char *module;
-		uint64_t at = view->addresses[i] - (i > 0);
-		const char *name = kernel_at(kernel_of(in), at, &module);
+		uint64_t address =
+			view->addresses[i] - (i > 0); /* of the call, not of the return */
+		const char *name = kernel_functions_find(kernel_of(in), address, &module);
 		struct hwy_frame frame = {
 			.function = hwy_text_id(in->b, name ? name : module),
 			.module = hwy_text_id(in->b, module),
@@ -167,15 +171,16 @@ static uint32_t samples_make(struct ingest *in, struct ingest_process *process,
 	uint32_t python = view->record->frames;
 	add_kernel(in, view, &frames);
 	stacks_add_native(in, process, addresses, n, python > 0, &frames);
-	/* The parent read them, so their code is defined in its spools. */
+	/* The parent process read the Python frames, so their code is defined in the parent's spool
+	 * (in->run). */
 	stacks_add_python(in, &in->run, view->frames, python, &frames);
 	return stacks_join(in, &frames);
 }
 
-static uint32_t stack_of(struct ingest *in, uint32_t process, uint32_t file,
-			 const struct view *view)
+/* Ref of the trace's stacks for a sample. */
+static uint32_t sample_stack(struct ingest *in, uint32_t process, uint32_t file,
+			     const struct view *view)
 {
-	struct samples *samples = in->samples;
 	uint64_t key[2 + 3 * INGEST_MOST_CHAIN];
 	uint32_t python =
 		view->record->frames < REC_MAX_FRAMES ? view->record->frames : REC_MAX_FRAMES;
@@ -188,43 +193,31 @@ static uint32_t stack_of(struct ingest *in, uint32_t process, uint32_t file,
 	words += kernel;
 	memcpy(key + words, view->frames, python * sizeof *key);
 	words += python;
-	static_assert(sizeof(struct rec_frame) == sizeof *key, "a word each");
-	uint32_t *head = hwy_map_put(&samples->chain_of, hwy_hash(key, words * sizeof *key), NULL);
-	for (uint32_t at = *head; at; at = samples->chains[at - 1].next) {
-		const struct chain *known = &samples->chains[at - 1];
-		if (known->words == words && memcmp(known->key, key, words * sizeof *key) == 0)
-			return known->stack;
-	}
-	struct chain chain = {
-		.key = hwy_arena_alloc(&samples->keys, words * sizeof *key),
-		.words = words,
-		.next = *head,
-		.stack = samples_make(in, &in->processes[process], view, key + 2, n),
-	};
-	memcpy(chain.key, key, words * sizeof *key);
-	HWY_GROW(samples->chains, samples->n_chains, samples->cap_chains);
-	samples->chains[samples->n_chains++] = chain;
-	*head = samples->n_chains;
-	return chain.stack;
+	static_assert(sizeof(struct rec_frame) == sizeof *key, "a frame is one word of the key");
+	bool fresh;
+	uint32_t *ref = hwy_index_put(&in->samples->stack_of, key, words * sizeof *key, &fresh);
+	if (fresh)
+		*ref = samples_make(in, &in->processes[process], view, key + 2, n);
+	return *ref;
 }
 
 void samples_add(struct ingest *in, uint32_t file, const struct rec_sample *record)
 {
-	struct samples *samples = samples_of(in);
+	struct samples *samples = samples_state(in);
 	struct hwy_row *row = &samples->row;
 	if (!task_lifetimes_is_recorded(in, record->time) ||
 	    !ingest_times(in, record->time, 0, row))
 		return;
-	uint32_t process = task_lifetimes_image(in, record->pid, record->time);
+	uint32_t process = task_lifetimes_find(in, record->pid, record->time);
 	if (process == UINT32_MAX)
 		return;
-	struct view view = view_of(record);
+	struct view view = parts_of(record);
 	uint32_t thread = target_thread(in, process, record->tid);
 	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
-	row->v[HWY_CPU] = (int64_t)record->head.value + 1;
+	row->v[HWY_CPU] = hwy_ref(record->head.value);
 	row->v[HWY_WEIGHT] = record->weight < INT64_MAX ? (int64_t)record->weight : 0;
-	row->v[HWY_STACK] = stack_of(in, process, file, &view);
-	hwy_add_span(in->b, task_lifetimes_lane(in, HWY_LANE_SAMPLES, thread), HWY_SAMPLE, row);
+	row->v[HWY_STACK] = sample_stack(in, process, file, &view);
+	hwy_add_span(in->b, hwy_add_thread_lane(in->b, HWY_LANE_SAMPLES, thread), HWY_SAMPLE, row);
 }
 
 void samples_free(struct ingest *in)
@@ -232,11 +225,9 @@ void samples_free(struct ingest *in)
 	struct samples *samples = in->samples;
 	if (!samples)
 		return;
-	hwy_map_free(&samples->copies);
-	hwy_map_free(&samples->chain_of);
-	free(samples->copied.at);
-	free(samples->chains);
-	hwy_arena_free(&samples->keys);
-	kernel_close(samples->kernel);
+	hwy_map_free(&samples->copy_of);
+	hwy_index_free(&samples->stack_of);
+	free(samples->copies.items);
+	kernel_functions_close(samples->kernel);
 	free(samples);
 }

@@ -1,14 +1,17 @@
-/* sched.c - scheduling: what each thread did from its begin to its end, without gaps and overlaps.
+/* sched.c - adds the scheduling states of each thread from its begin to its end, without gaps and
+ * overlaps.
  *
- * A thread runs from a switch in to the next switch out; then it is runnable (it was preempted) or waits,
- * until the next switch in. The switches come from several CPUs' rings in no common order and are sorted here.
- * Names are those of the nsys importer, and so is what an end that was not recorded looks like.
+ * A thread runs from a switch in to the next switch out; then it is runnable (if it was preempted)
+ * or waits, until the next switch in. The switches come from the rings of several CPUs in no common
+ * order and are sorted here. Names of states, and the flag of a state whose end was not recorded,
+ * are those of the nsys reader (nsys_sched.c).
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "ingest/ingest_internal.h"
 
-enum turn_kind { /* at one moment they happen in this order */
+enum turn_kind { /* what changes the state of a thread */
 		 TURN_BEGIN,
 		 TURN_OUT,
 		 TURN_IN,
@@ -19,34 +22,34 @@ enum turn_kind { /* at one moment they happen in this order */
 struct turn {
 	int64_t time;
 	uint32_t pid, tid;
-	uint32_t order; /* of the record: ties keep it */
+	uint32_t order; /* number of the record: keeps the order of turns with one time */
 	uint16_t cpu;
 	uint8_t kind, preempted;
 };
 
-struct stretch { /* a span that was made of a thread, for wake-ups */
+struct stretch { /* the span of one state of a thread, kept where there are wake-ups */
 	int64_t from, to;
 	uint32_t tid;
 	bool runs;
-	struct hwy_ref ref;
+	struct hwy_ref span;
 };
 
 struct sched {
 	struct turn *turns;
 	uint32_t n, cap;
 	struct ingest_list wakeups;
-	struct stretch *stretches; /* by tid and time */
+	struct stretch *stretches; /* sorted by tid and time */
 	uint32_t n_stretches, cap_stretches;
-	uint32_t running, runnable, waiting, preempted, starting; /* texts */
+	uint32_t running, runnable, waiting, preempted, starting; /* texts of the trace */
 };
 
 enum state { STATE_NONE, STATE_RUNNING, STATE_PREEMPTED, STATE_WAITING, STATE_STARTING };
 
-struct now { /* of the thread that is being followed */
+struct now { /* the current state of the thread that is being followed */
 	enum state state;
 	int64_t since;
 	uint32_t pid, tid;
-	int64_t cpu; /* plus one; 0: not known */
+	int64_t cpu_ref; /* of CPU numbers; 0: not known */
 	bool ended;
 };
 
@@ -79,7 +82,8 @@ void sched_add(struct ingest *in, const struct rec_head *record)
 				    .preempted = (record->flags & REC_SWITCH_PREEMPT) != 0,
 			    });
 }
-static_assert(offsetof(struct rec_switch, time) == offsetof(struct rec_wakeup, time), "one place");
+static_assert(offsetof(struct rec_switch, time) == offsetof(struct rec_wakeup, time),
+	      "sched_add reads the time of a rec_wakeup through rec_switch");
 
 static void add_tasks(struct ingest *in)
 {
@@ -112,11 +116,12 @@ static int by_thread_and_time(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* ---- spans ------------------------------------------------------------------------------------- */
+/* ---- spans
+ * ------------------------------------------------------------------------------------- */
 
 static void sched_describe(const struct sched *sched, const struct now *now, struct hwy_row *row)
 {
-	row->v[HWY_CPU] = now->cpu;
+	row->v[HWY_CPU] = now->cpu_ref;
 	row->v[HWY_REASON] = now->state == STATE_PREEMPTED  ? sched->preempted
 			     : now->state == STATE_STARTING ? sched->starting
 							    : 0;
@@ -130,24 +135,26 @@ static void add_stretch(struct ingest *in, const struct now *now, int64_t from, 
 {
 	struct sched *sched = in->sched;
 	struct hwy_row row = {0};
-	uint32_t process = task_lifetimes_image(in, now->pid, now->since);
+	uint32_t process = task_lifetimes_find(in, now->pid, now->since);
 	if (process == UINT32_MAX || to <= from)
 		return;
-	from = from < in->cut ? in->cut : from; /* --keep-last */
+	from = from < in->cut ? in->cut : from; /* --keep-last: the part after the cut */
 	if (to <= from || !ingest_times(in, from, to - from, &row))
 		return;
 	sched_describe(sched, now, &row);
 	row.v[HWY_FLAGS] = unfinished ? HWY_FLAG_UNFINISHED : 0;
 	uint32_t thread = target_thread(in, process, now->tid);
-	struct hwy_ref ref = hwy_add_span(in->b, task_lifetimes_lane(in, HWY_LANE_STATE, thread),
-					  HWY_STATE, &row);
+	uint32_t lane = hwy_add_thread_lane(in->b, HWY_LANE_STATE, thread);
+	struct hwy_ref span = hwy_add_span(in->b, lane, HWY_STATE, &row);
 	if (sched->wakeups.n == 0)
 		return;
 	HWY_GROW(sched->stretches, sched->n_stretches, sched->cap_stretches);
 	sched->stretches[sched->n_stretches++] =
-		(struct stretch){from, to, now->tid, now->state == STATE_RUNNING, ref};
+		(struct stretch){from, to, now->tid, now->state == STATE_RUNNING, span};
 }
 
+/* Adds the spans of the state that ends at 'time': one for each window in which the run was
+ * recording. */
 static void finish_state(struct ingest *in, struct now *now, int64_t time, bool unfinished)
 {
 	const struct task_lifetimes_window *windows;
@@ -160,38 +167,38 @@ static void finish_state(struct ingest *in, struct now *now, int64_t time, bool 
 	now->state = STATE_NONE;
 }
 
-static void begin_state(struct now *now, enum state state, const struct turn *turn, int64_t cpu)
+static void begin_state(struct now *now, enum state state, const struct turn *turn, int64_t cpu_ref)
 {
 	now->state = state;
 	now->since = turn->time;
 	now->pid = turn->pid;
-	now->cpu = cpu;
+	now->cpu_ref = cpu_ref;
 }
 
 static void take_turn(struct ingest *in, struct now *now, const struct turn *turn)
 {
-	int64_t cpu = (int64_t)turn->cpu + 1;
+	int64_t cpu_ref = hwy_ref(turn->cpu);
 	enum state state = now->state;
 	if (now->ended && turn->kind != TURN_BEGIN)
-		return; /* the last switch out comes after the end */
+		return; /* the kernel reports a thread's last switch out after its end */
 	switch ((enum turn_kind)turn->kind) {
 	case TURN_BEGIN:
 		finish_state(in, now, turn->time, true);
 		now->ended = false;
-		begin_state(now, STATE_STARTING, turn, 0);
+		begin_state(now, STATE_STARTING, turn, HWY_REF_NONE);
 		break;
 	case TURN_IN:
 		finish_state(in, now, turn->time, false);
-		begin_state(now, STATE_RUNNING, turn, cpu);
+		begin_state(now, STATE_RUNNING, turn, cpu_ref);
 		break;
 	case TURN_OUT:
 		finish_state(in, now, turn->time, false);
-		begin_state(now, turn->preempted ? STATE_PREEMPTED : STATE_WAITING, turn, cpu);
+		begin_state(now, turn->preempted ? STATE_PREEMPTED : STATE_WAITING, turn, cpu_ref);
 		break;
-	case TURN_EXEC: /* it does that itself, so it runs */
-		cpu = state == STATE_RUNNING ? now->cpu : 0;
+	case TURN_EXEC: /* a thread calls exec itself, so it is running */
+		cpu_ref = state == STATE_RUNNING ? now->cpu_ref : HWY_REF_NONE;
 		finish_state(in, now, turn->time, false);
-		begin_state(now, STATE_RUNNING, turn, cpu);
+		begin_state(now, STATE_RUNNING, turn, cpu_ref);
 		break;
 	case TURN_END:
 		finish_state(in, now, turn->time, false);
@@ -200,28 +207,24 @@ static void take_turn(struct ingest *in, struct now *now, const struct turn *tur
 	}
 }
 
-/* ---- wake-ups ---------------------------------------------------------------------------------- */
+/* ---- wake-ups
+ * ---------------------------------------------------------------------------------- */
 
-/* The first stretch of a thread that ends behind a time; the number of them if there is none. */
+/* The first stretch that is of this thread and ends after the time, or of a thread with a larger
+ * tid; n_stretches where there is none. */
 static uint32_t stretch_after(const struct sched *sched, uint32_t tid, int64_t time)
 {
-	uint32_t low = 0, high = sched->n_stretches;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct stretch *one = &sched->stretches[middle];
-		if (one->tid < tid || (one->tid == tid && one->to <= time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	const struct stretch *stretches = sched->stretches;
+	return HWY_FIRST(i, 0u, sched->n_stretches,
+			 stretches[i].tid > tid ||
+				 (stretches[i].tid == tid && stretches[i].to > time));
 }
 
 static void add_wakeups(struct ingest *in)
 {
 	const struct sched *sched = in->sched;
 	for (uint32_t i = 0; i < sched->wakeups.n; i++) {
-		const struct rec_wakeup *wakeup = sched->wakeups.at[i];
+		const struct rec_wakeup *wakeup = sched->wakeups.items[i];
 		uint32_t by = stretch_after(sched, wakeup->by_tid, wakeup->time);
 		uint32_t woken = stretch_after(sched, wakeup->tid, wakeup->time);
 		while (woken < sched->n_stretches && sched->stretches[woken].tid == wakeup->tid &&
@@ -231,12 +234,12 @@ static void add_wakeups(struct ingest *in)
 		if (by < sched->n_stretches && sched->stretches[by].tid == wakeup->by_tid &&
 		    sched->stretches[by].runs && sched->stretches[by].from <= wakeup->time &&
 		    woken < sched->n_stretches && sched->stretches[woken].tid == wakeup->tid)
-			hwy_add_edge(in->b, HWY_EDGE_WAKE, sched->stretches[by].ref,
-				     sched->stretches[woken].ref, 0);
+			hwy_add_edge(in->b, HWY_EDGE_WAKE, sched->stretches[by].span,
+				     sched->stretches[woken].span, 0);
 	}
 }
 
-static void make_spans(struct ingest *in)
+static void add_all_spans(struct ingest *in)
 {
 	struct sched *sched = in->sched;
 	sched->running = hwy_text_id(in->b, "running");
@@ -263,9 +266,9 @@ void sched_finish(struct ingest *in)
 	if (!in->sched)
 		return;
 	if (in->sched->n)
-		make_spans(in);
+		add_all_spans(in);
 	free(in->sched->turns);
-	free(in->sched->wakeups.at);
+	free(in->sched->wakeups.items);
 	free(in->sched->stretches);
 	free(in->sched);
 	in->sched = NULL;

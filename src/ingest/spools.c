@@ -1,8 +1,8 @@
 /* spools.c - see spools.h.
  *
- * A spool comes from a process that may have been killed, or have gone mad: nothing in it is believed. A
- * chunk with a bad header is left out; in a chunk, records are read up to the first whose length is
- * impossible. Both are counted.
+ * A spool comes from a process that may have been killed or may have overwritten its memory: every
+ * length in it is checked. A chunk with a bad header is left out; in a chunk, records are read up
+ * to the first record whose length is impossible. Both kinds of damage are counted.
  */
 #include "ingest/spools.h"
 
@@ -18,10 +18,11 @@
 
 #include "base/mem.h"
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records
+ * ---------------------------------------------------------------------------------- */
 
-/* Bytes of a record without its variable part; 0: not known to this version. */
-static const uint16_t least_bytes[REC_TYPES] = {
+/* Bytes of a record without its variable part; 0: this version does not know the type. */
+static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_STRING] = offsetof(struct rec_string, text),
 	[REC_SHAPE] = sizeof(struct rec_shape),
 	[REC_CODE] = offsetof(struct rec_code, table),
@@ -41,7 +42,7 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_EVENT] = sizeof(struct rec_sync),
 	[REC_MEMORY] = sizeof(struct rec_memory),
 	[REC_OVERHEAD] = sizeof(struct rec_overhead),
-	/* of one slot where there is no more to say */
+	/* Ranges without colour and payload take one slot instead of two. */
 	[REC_PUSH] = offsetof(struct rec_range, color),
 	[REC_POP] = offsetof(struct rec_range, color),
 	[REC_RANGE_START] = offsetof(struct rec_range, color),
@@ -66,15 +67,15 @@ static const uint16_t least_bytes[REC_TYPES] = {
 	[REC_MAP] = sizeof(struct rec_map),
 };
 
-/* A stack that is told by its number only has neither registers nor bytes. */
-static uint64_t rest_of_native(const struct rec_stack *record)
+/* A native stack that only repeats the number of an earlier one has neither registers nor bytes. */
+static uint64_t native_stack_rest(const struct rec_stack *record)
 {
 	if (record->number && !record->count)
 		return 0;
 	return record->count + (uint64_t)REC_STACK_REGS * sizeof(uint64_t);
 }
 
-static uint64_t rest_of_sample(const struct rec_sample *record)
+static uint64_t sample_rest(const struct rec_sample *record)
 {
 	uint64_t registers = record->stack ? (uint64_t)REC_STACK_REGS * sizeof(uint64_t) : 0;
 	uint64_t bytes = ((uint64_t)record->bytes + 7) / 8 * 8;
@@ -82,8 +83,9 @@ static uint64_t rest_of_sample(const struct rec_sample *record)
 	       record->frames * (uint64_t)sizeof(struct rec_frame);
 }
 
-/* Bytes that follow the fixed part, by what the record says itself. Its fixed part is there. */
-static uint64_t rest_of(const struct rec_head *head)
+/* Bytes that follow the fixed part, by the counts in the record. The caller has checked that the
+ * fixed part is there. */
+static uint64_t variable_bytes(const struct rec_head *head)
 {
 	switch (head->type) {
 	case REC_STRING:
@@ -92,14 +94,14 @@ static uint64_t rest_of(const struct rec_head *head)
 	case REC_CODE: return ((const struct rec_code *)head)->table_length;
 	case REC_PYTHON_STACK:
 		return ((const struct rec_stack *)head)->count * (uint64_t)sizeof(struct rec_frame);
-	case REC_NATIVE_STACK: return rest_of_native((const struct rec_stack *)head);
+	case REC_NATIVE_STACK: return native_stack_rest((const struct rec_stack *)head);
 	case REC_DEPENDS: return head->value * (uint64_t)sizeof(uint32_t);
-	case REC_SAMPLE: return rest_of_sample((const struct rec_sample *)head);
+	case REC_SAMPLE: return sample_rest((const struct rec_sample *)head);
 	default: return 0;
 	}
 }
 
-struct spool_cursor spool_walk(const struct spool_chunk *chunk)
+struct spool_cursor spools_walk(const struct spool_chunk *chunk)
 {
 	return (struct spool_cursor){
 		.chunk = chunk,
@@ -107,22 +109,22 @@ struct spool_cursor spool_walk(const struct spool_chunk *chunk)
 	};
 }
 
-bool spool_next(struct spool_cursor *cursor)
+bool spools_next(struct spool_cursor *cursor)
 {
 	const struct spool_chunk *chunk = cursor->chunk;
 	while (cursor->next < chunk->used) {
-		const struct rec_head *head =
-			(const void *)((const char *)chunk->at + (size_t)cursor->next * REC_SLOT);
+		const struct rec_head *head = (const void *)((const char *)chunk->header +
+							     (size_t)cursor->next * REC_SLOT);
 		if (head->slots == 0 || head->slots > chunk->used - cursor->next) {
 			cursor->damaged++;
-			break; /* there is no telling where the next one begins */
+			break; /* nothing says where the next record begins */
 		}
 		cursor->next += head->slots;
-		if (head->type == REC_NONE || head->type >= REC_TYPES || !least_bytes[head->type])
+		if (head->type == REC_NONE || head->type >= REC_TYPES || !fixed_bytes[head->type])
 			continue;
 		uint64_t bytes = (uint64_t)head->slots * REC_SLOT;
-		if (bytes >= least_bytes[head->type] &&
-		    bytes - least_bytes[head->type] >= rest_of(head)) {
+		if (bytes >= fixed_bytes[head->type] &&
+		    bytes - fixed_bytes[head->type] >= variable_bytes(head)) {
 			cursor->record = head;
 			return true;
 		}
@@ -132,46 +134,49 @@ bool spool_next(struct spool_cursor *cursor)
 	return false;
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files
+ * ------------------------------------------------------------------------------------ */
 
-static bool is_empty(const struct rec_chunk *chunk)
+static bool is_all_zero(const struct rec_chunk *chunk)
 {
 	static const struct rec_chunk nothing;
 	return memcmp(chunk, &nothing, sizeof nothing) == 0;
 }
 
-/* The chunks of the file just added. */
+/* Adds the chunks of the file that was added last. */
 static void find_chunks(struct spools *spools)
 {
 	const struct spool_file *file = &spools->files[spools->n_files - 1];
 	for (size_t from = 0; file->size - from >= sizeof(struct rec_chunk);
 	     from += REC_CHUNK_BYTES) {
-		const struct rec_chunk *at = (const void *)((const char *)file->at + from);
+		const struct rec_chunk *chunk = (const void *)((const char *)file->bytes + from);
 		size_t room =
 			file->size - from < REC_CHUNK_BYTES ? file->size - from : REC_CHUNK_BYTES;
-		/* Whatever was written before 'used' was stored is seen after it is read. */
-		uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&at->used,
+		/* The writer may still run. It stores 'used' with release order after the records,
+		 * so that with this acquire the records before 'used' are complete. */
+		uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&chunk->used,
 						     memory_order_acquire);
-		if (at->magic != REC_MAGIC || at->version != REC_VERSION ||
+		if (chunk->magic != REC_MAGIC || chunk->version != REC_VERSION ||
 		    used > room / REC_SLOT) {
-			spools->damaged += !is_empty(at);
-		} else if (used > sizeof *at / REC_SLOT || at->dropped) {
+			spools->damaged += !is_all_zero(chunk);
+		} else if (used > sizeof *chunk / REC_SLOT || chunk->dropped) {
 			HWY_GROW(spools->chunks, spools->n_chunks, spools->cap_chunks);
 			spools->chunks[spools->n_chunks++] =
-				(struct spool_chunk){at, used, spools->n_files - 1, 0};
+				(struct spool_chunk){chunk, used, spools->n_files - 1, 0};
 		}
 		if (file->size - from < REC_CHUNK_BYTES)
 			return;
 	}
 }
 
-static int by_index(const void *left, const void *right)
+static int by_chunk_index(const void *left, const void *right)
 {
 	const struct spool_chunk *a = left, *b = right;
-	return a->at->index < b->at->index ? -1 : a->at->index > b->at->index;
+	return a->header->index < b->header->index ? -1 : a->header->index > b->header->index;
 }
 
-/* A file that cannot be read is as good as damaged. Not blocking: a pipe of that name has no writer. */
+/* A file that cannot be read counts as damaged. O_NONBLOCK: opening a pipe of that name would wait
+ * for a writer. */
 static void add_file(struct spools *spools, int directory, const char *name)
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -179,18 +184,18 @@ static void add_file(struct spools *spools, int directory, const char *name)
 	if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
 		spools->damaged++;
 	} else if (about.st_size >= (off_t)sizeof(struct rec_chunk)) {
-		void *at = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, fd, 0);
-		if (at == MAP_FAILED) {
+		void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, fd, 0);
+		if (bytes == MAP_FAILED) {
 			spools->damaged++;
 		} else {
 			HWY_GROW(spools->files, spools->n_files, spools->cap_files);
 			spools->files[spools->n_files++] =
-				(struct spool_file){at, (size_t)about.st_size};
+				(struct spool_file){bytes, (size_t)about.st_size};
 			uint32_t first = spools->n_chunks;
 			find_chunks(spools);
 			if (spools->n_chunks > first)
 				qsort(spools->chunks + first, spools->n_chunks - first,
-				      sizeof *spools->chunks, by_index);
+				      sizeof *spools->chunks, by_chunk_index);
 		}
 	}
 	if (fd >= 0)
@@ -203,12 +208,12 @@ static bool is_spool(const char *name)
 	return n > 6 && strcmp(name + n - 6, ".spool") == 0;
 }
 
-static int by_name(const void *left, const void *right)
+static int by_file_name(const void *left, const void *right)
 {
 	return strverscmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Spools in the order of their names, so that equal runs give equal traces. */
+/* Reads the spools in the order of their names, so that equal runs give equal traces. */
 static void add_files(struct spools *spools, DIR *listing)
 {
 	char **names = NULL;
@@ -220,7 +225,7 @@ static void add_files(struct spools *spools, DIR *listing)
 		names[n++] = hwy_copy(entry->d_name, strlen(entry->d_name) + 1);
 	}
 	if (n)
-		qsort(names, n, sizeof *names, by_name);
+		qsort(names, n, sizeof *names, by_file_name);
 	for (uint32_t i = 0; i < n; i++) {
 		add_file(spools, dirfd(listing), names[i]);
 		free(names[i]);
@@ -257,7 +262,7 @@ bool spools_open(struct spools *spools, const char *directory, struct hwy_err *e
 void spools_close(struct spools *spools)
 {
 	for (uint32_t i = 0; i < spools->n_files; i++)
-		munmap((void *)(uintptr_t)spools->files[i].at, spools->files[i].size);
+		munmap((void *)(uintptr_t)spools->files[i].bytes, spools->files[i].size);
 	free(spools->files);
 	free(spools->chunks);
 	*spools = (struct spools){0};

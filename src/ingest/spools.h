@@ -1,4 +1,4 @@
-/* spools.h - the files of a run, mapped, and their records, checked. */
+/* spools.h - the spool files of a run directory, mapped into memory, and their records, checked. */
 #ifndef HWY_INGEST_SPOOLS_H
 #define HWY_INGEST_SPOOLS_H
 
@@ -9,14 +9,14 @@
 #include "spool/record.h"
 
 struct spool_chunk {
-	const struct rec_chunk *at;
-	uint32_t used;    /* slots; fits the file */
-	uint32_t file;    /* index */
-	uint32_t process; /* for the use of the reader */
+	const struct rec_chunk *header;
+	uint32_t used;    /* slots that hold records; all of them lie inside the file */
+	uint32_t file;    /* index into spools.files */
+	uint32_t process; /* set and used by ingest.c alone */
 };
 
 struct spool_file {
-	const void *at;
+	const void *bytes;
 	size_t size;
 };
 
@@ -27,22 +27,22 @@ struct spools {
 	uint32_t n_files, cap_files;
 	struct spool_chunk *chunks; /* file by file, in the order they were written */
 	uint32_t n_chunks, cap_chunks;
-	uint64_t damaged; /* chunks and records that are not what they should be */
+	uint64_t damaged; /* number of files, chunks and records that cannot be read */
 };
 
-/* Maps all spools of the directory. False when it is no run. */
+/* Maps all spools of the directory. False when the directory holds no run. */
 bool spools_open(struct spools *spools, const char *directory, struct hwy_err *err);
 void spools_close(struct spools *spools);
 
-/* The records of one chunk. What it yields is whole: as long as its type, and what it says about its own
- * length is true. Types this version does not know are passed over. */
+/* Walks over the records of one chunk. A record that the walk yields is whole: it is as long as its
+ * type requires and as its own counts say. Types that this version does not know are skipped. */
 struct spool_cursor {
-	const struct rec_head *record; /* the current one */
+	const struct rec_head *record; /* the current record */
 	const struct spool_chunk *chunk;
-	uint32_t next; /* slot */
+	uint32_t next; /* slot in which the next record begins */
 	uint64_t damaged;
 };
-struct spool_cursor spool_walk(const struct spool_chunk *chunk);
-bool spool_next(struct spool_cursor *cursor);
+struct spool_cursor spools_walk(const struct spool_chunk *chunk);
+bool spools_next(struct spool_cursor *cursor);
 
 #endif

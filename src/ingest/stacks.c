@@ -1,80 +1,94 @@
-/* stacks.c - what a call came from: Python and native frames as one stack of the trace.
+/* stacks.c - the call stack of a call: its native and Python frames, joined to one stack of the
+ * trace.
  *
- * Innermost first. Where there are Python frames, the native ones are kept from the call outwards to the
- * interpreter, and the Python frames follow; what of the interpreter's own machinery lies between is left
- * out. Stack memory is unwound here and goes no further.
+ * Frames are kept innermost first. Where there are Python frames, the native frames from the call
+ * outwards to CPython's interpreter loop are kept, and the Python frames follow; frames of the
+ * interpreter itself are left out. The copied stack memory is unwound here and does not reach the
+ * trace.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "ingest/binaries.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/python_lines.h"
 #include "ingest/unwind.h"
 
-enum { MOST_PARENTS = 64 };
+enum { MOST_ANCESTORS = 64 };
 
-static uint64_t told_key(const struct rec_stack *record)
+static uint64_t numbered_key(const struct rec_stack *record)
 {
 	return (uint64_t)record->tid << 32 | record->number;
 }
 
-/* The record that has the bytes of a native stack: this one, or the one that it names; NULL if that is lost. */
-static const struct rec_stack *native_told(struct ingest *in, struct ingest_process *process,
-					   const struct rec_stack *record)
+/* The record that has the registers and bytes of a native stack: the record itself, or the earlier
+ * one whose number it repeats; NULL: the earlier one is lost. */
+static const struct rec_stack *native_with_bytes(struct ingest *in, struct ingest_process *process,
+						 const struct rec_stack *record)
 {
 	if (record->count || !record->number)
 		return record;
-	const uint32_t *at =
-		process->told.count ? hwy_map_get(&process->told, told_key(record)) : NULL;
-	return at ? in->stacks[*at - 1].native : NULL;
+	const uint32_t *ref = process->numbered_stacks.count
+				      ? hwy_map_get(&process->numbered_stacks, numbered_key(record))
+				      : NULL;
+	return ref ? in->stacks[hwy_ref32_index(*ref)].native : NULL;
 }
 
-/* Under which a stack is found. OS calls have no correlation id. */
+/* The key of ingest_process.stacks: the correlation id, or for an OS call, which has none, a hash
+ * of its start. Stacks with one key are told apart by is_stack_of. */
 static uint64_t call_key(enum rec_why why, uint32_t correlation, int64_t time)
 {
 	return why == REC_WHY_OS ? hwy_mix((uint64_t)time) | UINT64_C(1) << 63 : correlation;
 }
 
-static bool is_of(const struct ingest_stack *stack, enum rec_why why, uint32_t tid, int64_t time)
+static bool is_stack_of(const struct ingest_stack *stack, enum rec_why why, uint32_t tid,
+			int64_t time)
 {
-	const struct rec_stack *known = stack->python ? stack->python : stack->native;
-	return (tid == 0 || known->tid == tid) && (why != REC_WHY_OS || stack->time == time);
+	const struct rec_stack *record = stack->python ? stack->python : stack->native;
+	return (tid == 0 || record->tid == tid) && (why != REC_WHY_OS || stack->time == time);
+}
+
+/* Of the stacks with one key, those from 'ref' on, the one of a call; NULL: none is. */
+static struct ingest_stack *find_in_chain(struct ingest *in, uint32_t ref, enum rec_why why,
+					  uint32_t tid, int64_t time)
+{
+	while (hwy_ref32_is_set(ref)) {
+		struct ingest_stack *stack = &in->stacks[hwy_ref32_index(ref)];
+		if (is_stack_of(stack, why, tid, time))
+			return stack;
+		ref = stack->next_ref;
+	}
+	return NULL;
 }
 
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record)
 {
 	bool is_native = record->head.type == REC_NATIVE_STACK;
-	const struct rec_stack *told = is_native ? native_told(in, process, record) : record;
-	if (!told)
+	const struct rec_stack *whole = is_native ? native_with_bytes(in, process, record) : record;
+	if (!whole)
 		return;
 	enum rec_why why = record->head.flags;
 	uint64_t key = call_key(why, record->correlation, record->time);
 	uint32_t *head = hwy_map_put(&process->stacks, key, NULL);
-	uint32_t at = *head;
-	struct ingest_stack *stack = NULL;
-	while (at && !stack) {
-		struct ingest_stack *one = &in->stacks[at - 1];
-		if (is_of(one, why, record->tid, record->time))
-			stack = one;
-		at = one->next;
-	}
+	struct ingest_stack *stack = find_in_chain(in, *head, why, record->tid, record->time);
 	if (!stack) {
 		HWY_GROW(in->stacks, in->n_stacks, in->cap_stacks);
-		stack = &in->stacks[in->n_stacks++];
-		*stack = (struct ingest_stack){.next = *head, .time = record->time};
-		*head = in->n_stacks;
+		stack = &in->stacks[in->n_stacks];
+		*stack = (struct ingest_stack){.next_ref = *head, .time = record->time};
+		*head = hwy_ref32(in->n_stacks++);
 	}
 	if (!is_native)
 		stack->python = record;
 	else
-		stack->native = told;
+		stack->native = whole;
 	if (is_native && record->count && record->number)
-		*hwy_map_put(&process->told, told_key(record), NULL) =
-			(uint32_t)(stack - in->stacks) + 1;
+		*hwy_map_put(&process->numbered_stacks, numbered_key(record), NULL) =
+			hwy_ref32((uint32_t)(stack - in->stacks));
 }
 
-/* ---- native ------------------------------------------------------------------------------------ */
+/* ---- native
+ * ------------------------------------------------------------------------------------ */
 
 struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process)
 {
@@ -83,12 +97,12 @@ struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *proce
 	if (!in->binaries)
 		in->binaries = binaries_open();
 	process->unwinder = unwind_open(in->binaries);
-	/* A forked child has what its parent had, and may not have said so. */
+	/* A forked child has the modules of its parent, and may not have registered them itself. */
 	struct ingest_process *from = process;
-	for (int depth = 0; from && from->modules.n == 0 && depth < MOST_PARENTS; depth++)
+	for (int depth = 0; from && from->modules.n == 0 && depth < MOST_ANCESTORS; depth++)
 		from = target_parent(in, from);
 	for (uint32_t i = 0; from && i < from->modules.n; i++) {
-		const struct rec_module *module = from->modules.at[i];
+		const struct rec_module *module = from->modules.items[i];
 		uint32_t path = ingest_text(in, from, module->path);
 		unwind_add_module(process->unwinder, module, hwy_str(in->trace, path));
 	}
@@ -105,7 +119,7 @@ void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
 		      const struct hwy_frame *frame)
 {
 	if (frames->n < INGEST_MOST_FRAMES)
-		frames->at[frames->n++] = hwy_add_frame(in->b, frame);
+		frames->frames[frames->n++] = hwy_add_frame(in->b, frame);
 }
 
 static void add_native_frame(struct ingest *in, struct ingest_frames *frames,
@@ -116,18 +130,19 @@ static void add_native_frame(struct ingest *in, struct ingest_frames *frames,
 		.module = text_or_none(in, place->module),
 		.file = text_or_none(in, place->file),
 		.line = place->line,
-		/* Addresses differ from run to run: the place in the module does not. */
+		/* The offset in the module is the same in every run; the address in the process is
+		 * not. */
 		.address = (int64_t)(place->module ? place->offset : address),
 		.flags = place->function ? 0 : HWY_FRAME_UNRESOLVED,
 	};
 	stacks_add_frame(in, frames, &frame);
 }
 
-/* Our own library, CUPTI and the injected rest stand between the call and us. */
+/* Our own libraries and CUPTI: their frames stand between the call and the place where the stack
+ * was copied. */
 static bool is_recorder(const struct unwind_place *place)
 {
-	const char *name = place->module ? strrchr(place->module, '/') : NULL;
-	name = name ? name + 1 : place->module;
+	const char *name = place->module ? hwy_basename(place->module) : NULL;
 	return name && (strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "libcupti", 8) == 0);
 }
 
@@ -145,7 +160,8 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 			break;
 		}
 	}
-	/* Of the interpreter too: what calls into the extension module. */
+	/* The frames next to the interpreter loop that are in the same module as the loop are
+	 * CPython's too: they call into the extension module. */
 	while (has_python && end > 0 && end < n && places[end - 1]->module && places[end]->module &&
 	       strcmp(places[end - 1]->module, places[end]->module) == 0)
 		end--;
@@ -158,17 +174,18 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 	}
 }
 
-/* ---- Python ------------------------------------------------------------------------------------ */
+/* ---- Python
+ * ------------------------------------------------------------------------------------ */
 
 void stacks_add_python(struct ingest *in, struct ingest_process *process,
 		       const struct rec_frame *list, uint32_t n, struct ingest_frames *frames)
 {
 	for (uint32_t i = 0; i < n && i < REC_MAX_FRAMES; i++) {
-		uint32_t at = hwy_ids_get(&process->codes, list[i].code);
-		if (!at)
+		uint32_t ref = hwy_ids_get(&process->codes, list[i].code);
+		if (!hwy_ref32_is_set(ref))
 			continue;
-		const struct rec_code *code = process->code.at[at - 1];
-		int line = python_line(code, list[i].offset);
+		const struct rec_code *code = process->code.items[hwy_ref32_index(ref)];
+		int line = python_lines_find(code, list[i].offset);
 		uint32_t file = ingest_text(in, process, code->filename);
 		struct hwy_frame frame = {
 			.function = ingest_text(in, process, code->name),
@@ -181,16 +198,16 @@ void stacks_add_python(struct ingest *in, struct ingest_process *process,
 	}
 }
 
-/* ---- together ---------------------------------------------------------------------------------- */
+/* ---- stacks of the trace
+ * ------------------------------------------------------------------------- */
 
 uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames)
 {
-	int64_t parent = 0;
-	for (uint32_t i = frames->n; i-- > 0;)
-		parent = 1 + (int64_t)hwy_add_stack(in->b, (struct hwy_stack){
-								   .parent = parent,
-								   .frame = frames->at[i],
-							   });
+	int64_t parent = HWY_REF_NONE;
+	for (uint32_t i = frames->n; i-- > 0;) {
+		struct hwy_stack node = {.parent = parent, .frame = frames->frames[i]};
+		parent = hwy_ref(hwy_add_stack(in->b, node));
+	}
 	return (uint32_t)parent;
 }
 
@@ -217,27 +234,23 @@ static uint32_t stacks_find(struct ingest *in, struct ingest_process *process, e
 			    uint64_t key, uint32_t tid, int64_t time)
 {
 	const uint32_t *head = process->stacks.count ? hwy_map_get(&process->stacks, key) : NULL;
-	for (uint32_t at = head ? *head : 0; at;) {
-		struct ingest_stack *stack = &in->stacks[at - 1];
-		if (is_of(stack, why, tid, time)) {
-			if (!stack->made)
-				stack->stack = stacks_make(in, process, stack);
-			stack->made = true;
-			return stack->stack;
-		}
-		at = stack->next;
-	}
-	return 0;
+	struct ingest_stack *stack = head ? find_in_chain(in, *head, why, tid, time) : NULL;
+	if (!stack)
+		return HWY_REF_NONE;
+	if (!stack->made)
+		stack->stack_ref = stacks_make(in, process, stack);
+	stack->made = true;
+	return stack->stack_ref;
 }
 
-uint32_t stacks_of(struct ingest *in, struct ingest_process *process, uint32_t tid,
-		   uint32_t correlation)
+uint32_t stacks_find_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
+			  uint32_t correlation)
 {
 	return stacks_find(in, process, REC_WHY_WAIT, correlation, tid, 0);
 }
 
-uint32_t stacks_of_os(struct ingest *in, struct ingest_process *process, uint32_t tid,
-		      int64_t start)
+uint32_t stacks_find_os_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
+			     int64_t start)
 {
 	return stacks_find(in, process, REC_WHY_OS, call_key(REC_WHY_OS, 0, start), tid, start);
 }

@@ -1,7 +1,8 @@
 /* symbol_names.c - see symbol_names.h.
  *
- * The demangler is the C++ runtime's own, opened when first needed: nothing else follows the compilers as
- * closely, and a machine that ran a CUDA program has one. Without it names stay as they are.
+ * We use the demangler of the C++ runtime, opened when it is first needed: it supports exactly what
+ * the compilers write, and a machine that ran a CUDA program has one. Without a C++ runtime names
+ * stay mangled.
  */
 #include "ingest/symbol_names.h"
 
@@ -25,7 +26,7 @@ static demangle_fn *demangler(void)
 	return found;
 }
 
-char *names_demangle(const char *mangled)
+char *symbol_names_demangle(const char *mangled)
 {
 	if (strncmp(mangled, "_Z", 2) != 0)
 		return NULL;
@@ -34,73 +35,76 @@ char *names_demangle(const char *mangled)
 	return demangle ? demangle(mangled, NULL, NULL, &status) : NULL;
 }
 
-/* Length of an operator's name at 'at', which may hold brackets of its own ("operator<<", "operator()"). */
-static size_t operator_length(const char *at)
+/* Length of the operator's name ("operator<<", "operator()") with which the text begins; 0: it
+ * begins with none. The brackets of such a name open no template arguments and no parameters. */
+static size_t operator_length(const char *text)
 {
 	static const char word[] = "operator";
 	size_t n = sizeof word - 1;
-	if (strncmp(at, word, n) != 0)
+	if (strncmp(text, word, n) != 0)
 		return 0;
-	if (strncmp(at + n, "()", 2) == 0 || strncmp(at + n, "[]", 2) == 0)
+	if (strncmp(text + n, "()", 2) == 0 || strncmp(text + n, "[]", 2) == 0)
 		return n + 2;
-	size_t signs = strspn(at + n, "<>=-+*/%&|^!~,");
-	/* "operator<<int>": the last of several brackets opens the arguments, unless '(' follows. */
-	if (signs > 1 && at[n + signs - 1] == '<' && at[n + signs] && at[n + signs] != '(')
+	size_t signs = strspn(text + n, "<>=-+*/%&|^!~,");
+	/* In "operator<<int>" the last '<' opens template arguments; in "operator<<(" it does
+	 * not. */
+	if (signs > 1 && text[n + signs - 1] == '<' && text[n + signs] && text[n + signs] != '(')
 		signs--;
 	return signs ? n + signs : 0;
 }
 
-void names_shorten(const char *demangled, char *into)
+/* Copies a name up to its template arguments. */
+static void copy_without_arguments(const char *name, const char *end, char *into)
+{
+	while (name < end) {
+		size_t length = operator_length(name);
+		if (length == 0 && *name == '<')
+			break;
+		length = length ? length : 1;
+		memcpy(into, name, length);
+		into += length;
+		name += length;
+	}
+	*into = '\0';
+}
+
+void symbol_names_shorten(const char *demangled, char *into)
 {
 	static const char anonymous[] = "(anonymous namespace)";
-	const char *begin = demangled, *end = NULL, *at = demangled;
-	int depth = 0; /* of <> and of () that are no parameters */
-	while (*at && !end) {
-		size_t skip = depth == 0 ? operator_length(at) : 0;
+	const char *begin = demangled, *end = NULL, *next = demangled;
+	int depth = 0; /* of <> and {} */
+	while (*next && !end) {
+		size_t skip = depth == 0 ? operator_length(next) : 0;
 		if (skip) {
-			at += skip;
+			next += skip;
 			continue;
 		}
-		if (strncmp(at, anonymous, sizeof anonymous - 1) == 0) {
-			at += sizeof anonymous - 1;
+		if (strncmp(next, anonymous, sizeof anonymous - 1) == 0) {
+			next += sizeof anonymous - 1;
 			continue;
 		}
-		if (*at == '<' || *at == '{')
+		if (*next == '<' || *next == '{')
 			depth++;
-		else if (*at == '>' || *at == '}')
+		else if (*next == '>' || *next == '}')
 			depth -= depth > 0;
-		else if (depth == 0 && (*at == '(' || *at == '['))
-			end = at;
-		else if (depth == 0 && (*at == ' ' || (at[0] == ':' && at[1] == ':')))
-			begin = at + (*at == ' ' ? 1 : 2);
-		at++;
+		else if (depth == 0 && (*next == '(' || *next == '['))
+			end = next;
+		else if (depth == 0 && (*next == ' ' || (next[0] == ':' && next[1] == ':')))
+			begin = next + (*next == ' ' ? 1 : 2);
+		next++;
 	}
-	end = end ? end : at;
-	size_t n = 0;
-	for (at = begin; at < end; at++) { /* what is left of template arguments */
-		size_t whole = operator_length(at);
-		if (whole) {
-			memcpy(into + n, at, whole);
-			n += whole;
-			at += whole - 1;
-		} else if (*at == '<') {
-			break;
-		} else {
-			into[n++] = *at;
-		}
-	}
-	into[n] = '\0';
-	if (n == 0)
+	copy_without_arguments(begin, end ? end : next, into);
+	if (!*into)
 		strcpy(into, demangled);
 }
 
-uint32_t names_symbol(struct hwy_builder *b, uint32_t mangled)
+uint32_t symbol_names_add(struct hwy_builder *b, uint32_t mangled)
 {
 	const char *name = hwy_str(hwy_builder_trace(b), mangled);
-	char *demangled = names_demangle(name);
+	char *demangled = symbol_names_demangle(name);
 	const char *full = demangled ? demangled : name;
 	char *brief = hwy_alloc(strlen(full) + 1);
-	names_shorten(full, brief);
+	symbol_names_shorten(full, brief);
 	struct hwy_symbol symbol = {
 		.mangled = mangled,
 		.demangled = hwy_text_id(b, full),

@@ -1,17 +1,19 @@
-/* symbol_names.h - what a symbol is called: demangled, and short. */
+/* symbol_names.h - the names of a C++ symbol: demangled, and short. */
 #ifndef HWY_INGEST_SYMBOL_NAMES_H
 #define HWY_INGEST_SYMBOL_NAMES_H
 
 #include "trace/builder.h"
 
-/* The symbol of a kernel by its mangled name (a text id). */
-uint32_t names_symbol(struct hwy_builder *b, uint32_t mangled);
+/* Adds the symbol of a kernel to the trace, or finds it, by its mangled name (a text of the trace);
+ * yields its index. */
+uint32_t symbol_names_add(struct hwy_builder *b, uint32_t mangled);
 
-/* Demangled by the C++ runtime where there is one; else NULL. To be freed. */
-char *names_demangle(const char *mangled);
+/* The demangled name, which the caller frees; NULL: the name is not mangled, or there is no C++
+ * runtime. */
+char *symbol_names_demangle(const char *mangled);
 
-/* "vectorized_add" of "void at::native::vectorized_add<4, float>(int, float*)": no result, no scope, no
- * template arguments, no parameters. 'into' has room for the whole name. */
-void names_shorten(const char *demangled, char *into);
+/* Writes the name without result, scope, template arguments and parameters: "vectorized_add" for
+ * "void at::native::vectorized_add<4, float>(int, float*)". 'into' has room for the whole name. */
+void symbol_names_shorten(const char *demangled, char *into);
 
 #endif

@@ -1,19 +1,23 @@
-/* target.c - who is who: processes, threads, devices, contexts, streams.
+/* target.c - the processes, threads, devices, contexts and streams that the records of a run refer
+ * to.
  *
- * A process of the trace is one image of a program: exec begins another with the same pid. An image that
- * recorded nothing and exec'ed (what fork leaves before exec) is the beginning of the next one. A device is
- * one by its uuid, whatever number a process has for it.
+ * A process of the trace is one image of a program: exec begins another process with the same pid.
+ * An image that recorded nothing before it exec'ed (the child between fork and exec) gets no
+ * process of its own: its start becomes the start of the next image. Two records are about one
+ * device if the uuid is the same, whatever number a process has for the device.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/unwind.h"
 
 enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1, DOMAIN_DRIVER = 1, DOMAIN_OPENCL = 3 };
 
-/* OpenCL's devices are counted apart. */
+/* In records, OpenCL devices have numbers from REC_OPENCL_DEVICE on, so that they differ from CUDA
+ * ordinals. */
 static uint32_t ordinal_of(uint32_t device)
 {
 	return device >= REC_OPENCL_DEVICE ? device - REC_OPENCL_DEVICE : device;
@@ -24,9 +28,10 @@ static uint64_t pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* ---- processes --------------------------------------------------------------------------------- */
+/* ---- processes
+ * --------------------------------------------------------------------------------- */
 
-/* The image that had this pid at that time: the last that began before. */
+/* The image that had this pid at this time: of the images that began before, the last one. */
 static struct ingest_process *image_at(struct ingest *in, uint32_t pid, int64_t time)
 {
 	struct ingest_process *best = NULL;
@@ -42,42 +47,44 @@ static struct ingest_process *image_at(struct ingest *in, uint32_t pid, int64_t 
 struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process)
 {
 	struct ingest_process *parent =
-		process->said ? image_at(in, process->said->parent, process->start) : NULL;
+		process->registration ? image_at(in, process->registration->parent, process->start)
+				      : NULL;
 	return parent != process ? parent : NULL;
 }
 
-static struct ingest_process *next_image(struct ingest *in, const struct ingest_process *of)
+static struct ingest_process *next_image(struct ingest *in, const struct ingest_process *image)
 {
 	struct ingest_process *next = NULL;
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		if (process->pid == of->pid && process->start > of->start &&
+		if (process->pid == image->pid && process->start > image->start &&
 		    (!next || process->start < next->start))
 			next = process;
 	}
 	return next;
 }
 
-static void settle_lives(struct ingest *in)
+static void set_start_and_end(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		int64_t said = process->said ? process->said->start : 0;
-		process->start = ingest_is_time(in, said) ? said : process->opened;
+		int64_t start = process->registration ? process->registration->start : 0;
+		process->start = ingest_is_time(in, start) ? start : process->opened;
 		if (process->began && process->began < process->start)
 			process->start = process->began;
 	}
 	for (uint32_t i = 0; i < in->statuses.n; i++) {
-		const struct rec_status *status = in->statuses.at[i];
+		const struct rec_status *status = in->statuses.items[i];
 		struct ingest_process *process = image_at(in, status->head.value, status->time);
 		if (process && ingest_is_time(in, status->time))
 			process->status = status;
 	}
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		if (process->status) /* exit handlers ran before; this is the end */
+		/* later than the end in REC_EXIT, which an exit handler wrote */
+		if (process->status)
 			process->end = process->status->time;
-		else if (process->end == HWY_NONE) /* at least until then */
+		else if (process->end == HWY_NONE) /* the end is not known: its last record */
 			process->end =
 				process->last > process->start ? process->last : process->start;
 	}
@@ -92,21 +99,16 @@ static int target_by_start(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static const char *target_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 uint32_t target_command(struct ingest *in, const struct rec_string *words)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./=:,@%+";
-	/* A quote is the longest: four bytes for one; and three more for each word. */
+	/* A word of n bytes and its NUL become at most 4n + 3 bytes: a quote becomes 4 bytes, and a
+	 * space and two quotes are added. The last word may lack its NUL, hence the 8. */
 	char *line = hwy_alloc((size_t)words->length * 4 + 8), *to = line;
-	for (uint32_t at = 0; at < words->length;) {
-		const char *word = words->text + at;
-		size_t n = strnlen(word, words->length - at);
+	for (uint32_t from = 0; from < words->length;) {
+		const char *word = words->text + from;
+		size_t n = strnlen(word, words->length - from);
 		size_t safe = 0;
 		while (safe < n && memchr(plain, word[safe], sizeof plain - 1))
 			safe++;
@@ -124,14 +126,14 @@ uint32_t target_command(struct ingest *in, const struct rec_string *words)
 					*to++ = word[i];
 			*to++ = '\'';
 		}
-		at += (uint32_t)n + 1;
+		from += (uint32_t)n + 1;
 	}
 	uint32_t text = hwy_text_id_n(in->b, line, (size_t)(to - line));
 	free(line);
 	return text;
 }
 
-static int64_t known(int32_t number)
+static int64_t rank_or_none(int32_t number)
 {
 	return number < 0 ? HWY_NONE : number;
 }
@@ -148,17 +150,18 @@ static void describe_process(struct ingest *in, struct ingest_process *process)
 		record->exit = process->status->status;
 	if (process->named)
 		record->name = ingest_text(in, &in->run, process->named->name);
-	if (!process->said)
+	if (!process->registration)
 		return;
-	record->rank = known(process->said->rank);
-	record->local_rank = known(process->said->local_rank);
-	record->world = known(process->said->world);
-	struct ingest_text *exe = ingest_text_entry(process, process->said->exe);
-	struct ingest_text *command = ingest_text_entry(process, process->said->command);
+	record->rank = rank_or_none(process->registration->rank);
+	record->local_rank = rank_or_none(process->registration->local_rank);
+	record->world = rank_or_none(process->registration->world);
+	struct ingest_text *exe = ingest_text_entry(process, process->registration->exe);
+	struct ingest_text *command = ingest_text_entry(process, process->registration->command);
 	if (exe) {
-		const char *path = hwy_str(in->trace, ingest_text(in, process, process->said->exe));
+		const char *path =
+			hwy_str(in->trace, ingest_text(in, process, process->registration->exe));
 		char name[256];
-		snprintf(name, sizeof name, "%s", target_base_name(path));
+		snprintf(name, sizeof name, "%s", hwy_basename(path));
 		record->name = hwy_text_id(in->b, name);
 	}
 	if (command)
@@ -169,7 +172,8 @@ static void find_parents(struct ingest *in)
 {
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		uint32_t pid = process->said ? process->said->parent : process->parent;
+		uint32_t pid =
+			process->registration ? process->registration->parent : process->parent;
 		if (process->record == UINT32_MAX || !pid)
 			continue;
 		struct ingest_process *parent = image_at(in, pid, process->start);
@@ -180,7 +184,9 @@ static void find_parents(struct ingest *in)
 	}
 }
 
-/* Images that end in another, from the last to the first: each hands its beginning on. */
+/* Finds the images that recorded nothing before they exec'ed, and moves their start to the next
+ * image. The two loops run in opposite directions so that a chain of such images hands the start of
+ * the first one on to the last. */
 static void fold_images(struct ingest *in, struct ingest_process **order)
 {
 	for (uint32_t i = in->n_processes; i-- > 0;) {
@@ -193,12 +199,12 @@ static void fold_images(struct ingest *in, struct ingest_process **order)
 			order[i]->becomes->start = order[i]->start;
 }
 
-static void settle_processes(struct ingest *in)
+static void make_processes(struct ingest *in)
 {
 	if (in->n_processes == 0)
 		return;
-	settle_lives(in);
-	struct ingest_process **order = hwy_alloc(in->n_processes * sizeof *order);
+	set_start_and_end(in);
+	struct ingest_process **order = hwy_array(in->n_processes, sizeof *order);
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		order[p] = &in->processes[p];
 	qsort(order, in->n_processes, sizeof *order, target_by_start);
@@ -211,32 +217,32 @@ static void settle_processes(struct ingest *in)
 	find_parents(in);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads
+ * ----------------------------------------------------------------------------------- */
 
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid)
 {
-	struct ingest_process *of = &in->processes[process];
+	struct ingest_process *image = &in->processes[process];
 	bool fresh;
-	uint32_t *at = hwy_map_put(&of->thread_of, tid, &fresh);
+	uint32_t *thread = hwy_map_put(&image->thread_of, tid, &fresh);
 	if (fresh) {
-		*at = hwy_new_threads(in->b);
-		in->trace->threads[*at].process = of->record;
-		in->trace->threads[*at].tid = tid;
-		HWY_GROW(in->threads, *at, in->cap_threads);
-		in->threads[*at] =
-			(struct ingest_thread){process, INGEST_NO_LANE, INGEST_NO_LANE, false};
+		*thread = hwy_new_threads(in->b);
+		in->trace->threads[*thread].process = image->record;
+		in->trace->threads[*thread].tid = tid;
+		HWY_GROW(in->threads, *thread, in->cap_threads);
+		in->threads[*thread] = (struct ingest_thread){process, INGEST_NO_LANE, false};
 	}
-	return *at;
+	return *thread;
 }
 
 static void name_threads(struct ingest *in, uint32_t process)
 {
-	struct ingest_process *of = &in->processes[process];
-	for (uint32_t i = 0; i < of->threads.n; i++) {
-		const struct rec_name *said = of->threads.at[i];
-		uint32_t thread = target_thread(in, process, said->head.value);
-		uint32_t name = ingest_text(in, of, said->name);
-		bool by_program = said->head.flags & NAMED_BY_PROGRAM;
+	struct ingest_process *image = &in->processes[process];
+	for (uint32_t i = 0; i < image->threads.n; i++) {
+		const struct rec_name *record = image->threads.items[i];
+		uint32_t thread = target_thread(in, process, record->head.value);
+		uint32_t name = ingest_text(in, image, record->name);
+		bool by_program = record->head.flags & NAMED_BY_PROGRAM;
 		if (!name || (in->threads[thread].named && !by_program))
 			continue;
 		in->trace->threads[thread].name = name;
@@ -244,7 +250,8 @@ static void name_threads(struct ingest *in, uint32_t process)
 	}
 }
 
-/* ---- devices ----------------------------------------------------------------------------------- */
+/* ---- devices
+ * ----------------------------------------------------------------------------------- */
 
 static uint32_t uuid_text(struct ingest *in, const uint8_t uuid[16])
 {
@@ -263,34 +270,36 @@ static int64_t positive(uint64_t number)
 }
 
 static void describe_device(struct ingest *in, struct ingest_process *process,
-			    struct hwy_device *device, const struct rec_device *said)
+			    struct hwy_device *device, const struct rec_device *record)
 {
-	uint32_t name = ingest_text(in, process, said->name),
-		 bus = ingest_text(in, process, said->bus);
+	uint32_t name = ingest_text(in, process, record->name),
+		 bus = ingest_text(in, process, record->bus);
 	device->name = name ? (int64_t)name : HWY_NONE;
 	device->bus = bus ? (int64_t)bus : HWY_NONE;
-	device->compute_major = positive(said->compute_major);
-	device->compute_minor = said->compute_major ? (int64_t)said->compute_minor : HWY_NONE;
-	device->sms = positive(said->sms);
-	device->clock_hz = positive((uint64_t)said->clock_khz * 1000);
-	device->memory_bytes = positive(said->memory_bytes);
-	device->memory_bandwidth = positive(said->memory_bandwidth);
-	device->l2_bytes = positive(said->l2_bytes);
-	device->copy_engines = positive(said->copy_engines);
-	device->threads_per_warp = positive(said->threads_per_warp);
-	device->max_warps_per_sm = positive(said->max_warps_per_sm);
-	device->max_blocks_per_sm = positive(said->max_blocks_per_sm);
-	device->max_threads_per_block = positive(said->max_threads_per_block);
+	device->compute_major = positive(record->compute_major);
+	device->compute_minor = record->compute_major ? (int64_t)record->compute_minor : HWY_NONE;
+	device->sms = positive(record->sms);
+	device->clock_hz = positive((uint64_t)record->clock_khz * 1000);
+	device->memory_bytes = positive(record->memory_bytes);
+	device->memory_bandwidth = positive(record->memory_bandwidth);
+	device->l2_bytes = positive(record->l2_bytes);
+	device->copy_engines = positive(record->copy_engines);
+	device->threads_per_warp = positive(record->threads_per_warp);
+	device->max_warps_per_sm = positive(record->max_warps_per_sm);
+	device->max_blocks_per_sm = positive(record->max_blocks_per_sm);
+	device->max_threads_per_block = positive(record->max_threads_per_block);
 	device->max_threads_per_sm =
-		positive((uint64_t)said->max_warps_per_sm * said->threads_per_warp);
-	device->registers_per_sm = positive(said->registers_per_sm);
-	device->registers_per_block = positive(said->registers_per_block);
-	device->shared_per_sm = positive(said->shared_per_sm);
-	device->shared_per_block = positive(said->shared_per_block);
-	device->pcie_generation = positive(said->pcie_generation);
-	device->pcie_width = positive(said->pcie_width);
+		positive((uint64_t)record->max_warps_per_sm * record->threads_per_warp);
+	device->registers_per_sm = positive(record->registers_per_sm);
+	device->registers_per_block = positive(record->registers_per_block);
+	device->shared_per_sm = positive(record->shared_per_sm);
+	device->shared_per_block = positive(record->shared_per_block);
+	device->pcie_generation = positive(record->pcie_generation);
+	device->pcie_width = positive(record->pcie_width);
 }
 
+/* The trace's device with this uuid, made where there is none; without a uuid (HWY_NONE) the
+ * ordinal decides. */
 static uint32_t device_with(struct ingest *in, int64_t uuid, uint32_t ordinal)
 {
 	for (uint32_t d = 0; d < in->trace->n_devices; d++) {
@@ -299,36 +308,37 @@ static uint32_t device_with(struct ingest *in, int64_t uuid, uint32_t ordinal)
 				     : device->uuid == uuid)
 			return d;
 	}
-	uint32_t at = hwy_new_devices(in->b);
-	in->trace->devices[at].host = in->host;
-	in->trace->devices[at].ordinal = ordinal;
-	in->trace->devices[at].uuid = uuid;
-	return at;
+	uint32_t index = hwy_new_devices(in->b);
+	in->trace->devices[index].host = in->host;
+	in->trace->devices[index].ordinal = ordinal;
+	in->trace->devices[index].uuid = uuid;
+	return index;
 }
 
-static void settle_devices(struct ingest *in, struct ingest_process *process)
+static void make_devices(struct ingest *in, struct ingest_process *process)
 {
 	static const uint8_t none[16];
 	for (uint32_t i = 0; i < process->devices.n; i++) {
-		const struct rec_device *said = process->devices.at[i];
-		int64_t uuid = memcmp(said->uuid, none, 16) == 0
+		const struct rec_device *record = process->devices.items[i];
+		int64_t uuid = memcmp(record->uuid, none, 16) == 0
 				       ? HWY_NONE
-				       : (int64_t)uuid_text(in, said->uuid);
-		uint32_t device = device_with(in, uuid, ordinal_of(said->head.value));
-		describe_device(in, process, &in->trace->devices[device], said);
-		*hwy_map_put(&process->device_of, said->head.value, NULL) = device + 1;
+				       : (int64_t)uuid_text(in, record->uuid);
+		uint32_t device = device_with(in, uuid, ordinal_of(record->head.value));
+		describe_device(in, process, &in->trace->devices[device], record);
+		*hwy_map_put(&process->device_of, record->head.value, NULL) = hwy_ref32(device);
 	}
 }
 
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal)
 {
-	uint32_t *at = hwy_map_put(&process->device_of, ordinal, NULL);
-	if (!*at)
-		*at = device_with(in, HWY_NONE, ordinal_of(ordinal)) + 1;
-	return *at - 1;
+	uint32_t *ref = hwy_map_put(&process->device_of, ordinal, NULL);
+	if (!hwy_ref32_is_set(*ref))
+		*ref = hwy_ref32(device_with(in, HWY_NONE, ordinal_of(ordinal)));
+	return hwy_ref32_index(*ref);
 }
 
-/* Processes that see one GPU each all call it 0. Where numbers meet, the bus decides, as nvidia-smi does. */
+/* Processes that are allowed one GPU each all call it 0. Where two devices have one ordinal, all
+ * devices are numbered in the order of their PCI bus ids, as nvidia-smi numbers them. */
 static void number_devices(struct ingest *in)
 {
 	struct hwy_trace *trace = in->trace;
@@ -347,38 +357,39 @@ static void number_devices(struct ingest *in)
 	}
 }
 
-/* ---- contexts and streams ----------------------------------------------------------------------- */
+/* ---- contexts and streams
+ * ----------------------------------------------------------------------- */
 
-static void settle_contexts(struct ingest *in, struct ingest_process *process)
+static void make_contexts(struct ingest *in, struct ingest_process *process)
 {
 	struct hwy_map seen = {0};
 	for (uint32_t i = 0; i < process->contexts.n; i++) {
-		const struct rec_context *said = process->contexts.at[i];
+		const struct rec_context *record = process->contexts.items[i];
 		bool fresh;
-		uint32_t *at = hwy_map_put(&seen, said->head.value, &fresh);
+		uint32_t *index = hwy_map_put(&seen, record->head.value, &fresh);
 		if (fresh)
-			*at = hwy_new_contexts(in->b);
-		uint32_t device = target_device(in, process, said->device);
-		struct hwy_context *context = &in->trace->contexts[*at];
+			*index = hwy_new_contexts(in->b);
+		uint32_t device = target_device(in, process, record->device);
+		struct hwy_context *context = &in->trace->contexts[*index];
 		context->process = process->record;
 		context->device = device;
-		context->number = said->head.value;
+		context->number = record->head.value;
 		context->null_stream =
-			said->null_stream == UINT32_MAX ? HWY_NONE : (int64_t)said->null_stream;
-		context->green = said->parent != 0;
-		context->parent = said->parent ? (int64_t)said->parent : HWY_NONE;
-		*hwy_map_put(&process->context_device, said->head.value, NULL) = said->device;
-		*hwy_map_put(&process->null_streams, pair(said->head.value, said->null_stream),
+			record->null_stream == UINT32_MAX ? HWY_NONE : (int64_t)record->null_stream;
+		context->green = record->parent != 0;
+		context->parent = record->parent ? (int64_t)record->parent : HWY_NONE;
+		*hwy_map_put(&process->context_device, record->head.value, NULL) = record->device;
+		*hwy_map_put(&process->null_streams, pair(record->head.value, record->null_stream),
 			     NULL) = 1;
-		if (said->parent)
-			*hwy_map_put(&process->parent_context, said->head.value, NULL) =
-				said->parent;
+		if (record->parent)
+			*hwy_map_put(&process->parent_context, record->head.value, NULL) =
+				record->parent;
 	}
 	hwy_map_free(&seen);
 	for (uint32_t i = 0; i < process->streams.n; i++) {
-		const struct rec_stream *said = process->streams.at[i];
-		*hwy_map_put(&process->stream_facts, pair(said->context, said->head.value), NULL) =
-			i + 1;
+		const struct rec_stream *record = process->streams.items[i];
+		*hwy_map_put(&process->stream_facts, pair(record->context, record->head.value),
+			     NULL) = hwy_ref32(i);
 	}
 }
 
@@ -389,11 +400,12 @@ static void describe_stream(struct ingest *in, struct ingest_process *process, u
 	const uint32_t *name = hwy_map_get(&process->stream_names, number);
 	stream->flags = 0;
 	if (fact) {
-		const struct rec_stream *said = process->streams.at[*fact - 1];
-		stream->priority = said->priority;
-		stream->flags = said->head.flags <= REC_STREAM_OUT_OF_ORDER ? said->head.flags : 0;
-		if (said->name)
-			stream->name = ingest_text(in, process, said->name);
+		const struct rec_stream *record = process->streams.items[hwy_ref32_index(*fact)];
+		stream->priority = record->priority;
+		stream->flags =
+			record->head.flags <= REC_STREAM_OUT_OF_ORDER ? record->head.flags : 0;
+		if (record->name)
+			stream->name = ingest_text(in, process, record->name);
 	}
 	if (hwy_map_get(&process->null_streams, pair(context, number)))
 		stream->flags = FLAG_NULL_STREAM;
@@ -404,11 +416,11 @@ static void describe_stream(struct ingest *in, struct ingest_process *process, u
 uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32_t device,
 		       uint32_t context, uint32_t number)
 {
-	uint32_t *at = hwy_map_put(&process->stream_of, pair(context, number), NULL);
-	if (*at)
-		return *at - 1;
+	uint32_t *ref = hwy_map_put(&process->stream_of, pair(context, number), NULL);
+	if (hwy_ref32_is_set(*ref))
+		return hwy_ref32_index(*ref);
 	uint32_t stream = hwy_new_streams(in->b);
-	*at = stream + 1;
+	*ref = hwy_ref32(stream);
 	int64_t device_record = target_device(in, process, device);
 	const uint32_t *parent = hwy_map_get(&process->parent_context, context);
 	struct hwy_stream *record = &in->trace->streams[stream];
@@ -419,49 +431,35 @@ uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32
 	record->green = parent ? (int64_t)context : HWY_NONE;
 	record->number = number == UINT32_MAX ? HWY_NONE : (int64_t)number;
 	describe_stream(in, process, context, number, record);
-	HWY_GROW(in->streams, stream, in->cap_streams);
-	in->streams[stream] = (struct ingest_stream){INGEST_NO_LANE, INGEST_NO_LANE};
 	return stream;
 }
 
-uint32_t target_work_lane(struct ingest *in, uint32_t stream)
-{
-	if (in->streams[stream].work == INGEST_NO_LANE)
-		in->streams[stream].work = hwy_add_stream_lane(in->b, HWY_LANE_STREAM, stream);
-	return in->streams[stream].work;
-}
+/* ---- names
+ * -------------------------------------------------------------------------------------- */
 
-uint32_t target_sync_lane(struct ingest *in, uint32_t stream)
-{
-	if (in->streams[stream].sync == INGEST_NO_LANE)
-		in->streams[stream].sync = hwy_add_stream_lane(in->b, HWY_LANE_SYNC, stream);
-	return in->streams[stream].sync;
-}
-
-/* ---- names -------------------------------------------------------------------------------------- */
-
-static void settle_names(struct ingest *in, struct ingest_process *process)
+/* Names that NVTX or the driver gave to domains, categories, streams and calls. */
+static void read_names(struct ingest *in, struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->names.n; i++) {
-		const struct rec_naming *said = process->names.at[i];
-		uint32_t name = said->head.value;
-		switch (said->head.flags) {
+		const struct rec_naming *record = process->names.items[i];
+		uint32_t name = record->head.value;
+		switch (record->head.flags) {
 		case REC_NAMED_DOMAIN:
-			*hwy_map_put(&process->domains, said->domain, NULL) =
-				1 + ingest_text(in, process, name);
+			*hwy_map_put(&process->domains, record->domain, NULL) =
+				hwy_ref32(ingest_text(in, process, name));
 			break;
 		case REC_NAMED_CATEGORY:
-			*hwy_map_put(&process->categories, pair(said->domain, said->number), NULL) =
-				1 + ingest_text(in, process, name);
+			*hwy_map_put(&process->categories, pair(record->domain, record->number),
+				     NULL) = hwy_ref32(ingest_text(in, process, name));
 			break;
 		case REC_NAMED_STREAM:
-			*hwy_map_put(&process->stream_names, said->number, NULL) = name;
+			*hwy_map_put(&process->stream_names, record->number, NULL) = name;
 			break;
 		case REC_NAMED_CALL:
-			*hwy_ids_put(&process->calls[said->domain == DOMAIN_OPENCL
+			*hwy_ids_put(&process->calls[record->domain == DOMAIN_OPENCL
 							     ? 2
-							     : said->domain == DOMAIN_DRIVER],
-				     said->number) = 1 + ingest_text(in, process, name);
+							     : record->domain == DOMAIN_DRIVER],
+				     record->number) = hwy_ref32(ingest_text(in, process, name));
 			break;
 		default: break;
 		}
@@ -471,51 +469,51 @@ static void settle_names(struct ingest *in, struct ingest_process *process)
 static void name_contexts(struct ingest *in, struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->names.n; i++) {
-		const struct rec_naming *said = process->names.at[i];
+		const struct rec_naming *record = process->names.items[i];
 		for (uint32_t c = 0;
-		     said->head.flags == REC_NAMED_CONTEXT && c < in->trace->n_contexts; c++)
+		     record->head.flags == REC_NAMED_CONTEXT && c < in->trace->n_contexts; c++)
 			if (in->trace->contexts[c].process == process->record &&
-			    in->trace->contexts[c].number == said->number)
+			    in->trace->contexts[c].number == record->number)
 				in->trace->contexts[c].name =
-					ingest_text(in, process, said->head.value);
+					ingest_text(in, process, record->head.value);
 	}
 }
 
-void target_settle(struct ingest *in)
+void target_make_records(struct ingest *in)
 {
-	settle_processes(in);
+	make_processes(in);
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
 		if (process->record == UINT32_MAX)
 			continue;
 		name_threads(in, p);
-		settle_names(in, process);
-		settle_devices(in, process);
+		read_names(in, process);
+		make_devices(in, process);
 	}
 	number_devices(in);
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		if (in->processes[p].record != UINT32_MAX) {
-			settle_contexts(in, &in->processes[p]);
+			make_contexts(in, &in->processes[p]);
 			name_contexts(in, &in->processes[p]);
 		}
 }
 
-void target_free(struct ingest_process *process)
+void target_free_process(struct ingest_process *process)
 {
 	struct hwy_map *maps[] = {
 		&process->thread_of,      &process->device_of,      &process->stream_of,
 		&process->stream_facts,   &process->parent_context, &process->null_streams,
 		&process->context_device, &process->stream_names,   &process->domains,
-		&process->categories,     &process->stacks,         &process->told};
+		&process->categories,     &process->stacks,         &process->numbered_stacks};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
 				       &process->threads,  &process->maps};
-	struct hwy_ids *ids[] = {&process->texts.at, &process->shapes,   &process->codes,
-				 &process->calls[0], &process->calls[1], &process->calls[2]};
+	struct hwy_ids *ids[] = {&process->texts.refs, &process->shapes,   &process->codes,
+				 &process->calls[0],   &process->calls[1], &process->calls[2]};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		free(lists[i]->at);
+		free(lists[i]->items);
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
 		hwy_ids_free(ids[i]);
 	free(process->texts.list);

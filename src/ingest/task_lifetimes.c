@@ -1,9 +1,11 @@
-/* task_lifetimes.c - processes and threads as the kernel told of them: forks, execs, names, ends, mapped code.
+/* task_lifetimes.c - processes and threads as the kernel reported them: forks, execs, names, ends,
+ * mapped code.
  *
- * The collect library registers a process when it is loaded, which is after its exec; and a program that is
- * statically linked never does. So the kernel's word decides when an image began, and those that it alone
- * knows become processes of the trace if there is a sample or a switch of them. All of this is the parent's
- * record (pid 0), written by the thread that reads the kernel's rings; its order is only roughly that of time.
+ * The collect library registers a process when it is loaded, which is after its exec, and it never
+ * is loaded into a statically linked program. So the kernel's reports (perf events) decide when an
+ * image began, and an image that only the kernel reported becomes a process of the trace if a
+ * sample or a switch belongs to it. All these records stand in the parent's spool (pid 0), written
+ * by the thread that reads the kernel's rings: they are only roughly in the order of their times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,74 +14,76 @@
 #include "ingest/maps.h"
 #include "ingest/unwind.h"
 
-struct image { /* a process from some time on */
+struct image { /* which process a pid belonged to, from some time on */
 	int64_t from;
-	uint32_t process, next; /* next: of the same pid, plus one */
+	uint32_t process;
+	uint32_t next_ref; /* of the same array: another image with the same pid */
 };
 
-struct lives {
+struct task_lifetimes {
 	struct ingest_list tasks, maps, recordings;
-	struct hwy_map active; /* pid -> 1: there is a sample or a switch of it */
-	int64_t last;          /* time */
+	struct hwy_map active; /* has the pids for which there is a sample or a switch */
+	int64_t last;          /* the last time in any of the records */
 	struct task_lifetimes_window *windows;
 	uint32_t n_windows, cap_windows;
 	struct image *images;
 	uint32_t n_images, cap_images;
-	struct hwy_map image_of;     /* pid -> its last image, plus one: later ones first */
-	struct hwy_map registered;   /* pid -> index in 'chain' plus one */
-	struct image *chain;         /* processes that registered */
-	uint32_t n_chain, cap_chain; /* their 'next' as above */
-	struct hwy_map lanes[2];     /* samples, states: thread -> lane plus one */
-	struct hwy_map named;        /* thread -> 1: by the kernel */
+	/* pid -> ref of 'images': the last image; next_ref leads to earlier ones */
+	struct hwy_map image_of;
+	struct image *registered; /* processes that registered, in any order */
+	uint32_t n_registered, cap_registered;
+	struct hwy_map registered_of; /* pid -> ref of 'registered' */
+	struct hwy_map named; /* has the threads of the trace that the kernel's name was given to */
 };
 
-static struct lives *task_lifetimes_of(struct ingest *in)
+static struct task_lifetimes *task_lifetimes_state(struct ingest *in)
 {
-	if (!in->lives)
-		in->lives = hwy_zalloc(sizeof *in->lives);
-	return in->lives;
+	if (!in->lifetimes)
+		in->lifetimes = hwy_zalloc(sizeof *in->lifetimes);
+	return in->lifetimes;
 }
 
-static void see(struct ingest *in, int64_t time)
+static void note_time(struct ingest *in, int64_t time)
 {
-	if (ingest_is_time(in, time) && time > in->lives->last)
-		in->lives->last = time;
+	if (ingest_is_time(in, time) && time > in->lifetimes->last)
+		in->lifetimes->last = time;
 }
 
-void task_lifetimes_note(struct ingest *in, const struct rec_head *record)
+void task_lifetimes_note_record(struct ingest *in, const struct rec_head *record)
 {
-	struct lives *lives = task_lifetimes_of(in);
+	struct task_lifetimes *lifetimes = task_lifetimes_state(in);
 	if (record->type == REC_TASK) {
 		const struct rec_task *task = (const void *)record;
 		if (ingest_is_time(in, task->time))
-			ingest_list_add(&lives->tasks, record);
-		see(in, task->time);
+			ingest_list_add(&lifetimes->tasks, record);
+		note_time(in, task->time);
 	} else if (record->type == REC_MAP) {
-		ingest_list_add(&lives->maps, record);
+		ingest_list_add(&lifetimes->maps, record);
 	} else {
-		/* rec_sample and rec_switch have time and pid at one place */
+		/* rec_sample and rec_switch have time and pid in the same places, see below */
 		const struct rec_switch *event = (const void *)record;
-		*hwy_map_put(&lives->active, event->pid, NULL) = 1;
-		see(in, event->time);
+		*hwy_map_put(&lifetimes->active, event->pid, NULL) = 1;
+		note_time(in, event->time);
 	}
 }
 static_assert(offsetof(struct rec_sample, time) == offsetof(struct rec_switch, time) &&
 		      offsetof(struct rec_sample, pid) == offsetof(struct rec_switch, pid),
-	      "one place");
+	      "task_lifetimes_note_record reads a rec_sample as a rec_switch");
 
-void task_lifetimes_recording(struct ingest *in, const struct rec_time *record)
+void task_lifetimes_note_recording(struct ingest *in, const struct rec_time *record)
 {
 	if (ingest_is_time(in, record->time))
-		ingest_list_add(&task_lifetimes_of(in)->recordings, record);
+		ingest_list_add(&task_lifetimes_state(in)->recordings, record);
 }
 
 uint32_t task_lifetimes_tasks(const struct ingest *in, const void *const **tasks)
 {
-	*tasks = in->lives ? (const void *const *)in->lives->tasks.at : NULL;
-	return in->lives ? in->lives->tasks.n : 0;
+	*tasks = in->lifetimes ? (const void *const *)in->lifetimes->tasks.items : NULL;
+	return in->lifetimes ? in->lifetimes->tasks.n : 0;
 }
 
-/* ---- when it was recorded ---------------------------------------------------------------------- */
+/* ---- when the run was recording
+ * ------------------------------------------------------------------ */
 
 static int task_lifetimes_by_time(const void *left, const void *right)
 {
@@ -88,23 +92,23 @@ static int task_lifetimes_by_time(const void *left, const void *right)
 	return a->time < b->time ? -1 : a->time > b->time;
 }
 
-static void settle_windows(struct ingest *in)
+static void find_windows(struct ingest *in)
 {
-	struct lives *lives = in->lives;
-	struct ingest_list *said = &lives->recordings;
-	if (said->n)
-		qsort(said->at, said->n, sizeof *said->at, task_lifetimes_by_time);
-	const struct rec_time *first = said->n ? said->at[0] : NULL;
-	/* A run that records from its start on does not say so. */
+	struct task_lifetimes *lifetimes = in->lifetimes;
+	struct ingest_list *changes = &lifetimes->recordings;
+	if (changes->n)
+		qsort(changes->items, changes->n, sizeof *changes->items, task_lifetimes_by_time);
+	const struct rec_time *first = changes->n ? changes->items[0] : NULL;
+	/* A run that records from its start on has no record that says so. */
 	bool on = first ? !first->head.value
 			: !in->spools.has_control || in->spools.control.recording;
 	int64_t from = INT64_MIN;
-	for (uint32_t i = 0; i <= said->n; i++) {
-		const struct rec_time *now = i < said->n ? said->at[i] : NULL;
+	for (uint32_t i = 0; i <= changes->n; i++) {
+		const struct rec_time *now = i < changes->n ? changes->items[i] : NULL;
 		int64_t time = now ? now->time : INT64_MAX;
 		if (on && (!now || !now->head.value)) {
-			HWY_GROW(lives->windows, lives->n_windows, lives->cap_windows);
-			lives->windows[lives->n_windows++] =
+			HWY_GROW(lifetimes->windows, lifetimes->n_windows, lifetimes->cap_windows);
+			lifetimes->windows[lifetimes->n_windows++] =
 				(struct task_lifetimes_window){from, time};
 		}
 		if (now && (bool)now->head.value != on) {
@@ -117,19 +121,20 @@ static void settle_windows(struct ingest *in)
 uint32_t task_lifetimes_windows(const struct ingest *in,
 				const struct task_lifetimes_window **windows)
 {
-	*windows = in->lives->windows;
-	return in->lives->n_windows;
+	*windows = in->lifetimes->windows;
+	return in->lifetimes->n_windows;
 }
 
 bool task_lifetimes_is_recorded(const struct ingest *in, int64_t time)
 {
-	for (uint32_t i = 0; i < in->lives->n_windows; i++)
-		if (time >= in->lives->windows[i].from && time < in->lives->windows[i].to)
+	for (uint32_t i = 0; i < in->lifetimes->n_windows; i++)
+		if (time >= in->lifetimes->windows[i].from && time < in->lifetimes->windows[i].to)
 			return true;
 	return false;
 }
 
-/* ---- who did not register ---------------------------------------------------------------------- */
+/* ---- images that did not register
+ * ---------------------------------------------------------------- */
 
 enum { BEGINS = REC_TASK_PROCESS | REC_TASK_EXEC };
 
@@ -146,40 +151,42 @@ static int by_pid_and_time(const void *left, const void *right)
 		return pid_of(a) < pid_of(b) ? -1 : 1;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
-	return a < b ? -1 : a > b; /* as they were written */
+	return a < b ? -1 : a > b; /* in the order in which they were written */
 }
 
-static int64_t registered_at(const struct ingest *in, const struct ingest_process *process)
+static int64_t registration_time(const struct ingest *in, const struct ingest_process *process)
 {
-	int64_t said = process->said ? process->said->start : 0;
-	return ingest_is_time(in, said) ? said : process->opened;
+	int64_t start = process->registration ? process->registration->start : 0;
+	return ingest_is_time(in, start) ? start : process->opened;
 }
 
 static void list_registered(struct ingest *in)
 {
-	struct lives *lives = in->lives;
+	struct task_lifetimes *lifetimes = in->lifetimes;
 	for (uint32_t p = 0; p < in->n_processes; p++) {
-		uint32_t *head = hwy_map_put(&lives->registered, in->processes[p].pid, NULL);
-		HWY_GROW(lives->chain, lives->n_chain, lives->cap_chain);
-		lives->chain[lives->n_chain++] = (struct image){
-			.from = registered_at(in, &in->processes[p]),
+		uint32_t *head = hwy_map_put(&lifetimes->registered_of, in->processes[p].pid, NULL);
+		HWY_GROW(lifetimes->registered, lifetimes->n_registered, lifetimes->cap_registered);
+		lifetimes->registered[lifetimes->n_registered++] = (struct image){
+			.from = registration_time(in, &in->processes[p]),
 			.process = p,
-			.next = *head,
+			.next_ref = *head,
 		};
-		*head = lives->n_chain;
+		*head = hwy_ref32(lifetimes->n_registered - 1);
 	}
 }
 
-/* The first that registered under a pid in [from, to); NULL: none. */
+/* The first process that registered with this pid in [from, to); NULL: none did. */
 static struct ingest_process *registered_in(struct ingest *in, uint32_t pid, int64_t from,
 					    int64_t to)
 {
-	struct lives *lives = in->lives;
+	struct task_lifetimes *lifetimes = in->lifetimes;
 	const struct image *best = NULL;
 	const uint32_t *head =
-		lives->registered.count ? hwy_map_get(&lives->registered, pid) : NULL;
-	for (uint32_t at = head ? *head : 0; at; at = lives->chain[at - 1].next) {
-		const struct image *one = &lives->chain[at - 1];
+		lifetimes->registered_of.count ? hwy_map_get(&lifetimes->registered_of, pid) : NULL;
+	uint32_t ref = head ? *head : HWY_REF_NONE;
+	while (hwy_ref32_is_set(ref)) {
+		const struct image *one = &lifetimes->registered[hwy_ref32_index(ref)];
+		ref = one->next_ref;
 		if (one->from >= from && one->from < to && (!best || one->from < best->from))
 			best = one;
 	}
@@ -197,33 +204,34 @@ static struct ingest_process *add_process(struct ingest *in, uint32_t pid, int64
 		.began = from,
 		.start = HWY_NONE,
 		.end = HWY_NONE,
-		.exited = true, /* it had no exit handlers of ours to tell of */
+		.exited = true, /* without the collect library no REC_EXIT is missing */
 		.in_order = true,
 	};
 	return process;
 }
 
-/* One image: from the task at 'first' on to the next that begins another ('end'). */
-static void settle_image(struct ingest *in, uint32_t first, uint32_t end)
+/* Looks at one image: the tasks [first, end), of which the first begins the image and 'end' is the
+ * next begin. */
+static void add_image(struct ingest *in, uint32_t first, uint32_t end)
 {
-	const struct lives *lives = in->lives;
-	const struct rec_task *begin = lives->tasks.at[first];
-	const struct rec_task *next = end < lives->tasks.n ? lives->tasks.at[end] : NULL;
+	const struct task_lifetimes *lifetimes = in->lifetimes;
+	const struct rec_task *begin = lifetimes->tasks.items[first];
+	const struct rec_task *next = end < lifetimes->tasks.n ? lifetimes->tasks.items[end] : NULL;
 	bool goes_on = next && pid_of(next) == pid_of(begin);
 	uint32_t pid = pid_of(begin);
-	struct ingest_process *known =
+	struct ingest_process *registered =
 		registered_in(in, pid, begin->time, goes_on ? next->time : INT64_MAX);
-	if (known) {
-		known->began = begin->time;
+	if (registered) {
+		registered->began = begin->time;
 		return;
 	}
-	if (!hwy_map_get(&in->lives->active, pid))
+	if (!hwy_map_get(&in->lifetimes->active, pid))
 		return;
 	int64_t over = goes_on ? next->time : HWY_NONE;
 	struct ingest_process *process = add_process(in, pid, begin->time);
 	process->execed = goes_on && (next->head.flags & REC_TASK_EXEC);
 	for (uint32_t i = first; i < end; i++) {
-		const struct rec_task *task = lives->tasks.at[i];
+		const struct rec_task *task = lifetimes->tasks.items[i];
 		if ((task->head.flags & REC_TASK_NAME) && task->tid == pid)
 			process->named = task;
 		if ((task->head.flags & REC_TASK_END) && task->tid == pid && over == HWY_NONE)
@@ -234,67 +242,70 @@ static void settle_image(struct ingest *in, uint32_t first, uint32_t end)
 	process->end = over;
 }
 
-/* Those who were there before: their names, if that. */
-static void add_strangers(struct ingest *in)
+/* Adds the processes that ran before the run began: the kernel reports no begin for them, at most a
+ * name. */
+static void add_older_processes(struct ingest *in)
 {
-	struct lives *lives = in->lives;
+	struct task_lifetimes *lifetimes = in->lifetimes;
 	struct hwy_map seen = {0};
 	for (uint32_t p = 0; p < in->n_processes; p++)
-		*hwy_map_put(&seen, in->processes[p].pid, NULL) = p + 1;
-	for (uint32_t i = 0; lives->active.slots && i <= lives->active.mask; i++) {
-		const struct hwy_map_slot *slot = &lives->active.slots[i];
+		*hwy_map_put(&seen, in->processes[p].pid, NULL) = p;
+	for (uint32_t i = 0; lifetimes->active.slots && i <= lifetimes->active.mask; i++) {
+		const struct hwy_map_slot *slot = &lifetimes->active.slots[i];
 		if (slot->used && !hwy_map_get(&seen, slot->key)) {
-			add_process(in, (uint32_t)slot->key, in->epoch);
 			*hwy_map_put(&seen, slot->key, NULL) = in->n_processes;
+			add_process(in, (uint32_t)slot->key, in->epoch);
 		}
 	}
-	for (uint32_t i = 0; i < lives->tasks.n; i++) {
-		const struct rec_task *task = lives->tasks.at[i];
-		const uint32_t *at = hwy_map_get(&seen, pid_of(task));
-		if (!at || !(task->head.flags & REC_TASK_NAME) || task->tid != pid_of(task))
+	for (uint32_t i = 0; i < lifetimes->tasks.n; i++) {
+		const struct rec_task *task = lifetimes->tasks.items[i];
+		const uint32_t *index = hwy_map_get(&seen, pid_of(task));
+		if (!index || !(task->head.flags & REC_TASK_NAME) || task->tid != pid_of(task))
 			continue;
-		struct ingest_process *process = &in->processes[*at - 1];
-		if (!process->said && !process->named)
+		struct ingest_process *process = &in->processes[*index];
+		if (!process->registration && !process->named)
 			process->named = task;
 	}
-	/* A child has its parent's name until it takes another. */
+	/* A child process has its parent's name until it gets another. */
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		const uint32_t *at = process->parent ? hwy_map_get(&seen, process->parent) : NULL;
-		if (at && !process->said && !process->named)
-			process->named = in->processes[*at - 1].named;
+		const uint32_t *parent =
+			process->parent ? hwy_map_get(&seen, process->parent) : NULL;
+		if (parent && !process->registration && !process->named)
+			process->named = in->processes[*parent].named;
 	}
 	hwy_map_free(&seen);
 }
 
-void task_lifetimes_resolve(struct ingest *in)
+void task_lifetimes_add_images(struct ingest *in)
 {
-	struct lives *lives = in->lives;
-	if (!lives)
+	struct task_lifetimes *lifetimes = in->lifetimes;
+	if (!lifetimes)
 		return;
-	if (lives->last > in->run_end)
-		in->run_end = lives->last;
-	settle_windows(in);
-	if (lives->active.count == 0 && lives->tasks.n == 0)
+	if (lifetimes->last > in->run_end)
+		in->run_end = lifetimes->last;
+	find_windows(in);
+	if (lifetimes->active.count == 0 && lifetimes->tasks.n == 0)
 		return;
 	list_registered(in);
-	struct ingest_list *tasks = &lives->tasks;
+	struct ingest_list *tasks = &lifetimes->tasks;
 	if (tasks->n)
-		qsort(tasks->at, tasks->n, sizeof *tasks->at, by_pid_and_time);
+		qsort(tasks->items, tasks->n, sizeof *tasks->items, by_pid_and_time);
 	for (uint32_t i = 0; i < tasks->n;) {
-		const struct rec_task *task = tasks->at[i];
+		const struct rec_task *task = tasks->items[i];
 		uint32_t end = i + 1;
-		while (end < tasks->n && pid_of(tasks->at[end]) == pid_of(task) &&
-		       !(((const struct rec_task *)tasks->at[end])->head.flags & BEGINS))
+		while (end < tasks->n && pid_of(tasks->items[end]) == pid_of(task) &&
+		       !(((const struct rec_task *)tasks->items[end])->head.flags & BEGINS))
 			end++;
 		if (task->head.flags & BEGINS)
-			settle_image(in, i, end);
+			add_image(in, i, end);
 		i = end;
 	}
-	add_strangers(in);
+	add_older_processes(in);
 }
 
-/* ---- who was it -------------------------------------------------------------------------------- */
+/* ---- which process had a pid at some time
+ * -------------------------------------------------------- */
 
 static int by_from(const void *left, const void *right)
 {
@@ -304,54 +315,56 @@ static int by_from(const void *left, const void *right)
 	return a->process < b->process ? -1 : a->process > b->process;
 }
 
-void task_lifetimes_attach_modules(struct ingest *in)
+void task_lifetimes_index_images(struct ingest *in)
 {
-	struct lives *lives = in->lives;
-	if (!lives)
+	struct task_lifetimes *lifetimes = in->lifetimes;
+	if (!lifetimes)
 		return;
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		const struct ingest_process *process = &in->processes[p];
-		HWY_GROW(lives->images, lives->n_images, lives->cap_images);
-		lives->images[lives->n_images++] = (struct image){
+		HWY_GROW(lifetimes->images, lifetimes->n_images, lifetimes->cap_images);
+		lifetimes->images[lifetimes->n_images++] = (struct image){
 			.from = process->began ? process->began : process->start, .process = p};
 	}
-	if (lives->n_images)
-		qsort(lives->images, lives->n_images, sizeof *lives->images, by_from);
-	for (uint32_t i = 0; i < lives->n_images; i++) {
-		struct image *image = &lives->images[i];
+	if (lifetimes->n_images)
+		qsort(lifetimes->images, lifetimes->n_images, sizeof *lifetimes->images, by_from);
+	for (uint32_t i = 0; i < lifetimes->n_images; i++) {
+		struct image *image = &lifetimes->images[i];
 		uint32_t *head =
-			hwy_map_put(&lives->image_of, in->processes[image->process].pid, NULL);
-		image->next = *head;
-		*head = i + 1;
+			hwy_map_put(&lifetimes->image_of, in->processes[image->process].pid, NULL);
+		image->next_ref = *head;
+		*head = hwy_ref32(i);
 	}
-	for (uint32_t i = 0; i < lives->maps.n; i++) {
-		const struct rec_map *map = lives->maps.at[i];
-		uint32_t process = task_lifetimes_image(in, map->head.value, map->time);
+	for (uint32_t i = 0; i < lifetimes->maps.n; i++) {
+		const struct rec_map *map = lifetimes->maps.items[i];
+		uint32_t process = task_lifetimes_find(in, map->head.value, map->time);
 		if (process != UINT32_MAX)
 			ingest_list_add(&in->processes[process].maps, map);
 	}
 }
 
-uint32_t task_lifetimes_image(const struct ingest *in, uint32_t pid, int64_t time)
+uint32_t task_lifetimes_find(const struct ingest *in, uint32_t pid, int64_t time)
 {
-	const struct lives *lives = in->lives;
-	const uint32_t *head = lives->image_of.count ? hwy_map_get(&lives->image_of, pid) : NULL;
+	const struct task_lifetimes *lifetimes = in->lifetimes;
+	const uint32_t *head =
+		lifetimes->image_of.count ? hwy_map_get(&lifetimes->image_of, pid) : NULL;
 	if (!head)
 		return UINT32_MAX;
-	const struct image *image = &lives->images[*head - 1];
-	while (image->from > time && image->next)
-		image = &lives->images[image->next - 1];
+	const struct image *image = &lifetimes->images[hwy_ref32_index(*head)];
+	while (image->from > time && hwy_ref32_is_set(image->next_ref))
+		image = &lifetimes->images[hwy_ref32_index(image->next_ref)];
 	const struct ingest_process *process = &in->processes[image->process];
 	while (process->becomes)
 		process = process->becomes;
 	return process->record == UINT32_MAX ? UINT32_MAX : (uint32_t)(process - in->processes);
 }
 
-/* What it registered itself is better known: by its true extent. */
+/* Modules that the process registered itself are not replaced: for them the whole extent is
+ * known. */
 void task_lifetimes_add_modules(struct ingest *in, struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->maps.n; i++) {
-		const struct rec_map *map = process->maps.at[i];
+		const struct rec_map *map = process->maps.items[i];
 		const char *path = hwy_str(in->trace, ingest_text(in, &in->run, map->path));
 		struct rec_module module;
 		if (!unwind_has_module(process->unwinder, path) && maps_module(map, path, &module))
@@ -359,19 +372,11 @@ void task_lifetimes_add_modules(struct ingest *in, struct ingest_process *proces
 	}
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads
+ * ----------------------------------------------------------------------------------- */
 
-uint32_t task_lifetimes_lane(struct ingest *in, enum hwy_lane_type type, uint32_t thread)
-{
-	uint32_t *at = hwy_map_put(&in->lives->lanes[type == HWY_LANE_STATE], thread, NULL);
-	if (!*at)
-		*at = 1 + hwy_add_lane(in->b, hwy_lane_of(type, in->trace->threads[thread].process,
-							  thread));
-	return *at - 1;
-}
-
-/* A thread that takes no name has that of its process. */
-static void name_the_rest(struct ingest *in)
+/* A thread that has no name gets the name of its process. */
+static void name_unnamed_threads(struct ingest *in)
 {
 	for (uint32_t t = 0; t < in->trace->n_threads; t++) {
 		const struct rec_task *named = in->processes[in->threads[t].process].named;
@@ -380,15 +385,16 @@ static void name_the_rest(struct ingest *in)
 	}
 }
 
-/* Only threads that the trace has for another reason; what the collect library told stands. */
+/* Names threads that the trace has already: a name alone makes no thread. A name that the collect
+ * library reported is not replaced; of the kernel's names the last one counts. */
 void task_lifetimes_name_threads(struct ingest *in)
 {
-	struct lives *lives = in->lives;
-	for (uint32_t i = 0; lives && i < lives->tasks.n; i++) {
-		const struct rec_task *task = lives->tasks.at[i];
+	struct task_lifetimes *lifetimes = in->lifetimes;
+	for (uint32_t i = 0; lifetimes && i < lifetimes->tasks.n; i++) {
+		const struct rec_task *task = lifetimes->tasks.items[i];
 		if (!(task->head.flags & REC_TASK_NAME))
 			continue;
-		uint32_t process = task_lifetimes_image(in, pid_of(task), task->time);
+		uint32_t process = task_lifetimes_find(in, pid_of(task), task->time);
 		const uint32_t *thread =
 			process == UINT32_MAX || !in->processes[process].thread_of.count
 				? NULL
@@ -397,30 +403,30 @@ void task_lifetimes_name_threads(struct ingest *in)
 		if (!name)
 			continue;
 		int64_t *field = &in->trace->threads[*thread].name;
-		uint32_t *ours = hwy_map_put(&lives->named, *thread, NULL);
-		if (*field == HWY_NONE || *ours) {
+		uint32_t *is_from_kernel = hwy_map_put(&lifetimes->named, *thread, NULL);
+		if (*field == HWY_NONE || *is_from_kernel) {
 			*field = name;
-			*ours = 1;
+			*is_from_kernel = 1;
 		}
 	}
-	if (lives)
-		name_the_rest(in);
+	if (lifetimes)
+		name_unnamed_threads(in);
 }
 
 void task_lifetimes_free(struct ingest *in)
 {
-	struct lives *lives = in->lives;
-	if (!lives)
+	struct task_lifetimes *lifetimes = in->lifetimes;
+	if (!lifetimes)
 		return;
-	struct hwy_map *maps[] = {&lives->active,   &lives->image_of, &lives->registered,
-				  &lives->lanes[0], &lives->lanes[1], &lives->named};
+	struct hwy_map *maps[] = {&lifetimes->active, &lifetimes->image_of,
+				  &lifetimes->registered_of, &lifetimes->named};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);
-	free(lives->tasks.at);
-	free(lives->maps.at);
-	free(lives->recordings.at);
-	free(lives->windows);
-	free(lives->images);
-	free(lives->chain);
-	free(lives);
+	free(lifetimes->tasks.items);
+	free(lifetimes->maps.items);
+	free(lifetimes->recordings.items);
+	free(lifetimes->windows);
+	free(lifetimes->images);
+	free(lifetimes->registered);
+	free(lifetimes);
 }

@@ -1,27 +1,29 @@
 /* unwind.c - see unwind.h.
  *
- * libdw follows the call frame information of the modules; where it is absent, frame pointers are followed.
- * A loop asks the same thing thousands of times, so an unwound stack is kept with the places its return
- * addresses were found in: another one that begins the same and has the same addresses in the same places
- * was called the same way. x86-64 only, as the registers in the record are.
+ * libdw follows the call frame information of the modules; where a module has none, we follow frame
+ * pointers. Calls in a loop have the same stack thousands of times, so an unwound stack is kept
+ * together with the positions of its return addresses in the copied memory. Another copy with the
+ * same registers and with the same return addresses in the same positions has the same stack.
+ * x86-64 only, like the registers in the records.
  */
 #include "ingest/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/ref.h"
 #include "ingest/binaries.h"
 #include "ingest/dw.h"
 #include "ingest/symbol_names.h"
 
-enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* as they stand in the record */
+enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* indexes into unwind_copy.registers */
 enum { NOT_FOUND = UINT16_MAX };
 
 struct module {
-	uint64_t bias, low, high;
+	uint64_t bias;      /* address in the process minus address in the file */
+	uint64_t low, high; /* the module's addresses in the process: [low, high) */
 	char *path;
 	struct binary *binary;
 };
@@ -30,8 +32,9 @@ struct memo {                  /* a stack that was unwound */
 	uint64_t registers[3]; /* rip, rsp, rbp */
 	uint32_t bytes, n;
 	uint64_t *addresses;
-	uint16_t *slots; /* where in the copy each stood, in words; the first stood in a register */
-	uint32_t next;   /* with the same hash, plus one */
+	/* in which 8-byte word of the copy each address stood; not for the first, which was rip */
+	uint16_t *slots;
+	uint32_t next_ref; /* of unwinder.memos: another one with the same hash */
 };
 
 struct unwinder {
@@ -41,13 +44,14 @@ struct unwinder {
 	const struct dw *dw;
 	Dwfl *dwfl;
 	bool attached, refused;
-	const struct unwind_copy *now; /* what libdw's callbacks read */
+	/* The copy that libdw's callbacks read, and the addresses that they find. */
+	const struct unwind_copy *now;
 	uint64_t *into;
 	uint32_t n_into;
-	struct hwy_map memo_of; /* hash -> index of memos plus one */
+	struct hwy_map memo_of; /* memo_hash -> ref of 'memos'; memo_holds compares the rest */
 	struct memo *memos;
 	uint32_t n_memos, cap_memos;
-	struct hwy_map place_of; /* address, caller -> index of places plus one */
+	struct hwy_map place_of; /* address -> index into 'places' */
 	struct unwind_place **places;
 	uint32_t n_places, cap_places;
 	struct hwy_arena texts;
@@ -106,22 +110,17 @@ void unwind_add_module(struct unwinder *u, const struct rec_module *module, cons
 	};
 }
 
-/* ---- modules ----------------------------------------------------------------------------------- */
+/* ---- modules
+ * ----------------------------------------------------------------------------------- */
 
-/* The last one that was told wins: an unloaded library may have left its place to another. */
+/* Of several modules at an address the one that was added last counts: the others were unloaded
+ * before. */
 static struct module *module_at(struct unwinder *u, uint64_t address)
 {
 	for (uint32_t i = u->n_modules; i-- > 0;)
 		if (address >= u->modules[i].low && address < u->modules[i].high)
 			return &u->modules[i];
 	return NULL;
-}
-
-/* What the spool names may be anything by now; libdw would wait for a pipe's writer. */
-static bool is_file(const char *path)
-{
-	struct stat about;
-	return path[0] == '/' && stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 static void report_modules(struct unwinder *u)
@@ -131,23 +130,14 @@ static void report_modules(struct unwinder *u)
 		return;
 	u->dw->dwfl_report_begin(u->dwfl);
 	for (uint32_t i = 0; i < u->n_modules; i++)
-		if (is_file(u->modules[i].path))
+		if (binaries_is_file(u->modules[i].path))
 			u->dw->dwfl_report_elf(u->dwfl, u->modules[i].path, u->modules[i].path, -1,
 					       u->modules[i].bias, true);
 	u->dw->dwfl_report_end(u->dwfl, NULL, NULL);
 }
 
-/* ---- libdw's questions ------------------------------------------------------------------------- */
-
-static const uint64_t *registers_of(const struct unwind_copy *record)
-{
-	return record->registers;
-}
-
-static const uint8_t *copy_of(const struct unwind_copy *record)
-{
-	return record->bytes;
-}
+/* ---- callbacks of libdw
+ * -------------------------------------------------------------------------- */
 
 static pid_t next_thread(Dwfl *dwfl, void *unwinder, void **thread)
 {
@@ -170,22 +160,23 @@ static bool memory_read(Dwfl *dwfl, uint64_t address, uint64_t *word, void *unwi
 {
 	(void)dwfl;
 	const struct unwinder *u = unwinder;
-	uint64_t from = registers_of(u->now)[RSP], bytes = u->now->count;
+	uint64_t from = u->now->registers[RSP], bytes = u->now->count;
 	if (bytes < sizeof *word || address < from || address - from > bytes - sizeof *word)
 		return false;
-	memcpy(word, copy_of(u->now) + (address - from), sizeof *word);
+	memcpy(word, u->now->bytes + (address - from), sizeof *word);
 	return true;
 }
 
 static bool set_initial_registers(Dwfl_Thread *thread, void *unwinder)
 {
-	/* DWARF's numbers: 3 rbx, 6 rbp, 7 rsp, 12 to 15, 16 the return address: rip */
+	/* DWARF numbers registers: 3 is rbx, 6 rbp, 7 rsp, 12 to 15 are r12 to r15, 16 is the
+	 * return address (rip). */
 	static const struct {
 		int dwarf, ours;
 	} map[] = {{3, RBX},  {6, RBP},  {7, RSP},  {12, R12},
 		   {13, R13}, {14, R14}, {15, R15}, {16, RIP}};
 	const struct unwinder *u = unwinder;
-	const uint64_t *registers = registers_of(u->now);
+	const uint64_t *registers = u->now->registers;
 	for (size_t i = 0; i < sizeof map / sizeof *map; i++)
 		if (!u->dw->dwfl_thread_state_registers(thread, map[i].dwarf, 1,
 							&registers[map[i].ours]))
@@ -205,7 +196,7 @@ static int take_frame(Dwfl_Frame *frame, void *unwinder)
 	return 0;
 }
 
-static uint32_t unwind_by_dwarf(struct unwinder *u, const struct unwind_copy *record,
+static uint32_t unwind_by_dwarf(struct unwinder *u, const struct unwind_copy *copy,
 				uint64_t *addresses)
 {
 	static const struct dw_thread_callbacks callbacks = {
@@ -214,7 +205,7 @@ static uint32_t unwind_by_dwarf(struct unwinder *u, const struct unwind_copy *re
 		.memory_read = memory_read,
 		.set_initial_registers = set_initial_registers,
 	};
-	u->now = record;
+	u->now = copy;
 	u->into = addresses;
 	u->n_into = 0;
 	if (!u->dw || u->refused)
@@ -229,107 +220,112 @@ static uint32_t unwind_by_dwarf(struct unwinder *u, const struct unwind_copy *re
 	return u->n_into;
 }
 
-/* ---- frame pointers ---------------------------------------------------------------------------- */
+/* ---- frame pointers
+ * ---------------------------------------------------------------------------- */
 
-static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct unwind_copy *record,
+static uint32_t unwind_by_frame_pointer(struct unwinder *u, const struct unwind_copy *copy,
 					uint64_t *addresses)
 {
-	uint64_t at = registers_of(record)[RBP], n = 0;
-	addresses[n++] = registers_of(record)[RIP];
-	u->now = record;
+	uint64_t frame = copy->registers[RBP], n = 0;
+	addresses[n++] = copy->registers[RIP];
+	u->now = copy;
 	while (n < UNWIND_FRAMES) {
 		uint64_t next, caller;
-		if (!memory_read(NULL, at, &next, u) || !memory_read(NULL, at + 8, &caller, u) ||
-		    !module_at(u, caller - 1))
+		if (!memory_read(NULL, frame, &next, u) ||
+		    !memory_read(NULL, frame + 8, &caller, u) || !module_at(u, caller - 1))
 			break;
 		addresses[n++] = caller;
-		if (next <= at)
+		if (next <= frame)
 			break;
-		at = next;
+		frame = next;
 	}
 	return (uint32_t)n;
 }
 
-/* ---- stacks that were seen before -------------------------------------------------------------- */
+/* ---- stacks that were seen before
+ * -------------------------------------------------------------- */
 
-static uint64_t memo_hash(const struct unwind_copy *record)
+static uint64_t memo_hash(const struct unwind_copy *copy)
 {
-	const uint64_t *registers = registers_of(record);
+	const uint64_t *registers = copy->registers;
 	return hwy_mix(registers[RIP] ^ hwy_mix(registers[RSP])) ^ hwy_mix(registers[RBP]);
 }
 
-static bool memo_holds(const struct memo *memo, const struct unwind_copy *record)
+static bool memo_holds(const struct memo *memo, const struct unwind_copy *copy)
 {
-	const uint64_t *registers = registers_of(record);
-	const uint8_t *copy = copy_of(record);
+	const uint64_t *registers = copy->registers;
 	if (memo->registers[0] != registers[RIP] || memo->registers[1] != registers[RSP] ||
-	    memo->registers[2] != registers[RBP] || memo->bytes != record->count)
+	    memo->registers[2] != registers[RBP] || memo->bytes != copy->count)
 		return false;
 	for (uint32_t i = 1; i < memo->n; i++)
-		if (memcmp(copy + (size_t)memo->slots[i] * 8, &memo->addresses[i], 8) != 0)
+		if (memcmp(copy->bytes + (size_t)memo->slots[i] * 8, &memo->addresses[i], 8) != 0)
 			return false;
 	return true;
 }
 
-/* Where the address stands in the copy, at 'from' words or later. */
-static uint16_t unwind_slot_of(const struct unwind_copy *record, uint64_t address, uint32_t from)
+/* The first 8-byte word of the copy, from word number 'from' on, that holds the address; NOT_FOUND:
+ * none does. */
+static uint16_t unwind_slot_of(const struct unwind_copy *copy, uint64_t address, uint32_t from)
 {
-	uint32_t words = record->count / 8 < NOT_FOUND ? record->count / 8 : NOT_FOUND;
+	uint32_t words = copy->count / 8 < NOT_FOUND ? copy->count / 8 : NOT_FOUND;
 	for (uint32_t i = from; i < words; i++)
-		if (memcmp(copy_of(record) + (size_t)i * 8, &address, 8) == 0)
+		if (memcmp(copy->bytes + (size_t)i * 8, &address, 8) == 0)
 			return (uint16_t)i;
 	return NOT_FOUND;
 }
 
-static void memo_add(struct unwinder *u, const struct unwind_copy *record, uint64_t hash,
+static void memo_add(struct unwinder *u, const struct unwind_copy *copy, uint64_t hash,
 		     const uint64_t *addresses, uint32_t n)
 {
-	uint16_t *slots = hwy_alloc((n + 1) * sizeof *slots);
+	uint16_t *slots = hwy_array(n, sizeof *slots);
 	uint32_t from = 0;
 	for (uint32_t i = 1; i < n; i++) {
-		slots[i] = unwind_slot_of(record, addresses[i], from);
+		slots[i] = unwind_slot_of(copy, addresses[i], from);
 		if (slots[i] == NOT_FOUND) {
 			free(slots);
 			return;
 		}
 		from = slots[i] + 1u;
 	}
-	const uint64_t *registers = registers_of(record);
+	const uint64_t *registers = copy->registers;
 	uint32_t *head = hwy_map_put(&u->memo_of, hash, NULL);
 	HWY_GROW(u->memos, u->n_memos, u->cap_memos);
 	u->memos[u->n_memos] = (struct memo){
 		.registers = {registers[RIP], registers[RSP], registers[RBP]},
-		.bytes = record->count,
+		.bytes = copy->count,
 		.n = n,
-		.addresses = hwy_copy(addresses, (n + 1) * sizeof *addresses),
+		.addresses = hwy_copy_array(addresses, n, sizeof *addresses),
 		.slots = slots,
-		.next = *head,
+		.next_ref = *head,
 	};
-	*head = ++u->n_memos;
+	*head = hwy_ref32(u->n_memos++);
 }
 
-uint32_t unwind_stack(struct unwinder *u, const struct unwind_copy *record,
+uint32_t unwind_stack(struct unwinder *u, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES])
 {
-	uint64_t hash = memo_hash(record);
+	uint64_t hash = memo_hash(copy);
 	const uint32_t *head = hwy_map_get(&u->memo_of, hash);
-	for (uint32_t at = head ? *head : 0; at; at = u->memos[at - 1].next) {
-		const struct memo *memo = &u->memos[at - 1];
-		if (memo_holds(memo, record)) {
+	uint32_t ref = head ? *head : HWY_REF_NONE;
+	while (hwy_ref32_is_set(ref)) {
+		const struct memo *memo = &u->memos[hwy_ref32_index(ref)];
+		if (memo_holds(memo, copy)) {
 			memcpy(addresses, memo->addresses, memo->n * sizeof *addresses);
 			return memo->n;
 		}
+		ref = memo->next_ref;
 	}
-	uint64_t found[UNWIND_FRAMES + 1] = {0};
-	uint32_t n = unwind_by_dwarf(u, record, found);
+	uint64_t found[UNWIND_FRAMES] = {0};
+	uint32_t n = unwind_by_dwarf(u, copy, found);
 	if (n < 2)
-		n = unwind_by_frame_pointer(u, record, found);
-	memo_add(u, record, hash, found, n);
+		n = unwind_by_frame_pointer(u, copy, found);
+	memo_add(u, copy, hash, found, n);
 	memcpy(addresses, found, n * sizeof *addresses);
 	return n;
 }
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places
+ * ------------------------------------------------------------------------------------ */
 
 static bool is_interpreter(const char *function)
 {
@@ -345,20 +341,21 @@ static const char *unwind_keep(struct unwinder *u, const char *text)
 	return hwy_arena_text(&u->texts, text, strlen(text));
 }
 
-static void find_function(struct unwinder *u, const struct module *module, uint64_t at,
+static void find_function(struct unwinder *u, const struct module *module, uint64_t address,
 			  struct unwind_place *place)
 {
-	const char *name = binaries_function(u->binaries, module->binary, at - module->bias);
+	const char *name = binaries_function(u->binaries, module->binary, address - module->bias);
 	if (!name)
 		return;
-	char *demangled = names_demangle(name);
+	char *demangled = symbol_names_demangle(name);
 	place->function = unwind_keep(u, demangled ? demangled : name);
 	place->interpreter = is_interpreter(name);
 	free(demangled);
 }
 
-/* nvcc makes a function of every kernel that calls its stub, on the line of the kernel's own; who launches it
- * has it inlined. */
+/* For every kernel nvcc makes a host function that calls the launch stub. Its line is the line of
+ * the kernel, and it is inlined where the kernel is launched: there the line of the call is the one
+ * that a user looks for. */
 static bool is_stub(const struct unwind_place *place)
 {
 	return place && place->function && strstr(place->function, "__device_stub__");
@@ -376,21 +373,22 @@ void unwind_line(struct unwinder *u, struct unwind_place *place, const struct un
 	place->file = file ? unwind_keep(u, file) : NULL;
 }
 
-struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool caller)
+struct unwind_place *unwind_place(struct unwinder *u, uint64_t address, bool is_return)
 {
-	uint64_t at = address - caller;
-	uint32_t *slot = hwy_map_put(&u->place_of, at, NULL);
-	if (*slot)
-		return u->places[*slot - 1];
+	bool fresh;
+	address -= is_return;
+	uint32_t *index = hwy_map_put(&u->place_of, address, &fresh);
+	if (!fresh)
+		return u->places[*index];
 	struct unwind_place *place = hwy_zalloc(sizeof *place);
 	HWY_GROW(u->places, u->n_places, u->cap_places);
+	*index = u->n_places;
 	u->places[u->n_places++] = place;
-	*slot = u->n_places;
-	struct module *module = module_at(u, at);
+	struct module *module = module_at(u, address);
 	if (module) {
 		place->module = module->path[0] ? module->path : NULL;
-		place->offset = at - module->bias;
-		find_function(u, module, at, place);
+		place->offset = address - module->bias;
+		find_function(u, module, address, place);
 	}
 	return place;
 }

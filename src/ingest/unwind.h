@@ -1,4 +1,5 @@
-/* unwind.h - from registers and a copy of the stack to frames with names. */
+/* unwind.h - finds the call stack of a thread from its registers and a copy of its stack memory,
+ * and names its frames. */
 #ifndef HWY_INGEST_UNWIND_H
 #define HWY_INGEST_UNWIND_H
 
@@ -9,39 +10,42 @@
 
 enum { UNWIND_FRAMES = 64 };
 
-struct unwind_place {         /* what is at an address; texts live as long as the unwinder */
+struct unwind_place {         /* the code at an address; texts live as long as the unwinder */
 	const char *function; /* demangled; NULL: not known */
-	const char *module;   /* path; NULL: in none */
-	const char *file;     /* source; NULL: not known, or not asked for (unwind_line) */
+	const char *module;   /* path of the binary; NULL: the address is in no module */
+	const char *file;     /* source file; NULL: not known, or unwind_line was not called */
 	int line;
-	bool lined;
+	bool lined;       /* unwind_line was called */
 	uint64_t offset;  /* of the address in the module */
-	bool interpreter; /* the loop of CPython */
+	bool interpreter; /* the function is CPython's interpreter loop */
 };
 
-struct unwinder; /* of one process */
+struct unwinder; /* belongs to one process */
 
 struct binaries;
-struct unwinder *unwind_open(struct binaries *binaries); /* which outlive it */
-void unwind_close(struct unwinder *unwinder);            /* NULL is fine */
-/* True when a module of this path was told already. */
+struct unwinder *unwind_open(
+	struct binaries *binaries);           /* the binaries must outlive the unwinder */
+void unwind_close(struct unwinder *unwinder); /* NULL is fine */
+/* Whether a module with this path was added already. */
 bool unwind_has_module(const struct unwinder *unwinder, const char *path);
 void unwind_add_module(struct unwinder *unwinder, const struct rec_module *module,
 		       const char *path);
 
-struct unwind_copy {               /* what a stack is unwound from */
-	const uint64_t *registers; /* rip, rsp, rbp, rbx, r12 to r15 */
-	const uint8_t *bytes;      /* from rsp on */
-	uint32_t count;
+struct unwind_copy {               /* what a recording keeps of a thread's state */
+	const uint64_t *registers; /* rip, rsp, rbp, rbx, r12, r13, r14, r15 */
+	const uint8_t *bytes;      /* stack memory from rsp on */
+	uint32_t count;            /* number of bytes */
 };
 
-/* Addresses from the innermost on (return addresses, but for the first); at most UNWIND_FRAMES. */
+/* Writes the addresses of the stack, innermost first; all but the first are return addresses.
+ * Yields their number. */
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES]);
-/* 'caller': the address is a return address, the call is before it. */
-struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool caller);
-/* Fills in file and line, which may take long. 'callee', or NULL, is what is called there; 'is_sample': there are
- * too many to look closely. */
+/* 'is_return': the address is a return address, so the place is that of the call before it. */
+struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool is_return);
+/* Fills in file and line, which may take milliseconds. 'callee', or NULL, is the place of the
+ * function that is called there. 'is_sample': the place is of a CPU sample, of which there are too
+ * many to search for inlined calls. */
 void unwind_line(struct unwinder *unwinder, struct unwind_place *place,
 		 const struct unwind_place *callee, bool is_sample);
 

@@ -71,10 +71,10 @@ static void every_true_sight_is_kept_and_time_never_runs_backwards(void **state)
 		for (int64_t foreign = sights[0].foreign - 1000;
 		     foreign < sights[n - 1].foreign + 1000;
 		     foreign += 1 + below(sights[n - 1].foreign / 50 + 2)) {
-			int64_t ours = clocks_ours(&fit, foreign);
+			int64_t ours = clocks_to_ours(&fit, foreign);
 			assert_true(ours >= before);
 			before = ours;
-			int64_t next = clocks_ours(&fit, foreign + 1);
+			int64_t next = clocks_to_ours(&fit, foreign + 1);
 			assert_true(next >= ours && next - ours <= 2);
 		}
 		clocks_free(&fit);
@@ -91,7 +91,7 @@ static void a_duration_changes_by_no_more_than_the_rate_of_the_fit(void **state)
 		struct clocks_fit fit;
 		clocks_fit(&fit, sights, n);
 		int64_t from = sights[below(n)].foreign, time = below(1000000000);
-		int64_t ours = clocks_ours(&fit, from + time) - clocks_ours(&fit, from);
+		int64_t ours = clocks_to_ours(&fit, from + time) - clocks_to_ours(&fit, from);
 		int64_t most = time / 1000000 * fit.rate / 1000 + n + 2; /* each knot rounds */
 		assert_true(llabs(ours - time) <= most + fit.rate);
 		clocks_free(&fit);
@@ -113,7 +113,7 @@ static void narrow_sights_give_the_true_offset(void **state)
 	assert_true(fit.rate <= 100);
 	for (uint32_t i = 0; i + 1 < MOST; i++) {
 		int64_t foreign = sights[i].foreign + 5000000;
-		assert_true(llabs(clocks_ours(&fit, foreign) - truth(&world, foreign)) <= 1600);
+		assert_true(llabs(clocks_to_ours(&fit, foreign) - truth(&world, foreign)) <= 1600);
 	}
 	clocks_free(&fit);
 }
@@ -135,11 +135,11 @@ static void moments_on_both_clocks_are_joined_in_proportion(void **state)
 	const struct clocks_knot moments[] = {{2000, 30}, {1000, 10}, {3000, 30}};
 	struct clocks_fit fit;
 	clocks_join(&fit, moments, 3);
-	assert_int_equal(clocks_ours(&fit, 0), 10);
-	assert_int_equal(clocks_ours(&fit, 1000), 1010);
-	assert_int_equal(clocks_ours(&fit, 1500), 1520);
-	assert_int_equal(clocks_ours(&fit, 2500), 2530);
-	assert_int_equal(clocks_ours(&fit, 9000), 9030);
+	assert_int_equal(clocks_to_ours(&fit, 0), 10);
+	assert_int_equal(clocks_to_ours(&fit, 1000), 1010);
+	assert_int_equal(clocks_to_ours(&fit, 1500), 1520);
+	assert_int_equal(clocks_to_ours(&fit, 2500), 2530);
+	assert_int_equal(clocks_to_ours(&fit, 9000), 9030);
 	struct clocks_sight sights[] = {{1500, 20, 20}, {1500, 30, 40}};
 	assert_int_equal(clocks_misses(&fit, sights, 2, 5), 1);
 	assert_int_equal(clocks_misses(&fit, sights, 2, 10), 0);

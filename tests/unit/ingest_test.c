@@ -373,7 +373,7 @@ static void kernel_names_are_shortened(void **state)
 	};
 	char brief[128];
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		names_shorten(pairs[i][0], brief);
+		symbol_names_shorten(pairs[i][0], brief);
 		assert_string_equal(brief, pairs[i][1]);
 	}
 }
@@ -394,12 +394,12 @@ static void python_lines_come_from_the_tables(void **state)
 	/* 4 bytes at +1, 6 at -2, 2 without a line, 8 at +5 */
 	static const uint8_t old[] = {4, 1, 6, 0xfe, 2, 0x80, 8, 5};
 	struct rec_code *code = code_with(old, sizeof old, 0x030a00f0);
-	assert_int_equal(python_line(code, 0), 11);
-	assert_int_equal(python_line(code, 3), 11);
-	assert_int_equal(python_line(code, 4), 9);
-	assert_int_equal(python_line(code, 10), 0);
-	assert_int_equal(python_line(code, 12), 14);
-	assert_int_equal(python_line(code, 99), 0);
+	assert_int_equal(python_lines_find(code, 0), 11);
+	assert_int_equal(python_lines_find(code, 3), 11);
+	assert_int_equal(python_lines_find(code, 4), 9);
+	assert_int_equal(python_lines_find(code, 10), 0);
+	assert_int_equal(python_lines_find(code, 12), 14);
+	assert_int_equal(python_lines_find(code, 99), 0);
 	free(code);
 	/* short form, one unit; one-line form +2, two units; no columns, +35 (varint), one unit; long, -3;
 	 * none */
@@ -418,16 +418,16 @@ static void python_lines_come_from_the_tables(void **state)
 				      2,
 				      0x80 | 15 << 3};
 	code = code_with(now, sizeof now, 0x030b00f0);
-	assert_int_equal(python_line(code, 0), 10);
-	assert_int_equal(python_line(code, 2), 12);
-	assert_int_equal(python_line(code, 5), 12);
-	assert_int_equal(python_line(code, 6), 47);
-	assert_int_equal(python_line(code, 8), 44);
-	assert_int_equal(python_line(code, 10), 0);
-	assert_int_equal(python_line(code, -1), 10);
+	assert_int_equal(python_lines_find(code, 0), 10);
+	assert_int_equal(python_lines_find(code, 2), 12);
+	assert_int_equal(python_lines_find(code, 5), 12);
+	assert_int_equal(python_lines_find(code, 6), 47);
+	assert_int_equal(python_lines_find(code, 8), 44);
+	assert_int_equal(python_lines_find(code, 10), 0);
+	assert_int_equal(python_lines_find(code, -1), 10);
 	free(code);
 	code = code_with(now, 0, 0x030b00f0);
-	assert_int_equal(python_line(code, 77), 77); /* no table: the line itself */
+	assert_int_equal(python_lines_find(code, 77), 77); /* no table: the line itself */
 	free(code);
 }
 
