@@ -8,49 +8,67 @@
 #include "import/import.h"
 #include "trace/trace.h"
 
-const char *hwy_version(void)
+static_assert(HEADWAY_NONE == HWY_NONE, "numbers that are not known are handed out as they are");
+
+struct headway_trace {
+	struct hwy_trace *inside;
+};
+
+struct headway_cursor {
+	struct hwy_trace *trace;
+	struct hwy_walk walk;
+	uint32_t lane, last; /* the lane walked now, and the last one to walk */
+	uint32_t kinds;      /* mask of enum hwy_kind: the kinds that are read */
+};
+
+const char *headway_version(void)
 {
 	return HEADWAY_VERSION;
 }
 
-static void tell_why(char *why, size_t size, const char *text)
+static void api_put_reason(char *why, size_t size, const char *text)
 {
 	if (why && size)
 		snprintf(why, size, "%s", text);
 }
 
-struct hwy_trace *hwy_trace_open(const char *path, char *why, size_t why_size)
+struct headway_trace *headway_trace_open(const char *path, char *why, size_t why_size)
 {
 	struct hwy_err err;
-	struct hwy_trace *trace = hwy_open(path, NULL, &err);
-	if (!trace)
-		tell_why(why, why_size, err.text);
+	struct hwy_trace *inside = hwy_open(path, NULL, &err);
+	if (!inside) {
+		api_put_reason(why, why_size, err.text);
+		return NULL;
+	}
+	struct headway_trace *trace = hwy_alloc(sizeof *trace);
+	trace->inside = inside;
 	return trace;
 }
 
-void hwy_trace_close(struct hwy_trace *trace)
+void headway_trace_close(struct headway_trace *trace)
 {
 	if (trace)
-		hwy_trace_free(trace);
+		hwy_trace_free(trace->inside);
+	free(trace);
 }
 
-uint32_t hwy_trace_spans(const struct hwy_trace *trace)
+uint32_t headway_trace_spans(const struct headway_trace *trace)
 {
-	return trace->n_spans;
+	return trace->inside->n_spans;
 }
 
-uint32_t hwy_trace_lanes(const struct hwy_trace *trace)
+uint32_t headway_trace_lanes(const struct headway_trace *trace)
 {
-	return trace->n_lanes;
+	return trace->inside->n_lanes;
 }
 
-const char *hwy_kind_name(unsigned index)
+const char *headway_kind_name(unsigned index)
 {
 	return index < HWY_KINDS ? hwy_kind_names[index] : NULL;
 }
 
-/* HWY_KINDS for a name that is none. */
-static unsigned api_kind_of(const char *name)
+/* HWY_KINDS where no kind has the name. */
+static unsigned api_kind(const char *name)
 {
 	unsigned kind = 0;
 	while (kind < HWY_KINDS && strcmp(hwy_kind_names[kind], name) != 0)
@@ -58,109 +76,103 @@ static unsigned api_kind_of(const char *name)
 	return kind;
 }
 
-uint32_t hwy_trace_spans_of_kind(const struct hwy_trace *trace, const char *kind)
+uint32_t headway_trace_spans_of_kind(const struct headway_trace *trace, const char *kind)
 {
-	unsigned wanted = api_kind_of(kind);
+	unsigned wanted = api_kind(kind);
 	uint32_t spans = 0;
-	for (uint32_t i = 0; i < trace->n_strips; i++)
-		if (trace->strips[i].kind == wanted)
-			spans += trace->strips[i].rows;
+	for (uint32_t i = 0; i < trace->inside->n_strips; i++)
+		if (trace->inside->strips[i].kind == wanted)
+			spans += trace->inside->strips[i].rows;
 	return spans;
 }
 
-int64_t hwy_trace_wall(const struct hwy_trace *trace)
+int64_t headway_trace_wall(const struct headway_trace *trace)
 {
-	return trace->wall;
+	return trace->inside->wall;
 }
 
-const char *hwy_trace_property(const struct hwy_trace *trace, const char *name)
+const char *headway_trace_property(const struct headway_trace *trace, const char *name)
 {
-	return hwy_property(trace, name);
+	return hwy_property(trace->inside, name);
 }
 
-/* Indexes come from files: HWY_NONE and what is out of range are both "none". */
-static bool is_index(int64_t index, uint32_t n)
+bool headway_trace_lane(const struct headway_trace *trace, uint32_t index,
+			struct headway_lane_info *info)
 {
-	return index >= 0 && index < n;
-}
-
-bool hwy_trace_lane(const struct hwy_trace *trace, uint32_t index, struct hwy_lane_info *info)
-{
-	if (index >= trace->n_lanes)
+	const struct hwy_trace *inside = trace->inside;
+	if (index >= inside->n_lanes)
 		return false;
-	const struct hwy_lane *lane = &trace->lanes[index];
-	*info = (struct hwy_lane_info){
-		.type = lane->type >= 0 && lane->type < HWY_LANE_TYPES
-				? hwy_lane_type_names[lane->type]
-				: "",
-		.name = hwy_str(trace, lane->name),
+	/* file_check.c and the readers saw to it that indexes lie in their tables, or are HWY_NONE. */
+	const struct hwy_lane *lane = &inside->lanes[index];
+	*info = (struct headway_lane_info){
+		.type = hwy_lane_type_names[lane->type],
+		.name = hwy_str(inside, lane->name),
 		.thread = "",
 		.device = "",
-		.pid = HWY_NONE,
-		.tid = HWY_NONE,
-		.ordinal = HWY_NONE,
-		.stream = HWY_NONE,
+		.pid = HEADWAY_NONE,
+		.tid = HEADWAY_NONE,
+		.ordinal = HEADWAY_NONE,
+		.stream = HEADWAY_NONE,
 	};
-	if (is_index(lane->process, trace->n_processes))
-		info->pid = trace->processes[lane->process].pid;
-	if (is_index(lane->thread, trace->n_threads)) {
-		info->tid = trace->threads[lane->thread].tid;
-		info->thread = hwy_str(trace, trace->threads[lane->thread].name);
+	if (lane->process != HWY_NONE)
+		info->pid = inside->processes[lane->process].pid;
+	if (lane->thread != HWY_NONE) {
+		info->tid = inside->threads[lane->thread].tid;
+		info->thread = hwy_str(inside, inside->threads[lane->thread].name);
 	}
-	if (is_index(lane->device, trace->n_devices)) {
-		info->ordinal = trace->devices[lane->device].ordinal;
-		info->device = hwy_str(trace, trace->devices[lane->device].name);
+	if (lane->device != HWY_NONE) {
+		info->ordinal = inside->devices[lane->device].ordinal;
+		info->device = hwy_str(inside, inside->devices[lane->device].name);
 	}
-	if (is_index(lane->stream, trace->n_streams))
-		info->stream = trace->streams[lane->stream].number;
-	for (uint32_t i = 0; i < trace->n_strips; i++)
-		if (trace->strips[i].lane == index)
-			info->spans += trace->strips[i].rows;
+	if (lane->stream != HWY_NONE)
+		info->stream = inside->streams[lane->stream].number;
+	for (uint32_t i = 0; i < inside->n_strips; i++)
+		if (inside->strips[i].lane == index)
+			info->spans += inside->strips[i].rows;
 	return true;
 }
 
-struct hwy_cursor {
-	struct hwy_trace *trace;
-	struct hwy_walk walk;
-	uint32_t lane, last; /* the lane walked now, and the last one to walk */
-	uint32_t kinds;
-};
-
-struct hwy_cursor *hwy_cursor_open(struct hwy_trace *trace, uint32_t lane, const char *kind,
-				   char *why, size_t why_size)
+/* What headway_cursor_open was asked for, as the mask of kinds; 0 and a reason where that cannot be. */
+static uint32_t api_kinds(const struct hwy_trace *trace, uint32_t lane, const char *kind, char *why,
+			  size_t why_size)
 {
-	uint32_t kinds = HWY_KIND_BIT(HWY_KINDS) - 1;
-	if (kind) {
-		unsigned wanted = api_kind_of(kind);
-		if (wanted == HWY_KINDS) {
-			tell_why(why, why_size, "no such kind of span");
-			return NULL;
-		}
-		kinds = HWY_KIND_BIT(wanted);
+	unsigned wanted = kind ? api_kind(kind) : 0;
+	if (wanted == HWY_KINDS) {
+		api_put_reason(why, why_size, "no such kind of span");
+		return 0;
 	}
-	if (lane != HWY_ALL_LANES && lane >= trace->n_lanes) {
-		tell_why(why, why_size, "no such lane");
-		return NULL;
+	if (lane != HEADWAY_ALL_LANES && lane >= trace->n_lanes) {
+		api_put_reason(why, why_size, "no such lane");
+		return 0;
 	}
+	return kind ? HWY_KIND_BIT(wanted) : HWY_KIND_BIT(HWY_KINDS) - 1;
+}
+
+struct headway_cursor *headway_cursor_open(struct headway_trace *trace, uint32_t lane,
+					   const char *kind, char *why, size_t why_size)
+{
+	struct hwy_trace *inside = trace->inside;
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
+			   HWY_COL_BIT(HWY_LINK);
+	uint32_t kinds = api_kinds(inside, lane, kind, why, why_size);
 	struct hwy_err err;
-	if (!hwy_need(trace, kinds,
-		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
-			      HWY_COL_BIT(HWY_LINK),
-		      &err)) {
-		tell_why(why, why_size, err.text);
+	if (!kinds)
+		return NULL;
+	if (!hwy_need(inside, kinds, columns, &err)) {
+		api_put_reason(why, why_size, err.text);
 		return NULL;
 	}
-	struct hwy_cursor *cursor = hwy_zalloc(sizeof *cursor);
-	cursor->trace = trace;
+	struct headway_cursor *cursor = hwy_zalloc(sizeof *cursor);
+	cursor->trace = inside;
 	cursor->kinds = kinds;
-	cursor->lane = lane == HWY_ALL_LANES ? 0 : lane;
-	cursor->last = lane == HWY_ALL_LANES ? trace->n_lanes - 1 : lane;
-	if (trace->n_lanes)
-		cursor->walk = hwy_walk(trace, cursor->lane, kinds);
+	cursor->lane = lane == HEADWAY_ALL_LANES ? 0 : lane;
+	cursor->last = lane == HEADWAY_ALL_LANES ? inside->n_lanes - 1 : lane;
+	if (inside->n_lanes)
+		cursor->walk = hwy_walk(inside, cursor->lane, kinds);
 	return cursor;
 }
 
-bool hwy_cursor_next(struct hwy_cursor *cursor, struct hwy_span_info *span)
+bool headway_cursor_next(struct headway_cursor *cursor, struct headway_span_info *span)
 {
 	if (cursor->trace->n_lanes == 0)
 		return false;
@@ -170,21 +182,20 @@ bool hwy_cursor_next(struct hwy_cursor *cursor, struct hwy_span_info *span)
 		cursor->walk = hwy_walk(cursor->trace, ++cursor->lane, cursor->kinds);
 	}
 	const struct hwy_strip *strip = cursor->walk.strip;
-	uint32_t row = cursor->walk.row;
-	int64_t link = hwy_get(strip, HWY_LINK, row);
-	*span = (struct hwy_span_info){
+	uint32_t row = cursor->walk.row, call;
+	*span = (struct headway_span_info){
 		.id = strip->first + row,
 		.lane = strip->lane,
 		.start = hwy_get(strip, HWY_START, row),
 		.dur = hwy_get(strip, HWY_DUR, row),
 		.kind = hwy_kind_names[strip->kind],
 		.name = hwy_str(cursor->trace, hwy_get(strip, HWY_NAME, row)),
-		.cause = link > 0 ? (uint32_t)(link - 1) : HWY_NO_SPAN,
+		.cause = hwy_get_index(strip, HWY_LINK, row, &call) ? call : HEADWAY_NO_SPAN,
 	};
 	return true;
 }
 
-void hwy_cursor_close(struct hwy_cursor *cursor)
+void headway_cursor_close(struct headway_cursor *cursor)
 {
 	free(cursor);
 }

@@ -27,23 +27,23 @@ cat >"$work/prog.c" <<'C'
 int main(int argc, char **argv)
 {
 	char why[256];
-	struct hwy_trace *trace = hwy_trace_open(argv[argc - 1], why, sizeof why);
+	struct headway_trace *trace = headway_trace_open(argv[argc - 1], why, sizeof why);
 	if (!trace)
 		return fprintf(stderr, "%s\n", why), 2;
-	struct hwy_cursor *cursor = hwy_cursor_open(trace, HWY_ALL_LANES, NULL, why, sizeof why);
-	struct hwy_span_info span;
-	struct hwy_lane_info lane;
+	struct headway_cursor *cursor = headway_cursor_open(trace, HEADWAY_ALL_LANES, NULL, why, sizeof why);
+	struct headway_span_info span;
+	struct headway_lane_info lane;
 	unsigned spans = 0, kernels = 0, caused = 0, misplaced = 0;
-	while (hwy_cursor_next(cursor, &span)) {
+	while (headway_cursor_next(cursor, &span)) {
 		spans++;
 		kernels += strcmp(span.kind, "kernel") == 0;
-		caused += span.cause != HWY_NO_SPAN;
-		misplaced += !hwy_trace_lane(trace, span.lane, &lane) || span.dur < 0;
+		caused += span.cause != HEADWAY_NO_SPAN;
+		misplaced += !headway_trace_lane(trace, span.lane, &lane) || span.dur < 0;
 	}
-	hwy_cursor_close(cursor);
-	printf("%s %d %d %d %u\n", hwy_version(), spans == hwy_trace_spans(trace) && spans > 0,
-	       kernels == hwy_trace_spans_of_kind(trace, "kernel") && kernels > 0, caused > 0, misplaced);
-	hwy_trace_close(trace);
+	headway_cursor_close(cursor);
+	printf("%s %d %d %d %u\n", headway_version(), spans == headway_trace_spans(trace) && spans > 0,
+	       kernels == headway_trace_spans_of_kind(trace, "kernel") && kernels > 0, caused > 0, misplaced);
+	headway_trace_close(trace);
 	return 0;
 }
 C
