@@ -1,5 +1,4 @@
-/* spool.h - a thread's spool: what the files of the collector share about it.
- */
+/* spool.h - a thread's spool: what the files of the collector share about it. */
 #ifndef HWY_COLLECT_SPOOL_H
 #define HWY_COLLECT_SPOOL_H
 

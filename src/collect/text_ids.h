@@ -1,5 +1,4 @@
-/* text_ids.h - lookups by text id, for the few sources that need more than collect_string.
- */
+/* text_ids.h - lookups by text id, for the few sources that need more than collect_string. */
 #ifndef HWY_COLLECT_TEXT_IDS_H
 #define HWY_COLLECT_TEXT_IDS_H
 

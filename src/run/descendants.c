@@ -1,4 +1,4 @@
-/* descendants.c - the processes that came from us, as /proc tells. */
+/* descendants.c - the processes that were started by headway, directly or not, as /proc tells. */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>
@@ -12,10 +12,11 @@
 
 struct process {
 	pid_t pid, parent;
-	bool ours;
+	bool is_descendant;
 };
 
-/* "PID (NAME) STATE PARENT …"; the name may hold anything, so the last ')' ends it. */
+/* The parent's pid in /proc/PID/stat, "PID (NAME) STATE PARENT ...". The name may hold any
+ * character, so the last ')' ends it. */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], line[512];
@@ -51,13 +52,13 @@ static struct process *list_all(uint32_t *n)
 	return list;
 }
 
-static bool descendants_is_ours(const struct process *list, uint32_t n, pid_t pid)
+static bool is_descendant_pid(const struct process *list, uint32_t n, pid_t pid)
 {
 	if (pid == getpid())
 		return true;
 	for (uint32_t i = 0; i < n; i++)
 		if (list[i].pid == pid)
-			return list[i].ours;
+			return list[i].is_descendant;
 	return false;
 }
 
@@ -65,15 +66,16 @@ void descendants_signal(int number)
 {
 	uint32_t n;
 	struct process *list = list_all(&n);
-	for (bool more = true; more;) { /* children may be listed before their parents */
+	/* Repeated, since children may be listed before their parents. */
+	for (bool more = true; more;) {
 		more = false;
 		for (uint32_t i = 0; i < n; i++)
-			if (!list[i].ours && list[i].parent > 1 &&
-			    descendants_is_ours(list, n, list[i].parent))
-				more = list[i].ours = true;
+			if (!list[i].is_descendant && list[i].parent > 1 &&
+			    is_descendant_pid(list, n, list[i].parent))
+				more = list[i].is_descendant = true;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (list[i].ours)
+		if (list[i].is_descendant)
 			kill(list[i].pid, number);
 	free(list);
 }

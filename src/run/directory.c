@@ -1,6 +1,7 @@
 /* directory.c - the run directory: where it can be, the control page in it, and its removal.
  *
- * Only the user can enter it (0700). It holds data only, so that it may well be where nothing can be executed.
+ * Only the user can enter the directory (0700). It holds data only, so that it may be where nothing
+ * can be executed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include "run/step_counter.h"
 #include "spool/preload.h"
 
-/* ---- making it --------------------------------------------------------------------------------- */
+/* ---- making the directory -------------------------------------------------------------------- */
 
 static uint64_t room_in(const char *folder)
 {
@@ -30,7 +31,8 @@ static uint64_t room_in(const char *folder)
 	return statvfs(folder, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
 }
 
-/* The page of a fresh control file, its descriptor left open; NULL when there is no room. */
+/* Makes the control file and maps its page; the descriptor stays open. NULL when there is no
+ * room. */
 static struct rec_control *make_control(const char *directory, int *fd)
 {
 	char path[PATH_MAX];
@@ -40,12 +42,12 @@ static struct rec_control *make_control(const char *directory, int *fd)
 	if (*fd < 0)
 		return NULL;
 	int failed = posix_fallocate(*fd, 0, sizeof(struct rec_control));
-	void *at = failed ? MAP_FAILED
-			  : mmap(NULL, sizeof(struct rec_control), PROT_READ | PROT_WRITE,
-				 MAP_SHARED, *fd, 0);
-	if (at != MAP_FAILED) {
+	void *page = failed ? MAP_FAILED
+			    : mmap(NULL, sizeof(struct rec_control), PROT_READ | PROT_WRITE,
+				   MAP_SHARED, *fd, 0);
+	if (page != MAP_FAILED) {
 		flock(*fd, LOCK_EX | LOCK_NB);
-		return at;
+		return page;
 	}
 	if (failed)
 		errno = failed;
@@ -80,8 +82,9 @@ static bool make_in(struct run *run, const char *folder, struct hwy_err *err)
 
 static bool make_directory(struct run *run, const char *beside, struct hwy_err *err)
 {
-	const char *told = getenv("TMPDIR");
-	const char *folders[] = {told && *told ? told : "/tmp", "/tmp", beside ? beside : "."};
+	const char *temporary = getenv("TMPDIR");
+	const char *folders[] = {temporary && *temporary ? temporary : "/tmp", "/tmp",
+				 beside ? beside : "."};
 	enum { N = sizeof folders / sizeof *folders };
 	for (int choosy = 1; choosy >= 0; choosy--)
 		for (int i = 0; i < N; i++)
@@ -91,9 +94,10 @@ static bool make_directory(struct run *run, const char *beside, struct hwy_err *
 	return false;
 }
 
-/* ---- what is in it ----------------------------------------------------------------------------- */
+/* ---- what is in the directory ---------------------------------------------------------------- */
 
-/* A link in the run directory to a library of ours; false when that does not help. */
+/* Makes a link in the run directory to a library of Headway; false when LD_PRELOAD could not name
+ * the link either. */
 static bool link_library(const struct run *run, const char *folder, size_t length, const char *file,
 			 char path[PATH_MAX])
 {
@@ -104,7 +108,7 @@ static bool link_library(const struct run *run, const char *folder, size_t lengt
 	       !strpbrk(path, " :") && symlink(from, path) == 0;
 }
 
-/* A source whose library is not there is not recorded. */
+/* Leaves out the sources whose library is not installed, with a note. */
 static void check_siblings(struct run *run, const char *library)
 {
 	char path[PATH_MAX], text[256];
@@ -124,7 +128,8 @@ static void check_siblings(struct run *run, const char *library)
 	}
 }
 
-/* LD_PRELOAD has no way to write a space or a colon: a link in the run directory stands for such a path. */
+/* Chooses the path under which targets load the collector. LD_PRELOAD cannot hold a space or a
+ * colon: a link in the run directory stands for such a path. */
 static bool name_library(struct run *run, char *library, struct hwy_err *err)
 {
 	char path[PATH_MAX];
@@ -198,33 +203,35 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 	return made;
 }
 
-/* ---- its end ----------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-static bool directory_is_ours(const char *name)
+static bool directory_has_made(const char *name)
 {
 	size_t n = strlen(name);
 	return strcmp(name, "control") == 0 || strncmp(name, "libheadway-", 11) == 0 ||
 	       (n > 6 && strcmp(name + n - 6, ".spool") == 0);
 }
 
-/* Processes that were not waited for may be about to add a spool: under another name they do not find it. */
+/* Renames the directory before its files are removed: a process that was not waited for may be
+ * about to add a spool, and does not find the directory under another name. */
 bool run_remove(const char *directory)
 {
 	char aside[PATH_MAX];
-	const char *at = directory;
+	const char *present = directory;
 	if (snprintf(aside, sizeof aside, "%s.gone", directory) < (int)sizeof aside &&
 	    rename(directory, aside) == 0)
-		at = aside;
-	DIR *listing = opendir(at);
+		present = aside;
+	DIR *listing = opendir(present);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));)
-		if (directory_is_ours(entry->d_name))
+		if (directory_has_made(entry->d_name))
 			unlinkat(dirfd(listing), entry->d_name, 0);
 	if (listing)
 		closedir(listing);
-	if (rmdir(at) == 0)
+	if (rmdir(present) == 0)
 		return true;
-	if (at == aside)
-		rename(aside, directory); /* it holds what is not ours: that stays where it was */
+	/* The directory holds files of somebody else, which stay where they were. */
+	if (present == aside)
+		rename(aside, directory);
 	return false;
 }
 
@@ -241,7 +248,7 @@ bool run_is_over(const char *directory)
 
 void run_free(struct run *run)
 {
-	steps_close(run->steps);
+	step_counter_close(run->step_counter);
 	journal_close(run->journal);
 	if (run->control)
 		munmap(run->control, sizeof *run->control);

@@ -1,4 +1,6 @@
-/* journal.c - see journal.h. One chunk, as record.h has it: what does not fit is counted as dropped. */
+/* journal.c - see journal.h. The spool has one chunk, as record.h describes it: records that do not
+ * fit are counted as dropped.
+ */
 #include "run/journal.h"
 
 #include <fcntl.h>
@@ -16,8 +18,8 @@
 
 struct journal {
 	struct rec_chunk *chunk;
-	uint32_t used;
-	uint32_t texts;
+	uint32_t used;  /* slots of the chunk in use */
+	uint32_t texts; /* texts defined so far; the last one's id */
 };
 
 struct journal *journal_open(const char *directory)
@@ -28,14 +30,14 @@ struct journal *journal_open(const char *directory)
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
-	void *at = MAP_FAILED;
+	void *chunk = MAP_FAILED;
 	if (posix_fallocate(fd, 0, REC_CHUNK_BYTES) == 0)
-		at = mmap(NULL, REC_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		chunk = mmap(NULL, REC_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	if (at == MAP_FAILED)
+	if (chunk == MAP_FAILED)
 		return NULL;
 	struct journal *journal = hwy_zalloc(sizeof *journal);
-	journal->chunk = at;
+	journal->chunk = chunk;
 	journal->used = sizeof *journal->chunk / REC_SLOT;
 	*journal->chunk = (struct rec_chunk){
 		.magic = REC_MAGIC,
@@ -54,7 +56,7 @@ void journal_close(struct journal *journal)
 	free(journal);
 }
 
-/* Publishes a record with 'rest' bytes of text after its fixed part. */
+/* Publishes a record of 'size' bytes, followed by 'rest' bytes of text. */
 static void journal_put(struct journal *journal, enum rec_type type, uint8_t flags, void *record,
 			size_t size, const char *text, size_t rest)
 {

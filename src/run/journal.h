@@ -1,4 +1,4 @@
-/* journal.h - the parent's own spool: what it knows about the run and the machine. */
+/* journal.h - the parent's own spool: what headway itself knows about the run and the machine. */
 #ifndef HWY_RUN_JOURNAL_H
 #define HWY_RUN_JOURNAL_H
 
@@ -8,9 +8,9 @@
 
 struct journal;
 
-/* NULL when the file cannot be made. */
+/* Makes the spool; NULL when the file cannot be made. */
 struct journal *journal_open(const char *directory);
-void journal_close(struct journal *journal); /* NULL is fine, here and below */
+void journal_close(struct journal *journal); /* 'journal' may be NULL, in all functions */
 
 void journal_property(struct journal *journal, const char *name, const char *value, size_t length);
 void journal_note(struct journal *journal, int severity, const char *text);

@@ -1,8 +1,8 @@
 /* launch.c - starts the program.
  *
- * The child waits between fork and exec until its pid has been used (the output may be named after it). What
- * it inherits is what it would have had without us: descriptors, signal mask and dispositions, the process
- * group, so that the terminal's signals reach it directly.
+ * The child waits between fork and exec until its pid has been used (the output may be named after
+ * it). The program inherits what it would have had without headway: descriptors, signal mask and
+ * dispositions, and the process group, so that the terminal's signals reach it directly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "run/run.h"
 
-/* What run_wait takes instead of dying of it. */
+/* The signals that run_wait takes, and that would else end headway. */
 static sigset_t awaited_signals(void)
 {
 	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -35,7 +35,8 @@ static void hide_output(void)
 	dup2(nowhere, STDERR_FILENO);
 }
 
-/* The child. Its last words, if exec fails, are errno. */
+/* Runs in the child: waits for the parent's word, then executes the program. Sends errno to the
+ * parent if exec fails. */
 static _Noreturn void become_program(const struct run *run, const struct run_settings *settings,
 				     int go, int failure)
 {
@@ -45,7 +46,7 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 		n = read(go, &word, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(0); /* called off */
+		_exit(0); /* the parent called run_cancel, or has ended */
 	environment_set(run, settings);
 	if (settings->hide_output)
 		hide_output();
@@ -89,7 +90,7 @@ bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_e
 	return hwy_fail(err, "cannot start the program: %s", strerror(reason));
 }
 
-static void reap(struct run *run)
+static void launch_reap(struct run *run)
 {
 	while (waitpid(run->pid, &run->status, 0) < 0 && errno == EINTR)
 		;
@@ -107,8 +108,8 @@ bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err
 	while (n < 0 && errno == EINTR);
 	close(run->failure);
 	if (n != (ssize_t)sizeof reason)
-		return true; /* exec closed the pipe */
-	reap(run);
+		return true; /* exec has closed the pipe: the program runs */
+	launch_reap(run);
 	perf_end(run->perf);
 	run->perf = NULL;
 	return hwy_fail(err, "%s", strerror(reason));
@@ -118,5 +119,5 @@ void run_cancel(struct run *run)
 {
 	close(run->go);
 	close(run->failure);
-	reap(run);
+	launch_reap(run);
 }

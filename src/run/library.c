@@ -1,7 +1,5 @@
-/* library.c - where the collect library is.
- *
- * Beside the program as in the build folder, or in ../lib/headway as installed, or where HEADWAY_LIB says (the
- * file, or its folder).
+/* library.c - finds the collect library: beside the program as in the build folder, in
+ * ../lib/headway as installed, or where HEADWAY_LIB says (the file, or its folder).
  */
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@
 
 #define NAME "libheadway-collect.so"
 
-/* The real path of a file that can be read, or NULL. */
+/* The real path of a file that can be read, to be freed; or NULL. */
 static char *file_at(const char *folder, const char *rest)
 {
 	char path[PATH_MAX];
@@ -34,12 +32,12 @@ char *library_find(struct hwy_err *err)
 		"/../lib/x86_64-linux-gnu/headway/" NAME,
 		"/../lib/aarch64-linux-gnu/headway/" NAME,
 	};
-	const char *told = getenv("HEADWAY_LIB");
-	if (told && *told) {
-		char *path = file_at(told, "");
-		path = path ? path : file_at(told, "/" NAME);
+	const char *given = getenv("HEADWAY_LIB");
+	if (given && *given) {
+		char *path = file_at(given, "");
+		path = path ? path : file_at(given, "/" NAME);
 		if (!path)
-			hwy_fail(err, "HEADWAY_LIB=%s: no " NAME " there", told);
+			hwy_fail(err, "HEADWAY_LIB=%s: no " NAME " there", given);
 		return path;
 	}
 	char self[PATH_MAX];

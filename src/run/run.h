@@ -10,8 +10,9 @@
  *           puts("the report can be made while the program goes on");
  *   run_free(&run);
  *
- * The program's terminal, signals, descriptors and exit status are its own: nothing here reads its output or
- * stands between it and whoever waits for it.
+ * The program's terminal, signals, descriptors and exit status are its own: nothing here reads its
+ * output or stands between it and whoever waits for it. directory.c has run_prepare, run_remove,
+ * run_is_over and run_free; launch.c has run_fork, run_go and run_cancel; wait.c the rest.
  */
 #ifndef HWY_RUN_RUN_H
 #define HWY_RUN_RUN_H
@@ -25,56 +26,69 @@
 #include "spool/record.h"
 
 struct run_settings {
-	struct rec_control
-		control;        /* what targets are told; the rest is filled in by run_prepare */
-	char *const *program;   /* NULL-terminated */
-	char *const *variables; /* "NAME=value", NULL-terminated; may be NULL */
-	bool fresh_environment; /* only 'variables', nothing of ours is handed on */
-	bool hide_output;       /* stdout and stderr go nowhere */
-	bool ignore_pipe;  /* SIGPIPE was ignored when we were started, so it is for the program */
-	bool wait_primary; /* not for processes it leaves behind */
-	bool kill_at_end;  /* when a capture range has ended, not only after 'duration' */
-	int kill_signal;   /* sent when recording has ended early; 0: the program goes on */
-	int64_t delay, duration;   /* ns; 0: none */
-	struct perf_settings perf; /* CPU samples and scheduling */
-	const char *beside;        /* a folder to fall back on: the output's */
+	/* The control page as targets will see it; run_prepare fills in the rest. */
+	struct rec_control control;
+	char *const *program;   /* the program and its arguments, NULL at the end */
+	char *const *variables; /* variables to set, "NAME=value", NULL at the end; may be NULL */
+	/* The program gets only 'variables', nothing of headway's own environment. */
+	bool fresh_environment;
+	bool hide_output; /* the program's stdout and stderr go to /dev/null */
+	/* SIGPIPE was ignored when headway was started, so it is ignored in the program. */
+	bool ignore_pipe;
+	/* run_wait waits for the program only, not for processes that it leaves behind. */
+	bool wait_primary;
+	/* kill_signal is sent also when a capture range has ended, not only after 'duration'. */
+	bool kill_at_end;
+	/* The signal sent when recording has ended before the program; 0: the program goes on. */
+	int kill_signal;
+	int64_t delay, duration;   /* ns from the start to recording, ns of recording; 0: none */
+	struct perf_settings perf; /* what is recorded of CPU samples and scheduling */
+	/* A folder for the run directory where others are full: that of the output. */
+	const char *beside;
 };
 
 struct run {
-	char *directory;             /* NULL: not recorded */
-	struct rec_control *control; /* mapped */
-	int lock;                    /* descriptor of the control page: locked while we live */
+	char *directory;             /* path of the run directory; NULL: nothing is recorded */
+	struct rec_control *control; /* the control page, mapped */
+	/* Descriptor of the control page, locked while headway lives. */
+	int lock;
 	struct journal *journal;
-	struct steps *steps; /* NULL: not counted */
-	struct perf *perf;   /* NULL: no samples */
+	/* Counts the program's steps; NULL: steps are not counted. */
+	struct step_counter *step_counter;
+	struct perf *perf; /* the reader of samples; NULL: there are none */
 	pid_t pid;
-	int go, failure;        /* pipes to and from the child */
-	bool ended;             /* the program has */
-	int status;             /* as wait() gives it */
-	int64_t begun;          /* when recording began, 0: not yet */
-	int64_t over;           /* when it ended for good, 0: not yet */
-	bool expired;           /* by 'duration' */
-	bool told;              /* what follows from that was done */
-	sigset_t awaited, mask; /* signals run_wait takes; what was blocked before */
+	/* Pipes: 'go' lets the child begin, 'failure' brings errno of its exec. */
+	int go, failure;
+	bool ended;    /* the program has ended */
+	int status;    /* the program's status as waitpid gives it */
+	int64_t begun; /* ns when recording began, 0: not yet */
+	int64_t over;  /* ns when recording ended for good, 0: not yet */
+	bool expired;  /* recording ended because 'duration' was over */
+	/* What follows the end of recording was done: RUN_RECORDED, or the signal. */
+	bool was_reported;
+	/* The signals that run_wait takes; the signals that were blocked before. */
+	sigset_t awaited, mask;
 };
 
-/* Makes the directory and the control page. False: nothing can be recorded, for the reason in err. */
+/* Makes the run directory and the control page. False: nothing can be recorded, for the reason in
+ * err. */
 bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err *err);
 bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err);
 /* Lets the program begin; false when it cannot be executed. */
 bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err);
-/* Calls it off instead: nothing was executed. */
+/* Ends the forked child instead of letting it execute the program. */
 void run_cancel(struct run *run);
 
 enum run_event {
-	RUN_ENDED,    /* the program ended, and what was to be waited for with it */
-	RUN_RECORDED, /* recording ended for good, the program goes on; said once */
+	RUN_ENDED,    /* the program ended, and the processes that were to be waited for */
+	RUN_RECORDED, /* recording ended for good, the program goes on; yielded once */
 };
 enum run_event run_wait(struct run *run, const struct run_settings *settings);
-/* What a shell would say: the exit code, or 128 + signal. */
+/* The exit status as a shell gives it: the program's exit code, or 128 + signal. */
 int run_exit_status(const struct run *run);
 
-/* Removes what we put into the directory, and it; false: it holds more, and stays. */
+/* Removes what headway put into the run directory, and the directory; false: the directory holds
+ * more, and stays. */
 bool run_remove(const char *directory);
 void run_free(struct run *run);
 
@@ -83,16 +97,16 @@ bool run_is_over(const char *directory);
 
 /* ---- inside this room ---- */
 
-/* Less room than this is used for a run only where there is no better place. */
+/* Bytes: a folder with less room is used for a run only where there is no better place. */
 #define RUN_ENOUGH_BYTES (UINT64_C(128) << 20)
 
-/* library.c: the path of libheadway-collect.so, or NULL with the reason in err. */
+/* library.c: the path of libheadway-collect.so, to be freed; or NULL with the reason in err. */
 char *library_find(struct hwy_err *err);
-/* environment.c: what the program is given. */
+/* environment.c: sets the environment of the calling process to what the program is to have. */
 void environment_set(const struct run *run, const struct run_settings *settings);
-/* descendants.c: sends a signal to every process that came from us. */
+/* descendants.c: sends a signal to every process that was started by headway, directly or not. */
 void descendants_signal(int number);
 
-int64_t run_now(void); /* CLOCK_MONOTONIC */
+int64_t run_now(void); /* ns of CLOCK_MONOTONIC */
 
 #endif

@@ -1,12 +1,13 @@
 /* step_counter.c - see step_counter.h.
  *
- * A step is a push/pop range that comes again and again: of those that ended at least three times in one
- * thread, the outermost, and of these the one that ended most often. Names that differ in their numbers only
- * ("step_7", "step_8") are one. The first steps of a run are slow (compilers, caches, allocators); steady ones
- * begin where a step first takes no longer than one and a half times the median.
+ * A step is a push/pop range that comes again and again: of the ranges that ended at least three
+ * times in one thread, the outermost, and of these the one that ended most often. Names that differ
+ * only in their numbers ("step_7", "step_8") are one name. The first steps of a run are slow
+ * (compilers, caches, allocators); steady steps begin where a step first takes no longer than one
+ * and a half times the median.
  *
- * Spools are read as they grow, each record once. They may be written at the same time: what lies before
- * 'used' is whole.
+ * Spools are read as they grow, each record once. They may be written at the same time: records
+ * before 'used' are complete.
  */
 #include "run/step_counter.h"
 
@@ -20,69 +21,94 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/index.h"
 #include "base/mem.h"
+#include "base/path.h"
+#include "base/quantile.h"
+#include "base/strings.h"
 #include "spool/record.h"
 
-enum { DEEPEST = 64, LEAST = 3, HEAD_SLOTS = sizeof(struct rec_chunk) / REC_SLOT };
+enum {
+	DEEPEST = 64,
+	LEAST_STEPS = 3,
+	MOST_NAMES = 1000,
+	HEAD_SLOTS = sizeof(struct rec_chunk) / REC_SLOT
+};
 
-struct name { /* of a range, in one thread */
-	uint64_t key;
+/* What ranges are called: the same name in another domain is another. */
+struct range_name {
+	uint64_t text; /* id of the text without its numbers; or UNREAD | text id of the process */
+	uint64_t domain;
+};
+static const uint64_t UNREAD = UINT64_C(1) << 32;
+
+struct name { /* a name of ranges, in one thread at one depth */
+	struct range_name name;
 	uint32_t file, depth;
-	int64_t last;     /* when it last ended */
-	int64_t *periods; /* from end to end, the first from its own beginning */
+	int64_t last; /* ns when a range of this name last ended */
+	/* ns from one end to the next; the first period from the range's own beginning. */
+	int64_t *periods;
 	uint32_t n, cap;
 };
 
 struct file {
 	char *path;
-	uint64_t chunk; /* the one that is being read */
-	uint32_t slot;  /* in it */
-	uint32_t depth; /* open ranges, of all domains together */
+	uint64_t chunk; /* index of the chunk that is being read */
+	uint32_t slot;  /* the next slot of the chunk */
+	uint32_t depth; /* how many ranges are open, of all domains together */
 	struct open_range {
-		uint64_t key;
+		struct range_name name;
 		int64_t time;
 	} open[DEEPEST];
 };
 
-struct steps {
+struct step_counter {
 	const char *directory;
 	struct file *files;
 	uint32_t n_files, cap_files;
-	struct hwy_map text_of; /* process, string id -> hash of the name without its numbers */
+	struct hwy_index text_of; /* struct text_key -> id in 'texts' */
+	struct hwy_strings texts; /* names without their numbers */
 	struct name *names;
 	uint32_t n_names, cap_names;
 };
 
-struct steps *steps_open(const char *directory)
+struct step_counter *step_counter_open(const char *directory)
 {
-	struct steps *steps = hwy_zalloc(sizeof *steps);
-	steps->directory = directory;
-	return steps;
+	struct step_counter *counter = hwy_zalloc(sizeof *counter);
+	counter->directory = directory;
+	hwy_strings_init(&counter->texts);
+	return counter;
 }
 
-void steps_close(struct steps *steps)
+void step_counter_close(struct step_counter *counter)
 {
-	if (!steps)
+	if (!counter)
 		return;
-	for (uint32_t i = 0; i < steps->n_files; i++)
-		free(steps->files[i].path);
-	for (uint32_t i = 0; i < steps->n_names; i++)
-		free(steps->names[i].periods);
-	free(steps->files);
-	free(steps->names);
-	hwy_map_free(&steps->text_of);
-	free(steps);
+	for (uint32_t i = 0; i < counter->n_files; i++)
+		free(counter->files[i].path);
+	for (uint32_t i = 0; i < counter->n_names; i++)
+		free(counter->names[i].periods);
+	free(counter->files);
+	free(counter->names);
+	hwy_index_free(&counter->text_of);
+	hwy_strings_free(&counter->texts);
+	free(counter);
 }
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
-static uint64_t text_key(const struct rec_chunk *chunk, uint32_t id)
+/* A text id means something in one process only. The struct has no padding. */
+struct text_key {
+	uint64_t process;
+	uint32_t pid, id;
+};
+
+static struct text_key text_key(const struct rec_chunk *chunk, uint32_t id)
 {
-	return hwy_mix(chunk->process ^ (uint64_t)chunk->pid << 32) ^ id;
+	return (struct text_key){chunk->process, chunk->pid, id};
 }
 
-static void note_text(struct steps *steps, const struct rec_chunk *chunk,
+static void note_text(struct step_counter *counter, const struct rec_chunk *chunk,
 		      const struct rec_string *record)
 {
 	char plain[256];
@@ -90,52 +116,57 @@ static void note_text(struct steps *steps, const struct rec_chunk *chunk,
 	for (uint32_t i = 0; i < record->length && n < sizeof plain; i++)
 		if (!isdigit((unsigned char)record->text[i]))
 			plain[n++] = record->text[i];
-	*hwy_map_put(&steps->text_of, text_key(chunk, record->head.value), NULL) =
-		(uint32_t)hwy_hash(plain, n);
+	struct text_key key = text_key(chunk, record->head.value);
+	*hwy_index_put(&counter->text_of, &key, sizeof key, NULL) =
+		hwy_intern(&counter->texts, plain, n);
 }
 
-/* A text that is defined in a spool not yet read counts as a name of its own until then. */
-static uint64_t range_key(struct steps *steps, const struct rec_chunk *chunk,
-			  const struct rec_range *push)
+/* The name of a range. A text whose definition was not read yet counts as a name of its own. */
+static struct range_name range_name(struct step_counter *counter, const struct rec_chunk *chunk,
+				    const struct rec_range *push)
 {
-	const uint32_t *text = hwy_map_get(&steps->text_of, text_key(chunk, push->head.value));
-	uint64_t name = text ? *text : hwy_mix(push->head.value);
-	return hwy_mix(name) ^ push->domain;
+	struct text_key key = text_key(chunk, push->head.value);
+	const uint32_t *text = hwy_index_get(&counter->text_of, &key, sizeof key);
+	return (struct range_name){text ? *text : UNREAD | push->head.value, push->domain};
 }
 
-static struct name *step_counter_name_of(struct steps *steps, uint64_t key, uint32_t file,
-					 uint32_t depth)
+static struct name *find_name(struct step_counter *counter, struct range_name wanted, uint32_t file,
+			      uint32_t depth)
 {
-	for (uint32_t i = 0; i < steps->n_names; i++) {
-		struct name *name = &steps->names[i];
-		if (name->key == key && name->file == file && name->depth == depth)
+	for (uint32_t i = 0; i < counter->n_names; i++) {
+		struct name *name = &counter->names[i];
+		if (name->name.text == wanted.text && name->name.domain == wanted.domain &&
+		    name->file == file && name->depth == depth)
 			return name;
 	}
-	if (steps->n_names == 1000) /* names without end: no steps will be told from them */
+	if (counter->n_names ==
+	    MOST_NAMES) /* a program with so many names: none of them is a step */
 		return NULL;
-	HWY_GROW(steps->names, steps->n_names, steps->cap_names);
-	steps->names[steps->n_names] = (struct name){.key = key, .file = file, .depth = depth};
-	return &steps->names[steps->n_names++];
+	HWY_GROW(counter->names, counter->n_names, counter->cap_names);
+	counter->names[counter->n_names] =
+		(struct name){.name = wanted, .file = file, .depth = depth};
+	return &counter->names[counter->n_names++];
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------ */
 
-static void step_counter_push(struct steps *steps, const struct rec_chunk *chunk, struct file *file,
-			      const struct rec_range *record)
+static void step_counter_push(struct step_counter *counter, const struct rec_chunk *chunk,
+			      struct file *file, const struct rec_range *record)
 {
 	if (file->depth < DEEPEST)
 		file->open[file->depth] =
-			(struct open_range){range_key(steps, chunk, record), record->time};
+			(struct open_range){range_name(counter, chunk, record), record->time};
 	file->depth++;
 }
 
-static void step_counter_pop(struct steps *steps, struct file *file, const struct rec_range *record)
+static void step_counter_pop(struct step_counter *counter, struct file *file,
+			     const struct rec_range *record)
 {
 	if (file->depth == 0 || --file->depth >= DEEPEST)
 		return;
 	const struct open_range *open = &file->open[file->depth];
-	uint32_t index = (uint32_t)(file - steps->files);
-	struct name *name = step_counter_name_of(steps, open->key, index, file->depth);
+	uint32_t index = (uint32_t)(file - counter->files);
+	struct name *name = find_name(counter, open->name, index, file->depth);
 	if (!name)
 		return;
 	HWY_GROW(name->periods, name->n, name->cap);
@@ -144,27 +175,27 @@ static void step_counter_pop(struct steps *steps, struct file *file, const struc
 	name->last = record->time;
 }
 
-static void read_record(struct steps *steps, const struct rec_chunk *chunk, struct file *file,
-			const struct rec_head *head)
+static void read_record(struct step_counter *counter, const struct rec_chunk *chunk,
+			struct file *file, const struct rec_head *head)
 {
 	size_t bytes = (size_t)head->slots * REC_SLOT;
 	switch (head->type) {
 	case REC_STRING: {
 		const struct rec_string *text = (const void *)head;
 		if (text->length <= bytes - offsetof(struct rec_string, text))
-			note_text(steps, chunk, text);
+			note_text(counter, chunk, text);
 		break;
 	}
-	case REC_PUSH: step_counter_push(steps, chunk, file, (const void *)head); break;
-	case REC_POP: step_counter_pop(steps, file, (const void *)head); break;
+	case REC_PUSH: step_counter_push(counter, chunk, file, (const void *)head); break;
+	case REC_POP: step_counter_pop(counter, file, (const void *)head); break;
 	default: break;
 	}
 }
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
-/* The rest of one chunk; false when it may still grow, or is not there. */
-static bool step_counter_read_chunk(struct steps *steps, struct file *file,
+/* Reads the rest of one chunk; false when the chunk is no chunk. */
+static bool step_counter_read_chunk(struct step_counter *counter, struct file *file,
 				    const struct rec_chunk *chunk, size_t room)
 {
 	uint32_t used =
@@ -177,14 +208,14 @@ static bool step_counter_read_chunk(struct steps *steps, struct file *file,
 			(const void *)((const char *)chunk + (size_t)slot * REC_SLOT);
 		if (head->slots == 0 || head->slots > used - slot)
 			break;
-		read_record(steps, chunk, file, head);
+		read_record(counter, chunk, file, head);
 		slot += head->slots;
 	}
 	file->slot = slot;
 	return true;
 }
 
-static void read_file(struct steps *steps, struct file *file)
+static void read_file(struct step_counter *counter, struct file *file)
 {
 	struct stat about;
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
@@ -195,15 +226,15 @@ static void read_file(struct steps *steps, struct file *file)
 		uint64_t from = file->chunk * REC_CHUNK_BYTES, size = (uint64_t)about.st_size;
 		size_t room = size > from ? (size_t)(size - from) : 0;
 		room = room < REC_CHUNK_BYTES ? room : REC_CHUNK_BYTES;
-		void *at = room >= sizeof(struct rec_chunk)
-				   ? mmap(NULL, room, PROT_READ, MAP_SHARED, fd, (off_t)from)
-				   : MAP_FAILED;
-		if (at == MAP_FAILED)
+		void *chunk = room >= sizeof(struct rec_chunk)
+				      ? mmap(NULL, room, PROT_READ, MAP_SHARED, fd, (off_t)from)
+				      : MAP_FAILED;
+		if (chunk == MAP_FAILED)
 			break;
-		/* The next one is begun when a record found no room in this one. */
-		more = step_counter_read_chunk(steps, file, at, room) &&
+		/* The next chunk is begun only when a record found no room in this one. */
+		more = step_counter_read_chunk(counter, file, chunk, room) &&
 		       size > from + REC_CHUNK_BYTES;
-		munmap(at, room);
+		munmap(chunk, room);
 		if (more) {
 			file->chunk++;
 			file->slot = 0;
@@ -212,24 +243,25 @@ static void read_file(struct steps *steps, struct file *file)
 	close(fd);
 }
 
-static void find_files(struct steps *steps)
+static void find_files(struct step_counter *counter)
 {
-	DIR *listing = opendir(steps->directory);
+	DIR *listing = opendir(counter->directory);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));) {
 		size_t n = strlen(entry->d_name);
 		if (n < 6 || strcmp(entry->d_name + n - 6, ".spool") != 0)
 			continue;
-		bool known = false;
-		for (uint32_t i = 0; i < steps->n_files && !known; i++)
-			known = strcmp(strrchr(steps->files[i].path, '/') + 1, entry->d_name) == 0;
-		if (known)
+		bool is_listed = false;
+		for (uint32_t i = 0; i < counter->n_files && !is_listed; i++)
+			is_listed =
+				strcmp(hwy_basename(counter->files[i].path), entry->d_name) == 0;
+		if (is_listed)
 			continue;
-		size_t length = strlen(steps->directory);
+		size_t length = strlen(counter->directory);
 		char *path = hwy_alloc(length + n + 2);
-		stpcpy(stpcpy(stpcpy(path, steps->directory), "/"), entry->d_name);
-		HWY_GROW(steps->files, steps->n_files, steps->cap_files);
-		memset(&steps->files[steps->n_files], 0, sizeof *steps->files);
-		steps->files[steps->n_files++].path = path;
+		stpcpy(stpcpy(stpcpy(path, counter->directory), "/"), entry->d_name);
+		HWY_GROW(counter->files, counter->n_files, counter->cap_files);
+		memset(&counter->files[counter->n_files], 0, sizeof *counter->files);
+		counter->files[counter->n_files++].path = path;
 	}
 	if (listing)
 		closedir(listing);
@@ -237,23 +269,23 @@ static void find_files(struct steps *steps)
 
 /* ---- steps ------------------------------------------------------------------------------------- */
 
-static const struct name *step_of(const struct steps *steps)
+static const struct name *find_step(const struct step_counter *counter)
 {
 	const struct name *best = NULL;
-	for (uint32_t i = 0; i < steps->n_names; i++) {
-		const struct name *name = &steps->names[i];
-		if (name->n >= LEAST && (!best || name->depth < best->depth ||
-					 (name->depth == best->depth && name->n > best->n)))
+	for (uint32_t i = 0; i < counter->n_names; i++) {
+		const struct name *name = &counter->names[i];
+		if (name->n >= LEAST_STEPS && (!best || name->depth < best->depth ||
+					       (name->depth == best->depth && name->n > best->n)))
 			best = name;
 	}
 	return best;
 }
 
-static uint32_t steady_of(const struct name *name)
+static uint32_t count_steady(const struct name *name)
 {
-	int64_t *sorted = hwy_copy(name->periods, name->n * sizeof *sorted);
-	qsort(sorted, name->n, sizeof *sorted, hwy_ascending);
-	int64_t median = sorted[name->n / 2];
+	int64_t *sorted = hwy_copy_array(name->periods, name->n, sizeof *sorted);
+	hwy_sort(sorted, name->n);
+	int64_t median = hwy_median_upper(sorted, name->n);
 	free(sorted);
 	uint32_t slow = 0;
 	while (slow < name->n && name->periods[slow] > median + median / 2)
@@ -261,11 +293,11 @@ static uint32_t steady_of(const struct name *name)
 	return name->n - slow;
 }
 
-uint32_t steps_steady(struct steps *steps)
+uint32_t step_counter_steady(struct step_counter *counter)
 {
-	find_files(steps);
-	for (uint32_t i = 0; i < steps->n_files; i++)
-		read_file(steps, &steps->files[i]);
-	const struct name *step = step_of(steps);
-	return step ? steady_of(step) : 0;
+	find_files(counter);
+	for (uint32_t i = 0; i < counter->n_files; i++)
+		read_file(counter, &counter->files[i]);
+	const struct name *step = find_step(counter);
+	return step ? count_steady(step) : 0;
 }

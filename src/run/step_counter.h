@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-struct steps;
+struct step_counter;
 
-struct steps *steps_open(const char *directory);
-void steps_close(struct steps *steps); /* NULL is fine */
-/* Looks at what was recorded since the last call; yields how many steady steps have ended so far. */
-uint32_t steps_steady(struct steps *steps);
+struct step_counter *step_counter_open(const char *directory);
+void step_counter_close(struct step_counter *counter); /* 'counter' may be NULL */
+/* Reads what was recorded since the last call; yields how many steady steps have ended so far. */
+uint32_t step_counter_steady(struct step_counter *counter);
 
 #endif

@@ -1,7 +1,9 @@
-/* wait.c - while the program runs: what it is told and when, who is waited for, which signals go where.
+/* wait.c - while the program runs: when recording begins and ends, who is waited for, which signals
+ * go where.
  *
- * The terminal sends its signals to the program itself, which is in our process group; only those sent to us
- * by another process are passed on. Neither ends us: there is a report to be made.
+ * The terminal sends its signals to the program itself, which is in headway's process group; only
+ * signals that another process sends to headway are passed on to the program. Neither kind ends
+ * headway: there is a report to be made.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,11 +15,13 @@
 #include "run/run.h"
 #include "run/step_counter.h"
 
-/* How often the page is looked at while targets may change it (capture ranges). */
-static const int64_t look_every = 20 * 1000 * 1000;
-static const int64_t count_every = 100 * 1000 * 1000;
-/* How long targets are given to hand over what CUPTI still holds, before they are killed or read. */
-static const int64_t settle_time = 400 * 1000 * 1000;
+/* How often the control page is read while targets may change it (capture ranges). */
+static const int64_t LOOK_EVERY_NS = 20 * 1000 * 1000;
+/* How often steps are counted, where recording ends after a number of steps. */
+static const int64_t COUNT_EVERY_NS = 100 * 1000 * 1000;
+/* How long targets may take to write what CUPTI still holds, before they are killed or their spools
+ * are read. */
+static const int64_t SETTLE_NS = 400 * 1000 * 1000;
 
 static uint32_t load(uint32_t *field)
 {
@@ -40,7 +44,7 @@ static void end_recording(struct run *run, int64_t now)
 	run->over = now;
 }
 
-/* Nothing more is read: what there is becomes a report. */
+/* Ends the reading of samples: from here on a report can be made of them. */
 static void end_samples(struct run *run)
 {
 	perf_end(run->perf);
@@ -52,25 +56,26 @@ static bool has_steps(struct run *run)
 {
 	if (!run->control->steps || !run->begun)
 		return false;
-	if (!run->steps)
-		run->steps = steps_open(run->directory);
-	return steps_steady(run->steps) >= run->control->steps;
+	if (!run->step_counter)
+		run->step_counter = step_counter_open(run->directory);
+	return step_counter_steady(run->step_counter) >= run->control->steps;
 }
 
-/* Does what is due; yields when to look again (INT64_MAX: whenever something happens). */
-static int64_t follow_time(struct run *run, const struct run_settings *settings, int64_t now)
+/* Begins or ends recording where that is due; yields when to look again (INT64_MAX: only when a
+ * signal comes). */
+static int64_t follow_recording(struct run *run, const struct run_settings *settings, int64_t now)
 {
 	if (!run->directory)
 		return INT64_MAX;
 	struct rec_control *control = run->control;
-	int64_t look = control->steps ? count_every : look_every;
+	int64_t look = control->steps ? COUNT_EVERY_NS : LOOK_EVERY_NS;
 	bool shared = control->capture != REC_CAPTURE_NONE || control->steps;
 	if (run->over)
-		return run->told ? INT64_MAX : run->over + settle_time;
+		return run->was_reported ? INT64_MAX : run->over + SETTLE_NS;
 	if (load(&control->finished)) {
 		perf_stop(run->perf);
 		run->over = now;
-		return now + settle_time;
+		return now + SETTLE_NS;
 	}
 	if (!run->begun && control->capture == REC_CAPTURE_NONE &&
 	    now - control->started >= settings->delay) {
@@ -82,12 +87,12 @@ static int64_t follow_time(struct run *run, const struct run_settings *settings,
 	}
 	if (has_steps(run)) {
 		end_recording(run, now);
-		return now + settle_time;
+		return now + SETTLE_NS;
 	}
 	if (run->begun && settings->duration && now - run->begun >= settings->duration) {
 		run->expired = true;
 		end_recording(run, now);
-		return now + settle_time;
+		return now + SETTLE_NS;
 	}
 	int64_t next = INT64_MAX;
 	if (!run->begun && control->capture == REC_CAPTURE_NONE)
@@ -99,7 +104,7 @@ static int64_t follow_time(struct run *run, const struct run_settings *settings,
 
 /* ---- who has ended ----------------------------------------------------------------------------- */
 
-/* False when there is nobody left to wait for. */
+/* Takes the status of all processes that have ended; false when none is left to wait for. */
 static bool reap_all(struct run *run, const struct run_settings *settings)
 {
 	for (;;) {
@@ -121,14 +126,15 @@ static bool reap_all(struct run *run, const struct run_settings *settings)
 
 /* ---- signals ----------------------------------------------------------------------------------- */
 
-/* True when it means: do not wait any longer. */
+/* Acts on a signal; true when run_wait is to wait no longer. */
 static bool take_signal(const struct run *run, const siginfo_t *about)
 {
 	if (about->si_signo == SIGCHLD)
 		return false;
-	if (run->ended) /* only what it left behind is still there */
+	if (run->ended) /* only processes that the program left behind are still there */
 		return true;
-	if (about->si_code <= 0) /* from a process; the kernel's went to the program as well */
+	/* Sent by a process; a signal of the kernel went to the program as well. */
+	if (about->si_code <= 0)
 		kill(run->pid, about->si_signo);
 	return false;
 }
@@ -144,7 +150,7 @@ static void wait_until(const struct run *run, int64_t when, siginfo_t *about)
 		about->si_signo = 0;
 }
 
-/* The awaited signals that came and were not taken end nobody any more. */
+/* Drops signals that came and were not taken: unblocked, they would end headway. */
 static void drop_pending(const struct run *run)
 {
 	struct timespec now = {0};
@@ -152,7 +158,8 @@ static void drop_pending(const struct run *run)
 		;
 }
 
-/* From here on signals end us as they do any command. */
+/* Ends the recording and restores the signal mask: from here on signals end headway like any
+ * command. */
 static enum run_event wait_finish(struct run *run)
 {
 	if (run->directory) {
@@ -175,11 +182,11 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 	for (;;) {
 		if (!reap_all(run, settings))
 			return wait_finish(run);
-		int64_t now = run_now(), next = follow_time(run, settings, now);
-		if (run->over && !run->told && now >= run->over + settle_time) {
+		int64_t now = run_now(), next = follow_recording(run, settings, now);
+		if (run->over && !run->was_reported && now >= run->over + SETTLE_NS) {
 			bool kills =
 				settings->kill_signal && (settings->kill_at_end || run->expired);
-			run->told = true;
+			run->was_reported = true;
 			end_samples(run);
 			if (!kills)
 				return RUN_RECORDED;

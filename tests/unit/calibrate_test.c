@@ -157,7 +157,7 @@ static struct helper_samples batches(uint32_t calm)
 {
 	struct helper_samples samples = {.n = 64};
 	for (uint32_t i = 0; i < samples.n; i++)
-		samples.at[(i * 37) % 64] = (3000 + i) * (i < calm ? 1 : 2);
+		samples.values[(i * 37) % 64] = (3000 + i) * (i < calm ? 1 : 2);
 	return samples;
 }
 
@@ -178,8 +178,8 @@ static void one_quick_batch_is_luck_and_no_cpu_time(void **state)
 	struct helper_samples samples = batches(64), none = {.n = 0};
 	double value, spread;
 	for (uint32_t i = 0; i < samples.n; i++)
-		if (samples.at[i] == 3000)
-			samples.at[i] = 100;
+		if (samples.values[i] == 3000)
+			samples.values[i] = 100;
 	helper_summarize_calm(&samples, &value, &spread);
 	assert_true(value == 3006);
 	assert_true(spread > 1400); /* it is told, though */

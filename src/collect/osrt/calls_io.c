@@ -24,23 +24,25 @@
 /* ---- reading ------------------------------------------------------------------------------------ */
 
 OS_WRAP(read, ssize_t, (int fd, void *into, size_t n), (fd, into, n), os_fd(fd))
-OS_WRAP(pread, ssize_t, (int fd, void *into, size_t n, off_t at), (fd, into, n, at), os_fd(fd))
-OS_WRAP_AS(pread64, "pread", ssize_t, (int fd, void *into, size_t n, off64_t at), (fd, into, n, at),
-	   os_fd(fd))
-OS_WRAP(readv, ssize_t, (int fd, const struct iovec *to, int n), (fd, to, n), os_fd(fd))
-OS_WRAP(preadv, ssize_t, (int fd, const struct iovec *to, int n, off_t at), (fd, to, n, at),
+OS_WRAP(pread, ssize_t, (int fd, void *into, size_t n, off_t offset), (fd, into, n, offset),
 	os_fd(fd))
-OS_WRAP_AS(preadv64, "preadv", ssize_t, (int fd, const struct iovec *to, int n, off64_t at),
-	   (fd, to, n, at), os_fd(fd))
+OS_WRAP_AS(pread64, "pread", ssize_t, (int fd, void *into, size_t n, off64_t offset),
+	   (fd, into, n, offset), os_fd(fd))
+OS_WRAP(readv, ssize_t, (int fd, const struct iovec *to, int n), (fd, to, n), os_fd(fd))
+OS_WRAP(preadv, ssize_t, (int fd, const struct iovec *to, int n, off_t offset), (fd, to, n, offset),
+	os_fd(fd))
+OS_WRAP_AS(preadv64, "preadv", ssize_t, (int fd, const struct iovec *to, int n, off64_t offset),
+	   (fd, to, n, offset), os_fd(fd))
 ssize_t __read_chk(int fd, void *into, size_t n, size_t room);
 OS_WRAP_AS(__read_chk, "read", ssize_t, (int fd, void *into, size_t n, size_t room),
 	   (fd, into, n, room), os_fd(fd))
-ssize_t __pread_chk(int fd, void *into, size_t n, off_t at, size_t room);
-OS_WRAP_AS(__pread_chk, "pread", ssize_t, (int fd, void *into, size_t n, off_t at, size_t room),
-	   (fd, into, n, at, room), os_fd(fd))
-ssize_t __pread64_chk(int fd, void *into, size_t n, off64_t at, size_t room);
-OS_WRAP_AS(__pread64_chk, "pread", ssize_t, (int fd, void *into, size_t n, off64_t at, size_t room),
-	   (fd, into, n, at, room), os_fd(fd))
+ssize_t __pread_chk(int fd, void *into, size_t n, off_t offset, size_t room);
+OS_WRAP_AS(__pread_chk, "pread", ssize_t, (int fd, void *into, size_t n, off_t offset, size_t room),
+	   (fd, into, n, offset, room), os_fd(fd))
+ssize_t __pread64_chk(int fd, void *into, size_t n, off64_t offset, size_t room);
+OS_WRAP_AS(__pread64_chk, "pread", ssize_t,
+	   (int fd, void *into, size_t n, off64_t offset, size_t room), (fd, into, n, offset, room),
+	   os_fd(fd))
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
@@ -59,17 +61,18 @@ OS_WRAP_AS(__pread64_chk, "pread", ssize_t, (int fd, void *into, size_t n, off64
 
 WRITES(write, (int fd, const void *from, size_t n), (fd, from, n), fd)
 WRITES(writev, (int fd, const struct iovec *from, int n), (fd, from, n), fd)
-OS_WRAP(pwrite, ssize_t, (int fd, const void *from, size_t n, off_t at), (fd, from, n, at),
+OS_WRAP(pwrite, ssize_t, (int fd, const void *from, size_t n, off_t offset), (fd, from, n, offset),
 	os_fd(fd))
-OS_WRAP_AS(pwrite64, "pwrite", ssize_t, (int fd, const void *from, size_t n, off64_t at),
-	   (fd, from, n, at), os_fd(fd))
-OS_WRAP(pwritev, ssize_t, (int fd, const struct iovec *from, int n, off_t at), (fd, from, n, at),
-	os_fd(fd))
-OS_WRAP_AS(pwritev64, "pwritev", ssize_t, (int fd, const struct iovec *from, int n, off64_t at),
-	   (fd, from, n, at), os_fd(fd))
-OS_WRAP(sendfile, ssize_t, (int to, int from, off_t *at, size_t n), (to, from, at, n), os_fd(to))
-OS_WRAP_AS(sendfile64, "sendfile", ssize_t, (int to, int from, off64_t *at, size_t n),
-	   (to, from, at, n), os_fd(to))
+OS_WRAP_AS(pwrite64, "pwrite", ssize_t, (int fd, const void *from, size_t n, off64_t offset),
+	   (fd, from, n, offset), os_fd(fd))
+OS_WRAP(pwritev, ssize_t, (int fd, const struct iovec *from, int n, off_t offset),
+	(fd, from, n, offset), os_fd(fd))
+OS_WRAP_AS(pwritev64, "pwritev", ssize_t, (int fd, const struct iovec *from, int n, off64_t offset),
+	   (fd, from, n, offset), os_fd(fd))
+OS_WRAP(sendfile, ssize_t, (int to, int from, off_t *offset, size_t n), (to, from, offset, n),
+	os_fd(to))
+OS_WRAP_AS(sendfile64, "sendfile", ssize_t, (int to, int from, off64_t *offset, size_t n),
+	   (to, from, offset, n), os_fd(to))
 OS_WRAP(splice, ssize_t,
 	(int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags),
 	(from, from_at, to, to_at, n, flags), os_fd(from))
@@ -158,8 +161,9 @@ static bool has_mode(int flags)
 
 OPENS(open, "open", (const char *path, int flags, ...), (path, flags, mode))
 OPENS(open64, "open", (const char *path, int flags, ...), (path, flags, mode))
-OPENS(openat, "openat", (int at, const char *path, int flags, ...), (at, path, flags, mode))
-OPENS(openat64, "openat", (int at, const char *path, int flags, ...), (at, path, flags, mode))
+OPENS(openat, "openat", (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
+OPENS(openat64, "openat", (int folder, const char *path, int flags, ...),
+      (folder, path, flags, mode))
 
 OS_CALL(close, int, (int));
 OS_EXPORT int close(int fd)
@@ -238,13 +242,13 @@ OS_WRAP(syncfs, int, (int fd), (fd), os_fd(fd))
 OS_WRAP(flock, int, (int fd, int operation), (fd, operation), os_fd(fd))
 OS_WRAP(lockf, int, (int fd, int operation, off_t n), (fd, operation, n), os_fd(fd))
 OS_WRAP_AS(lockf64, "lockf", int, (int fd, int operation, off64_t n), (fd, operation, n), os_fd(fd))
-OS_WRAP(msync, int, (void *at, size_t n, int flags), (at, n, flags), 0)
-OS_WRAP(munmap, int, (void *at, size_t n), (at, n), 0)
-OS_WRAP(mmap, void *, (void *at, size_t n, int protection, int flags, int fd, off_t from),
-	(at, n, protection, flags, fd, from), 0)
+OS_WRAP(msync, int, (void *address, size_t n, int flags), (address, n, flags), 0)
+OS_WRAP(munmap, int, (void *address, size_t n), (address, n), 0)
+OS_WRAP(mmap, void *, (void *address, size_t n, int protection, int flags, int fd, off_t from),
+	(address, n, protection, flags, fd, from), 0)
 OS_WRAP_AS(mmap64, "mmap", void *,
-	   (void *at, size_t n, int protection, int flags, int fd, off64_t from),
-	   (at, n, protection, flags, fd, from), 0)
+	   (void *address, size_t n, int protection, int flags, int fd, off64_t from),
+	   (address, n, protection, flags, fd, from), 0)
 
 OS_CALL(sync, void, (void));
 OS_EXPORT void sync(void)

@@ -1,7 +1,8 @@
-/* cuda.h - what the calibration helper needs of CUDA's driver library, in our own words.
+/* cuda.h - the part of CUDA's driver library that the calibration helper needs, under our own
+ * names.
  *
- * Handles are pointers; numbers are of CUDA 11.8 to 13. tests/collect/abi_cuda.c holds them against NVIDIA's
- * header where it is present.
+ * Handles are pointers; the numbers are those of CUDA 11.8 to 13. tests/collect/abi_cuda.c compares
+ * them with NVIDIA's header where it is present.
  */
 #ifndef HWY_RUN_ABI_CUDA_H
 #define HWY_RUN_ABI_CUDA_H
@@ -20,7 +21,8 @@ struct abi_cuda_uuid {
 	uint8_t bytes[16];
 };
 
-/* X(name, parameters): all of them are in every libcuda.so.1 from 11.4 on; each yields an error number. */
+/* X(name, parameters) for each function. All are in every libcuda.so.1 from CUDA 11.4 on; each
+ * returns an error number. */
 #define ABI_CUDA_FUNCTIONS(X)                                                                      \
 	X(cuInit, (unsigned flags))                                                                \
 	X(cuGetErrorName, (int error, const char **name))                                          \

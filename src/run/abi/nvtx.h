@@ -1,6 +1,7 @@
-/* nvtx.h - NVTX v3 as a program meets it: the tables that an injection library fills. Our own words.
+/* nvtx.h - NVTX v3 as a program meets it: the tables that an injection library fills. Under our own
+ * names.
  *
- * Only what the calibration helper needs; src/collect/abi/nvtx.h is the other side.
+ * Only what the calibration helper needs; src/collect/abi/nvtx.h has the injection's side.
  */
 #ifndef HWY_RUN_ABI_NVTX_H
 #define HWY_RUN_ABI_NVTX_H
@@ -8,9 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ABI_NVTX_CORE = 1 };                                               /* module */
-enum { ABI_NVTX_PUSH_A = 9, ABI_NVTX_POP = 11, ABI_NVTX_CORE_SIZE = 16 }; /* places in it */
-enum { ABI_NVTX_CALLBACKS = 1 };                                          /* export table */
+/* Number of the module with the basic functions. */
+enum { ABI_NVTX_CORE = 1 };
+/* Indexes of functions in that module. */
+enum { ABI_NVTX_PUSH_A = 9, ABI_NVTX_POP = 11, ABI_NVTX_CORE_SIZE = 16 };
+/* Number of the export table. */
+enum { ABI_NVTX_CALLBACKS = 1 };
 
 typedef void (*abi_nvtx_function)(void);
 

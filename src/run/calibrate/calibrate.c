@@ -1,7 +1,7 @@
-/* calibrate.c - runs the helper, plain and recorded, and keeps what came of it.
+/* calibrate.c - runs the helper, plain and recorded, and keeps the result.
  *
- * The helper cannot do harm here: it has its own process, is killed when it takes too long, and its trouble is
- * one sentence in err.
+ * The helper cannot do harm here: it has its own process, is killed when it takes too long, and its
+ * trouble is one sentence in err.
  */
 #include "run/calibrate/calibrate.h"
 
@@ -19,22 +19,24 @@
 
 #define SELF "/proc/self/exe"
 enum { OUTPUT = 16 * 1024 };
-/* ns: for all runs of the helper together, and before them for another process that measures */
-static const int64_t patience = INT64_C(15) * 1000 * 1000 * 1000;
+/* ns that all runs of the helper may take together, and that another process that measures is
+ * waited for before */
+static const int64_t PATIENCE_NS = INT64_C(15) * 1000 * 1000 * 1000;
 
 struct helper_run {
 	const struct calibration_key *key;
 	const struct calibration_listener *listener;
-	bool told;  /* that it has begun */
-	bool quick; /* what to measure */
+	bool was_reported; /* the listener knows that the helper has begun */
+	bool quick;        /* the helper measures only what recording makes longer */
 	int64_t deadline;
-	char output[OUTPUT]; /* what it printed */
+	char output[OUTPUT]; /* what the helper printed */
 	size_t length;
 };
 
 /* ---- the child --------------------------------------------------------------------------------- */
 
-/* What would make the helper another program than the one that was profiled, or slower for no reason. */
+/* Sets the helper's environment, without variables that would make it another program than the one
+ * that was profiled, or slower for no reason. */
 static void set_environment(const struct calibration_key *key, const struct run *run)
 {
 	static const char *const not_wanted[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
@@ -42,8 +44,8 @@ static void set_environment(const struct calibration_key *key, const struct run 
 	for (size_t i = 0; i < sizeof not_wanted / sizeof *not_wanted; i++)
 		unsetenv(not_wanted[i]);
 	setenv("CUDA_VISIBLE_DEVICES", key->gpu, 1);
-	setenv("CUDA_CACHE_DISABLE", "1",
-	       1); /* nothing is left behind in the user's cache of kernels */
+	/* The helper leaves nothing in the user's cache of kernels. */
+	setenv("CUDA_CACHE_DISABLE", "1", 1);
 	if (key->cupti_path && *key->cupti_path)
 		setenv("HEADWAY_CUPTI", key->cupti_path, 1);
 	char self[] = SELF, *program[] = {self, NULL};
@@ -69,9 +71,9 @@ static _Noreturn void become_helper(const struct helper_run *helper, const struc
 	_exit(127);
 }
 
-/* ---- while it runs ----------------------------------------------------------------------------- */
+/* ---- while the helper runs ------------------------------------------------------------------- */
 
-/* Signals that would end us are blocked meanwhile; one that came ends the helper instead. */
+/* Signals that would end headway are blocked meanwhile; one that came ends the helper instead. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static sigset_t ending_signals(void)
@@ -93,18 +95,20 @@ static bool was_interrupted(void)
 	return false;
 }
 
-/* Its first line says that it has a GPU, or why not. */
-static void tell_once(struct helper_run *helper)
+/* Tells the listener once that the helper has begun. The helper's first line says that it has a
+ * GPU, or why not. */
+static void report_begin(struct helper_run *helper)
 {
 	static const char first[] = "device ";
-	if (helper->told || helper->length < strlen(first))
+	if (helper->was_reported || helper->length < strlen(first))
 		return;
 	if (strncmp(helper->output, first, strlen(first)) == 0 && helper->listener->begins)
 		helper->listener->begins(helper->listener->listener);
-	helper->told = true;
+	helper->was_reported = true;
 }
 
-/* Until the helper closes its output; false when it has to be killed, with the reason. */
+/* Reads until the helper closes its output; false, with the reason, when the helper has to be
+ * killed. */
 static bool read_output(struct helper_run *helper, int from, struct hwy_err *err)
 {
 	for (;;) {
@@ -115,17 +119,18 @@ static bool read_output(struct helper_run *helper, int from, struct hwy_err *err
 			if (n <= 0 || !room)
 				return true;
 			helper->length += (size_t)n;
-			tell_once(helper);
+			report_begin(helper);
 		}
 		if (was_interrupted())
 			return hwy_fail(err, "interrupted");
 		if (run_now() > helper->deadline)
 			return hwy_fail(err, "it took longer than %lld s",
-					(long long)(patience / 1000000000));
+					(long long)(PATIENCE_NS / 1000000000));
 	}
 }
 
-/* It has closed its output; the collector may still be writing. */
+/* Waits for the helper's end, after it has closed its output: the collector may still be
+ * writing. */
 static bool await_end(struct helper_run *helper, pid_t pid, bool kill_it, int *status)
 {
 	for (;; poll(NULL, 0, 5)) {
@@ -166,9 +171,9 @@ static bool run_helper(struct helper_run *helper, const struct run *run, struct 
 	return true;
 }
 
-/* ---- its words --------------------------------------------------------------------------------- */
+/* ---- what the helper printed ----------------------------------------------------------------- */
 
-/* Numbers, then "done"; or "failed: REASON". */
+/* Reads the helper's lines: numbers, then "done"; or "failed: REASON". */
 static bool take_lines(struct helper_run *helper, struct calibration *into, struct hwy_err *err)
 {
 	bool done = false;
@@ -201,7 +206,8 @@ static bool measure_recorded(struct helper_run *helper, struct calibration *into
 			    .all_apis = control->all_apis,
 			    .memory_usage = control->memory_usage,
 			    .flush_ms = control->flush_ms,
-			    .stack_threshold = -1}, /* stacks are taken at a rate, not per call */
+			    /* No stacks: they are taken at a rate, not for each call. */
+			    .stack_threshold = -1},
 	};
 	struct run run = {.lock = -1};
 	if (!run_prepare(&run, &settings, err))
@@ -215,7 +221,7 @@ static bool measure_recorded(struct helper_run *helper, struct calibration *into
 	return measured;
 }
 
-/* By turns: what changes on the machine meanwhile concerns both. */
+/* Runs plain and recorded helpers by turns: a change on the machine meanwhile affects both. */
 static bool measure_all(struct helper_run *helper, struct calibration *into, struct hwy_err *err)
 {
 	struct calibration plain[CALIBRATION_RUNS], recorded[CALIBRATION_RUNS], both[2];
@@ -236,17 +242,17 @@ static bool measure_all(struct helper_run *helper, struct calibration *into, str
 /* Waits while another process measures the same. */
 static bool await_turn(const struct helper_run *helper, int *turn, struct hwy_err *err)
 {
-	int64_t until = run_now() + patience;
-	bool told = false;
+	int64_t until = run_now() + PATIENCE_NS;
+	bool was_reported = false;
 	for (; calibration_is_others(helper->key, turn); poll(NULL, 0, 50)) {
-		if (!told && helper->listener->waits)
+		if (!was_reported && helper->listener->waits)
 			helper->listener->waits(helper->listener->listener);
-		told = true;
+		was_reported = true;
 		if (was_interrupted())
 			return hwy_fail(err, "interrupted");
 		if (run_now() > until)
 			return hwy_fail(err, "others were measuring for %lld s",
-					(long long)(patience / 1000000000));
+					(long long)(PATIENCE_NS / 1000000000));
 	}
 	return true;
 }
@@ -257,7 +263,7 @@ static bool measure_in_turn(struct helper_run *helper, struct calibration *into,
 	int turn = -1;
 	bool measured = await_turn(helper, &turn, err);
 	if (measured && !calibration_cached(helper->key, into)) {
-		helper->deadline = run_now() + patience;
+		helper->deadline = run_now() + PATIENCE_NS;
 		measured = measure_all(helper, into, err);
 		if (measured)
 			calibration_store(helper->key, into);

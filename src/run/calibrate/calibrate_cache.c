@@ -1,8 +1,10 @@
-/* calibrate_cache.c - calibrations of earlier runs: one small text file a GPU and set of versions.
+/* calibrate_cache.c - calibrations of earlier runs: one small text file for each GPU and set of
+ * versions.
  *
- * The file's name is a hash of its key, and the key stands in it again. Whatever is not exactly as we write it
- * is as good as absent: the next calibration replaces it, through a temporary name. Who measures has the file locked,
- * empty as it may be; it is never removed, or a lock could be held twice.
+ * The file's name is a hash of its key, and the key stands in the file again. A file that is not
+ * exactly as this code writes it is as good as absent: the next calibration replaces it, through a
+ * temporary name. A process that measures holds a lock on the file, which may be empty; the file is
+ * never removed, or two processes could hold the lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +23,13 @@
 #define FIRST_LINE "headway calibration 1\n"
 enum { KEY = 1024 };
 
-static const char *known(const char *text)
+static const char *or_unknown(const char *text)
 {
 	return text && *text ? text : "unknown";
 }
 
-/* The lines of the key. The library's own date tells builds of one version apart. */
+/* Writes the lines of the key. The date of the collect library's file distinguishes builds of one
+ * version. */
 static bool write_key(const struct calibration_key *key, char text[KEY])
 {
 	struct hwy_err err;
@@ -38,13 +41,14 @@ static bool write_key(const struct calibration_key *key, char text[KEY])
 	int n = snprintf(text, KEY,
 			 "gpu %s\ndriver %s\ncupti %s\nheadway %s %lld\n"
 			 "options traces=%u nodes=%u apis=%u memory=%u\n",
-			 known(key->gpu), known(key->driver), known(key->cupti), HEADWAY_VERSION,
-			 (long long)about.st_mtime, key->control->traces, key->control->graph_nodes,
-			 key->control->all_apis, key->control->memory_usage);
+			 or_unknown(key->gpu), or_unknown(key->driver), or_unknown(key->cupti),
+			 HEADWAY_VERSION, (long long)about.st_mtime, key->control->traces,
+			 key->control->graph_nodes, key->control->all_apis,
+			 key->control->memory_usage);
 	return n > 0 && n < KEY;
 }
 
-static bool file_of(const char *key, bool make, char path[PATH_MAX])
+static bool cache_path(const char *key, bool make, char path[PATH_MAX])
 {
 	if (!hwy_cache_folder(path, make))
 		return false;
@@ -53,7 +57,8 @@ static bool file_of(const char *key, bool make, char path[PATH_MAX])
 	return true;
 }
 
-/* Every line must be ours, and the last one tell how many there are. */
+/* Reads the values. Every line must be one of ours, and the last one must say how many there
+ * are. */
 static bool read_values(FILE *file, struct calibration *into)
 {
 	char line[256], last[32] = "";
@@ -73,7 +78,7 @@ static bool read_values(FILE *file, struct calibration *into)
 bool calibration_cached(const struct calibration_key *key, struct calibration *into)
 {
 	char text[KEY], path[PATH_MAX], head[sizeof FIRST_LINE + KEY] = "";
-	if (!write_key(key, text) || !file_of(text, false, path))
+	if (!write_key(key, text) || !cache_path(text, false, path))
 		return false;
 	FILE *file = fopen(path, "re");
 	if (!file)
@@ -92,7 +97,7 @@ bool calibration_cached(const struct calibration_key *key, struct calibration *i
 bool calibration_is_others(const struct calibration_key *key, int *turn)
 {
 	char text[KEY], path[PATH_MAX];
-	if (*turn < 0 && write_key(key, text) && file_of(text, true, path))
+	if (*turn < 0 && write_key(key, text) && cache_path(text, true, path))
 		*turn = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	return *turn >= 0 && flock(*turn, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
@@ -100,7 +105,7 @@ bool calibration_is_others(const struct calibration_key *key, int *turn)
 void calibration_store(const struct calibration_key *key, const struct calibration *calibration)
 {
 	char text[KEY], path[PATH_MAX], temporary[PATH_MAX];
-	if (!write_key(key, text) || !file_of(text, true, path) ||
+	if (!write_key(key, text) || !cache_path(text, true, path) ||
 	    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
 		return;
 	int fd = mkstemp(temporary);

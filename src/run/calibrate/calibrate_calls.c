@@ -1,10 +1,11 @@
-/* calibrate_calls.c - CPU time of ranges, launches, graph launches and waits, the device's time for the smallest
- * kernels, and how many launches fit into the queue.
+/* calibrate_calls.c - CPU time of ranges, launches, graph launches and waits, the device's time for
+ * the smallest kernels, and how many launches fit into the queue.
  *
- * Of CPU time the mean of a batch is taken: reading the clock costs about as much as a hundredth of a launch. Batches
- * are far shorter than the queue, which is empty before each. On a machine that others use too a CPU is calm for a
- * tenth of a second or so at a time: the batches come in many short goes, each on the CPU that is calm then, and by
- * turns with those of the other calls, so that a bad moment concerns a few batches of each and all of none.
+ * CPU time is the mean of a batch of calls: reading the clock costs about as much as a hundredth of
+ * a launch. Batches are far shorter than the queue, which is empty before each batch. On a machine
+ * that others use too, a CPU is calm for about a tenth of a second at a time: the batches come in
+ * many short goes, each on the CPU that is calm then, and by turns with the batches of the other
+ * calls, so that a bad moment affects a few batches of each kind of call and all of none.
  */
 #include "run/calibrate/calibrate_helper.h"
 #include "run/run.h"
@@ -14,22 +15,24 @@ enum {
 	RANGE_BATCH = 1000,
 	GOES = 16,
 	GO_BATCHES = 4,
-	HELD = 20,          /* measures of the device's time */
-	HELD_KERNELS = 256, /* in each */
+	HELD = 20,          /* how often the device's time is measured */
+	HELD_KERNELS = 256, /* kernels in each of these measurements */
 	QUEUE_RUNS = 3,
 	QUEUE_MOST = 8192,
 };
 static_assert((int)(GOES * GO_BATCHES) <= (int)HELPER_SAMPLES, "all are kept");
-static const int64_t budget = 150 * 1000 * 1000;      /* ns for one number */
-static const uint64_t hold_limit = 100 * 1000 * 1000; /* ns: a held device goes on by itself */
-/* Ns: no launch that has room takes that long. */
-static const int64_t is_blocked = 20 * 1000 * 1000;
+/* ns that measuring one number may take. */
+static const int64_t BUDGET_NS = 150 * 1000 * 1000;
+/* ns after which a held device goes on by itself. */
+static const uint64_t HOLD_LIMIT_NS = 100 * 1000 * 1000;
+/* No launch that has room in the queue takes so many ns. */
+static const int64_t BLOCKED_NS = 20 * 1000 * 1000;
 
 typedef void (*operation)(struct helper *helper);
 struct timed {
 	operation call;
 	uint32_t batch;
-	struct helper_samples samples; /* CPU time of one call */
+	struct helper_samples samples; /* CPU time of one call, ns */
 };
 
 static void launch_empty(struct helper *helper)
@@ -61,62 +64,63 @@ static void time_batches(struct helper *helper, struct timed *timed)
 			timed->call(helper);
 		int64_t took = run_now() - start;
 		helper_synchronize(helper);
-		if (i) /* the first warms up the CPU */
-			timed->samples.at[timed->samples.n++] = (double)took / timed->batch;
+		if (i) /* the first batch only warms up the CPU */
+			timed->samples.values[timed->samples.n++] = (double)took / timed->batch;
 	}
 }
 
 /* ---- the device held back ---------------------------------------------------------------------- */
 
-static void hold(struct helper *helper)
+static void hold_device(struct helper *helper)
 {
-	uint64_t flag = helper->mailbox_device, limit = hold_limit;
+	uint64_t flag = helper->mailbox_device, limit = HOLD_LIMIT_NS;
 	void *parameters[] = {&flag, &limit};
 	helper->mailbox->flag = 0;
 	helper_launch(helper, helper->spin, parameters);
 }
 
-static void let_go(struct helper *helper)
+static void release_device(struct helper *helper)
 {
 	helper->mailbox->flag = 1;
 }
 
-/* Time from letting the device go to the end of what was enqueued: n calls. */
+/* ns from releasing the device to the end of n calls that were enqueued meanwhile. */
 static double time_held(struct helper *helper, operation call, uint32_t n)
 {
 	struct helper_samples samples = {.n = 0};
 	double median, spread;
-	int64_t end = run_now() + budget;
+	int64_t end = run_now() + BUDGET_NS;
 	while (!helper->error && samples.n < HELD && (samples.n < 3 || run_now() < end)) {
-		hold(helper);
+		hold_device(helper);
 		for (uint32_t i = 0; i < n; i++)
 			call(helper);
 		int64_t start = run_now();
-		let_go(helper);
+		release_device(helper);
 		helper_synchronize(helper);
-		samples.at[samples.n++] = (double)(run_now() - start);
+		samples.values[samples.n++] = (double)(run_now() - start);
 	}
 	helper_summarize(&samples, &median, &spread);
 	return median;
 }
 
-/* The device's time for one more kernel: in a stream, and as a node of a graph. Thrice, for the spread. */
+/* Measures the device's time for one more kernel, in a stream and as a node of a graph. Thrice, for
+ * the spread. */
 static void measure_periods(struct helper *helper)
 {
 	struct helper_samples kernels = {.n = 0}, nodes = {.n = 0};
 	for (int i = 0; i < 3 && !helper->error; i++) {
 		double none = time_held(helper, nothing, 0);
 		double all = time_held(helper, launch_empty, HELD_KERNELS);
-		kernels.at[kernels.n++] = (all - none) / HELD_KERNELS;
+		kernels.values[kernels.n++] = (all - none) / HELD_KERNELS;
 		double one = time_held(helper, launch_graph_1, 1);
 		double graph = time_held(helper, launch_graph_n, 1);
-		nodes.at[nodes.n++] = (graph - one) / (HELPER_NODES - 1);
+		nodes.values[nodes.n++] = (graph - one) / (HELPER_NODES - 1);
 	}
 	helper_print_samples(helper, "kernel_period", &kernels);
 	helper_print_samples(helper, "graph_node_period", &nodes);
 }
 
-/* A graph's launch as a + b * nodes. */
+/* Prints the CPU time of a graph's launch as a + b * nodes. */
 static void print_graphs(struct helper *helper, struct timed *graph_1, struct timed *graph_n)
 {
 	double one, one_spread, all, all_spread;
@@ -145,7 +149,7 @@ void helper_measure_calls(struct helper *helper)
 		[GRAPH_1] = {.call = launch_graph_1, .batch = BATCH},
 		[GRAPH_N] = {.call = launch_graph_n, .batch = 2},
 	};
-	int64_t end = run_now() + TIMED * budget;
+	int64_t end = run_now() + TIMED * BUDGET_NS;
 	helper_open_ranges();
 	for (int go = 0; go < GOES && (go < 2 || run_now() < end); go++)
 		for (int i = 0; i < TIMED; i++)
@@ -159,21 +163,22 @@ void helper_measure_calls(struct helper *helper)
 
 /* ---- the queue --------------------------------------------------------------------------------- */
 
-/* Launches behind a held device until one blocks; it goes on when the device's patience ends. 0: none did. */
+/* Launches kernels behind a held device until a launch blocks; that launch goes on when
+ * HOLD_LIMIT_NS is over. Yields the depth of the queue; 0: no launch blocked. */
 static uint32_t fill_queue(struct helper *helper)
 {
 	uint32_t n = 0;
 	bool blocked = false;
-	hold(helper);
+	hold_device(helper);
 	while (!helper->error && !blocked && n < QUEUE_MOST) {
 		int64_t start = run_now();
 		helper_launch(helper, helper->empty, NULL);
-		blocked = run_now() - start > is_blocked;
+		blocked = run_now() - start > BLOCKED_NS;
 		n += !blocked;
 	}
-	let_go(helper);
+	release_device(helper);
 	helper_synchronize(helper);
-	return blocked ? n + 1 : 0; /* with the kernel that holds the device */
+	return blocked ? n + 1 : 0; /* the kernel that holds the device is in the queue too */
 }
 
 void helper_measure_queue(struct helper *helper)
@@ -183,7 +188,7 @@ void helper_measure_queue(struct helper *helper)
 	for (int i = 0; i < QUEUE_RUNS && !helper->error; i++) {
 		uint32_t n = fill_queue(helper);
 		if (n)
-			samples.at[samples.n++] = n;
+			samples.values[samples.n++] = n;
 	}
 	helper_summarize(&samples, &median, &spread);
 	if (samples.n)

@@ -1,5 +1,6 @@
-/* calibrate_copies.c - copies between host and device: how long the smallest takes from call to arrival, and how
- * many bytes a second a large one moves. */
+/* calibrate_copies.c - copies between host and device: how long the smallest takes from call to
+ * arrival, and how many bytes a second a large one moves.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static void time_copies(struct helper *helper, bool to_device, void *memory, siz
 {
 	const struct abi_cuda *cuda = &helper->cuda;
 	samples->n = 0;
-	helper_move_to_calm_cpu(); /* it makes the calls, and moves what is pageable */
+	helper_move_to_calm_cpu(); /* the CPU makes the calls, and moves pageable memory */
 	for (uint32_t i = 0; i <= copies && !helper->error; i++) {
 		int64_t start = run_now();
 		helper_ok(helper, to_device ? cuda->cuMemcpyHtoDAsync_v2(helper->buffer, memory,
@@ -21,8 +22,8 @@ static void time_copies(struct helper *helper, bool to_device, void *memory, siz
 					    : cuda->cuMemcpyDtoHAsync_v2(memory, helper->buffer,
 									 bytes, helper->stream));
 		helper_synchronize(helper);
-		if (i) /* the first warms up */
-			samples->at[samples->n++] = (double)(run_now() - start);
+		if (i) /* the first copy only warms up */
+			samples->values[samples->n++] = (double)(run_now() - start);
 	}
 }
 

@@ -1,9 +1,11 @@
-/* calibrate_cpu.c - a CPU that nobody else slows down.
+/* calibrate_cpu.c - finds a CPU that nobody else slows down.
  *
- * On a machine that others use too a CPU may be half as fast as the next one, for a tenth of a second or for seconds:
- * somebody works on the other half of its core. A launch would then seem to cost that much more on one side of a
- * comparison. So what is timed begins, every few milliseconds, on the CPU that does a small piece of work soonest;
- * looking takes about 0.1 ms a CPU. The thread is free to leave: were it bound, threads that the driver starts meanwhile would be too.
+ * On a machine that others use too, a CPU may be half as fast as the next one, for a tenth of a
+ * second or for seconds: somebody works on the other half of its core. A launch would then seem to
+ * cost that much more on one side of a comparison. So each timed piece begins, every few
+ * milliseconds, on the CPU that does a small piece of work soonest; looking takes about 0.1 ms per
+ * CPU. The thread is free to leave that CPU: if it were bound, threads that the driver starts
+ * meanwhile would be too.
  */
 #include <sched.h>
 
@@ -25,7 +27,7 @@ static int64_t time_work(void)
 	return best;
 }
 
-static bool stay_on(size_t cpu)
+static bool bind_to_cpu(size_t cpu)
 {
 	cpu_set_t one;
 	CPU_ZERO(&one);
@@ -40,9 +42,9 @@ void helper_move_to_calm_cpu(void)
 	size_t calmest = CPU_SETSIZE;
 	int looked_at = 0;
 	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return; /* more CPUs than the set has room for */
+		return; /* the machine has more CPUs than a cpu_set_t */
 	for (size_t cpu = 0; cpu < CPU_SETSIZE && looked_at < MOST_CPUS; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed) || !stay_on(cpu))
+		if (!CPU_ISSET(cpu, &allowed) || !bind_to_cpu(cpu))
 			continue;
 		looked_at++;
 		int64_t took = time_work();
@@ -50,6 +52,6 @@ void helper_move_to_calm_cpu(void)
 			best = took, calmest = cpu;
 	}
 	if (calmest < CPU_SETSIZE)
-		stay_on(calmest);
+		bind_to_cpu(calmest);
 	sched_setaffinity(0, sizeof allowed, &allowed);
 }

@@ -1,14 +1,16 @@
-/* calibrate_helper.c - the process that measures: opens the driver, makes a context, takes the measures.
+/* calibrate_helper.c - the process that measures: opens the driver, makes a context, takes the
+ * measurements.
  *
- * It is a program like any other to the collector, so that it can be recorded. It never runs inside the
- * program that is profiled. Its memory on the device is 64 MiB, and a few seconds are all it takes.
+ * To the collector the helper is a program like any other, so that it can be recorded. It never
+ * runs inside the program that is profiled. It takes 64 MiB of the device's memory, and a few
+ * seconds.
  */
 #include "run/calibrate/calibrate_helper.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "run/calibrate/calibrate_kernels.h"
 #include "run/run.h"
 
@@ -34,40 +36,26 @@ void helper_synchronize(struct helper *helper)
 
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
-static int calibrate_helper_by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static bool sort(struct helper_samples *samples)
-{
-	qsort(samples->at, samples->n, sizeof *samples->at, calibrate_helper_by_value);
-	return samples->n > 0;
-}
-
 void helper_summarize(struct helper_samples *samples, double *median, double *spread)
 {
+	const double *values = samples->values;
 	uint32_t n = samples->n;
-	*median = *spread = 0;
-	if (!sort(samples))
-		return;
-	*median = (samples->at[(n - 1) / 2] + samples->at[n / 2]) / 2;
-	*spread =
-		(samples->at[(uint32_t)(3 * (uint64_t)(n - 1) / 4)] - samples->at[(n - 1) / 4]) / 2;
+	hwy_sort_real(samples->values, n);
+	*median = hwy_median_between_real(values, n);
+	*spread = (hwy_rank_below_real(values, n, 75) - hwy_rank_below_real(values, n, 25)) / 2;
 }
 
-/* Others on the machine only make times longer, at bad moments most of them: the median is theirs. The quickest
- * sample is luck, though: a tenth of them agree on the lower decile. Where few samples were calm the lower quartile is
- * far from the quickest, and the spread says so. */
+/* Other work on the machine only makes times longer, at bad moments most of them: then the median
+ * is a disturbed time. The quickest sample is luck, though: a tenth of the samples agree on the
+ * lower decile. Where few samples were calm, the lower quartile is far from the quickest, and the
+ * spread says so. */
 void helper_summarize_calm(struct helper_samples *samples, double *value, double *spread)
 {
+	const double *values = samples->values;
 	uint32_t n = samples->n;
-	*value = *spread = 0;
-	if (!sort(samples))
-		return;
-	*value = samples->at[(n - 1) / 10];
-	*spread = (samples->at[(n - 1) / 4] - samples->at[0]) / 2;
+	hwy_sort_real(samples->values, n);
+	*value = hwy_rank_below_real(values, n, 10);
+	*spread = (hwy_rank_below_real(values, n, 25) - hwy_rank_below_real(values, n, 0)) / 2;
 }
 
 void helper_print(struct helper *helper, const char *name, double value, double spread,
@@ -142,7 +130,7 @@ static bool choose_device(struct helper *helper, const char *gpu, struct hwy_err
 	return hwy_fail(err, "there is no GPU %s here", gpu);
 }
 
-/* ---- what is measured with --------------------------------------------------------------------- */
+/* ---- kernels, graphs and memory -------------------------------------------------------------- */
 
 static bool load_kernels(struct helper *helper)
 {
@@ -162,7 +150,7 @@ static bool load_kernels(struct helper *helper)
 	return good;
 }
 
-/* A chain of empty kernels, captured from the stream. */
+/* Makes a graph: a chain of empty kernels, captured from the stream. */
 static bool make_graph(struct helper *helper, uint32_t nodes, void **exec)
 {
 	const struct abi_cuda *cuda = &helper->cuda;
@@ -176,7 +164,7 @@ static bool make_graph(struct helper *helper, uint32_t nodes, void **exec)
 	       helper_ok(helper, cuda->cuGraphInstantiateWithFlags(exec, graph, 0));
 }
 
-static bool make_things(struct helper *helper, struct hwy_err *err)
+static bool set_up(struct helper *helper, struct hwy_err *err)
 {
 	const struct abi_cuda *cuda = &helper->cuda;
 	void *memory = NULL;
@@ -196,7 +184,7 @@ static bool make_things(struct helper *helper, struct hwy_err *err)
 	return good || driver_failed(helper, "the helper cannot be set up", err);
 }
 
-/* Clocks rise under load; what is launched first is loaded first. */
+/* The device's clocks rise under load, and a kernel's first launch loads its code. */
 static void warm_up(struct helper *helper)
 {
 	for (int64_t until = run_now() + WARM_UP_MS * INT64_C(1000000);
@@ -215,7 +203,7 @@ bool calibration_helper(const char *gpu, bool quick, FILE *out, struct hwy_err *
 		return false;
 	fprintf(out, "device %s\n", gpu);
 	fflush(out);
-	if (!make_things(&helper, err))
+	if (!set_up(&helper, err))
 		return false;
 	warm_up(&helper);
 	helper_measure_calls(&helper);

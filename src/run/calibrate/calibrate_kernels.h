@@ -1,13 +1,14 @@
-/* calibrate_kernels.h - the calibration helper's kernels, as text that any driver compiles.
+/* calibrate_kernels.h - the calibration helper's kernels, as PTX text that any driver compiles.
  *
- *   empty()                          nothing
+ *   empty()                          does nothing
  *   stamp(to)                        writes the device's time
  *   spin(flag, limit)                ends when the flag is set, or after 'limit' ns
- *   pong(from, to, rounds, limit)    answers the numbers 1, 2, … at 'from' by its time, whose last five bits
- *                                    are those of the number (HELPER_STAMP_LOW): one store tells both
+ *   pong(from, to, rounds, limit)    answers the numbers 1, 2, ... at 'from' by its time, whose last five bits
+ *                                    are those of the number (HELPER_STAMP_LOW): one store says both
  *
- * A time is read behind the branch that depends on what was loaded: a load alone does not hold it back.
- * Every loop ends by itself: by the device's clock and, should that stand still, by counting.
+ * A time is read behind the branch that depends on what was loaded: a load alone does not delay
+ * reading the time. Every loop ends by itself: by the device's clock and, should that stand still,
+ * by counting.
  */
 #ifndef HWY_RUN_CALIBRATE_CALIBRATE_KERNELS_H
 #define HWY_RUN_CALIBRATE_CALIBRATE_KERNELS_H

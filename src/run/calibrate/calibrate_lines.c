@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "run/calibrate/calibrate.h"
 
 static const char name_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
 
-/* A number from 0 on; *end is behind it. Digits are read as they are written here, whatever the locale: we
- * never set one. */
+/* Reads a number that is not negative; *end is behind it. Independent of the locale, since headway
+ * never sets one. */
 static bool calibrate_lines_read_number(const char *from, const char **end, double *value)
 {
 	char *stop;
@@ -25,20 +26,21 @@ bool calibration_read_line(struct calibration *into, const char *line)
 	    into->n == CALIBRATION_VALUES)
 		return false;
 	memcpy(value.name, line, name);
-	const char *at = line + name;
-	if (!calibrate_lines_read_number(at, &at, &value.value) || *at != ' ' ||
-	    !calibrate_lines_read_number(at, &at, &value.spread) || *at != ' ')
+	const char *rest = line + name;
+	if (!calibrate_lines_read_number(rest, &rest, &value.value) || *rest != ' ' ||
+	    !calibrate_lines_read_number(rest, &rest, &value.spread) || *rest != ' ')
 		return false;
-	size_t unit = strcspn(++at, " \n");
-	if (!unit || unit >= sizeof value.unit || (at[unit] && strcmp(at + unit, "\n") != 0) ||
+	size_t unit = strcspn(++rest, " \n");
+	if (!unit || unit >= sizeof value.unit || (rest[unit] && strcmp(rest + unit, "\n") != 0) ||
 	    calibration_find(into, value.name))
 		return false;
-	memcpy(value.unit, at, unit);
+	memcpy(value.unit, rest, unit);
 	into->values[into->n++] = value;
 	return true;
 }
 
-/* Exactly: the report of the run that measured has the same values as those of the runs after it. */
+/* Writes all digits: the report of the run that measured has the same values as the reports of
+ * later runs. */
 void calibration_write_lines(const struct calibration *calibration, FILE *out)
 {
 	for (uint32_t i = 0; i < calibration->n; i++) {
@@ -57,33 +59,30 @@ const struct calibration_value *calibration_find(const struct calibration *calib
 	return NULL;
 }
 
-static int calibrate_lines_by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-/* What others do on the machine makes times longer and rates lower, but a difference of two times either. */
+/* True for a difference of two times. Other work on the machine makes times longer and rates lower,
+ * but a difference may change either way. */
 static bool is_difference(const char *name)
 {
 	return strcmp(name, "graph_node") == 0 || strcmp(name, "launch_latency_after_return") == 0;
 }
 
-/* Of the run that was disturbed least. */
+/* The value of the run that was disturbed least: the shortest time, the highest rate, else the
+ * median. */
 static double best_of(const double *ascending, uint32_t n, const struct calibration_value *value)
 {
 	if (strcmp(value->unit, "ns") == 0 && !is_difference(value->name))
 		return ascending[0];
 	if (strcmp(value->unit, "B/s") == 0)
 		return ascending[n - 1];
-	return (ascending[(n - 1) / 2] + ascending[n / 2]) / 2;
+	return hwy_median_between_real(ascending, n);
 }
 
-/* A process keeps the luck it begins with, of where its memory lies for one: launches of one take 3.0 µs, of the next
- * 3.8 (H200, virtual machine). The batches of one run do not show that. */
+/* Several runs, since a process keeps the luck that it begins with, such as where its memory lies:
+ * launches of one process take 3.0 µs, of the next 3.8 (H200, virtual machine). The batches of one
+ * run do not show that. */
 void calibration_combine(const struct calibration *runs, uint32_t n, struct calibration *into)
 {
-	double at[CALIBRATION_RUNS];
+	double sorted[CALIBRATION_RUNS];
 	into->n = 0;
 	for (uint32_t i = 0; n && i < runs[0].n; i++) {
 		struct calibration_value value = runs[0].values[i];
@@ -92,17 +91,18 @@ void calibration_combine(const struct calibration *runs, uint32_t n, struct cali
 			const struct calibration_value *one =
 				calibration_find(&runs[r], value.name);
 			if (one && strcmp(one->unit, value.unit) == 0)
-				at[found++] = one->value;
+				sorted[found++] = one->value;
 		}
-		qsort(at, found, sizeof *at, calibrate_lines_by_value);
-		double range = (at[found - 1] - at[0]) / 2;
-		value.value = best_of(at, found, &value);
+		hwy_sort_real(sorted, found);
+		double range = (sorted[found - 1] - sorted[0]) / 2;
+		value.value = best_of(sorted, found, &value);
 		value.spread = range > value.spread ? range : value.spread;
 		into->values[into->n++] = value;
 	}
 }
 
-/* What profiling makes longer, as opposed to what the machine is like. */
+/* True for the numbers that recording makes longer, as opposed to those that describe the
+ * machine. */
 static bool has_cost(const char *name)
 {
 	static const char *const names[] = {"launch",        "launch_latency",   "sync",

@@ -1,7 +1,7 @@
 /* calibrate_ranges.c - what a range of NVTX costs: a push and a pop, as a program makes them.
  *
- * Like NVTX's own header: the library that NVTX_INJECTION64_PATH names fills a table of functions; where there
- * is none, a call is a test for NULL.
+ * Does what NVTX's own header does: the library that NVTX_INJECTION64_PATH names fills a table of
+ * functions; where there is no such library, a call is a test for NULL.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -43,14 +43,14 @@ void helper_open_ranges(void)
 		initialize(get_export);
 }
 
-static void calibrate_ranges_push(void)
+static void range_push(void)
 {
 	abi_nvtx_function function = *(volatile abi_nvtx_function *)&functions[ABI_NVTX_PUSH_A];
 	if (function)
 		((int (*)(const char *))function)("calibration");
 }
 
-static void calibrate_ranges_pop(void)
+static void range_pop(void)
 {
 	abi_nvtx_function function = *(volatile abi_nvtx_function *)&functions[ABI_NVTX_POP];
 	if (function)
@@ -60,6 +60,6 @@ static void calibrate_ranges_pop(void)
 void helper_push_and_pop(struct helper *helper)
 {
 	(void)helper;
-	calibrate_ranges_push();
-	calibrate_ranges_pop();
+	range_push();
+	range_pop();
 }

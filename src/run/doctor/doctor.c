@@ -87,7 +87,8 @@ void doctor_look(struct doctor *doctor)
 	doctor_opencl(doctor);
 	doctor_perf(doctor);
 	doctor_view(doctor);
-	/* Everything else is recorded through the collect library, into a run directory. */
+	/* Without the collect library, or without a place for the run, nothing else can be
+	 * recorded. */
 	doctor->any = doctor->checks[DOCTOR_PROGRAM].verdict != DOCTOR_NO;
 }
 

@@ -5,8 +5,9 @@
  *   puts(doctor.checks[DOCTOR_CUDA].says);
  *   doctor_free(&doctor);
  *
- * Nothing here can hang or be crashed: whatever is opened that others wrote (drivers, interpreters) is opened
- * in a child that has a few seconds. No GPU context is made and nothing is changed.
+ * Nothing on the machine can hang or crash these functions: drivers, interpreters and other
+ * people's libraries are opened in a child that has a few seconds. No GPU context is made and
+ * nothing is changed.
  */
 #ifndef HWY_RUN_DOCTOR_DOCTOR_H
 #define HWY_RUN_DOCTOR_DOCTOR_H
@@ -18,41 +19,43 @@
 #include "base/mem.h"
 
 enum doctor_id {
-	DOCTOR_PROGRAM,  /* processes, threads, NVTX: the collect library and a place for the run */
-	DOCTOR_CUDA,     /* driver and CUPTI */
+	/* Processes, threads, NVTX: the collect library, and a folder for the run. */
+	DOCTOR_PROGRAM,
+	DOCTOR_CUDA,     /* NVIDIA's driver and CUPTI */
 	DOCTOR_COUNTERS, /* the GPU's performance counters */
 	DOCTOR_OPENCL,
-	DOCTOR_OS,       /* calls into the OS */
+	DOCTOR_OS,       /* calls into the operating system */
 	DOCTOR_SAMPLES,  /* CPU samples of the program */
-	DOCTOR_SWITCHES, /* its scheduling */
+	DOCTOR_SWITCHES, /* scheduling of the program */
 	DOCTOR_MACHINE,  /* samples of all processes */
-	DOCTOR_STACKS,   /* unwinding of native code */
+	DOCTOR_STACKS,   /* unwinding the stacks of native code */
 	DOCTOR_PYTHON,   /* stacks of Python */
 	DOCTOR_VIEW,     /* showing reports: the library that `headway view` opens */
 	DOCTOR_CHECKS
 };
+enum { DOCTOR_PARANOID_UNKNOWN = -100 };
 enum doctor_verdict { DOCTOR_NO, DOCTOR_PARTLY, DOCTOR_YES };
 
 struct doctor_check {
-	const char *name;  /* for programs: "cuda" */
-	const char *title; /* for people: "CUDA" */
+	const char *name;  /* the check's key in JSON: "cuda" */
+	const char *title; /* the check's name in text: "CUDA" */
 	enum doctor_verdict verdict;
 	char says[256];   /* what was found, or why it is not possible */
-	char remedy[256]; /* what to do about it, "" where nothing is needed or possible */
+	char remedy[256]; /* what to do about it; "" where nothing is needed or possible */
 };
 
-struct doctor_platform { /* of OpenCL */
+struct doctor_platform { /* a platform of OpenCL */
 	char *name, *version;
 	char **devices;
 	uint32_t n_devices, cap_devices;
 };
 struct doctor_python {
 	char *path, *version, *implementation; /* "3.11.2", "cpython" */
-	uint32_t minor;                        /* of version 3; 0: another */
-	bool stacks;                           /* can be read */
+	uint32_t minor;                        /* N of version 3.N; 0: another version */
+	bool stacks;                           /* stacks of this Python can be read */
 };
 
-/* Texts are NULL where the thing is absent or not known. */
+/* What was found on the machine. Texts are NULL where a thing is absent or unknown. */
 struct doctor {
 	struct doctor_check checks[DOCTOR_CHECKS];
 	bool any; /* something can be recorded */
@@ -60,36 +63,38 @@ struct doctor {
 	char *os, *kernel, *libc, *cpu;
 	uint32_t cpus;
 
-	char *driver;          /* of NVIDIA */
-	char *libcuda;         /* its path */
-	uint32_t cuda_version; /* of the driver: 13000; 0: not known */
-	char **gpus;           /* names */
+	char *driver;          /* version of NVIDIA's driver */
+	char *libcuda;         /* path of libcuda.so.1 */
+	uint32_t cuda_version; /* CUDA version of the driver: 13000 is 13.0; 0: unknown */
+	char **gpus;           /* names of the GPUs */
 	uint32_t n_gpus, cap_gpus;
-	int counters_for_all; /* 1, 0: for root only, -1: not known */
-	char *cupti;          /* its path */
+	/* Who may read GPU counters: 1: everybody, 0: root only, -1: unknown. */
+	int counters_for_all;
+	char *cupti; /* path of libcupti */
 	uint32_t cupti_version;
 
-	char *opencl; /* path of the loader */
+	char *opencl; /* path of libOpenCL.so.1, the loader */
 	bool opencl_layers;
 	struct doctor_platform *platforms;
 	uint32_t n_platforms, cap_platforms;
 
-	int paranoid;   /* kernel.perf_event_paranoid; -100: not known */
-	int perf_error; /* errno of the attempt to sample ourselves; 0 */
+	int paranoid;   /* kernel.perf_event_paranoid; DOCTOR_PARANOID_UNKNOWN: unknown */
+	int perf_error; /* errno of the attempt to sample this process; 0: it worked */
 	bool cycles, cpu_clock, kernel_side, switches, system_wide, wakeups;
 
 	char *libdw, *libmicrohttpd;           /* paths */
-	char *collect, *osrt, *opencl_library; /* our own libraries' paths */
-	char *temporary;                       /* where the run directory would be */
+	char *collect, *osrt, *opencl_library; /* paths of Headway's own libraries */
+	/* The folder in which the run directory would be. */
+	char *temporary;
 	bool temporary_exec;
-	uint64_t temporary_free; /* bytes */
+	uint64_t temporary_free; /* bytes free in that folder */
 
 	struct doctor_python *pythons;
 	uint32_t n_pythons, cap_pythons;
 	bool reads_memory; /* process_vm_readv is permitted */
-	char **packages;   /* folders of their packages, NULL at the end */
+	char **packages;   /* folders of these Pythons' packages, NULL at the end */
 
-	struct hwy_arena texts; /* all of the above */
+	struct hwy_arena texts; /* all texts above */
 };
 
 void doctor_look(struct doctor *doctor);
@@ -97,22 +102,25 @@ void doctor_free(struct doctor *doctor);
 
 /* ---- inside this room ---- */
 
-char *doctor_text(struct doctor *doctor, const char *text); /* kept as long as the doctor */
+/* A copy that lives as long as the doctor. */
+char *doctor_text(struct doctor *doctor, const char *text);
 void doctor_say(struct doctor *doctor, enum doctor_id id, enum doctor_verdict verdict,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* doctor_probe.c: runs 'look' in a child with nothing to read and nowhere to print; what it writes to 'out'
- * comes back in 'answer', cut to 'size'. The child and what it started are killed after 'timeout_ms'. */
+/* doctor_probe.c: runs 'look' in a child that can read nothing and print nothing; what it writes to
+ * 'out' comes back in 'answer', cut to 'size' bytes. The child and the processes that it started
+ * are killed after 'timeout_ms'. */
 enum doctor_probe_end { PROBE_DONE, PROBE_CRASHED, PROBE_LATE, PROBE_FAILED };
 enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with), const void *with,
 				       int timeout_ms, char *answer, size_t size);
-/* The next line "key value" of an answer; false at its end. The answer is cut up. */
+/* The next line "key value" of an answer; false at its end. Writes into the answer. */
 bool doctor_probe_line(char **answer, const char **key, const char **value);
 
-/* One file each. */
-void doctor_nvidia(struct doctor *doctor); /* after doctor_pythons: their wheels may hold CUPTI */
+/* The checks, one file each. */
+/* Called after doctor_pythons: their packages may hold CUPTI. */
+void doctor_nvidia(struct doctor *doctor);
 void doctor_opencl(struct doctor *doctor);
 void doctor_perf(struct doctor *doctor);
 void doctor_pythons(struct doctor *doctor);

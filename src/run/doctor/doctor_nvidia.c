@@ -1,8 +1,8 @@
-/* doctor_nvidia.c - the driver, its GPUs, CUPTI, and who may read the counters.
+/* doctor_nvidia.c - NVIDIA's driver, its GPUs, CUPTI, and who may read the counters.
  *
- * libcuda is asked for its version only and NVML for names: neither makes a context. CUPTI is looked for where
- * the collector does (spool/places.h), and in the wheels of the Pythons on PATH, whose programs would find it
- * beside the CUDA libraries they map.
+ * libcuda is asked for its version only, and NVML for names: neither makes a context. CUPTI is
+ * looked for where the collector does (spool/places.h), and in the wheels of the Pythons on PATH,
+ * whose programs would find it beside the CUDA libraries that they map.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -20,7 +20,7 @@
 
 enum { TIMEOUT_MS = 5000, ANSWER = 8192, MOST_GPUS = 64 };
 
-static const char *path_of(void *handle, const char *otherwise)
+static const char *library_path(void *handle, const char *otherwise)
 {
 	struct link_map *map = NULL;
 	dlinfo(handle, RTLD_DI_LINKMAP, &map);
@@ -37,7 +37,7 @@ static void look_at_driver(FILE *out, const void *with)
 	int version = 0;
 	if (!cuda)
 		return;
-	fprintf(out, "libcuda %s\n", path_of(cuda, "libcuda.so.1"));
+	fprintf(out, "libcuda %s\n", library_path(cuda, "libcuda.so.1"));
 	*(void **)&get_version = dlsym(cuda, "cuDriverGetVersion");
 	if (get_version && get_version(&version) == 0)
 		fprintf(out, "version %d\n", version);
@@ -71,7 +71,8 @@ static void look_at_gpus(FILE *out, const void *with)
 	}
 }
 
-/* Where there is no NVML (Tegra), the driver itself is asked: initialised in the child, without a context. */
+/* Where there is no NVML (Tegra), the driver itself is asked: the child initialises it, without a
+ * context. */
 static void ask_driver(FILE *out, const void *with)
 {
 	(void)with;
@@ -163,7 +164,7 @@ static enum doctor_probe_end find_driver(struct doctor *doctor)
 
 /* ---- CUPTI --------------------------------------------------------------------------------------- */
 
-static bool try(FILE *out, const char *path)
+static bool try_cupti(FILE *out, const char *path)
 {
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	int (*get_version)(uint32_t *) = NULL;
@@ -172,7 +173,7 @@ static bool try(FILE *out, const char *path)
 		*(void **)&get_version = dlsym(handle, "cuptiGetVersion");
 	if (!get_version || !dlsym(handle, "cuptiActivityEnable"))
 		return false;
-	fprintf(out, "cupti %s\n", path_of(handle, path));
+	fprintf(out, "cupti %s\n", library_path(handle, path));
 	if (get_version(&version) == 0)
 		fprintf(out, "version %u\n", version);
 	return true;
@@ -184,7 +185,7 @@ static bool try_names(FILE *out, const char *folder, const char *below)
 	for (size_t i = 0; places_cupti_names[i]; i++) {
 		int n = snprintf(path, sizeof path, "%s%s%s%s", folder, below, *folder ? "/" : "",
 				 places_cupti_names[i]);
-		if (n > 0 && n < (int)sizeof path && try(out, path))
+		if (n > 0 && n < (int)sizeof path && try_cupti(out, path))
 			return true;
 	}
 	return false;
@@ -195,7 +196,7 @@ static void look_for_cupti(FILE *out, const void *with)
 	char *const *packages = with;
 	const char *wish = getenv("HEADWAY_CUPTI");
 	if (wish && *wish) {
-		if (try(out, wish))
+		if (try_cupti(out, wish))
 			return;
 		fprintf(out, "refused -\n");
 	}
@@ -212,7 +213,7 @@ static void look_for_cupti(FILE *out, const void *with)
 			}
 }
 
-struct cupti { /* what the search said */
+struct cupti { /* what the search for CUPTI found */
 	bool refused, in_wheel;
 	enum doctor_probe_end end;
 };
@@ -237,9 +238,9 @@ static struct cupti find_cupti(struct doctor *doctor)
 	return found;
 }
 
-/* ---- what it means ------------------------------------------------------------------------------- */
+/* ---- the verdicts ---------------------------------------------------------------------------- */
 
-/* Why the driver cannot be used; false where it can. */
+/* Says why the driver cannot be used; false where it can. */
 static bool driver_is_missing(struct doctor *doctor, enum doctor_probe_end end)
 {
 	if (end == PROBE_LATE || end == PROBE_CRASHED) {

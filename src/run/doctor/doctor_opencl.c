@@ -1,7 +1,7 @@
-/* doctor_opencl.c - the OpenCL loader, whether it takes layers, and the platforms it finds.
+/* doctor_opencl.c - the OpenCL loader, whether it takes layers, and the platforms that it finds.
  *
- * Asking for platforms loads every vendor's driver: the part most likely to crash or hang on a machine that
- * nobody looked after. What was found before that is kept.
+ * Asking for platforms loads every vendor's driver, which is most likely to crash or hang on a
+ * machine that nobody looks after. What was found before that is kept.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,14 +18,15 @@ enum {
 	TIMEOUT_MS = 8000,
 	ANSWER = 16384,
 	MOST = 16,
-	/* of CL/cl.h */
+	/* numbers of CL/cl.h */
 	PLATFORM_VERSION = 0x0901,
 	PLATFORM_NAME = 0x0902,
 	DEVICE_NAME = 0x102B,
 };
 static const uint64_t all_devices = 0xFFFFFFFF;
 
-/* Loaders that know layers read this variable; there is no call that would tell. */
+/* True if the loader supports layers. Such a loader reads the variable OPENCL_LAYERS, so its file
+ * has the name in it; no call of the loader would tell. */
 static bool knows_layers(const char *path)
 {
 	static const char variable[] = "OPENCL_LAYERS";
@@ -34,10 +35,10 @@ static bool knows_layers(const char *path)
 	bool knows = false;
 	if (fd >= 0 && fstat(fd, &about) == 0 && about.st_size > 0) {
 		size_t size = (size_t)about.st_size;
-		void *at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (at != MAP_FAILED) {
-			knows = memmem(at, size, variable, sizeof variable) != NULL;
-			munmap(at, size);
+		void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (bytes != MAP_FAILED) {
+			knows = memmem(bytes, size, variable, sizeof variable) != NULL;
+			munmap(bytes, size);
 		}
 	}
 	if (fd >= 0)
@@ -52,7 +53,7 @@ struct functions {
 	int (*device_info)(void *, uint32_t, size_t, void *, size_t *);
 };
 
-static void doctor_opencl_tell(FILE *out, const char *key, int result, char *text)
+static void print_answer(FILE *out, const char *key, int result, char *text)
 {
 	for (char *c = text; *c; c++)
 		if (*c == '\n')
@@ -65,20 +66,19 @@ static void look_at_platform(FILE *out, const struct functions *f, void *platfor
 	void *devices[MOST];
 	uint32_t n = 0;
 	char text[256] = "";
-	doctor_opencl_tell(out, "platform",
-			   f->platform_info(platform, PLATFORM_NAME, sizeof text - 1, text, NULL),
-			   text);
+	print_answer(out, "platform",
+		     f->platform_info(platform, PLATFORM_NAME, sizeof text - 1, text, NULL), text);
 	memset(text, 0, sizeof text);
-	doctor_opencl_tell(
-		out, "version",
-		f->platform_info(platform, PLATFORM_VERSION, sizeof text - 1, text, NULL), text);
+	print_answer(out, "version",
+		     f->platform_info(platform, PLATFORM_VERSION, sizeof text - 1, text, NULL),
+		     text);
 	if (f->devices(platform, all_devices, MOST, devices, &n) != 0)
 		return;
 	for (uint32_t i = 0; i < n && i < MOST; i++) {
 		memset(text, 0, sizeof text);
-		doctor_opencl_tell(
-			out, "device",
-			f->device_info(devices[i], DEVICE_NAME, sizeof text - 1, text, NULL), text);
+		print_answer(out, "device",
+			     f->device_info(devices[i], DEVICE_NAME, sizeof text - 1, text, NULL),
+			     text);
 	}
 }
 
@@ -108,9 +108,9 @@ static void doctor_opencl_look(FILE *out, const void *with)
 	fprintf(out, "end -\n");
 }
 
-/* ---- what it means ------------------------------------------------------------------------------- */
+/* ---- the verdict ----------------------------------------------------------------------------- */
 
-static void doctor_opencl_take(struct doctor *doctor, const char *key, const char *value)
+static void take_answer(struct doctor *doctor, const char *key, const char *value)
 {
 	struct doctor_platform *last =
 		doctor->n_platforms ? &doctor->platforms[doctor->n_platforms - 1] : NULL;
@@ -182,7 +182,7 @@ void doctor_opencl(struct doctor *doctor)
 	enum doctor_probe_end end =
 		doctor_probe_run(doctor_opencl_look, NULL, TIMEOUT_MS, answer, sizeof answer);
 	while (doctor_probe_line(&rest, &key, &value))
-		doctor_opencl_take(doctor, key, value);
+		take_answer(doctor, key, value);
 	uint32_t devices = 0;
 	for (uint32_t i = 0; i < doctor->n_platforms; i++)
 		devices += doctor->platforms[i].n_devices;

@@ -1,7 +1,8 @@
-/* doctor_perf.c - what the kernel lets us sample: found out by trying, on ourselves and for a moment.
+/* doctor_perf.c - what the kernel permits to sample: found out by trying, on this process and for a
+ * moment.
  *
- * kernel.perf_event_paranoid alone does not tell: capabilities lift it, containers' seccomp filters add to it,
- * and virtual machines have no cycles to count.
+ * kernel.perf_event_paranoid alone does not decide: capabilities override it, containers' seccomp
+ * filters add to it, and virtual machines have no cycles to count.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -12,7 +13,7 @@
 #include "run/doctor/doctor.h"
 #include "run/host_facts.h"
 
-/* 0, or errno. */
+/* Opens a perf event and closes it; 0, or errno. */
 static int attempt(struct perf_event_attr attr, pid_t pid, int cpu)
 {
 	attr.size = sizeof attr;
@@ -74,14 +75,14 @@ static void try_all(struct doctor *doctor)
 	doctor->wakeups = may_see_wakeups();
 }
 
-/* ---- what it means ------------------------------------------------------------------------------- */
+/* ---- the verdicts ---------------------------------------------------------------------------- */
 
-/* The line that lowers the level to 'level', or says what else forbids it. */
-static void advise(struct doctor *doctor, enum doctor_id id, int level)
+/* Advises to lower kernel.perf_event_paranoid to 'level', or says what else forbids it. */
+static void advise_level(struct doctor *doctor, enum doctor_id id, int level)
 {
 	if (doctor->paranoid > level)
 		doctor_advise(doctor, id, "sudo sysctl kernel.perf_event_paranoid=%d", level);
-	else if (doctor->perf_error == ENOSYS || doctor->paranoid == -100)
+	else if (doctor->perf_error == ENOSYS || doctor->paranoid == DOCTOR_PARANOID_UNKNOWN)
 		doctor_advise(doctor, id, "needs a kernel with perf events");
 	else
 		doctor_advise(doctor, id, "in a container: docker run --cap-add PERFMON ...");
@@ -93,7 +94,7 @@ static void judge_samples(struct doctor *doctor)
 	if (!any) {
 		doctor_say(doctor, DOCTOR_SAMPLES, DOCTOR_NO, "perf_event_open: %s",
 			   strerror(doctor->perf_error));
-		advise(doctor, DOCTOR_SAMPLES, 2);
+		advise_level(doctor, DOCTOR_SAMPLES, 2);
 		return;
 	}
 	doctor_say(doctor, DOCTOR_SAMPLES, doctor->cycles ? DOCTOR_YES : DOCTOR_PARTLY, "%s%s",
@@ -102,7 +103,8 @@ static void judge_samples(struct doctor *doctor)
 		   doctor->kernel_side ? "" : ", not inside the kernel");
 }
 
-/* The scheduler's tracepoint is found in tracefs, which may not be mounted, or not be in the kernel. */
+/* Advises how to see wake-ups. The scheduler's tracepoint is in tracefs, which may not be mounted,
+ * or not be in the kernel. */
 static void advise_wakeups(struct doctor *doctor)
 {
 	char line[128];
@@ -126,7 +128,7 @@ static void judge_switches(struct doctor *doctor)
 {
 	if (!doctor->switches) {
 		doctor_say(doctor, DOCTOR_SWITCHES, DOCTOR_NO, "context switches may not be seen");
-		advise(doctor, DOCTOR_SWITCHES, 2);
+		advise_level(doctor, DOCTOR_SWITCHES, 2);
 	} else if (!doctor->wakeups) {
 		doctor_say(doctor, DOCTOR_SWITCHES, DOCTOR_PARTLY,
 			   "context switches, but not who wakes whom");
@@ -140,7 +142,7 @@ void doctor_perf(struct doctor *doctor)
 {
 	long paranoid;
 	bool is_known = host_facts_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
-	doctor->paranoid = is_known ? (int)paranoid : -100;
+	doctor->paranoid = is_known ? (int)paranoid : DOCTOR_PARANOID_UNKNOWN;
 	try_all(doctor);
 	judge_samples(doctor);
 	judge_switches(doctor);
@@ -148,5 +150,5 @@ void doctor_perf(struct doctor *doctor)
 		   doctor->system_wide ? "samples of all processes"
 				       : "other processes may not be sampled");
 	if (!doctor->system_wide)
-		advise(doctor, DOCTOR_MACHINE, 0);
+		advise_level(doctor, DOCTOR_MACHINE, 0);
 }

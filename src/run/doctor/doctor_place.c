@@ -1,4 +1,4 @@
-/* doctor_place.c - our own libraries, libdw, and where a run can be written. */
+/* doctor_place.c - Headway's own libraries, libdw, and the folder that a run can be written to. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 
 enum { TIMEOUT_MS = 3000 };
 
-/* A library beside the collect library, or NULL. */
-static char *beside(struct doctor *doctor, const char *name)
+/* The path of a library beside the collect library; NULL: there is none. */
+static char *library_beside(struct doctor *doctor, const char *name)
 {
 	char path[PATH_MAX];
 	const char *slash = doctor->collect ? strrchr(doctor->collect, '/') : NULL;
@@ -30,8 +30,8 @@ static void find_libraries(struct doctor *doctor, struct hwy_err *err)
 	char *collect = library_find(err);
 	doctor->collect = collect ? doctor_text(doctor, collect) : NULL;
 	free(collect);
-	doctor->osrt = beside(doctor, "libheadway-osrt.so");
-	doctor->opencl_library = beside(doctor, "libheadway-opencl.so");
+	doctor->osrt = library_beside(doctor, "libheadway-osrt.so");
+	doctor->opencl_library = library_beside(doctor, "libheadway-opencl.so");
 }
 
 static bool can_write(const char *folder)
@@ -44,11 +44,11 @@ static bool can_write(const char *folder)
 	return true;
 }
 
-/* As run_prepare chooses: TMPDIR, /tmp, the output's folder. */
+/* Finds the folder as run_prepare does: TMPDIR, /tmp, then the output's folder. */
 static void find_temporary(struct doctor *doctor)
 {
-	const char *told = getenv("TMPDIR");
-	const char *folders[] = {told && *told ? told : "/tmp", "/tmp", "."};
+	const char *given = getenv("TMPDIR");
+	const char *folders[] = {given && *given ? given : "/tmp", "/tmp", "."};
 	struct statvfs about;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		if (statvfs(folders[i], &about) != 0 || !can_write(folders[i]))

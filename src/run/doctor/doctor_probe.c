@@ -1,4 +1,4 @@
-/* doctor_probe.c - a look at something that may crash or hang, taken by a child. */
+/* doctor_probe.c - looks at something that may crash or hang, in a child process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,8 @@
 #include "run/doctor/doctor.h"
 #include "run/run.h"
 
-/* In the child. A group of its own, so that what it starts ends with it; no core file of a driver's crash. */
+/* Runs in the child. The child has a process group of its own, so that processes that it starts end
+ * with it; a driver's crash leaves no core file. */
 static _Noreturn void take_look(void (*look)(FILE *out, const void *with), const void *with,
 				int pipe)
 {
@@ -27,7 +28,7 @@ static _Noreturn void take_look(void (*look)(FILE *out, const void *with), const
 		dup2(nowhere, fd);
 	FILE *out = fdopen(pipe, "w");
 	if (out) {
-		setvbuf(out, NULL, _IOLBF, 4096); /* what was found before a crash counts */
+		setvbuf(out, NULL, _IOLBF, 4096); /* what was found before a crash is kept */
 		look(out, with);
 		fflush(out);
 	}
@@ -40,7 +41,7 @@ static int64_t ms_until(int64_t deadline)
 	return left > 0 ? left : 0;
 }
 
-/* Reads until the pipe is closed; false when time was up. */
+/* Reads until the child closes the pipe; false when time was up. */
 static bool read_answer(int fd, int64_t deadline, char *answer, size_t size)
 {
 	size_t n = 0;
@@ -63,8 +64,9 @@ static bool read_answer(int fd, int64_t deadline, char *answer, size_t size)
 	}
 }
 
-/* Closing the pipe is not ending: a library's exit handlers may hang. */
-static bool reap(pid_t child, int64_t deadline, int *status)
+/* Waits for the child's end; false when time was up. A child that has closed its pipe may still
+ * hang in a library's exit handler. */
+static bool probe_reap(pid_t child, int64_t deadline, int *status)
 {
 	for (;;) {
 		pid_t ended = waitpid(child, status, WNOHANG);
@@ -91,8 +93,8 @@ enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with)
 		take_look(look, with, ends[1]);
 	}
 	close(ends[1]);
-	bool told = child > 0 && read_answer(ends[0], deadline, answer, size);
-	bool ended = told && reap(child, deadline, &status);
+	bool was_answered = child > 0 && read_answer(ends[0], deadline, answer, size);
+	bool ended = was_answered && probe_reap(child, deadline, &status);
 	close(ends[0]);
 	if (child < 0)
 		return PROBE_FAILED;
@@ -100,7 +102,7 @@ enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with)
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);
 	}
-	kill(-child, SIGKILL); /* what it left behind */
+	kill(-child, SIGKILL); /* processes that the child left behind */
 	if (!ended)
 		return PROBE_LATE;
 	return WIFSIGNALED(status) ? PROBE_CRASHED : PROBE_DONE;
@@ -110,7 +112,7 @@ bool doctor_probe_line(char **answer, const char **key, const char **value)
 {
 	char *line = *answer, *end = line ? strchr(line, '\n') : NULL;
 	if (!end)
-		return false; /* a line without its end was cut */
+		return false; /* a line without a newline was cut */
 	*end = '\0';
 	*answer = end + 1;
 	char *space = strchr(line, ' ');

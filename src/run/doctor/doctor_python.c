@@ -1,8 +1,8 @@
 /* doctor_python.c - the Pythons on PATH, and whether their stacks can be read.
  *
- * Each is asked for its version and its packages' folders; shims and wrappers are asked too, what they start
- * counts. The collector decides by the version alone (spool/places.h), and reads an interpreter's memory by
- * process_vm_readv at first.
+ * Each Python is asked for its version and its packages' folders. Shims and wrappers are asked too:
+ * the Python that they start counts. The collector decides by the version alone (spool/places.h),
+ * and reads an interpreter's memory by process_vm_readv at first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static const char question[] =
 	"for p in sys.path:\n"
 	"    if p.endswith('-packages'): print('packages', p)\n";
 
-static void ask(FILE *out, const void *with)
+static void become_python(FILE *out, const void *with)
 {
 	const char *path = with;
 	dup2(fileno(out), STDOUT_FILENO);
@@ -38,17 +38,17 @@ static void ask(FILE *out, const void *with)
 	execv(path, words);
 }
 
-static char **packages_of(struct doctor *doctor)
+static char **package_folders(struct doctor *doctor)
 {
 	if (!doctor->packages)
-		doctor->packages = hwy_arena_alloc(&doctor->texts,
-						   (MOST_PACKAGES + 1) * sizeof *doctor->packages);
+		doctor->packages = hwy_arena_array(&doctor->texts, MOST_PACKAGES + 1 /* NULL */,
+						   sizeof *doctor->packages);
 	return doctor->packages;
 }
 
 static void add_packages(struct doctor *doctor, const char *folder)
 {
-	char **all = packages_of(doctor);
+	char **all = package_folders(doctor);
 	uint32_t n = 0;
 	for (; all[n]; n++)
 		if (strcmp(all[n], folder) == 0)
@@ -57,7 +57,7 @@ static void add_packages(struct doctor *doctor, const char *folder)
 		all[n] = doctor_text(doctor, folder);
 }
 
-static bool doctor_python_is_known(const struct doctor *doctor, const char *path)
+static bool doctor_python_was_seen(const struct doctor *doctor, const char *path)
 {
 	char real[PATH_MAX], other[PATH_MAX];
 	if (!realpath(path, real))
@@ -68,12 +68,12 @@ static bool doctor_python_is_known(const struct doctor *doctor, const char *path
 	return false;
 }
 
-static void doctor_python_look_at(struct doctor *doctor, const char *path)
+static void ask_version(struct doctor *doctor, const char *path)
 {
 	char answer[ANSWER], *rest = answer;
 	const char *key, *value;
 	struct doctor_python python = {0};
-	doctor_probe_run(ask, path, TIMEOUT_MS, answer, sizeof answer);
+	doctor_probe_run(become_python, path, TIMEOUT_MS, answer, sizeof answer);
 	while (doctor_probe_line(&rest, &key, &value)) {
 		if (strcmp(key, "version") == 0)
 			python.version = doctor_text(doctor, value);
@@ -87,7 +87,7 @@ static void doctor_python_look_at(struct doctor *doctor, const char *path)
 			add_packages(doctor, value);
 	}
 	if (!python.version || !python.path || !python.implementation ||
-	    doctor_python_is_known(doctor, python.path))
+	    doctor_python_was_seen(doctor, python.path))
 		return;
 	python.stacks = strcmp(python.implementation, "cpython") == 0 &&
 			python.minor >= PLACES_PYTHON_OLDEST &&
@@ -96,8 +96,8 @@ static void doctor_python_look_at(struct doctor *doctor, const char *path)
 	doctor->pythons[doctor->n_pythons++] = python;
 }
 
-/* python3, python, and python3.N of every folder of PATH. */
-static void look_in(struct doctor *doctor, const char *folder, uint32_t *asked)
+/* Looks at python3, python and python3.N of a folder of PATH. */
+static void look_in_folder(struct doctor *doctor, const char *folder, uint32_t *asked)
 {
 	for (int minor = -2; minor < 20; minor++) {
 		char path[PATH_MAX], number[8] = "";
@@ -108,14 +108,15 @@ static void look_in(struct doctor *doctor, const char *folder, uint32_t *asked)
 				 minor == -2 ? "3" : number);
 		if (n < 0 || n >= (int)sizeof path || *asked == MOST_ASKED ||
 		    stat(path, &about) != 0 || !S_ISREG(about.st_mode) || access(path, X_OK) != 0 ||
-		    doctor_python_is_known(doctor, path))
+		    doctor_python_was_seen(doctor, path))
 			continue;
 		++*asked;
-		doctor_python_look_at(doctor, path);
+		ask_version(doctor, path);
 	}
 }
 
-/* May a process read its own memory this way? seccomp filters of old container engines say no. */
+/* True if a process may read its own memory this way. seccomp filters of old container engines
+ * forbid it. */
 static bool reads_memory(void)
 {
 	char from = 1, to = 0;
@@ -161,7 +162,7 @@ void doctor_pythons(struct doctor *doctor)
 	uint32_t asked = 0;
 	for (char *folder; folders && (folder = strsep(&folders, ":"));)
 		if (*folder == '/')
-			look_in(doctor, folder, &asked);
+			look_in_folder(doctor, folder, &asked);
 	doctor->reads_memory = reads_memory();
 	doctor_python_judge(doctor);
 }

@@ -1,7 +1,8 @@
 /* perf.c - see perf.h: the reader thread.
  *
- * It looks at the rings every few ms, often enough that none can fill up. Where Python runs it is woken for
- * every sample instead, since the thread's Python stack has to be read before it has changed.
+ * The thread reads the rings every few ms, often enough that none can fill up. Where Python runs,
+ * the thread is woken for every sample instead, since a thread's Python stack has to be read before
+ * it has changed.
  */
 #include "run/perf/perf.h"
 
@@ -33,20 +34,21 @@ static void drain(struct perf *perf, struct perf_ring *ring, bool keep)
 	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)&ring->page->data_head,
 					     memory_order_acquire);
 	while (head - tail >= sizeof(struct perf_event_header)) {
-		uint64_t at = tail & (size - 1);
-		const struct perf_event_header *record = (const void *)(data + at);
+		uint64_t offset = tail & (size - 1);
+		const struct perf_event_header *record = (const void *)(data + offset);
 		uint16_t bytes = record->size;
-		if (bytes < sizeof *record || bytes > head - tail) { /* cannot be; begin anew */
+		/* Impossible: skip what is in the ring. */
+		if (bytes < sizeof *record || bytes > head - tail) {
 			tail = head;
 			break;
 		}
-		if (at + bytes > size) {
-			size_t first = (size_t)(size - at);
+		if (offset + bytes > size) {
+			size_t first = (size_t)(size - offset);
 			memcpy(perf->record_copy, record, first);
 			memcpy(perf->record_copy + first, data, bytes - first);
 			record = (const void *)perf->record_copy;
 		}
-		perf_take(perf, record, keep);
+		perf_records_take(perf, record, keep);
 		tail += bytes;
 		atomic_store_explicit((_Atomic uint64_t *)&ring->page->data_tail, tail,
 				      memory_order_release);
@@ -58,14 +60,14 @@ static void drain(struct perf *perf, struct perf_ring *ring, bool keep)
 static void drain_all(struct perf *perf)
 {
 	bool recording = atomic_load((_Atomic uint32_t *)&perf->run->control->recording);
-	/* What was written just before it ended is still in the rings. */
+	/* Records written just before recording ended are still in the rings. */
 	bool keep = recording || perf->kept_before;
 	for (uint32_t i = 0; i < perf->n_rings; i++)
 		drain(perf, &perf->rings[i], keep);
 	perf->kept_before = recording;
 }
 
-/* A quarter of the time in which the smallest ring can fill up with samples. */
+/* ms between reads: a quarter of the time in which the smallest ring can fill up with samples. */
 static int pause_ms(const struct perf *perf)
 {
 	uint64_t rate = perf->settings.samples == PERF_NONE ? 1000 : perf->settings.rate_hz;
@@ -78,10 +80,11 @@ static void *reader(void *self)
 	struct perf *perf = self;
 	int pause = pause_ms(perf);
 	struct pollfd stop = {.fd = perf->stop, .events = POLLIN};
-	setpriority(PRIO_PROCESS, 0, -10); /* of this thread; where that is permitted */
+	/* Of this thread only; fails where it is not permitted. */
+	setpriority(PRIO_PROCESS, 0, -10);
 	pthread_setname_np(pthread_self(), "headway-perf");
 	if (perf->system_wide)
-		perf_process_list(perf);
+		perf_tasks_record_all(perf);
 	for (;;) {
 		drain_all(perf);
 		if (perf->pythons) {
@@ -138,7 +141,7 @@ static bool perf_start(struct perf *perf)
 	return perf->started;
 }
 
-static void say(const struct run *run, const char *format, const char *reason)
+static void note(const struct run *run, const char *format, const char *reason)
 {
 	char text[512];
 	snprintf(text, sizeof text, format, reason);
@@ -157,14 +160,14 @@ struct perf *perf_begin(const struct run *run, const struct perf_settings *setti
 	perf->system_wide = settings->samples == PERF_SYSTEM || settings->switches == PERF_SYSTEM;
 	bool opened = perf_open(perf, reason, sizeof reason);
 	if (!opened && perf->system_wide) {
-		say(run, "only the program's own processes are sampled: %s", reason);
+		note(run, "only the program's own processes are sampled: %s", reason);
 		perf->system_wide = false;
 		opened = perf_open(perf, reason, sizeof reason);
 	}
 	if (!opened)
-		say(run, "CPU samples and scheduling are not recorded: %s", reason);
+		note(run, "CPU samples and scheduling are not recorded: %s", reason);
 	else if (!perf_start(perf))
-		say(run, "CPU samples and scheduling are not recorded: %s", strerror(errno));
+		note(run, "CPU samples and scheduling are not recorded: %s", strerror(errno));
 	else
 		return perf;
 	perf_end(perf);
@@ -179,14 +182,14 @@ void perf_stop(struct perf *perf)
 		enable(perf, false);
 }
 
-static void tell_losses(struct perf *perf)
+static void record_losses(struct perf *perf)
 {
 	if (perf->lost)
-		perf_drop(perf, "no room for samples and switches in the kernel's ring",
-			  perf->lost);
+		perf_spool_drop(perf, "no room for samples and switches in the kernel's ring",
+				perf->lost);
 	if (perf->throttled)
-		say(perf->run, "the kernel held back CPU samples for a while%s",
-		    ": they cost it too much time (kernel.perf_cpu_time_max_percent)");
+		note(perf->run, "the kernel held back CPU samples for a while%s",
+		     ": they cost it too much time (kernel.perf_cpu_time_max_percent)");
 }
 
 void perf_end(struct perf *perf)
@@ -198,14 +201,14 @@ void perf_end(struct perf *perf)
 		uint64_t one = 1;
 		if (write(perf->stop, &one, sizeof one) == (ssize_t)sizeof one)
 			pthread_join(perf->thread, NULL);
-		tell_losses(perf);
+		record_losses(perf);
 	}
 	perf_close(perf);
-	perf_stacks_free(perf);
-	perf_processes_free(perf);
+	perf_stack_free(perf);
+	perf_tasks_free(perf);
 	perf_spool_close(perf->definitions);
 	perf_spool_close(perf->events);
-	hwy_map_free(&perf->texts);
+	hwy_index_free(&perf->texts);
 	if (perf->stop >= 0)
 		close(perf->stop);
 	if (perf->prompt >= 0)

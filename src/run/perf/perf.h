@@ -1,9 +1,9 @@
 /* perf.h - CPU samples and scheduling of the program, by the kernel's perf events, from outside.
  *
- * Events are opened on the child before it becomes the program and follow it to every process it starts; a
- * thread of ours takes what the kernel writes and keeps it in spools of the run directory (pid 0). Nothing
- * happens in the program but the interrupt. What is not permitted is said in the journal, and the rest of the
- * run goes on.
+ * Events are opened on the child before it becomes the program, and follow it to every process that
+ * it starts. A thread of headway takes what the kernel writes and keeps it in spools of the run
+ * directory (pid 0). Nothing happens in the program but the interrupt. The journal says what is not
+ * permitted, and the rest of the run goes on.
  */
 #ifndef HWY_RUN_PERF_PERF_H
 #define HWY_RUN_PERF_PERF_H
@@ -17,18 +17,19 @@ enum perf_backtrace { PERF_BACKTRACE_DWARF, PERF_BACKTRACE_FP, PERF_BACKTRACE_NO
 struct perf_settings {
 	enum perf_scope samples, switches;
 	uint32_t rate_hz;
-	uint64_t period; /* cycles between samples; 0: by rate_hz */
+	uint64_t period; /* CPU cycles between samples; 0: samples come by rate_hz */
 	enum perf_backtrace backtrace;
 };
 
 struct perf;
 struct run;
 
-/* NULL when nothing was asked for or nothing is permitted. The child waits for its exec. */
+/* Opens the events and starts the reader thread; the child must wait for its exec. NULL when
+ * nothing was asked for, or nothing is permitted. */
 struct perf *perf_begin(const struct run *run, const struct perf_settings *settings);
-/* The kernel writes nothing more. NULL is fine, here and below. */
+/* Makes the kernel write no more samples. 'perf' may be NULL, here and below. */
 void perf_stop(struct perf *perf);
-/* Takes what is left, ends the thread, frees everything. */
+/* Takes what is left in the rings, ends the thread, frees everything. */
 void perf_end(struct perf *perf);
 
 #endif

@@ -1,6 +1,6 @@
 /* perf_elf.c - the values of a few symbols of an ELF file.
  *
- * The file is mapped and not believed: every offset is checked against its size.
+ * The file is mapped and not trusted: every offset is checked against the file's size.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@ static const void *part(const struct file *file, uint64_t offset, uint64_t size)
 		       : NULL;
 }
 
-static void find_in(const struct file *file, const Elf64_Shdr *table, const Elf64_Shdr *names,
-		    struct perf_symbol *symbols, uint32_t n)
+static void find_in_table(const struct file *file, const Elf64_Shdr *table, const Elf64_Shdr *names,
+			  struct perf_symbol *symbols, uint32_t n)
 {
 	const Elf64_Sym *list = part(file, table->sh_offset, table->sh_size);
 	if (!list || names->sh_offset > file->size ||
@@ -41,27 +41,28 @@ static void find_in(const struct file *file, const Elf64_Shdr *table, const Elf6
 		}
 }
 
-static bool perf_elf_find_all(const struct file *file, const Elf64_Ehdr *head,
-			      struct perf_symbol *symbols, uint32_t n)
+static bool find_symbols(const struct file *file, const Elf64_Ehdr *head,
+			 struct perf_symbol *symbols, uint32_t n)
 {
 	const Elf64_Shdr *sections =
 		part(file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *sections);
 	if (!sections || head->e_shentsize != sizeof *sections)
 		return false;
-	/* What is exported first: it is the shorter list, and the symbol is found there or nowhere. */
+	/* Exported symbols are searched first: their table is shorter, and the first symbol is
+	 * found there or in neither table. */
 	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
 	for (int type = 0; type < 2 && !symbols[0].value; type++)
 		for (unsigned i = 0; i < head->e_shnum; i++)
 			if (sections[i].sh_type == types[type] &&
 			    sections[i].sh_link < head->e_shnum)
-				find_in(file, &sections[i], &sections[sections[i].sh_link], symbols,
-					n);
+				find_in_table(file, &sections[i], &sections[sections[i].sh_link],
+					      symbols, n);
 	return true;
 }
 
-/* The address that the byte at 'offset' of the file has in the file's own numbering. */
-static bool address_of(const struct file *file, const Elf64_Ehdr *head, uint64_t offset,
-		       uint64_t *address)
+/* The address, in the file's own numbering, of the byte at 'offset' of the file. */
+static bool code_address(const struct file *file, const Elf64_Ehdr *head, uint64_t offset,
+			 uint64_t *address)
 {
 	const Elf64_Phdr *parts =
 		part(file, head->e_phoff, (uint64_t)head->e_phnum * sizeof *parts);
@@ -93,8 +94,8 @@ bool perf_elf_find(const char *path, uint64_t offset, struct perf_symbol *symbol
 	const Elf64_Ehdr *head = part(&file, 0, sizeof *head);
 	bool found = head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
 		     head->e_ident[EI_CLASS] == ELFCLASS64 &&
-		     address_of(&file, head, offset, address) &&
-		     perf_elf_find_all(&file, head, symbols, n);
+		     code_address(&file, head, offset, address) &&
+		     find_symbols(&file, head, symbols, n);
 	munmap(at, file.size);
 	return found;
 }

@@ -1,8 +1,9 @@
-/* perf_open.c - opens the kernel's events, one set a CPU: an inherited event can be read only so.
+/* perf_open.c - opens the kernel's events, one set for each CPU: an inherited event can be read
+ * only so.
  *
- * What is asked for is given up in this order, until the kernel agrees: cycles (a virtual machine has none)
- * for the CPU's clock; what the kernel does inside itself; the other processes of the machine. Wake-ups are
- * taken where the tracepoint may be used, and else not.
+ * What is asked for is reduced in this order until the kernel agrees: the CPU's clock instead of
+ * cycles (a virtual machine has none); nothing of what happens inside the kernel; only the
+ * program's own processes. Wake-ups are recorded where the tracepoint may be used.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +22,9 @@
 #include "run/perf/perf_internal.h"
 #include "run/run.h"
 
-/* All rings together, and one of them. */
-static const uint64_t most_bytes = UINT64_C(64) << 20, most_ring = UINT64_C(4) << 20,
-		      least_ring = UINT64_C(64) << 10;
+/* The most bytes of all rings together, and the most and the least of one ring. */
+static const uint64_t MOST_BYTES = UINT64_C(64) << 20, MOST_RING_BYTES = UINT64_C(4) << 20,
+		      LEAST_RING_BYTES = UINT64_C(64) << 10;
 
 static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -40,7 +41,7 @@ static long number_in(const char *path, long otherwise)
 /* ---- what to ask for --------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-/* BX, BP, SP, IP, R12 to R15 of asm/perf_regs.h: what rec_stack has. */
+/* Bits of BX, BP, SP, IP and R12 to R15 in asm/perf_regs.h: the registers that rec_stack has. */
 static const uint64_t wanted_registers = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 15 << 20;
 #else
 static const uint64_t wanted_registers = 0;
@@ -65,7 +66,7 @@ static void describe_samples(const struct perf *perf, struct perf_event_attr *at
 	}
 }
 
-static struct perf_event_attr perf_open_describe(const struct perf *perf, bool cycles, bool kernel)
+static struct perf_event_attr describe_event(const struct perf *perf, bool cycles, bool kernel)
 {
 	bool samples = perf->settings.samples != PERF_NONE;
 	struct perf_event_attr attr = {
@@ -89,7 +90,8 @@ static struct perf_event_attr perf_open_describe(const struct perf *perf, bool c
 		.exclude_hv = 1,
 		.exclude_idle = 1,
 		.context_switch = perf->settings.switches != PERF_NONE,
-		.wakeup_events = 1, /* whether anybody sleeps for it is the reader's decision */
+		/* Every sample can wake the reader, which decides whether it sleeps for that. */
+		.wakeup_events = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -104,14 +106,14 @@ static bool map_ring(struct perf *perf, struct perf_ring *ring)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	for (;; perf->ring_bytes /= 2) {
-		void *at = mmap(NULL, page + perf->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-				ring->fd, 0);
-		if (at != MAP_FAILED) {
-			ring->page = at;
+		void *page_and_data = mmap(NULL, page + perf->ring_bytes, PROT_READ | PROT_WRITE,
+					   MAP_SHARED, ring->fd, 0);
+		if (page_and_data != MAP_FAILED) {
+			ring->page = page_and_data;
 			return true;
 		}
-		/* All rings are of one size: once one is mapped the next ones have to fit. */
-		if (perf->n_rings || perf->ring_bytes <= least_ring ||
+		/* All rings have one size: once one is mapped, the next ones have to fit. */
+		if (perf->n_rings || perf->ring_bytes <= LEAST_RING_BYTES ||
 		    (errno != EPERM && errno != ENOMEM))
 			return false;
 	}
@@ -133,19 +135,20 @@ void perf_close(struct perf *perf)
 	perf->n_rings = 0;
 }
 
-/* An event on every CPU that is there; false with errno when one refuses. Where the rings do not fit what a
- * user may lock, all begin again with smaller ones. */
-static bool perf_open_open_all(struct perf *perf, struct perf_event_attr *attr)
+/* Opens an event and a ring on every CPU; false with errno when one is refused. Where the rings
+ * exceed the memory that a user may lock, all begin again with smaller ones. */
+static bool open_on_all_cpus(struct perf *perf, struct perf_event_attr *attr)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	pid_t pid = perf->system_wide ? -1 : perf->run->pid;
-	perf->ring_bytes = most_ring;
-	while (perf->ring_bytes > least_ring && perf->ring_bytes * (uint64_t)cpus > most_bytes)
+	perf->ring_bytes = MOST_RING_BYTES;
+	while (perf->ring_bytes > LEAST_RING_BYTES &&
+	       perf->ring_bytes * (uint64_t)cpus > MOST_BYTES)
 		perf->ring_bytes /= 2;
 	for (int cpu = 0; cpu < cpus;) {
 		struct perf_ring ring = {.cpu = (uint32_t)cpu, .wakes = -1};
 		ring.fd = event_open(attr, pid, cpu);
-		if (ring.fd < 0 && errno == ENODEV) { /* switched off */
+		if (ring.fd < 0 && errno == ENODEV) { /* the CPU is switched off */
 			cpu++;
 			continue;
 		}
@@ -156,7 +159,7 @@ static bool perf_open_open_all(struct perf *perf, struct perf_event_attr *attr)
 			continue;
 		}
 		int reason = errno;
-		bool smaller = ring.fd >= 0 && perf->n_rings && perf->ring_bytes > least_ring;
+		bool smaller = ring.fd >= 0 && perf->n_rings && perf->ring_bytes > LEAST_RING_BYTES;
 		if (ring.fd >= 0)
 			close(ring.fd);
 		perf_close(perf);
@@ -173,7 +176,8 @@ static bool perf_open_open_all(struct perf *perf, struct perf_event_attr *attr)
 
 /* ---- wake-ups ---------------------------------------------------------------------------------- */
 
-/* sched_waking is hit by who wakes; sched_wakeup often on the CPU of who is woken, in nobody's name. */
+/* The tracepoints of wake-ups, best first. sched_waking is hit by the thread that wakes;
+ * sched_wakeup often on the CPU of the thread that is woken, in nobody's name. */
 static const char *const wakeups[] = {
 	"/sys/kernel/tracing/events/sched/sched_waking",
 	"/sys/kernel/debug/tracing/events/sched/sched_waking",
@@ -181,8 +185,9 @@ static const char *const wakeups[] = {
 	"/sys/kernel/debug/tracing/events/sched/sched_wakeup",
 };
 
-/* The tracepoint's number, and where its record has the woken thread; false: not to be had. */
-static bool find_wakeup(uint64_t *number, uint32_t *tid_at)
+/* Finds the tracepoint's number, and the offset of the woken thread's tid in its record; false:
+ * there is none that may be used. */
+static bool find_wakeup(uint64_t *number, uint32_t *tid_offset)
 {
 	for (size_t i = 0; i < sizeof wakeups / sizeof *wakeups; i++) {
 		char path[128], line[256];
@@ -190,15 +195,15 @@ static bool find_wakeup(uint64_t *number, uint32_t *tid_at)
 		long id = number_in(path, -1);
 		snprintf(path, sizeof path, "%s/format", wakeups[i]);
 		FILE *file = id > 0 ? fopen(path, "re") : NULL;
-		unsigned at = 0;
-		while (file && !at && fgets(line, sizeof line, file))
+		unsigned offset = 0;
+		while (file && !offset && fgets(line, sizeof line, file))
 			if (strstr(line, " pid;") && !strstr(line, "common_pid"))
-				sscanf(strstr(line, " pid;"), " pid; offset:%u;", &at);
+				sscanf(strstr(line, " pid;"), " pid; offset:%u;", &offset);
 		if (file)
 			fclose(file);
 		*number = (uint64_t)id;
-		*tid_at = at;
-		if (at)
+		*tid_offset = offset;
+		if (offset)
 			return true;
 	}
 	return false;
@@ -221,7 +226,7 @@ static void open_wakeups(struct perf *perf)
 		.clockid = CLOCK_MONOTONIC,
 	};
 	uint64_t number, id;
-	if (perf->settings.switches == PERF_NONE || !find_wakeup(&number, &perf->wake_tid_at))
+	if (perf->settings.switches == PERF_NONE || !find_wakeup(&number, &perf->wake_tid_offset))
 		return;
 	attr.config = number;
 	for (uint32_t i = 0; i < perf->n_rings; i++) {
@@ -240,9 +245,10 @@ static void open_wakeups(struct perf *perf)
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* The kernel refuses a rate above its own limit, which it lowers by itself on a busy machine. */
+/* Lowers the rate to the kernel's own limit, which the kernel lowers by itself on a busy machine:
+ * it refuses a higher rate. */
 static void respect_limit(struct perf *perf)
 {
 	long most = number_in("/proc/sys/kernel/perf_event_max_sample_rate", INT32_MAX);
@@ -256,7 +262,7 @@ static void respect_limit(struct perf *perf)
 	perf->settings.rate_hz = (uint32_t)most;
 }
 
-static void tell_event(const struct perf *perf, bool cycles)
+static void record_event(const struct perf *perf, bool cycles)
 {
 	char rate[32];
 	int n = snprintf(rate, sizeof rate, "%u", perf->settings.rate_hz);
@@ -272,12 +278,12 @@ static bool open_somehow(struct perf *perf)
 	int reason = 0;
 	for (int kernel = 1; kernel >= 0; kernel--)
 		for (int cycles = 1; cycles >= 0; cycles--) {
-			struct perf_event_attr attr = perf_open_describe(perf, cycles, kernel);
-			if (perf_open_open_all(perf, &attr)) {
-				tell_event(perf, cycles);
+			struct perf_event_attr attr = describe_event(perf, cycles, kernel);
+			if (open_on_all_cpus(perf, &attr)) {
+				record_event(perf, cycles);
 				return true;
 			}
-			/* That there are no cycles says less than that nothing is permitted. */
+			/* "No cycles here" explains less than "not permitted". */
 			if (!reason || errno == EACCES || errno == EPERM)
 				reason = errno;
 		}

@@ -1,32 +1,35 @@
 /* perf_python.c - the Python stack of another process's thread, read through the kernel.
  *
- * The thread was interrupted a moment ago and runs on while it is read: whatever is found has to prove
- * itself. The thread's state bears the kernel's number of the thread; every frame's code is an object of the
- * type "code"; the chain ends. What fails at any of it yields no frames, and nothing is said. Layouts are those
- * that the collect library uses inside the program (spool/python_layout.h).
+ * The thread was interrupted a moment ago and runs on while it is read, so whatever is found is
+ * verified: the thread's state bears the kernel's number of the thread; every frame's code is an
+ * object of the type "code"; the chain of frames ends. A stack that fails any of this yields no
+ * frames, without a note. Layouts are those that the collect library uses inside the program
+ * (spool/python_layout.h).
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "run/perf/perf_internal.h"
 #include "spool/python_layout.h"
 
 enum {
 	MOST_TEXT = 4096,
 	MOST_TABLE = 64 * 1024,
-	MOST_STEPS = 1024, /* frames looked at, shown or not */
+	MOST_STEPS = 1024, /* frames of one stack that are visited, recorded or not */
 	MOST_THREADS = 4096,
 	TRIES = 3,
 	FRAME_BYTES = 128,
 	CODE_BYTES = 256,
-	/* Of struct pthread on x86-64: for 3.10, which knows its threads by pthread_t. */
+	/* Offset of the tid in glibc's struct pthread on x86-64: needed for 3.10, which knows its
+	 * threads by pthread_t. */
 	GLIBC_TID = 720,
 };
 
 struct code {
-	uint64_t at, filename, name;
+	uint64_t address, filename, name; /* addresses of the code object and its texts */
 	int32_t first_line;
 	uint32_t id;
 };
@@ -35,11 +38,11 @@ struct perf_python {
 	struct python_layout layout;
 	pid_t pid;
 	uint64_t runtime;
-	uint64_t code_type;      /* 0: not seen yet */
-	struct hwy_map state_of; /* tid -> index in 'states' plus one */
+	uint64_t code_type;      /* address of the type of code objects; 0: not seen yet */
+	struct hwy_map state_of; /* tid -> hwy_ref32 of 'states' */
 	uint64_t *states;
 	uint32_t n_states, cap_states;
-	struct hwy_map code_of; /* address -> index in 'codes' plus one */
+	struct hwy_map code_of; /* address -> hwy_ref32 of 'codes' */
 	struct code *codes;
 	uint32_t n_codes, cap_codes;
 };
@@ -56,13 +59,7 @@ static bool peek_pointer(const struct perf_python *python, uint64_t from, uint64
 	return peek(python, pointer, from, sizeof *pointer);
 }
 
-/* ---- finding it --------------------------------------------------------------------------------- */
-
-static const char *perf_python_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
+/* ---- finding the interpreter ----------------------------------------------------------------- */
 
 static struct perf_python *python_in(const struct perf_process *process, const struct perf_map *map)
 {
@@ -70,7 +67,7 @@ static struct perf_python *python_in(const struct perf_process *process, const s
 	struct perf_symbol symbols[SYMBOLS] = {
 		{"_PyRuntime", 0}, {"Py_Version", 0}, {"PyModule_AddObjectRef", 0}};
 	uint64_t address, version = 0;
-	char told[PYTHON_RUNTIME_BYTES];
+	char runtime[PYTHON_RUNTIME_BYTES];
 	if (!perf_elf_find(map->path, map->offset, symbols, SYMBOLS, &address) ||
 	    !symbols[RUNTIME].value)
 		return NULL;
@@ -81,19 +78,21 @@ static struct perf_python *python_in(const struct perf_process *process, const s
 		peek(&found, &version, bias + symbols[VERSION].value, sizeof version);
 	else if (symbols[NEWER_THAN_39].value)
 		version = 0x030a00f0;
-	if (!peek(&found, told, found.runtime, sizeof told) ||
-	    !python_layout_of((uint32_t)version, told, &found.layout))
+	if (!peek(&found, runtime, found.runtime, sizeof runtime) ||
+	    !python_layout_of((uint32_t)version, runtime, &found.layout))
 		return NULL;
 	return hwy_copy(&found, sizeof found);
 }
 
 void perf_python_look(struct perf *perf, struct perf_process *process)
 {
-	for (; !process->python && process->looked < process->n_maps; process->looked++) {
-		const struct perf_map *map = &process->maps[process->looked];
-		/* The program itself, which may have it inside, and libraries of that name. */
+	for (; !process->python && process->searched_maps < process->n_maps;
+	     process->searched_maps++) {
+		const struct perf_map *map = &process->maps[process->searched_maps];
+		/* Searched are the program's own file, which may contain the interpreter, and
+		 * libraries with "python" in their names. */
 		if (map->path &&
-		    (process->looked == 0 || strstr(perf_python_base_name(map->path), "python")))
+		    (process->searched_maps == 0 || strstr(hwy_basename(map->path), "python")))
 			process->python = python_in(process, map);
 		perf->pythons += process->python != NULL;
 	}
@@ -115,7 +114,7 @@ void perf_python_free(struct perf *perf, struct perf_process *process)
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-/* The kernel's number of the thread whose state this is; 0: none. */
+/* The kernel's number of the thread that a state belongs to; 0: none. */
 static uint32_t tid_of(const struct perf_python *python, uint64_t state)
 {
 	const struct python_layout *layout = &python->layout;
@@ -133,15 +132,15 @@ static uint32_t tid_of(const struct perf_python *python, uint64_t state)
 
 static void remember_state(struct perf_python *python, uint32_t tid, uint64_t state)
 {
-	uint32_t *at = hwy_map_put(&python->state_of, tid, NULL);
-	if (!*at) {
+	uint32_t *ref = hwy_map_put(&python->state_of, tid, NULL);
+	if (!hwy_ref32_is_set(*ref)) {
 		HWY_GROW(python->states, python->n_states, python->cap_states);
-		*at = ++python->n_states;
+		*ref = hwy_ref32(python->n_states++);
 	}
-	python->states[*at - 1] = state;
+	python->states[hwy_ref32_index(*ref)] = state;
 }
 
-/* All threads of all interpreters that can be reached from 'head'. */
+/* Keeps the states of all threads of all interpreters that can be reached from 'head'. */
 static void list_threads(struct perf_python *python, uint64_t head)
 {
 	const struct python_layout *layout = &python->layout;
@@ -164,21 +163,25 @@ static void list_threads(struct perf_python *python, uint64_t head)
 	}
 }
 
-/* 0: the thread has none, as far as can be told. */
-static uint64_t perf_python_state_of(struct perf_python *python, uint32_t tid)
+/* The state of a thread that was met before and is still this thread's; 0: none. */
+static uint64_t met_state(const struct perf_python *python, uint32_t tid)
 {
-	const uint32_t *at = python->state_of.count ? hwy_map_get(&python->state_of, tid) : NULL;
-	if (at && tid_of(python, python->states[*at - 1]) == tid)
-		return python->states[*at - 1];
+	const uint32_t *ref = python->state_of.count ? hwy_map_get(&python->state_of, tid) : NULL;
+	uint64_t state = ref ? python->states[hwy_ref32_index(*ref)] : 0;
+	return state && tid_of(python, state) == tid ? state : 0;
+}
+
+/* The interpreter's state of a thread; 0: the thread has none, as far as can be seen. */
+static uint64_t thread_state(struct perf_python *python, uint32_t tid)
+{
+	uint64_t state = met_state(python, tid);
 	uint64_t head = python->runtime + python->layout.runtime_interpreters;
-	/* Releases of 3.12 differ by a word in what comes before. */
-	for (int i = 0; i < 2; i++) {
+	/* Releases of 3.12 differ by one word in what comes before the list of interpreters. */
+	for (int i = 0; !state && i < 2; i++) {
 		list_threads(python, head + (uint64_t)i * 8);
-		at = hwy_map_get(&python->state_of, tid);
-		if (at && tid_of(python, python->states[*at - 1]) == tid)
-			return python->states[*at - 1];
+		state = met_state(python, tid);
 	}
-	return 0;
+	return state;
 }
 
 /* ---- code objects ------------------------------------------------------------------------------- */
@@ -203,8 +206,7 @@ static bool is_code_type(struct perf_python *python, uint64_t type)
 	return true;
 }
 
-static bool perf_python_read_text(struct perf *perf, struct perf_python *python, uint64_t object,
-				  uint32_t *id)
+static bool read_text(struct perf *perf, struct perf_python *python, uint64_t object, uint32_t *id)
 {
 	const struct python_layout *layout = &python->layout;
 	struct {
@@ -223,7 +225,7 @@ static bool perf_python_read_text(struct perf *perf, struct perf_python *python,
 	if (!peek(python, raw, object + (ascii ? layout->ascii_text : layout->other_text),
 		  length * kind))
 		return false;
-	*id = perf_text(perf, text, python_utf8(text, raw, length, kind));
+	*id = perf_spool_text(perf, text, python_utf8(text, raw, length, kind));
 	return *id != 0;
 }
 
@@ -233,9 +235,9 @@ static uint32_t define_code(struct perf *perf, struct perf_python *python, const
 	uint32_t filename, name;
 	uint64_t table;
 	int64_t length;
-	if (!perf_python_read_text(perf, python, code->filename, &filename) ||
-	    !perf_python_read_text(perf, python, code->name, &name) ||
-	    !peek_pointer(python, code->at + layout->code_table, &table) ||
+	if (!read_text(perf, python, code->filename, &filename) ||
+	    !read_text(perf, python, code->name, &name) ||
+	    !peek_pointer(python, code->address + layout->code_table, &table) ||
 	    !peek(python, &length, table + layout->object_size, sizeof length) || length < 0)
 		return 0;
 	if (length > MOST_TABLE)
@@ -255,40 +257,41 @@ static uint32_t define_code(struct perf *perf, struct perf_python *python, const
 	return perf->n_codes;
 }
 
-/* The id of a code object, 0: it is none. */
-static uint32_t code_id(struct perf *perf, struct perf_python *python, uint64_t at)
+/* The id of the code object at an address, 0: there is none. */
+static uint32_t code_id(struct perf *perf, struct perf_python *python, uint64_t address)
 {
 	const struct python_layout *layout = &python->layout;
 	char bytes[CODE_BYTES];
-	if ((at & 7) || !peek(python, bytes, at, layout->code_name + 8u) ||
+	if ((address & 7) || !peek(python, bytes, address, layout->code_name + 8u) ||
 	    !is_code_type(python, word_at(bytes, layout->object_type)))
 		return 0;
 	struct code code = {
-		.at = at,
+		.address = address,
 		.filename = word_at(bytes, layout->code_filename),
 		.name = word_at(bytes, layout->code_name),
 		.first_line = (int32_t)word_at(bytes, layout->code_first_line),
 	};
-	uint32_t *known = hwy_map_put(&python->code_of, at, NULL);
-	if (*known) {
-		const struct code *old = &python->codes[*known - 1];
+	uint32_t *ref = hwy_map_put(&python->code_of, address, NULL);
+	if (hwy_ref32_is_set(*ref)) {
+		const struct code *old = &python->codes[hwy_ref32_index(*ref)];
 		if (old->filename == code.filename && old->name == code.name &&
 		    old->first_line == code.first_line)
 			return old->id;
 	} else {
 		HWY_GROW(python->codes, python->n_codes, python->cap_codes);
-		*known = ++python->n_codes;
+		*ref = hwy_ref32(python->n_codes++);
 	}
 	code.id = define_code(perf, python, &code);
-	python->codes[*known - 1] = code;
+	python->codes[hwy_ref32_index(*ref)] = code;
 	return code.id;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------- */
 
-/* Free threading: the bytecode that this frame runs is a copy of the thread's own. */
-static bool own_bytecode(const struct perf_python *python, const char *frame, uint64_t code,
-			 uint64_t *bytecode)
+/* Free-threaded Python: this frame runs the thread's own copy of the bytecode, whose address is
+ * yielded. */
+static bool thread_bytecode(const struct perf_python *python, const char *frame, uint64_t code,
+			    uint64_t *bytecode)
 {
 	uint64_t copies, count;
 	int32_t index = (int32_t)word_at(frame, python->layout.frame_bytecode);
@@ -297,8 +300,7 @@ static bool own_bytecode(const struct perf_python *python, const char *frame, ui
 	       peek_pointer(python, copies + 8 + (uint64_t)index * 8, bytecode);
 }
 
-static int32_t perf_python_offset_of(const struct perf_python *python, const char *frame,
-				     uint64_t code)
+static int32_t frame_offset(const struct perf_python *python, const char *frame, uint64_t code)
 {
 	const struct python_layout *layout = &python->layout;
 	uint64_t instruction = word_at(frame, layout->frame_instruction);
@@ -308,13 +310,14 @@ static int32_t perf_python_offset_of(const struct perf_python *python, const cha
 	}
 	uint64_t bytecode = code + layout->code_bytecode;
 	if (layout->frame_bytecode && layout->code_bytecodes &&
-	    !own_bytecode(python, frame, code, &bytecode))
+	    !thread_bytecode(python, frame, code, &bytecode))
 		return 0;
 	int64_t distance = (int64_t)(instruction - bytecode);
 	return distance > 0 && distance < INT32_MAX ? (int32_t)distance : 0;
 }
 
-/* False: something was not as it must be, or the chain has no end. */
+/* Reads the frames of a chain. False: some memory was not as it must be, or the chain has no
+ * end. */
 static bool perf_python_walk(struct perf *perf, struct perf_python *python, uint64_t frame,
 			     struct rec_frame frames[REC_MAX_FRAMES], uint32_t *count)
 {
@@ -330,7 +333,7 @@ static bool perf_python_walk(struct perf *perf, struct perf_python *python, uint
 			uint64_t code = word_at(bytes, layout->frame_code) & ~UINT64_C(7);
 			struct rec_frame *out = &frames[*count];
 			out->code = code_id(perf, python, code);
-			out->offset = perf_python_offset_of(python, bytes, code);
+			out->offset = frame_offset(python, bytes, code);
 			if (!out->code)
 				return false;
 			++*count;
@@ -354,10 +357,11 @@ uint32_t perf_python_stack(struct perf *perf, struct perf_process *process, uint
 			   struct rec_frame frames[REC_MAX_FRAMES])
 {
 	struct perf_python *python = process->python;
-	uint64_t state = perf_python_state_of(python, tid), before, after;
+	uint64_t state = thread_state(python, tid), before, after;
 	uint32_t count = 0;
 	bool whole = false;
-	/* A function that is called all the time is never still: the last try counts if it is whole. */
+	/* A program that calls functions all the time is never still: the last try counts if it
+	 * found a whole stack. */
 	for (int i = 0; state && i < TRIES; i++) {
 		if (!innermost(python, state, &before))
 			return 0;

@@ -1,7 +1,9 @@
-/* perf_records.c - one record of the kernel's after the other: samples, switches, and who is who.
+/* perf_records.c - reads one record of the kernel after the other: samples, switches, and who is
+ * who.
  *
- * The layouts are those of linux/perf_event.h for the sample_type that perf_open asked for. A record comes
- * from the kernel, so its parts are where they must be; lengths are checked nevertheless.
+ * The layouts are those of linux/perf_event.h for the sample_type that perf_open asked for. A
+ * record comes from the kernel, so its parts are where they must be; lengths are checked
+ * nevertheless.
  */
 #include <string.h>
 
@@ -10,43 +12,44 @@
 
 enum { MOST_ADDRESSES = 256, REGISTERS = REC_STACK_REGS };
 
-/* Older than this, a sample says nothing about where the thread is in Python by now. */
-static const int64_t fresh_enough = 3 * 1000 * 1000;
+/* A sample older than this (ns) says nothing about where the thread is in Python by now. */
+static const int64_t FRESH_ENOUGH_NS = 3 * 1000 * 1000;
 
-struct parts { /* what is left of a record */
-	const char *at, *end;
+struct parts { /* the part of a record that was not read yet */
+	const char *next, *end;
 };
 
-/* What is not there leaves 'into' as it is, and nothing for those that come after. */
-static void perf_records_take(struct parts *parts, void *into, size_t size)
+/* Reads 'size' bytes. Where a record is too short, 'into' stays as it is, and later reads find
+ * nothing. */
+static void take_bytes_into(struct parts *parts, void *into, size_t size)
 {
-	size_t left = (size_t)(parts->end - parts->at);
+	size_t left = (size_t)(parts->end - parts->next);
 	if (size <= left)
-		memcpy(into, parts->at, size);
-	parts->at += size <= left ? size : left;
+		memcpy(into, parts->next, size);
+	parts->next += size <= left ? size : left;
 }
 
 static uint64_t take64(struct parts *parts)
 {
 	uint64_t value = 0;
-	perf_records_take(parts, &value, sizeof value);
+	take_bytes_into(parts, &value, sizeof value);
 	return value;
 }
 
 static uint32_t take32(struct parts *parts)
 {
 	uint32_t value = 0;
-	perf_records_take(parts, &value, sizeof value);
+	take_bytes_into(parts, &value, sizeof value);
 	return value;
 }
 
 static const void *take_bytes(struct parts *parts, uint64_t bytes)
 {
-	const void *at = parts->at;
-	if (bytes > (uint64_t)(parts->end - parts->at))
+	const void *taken = parts->next;
+	if (bytes > (uint64_t)(parts->end - parts->next))
 		return NULL;
-	parts->at += bytes;
-	return at;
+	parts->next += bytes;
+	return taken;
 }
 
 /* The end of every record that is no sample: pid, tid; time; cpu; id. */
@@ -57,7 +60,7 @@ struct trailer {
 };
 enum { TRAILER_BYTES = 32 };
 
-static struct trailer trailer_of(const struct perf_event_header *record)
+static struct trailer read_trailer(const struct perf_event_header *record)
 {
 	const char *end = (const char *)record + record->size;
 	struct trailer trailer = {0};
@@ -76,7 +79,7 @@ static struct trailer trailer_of(const struct perf_event_header *record)
 static void put_task(struct perf *perf, uint8_t flags, uint32_t pid, uint32_t tid, uint32_t parent,
 		     const char *name, int64_t time)
 {
-	uint32_t text = name ? perf_text(perf, name, strlen(name)) : 0;
+	uint32_t text = name ? perf_spool_text(perf, name, strlen(name)) : 0;
 	struct rec_task *record =
 		perf_spool_reserve(perf->definitions, REC_TASK, sizeof(struct rec_task));
 	if (!record)
@@ -93,14 +96,14 @@ static void put_task(struct perf *perf, uint8_t flags, uint32_t pid, uint32_t ti
 static void take_name(struct perf *perf, const struct perf_event_header *record, struct parts parts)
 {
 	uint32_t pid = take32(&parts), tid = take32(&parts);
-	struct trailer trailer = trailer_of(record);
+	struct trailer trailer = read_trailer(record);
 	char name[64] = "";
-	size_t room = (size_t)(parts.end - parts.at);
-	memcpy(name, parts.at, strnlen(parts.at, room < 63 ? room : 63));
+	size_t room = (size_t)(parts.end - parts.next);
+	memcpy(name, parts.next, strnlen(parts.next, room < 63 ? room : 63));
 	bool exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
 	if (exec) {
-		perf_process_exec(perf, pid, trailer.time);
-		perf_stacks_forget(perf, tid);
+		perf_tasks_exec(perf, pid, trailer.time);
+		perf_stack_forget_thread(perf, tid);
 	}
 	put_task(perf, exec ? REC_TASK_EXEC | REC_TASK_NAME : REC_TASK_NAME, pid, tid, 0, name,
 		 trailer.time);
@@ -115,45 +118,48 @@ static void take_life(struct perf *perf, const struct perf_event_header *record,
 	uint8_t flags = !fork ? REC_TASK_END : pid == parent ? REC_TASK_THREAD : REC_TASK_PROCESS;
 	put_task(perf, flags, pid, tid, parent, NULL, time);
 	if (flags == REC_TASK_PROCESS)
-		perf_process_fork(perf, pid, parent, time);
+		perf_tasks_fork(perf, pid, parent, time);
 	if (!fork)
-		perf_stacks_forget(perf, tid);
-	/* Its other threads may live on, but nothing more is learned about it then. */
+		perf_stack_forget_thread(perf, tid);
+	/* The first thread of a process has ended. Other threads may live on, but nothing more is
+	 * learned about the process then. */
 	if (!fork && pid == tid)
-		perf_process_exit(perf, pid);
+		perf_tasks_exit(perf, pid);
 }
 
 static void take_map(struct perf *perf, const struct perf_event_header *record, struct parts parts)
 {
 	uint32_t pid = take32(&parts);
-	take32(&parts); /* tid */
+	take32(&parts); /* skip the tid */
 	uint64_t start = take64(&parts), size = take64(&parts), offset = take64(&parts);
+	/* Skip device, inode, generation and rights, or the build id. */
 	if (record->type == PERF_RECORD_MMAP2)
-		take_bytes(&parts, 32); /* device, inode, generation, rights: or the build id */
-	size_t room = (size_t)(parts.end - parts.at);
-	if (!memchr(parts.at, 0, room) || size > UINT64_MAX - start)
+		take_bytes(&parts, 32);
+	size_t room = (size_t)(parts.end - parts.next);
+	if (!memchr(parts.next, 0, room) || size > UINT64_MAX - start)
 		return;
 	char path[4096];
-	strncpy(path, parts.at, sizeof path - 1);
+	strncpy(path, parts.next, sizeof path - 1);
 	path[sizeof path - 1] = '\0';
 	struct perf_map map = {
-		.time = trailer_of(record).time,
+		.time = read_trailer(record).time,
 		.start = start,
 		.end = start + size,
 		.offset = offset,
-		.path = path[0] == '/' && path[1] != '/' ? path : NULL, /* "//anon", "[vdso]" */
+		/* Names like "//anon" and "[vdso]" are no files. */
+		.path = path[0] == '/' && path[1] != '/' ? path : NULL,
 	};
-	perf_process_map(perf, pid, map);
+	perf_tasks_map(perf, pid, map);
 }
 
 /* ---- scheduling --------------------------------------------------------------------------------- */
 
 static void take_switch(struct perf *perf, const struct perf_event_header *record)
 {
-	struct trailer trailer = trailer_of(record);
+	struct trailer trailer = read_trailer(record);
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	if (trailer.pid == 0)
-		return; /* the idle thread */
+		return; /* pid 0 is the idle thread */
 	struct rec_switch *put =
 		perf_spool_reserve(perf->events, REC_SWITCH, sizeof(struct rec_switch));
 	if (!put)
@@ -173,9 +179,9 @@ static void put_wakeup(struct perf *perf, uint32_t pid, uint32_t tid, int64_t ti
 {
 	uint32_t size = take32(parts), woken;
 	const char *raw = take_bytes(parts, size);
-	if (!raw || size < perf->wake_tid_at + sizeof woken)
+	if (!raw || size < perf->wake_tid_offset + sizeof woken)
 		return;
-	memcpy(&woken, raw + perf->wake_tid_at, sizeof woken);
+	memcpy(&woken, raw + perf->wake_tid_offset, sizeof woken);
 	struct rec_wakeup *put =
 		perf_spool_reserve(perf->events, REC_WAKEUP, sizeof(struct rec_wakeup));
 	if (!put)
@@ -198,7 +204,7 @@ struct sample {
 	uint32_t depth, kernel;
 	uint64_t registers[REGISTERS];
 	bool has_registers;
-	const uint64_t *words; /* the stack */
+	const uint64_t *words; /* the copy of the stack, in the ring */
 	uint32_t bytes, stack;
 };
 
@@ -206,7 +212,7 @@ static void take_chain(struct parts *parts, struct sample *sample)
 {
 	uint64_t n = take64(parts);
 	bool in_kernel = false;
-	for (uint64_t i = 0; i < n && parts->at < parts->end; i++) {
+	for (uint64_t i = 0; i < n && parts->next < parts->end; i++) {
 		uint64_t address = take64(parts);
 		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
 			in_kernel = address == (uint64_t)PERF_CONTEXT_KERNEL;
@@ -219,7 +225,8 @@ static void take_chain(struct parts *parts, struct sample *sample)
 	}
 }
 
-/* In ascending order of their bits: BX, BP, SP, IP, R12 to R15; kept as rec_stack has them. */
+/* The registers come in ascending order of their bits: BX, BP, SP, IP, R12 to R15. They are kept in
+ * the order of rec_stack. */
 static void take_registers(struct parts *parts, struct sample *sample)
 {
 	static const int place[REGISTERS] = {3, 2, 1, 0, 4, 5, 6, 7};
@@ -230,7 +237,7 @@ static void take_registers(struct parts *parts, struct sample *sample)
 	sample->has_registers = true;
 }
 
-static void perf_records_take_stack(struct parts *parts, struct sample *sample)
+static void take_stack(struct parts *parts, struct sample *sample)
 {
 	uint64_t size = take64(parts);
 	const uint64_t *words = size ? take_bytes(parts, size) : NULL;
@@ -277,20 +284,20 @@ static void finish_sample(struct perf *perf, struct sample *sample)
 {
 	struct rec_frame frames[REC_MAX_FRAMES];
 	uint32_t n_frames = 0;
-	struct perf_process *process = perf_process_of(perf, sample->pid);
+	struct perf_process *process = perf_tasks_process(perf, sample->pid);
 	if (sample->depth || sample->has_registers)
 		perf_python_look(perf, process);
-	if (process->python && run_now() - sample->time < fresh_enough)
+	if (process->python && run_now() - sample->time < FRESH_ENOUGH_NS)
 		n_frames = perf_python_stack(perf, process, sample->tid, frames);
-	perf_process_tell(perf, process);
-	bool known = true;
+	perf_tasks_record_maps(perf, process);
+	bool is_kept = true;
 	if (sample->words)
-		sample->stack = perf_stack(perf, process, sample->tid, sample->registers[1],
-					   sample->words, &sample->bytes, &known);
-	if (known)
+		sample->stack = perf_stack_number(perf, process, sample->tid, sample->registers[1],
+						  sample->words, &sample->bytes, &is_kept);
+	if (is_kept)
 		sample->bytes = 0;
-	if (!keep_sample(perf, sample, frames, n_frames) && sample->stack && !known)
-		perf_stack_unlearn(perf, sample->tid, sample->stack);
+	if (!keep_sample(perf, sample, frames, n_frames) && sample->stack && !is_kept)
+		perf_stack_forget_number(perf, sample->tid, sample->stack);
 }
 
 static bool is_wakeup(const struct perf *perf, uint64_t id)
@@ -328,11 +335,11 @@ static void take_sample(struct perf *perf, const struct perf_event_header *recor
 	if (perf->sample_type & PERF_SAMPLE_REGS_USER)
 		take_registers(&parts, &sample);
 	if (perf->sample_type & PERF_SAMPLE_STACK_USER)
-		perf_records_take_stack(&parts, &sample);
+		take_stack(&parts, &sample);
 	finish_sample(perf, &sample);
 }
 
-void perf_take(struct perf *perf, const struct perf_event_header *record, bool keep)
+void perf_records_take(struct perf *perf, const struct perf_event_header *record, bool keep)
 {
 	struct parts parts = {(const char *)(record + 1), (const char *)record + record->size};
 	switch (record->type) {

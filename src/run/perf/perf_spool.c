@@ -1,8 +1,9 @@
-/* perf_spool.c - the spools of samples and scheduling: chunks as record.h has them, with pid 0.
+/* perf_spool.c - the spools of samples and scheduling: chunks as record.h describes them, with pid
+ * 0.
  *
- * Room is allocated before it is mapped, so that a full disk drops records (counted in the chunk at hand)
- * instead of raising SIGBUS. With --keep-last chunks are used again once they are old enough; definitions then
- * stand in a spool of their own, which is never used again.
+ * Room is allocated before it is mapped, so that a full disk drops records (counted in the present
+ * chunk) instead of raising SIGBUS. With --keep-last chunks are used again once they are old
+ * enough; definitions then stand in a spool of their own, whose chunks are never used again.
  */
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -17,33 +18,35 @@
 #include "run/run.h"
 
 struct place {
-	off_t at;
-	int64_t filled; /* time */
+	off_t offset;   /* of the chunk in the file */
+	int64_t filled; /* ns when the chunk was full; 0: it is not */
 };
 
 struct perf_spool {
 	int fd;
-	int64_t (*clock)(void); /* ns */
+	int64_t (*clock)(void); /* yields the time in ns */
 	struct rec_chunk *chunk;
 	uint32_t used, index;
-	uint32_t pending; /* slots of the record that was reserved */
-	int64_t keep;     /* ns, 0: everything */
+	uint32_t pending; /* slots of the record that was reserved, 0: none */
+	int64_t keep;     /* ns that chunks are kept; 0: for ever */
 	struct place *places;
 	uint32_t n, cap;
-	uint32_t oldest, now; /* in 'places'; only with 'keep' */
-	int64_t full_since;   /* there was no room then; asked again after a while */
+	/* Indexes in 'places' of the oldest and the present chunk; only with 'keep'. */
+	uint32_t oldest, now;
+	/* ns when the disk had no room; asked again after ASK_AGAIN_NS. 0: it has. */
+	int64_t full_since;
 };
 
-static const int64_t ask_again = 500 * 1000 * 1000;
+static const int64_t ASK_AGAIN_NS = 500 * 1000 * 1000;
 
-static struct rec_chunk *map_chunk(int fd, off_t at)
+static struct rec_chunk *map_chunk(int fd, off_t offset)
 {
 	void *chunk = mmap(NULL, REC_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-			   fd, at);
+			   fd, offset);
 	return chunk == MAP_FAILED ? NULL : chunk;
 }
 
-/* The place of the next chunk: an old one, or a new one; -1: no room. */
+/* The offset of the next chunk: an old one that is used again, or a new one; -1: no room. */
 static off_t next_place(struct perf_spool *spool, int64_t now)
 {
 	if (spool->keep && spool->n) {
@@ -52,32 +55,32 @@ static off_t next_place(struct perf_spool *spool, int64_t now)
 		    spool->places[spool->oldest].filled < now - spool->keep) {
 			spool->now = spool->oldest;
 			spool->oldest = (spool->oldest + 1) % spool->n;
-			return spool->places[spool->now].at;
+			return spool->places[spool->now].offset;
 		}
 	}
-	off_t at = (off_t)spool->n * REC_CHUNK_BYTES;
-	if (posix_fallocate(spool->fd, at, REC_CHUNK_BYTES) != 0)
+	off_t offset = (off_t)spool->n * REC_CHUNK_BYTES;
+	if (posix_fallocate(spool->fd, offset, REC_CHUNK_BYTES) != 0)
 		return -1;
 	HWY_GROW(spool->places, spool->n, spool->cap);
-	/* Behind the newest in the circle, before the oldest. */
+	/* A new chunk comes behind the newest in the circle, and before the oldest. */
 	uint32_t to = spool->n ? spool->now + 1 : 0;
 	memmove(spool->places + to + 1, spool->places + to,
 		(spool->n - to) * sizeof *spool->places);
-	spool->places[to] = (struct place){.at = at};
+	spool->places[to] = (struct place){.offset = offset};
 	spool->n++;
 	if (spool->n > 1 && spool->oldest >= to)
 		spool->oldest++;
 	spool->now = to;
-	return at;
+	return offset;
 }
 
 static bool begin_chunk(struct perf_spool *spool)
 {
 	int64_t now = spool->clock();
-	if (spool->full_since && now - spool->full_since < ask_again)
+	if (spool->full_since && now - spool->full_since < ASK_AGAIN_NS)
 		return false;
-	off_t at = next_place(spool, now);
-	struct rec_chunk *chunk = at < 0 ? NULL : map_chunk(spool->fd, at);
+	off_t offset = next_place(spool, now);
+	struct rec_chunk *chunk = offset < 0 ? NULL : map_chunk(spool->fd, offset);
 	spool->full_since = chunk ? 0 : now;
 	if (!chunk)
 		return false;
@@ -148,12 +151,12 @@ void perf_spool_publish(struct perf_spool *spool)
 			      memory_order_release);
 }
 
-uint32_t perf_text(struct perf *perf, const char *text, size_t length)
+uint32_t perf_spool_text(struct perf *perf, const char *text, size_t length)
 {
 	if (length > REC_MAX_TEXT)
 		length = REC_MAX_TEXT;
 	bool fresh;
-	uint32_t *id = hwy_map_put(&perf->texts, hwy_hash(text, length), &fresh);
+	uint32_t *id = hwy_index_put(&perf->texts, text, length, &fresh);
 	if (!fresh)
 		return *id;
 	*id = PERF_FIRST_ID + perf->n_texts;
@@ -171,9 +174,9 @@ uint32_t perf_text(struct perf *perf, const char *text, size_t length)
 	return *id;
 }
 
-void perf_drop(struct perf *perf, const char *reason, uint64_t count)
+void perf_spool_drop(struct perf *perf, const char *reason, uint64_t count)
 {
-	uint32_t text = perf_text(perf, reason, strlen(reason));
+	uint32_t text = perf_spool_text(perf, reason, strlen(reason));
 	struct rec_drop *record =
 		perf_spool_reserve(perf->definitions, REC_DROP, sizeof(struct rec_drop));
 	if (!record)

@@ -1,10 +1,12 @@
-/* perf_stack.c - copies of stacks that were kept before need not be kept again.
+/* perf_stack.c - recognises stacks that were recorded before, so that they need not be recorded
+ * again.
  *
- * 8 KiB a sample would be nearly all of a recording. A stack is the same as an earlier one of its thread if it
- * begins at the same address and all words that then pointed into code still have their values: return
- * addresses are among them, so the chain of callers is the same. Such a stack is told by its number; the
- * registers are told each time. Behind the last word that points into code there is no caller to be found:
- * that end is not kept at all.
+ * 8 KiB a sample would be nearly all of a recording. A stack is the same as an earlier one of its
+ * thread if it begins at the same address and all words that pointed into code then still have
+ * their values: return addresses are among these words, so the chain of callers is the same. Such a
+ * stack is recorded as the earlier stack's number; the registers are recorded each time. Behind the
+ * last word that points into code there is no caller to be found: that end of a stack is not kept
+ * at all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,44 +15,46 @@
 #include "run/perf/perf_internal.h"
 #include "run/run.h"
 
-enum { KNOWN = 16, MOST_WORDS = 192 };
+enum { KEPT_STACKS = 16, MOST_WORDS = 192 };
 
-struct known { /* empty: number 0 */
+struct kept_stack { /* a stack that was recorded whole; number 0: the place is empty */
 	uint64_t sp;
 	uint32_t number;
 	uint32_t bytes, words;
-	uint16_t at[MOST_WORDS]; /* indexes of the words that point into code */
+	uint16_t index[MOST_WORDS]; /* indexes of those words of the stack that point into code */
 	uint64_t word[MOST_WORDS];
 };
 
-struct perf_stacks { /* of one thread */
-	uint32_t next;
-	struct known known[KNOWN];
+struct perf_stacks {   /* the stacks that are kept of one thread */
+	uint32_t next; /* index in 'kept' of the place that is overwritten next */
+	struct kept_stack kept[KEPT_STACKS];
 };
 
-static struct perf_stacks *stacks_of(struct perf *perf, uint32_t tid)
+static struct perf_stacks *thread_stacks(struct perf *perf, uint32_t tid)
 {
-	uint32_t *at = hwy_map_put(&perf->thread_of, tid, NULL);
-	if (!*at) {
+	uint32_t *ref = hwy_map_put(&perf->thread_of, tid, NULL);
+	if (!hwy_ref32_is_set(*ref)) {
 		HWY_GROW(perf->threads, perf->n_threads, perf->cap_threads);
+		*ref = hwy_ref32(perf->n_threads);
 		perf->threads[perf->n_threads++] = NULL;
-		*at = perf->n_threads;
 	}
-	if (!perf->threads[*at - 1])
-		perf->threads[*at - 1] = hwy_zalloc(sizeof(struct perf_stacks));
-	return perf->threads[*at - 1];
+	struct perf_stacks **stacks = &perf->threads[hwy_ref32_index(*ref)];
+	if (!*stacks)
+		*stacks = hwy_zalloc(sizeof **stacks);
+	return *stacks;
 }
 
-void perf_stacks_forget(struct perf *perf, uint32_t tid)
+void perf_stack_forget_thread(struct perf *perf, uint32_t tid)
 {
-	const uint32_t *at = hwy_map_get(&perf->thread_of, tid);
-	if (!at)
+	const uint32_t *ref = hwy_map_get(&perf->thread_of, tid);
+	if (!ref)
 		return;
-	free(perf->threads[*at - 1]);
-	perf->threads[*at - 1] = NULL;
+	struct perf_stacks **stacks = &perf->threads[hwy_ref32_index(*ref)];
+	free(*stacks);
+	*stacks = NULL;
 }
 
-void perf_stacks_free(struct perf *perf)
+void perf_stack_free(struct perf *perf)
 {
 	for (uint32_t i = 0; i < perf->n_threads; i++)
 		free(perf->threads[i]);
@@ -58,35 +62,36 @@ void perf_stacks_free(struct perf *perf)
 	hwy_map_free(&perf->thread_of);
 }
 
-static bool perf_stack_is_same(const struct known *known, uint64_t sp, const uint64_t *words,
+static bool perf_stack_is_same(const struct kept_stack *kept, uint64_t sp, const uint64_t *words,
 			       uint32_t bytes)
 {
-	if (!known->number || known->sp != sp || known->bytes > bytes)
+	if (!kept->number || kept->sp != sp || kept->bytes > bytes)
 		return false;
-	for (uint32_t i = 0; i < known->words; i++)
-		if (words[known->at[i]] != known->word[i])
+	for (uint32_t i = 0; i < kept->words; i++)
+		if (words[kept->index[i]] != kept->word[i])
 			return false;
 	return true;
 }
 
-uint32_t perf_stack(struct perf *perf, struct perf_process *process, uint32_t tid, uint64_t sp,
-		    const uint64_t *words, uint32_t *bytes, bool *known)
+uint32_t perf_stack_number(struct perf *perf, struct perf_process *process, uint32_t tid,
+			   uint64_t sp, const uint64_t *words, uint32_t *bytes, bool *is_kept)
 {
-	struct perf_stacks *stacks = stacks_of(perf, tid);
-	bool ring = perf->run->control->keep_s; /* what was told before may be gone */
-	*known = true;
-	for (uint32_t i = 0; !ring && i < KNOWN; i++)
-		if (perf_stack_is_same(&stacks->known[i], sp, words, *bytes))
-			return stacks->known[i].number;
-	*known = false;
-	struct known *place = &stacks->known[stacks->next];
-	*place = (struct known){.sp = sp};
+	struct perf_stacks *stacks = thread_stacks(perf, tid);
+	/* A ring may have overwritten a stack that was recorded before. */
+	bool ring = perf->run->control->keep_s;
+	*is_kept = true;
+	for (uint32_t i = 0; !ring && i < KEPT_STACKS; i++)
+		if (perf_stack_is_same(&stacks->kept[i], sp, words, *bytes))
+			return stacks->kept[i].number;
+	*is_kept = false;
+	struct kept_stack *place = &stacks->kept[stacks->next];
+	*place = (struct kept_stack){.sp = sp};
 	uint32_t n = *bytes / 8, end = 0, seen = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!perf_process_holds_code(process, words[i]))
+		if (!perf_tasks_holds_code(process, words[i]))
 			continue;
 		if (seen < MOST_WORDS) {
-			place->at[seen] = (uint16_t)i;
+			place->index[seen] = (uint16_t)i;
 			place->word[seen] = words[i];
 		}
 		seen++;
@@ -94,19 +99,20 @@ uint32_t perf_stack(struct perf *perf, struct perf_process *process, uint32_t ti
 	}
 	*bytes = end * 8;
 	uint32_t number = ++perf->n_stacks;
-	if (seen > MOST_WORDS) /* too many to be told apart from others */
+	/* Too many words point into code to compare all: the stack is not kept. */
+	if (seen > MOST_WORDS)
 		return number;
 	place->words = seen;
 	place->bytes = *bytes;
 	place->number = number;
-	stacks->next = (stacks->next + 1) % KNOWN;
+	stacks->next = (stacks->next + 1) % KEPT_STACKS;
 	return number;
 }
 
-void perf_stack_unlearn(struct perf *perf, uint32_t tid, uint32_t number)
+void perf_stack_forget_number(struct perf *perf, uint32_t tid, uint32_t number)
 {
-	struct perf_stacks *stacks = stacks_of(perf, tid);
-	for (uint32_t i = 0; i < KNOWN; i++)
-		if (stacks->known[i].number == number)
-			stacks->known[i].number = 0;
+	struct perf_stacks *stacks = thread_stacks(perf, tid);
+	for (uint32_t i = 0; i < KEPT_STACKS; i++)
+		if (stacks->kept[i].number == number)
+			stacks->kept[i].number = 0;
 }

@@ -1,8 +1,8 @@
-/* perf_tasks.c - processes as the kernel tells of them, and where each has code mapped.
+/* perf_tasks.c - processes as the kernel reports them, and where each has code mapped.
  *
- * Rings of different CPUs are read one after the other, so that what is told here may be out of order by a
- * few ms: a fork or a map older than the last exec changes nothing. Maps are told to the reader of the run
- * when a process is first sampled: most never are.
+ * Rings of different CPUs are read one after the other, so that what is reported here may be out of
+ * order by a few ms: a fork or a map older than the last exec changes nothing. The maps of a
+ * process are recorded when the process is first sampled: most processes never are.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "run/perf/perf_internal.h"
 #include "run/run.h"
 
@@ -21,7 +22,7 @@ static void forget_maps(struct perf_process *process)
 {
 	for (uint32_t i = 0; i < process->n_maps; i++)
 		free(process->maps[i].path);
-	process->n_maps = process->told = process->looked = 0;
+	process->n_maps = process->recorded_maps = process->searched_maps = 0;
 	process->sorted = false;
 }
 
@@ -46,7 +47,7 @@ static void add_map(struct perf_process *process, const struct perf_map *map)
 	process->sorted = false;
 }
 
-/* "START-END r-xp OFFSET DEV INODE PATH" */
+/* Reads lines "START-END r-xp OFFSET DEV INODE PATH" of /proc/PID/maps. */
 static void read_maps(struct perf_process *process)
 {
 	char path[64], line[4400];
@@ -68,16 +69,16 @@ static void read_maps(struct perf_process *process)
 		fclose(file);
 }
 
-static struct perf_process *perf_tasks_find(struct perf *perf, uint32_t pid, bool *fresh)
+static struct perf_process *find_process(struct perf *perf, uint32_t pid, bool *fresh)
 {
-	uint32_t *at = hwy_map_put(&perf->process_of, pid, NULL);
-	*fresh = !*at || !perf->processes[*at - 1];
-	if (!*at) {
+	uint32_t *ref = hwy_map_put(&perf->process_of, pid, NULL);
+	if (!hwy_ref32_is_set(*ref)) {
 		HWY_GROW(perf->processes, perf->n_processes, perf->cap_processes);
+		*ref = hwy_ref32(perf->n_processes);
 		perf->processes[perf->n_processes++] = NULL;
-		*at = perf->n_processes;
 	}
-	struct perf_process **process = &perf->processes[*at - 1];
+	struct perf_process **process = &perf->processes[hwy_ref32_index(*ref)];
+	*fresh = !*process;
 	if (*fresh) {
 		*process = hwy_zalloc(sizeof **process);
 		(*process)->pid = pid;
@@ -85,34 +86,34 @@ static struct perf_process *perf_tasks_find(struct perf *perf, uint32_t pid, boo
 	return *process;
 }
 
-struct perf_process *perf_process_of(struct perf *perf, uint32_t pid)
+struct perf_process *perf_tasks_process(struct perf *perf, uint32_t pid)
 {
 	bool fresh;
-	struct perf_process *process = perf_tasks_find(perf, pid, &fresh);
-	if (fresh) /* older than the recording */
+	struct perf_process *process = find_process(perf, pid, &fresh);
+	if (fresh) /* the process is older than the recording */
 		read_maps(process);
 	return process;
 }
 
-void perf_process_fork(struct perf *perf, uint32_t pid, uint32_t parent, int64_t time)
+void perf_tasks_fork(struct perf *perf, uint32_t pid, uint32_t parent, int64_t time)
 {
 	bool fresh;
-	struct perf_process *process = perf_tasks_find(perf, pid, &fresh);
+	struct perf_process *process = find_process(perf, pid, &fresh);
 	if (!fresh && process->since > time)
 		return;
 	forget_maps(process);
 	perf_python_free(perf, process);
 	process->since = time;
-	const uint32_t *at = hwy_map_get(&perf->process_of, parent);
-	const struct perf_process *from = at ? perf->processes[*at - 1] : NULL;
+	const uint32_t *ref = hwy_map_get(&perf->process_of, parent);
+	const struct perf_process *from = ref ? perf->processes[hwy_ref32_index(*ref)] : NULL;
 	for (uint32_t i = 0; from && from != process && i < from->n_maps; i++)
 		add_map(process, &from->maps[i]);
 }
 
-void perf_process_exec(struct perf *perf, uint32_t pid, int64_t time)
+void perf_tasks_exec(struct perf *perf, uint32_t pid, int64_t time)
 {
 	bool fresh;
-	struct perf_process *process = perf_tasks_find(perf, pid, &fresh);
+	struct perf_process *process = find_process(perf, pid, &fresh);
 	uint32_t n = 0;
 	if (process->since > time)
 		return;
@@ -125,40 +126,41 @@ void perf_process_exec(struct perf *perf, uint32_t pid, int64_t time)
 			free(process->maps[i].path);
 	}
 	process->n_maps = n;
-	process->told = process->looked = 0;
+	process->recorded_maps = process->searched_maps = 0;
 	process->sorted = false;
 }
 
-void perf_process_exit(struct perf *perf, uint32_t pid)
+void perf_tasks_exit(struct perf *perf, uint32_t pid)
 {
-	const uint32_t *at = hwy_map_get(&perf->process_of, pid);
-	if (!at || !perf->processes[*at - 1])
+	const uint32_t *ref = hwy_map_get(&perf->process_of, pid);
+	struct perf_process **process = ref ? &perf->processes[hwy_ref32_index(*ref)] : NULL;
+	if (!process || !*process)
 		return;
-	free_process(perf, perf->processes[*at - 1]);
-	perf->processes[*at - 1] = NULL;
+	free_process(perf, *process);
+	*process = NULL;
 }
 
-void perf_process_map(struct perf *perf, uint32_t pid, struct perf_map map)
+void perf_tasks_map(struct perf *perf, uint32_t pid, struct perf_map map)
 {
 	bool fresh;
-	struct perf_process *process = perf_tasks_find(perf, pid, &fresh);
+	struct perf_process *process = find_process(perf, pid, &fresh);
 	if (map.time >= process->since)
 		add_map(process, &map);
 }
 
-void perf_process_tell(struct perf *perf, struct perf_process *process)
+void perf_tasks_record_maps(struct perf *perf, struct perf_process *process)
 {
-	for (; process->told < process->n_maps; process->told++) {
-		const struct perf_map *map = &process->maps[process->told];
+	for (; process->recorded_maps < process->n_maps; process->recorded_maps++) {
+		const struct perf_map *map = &process->maps[process->recorded_maps];
 		if (!map->path)
 			continue;
-		uint32_t path = perf_text(perf, map->path, strlen(map->path));
+		uint32_t path = perf_spool_text(perf, map->path, strlen(map->path));
 		struct rec_map *record =
 			perf_spool_reserve(perf->definitions, REC_MAP, sizeof(struct rec_map));
 		if (!record)
 			return;
 		record->head.value = process->pid;
-		/* What a child has of its parent is its own from the fork on. */
+		/* A map that a child has inherited is the child's own from the fork on. */
 		record->time = map->time > process->since ? map->time : process->since;
 		record->start = map->start;
 		record->size = map->end - map->start;
@@ -170,7 +172,7 @@ void perf_process_tell(struct perf *perf, struct perf_process *process)
 
 /* ---- where code is ------------------------------------------------------------------------------ */
 
-static int perf_tasks_by_address(const void *left, const void *right)
+static int range_by_address(const void *left, const void *right)
 {
 	const struct perf_range *a = left, *b = right;
 	return a->from < b->from ? -1 : a->from > b->from;
@@ -187,7 +189,7 @@ static void sort_ranges(struct perf_process *process)
 	}
 	if (process->n_ranges)
 		qsort(process->ranges, process->n_ranges, sizeof *process->ranges,
-		      perf_tasks_by_address);
+		      range_by_address);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < process->n_ranges; i++) {
 		const struct perf_range *range = &process->ranges[i];
@@ -208,27 +210,21 @@ static void sort_ranges(struct perf_process *process)
 	process->sorted = true;
 }
 
-bool perf_process_holds_code(struct perf_process *process, uint64_t address)
+bool perf_tasks_holds_code(struct perf_process *process, uint64_t address)
 {
 	if (!process->sorted)
 		sort_ranges(process);
 	uint64_t granule = address >> GRANULE_BITS;
 	if (!(process->granules[granule % GRANULES / 8] >> (granule % 8) & 1))
 		return false;
-	uint32_t low = 0, high = process->n_ranges;
-	while (low < high) { /* the first that begins behind it */
-		uint32_t middle = low + (high - low) / 2;
-		if (process->ranges[middle].from <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < process->ranges[low - 1].to;
+	const struct perf_range *ranges = process->ranges;
+	uint32_t behind = HWY_FIRST(i, 0u, process->n_ranges, ranges[i].from > address);
+	return behind && address < ranges[behind - 1].to;
 }
 
-/* ---- everybody ---------------------------------------------------------------------------------- */
+/* ---- all processes --------------------------------------------------------------------------- */
 
-static void tell_name(struct perf *perf, uint32_t pid)
+static void record_name(struct perf *perf, uint32_t pid)
 {
 	char path[64], name[64] = "";
 	snprintf(path, sizeof path, "/proc/%u/comm", pid);
@@ -238,7 +234,7 @@ static void tell_name(struct perf *perf, uint32_t pid)
 	size_t n = fread(name, 1, sizeof name, file);
 	fclose(file);
 	n -= n && name[n - 1] == '\n';
-	uint32_t text = perf_text(perf, name, n);
+	uint32_t text = perf_spool_text(perf, name, n);
 	struct rec_task *record =
 		perf_spool_reserve(perf->definitions, REC_TASK, sizeof(struct rec_task));
 	if (!record)
@@ -251,17 +247,17 @@ static void tell_name(struct perf *perf, uint32_t pid)
 	perf_spool_publish(perf->definitions);
 }
 
-void perf_process_list(struct perf *perf)
+void perf_tasks_record_all(struct perf *perf)
 {
 	DIR *proc = opendir("/proc");
 	for (const struct dirent *entry; proc && (entry = readdir(proc));)
 		if (isdigit((unsigned char)entry->d_name[0]))
-			tell_name(perf, (uint32_t)strtoul(entry->d_name, NULL, 10));
+			record_name(perf, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	if (proc)
 		closedir(proc);
 }
 
-void perf_processes_free(struct perf *perf)
+void perf_tasks_free(struct perf *perf)
 {
 	for (uint32_t i = 0; i < perf->n_processes; i++)
 		if (perf->processes[i])
