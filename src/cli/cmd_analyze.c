@@ -1,7 +1,7 @@
 /* cmd_analyze.c - headway analyze: what holds the program back, where, what it costs, and what is innocent.
  *
- * Several files are ranks of one run when their ranks differ, else runs of one program, of which the one with
- * the middle step time is shown.
+ * Several files are the ranks of one run when their ranks differ. Else they are runs of one program, and the run whose
+ * step time is the median is shown.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static void analyze_page(FILE *out, const struct analyze_view *view)
 	page_write(out, view, 1, view->max_mb);
 }
 
-/* A new face: its name and its printer, which gets everything in one view (analyze_print.h). */
+/* The formats and their printers, in the same order; a printer gets everything in one view (analyze_print.h). */
 static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
@@ -82,23 +82,24 @@ static void analyze_choose(struct analyze_view *view)
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
-	struct joint_rank *ranks = hwy_alloc(view->n * sizeof *ranks);
-	uint32_t n = 0, at = 0;
+	struct joint_rank *ranks = hwy_array(view->n, sizeof *ranks);
+	uint32_t n = 0, shown = 0;
 	bool meets = false;
 	for (uint32_t i = 0; i < view->n; i++) {
 		struct analyze_run *run = &view->runs[i];
 		if (!analyze_main(run) || (n > 0 && run->rank == ranks[n - 1].rank))
 			continue;
-		/* The first with device work, or rather with collectives: a straggler costs nobody else. */
+		/* Findings about ranks go to the first rank that runs collectives, since only there a straggler costs
+		 * time; where no rank does, to the first with device work. */
 		if (n == 0 || (!meets && communicates(run))) {
 			view->shown = i;
-			at = n;
+			shown = n;
 			meets = communicates(run);
 		}
 		ranks[n++] = (struct joint_rank){run->rank, &run->analysis,
 						 run->analysis.phases.main, FLOW_NO_PROCESS};
 	}
-	diagnose_ranks(ranks, n, at, &view->runs[view->shown].diagnosis);
+	diagnose_ranks(ranks, n, shown, &view->runs[view->shown].diagnosis);
 	free(ranks);
 }
 
@@ -111,7 +112,7 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", run->path, err.text);
-	run->rank = cli_rank(run->trace, run->path);
+	run->rank = recordings_rank(run->trace, run->path);
 }
 
 void analyze_open(struct analyze_run *run, const char *path, const char *step)
@@ -120,13 +121,13 @@ void analyze_open(struct analyze_run *run, const char *path, const char *step)
 	analyze_look_at(run, step);
 }
 
-static void open_runs(struct analyze_view *view, struct cli_paths *paths, const char *step)
+static void open_runs(struct analyze_view *view, struct recordings *recordings, const char *step)
 {
-	struct hwy_trace **traces = cli_paths_open(paths);
-	view->n = paths->n;
-	view->runs = hwy_zalloc(view->n * sizeof *view->runs);
+	struct hwy_trace **traces = recordings_open(recordings);
+	view->n = recordings->n;
+	view->runs = hwy_zarray(view->n, sizeof *view->runs);
 	for (uint32_t i = 0; i < view->n; i++) {
-		view->runs[i].path = paths->at[i].name;
+		view->runs[i].path = recordings->files[i].name;
 		view->runs[i].trace = traces[i];
 		analyze_look_at(&view->runs[i], step);
 	}
@@ -146,9 +147,9 @@ static int run_analyze(int argc, char **argv)
 	cli_read(&cmd_analyze, argc, argv, &options);
 	if (options.files.n == 0)
 		cli_misuse(&cmd_analyze, "which file?");
-	struct cli_paths paths = cli_paths_of(&options.files);
-	for (uint32_t i = 0; i < paths.n; i++)
-		cli_keep_input(paths.at[i].name, options.output);
+	struct recordings recordings = recordings_find(&options.files);
+	for (uint32_t i = 0; i < recordings.n; i++)
+		cli_keep_input(recordings.files[i].name, options.output);
 	struct cli_output output = cli_output_open(options.output, options.force);
 	struct analyze_view view = {
 		.verbose = options.verbose,
@@ -157,14 +158,14 @@ static int run_analyze(int argc, char **argv)
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	open_runs(&view, &paths, options.step);
+	open_runs(&view, &recordings, options.step);
 	analyze_choose(&view);
 	printers[options.format](output.out, &view);
 	cli_output_close(&output);
 	for (uint32_t i = 0; i < view.n; i++)
 		analyze_close(&view.runs[i]);
 	free(view.runs);
-	cli_paths_free(&paths);
+	recordings_free(&recordings);
 	free(options.files.texts);
 	return 0;
 }

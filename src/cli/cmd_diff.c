@@ -1,4 +1,5 @@
-/* cmd_diff.c - headway diff: did it help, where, and is it real. Exit status: 0 faster, the same or not told, 1 slower. */
+/* cmd_diff.c - headway diff: did a change help, where, and is it more than noise. Exit status: 1 where the
+ * program became slower, 0 where it became faster, did not change, or no verdict is possible. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* How many of the files are of the side before; exits with a misuse where that is not said. */
+/* How many files belong to the side "before". Exits with a misuse where the command line does not say it. */
 static uint32_t files_before(const struct options *options)
 {
 	uint32_t n = options->files.n, before = options->files.before_dashes;

@@ -1,13 +1,13 @@
 /* cmd_doctor.c - headway doctor: what can be recorded here, what cannot, and what to do about it.
  *
- * One screen: a line for each thing, a second one with the remedy where there is one, none wider than 80
- * columns. Exit status 1 when nothing can be recorded at all.
+ * One screen: a line for each check, and a second line with the remedy where there is one. Lines have 80 columns at
+ * most, except remedies. Exit status 1 when nothing can be recorded at all.
  */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/doctor_print.h"
-#include "cli/kit/grid.h"
 
 struct options {
 	int format;
@@ -18,7 +18,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-enum { WIDTH = 80, TITLE = 17 };
+enum { WIDTH = 80, TITLE_WIDTH = 17, NO_LIMIT = 1000 }; /* columns */
 
 static const struct {
 	const char *mark, *plain, *colour, *word;
@@ -37,23 +37,22 @@ static const char *doctor_paint(const struct page *page, const char *colour)
 	return page->colour ? colour : "";
 }
 
-/* At most 'room' columns of a text, with a mark where it was cut; plain where the locale is. */
+/* Prints at most 'room' columns of a text, with an ellipsis where it was cut. Where the locale is not UTF-8,
+ * characters beyond ASCII become '?'. */
 static void doctor_put(const struct page *page, const char *text, int room)
 {
-	bool cut = grid_columns_of(text) > room;
-	int columns = 0;
-	for (const char *c = text; *c; c++) {
-		bool first = ((unsigned char)*c & 0xc0) != 0x80;
-		columns += first;
-		if (cut && columns == room) {
-			fputs(page->utf8 ? "…" : "~", stdout);
-			return;
-		}
-		if (page->utf8 || !(*c & 0x80))
-			putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
-		else if (first)
+	size_t length = strlen(text);
+	bool cut = hwy_utf8_columns(text, length) > room;
+	size_t shown = cut ? hwy_utf8_cut(text, length, room - 1) : length;
+	for (size_t i = 0; i < shown; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (page->utf8 || c < 0x80)
+			putchar(c < 0x20 || c == 0x7f ? '?' : c);
+		else if (!hwy_utf8_is_inside(text[i]))
 			putchar('?');
 	}
+	if (cut)
+		fputs(page->utf8 ? "…" : "~", stdout);
 }
 
 static void print_machine(const struct page *page, const struct doctor *doctor)
@@ -73,17 +72,17 @@ static void print_check(const struct page *page, const struct doctor_check *chec
 	printf("%s%s%s ", doctor_paint(page, marks[check->verdict].colour),
 	       page->utf8 ? marks[check->verdict].mark : marks[check->verdict].plain,
 	       doctor_paint(page, "\033[0m"));
-	printf("%-*s", TITLE - 2, check->title);
-	doctor_put(page, check->says, WIDTH - TITLE);
+	printf("%-*s", TITLE_WIDTH - 2, check->title);
+	doctor_put(page, check->says, WIDTH - TITLE_WIDTH);
 	putchar('\n');
 	if (!*check->remedy)
 		return;
 	printf("    %s ", page->utf8 ? "→" : "->");
-	doctor_put(page, check->remedy, 1000); /* to be copied: never cut */
+	doctor_put(page, check->remedy, NO_LIMIT); /* a command line that users copy: never cut */
 	putchar('\n');
 }
 
-/* Counters are of no concern where there is no driver. */
+/* Without an NVIDIA driver there are no hardware counters to report on. */
 static bool concerns(const struct doctor *doctor, int id)
 {
 	return id != DOCTOR_COUNTERS || doctor->driver;

@@ -1,7 +1,7 @@
 /* cmd_export.c - headway export: a recording in the format of another tool.
  *
- * The output appears complete under its name or not at all. Files that a library writes itself (SQLite) and
- * folders are written under a temporary name beside it, like streams.
+ * The output appears complete under its name or not at all: streams, files that SQLite writes itself, and folders are
+ * all written under a temporary name beside the output.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -115,7 +115,7 @@ static bool export_ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The source's name without the endings recordings have, and the type's. */
+/* The source's name, its endings (".json.gz", ".sqlite" …) replaced by the type's ending. */
 static char *default_output(const char *path, const char *ending)
 {
 	static const char *const endings[] = {".gz", ".json", ".nsys-rep", ".sqlite", ".hwy"};
@@ -134,7 +134,7 @@ static char *default_output(const char *path, const char *ending)
 
 /* ---- what is there already ------------------------------------------------------------------------ */
 
-static bool export_is_ours(const char *name)
+static bool is_exported_file(const char *name)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return true;
@@ -146,14 +146,14 @@ static bool export_is_ours(const char *name)
 	return false;
 }
 
-/* Removes the files of an earlier export; anything else in the folder is somebody's. */
+/* Removes the files of an earlier export. Exits with 2 where the folder holds a file that no export wrote. */
 static void empty_folder(const char *path, bool only_look)
 {
 	DIR *folder = opendir(path);
 	if (!folder)
 		cli_die("%s: %s", path, strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (!export_is_ours(entry->d_name))
+		if (!is_exported_file(entry->d_name))
 			cli_die("%s: holds '%s', which no export wrote; name another folder with -o",
 				path, entry->d_name);
 		if (!only_look && entry->d_name[0] != '.')
@@ -162,7 +162,7 @@ static void empty_folder(const char *path, bool only_look)
 	closedir(folder);
 }
 
-/* Says no before the work rather than after it. */
+/* Refuses an output that cannot be written before the recording is read, which may take long. */
 static void export_check_output(const struct options *options, bool is_folder)
 {
 	struct stat status;
@@ -187,7 +187,7 @@ static void export_check_output(const struct options *options, bool is_folder)
 
 /* ---- writing -------------------------------------------------------------------------------------- */
 
-/* A reader that has gone away is an error here: what it got is half a file. */
+/* SIGPIPE is ignored, so that a reader that closed the pipe early is reported: it got half a file. */
 static void export_write_stream(const struct options *options, struct export_result *result)
 {
 	struct hwy_err err;
@@ -205,7 +205,7 @@ static void export_write_stream(const struct options *options, struct export_res
 	hwy_trace_free(trace);
 }
 
-/* A temporary name beside the output: of a file that is not there yet, or of an empty folder. */
+/* Creates an empty file or folder beside the output and yields its temporary name, to be freed. */
 static char *make_temporary(const char *path, bool is_folder)
 {
 	char *name;
@@ -237,7 +237,7 @@ static void write_files(const struct options *options, struct export_result *res
 		options->type->files(trace, temporary, &options->how, cli_progress(), result, &err);
 	cli_progress_end();
 	if (!ok) {
-		/* The name people know, not the temporary one. */
+		/* The message names the output as the user did, not by its temporary name. */
 		size_t n = strlen(temporary);
 		bool named = strncmp(err.text, temporary, n) == 0;
 		cli_die("%s%s", named ? options->output : "", named ? err.text + n : err.text);

@@ -1,5 +1,5 @@
-/* cmd_gate.c - headway gate: a check for CI. Exit status: 0 passes, 1 does not, 2 could not be told for want of
- * steps, metrics, or a readable file. */
+/* cmd_gate.c - headway gate: a check for CI. Exit status: 0 where the run passes, 1 where it does not, 2 where steps,
+ * metrics or a readable file are missing and no verdict is possible. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,18 +75,19 @@ static int list_metrics(void)
 	return 0;
 }
 
-/* ---- the two ways ---------------------------------------------------------------------------------- */
+/* ---- budgets and baselines ---------------------------------------------------------------------------------- */
 
 static void read_budget(struct compare_budget *budget, const char *path)
 {
-	enum { LARGEST = 1 << 20 };
+	enum { LARGEST_BYTES = 1 << 20 };
 	FILE *file = fopen(path, "rb");
 	if (!file)
 		cli_die("%s: cannot be opened: %m", path);
-	char *text = hwy_alloc(LARGEST);
-	size_t n = fread(text, 1, LARGEST, file);
-	if (ferror(file) || n == LARGEST)
-		cli_die("%s: %s", path, n == LARGEST ? "too large for a budget" : "cannot be read");
+	char *text = hwy_alloc(LARGEST_BYTES);
+	size_t n = fread(text, 1, LARGEST_BYTES, file);
+	if (ferror(file) || n == LARGEST_BYTES)
+		cli_die("%s: %s", path,
+			n == LARGEST_BYTES ? "too large for a budget" : "cannot be read");
 	fclose(file);
 	struct hwy_err err;
 	if (!budget_read(budget, path, text, n, cli_nearest, &err))
@@ -111,7 +112,7 @@ static void hold_baseline(struct compare_gate *gate, struct compare_diff *diff,
 	static const char *const step[] = {"step.mean"};
 	uint32_t n = options->metrics.n ? options->metrics.n : 1;
 	const char *const *names = options->metrics.n ? options->metrics.texts : step;
-	struct metric_wish *found = hwy_arena_alloc(&gate->arena, n * sizeof *found);
+	struct metric_wish *found = hwy_arena_array(&gate->arena, n, sizeof *found);
 	for (uint32_t i = 0; i < n; i++)
 		if (!metric_find(&found[i], names[i], strlen(names[i]), cli_nearest, &gate->arena,
 				 &err))

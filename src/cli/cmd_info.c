@@ -21,8 +21,8 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* Times come from files: what does not fit stops at the largest number. */
-static int64_t add_up(int64_t a, int64_t b)
+/* a + b, or INT64_MAX where the sum does not fit: the times come from files and may be anything. */
+static int64_t add_saturated(int64_t a, int64_t b)
 {
 	int64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
@@ -35,8 +35,8 @@ static void count_strips(struct info *info)
 		const struct hwy_strip *strip = &trace->strips[i];
 		info->spans[strip->kind] += strip->rows;
 		for (uint32_t row = 0; row < strip->rows; row++)
-			info->time[strip->kind] =
-				add_up(info->time[strip->kind], hwy_get(strip, HWY_DUR, row));
+			info->time[strip->kind] = add_saturated(info->time[strip->kind],
+								hwy_get(strip, HWY_DUR, row));
 	}
 }
 
@@ -50,12 +50,12 @@ static void info_gather(struct info *info)
 	info->has_window = hwy_extent(trace, kinds, &info->from, &info->to);
 	if (__builtin_sub_overflow(info->to, info->from, &info->duration))
 		info->duration = INT64_MAX;
-	info->began = trace->wall == HWY_NONE ? HWY_NONE : add_up(trace->wall, info->from);
+	info->began = trace->wall == HWY_NONE ? HWY_NONE : add_saturated(trace->wall, info->from);
 	count_strips(info);
 	for (uint32_t i = 0; i < trace->n_lanes; i++)
 		if (trace->lanes[i].type >= 0 && trace->lanes[i].type < HWY_LANE_TYPES)
 			info->lanes[trace->lanes[i].type]++;
-	info->threads = hwy_zalloc((trace->n_processes + 1) * sizeof *info->threads);
+	info->threads = hwy_zarray(trace->n_processes, sizeof *info->threads);
 	for (uint32_t i = 0; i < trace->n_threads; i++)
 		if (trace->threads[i].process >= 0 &&
 		    trace->threads[i].process < trace->n_processes)

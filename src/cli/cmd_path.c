@@ -30,7 +30,7 @@ static const struct cli_option option_table[] = {
 
 /* ---- what is printed ---------------------------------------------------------------------------- */
 
-/* Columns for what and where: both in full where they have room, else about half of it each. */
+/* Divides 'room' columns between the columns "what" and "where": both in full where they fit, else about half each. */
 static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, int *what,
 		       int *where)
 {
@@ -48,9 +48,9 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = room - *where;
 }
 
-/* The path ends with the last step's work, so it is a little less than the steps together: what a step has of it is
- * told by the share. */
-static int64_t a_step(const struct hwy_chain *chain, int64_t time)
+/* The time of a step that stands for 'time' of the path, in ns. The path ends with the last step's work, so it is a
+ * little shorter than the steps together: shares of the path are scaled to the step's length. */
+static int64_t time_per_step(const struct hwy_chain *chain, int64_t time)
 {
 	double share = chain->length > 0 ? (double)time / (double)chain->length : 0;
 	return (int64_t)(share * (double)chain->step);
@@ -74,7 +74,7 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		char name[512];
 		snprintf(name, sizeof name, "%s: %s", path_class_names[link->class], link->name);
 		grid_text(&grid, name, what);
-		grid_time(&grid, a_step(chain, link->time));
+		grid_time(&grid, time_per_step(chain, link->time));
 		grid_percent(&grid, link->time, chain->length);
 		grid_count(&grid, link->count / chain->n_steps);
 		grid_text(&grid, link->place, where);
@@ -94,7 +94,7 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		if (chain->classes[class] == 0)
 			continue;
 		grid_cell(&classes, "%s", path_class_names[class]);
-		grid_time(&classes, a_step(chain, chain->classes[class]));
+		grid_time(&classes, time_per_step(chain, chain->classes[class]));
 		grid_percent(&classes, chain->classes[class], chain->length);
 	}
 	grid_print(&classes, out, "  ");
@@ -143,10 +143,10 @@ static void path_print(const struct options *options)
 {
 	cli_keep_input(options->path, options->output);
 	struct cli_output output = cli_output_open(options->output, options->force);
-	struct cli_phase phase;
+	struct chosen_phase phase;
 	struct hwy_err err;
-	cli_phase_open(&phase, options->path, options->step, options->phase,
-		       "there is no path through it");
+	phase_open(&phase, options->path, options->step, options->phase,
+		   "there is no path through it");
 	uint32_t n_steps = phase.analysis.phases.phases[phase.index].n_steps;
 	bool one_step = options->step_number != CLI_NOT_GIVEN;
 	if (one_step && options->step_number >= n_steps)
@@ -160,7 +160,7 @@ static void path_print(const struct options *options)
 	(json ? print_json : print_text)(output.out, &chain, rows);
 	cli_output_close(&output);
 	chain_free(&chain);
-	cli_phase_close(&phase);
+	phase_close(&phase);
 }
 
 static int run_path(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* cmd_profile.c - headway profile: runs a program, records it, leaves a report.
  *
- * Nothing of ours goes to stdout, which is the program's. When recording is not possible the program runs all
- * the same, and its exit status is ours.
+ * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible the program still
+ * runs. The exit status is that of the program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "cli/commands.h"
 #include "cli/profile.h"
 
-/* Before anything is started: a report that cannot be written is a mistake to be told at once. Names with %p
- * are known after the fork only. */
+/* Refuses a report that cannot be written before the program starts. A name with %p is known only after the fork,
+ * and is checked by profile_start. */
 static void profile_check_output(struct profile *profile, pid_t pid, char **path)
 {
 	if (profile->output && !*path && (pid || !strstr(profile->output, "%p")))
-		*path = profile_expand(profile->output, pid);
+		*path = profile_output_name(profile->output, pid);
 	const char *name = *path ? *path : "report1.hwy";
-	const char *refusal = profile_refusal(name, profile->force || !*path);
+	const char *refusal = profile_output_refusal(name, profile->force || !*path);
 	if (refusal)
 		cli_die("%s: %s", profile->output ? name : ".", refusal);
 }
@@ -28,8 +28,8 @@ static void profile_start(struct profile *profile, struct run *run, char **path)
 	if (!run_fork(run, &profile->settings, &err))
 		cli_die("%s", err.text);
 	if (profile->output && !*path) {
-		char *name = profile_expand(profile->output, run->pid);
-		const char *refusal = profile_refusal(name, profile->force);
+		char *name = profile_output_name(profile->output, run->pid);
+		const char *refusal = profile_output_refusal(name, profile->force);
 		*path = name;
 		if (refusal) {
 			run_cancel(run);
@@ -45,7 +45,7 @@ static void profile_start(struct profile *profile, struct run *run, char **path)
 	}
 }
 
-/* `headway stats` on stderr: stdout belongs to the program. */
+/* Prints what `headway stats` prints, but on stderr: stdout belongs to the program. */
 static void print_stats(char *report)
 {
 	fflush(stderr);
@@ -57,7 +57,7 @@ static void print_stats(char *report)
 	fflush(stdout);
 }
 
-static void report(struct profile *profile, struct run *run, const char *path)
+static void make_report(struct profile *profile, struct run *run, const char *path)
 {
 	char *written;
 	if (!run->directory)
@@ -70,7 +70,7 @@ static void report(struct profile *profile, struct run *run, const char *path)
 		if (profile->stats)
 			print_stats(written);
 	} else {
-		profile_say("the recording is kept: headway recover %s", run->directory);
+		cli_say("the recording is kept: headway recover %s", run->directory);
 	}
 	free(written);
 	free(run->directory);
@@ -83,16 +83,16 @@ static int run_profile(int argc, char **argv)
 	struct run run = {.lock = -1};
 	struct hwy_err err;
 	char *path = NULL;
-	profile_read_options(&profile, argc, argv);
+	profile_options_read(&profile, argc, argv);
 	profile_check_output(&profile, 0, &path);
-	char *folder = profile_folder(path ? path : "report1.hwy");
+	char *folder = profile_output_folder(path ? path : "report1.hwy");
 	profile.settings.beside = folder;
 	if (!run_prepare(&run, &profile.settings, &err))
-		profile_say("nothing can be recorded, the program runs without: %s", err.text);
+		cli_say("nothing can be recorded, the program runs without: %s", err.text);
 	profile_start(&profile, &run, &path);
 	while (run_wait(&run, &profile.settings) == RUN_RECORDED)
-		report(&profile, &run, path);
-	report(&profile, &run, path);
+		make_report(&profile, &run, path);
+	make_report(&profile, &run, path);
 	int status = run_exit_status(&run);
 	run_free(&run);
 	for (uint32_t i = 0; i < profile.n_variables; i++)

@@ -25,8 +25,8 @@ static int run_recover(int argc, char **argv)
 	const char *directory = options.directory;
 	if (!directory)
 		cli_misuse(&cmd_recover, "which run directory?");
-	char *path = options.output ? profile_expand(options.output, 0) : NULL;
-	const char *refusal = path ? profile_refusal(path, options.force) : NULL;
+	char *path = options.output ? profile_output_name(options.output, 0) : NULL;
+	const char *refusal = path ? profile_output_refusal(path, options.force) : NULL;
 	if (refusal)
 		cli_die("%s: %s", path, refusal);
 	if (!run_is_over(directory))
@@ -35,7 +35,7 @@ static int run_recover(int argc, char **argv)
 	bool done = profile_report(directory, path, options.force, false,
 				   PROFILE_CACHED_CALIBRATION, &written);
 	if (done && !options.keep && !run_remove(directory))
-		profile_say("%s: kept, it holds files that are not of the run", directory);
+		cli_say("%s: kept, it holds files that are not of the run", directory);
 	free(written);
 	free(path);
 	return done ? 0 : 2;

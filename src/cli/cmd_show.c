@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "analyze/window.h"
+#include "base/path.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/kit/drawing.h"
 #include "cli/kit/units.h"
@@ -72,8 +74,8 @@ static struct options show_read_options(int argc, char **argv)
 	return options;
 }
 
-/* First start and last end of calls and device work. */
-static bool extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
+/* The first start and the last end of calls and device work; false where the recording has neither. */
+static bool find_extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
 {
 	struct hwy_err err;
 	uint32_t kinds = HWY_DEVICE_KINDS | HWY_KIND_BIT(HWY_API);
@@ -95,7 +97,7 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 	struct hwy_window window = {0};
 	struct hwy_err err;
 	int64_t from, to;
-	bool any = extent(trace, &from, &to);
+	bool any = find_extent(trace, &from, &to);
 	if (options->from == HWY_NONE && options->to == HWY_NONE) {
 		if (!any)
 			cli_die("%s: has neither device work nor calls to show", options->path);
@@ -105,7 +107,7 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 	}
 	window.at.from = options->from != HWY_NONE ? options->from : any ? from : 0;
 	window.at.to = options->to != HWY_NONE ? options->to : any ? to : 0;
-	/* Beyond these nothing is recorded, and differences would not fit. */
+	/* No recording goes beyond HWY_TIME_LIMIT, and differences of larger times would overflow. */
 	if (window.at.from < -HWY_TIME_LIMIT)
 		window.at.from = -HWY_TIME_LIMIT;
 	if (window.at.to > HWY_TIME_LIMIT)
@@ -118,7 +120,7 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 
 /* ---- what is printed over the picture ------------------------------------------------------------- */
 
-/* Prints; in plain characters µ is u, and · and the like a hyphen. */
+/* Prints text; with --ascii "µ" becomes "u" and other characters beyond ASCII become "-". */
 static void show_put(const struct options *options, const char *text)
 {
 	if (!options->ascii) {
@@ -128,7 +130,7 @@ static void show_put(const struct options *options, const char *text)
 	for (; *text; text++)
 		if (!(*text & 0x80))
 			cli_put(stdout, text, 1);
-		else if ((*text & 0xc0) == 0xc0) /* where a character begins */
+		else if (!hwy_utf8_is_inside(*text))
 			putchar(strncmp(text, "µ", 2) == 0 ? 'u' : '-');
 }
 
@@ -178,8 +180,7 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 static void show_print_head(const struct hwy_trace *trace, const struct hwy_picture *picture,
 			    const struct hwy_window *window, const struct options *options)
 {
-	const char *name = strrchr(options->path, '/');
-	show_put(options, name ? name + 1 : options->path);
+	show_put(options, hwy_basename(options->path));
 	show_print_devices(trace, picture, options);
 	print_steps(trace, window, options);
 	fputs("\n  ", stdout);

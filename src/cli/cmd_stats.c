@@ -1,4 +1,4 @@
-/* cmd_stats.c - headway stats: the tables. */
+/* cmd_stats.c - headway stats: tables of kernels, calls, copies, ranges, operators and waits. */
 #include "cli/commands.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct options {
 	struct table_options how;
 	const char *file, *output;
 	uint64_t rows;
-	int format, unit; /* enum table_format; enum stats_time_unit, or -1 */
+	int format, unit; /* enum table_format; enum stats_time_unit, or -1 where not given */
 	bool force;
 };
 
@@ -35,10 +35,10 @@ static void list_reports(void)
 
 static _Noreturn void unknown_report(const char *name)
 {
-	const char *known[MOST_REPORTS] = {0};
+	const char *names[MOST_REPORTS] = {0};
 	for (unsigned i = 0; stats_reports[i].name && i + 1 < MOST_REPORTS; i++)
-		known[i] = stats_reports[i].name;
-	const char *near = cli_nearest(name, known);
+		names[i] = stats_reports[i].name;
+	const char *near = cli_nearest(name, names);
 	if (near)
 		cli_die("unknown report '%s'; did you mean '%s'?", name, near);
 	cli_misuse(&cmd_stats, "unknown report '%s'; --help-reports lists them", name);

@@ -115,8 +115,9 @@ static void view_open_all(const struct options *options, struct viewing *viewing
 	struct hwy_err err;
 	for (uint32_t i = 0; i < options->files.n; i++) {
 		const char *source = options->files.texts[i];
-		struct hwy_trace *trace = view_report(source, &viewing->reports[i]);
-		char *word = hwy_copy(source, strlen(source) + 1); /* argv is not const */
+		struct hwy_trace *trace = view_cache_open(source, &viewing->reports[i]);
+		char *word = hwy_copy(source,
+				      strlen(source) + 1); /* posix_spawn takes no const strings */
 		char *argv[] = {"headway",           "view", "--worker", "--",
 				viewing->reports[i], word,   NULL};
 		if (!view_open(&viewing->traces[i], trace, source, &err) ||
@@ -189,7 +190,8 @@ static int run_view(int argc, char **argv)
 	if (options.files.n == 0)
 		cli_misuse(&cmd_view, "which file?");
 	if (options.is_worker)
-		return view_work(options.files.texts[0], options.files.texts[options.files.n - 1]);
+		return view_worker_run(options.files.texts[0],
+				       options.files.texts[options.files.n - 1]);
 	signal(SIGPIPE, SIG_IGN);
 	(options.html ? write_page : serve)(&options);
 	free(options.files.texts);

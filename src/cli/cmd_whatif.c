@@ -12,12 +12,12 @@ struct options {
 	const char *output, *step;
 	struct whatif_edit *edits;
 	uint32_t n_edits, cap_edits;
-	uint64_t phase; /* from 1; 0: the longest */
+	uint64_t phase; /* counted from 1; 0: the phase that took longest */
 	int format;
 	bool force, check, list;
 };
 
-/* "pin", "remove-wait:train.py:23" */
+/* One edit with its arguments, such as "pin" or "remove-wait:train.py:23". */
 static void read_edit(const struct cli_value *value)
 {
 	struct options *options = value->options;
@@ -76,7 +76,7 @@ static void list_edits(FILE *out)
 struct opened {
 	const char *path;
 	int64_t rank;
-	struct cli_phase phase;
+	struct chosen_phase phase;
 };
 
 static int by_rank(const void *a, const void *b)
@@ -85,40 +85,41 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Those with device work: a launcher or a rank on the CPU has none, and is named and left out. Yields how many. */
-static uint32_t open_working(const struct options *options, struct cli_paths *paths,
+/* Opens the recordings that have device work and yields how many. A launcher, or a rank that computes on the CPU, has
+ * none: it is named on stderr and left out. */
+static uint32_t open_working(const struct options *options, struct recordings *recordings,
 			     struct opened **list)
 {
-	struct hwy_trace **traces = cli_paths_open(paths);
-	uint32_t n = 0, n_paths = paths->n;
-	struct opened *files = *list = hwy_alloc(n_paths * sizeof *files);
-	for (uint32_t i = 0; i < n_paths; i++) {
-		const char *path = paths->at[i].name;
+	struct hwy_trace **traces = recordings_open(recordings);
+	uint32_t n = 0, n_recordings = recordings->n;
+	struct opened *files = *list = hwy_array(n_recordings, sizeof *files);
+	for (uint32_t i = 0; i < n_recordings; i++) {
+		const char *path = recordings->files[i].name;
 		struct opened *file = &files[n];
 		file->path = path;
-		if (!cli_phase_of(&file->phase, traces[i], path, options->step, options->phase)) {
+		if (!phase_choose(&file->phase, traces[i], path, options->step, options->phase)) {
 			traces[i] = NULL;
 			continue;
 		}
-		file->rank = cli_rank(traces[i], path);
+		file->rank = recordings_rank(traces[i], path);
 		n++;
 	}
 	if (n == 0)
-		cli_die("%s%s: no device work: nothing to replay", paths->at[0].name,
-			n_paths > 1 ? " and the others" : "");
-	for (uint32_t i = 0; i < n_paths; i++)
+		cli_die("%s%s: no device work: nothing to replay", recordings->files[0].name,
+			n_recordings > 1 ? " and the others" : "");
+	for (uint32_t i = 0; i < n_recordings; i++)
 		if (!traces[i])
 			fprintf(stderr, "headway: left out: %s: no device work\n",
-				paths->at[i].name);
+				recordings->files[i].name);
 	free(traces);
 	return n;
 }
 
-static struct opened *whatif_open_all(const struct options *options, struct cli_paths *paths,
+static struct opened *whatif_open_all(const struct options *options, struct recordings *recordings,
 				      uint32_t *n_files)
 {
 	struct opened *files;
-	uint32_t n = *n_files = open_working(options, paths, &files);
+	uint32_t n = *n_files = open_working(options, recordings, &files);
 	qsort(files, n, sizeof *files, by_rank);
 	if (n > 1 && files[0].rank == HWY_NONE)
 		cli_die("%s: neither the recording nor its name tells the rank, and several files are "
@@ -132,10 +133,10 @@ static struct opened *whatif_open_all(const struct options *options, struct cli_
 	return files;
 }
 
-/* The ranks of several files. */
+/* Joins recordings that are one rank each. */
 static void join_files(struct joint *joint, struct opened *files, uint32_t n, bool all)
 {
-	struct joint_rank *ranks = hwy_alloc(n * sizeof *ranks);
+	struct joint_rank *ranks = hwy_array(n, sizeof *ranks);
 	struct hwy_err err;
 	for (uint32_t i = 0; i < n; i++)
 		ranks[i] = (struct joint_rank){files[i].rank, &files[i].phase.analysis,
@@ -145,41 +146,43 @@ static void join_files(struct joint *joint, struct opened *files, uint32_t n, bo
 	free(ranks);
 }
 
-/* The ranks inside one file; false where there are not several, or they never meet. *at: whose phase it is. */
-static bool join_processes(struct joint *joint, struct cli_phase *phase, bool all, uint32_t *at)
+/* Joins the ranks inside one recording; false where it has one rank, or no collective joins them. *shown is the index
+ * of the rank whose phase is looked at. */
+static bool join_processes(struct joint *joint, struct chosen_phase *phase, bool all,
+			   uint32_t *shown)
 {
 	uint32_t n;
 	struct hwy_err ignored;
 	struct joint_rank *ranks = joint_ranks_of(&phase->analysis, &n);
 	uint32_t process = phase->analysis.phases.phases[phase->index].process;
-	for (*at = 0; ranks && *at < n && ranks[*at].process != process;)
-		++*at;
-	bool is_rank = ranks && *at < n;
+	for (*shown = 0; ranks && *shown < n && ranks[*shown].process != process;)
+		++*shown;
+	bool is_rank = ranks && *shown < n;
 	if (is_rank)
-		ranks[*at].phase = phase->index;
+		ranks[*shown].phase = phase->index;
 	is_rank = is_rank && joint_open(joint, ranks, n, all, &ignored);
 	free(ranks);
 	return is_rank;
 }
 
-static void whatif_replay(const struct options *options, struct cli_paths *paths)
+static void whatif_replay(const struct options *options, struct recordings *recordings)
 {
-	for (uint32_t i = 0; i < paths->n; i++)
-		cli_keep_input(paths->at[i].name, options->output);
+	for (uint32_t i = 0; i < recordings->n; i++)
+		cli_keep_input(recordings->files[i].name, options->output);
 	struct cli_output output = cli_output_open(options->output, options->force);
 	struct hwy_err err;
 	struct whatif alone;
 	struct joint joint = {0};
 	uint32_t n;
-	struct opened *files = whatif_open_all(options, paths, &n);
-	struct cli_phase *phase = &files[0].phase;
-	uint32_t at = 0;
-	bool is_joint = n > 1 || join_processes(&joint, phase, options->check, &at);
+	struct opened *files = whatif_open_all(options, recordings, &n);
+	struct chosen_phase *phase = &files[0].phase;
+	uint32_t shown = 0;
+	bool is_joint = n > 1 || join_processes(&joint, phase, options->check, &shown);
 	if (n > 1)
 		join_files(&joint, files, n, options->check);
 	if (!is_joint && !whatif_open(&alone, &phase->analysis, phase->index, options->check, &err))
 		cli_die("%s: %s", files[0].path, err.text);
-	struct whatif_view view = {.w = is_joint ? &joint.ranks[at] : &alone,
+	struct whatif_view view = {.w = is_joint ? &joint.ranks[shown] : &alone,
 				   .check = options->check};
 	if (options->n_edits > 0 &&
 	    !whatif_view_apply(&view, options->edits, options->n_edits, &err))
@@ -196,7 +199,7 @@ static void whatif_replay(const struct options *options, struct cli_paths *paths
 	else
 		whatif_close(&alone);
 	for (uint32_t i = 0; i < n; i++)
-		cli_phase_close(&files[i].phase);
+		phase_close(&files[i].phase);
 	free(files);
 }
 
@@ -210,9 +213,9 @@ static int run_whatif(int argc, char **argv)
 	}
 	if (options.files.n == 0)
 		cli_misuse(&cmd_whatif, "which file?");
-	struct cli_paths paths = cli_paths_of(&options.files);
-	whatif_replay(&options, &paths);
-	cli_paths_free(&paths);
+	struct recordings recordings = recordings_find(&options.files);
+	whatif_replay(&options, &recordings);
+	recordings_free(&recordings);
 	free(options.edits);
 	free(options.files.texts);
 	return 0;

@@ -18,7 +18,7 @@ static struct compare_summary *add_run(struct compare_runs *runs)
 	return &runs->runs[runs->n++];
 }
 
-/* True where the file was a baseline. What cannot be read is left to cli_open, which says why. */
+/* True where the file is a baseline. A file that cannot be read is left to cli_open, which says why. */
 static bool open_baseline(struct compare_runs *runs, const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -47,7 +47,7 @@ static bool open_baseline(struct compare_runs *runs, const char *path)
 
 /* ---- recordings ------------------------------------------------------------------------------------ */
 
-/* The critical path and the step without the recorder, where the phase can be replayed. */
+/* Adds the critical path, and the step's time without the recorder, where the phase can be replayed. */
 static void note_replay(struct compare_phase *into, struct hwy_analysis *analysis, uint32_t phase)
 {
 	struct hwy_err err;
@@ -126,7 +126,7 @@ void compare_close(struct compare_runs *runs)
 struct compare_side compare_side(const struct compare_runs *runs)
 {
 	struct compare_side side = {.n = runs->n};
-	side.runs = hwy_alloc((runs->n + 1u) * sizeof *side.runs);
+	side.runs = hwy_array(runs->n, sizeof *side.runs);
 	for (uint32_t i = 0; i < runs->n; i++)
 		side.runs[i] = &runs->runs[i];
 	return side;

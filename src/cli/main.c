@@ -33,7 +33,7 @@ static const struct cli_program program = {
 	.commands = commands,
 };
 
-/* Text that begins with a word of n bytes, which is printed bold. */
+/* Prints text, its first n bytes bold where 'out' is a terminal. */
 static void print_bold(FILE *out, const char *text, size_t n)
 {
 	bool colour = cli_colour(out);
@@ -62,11 +62,11 @@ static const struct cli_command *main_find(const char *name)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
-	const char *known[N_COMMANDS + 2] = {0};
+	const char *names[N_COMMANDS + 2] = {0};
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		known[i] = commands[i]->name;
-	known[N_COMMANDS] = "help";
-	const char *near = cli_nearest(name, known);
+		names[i] = commands[i]->name;
+	names[N_COMMANDS] = "help";
+	const char *near = cli_nearest(name, names);
 	if (near)
 		cli_die("unknown command '%s'; did you mean '%s'?", name, near);
 	if (access(name, F_OK) == 0)
@@ -74,7 +74,7 @@ static const struct cli_command *main_find(const char *name)
 	cli_die("unknown command '%s'; 'headway --help' lists them", name);
 }
 
-static int help(int argc, char **argv)
+static int run_help(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_help(stdout);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 	if (strcmp(word, "calibrate-helper") == 0)
 		return cmd_calibrate_helper(argc - 1, argv + 1);
 	if (strcmp(word, "help") == 0)
-		return help(argc - 1, argv + 1);
+		return run_help(argc - 1, argv + 1);
 	if (word[0] == '-')
 		cli_die("unknown option '%s'; a command comes first, 'headway --help' lists them",
 			word);

@@ -1,7 +1,7 @@
 /* phase.c - see phase.h. */
 #include "cli/phase.h"
 
-void cli_phase_read(const struct cli_value *value)
+void phase_read_number(const struct cli_value *value)
 {
 	uint64_t number = cli_count(value);
 	if (number == 0)
@@ -9,14 +9,14 @@ void cli_phase_read(const struct cli_value *value)
 	*(uint64_t *)value->field = number;
 }
 
-void cli_phase_open(struct cli_phase *phase, const char *path, const char *step, uint64_t number,
-		    const char *so)
+void phase_open(struct chosen_phase *phase, const char *path, const char *step, uint64_t number,
+		const char *consequence)
 {
-	if (!cli_phase_of(phase, cli_open(path), path, step, number))
-		cli_die("%s: no device work: %s", path, so);
+	if (!phase_choose(phase, cli_open(path), path, step, number))
+		cli_die("%s: no device work: %s", path, consequence);
 }
 
-bool cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *path,
+bool phase_choose(struct chosen_phase *phase, struct hwy_trace *trace, const char *path,
 		  const char *step, uint64_t number)
 {
 	struct analysis_options how = {.step = step};
@@ -26,7 +26,7 @@ bool cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *
 		cli_die("%s: %s", path, err.text);
 	const struct hwy_phases *phases = &phase->analysis.phases;
 	if (phases->n == 0) {
-		cli_phase_close(phase);
+		phase_close(phase);
 		return false;
 	}
 	if (number > phases->n)
@@ -35,7 +35,7 @@ bool cli_phase_of(struct cli_phase *phase, struct hwy_trace *trace, const char *
 	return true;
 }
 
-void cli_phase_close(struct cli_phase *phase)
+void phase_close(struct chosen_phase *phase)
 {
 	analysis_free(&phase->analysis);
 	hwy_trace_free(phase->trace);

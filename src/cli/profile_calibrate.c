@@ -1,7 +1,7 @@
-/* profile_calibrate.c - puts into a trace what recording costs on its GPUs, measured when it is not known yet.
+/* profile_calibrate.c - adds to a trace what recording costs on its GPUs; what is not in the cache is measured.
  *
- * Only for GPUs that CUDA was used on. GPUs of one model share what was found for the first of them. That it
- * cannot be had is a note in the report and nothing else.
+ * Only GPUs that the program used through CUDA are measured. GPUs of one model share what was measured on the first.
+ * Where a cost cannot be measured the report gets a note, and profiling goes on.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -45,19 +45,18 @@ static void say_wait(void *listener)
 {
 	const struct measuring *measuring = listener;
 	if (!measuring->quiet)
-		profile_say(
-			"waiting for another headway that measures what recording costs here …");
+		cli_say("waiting for another headway that measures what recording costs here …");
 }
 
 static void say_begin(void *listener)
 {
 	const struct measuring *measuring = listener;
 	if (!measuring->quiet)
-		profile_say("measuring what recording costs here, once per GPU and driver …");
+		cli_say("measuring what recording costs here, once per GPU and driver …");
 }
 
-/* A helper whose launches are not in its recording would have cost nothing. It must also have met the CUPTI
- * that the program had. */
+/* True where the helper process that measured was recorded as the program was: its kernels are in the recording, and
+ * it used the same version of CUPTI. Else its measurements would say that recording costs nothing. */
 static bool is_recorded(void *listener, const char *directory)
 {
 	const struct measuring *measuring = listener;
@@ -78,7 +77,8 @@ static bool is_recorded(void *listener, const char *directory)
 
 /* ---- storing ----------------------------------------------------------------------------------- */
 
-static void store(struct hwy_trace *trace, uint32_t device, const struct calibration *calibration)
+static void profile_calibrate_store(struct hwy_trace *trace, uint32_t device,
+				    const struct calibration *calibration)
 {
 	for (uint32_t i = 0; i < calibration->n; i++) {
 		const struct calibration_value *value = &calibration->values[i];
@@ -91,7 +91,7 @@ static void store(struct hwy_trace *trace, uint32_t device, const struct calibra
 	}
 }
 
-/* The values of an earlier device of the same model; false when there is none. */
+/* Copies the values of an earlier device of the same model; false where there is none. */
 static bool profile_calibrate_share(struct hwy_trace *trace, uint32_t device)
 {
 	const int64_t model = trace->devices[device].name;
@@ -131,11 +131,11 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 		if (!is_used(trace, i))
 			continue;
 		if (calibration_cached(&key, &calibration)) {
-			store(trace, i, &calibration);
+			profile_calibrate_store(trace, i, &calibration);
 		} else if (how != PROFILE_CALIBRATE || profile_calibrate_share(trace, i)) {
 			continue;
 		} else if (calibration_measure(&key, &listener, &calibration, &err)) {
-			store(trace, i, &calibration);
+			profile_calibrate_store(trace, i, &calibration);
 		} else {
 			snprintf(note, sizeof note, "what recording costs was not measured: %s",
 				 err.text);

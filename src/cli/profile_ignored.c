@@ -1,7 +1,7 @@
 /* profile_ignored.c - options of nsys that are understood and have no effect.
  *
- * A command line from a tutorial must work. Where such an option asks for data that Headway does not record
- * yet, one line says so; where it asks for what is done anyway, or for nothing, there is nothing to say.
+ * A command line from a tutorial of nsys must work. Where an option asks for data that Headway does not record yet, one
+ * line on stderr says so; where it asks for what Headway does anyway, nothing is printed.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static void profile_ignore(const struct cli_value *value);
 
-/* The words are values that ask for nothing, and of which nothing is said; "*" stands for all values. */
+/* The values listed behind an option ask for nothing that is missing, so nothing is printed; "*" is any value. */
 #define IGNORED(letter, name, value, ...)                                                          \
 	{                                                                                          \
 		letter, name, value, NULL, CLI_READ, 0,                                            \
@@ -36,7 +36,7 @@ const struct cli_option profile_ignored[] = {
 	SWITCH("clock-frequency-changes", "false"),
 	SWITCH("resolve-symbols", "*"),
 	VALUE("debug-symbols", ""),
-	SWITCH("discard-environment", "*"), /* it is never kept */
+	SWITCH("discard-environment", "*"), /* Headway never keeps the environment */
 	/* operating system */
 	VALUE("osrt-backtrace-depth", "*"),
 	VALUE("osrt-backtrace-stack-size", "*"),
@@ -99,5 +99,5 @@ static void profile_ignore(const struct cli_value *value)
 	for (const char *const *silent = value->option->words; *silent; silent++)
 		if (strcmp(*silent, "*") == 0 || strcmp(*silent, value->text) == 0)
 			return;
-	profile_say("--%s=%s: not built yet, ignored", value->option->name, value->text);
+	cli_say("--%s=%s: not built yet, ignored", value->option->name, value->text);
 }

@@ -1,7 +1,7 @@
-/* profile_options.c - the options of `headway profile`: those an nsys user's fingers know.
+/* profile_options.c - the options of `headway profile`: the names are those of nsys.
  *
- * Options end at the first word that is not one: the program. What contradicts itself is refused before the
- * program is started.
+ * Options end at the first word that is not an option: the program. Options that contradict each other are refused before
+ * the program is started.
  */
 #include <ctype.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/profile.h"
 
-/* The index of a word in a NULL-terminated list; refuses others with the nearest. */
+/* The index of 'text' in a NULL-terminated list; other texts are a misuse, which names the nearest word. */
 static int choice(const struct cli_value *value, const char *text, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -38,7 +38,7 @@ static const char *const trace_names[] = {
 	"nvtx",
 	"osrt",
 	"opencl",
-	"none", /* up to here: built */
+	"none", /* what follows is not built */
 	"mpi",
 	"cublas",
 	"cublas-verbose",
@@ -88,11 +88,11 @@ static void read_traces(const struct cli_value *value)
 	uint32_t traces = 0;
 	bool none = false;
 	char missing[512] = "";
-	for (const char *at = list; *at;) {
+	for (const char *rest = list; *rest;) {
 		char word[64];
-		size_t n = strcspn(at, ",");
-		snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), at);
-		at += n + (at[n] == ',');
+		size_t n = strcspn(rest, ",");
+		snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), rest);
+		rest += n + (rest[n] == ',');
 		for (char *c = word; *c; c++)
 			*c = (char)tolower((unsigned char)*c);
 		if (!*word)
@@ -115,11 +115,11 @@ static void read_traces(const struct cli_value *value)
 			   "osrt, opencl and none",
 			   list);
 	if (*missing)
-		profile_say("--trace: not built yet, skipped: %s", missing);
+		cli_say("--trace: not built yet, skipped: %s", missing);
 	*field = traces;
 }
 
-/* none, or kinds with ":ns" behind them: the time is the threshold. */
+/* "none", or kinds of calls, of which one may end with ":" and the threshold in ns: "kernel:80000,sync". */
 static void read_backtrace(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
@@ -143,7 +143,7 @@ static const char *const graph_words[] = {"graph", "node", NULL};
 
 static void read_graphs(const struct cli_value *value)
 {
-	char word[32]; /* newer releases add ":host-and-device" and the like */
+	char word[32]; /* newer releases of nsys write "node:host-and-device" */
 	snprintf(word, sizeof word, "%.*s", (int)strcspn(value->text, ":"), value->text);
 	*(uint32_t *)value->field = choice(value, word, graph_words) == 1;
 }
@@ -162,7 +162,7 @@ static void read_capture(const struct cli_value *value)
 		value, is_profiler_api ? profiler_api : value->text, capture_words);
 }
 
-/* The first three are REC_CAPTURE_END_…, the others the same with an end of the program. */
+/* The first three words are REC_CAPTURE_END_…; the last two are "stop" and "repeat" with an end of the program. */
 static const char *const capture_end_words[] = {"stop",          "repeat",          "none",
 						"stop-shutdown", "repeat-shutdown", NULL};
 enum { STOP_SHUTDOWN = 3, REPEAT_SHUTDOWN = 4 };
@@ -215,19 +215,19 @@ static bool begins_variable(const char *text)
 	return n && text[n] == '=' && !isdigit((unsigned char)text[0]);
 }
 
-static void add_variable(struct profile *profile, const char *text, size_t n)
+static void profile_options_add_variable(struct profile *profile, const char *text, size_t n)
 {
 	char *variable = hwy_alloc(n + 1);
 	memcpy(variable, text, n);
 	variable[n] = '\0';
-	for (int i = 0; i < 2; i++) { /* the end of the list too */
+	for (int i = 0; i < 2; i++) { /* the variable, then the NULL that ends the list */
 		HWY_GROW(profile->variables, profile->n_variables, profile->cap_variables);
 		profile->variables[profile->n_variables++] = i ? NULL : variable;
 	}
 	profile->n_variables--;
 }
 
-/* A comma separates only where another NAME= follows: values may have commas. */
+/* "A=1,B=2": a comma separates two variables only where NAME= follows, since values may contain commas. */
 static void read_variables(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
@@ -235,12 +235,12 @@ static void read_variables(const struct cli_value *value)
 		cli_misuse(value->command, "option '--env-var': '%s' is not NAME=value",
 			   value->text);
 	const char *from = value->text;
-	for (const char *at = value->text;; at++)
-		if (!*at || (*at == ',' && begins_variable(at + 1))) {
-			add_variable(profile, from, (size_t)(at - from));
-			if (!*at)
+	for (const char *end = value->text;; end++)
+		if (!*end || (*end == ',' && begins_variable(end + 1))) {
+			profile_options_add_variable(profile, from, (size_t)(end - from));
+			if (!*end)
 				break;
-			from = at + 1;
+			from = end + 1;
 		}
 }
 
@@ -332,17 +332,17 @@ const struct cli_option profile_option_table[] = {
 	{'s', "sample", "SCOPE",
 	 "where threads spend their time on the CPU, with Python's functions: of the program and all "
 	 "it starts (process-tree), of the machine (system-wide), or none (default)",
-	 CLI_READ, 0, .words = scope_words, .read = profile_sample},
+	 CLI_READ, 0, .words = scope_words, .read = profile_sampling_scope},
 	{0, "sampling-frequency", "HZ", "samples a second and CPU, 100 to 8000 (default: 1000)",
-	 CLI_READ, 0, .read = profile_frequency},
+	 CLI_READ, 0, .read = profile_sampling_frequency},
 	{'b', "backtrace", "HOW",
 	 "callers of a sample: by DWARF from a copy of the stack (dwarf, the default), by frame "
 	 "pointers (fp), or none",
-	 CLI_READ, 0, .words = backtrace_words, .read = profile_chains},
+	 CLI_READ, 0, .words = backtrace_words, .read = profile_sampling_backtrace},
 	{0, "cpuctxsw", "SCOPE",
 	 "when threads run and when they wait: process-tree, system-wide or none (default: as "
 	 "--sample)",
-	 CLI_READ, 0, .words = scope_words, .read = profile_switches},
+	 CLI_READ, 0, .words = scope_words, .read = profile_sampling_switches},
 	CLI_HEAD("When:"),
 	{'y', "delay", "S", "begin so many seconds after the start", CLI_SECONDS,
 	 PROFILE(settings.delay)},
@@ -379,16 +379,15 @@ const struct cli_option profile_option_table[] = {
 	 "all: also for processes it leaves behind (default); primary: for it alone", CLI_READ,
 	 PROFILE(wait_for), .words = wait_words, .read = read_wait},
 	{'Y', "start-later", NULL, NULL, CLI_READ, 0, .read = refuse_start_later},
-	{0, "sampling-period", "CYCLES", NULL, CLI_READ, 0, .read = profile_period},
+	{0, "sampling-period", "CYCLES", NULL, CLI_READ, 0, .read = profile_sampling_period},
 	CLI_OLD_NAME("keep", "keep-last"),
 	CLI_END_OF_OPTIONS,
 };
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------- */
 
-/* What the options say together. */
-/* Options whose field in the settings has another type or the opposite meaning. */
-static void settle(struct profile *profile)
+/* Copies the options whose field in the settings has another type or the opposite meaning. */
+static void copy_to_settings(struct profile *profile)
 {
 	enum { NS_PER_S = 1000000000 };
 	struct run_settings *settings = &profile->settings;
@@ -407,7 +406,8 @@ static void settle(struct profile *profile)
 	settings->variables = profile->variables;
 }
 
-static void check(struct profile *profile)
+/* Refuses options that contradict each other. */
+static void check_together(struct profile *profile)
 {
 	struct run_settings *settings = &profile->settings;
 	struct rec_control *control = &settings->control;
@@ -454,12 +454,12 @@ static void set_defaults(struct profile *profile)
 	};
 }
 
-void profile_read_options(struct profile *profile, int argc, char **argv)
+void profile_options_read(struct profile *profile, int argc, char **argv)
 {
 	set_defaults(profile);
 	cli_read(&cmd_profile, argc, argv, profile);
 	if (!profile->program)
 		cli_misuse(&cmd_profile, "which program?");
-	settle(profile);
-	check(profile);
+	copy_to_settings(profile);
+	check_together(profile);
 }

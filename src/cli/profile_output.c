@@ -1,91 +1,80 @@
-/* profile_output.c - the report's name: what is replaced in it, and what is refused before the program runs. */
+/* profile_output.c - the report's name: its placeholders are replaced, and names that cannot be written are refused. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "cli/profile.h"
 
-struct text {
-	char *at;
-	uint32_t n, cap;
-};
-
-static void profile_output_add(struct text *text, const char *more, size_t length)
+/* Adds the value of an environment variable. 'braced' is the text behind "%q": "{NAME}…"; yields the text behind the
+ * closing brace. */
+static const char *profile_output_add_variable(struct hwy_bytes *name, const char *braced)
 {
-	for (size_t i = 0; i < length; i++) {
-		HWY_GROW(text->at, text->n, text->cap);
-		text->at[text->n++] = more[i];
-	}
-}
-
-/* %q{NAME}: yields what follows it. */
-static const char *add_variable(struct text *text, const char *at)
-{
-	const char *end = *at == '{' ? strchr(at, '}') : NULL;
+	const char *end = *braced == '{' ? strchr(braced, '}') : NULL;
 	if (!end)
 		cli_die("output: '%%q' wants a name in braces: %%q{NAME}");
-	char name[256];
-	snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
-	const char *value = getenv(name);
+	char variable[256];
+	snprintf(variable, sizeof variable, "%.*s", (int)(end - braced - 1), braced + 1);
+	const char *value = getenv(variable);
 	if (!value)
-		cli_die("output: there is no environment variable '%s'", name);
-	profile_output_add(text, value, strlen(value));
+		cli_die("output: there is no environment variable '%s'", variable);
+	hwy_bytes_put(name, value, strlen(value));
 	return end + 1;
 }
 
-static bool profile_output_ends_with(const struct text *text, const char *ending)
+static bool profile_output_ends_with(const struct hwy_bytes *name, const char *ending)
 {
 	size_t n = strlen(ending);
-	return text->n > n && memcmp(text->at + text->n - n, ending, n) == 0;
+	return name->n > n && memcmp(name->bytes + name->n - n, ending, n) == 0;
 }
 
-/* .hwy instead of the endings nsys's reports have. */
-static void add_ending(struct text *text)
+/* Adds .hwy, which replaces the endings that reports of nsys have. */
+static void add_ending(struct hwy_bytes *name)
 {
 	static const char *const endings[] = {".hwy", ".nsys-rep", ".qdrep"};
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (profile_output_ends_with(text, endings[i])) {
-			text->n -= (uint32_t)strlen(endings[i]);
+		if (profile_output_ends_with(name, endings[i])) {
+			name->n -= strlen(endings[i]);
 			break;
 		}
-	profile_output_add(text, ".hwy", 4);
+	hwy_bytes_put(name, ".hwy", 4);
 }
 
-char *profile_expand(const char *output, pid_t pid)
+char *profile_output_name(const char *output, pid_t pid)
 {
-	struct text text = {0};
+	struct hwy_bytes name = {0};
 	char piece[256] = "";
-	for (const char *at = output; *at;) {
-		if (*at != '%') {
-			profile_output_add(&text, at++, 1);
+	for (const char *rest = output; *rest;) {
+		if (*rest != '%') {
+			hwy_bytes_put(&name, rest++, 1);
 			continue;
 		}
-		at += 2;
-		switch (at[-1]) {
-		case '%': profile_output_add(&text, "%", 1); break;
+		rest += 2;
+		switch (rest[-1]) {
+		case '%': hwy_bytes_put_byte(&name, '%'); break;
 		case 'p':
 			snprintf(piece, sizeof piece, "%d", (int)pid);
-			profile_output_add(&text, piece, strlen(piece));
+			hwy_bytes_put(&name, piece, strlen(piece));
 			break;
 		case 'h':
 			gethostname(piece, sizeof piece - 1);
-			profile_output_add(&text, piece, strlen(piece));
+			hwy_bytes_put(&name, piece, strlen(piece));
 			break;
-		case 'q': at = add_variable(&text, at); break;
+		case 'q': rest = profile_output_add_variable(&name, rest); break;
 		default:
 			cli_die("output: '%s' has a '%%' that is none of %%p, %%h, %%q{NAME} and %%%%",
 				output);
 		}
 	}
-	add_ending(&text);
-	profile_output_add(&text, "", 1);
-	return text.at;
+	add_ending(&name);
+	hwy_bytes_put_byte(&name, '\0');
+	return (char *)name.bytes;
 }
 
-char *profile_next_free(void)
+char *profile_output_next_free(void)
 {
 	for (int n = 1;; n++) {
 		char *name;
@@ -97,7 +86,7 @@ char *profile_next_free(void)
 	}
 }
 
-char *profile_folder(const char *path)
+char *profile_output_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	if (!slash)
@@ -109,10 +98,10 @@ char *profile_folder(const char *path)
 	return folder;
 }
 
-const char *profile_refusal(const char *path, bool force)
+const char *profile_output_refusal(const char *path, bool force)
 {
 	struct stat about;
-	char *folder = profile_folder(path);
+	char *folder = profile_output_folder(path);
 	const char *refusal = NULL;
 	if (access(folder, W_OK | X_OK) != 0)
 		refusal = strerror(errno);

@@ -1,6 +1,5 @@
 /* profile_report.c - from a run directory to a report, and the line that says what came of it. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,24 +15,10 @@
 
 enum { MOST_WARNINGS = 5 };
 
-void profile_say(const char *format, ...)
-{
-	char text[2048];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	cli_progress_end();
-	fprintf(stderr, "headway: %s\n", text);
-}
-
-/* What the collectors warned of, once each. */
+/* Prints each warning of the collectors once. */
 static void say_warnings(const struct hwy_trace *trace)
 {
-	uint32_t said = 0, more = 0;
+	uint32_t printed = 0, more = 0;
 	for (uint32_t i = 0; i < trace->n_diagnostics; i++) {
 		const struct hwy_diagnostic *one = &trace->diagnostics[i];
 		bool again = one->severity < 2;
@@ -41,14 +26,14 @@ static void say_warnings(const struct hwy_trace *trace)
 			again = trace->diagnostics[j].text == one->text;
 		if (again)
 			continue;
-		if (said == MOST_WARNINGS)
+		if (printed == MOST_WARNINGS)
 			more++;
 		else
-			profile_say("%s", hwy_str(trace, one->text));
-		said += said < MOST_WARNINGS;
+			cli_say("%s", hwy_str(trace, one->text));
+		printed += printed < MOST_WARNINGS;
 	}
 	if (more)
-		profile_say("%u more warnings are in the report: headway info --all", more);
+		cli_say("%u more warnings are in the report: headway info --all", more);
 }
 
 static bool has_device_work(const struct hwy_trace *trace)
@@ -59,7 +44,7 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
-/* The command that tells most about what was recorded, with a space behind it if it takes the report. */
+/* The command to suggest next; it ends with a space where the report's name must follow. */
 static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
 {
 	return lost                     ? "info "
@@ -79,24 +64,22 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
 	const char *next = next_command(trace, lost);
 	if (trace->n_processes == 0)
-		profile_say(
-			"no process registered: a program that is statically linked, set-uid, of "
+		cli_say("no process registered: a program that is statically linked, set-uid, of "
 			"another C library or built with AddressSanitizer cannot be recorded");
 	else if (trace->n_spans == 0)
-		profile_say(
-			"it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
+		cli_say("it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
 			"calls into the operating system, -s process-tree the CPU");
-	profile_say("%s  %s spans, %s, %s  %s  next: headway %s%s", path,
-		    units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
-		    cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
+	cli_say("%s  %s spans, %s, %s  %s  next: headway %s%s", path,
+		units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
+		cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
 }
 
-/* 'path' NULL: the next free name, also when somebody else takes it just now. */
+/* Where 'path' is NULL the next free name is taken, and another one where somebody else takes it meanwhile. */
 static bool write_report(struct hwy_trace *trace, const char *path, bool force, char **written,
 			 struct hwy_err *err)
 {
 	for (;;) {
-		char *name = path ? hwy_copy(path, strlen(path) + 1) : profile_next_free();
+		char *name = path ? hwy_copy(path, strlen(path) + 1) : profile_output_next_free();
 		bool done = hwy_file_write(trace, name, force, cli_progress(), err);
 		bool taken = !done && !path && access(name, F_OK) == 0;
 		if (done) {
@@ -122,7 +105,7 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 	bool done = trace && write_report(trace, path, force, written, &err);
 	cli_progress_end();
 	if (!done)
-		profile_say("%s", err.text);
+		cli_say("%s", err.text);
 	else if (!quiet)
 		say_warnings(trace);
 	if (done && !quiet && has_device_work(trace))

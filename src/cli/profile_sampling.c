@@ -1,12 +1,12 @@
 /* profile_sampling.c - the options about the CPU: samples and scheduling, in nsys's words.
  *
- * Scheduling goes with sampling unless --cpuctxsw says otherwise, as nsys has it.
+ * As in nsys, context switches are recorded where samples are, unless --cpuctxsw says otherwise.
  */
 #include <string.h>
 
 #include "cli/profile.h"
 
-enum { LEAST_HZ = 100, MOST_HZ = 8000, LEAST_PERIOD = 10000 /* cycles */ };
+enum { LEAST_HZ = 100, MOST_HZ = 8000, LEAST_PERIOD = 10000 /* CPU cycles */ };
 
 static enum perf_scope scope(const struct cli_value *value)
 {
@@ -17,7 +17,7 @@ static enum perf_scope scope(const struct cli_value *value)
 	return scopes[cli_word(value, value->text, words)];
 }
 
-void profile_sample(const struct cli_value *value)
+void profile_sampling_scope(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
 	profile->settings.perf.samples = scope(value);
@@ -25,14 +25,14 @@ void profile_sample(const struct cli_value *value)
 		profile->settings.perf.switches = profile->settings.perf.samples;
 }
 
-void profile_switches(const struct cli_value *value)
+void profile_sampling_switches(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
 	profile->settings.perf.switches = scope(value);
 	profile->switches_given = true;
 }
 
-void profile_frequency(const struct cli_value *value)
+void profile_sampling_frequency(const struct cli_value *value)
 {
 	uint64_t hz = cli_count(value);
 	if (hz < LEAST_HZ || hz > MOST_HZ)
@@ -42,7 +42,7 @@ void profile_frequency(const struct cli_value *value)
 	((struct profile *)value->options)->settings.perf.rate_hz = (uint32_t)hz;
 }
 
-void profile_period(const struct cli_value *value)
+void profile_sampling_period(const struct cli_value *value)
 {
 	uint64_t cycles = cli_count(value);
 	if (cycles < LEAST_PERIOD)
@@ -51,7 +51,7 @@ void profile_period(const struct cli_value *value)
 	((struct profile *)value->options)->settings.perf.period = cycles;
 }
 
-void profile_chains(const struct cli_value *value)
+void profile_sampling_backtrace(const struct cli_value *value)
 {
 	static const char *const words[] = {"auto", "dwarf", "fp", "lbr", "none", "false", NULL};
 	static const enum perf_backtrace ways[] = {PERF_BACKTRACE_DWARF, PERF_BACKTRACE_DWARF,
@@ -59,6 +59,6 @@ void profile_chains(const struct cli_value *value)
 						   PERF_BACKTRACE_NONE,  PERF_BACKTRACE_NONE};
 	int which = cli_word(value, value->text, words);
 	if (strcmp(value->text, "lbr") == 0)
-		profile_say("--backtrace=lbr: not built, frame pointers are followed instead");
+		cli_say("--backtrace=lbr: not built, frame pointers are followed instead");
 	((struct profile *)value->options)->settings.perf.backtrace = ways[which];
 }

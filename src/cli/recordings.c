@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "import/import.h"
 
-static void add_path(struct cli_paths *paths, const char *path, bool is_found)
+static void add_path(struct recordings *recordings, const char *path, bool is_found)
 {
-	HWY_GROW(paths->at, paths->n, paths->cap);
-	paths->at[paths->n].name = hwy_copy(path, strlen(path) + 1);
-	paths->at[paths->n++].is_found = is_found;
+	HWY_GROW(recordings->files, recordings->n, recordings->cap);
+	recordings->files[recordings->n].name = hwy_copy(path, strlen(path) + 1);
+	recordings->files[recordings->n++].is_found = is_found;
 }
 
 static bool is_recording(const char *name)
@@ -33,57 +34,58 @@ static bool is_recording(const char *name)
 
 static int compare_paths(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b); /* the name comes first */
+	return strcmp(*(char *const *)a, *(char *const *)b); /* 'name' is the first member */
 }
 
-static void add_operand(struct cli_paths *paths, const char *path)
+static void add_operand(struct recordings *recordings, const char *path)
 {
 	struct stat about;
 	DIR *folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? opendir(path) : NULL;
 	if (!folder) {
-		add_path(paths, path, false);
+		add_path(recordings, path, false);
 		return;
 	}
-	uint32_t first = paths->n;
+	uint32_t first = recordings->n;
 	for (const struct dirent *entry; (entry = readdir(folder));) {
 		char *full;
 		if (entry->d_name[0] == '.' || !is_recording(entry->d_name))
 			continue;
 		if (asprintf(&full, "%s/%s", path, entry->d_name) < 0)
 			cli_die("out of memory");
-		add_path(paths, full, true);
+		add_path(recordings, full, true);
 		free(full);
 	}
 	closedir(folder);
-	if (paths->n == first)
+	if (recordings->n == first)
 		cli_die("%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)", path);
-	qsort(paths->at + first, paths->n - first, sizeof *paths->at, compare_paths);
+	qsort(recordings->files + first, recordings->n - first, sizeof *recordings->files,
+	      compare_paths);
 }
 
-struct cli_paths cli_paths_of(const struct cli_texts *operands)
+struct recordings recordings_find(const struct cli_texts *operands)
 {
-	struct cli_paths paths = {0};
+	struct recordings found = {0};
 	for (uint32_t i = 0; i < operands->n; i++)
-		add_operand(&paths, operands->texts[i]);
-	return paths;
+		add_operand(&found, operands->texts[i]);
+	return found;
 }
 
-struct hwy_trace **cli_paths_open(struct cli_paths *paths)
+struct hwy_trace **recordings_open(struct recordings *recordings)
 {
-	struct hwy_trace **traces = hwy_alloc(paths->n * sizeof(struct hwy_trace *));
-	struct hwy_err *errors = hwy_alloc(paths->n * sizeof *errors);
+	struct hwy_trace **traces = hwy_array(recordings->n, sizeof *traces);
+	struct hwy_err *errors = hwy_array(recordings->n, sizeof *errors);
 	uint32_t n = 0, n_errors = 0;
-	for (uint32_t i = 0; i < paths->n; i++) {
-		const char *name = paths->at[i].name;
-		traces[n] = paths->at[i].is_found
+	for (uint32_t i = 0; i < recordings->n; i++) {
+		const char *name = recordings->files[i].name;
+		traces[n] = recordings->files[i].is_found
 				    ? hwy_open(name, cli_progress(), &errors[n_errors])
 				    : cli_open(name);
 		cli_progress_end();
 		if (traces[n]) {
-			paths->at[n++] = paths->at[i];
+			recordings->files[n++] = recordings->files[i];
 		} else {
 			n_errors++;
-			free(paths->at[i].name);
+			free(recordings->files[i].name);
 		}
 	}
 	if (n == 0)
@@ -91,27 +93,27 @@ struct hwy_trace **cli_paths_open(struct cli_paths *paths)
 	for (uint32_t i = 0; i < n_errors; i++)
 		fprintf(stderr, "headway: left out: %s\n", errors[i].text);
 	free(errors);
-	paths->n = n;
+	recordings->n = n;
 	return traces;
 }
 
-void cli_paths_free(struct cli_paths *paths)
+void recordings_free(struct recordings *recordings)
 {
-	for (uint32_t i = 0; i < paths->n; i++)
-		free(paths->at[i].name);
-	free(paths->at);
-	*paths = (struct cli_paths){0};
+	for (uint32_t i = 0; i < recordings->n; i++)
+		free(recordings->files[i].name);
+	free(recordings->files);
+	*recordings = (struct recordings){0};
 }
 
-int64_t cli_rank(const struct hwy_trace *trace, const char *path)
+int64_t recordings_rank(const struct hwy_trace *trace, const char *path)
 {
 	for (uint32_t i = 0; i < trace->n_processes; i++)
 		if (trace->processes[i].rank != HWY_NONE)
 			return trace->processes[i].rank;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *at = strcasestr(name, "rank");
-	if (!at)
+	const char *number = strcasestr(hwy_basename(path), "rank");
+	if (!number)
 		return HWY_NONE;
-	at += 4 + strspn(at + 4, "-_.");
-	return isdigit((unsigned char)*at) ? strtol(at, NULL, 10) : HWY_NONE;
+	number += strlen("rank");
+	number += strspn(number, "-_.");
+	return isdigit((unsigned char)*number) ? strtol(number, NULL, 10) : HWY_NONE;
 }

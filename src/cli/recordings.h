@@ -1,4 +1,4 @@
-/* recordings.h - several recordings as operands: files, folders of them, and whose rank each is. */
+/* recordings.h - several recordings as operands: files and folders of files, and the rank of each. */
 #ifndef HWY_CLI_RECORDINGS_H
 #define HWY_CLI_RECORDINGS_H
 
@@ -7,23 +7,23 @@
 #include "cli/kit/cli.h"
 #include "trace/trace.h"
 
-struct cli_paths {
+struct recordings {
 	struct {
 		char *name;
-		bool is_found; /* in a folder, where other files may stand too */
-	} * at;
+		bool is_found; /* found in a folder, which may hold files that are no recordings */
+	} * files;
 	uint32_t n, cap;
 };
 
 /* The files among the operands, and all recordings in the folders among them, by name; a folder without a
  * recording is fatal. */
-struct cli_paths cli_paths_of(const struct cli_texts *operands);
-/* Opens them. What was found in a folder and cannot be read is named, and left out of the paths too; it is fatal
- * where nothing else is left. The array is the caller's. */
-struct hwy_trace **cli_paths_open(struct cli_paths *paths);
-void cli_paths_free(struct cli_paths *paths);
+struct recordings recordings_find(const struct cli_texts *operands);
+/* Opens the recordings and yields an array of traces, to be freed. A file that was found in a folder and cannot be
+ * read is named on stderr and taken out of 'recordings'; where no other file is left the program ends with 2. */
+struct hwy_trace **recordings_open(struct recordings *recordings);
+void recordings_free(struct recordings *recordings);
 
-/* What the recording says, else the number after "rank" in the file's name, else HWY_NONE. */
-int64_t cli_rank(const struct hwy_trace *trace, const char *path);
+/* The rank that the recording names, else the number after "rank" in the file's name, else HWY_NONE. */
+int64_t recordings_rank(const struct hwy_trace *trace, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* view_cache.c - see view_process.h. A copy's name tells its source's path, size, date and ends, and our version: a source that
- * changed, or a newer reader, makes a new one. */
+/* view_cache.c - see view_process.h. The name of a converted report is a hash of the source's path, size, date, first and
+ * last bytes, and of Headway's version: where any of them changes, the source is converted anew. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -29,27 +30,28 @@ static bool is_report(const char *path)
 
 static uint64_t view_cache_hash_of(const char *path, const struct stat *about)
 {
-	char *bytes = hwy_zalloc(2 * END_BYTES + PATH_MAX + 256);
+	struct hwy_bytes key = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
 	for (int end = 0; fd >= 0 && end < 2; end++) {
-		off_t at = end && about->st_size > END_BYTES ? about->st_size - END_BYTES : 0;
-		ssize_t got = pread(fd, bytes + n, END_BYTES, at);
-		n += got > 0 ? (size_t)got : 0;
+		off_t from = end && about->st_size > END_BYTES ? about->st_size - END_BYTES : 0;
+		ssize_t got = pread(fd, hwy_bytes_reserve(&key, END_BYTES), END_BYTES, from);
+		key.n += got > 0 ? (size_t)got : 0;
 	}
 	if (fd >= 0)
 		close(fd);
 	char *real = realpath(path, NULL);
-	n += (size_t)snprintf(bytes + n, PATH_MAX + 256, "%s %lld %lld.%ld " HEADWAY_VERSION,
-			      real ? real : path, (long long)about->st_size,
-			      (long long)about->st_mtim.tv_sec, about->st_mtim.tv_nsec);
-	uint64_t hash = hwy_hash(bytes, n);
+	char text[PATH_MAX + 256];
+	int n = snprintf(text, sizeof text, "%s %lld %lld.%ld " HEADWAY_VERSION, real ? real : path,
+			 (long long)about->st_size, (long long)about->st_mtim.tv_sec,
+			 about->st_mtim.tv_nsec);
+	hwy_bytes_put(&key, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+	uint64_t hash = hwy_hash(key.bytes, key.n);
+	hwy_bytes_free(&key);
 	free(real);
-	free(bytes);
 	return hash;
 }
 
-static char *copy_of(const char *path, const struct stat *about)
+static char *cached_path(const char *path, const struct stat *about)
 {
 	char folder[PATH_MAX], *copy = NULL;
 	uint64_t hash = view_cache_hash_of(path, about);
@@ -61,7 +63,7 @@ static char *copy_of(const char *path, const struct stat *about)
 	return copy;
 }
 
-struct hwy_trace *view_report(const char *path, char **report)
+struct hwy_trace *view_cache_open(const char *path, char **report)
 {
 	struct stat about;
 	struct hwy_err err;
@@ -70,10 +72,10 @@ struct hwy_trace *view_report(const char *path, char **report)
 		return cli_open(path);
 	}
 	if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-		hwy_trace_free(cli_open(path)); /* says what is wrong */
+		hwy_trace_free(cli_open(path)); /* prints what is wrong and exits */
 		cli_die("%s: is not a file", path);
 	}
-	*report = copy_of(path, &about);
+	*report = cached_path(path, &about);
 	struct hwy_trace *trace = access(*report, R_OK) == 0 ? hwy_file_open(*report, &err) : NULL;
 	if (trace)
 		return trace;

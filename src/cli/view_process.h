@@ -1,15 +1,16 @@
-/* view_process.h - the parts of `headway view`. */
+/* view_process.h - what cmd_view.c uses of view_cache.c and view_worker.c. */
 #ifndef HWY_CLI_VIEW_PROCESS_H
 #define HWY_CLI_VIEW_PROCESS_H
 
 #include "trace/trace.h"
 
-/* view_cache.c: the recording as an open report. What is no report is converted once, into the cache folder (or beside
- * the source where there is none), and found there the next time. *report is the report's path, to be freed. Exits with
+/* view_cache.c: opens the recording as a report. Other recordings are converted to a report once, in the cache folder
+ * (or beside the source where there is none), and found there the next time. *report is the report's path, to be freed. Exits with
  * 2 on failure. */
-struct hwy_trace *view_report(const char *path, char **report);
+struct hwy_trace *view_cache_open(const char *path, char **report);
 
-/* view_worker.c: the diagnosis, told on standard output (serve/worker.h). 'source': the file as the user named it. */
-int view_work(const char *report, const char *source);
+/* view_worker.c: makes the diagnosis and writes it to standard output (serve/worker.h). 'source' is the file as the user
+ * named it. Yields the exit status. */
+int view_worker_run(const char *report, const char *source);
 
 #endif

@@ -24,17 +24,19 @@ static void tell_diagnosis(struct analyze_run *run)
 	size_t n = 0;
 	struct analyze_view view = {.runs = run, .n = 1};
 	FILE *memory = open_memstream(&text, &n);
+	if (!memory)
+		cli_die("out of memory");
 	analyze_print_json(memory, &view);
 	fclose(memory);
 	worker_frame(stdout, WORKER_DIAGNOSIS, text, n);
 	free(text);
 }
 
-int view_work(const char *report, const char *source)
+int view_worker_run(const char *report, const char *source)
 {
 	struct hwy_err err;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (nice(5) == -1) /* the picture comes first */
+	if (nice(5) == -1) /* drawing the timeline is more urgent than the diagnosis */
 		fflush(stdout);
 	struct analyze_run run = {.path = source, .rank = HWY_NONE};
 	run.trace = hwy_file_open(report, &err);

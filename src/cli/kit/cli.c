@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "import/import.h"
 
-/* One line whatever the arguments hold: a file's name may have a newline in it. */
+/* Prints one line, also where an argument (a file's name, for instance) has a newline in it. */
 static void cli_print_line(const char *who, const char *format, va_list arguments)
 {
 	char text[2048];
@@ -21,6 +21,14 @@ static void cli_print_line(const char *who, const char *format, va_list argument
 	cli_progress_end();
 	fflush(stdout);
 	fprintf(stderr, "headway%s%s: %s\n", who ? " " : "", who ? who : "", text);
+}
+
+void cli_say(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	cli_print_line(NULL, format, arguments);
+	va_end(arguments);
 }
 
 _Noreturn void cli_die(const char *format, ...)
@@ -74,7 +82,7 @@ int cli_width(FILE *out)
 
 int cli_utf8(void)
 {
-	/* LC_CTYPE only: numbers keep their point in every locale. */
+	/* LC_CTYPE only: LC_NUMERIC would make the decimal point of printed numbers a comma. */
 	setlocale(LC_CTYPE, "");
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

@@ -17,15 +17,15 @@
 
 /* What an option takes, and the type of the field that holds its value. */
 enum cli_type {
-	CLI_HEADING, /* no option: 'help' is a heading of --help */
-	CLI_SWITCH,  /* bool: takes no value */
+	CLI_HEADING, /* not an option: 'help' is printed as a heading by --help */
+	CLI_SWITCH,  /* bool: true when the option is given; takes no value */
 	CLI_BOOLEAN, /* bool: a switch that may be followed by true or false, as nsys has them */
-	CLI_TEXT,    /* const char * */
+	CLI_TEXT,    /* const char *: any text */
 	CLI_TEXTS,   /* struct cli_texts: the option may be given several times */
 	CLI_COUNT,   /* uint64_t, at most 'most' where that is not 0 */
 	CLI_TIME,    /* int64_t, ns: "1.5ms", "200us", "3s", "12345" */
 	CLI_LENGTH,  /* int64_t, ns: a time that is not negative */
-	CLI_SECONDS, /* int64_t, ns: a length; a number without a unit is seconds */
+	CLI_SECONDS, /* int64_t, ns: not negative; a number without a unit is seconds */
 	CLI_SHARE,   /* double: "3%" and "0.03" are 0.03 */
 	CLI_WORD,    /* int: the index of one of 'words' */
 	CLI_READ,    /* 'read' stores the value; without 'value' the text is "true" or "false" */
@@ -34,13 +34,13 @@ enum cli_type {
 
 struct cli_value;
 struct cli_option {
-	char letter;       /* 0: none */
+	char letter;       /* of the short form ("o" of -o), or 0 */
 	const char *name;  /* without the dashes; NULL ends a table */
 	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch */
-	const char *help;  /* NULL: understood, but not listed */
+	const char *help;  /* NULL: the option is accepted, but --help does not list it */
 	enum cli_type type;
 	size_t offset;            /* of the field in the command's struct options */
-	const char *const *words; /* the values there are, ends with NULL */
+	const char *const *words; /* the values that the option takes; ends with NULL */
 	const char *(*word)(
 		size_t i); /* the i-th value for completion, where there is no table of words */
 	void (*read)(const struct cli_value *value);
@@ -55,14 +55,14 @@ enum cli_operands {
 	CLI_NO_OPERAND,
 	CLI_FILE,      /* const char *: one recording */
 	CLI_FILES,     /* struct cli_texts: recordings */
-	CLI_DIRECTORY, /* const char * */
+	CLI_DIRECTORY, /* const char *: a folder */
 	CLI_PROGRAM,   /* char **: the first operand ends the options; all words from there on */
 };
 
 struct cli_texts {
 	const char **texts; /* freed by the command */
 	uint32_t n, cap;
-	uint32_t before_dashes; /* of operands: how many stand before the word "--" */
+	uint32_t before_dashes; /* how many operands stand before the word "--" */
 };
 
 struct cli_command {
@@ -70,7 +70,7 @@ struct cli_command {
 	const char *summary;               /* its line in `headway --help` */
 	const char *usage;                 /* "headway stats [options] FILE" */
 	const char *about;                 /* one or a few sentences under the usage line */
-	const struct cli_option *options;  /* --help and -h are always there */
+	const struct cli_option *options;  /* the table need not have --help and -h */
 	const struct cli_option *unlisted; /* more options that --help does not name; may be NULL */
 	enum cli_operands operands;
 	size_t operands_offset; /* of the field in the command's struct options */
@@ -85,7 +85,7 @@ struct cli_value {
 	const struct cli_option *option;
 	const char *text;
 	void *options; /* the command's struct options */
-	void *field;   /* the option's field in it */
+	void *field;   /* the field of struct options that takes the value */
 };
 
 /* Fills the command's struct options from the command line; argv[0] is the command's name. --name=value,
@@ -125,7 +125,7 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 	{                                                                                          \
 		0, "step", "NAME", CLI_STEP_HELP, CLI_TEXT, CLI_AT(step)                           \
 	}
-/* The same where --step once took a number, which --step-number takes now. */
+/* --step of commands where it once took a number: a value of digits is taken for --step-number. */
 #define CLI_STEP_OR_NUMBER                                                                         \
 	{                                                                                          \
 		0, "step", "NAME", CLI_STEP_HELP, CLI_TEXT, CLI_AT(step), .renamed = "step-number" \
@@ -138,7 +138,7 @@ extern const char *const cli_text_or_json[];
 enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON };
 #define CLI_NOT_GIVEN UINT64_MAX /* a count's default where 0 means something */
 
-/* Values, for 'read'; each exits with a misuse where it must. cli_word: the index of 'text' in 'words', which
+/* The value of an option as a number, a time in ns, or an index; a wrong one is a misuse and exits. cli_word: the index of 'text' in 'words', which
  * ends with NULL. */
 uint64_t cli_count(const struct cli_value *value);
 int64_t cli_time(const struct cli_value *value);
@@ -151,21 +151,23 @@ void cli_help(const struct cli_command *command, FILE *out);
 
 /* ---- failing, opening, output ------------------------------------------------------------------- */
 
-/* Prints "headway: TEXT" on stderr and exits with 2. */
+/* Prints the line "headway: TEXT" on stderr. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints the line "headway: TEXT" on stderr and exits with 2. */
 _Noreturn void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same for a misuse of options: adds a line that names --help of the command. */
+/* Prints "headway COMMAND: TEXT" and a line that names --help of the command, and exits with 2. */
 _Noreturn void cli_misuse(const struct cli_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
 struct hwy_trace *cli_open(const char *path);
 
-/* For work that takes long: a bar when stderr is a terminal, erased by cli_progress_end; temporary files are
- * removed when the program is interrupted. */
+/* A listener for work that takes long: draws a bar where stderr is a terminal, which cli_progress_end erases, and
+ * has temporary files removed when the program is interrupted. */
 const struct hwy_progress *cli_progress(void);
 void cli_progress_end(void);
-/* What to remove should the program end before it is called again with false: a file, or an empty folder
- * that was named before its files. The same pointer both times. */
+/* With true: the file 'path' is removed if the program ends before cli_unfinished is called with false and the
+ * same pointer. A folder is removed too if it is empty by then: name the folder before the files in it. */
 void cli_unfinished(const char *path, bool exists);
 
 /* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path NULL or "-").
@@ -175,28 +177,28 @@ struct cli_output {
 	char *path, *temporary;
 };
 struct cli_output cli_output_open(const char *path, int force);
-/* Exits with 2 when the output is the input itself, by whatever name. */
+/* Exits with 2 when both paths lead to the same file: the output would overwrite the recording. */
 void cli_keep_input(const char *input, const char *output);
 void cli_output_close(struct cli_output *output);
 
 /* True when 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
 int cli_colour(FILE *out);
-int cli_width(FILE *out); /* columns of the terminal; 0 when it is none */
+int cli_width(FILE *out); /* columns of the terminal; 0 where 'out' is no terminal */
 int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 
-/* Prints text as a terminal can take it: see hwy_sanitize. */
+/* Prints text without control characters, which a terminal would obey: see hwy_sanitize. */
 void cli_put(FILE *out, const char *text, size_t n);
-/* The same for Markdown: nothing in it is taken for markup. */
+/* Prints text for Markdown: characters of markup are escaped, control characters left out. */
 void cli_put_markdown(FILE *out, const char *text);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
- * caller has printed what stands before it. Newlines are kept; the rest as cli_put. */
+ * caller has printed the first 'indent' columns. Newlines are kept, other control characters are not. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
-/* Puts a key and its value, null for HWY_NONE. */
+/* Writes a member of a JSON object; the value HWY_NONE is written as null. */
 struct hwy_json;
 void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
-/* True when SIGPIPE was ignored when we were started: a program we start is to find it so. */
+/* True when SIGPIPE was ignored when Headway was started: a program that Headway runs must inherit that. */
 bool cli_pipe_was_ignored(void);
-/* Registers what has to happen however the program ends: main's first act. */
+/* Must be called first by main: makes sure that unfinished files are removed however the program ends. */
 void cli_start(void);
 
 #endif

@@ -75,29 +75,29 @@ static const char head[] =
 	"		previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
 	"	fi\n";
 
-static void put_names(FILE *out, const struct cli_option *option, const char *between)
+static void bash_put_names(FILE *out, const struct cli_option *option, const char *between)
 {
 	if (option->letter)
 		fprintf(out, "-%c%s", option->letter, between);
 	fprintf(out, "--%s", option->name);
 }
 
-static void put_words(FILE *out, const struct cli_option *option)
+static void bash_put_words(FILE *out, const struct cli_option *option)
 {
 	const char *word;
 	for (size_t i = 0; (word = completion_word(option, i)); i++)
 		fprintf(out, "%s%s", i ? " " : "", word);
 }
 
-/* One line of the case over the word before: what the option takes. */
-static void put_value(FILE *out, const struct cli_option *option)
+/* One branch of "case $previous": what bash offers behind the option. */
+static void bash_put_value(FILE *out, const struct cli_option *option)
 {
 	fputs("\t\t", out);
-	put_names(out, option, " | ");
+	bash_put_names(out, option, " | ");
 	fputs(") ", out);
 	if (completion_word(option, 0)) {
 		fprintf(out, "_headway_offer%s '", completion_is_list(option) ? "_list" : "");
-		put_words(out, option);
+		bash_put_words(out, option);
 		fputs("'; return", out);
 	} else {
 		fputs(completion_is_file(option) ? "_headway_offer_files; return" : "return", out);
@@ -105,7 +105,7 @@ static void put_value(FILE *out, const struct cli_option *option)
 	fputs(" ;;\n", out);
 }
 
-static void put_operands(FILE *out, const struct cli_command *command)
+static void bash_put_operands(FILE *out, const struct cli_command *command)
 {
 	fputs("\t\t[[ $current != -* ]] && ", out);
 	if (command->operands == CLI_DIRECTORY) {
@@ -120,14 +120,14 @@ static void put_operands(FILE *out, const struct cli_command *command)
 	}
 }
 
-static void put_command(FILE *out, const struct cli_command *command)
+static void bash_put_command(FILE *out, const struct cli_command *command)
 {
 	fprintf(out, "\t%s)\n", command->name);
 	if (command->operands == CLI_PROGRAM) {
 		fputs("\t\t_headway_offer_program '", out);
 		for (const struct cli_option *o = NULL; (o = completion_next(command, o));)
 			if (o->value) {
-				put_names(out, o, " ");
+				bash_put_names(out, o, " ");
 				fputc(' ', out);
 			}
 		fputs("' && return\n", out);
@@ -135,15 +135,15 @@ static void put_command(FILE *out, const struct cli_command *command)
 	fputs("\t\tcase $previous in\n", out);
 	for (const struct cli_option *o = NULL; (o = completion_next(command, o));)
 		if (o->value)
-			put_value(out, o);
+			bash_put_value(out, o);
 	fputs("\t\tesac\n\t\t[[ $current == -* ]] && _headway_offer '", out);
 	for (const struct cli_option *o = NULL; (o = completion_next(command, o));) {
-		put_names(out, o, " ");
+		bash_put_names(out, o, " ");
 		fputc(' ', out);
 	}
 	fputs("-h --help'\n", out);
 	if (command->operands != CLI_PROGRAM)
-		put_operands(out, command);
+		bash_put_operands(out, command);
 	fputs("\t\t;;\n", out);
 }
 
@@ -162,7 +162,7 @@ void completion_bash(FILE *out, const struct cli_program *program)
 	      "	help) _headway_offer \"$commands\" ;;\n",
 	      out);
 	for (size_t i = 0; program->commands[i]; i++)
-		put_command(out, program->commands[i]);
+		bash_put_command(out, program->commands[i]);
 	fputs("	esac\n"
 	      "} &&\n"
 	      "	complete -F _headway headway\n",

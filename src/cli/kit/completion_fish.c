@@ -26,7 +26,7 @@ static const char head[] =
 	"complete -c headway -n __headway_needs_command -s h -l help -d 'list the commands'\n"
 	"complete -c headway -n __headway_needs_command -s V -l version -d 'print the version'\n";
 
-static void put_quoted(FILE *out, const char *text)
+static void fish_put_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
 	for (; *text; text++) {
@@ -37,7 +37,7 @@ static void put_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-static void put_words(FILE *out, const struct cli_option *option)
+static void fish_put_words(FILE *out, const struct cli_option *option)
 {
 	const char *word;
 	bool is_list = completion_is_list(option);
@@ -47,23 +47,23 @@ static void put_words(FILE *out, const struct cli_option *option)
 	fputs(is_list ? ")'" : "'", out);
 }
 
-static void put_option(FILE *out, const struct cli_command *command,
-		       const struct cli_option *option)
+static void fish_put_option(FILE *out, const struct cli_command *command,
+			    const struct cli_option *option)
 {
 	fprintf(out, "complete -c headway -n '__headway_is %s'", command->name);
 	if (option->letter)
 		fprintf(out, " -s %c", option->letter);
 	fprintf(out, " -l %s", option->name);
 	if (option->value && completion_word(option, 0))
-		put_words(out, option);
+		fish_put_words(out, option);
 	else if (option->value)
 		fputs(completion_is_file(option) ? " -r -F" : " -x", out);
 	fputs(" -d ", out);
-	put_quoted(out, completion_about(option).text);
+	fish_put_quoted(out, completion_about(option).text);
 	fputc('\n', out);
 }
 
-static void put_operands(FILE *out, const struct cli_command *command)
+static void fish_put_operands(FILE *out, const struct cli_command *command)
 {
 	if (command->operands == CLI_NO_OPERAND)
 		return;
@@ -95,16 +95,16 @@ void completion_fish(FILE *out, const struct cli_program *program)
 			fprintf(out, "complete -c headway -n %s -a %s -d ",
 				help ? "'__headway_is help'" : "__headway_needs_command",
 				command->name);
-			put_quoted(out, command->summary);
+			fish_put_quoted(out, command->summary);
 			fputc('\n', out);
 		}
 	}
 	for (size_t i = 0; program->commands[i]; i++) {
 		const struct cli_command *command = program->commands[i];
 		fputc('\n', out);
-		put_operands(out, command);
+		fish_put_operands(out, command);
 		for (const struct cli_option *o = NULL; (o = completion_next(command, o));)
-			put_option(out, command, o);
+			fish_put_option(out, command, o);
 		fprintf(out, "complete -c headway -n '__headway_is %s' -s h -l help -d help\n",
 			command->name);
 	}

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Text inside single quotes of the shell and inside brackets of _arguments. */
-static void put_about(FILE *out, const char *text)
+/* Escapes text that stands inside single quotes of the shell and inside brackets of _arguments. */
+static void zsh_put_about(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -16,11 +16,11 @@ static void put_about(FILE *out, const char *text)
 	}
 }
 
-static void put_value(FILE *out, const struct cli_option *option)
+static void zsh_put_value(FILE *out, const struct cli_option *option)
 {
 	bool is_list = completion_is_list(option);
 	fputc(':', out);
-	put_about(out, is_list ? "list" : option->value);
+	zsh_put_about(out, is_list ? "list" : option->value);
 	fputc(':', out);
 	const char *word = completion_word(option, 0);
 	if (!word) {
@@ -33,8 +33,8 @@ static void put_value(FILE *out, const struct cli_option *option)
 	fputs(is_list ? "" : ")", out);
 }
 
-/* '*' before an option: it may be given several times. */
-static void put_option(FILE *out, const struct cli_option *option)
+/* A specification of _arguments; it begins with '*' where the option may be given several times. */
+static void zsh_put_option(FILE *out, const struct cli_option *option)
 {
 	bool repeats = option->type == CLI_TEXTS || option->type == CLI_READ;
 	const char *star = repeats ? "*" : "", *equals = option->value ? "=" : "";
@@ -48,14 +48,14 @@ static void put_option(FILE *out, const struct cli_option *option)
 	else
 		fprintf(out, "'%s--%s%s", star, option->name, equals);
 	fputc('[', out);
-	put_about(out, completion_about(option).text);
+	zsh_put_about(out, completion_about(option).text);
 	fputc(']', out);
 	if (option->value)
-		put_value(out, option);
+		zsh_put_value(out, option);
 	fputs("' \\\n", out);
 }
 
-static void put_command(FILE *out, const struct cli_command *command)
+static void zsh_put_command(FILE *out, const struct cli_command *command)
 {
 	static const char *const operands[] = {
 		[CLI_NO_OPERAND] = "",
@@ -67,7 +67,7 @@ static void put_command(FILE *out, const struct cli_command *command)
 	};
 	fprintf(out, "\t\t%s)\n\t\t\t_arguments -s -S \\\n", command->name);
 	for (const struct cli_option *o = NULL; (o = completion_next(command, o));)
-		put_option(out, o);
+		zsh_put_option(out, o);
 	fprintf(out, "\t\t\t'(- *)'{-h,--help}'[help]'%s\n\t\t\t;;\n", operands[command->operands]);
 }
 
@@ -89,7 +89,7 @@ void completion_zsh(FILE *out, const struct cli_program *program)
 	      out);
 	for (size_t i = 0; program->commands[i]; i++) {
 		fprintf(out, "\t\t'%s:", program->commands[i]->name);
-		put_about(out, program->commands[i]->summary);
+		zsh_put_about(out, program->commands[i]->summary);
 		fputs("'\n", out);
 	}
 	fputs("	)\n"
@@ -109,7 +109,7 @@ void completion_zsh(FILE *out, const struct cli_program *program)
 	      "		help) _arguments '1:command:_headway_commands' ;;\n",
 	      out);
 	for (size_t i = 0; program->commands[i]; i++)
-		put_command(out, program->commands[i]);
+		zsh_put_command(out, program->commands[i]);
 	fputs("		esac && ret=0\n"
 	      "	fi\n"
 	      "	return ret\n"

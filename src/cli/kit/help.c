@@ -5,17 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
-enum { WIDEST_LABEL = 26, GAP = 2 };
-
-/* Screen columns of n bytes of UTF-8, as far as help texts need it. */
-static int columns_of(const char *text, size_t n)
-{
-	int columns = 0;
-	for (size_t i = 0; i < n; i++)
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return columns;
-}
+enum { LEAST_LABEL = 12, WIDEST_LABEL = 26, GAP = 2 }; /* columns */
 
 void cli_put(FILE *out, const char *text, size_t n)
 {
@@ -41,7 +33,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width)
 	int column = indent;
 	while (*text) {
 		size_t n = strcspn(text, " \t\n");
-		int columns = columns_of(text, n);
+		int columns = hwy_utf8_columns(text, n);
 		if (width > 0 && column > indent && column + 1 + columns > width) {
 			fprintf(out, "\n%*s", indent, "");
 			column = indent;
@@ -65,7 +57,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width)
 	fputc('\n', out);
 }
 
-static int label_of(const struct cli_option *option, char *label, size_t size)
+static int help_label(const struct cli_option *option, char *label, size_t size)
 {
 	char letter[5] = "    ";
 	if (option->letter)
@@ -77,7 +69,7 @@ static int label_of(const struct cli_option *option, char *label, size_t size)
 static void print_option(FILE *out, const struct cli_option *option, int label_width, int width)
 {
 	char label[128];
-	int n = label_of(option, label, sizeof label);
+	int n = help_label(option, label, sizeof label);
 	fputs(label, out);
 	if (n > label_width) {
 		fputc('\n', out);
@@ -89,11 +81,11 @@ static void print_option(FILE *out, const struct cli_option *option, int label_w
 
 static int widest_label(const struct cli_command *command)
 {
-	int widest = 12;
+	int widest = LEAST_LABEL;
 	char label[128];
 	for (const struct cli_option *option = command->options; option->name; option++) {
 		bool is_listed = option->type != CLI_HEADING && option->help;
-		int n = is_listed ? label_of(option, label, sizeof label) : 0;
+		int n = is_listed ? help_label(option, label, sizeof label) : 0;
 		if (n > widest && n <= WIDEST_LABEL)
 			widest = n;
 	}

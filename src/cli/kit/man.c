@@ -10,28 +10,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/utf8.h"
+
 /* ---- roff --------------------------------------------------------------------------------------- */
 
-/* The code point at *text, which is moved behind it. */
-static unsigned next_code_point(const char **text)
-{
-	unsigned char first = (unsigned char)*(*text)++;
-	if (first < 0x80)
-		return first;
-	int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-	unsigned code = first & (0x3fu >> more);
-	for (; more > 0 && (**text & 0xc0) == 0x80; more--)
-		code = code << 6 | (*(*text)++ & 0x3f);
-	return code;
-}
-
-/* Nothing in n bytes of text is taken for a request or an escape of roff. */
+/* Prints n bytes of text so that roff takes nothing in them for a request or an escape. */
 static void put_roff(FILE *out, const char *text, size_t n)
 {
-	const char *end = text + n;
 	bool begins_line = true;
-	while (text < end && *text) {
-		unsigned code = next_code_point(&text);
+	for (size_t i = 0; i < n;) {
+		uint32_t code;
+		size_t length = hwy_utf8_decode(text + i, n - i, &code);
+		i += length ? length : 1;
 		if (begins_line && (code == '.' || code == '\'' || code == 0x2026))
 			fputs("\\&", out);
 		begins_line = code == '\n';
@@ -50,7 +40,7 @@ static void put_roff(FILE *out, const char *text, size_t n)
 		else if (code == 0x2026) /* an ellipsis, which no terminal without UTF-8 has */
 			fputs("...", out);
 		else if (code >= 0x80)
-			fprintf(out, "\\[u%04X]", code);
+			fprintf(out, "\\[u%04X]", (unsigned)code);
 		else
 			fputc((int)code, out);
 	}
@@ -61,7 +51,7 @@ static void put_text(FILE *out, const char *text)
 	put_roff(out, text, strlen(text));
 }
 
-/* Lines of the page stay below LINE_COLUMNS; roff fills them anew. */
+/* Prints text that roff wraps. Lines of the source are short because mandoc warns of long ones. */
 static void put_paragraph(FILE *out, const char *text)
 {
 	enum { LINE_COLUMNS = 60 };
@@ -84,7 +74,7 @@ static void put_section(FILE *out, const char *title)
 	fprintf(out, ".SH \"%s\"\n", title);
 }
 
-/* Lines as they are, without their first 'indent' columns. */
+/* Prints lines that roff does not wrap, without the first 'indent' spaces of each. */
 static void put_lines(FILE *out, const char *text, size_t indent)
 {
 	fputs(".nf\n", out);
@@ -100,9 +90,10 @@ static void put_lines(FILE *out, const char *text, size_t indent)
 
 /* ---- parts of a page ---------------------------------------------------------------------------- */
 
-static void put_head(FILE *out, const char *name, const char *summary)
+static void man_put_head(FILE *out, const char *name, const char *summary)
 {
-	const char *epoch = getenv("SOURCE_DATE_EPOCH"); /* of reproducible builds */
+	const char *epoch =
+		getenv("SOURCE_DATE_EPOCH"); /* set by builds that must be reproducible */
 	time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
 	char date[32], title[64];
 	struct tm day;
@@ -130,8 +121,8 @@ static void put_synopsis(FILE *out, const char *usage)
 	put_lines(out, usage, strlen("Usage: "));
 }
 
-static void put_option(FILE *out, char letter, const char *name, const char *value,
-		       const char *help)
+static void man_put_option(FILE *out, char letter, const char *name, const char *value,
+			   const char *help)
 {
 	fputs(".TP\n", out);
 	if (letter)
@@ -157,13 +148,13 @@ static void put_options(FILE *out, const struct cli_command *command)
 			put_roff(out, row->help, strcspn(row->help, ":"));
 			fputs("\"\n", out);
 		} else if (row->help) {
-			put_option(out, row->letter, row->name, row->value, row->help);
+			man_put_option(out, row->letter, row->name, row->value, row->help);
 		}
 	}
-	put_option(out, 'h', "help", NULL, "Print a short form of this page.");
+	man_put_option(out, 'h', "help", NULL, "Print a short form of this page.");
 }
 
-/* What stands before "Examples:" in a footer becomes notes: paragraphs, and indented lines as they are. */
+/* The part of a footer before "Examples:" becomes the section NOTES; indented lines in it are not wrapped. */
 static void put_footer(FILE *out, const char *footer)
 {
 	static const char title[] = "Examples:\n";
@@ -215,7 +206,7 @@ struct fact {
 	const char *name, *commands, *text;
 };
 
-static bool concerns(const struct fact *fact, const struct cli_command *command)
+static bool fact_concerns(const struct fact *fact, const struct cli_command *command)
 {
 	if (!command || !fact->commands)
 		return true;
@@ -234,7 +225,7 @@ static void put_facts(FILE *out, const char *title, const struct fact *facts,
 {
 	put_section(out, title);
 	for (; facts->name; facts++)
-		if (concerns(facts, command))
+		if (fact_concerns(facts, command))
 			put_item(out, facts->name, facts->text);
 }
 
@@ -300,13 +291,13 @@ static void put_commands(FILE *out, const struct cli_program *program)
 		put_paragraph(out, program->commands[i]->summary);
 	}
 	put_section(out, "OPTIONS");
-	put_option(out, 'h', "help", NULL, "List the commands; behind a command, its options.");
-	put_option(out, 'V', "version", NULL, "Print the version.");
+	man_put_option(out, 'h', "help", NULL, "List the commands; behind a command, its options.");
+	man_put_option(out, 'V', "version", NULL, "Print the version.");
 }
 
 static void put_program(FILE *out, const struct cli_program *program)
 {
-	put_head(out, "headway", "a profiler for programs that use GPUs");
+	man_put_head(out, "headway", "a profiler for programs that use GPUs");
 	put_synopsis(out, program->usage);
 	put_section(out, "DESCRIPTION");
 	put_paragraph(out, program->about);
@@ -324,7 +315,7 @@ void man_write(FILE *out, const struct cli_program *program, const struct cli_co
 	} else {
 		char name[64];
 		snprintf(name, sizeof name, "headway-%s", command->name);
-		put_head(out, name, command->summary);
+		man_put_head(out, name, command->summary);
 		put_synopsis(out, command->usage);
 		put_section(out, "DESCRIPTION");
 		put_paragraph(out, command->about);

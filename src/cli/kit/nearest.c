@@ -1,10 +1,10 @@
-/* nearest.c - the word a user probably meant. */
+/* nearest.c - the word that a user probably meant by a misspelt one. */
 #include "cli/kit/cli.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { LONGEST = 64, NOT_NEAR = 1000 };
+enum { LONGEST_BYTES = 64, NOT_NEAR = 1000 /* a distance */ };
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
@@ -12,13 +12,13 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn a into b. */
+/* How many insertions, deletions, replacements and swaps of neighbouring letters turn a into b. */
 static unsigned distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
-	if (n > LONGEST || m > LONGEST)
+	if (n > LONGEST_BYTES || m > LONGEST_BYTES)
 		return NOT_NEAR;
-	unsigned d[LONGEST + 1][LONGEST + 1];
+	unsigned d[LONGEST_BYTES + 1][LONGEST_BYTES + 1];
 	for (size_t i = 0; i <= n; i++)
 		d[i][0] = (unsigned)i;
 	for (size_t j = 0; j <= m; j++)
@@ -34,20 +34,20 @@ static unsigned distance(const char *a, const char *b)
 	return d[n][m];
 }
 
-const char *cli_nearest(const char *word, const char *const *known)
+const char *cli_nearest(const char *word, const char *const *words)
 {
 	size_t length = strlen(word);
 	const char *best = NULL;
 	unsigned best_distance = NOT_NEAR;
-	for (size_t i = 0; known[i]; i++) {
-		unsigned d = distance(word, known[i]);
+	for (size_t i = 0; words[i]; i++) {
+		unsigned d = distance(word, words[i]);
 		if (d > (length < 3 ? 1 : (length + 2) / 3))
 			d = NOT_NEAR;
-		/* "kern_sum" for "cuda_gpu_kern_sum", "form" for "format"; a typing error is nearer. */
-		if (d == NOT_NEAR && length >= 3 && strstr(known[i], word))
-			d = NOT_NEAR / 2 + (unsigned)strlen(known[i]);
+		/* A part of a word ("kern_sum" of "cuda_gpu_kern_sum") is near, but a typing error is nearer. */
+		if (d == NOT_NEAR && length >= 3 && strstr(words[i], word))
+			d = NOT_NEAR / 2 + (unsigned)strlen(words[i]);
 		if (d < best_distance) {
-			best = known[i];
+			best = words[i];
 			best_distance = d;
 		}
 	}

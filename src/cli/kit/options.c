@@ -23,7 +23,7 @@ struct command_line {
 
 /* ---- finding an option -------------------------------------------------------------------------- */
 
-/* The row after 'option' in both tables of the command, the first one for NULL; NULL behind the last. */
+/* The row that follows 'option' in the two tables of the command; the first row for NULL, NULL after the last. */
 static const struct cli_option *next_row(const struct cli_command *command,
 					 const struct cli_option *option)
 {
@@ -99,30 +99,30 @@ static int64_t unit_ns(const char *unit)
 
 int64_t cli_time(const struct cli_value *value)
 {
-	const char *option = value->option->name, *at = value->text;
-	bool negative = *at == '-';
-	at += negative;
-	const char *number = at;
+	const char *option = value->option->name, *cursor = value->text;
+	bool negative = *cursor == '-';
+	cursor += negative;
+	const char *number = cursor;
 	int64_t whole = 0, fraction = 0, scale = 1;
 	bool fits = true;
-	for (; *at >= '0' && *at <= '9'; at++)
+	for (; *cursor >= '0' && *cursor <= '9'; cursor++)
 		fits = fits && !__builtin_mul_overflow(whole, 10, &whole) &&
-		       !__builtin_add_overflow(whole, *at - '0', &whole);
-	bool digits = at > number;
-	if (*at == '.')
-		for (at++; *at >= '0' && *at <= '9'; at++, digits = true)
+		       !__builtin_add_overflow(whole, *cursor - '0', &whole);
+	bool digits = cursor > number;
+	if (*cursor == '.')
+		for (cursor++; *cursor >= '0' && *cursor <= '9'; cursor++, digits = true)
 			if (scale < 1000000000) { /* digits finer than 1 ns are dropped */
-				fraction = fraction * 10 + (*at - '0');
+				fraction = fraction * 10 + (*cursor - '0');
 				scale *= 10;
 			}
-	int64_t ns = unit_ns(at);
+	int64_t ns = unit_ns(cursor);
 	if (!digits || ns == 0)
 		cli_misuse(value->command,
 			   "option '--%s': '%s' is not a time; write 1500, 1.5us, 20ms or 3s",
 			   option, value->text);
 	if (!fits || __builtin_mul_overflow(whole, ns, &whole))
 		cli_misuse(value->command, "option '--%s': '%s' is too large", option, value->text);
-	/* A unit of ns nanoseconds is a multiple of 'scale' or finer: no digit above 1 ns is lost. */
+	/* Either the unit is a multiple of 'scale' or 'scale' of the unit: no digit above 1 ns is lost. */
 	whole += ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
 	return negative ? -whole : whole;
 }
@@ -192,7 +192,7 @@ static void add_text(struct cli_texts *texts, const char *text)
 	texts->texts[texts->n++] = text;
 }
 
-static void store(const struct cli_value *value)
+static void options_store(const struct cli_value *value)
 {
 	void *field = value->field;
 	switch (value->option->type) {
@@ -247,7 +247,7 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-/* "true" or "false" for what was written behind '='. */
+/* "true" or "false" for the text behind '='; exits with a misuse for other texts. */
 static const char *boolean_text(const struct cli_command *command, const struct cli_option *option,
 				const char *text)
 {
@@ -282,7 +282,7 @@ static const char *value_word(struct command_line *line, const struct cli_option
 static void take(struct command_line *line, const struct cli_option *option, const char *text)
 {
 	const struct cli_option *now = spelled_now(line->command, option, text);
-	store(&(struct cli_value){
+	options_store(&(struct cli_value){
 		.command = line->command,
 		.option = now,
 		.text = text,
@@ -301,7 +301,7 @@ static void long_option(struct command_line *line, const char *word)
 		show_help(command);
 	if (!option)
 		unknown_name(command, word, length);
-	/* An older spelling takes what the option takes that it stands for. */
+	/* An older spelling takes the same kind of value as the option that replaced it. */
 	const struct cli_option *kind = option;
 	if (option->type == CLI_RENAMED)
 		kind = find_name(command, option->renamed, strlen(option->renamed));

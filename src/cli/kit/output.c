@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Removed at exit and by a signal, the last first. Written by the program, read by the handler too. */
-enum { MOST_UNFINISHED = 24 }; /* a folder and a file a kind of span */
+/* Files and folders that are removed at exit and by a signal, the last one first. The program writes the array, the
+ * signal handler reads it. An export to a folder has most: the folder and one file for each kind of span. */
+enum { MOST_UNFINISHED = 24, UNKNOWN_ERROR = 1000 /* above every errno */ };
 static const char *volatile unfinished[MOST_UNFINISHED];
 static int stdout_failed;
 static bool pipe_was_ignored;
@@ -52,7 +53,7 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/* 0, or errno of the write that failed; 1000 where it is no longer known. */
+/* 0, or errno of the write that failed; UNKNOWN_ERROR where an earlier write failed and errno is lost. */
 static int flush_error(FILE *out)
 {
 	errno = 0;
@@ -60,15 +61,15 @@ static int flush_error(FILE *out)
 	int number = errno;
 	if (!failed && !ferror(out))
 		return 0;
-	return number ? number : 1000;
+	return number ? number : UNKNOWN_ERROR;
 }
 
 static const char *reason(int number)
 {
-	return number == 1000 ? "cannot be written" : strerror(number);
+	return number == UNKNOWN_ERROR ? "cannot be written" : strerror(number);
 }
 
-/* Ends the program with what a write to stdout failed for; EPIPE as SIGPIPE would have. */
+/* Says why stdout cannot be written and yields the exit status. EPIPE ends the program as SIGPIPE would. */
 static int stdout_broke(int number)
 {
 	stdout_failed = 1;
@@ -89,8 +90,8 @@ static void at_exit(void)
 		_exit(stdout_broke(number));
 }
 
-/* A closed standard stream must not become the number of a file we write: what is printed would go there.
- * Opened for reading, so that printing fails as it would have. */
+/* Where a standard stream is closed, a file that Headway opens would get its number, and printed text would go into
+ * that file. /dev/null takes the number instead; it is opened for reading, so that printing fails. */
 static void occupy_standard_streams(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -101,21 +102,22 @@ static void occupy_standard_streams(void)
 void cli_start(void)
 {
 	occupy_standard_streams();
-	/* A parent may have left SIGPIPE ignored; "headway … | head" should just end. */
+	/* A parent may have left SIGPIPE ignored; "headway … | head" should end without a message. */
 	pipe_was_ignored = signal(SIGPIPE, SIG_DFL) == SIG_IGN;
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGABRT /* out of memory */};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP,
+				      SIGABRT /* hwy_alloc without memory */};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (signal(numbers[i], on_signal) == SIG_IGN)
-			signal(numbers[i], SIG_IGN); /* nohup */
+			signal(numbers[i], SIG_IGN); /* as nohup left it */
 	atexit(at_exit);
 }
 
-/* A file beside 'path' to write to, with the mode open() would have given. */
+/* Creates a file beside 'path' under a temporary name, with the permissions that open() would give. */
 static FILE *open_temporary(const char *path, char **name)
 {
 	if (asprintf(name, "%s.XXXXXX", path) < 0)
 		cli_die("%s: out of memory", path);
-	/* No signal between the file and its being known. */
+	/* Signals wait until the file is in the list of what they remove. */
 	sigset_t all, before;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
@@ -156,7 +158,7 @@ struct cli_output cli_output_open(const char *path, int force)
 			cli_die("%s: is a directory", path);
 		if (S_ISREG(status.st_mode) && !force)
 			cli_die("%s: exists and is kept; -f overwrites it", path);
-		if (!S_ISREG(status.st_mode)) { /* a device or a pipe: no name to protect */
+		if (!S_ISREG(status.st_mode)) { /* a device or a pipe is written directly */
 			output.path = strdup(path);
 			output.out = fopen(path, "w");
 			if (!output.out)

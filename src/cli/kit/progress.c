@@ -7,15 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { BAR = 24 };
+enum { BAR_CELLS = 24 };
 static const int64_t patience_ns = 300000000, between_ns = 66000000;
 
 static struct {
-	int64_t began, drawn; /* 0: not yet */
+	int64_t began, drawn; /* CLOCK_MONOTONIC, ns; 0: has not happened */
 	int on_screen;
 } bar;
 
-static int64_t now(void)
+static int64_t progress_now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -27,15 +27,15 @@ static void draw(const char *what, uint64_t done, uint64_t total)
 	static int utf8 = -1;
 	if (utf8 < 0)
 		utf8 = cli_utf8();
-	int width = cli_width(stderr), room = width - BAR - 8;
+	int width = cli_width(stderr), room = width - BAR_CELLS - 8;
 	if (room < 8)
 		return;
-	char line[256 + BAR * 4];
+	char line[256 + BAR_CELLS * 4];
 	int n = snprintf(line, sizeof line, "\r%.*s ", room < 200 ? room : 200, what);
 	if (total) {
 		double share = done < total ? (double)done / (double)total : 1.0;
-		int full = (int)(share * BAR);
-		for (int i = 0; i < BAR; i++)
+		int full = (int)(share * BAR_CELLS);
+		for (int i = 0; i < BAR_CELLS; i++)
 			n += snprintf(line + n, sizeof line - (size_t)n, "%s",
 				      i < full ? (utf8 ? "\u2588" : "#") : (utf8 ? "\u2591" : "."));
 		n += snprintf(line + n, sizeof line - (size_t)n, " %3d %%", (int)(share * 100));
@@ -49,7 +49,7 @@ static void draw(const char *what, uint64_t done, uint64_t total)
 static void progress_tell(void *listener, const char *what, uint64_t done, uint64_t total)
 {
 	(void)listener;
-	int64_t t = now();
+	int64_t t = progress_now();
 	if (bar.began == 0)
 		bar.began = t;
 	if (t - bar.began < patience_ns || t - bar.drawn < between_ns)
