@@ -1,4 +1,4 @@
-/* chain.c - see chain.h. Pieces are put together by class, name and place: names and places are compared by
+/* chain.c - see chain.h. Pieces of one class, name and place become one link. Names and places are compared by
  * their texts, so that the same line of two modules counts once. */
 #include "whatif/chain.h"
 
@@ -23,7 +23,7 @@ struct finding {
 	struct hwy_index by_key;  /* struct link_key -> index of the link */
 };
 
-/* "step_10 > layer_3" as "step_# > layer_#": the same place in every step. */
+/* Makes "step_# > layer_#" of "step_10 > layer_3", so that a range has the same name in every step. */
 static void fold_numbers(char *text)
 {
 	char *to = text;
@@ -49,7 +49,7 @@ static void put_place(const struct finding *f, uint32_t span, char text[PLACE_BY
 	}
 }
 
-/* Copies, fills and graphs have no name where the recorder gives them none: then what they are. */
+/* The name of a span; of copies, fills and graphs without a name the direction or the kind. */
 static struct hwy_text chain_name_of(const struct finding *f, uint32_t span)
 {
 	uint32_t row;
@@ -98,7 +98,7 @@ static void sum_up(struct finding *f, const struct cached_path *path)
 {
 	int64_t on_path = 0;
 	for (uint32_t i = 0; i < path->n; i++) {
-		uint32_t index = link_of(f, &path->pieces[i]); /* may move the list */
+		uint32_t index = link_of(f, &path->pieces[i]); /* first: it may move chain->links */
 		struct chain_link *link = &f->chain->links[index];
 		int64_t time = path->pieces[i].at.to - path->pieces[i].at.from;
 		link->time += time;

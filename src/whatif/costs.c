@@ -1,10 +1,11 @@
 /* costs.c - takes what recording cost out of a graph.
  *
- * A recorded call's cost lies before it for a little, then in its length, as far as it has any, and the rest before
- * it. Ranges and operators cost the thread that makes them: they shorten the CPU's work before the next call. What the
- * recorder timed of itself, the taking of stacks above all, is taken out where it lies. On the device a recorded
- * kernel begins a little later after its launch and after the kernel before it. Nothing becomes negative, and nothing
- * but calls, lags and the CPU's own work is touched.
+ * The cost of recording a call is taken from three places: a little from the CPU's work before the call, then from
+ * the call's length, the rest again from the CPU's work before it. Ranges and operators cost the thread that makes
+ * them: their cost is taken from the CPU's work before the next call. The time that the recorder measured of itself,
+ * above all for taking stacks, is taken out where it lies. On the device a recorded kernel begins a little later after
+ * its launch and after the kernel before it. Nothing becomes negative, and nothing but calls, lags and the CPU's own
+ * work is touched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,10 @@
 
 enum { LOOK_AROUND_CALLS = 64 }; /* calls */
 
-/* What was measured, by call, beside the usual cost of one. */
+/* Recording time in ns that is charged to each call, beside the usual cost of recording a call. */
 struct charges {
-	int64_t *before; /* in the CPU's work before it */
-	int64_t *within;
+	int64_t *before; /* to be taken from the CPU's work before the call */
+	int64_t *within; /* to be taken from the call's length */
 };
 
 /* The calibration launches in a loop, where the recorder's code and data are in the CPU's caches. After other work they
@@ -27,7 +28,7 @@ enum { COLD_COST_NS = 2000, COLD_LAUNCH_NS = 3500, COLD_FROM_NS = 4000 }; /* ns 
 static int64_t cost_when_cold(const struct whatif_machine *machine, int64_t work_before)
 {
 	if (!machine->is_measured)
-		return 0; /* the table's costs are of such programs */
+		return 0; /* costs from the table were measured with cold caches already */
 	int64_t most = COLD_COST_NS * machine->launch / COLD_LAUNCH_NS;
 	return work_before < COLD_FROM_NS ? most * work_before / COLD_FROM_NS : most;
 }
@@ -49,7 +50,7 @@ static int64_t lessened(int64_t value, int64_t by)
 	return value > by ? value - by : 0;
 }
 
-/* Yields how much of it was there to take. */
+/* Takes up to 'most' from *value, not below 0, and yields how much was taken. */
 static int64_t take_from(int64_t *value, int64_t most)
 {
 	int64_t taken = *value < most ? *value : most;
@@ -57,15 +58,15 @@ static int64_t take_from(int64_t *value, int64_t most)
 	return taken;
 }
 
-/* So much of a call's cost lies before its recorded begin: where a program does nothing but call, its calls are recorded
- * 0.3 to 0.5 µs apart (H200). */
-enum { OUTSIDE_NS = 400 }; /* ns */
+/* The part of a call's recording cost that lies before the call's recorded begin: where a program does nothing but
+ * call, its calls are recorded 0.3 to 0.5 µs apart (H200). */
+enum { OUTSIDE_NS = 400 };
 
 static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
 			const struct flow_call *call, int64_t before, int64_t within)
 {
 	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
-	if (has_order) /* without one the delay is a time, not the CPU's work */
+	if (has_order) /* without a predecessor the delay is a moment, not the CPU's work */
 		take_from(&node->delay, before);
 	take_from(&node->length, within);
 	int64_t cost = cost_of_call(machine, call, has_order ? node->delay : 0);
@@ -82,7 +83,8 @@ static void lessen_op(struct graph_node *node, const struct whatif_machine *mach
 	node->lag[GRAPH_CAUSE] = (uint16_t)lessened(node->lag[GRAPH_CAUSE], machine->cost.latency);
 }
 
-/* The next call of a process at or after a time; calls of other processes are few, or far away. */
+/* The next call of a process at or after a time, or n_calls. Looks at a few calls only: those of other processes
+ * are few, or far away. */
 static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t time)
 {
 	uint32_t call = flow_call_at(flow, time);
@@ -92,7 +94,7 @@ static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t 
 	return flow->n_calls;
 }
 
-/* Adds what the spans of a strip cost to the calls that came after their begins and ends. */
+/* Charges half of 'cost' for the begin of each span of a strip and half for its end to the next call. */
 static void charge(const struct hwy_flow *flow, const struct hwy_strip *strip, int64_t cost,
 		   int64_t *before)
 {
@@ -110,7 +112,7 @@ static bool is_own_time(const struct hwy_trace *trace, const struct hwy_strip *s
 	       strcmp(hwy_str(trace, lane->name), "profiler") == 0;
 }
 
-/* The nearest call of a thread from one on, forwards or backwards; calls of others are few, or far away. */
+/* The nearest call of a thread, counted from the call 'from' forwards (step 1) or backwards (-1), or n_calls. */
 static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int64_t from, int step)
 {
 	for (int i = 0; i < LOOK_AROUND_CALLS && from >= 0 && from < flow->n_calls;
@@ -120,13 +122,14 @@ static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int6
 	return flow->n_calls;
 }
 
-/* The recorder's own time on a thread: inside a call of it, or before its next one. What overlaps is taken out
- * once, and what was before the first call (of an excerpt, say) is nobody's. */
+/* Charges the recorder's own time on a thread to the call around it, else to the thread's next call. Time that two
+ * spans cover is charged once; time before the first call (of an excerpt, say) is not charged. */
 static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip *strip,
 			    const struct charges *charges)
 {
 	int64_t thread = flow->trace->lanes[strip->lane].thread;
-	int64_t charged = flow->n_calls > 0 ? flow->calls[0].start : INT64_MAX; /* up to here */
+	int64_t charged =
+		flow->n_calls > 0 ? flow->calls[0].start : INT64_MAX; /* ns: charged up to here */
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		start = start > charged ? start : charged;

@@ -1,5 +1,5 @@
-/* excerpt.c - see excerpt.h. The steps are those in a row whose mean is nearest to the phase's, with the one after
- * them, so that the last one's end is known. */
+/* excerpt.c - see excerpt.h. The chosen steps follow each other, and their mean is as near as possible to the mean of
+ * the phase. The step after them is taken along, so that the end of the last chosen step is known. */
 #include "whatif/excerpt.h"
 
 #include <stdlib.h>
@@ -11,8 +11,9 @@ bool excerpt_is_large(const struct hwy_flow *flow)
 	return (uint64_t)flow->n_calls + flow->n_ops > LARGE_CALLS_AND_OPS;
 }
 
-struct choice {                   /* of the phase's steps */
-	uint32_t first, n, after; /* steady ones; after: 1 when the next one comes along */
+struct choice {            /* the steps of a phase that an excerpt takes */
+	uint32_t first, n; /* steady steps */
+	uint32_t after;    /* 1 where the step after them is taken along, else 0 */
 	uint32_t first_call, end_call;
 };
 
@@ -28,7 +29,7 @@ static int64_t mean_of(const struct hwy_phase *phase, uint32_t first, uint32_t n
 	return (to - phase->steps[first].device.from) / n;
 }
 
-/* The first of n steady steps in a row that stand for all: of equal ones those nearest the middle. */
+/* The first of the n steady steps in a row whose mean is nearest to the phase's; of equals those nearest the middle. */
 static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
 {
 	uint32_t room = phase->n_steady - n, middle = phase->first_steady + room / 2, best = middle;
@@ -46,7 +47,7 @@ static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
 	return best;
 }
 
-/* As many of the steady steps as the graph may hold. */
+/* Chooses as many steady steps as have 'most' calls and ops; false where no excerpt is needed. */
 static bool choose_most(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
 			struct choice *choice)
 {
@@ -106,7 +107,7 @@ static void take_flow(struct hwy_flow *to, const struct hwy_flow *from, const st
 		hwy_copy_array(from->calls + choice->first_call, to->n_calls, sizeof *to->calls);
 	to->ops = NULL;
 	to->n_ops = 0;
-	to->devices = NULL; /* only their number is used */
+	to->devices = NULL; /* only n_devices is used */
 	to->by_device = to->by_lane = NULL;
 	to->lanes = NULL;
 	to->reach = NULL;
@@ -169,7 +170,7 @@ static void take_gaps(struct excerpt *excerpt, const struct hwy_gaps *from,
 					     : excerpt_op(&excerpt->flow, &flow->ops[gap.op]);
 		if (gap.op == FLOW_NONE)
 			continue;
-		gap.culprit = FLOW_NONE; /* no edit asks */
+		gap.culprit = FLOW_NONE; /* no edit looks at the culprit */
 		HWY_GROW(excerpt->gaps.gaps, excerpt->gaps.n, cap);
 		excerpt->gaps.gaps[excerpt->gaps.n++] = gap;
 	}

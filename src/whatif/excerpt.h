@@ -9,21 +9,22 @@
 #include "analyze/analysis.h"
 
 struct excerpt {
-	struct hwy_flow flow;   /* calls and ops of the chosen steps; spans are the trace's */
-	struct hwy_phase phase; /* its steps' calls are those of this flow */
-	struct hwy_gaps gaps;   /* the list only */
+	struct hwy_flow
+		flow; /* the calls and ops of the chosen steps; their span ids are those of the whole trace */
+	struct hwy_phase phase; /* the chosen steps; step.first_call counts in this flow */
+	struct hwy_gaps gaps;   /* only the list of gaps is filled in, not the sums */
 };
 
-/* A recording of which no graph is made without being asked to: each edit would take seconds. */
+/* True where a graph of the whole recording would make each edit take seconds: it is made only on request. */
 bool excerpt_is_large(const struct hwy_flow *flow);
-/* As many steps as 'most' calls and ops have, but three at least. NULL when the whole recording is within that,
- * when it has fewer steps, or when all of the phase is wanted and the recording is not large. window: the steady
- * steps that begin in it are taken, whatever their number; NULL when there are no three. */
+/* Takes as many steady steps as have 'most' calls and ops together, but three at least; where 'window' is given, the
+ * steady steps that begin in it. NULL where no excerpt is needed (the recording has no more than 'most' calls and
+ * ops, or all steps fit and the recording is not large), and where there are fewer than three steps. */
 struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
 			     const struct hwy_interval *window);
 void excerpt_free(struct excerpt *excerpt);
 
-/* The op of an excerpt that is this one of another flow of the same trace, or FLOW_NONE. */
+/* The index in 'flow' of an op that was found in another flow of the same trace, or FLOW_NONE. */
 uint32_t excerpt_op(const struct hwy_flow *flow, const struct flow_op *op);
 
 #endif

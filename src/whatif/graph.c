@@ -1,9 +1,10 @@
 /* graph.c - builds the graph in one pass over calls, returns and ops in the order of their times.
  *
- * Ties: returns and calls by call, then ops; so an edge's ends stand in the right order unless the trace
- * contradicts it, and every node is found by its time and number. The rules of CUDA's ordering that need more
- * than the flow (events, the legacy default stream) are in graph_order.c. 'ends' holds the measured ends, which
- * are also what a replay gives: every delay is what is left of the measured begin.
+ * Of nodes with one time, returns and calls come first, in the order of their calls, then ops. So both ends of an
+ * edge stand in the right order unless the trace contradicts the edge, and a node is found by its time and number.
+ * The rules of CUDA's ordering that need more than the flow (events, the legacy default stream) are in
+ * graph_order.c. While building, 'ends' holds the measured end of each node, which is what a replay gives too: a
+ * node's delay is the part of its measured begin that no edge explains.
  */
 #include "whatif/graph.h"
 
@@ -15,7 +16,8 @@
 #include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
-enum { LOOK_BACK_OPS = 64 /* ops enqueued later than a wait that may have begun before its end */ };
+/* How many ops that were enqueued after a wait may have begun before it returned. */
+enum { LOOK_BACK_OPS = 64 };
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
@@ -62,7 +64,7 @@ static void begin_node(struct building *b, enum graph_kind kind, uint32_t flow_i
 	};
 }
 
-/* The delay is what no edge explains. Yields the node. */
+/* Sets the node's delay to the time that no edge explains, and yields the node's index. */
 static uint32_t end_node(struct building *b)
 {
 	struct hwy_graph *graph = b->graph;
@@ -84,11 +86,11 @@ static bool call_waits(const struct hwy_flow *flow, const struct flow_call *call
 {
 	if (!call->blocks)
 		return false;
-	/* A copy that was staged and returned before it was over did work of its own. */
+	/* A copy call that returned before the copy was over has staged the data: that is work, not waiting. */
 	return call->op == FLOW_NONE || flow->ops[call->op].end <= call->end;
 }
 
-/* A launch that finds the queue full waits until the op in front of it begins. */
+/* A launch that finds the stream's queue full waits until the oldest op in the queue begins. */
 static void wait_for_room(struct building *b, const struct flow_call *call)
 {
 	if (call->op == FLOW_NONE)
@@ -131,7 +133,7 @@ static void graph_add_call(struct building *b, uint32_t index)
 
 /* ---- returns ---------------------------------------------------------------------------------- */
 
-/* The last op of a lane that was enqueued before the call and had ended when it returned. */
+/* The node of the lane's last op that was enqueued before a call and had ended when the call returned. */
 static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t call)
 {
 	uint32_t node = b->lanes[lane].last;
@@ -145,7 +147,7 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 	return GRAPH_NONE;
 }
 
-/* Of two nodes, the one that ended later; of lanes, the first. */
+/* The node that ended later; of two that ended together, the one on the first lane. */
 static uint32_t graph_later(const struct building *b, uint32_t x, uint32_t y)
 {
 	if (x == GRAPH_NONE || y == GRAPH_NONE)
@@ -158,8 +160,8 @@ static uint32_t graph_later(const struct building *b, uint32_t x, uint32_t y)
 		       : x;
 }
 
-/* The last op of any stream of the process. What an earlier wait has found is still there, so that only streams
- * which got work since are looked at; unless this call was made before that one. */
+/* The op that ended last on any stream of the call's process. The result of the process's last wait still holds, so
+ * that only lanes which got work since are looked at; all lanes are where this call was made before that wait. */
 static uint32_t awaited_anywhere(struct building *b, uint32_t call)
 {
 	const struct hwy_trace *trace = b->flow->trace;
@@ -243,7 +245,7 @@ static void add_op(struct building *b, uint32_t index)
 		graph_build_edge(b, GRAPH_CAUSE, b->call_node[op->call], true,
 				 b->graph->fit.launch);
 	else if (op->call != FLOW_NONE)
-		b->graph->n_contradicted++; /* it began before its call did */
+		b->graph->n_contradicted++; /* the op began before its call did */
 	graph_order_edges(b, index);
 	uint32_t node = end_node(b);
 	b->op_node[index] = node;
@@ -393,7 +395,7 @@ struct sought {
 	uint32_t kind, flow_index;
 };
 
-/* Whether a node stands before the sought one: by time, ops last, then by number; a return follows its call. */
+/* Whether a node stands before the sought one: by time, then ops last, then by index, then a call before its return. */
 static bool is_before(const struct hwy_graph *graph, uint32_t node, struct sought sought)
 {
 	const struct graph_node *n = &graph->nodes[node];

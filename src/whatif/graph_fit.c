@@ -1,7 +1,7 @@
 /* graph_fit.c - the latencies of a machine, read off a trace.
  *
- * Each is the lower quartile over the work where nothing else binds: the time things take when they are not
- * held up. Where the trace has too little to tell, the figures of a recent GPU stand in.
+ * Each latency is the lower quartile over the work that nothing else held up. Where the trace has too few
+ * observations, the figures of a recent GPU stand in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "whatif/graph.h"
 
 enum {
-	CELL_NS = 16, /* ns */
+	CELL_NS = 16, /* width of a cell of the histograms */
 	CELLS = 4096,
-	LEAST_OBSERVATIONS = 16, /* observations that tell */
+	LEAST_OBSERVATIONS = 16, /* fewer do not make a quartile */
 	DEFAULT_LAUNCH_NS = 5000,
 	DEFAULT_NEXT_NS = 1000,
 	DEFAULT_WAKE_NS = 3000,
@@ -20,7 +20,7 @@ enum {
 	DEFAULT_QUEUE_LAUNCHES = 1024,
 };
 
-struct tally {
+struct tally { /* a histogram of times */
 	uint32_t n, counts[CELLS];
 };
 
@@ -41,12 +41,12 @@ static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
 
 struct fitting {
 	struct tally launch, next, wake, sync;
-	uint32_t *last;   /* by lane: the last op that began there */
-	uint32_t *recent; /* by device */
+	uint32_t *last;   /* by lane: the op that began last there */
+	uint32_t *recent; /* by device: the op that began last there */
 };
 
-/* Whether the op that began on the device just before may be why this one began when it did: it is of another
- * stream, and ended between this one and the one before it in its stream. */
+/* Whether 'recent', the op that began on the device just before 'op', may have held 'op' up: it is of another stream
+ * and ended after 'last', the op before 'op' in its own stream. */
 static bool is_held(const struct flow_op *recent, const struct flow_op *last,
 		    const struct flow_op *op)
 {
@@ -73,8 +73,7 @@ static void look_at_op(struct fitting *f, const struct hwy_flow *flow, uint32_t 
 		tally_add(&f->wake, call->end - op->end);
 }
 
-/* A synchronise call is quick when it finds nothing to wait for: the lower quartile of those that are
- * shorter than a launch takes. */
+/* Takes synchronise calls that are shorter than twice the launch latency: those had nothing to wait for. */
 static void look_at_sync_calls(struct fitting *f, const struct hwy_flow *flow)
 {
 	for (uint32_t i = 0; i < flow->n_calls; i++) {
@@ -84,7 +83,7 @@ static void look_at_sync_calls(struct fitting *f, const struct hwy_flow *flow)
 	}
 }
 
-/* The deepest any stream was filled; a machine's limit is at least that. */
+/* The most launches that waited in the queue of any stream; the machine's limit is at least that. */
 static uint32_t deepest(const struct hwy_flow *flow)
 {
 	uint32_t *begun = hwy_zarray(flow->trace->n_lanes, sizeof *begun);
@@ -108,7 +107,7 @@ static uint32_t deepest(const struct hwy_flow *flow)
 	return most;
 }
 
-/* What the report's calibration measured, or 0. */
+/* The value in ns that the report's calibration has under this name, or 0. */
 static int64_t calibrated(const struct hwy_trace *trace, const char *name)
 {
 	for (uint32_t i = 0; i < trace->n_calibrations; i++)
@@ -132,7 +131,7 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	fit->next = tally_quartile(&f->next, DEFAULT_NEXT_NS);
 	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE_NS);
 	fit->sync = tally_quartile(&f->sync, DEFAULT_SYNC_NS);
-	/* Short waits look like calls that found nothing: a calibrated figure is better. */
+	/* A short wait looks like a call that found nothing pending: a calibrated time is better than the fitted one. */
 	int64_t sync = calibrated(flow->trace, "machine.sync");
 	if (sync > 0)
 		fit->sync = sync + calibrated(flow->trace, "cost.sync");

@@ -1,5 +1,5 @@
-/* graph_order.c - the order of device work beyond its own stream: events, the legacy default stream, copy
- * engines, and what the driver says a call waited for.
+/* graph_order.c - edges between device ops of different streams: events, the legacy default stream, copy engines;
+ * and what the driver says a call waited for.
  *
  * cudaStreamWaitEvent: all later work of the stream waits for the last op that was enqueued before the
  * event's record. The legacy default stream: its op waits for the last op of every blocking stream of the
@@ -70,7 +70,7 @@ static void find_streams(struct building *b)
 	}
 }
 
-/* The lane of a stream's work; the number of lanes when it has none. */
+/* The lane that holds a stream's work; trace->n_lanes where the stream has none. */
 static uint32_t lane_of_stream(const struct building *b, int64_t stream)
 {
 	const struct hwy_trace *trace = b->flow->trace;
@@ -231,7 +231,7 @@ static bool same_context(const struct hwy_trace *trace, uint32_t a, uint32_t b)
 	return x->process == y->process && x->context == y->context;
 }
 
-/* Of the streams on the other side of the legacy stream's barrier, the op that ended last. */
+/* Adds an edge from the op that ended last on the other side of the legacy default stream's barrier. */
 static void wait_for_barrier(struct building *b, const struct flow_op *op)
 {
 	enum lane_order own = b->lanes[op->lane].order;

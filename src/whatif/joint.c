@@ -1,26 +1,27 @@
 /* joint.c - see joint.h.
  *
- * Ranks are replayed in turns: each in its stored order until a node depends on the end of a collective that
- * others have not come to. As the recording's own times are consistent, somebody can always go on; an edit could
- * make ranks wait for each other in a circle, and then the meeting that the first of them waits for is held
- * without those who have not come.
+ * Ranks are replayed in turns: each in its stored order until a node depends on the end of a collective that other
+ * ranks have not come to. As the recorded times are consistent, some rank can always go on. An edit could make ranks
+ * wait for each other in a circle; then the meeting that the first of them waits for ends without the missing ranks.
  */
 #include "whatif/joint.h"
 
 #include <stdlib.h>
 
+#include "base/ref.h"
+
 /* ---- the replay ----------------------------------------------------------------------------------- */
 
 struct meeting_state {
-	int64_t last;     /* arrival so far, on the first rank's clock */
-	uint32_t missing; /* ranks that are still to come */
+	int64_t last;     /* the latest arrival so far, on the first rank's clock */
+	uint32_t missing; /* ranks that have not come yet */
 	bool is_over;
 };
 
 struct part_state {
-	int64_t begin;  /* on its rank's clock */
-	int64_t length; /* the graph's, as edited */
-	bool is_pending;
+	int64_t begin;   /* on its rank's clock */
+	int64_t length;  /* ns, of the node in the edited graph */
+	bool is_pending; /* it has begun, and its meeting is not over */
 };
 
 struct replaying {
@@ -29,7 +30,8 @@ struct replaying {
 	int64_t **ends;
 	struct meeting_state *meetings;
 	struct part_state *parts;
-	uint32_t *next_node, *next_extra; /* by rank: the next node, the next extra */
+	uint32_t *next_node,
+		*next_extra; /* by rank: the next node to replay, and its next extra edge */
 };
 
 static int64_t shift_of(const struct joint *joint, uint32_t rank)
@@ -37,7 +39,7 @@ static int64_t shift_of(const struct joint *joint, uint32_t rank)
 	return joint->collectives.shift[rank];
 }
 
-/* The part leaves its meeting, which is over: what the transfer took, as far as edits left of the length. */
+/* Ends a part whose meeting is over: the transfer follows the last arrival, scaled as edits have scaled the part. */
 static void joint_leave(struct replaying *r, uint32_t index)
 {
 	const struct joint_part *part = &r->joint->parts[index];
@@ -61,7 +63,8 @@ static void end_meeting(struct replaying *r, uint32_t meeting)
 			joint_leave(r, i);
 }
 
-/* Until it leaves, a part has no length: what depends on its begin finds that. */
+/* A rank that waits in a collective has length 0 until the last rank arrives, so that nodes which depend on its begin
+ * can already be replayed. */
 static void arrive(struct replaying *r, uint32_t index, int64_t begin)
 {
 	const struct joint_part *part = &r->joint->parts[index];
@@ -80,13 +83,13 @@ static void arrive(struct replaying *r, uint32_t index, int64_t begin)
 	}
 }
 
-/* Whether an end is not known yet; *meeting: whose. */
+/* Whether the end of a node is not known yet because it is a part of *meeting, which is not over. */
 static bool is_open(const struct replaying *r, uint32_t rank, uint32_t node, uint32_t *meeting)
 {
-	uint32_t part = node == GRAPH_NONE ? 0 : r->joint->part_of[rank][node];
-	if (part == 0 || !r->parts[part - 1].is_pending)
+	uint32_t part = node == GRAPH_NONE ? HWY_REF_NONE : r->joint->part_of[rank][node];
+	if (!hwy_ref32_is_set(part) || !r->parts[hwy_ref32_index(part)].is_pending)
 		return false;
-	*meeting = r->joint->parts[part - 1].meeting;
+	*meeting = r->joint->parts[hwy_ref32_index(part)].meeting;
 	return true;
 }
 
@@ -105,7 +108,7 @@ static bool is_held_up(const struct replaying *r, uint32_t rank, uint32_t *meeti
 	return false;
 }
 
-/* As far as it gets; *meeting is what it then waits for. */
+/* Replays a rank until a node waits for a meeting that is not over; *meeting is that one. */
 static void go_on(struct replaying *r, uint32_t rank, uint32_t *meeting)
 {
 	struct hwy_graph *graph = &r->graphs[rank];
@@ -121,8 +124,8 @@ static void go_on(struct replaying *r, uint32_t rank, uint32_t *meeting)
 		}
 		int64_t begin = (ready == INT64_MIN ? 0 : ready) + graph->nodes[i].delay;
 		uint32_t part = r->joint->part_of[rank][i];
-		if (part > 0)
-			arrive(r, part - 1, begin);
+		if (hwy_ref32_is_set(part))
+			arrive(r, hwy_ref32_index(part), begin);
 		else
 			ends[i] = begin + graph->nodes[i].length;
 	}
@@ -154,7 +157,7 @@ static void take_turns(struct replaying *r)
 		if (!moved && !is_done)
 			end_meeting(r, stuck);
 	}
-	/* Nobody waits for these any more. */
+	/* Nothing on any rank waits for the meetings that are left. */
 	for (uint32_t m = 0; m < r->joint->n_meetings; m++)
 		if (!r->meetings[m].is_over)
 			end_meeting(r, m);
@@ -184,7 +187,7 @@ int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
 
 /* ---- the meetings --------------------------------------------------------------------------------- */
 
-/* The node of an op of the whole recording; GRAPH_NONE when the graph, an excerpt's, does not have it. */
+/* The node of an op of the whole recording; GRAPH_NONE where the graph is of an excerpt without it. */
 static uint32_t node_of(const struct whatif *w, uint32_t op)
 {
 	if (w->excerpt)
@@ -217,7 +220,7 @@ static void add_meeting(struct joint *joint, const struct hwy_meeting *meeting)
 	for (uint32_t i = first; i < joint->n_parts; i++) {
 		struct joint_part *part = &joint->parts[i];
 		part->transfer -= last;
-		joint->part_of[part->rank][part->node] = i + 1;
+		joint->part_of[part->rank][part->node] = hwy_ref32(i);
 	}
 	joint->first[joint->n_meetings++] = first;
 }
@@ -235,7 +238,7 @@ static void add_meetings(struct joint *joint)
 	joint->first[joint->n_meetings] = joint->n_parts;
 }
 
-/* Nodes whose times the ranks together give otherwise than each alone: 0, or a bug. */
+/* The number of nodes whose end differs between the joint replay and the replay of each rank alone: 0, or a bug. */
 static uint32_t count_different(const struct joint *joint)
 {
 	uint32_t different = 0;
@@ -260,7 +263,7 @@ static uint32_t count_different(const struct joint *joint)
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-/* The first rank's excerpt on another rank's clock: its steps begin nearer to those than half a step. */
+/* The window of the first rank's excerpt on another rank's clock, half a step wider on both sides. */
 static struct hwy_interval window_of(const struct joint *joint, const struct whatif *w,
 				     uint32_t rank)
 {
@@ -293,7 +296,7 @@ static bool open_ranks(struct joint *joint, const struct joint_rank *ranks, bool
 	return true;
 }
 
-/* The step of a run is its slowest rank's, and its graph is as good as its worst rank's. */
+/* Gives all ranks the recorded step of the slowest rank and the worst quality of any rank. */
 static void share_quality(struct joint *joint)
 {
 	struct whatif worst = joint->ranks[0];

@@ -1,9 +1,9 @@
-/* joint.h - several ranks of one run as one graph: collectives join them.
+/* joint.h - several ranks of one run, replayed together: collectives join their graphs.
  *
- * Each rank keeps a graph of its own, with its own clock, and is edited by itself. A collective that is one on
- * several ranks is a meeting: it begins on each rank when its own predecessors are there, and ends on all of them
- * once the last has come and the data has travelled. So its length is no longer the recorded one but follows from
- * the others; unedited it is the recorded one, to the nanosecond.
+ * Each rank keeps a graph of its own, with its own clock, and is edited by itself. A collective that several ranks
+ * take part in is a meeting; each rank's kernel is a part of it. A part begins when its predecessors on its own rank
+ * are there; all parts end once the last rank has come and the data has travelled. So the length of a part follows
+ * from the other ranks; without edits it is the recorded length, to the nanosecond.
  */
 #ifndef HWY_WHATIF_JOINT_H
 #define HWY_WHATIF_JOINT_H
@@ -12,40 +12,44 @@
 #include "whatif/whatif.h"
 
 struct joint_rank {
-	int64_t rank; /* its number in the run */
+	int64_t rank; /* the rank's number in the run */
 	struct hwy_analysis *analysis;
 	uint32_t phase;
-	uint32_t process; /* whose phase, where a recording has several ranks; or FLOW_NO_PROCESS */
+	uint32_t
+		process; /* the rank's process where a recording has several ranks, else FLOW_NO_PROCESS */
 };
 
-/* The ranks inside one recording, to be freed: the longest phase of every process that communicates. NULL where
- * there are no two. */
+/* The ranks inside one recording: for every process that communicates, its longest phase. To be freed; NULL where
+ * there are fewer than two. */
 struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n);
 
-struct joint_part {
+struct joint_part { /* one rank's kernel of a meeting */
 	uint32_t rank, node, meeting;
-	int64_t length;   /* recorded */
-	int64_t transfer; /* the rest of it once the last of the meeting has come */
+	int64_t length;   /* ns, as recorded */
+	int64_t transfer; /* ns from the arrival of the meeting's last rank to the end of the part */
 };
 
 struct joint {
 	struct whatif *ranks;
-	int64_t *numbers; /* parallel */
+	int64_t *numbers; /* the number of each rank in the run */
 	uint32_t n;
-	struct hwy_collectives collectives; /* of the whole recordings */
-	struct joint_part *parts;           /* those of a meeting in a row */
+	struct hwy_collectives
+		collectives;      /* matched over the whole recordings, not only over excerpts */
+	struct joint_part *parts; /* the parts of a meeting follow each other */
 	uint32_t n_parts, n_meetings;
-	uint32_t *first;    /* by meeting: its first part; one more ends the last */
-	uint32_t **part_of; /* by rank and node: part + 1, or 0 */
+	uint32_t *first; /* by meeting: its first part; first[n_meetings] is n_parts */
+	uint32_t **
+		part_of; /* by rank and node: reference (base/ref.h) to the part that the node is */
 };
 
-/* Fails where the ranks have no collective in common. all: see whatif_open. After a failure there is nothing to
- * close. Predictions for ranks[i] of the joint are for the whole run. */
+/* Fails where the ranks have no collective in common. all: the graphs hold the whole recordings, however long they
+ * are. After a failure there is nothing to close. whatif_predict with any of joint->ranks predicts the whole run. */
 bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
 		struct hwy_err *err);
 void joint_close(struct joint *joint);
 
-/* Every rank's ends, each to be freed, and the list. Sets the lengths of the graphs' collectives. */
+/* Replays one graph for each rank and yields each rank's ends of nodes; these arrays and the list are to be freed.
+ * Sets the lengths of the collectives' nodes in the graphs. */
 int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs);
 
 #endif

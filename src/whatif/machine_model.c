@@ -1,16 +1,16 @@
-/* machine_model.c - what recording costs and what the machine does: measured with the report, or from a table.
+/* machine_model.c - what recording costs, and the machine's latencies: as measured with the report, or from a table.
  *
- * The table's figures are of unprofiled and profiled runs of the same programs (docs/whatif.md says which);
- * they are used for files that bring no calibration, and predictions from them get a wider bar.
+ * The table's figures come from runs of the same programs with and without a profiler (docs/whatif.md says which).
+ * They are used for files without a calibration; predictions from them get a wider bar.
  */
 #include <string.h>
 
 #include "whatif/whatif.h"
 
 static const struct {
-	const char *gpu; /* part of the device's name; "": any other */
+	const char *gpu; /* part of the device's name; "" fits any device */
 	const char *source;
-	double host; /* what recorders cost there, against the host of the H200 they were measured on */
+	double host; /* what recording costs there, relative to the host with the H200; 0: not known */
 	struct whatif_machine machine;
 } table[] = {
 	{"H200",
@@ -31,7 +31,7 @@ static const struct {
 	  .d2h = {6600, 54e9}}},
 	{"A100",
 	 "its cost on an A100 is not known",
-	 0, /* nothing is taken out */
+	 0, /* so nothing is taken out */
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
 	  .launch = 4500,
@@ -43,11 +43,11 @@ static const struct {
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
 	  .launch = 4500,
-	  .h2d = {8000, 0}, /* by the slot */
+	  .h2d = {8000, 0}, /* bandwidth 0: by machine_model_link_rate */
 	  .d2h = {8000, 0}}},
 };
 
-/* What recorders add, by the source's format; Headway where it could not measure that. */
+/* What recording adds to each call, range or operator in ns, by the file's format. */
 static const struct {
 	const char *format;
 	int64_t launch, sync, graph_launch, range, op;
@@ -58,8 +58,8 @@ static const struct {
 	{"", 0, 0, 0, 0, 0},
 };
 
-/* A x16 slot in practice, by the PCIe generation that GPUs of a compute capability came with: 3 up to 7.x,
- * 4 with 8.x, 5 from 9.0 on. */
+/* Bytes a second that a x16 slot reaches in practice. GPUs of compute capability up to 7.x came with PCIe generation
+ * 3, those of 8.x with 4, later ones with 5. */
 #define PCIE3_BYTES_PER_S 12e9
 #define PCIE4_BYTES_PER_S 24e9
 #define PCIE5_BYTES_PER_S 50e9
@@ -70,7 +70,7 @@ double machine_model_link_rate(const struct hwy_device *device)
 		return PCIE3_BYTES_PER_S;
 	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
 	    device->pcie_width > 0 && device->pcie_width <= 32)
-		/* Per lane and direction: 1 GB/s in generation 3, doubled with each; 80 % of it arrives. */
+		/* A lane has 1 GB/s a direction in generation 3, twice that in each later one; copies reach 80 % of it. */
 		return 0.8e9 * (double)device->pcie_width *
 		       (double)(1 << (device->pcie_generation - 3));
 	if (device->compute_major >= 8)
@@ -97,7 +97,7 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	machine->source = table[i].source;
 	const char *format = hwy_property(trace, "source.format");
 	if (format && strcmp(format, "headway") == 0 && !hwy_property(trace, "cupti.version"))
-		format = ""; /* OpenCL: not measured */
+		format = ""; /* a recording of OpenCL: its cost was not measured */
 	size_t r = 0;
 	while (!machine_model_starts_with(format ? format : "", recorders[r].format))
 		r++;
@@ -109,7 +109,7 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
 }
 
-/* Nothing that is calibrated takes a second: a report that says so is not believed, nor multiplied with. */
+/* No calibrated time is longer than a second: a report that has one is damaged, and the value is ignored. */
 enum { MOST_NS = 1000 * 1000 * 1000 };
 
 static void machine_model_take(struct whatif_machine *m, const char *name, int64_t value)

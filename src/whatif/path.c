@@ -11,11 +11,11 @@ const char *const path_class_names[PATH_CLASSES] = {
 
 /* ---- what held a node up ---------------------------------------------------------------------- */
 
-struct binding {
-	uint32_t before; /* or GRAPH_NONE */
-	int64_t time;    /* of the predecessor: its end, or its begin */
-	int64_t lag;
-	int place; /* GRAPH_PLACES: an extra */
+struct binding {         /* the edge that decided when a node could begin */
+	uint32_t before; /* the predecessor, or GRAPH_NONE */
+	int64_t time;    /* the predecessor's end, or its begin, whichever the edge counts from */
+	int64_t lag;     /* ns */
+	int place;       /* enum graph_place; GRAPH_PLACES for an extra edge */
 };
 
 static void consider(struct binding *best, struct binding one)
@@ -90,12 +90,13 @@ static enum path_class class_of_delay(const struct graph_node *node)
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
 struct walk {
-	int64_t from; /* of the window */
+	int64_t from; /* the begin of the window */
 	void (*visit)(void *user, const struct path_piece *piece);
 	void *user;
 };
 
-/* Pieces come from the end to the front; what lies before the window is cut off. False at its begin. */
+/* Visits a piece, cut off at the window's begin. Pieces come from the end of the window; false once its begin is
+ * reached. */
 static bool add_piece(const struct walk *walk, int64_t from, int64_t to, uint32_t node,
 		      enum path_class class)
 {
@@ -123,7 +124,7 @@ void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 		struct binding by = binding_of(graph, ends, current, &extras);
 		if (!goes_on)
 			break;
-		if (by.before == GRAPH_NONE) { /* nothing before it is known */
+		if (by.before == GRAPH_NONE) { /* a node without predecessors */
 			add_piece(&walk, from, begin, current, PATH_OTHER);
 			break;
 		}
@@ -176,7 +177,7 @@ static void lower(int64_t *late, int64_t to)
 		*late = to;
 }
 
-/* 'slack' holds the latest ends first. */
+/* 'slack' holds the latest possible end of each node until the last loop subtracts the real one. */
 void path_slack(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t *slack)
 {
 	for (uint32_t i = 0; i < graph->n; i++)

@@ -1,8 +1,9 @@
 /* path_cache.c - see path_cache.h.
  *
  * The bytes are int64_t, little-endian, in the order of put_path. What a reader can tell from the spans is left out:
- * nearly all pieces end where their span begins or ends, and spans of a class follow each other. So a piece takes
- * a fraction of a byte once it is compressed. Nothing of it is believed: a damaged or forged result is made anew.
+ * nearly all pieces end where their span begins or ends, and spans of a class follow each other. So a piece takes a
+ * fraction of a byte after compression. Everything that is read is checked; a damaged or forged result is ignored and
+ * the paths are made anew.
  */
 #include "whatif/path_cache.h"
 
@@ -14,14 +15,14 @@
 #include "whatif/replayed_steps.h"
 
 #define RESULT_NAME "critical-path"
-/* Raised when the graph, the phases or the path come out otherwise, or the bytes mean something else. A report of
- * another version of Headway is not believed either. */
+/* To be raised when the graph, the phases or the paths of a recording change, or the meaning of the bytes does. The
+ * version of Headway is compared too. */
 enum { RESULT_VERSION = 1 };
 enum { CLASS_BITS = 4 };
-/* Calls and ops of a recording whose paths are kept: beyond that writing a report would take half a second more. */
+/* Paths of larger recordings are not kept: writing the report would take half a second longer. */
 enum { MOST_CALLS_AND_OPS = 4000000 };
-/* How a piece ends: with its span, where its span begins, or so many ns after it began. */
-enum { AT_END, AT_START, AFTER };
+/* How a piece ends: at the end of its span, at the begin of its span, or value - ENDS_AFTER ns after its own begin. */
+enum { ENDS_AT_END, ENDS_AT_START, ENDS_AFTER };
 
 static int64_t version(void)
 {
@@ -64,7 +65,7 @@ static void measure_rest(struct cached_path *kept, const struct making *m, uint3
 		if (graph->nodes[i].kind != GRAPH_OP || begin < kept->window.from)
 			continue;
 		if (__builtin_add_overflow(kept->work, graph->nodes[i].length, &kept->work))
-			kept->work = INT64_MAX; /* a trace that nobody recorded */
+			kept->work = INT64_MAX; /* only an invented trace has so much */
 		if (slack[i] > 0 && slack[i] != INT64_MAX)
 			slack[n++] = slack[i];
 	}
@@ -84,7 +85,7 @@ static struct cached_piece piece_of(const struct making *m, const struct path_pi
 	};
 }
 
-/* Where the path through some steps begins, and the node it ends with; false where they have no device work. */
+/* Finds when the path through n steps begins, and the node that it ends with; false without device work. */
 static bool find_ends(const struct making *m, const struct hwy_phase *phase, uint32_t first,
 		      uint32_t n, int64_t *from, uint32_t *last)
 {
@@ -172,12 +173,13 @@ static struct hwy_interval path_cache_time_of(const struct hwy_trace *trace, uin
 static int64_t ending(const struct hwy_trace *trace, const struct cached_piece *piece)
 {
 	struct hwy_interval span = path_cache_time_of(trace, piece->span);
-	return piece->at.to == span.to     ? AT_END
-	       : piece->at.to == span.from ? AT_START
-					   : AFTER + piece->at.to - piece->at.from;
+	return piece->at.to == span.to     ? ENDS_AT_END
+	       : piece->at.to == span.from ? ENDS_AT_START
+					   : ENDS_AFTER + piece->at.to - piece->at.from;
 }
 
-/* Which phase it is of, then the path: where it begins, then of each piece whose it is, and how it ends. */
+/* Layout: the phase (4 values), the path's totals (3), the number of pieces, then for each piece the span it belongs
+ * to and its class, then for each piece how it ends. A span is stored as the distance from the last span of its class. */
 static void put_path(struct values *values, const struct hwy_trace *trace,
 		     const struct hwy_phase *phase, const struct cached_path *path)
 {
@@ -202,7 +204,7 @@ static void put_path(struct values *values, const struct hwy_trace *trace,
 
 struct reading {
 	const unsigned char *next;
-	size_t left; /* values */
+	size_t left; /* values that can still be read */
 	bool is_bad;
 };
 
@@ -249,8 +251,9 @@ static bool get_times(struct reading *r, struct cached_path *path, const struct 
 	path->window.from = time;
 	for (uint32_t i = 0; i < path->n; i++) {
 		struct hwy_interval span = path_cache_time_of(trace, path->pieces[i].span);
-		int64_t how = get(r), to = how == AT_END ? span.to : span.from;
-		if (how < 0 || (how >= AFTER && __builtin_add_overflow(time, how - AFTER, &to)) ||
+		int64_t how = get(r), to = how == ENDS_AT_END ? span.to : span.from;
+		if (how < 0 ||
+		    (how >= ENDS_AFTER && __builtin_add_overflow(time, how - ENDS_AFTER, &to)) ||
 		    to < time)
 			return false;
 		path->pieces[i].at = (struct hwy_interval){time, to};
@@ -276,7 +279,7 @@ static bool get_path(struct reading *r, const struct hwy_phase *phase, struct ca
 	return get_spans(r, path, trace->n_spans) && get_times(r, path, trace, from);
 }
 
-/* The result's number; n_results when there is none of this name. */
+/* The index of the report's result with the paths; n_results where there is none. */
 static uint32_t find_result(const struct hwy_trace *trace)
 {
 	uint32_t i = 0;

@@ -1,7 +1,7 @@
 /* rank.h - which of several edits are worth most, alone and one after the other.
  *
- * Gains are never added: the combination is replayed. The best edit comes first, then whatever gains most
- * beside it, and so on, until nothing gains half a percent.
+ * Gains are never added up: the combination is replayed. The best edit comes first, then the edit that gains most
+ * beside it, and so on, until no further edit gains half a percent of the step.
  */
 #ifndef HWY_WHATIF_RANK_H
 #define HWY_WHATIF_RANK_H
@@ -11,18 +11,18 @@
 struct rank_entry {
 	struct whatif_edit edit;
 	struct whatif_prediction alone;
-	struct whatif_prediction stacked; /* with all that stand before it in 'stack' */
+	struct whatif_prediction stacked; /* together with the entries before it in 'stack' */
 	bool is_stacked;
 };
 
 struct rank {
-	struct rank_entry *entries; /* the most gain alone first */
+	struct rank_entry *entries; /* the one that gains most alone first */
 	uint32_t n;
-	uint32_t *stack; /* entries, in the order they are best applied */
+	uint32_t *stack; /* indexes of entries, in the order in which they are best applied */
 	uint32_t n_stack;
 };
 
-/* Candidates that do not apply to the phase are left out. */
+/* Ranks n candidates; those that do not apply to the phase are left out. */
 void rank_edits(struct rank *rank, const struct whatif *w, const struct whatif_edit *candidates,
 		uint32_t n);
 void rank_free(struct rank *rank);

@@ -1,6 +1,6 @@
 /* replay.c - one pass in the stored order; see graph.h for the sum.
  *
- * A node without predecessors begins at its delay: the time at which it began in the trace.
+ * A node without predecessors begins at the time that is its delay: when it began in the trace.
  */
 #include "whatif/replay.h"
 

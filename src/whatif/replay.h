@@ -1,10 +1,11 @@
-/* replay.h - the times of a graph's nodes, edited or not. */
+/* replay.h - when the nodes of a graph begin and end, by the sum that graph.h states. */
 #ifndef HWY_WHATIF_REPLAY_H
 #define HWY_WHATIF_REPLAY_H
 
 #include "whatif/graph.h"
 
-/* The begin of a node whose predecessors' ends are known. Inline: building and replaying do the same sum. */
+/* When a node's predecessors allow it to begin, without its extra edges and its delay; INT64_MIN without predecessors.
+ * ends: the ends of all earlier nodes. Inline, because it is the inner loop of building and of replaying. */
 static inline int64_t replay_ready(const struct hwy_graph *graph, const struct graph_node *node,
 				   const int64_t *ends)
 {
@@ -22,7 +23,7 @@ static inline int64_t replay_ready(const struct hwy_graph *graph, const struct g
 	return ready;
 }
 
-/* Every node's end; 'ends' has room for graph->n. */
+/* Sets ends[node] to the replayed end of each node; 'ends' has room for graph->n values. */
 void replay_run(const struct hwy_graph *graph, int64_t *ends);
 
 static inline int64_t replay_begin(const struct hwy_graph *graph, const int64_t *ends,

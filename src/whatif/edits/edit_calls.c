@@ -1,8 +1,8 @@
 /* edit_calls.c - calls and work that take less time, or none.
  *
- * no-alloc, no-module, no-graph-build: such calls inside steps are made once, outside. faster: a kernel, a range, all
- * kernels or all CPU code takes so many percent less time. overlap-comm: kernels no longer wait for
- * communication inside the step; the next step still does.
+ * no-alloc, no-module, no-graph-build: calls that allocate, load code or build graphs are made once, before the steps.
+ * faster: a kernel, a range, all kernels or all CPU code takes a given percentage less time. overlap-comm: kernels no
+ * longer wait for communication of their own step; those of the next step still do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define ROLE(role) (1u << HWY_ROLE_##role)
 
-/* Takes the calls of these roles out of the steps, and what they wait for. */
+/* Removes the calls of these roles (bits) from the steps, and their waits for the device. */
 static bool take_out(struct editing *e, unsigned roles, const char *place, const char *what,
 		     struct hwy_err *err)
 {
@@ -51,12 +51,12 @@ static const char *name_of_call(const struct editing *e, uint32_t call)
 	return hwy_str(e->flow->trace, hwy_get(strip, HWY_NAME, row));
 }
 
-/* What a call is to a graph that the thread is about to launch. */
+/* Whether a call is part of a capture, or is the first launch of a new graph, which uploads it to the device. */
 enum { NOTHING, CAPTURED, UPLOADS };
 
 struct capture {
-	bool is_open;  /* between the beginning of a capture and its end */
-	bool is_fresh; /* instantiated, and not launched yet */
+	bool is_open;  /* a capture has begun and has not ended */
+	bool is_fresh; /* a graph was instantiated and has not been launched yet */
 };
 
 static uint8_t in_capture(const struct editing *e, uint32_t call, const char *place,
@@ -71,7 +71,7 @@ static uint8_t in_capture(const struct editing *e, uint32_t call, const char *pl
 	const char *name = name_of_call(e, call);
 	if (strstr(name, "BeginCapture")) {
 		capture->is_open = edit_is_at(e, call, place);
-		return NOTHING; /* the time before it is not the capture's */
+		return NOTHING; /* the CPU's work before this call is not part of the capture */
 	}
 	bool was_open = capture->is_open;
 	if (strstr(name, "EndCapture"))
@@ -81,8 +81,8 @@ static uint8_t in_capture(const struct editing *e, uint32_t call, const char *pl
 	return was_open ? CAPTURED : NOTHING;
 }
 
-/* By call; to be freed. What a thread does from the beginning of a capture to its end is for the graph alone, and
- * the first launch of a new graph uploads it. */
+/* NOTHING, CAPTURED or UPLOADS for each call; to be freed. What a thread does from the begin of a capture to its end
+ * only builds the graph, and the first launch of a new graph uploads it. */
 static uint8_t *find_captured(const struct editing *e, const char *place)
 {
 	uint8_t *found = hwy_zarray(e->flow->n_calls, sizeof *found);
@@ -94,7 +94,7 @@ static uint8_t *find_captured(const struct editing *e, const char *place)
 	return found;
 }
 
-/* What a call no longer takes, or what its work no longer waits for the upload. */
+/* Shortens a captured call to nothing, and a launch that uploads a graph, with the begin of its work, to a usual one. */
 static void shorten(struct editing *e, struct graph_node *node, uint32_t call, uint8_t why)
 {
 	const struct flow_call *was = &e->flow->calls[call];
@@ -169,7 +169,7 @@ static bool is_meant(const struct editing *e, const struct graph_node *node, con
 	return memmem(place.range, strlen(place.range), what, n) != NULL;
 }
 
-/* "gemm:30": what, and what is left of its time. */
+/* Reads "gemm:30": the length of the name, and the factor 0.7 that is left of its time. */
 static bool read_faster(const char *arguments, size_t *length, double *left, struct hwy_err *err)
 {
 	const char *colon = strrchr(arguments, ':');
@@ -238,7 +238,7 @@ static uint32_t step_of_node(const struct editing *e, uint32_t node)
 	return call == FLOW_NONE ? 0 : edit_step_of(e, call);
 }
 
-/* Whether 'before' is communication that 'index', work of the same step, need not wait for. */
+/* Whether the node 'before' is communication that the node 'index', other work of the same step, need not wait for. */
 static bool is_loose(const struct editing *e, uint32_t index, uint32_t before)
 {
 	if (!is_comm(e, before) || is_comm(e, index) || e->graph->nodes[index].kind != GRAPH_OP)
@@ -247,7 +247,7 @@ static bool is_loose(const struct editing *e, uint32_t index, uint32_t before)
 	return step > 0 && step == step_of_node(e, before);
 }
 
-/* The last work on the same stream that is no communication, for work that stands behind some. */
+/* The last node at or before 'node' on its stream that is no communication. */
 static uint32_t before_comm(const struct editing *e, uint32_t node)
 {
 	while (is_comm(e, node))

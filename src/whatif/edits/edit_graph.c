@@ -1,9 +1,9 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
- * The first launch of a run of launches becomes the graph's; the others, and the CPU's work between them, go
- * away, and before the first one what is usual before a launch: the dispatch of its operation. The work follows
- * its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured: a run ends
- * there and another begins after it, and the note says so.
+ * The first launch of a run of launches becomes the launch of the graph. The other launches, and the CPU's work between
+ * them, are removed; from the CPU's work before the first launch the usual dispatch of an operation is removed. Device
+ * work follows its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured:
+ * a run of launches ends there, another begins after it, and the note tells the user.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,19 +11,24 @@
 
 #include "whatif/edits/edits.h"
 
-/* The CPU's work between two launches that is longer than this is not for launching: it stays. */
 enum {
-	OWN_WORK_NS = 250000,     /* ns; the same that tells 'launch' from other causes of gaps */
-	SHORTEST_KERNEL_NS = 900, /* ns; what CUPTI records of a kernel that does next to nothing */
-	EMPTY_KERNEL_NS = 545, /* ns; of one that does nothing, inferred: docs/whatif.md says how */
-	MOST_OVERLAP_NS = 50,  /* ns; the most that was seen, on an H200 */
+	/* Longer CPU work between two launches is the program's own, and stays; the same limit tells 'launch'
+	 * from other causes of gaps. */
+	OWN_WORK_NS = 250000,
+	SHORTEST_KERNEL_NS =
+		900, /* the length that CUPTI records of a kernel that does next to nothing */
+	EMPTY_KERNEL_NS =
+		545, /* the length of a kernel that does nothing, inferred in docs/whatif.md */
+	MOST_OVERLAP_NS = 50, /* the longest overlap of two nodes of a graph that was seen (H200) */
 };
 
 struct capture {
-	int64_t dispatch; /* of the CPU's work before a launch, what goes where it becomes the graph's */
-	uint32_t step; /* plus one */
-	uint32_t call; /* node of the graph's launch, or GRAPH_NONE: none is open */
-	uint32_t n, blockers;
+	int64_t dispatch; /* ns of CPU work that are removed before a launch of a graph */
+	uint32_t step;    /* reference (base/ref.h) to the current step of the phase */
+	uint32_t
+		call; /* the node of the current graph's launch, or GRAPH_NONE where none is open */
+	uint32_t n;   /* launches that were removed */
+	uint32_t blockers; /* calls that cannot be captured */
 };
 
 static bool is_captured(const struct flow_call *call)
@@ -68,8 +73,8 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	c->n++;
 }
 
-/* A kernel that does nothing is recorded as longer than the time it takes in a graph. So are the shortest ones, by as
- * much; none takes less than that. */
+/* By how many ns a kernel's recorded length is cut inside a graph: the shortest kernels are recorded as longer than
+ * the time that they take there. No kernel is cut below the period of empty ones. */
 static int64_t overlap(int64_t length, int64_t period)
 {
 	int64_t most = period > 0 ? EMPTY_KERNEL_NS - period : 0, room = length - period;
@@ -78,8 +83,8 @@ static int64_t overlap(int64_t length, int64_t period)
 	return most > 0 ? most : 0;
 }
 
-/* From the end of the node before to the begin of this one. The shortest kernels follow each other without a gap, or
- * overlap. */
+/* ns from the end of the node before to the begin of this one inside a graph. The shortest kernels follow each other
+ * without a gap, or overlap (then it is negative). */
 static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
 {
 	bool is_kernel = e->flow->ops[node->flow_index].kind == HWY_KERNEL;
@@ -101,7 +106,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
 	node->length += next < 0 ? next : 0;
 	if (e->graph->nodes[launch_of[call]].flow_index != call)
-		node->delay = 0; /* what held it up was its own launch */
+		node->delay = 0; /* its own launch, which is gone, had delayed it */
 }
 
 static bool edit_graph_apply(struct editing *e, const char *arguments, struct hwy_err *err)
@@ -115,7 +120,7 @@ static bool edit_graph_apply(struct editing *e, const char *arguments, struct hw
 			const struct flow_call *call =
 				&e->flow->calls[e->graph->nodes[i].flow_index];
 			if (call->process != e->w->phase->process)
-				continue; /* other processes end no capture of this one */
+				continue; /* calls of other processes do not end a capture */
 			see_call(e, &c, i);
 			if (c.call != GRAPH_NONE && is_captured(call))
 				launch_of[e->graph->nodes[i].flow_index] = c.call;

@@ -1,21 +1,22 @@
-/* edit_input.c - the next batch is there in time: always, or as fast as so many workers make batches.
+/* edit_input.c - the next batch is there in time: always, or as fast as N workers make batches.
  *
- * The gaps that the analysis found to be caused by input name the call that ended them; the CPU's work before
- * that call, or before another inside the gap where it is longer, shrinks to what calls of the phase usually
- * have before them. N workers still need what one batch took, but N of them are in the making: two batches are
- * that time divided by N apart. Other CPU work that leaves the device idle (files, locks, code between launches)
- * can move aside in the same way.
+ * A gap that the analysis found to be caused by input names the call that ended the gap. The CPU's work before that
+ * call, or before another call inside the gap where it is longer, shrinks to the usual delay of the phase's calls. N
+ * workers each need the time that one batch took, but N batches are made at once: two batches are that time divided
+ * by N apart. Other CPU work that leaves the device idle (files, locks, code between launches) is moved to another
+ * thread in the same way.
  */
 #include "whatif/edits/edits.h"
 
 enum {
-	COPIED_BYTES_PER_NS = 16, /* of memory copied by one core of a server */
-	FROM_WORKER_NS = 1000000, /* ns: Python takes two tensors over from another process */
-	LOOK_BACK_CALLS = 64,     /* calls */
+	COPIED_BYTES_PER_NS = 16, /* one core of a server copies memory that fast */
+	FROM_WORKER_NS =
+		1000000,      /* Python needs it to take two tensors over from another process */
+	LOOK_BACK_CALLS = 64, /* how many calls before the end of a gap are looked at */
 };
 
-/* How much of the CPU's work before a call is what names the gap: the loader's range, the OS call. All of it
- * where nothing does. */
+/* ns of the CPU's work before a call that lie in the span which names the gap: the loader's range, the OS call. All
+ * of that work where no span names the gap. */
 static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
 {
 	const struct graph_node *node = &e->graph->nodes[index];
@@ -26,12 +27,12 @@ static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, ui
 	int64_t to = e->flow->calls[node->flow_index].start, from = to - node->delay;
 	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 	int64_t part = (end < to ? end : to) - (start > from ? start : from);
-	/* A call that names the gap but covers little of it is one of many. */
+	/* An OS call that covers less than half of the work is one of many such calls: all of the work is meant. */
 	return part > node->delay / 2 ? part : node->delay;
 }
 
-/* The call inside the gap that the CPU worked longest before: other calls, of a first step say, may stand between
- * that work and the launch that ends the gap. */
+/* The node of the call inside the gap before which the CPU worked longest. Other calls, of a first step say, may stand
+ * between that work and the launch that ends the gap. */
 static uint32_t longest_before(const struct editing *e, const struct hwy_gap *gap, uint32_t call)
 {
 	const struct graph_node *nodes = e->graph->nodes;
@@ -48,7 +49,8 @@ static uint32_t longest_before(const struct editing *e, const struct hwy_gap *ga
 	return longest;
 }
 
-/* Calls 'each' with the node that a gap of this cause ended with, the gaps in order of time. */
+/* Calls 'each' for the gaps of a cause in order of time, with the node whose delay made the gap and the ns of that
+ * delay that may go. Yields the number of gaps. */
 static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 			     void (*each)(struct editing *, uint32_t, int64_t, void *), void *self)
 {
@@ -70,13 +72,13 @@ static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 }
 
 struct supply {
-	int64_t usual;
-	uint32_t workers; /* 0: any number */
-	uint32_t last;    /* node that the batch before went to */
+	int64_t usual;    /* ns, the usual delay of a call */
+	uint32_t workers; /* 0: enough for every batch to be there in time */
+	uint32_t last;    /* the node that used the batch before, or GRAPH_NONE */
 };
 
-/* A batch that is ready still has to be taken over from whoever made it: one copy of it in memory, and from a worker
- * also the descriptors of what it lies in, through a socket. */
+/* ns to take a finished batch over: one copy of it in memory; from a worker process also the descriptors of its
+ * memory, which come through a socket. */
 static int64_t handing_over(const struct editing *e, uint32_t call, bool from_worker)
 {
 	int64_t left = from_worker ? FROM_WORKER_NS : 0;
@@ -95,13 +97,13 @@ static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 	if (took <= 0)
 		return;
 	node->delay -= took;
-	/* Batches come took / N apart; taking one over falls into that time. */
+	/* Batches come 'took' / N apart; taking a batch over falls into that time. */
 	int64_t apart = s->workers > 0 ? took / s->workers - node->delay : 0;
 	if (apart > UINT32_MAX)
 		apart = UINT32_MAX;
 	if (apart > 0 && s->last != GRAPH_NONE)
 		graph_add_edge(e->graph, index, s->last, (uint32_t)apart);
-	else if (apart > 0) /* the one before is not in the phase */
+	else if (apart > 0) /* the batch before is not in the phase */
 		node->delay += apart;
 	s->last = index;
 }

@@ -1,7 +1,7 @@
 /* edit_pin.c - host memory is pinned: copies run at the link's speed and no longer hold up the CPU.
  *
- * A copy takes the latency and bandwidth of pinned copies on this machine (never longer than it took); its
- * call becomes as short as a launch. Calls that copy and wait by contract still wait.
+ * A copy takes the latency and bandwidth of pinned copies on this machine, never longer than it took; its call becomes
+ * as short as a launch. Calls that are documented to wait until the copy is over still wait.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void pin(struct editing *e, uint32_t index)
 	int64_t length = edit_time_of((double)copy.bytes, link->bandwidth);
 	if (length < node->length)
 		node->length = length;
-	node->delay = 0; /* staging */
+	node->delay = 0; /* it was staging: pinned memory needs none */
 	if (node->lag[GRAPH_CAUSE] > link->latency)
 		node->lag[GRAPH_CAUSE] = (uint16_t)link->latency;
 }

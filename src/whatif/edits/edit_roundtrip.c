@@ -1,27 +1,30 @@
 /* edit_roundtrip.c - data stays on the device instead of visiting the host.
  *
- * A round trip is a copy to the host and, in the same step or the next, one of the same size back. Both go away,
- * with the waits for them and what the CPU did in between. What it computed there is then the device's work,
- * which the trace cannot know: it is taken to be two kernels in place of the two copies, each of which goes over
- * the data once. Where there was much of it, computing on it had swept the CPU's caches: the step's launches now find
- * them warm, and take no longer than launches do on this machine.
+ * A round trip is a copy to the host and, in the same step or the next, a copy of the same size back. Both copies are
+ * removed, with the waits for them and the CPU's work in between. What the CPU computed there is then the device's
+ * work, whose length the trace cannot know: it is assumed to be two kernels in place of the two copies, each of which
+ * goes over the data once. A large trip had swept the CPU's caches: the step's launches now find the caches warm, and
+ * take no longer than launches do on this machine.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/ref.h"
 #include "whatif/edits/edits.h"
 
-#define DEFAULT_BYTES_PER_S 1e12 /* bytes/s */
+/* Device memory bandwidth where the recording does not have it. */
+#define DEFAULT_BYTES_PER_S 1e12
 
-/* Bytes of a trip that push most else out of the caches of a CPU's core. */
+/* A trip of so many bytes pushes most other data out of the caches of a CPU's core. */
 enum { SWEEPS_CACHES_BYTES = 1 << 20 };
 
 struct trip {
-	uint32_t step;
+	uint32_t step; /* reference (base/ref.h) to the step in which it began */
 	bool is_large;
-	uint32_t out, back; /* calls */
-	uint32_t next;      /* trip with as many bytes, plus one */
+	uint32_t out,
+		back;  /* the calls that copy; back is FLOW_NONE until the data has come back */
+	uint32_t next; /* reference (base/ref.h) to the next open trip with as many bytes */
 };
 
 static void shorten(int64_t *value, int64_t to)
@@ -30,7 +33,7 @@ static void shorten(int64_t *value, int64_t to)
 		*value = to;
 }
 
-/* Reads and writes the data, at the speed of the device's memory. */
+/* ns that a kernel takes to read and write a copy's bytes, at the speed of the device's memory. */
 static int64_t length_of_pass(const struct editing *e, uint32_t op)
 {
 	const struct hwy_trace *trace = e->flow->trace;
@@ -42,7 +45,7 @@ static int64_t length_of_pass(const struct editing *e, uint32_t op)
 			    rate > 0 ? rate : DEFAULT_BYTES_PER_S);
 }
 
-/* The copy becomes a kernel and its call a launch; a wait goes. */
+/* Turns a copy's node into a kernel, its call into a launch, and removes a wait for it. */
 static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 {
 	struct graph_node *node = &e->graph->nodes[index];
@@ -50,7 +53,7 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 		edit_no_wait(e, index);
 		return;
 	}
-	int64_t length = 0, delay = 0; /* of the call of a wait */
+	int64_t length = 0, delay = 0; /* stays 0 for a call that only waits */
 	if (node->kind == GRAPH_OP) {
 		length = length_of_pass(e, node->flow_index);
 	} else if (e->flow->calls[node->flow_index].op != FLOW_NONE) {
@@ -65,7 +68,8 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 struct trips {
 	struct trip *list;
 	uint32_t n, cap;
-	struct hwy_map first, last; /* by bytes: trips that are open, plus one */
+	struct hwy_map first,
+		last; /* bytes -> reference to the first and the last open trip of that size */
 };
 
 static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
@@ -73,24 +77,25 @@ static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
 	HWY_GROW(trips->list, trips->n, trips->cap);
 	trips->list[trips->n++] = trip;
 	uint32_t *last = hwy_map_put(&trips->last, bytes, NULL);
-	if (*last)
-		trips->list[*last - 1].next = trips->n;
-	*last = trips->n;
+	if (hwy_ref32_is_set(*last))
+		trips->list[hwy_ref32_index(*last)].next = hwy_ref32(trips->n - 1);
+	*last = hwy_ref32(trips->n - 1);
 	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
-	if (!*first)
-		*first = trips->n;
+	if (!hwy_ref32_is_set(*first))
+		*first = hwy_ref32(trips->n - 1);
 }
 
-/* The first that went out in this step or the last with as many bytes and has not come back. */
+/* Closes the oldest open trip with as many bytes that went out in this step or the one before. */
 static void come_back(struct trips *trips, uint32_t step, uint64_t bytes, uint32_t call)
 {
 	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
-	while (*first && trips->list[*first - 1].step + 1 < step)
-		*first = trips->list[*first - 1].next;
-	if (!*first)
+	while (hwy_ref32_is_set(*first) && trips->list[hwy_ref32_index(*first)].step + 1 < step)
+		*first = trips->list[hwy_ref32_index(*first)].next;
+	if (!hwy_ref32_is_set(*first))
 		return;
-	trips->list[*first - 1].back = call;
-	*first = trips->list[*first - 1].next;
+	struct trip *trip = &trips->list[hwy_ref32_index(*first)];
+	trip->back = call;
+	*first = trip->next;
 }
 
 static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
@@ -127,12 +132,13 @@ static uint32_t next_of_process(const struct editing *e, uint32_t call)
 	return call;
 }
 
-/* Marks the calls that go away: those of the two copies, the waits between them and right after; and the call
- * that comes next, before which the CPU still gives back what it had needed. */
+/* Marks as GONE the calls of the two copies, the waits between them and right after them; as FOLLOWS the call after
+ * those, before which the CPU released what it had needed for the trip. Yields the number of trips. */
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
 {
 	uint32_t found = 0, under_way = 0;
-	uint32_t *begin = hwy_zarray(e->flow->n_calls, sizeof *begin); /* trips, by call */
+	uint32_t *begin = hwy_zarray(e->flow->n_calls,
+				     sizeof *begin); /* change of the open trips at a call */
 	for (uint32_t i = 0; i < trips->n; i++) {
 		const struct trip *trip = &trips->list[i];
 		if (trip->back == FLOW_NONE || trip->back <= trip->out)
@@ -156,11 +162,12 @@ static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t
 	return found;
 }
 
-/* Launches of steps in which the caches were swept; what a long one had held up begins sooner. */
+/* Shortens the launches of steps in which a trip had swept the caches; the work that they had delayed begins sooner. */
 static void warm(struct editing *e, const struct trips *trips)
 {
-	uint8_t *is_swept = hwy_zalloc(e->w->phase->n_steps + 1);
-	int64_t *saved = hwy_zarray(e->flow->n_calls, sizeof *saved); /* by call */
+	/* By reference to a step: [HWY_REF_NONE] is for calls outside of the phase, and stays 0. */
+	uint8_t *is_swept = hwy_zarray(e->w->phase->n_steps + 1, sizeof *is_swept);
+	int64_t *saved = hwy_zarray(e->flow->n_calls, sizeof *saved); /* ns by call */
 	for (uint32_t i = 0; i < trips->n; i++)
 		is_swept[trips->list[i].step] |=
 			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
@@ -187,7 +194,7 @@ static bool edit_roundtrip_apply(struct editing *e, const char *arguments, struc
 			see_copy(e, &trips, i);
 	uint8_t *gone = hwy_zarray(e->flow->n_calls, sizeof *gone);
 	uint32_t found = mark(e, &trips, gone);
-	int64_t usual = edit_usual_dispatch(e, 1); /* the others are of swept caches */
+	int64_t usual = edit_usual_dispatch(e, 1); /* longer delays are those after swept caches */
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call

@@ -1,8 +1,8 @@
-/* edit_streams.c - work on other streams than it was on: copies on their own, or chunks spread over several.
+/* edit_streams.c - work moves to other streams: copies to streams of their own, or chunks to several streams.
  *
- * Both keep the order of each resource: copies of one direction follow each other, and so do kernels that
- * fill the device. What is independent cannot be seen in a trace: a chunk is a copy to the device and what
- * follows it on the stream up to the next one, and chunks are taken not to depend on each other.
+ * Each resource keeps its order: copies of one direction follow each other, and so do kernels that fill the device. A
+ * trace does not show which work is independent. So a chunk is a copy to the device with the work that follows on its
+ * stream up to the next such copy, and chunks are assumed not to depend on each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,8 @@
 #include "whatif/edits/edits.h"
 
 enum { UP, DOWN, WORK, TRACKS };
-enum {
-	SHARED_LINK_PERCENT =
-		8 /* percent that copies take longer beside copies the other way (H200, PCIe 5) */
-};
+/* How much longer copies take beside copies of the other direction (H200, PCIe 5). */
+enum { SHARED_LINK_PERCENT = 8 };
 
 static unsigned stream_track_of(const struct editing *e, uint32_t op)
 {
@@ -33,8 +31,8 @@ static bool is_edited(const struct editing *e, const struct graph_node *node)
 	return call != FLOW_NONE && edit_step_of(e, call) > 0;
 }
 
-/* Puts an op behind another on its new stream. A copy's engine takes the next one at once, and shares the link
- * where copies go both ways. */
+/* Puts an op behind another on its new stream. A copy then begins without a delay, and takes longer where copies of
+ * both directions share the link. */
 static void follow(struct editing *e, uint32_t index, uint32_t before, bool both_ways)
 {
 	struct graph_node *node = &e->graph->nodes[index];
@@ -47,7 +45,7 @@ static void follow(struct editing *e, uint32_t index, uint32_t before, bool both
 		node->length += node->length * SHARED_LINK_PERCENT / 100;
 }
 
-/* A bit for each track that the phase has. */
+/* Bits of the tracks (UP, DOWN, WORK) that the phase has ops of. */
 static unsigned tracks_of(const struct editing *e)
 {
 	unsigned seen = 0;
@@ -57,7 +55,7 @@ static unsigned tracks_of(const struct editing *e)
 	return seen;
 }
 
-/* Whether it copies to the device and back. */
+/* Whether the phase copies to the device and from it. */
 static bool goes_both_ways(unsigned tracks)
 {
 	return (tracks >> UP & 1) && (tracks >> DOWN & 1);
@@ -66,9 +64,10 @@ static bool goes_both_ways(unsigned tracks)
 /* ---- copies on their own streams ------------------------------------------------------------- */
 
 struct copy_lane {
-	uint32_t last[TRACKS];
-	uint32_t work
-		[2]; /* the last op of each of the two chunks before: buffers are used in turn */
+	uint32_t last[TRACKS]; /* the last node of each track */
+	/* The last kernel of each of the two chunks before: a copy to the device must wait for the older one, because
+	 * two buffers are used in turn. */
+	uint32_t work[2];
 };
 
 static void move_copy(struct editing *e, struct copy_lane *lane, uint32_t index, bool both_ways)
@@ -118,10 +117,10 @@ const struct edit_kind edit_copy_stream = {
 enum { MOST_STREAMS = 64 };
 
 struct spread_lane {
-	uint32_t stream;             /* the stream of the current chunk */
-	uint32_t last[MOST_STREAMS]; /* node */
-	uint32_t work;               /* the last kernel of all of them */
-	bool in_copy;                /* the chunk has only copies to the device so far */
+	uint32_t stream;             /* the stream that the current chunk is on */
+	uint32_t last[MOST_STREAMS]; /* the last node on each stream */
+	uint32_t work;               /* the last kernel on any of the streams */
+	bool in_copy;                /* the current chunk consists of copies to the device so far */
 };
 
 static void spread(struct editing *e, struct spread_lane *lane, uint32_t streams, uint32_t index,
@@ -186,8 +185,8 @@ const struct edit_kind edit_streams = {
 
 /* ---- no barrier ----------------------------------------------------------------------------------- */
 
-/* Streams of one context that the legacy default stream no longer orders: what an op waited for beyond its own
- * stream goes away where the other op is on the default stream's other side. */
+/* Whether an op waits for the node 'before' only because of the legacy default stream: one of the two is on that
+ * stream, the other on a stream that blocks with it. */
 static bool is_barrier(const struct editing *e, uint32_t op, uint32_t before)
 {
 	if (before == GRAPH_NONE || e->graph->nodes[before].kind != GRAPH_OP)

@@ -1,11 +1,11 @@
-/* edit_wait.c - waits that are taken out: all of them, those of one place, or all but every Nth step's; and those for a
+/* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every Nth step; and waits for a
  * value that Python decides by, where the device decides instead.
  *
- * A synchronise call goes away whole. So does the copy of a value that it waits for, PyTorch's .item(), with what the
- * CPU does to get there and back: who no longer reads the value no longer copies it. A larger copy that blocks stays,
- * and returns as soon as it is enqueued: its data is read later. A wait that put the work of two streams in order
- * becomes an event between them. The launch queue's limit still holds the CPU back. A read-back that comes a step late
- * waits for the work that the same wait of the step before had waited for.
+ * A synchronise call is removed whole. So is the copy of a value that it waits for (PyTorch's .item()), with the CPU's
+ * work to get to the copy and back: a program that no longer reads the value no longer copies it. A larger copy that
+ * blocks stays, and its call returns as soon as the copy is enqueued: its data is read later. A wait that put the work
+ * of two streams in order becomes an event between them. The launch queue's limit still holds the CPU back. A value
+ * that is read a step late waits for the work that the same wait of the step before had waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +13,18 @@
 #include "whatif/edits/edits.h"
 
 enum {
-	EVENT_CALL_NS = 400, /* ns: recording an event, or making a stream wait for it */
-	VALUE_BYTES = 64,    /* bytes: a copy of more is of data that the program needs */
-	AT_ONCE_NS = 20000,  /* ns: longer between copy and wait is the CPU's own work */
-	READING_NS = 8000,   /* ns: from Python's .item() to the copy, and back from the wait */
-	COLDER_DIVISOR = 12, /* of the CPU's work after a wait, one part in so many is due to it */
-	COLDER_MOST_NS = 16000,    /* ns, after one wait */
-	MOST_KERNELS_OF_VALUE = 3, /* kernels, at most, that compute a value to decide by */
-	SMALL_KERNEL_NS = 1200,    /* ns */
+	EVENT_CALL_NS = 400,    /* to record an event, or to make a stream wait for it */
+	VALUE_BYTES = 64,       /* a larger copy is of data that the program needs */
+	AT_ONCE_NS = 20000,     /* a longer time between a copy and a wait is the CPU's own work */
+	READING_NS = 8000,      /* from Python's .item() to the copy, and back from the wait */
+	COLDER_DIVISOR = 12,    /* 1/12 of the CPU's work after a wait is due to cold caches */
+	COLDER_MOST_NS = 16000, /* cold caches cost no more after one wait */
+	MOST_KERNELS_OF_VALUE = 3, /* that compute a value to decide by */
+	SMALL_KERNEL_NS = 1200,
 };
 
-/* The next op of each other stream that is enqueued after the wait, for a while: work that the wait had put in
- * order. It then waits on the device, for an event. Yields whether there is any. */
+/* Where the next op after a removed wait is on another stream than the awaited op, the wait had put the two in order:
+ * adds an edge between them, for an event on the device. Yields whether an edge was added. */
 static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 {
 	const struct graph_node *nodes = e->graph->nodes;
@@ -39,15 +39,15 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 		    e->flow->calls[op->call].process != e->flow->calls[wait].process)
 			continue;
 		if (op->lane == lane)
-			return false; /* its own stream goes on: the order is kept anyway */
+			return false; /* both are on one stream: the order is kept anyway */
 		graph_add_edge(e->graph, i, awaited, (uint32_t)e->graph->fit.next);
 		return true;
 	}
 	return false;
 }
 
-/* What the CPU still does where it waited: nothing, or the calls for an event. One that waited for an event has
- * recorded it. */
+/* ns of the calls for an event that take the place of a wait; 0 where no event is needed. A program that waited for
+ * an event has recorded it already. */
 static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool by_event)
 {
 	if (!by_event)
@@ -56,7 +56,7 @@ static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool b
 	return strstr(place.api, "Event") ? EVENT_CALL_NS : 2 * EVENT_CALL_NS;
 }
 
-/* The op, where it is the copy of a value to the host and this call has made it. */
+/* The node 'op' where it is the copy of a single value to the host, enqueued by 'call'; else NULL. */
 static struct graph_node *value_copied(const struct editing *e, uint32_t op, uint32_t call)
 {
 	struct graph_node *node = op == GRAPH_NONE ? NULL : &e->graph->nodes[op];
@@ -64,19 +64,20 @@ static struct graph_node *value_copied(const struct editing *e, uint32_t op, uin
 	    e->flow->ops[node->flow_index].call != call)
 		return NULL;
 	struct edit_copy copy = edit_copy_of(e, node->flow_index);
-	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE_BYTES; /* 0: not known */
+	bool is_value =
+		copy.bytes > 0 && copy.bytes <= VALUE_BYTES; /* 0 bytes: the size is not known */
 	return copy.direction == HWY_D2H && is_value ? node : NULL;
 }
 
-/* What is done where a value was waited for: by the CPU, and by the device. */
+/* What takes the place of a wait for a value. */
 struct instead {
-	int64_t work;
-	bool decides; /* kernels take the place of the value's copy */
+	int64_t work; /* ns of the CPU */
+	bool decides; /* kernels that decide on the device take the place of the value's copy */
 };
 
-/* What the device does to decide: a kernel of little work, and one that goes over the data as those did that computed
- * the value from it, x.abs().max() > LIMIT say: as the second longest of three, or as the longer of two. Any copy ends
- * those. */
+/* ns that the device takes to decide: a small kernel, and one that goes over the data as the kernels did that computed
+ * the value (of x.abs().max() > LIMIT, say). Those are the last kernels before the copy, three at most; the second
+ * longest of three is taken, else the longest. */
 static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 {
 	int64_t longest = 0, second = 0;
@@ -96,8 +97,8 @@ static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 	       SMALL_KERNEL_NS;
 }
 
-/* The call before a wait, made by the same thread and at once followed by it; GRAPH_NONE: there is none, or it waits
- * itself and that stays. */
+/* The node of the call that the same thread made right before the call that waits; GRAPH_NONE where there is none, or
+ * where it waits itself and that wait was not removed. */
 static uint32_t call_before(const struct editing *e, const struct graph_node *call)
 {
 	const struct graph_node *nodes = e->graph->nodes;
@@ -113,8 +114,9 @@ static uint32_t call_before(const struct editing *e, const struct graph_node *ca
 							       : GRAPH_NONE;
 }
 
-/* What the CPU did to read a value: a part of the pauses before the call that copied it and after the wait. A program
- * that calls the driver itself, not through a framework, pauses for next to nothing on one side at least. */
+/* ns that the CPU needed to read a value: the shorter of the pauses before the call that copies and after the wait,
+ * READING_NS at most. A program that calls the driver itself, not through a framework, pauses for next to nothing on
+ * one side at least. */
 static int64_t reading(const struct editing *e, const struct graph_node *copying, uint32_t back)
 {
 	const struct graph_node *next = edit_next_call(e, back);
@@ -124,9 +126,9 @@ static int64_t reading(const struct editing *e, const struct graph_node *copying
 	return shorter < READING_NS ? shorter : READING_NS;
 }
 
-/* Takes the copy of a value out that a wait is for: its op and the call that made it. That is the wait's own, or
- * the one right before it: then what the CPU did to read the value goes as well. In the op's place the device may
- * decide. Yields whether there was one. */
+/* Removes the copy of a value that a wait is for: its op and the call that enqueued it. That call is the one that
+ * waits, or the one right before; in the latter case the CPU's work to read the value is removed too. With 'decides'
+ * kernels take the place of the op. Yields whether there was such a copy. */
 static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 {
 	struct graph_node *nodes = e->graph->nodes, *call = &nodes[nodes[back].before[GRAPH_ORDER]];
@@ -139,7 +141,9 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 			nodes[before].delay -= reading(e, &nodes[before], back);
 			nodes[before].length = call->delay = 0;
 		}
-		if (copy && call->before[GRAPH_ORDER] != before) /* is done once, after both */
+		if (copy &&
+		    call->before[GRAPH_ORDER] !=
+			    before) /* a wait between the two was removed: its CPU work is done once, after both */
 			nodes[call->before[GRAPH_ORDER]].delay = 0;
 	}
 	if (copy) {
@@ -149,9 +153,10 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 	return copy != NULL;
 }
 
-/* The driver that waits, and the way to it, push the program's code and data out of the CPU's caches: what follows is
- * slower until they are back, or until the next wait. PyTorch's calls were 8 % further apart after an .item() that had
- * nothing to wait for, over a step of 0.2 ms (H200, runs of both kinds by turns in one process). */
+/* Shortens the CPU's work after a removed wait. A wait, with the driver's code, pushes the program's code and data out
+ * of the CPU's caches: what follows is slower until they are back, or until the next wait. PyTorch's calls were 8 %
+ * further apart after an .item() that had nothing to wait for, over a step of 0.2 ms (H200, runs with and without it by
+ * turns in one process). */
 static void warm_after(struct editing *e, uint32_t back)
 {
 	struct graph_node *nodes = e->graph->nodes;
@@ -213,8 +218,8 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 	return remove_waits(e, place, 0, (struct instead){0}, err);
 }
 
-/* torch.where, a mask or a clamp: the value is no longer copied, and two kernels are launched, a short one that decides
- * and one that does what is decided. */
+/* The device decides with torch.where, a mask or a clamp: the value is no longer copied, and two more kernels are
+ * launched, a short one that decides and one that does what was decided. */
 static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
 {
 	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
@@ -244,7 +249,7 @@ static bool apply_every(struct editing *e, const char *arguments, struct hwy_err
 	       remove_waits(e, place, every, (struct instead){0}, err);
 }
 
-/* Waits are matched by their number inside the step: the graph's order is the program's. */
+/* Lets each wait wait for what the wait of the same number in the step before had waited for. */
 static bool apply_late(struct editing *e, const char *place, struct hwy_err *err)
 {
 	uint32_t *before = NULL, *now = NULL;

@@ -1,4 +1,4 @@
-/* edits.c - the table of edits; one file each. */
+/* edits.c - the table of all edits, and how an edit is read from the command line. */
 #include <string.h>
 
 #include "whatif/edits/edits.h"

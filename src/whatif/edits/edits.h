@@ -1,4 +1,4 @@
-/* edits.h - the edits, and what they share. */
+/* edits.h - every edit by its name, and the questions that several edits ask. */
 #ifndef HWY_WHATIF_EDITS_EDITS_H
 #define HWY_WHATIF_EDITS_EDITS_H
 
@@ -9,34 +9,37 @@ extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late,
 	edit_overlap_comm, edit_faster, edit_no_roundtrip, edit_background, edit_no_module,
 	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide;
 
-enum { EDIT_LOOK_AHEAD_NODES = 64 }; /* nodes: how far from a wait what it held up is looked for */
+/* How many nodes after a wait an edit looks at to find the work that the wait had held up. */
+enum { EDIT_LOOK_AHEAD_NODES = 64 };
 
-/* The phase's step of a call, plus one; 0 when it is outside the phase. */
+/* A reference (base/ref.h) to the phase's step that a call belongs to. */
 uint32_t edit_step_of(const struct editing *e, uint32_t call);
-/* Whether a call is at the place: "file:line", a function, a part of its range, or its name; "" is everywhere. */
+/* Whether a call was made at a place: "file:line", a function, a part of its range, or its own name; "" fits any. */
 bool edit_is_at(const struct editing *e, uint32_t call, const char *place);
-/* The bytes of a copy, its direction, whether host memory that is not pinned takes part. */
 struct edit_copy {
-	int64_t bytes, direction;
-	bool is_pageable;
+	int64_t bytes;
+	int64_t direction; /* enum hwy_direction */
+	bool is_pageable;  /* host memory that is not pinned takes part */
 };
 struct edit_copy edit_copy_of(const struct editing *e, uint32_t op);
-/* ns that bytes take at a rate of bytes a second. */
+/* ns that 'bytes' take at 'rate' bytes a second. */
 int64_t edit_time_of(double bytes, double rate);
-/* A whole number after the colon; false when there is none that is at least 1. What follows it: *rest. */
+/* Reads a whole number of at least 1 at the begin of the arguments; *rest is the text after its colon. False where
+ * there is no such number. */
 bool edit_number(const char *arguments, uint32_t *number, const char **rest);
-/* What the CPU does between two calls of the phase: the median. */
+/* How long the CPU usually works between two calls of the phase: the median delay of its calls, in ns. */
 int64_t edit_usual_delay(const struct editing *e);
-/* What it does before a launch of the phase: the first or the second quartile. */
+/* How long the CPU usually works before it launches a kernel: of the delays of the phase's launches the lower
+ * quartile (quartile 1) or the median (quartile 2), in ns. */
 int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile);
-/* Takes a node's wait for the device away: what is left is a call that returns at once. */
+/* Removes the wait of a GRAPH_RETURN node: its call then returns as soon as its own work is done. */
 void edit_no_wait(struct editing *e, uint32_t back);
-/* A call that finds the CPU's caches warm: a launch takes no longer than launches do on this machine. Yields by how much
- * it is shorter. */
+/* Shortens a call that now finds the CPU's caches warm: a launch takes no longer than launches do on this machine.
+ * Yields the ns saved. */
 int64_t edit_warm(const struct editing *e, struct graph_node *call);
-/* The call that the CPU makes next after a node; NULL: none soon. */
+/* The call that the CPU makes right after a node; NULL where none of the next EDIT_LOOK_AHEAD_NODES nodes is it. */
 struct graph_node *edit_next_call(const struct editing *e, uint32_t before);
-/* A call no longer blocks: the one right after it finds the caches warm. */
+/* Shortens the call right after a node that no longer blocks: the call finds the CPU's caches warm. */
 void edit_warm_next(const struct editing *e, uint32_t before);
 
 #endif
