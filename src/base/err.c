@@ -19,6 +19,7 @@ void hwy_sanitize(char *text, size_t length)
 	}
 }
 
+#undef hwy_fail
 bool hwy_fail(struct hwy_err *err, const char *format, ...)
 {
 	va_list args;

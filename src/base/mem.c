@@ -14,9 +14,15 @@ struct hwy_arena_block {
 	_Alignas(8) unsigned char bytes[];
 };
 
+/* malloc, calloc and realloc may yield NULL for 0 bytes. */
+static size_t at_least_one(size_t bytes)
+{
+	return bytes ? bytes : 1;
+}
+
 static void *checked(void *memory, size_t bytes)
 {
-	if (memory || bytes == 0)
+	if (memory)
 		return memory;
 	fprintf(stderr, "headway: out of memory (asked for %zu bytes)\n", bytes);
 	abort();
@@ -24,17 +30,17 @@ static void *checked(void *memory, size_t bytes)
 
 void *hwy_alloc(size_t bytes)
 {
-	return checked(malloc(bytes), bytes);
+	return checked(malloc(at_least_one(bytes)), bytes);
 }
 
 void *hwy_zalloc(size_t bytes)
 {
-	return checked(calloc(1, bytes), bytes);
+	return checked(calloc(1, at_least_one(bytes)), bytes);
 }
 
 void *hwy_realloc(void *old, size_t bytes)
 {
-	return checked(realloc(old, bytes), bytes);
+	return checked(realloc(old, at_least_one(bytes)), bytes);
 }
 
 void *hwy_copy(const void *from, size_t bytes)
@@ -54,25 +60,19 @@ static size_t array_bytes(size_t count, size_t size)
 	return bytes;
 }
 
-/* malloc, calloc and realloc may yield NULL for 0 bytes. */
-static size_t at_least_one(size_t bytes)
-{
-	return bytes ? bytes : 1;
-}
-
 void *hwy_array(size_t count, size_t size)
 {
-	return hwy_alloc(at_least_one(array_bytes(count, size)));
+	return hwy_alloc(array_bytes(count, size));
 }
 
 void *hwy_zarray(size_t count, size_t size)
 {
-	return hwy_zalloc(at_least_one(array_bytes(count, size)));
+	return hwy_zalloc(array_bytes(count, size));
 }
 
 void *hwy_resize(void *old, size_t count, size_t size)
 {
-	return hwy_realloc(old, at_least_one(array_bytes(count, size)));
+	return hwy_realloc(old, array_bytes(count, size));
 }
 
 void *hwy_copy_array(const void *from, size_t count, size_t size)

@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *hwy_alloc(size_t bytes);  /* uninitialised */
-void *hwy_zalloc(size_t bytes); /* zeroed */
-void *hwy_realloc(void *old, size_t bytes);
-void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
+/* Whoever allocates here yields memory, or does not return. */
+#define HWY_ALLOCATES __attribute__((returns_nonnull))
+
+HWY_ALLOCATES void *hwy_alloc(size_t bytes);  /* uninitialised */
+HWY_ALLOCATES void *hwy_zalloc(size_t bytes); /* zeroed */
+HWY_ALLOCATES void *hwy_realloc(void *old, size_t bytes);
+HWY_ALLOCATES void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
 
 /* Arrays of 'count' elements of 'size' bytes:
  *
@@ -22,16 +25,20 @@ void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
  *
  * A product that does not fit size_t ends the process like lack of memory. The result is never NULL, also for
  * 0 elements: callers need no "n + 1". */
-void *hwy_array(size_t count, size_t size);             /* uninitialised */
-void *hwy_zarray(size_t count, size_t size);            /* zeroed */
-void *hwy_resize(void *old, size_t count, size_t size); /* old may be NULL */
-void *hwy_copy_array(const void *from, size_t count,
-		     size_t size); /* from may be NULL where count is 0 */
+HWY_ALLOCATES void *hwy_array(size_t count, size_t size);             /* uninitialised */
+HWY_ALLOCATES void *hwy_zarray(size_t count, size_t size);            /* zeroed */
+HWY_ALLOCATES void *hwy_resize(void *old, size_t count, size_t size); /* old may be NULL */
+HWY_ALLOCATES void *hwy_copy_array(const void *from, size_t count,
+				   size_t size); /* from may be NULL where count is 0 */
 
 /* Room for one more element in a growing array: HWY_GROW(v, n, cap); v[n++] = x; */
+#ifdef __clang_analyzer__ /* which does not know that an array with room is not NULL */
+#define HWY_GROW(v, n, cap) ((void)((v) = hwy_grow((v), &(cap), sizeof *(v))))
+#else
 #define HWY_GROW(v, n, cap)                                                                        \
 	((n) < (cap) ? (void)0 : (void)((v) = hwy_grow((v), &(cap), sizeof *(v))))
-void *hwy_grow(void *v, uint32_t *cap, size_t element);
+#endif
+HWY_ALLOCATES void *hwy_grow(void *v, uint32_t *cap, size_t element);
 
 /* For qsort: int64_t, the smallest first. */
 int hwy_ascending(const void *left, const void *right);
@@ -41,15 +48,18 @@ struct hwy_arena {
 	struct hwy_arena_block *last;
 };
 
-void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes); /* zeroed, aligned to 8 */
-char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length); /* adds the 0 */
+HWY_ALLOCATES void *hwy_arena_alloc(struct hwy_arena *arena,
+				    size_t bytes); /* zeroed, aligned to 8 */
+HWY_ALLOCATES char *hwy_arena_text(struct hwy_arena *arena, const char *text,
+				   size_t length); /* adds the 0 */
 /* Text as printf writes it, however long. */
-char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
+HWY_ALLOCATES char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Arrays as above, inside the arena: never NULL, the product is checked. */
-void *hwy_arena_array(struct hwy_arena *arena, size_t count,
-		      size_t size); /* zeroed, aligned to 8 */
-void *hwy_arena_copy_array(struct hwy_arena *arena, const void *from, size_t count, size_t size);
+HWY_ALLOCATES void *hwy_arena_array(struct hwy_arena *arena, size_t count,
+				    size_t size); /* zeroed, aligned to 8 */
+HWY_ALLOCATES void *hwy_arena_copy_array(struct hwy_arena *arena, const void *from, size_t count,
+					 size_t size);
 void hwy_arena_free(struct hwy_arena *arena);
 
 #endif

@@ -54,7 +54,7 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	execvp(settings->program[0], settings->program);
 	int reason = errno;
-	n = write(failure, &reason, sizeof reason);
+	(void)!write(failure, &reason, sizeof reason); /* nobody is left to be told of a failure */
 	_exit(127);
 }
 
@@ -101,7 +101,8 @@ bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err
 {
 	int reason = 0;
 	run->perf = perf_begin(run, &settings->perf);
-	ssize_t n = write(run->go, "g", 1);
+	ssize_t n;
+	(void)!write(run->go, "g", 1); /* a child that is gone shows below: it closed its pipe */
 	close(run->go);
 	do
 		n = read(run->failure, &reason, sizeof reason);
