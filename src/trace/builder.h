@@ -21,7 +21,7 @@ struct hwy_builder;
 struct hwy_row {
 	int64_t v[HWY_COLS]; /* columns the kind does not have are ignored */
 };
-struct hwy_ref { /* a span while building */
+struct hwy_ref { /* a span of a trace that is being built: it has no id yet */
 	uint32_t strip, row;
 };
 

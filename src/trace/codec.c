@@ -14,7 +14,7 @@ struct codec {
 	uint64_t offsets[HWY_CHUNK_ROWS];
 	uint64_t deltas[HWY_CHUNK_ROWS];
 	uint8_t planes[PLANE_BYTES];
-	uint8_t *packed; /* what codec_compress yields */
+	uint8_t *packed; /* the memory that codec_compress yields */
 	size_t cap_packed;
 	uint8_t *room;
 	size_t cap_room;
@@ -119,8 +119,8 @@ static void write_planes(const uint64_t *values, uint32_t rows, uint8_t planes, 
 			out[(size_t)p * rows + i] = (uint8_t)(values[i] >> (8 * p));
 }
 
-/* About how many bytes an entropy coder makes of the planes: their order-0 entropy. Runs and repeats are
- * not seen, but they are there in both codings or in neither. */
+/* About how many bytes an entropy coder makes of the planes: their order-0 entropy. It does not see runs and
+ * repeats, but both codings have these, or neither has. */
 static uint64_t planes_cost(const uint64_t *values, uint32_t rows, uint8_t planes)
 {
 	uint64_t cost = 0;
@@ -141,7 +141,7 @@ static uint64_t planes_cost(const uint64_t *values, uint32_t rows, uint8_t plane
 	return cost;
 }
 
-/* The differences between neighbours, as CODEC_RISE or else CODEC_DELTA has them; yields which. */
+/* The differences between neighbouring rows; yields CODEC_RISE where none is negative, else CODEC_DELTA. */
 static uint8_t differences(const uint64_t *offsets, uint32_t rows, uint64_t *out)
 {
 	uint64_t falls = 0, before = 0;
@@ -151,7 +151,7 @@ static uint8_t differences(const uint64_t *offsets, uint32_t rows, uint64_t *out
 		before = offsets[i];
 	}
 	for (uint32_t i = 0; falls && i < rows; i++)
-		out[i] = zigzag(out[i]);
+		out[i] = hwy_zigzag((int64_t)out[i]);
 	return falls ? CODEC_DELTA : CODEC_RISE;
 }
 
@@ -195,7 +195,7 @@ struct codec_block codec_encode(struct codec *codec, const struct hwy_chunk *chu
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): 'type' is a type. */
-/* The values of the planes, for one width of the result. */
+/* Defines a function that puts planes together to offsets of one width. */
 #define JOIN_PLANES(type)                                                                          \
 	do {                                                                                       \
 		type *out = to;                                                                    \
@@ -217,7 +217,7 @@ static void join_planes(const uint8_t *from, uint32_t rows, uint8_t planes, uint
 	}
 }
 
-/* Differences -> offsets, which must fit the width. */
+/* Defines a function that adds differences up to offsets of one width; it yields false where one does not fit. */
 #define SUM_DELTAS(type)                                                                           \
 	do {                                                                                       \
 		type *out = to;                                                                    \
@@ -246,13 +246,13 @@ bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows,
 	assert(rows > 0 && rows <= HWY_CHUNK_ROWS && chunk->planes > 0 && chunk->planes <= 8);
 	if (chunk->width == 0 || (chunk->coding == CODEC_PLAIN && chunk->planes > chunk->width))
 		return false;
-	void *data = hwy_alloc((size_t)rows * chunk->width);
+	void *data = hwy_array(rows, chunk->width);
 	if (chunk->coding == CODEC_PLAIN) {
 		join_planes(planes, rows, chunk->planes, chunk->width, data);
 	} else {
 		join_planes(planes, rows, chunk->planes, 8, codec->deltas);
 		for (uint32_t i = 0; chunk->coding == CODEC_DELTA && i < rows; i++)
-			codec->deltas[i] = unzigzag(codec->deltas[i]);
+			codec->deltas[i] = (uint64_t)hwy_unzigzag(codec->deltas[i]);
 		if (!sum_deltas(codec->deltas, rows, chunk->width, data)) {
 			free(data);
 			return false;
@@ -283,80 +283,3 @@ uint64_t chunk_top(const struct hwy_chunk *chunk, uint32_t rows)
 	}
 }
 /* NOLINTEND(bugprone-macro-parentheses) */
-
-/* ---- bytes of the directory -------------------------------------------------------------------- */
-
-void bytes_put(struct bytes *bytes, const void *from, size_t n)
-{
-	if (n > bytes->cap - bytes->n) {
-		bytes->cap = (bytes->n + n) * 2;
-		bytes->at = hwy_realloc(bytes->at, bytes->cap);
-	}
-	if (n)
-		memcpy(bytes->at + bytes->n, from, n);
-	bytes->n += n;
-}
-
-void bytes_put_byte(struct bytes *bytes, uint8_t value)
-{
-	bytes_put(bytes, &value, 1);
-}
-
-void bytes_put_varint(struct bytes *bytes, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		bytes_put_byte(bytes, (uint8_t)(value | 0x80));
-	bytes_put_byte(bytes, (uint8_t)value);
-}
-
-void bytes_put_signed(struct bytes *bytes, int64_t value)
-{
-	bytes_put_varint(bytes, zigzag((uint64_t)value));
-}
-
-const uint8_t *cursor_take(struct cursor *cursor, uint64_t n)
-{
-	if (n > (uint64_t)(cursor->end - cursor->at)) {
-		cursor->bad = true;
-		cursor->at = cursor->end;
-		return NULL;
-	}
-	const uint8_t *from = cursor->at;
-	cursor->at += n;
-	return from;
-}
-
-uint8_t cursor_byte(struct cursor *cursor)
-{
-	const uint8_t *byte = cursor_take(cursor, 1);
-	return byte ? *byte : 0;
-}
-
-uint64_t cursor_varint(struct cursor *cursor)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		uint8_t byte = cursor_byte(cursor);
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (shift == 63 && byte > 1)
-			break; /* more than 64 bits */
-		if (!(byte & 0x80))
-			return value;
-	}
-	cursor->bad = true;
-	return 0;
-}
-
-int64_t cursor_signed(struct cursor *cursor)
-{
-	return (int64_t)unzigzag(cursor_varint(cursor));
-}
-
-uint64_t cursor_count(struct cursor *cursor, uint64_t limit)
-{
-	uint64_t value = cursor_varint(cursor);
-	if (value <= limit)
-		return value;
-	cursor->bad = true;
-	return 0;
-}

@@ -1,4 +1,4 @@
-/* codec.h - how a chunk of a column becomes bytes, and back; varints for the directory.
+/* codec.h - how a chunk of a column becomes bytes, and back.
  *
  * A chunk's offsets from its base, or the differences between neighbours (whichever packs smaller), are
  * written as byte planes: the lowest byte of every row, then the next byte of every row, and
@@ -12,13 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "trace/column.h"
 
 enum {
 	CODEC_CONSTANT, /* no bytes: every row is the base */
 	CODEC_PLAIN,    /* offsets from the base */
 	CODEC_DELTA,    /* zigzag'd differences to the row before (the first: to the base) */
-	CODEC_RISE,     /* the same without zigzag: no difference is negative */
+	CODEC_RISE,     /* differences to the row before, none of which is negative: no zigzag */
 };
 /* Levels of zstd. On recordings 5 is 4 % smaller than 3 for planes, and more gains under 1 %; texts gain
  * another tenth from 9. */
@@ -47,7 +48,7 @@ bool codec_decode(struct codec *codec, struct hwy_chunk *chunk, uint32_t rows,
 /* One zstd frame with a content checksum. Yields NULL when out of memory. */
 const void *codec_compress(struct codec *codec, int level, const void *bytes, size_t length,
 			   size_t *stored);
-/* Exactly 'length' bytes from exactly 'stored' ones; NULL, or what is wrong in two or three words. */
+/* Decompresses a block of 'stored' bytes into exactly 'length'. Yields NULL, or what is wrong in two or three words. */
 const char *codec_decompress(struct codec *codec, const void *from, size_t stored, void *to,
 			     size_t length);
 /* Room for n bytes that the codec keeps for its caller to read a block into. */
@@ -57,38 +58,5 @@ uint8_t *codec_planes(struct codec *codec);
 
 /* The largest offset of a loaded chunk. */
 uint64_t chunk_top(const struct hwy_chunk *chunk, uint32_t rows);
-
-/* ---- bytes of the directory -------------------------------------------------------------------- */
-
-struct bytes {
-	uint8_t *at;
-	size_t n, cap;
-};
-void bytes_put(struct bytes *bytes, const void *from, size_t n);
-void bytes_put_byte(struct bytes *bytes, uint8_t value);
-void bytes_put_varint(struct bytes *bytes, uint64_t value); /* LEB128 */
-void bytes_put_signed(struct bytes *bytes, int64_t value);  /* zigzag, LEB128 */
-
-/* Reading past the end yields zeros and sets 'bad'. */
-struct cursor {
-	const uint8_t *at, *end;
-	bool bad;
-};
-const uint8_t *cursor_take(struct cursor *cursor, uint64_t n); /* NULL when there are fewer */
-uint8_t cursor_byte(struct cursor *cursor);
-uint64_t cursor_varint(struct cursor *cursor);
-int64_t cursor_signed(struct cursor *cursor);
-/* A varint that must be at most 'limit'. */
-uint64_t cursor_count(struct cursor *cursor, uint64_t limit);
-
-static inline uint64_t zigzag(uint64_t difference)
-{
-	return (difference << 1) ^ (uint64_t)((int64_t)difference >> 63);
-}
-
-static inline uint64_t unzigzag(uint64_t value)
-{
-	return (value >> 1) ^ (0 - (value & 1));
-}
 
 #endif

@@ -26,7 +26,7 @@ void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n)
 	struct hwy_chunk chunk = {.base = low, .loaded = 1};
 	chunk.width = width_for((uint64_t)high - (uint64_t)low);
 	if (chunk.width)
-		chunk.data = hwy_alloc((size_t)n * chunk.width);
+		chunk.data = hwy_array(n, chunk.width);
 	for (uint32_t i = 0; chunk.width && i < n; i++) {
 		uint64_t offset = (uint64_t)values[i] - (uint64_t)low;
 		switch (chunk.width) {

@@ -28,14 +28,17 @@ struct hwy_chunk {
 struct hwy_column {
 	struct hwy_chunk *chunks;
 	uint32_t n_chunks, cap_chunks;
-	uint32_t rows; /* in chunks and tail */
+	uint32_t rows; /* those of the chunks and of the tail */
 	int64_t *tail; /* while building: the rows after the last full chunk */
 	uint32_t cap_tail;
-	uint32_t strip, id; /* of a report's column: whose it is, for checks and messages */
+	uint32_t strip,
+		id; /* of a report: the strip and the enum hwy_col, for checks and messages */
 };
 
-void column_append(struct hwy_column *column, uint32_t row, int64_t value); /* rows between are 0 */
-void column_finish(struct hwy_column *column, uint32_t rows);               /* packs the tail */
+/* Sets a row at or after the end of the column; rows in between become 0. */
+void column_append(struct hwy_column *column, uint32_t row, int64_t value);
+/* Packs the tail and fills up with zeros to so many rows. */
+void column_finish(struct hwy_column *column, uint32_t rows);
 void column_free(struct hwy_column *column);
 /* Packs n values as one more chunk. */
 void column_pack(struct hwy_column *column, const int64_t *values, uint32_t n);
@@ -62,18 +65,18 @@ static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
 	}
 }
 
-/* The rows first … first+n-1, which lie in one chunk. */
+/* Unpacks the rows first … first+n-1, which lie in one chunk. */
 void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *values);
 
-/* A column that is read row after row: some are unpacked at a time, which is faster than one by one. */
-enum { COLUMN_READ = 32 }; /* divides HWY_CHUNK_ROWS */
+/* Reads a column row after row: COLUMN_READ rows are unpacked at a time, which is faster than one by one. */
+enum { COLUMN_READ = 32 }; /* rows; divides HWY_CHUNK_ROWS, so that they lie in one chunk */
 struct hwy_reader {
 	const struct hwy_column *column; /* NULL: all 0 */
 	uint32_t first;                  /* the row of values[0] */
 	int64_t values[COLUMN_READ];
 };
 
-/* Unpacks the rows around this one. */
+/* Unpacks the COLUMN_READ rows that this row belongs to. */
 void reader_at(struct hwy_reader *reader, uint32_t row);
 
 static inline struct hwy_reader column_reader(const struct hwy_column *column)

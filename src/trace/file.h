@@ -19,13 +19,13 @@ bool hwy_file_load_all(struct hwy_trace *trace, struct hwy_err *err);
 /* The bytes of a cached result, read when first asked for; they belong to the trace. NULL on failure. */
 const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hwy_err *err);
 
-/* Used by trace.c: brings chunks in. */
+/* Used by trace.c: loads and checks a chunk. */
 bool file_load_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
 		     struct hwy_err *err);
-/* A chunk's data into a copy of it, unchecked. */
+/* Used by trace.c: reads the data of a chunk into 'copy', which is a copy of the chunk. Nothing is checked. */
 bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t at,
 	       struct hwy_chunk *copy, struct hwy_err *err);
-/* Checks one value of an unchecked chunk. */
+/* Used by trace.c: checks one value of such a copy; renumbers links. */
 bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,
 		       struct hwy_err *err);
 void file_close(struct hwy_file *file);

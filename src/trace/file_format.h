@@ -23,17 +23,17 @@ enum {
 	SECTION_STRIP = 33,
 	SECTION_PYRAMID = 34,
 	SECTION_RESULT = 35,
-	SECTION_VERSION = 1, /* of all of them */
+	SECTION_VERSION = 1, /* the version of every section */
 
-	/* The first byte of a chunk in the directory; 0: constant. */
+	/* Bits of the first byte of a chunk in the directory; 0: every row has the same value. */
 	CHUNK_CODING = 0x03,    /* CODEC_… */
-	CHUNK_INLINE = 0x04,    /* the planes follow, there is no block */
+	CHUNK_INLINE = 0x04,    /* the planes follow in the directory, there is no block */
 	CHUNK_WIDTH_SHIFT = 3,  /* two bits: 1, 2, 4 or 8 bytes hold an offset */
-	CHUNK_PLANES_SHIFT = 5, /* three bits: planes less one */
+	CHUNK_PLANES_SHIFT = 5, /* three bits: the number of planes, less 1 */
 
-	MOST_FIELDS = 64,     /* of a record */
+	MOST_FIELDS = 64,     /* fields that a record may have */
 	INLINE_ROWS = 256,    /* chunks of fewer rows are kept in the directory, without a block */
-	BLOB_BLOCK = 1 << 20, /* bytes sections are cut into blocks of this size */
+	BLOB_BLOCK = 1 << 20, /* texts and results are cut into blocks of so many bytes */
 };
 
 static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
@@ -44,19 +44,18 @@ static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
 
 /* ---- the open file ---------------------------------------------------------------------------- */
 
-enum { PYRAMID_COLUMNS = 9 }; /* pyramid.c */
+enum { PYRAMID_COLUMNS = 9 }; /* of a level, see pyramid.c */
 
 struct file_level { /* one level of one lane's pyramid */
 	uint32_t lane, level, rows;
 	struct hwy_column *columns[PYRAMID_COLUMNS];
-	int64_t *
-		reach; /* by 64 rows: the latest end among them; NULL until the level was checked */
+	int64_t *reach; /* the latest end among each 64 rows; NULL until the level was checked */
 };
 
-struct file_blob { /* bytes in blocks */
+struct file_blob { /* texts or a result: bytes in compressed blocks */
 	uint64_t bytes, place;
 	uint32_t n_blocks;
-	uint32_t *stored; /* of each block */
+	uint32_t *stored; /* bytes in the file, of each block */
 };
 
 struct hwy_file {
@@ -64,30 +63,31 @@ struct hwy_file {
 	char *path;
 	uint64_t size;
 	uint64_t budget;         /* bytes that opening may still allocate */
-	struct hwy_trace *trace; /* whose columns come from here */
+	struct hwy_trace *trace; /* the trace whose columns come from this file */
 	struct codec *codec;
-	struct file_level *levels; /* by lane, then level */
+	struct file_level *levels; /* sorted by lane, then level */
 	uint32_t n_levels, cap_levels;
-	struct file_blob *results; /* by index */
+	struct file_blob *results; /* by the index of the result */
 	uint32_t n_results;
-	struct file_skip { /* spans of kinds unknown to us: ids from 'first' on, as the file counts them */
+	struct file_skip { /* spans of an unknown kind: ids from 'first' on, as the file counts */
 		uint64_t first, rows;
 	} * skips;
 	uint32_t n_skips, cap_skips;
 };
 
-/* Bytes at a place; false with a reason that fits after "PATH: ". */
+/* Reads n bytes at an offset of the file; false with a reason that fits after "PATH: ". */
 bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, const char **reason);
 /* Brings in all chunks of any column; on false, *place and *reason say where and why. */
 bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t *place,
 		      const char **reason);
 bool file_load_level(struct hwy_file *file, struct file_level *level, struct hwy_err *err);
-/* Checks a chunk that is there; unloads it when it fails. */
+/* Checks a loaded chunk; unloads a chunk that fails. */
 bool file_accept_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
 		       struct hwy_err *err);
 bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *to, uint64_t *place,
 		    const char **reason);
-/* Takes ids that count spans of unknown kinds to those that do not; false: it was such a span. */
+/* Turns a span id of the file, which counts spans of unknown kinds, into the id of the trace, which leaves them out.
+ * False where the span is of an unknown kind. */
 bool file_renumber(const struct hwy_file *file, int64_t *id);
 
 /* ---- checks ----------------------------------------------------------------------------------- */

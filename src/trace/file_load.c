@@ -33,7 +33,7 @@ bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, con
 static bool load_chunk(struct hwy_file *file, struct hwy_chunk *chunk, uint32_t rows,
 		       const char **reason)
 {
-	if (chunk->stored == 0) { /* it failed its check */
+	if (chunk->stored == 0) { /* file_accept_chunk marks so a chunk that failed its check */
 		*reason = "value out of range";
 		return false;
 	}
@@ -75,14 +75,20 @@ bool file_renumber(const struct hwy_file *file, int64_t *id)
 	return true;
 }
 
+/* The same for a stored link: a reference to a span. */
+static int64_t file_renumber_link(const struct hwy_file *file, int64_t link)
+{
+	if (!hwy_ref_is_set(link))
+		return link;
+	int64_t id = hwy_ref_index(link);
+	return file_renumber(file, &id) ? hwy_ref(id) : HWY_REF_NONE;
+}
+
 static void renumber_links(const struct hwy_file *file, struct hwy_chunk *chunk, uint32_t rows)
 {
 	struct hwy_column before = {.chunks = chunk}, after = {0};
 	for (uint32_t row = 0; row < rows; row++) {
-		int64_t link = column_get(&before, row), id = link - 1;
-		if (link > 0)
-			link = file_renumber(file, &id) ? id + 1 : 0;
-		column_append(&after, row, link);
+		column_append(&after, row, file_renumber_link(file, column_get(&before, row)));
 	}
 	column_finish(&after, rows);
 	free(chunk->data);
@@ -103,7 +109,7 @@ bool file_accept_chunk(struct hwy_file *file, struct hwy_column *column, uint32_
 		renumber_links(file, chunk, chunk_rows(column->rows, at));
 	if (check_chunk(file->trace, &file->trace->strips[column->strip], column->id, at, &why))
 		return true;
-	/* The next who asks must fail too. */
+	/* Mark the chunk, so that whoever asks for it again fails too. */
 	free(chunk->data);
 	chunk->data = NULL;
 	chunk->loaded = 0;
@@ -140,9 +146,8 @@ bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t 
 bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,
 		       struct hwy_err *err)
 {
-	int64_t id = *value - 1;
-	if (column->id == HWY_LINK && *value > 0)
-		*value = file_renumber(file, &id) ? id + 1 : 0;
+	if (column->id == HWY_LINK)
+		*value = file_renumber_link(file, *value);
 	struct hwy_err why;
 	return check_value(file->trace, &file->trace->strips[column->strip], column->id, *value,
 			   &why) ||
@@ -176,7 +181,7 @@ const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hw
 		return NULL;
 	}
 	if (!trace->result_bytes)
-		trace->result_bytes = hwy_zalloc(trace->n_results * sizeof *trace->result_bytes);
+		trace->result_bytes = hwy_zarray(trace->n_results, sizeof *trace->result_bytes);
 	void **slot = &trace->result_bytes[result];
 	struct hwy_file *file = trace->file;
 	if (*slot)
@@ -186,8 +191,7 @@ const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hw
 		return NULL;
 	}
 	const struct file_blob *blob = &file->results[result];
-	/* One byte more, so that an empty result is not NULL. */
-	void *bytes = hwy_alloc(blob->bytes + 1);
+	void *bytes = hwy_array(blob->bytes, 1);
 	uint64_t place;
 	const char *reason;
 	if (file_load_blob(file, blob, bytes, &place, &reason))

@@ -14,23 +14,24 @@
 #include "trace/file_format.h"
 
 enum {
-	BUDGET_FLOOR = 64 << 20, /* bytes any report may take when it is opened */
-	BUDGET_RATIO = 1000,     /* and so many more for each of its own */
-	BUDGET_SPAN = 8,         /* what a span costs at least */
+	BUDGET_FLOOR = 64 << 20, /* bytes that opening any report may allocate */
+	BUDGET_RATIO = 1000,     /* bytes that opening may allocate for each byte of the file */
+	BUDGET_SPAN = 8,         /* bytes of the budget that a span costs at least */
 };
 
 struct opening {
 	struct hwy_file *file;
 	struct hwy_trace *trace;
 	struct hwy_err *err;
-	/* The section being read: */
-	struct cursor body;
-	uint64_t place, end; /* of the blocks not yet given to a column, and of them all */
+	/* The section that is being read: */
+	struct hwy_bytes_reader body;
+	uint64_t place,
+		end; /* offset of its first block that no column has yet; where its blocks end */
 	uint64_t section_start;
 	uint32_t section_id;
-	/* So far: */
-	uint64_t seen;    /* sections that come once, a bit each */
-	uint64_t n_spans; /* those of unknown kinds too */
+	/* What was read so far: */
+	uint64_t seen;    /* bit i: section i, which may come once only, was there */
+	uint64_t n_spans; /* spans of unknown kinds included */
 	uint32_t last_lane, last_kind;
 	bool any_strip;
 };
@@ -58,8 +59,8 @@ static bool spend(struct opening *o, uint64_t bytes)
 
 static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows)
 {
-	uint8_t head = cursor_byte(&o->body);
-	chunk->base = cursor_signed(&o->body);
+	uint8_t head = hwy_bytes_read_byte(&o->body);
+	chunk->base = hwy_bytes_read_zigzag(&o->body);
 	chunk->coding = head & CHUNK_CODING;
 	if (chunk->coding == CODEC_CONSTANT) {
 		chunk->loaded = 1;
@@ -68,15 +69,15 @@ static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uin
 	chunk->planes = (uint8_t)((head >> CHUNK_PLANES_SHIFT) + 1);
 	chunk->width = (uint8_t)(1u << (head >> CHUNK_WIDTH_SHIFT & 3));
 	if (head & CHUNK_INLINE) {
-		const uint8_t *planes = cursor_take(&o->body, (uint64_t)rows * chunk->planes);
+		const uint8_t *planes = hwy_bytes_take(&o->body, (uint64_t)rows * chunk->planes);
 		if (!spend(o, (uint64_t)rows * chunk->width))
 			return false;
 		return planes && codec_decode(o->file->codec, chunk, rows, planes)
 			       ? true
 			       : damaged(o, "chunk");
 	}
-	chunk->stored = (uint32_t)cursor_count(&o->body, UINT32_MAX);
-	/* More than the planes and zstd's own frame around them is not a block of ours. */
+	chunk->stored = (uint32_t)hwy_bytes_read_count(&o->body, UINT32_MAX);
+	/* Our writer never writes a block that is larger than its planes and a zstd frame around them. */
 	if (chunk->stored == 0 || chunk->stored > o->end - o->place ||
 	    chunk->stored > (uint64_t)rows * chunk->planes + 1024)
 		return damaged(o, "block size");
@@ -85,12 +86,12 @@ static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uin
 	return true;
 }
 
-/* NULL on failure. */
+/* Yields NULL on failure. */
 static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 {
 	uint32_t n = chunks_of(rows);
-	/* A chunk takes two bytes at least: no more are allocated than can follow. */
-	if (n > (uint64_t)(o->body.end - o->body.at) / 2) {
+	/* A chunk takes two bytes of the directory at least: more chunks than can follow are not allocated. */
+	if (n > (uint64_t)(o->body.end - o->body.next) / 2) {
 		damaged(o, "rows");
 		return NULL;
 	}
@@ -98,7 +99,7 @@ static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 		return NULL;
 	struct hwy_column *column = hwy_zalloc(sizeof *column);
 	column->rows = rows;
-	column->chunks = hwy_zalloc(n * sizeof *column->chunks);
+	column->chunks = hwy_zarray(n, sizeof *column->chunks);
 	column->n_chunks = column->cap_chunks = n;
 	for (uint32_t i = 0; i < n; i++)
 		if (!file_read_read_chunk(o, &column->chunks[i], chunk_rows(rows, i))) {
@@ -108,17 +109,18 @@ static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 	return column;
 }
 
-/* Columns from 'known' on are of a newer version: skipped. 'columns' is to be freed even on failure. */
+/* Reads a table. Columns with numbers from 'known' on were added by a newer version and are skipped. The caller
+ * frees 'columns' on failure too. */
 static bool file_read_read_table(struct opening *o, uint32_t *rows, struct hwy_column **columns,
 				 uint32_t known)
 {
-	*rows = (uint32_t)cursor_count(&o->body, INT32_MAX);
-	uint64_t n = cursor_varint(&o->body);
+	*rows = (uint32_t)hwy_bytes_read_count(&o->body, INT32_MAX);
+	uint64_t n = hwy_bytes_read_varint(&o->body);
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t id = cursor_varint(&o->body);
-		struct hwy_column *column = o->body.bad ? NULL : read_column(o, *rows);
+		uint64_t id = hwy_bytes_read_varint(&o->body);
+		struct hwy_column *column = o->body.is_bad ? NULL : read_column(o, *rows);
 		if (!column)
-			return o->body.bad ? damaged(o, "ends early") : false;
+			return o->body.is_bad ? damaged(o, "ends early") : false;
 		if (id < known && columns[id]) {
 			column_free(column);
 			return damaged(o, "a column twice");
@@ -128,21 +130,21 @@ static bool file_read_read_table(struct opening *o, uint32_t *rows, struct hwy_c
 		else
 			column_free(column);
 	}
-	return !o->body.bad || damaged(o, "ends early");
+	return !o->body.is_bad || damaged(o, "ends early");
 }
 
 static bool read_blob(struct opening *o, struct file_blob *blob)
 {
-	blob->bytes = cursor_varint(&o->body);
+	blob->bytes = hwy_bytes_read_varint(&o->body);
 	blob->place = o->place;
 	uint64_t n = blob->bytes / BLOB_BLOCK + (blob->bytes % BLOB_BLOCK != 0);
-	if (o->body.bad || n > (uint64_t)(o->body.end - o->body.at))
+	if (o->body.is_bad || n > (uint64_t)(o->body.end - o->body.next))
 		return damaged(o, "ends early");
 	if (!spend(o, blob->bytes + n * sizeof *blob->stored))
 		return false;
-	blob->stored = hwy_zalloc(n * sizeof *blob->stored);
+	blob->stored = hwy_zarray(n, sizeof *blob->stored);
 	for (; blob->n_blocks < n; blob->n_blocks++) {
-		uint64_t stored = cursor_count(&o->body, (uint64_t)2 * BLOB_BLOCK);
+		uint64_t stored = hwy_bytes_read_count(&o->body, (uint64_t)2 * BLOB_BLOCK);
 		if (stored == 0 || stored > o->end - o->place)
 			return damaged(o, "block size");
 		blob->stored[blob->n_blocks] = (uint32_t)stored;
@@ -168,7 +170,7 @@ static bool fill_records(struct opening *o, struct hwy_column *const *columns, u
 {
 	if (!spend(o, (uint64_t)rows * fields * sizeof(int64_t)))
 		return false;
-	int64_t *values = *records = hwy_alloc((size_t)rows * fields * sizeof *values);
+	int64_t *values = *records = hwy_array((size_t)rows * fields, sizeof *values);
 	for (uint32_t f = 0; f < fields; f++) {
 		if (columns[f] && !load_now(o, columns[f], "a table: section", o->section_id))
 			return false;
@@ -179,7 +181,7 @@ static bool fill_records(struct opening *o, struct hwy_column *const *columns, u
 	return true;
 }
 
-/* NULL and *ok false on failure. */
+/* Yields NULL and sets *ok to false on failure. */
 static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, uint32_t *cap,
 			  bool *ok)
 {
@@ -223,7 +225,7 @@ static bool read_texts(struct opening *o, struct hwy_column **lengths, struct fi
 	    !load_now(o, *lengths, "texts: column", 0))
 		return false;
 	hwy_strings_free(strings);
-	strings->texts = hwy_zalloc(rows * sizeof *strings->texts);
+	strings->texts = hwy_zarray(rows, sizeof *strings->texts);
 	char *bytes = hwy_arena_alloc(&strings->arena, blob->bytes);
 	uint64_t place;
 	const char *reason;
@@ -248,8 +250,8 @@ static bool read_strip(struct opening *o)
 {
 	struct hwy_trace *trace = o->trace;
 	struct hwy_strip strip = {
-		.lane = (uint32_t)cursor_count(&o->body, UINT32_MAX),
-		.kind = (uint32_t)cursor_count(&o->body, UINT32_MAX),
+		.lane = (uint32_t)hwy_bytes_read_count(&o->body, UINT32_MAX),
+		.kind = (uint32_t)hwy_bytes_read_count(&o->body, UINT32_MAX),
 	};
 	if (o->any_strip && (strip.lane < o->last_lane ||
 			     (strip.lane == o->last_lane && strip.kind <= o->last_kind)))
@@ -260,13 +262,13 @@ static bool read_strip(struct opening *o)
 	if (strip.kind >= HWY_KINDS) {
 		struct hwy_file *file = o->file;
 		HWY_GROW(file->skips, file->n_skips, file->cap_skips);
-		uint64_t rows = cursor_count(&o->body, INT32_MAX);
+		uint64_t rows = hwy_bytes_read_count(&o->body, INT32_MAX);
 		file->skips[file->n_skips++] =
 			(struct file_skip){.first = o->n_spans, .rows = rows};
 		o->n_spans += rows;
-		return !o->body.bad || damaged(o, "ends early");
+		return !o->body.is_bad || damaged(o, "ends early");
 	}
-	if (!spend(o, 2 * sizeof strip)) /* the array grows by doubling */
+	if (!spend(o, 2 * sizeof strip)) /* twice, since the array of strips grows by doubling */
 		return false;
 	HWY_GROW(trace->strips, trace->n_strips, trace->cap_strips);
 	strip.first = trace->n_spans;
@@ -280,7 +282,7 @@ static bool read_strip(struct opening *o)
 	o->n_spans += strip.rows;
 	if (ok && (strip.rows == 0 || o->n_spans >= UINT32_MAX))
 		ok = damaged(o, "rows");
-	/* Constant and absent columns take no room, but whoever looks at a span takes time. */
+	/* Columns that are constant or absent take no memory, but going through their spans takes time. */
 	ok = ok && spend(o, (uint64_t)strip.rows * BUDGET_SPAN);
 	trace->n_spans += ok ? strip.rows : 0;
 	return ok;
@@ -290,8 +292,8 @@ static bool read_level(struct opening *o)
 {
 	struct hwy_file *file = o->file;
 	struct file_level level = {
-		.lane = (uint32_t)cursor_count(&o->body, UINT32_MAX),
-		.level = (uint32_t)cursor_count(&o->body, 61),
+		.lane = (uint32_t)hwy_bytes_read_count(&o->body, UINT32_MAX),
+		.level = (uint32_t)hwy_bytes_read_count(&o->body, 61),
 	};
 	if (!spend(o, 2 * sizeof level))
 		return false;
@@ -304,13 +306,13 @@ static bool read_level(struct opening *o)
 static bool read_result(struct opening *o)
 {
 	struct hwy_file *file = o->file;
-	uint64_t index = cursor_varint(&o->body);
-	/* In order, so that the table needs no holes. */
+	uint64_t index = hwy_bytes_read_varint(&o->body);
+	/* Results must come in the order of their indexes, so that the array has no holes. */
 	if (index != file->n_results)
 		return damaged(o, "results out of order");
 	if (!spend(o, sizeof *file->results))
 		return false;
-	file->results = hwy_realloc(file->results, (file->n_results + 1) * sizeof *file->results);
+	file->results = hwy_resize(file->results, file->n_results + 1u, sizeof *file->results);
 	struct file_blob *blob = &file->results[file->n_results++];
 	*blob = (struct file_blob){0};
 	return read_blob(o, blob);
@@ -320,7 +322,7 @@ static bool read_section(struct opening *o, uint64_t id, uint64_t version)
 {
 	bool ok = true;
 	if (version != SECTION_VERSION)
-		return true; /* of a newer version, and not needed: docs/report-format.md */
+		return true; /* docs/report-format.md: readers skip sections of a newer version */
 	if (id <= SECTION_STRINGS) {
 		if (o->seen & UINT64_C(1) << id)
 			return damaged(o, "a table twice");
@@ -342,26 +344,29 @@ static bool read_section(struct opening *o, uint64_t id, uint64_t version)
 	}
 }
 
-static bool read_sections(struct opening *o, struct cursor *directory, uint64_t blocks_end)
+static bool read_sections(struct opening *o, struct hwy_bytes_reader *directory,
+			  uint64_t blocks_end)
 {
-	o->trace->wall = cursor_signed(directory);
-	uint64_t n = cursor_varint(directory), place = FORMAT_HEADER;
+	o->trace->wall = hwy_bytes_read_zigzag(directory);
+	uint64_t n = hwy_bytes_read_varint(directory), place = FORMAT_HEADER;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t id = cursor_varint(directory), version = cursor_varint(directory);
-		uint64_t length = cursor_varint(directory), stored = cursor_varint(directory);
-		const uint8_t *body = cursor_take(directory, length);
+		uint64_t id = hwy_bytes_read_varint(directory),
+			 version = hwy_bytes_read_varint(directory);
+		uint64_t length = hwy_bytes_read_varint(directory),
+			 stored = hwy_bytes_read_varint(directory);
+		const uint8_t *body = hwy_bytes_take(directory, length);
 		o->section_id = (uint32_t)id;
 		o->section_start = place;
-		if (directory->bad || stored > blocks_end - place)
+		if (directory->is_bad || stored > blocks_end - place)
 			return damaged(o, "ends early");
-		o->body = (struct cursor){.at = body, .end = body + length};
+		o->body = hwy_bytes_reader(body, length);
 		o->place = place;
 		o->end = place += stored;
 		if (!read_section(o, id, version))
 			return false;
 	}
 	o->section_id = 0;
-	if (directory->bad || directory->at != directory->end || place != blocks_end)
+	if (directory->is_bad || directory->next != directory->end || place != blocks_end)
 		return damaged(o, "its sections do not add up");
 	return true;
 }
@@ -391,7 +396,7 @@ static void free_levels(struct hwy_file *file)
 	file->n_levels = 0;
 }
 
-/* Chunks that came with the directory; the others are checked when they are loaded. */
+/* Checks the chunks that stand in the directory; chunks in blocks are checked when they are loaded. */
 static bool check_strips(struct opening *o)
 {
 	struct hwy_trace *trace = o->trace;
@@ -416,7 +421,7 @@ static bool check_all(struct opening *o)
 {
 	struct hwy_trace *trace = o->trace;
 	if (o->file->n_skips) {
-		/* Pyramids count the spans that were left out. */
+		/* The stored pyramids count the spans that were left out, so they are not used. */
 		renumber_edges(o);
 		free_levels(o->file);
 	}
@@ -468,7 +473,7 @@ static bool check_header(const struct hwy_file *file, const uint8_t *header, str
 static bool open_and_measure(struct hwy_file *file, struct hwy_err *err)
 {
 	struct stat status;
-	/* O_NONBLOCK: a pipe nobody writes to must not hold us. */
+	/* O_NONBLOCK: opening a pipe that nobody writes to must not block. */
 	file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0 || fstat(file->fd, &status) != 0)
 		return hwy_fail(err, "%s: %s", file->path, strerror(errno));
@@ -481,7 +486,7 @@ static bool open_and_measure(struct hwy_file *file, struct hwy_err *err)
 	return true;
 }
 
-/* The directory's bytes, malloc'ed; NULL on failure. */
+/* Yields the bytes of the directory, malloc'ed; NULL on failure. */
 static uint8_t *read_directory(struct opening *o, uint64_t *offset, uint64_t *length)
 {
 	struct hwy_file *file = o->file;
@@ -511,7 +516,7 @@ static uint8_t *read_directory(struct opening *o, uint64_t *offset, uint64_t *le
 	}
 	if (!spend(o, *length) || !spend(o, stored))
 		return NULL;
-	uint8_t *directory = hwy_alloc(*length + 1);
+	uint8_t *directory = hwy_array(*length, 1);
 	void *block = codec_room(file->codec, stored);
 	if (file_read_at(file, block, stored, *offset, &reason))
 		reason = codec_decompress(file->codec, block, stored, directory, *length);
@@ -541,8 +546,8 @@ struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err)
 	uint64_t offset = 0, length = 0;
 	uint8_t *directory =
 		open_and_measure(file, err) ? read_directory(&o, &offset, &length) : NULL;
-	struct cursor cursor = {.at = directory, .end = directory ? directory + length : NULL};
-	bool ok = directory && read_sections(&o, &cursor, offset) && check_all(&o);
+	struct hwy_bytes_reader reader = hwy_bytes_reader(directory, directory ? length : 0);
+	bool ok = directory && read_sections(&o, &reader, offset) && check_all(&o);
 	free(directory);
 	if (ok)
 		return trace;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "trace/file_format.h"
 #include "trace/pyramid.h"
 
@@ -17,16 +18,17 @@ struct writer {
 	struct hwy_trace *trace;
 	const struct hwy_progress *progress;
 	const char *path;
-	char *target; /* path, or what it links to */
+	char *target; /* the path with symbolic links followed */
 	char *temporary;
 	int fd;
 	int failed; /* errno of the first write that failed */
 	struct codec *codec;
-	uint64_t place; /* bytes written or in 'out' */
-	struct bytes out;
-	struct bytes directory;
+	uint64_t
+		place; /* offset in the file of the next byte: bytes written, and those still in 'out' */
+	struct hwy_bytes out;
+	struct hwy_bytes directory;
 	uint32_t n_sections;
-	struct bytes body; /* of the section being written */
+	struct hwy_bytes body; /* the body of the section that is being written */
 	uint64_t section_place;
 };
 
@@ -49,10 +51,10 @@ static void file_write_write_all(struct writer *w, const void *bytes, size_t n)
 static void emit(struct writer *w, const void *bytes, size_t n)
 {
 	enum { ENOUGH = 1 << 20 };
-	bytes_put(&w->out, bytes, n);
+	hwy_bytes_put(&w->out, bytes, n);
 	w->place += n;
 	if (w->out.n >= ENOUGH) {
-		file_write_write_all(w, w->out.at, w->out.n);
+		file_write_write_all(w, w->out.bytes, w->out.n);
 		w->out.n = 0;
 	}
 }
@@ -73,11 +75,11 @@ static void begin_section(struct writer *w)
 
 static void end_section(struct writer *w, uint32_t id)
 {
-	bytes_put_varint(&w->directory, id);
-	bytes_put_varint(&w->directory, SECTION_VERSION);
-	bytes_put_varint(&w->directory, w->body.n);
-	bytes_put_varint(&w->directory, w->place - w->section_place);
-	bytes_put(&w->directory, w->body.at, w->body.n);
+	hwy_bytes_put_varint(&w->directory, id);
+	hwy_bytes_put_varint(&w->directory, SECTION_VERSION);
+	hwy_bytes_put_varint(&w->directory, w->body.n);
+	hwy_bytes_put_varint(&w->directory, w->place - w->section_place);
+	hwy_bytes_put(&w->directory, w->body.bytes, w->body.n);
 	w->n_sections++;
 }
 
@@ -88,42 +90,42 @@ static unsigned width_bits(uint8_t width)
 
 static void put_column(struct writer *w, uint32_t id, const struct hwy_column *column)
 {
-	bytes_put_varint(&w->body, id);
+	hwy_bytes_put_varint(&w->body, id);
 	for (uint32_t i = 0; i < column->n_chunks; i++) {
 		const struct hwy_chunk *chunk = &column->chunks[i];
 		uint32_t rows = chunk_rows(column->rows, i);
 		bool in_place = rows < INLINE_ROWS;
 		struct codec_block block = codec_encode(w->codec, chunk, rows, !in_place);
 		if (block.coding == CODEC_CONSTANT) {
-			bytes_put_byte(&w->body, 0);
-			bytes_put_signed(&w->body, chunk->base);
+			hwy_bytes_put_byte(&w->body, 0);
+			hwy_bytes_put_zigzag(&w->body, chunk->base);
 			continue;
 		}
-		bytes_put_byte(&w->body,
-			       (uint8_t)(block.coding | (in_place ? CHUNK_INLINE : 0u) |
-					 width_bits(chunk->width) << CHUNK_WIDTH_SHIFT |
-					 (unsigned)(block.planes - 1) << CHUNK_PLANES_SHIFT));
-		bytes_put_signed(&w->body, chunk->base);
+		hwy_bytes_put_byte(&w->body,
+				   (uint8_t)(block.coding | (in_place ? CHUNK_INLINE : 0u) |
+					     width_bits(chunk->width) << CHUNK_WIDTH_SHIFT |
+					     (unsigned)(block.planes - 1) << CHUNK_PLANES_SHIFT));
+		hwy_bytes_put_zigzag(&w->body, chunk->base);
 		if (!block.bytes) {
 			w->failed = w->failed ? w->failed : ENOMEM;
 		} else if (in_place) {
-			bytes_put(&w->body, block.bytes, block.length);
+			hwy_bytes_put(&w->body, block.bytes, block.length);
 		} else {
-			bytes_put_varint(&w->body, block.length);
+			hwy_bytes_put_varint(&w->body, block.length);
 			emit(w, block.bytes, block.length);
 		}
 	}
 }
 
-/* 'columns' may have holes. */
+/* Puts a table. NULL in 'columns' stands for a column that the table does not have. */
 static void file_write_put_table(struct writer *w, uint32_t rows, struct hwy_column *const *columns,
 				 uint32_t n)
 {
 	uint32_t present = 0;
 	for (uint32_t c = 0; c < n; c++)
 		present += columns[c] != NULL;
-	bytes_put_varint(&w->body, rows);
-	bytes_put_varint(&w->body, present);
+	hwy_bytes_put_varint(&w->body, rows);
+	hwy_bytes_put_varint(&w->body, present);
 	for (uint32_t c = 0; c < n; c++)
 		if (columns[c])
 			put_column(w, c, columns[c]);
@@ -137,39 +139,39 @@ static void put_piece(struct writer *w, const void *bytes, size_t n)
 		w->failed = w->failed ? w->failed : ENOMEM;
 		return;
 	}
-	bytes_put_varint(&w->body, stored);
+	hwy_bytes_put_varint(&w->body, stored);
 	emit(w, block, stored);
 }
 
 static void put_blob(struct writer *w, const uint8_t *bytes, uint64_t n)
 {
-	bytes_put_varint(&w->body, n);
+	hwy_bytes_put_varint(&w->body, n);
 	for (uint64_t at = 0; at < n; at += BLOB_BLOCK)
 		put_piece(w, bytes + at, n - at < BLOB_BLOCK ? (size_t)(n - at) : BLOB_BLOCK);
 }
 
-/* A blob of all texts, without a copy of them all. */
+/* Puts all texts as one blob, piece by piece, so that there is never a second copy of all texts. */
 static void put_texts(struct writer *w, const struct hwy_strings *strings, uint64_t size)
 {
-	struct bytes piece = {0};
-	bytes_put_varint(&w->body, size);
+	struct hwy_bytes piece = {0};
+	hwy_bytes_put_varint(&w->body, size);
 	for (uint32_t id = 0; id < strings->n; id++) {
 		const char *at = strings->texts[id].at;
 		size_t left = (size_t)strings->texts[id].length + 1;
 		while (left) {
 			size_t n = left < BLOB_BLOCK - piece.n ? left : BLOB_BLOCK - piece.n;
-			bytes_put(&piece, at, n);
+			hwy_bytes_put(&piece, at, n);
 			at += n;
 			left -= n;
 			if (piece.n == BLOB_BLOCK) {
-				put_piece(w, piece.at, piece.n);
+				put_piece(w, piece.bytes, piece.n);
 				piece.n = 0;
 			}
 		}
 	}
 	if (piece.n)
-		put_piece(w, piece.at, piece.n);
-	free(piece.at);
+		put_piece(w, piece.bytes, piece.n);
+	free(piece.bytes);
 }
 
 static void write_strings(struct writer *w)
@@ -189,7 +191,7 @@ static void write_strings(struct writer *w)
 	column_free(lengths);
 }
 
-/* Field 'field' of n records, or NULL when it is nowhere set. */
+/* A column of field 'field' of n records; NULL where every record has HWY_NONE there. */
 static struct hwy_column *field_column(const int64_t *records, uint32_t n, uint32_t fields,
 				       uint32_t field)
 {
@@ -224,8 +226,8 @@ static void write_records(struct writer *w, uint32_t section, const void *record
 static void write_strip(struct writer *w, const struct hwy_strip *strip)
 {
 	begin_section(w);
-	bytes_put_varint(&w->body, strip->lane);
-	bytes_put_varint(&w->body, strip->kind);
+	hwy_bytes_put_varint(&w->body, strip->lane);
+	hwy_bytes_put_varint(&w->body, strip->kind);
 	file_write_put_table(w, strip->rows, strip->columns, HWY_COLS);
 	end_section(w, SECTION_STRIP);
 }
@@ -236,8 +238,8 @@ static void write_pyramid(struct writer *w, uint32_t lane)
 	for (uint32_t i = 0; pyramid && i < pyramid->n_levels; i++) {
 		const struct file_level *level = &pyramid->levels[i];
 		begin_section(w);
-		bytes_put_varint(&w->body, lane);
-		bytes_put_varint(&w->body, level->level);
+		hwy_bytes_put_varint(&w->body, lane);
+		hwy_bytes_put_varint(&w->body, level->level);
 		file_write_put_table(w, level->rows, level->columns, PYRAMID_COLUMNS);
 		end_section(w, SECTION_PYRAMID);
 	}
@@ -251,7 +253,7 @@ static bool write_results(struct writer *w, struct hwy_err *err)
 		if (!bytes)
 			return false;
 		begin_section(w);
-		bytes_put_varint(&w->body, i);
+		hwy_bytes_put_varint(&w->body, i);
 		put_blob(w, bytes, (uint64_t)w->trace->results[i].bytes);
 		end_section(w, SECTION_RESULT);
 	}
@@ -265,18 +267,18 @@ static void fill_header(uint8_t header[FORMAT_HEADER], uint64_t size)
 	memcpy(header, FORMAT_MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result) */
 	put_le(header + 8, FORMAT_MAJOR, 2);
 	put_le(header + 10, FORMAT_MINOR, 2);
-	put_le(header + 12, 0, 4); /* no features an older reader could not do without */
+	put_le(header + 12, 0, 4); /* features that a reader must know: none */
 	put_le(header + 16, size, 8);
 }
 
 static void write_directory(struct writer *w)
 {
-	struct bytes whole = {0};
-	bytes_put_signed(&whole, w->trace->wall);
-	bytes_put_varint(&whole, w->n_sections);
-	bytes_put(&whole, w->directory.at, w->directory.n);
+	struct hwy_bytes whole = {0};
+	hwy_bytes_put_zigzag(&whole, w->trace->wall);
+	hwy_bytes_put_varint(&whole, w->n_sections);
+	hwy_bytes_put(&whole, w->directory.bytes, w->directory.n);
 	size_t stored = 0;
-	const void *block = codec_compress(w->codec, CODEC_LEVEL, whole.at, whole.n, &stored);
+	const void *block = codec_compress(w->codec, CODEC_LEVEL, whole.bytes, whole.n, &stored);
 	if (block) {
 		uint8_t trailer[FORMAT_TRAILER];
 		put_le(trailer, w->place, 8);
@@ -289,7 +291,7 @@ static void write_directory(struct writer *w)
 	} else {
 		w->failed = w->failed ? w->failed : ENOMEM;
 	}
-	free(whole.at);
+	free(whole.bytes);
 }
 
 static bool write_strips(struct writer *w, struct hwy_err *err)
@@ -327,8 +329,8 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 	if (!write_strips(w, err) || !write_results(w, err))
 		return false;
 	write_directory(w);
-	file_write_write_all(w, w->out.at, w->out.n);
-	/* The size goes in last: a file that was cut short is seen to be. */
+	file_write_write_all(w, w->out.bytes, w->out.n);
+	/* The header gets the size of the file last, so that a reader sees when a file was cut short. */
 	fill_header(header, w->place);
 	if (!w->failed && pwrite(w->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
 		w->failed = errno ? errno : EIO;
@@ -342,15 +344,15 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-/* Refuses early what rename would do wrong or too late: replacing a device, a kept file. */
+/* Refuses, before anything is written, targets that rename would wrongly replace: a device, a file to be kept. */
 static bool check_target(struct writer *w, bool overwrite, struct hwy_err *err)
 {
 	struct stat status;
-	w->target = realpath(w->path, NULL); /* a link stays, what it leads to is replaced */
+	w->target = realpath(w->path, NULL); /* replaces the file that a symbolic link leads to */
 	if (!w->target)
 		w->target = hwy_copy(w->path, strlen(w->path) + 1);
 	if (stat(w->target, &status) != 0)
-		return true; /* opening the temporary will tell what is wrong, if anything is */
+		return true; /* open_temporary tells what is wrong, if anything is */
 	if (S_ISDIR(status.st_mode))
 		return hwy_fail(err, "%s: cannot write: is a directory", w->path);
 	if (!S_ISREG(status.st_mode))
@@ -362,17 +364,17 @@ static bool check_target(struct writer *w, bool overwrite, struct hwy_err *err)
 
 static bool open_temporary(struct writer *w, struct hwy_err *err)
 {
-	const char *slash = strrchr(w->target, '/');
-	int folder = slash ? (int)(slash - w->target) + 1 : 0;
-	const char *name = w->target + folder;
+	const char *name = hwy_basename(w->target);
+	int folder = (int)(name - w->target);
 	size_t size = strlen(w->target) + 64;
 	w->temporary = hwy_alloc(size);
 	int why = 0;
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
-		/* The name is cut so that it fits where the target's own name barely does. */
+		/* A target's name may be as long as names can be, so only 200 bytes of it are used. */
 		snprintf(w->temporary, size, "%.*s.%.200s.tmp.%ld", folder, w->target, name,
 			 (long)getpid() + (long)attempt * 10000000);
-		/* Told before it is there: a signal in between finds nothing to remove. The name is this process's. */
+		/* The name is announced before the file exists: a signal handler that runs in between finds
+		 * nothing to remove. Only this process uses the name. */
 		hwy_temporary(w->progress, w->temporary, true);
 		w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (w->fd >= 0)
@@ -402,7 +404,8 @@ static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
 		failed = rename(w->temporary, w->target);
 	} else {
 		failed = renameat2(AT_FDCWD, w->temporary, AT_FDCWD, w->target, RENAME_NOREPLACE);
-		if (failed && (errno == EINVAL || errno == ENOSYS)) { /* not on every file system */
+		/* Some file systems cannot rename without replacing. */
+		if (failed && (errno == EINVAL || errno == ENOSYS)) {
 			failed = link(w->temporary, w->target);
 			if (!failed)
 				unlink(w->temporary);
@@ -436,9 +439,9 @@ bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		forget_temporary(&w);
 	}
 	free(w.target);
-	free(w.out.at);
-	free(w.directory.at);
-	free(w.body.at);
+	free(w.out.bytes);
+	free(w.directory.bytes);
+	free(w.body.bytes);
 	codec_free(w.codec);
 	return ok;
 }

@@ -34,8 +34,8 @@ static bool is_sorted(const struct hwy_strip *strip)
 	return true;
 }
 
-/* Sources write nearly in order (by end, or buffer by buffer): short blocks by insertion, then merges of
- * neighbouring runs, where two runs that already follow each other cost one comparison. */
+/* Sources write nearly in order (by end, or buffer by buffer). So short blocks are sorted by insertion, then
+ * neighbouring runs are merged; two runs that already follow each other cost one comparison. */
 static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
 {
 	enum { BLOCK = 64 };
@@ -70,15 +70,15 @@ static uint32_t *sort_strip(struct hwy_strip *strip)
 	if (is_sorted(strip))
 		return NULL;
 	uint32_t n = strip->rows;
-	struct key *keys = hwy_alloc(n * sizeof *keys);
-	struct key *spare = hwy_alloc(n * sizeof *spare);
+	struct key *keys = hwy_array(n, sizeof *keys);
+	struct key *spare = hwy_array(n, sizeof *spare);
 	for (uint32_t row = 0; row < n; row++)
 		keys[row] = (struct key){hwy_get(strip, HWY_START, row),
 					 hwy_get(strip, HWY_DUR, row), row};
 	sort_keys(keys, spare, n);
 	free(spare);
-	uint32_t *new_row = hwy_alloc(n * sizeof *new_row);
-	uint32_t *old_row = hwy_alloc(n * sizeof *old_row);
+	uint32_t *new_row = hwy_array(n, sizeof *new_row);
+	uint32_t *old_row = hwy_array(n, sizeof *old_row);
 	for (uint32_t row = 0; row < n; row++) {
 		new_row[keys[row].row] = row;
 		old_row[row] = keys[row].row;
@@ -107,10 +107,10 @@ static int by_lane_and_kind(const void *left, const void *right)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* Which strips do edges touch? Only those must remember where their rows went. */
+/* By strip, 1 where an edge begins or ends: finish_trace must remember where the rows of such strips went. */
 static uint8_t *strips_with_edges(const struct hwy_trace *trace)
 {
-	uint8_t *touched = hwy_zalloc(trace->n_strips + 1);
+	uint8_t *touched = hwy_zarray(trace->n_strips, 1);
 	for (uint32_t e = 0; e < trace->n_edges; e++) {
 		touched[(uint64_t)trace->edges[e].from >> 32] = 1;
 		touched[(uint64_t)trace->edges[e].to >> 32] = 1;
@@ -144,7 +144,7 @@ static void shift_times(struct hwy_trace *trace, int64_t shift)
 		for (size_t t = 0; t < sizeof times / sizeof *times; t++)
 			if (strip->columns[times[t]])
 				column_shift(strip->columns[times[t]], shift);
-		/* A start of 0 is kept as no column at all; it moves too. */
+		/* A strip whose starts are all 0 has no column of starts, but its starts move too. */
 		if (!strip->columns[HWY_START] && strip->rows) {
 			strip->columns[HWY_START] = hwy_zalloc(sizeof *strip->columns[HWY_START]);
 			column_finish(strip->columns[HWY_START], strip->rows);
@@ -174,10 +174,11 @@ void finish_trace(struct hwy_trace *trace, bool rebase)
 {
 	uint32_t n = trace->n_strips;
 	uint8_t *touched = strips_with_edges(trace);
-	uint32_t **moved = hwy_zalloc((n + 1) * sizeof *moved);
+	uint32_t **moved = hwy_zarray(n, sizeof *moved);
 	for (uint32_t s = 0; s < n; s++) {
 		struct hwy_strip *strip = &trace->strips[s];
-		strip->first = s; /* where it was, for the moment */
+		strip->first =
+			s; /* until number_spans: the place of the strip before strips are sorted */
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			if (strip->columns[c])
 				column_finish(strip->columns[c], strip->rows);
@@ -190,7 +191,7 @@ void finish_trace(struct hwy_trace *trace, bool rebase)
 	free(touched);
 	if (n)
 		qsort(trace->strips, n, sizeof *trace->strips, by_lane_and_kind);
-	uint32_t *place = hwy_alloc((n + 1) * sizeof *place);
+	uint32_t *place = hwy_array(n, sizeof *place);
 	for (uint32_t s = 0; s < n; s++)
 		place[trace->strips[s].first] = s;
 	number_spans(trace);

@@ -8,13 +8,13 @@
  * moves time 0 to the earliest start if 'rebase'. */
 void finish_trace(struct hwy_trace *trace, bool rebase);
 
-/* A reference as an edge holds it until then. */
+/* What an edge holds instead of a span id until finish_trace: strip and row of the span. */
 static inline int64_t finish_pack_ref(struct hwy_ref ref)
 {
 	return (int64_t)((uint64_t)ref.strip << 32 | ref.row);
 }
 
-/* Used by finish_trace (links.c): LINK of every span whose CORR names a call of its process. */
+/* Used by finish_trace, in links.c: sets LINK of every span whose CORR names a call of its process. */
 void finish_links(struct hwy_trace *trace);
 
 #endif

@@ -1,30 +1,32 @@
 /* links.c - from device work to the call that enqueued it, by equal correlation id in one process.
  *
- * Ids are nearly dense, so a process's calls are found through an array when it is not much longer than
- * they are many, else through a map. Afterwards CORR of a linked span is its call's and is not kept twice.
+ * Correlation ids are nearly dense, so a process's calls are found through an array, or through a map where an
+ * array would be much longer than the calls are many. A linked span has the CORR of its call, and its own is dropped.
  */
 #include <stdlib.h>
 
 #include "trace/finish.h"
 
-/* The strips of each process, so that many processes do not mean many looks at every strip. */
+/* The strips of each process, so that no process has to look at the strips of all others. */
 struct by_process {
-	uint32_t *strips; /* those of process p: from[p] … from[p + 1] - 1 */
+	uint32_t *strips; /* process p has strips[from[p]] … strips[from[p + 1] - 1] */
 	uint32_t *from;
 };
 
 struct calls { /* the calls of one process, by correlation id */
 	int64_t low;
 	uint64_t length; /* of 'dense' */
-	uint32_t *dense; /* span id + 1 */
+	uint32_t *dense; /* by correlation id less 'low': hwy_ref32 of the call's span id */
 	struct hwy_map map;
 };
 
 static struct by_process strips_by_process(const struct hwy_trace *trace)
 {
 	uint32_t n = trace->n_processes;
-	struct by_process by = {.strips = hwy_alloc((trace->n_strips + 1) * sizeof *by.strips),
-				.from = hwy_zalloc((n + 2) * sizeof *by.from)};
+	struct by_process by = {
+		.strips = hwy_array(trace->n_strips, sizeof *by.strips),
+		/* one more for the end, and one since counts are put two places later */
+		.from = hwy_zarray(n + 2, sizeof *by.from)};
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		int64_t process = trace->lanes[trace->strips[s].lane].process;
 		if (process >= 0 && process < n)
@@ -52,14 +54,15 @@ static uint32_t *links_place_of(struct calls *calls, int64_t corr)
 	return hwy_map_put(&calls->map, (uint64_t)corr, NULL);
 }
 
+/* A reference to the call with this correlation id (base/ref.h). */
 static uint32_t call_with(const struct calls *calls, int64_t corr)
 {
 	if (calls->dense) {
 		uint64_t at = (uint64_t)corr - (uint64_t)calls->low;
-		return at < calls->length ? calls->dense[at] : 0;
+		return at < calls->length ? calls->dense[at] : HWY_REF_NONE;
 	}
 	const uint32_t *value = hwy_map_get(&calls->map, (uint64_t)corr);
-	return value ? *value : 0;
+	return value ? *value : HWY_REF_NONE;
 }
 
 static bool links_enqueues(struct hwy_trace *trace, uint32_t id)
@@ -82,10 +85,10 @@ static void add_calls(struct hwy_trace *trace, struct calls *calls, const struct
 		if (corr == 0)
 			continue;
 		uint32_t *place = links_place_of(calls, corr);
-		/* One id on two calls (a driver call inside a runtime call): the one that enqueues. */
-		if (*place == 0 || (!links_enqueues(trace, *place - 1) &&
-				    links_enqueues(trace, strip->first + row)))
-			*place = strip->first + row + 1;
+		/* Two calls may share an id (a driver call inside a runtime call): the call that enqueues wins. */
+		if (!hwy_ref32_is_set(*place) || (!links_enqueues(trace, hwy_ref32_index(*place)) &&
+						  links_enqueues(trace, strip->first + row)))
+			*place = hwy_ref32(strip->first + row);
 	}
 }
 
@@ -109,7 +112,7 @@ static struct calls calls_of(struct hwy_trace *trace, const struct by_process *b
 	if (length && length / 8 <= count + 1024) {
 		calls.low = low;
 		calls.length = length;
-		calls.dense = hwy_zalloc(length * sizeof *calls.dense);
+		calls.dense = hwy_zarray(length, sizeof *calls.dense);
 	}
 	for (uint32_t i = by->from[process]; i < by->from[process + 1]; i++)
 		if (has_calls(&trace->strips[by->strips[i]]))
@@ -129,8 +132,8 @@ static void link_strip(struct hwy_strip *strip, const struct calls *calls)
 	struct hwy_column *link = NULL, *corr = NULL;
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t wanted = hwy_get(strip, HWY_CORR, row);
-		uint32_t call = wanted ? call_with(calls, wanted) : 0;
-		if (call)
+		uint32_t call = wanted ? call_with(calls, wanted) : HWY_REF_NONE;
+		if (hwy_ref32_is_set(call))
 			links_put(&link, row, call);
 		else if (wanted)
 			links_put(&corr, row, wanted);
@@ -163,7 +166,8 @@ void finish_links(struct hwy_trace *trace)
 	}
 	free(by.strips);
 	free(by.from);
-	/* Made for the links; names may still be added to the string table's users' caches. */
+	/* Roles were computed only to link work with its calls. Free them: strings that are added later would not be in
+	 * this cache. */
 	free(trace->roles);
 	trace->roles = NULL;
 }

@@ -8,13 +8,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/search.h"
+
 enum {
-	FEW_SPANS = 256,     /* lanes of no more have no pyramid */
-	SPANS_A_BUCKET = 32, /* at most, on average, at the lowest level that is kept */
-	FEW_BUCKETS = 64,    /* no level is kept above one of so few */
-	STEP = 2,            /* kept levels are this far apart */
-	HIGHEST = 61,        /* one bucket before time 0, one after */
-	REACH_ROWS = 64,     /* see file_level */
+	FEW_SPANS = 256,     /* a lane of so many spans or fewer has no pyramid */
+	SPANS_A_BUCKET = 32, /* the lowest level that is kept has no more a bucket, on average */
+	FEW_BUCKETS = 64,    /* no level is kept above a level of so few buckets */
+	STEP = 2,            /* every second level is kept */
+	HIGHEST = 61,        /* this level has one bucket before time 0 and one after */
+	REACH_ROWS = 64,     /* rows of a level that share one entry of file_level.reach */
 	ALL_KINDS = (1 << HWY_KINDS) - 1,
 };
 /* Columns of a level. */
@@ -36,7 +38,7 @@ static void merge_into(struct hwy_bucket *to, const struct hwy_bucket *from)
 		to->busy[c] = (int64_t)((uint64_t)to->busy[c] + (uint64_t)from->busy[c]);
 }
 
-/* 'bucket' comes after all that are in 'out', or belongs to the last one. */
+/* Adds a bucket that comes after all buckets of 'out', or merges it with the last one if that has its index. */
 static void add_bucket(struct hwy_buckets *out, const struct hwy_bucket *bucket)
 {
 	if (out->n && out->v[out->n - 1].index == bucket->index) {
@@ -50,7 +52,7 @@ static void add_bucket(struct hwy_buckets *out, const struct hwy_bucket *bucket)
 static void buckets_of_spans(struct hwy_trace *trace, uint32_t lane, unsigned level,
 			     struct hwy_buckets *out)
 {
-	int64_t covered[HWY_BUSY_CLASSES]; /* until when */
+	int64_t covered[HWY_BUSY_CLASSES]; /* by class: until when its spans cover the time */
 	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
 		covered[c] = INT64_MIN;
 	struct hwy_walk walk = hwy_walk(trace, lane, ALL_KINDS);
@@ -212,7 +214,7 @@ static int64_t value_at(const struct file_level *level, unsigned column, uint32_
 	return level->columns[column] ? column_get(level->columns[column], row) : 0;
 }
 
-/* Bucket and latest end of a row; false when they cannot be: out of order, or beyond time. */
+/* Reads index and end of a bucket; false where a damaged file has buckets out of order or beyond HWY_TIME_LIMIT. */
 static bool read_extent(const struct file_level *level, uint32_t row, struct hwy_bucket *bucket)
 {
 	int64_t limit = HWY_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
@@ -222,7 +224,7 @@ static bool read_extent(const struct file_level *level, uint32_t row, struct hwy
 	       !__builtin_add_overflow(bucket_start(bucket, level->level), end, &bucket->end);
 }
 
-/* The rest of the row; false when there are no such spans. */
+/* Reads the other fields of a bucket; false where a damaged file names spans that the trace does not have. */
 static bool read_numbers(const struct hwy_trace *trace, const struct file_level *level,
 			 uint32_t row, struct hwy_bucket *bucket)
 {
@@ -236,11 +238,11 @@ static bool read_numbers(const struct hwy_trace *trace, const struct file_level 
 	return count > 0 && count <= trace->n_spans && longest >= 0 && longest < trace->n_spans;
 }
 
-/* Once a level: every row can be, and how far each block of rows reaches. */
+/* Checks the rows of a level when it is first used, and finds how far each block of REACH_ROWS rows reaches. */
 static bool check_level(struct file_level *level)
 {
 	uint32_t n = level->rows / REACH_ROWS + 1;
-	int64_t *reach = hwy_alloc(n * sizeof *reach);
+	int64_t *reach = hwy_array(n, sizeof *reach);
 	bool ok = true;
 	for (uint32_t i = 0; i < n; i++)
 		reach[i] = INT64_MIN;
@@ -257,21 +259,14 @@ static bool check_level(struct file_level *level)
 	return ok;
 }
 
-/* The first row whose bucket of the wanted level is not before 'index'. */
-static uint32_t pyramid_row_of(const struct file_level *level, unsigned by, int64_t index)
+/* The first row that lies in bucket 'index' of the wanted level, which is 'by' levels higher, or after it. */
+static uint32_t pyramid_first_row(const struct file_level *level, unsigned by, int64_t index)
 {
-	uint32_t low = 0, high = level->rows;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (value_at(level, COL_INDEX, middle) >> by < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(row, 0u, level->rows, value_at(level, COL_INDEX, row) >> by >= index);
 }
 
-/* All rows of one bucket of the wanted level, from 'row' on; *row is then the first of the next. */
+/* Merges the rows from *row on that lie in one bucket of the wanted level, which is 'by' levels higher; *row is
+ * then the first row of the next bucket. */
 static bool add_rows(const struct hwy_trace *trace, const struct file_level *level, unsigned by,
 		     uint32_t *row, struct hwy_buckets *out)
 {
@@ -287,7 +282,7 @@ static bool add_rows(const struct hwy_trace *trace, const struct file_level *lev
 	return true;
 }
 
-/* Rows before the window are looked at only where their block reaches into it. */
+/* Adds buckets that begin before the window and reach into it. Blocks of rows that end before it are skipped. */
 static bool add_earlier(const struct hwy_trace *trace, const struct file_level *level, unsigned by,
 			int64_t from, uint32_t until, struct hwy_buckets *out)
 {
@@ -303,7 +298,7 @@ static bool add_earlier(const struct hwy_trace *trace, const struct file_level *
 			row++;
 			continue;
 		}
-		row = pyramid_row_of(level, by, bucket.index >> by);
+		row = pyramid_first_row(level, by, bucket.index >> by);
 		if (!add_rows(trace, level, by, &row, out))
 			return false;
 	}
@@ -318,7 +313,7 @@ static bool buckets_of_level(struct hwy_trace *trace, struct file_level *level, 
 		return false;
 	bool ok = level->reach || check_level(level);
 	if (ok) {
-		uint32_t row = pyramid_row_of(level, by, from >> wanted);
+		uint32_t row = pyramid_first_row(level, by, from >> wanted);
 		ok = add_earlier(trace, level, by, from, row, out);
 		while (ok && row < level->rows &&
 		       bucket_start(

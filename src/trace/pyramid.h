@@ -14,9 +14,10 @@ enum { HWY_BUSY_OTHER = HWY_CLASSES, HWY_BUSY_CLASSES };
 struct hwy_bucket {
 	int64_t index; /* spans that start in [index << level, (index + 1) << level) */
 	uint32_t count;
-	uint32_t longest; /* id of the longest of them, the first of equals */
+	uint32_t
+		longest; /* id of the longest span that starts in the bucket, the first of equals */
 	int64_t longest_dur;
-	int64_t end; /* the latest end of them */
+	int64_t end; /* the latest end of the spans that start in the bucket */
 	/* By class (anything but device work is "other"): time they cover that no span of the class before
 	 * them on the lane covers, so that sums over buckets are unions. */
 	int64_t busy[HWY_BUSY_CLASSES];

@@ -142,7 +142,7 @@ static const struct {
 	{"CreateProgram*", HWY_ROLE_MODULE},
 };
 
-/* A call that waits because it was told to (clEnqueueReadBuffer with CL_TRUE) is recorded under this ending. */
+/* The recorder adds this to the name of a call that waits because the program asked it to (CL_TRUE). */
 static const char blocking[] = " [blocking]";
 
 static const char *without_prefix(const char *name)
@@ -156,7 +156,7 @@ static const char *without_prefix(const char *name)
 	return NULL;
 }
 
-/* Length of the name without "_v7000", "_ptsz", "_ptds" at its end; 'length' is what is looked at. */
+/* Length of the first n bytes of the name without "_v7000", "_ptsz", "_ptds" at their end. */
 static size_t base_length(const char *name, size_t n)
 {
 	for (;;) {
@@ -215,7 +215,7 @@ bool hwy_name_is_comm(const char *name)
 	return strcasestr(name, "nccl") || strcasestr(name, "rccl") || strcasestr(name, "nvshmem");
 }
 
-/* The byte kept for a text id in one of the trace's caches; made on first use. */
+/* The byte for a text id in one of the trace's caches, which is made on first use. */
 static uint8_t *cached(const struct hwy_trace *trace, uint8_t **cache, int64_t name)
 {
 	if (!*cache) {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "trace/file.h"
 
 void hwy_trace_free(struct hwy_trace *trace)
@@ -63,7 +64,7 @@ void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, u
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
 		struct hwy_chunk *at = column ? &column->chunks[chunk] : NULL;
-		/* Small ones have no block. */
+		/* Small columns stand in the directory and have no block to be read again from. */
 		if (!at || !(columns & HWY_COL_BIT(c)) || !at->data || !at->stored)
 			continue;
 		free(at->data);
@@ -137,30 +138,16 @@ bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row)
 {
 	assert(id < trace->n_spans);
-	uint32_t low = 0, high = trace->n_strips; /* strips[low].first <= id < strips[high].first */
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (trace->strips[middle].first <= id)
-			low = middle;
-		else
-			high = middle;
-	}
-	*row = id - trace->strips[low].first;
-	return &trace->strips[low];
+	/* The first strip begins with id 0, so there is a strip before 'later'. */
+	uint32_t later = HWY_FIRST(s, 0u, trace->n_strips, trace->strips[s].first > id);
+	*row = id - trace->strips[later - 1].first;
+	return &trace->strips[later - 1];
 }
 
 /* The first strip of a lane, or of the next lane that has any. */
 static uint32_t first_strip(const struct hwy_trace *trace, uint32_t lane)
 {
-	uint32_t low = 0, high = trace->n_strips;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (trace->strips[middle].lane < lane)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(s, 0u, trace->n_strips, trace->strips[s].lane >= lane);
 }
 
 const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane,
@@ -204,11 +191,10 @@ bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane)
 
 int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
 {
-	int64_t link = hwy_get(strip, HWY_LINK, row);
-	if (link <= 0)
+	uint32_t call, api_row;
+	if (!hwy_get_index(strip, HWY_LINK, row, &call))
 		return hwy_get(strip, HWY_CORR, row);
-	uint32_t api_row;
-	const struct hwy_strip *api = hwy_strip_of(trace, (uint32_t)(link - 1), &api_row);
+	const struct hwy_strip *api = hwy_strip_of(trace, call, &api_row);
 	return hwy_get(api, HWY_CORR, api_row);
 }
 

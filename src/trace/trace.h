@@ -11,6 +11,7 @@
 #define HWY_TRACE_TRACE_H
 
 #include "base/err.h"
+#include "base/ref.h"
 #include "base/strings.h"
 #include "trace/column.h"
 #include "trace/model.h"
@@ -108,9 +109,9 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
  * While building, hwy_ref(index) of base/ref.h makes what row.v[HWY_LINK] takes. */
 static inline bool hwy_ref_to_index(int64_t stored, uint32_t *index)
 {
-	if (stored <= 0 || stored > UINT32_MAX)
+	if (!hwy_ref_is_set(stored) || stored > UINT32_MAX)
 		return false;
-	*index = (uint32_t)(stored - 1);
+	*index = (uint32_t)hwy_ref_index(stored);
 	return true;
 }
 

@@ -19,9 +19,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static struct bytes assemble(const uint8_t *input, size_t size)
+static struct hwy_bytes assemble(const uint8_t *input, size_t size)
 {
-	struct bytes file = {0};
+	struct hwy_bytes file = {0};
 	size_t length = (size_t)(input[1] | input[2] << 8);
 	length = length < size - 3 ? length : size - 3;
 	const uint8_t *blocks = input + 3 + length;
@@ -30,12 +30,12 @@ static struct bytes assemble(const uint8_t *input, size_t size)
 	const void *directory = codec_compress(codec, 1, input + 3, length, &stored);
 	uint64_t head[] = {FORMAT_MAJOR, FORMAT_HEADER + n_blocks + stored + FORMAT_TRAILER};
 	uint64_t tail[] = {FORMAT_HEADER + n_blocks, stored, length};
-	bytes_put(&file, FORMAT_MAGIC, 8);
-	bytes_put(&file, head, sizeof head);
-	bytes_put(&file, blocks, n_blocks);
-	bytes_put(&file, directory, stored);
-	bytes_put(&file, tail, sizeof tail);
-	bytes_put(&file, FORMAT_END, 8);
+	hwy_bytes_put(&file, FORMAT_MAGIC, 8);
+	hwy_bytes_put(&file, head, sizeof head);
+	hwy_bytes_put(&file, blocks, n_blocks);
+	hwy_bytes_put(&file, directory, stored);
+	hwy_bytes_put(&file, tail, sizeof tail);
+	hwy_bytes_put(&file, FORMAT_END, 8);
 	codec_free(codec);
 	return file;
 }
@@ -97,15 +97,15 @@ static void show(struct hwy_trace *trace)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct bytes file = {0};
+	struct hwy_bytes file = {0};
 	if (size > 3 && bytes[0] == 'D')
 		file = assemble(bytes, size);
 	else
-		bytes_put(&file, bytes, size);
+		hwy_bytes_put(&file, bytes, size);
 	int fd = memfd_create("report", MFD_CLOEXEC);
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (fd >= 0 && write(fd, file.at, file.n) == (ssize_t)file.n) {
+	if (fd >= 0 && write(fd, file.bytes, file.n) == (ssize_t)file.n) {
 		struct hwy_err err;
 		struct hwy_trace *trace = hwy_file_open(path, &err);
 		if (trace && size % 2)
@@ -114,6 +114,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			show(trace);
 	}
 	close(fd);
-	free(file.at);
+	free(file.bytes);
 	return 0;
 }

@@ -142,26 +142,26 @@ static void every_flipped_bit_of_a_block_is_seen_or_harmless(void **state)
 
 static void varints_survive_and_end_where_they_end(void **state)
 {
-	struct bytes bytes = {0};
+	struct hwy_bytes bytes = {0};
 	struct dice dice = {9};
 	for (int i = 0; i < 1000; i++)
-		bytes_put_signed(&bytes, roll_any(&dice));
-	bytes_put_varint(&bytes, UINT64_MAX);
+		hwy_bytes_put_zigzag(&bytes, roll_any(&dice));
+	hwy_bytes_put_varint(&bytes, UINT64_MAX);
 	dice.state = 9;
-	struct cursor cursor = {.at = bytes.at, .end = bytes.at + bytes.n};
+	struct hwy_bytes_reader cursor = {.next = bytes.bytes, .end = bytes.bytes + bytes.n};
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(cursor_signed(&cursor), roll_any(&dice));
-	assert_true(cursor_varint(&cursor) == UINT64_MAX);
-	assert_false(cursor.bad);
-	assert_ptr_equal(cursor.at, cursor.end);
-	assert_int_equal(cursor_varint(&cursor), 0);
-	assert_true(cursor.bad);
-	free(bytes.at);
+		assert_int_equal(hwy_bytes_read_zigzag(&cursor), roll_any(&dice));
+	assert_true(hwy_bytes_read_varint(&cursor) == UINT64_MAX);
+	assert_false(cursor.is_bad);
+	assert_ptr_equal(cursor.next, cursor.end);
+	assert_int_equal(hwy_bytes_read_varint(&cursor), 0);
+	assert_true(cursor.is_bad);
+	free(bytes.bytes);
 
 	const uint8_t too_long[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
-	cursor = (struct cursor){.at = too_long, .end = too_long + sizeof too_long};
-	cursor_varint(&cursor);
-	assert_true(cursor.bad);
+	cursor = (struct hwy_bytes_reader){.next = too_long, .end = too_long + sizeof too_long};
+	hwy_bytes_read_varint(&cursor);
+	assert_true(cursor.is_bad);
 }
 
 int main(void)

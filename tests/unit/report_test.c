@@ -472,90 +472,90 @@ static void what_is_no_report_is_refused_with_the_reason(void **state)
 /* ---- directories that lie ------------------------------------------------------------------------ */
 
 /* A report with the given directory and no blocks. */
-static void write_with_directory(const struct bytes *directory)
+static void write_with_directory(const struct hwy_bytes *directory)
 {
 	struct codec *codec = codec_new();
 	size_t stored = 0;
 	const void *block =
-		codec_compress(codec, CODEC_LEVEL, directory->at, directory->n, &stored);
-	struct bytes file = {0};
+		codec_compress(codec, CODEC_LEVEL, directory->bytes, directory->n, &stored);
+	struct hwy_bytes file = {0};
 	uint64_t numbers[] = {FORMAT_MAJOR, FORMAT_HEADER + stored + FORMAT_TRAILER, FORMAT_HEADER,
 			      stored, directory->n};
-	bytes_put(&file, FORMAT_MAGIC, 8);
-	bytes_put(&file, numbers, 16);
-	bytes_put(&file, block, stored);
-	bytes_put(&file, numbers + 2, 24);
-	bytes_put(&file, FORMAT_END, 8);
-	write_whole(other, file.at, file.n);
-	free(file.at);
+	hwy_bytes_put(&file, FORMAT_MAGIC, 8);
+	hwy_bytes_put(&file, numbers, 16);
+	hwy_bytes_put(&file, block, stored);
+	hwy_bytes_put(&file, numbers + 2, 24);
+	hwy_bytes_put(&file, FORMAT_END, 8);
+	write_whole(other, file.bytes, file.n);
+	free(file.bytes);
 	codec_free(codec);
 }
 
 /* One section of the given body. */
-static void write_with_section(unsigned id, const struct bytes *body)
+static void write_with_section(unsigned id, const struct hwy_bytes *body)
 {
-	struct bytes directory = {0};
-	bytes_put_signed(&directory, 0);
-	bytes_put_varint(&directory, 1);
-	bytes_put_varint(&directory, id);
-	bytes_put_varint(&directory, SECTION_VERSION);
-	bytes_put_varint(&directory, body->n);
-	bytes_put_varint(&directory, 0);
-	bytes_put(&directory, body->at, body->n);
+	struct hwy_bytes directory = {0};
+	hwy_bytes_put_zigzag(&directory, 0);
+	hwy_bytes_put_varint(&directory, 1);
+	hwy_bytes_put_varint(&directory, id);
+	hwy_bytes_put_varint(&directory, SECTION_VERSION);
+	hwy_bytes_put_varint(&directory, body->n);
+	hwy_bytes_put_varint(&directory, 0);
+	hwy_bytes_put(&directory, body->bytes, body->n);
 	write_with_directory(&directory);
-	free(directory.at);
+	free(directory.bytes);
 }
 
 static void hostile_sizes_are_refused_before_they_are_allocated(void **state)
 {
-	struct bytes body = {0};
-	bytes_put_varint(&body, INT32_MAX); /* rows of table 5, all constant */
-	bytes_put_varint(&body, 1);
-	bytes_put_varint(&body, 0);
+	struct hwy_bytes body = {0};
+	hwy_bytes_put_varint(&body, INT32_MAX); /* rows of table 5, all constant */
+	hwy_bytes_put_varint(&body, 1);
+	hwy_bytes_put_varint(&body, 0);
 	for (uint32_t i = 0; i < chunks_of(INT32_MAX); i++)
-		bytes_put(&body, "\0\0", 2);
+		hwy_bytes_put(&body, "\0\0", 2);
 	write_with_section(5, &body);
 	assert_refused(other, "claims more");
 	body.n = 0;
-	bytes_put_varint(&body, INT32_MAX);
-	bytes_put_varint(&body, 1);
-	bytes_put_varint(&body, 0);
+	hwy_bytes_put_varint(&body, INT32_MAX);
+	hwy_bytes_put_varint(&body, 1);
+	hwy_bytes_put_varint(&body, 0);
 	write_with_section(5, &body);
 	assert_refused(other, "rows");
 	body.n = 0;
-	bytes_put(&body, "\0\0", 2); /* lane and kind of a strip without a column */
-	bytes_put_varint(&body, INT32_MAX);
-	bytes_put_varint(&body, 0);
+	hwy_bytes_put(&body, "\0\0", 2); /* lane and kind of a strip without a column */
+	hwy_bytes_put_varint(&body, INT32_MAX);
+	hwy_bytes_put_varint(&body, 0);
 	write_with_section(SECTION_STRIP, &body);
 	assert_refused(other, "claims more");
 	body.n = 0;
-	bytes_put_varint(&body, UINT64_MAX);
+	hwy_bytes_put_varint(&body, UINT64_MAX);
 	write_with_section(SECTION_STRINGS, &body);
 	assert_refused(other, "ends early");
-	free(body.at);
+	free(body.bytes);
 }
 
 static void unknown_sections_and_columns_are_skipped(void **state)
 {
-	struct bytes body = {0};
-	bytes_put(&body, "anything", 8);
+	struct hwy_bytes body = {0};
+	hwy_bytes_put(&body, "anything", 8);
 	write_with_section(1000, &body);
 	hwy_trace_free(open_report(other));
 	body.n = 0;
-	bytes_put_varint(&body, 1); /* one host … */
-	bytes_put_varint(&body, 2);
-	bytes_put_varint(&body, 1); /* … whose cpu is text 0 … */
-	bytes_put(&body, "\0\0", 2);
-	bytes_put_varint(&body, 99); /* … with a field we do not know */
-	bytes_put(&body, "\0\4", 2);
-	bytes_put(&body, "more", 4);
+	hwy_bytes_put_varint(&body, 1); /* one host … */
+	hwy_bytes_put_varint(&body, 2);
+	hwy_bytes_put_varint(&body, 1); /* … whose cpu is text 0 … */
+	hwy_bytes_put(&body, "\0\0", 2);
+	hwy_bytes_put_varint(&body, 99); /* … with a field we do not know */
+	hwy_bytes_put(&body, "\0\4", 2);
+	hwy_bytes_put(&body, "more", 4);
 	write_with_section(2, &body);
 	struct hwy_trace *trace = open_report(other);
 	assert_int_equal(trace->n_hosts, 1);
 	assert_int_equal(trace->hosts[0].cpu, 0);
 	assert_true(trace->hosts[0].name == HWY_NONE);
 	hwy_trace_free(trace);
-	free(body.at);
+	free(body.bytes);
 }
 
 static void spans_that_point_nowhere_are_refused(void **state)
@@ -574,14 +574,14 @@ static void spans_that_point_nowhere_are_refused(void **state)
 	write_report(trace, path);
 	hwy_trace_free(trace);
 
-	struct bytes body = {0};
-	bytes_put_varint(&body, 0); /* lane 0 of none */
-	bytes_put_varint(&body, HWY_API);
-	bytes_put_varint(&body, 1);
-	bytes_put_varint(&body, 0);
+	struct hwy_bytes body = {0};
+	hwy_bytes_put_varint(&body, 0); /* lane 0 of none */
+	hwy_bytes_put_varint(&body, HWY_API);
+	hwy_bytes_put_varint(&body, 1);
+	hwy_bytes_put_varint(&body, 0);
 	write_with_section(SECTION_STRIP, &body);
 	assert_refused(other, "lane 0, but there are 0 lanes");
-	free(body.at);
+	free(body.bytes);
 }
 
 static int set_up(void **state)
