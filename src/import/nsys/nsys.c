@@ -1,7 +1,8 @@
-/* nsys.c - reads what `nsys export --type sqlite` wrote, schema 2.x to 3.25, into a trace.
+/* nsys.c - reads an export of `nsys export --type sqlite`, schema 2.x to 3.25, into a trace.
  *
- * Times are kept as they are: ns since the session's start, which may be negative. Rows that cannot be used
- * are counted in the trace's drops. Never reads environment variables or files that the export holds.
+ * Times stay as the export has them: ns since the session's start, which may be negative. Rows that
+ * cannot be used are counted in the trace's drops. Environment variables and files that the export
+ * holds are never read.
  */
 #include "import/nsys/nsys.h"
 
@@ -9,12 +10,12 @@
 
 #include "import/import.h"
 
-/* The order of work: who decides the record of a row comes before the rows, names come after them, and waits
- * after the calls they belong to. */
+/* In this order: tables that decide which record a row belongs to come before the rows, names come
+ * after the rows, waits come after the calls that they belong to. */
 static void (*const parts[])(struct nsys *) = {
-	nsys_read_target,      nsys_read_stacks, nsys_want_calls, nsys_read_cuda,
-	nsys_read_waits,       nsys_read_nvtx,   nsys_read_cpu,   nsys_read_sched,
-	nsys_read_gpu_metrics, nsys_name_target, nsys_read_meta,  nsys_read_diagnostics,
+	nsys_read_target,      nsys_read_stacks, nsys_expect_calls, nsys_read_cuda,
+	nsys_read_waits,       nsys_read_nvtx,   nsys_read_cpu,     nsys_read_sched,
+	nsys_read_gpu_metrics, nsys_name_target, nsys_read_meta,    nsys_read_diagnostics,
 };
 
 static const char *const large_tables[] = {
@@ -29,7 +30,8 @@ static const char *const large_tables[] = {
 	"GPU_METRICS",
 };
 
-/* For the progress only: the last row id is as good as a count and needs no scan. */
+/* For the progress only: the last row id of a table is nearly its number of rows, and is found
+ * without a scan. */
 static void guess_rows(struct nsys *n)
 {
 	struct nsys_query q;
@@ -59,16 +61,17 @@ static bool is_export(struct nsys *n)
 
 static void free_parts(struct nsys *n)
 {
-	struct hwy_map *maps[] = {&n->string_rows, &n->process_of,   &n->thread_of,
-				  &n->host_of,     &n->device_of,    &n->gpu_of,
-				  &n->stream_of,   &n->stream_facts, &n->call_of};
-	struct nsys_ids *ids[] = {&n->strings, &n->cuda_chains, &n->os_chains, &n->sample_chains,
-				  &n->syscall_chains};
+	struct hwy_map *maps[] = {&n->string_rows, &n->process_of, &n->thread_of, &n->host_of,
+				  &n->call_of};
+	struct hwy_index *indexes[] = {&n->device_of, &n->gpu_of, &n->stream_of, &n->fact_of};
+	struct hwy_ids *ids[] = {&n->strings, &n->cuda_chains, &n->os_chains, &n->sample_chains,
+				 &n->syscall_chains};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);
+	for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++)
+		hwy_index_free(indexes[i]);
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-		nsys_ids_free(ids[i]);
-	free(n->threads);
+		hwy_ids_free(ids[i]);
 	free(n->streams);
 	free(n->facts);
 	free(n->calls);

@@ -1,19 +1,20 @@
-/* nsys_cpu.c - the CPU's side: calls into the OS and into libraries, and samples.
+/* nsys_cpu.c - reads calls into the operating system and into libraries, and CPU samples.
  *
- * Calls of libraries other than CUDA (MPI, cuDNN, cuBLAS) are api spans on a lane of their own that bears
- * the library's name; CUDA's own lane has none. System calls likewise stand on an os lane named "syscall".
+ * Calls of libraries other than CUDA (MPI, cuDNN, cuBLAS) are api spans on a lane with the
+ * library's name; the lane of CUDA calls has no name. In the same way, system calls are os spans on
+ * a lane with the name "syscall".
  */
 #include "import/nsys/nsys.h"
 
 static uint32_t named_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type,
 			   const char *name)
 {
-	struct hwy_lane lane = hwy_lane_of(type, n->threads[thread].process, thread);
+	struct hwy_lane lane = hwy_lane_of(type, n->trace->threads[thread].process, thread);
 	lane.name = hwy_text_id(n->b, name);
 	return hwy_add_lane(n->b, lane);
 }
 
-/* ENUM_NSYS_EVENT_CLASS: when tracing began and ended, not calls */
+/* Classes of ENUM_NSYS_EVENT_CLASS that are no calls: when tracing began and when it ended. */
 enum { OSRT_STARTED = 31, OSRT_FINISHED = 32 };
 
 static void add_os(struct nsys_query *q)
@@ -26,9 +27,8 @@ static void add_os(struct nsys_query *q)
 	q->row.v[HWY_NAME] = nsys_string_of(q, 3);
 	q->row.v[HWY_RESULT] = nsys_int(q, 4);
 	q->row.v[HWY_NESTING] = nsys_int(q, 5);
-	q->row.v[HWY_STACK] = nsys_ids_get(&n->os_chains, nsys_int(q, 6));
-	uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_OS, &n->threads[thread].os);
-	hwy_add_span(n->b, lane, HWY_OS, &q->row);
+	q->row.v[HWY_STACK] = hwy_ids_get(&n->os_chains, (uint64_t)nsys_int(q, 6));
+	hwy_add_span(n->b, hwy_add_thread_lane(n->b, HWY_LANE_OS, thread), HWY_OS, &q->row);
 }
 
 static void add_syscall(struct nsys_query *q)
@@ -38,7 +38,7 @@ static void add_syscall(struct nsys_query *q)
 		return;
 	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
 	q->row.v[HWY_NAME] = nsys_string_of(q, 3);
-	q->row.v[HWY_STACK] = nsys_ids_get(&n->syscall_chains, nsys_int(q, 4));
+	q->row.v[HWY_STACK] = hwy_ids_get(&n->syscall_chains, (uint64_t)nsys_int(q, 4));
 	hwy_add_span(n->b, named_lane(n, thread, HWY_LANE_OS, q->user), HWY_OS, &q->row);
 }
 
@@ -52,7 +52,7 @@ static void add_library_call(struct nsys_query *q)
 	hwy_add_span(n->b, named_lane(n, thread, HWY_LANE_API, q->user), HWY_API, &q->row);
 }
 
-/* The chain of a sample has the sample's id. */
+/* The call chain of a sample has the same id as the sample. */
 static void add_sample(struct nsys_query *q)
 {
 	struct nsys *n = q->nsys;
@@ -60,10 +60,10 @@ static void add_sample(struct nsys_query *q)
 		return;
 	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
 	q->row.v[HWY_FLAGS] = HWY_FLAG_MARK;
-	q->row.v[HWY_STACK] = nsys_ids_get(&n->sample_chains, nsys_int(q, 1));
-	q->row.v[HWY_CPU] = nsys_int_plus_one(q, 3);
+	q->row.v[HWY_STACK] = hwy_ids_get(&n->sample_chains, (uint64_t)nsys_int(q, 1));
+	q->row.v[HWY_CPU] = nsys_ref(q, 3);
 	q->row.v[HWY_WEIGHT] = nsys_int(q, 4);
-	uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_SAMPLES, &n->threads[thread].samples);
+	uint32_t lane = hwy_add_thread_lane(n->b, HWY_LANE_SAMPLES, thread);
 	hwy_add_span(n->b, lane, HWY_SAMPLE, &q->row);
 }
 

@@ -1,16 +1,17 @@
-/* nsys_cuda.c - what CUPTI recorded: calls, kernels, copies, fills, graphs, allocations, overheads.
+/* nsys_cuda.c - reads what CUPTI recorded: calls, kernels, copies, fills, graphs, allocations,
+ * overheads.
  *
- * Correlation ids are unique in a process only; the builder links within a process. The vendor's numbers
- * for copies and memory kinds are ours, or ours less one: the table below says which.
+ * Correlation ids are unique in a process only; the builder links calls with work within a process.
  */
 #include <string.h>
 
 #include "import/nsys/nsys.h"
 
-/* The export's numbers of memory kinds (0 pageable … 7 unknown) are ours less one; NULL is none. */
+/* The export numbers memory kinds from 0 (pageable) to 7 (unknown), enum hwy_memory_kind from 1 on;
+ * NULL is HWY_MEM_NONE, 0. */
 static int64_t nsys_cuda_memory_kind(struct nsys_query *q, int column)
 {
-	int64_t kind = nsys_int_plus_one(q, column);
+	int64_t kind = nsys_ref(q, column);
 	return kind >= HWY_MEM_NONE && kind <= HWY_MEM_UNKNOWN ? kind : HWY_MEM_UNKNOWN;
 }
 
@@ -20,18 +21,23 @@ static void note_call(struct nsys *n, uint32_t process, const struct hwy_row *ro
 {
 	if (n->n_calls == 0)
 		return;
-	const uint32_t *at =
-		hwy_map_get(&n->call_of, (uint64_t)process << 32 ^ (uint64_t)row->v[HWY_CORR]);
-	if (at) {
-		n->calls[*at].name = (uint32_t)row->v[HWY_NAME];
-		n->calls[*at].start = row->v[HWY_START];
+	uint64_t key;
+	const uint32_t *index = nsys_call_key(process, row->v[HWY_CORR], &key)
+					? hwy_map_get(&n->call_of, key)
+					: NULL;
+	if (index) {
+		n->calls[*index].name = (uint32_t)row->v[HWY_NAME];
+		n->calls[*index].start = row->v[HWY_START];
 	}
 }
 
-/* 0 is a chain like any other; a call without one has NULL, or a number that no chain has. */
+/* Ref of the trace's stacks. Chain 0 is a chain like any other; a call without a chain has NULL, or
+ * a number that no chain has. */
 static int64_t chain_of(struct nsys_query *q, int column)
 {
-	return nsys_null(q, column) ? 0 : nsys_ids_get(&q->nsys->cuda_chains, nsys_int(q, column));
+	return nsys_null(q, column)
+		       ? HWY_REF_NONE
+		       : hwy_ids_get(&q->nsys->cuda_chains, (uint64_t)nsys_int(q, column));
 }
 
 static void nsys_cuda_add_call(struct nsys_query *q)
@@ -45,14 +51,14 @@ static void nsys_cuda_add_call(struct nsys_query *q)
 	row->v[HWY_NAME] = nsys_string_of(q, 4);
 	row->v[HWY_RESULT] = nsys_int(q, 5);
 	row->v[HWY_STACK] = chain_of(q, 6);
-	uint32_t lane = nsys_thread_lane(n, thread, HWY_LANE_API, &n->threads[thread].api);
-	hwy_add_span(n->b, lane, HWY_API, row);
-	note_call(n, n->threads[thread].process, row);
+	hwy_add_span(n->b, hwy_add_thread_lane(n->b, HWY_LANE_API, thread), HWY_API, row);
+	note_call(n, (uint32_t)n->trace->threads[thread].process, row);
 }
 
 /* ---- device work ---- */
 
-/* deviceId … globalPid at columns 2 to 6, correlationId at 7, in every table of device work */
+/* The columns that every query over device work begins with: deviceId to globalPid are columns 2 to
+ * 6, correlationId is column 7. */
 #define WORK_COLUMNS                                                                               \
 	"!start !end deviceId contextId greenContextId streamId globalPid correlationId "
 
@@ -60,7 +66,8 @@ static void nsys_cuda_add_work(struct nsys_query *q, enum hwy_kind kind)
 {
 	struct nsys *n = q->nsys;
 	q->row.v[HWY_CORR] = nsys_int(q, 7);
-	hwy_add_span(n->b, nsys_work_lane(n, nsys_stream(q, 2)), kind, &q->row);
+	uint32_t lane = hwy_add_stream_lane(n->b, HWY_LANE_STREAM, nsys_stream(q, 2));
+	hwy_add_span(n->b, lane, kind, &q->row);
 }
 
 static uint32_t shape_of(struct nsys_query *q, int first)
@@ -96,29 +103,30 @@ static void add_kernel(struct nsys_query *q)
 		.mangled = nsys_string_of(q, 10),
 	};
 	row->v[HWY_NAME] = symbol.demangled ? symbol.demangled : symbol.shortname;
-	row->v[HWY_SYMBOL] = 1 + (int64_t)hwy_add_symbol(q->nsys->b, symbol);
+	row->v[HWY_SYMBOL] = hwy_ref(hwy_add_symbol(q->nsys->b, symbol));
 	row->v[HWY_GRAPH_NODE] = nsys_int(q, 11);
 	row->v[HWY_GRAPH_ID] = nsys_int(q, 12);
 	row->v[HWY_LAUNCH_TYPE] = nsys_int(q, 13);
-	/* No kernel has an empty grid: whoever wrote this did not know it. */
-	row->v[HWY_SHAPE] =
-		nsys_int(q, 14) == 0 && nsys_int(q, 17) == 0 ? 0 : 1 + (int64_t)shape_of(q, 14);
+	/* No kernel has an empty grid: a file with gridX and blockX 0 does not know the shape. */
+	row->v[HWY_SHAPE] = nsys_int(q, 14) == 0 && nsys_int(q, 17) == 0 ? HWY_REF_NONE
+									 : hwy_ref(shape_of(q, 14));
 	nsys_cuda_add_work(q, HWY_KERNEL);
 }
 
-/* Devices of a peer copy are CUDA ordinals of the process. */
+/* Ref of the trace's devices, for a column with the CUDA ordinal of a peer copy's device. */
 static int64_t peer_device(struct nsys_query *q, int column)
 {
 	if (nsys_null(q, column) || nsys_is_none(nsys_int(q, column)))
-		return 0;
+		return HWY_REF_NONE;
 	uint32_t process = q->nsys->streams[nsys_stream(q, 2)].process;
-	return 1 + (int64_t)nsys_device(q->nsys, process, nsys_int(q, column));
+	return hwy_ref(nsys_device(q->nsys, process, nsys_int(q, column)));
 }
 
-/* The export's numbers of causes (0 unknown … 5 access counters) are ours less one too. */
+/* The export numbers causes from 0 (unknown) to 5 (access counters), enum hwy_migration_cause from
+ * 1 on. */
 static int64_t migration_cause(struct nsys_query *q, int column)
 {
-	int64_t cause = nsys_int_plus_one(q, column);
+	int64_t cause = nsys_ref(q, column);
 	return cause >= HWY_CAUSE_NONE && cause <= HWY_CAUSE_ACCESS_COUNTERS ? cause
 									     : HWY_CAUSE_UNKNOWN;
 }
@@ -135,9 +143,9 @@ static void add_copy(struct nsys_query *q)
 	row->v[HWY_SRC_MEMORY] = nsys_cuda_memory_kind(q, 10);
 	row->v[HWY_DST_MEMORY] = nsys_cuda_memory_kind(q, 11);
 	row->v[HWY_SRC_DEVICE] = peer_device(q, 12);
-	row->v[HWY_SRC_CONTEXT] = nsys_int_plus_one(q, 13);
+	row->v[HWY_SRC_CONTEXT] = nsys_ref(q, 13);
 	row->v[HWY_DST_DEVICE] = peer_device(q, 14);
-	row->v[HWY_DST_CONTEXT] = nsys_int_plus_one(q, 15);
+	row->v[HWY_DST_CONTEXT] = nsys_ref(q, 15);
 	row->v[HWY_CAUSE] = migration_cause(q, 16);
 	row->v[HWY_ADDRESS] = nsys_int(q, 17);
 	row->v[HWY_GRAPH_NODE] = nsys_int(q, 18);
@@ -195,14 +203,16 @@ static void nsys_cuda_add_memory(struct nsys_query *q)
 
 /* ---- overheads ---- */
 
-/* The recorder's own time, and CUDA's (module loading, full command buffers): lanes of their own. */
+/* Time that the recorder took, and time that CUDA took for module loading or full command buffers,
+ * on a lane each: q->user is the name of the lane. */
 static void add_overhead(struct nsys_query *q)
 {
 	struct nsys *n = q->nsys;
 	if (!nsys_times(q))
 		return;
 	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
-	struct hwy_lane lane = hwy_lane_of(HWY_LANE_OVERHEAD, n->threads[thread].process, thread);
+	struct hwy_lane lane =
+		hwy_lane_of(HWY_LANE_OVERHEAD, n->trace->threads[thread].process, thread);
 	lane.name = hwy_text_id(n->b, q->user);
 	q->row.v[HWY_NAME] = nsys_string_of(q, 3);
 	q->row.v[HWY_CORR] = nsys_int(q, 4);

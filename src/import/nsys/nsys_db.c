@@ -1,7 +1,8 @@
-/* nsys_db.c - SELECTs over tables and columns that may not be there.
+/* nsys_db.c - opens an export and runs SELECTs over tables and columns that may be missing.
  *
- * The file is opened read-only and immutable: nothing is written beside it, and it may stand in a read-only
- * folder. Only plain tables are read: a view or a virtual table in a hostile file could run forever.
+ * The file is opened read-only and immutable: nothing is written beside it, and it may stand in a
+ * read-only folder. Only plain tables are read: a view or a virtual table in a hostile file could
+ * run forever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,40 +16,10 @@
 
 #include "import/nsys/nsys.h"
 
-/* No text of an export comes near this; a damaged file may claim more. */
-enum { LENGTH_LIMIT = 64 << 20, DENSE_LIMIT = 1 << 22, TELL_EVERY = 1 << 16 };
-
-/* ---- numbers to numbers ---- */
-
-uint32_t *nsys_ids_put(struct nsys_ids *ids, int64_t id)
-{
-	if (id < 0 || id >= DENSE_LIMIT)
-		return hwy_map_put(&ids->sparse, (uint64_t)id, NULL);
-	if ((uint64_t)id >= ids->n) {
-		uint32_t n = ids->n ? ids->n : 1024;
-		while (n <= (uint64_t)id)
-			n *= 2;
-		ids->dense = hwy_realloc(ids->dense, n * sizeof *ids->dense);
-		memset(ids->dense + ids->n, 0, (n - ids->n) * sizeof *ids->dense);
-		ids->n = n;
-	}
-	return &ids->dense[id];
-}
-
-uint32_t nsys_ids_get(const struct nsys_ids *ids, int64_t id)
-{
-	if (id >= 0 && (uint64_t)id < ids->n)
-		return ids->dense[id];
-	const uint32_t *at = hwy_map_get(&ids->sparse, (uint64_t)id);
-	return at ? *at : 0;
-}
-
-void nsys_ids_free(struct nsys_ids *ids)
-{
-	free(ids->dense);
-	hwy_map_free(&ids->sparse);
-	*ids = (struct nsys_ids){0};
-}
+enum {
+	TEXT_LIMIT_BYTES = 64 << 20, /* exports have shorter texts; a damaged file may claim more */
+	TELL_EVERY_ROWS = 1 << 16,   /* how often progress is reported */
+};
 
 static void take_row(sqlite3_context *context, int columns, sqlite3_value **values);
 
@@ -62,41 +33,42 @@ static bool sql_fail(struct nsys *n, const char *table)
 	return false;
 }
 
-/* file: URIs give '?', '#' and '%' a meaning, and an absolute path needs an (empty) authority. */
+/* The path as a file: URI, which the caller frees. '?', '#' and '%' have a meaning in URIs and must
+ * be escaped; an absolute path needs an empty authority before it ("file://"). */
 static char *uri_of(const char *path)
 {
 	char *uri = hwy_alloc(strlen(path) * 3 + 64);
-	char *at = uri + sprintf(uri, path[0] == '/' ? "file://" : "file:");
+	char *to = uri + sprintf(uri, path[0] == '/' ? "file://" : "file:");
 	for (; *path; path++) {
 		if (strchr("?#%", *path))
-			at += sprintf(at, "%%%02X", (unsigned char)*path);
+			to += sprintf(to, "%%%02X", (unsigned char)*path);
 		else
-			*at++ = *path;
+			*to++ = *path;
 	}
-	stpcpy(at, "?mode=ro&immutable=1");
+	stpcpy(to, "?mode=ro&immutable=1");
 	return uri;
 }
 
-static uint32_t big_endian(const unsigned char *at, unsigned bytes)
+static uint32_t big_endian(const unsigned char *from, unsigned bytes)
 {
 	uint32_t value = 0;
 	for (unsigned i = 0; i < bytes; i++)
-		value = value << 8 | at[i];
+		value = value << 8 | from[i];
 	return value;
 }
 
-/* SQLite does not mind when the last page is cut short; rows would be missing without a word. The header
- * says how many pages there are (its page size 1 means 65536). */
+/* Whether the file has all the pages that its header counts (a page size of 1 means 65536). SQLite
+ * reads a file that was cut short without an error, and rows would be missing. */
 static bool is_whole(struct nsys *n)
 {
 	unsigned char head[100];
 	struct stat info;
 	int file = open(n->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = file < 0 ? -1 : pread(file, head, sizeof head, 0);
-	bool known = file >= 0 && fstat(file, &info) == 0;
+	bool has_size = file >= 0 && fstat(file, &info) == 0;
 	if (file >= 0)
 		close(file);
-	if (got < 0 || !known)
+	if (got < 0 || !has_size)
 		return hwy_fail(n->err, "%s: %s", n->path, strerror(errno));
 	if (got < (ssize_t)sizeof head)
 		return hwy_fail(n->err, "%s: an SQLite database cut short after %lld bytes",
@@ -109,7 +81,8 @@ static bool is_whole(struct nsys *n)
 	return true;
 }
 
-/* Rows that some tool wrote may still be in a log beside the file, where an immutable one does not look. */
+/* Rows that a tool wrote may still be in a write-ahead log beside the file, which SQLite does not
+ * read for an immutable file. */
 static bool has_no_log(struct nsys *n)
 {
 	struct stat info;
@@ -140,9 +113,10 @@ bool nsys_db_open(struct nsys *n)
 	}
 	sqlite3_db_config(n->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(n->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_limit(n->db, SQLITE_LIMIT_LENGTH, LENGTH_LIMIT);
-	/* A whole export is read once, front to back, so a small cache is enough. Not mapped into memory:
-	 * it would save a twentieth of the time, and a file cut short meanwhile would kill us. */
+	sqlite3_limit(n->db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT_BYTES);
+	/* An export is read once from front to back, so a small cache is enough. The file is not
+	 * mapped into memory: that would save a twentieth of the time, but if somebody cut the file
+	 * short meanwhile, SIGBUS would end the process. */
 	sqlite3_exec(n->db, "PRAGMA cell_size_check=ON; PRAGMA cache_size=-4096", NULL, NULL, NULL);
 	sqlite3_create_function(n->db, "hwy_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, n, take_row,
 				NULL, NULL);
@@ -190,7 +164,7 @@ static bool has_column(sqlite3_stmt *all, const char *name, size_t length)
 	return length == 5 && memcmp(name, "rowid", 5) == 0;
 }
 
-/* One column of the SELECT; false when it must be there and is not. */
+/* Appends one column to the SELECT; false when the column is marked and missing. */
 static bool write_column(sqlite3_stmt *all, sqlite3_str *sql, const char *name, size_t length)
 {
 	bool must = *name == '!' || *name == '~';
@@ -204,19 +178,20 @@ static bool write_column(sqlite3_stmt *all, sqlite3_str *sql, const char *name, 
 	return !must;
 }
 
-static void write_any(sqlite3_stmt *all, sqlite3_str *sql, const char *names, size_t length)
+static void write_any_of(sqlite3_stmt *all, sqlite3_str *sql, const char *names, size_t length)
 {
 	sqlite3_str_appendall(sql, "coalesce(NULL");
-	for (size_t at = 0; at < length;) {
-		size_t name = strcspn(names + at, ", ");
+	for (size_t from = 0; from < length;) {
+		size_t name = strcspn(names + from, ", ");
 		sqlite3_str_appendchar(sql, 1, ',');
-		write_column(all, sql, names + at, name);
-		at += name + 1;
+		write_column(all, sql, names + from, name);
+		from += name + 1;
 	}
 	sqlite3_str_appendall(sql, ") IS NOT NULL");
 }
 
-/* A column that must be there is not: the file is no export ('!'), or the table is of no use ('~'). */
+/* Reports that a marked column is missing: the file is no export ('!'), or the table cannot be used
+ * ('~'). */
 static bool column_is_missing(struct nsys *n, const char *table, const char *column, size_t length)
 {
 	struct hwy_err text;
@@ -234,17 +209,17 @@ static bool column_is_missing(struct nsys *n, const char *table, const char *col
 static bool write_columns(struct nsys *n, sqlite3_stmt *all, sqlite3_str *sql, const char *table,
 			  const char *columns)
 {
-	for (const char *at = columns; *at;) {
-		size_t length = strcspn(at, " ");
-		if (*at == '?') {
-			write_any(all, sql, at + 1, length - 1);
-		} else if (!write_column(all, sql, at, length)) {
-			return column_is_missing(n, table, at, length);
+	for (const char *column = columns; *column;) {
+		size_t length = strcspn(column, " ");
+		if (*column == '?') {
+			write_any_of(all, sql, column + 1, length - 1);
+		} else if (!write_column(all, sql, column, length)) {
+			return column_is_missing(n, table, column, length);
 		}
-		at += length;
-		if (*at) {
+		column += length;
+		if (*column) {
 			sqlite3_str_appendchar(sql, 1, ',');
-			at++;
+			column++;
 		}
 	}
 	return true;
@@ -277,7 +252,7 @@ static bool prepare(struct nsys *n, struct nsys_query *q, const char *table, con
 
 static void nsys_db_tell(struct nsys *n)
 {
-	if (++n->rows % TELL_EVERY == 0)
+	if (++n->rows % TELL_EVERY_ROWS == 0)
 		hwy_tell(n->progress, "reading", n->rows, n->rows_total);
 }
 
@@ -294,8 +269,8 @@ static void drop_rows(struct nsys *n, const char *table, const char *reason, uin
 {
 	if (!count || n->failed)
 		return;
-	uint32_t at = hwy_new_drops(n->b);
-	struct hwy_drop *drop = &n->trace->drops[at];
+	uint32_t index = hwy_new_drops(n->b);
+	struct hwy_drop *drop = &n->trace->drops[index];
 	drop->source = hwy_text_id(n->b, table);
 	drop->reason = hwy_text_id(n->b, reason);
 	drop->count = (int64_t)count;
@@ -329,9 +304,10 @@ bool nsys_next(struct nsys_query *q)
 	return false;
 }
 
-/* Returning a row to the caller and asking for its columns one by one costs SQLite as much as reading it.
- * As an argument of a function in WHERE the values are just there, and as that function never holds, one
- * step goes through the whole table. */
+/* The SQL function hwy_row(column, …), for nsys_each. When sqlite3_step returns a row and we ask
+ * for its columns one by one, that takes SQLite as long as reading the row. A function in WHERE
+ * gets the values as arguments at once; and as hwy_row yields NULL, no row fulfils the WHERE, and
+ * one sqlite3_step goes through the whole table. */
 static void take_row(sqlite3_context *context, int columns, sqlite3_value **values)
 {
 	struct nsys *n = sqlite3_user_data(context);
@@ -369,7 +345,7 @@ bool nsys_each(struct nsys *n, const char *table, const char *columns, const cha
 bool nsys_moment(struct nsys_query *q)
 {
 	int64_t start = nsys_int(q, 0);
-	/* Files that went through other tools (pandas) hold times as reals, or as texts. */
+	/* Files that were rewritten by other tools (pandas) hold times as reals or as texts. */
 	int type = sqlite3_value_numeric_type(q->values[0]);
 	if (start >= HWY_TIME_LIMIT || start <= -HWY_TIME_LIMIT ||
 	    (type != SQLITE_INTEGER && type != SQLITE_FLOAT)) {
@@ -399,8 +375,8 @@ uint32_t nsys_text(struct nsys_query *q, int column)
 	return hwy_text_id_n(q->nsys->b, text, (size_t)sqlite3_value_bytes(q->values[column]));
 }
 
-/* Every export has 'id' as the row id; where somebody rebuilt the table without, look-ups by id would each
- * scan it, so the rows are found through a map. */
+/* In every export, StringIds.id is the row id. Where a tool rebuilt the table without that, each
+ * look-up by id would scan the whole table, so the row ids are read into a map first. */
 static bool prepare_strings(struct nsys *n)
 {
 	struct nsys_query q;
@@ -427,7 +403,8 @@ static bool prepare_strings(struct nsys *n)
 	return !n->failed;
 }
 
-/* 0 for the text 'unwanted' (NULL: none is) and where there is none. */
+/* The text of the trace for an id; 0 where the id does not exist, and for the text 'unwanted' (may
+ * be NULL). */
 static uint32_t load_string(struct nsys *n, int64_t id, const char *unwanted)
 {
 	uint32_t text = 0;
@@ -451,27 +428,27 @@ static uint32_t load_string(struct nsys *n, int64_t id, const char *unwanted)
 	return text;
 }
 
-/* Texts are fetched when first used and never all at once: the table also holds files and environment
- * variables of the recorded machine, which are none of our business. */
-static uint32_t string_but(struct nsys *n, int64_t id, const char *unwanted)
+/* Texts are read when they are first used, and never all of them: the table also holds files and
+ * environment variables of the recorded machine, which must not get into a report. */
+static uint32_t load_string_once(struct nsys *n, int64_t id, const char *unwanted)
 {
-	uint32_t known = nsys_ids_get(&n->strings, id);
-	if (known)
-		return known - 1;
+	uint32_t ref = hwy_ids_get(&n->strings, (uint64_t)id);
+	if (hwy_ref32_is_set(ref))
+		return hwy_ref32_index(ref);
 	uint32_t text = load_string(n, id, unwanted);
-	*nsys_ids_put(&n->strings, id) = text + 1;
+	*hwy_ids_put(&n->strings, (uint64_t)id) = hwy_ref32(text);
 	return text;
 }
 
 uint32_t nsys_string(struct nsys *n, int64_t id)
 {
-	return string_but(n, id, NULL);
+	return load_string_once(n, id, NULL);
 }
 
 uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address)
 {
 	char number[24] = "";
-	if (!nsys_ids_get(&n->strings, id))
+	if (!hwy_ref32_is_set(hwy_ids_get(&n->strings, (uint64_t)id)))
 		snprintf(number, sizeof number, "%#" PRIx64, (uint64_t)address);
-	return string_but(n, id, number);
+	return load_string_once(n, id, number);
 }

@@ -1,7 +1,8 @@
-/* nsys_meta.c - facts about the recording and what the recorder said: properties, hosts, diagnostics.
+/* nsys_meta.c - reads facts about the recording and messages of the recorder: properties, hosts,
+ * diagnostics.
  *
- * Exports hold the whole environment of the recorded machine. Only the keys listed here are looked at;
- * environment variables, user names and file contents are never read.
+ * Exports hold the whole environment of the recorded machine. Only the keys listed here are read;
+ * environment variables, user names and file contents never are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct named {
 	const char *key, *property;
 };
 
+/* A text of the current row, valid until the next row; NULL where it is NULL or empty. */
 static const char *value_of(struct nsys_query *q, int column)
 {
 	const char *text = (const char *)sqlite3_value_text(q->values[column]);
@@ -52,7 +54,7 @@ static void read_export_meta(struct nsys *n, const char *table)
 	}
 }
 
-/* One more word of a command line, quoted where a shell would split it. */
+/* Appends a word to a command line, quoted where a shell would split it. */
 static void add_word(sqlite3_str *line, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -147,7 +149,7 @@ static void read_system(struct nsys *n)
 		if (!value)
 			continue;
 		char version[32];
-		if (!strcmp(property, "cuda.version")) { /* 12080 is 12.8 */
+		if (!strcmp(property, "cuda.version")) { /* 12080 means 12.8 */
 			long number = strtol(value, NULL, 10);
 			snprintf(version, sizeof version, "%ld.%ld", number / 1000,
 				 number % 1000 / 10);
@@ -183,13 +185,13 @@ void nsys_read_meta(struct nsys *n)
 {
 	hwy_add_property(n->b, "source.format", "nsys-sqlite");
 	read_export_meta(n, "META_DATA_EXPORT");
-	read_export_meta(n, "EXPORT_META_DATA"); /* its name before 2024 */
+	read_export_meta(n, "EXPORT_META_DATA"); /* the table's name before 2024 */
 	read_capture_meta(n);
 	read_system(n);
 	read_clock(n);
 }
 
-/* ---- what the recorder said ---- */
+/* ---- messages of the recorder ---- */
 
 void nsys_read_diagnostics(struct nsys *n)
 {
@@ -206,12 +208,12 @@ void nsys_read_diagnostics(struct nsys *n)
 				? NULL
 				: hwy_map_get(&n->process_of, (uint64_t)nsys_int(&q, 3) >> 24);
 		int64_t severity = nsys_int(&q, 1);
-		uint32_t at = hwy_new_diagnostics(n->b);
-		struct hwy_diagnostic *said = &n->trace->diagnostics[at];
-		said->time = nsys_int_or_none(&q, 0);
-		said->severity = severity == 2 || severity == 3 ? severity : 1;
-		said->process = process ? (int64_t)*process : HWY_NONE;
-		said->text = hwy_text_id(n->b, text);
+		uint32_t index = hwy_new_diagnostics(n->b);
+		struct hwy_diagnostic *diagnostic = &n->trace->diagnostics[index];
+		diagnostic->time = nsys_int_or_none(&q, 0);
+		diagnostic->severity = severity == 2 || severity == 3 ? severity : 1;
+		diagnostic->process = process ? (int64_t)*process : HWY_NONE;
+		diagnostic->text = hwy_text_id(n->b, text);
 		const char *command = hwy_property(n->trace, "command");
 		if (process && command && !strncmp(text, launched, sizeof launched - 1))
 			n->trace->processes[*process].command = hwy_text_id(n->b, command);

@@ -1,19 +1,19 @@
-/* nsys_metrics.c - GPU metrics: one counter lane a metric and GPU.
+/* nsys_metrics.c - reads GPU metrics: one counter lane for each metric of each GPU.
  *
- * Metric numbers differ between GPUs and releases; TARGET_INFO_GPU_METRICS names them. The GPU is in the low
- * byte of typeId, the host in its top 16 bits.
+ * The numbers of metrics differ between GPUs and releases; TARGET_INFO_GPU_METRICS has their names.
+ * typeId has the GPU in its low byte and the host in its top 16 bits.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "import/nsys/nsys.h"
 
-static uint64_t metric_key(int64_t type, int64_t metric)
-{
-	return hwy_mix((uint64_t)type) ^ (uint64_t)metric;
-}
+struct metric_key { /* no padding: its bytes are a key */
+	int64_t type, metric;
+};
 
-/* "SM Issue [Throughput %]" is in %; clocks are named [MHz] but stored in Hz. */
+/* The unit, from the name of a metric: "SM Issue [Throughput %]" is in %. Clocks have [MHz] in
+ * their name, but their values are in Hz. */
 static uint32_t unit_of(struct nsys *n, const char *name)
 {
 	const char *open = strrchr(name, '[');
@@ -38,23 +38,24 @@ static uint32_t counter_lane(struct nsys *n, int64_t type, uint32_t name)
 }
 
 struct metrics {
-	struct hwy_map names; /* metric_key -> text */
-	struct hwy_map lanes; /* metric_key -> lane + 1 */
+	struct hwy_index names; /* struct metric_key -> text of the trace */
+	struct hwy_index lanes; /* struct metric_key -> lane */
 };
 
-static uint32_t lane_of(struct nsys_query *q)
+static uint32_t metric_lane(struct nsys_query *q)
 {
 	struct metrics *metrics = q->user;
-	uint64_t key = metric_key(nsys_int(q, 1), nsys_int(q, 2));
-	uint32_t *lane = hwy_map_put(&metrics->lanes, key, NULL);
-	if (!*lane) {
-		const uint32_t *name = hwy_map_get(&metrics->names, key);
+	struct metric_key key = {nsys_int(q, 1), nsys_int(q, 2)};
+	bool fresh;
+	uint32_t *lane = hwy_index_put(&metrics->lanes, &key, sizeof key, &fresh);
+	if (fresh) {
+		const uint32_t *name = hwy_index_get(&metrics->names, &key, sizeof key);
 		char number[48];
-		snprintf(number, sizeof number, "metric %lld", (long long)nsys_int(q, 2));
-		*lane = 1 + counter_lane(q->nsys, nsys_int(q, 1),
-					 name ? *name : hwy_text_id(q->nsys->b, number));
+		snprintf(number, sizeof number, "metric %lld", (long long)key.metric);
+		*lane = counter_lane(q->nsys, key.type,
+				     name ? *name : hwy_text_id(q->nsys->b, number));
 	}
-	return *lane - 1;
+	return *lane;
 }
 
 static void add_value(struct nsys_query *q)
@@ -62,7 +63,7 @@ static void add_value(struct nsys_query *q)
 	if (!nsys_moment(q))
 		return;
 	q->row.v[HWY_VALUE] = nsys_int(q, 3);
-	hwy_add_span(q->nsys->b, lane_of(q), HWY_COUNTER, &q->row);
+	hwy_add_span(q->nsys->b, metric_lane(q), HWY_COUNTER, &q->row);
 }
 
 void nsys_read_gpu_metrics(struct nsys *n)
@@ -70,11 +71,12 @@ void nsys_read_gpu_metrics(struct nsys *n)
 	struct nsys_query q;
 	struct metrics metrics = {0};
 	if (nsys_select(n, &q, "TARGET_INFO_GPU_METRICS", "typeId metricId metricName", NULL)) {
-		while (nsys_next(&q))
-			*hwy_map_put(&metrics.names, metric_key(nsys_int(&q, 0), nsys_int(&q, 1)),
-				     NULL) = nsys_text(&q, 2);
+		while (nsys_next(&q)) {
+			struct metric_key key = {nsys_int(&q, 0), nsys_int(&q, 1)};
+			*hwy_index_put(&metrics.names, &key, sizeof key, NULL) = nsys_text(&q, 2);
+		}
 	}
 	nsys_each(n, "GPU_METRICS", "~timestamp typeId metricId value", NULL, add_value, &metrics);
-	hwy_map_free(&metrics.names);
-	hwy_map_free(&metrics.lanes);
+	hwy_index_free(&metrics.names);
+	hwy_index_free(&metrics.lanes);
 }

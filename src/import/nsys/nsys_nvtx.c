@@ -1,8 +1,9 @@
-/* nsys_nvtx.c - NVTX: ranges, marks, and the names of domains and categories.
+/* nsys_nvtx.c - reads NVTX ranges and marks, and the names of domains and categories.
  *
- * A name is text or, for registered strings, textId. Push/pop ranges and marks stand on a lane of their
- * thread and domain, start/end ranges on one of the thread that started them. A range without an end was
- * open when recording stopped: it reaches to the last event of its lane. nsys prints the row id as RangeId.
+ * The name of a range is in column text or, for registered strings, in textId. Push/pop ranges and
+ * marks stand on the lane of their thread and domain, start/end ranges on another lane of the
+ * thread that started them. A range without an end was open when recording stopped: it reaches to
+ * the last end on its lane. nsys prints the row id as RangeId.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "import/nsys/nsys.h"
 
-enum { /* ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
+enum { /* numbers of ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
        CATEGORY = 33,
        MARK = 34,
        PUSHPOP = 59,
@@ -20,9 +21,10 @@ enum { /* ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
        DOMAIN_CREATE = 75,
 };
 
-/* Most ranges have nothing but times, a thread and a name. Asking every row for the rest would take as long
- * as reading it, so the first pass only asks whether there is any, and gives way to one that reads it all
- * from the first row that has some. */
+/* Most ranges have only times, a thread and a name. Reading the other columns of every row would
+ * double the time, so the first pass (BRIEF) only asks whether any of them is set. At the first row
+ * that has one, the first pass stops, and a second pass (FULL) reads all columns from that row
+ * on. */
 #define COMMON "!start !end !eventType rowid globalTid domainId text textId "
 #define BRIEF                                                                                      \
 	COMMON "?endGlobalTid,category,color,uint64Value,int64Value,doubleValue,uint32Value,"      \
@@ -31,59 +33,61 @@ enum { /* ENUM_NSYS_EVENT_TYPE; 70 and 71 come from text files of other tools */
 	COMMON "endGlobalTid category color uint64Value int64Value doubleValue uint32Value "       \
 	       "int32Value floatValue jsonText jsonTextId binaryData"
 enum {
-	AT_TYPE = 2,
-	AT_ROW,
-	AT_TID,
-	AT_DOMAIN,
-	AT_TEXT,
-	AT_TEXT_ID,
-	AT_MORE,
-	AT_END_TID = AT_MORE,
-	AT_CATEGORY,
-	AT_COLOR,
-	AT_U64,
-	AT_I64,
-	AT_DOUBLE,
-	AT_U32,
-	AT_I32,
-	AT_FLOAT,
-	AT_JSON,
-	AT_JSON_ID,
-	AT_BINARY,
+	COLUMN_TYPE = 2,
+	COLUMN_ROW,
+	COLUMN_TID,
+	COLUMN_DOMAIN,
+	COLUMN_TEXT,
+	COLUMN_TEXT_ID,
+	COLUMN_MORE,
+	COLUMN_END_TID = COLUMN_MORE,
+	COLUMN_CATEGORY,
+	COLUMN_COLOR,
+	COLUMN_U64,
+	COLUMN_I64,
+	COLUMN_DOUBLE,
+	COLUMN_U32,
+	COLUMN_I32,
+	COLUMN_FLOAT,
+	COLUMN_JSON,
+	COLUMN_JSON_ID,
+	COLUMN_BINARY,
 };
 
-struct named {
+/* Keys of indexes: no padding, their bytes are compared. */
+struct domain_key {
+	int64_t process, domain;
+};
+struct category_key {
+	int64_t process, domain, category;
+};
+struct lane_key {
+	int64_t thread, domain, is_startend;
+};
+
+struct domain_lane {
 	uint32_t lane;
 	int64_t domain;
 };
 
 struct nvtx {
 	struct nsys *n;
-	struct hwy_map domains;    /* process, domain -> text + 1 */
-	struct hwy_map categories; /* process, domain, category -> text + 1 */
-	struct hwy_map lanes;      /* thread, domain, style -> lane + 1 */
-	bool full, open;           /* what the rows of the running query are */
-	int64_t stopped_at;        /* row */
-	uint64_t last_key;
-	uint32_t last_lane;
-	int64_t *ends; /* by lane: the last end */
+	struct hwy_index domains;    /* struct domain_key -> text of the trace */
+	struct hwy_index categories; /* struct category_key -> text of the trace */
+	struct hwy_index lanes;      /* struct lane_key -> lane */
+	bool full;                   /* the running query has all columns */
+	bool open;                   /* the running query is for ranges without an end */
+	int64_t stop_row;            /* the row at which the first pass stopped */
+	struct lane_key last_key;    /* of the row before, which most rows share their lane with */
+	uint32_t last_lane;          /* UINT32_MAX: there was no row before */
+	int64_t *ends;               /* for each lane of the trace, the last end of its ranges */
 	uint32_t n_ends, cap_ends;
-	struct named *named; /* the lanes, to be named at the end */
-	uint32_t n_named, cap_named;
-	uint64_t unfinished;
+	struct domain_lane *domain_lanes; /* all lanes, which get their domain's name at the end */
+	uint32_t n_domain_lanes, cap_domain_lanes;
+	uint64_t unfinished; /* ranges without an end */
 };
 
-static uint64_t domain_key(uint32_t process, int64_t domain)
-{
-	return (uint64_t)process << 40 ^ (uint64_t)domain;
-}
-
-static uint64_t category_key(uint32_t process, int64_t domain, int64_t category)
-{
-	return hwy_mix(domain_key(process, domain)) ^ (uint64_t)category;
-}
-
-/* 'text' is the column of the text; the next one is textId. */
+/* 'text' is the column of the text; textId is the next column. */
 static uint32_t nsys_nvtx_name_of(struct nsys_query *q, int text)
 {
 	uint32_t name = nsys_text(q, text);
@@ -92,9 +96,9 @@ static uint32_t nsys_nvtx_name_of(struct nsys_query *q, int text)
 
 static void note_domain(struct nvtx *x, struct nsys_query *q)
 {
-	uint32_t process = nsys_process(x->n, nsys_int(q, AT_TID));
-	*hwy_map_put(&x->domains, domain_key(process, nsys_int(q, AT_DOMAIN)), NULL) =
-		nsys_nvtx_name_of(q, AT_TEXT) + 1;
+	uint32_t process = nsys_process(x->n, nsys_int(q, COLUMN_TID));
+	struct domain_key key = {process, nsys_int(q, COLUMN_DOMAIN)};
+	*hwy_index_put(&x->domains, &key, sizeof key, NULL) = nsys_nvtx_name_of(q, COLUMN_TEXT);
 }
 
 static void read_categories(struct nvtx *x)
@@ -106,64 +110,67 @@ static void read_categories(struct nvtx *x)
 		return;
 	while (nsys_next(&q)) {
 		uint32_t process = nsys_process(x->n, nsys_int(&q, 1));
-		uint64_t key = category_key(process, nsys_int(&q, 2), nsys_int(&q, 3));
-		*hwy_map_put(&x->categories, key, NULL) = nsys_nvtx_name_of(&q, 4) + 1;
+		struct category_key key = {process, nsys_int(&q, 2), nsys_int(&q, 3)};
+		*hwy_index_put(&x->categories, &key, sizeof key, NULL) = nsys_nvtx_name_of(&q, 4);
 	}
 }
 
-/* A domain's creation may come after its ranges: until all rows are read, its lanes go by its number. */
+/* The name of a domain's lanes until name_lanes: the row that names the domain may come after its
+ * ranges. */
 static uint32_t domain_number(struct nvtx *x, int64_t domain)
 {
 	char text[48];
 	if (domain == 0)
-		return 0; /* the default one has no name */
+		return 0; /* the default domain has no name */
 	snprintf(text, sizeof text, "domain %lld", (long long)domain);
 	return hwy_text_id(x->n->b, text);
 }
 
 static void name_lanes(struct nvtx *x)
 {
-	for (uint32_t i = 0; i < x->n_named; i++) {
-		struct hwy_lane *lane = &x->n->trace->lanes[x->named[i].lane];
-		const uint32_t *name = hwy_map_get(
-			&x->domains, domain_key((uint32_t)lane->process, x->named[i].domain));
+	for (uint32_t i = 0; i < x->n_domain_lanes; i++) {
+		struct hwy_lane *lane = &x->n->trace->lanes[x->domain_lanes[i].lane];
+		struct domain_key key = {lane->process, x->domain_lanes[i].domain};
+		const uint32_t *name = hwy_index_get(&x->domains, &key, sizeof key);
 		if (name)
-			lane->name = *name - 1;
+			lane->name = *name;
 	}
 }
 
 static uint32_t category_name(struct nvtx *x, uint32_t process, int64_t domain, int64_t category)
 {
 	char text[32];
-	uint32_t *at = hwy_map_put(&x->categories, category_key(process, domain, category), NULL);
-	if (!*at) {
+	bool fresh;
+	struct category_key key = {process, domain, category};
+	uint32_t *name = hwy_index_put(&x->categories, &key, sizeof key, &fresh);
+	if (fresh) {
 		snprintf(text, sizeof text, "%lld", (long long)category);
-		*at = hwy_text_id(x->n->b, text) + 1;
+		*name = hwy_text_id(x->n->b, text);
 	}
-	return *at - 1;
+	return *name;
 }
 
 static uint32_t lane_for(struct nvtx *x, uint32_t thread, int64_t domain, bool startend)
 {
-	uint64_t key = (uint64_t)thread << 33 ^ (uint64_t)startend << 32 ^ (uint64_t)domain;
-	if (key == x->last_key)
+	struct lane_key key = {thread, domain, startend};
+	if (x->last_lane != UINT32_MAX && memcmp(&key, &x->last_key, sizeof key) == 0)
 		return x->last_lane;
-	uint32_t *at = hwy_map_put(&x->lanes, key, NULL);
-	if (!*at) {
-		uint32_t process = x->n->threads[thread].process;
-		struct hwy_lane lane =
-			hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE, process, thread);
+	bool fresh;
+	uint32_t *index = hwy_index_put(&x->lanes, &key, sizeof key, &fresh);
+	if (fresh) {
+		struct hwy_lane lane = hwy_lane_of(startend ? HWY_LANE_STARTEND : HWY_LANE_RANGE,
+						   x->n->trace->threads[thread].process, thread);
 		lane.name = domain_number(x, domain);
-		*at = hwy_add_lane(x->n->b, lane) + 1;
-		HWY_GROW(x->named, x->n_named, x->cap_named);
-		x->named[x->n_named++] = (struct named){*at - 1, domain};
-		while (x->n_ends < *at) {
+		*index = hwy_add_lane(x->n->b, lane);
+		HWY_GROW(x->domain_lanes, x->n_domain_lanes, x->cap_domain_lanes);
+		x->domain_lanes[x->n_domain_lanes++] = (struct domain_lane){*index, domain};
+		while (x->n_ends <= *index) {
 			HWY_GROW(x->ends, x->n_ends, x->cap_ends);
 			x->ends[x->n_ends++] = INT64_MIN;
 		}
 	}
 	x->last_key = key;
-	return x->last_lane = *at - 1;
+	return x->last_lane = *index;
 }
 
 static int64_t bits_of(double value)
@@ -180,19 +187,21 @@ static void nsys_nvtx_put_payload(struct nsys_query *q)
 					HWY_PAYLOAD_U32,  HWY_PAYLOAD_I32,  HWY_PAYLOAD_FLOAT,
 					HWY_PAYLOAD_JSON, HWY_PAYLOAD_JSON, HWY_PAYLOAD_BINARY};
 	row->v[HWY_PAYLOAD_TYPE] = row->v[HWY_PAYLOAD] = 0;
-	int at = AT_U64;
-	while (at <= AT_BINARY && nsys_null(q, at))
-		at++;
-	if (at > AT_BINARY)
+	int column = COLUMN_U64;
+	while (column <= COLUMN_BINARY && nsys_null(q, column))
+		column++;
+	if (column > COLUMN_BINARY)
 		return;
-	row->v[HWY_PAYLOAD_TYPE] = types[at - AT_U64];
-	switch (at) {
-	case AT_DOUBLE:
-	case AT_FLOAT: row->v[HWY_PAYLOAD] = bits_of(sqlite3_value_double(q->values[at])); break;
-	case AT_JSON_ID: row->v[HWY_PAYLOAD] = nsys_string_of(q, at); break;
-	case AT_JSON:
-	case AT_BINARY: row->v[HWY_PAYLOAD] = nsys_text(q, at); break;
-	default: row->v[HWY_PAYLOAD] = nsys_int(q, at);
+	row->v[HWY_PAYLOAD_TYPE] = types[column - COLUMN_U64];
+	switch (column) {
+	case COLUMN_DOUBLE:
+	case COLUMN_FLOAT:
+		row->v[HWY_PAYLOAD] = bits_of(sqlite3_value_double(q->values[column]));
+		break;
+	case COLUMN_JSON_ID: row->v[HWY_PAYLOAD] = nsys_string_of(q, column); break;
+	case COLUMN_JSON:
+	case COLUMN_BINARY: row->v[HWY_PAYLOAD] = nsys_text(q, column); break;
+	default: row->v[HWY_PAYLOAD] = nsys_int(q, column);
 	}
 }
 
@@ -211,19 +220,18 @@ static enum hwy_style style_of(int64_t type)
 static void nsys_nvtx_describe(struct nvtx *x, struct nsys_query *q, uint32_t process)
 {
 	struct hwy_row *row = &q->row;
-	int64_t category = nsys_int(q, AT_CATEGORY);
+	int64_t category = nsys_int(q, COLUMN_CATEGORY);
 	row->v[HWY_CATEGORY] =
-		category ? category_name(x, process, nsys_int(q, AT_DOMAIN), category) : 0;
-	row->v[HWY_COLOR] = nsys_null(q, AT_COLOR)
-				    ? 0
-				    : (nsys_int(q, AT_COLOR) & 0xffffffff) | INT64_C(1) << 32;
-	row->v[HWY_END_THREAD] = nsys_null(q, AT_END_TID)
-					 ? 0
-					 : 1 + (int64_t)nsys_thread(x->n, nsys_int(q, AT_END_TID));
+		category ? category_name(x, process, nsys_int(q, COLUMN_DOMAIN), category) : 0;
+	row->v[HWY_COLOR] =
+		nsys_null(q, COLUMN_COLOR) ? 0 : hwy_color((uint32_t)nsys_int(q, COLUMN_COLOR));
+	row->v[HWY_END_THREAD] = nsys_null(q, COLUMN_END_TID)
+					 ? HWY_REF_NONE
+					 : hwy_ref(nsys_thread(x->n, nsys_int(q, COLUMN_END_TID)));
 	nsys_nvtx_put_payload(q);
 }
 
-/* START, DUR and FLAGS of a range or mark. */
+/* Sets START, DUR and FLAGS of a range or mark; false when it has no usable time. */
 static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane)
 {
 	struct hwy_row *row = &q->row;
@@ -246,31 +254,31 @@ static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane)
 static void nsys_nvtx_add_range(struct nvtx *x, struct nsys_query *q, enum hwy_style style)
 {
 	struct nsys *n = x->n;
-	uint32_t thread = nsys_thread(n, nsys_int(q, AT_TID));
-	uint32_t lane = lane_for(x, thread, nsys_int(q, AT_DOMAIN), style == HWY_STARTEND);
+	uint32_t thread = nsys_thread(n, nsys_int(q, COLUMN_TID));
+	uint32_t lane = lane_for(x, thread, nsys_int(q, COLUMN_DOMAIN), style == HWY_STARTEND);
 	q->row.v[HWY_STYLE] = style;
 	if (!range_times(x, q, lane))
 		return;
-	q->row.v[HWY_NAME] = nsys_nvtx_name_of(q, AT_TEXT);
-	if (q->row.v[HWY_NAME] && nsys_null(q, AT_TEXT))
+	q->row.v[HWY_NAME] = nsys_nvtx_name_of(q, COLUMN_TEXT);
+	if (q->row.v[HWY_NAME] && nsys_null(q, COLUMN_TEXT))
 		q->row.v[HWY_FLAGS] |= HWY_FLAG_REGISTERED;
-	q->row.v[HWY_ROW] = nsys_int(q, AT_ROW);
+	q->row.v[HWY_ROW] = nsys_int(q, COLUMN_ROW);
 	if (x->full)
-		nsys_nvtx_describe(x, q, n->threads[thread].process);
+		nsys_nvtx_describe(x, q, (uint32_t)n->trace->threads[thread].process);
 	hwy_add_span(n->b, lane, HWY_RANGE, &q->row);
 }
 
 static void nsys_nvtx_add_row(struct nsys_query *q)
 {
 	struct nvtx *x = q->user;
-	int64_t type = nsys_int(q, AT_TYPE);
+	int64_t type = nsys_int(q, COLUMN_TYPE);
 	enum hwy_style style = style_of(type);
 	bool unfinished = style != HWY_STYLE_NONE && style != HWY_MARK && nsys_null(q, 1);
 	if (unfinished != x->open) {
 		x->unfinished += unfinished;
-	} else if (!x->full && nsys_int(q, AT_MORE)) {
+	} else if (!x->full && nsys_int(q, COLUMN_MORE)) {
 		q->stop = true;
-		x->stopped_at = nsys_int(q, AT_ROW);
+		x->stop_row = nsys_int(q, COLUMN_ROW);
 	} else if (style != HWY_STYLE_NONE) {
 		nsys_nvtx_add_range(x, q, style);
 	} else if (type == DOMAIN_CREATE) {
@@ -285,13 +293,13 @@ static void read_rows(struct nvtx *x)
 		return;
 	read_categories(x);
 	x->full = true;
-	snprintf(and, sizeof and, "AND rowid >= %lld", (long long)x->stopped_at);
+	snprintf(and, sizeof and, "AND rowid >= %lld", (long long)x->stop_row);
 	nsys_each(x->n, "NVTX_EVENTS", FULL, and, nsys_nvtx_add_row, x);
 }
 
 void nsys_read_nvtx(struct nsys *n)
 {
-	struct nvtx x = {.n = n, .last_key = UINT64_MAX};
+	struct nvtx x = {.n = n, .last_lane = UINT32_MAX};
 	read_rows(&x);
 	if (x.unfinished) {
 		if (!x.full)
@@ -300,9 +308,9 @@ void nsys_read_nvtx(struct nsys *n)
 		nsys_each(n, "NVTX_EVENTS", FULL, "AND \"end\" IS NULL", nsys_nvtx_add_row, &x);
 	}
 	name_lanes(&x);
-	hwy_map_free(&x.domains);
-	hwy_map_free(&x.categories);
-	hwy_map_free(&x.lanes);
-	free(x.named);
+	hwy_index_free(&x.domains);
+	hwy_index_free(&x.categories);
+	hwy_index_free(&x.lanes);
+	free(x.domain_lanes);
 	free(x.ends);
 }

@@ -1,8 +1,9 @@
-/* nsys_sched.c - scheduling: one row a switch in the export, one span a stretch in ours.
+/* nsys_sched.c - reads the scheduler's switches and adds the states of threads: a row is a switch,
+ * a span is the time between two switches.
  *
- * A thread runs from a switch in to the next switch out, and waits from there to the next switch in. What it
- * did before its first switch in is not known. Rows come in no promised order, so they are kept (24 bytes
- * each) and sorted by thread and time where they are not.
+ * A thread runs from a switch in to the next switch out, and waits from there to the next switch
+ * in. What a thread did before its first switch is not known. The order of rows is not documented,
+ * so all rows are kept (24 bytes each) and sorted by thread and time.
  */
 #include <stdlib.h>
 
@@ -13,13 +14,13 @@ enum { STATE_RUNNING = 1, STATE_TERMINATED = 5 }; /* ENUM_SAMPLING_THREAD_STATE 
 struct turn {
 	int64_t time;
 	uint32_t thread;
-	uint32_t order; /* the row's number: ties keep it */
+	uint32_t order; /* number of the row: keeps the order of switches with one time */
 	uint16_t cpu;
 	uint8_t in, state, block;
 };
 
 struct labels {
-	uint32_t texts[256]; /* 0: none */
+	uint32_t texts[256]; /* texts of the trace by the export's number; 0: no label */
 };
 
 static int by_thread_and_time(const void *left, const void *right)
@@ -45,14 +46,15 @@ static void read_labels(struct nsys *n, const char *table, struct labels *labels
 	}
 }
 
-static uint8_t small(struct nsys_query *q, int column)
+/* A column's number where it fits an index of struct labels; else 0. */
+static uint8_t byte_or_zero(struct nsys_query *q, int column)
 {
 	int64_t value = nsys_int(q, column);
 	return value > 0 && value < 256 ? (uint8_t)value : 0;
 }
 
 struct turns {
-	struct turn *at;
+	struct turn *list;
 	uint32_t n, cap;
 };
 
@@ -61,15 +63,15 @@ static void add_turn(struct nsys_query *q)
 	struct turns *turns = q->user;
 	if (!nsys_moment(q))
 		return;
-	HWY_GROW(turns->at, turns->n, turns->cap);
-	turns->at[turns->n] = (struct turn){
+	HWY_GROW(turns->list, turns->n, turns->cap);
+	turns->list[turns->n] = (struct turn){
 		.time = q->row.v[HWY_START],
 		.thread = nsys_thread(q->nsys, nsys_int(q, 2)),
 		.order = turns->n,
 		.cpu = (uint16_t)nsys_int(q, 3),
 		.in = nsys_int(q, 1) != 0,
-		.state = small(q, 4),
-		.block = small(q, 5),
+		.state = byte_or_zero(q, 4),
+		.block = byte_or_zero(q, 5),
 	};
 	turns->n++;
 }
@@ -79,11 +81,11 @@ struct words {
 	struct labels states, blocks;
 };
 
-/* The stretch that begins with a switch. */
+/* Sets the columns of the state that begins with a switch. */
 static void nsys_sched_describe(const struct turn *turn, const struct words *words,
 				struct hwy_row *row)
 {
-	row->v[HWY_CPU] = (int64_t)turn->cpu + 1;
+	row->v[HWY_CPU] = hwy_ref(turn->cpu);
 	row->v[HWY_REASON] = 0;
 	if (turn->in) {
 		row->v[HWY_NAME] = words->running;
@@ -95,21 +97,20 @@ static void nsys_sched_describe(const struct turn *turn, const struct words *wor
 							      : words->waiting;
 }
 
-static void add_stretches(struct nsys *n, const struct turns *turns, const struct words *words,
-			  int64_t last)
+static void add_states(struct nsys *n, const struct turns *turns, const struct words *words,
+		       int64_t last)
 {
 	struct hwy_row row = {0};
 	for (uint32_t i = 0; i < turns->n; i++) {
-		const struct turn *turn = &turns->at[i];
+		const struct turn *turn = &turns->list[i];
 		bool open = i + 1 == turns->n || turn[1].thread != turn->thread;
 		if (!turn->in && (open || turn->state == STATE_TERMINATED))
-			continue; /* it never came back, or ended */
+			continue; /* the thread never ran again, or ended */
 		row.v[HWY_START] = turn->time;
 		row.v[HWY_DUR] = (open ? last : turn[1].time) - turn->time;
 		row.v[HWY_FLAGS] = open ? HWY_FLAG_UNFINISHED : 0;
 		nsys_sched_describe(turn, words, &row);
-		uint32_t lane = nsys_thread_lane(n, turn->thread, HWY_LANE_STATE,
-						 &n->threads[turn->thread].state);
+		uint32_t lane = hwy_add_thread_lane(n->b, HWY_LANE_STATE, turn->thread);
 		hwy_add_span(n->b, lane, HWY_STATE, &row);
 	}
 }
@@ -129,9 +130,9 @@ void nsys_read_sched(struct nsys *n)
 		read_labels(n, "ENUM_SAMPLING_THREAD_STATE", &words.states);
 		read_labels(n, "ENUM_SCHEDULING_THREAD_BLOCK", &words.blocks);
 		for (uint32_t i = 0; i < turns.n; i++)
-			last = turns.at[i].time > last ? turns.at[i].time : last;
-		qsort(turns.at, turns.n, sizeof *turns.at, by_thread_and_time);
-		add_stretches(n, &turns, &words, last);
+			last = turns.list[i].time > last ? turns.list[i].time : last;
+		qsort(turns.list, turns.n, sizeof *turns.list, by_thread_and_time);
+		add_states(n, &turns, &words, last);
 	}
-	free(turns.at);
+	free(turns.list);
 }

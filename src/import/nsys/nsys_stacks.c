@@ -1,32 +1,35 @@
-/* nsys_stacks.c - call chains: one row a frame in the export, one way to the root in our trie.
+/* nsys_stacks.c - reads call chains. A row of the export is one frame of a chain; depth 0 is the
+ * innermost frame.
  *
- * Depth 0 is the leaf. The rows of one chain stand together in every export seen, but the release notes
- * promise no order: where they do not, the table is read again, sorted.
+ * In every export seen the rows of a chain stand together, ordered by depth, but no document
+ * promises that: where they do not, the table is read again, sorted.
  */
 #include <stdlib.h>
 
 #include "import/nsys/nsys.h"
 
-enum { MAX_DEPTH = 4096 }; /* deeper rows of a damaged file are left out */
+enum {
+	MOST_FRAMES = 4096
+}; /* of a chain; further frames, which only a damaged file has, are left out */
 
 struct chains {
-	struct nsys_ids *stacks; /* chain id -> stack + 1 */
-	bool any_order;          /* the rows come sorted: what looks out of order is damage */
-	int64_t id;              /* of the chain that is being put together */
-	uint32_t *frames;        /* its frames, leaf first */
+	struct hwy_ids *stacks; /* chain id -> ref of the trace's stacks */
+	bool sorted;            /* second reading: a row out of order is damage */
+	int64_t id;             /* of the current chain */
+	uint32_t *frames;       /* of the current chain: frames of the trace, innermost first */
 	uint32_t n, cap;
-	int64_t depth; /* of its last row */
+	int64_t depth; /* of the last row of the current chain */
 };
 
 static void finish_chain(struct nsys *n, struct chains *chains)
 {
-	int64_t parent = 0;
+	int64_t parent = HWY_REF_NONE;
 	for (uint32_t i = chains->n; i-- > 0;) {
 		struct hwy_stack node = {.parent = parent, .frame = chains->frames[i]};
-		parent = 1 + (int64_t)hwy_add_stack(n->b, node);
+		parent = hwy_ref(hwy_add_stack(n->b, node));
 	}
 	if (chains->n)
-		*nsys_ids_put(chains->stacks, chains->id) = (uint32_t)parent;
+		*hwy_ids_put(chains->stacks, (uint64_t)chains->id) = (uint32_t)parent;
 	chains->n = 0;
 }
 
@@ -49,20 +52,21 @@ static void add_frame(struct nsys_query *q)
 	int64_t id = nsys_int(q, 0), depth = nsys_int(q, 1);
 	if (chains->n && id != chains->id)
 		finish_chain(q->nsys, chains);
-	bool follows = chains->n ? depth > chains->depth : !nsys_ids_get(chains->stacks, id);
-	if (!follows && !chains->any_order) {
+	bool follows = chains->n ? depth > chains->depth
+				 : !hwy_ref32_is_set(hwy_ids_get(chains->stacks, (uint64_t)id));
+	if (!follows && !chains->sorted) {
 		q->stop = true;
 		return;
 	}
 	chains->id = id;
 	chains->depth = depth;
-	if (chains->n < MAX_DEPTH) {
+	if (chains->n < MOST_FRAMES) {
 		HWY_GROW(chains->frames, chains->n, chains->cap);
 		chains->frames[chains->n++] = frame_of(q);
 	}
 }
 
-static void read_stacks(struct nsys *n, const char *table, struct nsys_ids *stacks)
+static void read_stacks(struct nsys *n, const char *table, struct hwy_ids *stacks)
 {
 	static const char columns[] =
 		"~id ~stackDepth symbol module originalIP unresolved kernelMode";
@@ -71,8 +75,8 @@ static void read_stacks(struct nsys *n, const char *table, struct nsys_ids *stac
 	if (!in_order && !n->failed) {
 		struct nsys_query q;
 		chains.n = 0;
-		chains.any_order = true;
-		nsys_ids_free(stacks);
+		chains.sorted = true;
+		hwy_ids_free(stacks);
 		if (nsys_select(n, &q, table, columns, "ORDER BY id, stackDepth")) {
 			q.user = &chains;
 			while (nsys_next(&q))

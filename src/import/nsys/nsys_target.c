@@ -1,11 +1,14 @@
-/* nsys_target.c - who is who: hosts, processes, threads, devices, contexts, streams.
+/* nsys_target.c - the hosts, processes, threads, devices, contexts and streams of an export.
  *
- * The export lists every process of the machine; a record is made only for who occurs in the events, when
- * it first does. Names and properties are filled in afterwards, in one pass over each table.
- * Ids: globalTid is <hardware:8><VM:8><pid:24><tid:24>, globalPid the same with tid 0. A deviceId is the
- * CUDA ordinal inside its process; TARGET_INFO_CUDA_DEVICE maps it to the machine's GPU.
+ * The export lists every process of the machine; the trace gets a record only for those that an
+ * event refers to, at the first such event. Names and properties are filled in after the events, in
+ * one pass over each table. A globalTid is made of <hardware:8><VM:8><pid:24><tid:24> bits, a
+ * globalPid is the same with tid 0. A deviceId is the CUDA ordinal in its process;
+ * TARGET_INFO_CUDA_DEVICE maps it to the machine's GPU.
  */
 #include "import/nsys/nsys.h"
+
+#include <string.h>
 
 enum { TID_BITS = 24, VM_SHIFT = 48, FLAG_NULL_STREAM = 3 };
 #define ID_MASK ((UINT64_C(1) << TID_BITS) - 1)
@@ -15,39 +18,37 @@ static uint64_t pid_of(int64_t global)
 	return ((uint64_t)global >> TID_BITS) & ID_MASK;
 }
 
-static uint64_t pair_key(uint64_t high, int64_t low)
-{
-	return high << 32 ^ (uint64_t)low;
-}
+/* Keys of indexes: no padding, their bytes are compared. */
+struct pair_key { /* host and GPU, or pid and CUDA ordinal */
+	int64_t owner, number;
+};
+struct fact_key {
+	int64_t pid, context, stream;
+};
 
-static uint64_t stream_key(uint64_t pid, int64_t context, int64_t stream)
-{
-	return pid << 40 ^ ((uint64_t)context & 0xffff) << 24 ^ (uint64_t)stream;
-}
-
-/* ---- records, made when they first occur ---- */
+/* ---- records, made at the first event that refers to them ---- */
 
 uint32_t nsys_host(struct nsys *n, int64_t global_id)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&n->host_of, (uint64_t)global_id >> VM_SHIFT, &fresh);
+	uint32_t *host = hwy_map_put(&n->host_of, (uint64_t)global_id >> VM_SHIFT, &fresh);
 	if (fresh)
-		*at = hwy_new_hosts(n->b);
-	return *at;
+		*host = hwy_new_hosts(n->b);
+	return *host;
 }
 
 uint32_t nsys_process(struct nsys *n, int64_t global_pid)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&n->process_of, (uint64_t)global_pid >> TID_BITS, &fresh);
+	uint32_t *index = hwy_map_put(&n->process_of, (uint64_t)global_pid >> TID_BITS, &fresh);
 	if (fresh) {
-		*at = hwy_new_processes(n->b);
-		struct hwy_process *process = &n->trace->processes[*at];
+		*index = hwy_new_processes(n->b);
+		struct hwy_process *process = &n->trace->processes[*index];
 		process->host = nsys_host(n, global_pid);
 		process->pid = (int64_t)pid_of(global_pid);
 		process->source_id = (int64_t)((uint64_t)global_pid & ~ID_MASK);
 	}
-	return *at;
+	return *index;
 }
 
 static uint32_t new_thread(struct nsys *n, int64_t global_tid)
@@ -56,9 +57,6 @@ static uint32_t new_thread(struct nsys *n, int64_t global_tid)
 	uint32_t thread = hwy_new_threads(n->b);
 	n->trace->threads[thread].process = process;
 	n->trace->threads[thread].tid = (int64_t)((uint64_t)global_tid & ID_MASK);
-	HWY_GROW(n->threads, thread, n->cap_threads);
-	n->threads[thread] = (struct nsys_thread){process, NSYS_NO_LANE, NSYS_NO_LANE, NSYS_NO_LANE,
-						  NSYS_NO_LANE};
 	return thread;
 }
 
@@ -67,33 +65,35 @@ uint32_t nsys_thread(struct nsys *n, int64_t global_tid)
 	if (global_tid == n->last_tid && n->last_thread != UINT32_MAX)
 		return n->last_thread;
 	bool fresh;
-	uint32_t *at = hwy_map_put(&n->thread_of, (uint64_t)global_tid, &fresh);
+	uint32_t *thread = hwy_map_put(&n->thread_of, (uint64_t)global_tid, &fresh);
 	if (fresh)
-		*at = new_thread(n, global_tid);
+		*thread = new_thread(n, global_tid);
 	n->last_tid = global_tid;
-	return n->last_thread = *at;
+	return n->last_thread = *thread;
 }
 
 uint32_t nsys_gpu(struct nsys *n, uint32_t host, int64_t gpu)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&n->device_of, pair_key(host, gpu), &fresh);
+	struct pair_key key = {host, gpu};
+	uint32_t *device = hwy_index_put(&n->device_of, &key, sizeof key, &fresh);
 	if (fresh) {
-		*at = hwy_new_devices(n->b);
-		n->trace->devices[*at].host = host;
-		n->trace->devices[*at].ordinal = gpu;
+		*device = hwy_new_devices(n->b);
+		n->trace->devices[*device].host = host;
+		n->trace->devices[*device].ordinal = gpu;
 	}
-	return *at;
+	return *device;
 }
 
 uint32_t nsys_device(struct nsys *n, uint32_t process, int64_t ordinal)
 {
 	const struct hwy_process *record = &n->trace->processes[process];
-	const uint32_t *gpu = hwy_map_get(&n->gpu_of, pair_key((uint64_t)record->pid, ordinal));
+	struct pair_key key = {record->pid, ordinal};
+	const uint32_t *gpu = hwy_index_get(&n->gpu_of, &key, sizeof key);
 	return nsys_gpu(n, (uint32_t)record->host, gpu ? (int64_t)*gpu : ordinal);
 }
 
-static uint32_t new_stream(struct nsys *n, const struct nsys_stream *key)
+static uint32_t new_stream(struct nsys *n, const struct nsys_stream_key *key)
 {
 	uint32_t process = nsys_process(n, key->global_pid);
 	uint32_t device = nsys_device(n, process, key->device);
@@ -106,105 +106,72 @@ static uint32_t new_stream(struct nsys *n, const struct nsys_stream *key)
 	record->number = nsys_is_none(key->number) ? HWY_NONE : key->number;
 	record->ordinal = key->device;
 	record->flags = 0;
-	const uint32_t *fact = hwy_map_get(
-		&n->stream_facts, stream_key(pid_of(key->global_pid), key->context, key->number));
-	if (fact) {
-		const struct nsys_stream_fact *known = &n->facts[*fact - 1];
-		record->priority = known->priority;
-		record->flags = known->flags;
-		record->name = known->name ? (int64_t)known->name : HWY_NONE;
+	struct fact_key fact_key = {(int64_t)pid_of(key->global_pid), key->context, key->number};
+	const uint32_t *index = hwy_index_get(&n->fact_of, &fact_key, sizeof fact_key);
+	if (index) {
+		const struct nsys_stream_fact *fact = &n->facts[*index];
+		record->priority = fact->priority;
+		record->flags = fact->flags;
+		record->name = fact->name ? (int64_t)fact->name : HWY_NONE;
 	}
 	HWY_GROW(n->streams, stream, n->cap_streams);
-	n->streams[stream] = *key;
-	n->streams[stream].process = process;
-	n->streams[stream].work = n->streams[stream].sync = NSYS_NO_LANE;
+	n->streams[stream] = (struct nsys_stream){*key, process};
 	return stream;
-}
-
-static bool same_stream(const struct nsys_stream *a, const struct nsys_stream *b)
-{
-	return a->number == b->number && a->context == b->context && a->device == b->device &&
-	       a->green == b->green && a->global_pid == b->global_pid;
 }
 
 uint32_t nsys_stream(struct nsys_query *q, int first)
 {
 	struct nsys *n = q->nsys;
-	struct nsys_stream key = {
+	struct nsys_stream_key key = {
 		.device = nsys_int(q, first),
 		.context = nsys_int(q, first + 1),
 		.green = nsys_int(q, first + 2),
 		.number = nsys_int(q, first + 3),
 		.global_pid = nsys_int(q, first + 4),
 	};
-	/* Reduced files leave the process out; with one process there is no doubt. */
+	/* Files that a tool reduced may lack the process: with one process it can only be that
+	 * one. */
 	if (key.global_pid == 0 && n->trace->n_processes == 1)
 		key.global_pid = n->trace->processes[0].source_id;
-	if (n->last_stream != UINT32_MAX && same_stream(&n->streams[n->last_stream], &key))
+	if (n->last_stream != UINT32_MAX &&
+	    memcmp(&n->streams[n->last_stream].key, &key, sizeof key) == 0)
 		return n->last_stream;
-	uint64_t hash = hwy_mix((uint64_t)key.global_pid ^
-				hwy_mix((uint64_t)key.device << 48 ^ (uint64_t)key.context << 32 ^
-					(uint64_t)key.green << 24 ^ (uint64_t)key.number));
-	uint32_t *head = hwy_map_put(&n->stream_of, hash, NULL);
-	for (uint32_t at = *head; at; at = n->streams[at - 1].next) {
-		if (same_stream(&n->streams[at - 1], &key))
-			return n->last_stream = at - 1;
-	}
-	key.next = *head;
-	n->last_stream = new_stream(n, &key);
-	*head = n->last_stream + 1;
-	return n->last_stream;
+	bool fresh;
+	uint32_t *stream = hwy_index_put_element(&n->stream_of, n->streams, sizeof *n->streams,
+						 &key, sizeof key, &fresh);
+	if (fresh)
+		*stream = new_stream(n, &key);
+	return n->last_stream = *stream;
 }
 
-/* ---- lanes ---- */
+/* ---- before the spans: tables that decide which record a row belongs to ---- */
 
-uint32_t nsys_work_lane(struct nsys *n, uint32_t stream)
+/* The fact about the stream that columns 0 to 2 of a row name: streamId, processId (a pid) and
+ * contextId. */
+static struct nsys_stream_fact *stream_fact(struct nsys_query *q)
 {
-	if (n->streams[stream].work == NSYS_NO_LANE)
-		n->streams[stream].work = hwy_add_stream_lane(n->b, HWY_LANE_STREAM, stream);
-	return n->streams[stream].work;
-}
-
-uint32_t nsys_sync_lane(struct nsys *n, uint32_t stream)
-{
-	if (n->streams[stream].sync == NSYS_NO_LANE)
-		n->streams[stream].sync = hwy_add_stream_lane(n->b, HWY_LANE_SYNC, stream);
-	return n->streams[stream].sync;
-}
-
-uint32_t nsys_thread_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type type,
-			  uint32_t *cached)
-{
-	if (*cached == NSYS_NO_LANE)
-		*cached = hwy_add_lane(n->b, hwy_lane_of(type, n->threads[thread].process, thread));
-	return *cached;
-}
-
-/* ---- before the spans: what decides which record a row belongs to ---- */
-
-static struct nsys_stream_fact *stream_fact(struct nsys *n, uint64_t key)
-{
-	uint32_t *at = hwy_map_put(&n->stream_facts, key, NULL);
-	if (!*at) {
+	struct nsys *n = q->nsys;
+	struct fact_key key = {nsys_int(q, 1), nsys_int(q, 2), nsys_int(q, 0)};
+	bool fresh;
+	uint32_t *index = hwy_index_put(&n->fact_of, &key, sizeof key, &fresh);
+	if (fresh) {
+		*index = n->n_facts;
 		HWY_GROW(n->facts, n->n_facts, n->cap_facts);
 		n->facts[n->n_facts++] = (struct nsys_stream_fact){.priority = HWY_NONE};
-		*at = n->n_facts;
 	}
-	return &n->facts[*at - 1];
+	return &n->facts[*index];
 }
 
-/* Contexts tell which stream is the default one; files up to schema 3.1 say so in another table. */
+/* Notes the default stream of each context; files up to schema 3.1 have it in another table than
+ * newer ones. */
 static void read_null_streams(struct nsys *n, const char *table, const char *columns)
 {
 	struct nsys_query q;
 	if (!nsys_select(n, &q, table, columns, NULL))
 		return;
-	while (nsys_next(&q)) {
-		uint64_t key =
-			stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2), nsys_int(&q, 0));
+	while (nsys_next(&q))
 		if (!nsys_null(&q, 0))
-			stream_fact(n, key)->flags = FLAG_NULL_STREAM;
-	}
+			stream_fact(&q)->flags = FLAG_NULL_STREAM;
 }
 
 void nsys_read_target(struct nsys *n)
@@ -212,9 +179,10 @@ void nsys_read_target(struct nsys *n)
 	struct nsys_query q;
 	if (nsys_select(n, &q, "TARGET_INFO_CUDA_DEVICE", "gpuId cudaId pid", NULL)) {
 		while (nsys_next(&q)) {
-			uint64_t key = pair_key((uint64_t)nsys_int(&q, 2), nsys_int(&q, 1));
+			struct pair_key key = {nsys_int(&q, 2), nsys_int(&q, 1)};
 			if (!nsys_null(&q, 0))
-				*hwy_map_put(&n->gpu_of, key, NULL) = (uint32_t)nsys_int(&q, 0);
+				*hwy_index_put(&n->gpu_of, &key, sizeof key, NULL) =
+					(uint32_t)nsys_int(&q, 0);
 		}
 	}
 	read_null_streams(n, "TARGET_INFO_CUDA_NULL_STREAM", "streamId processId contextId");
@@ -222,10 +190,8 @@ void nsys_read_target(struct nsys *n)
 	if (nsys_select(n, &q, "TARGET_INFO_CUDA_STREAM",
 			"streamId processId contextId priority flag", NULL)) {
 		while (nsys_next(&q)) {
-			uint64_t key = stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2),
-						  nsys_int(&q, 0));
-			struct nsys_stream_fact *fact = stream_fact(n, key);
-			/* The number is signed but stored without: -5 is 4294967291. */
+			struct nsys_stream_fact *fact = stream_fact(&q);
+			/* The priority is stored without its sign: 4294967291 means -5. */
 			if (!nsys_null(&q, 3))
 				fact->priority = (int32_t)(uint32_t)nsys_int(&q, 3);
 			if (nsys_int(&q, 4) > 0)
@@ -235,18 +201,17 @@ void nsys_read_target(struct nsys *n)
 	if (nsys_select(n, &q, "TARGET_INFO_NVTX_CUDA_STREAM", "streamId processId contextId name",
 			NULL)) {
 		while (nsys_next(&q))
-			stream_fact(n, stream_key((uint64_t)nsys_int(&q, 1), nsys_int(&q, 2),
-						  nsys_int(&q, 0)))
-				->name = nsys_text(&q, 3);
+			stream_fact(&q)->name = nsys_text(&q, 3);
 	}
 }
 
-/* ---- after the spans: names and properties of who occurred ---- */
+/* ---- after the spans: names and properties of the records that events refer to ---- */
 
-static struct hwy_process *known_process(struct nsys *n, int64_t global_pid)
+/* NULL: no event refers to the process. */
+static struct hwy_process *find_process(struct nsys *n, int64_t global_pid)
 {
-	const uint32_t *at = hwy_map_get(&n->process_of, (uint64_t)global_pid >> TID_BITS);
-	return at ? &n->trace->processes[*at] : NULL;
+	const uint32_t *index = hwy_map_get(&n->process_of, (uint64_t)global_pid >> TID_BITS);
+	return index ? &n->trace->processes[*index] : NULL;
 }
 
 static void name_processes(struct nsys *n)
@@ -254,31 +219,31 @@ static void name_processes(struct nsys *n)
 	struct nsys_query q;
 	if (nsys_select(n, &q, "PROCESSES", "~globalPid name", NULL)) {
 		while (nsys_next(&q)) {
-			struct hwy_process *process = known_process(n, nsys_int(&q, 0));
+			struct hwy_process *process = find_process(n, nsys_int(&q, 0));
 			if (process && !nsys_null(&q, 1))
 				process->name = nsys_text(&q, 1);
 		}
 	}
 	if (nsys_select(n, &q, "MPI_RANKS", "~globalTid ~rank", NULL)) {
 		while (nsys_next(&q)) {
-			struct hwy_process *process = known_process(n, nsys_int(&q, 0));
+			struct hwy_process *process = find_process(n, nsys_int(&q, 0));
 			if (process)
 				process->rank = nsys_int(&q, 1);
 		}
 	}
 }
 
-/* A thread may be listed again when it was renamed: the last name stays. */
+/* A thread that was renamed is listed again: the last name counts. */
 static void name_threads(struct nsys *n)
 {
 	struct nsys_query q;
 	if (!nsys_select(n, &q, "ThreadNames", "~globalTid nameId priority", NULL))
 		return;
 	while (nsys_next(&q)) {
-		const uint32_t *at = hwy_map_get(&n->thread_of, (uint64_t)nsys_int(&q, 0));
-		if (!at)
+		const uint32_t *index = hwy_map_get(&n->thread_of, (uint64_t)nsys_int(&q, 0));
+		if (!index)
 			continue;
-		struct hwy_thread *thread = &n->trace->threads[*at];
+		struct hwy_thread *thread = &n->trace->threads[*index];
 		if (!nsys_null(&q, 1))
 			thread->name = nsys_string_of(&q, 1);
 		if (!nsys_null(&q, 2))
@@ -286,34 +251,36 @@ static void name_threads(struct nsys *n)
 	}
 }
 
-/* The device of vmId and id at columns 0 and 1. Without a vmId it is the first host's: only merged exports
- * have more than one. */
-static struct hwy_device *known_device(struct nsys_query *q)
+/* The device that columns 0 (vmId) and 1 (the GPU's id) name; NULL: no event refers to it. A device
+ * without a vmId is taken as one of the first host: only merged exports have more than one host. */
+static struct hwy_device *find_device(struct nsys_query *q)
 {
 	struct nsys *n = q->nsys;
 	static const uint32_t first = 0;
 	const uint32_t *host =
 		nsys_null(q, 0) ? &first
 				: hwy_map_get(&n->host_of, (uint64_t)nsys_int(q, 0) >> VM_SHIFT);
-	const uint32_t *at =
-		host ? hwy_map_get(&n->device_of, pair_key(*host, nsys_int(q, 1))) : NULL;
-	return at ? &n->trace->devices[*at] : NULL;
+	struct pair_key key = {host ? *host : 0, nsys_int(q, 1)};
+	const uint32_t *index = host ? hwy_index_get(&n->device_of, &key, sizeof key) : NULL;
+	return index ? &n->trace->devices[*index] : NULL;
 }
 
-/* A text field: "" stays unknown. */
-static void nsys_target_put_text(struct nsys_query *q, int column, int64_t *field)
+/* Sets a field to a text column; an empty text leaves the field as it was. */
+static void put_text_field(struct nsys_query *q, int column, int64_t *field)
 {
 	uint32_t text = nsys_text(q, column);
 	if (text)
 		*field = text;
 }
 
+/* The columns of TARGET_INFO_GPU, in the order of describe_devices. */
 #define GPUS                                                                                       \
 	"vmId ~id name busLocation uuid l2CacheSize totalMemory memoryBandwidth clockRate "        \
 	"smCount maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm "       \
 	"maxRegistersPerSm threadsPerWarp asyncEngines maxWarpsPerSm maxBlocksPerSm "              \
 	"maxThreadsPerBlock computeMajor computeMinor"
-/* Before the middle of 2021; "-" is what it does not have, or in units that are not known. */
+/* The same columns in the table of exports before the middle of 2021; "-" stands for a column that
+ * is missing there, or whose unit is not known. */
 #define OLD_GPUS                                                                                   \
 	"vmId ~deviceId name - uuid l2CacheSize globalMemorySize - - "                             \
 	"numMultiprocessors maxRegistersPerBlock maxSharedMemoryPerBlock - - "                     \
@@ -327,12 +294,12 @@ static void describe_devices(struct nsys *n, const char *table, const char *colu
 	if (!nsys_select(n, &q, table, columns, NULL))
 		return;
 	while (nsys_next(&q)) {
-		struct hwy_device *device = known_device(&q);
+		struct hwy_device *device = find_device(&q);
 		if (!device)
 			continue;
-		nsys_target_put_text(&q, 2, &device->name);
-		nsys_target_put_text(&q, 3, &device->bus);
-		nsys_target_put_text(&q, 4, &device->uuid);
+		put_text_field(&q, 2, &device->name);
+		put_text_field(&q, 3, &device->bus);
+		put_text_field(&q, 4, &device->uuid);
 		int64_t *numbers[] = {
 			&device->l2_bytes,
 			&device->memory_bytes,
@@ -361,7 +328,8 @@ static void describe_devices(struct nsys *n, const char *table, const char *colu
 	}
 }
 
-/* Newer exports repeat uuid and size where CUDA reported them; they fill what TARGET_INFO_GPU lacks. */
+/* Newer exports also have uuid and number of multiprocessors as CUDA reported them: for devices for
+ * which TARGET_INFO_GPU lacks them. */
 static void complete_devices(struct nsys *n)
 {
 	struct nsys_query q;
@@ -370,13 +338,14 @@ static void complete_devices(struct nsys *n)
 		return;
 	while (nsys_next(&q)) {
 		int64_t gpu = nsys_null(&q, 0) ? nsys_int(&q, 1) : nsys_int(&q, 0);
-		/* The table does not say which host; only merged exports have more than one. */
-		const uint32_t *at = hwy_map_get(&n->device_of, pair_key(0, gpu));
-		if (!at)
+		/* The table names no host: take the first one, only merged exports have more. */
+		struct pair_key key = {0, gpu};
+		const uint32_t *index = hwy_index_get(&n->device_of, &key, sizeof key);
+		if (!index)
 			continue;
-		struct hwy_device *device = &n->trace->devices[*at];
+		struct hwy_device *device = &n->trace->devices[*index];
 		if (device->uuid == HWY_NONE)
-			nsys_target_put_text(&q, 2, &device->uuid);
+			put_text_field(&q, 2, &device->uuid);
 		if (device->sms == HWY_NONE)
 			device->sms = nsys_int_or_none(&q, 3);
 	}
@@ -395,8 +364,8 @@ static void read_contexts(struct nsys *n, const char *table, const char *columns
 		if (!process)
 			continue;
 		uint32_t device = nsys_device(n, *process, nsys_int(&q, 4));
-		uint32_t at = hwy_new_contexts(n->b);
-		struct hwy_context *context = &n->trace->contexts[at];
+		uint32_t index = hwy_new_contexts(n->b);
+		struct hwy_context *context = &n->trace->contexts[index];
 		context->process = *process;
 		context->device = device;
 		context->null_stream = nsys_int_or_none(&q, 0);

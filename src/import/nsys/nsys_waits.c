@@ -1,23 +1,20 @@
-/* nsys_waits.c - waits and the events they wait for.
+/* nsys_waits.c - reads waits inside the driver, and the CUDA events that they wait for.
  *
- * The number a wait's type is stored as changed its meaning several times between schemas 2.9 and 3.25, so
- * it is not looked at: the call decides, and where the call is not recorded, what the row says about stream
- * and event. (CUPTI: the stream is not valid for waits on a context or an event, the event not for waits on
- * a context or a stream; 4294967295 says so.)
- * Event handles are reused; a wait and the record it waits for share an eventSyncId.
+ * The numbers of the column syncType changed their meaning several times between schemas 2.9 and
+ * 3.25, so the column is not read. The name of the call decides what kind of wait it is, and where
+ * the call is not recorded, whether the row has a stream and an event. (CUPTI: waits for a context
+ * or an event have no stream, waits for a context or a stream have no event; 4294967295 stands for
+ * none.) Handles of events are reused; a wait and the event that it waits for have the same
+ * eventSyncId.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/nsys/nsys.h"
 
-static uint64_t call_key(uint32_t process, int64_t corr)
-{
-	return (uint64_t)process << 32 ^ (uint64_t)corr;
-}
-
-/* Sync and event rows need the name and time of their calls: nsys_cuda.c notes those that are wanted. */
-static void want(struct nsys *n, const char *table)
+/* Adds the calls that the rows of a table belong to to nsys.calls, without name and start:
+ * nsys_cuda.c fills these in. */
+static void expect_calls_of(struct nsys *n, const char *table)
 {
 	struct nsys_query q;
 	if (!nsys_select(n, &q, table, "globalPid correlationId", NULL))
@@ -26,36 +23,44 @@ static void want(struct nsys *n, const char *table)
 		if (nsys_int(&q, 1) == 0 || nsys_null(&q, 0))
 			continue;
 		bool fresh;
+		uint64_t key;
 		uint32_t process = nsys_process(n, nsys_int(&q, 0));
-		uint32_t *at = hwy_map_put(&n->call_of, call_key(process, nsys_int(&q, 1)), &fresh);
+		if (!nsys_call_key(process, nsys_int(&q, 1), &key))
+			continue;
+		uint32_t *index = hwy_map_put(&n->call_of, key, &fresh);
 		if (!fresh)
 			continue;
-		*at = n->n_calls;
+		*index = n->n_calls;
 		HWY_GROW(n->calls, n->n_calls, n->cap_calls);
 		n->calls[n->n_calls++] = (struct nsys_call){0};
 	}
 }
 
-void nsys_want_calls(struct nsys *n)
+void nsys_expect_calls(struct nsys *n)
 {
-	want(n, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
-	want(n, "CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+	expect_calls_of(n, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+	expect_calls_of(n, "CUPTI_ACTIVITY_KIND_CUDA_EVENT");
 }
 
-static const struct nsys_call *nsys_waits_call_of(struct nsys *n, uint32_t stream, int64_t corr)
+/* The call with a correlation id, in the process of a stream; NULL: it is not recorded. */
+static const struct nsys_call *find_call(struct nsys *n, uint32_t stream, int64_t correlation)
 {
-	const uint32_t *at = hwy_map_get(&n->call_of, call_key(n->streams[stream].process, corr));
-	return at && n->calls[*at].name ? &n->calls[*at] : NULL;
+	uint64_t key;
+	const uint32_t *index = nsys_call_key(n->streams[stream].process, correlation, &key)
+					? hwy_map_get(&n->call_of, key)
+					: NULL;
+	return index && n->calls[*index].name ? &n->calls[*index] : NULL;
 }
 
-/* deviceId … globalPid at columns 1 to 5 */
+/* Columns 2 to 9 of the queries over both tables. */
 #define COLUMNS                                                                                    \
 	"deviceId contextId greenContextId streamId globalPid correlationId eventId eventSyncId"
-enum { STREAM_AT = 2, CORR_AT = 7, EVENT_AT = 8, EVENT_SYNC_AT = 9 };
+enum { COLUMN_STREAM = 2, COLUMN_CORRELATION = 7, COLUMN_EVENT = 8, COLUMN_EVENT_SYNC = 9 };
 
-static int64_t plus_one_or_none(struct nsys_query *q, int column)
+/* A number as a ref: HWY_REF_NONE where the export has "none". */
+static int64_t ref_or_none(struct nsys_query *q, int column)
 {
-	return nsys_is_none(nsys_int(q, column)) ? 0 : nsys_int_plus_one(q, column);
+	return nsys_is_none(nsys_int(q, column)) ? HWY_REF_NONE : nsys_ref(q, column);
 }
 
 static enum hwy_sync_type type_by_name(const char *name)
@@ -84,8 +89,8 @@ static enum hwy_sync_type sync_type(struct nsys *n, const struct nsys_call *call
 	return has_stream ? HWY_SYNC_STREAM : HWY_SYNC_CONTEXT;
 }
 
-/* Where the device's time of an event was not collected (the default), the call that recorded it gives the
- * time: then the mark says when it was enqueued. */
+/* Sets START of an event. By default the device's time of an event is not collected: then it is the
+ * start of the call that recorded the event, and the mark says when the event was enqueued. */
 static bool event_time(struct nsys_query *q, const struct nsys_call *call)
 {
 	if (!nsys_null(q, 0) && nsys_int(q, 0) != 0)
@@ -98,35 +103,49 @@ static bool event_time(struct nsys_query *q, const struct nsys_call *call)
 	return false;
 }
 
-static void nsys_waits_read_events(struct nsys *n, struct hwy_map *record_of,
-				   struct hwy_ref **records, uint32_t *n_records)
+struct sync_key { /* no padding: its bytes are a key */
+	int64_t process, event_sync;
+};
+struct event_spans {              /* the spans of events that have a sync id */
+	struct hwy_index span_of; /* struct sync_key -> index into 'spans' */
+	struct hwy_ref *spans;
+	uint32_t n, cap;
+};
+
+/* The sync id of the current row; false: it has none (NULL, or 0 in files of releases without the
+ * id). */
+static bool read_sync_key(struct nsys_query *q, uint32_t process, struct sync_key *key)
+{
+	uint64_t ref = (uint64_t)q->row.v[HWY_EVENT_SYNC];
+	*key = (struct sync_key){process, (int64_t)(ref - 1)};
+	return (int64_t)ref > hwy_ref(0);
+}
+
+static void read_events(struct nsys *n, struct event_spans *events)
 {
 	struct nsys_query q;
-	uint32_t cap = 0;
 	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "timestamp rowid " COLUMNS, NULL))
 		return;
 	while (nsys_next(&q)) {
-		uint32_t stream = nsys_stream(&q, STREAM_AT);
-		q.row.v[HWY_CORR] = nsys_int(&q, CORR_AT);
-		if (!event_time(&q, nsys_waits_call_of(n, stream, q.row.v[HWY_CORR])))
+		uint32_t stream = nsys_stream(&q, COLUMN_STREAM);
+		q.row.v[HWY_CORR] = nsys_int(&q, COLUMN_CORRELATION);
+		if (!event_time(&q, find_call(n, stream, q.row.v[HWY_CORR])))
 			continue;
 		q.row.v[HWY_FLAGS] = HWY_FLAG_MARK;
-		q.row.v[HWY_EVENT_ID] = plus_one_or_none(&q, EVENT_AT);
-		q.row.v[HWY_EVENT_SYNC] = plus_one_or_none(&q, EVENT_SYNC_AT);
-		struct hwy_ref ref =
-			hwy_add_span(n->b, nsys_work_lane(n, stream), HWY_EVENT, &q.row);
-		if (q.row.v[HWY_EVENT_SYNC] <= 1) /* 0 is what files without the id hold */
+		q.row.v[HWY_EVENT_ID] = ref_or_none(&q, COLUMN_EVENT);
+		q.row.v[HWY_EVENT_SYNC] = ref_or_none(&q, COLUMN_EVENT_SYNC);
+		uint32_t lane = hwy_add_stream_lane(n->b, HWY_LANE_STREAM, stream);
+		struct hwy_ref span = hwy_add_span(n->b, lane, HWY_EVENT, &q.row);
+		struct sync_key key;
+		if (!read_sync_key(&q, n->streams[stream].process, &key))
 			continue;
-		HWY_GROW(*records, *n_records, cap);
-		(*records)[*n_records] = ref;
-		*hwy_map_put(record_of,
-			     call_key(n->streams[stream].process, q.row.v[HWY_EVENT_SYNC]), NULL) =
-			(*n_records)++;
+		*hwy_index_put(&events->span_of, &key, sizeof key, NULL) = events->n;
+		HWY_GROW(events->spans, events->n, events->cap);
+		events->spans[events->n++] = span;
 	}
 }
 
-static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
-		       const struct hwy_ref *records)
+static void read_waits(struct nsys *n, const struct event_spans *events)
 {
 	struct nsys_query q;
 	if (!nsys_select(n, &q, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "~start ~end " COLUMNS,
@@ -135,35 +154,31 @@ static void read_syncs(struct nsys *n, const struct hwy_map *record_of,
 	while (nsys_next(&q)) {
 		if (!nsys_times(&q))
 			continue;
-		uint32_t stream = nsys_stream(&q, STREAM_AT);
+		uint32_t stream = nsys_stream(&q, COLUMN_STREAM);
 		bool has_stream = n->trace->streams[stream].number != HWY_NONE;
-		q.row.v[HWY_CORR] = nsys_int(&q, CORR_AT);
-		q.row.v[HWY_EVENT_ID] = plus_one_or_none(&q, EVENT_AT);
-		q.row.v[HWY_EVENT_SYNC] = plus_one_or_none(&q, EVENT_SYNC_AT);
-		q.row.v[HWY_SYNC_TYPE] =
-			sync_type(n, nsys_waits_call_of(n, stream, q.row.v[HWY_CORR]), has_stream,
-				  q.row.v[HWY_EVENT_ID] != 0);
-		q.row.v[HWY_WAITED] = has_stream ? (int64_t)stream + 1 : 0;
-		struct hwy_ref ref =
-			hwy_add_span(n->b, nsys_sync_lane(n, stream), HWY_SYNC, &q.row);
-		const uint32_t *record =
-			q.row.v[HWY_EVENT_SYNC] <= 1
-				? NULL
-				: hwy_map_get(record_of, call_key(n->streams[stream].process,
-								  q.row.v[HWY_EVENT_SYNC]));
-		if (records && record)
-			hwy_add_edge(n->b, HWY_EDGE_EVENT, records[*record], ref,
-				     q.row.v[HWY_EVENT_SYNC] - 1);
+		q.row.v[HWY_CORR] = nsys_int(&q, COLUMN_CORRELATION);
+		q.row.v[HWY_EVENT_ID] = ref_or_none(&q, COLUMN_EVENT);
+		q.row.v[HWY_EVENT_SYNC] = ref_or_none(&q, COLUMN_EVENT_SYNC);
+		q.row.v[HWY_SYNC_TYPE] = sync_type(n, find_call(n, stream, q.row.v[HWY_CORR]),
+						   has_stream, q.row.v[HWY_EVENT_ID] != 0);
+		q.row.v[HWY_WAITED] = has_stream ? hwy_ref(stream) : HWY_REF_NONE;
+		uint32_t lane = hwy_add_stream_lane(n->b, HWY_LANE_SYNC, stream);
+		struct hwy_ref span = hwy_add_span(n->b, lane, HWY_SYNC, &q.row);
+		struct sync_key key;
+		const uint32_t *event = read_sync_key(&q, n->streams[stream].process, &key)
+						? hwy_index_get(&events->span_of, &key, sizeof key)
+						: NULL;
+		if (event)
+			hwy_add_edge(n->b, HWY_EDGE_EVENT, events->spans[*event], span,
+				     key.event_sync);
 	}
 }
 
 void nsys_read_waits(struct nsys *n)
 {
-	struct hwy_map record_of = {0};
-	struct hwy_ref *records = NULL;
-	uint32_t n_records = 0;
-	nsys_waits_read_events(n, &record_of, &records, &n_records);
-	read_syncs(n, &record_of, records);
-	hwy_map_free(&record_of);
-	free(records);
+	struct event_spans events = {0};
+	read_events(n, &events);
+	read_waits(n, &events);
+	hwy_index_free(&events.span_of);
+	free(events.spans);
 }

@@ -1,7 +1,9 @@
-/* nsysrep.c - an .nsys-rep is NVIDIA's own format: an installed nsys turns it into SQLite first.
+/* nsysrep.c - reads an .nsys-rep, which only NVIDIA's nsys can read: an installed nsys exports it
+ * to SQLite first.
  *
- * nsys is run without a shell, its output is dropped, and the temporary export is removed whatever happens.
- * The environment variable NSYS names another program or path. Without nsys the error is the line to run.
+ * nsys is run without a shell, its output is dropped, and the temporary export is removed whatever
+ * happens. The environment variable NSYS may name another program or path. Without nsys the error
+ * tells the command to run.
  */
 #include "import/nsys/nsysrep.h"
 
@@ -16,8 +18,8 @@
 #include "base/mem.h"
 #include "import/import.h"
 
-/* The first line of every report says which build of nsys wrote it, in the words of the product's old name:
- * "NVIDIA Tegra Profiler Report 2025@3@2@…". */
+/* The first line of every report tells the build of nsys that wrote it, and still has the product's
+ * old name: "NVIDIA Tegra Profiler Report 2025@3@2@…". */
 static const char magic[] = "NVIDIA Tegra Profiler Report";
 
 bool nsysrep_is_report(const char *path, const void *head, size_t length)
@@ -28,15 +30,15 @@ bool nsysrep_is_report(const char *path, const void *head, size_t length)
 	return name > 9 && !strcmp(path + name - 9, ".nsys-rep");
 }
 
-static char *nsysrep_join(const char *a, const char *b)
+static char *join_texts(const char *a, const char *b)
 {
 	char *text = hwy_alloc(strlen(a) + strlen(b) + 1);
 	stpcpy(stpcpy(text, a), b);
 	return text;
 }
 
-/* "run.nsys-rep" -> "run" */
-static size_t stem_of(const char *path)
+/* The length of a path without its last extension: that of "run" for "run.nsys-rep". */
+static size_t stem_length(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 	bool named = dot && dot != path && dot[-1] != '/' && !strchr(dot, '/');
@@ -55,8 +57,9 @@ static _Noreturn void become_nsys(const char *program, char **argv)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The program's exit status, 128 + signal, or -1 when it could not be started. */
-static int nsysrep_run(const char *program, char **argv)
+/* Runs a program; yields its exit status, or 128 + the signal that ended it, or -1 when it could
+ * not be started. */
+static int run_program(const char *program, char **argv)
 {
 	int status;
 	pid_t child = fork();
@@ -71,32 +74,32 @@ static int nsysrep_run(const char *program, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A word a shell reads back as it is: quoted where it must be. */
+/* A word of a shell's command line, quoted where a shell would change it; the caller frees it. */
 static char *quoted(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./=:,@%+";
-	char *text = hwy_alloc(strlen(word) * 4 + 3), *at = text;
+	char *text = hwy_alloc(strlen(word) * 4 + 3), *to = text;
 	if (*word && word[strspn(word, plain)] == '\0') {
 		stpcpy(text, word);
 		return text;
 	}
-	*at++ = '\'';
+	*to++ = '\'';
 	for (; *word; word++) {
 		if (*word == '\'')
-			at = stpcpy(at, "'\\''");
+			to = stpcpy(to, "'\\''");
 		else
-			*at++ = *word;
+			*to++ = *word;
 	}
-	stpcpy(at, "'");
+	stpcpy(to, "'");
 	return text;
 }
 
 static void export_failed(const char *path, const char *program, int status, struct hwy_err *err)
 {
 	char *stem = hwy_copy(path, strlen(path) + 1);
-	stem[stem_of(path)] = '\0';
-	char *name = nsysrep_join(stem, ".sqlite");
+	stem[stem_length(path)] = '\0';
+	char *name = join_texts(stem, ".sqlite");
 	char *out = quoted(name), *in = quoted(path);
 	if (status == 127 || status == 126 || status < 0)
 		hwy_fail(
@@ -124,21 +127,21 @@ struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *pr
 	struct hwy_trace *trace = NULL;
 	if (!program || !*program)
 		program = "nsys";
-	char *folder = nsysrep_join(tmp && *tmp ? tmp : "/tmp", "/headway-XXXXXX");
+	char *folder = join_texts(tmp && *tmp ? tmp : "/tmp", "/headway-XXXXXX");
 	if (!mkdtemp(folder)) {
 		hwy_fail(err, "%s: no room for a temporary export: %s: %s", path, folder,
 			 strerror(errno));
 		free(folder);
 		return NULL;
 	}
-	char *out = nsysrep_join(folder, "/export.sqlite");
+	char *out = join_texts(folder, "/export.sqlite");
 	hwy_temporary(progress, folder, true);
 	hwy_temporary(progress, out, true);
 	char *argv[] = {
 		(char *)program, "export", "--type", "sqlite", "--force-overwrite=true", "-o", out,
 		(char *)path,    NULL};
 	hwy_tell(progress, "running nsys export", 0, 0);
-	int status = nsysrep_run(program, argv);
+	int status = run_program(program, argv);
 	struct hwy_err inner;
 	if (status == 0) {
 		trace = import_nsys(out, progress, &inner);
