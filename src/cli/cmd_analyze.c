@@ -1,7 +1,8 @@
-/* cmd_analyze.c - headway analyze: what holds the program back, where, what it costs, and what is innocent.
+/* cmd_analyze.c - headway analyze: what holds the program back, where, what it costs, and what is
+ * innocent.
  *
- * Several files are the ranks of one run when their ranks differ. Else they are runs of one program, and the run whose
- * step time is the median is shown.
+ * Several files are the ranks of one run when their ranks differ. Else they are runs of one
+ * program, and the run whose step time is the median is shown.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,8 @@ static void analyze_page(FILE *out, const struct analyze_view *view)
 	page_write(out, view, 1, view->max_mb);
 }
 
-/* The formats and their printers, in the same order; a printer gets everything in one view (analyze_print.h). */
+/* The formats and their printers, in the same order; a printer gets everything in one view
+ * (analyze_print.h). */
 static const char *const formats[] = {"text", "brief", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
@@ -43,7 +45,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* ---- ranks ------------------------------------------------------------------------------------- */
+/* ---- ranks ---------------------------------------------------------------------------------- */
 
 static int compare_ranks(const void *a, const void *b)
 {
@@ -89,8 +91,9 @@ static void analyze_choose(struct analyze_view *view)
 		struct analyze_run *run = &view->runs[i];
 		if (!analyze_main(run) || (n > 0 && run->rank == ranks[n - 1].rank))
 			continue;
-		/* Findings about ranks go to the first rank that runs collectives, since only there a straggler costs
-		 * time; where no rank does, to the first with device work. */
+		/* Findings about ranks go to the first rank that runs collectives, since only
+		 * there a straggler costs time; where no rank does, to the first with device
+		 * work. */
 		if (n == 0 || (!meets && communicates(run))) {
 			view->shown = i;
 			shown = n;
@@ -103,7 +106,7 @@ static void analyze_choose(struct analyze_view *view)
 	free(ranks);
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static void analyze_look_at(struct analyze_run *run, const char *step)
 {
@@ -174,11 +177,11 @@ const struct cli_command cmd_analyze = {
 	.name = "analyze",
 	.summary = "what holds the program back, where, what it costs, and what is innocent",
 	.usage = "headway analyze [options] FILE…",
-	.about =
-		"Says what holds the program back: why the GPU idles, which lines are to blame, what that costs "
-		"each step, what to do about it, and which suspects are innocent. Files of different ranks are "
-		"compared; files of one rank, or of none, are runs of one program. A folder stands for the "
-		"recordings in it; what cannot be read there is left out and named.",
+	.about = "Says what holds the program back: why the GPU idles, which lines are to blame, "
+		 "what that costs each step, what to do about it, and which suspects are "
+		 "innocent. Files of different ranks are compared; files of one rank, or of none, "
+		 "are runs of one program. A folder stands for the recordings in it; what cannot "
+		 "be read there is left out and named.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway analyze report1.hwy\n"

@@ -40,10 +40,10 @@ const struct cli_command cmd_baseline = {
 	.name = "baseline",
 	.summary = "the small summary of some runs that diff and gate take",
 	.usage = "headway baseline [options] FILE…",
-	.about =
-		"Writes what gate and diff need of some runs of a program: step times, states of the GPU, counts, "
-		"kernels, findings with their predictions. A few kB of JSON and no trace: it can be kept beside the "
-		"program and stand wherever a recording can. Three or more runs make comparisons surer.",
+	.about = "Writes what gate and diff need of some runs of a program: step times, states of "
+		 "the GPU, counts, kernels, findings with their predictions. A few kB of JSON and "
+		 "no trace: it can be kept beside the program and stand wherever a recording can. "
+		 "Three or more runs make comparisons surer.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway baseline -o baseline.json run1.hwy run2.hwy run3.hwy\n"

@@ -29,7 +29,8 @@ static const struct cli_option option_table[] = {
 	{0, "device", "N", "look only at GPU N", CLI_READ, CLI_AT(measured.scope.device),
 	 .read = read_device},
 	{0, "kernel-wait", "TIME",
-	 "a stream's gap shorter than this is kernel wait, if the launch was in time (default: 30us)",
+	 "a stream's gap shorter than this is kernel wait, if the launch was in time (default: "
+	 "30us)",
 	 CLI_LENGTH, CLI_AT(measured.kernel_wait)},
 	{0, "late", "TIME", "count launch delays above this (default: 100us)", CLI_LENGTH,
 	 CLI_AT(measured.late)},
@@ -99,10 +100,9 @@ const struct cli_command cmd_breakdown = {
 	.name = "breakdown",
 	.summary = "where the device's time goes: compute, communication, copies, idle",
 	.usage = "headway breakdown [options] FILE",
-	.about =
-		"Where the GPUs' time went, from the first device op to the last: busy and idle, compute, "
-		"communication, copies and fills of every device; what each stream waited for; and for "
-		"PyTorch traces the parts of every ProfilerStep.",
+	.about = "Where the GPUs' time went, from the first device op to the last: busy and idle, "
+		 "compute, communication, copies and fills of every device; what each stream "
+		 "waited for; and for PyTorch traces the parts of every ProfilerStep.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway breakdown trace.json.gz\n"

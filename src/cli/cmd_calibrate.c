@@ -1,5 +1,5 @@
-/* cmd_calibrate.c - headway calibrate-helper GPU [quick]: measures what recording costs on a GPU. `headway profile` starts
- * this helper as a process of its own and reads what it prints.
+/* cmd_calibrate.c - headway calibrate-helper GPU [quick]: measures what recording costs on a GPU.
+ * `headway profile` starts this helper as a process of its own and reads what it prints.
  */
 #include <string.h>
 

@@ -109,9 +109,9 @@ const struct cli_command cmd_convert = {
 	.name = "convert",
 	.summary = "write a recording as a .hwy report: small, and opens at once",
 	.usage = "headway convert [options] FILE",
-	.about =
-		"Writes a recording as a .hwy report: everything Headway reads from the source, in a few bytes a "
-		"span, and opened in milliseconds. Every command gives the same answer for both.",
+	.about = "Writes a recording as a .hwy report: everything Headway reads from the source, "
+		 "in a few bytes a span, and opened in milliseconds. Every command gives the same "
+		 "answer for both.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway convert run.sqlite               writes run.hwy\n"

@@ -1,5 +1,6 @@
-/* cmd_diff.c - headway diff: did a change help, where, and is it more than noise. Exit status: 1 where the
- * program became slower, 0 where it became faster, did not change, or no verdict is possible. */
+/* cmd_diff.c - headway diff: did a change help, where, and is it more than noise. Exit status: 1
+ * where the program became slower, 0 where it became faster, did not change, or no verdict is
+ * possible. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* How many files belong to the side "before". Exits with a misuse where the command line does not say it. */
+/* How many files belong to the side "before". Exits with a misuse where the command line does
+ * not say it. */
 static uint32_t files_before(const struct options *options)
 {
 	uint32_t n = options->files.n, before = options->files.before_dashes;
@@ -40,9 +42,9 @@ static uint32_t files_before(const struct options *options)
 	if (!options->halves && n < 2)
 		cli_misuse(&cmd_diff, "which two? before, then after");
 	if (!options->halves && n > 2 && before == 0)
-		cli_misuse(
-			&cmd_diff,
-			"which of them are before? several runs a side stand around '--': A1 A2 -- B1 B2");
+		cli_misuse(&cmd_diff,
+			   "which of them are before? several runs a side stand around '--': A1 "
+			   "A2 -- B1 B2");
 	return before ? before : 1;
 }
 
@@ -83,16 +85,16 @@ const struct cli_command cmd_diff = {
 	.summary = "two recordings: did it become faster, why, and is that sure",
 	.usage = "headway diff [options] BEFORE AFTER\n"
 		 "       headway diff [options] BEFORE… -- AFTER…",
-	.about =
-		"Says whether a program became faster, by how much and how sure that is, which state of the GPU the "
-		"change comes from (the parts add up exactly), and whether it is what had been predicted. Each side "
-		"is a recording, several runs of the same program, or a baseline file. Exit status 1 when it became "
-		"slower.",
+	.about = "Says whether a program became faster, by how much and how sure that is, which "
+		 "state of the GPU the change comes from (the parts add up exactly), and whether "
+		 "it is what had been predicted. Each side is a recording, several runs of the "
+		 "same program, or a baseline file. Exit status 1 when it became slower.",
 	.options = option_table,
 	.footer =
 		"Examples:\n"
 		"  headway diff before.hwy after.hwy\n"
-		"  headway diff a1.hwy a2.hwy a3.hwy -- b1.hwy b2.hwy b3.hwy   three runs a side: surer\n"
+		"  headway diff a1.hwy a2.hwy a3.hwy -- b1.hwy b2.hwy b3.hwy   three runs a side: "
+		"surer\n"
 		"  headway diff --format json before.hwy after.hwy | jq .verdict\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),

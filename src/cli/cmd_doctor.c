@@ -1,7 +1,7 @@
 /* cmd_doctor.c - headway doctor: what can be recorded here, what cannot, and what to do about it.
  *
- * One screen: a line for each check, and a second line with the remedy where there is one. Lines have 80 columns at
- * most, except remedies. Exit status 1 when nothing can be recorded at all.
+ * One screen: a line for each check, and a second line with the remedy where there is one. Lines
+ * have 80 columns at most, except remedies. Exit status 1 when nothing can be recorded at all.
  */
 #include <string.h>
 
@@ -37,8 +37,8 @@ static const char *doctor_paint(const struct page *page, const char *colour)
 	return page->colour ? colour : "";
 }
 
-/* Prints at most 'room' columns of a text, with an ellipsis where it was cut. Where the locale is not UTF-8,
- * characters beyond ASCII become '?'. */
+/* Prints at most 'room' columns of a text, with an ellipsis where it was cut. Where the locale
+ * is not UTF-8, characters beyond ASCII become '?'. */
 static void doctor_put(const struct page *page, const char *text, int room)
 {
 	size_t length = strlen(text);
@@ -126,10 +126,9 @@ const struct cli_command cmd_doctor = {
 	.name = "doctor",
 	.summary = "what can be recorded here, what cannot, and the remedy",
 	.usage = "headway doctor [options]",
-	.about =
-		"Tells what can be recorded on this machine and what cannot, why, and the line that would "
-		"change it. Nothing is changed, no GPU context is made. Exit status: 0 when something can "
-		"be recorded, 1 when nothing can.",
+	.about = "Tells what can be recorded on this machine and what cannot, why, and the line "
+		 "that would change it. Nothing is changed, no GPU context is made. Exit status: "
+		 "0 when something can be recorded, 1 when nothing can.",
 	.options = option_table,
 	.footer = "The keys of the JSON form are described in docs/doctor.md.\n",
 	.status = "Nothing can be recorded on this machine.",

@@ -1,7 +1,7 @@
 /* cmd_export.c - headway export: a recording in the format of another tool.
  *
- * The output appears complete under its name or not at all: streams, files that SQLite writes itself, and folders are
- * all written under a temporary name beside the output.
+ * The output appears complete under its name or not at all: streams, files that SQLite writes
+ * itself, and folders are all written under a temporary name beside the output.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -88,8 +88,8 @@ static const struct cli_option option_table[] = {
 	 "only what happens inside ranges of this name, and the device work launched there",
 	 CLI_TEXT, CLI_AT(how.range)},
 	{0, "kinds", "LIST",
-	 "only these kinds of spans: api, kernel, copy, fill, graph, sync, event, range, op, call, "
-	 "os, state, memory, sample, counter, overhead",
+	 "only these kinds of spans: api, kernel, copy, fill, graph, sync, event, range, op, "
+	 "call, os, state, memory, sample, counter, overhead",
 	 CLI_READ, CLI_AT(how.kinds), .word = kind_name, .read = read_kinds},
 	{0, "lanes", "LIST",
 	 "only lanes whose name has one of these words: 'GPU 0', 'stream 7', 'thread 1234', …",
@@ -132,7 +132,7 @@ static char *default_output(const char *path, const char *ending)
 	return output;
 }
 
-/* ---- what is there already ------------------------------------------------------------------------ */
+/* ---- what is there already ------------------------------------------------------------------ */
 
 static bool is_exported_file(const char *name)
 {
@@ -146,7 +146,8 @@ static bool is_exported_file(const char *name)
 	return false;
 }
 
-/* Removes the files of an earlier export. Exits with 2 where the folder holds a file that no export wrote. */
+/* Removes the files of an earlier export. Exits with 2 where the folder holds a file that no
+ * export wrote. */
 static void empty_folder(const char *path, bool only_look)
 {
 	DIR *folder = opendir(path);
@@ -154,7 +155,8 @@ static void empty_folder(const char *path, bool only_look)
 		cli_die("%s: %s", path, strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (!is_exported_file(entry->d_name))
-			cli_die("%s: holds '%s', which no export wrote; name another folder with -o",
+			cli_die("%s: holds '%s', which no export wrote; name another folder with "
+				"-o",
 				path, entry->d_name);
 		if (!only_look && entry->d_name[0] != '.')
 			unlinkat(dirfd(folder), entry->d_name, 0);
@@ -185,9 +187,10 @@ static void export_check_output(const struct options *options, bool is_folder)
 		empty_folder(options->output, true);
 }
 
-/* ---- writing -------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
-/* SIGPIPE is ignored, so that a reader that closed the pipe early is reported: it got half a file. */
+/* SIGPIPE is ignored, so that a reader that closed the pipe early is reported: it got half a
+ * file. */
 static void export_write_stream(const struct options *options, struct export_result *result)
 {
 	struct hwy_err err;
@@ -324,9 +327,8 @@ const struct cli_command cmd_export = {
 	.name = "export",
 	.summary = "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs",
 	.usage = "headway export [options] --type TYPE FILE",
-	.about =
-		"Writes a recording for another tool: Perfetto, chrome://tracing, everything that reads "
-		"PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
+	.about = "Writes a recording for another tool: Perfetto, chrome://tracing, everything that "
+		 "reads PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway export -t perfetto report1.hwy          writes report1.pftrace\n"

@@ -1,5 +1,5 @@
-/* cmd_gate.c - headway gate: a check for CI. Exit status: 0 where the run passes, 1 where it does not, 2 where steps,
- * metrics or a readable file are missing and no verdict is possible. */
+/* cmd_gate.c - headway gate: a check for CI. Exit status: 0 where the run passes, 1 where it
+ * does not, 2 where steps, metrics or a readable file are missing and no verdict is possible. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static int list_metrics(void)
 	return 0;
 }
 
-/* ---- budgets and baselines ---------------------------------------------------------------------------------- */
+/* ---- budgets and baselines ------------------------------------------------------------------ */
 
 static void read_budget(struct compare_budget *budget, const char *path)
 {
@@ -206,15 +206,16 @@ const struct cli_command cmd_gate = {
 	.summary = "a check for CI: against a baseline, or against a budget",
 	.usage = "headway gate --baseline FILE [options] FILE…\n"
 		 "       headway gate --budget FILE [options] FILE…",
-	.about =
-		"A check for CI. Against a baseline it fails when a regression is statistically real and above the "
-		"limit; against a budget, when a rule does not hold. Exit status 0: passes, 1: does not, 2: could "
-		"not be checked. docs/ci.md has examples and says which metrics to trust on shared machines.",
+	.about = "A check for CI. Against a baseline it fails when a regression is statistically "
+		 "real and above the limit; against a budget, when a rule does not hold. Exit "
+		 "status 0: passes, 1: does not, 2: could not be checked. docs/ci.md has examples "
+		 "and says which metrics to trust on shared machines.",
 	.options = option_table,
 	.footer =
 		"Examples:\n"
 		"  headway gate --baseline main.json --max-regression 3% pr.hwy\n"
-		"  headway gate --baseline main.json --metric step.p50 --metric syncs_per_step pr.hwy\n"
+		"  headway gate --baseline main.json --metric step.p50 --metric syncs_per_step "
+		"pr.hwy\n"
 		"  headway gate --budget headway.toml --summary \"$GITHUB_STEP_SUMMARY\" run.hwy\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),

@@ -85,9 +85,9 @@ const struct cli_command cmd_info = {
 	.name = "info",
 	.summary = "what a recording holds, and how far it can be trusted",
 	.usage = "headway info [options] FILE",
-	.about =
-		"Tells what a recording holds: where it comes from, what ran where, how many spans of which kind, "
-		"what was lost, and its trust: what it lacks, and which answers that weakens or forbids.",
+	.about = "Tells what a recording holds: where it comes from, what ran where, how many "
+		 "spans of which kind, what was lost, and its trust: what it lacks, and which "
+		 "answers that weakens or forbids.",
 	.options = option_table,
 	.footer =
 		"JSON: one object with these keys; what is not known is null, times are ns.\n"
@@ -98,7 +98,8 @@ const struct cli_command cmd_info = {
 		"  hosts        [{name, cpu, cpus, os, kernel}]\n"
 		"  devices      [{ordinal, name, uuid, bus, compute, sms, memory_bytes,\n"
 		"                 memory_bandwidth}]\n"
-		"  calibration  [{device, name, value, spread, unit}]; device is an index of devices\n"
+		"  calibration  [{device, name, value, spread, unit}]; device is an index of "
+		"devices\n"
 		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
 		"  lanes        {total, TYPE: lanes of it}\n"
 		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"
@@ -106,7 +107,8 @@ const struct cli_command cmd_info = {
 		"  diagnostics  [{severity, time_ns, text}]\n"
 		"  properties   {NAME: text}\n"
 		"  trust        {verdict: good|weakened|limited,\n"
-		"                lacks: [{name, count, of, effect: none|weakens|forbids, measures,\n"
+		"                lacks: [{name, count, of, effect: none|weakens|forbids, "
+		"measures,\n"
 		"                         says}]}\n"
 		"\n"
 		"Examples:\n"

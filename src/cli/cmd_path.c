@@ -28,9 +28,10 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* ---- what is printed ---------------------------------------------------------------------------- */
+/* ---- what is printed ------------------------------------------------------------------------ */
 
-/* Divides 'room' columns between the columns "what" and "where": both in full where they fit, else about half each. */
+/* Divides 'room' columns between the columns "what" and "where": both in full where they fit,
+ * else about half each. */
 static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, int *what,
 		       int *where)
 {
@@ -48,8 +49,9 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = room - *where;
 }
 
-/* The time of a step that stands for 'time' of the path, in ns. The path ends with the last step's work, so it is a
- * little shorter than the steps together: shares of the path are scaled to the step's length. */
+/* The time of a step that stands for 'time' of the path, in ns. The path ends with the last
+ * step's work, so it is a little shorter than the steps together: shares of the path are scaled
+ * to the step's length. */
 static int64_t time_per_step(const struct hwy_chain *chain, int64_t time)
 {
 	double share = chain->length > 0 ? (double)time / (double)chain->length : 0;
@@ -101,7 +103,8 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	fputs("\nThe largest contributors, a step:\n\n", out);
 	print_links(out, chain, rows);
 	fprintf(out,
-		"\n%.1f %% of the device's work of these steps is on the path; the rest has slack%s\n",
+		"\n%.1f %% of the device's work of these steps is on the path; the rest has "
+		"slack%s\n",
 		100 * chain->work_on_path, chain->slack > 0 ? "," : ".");
 	if (chain->slack > 0)
 		fprintf(out, "half of it %s or more.\n", grid_time_text(text, chain->slack));
@@ -177,9 +180,8 @@ const struct cli_command cmd_path = {
 	.name = "path",
 	.summary = "the critical path: what decides how long a step takes",
 	.usage = "headway path [options] FILE",
-	.about =
-		"The critical path: the one chain of CPU work, calls, latencies and device work that decides "
-		"how long a step takes. Making anything else faster gains nothing.",
+	.about = "The critical path: the one chain of CPU work, calls, latencies and device work "
+		 "that decides how long a step takes. Making anything else faster gains nothing.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway path report1.hwy\n"

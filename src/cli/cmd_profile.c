@@ -1,7 +1,7 @@
 /* cmd_profile.c - headway profile: runs a program, records it, leaves a report.
  *
- * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible the program still
- * runs. The exit status is that of the program.
+ * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible the
+ * program still runs. The exit status is that of the program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "cli/commands.h"
 #include "cli/profile.h"
 
-/* Refuses a report that cannot be written before the program starts. A name with %p is known only after the fork,
- * and is checked by profile_start. */
+/* Refuses a report that cannot be written before the program starts. A name with %p is known
+ * only after the fork, and is checked by profile_start. */
 static void profile_check_output(struct profile *profile, pid_t pid, char **path)
 {
 	if (profile->output && !*path && (pid || !strstr(profile->output, "%p")))
@@ -107,23 +107,21 @@ const struct cli_command cmd_profile = {
 	.name = "profile",
 	.summary = "run a program and record it: CUDA, NVTX, its processes and threads",
 	.usage = "headway profile [options] PROGRAM [arguments]",
-	.about =
-		"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, and where in the "
-		"source its waits come from; OpenCL, the operating system and the CPU when asked (-t, -s). The exit "
-		"status is the program's own.",
+	.about = "Runs a program as it is and records it: CUDA, NVTX, its processes and threads, "
+		 "and where in the source its waits come from; OpenCL, the operating system and "
+		 "the CPU when asked (-t, -s). The exit status is the program's own.",
 	.options = profile_option_table,
 	.unlisted = profile_ignored,
 	.operands = CLI_PROGRAM,
 	.operands_offset = offsetof(struct profile, program),
-	.footer =
-		"Other options of 'nsys profile' are accepted; one line tells of those that ask for "
-		"something\nthat is not built yet.\n"
-		"\n"
-		"Examples:\n"
-		"  headway profile python3 train.py\n"
-		"  headway profile -o run -f true ./app --size 100\n"
-		"  headway profile -c cudaProfilerApi python3 train.py\n"
-		"  headway profile -t cuda,nvtx,osrt python3 train.py\n"
-		"  headway profile -y 10 -d 5 --kill none ./server\n",
+	.footer = "Other options of 'nsys profile' are accepted; one line tells of those that ask "
+		  "for something\nthat is not built yet.\n"
+		  "\n"
+		  "Examples:\n"
+		  "  headway profile python3 train.py\n"
+		  "  headway profile -o run -f true ./app --size 100\n"
+		  "  headway profile -c cudaProfilerApi python3 train.py\n"
+		  "  headway profile -t cuda,nvtx,osrt python3 train.py\n"
+		  "  headway profile -y 10 -d 5 --kill none ./server\n",
 	.run = run_profile,
 };

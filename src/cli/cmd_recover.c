@@ -1,4 +1,5 @@
-/* cmd_recover.c - headway recover: the report of a run whose headway was killed before it could make one. */
+/* cmd_recover.c - headway recover: the report of a run whose headway was killed before it could
+ * make one. */
 #include <stdlib.h>
 
 #include "cli/commands.h"
@@ -45,9 +46,9 @@ const struct cli_command cmd_recover = {
 	.name = "recover",
 	.summary = "make the report of a run whose headway was killed",
 	.usage = "headway recover [options] DIRECTORY",
-	.about =
-		"Makes the report of a run that was cut short: what the program recorded is in the run's directory, "
-		"headway-… in $TMPDIR, in /tmp, or beside the output. The directory is removed afterwards.",
+	.about = "Makes the report of a run that was cut short: what the program recorded is in "
+		 "the run's directory, headway-… in $TMPDIR, in /tmp, or beside the output. The "
+		 "directory is removed afterwards.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway recover /tmp/headway-Ab12Cd\n"

@@ -74,7 +74,8 @@ static struct options show_read_options(int argc, char **argv)
 	return options;
 }
 
-/* The first start and the last end of calls and device work; false where the recording has neither. */
+/* The first start and the last end of calls and device work; false where the recording has
+ * neither. */
 static bool find_extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
 {
 	struct hwy_err err;
@@ -107,7 +108,8 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 	}
 	window.at.from = options->from != HWY_NONE ? options->from : any ? from : 0;
 	window.at.to = options->to != HWY_NONE ? options->to : any ? to : 0;
-	/* No recording goes beyond HWY_TIME_LIMIT, and differences of larger times would overflow. */
+	/* No recording goes beyond HWY_TIME_LIMIT, and differences of larger times would
+	 * overflow. */
 	if (window.at.from < -HWY_TIME_LIMIT)
 		window.at.from = -HWY_TIME_LIMIT;
 	if (window.at.to > HWY_TIME_LIMIT)
@@ -118,7 +120,7 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 	return window;
 }
 
-/* ---- what is printed over the picture ------------------------------------------------------------- */
+/* ---- what is printed over the picture ------------------------------------------------------- */
 
 /* Prints text; with --ascii "µ" becomes "u" and other characters beyond ASCII become "-". */
 static void show_put(const struct options *options, const char *text)
@@ -238,10 +240,10 @@ const struct cli_command cmd_show = {
 	.name = "show",
 	.summary = "a stretch of the timeline, drawn in characters",
 	.usage = "headway show [options] FILE",
-	.about =
-		"Draws a stretch of the timeline in characters: what the threads that launch and the GPUs "
-		"were doing at the same time. Bars that alternate are a staircase: each side waits for the "
-		"other. A GPU row without gaps under a CPU row that is far ahead is what one wants.",
+	.about = "Draws a stretch of the timeline in characters: what the threads that launch and "
+		 "the GPUs were doing at the same time. Bars that alternate are a staircase: each "
+		 "side waits for the other. A GPU row without gaps under a CPU row that is far "
+		 "ahead is what one wants.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway show report1.hwy\n"

@@ -176,9 +176,8 @@ const struct cli_command cmd_stats = {
 	.name = "stats",
 	.summary = "tables: kernels, API calls, copies, NVTX ranges, operators, waits",
 	.usage = "headway stats [options] FILE",
-	.about =
-		"Prints tables of a recording: kernels, calls, copies, ranges, operators, waits, graphs. Those "
-		"that nsys has too have its names, columns and numbers.",
+	.about = "Prints tables of a recording: kernels, calls, copies, ranges, operators, waits, "
+		 "graphs. Those that nsys has too have its names, columns and numbers.",
 	.options = option_table,
 	.footer = "A window (--from, --to) keeps what overlaps it, and cuts nothing.\n"
 		  "\n"

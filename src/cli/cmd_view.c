@@ -63,7 +63,7 @@ static void end_on_signals(void)
 		sigaction(numbers[i], &action, NULL);
 }
 
-/* ---- the browser --------------------------------------------------------------------------------------- */
+/* ---- the browser ---------------------------------------------------------------------------- */
 
 /* 'address' is not const because argv of posix_spawnp is not. */
 static bool open_browser(char *address)
@@ -93,8 +93,8 @@ static void print_address(const struct options *options, const struct server *se
 	bool opened = !options->no_browser && open_browser(address);
 	printf("%s\n", address);
 	if (!opened)
-		printf("from another machine:  ssh -N -L %u:127.0.0.1:%u %s@%s   and open the same address "
-		       "there\n",
+		printf("from another machine:  ssh -N -L %u:127.0.0.1:%u %s@%s   and open the same "
+		       "address there\n",
 		       port, port, me ? me->pw_name : "USER", host);
 	printf("%s\n", options->stay
 			       ? "Ctrl-C ends it."
@@ -102,7 +102,7 @@ static void print_address(const struct options *options, const struct server *se
 	fflush(stdout);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------ */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 struct viewing {
 	struct view_trace traces[SERVER_TRACES];
@@ -202,10 +202,10 @@ const struct cli_command cmd_view = {
 	.name = "view",
 	.summary = "the timeline in the browser, with the diagnosis beside it",
 	.usage = "headway view [options] FILE [FILE]",
-	.about =
-		"Opens the timeline in the browser: lanes of devices, streams and threads, the diagnosis beside "
-		"them, and what fixes would change. Two files are shown one under the other, step by step. "
-		"The page is served on 127.0.0.1 only, behind a random address; nothing leaves the machine.",
+	.about = "Opens the timeline in the browser: lanes of devices, streams and threads, the "
+		 "diagnosis beside them, and what fixes would change. Two files are shown one "
+		 "under the other, step by step. The page is served on 127.0.0.1 only, behind a "
+		 "random address; nothing leaves the machine.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway view report1.hwy\n"

@@ -71,7 +71,7 @@ static void list_edits(FILE *out)
 	fputs("\nPLACE is file:line, a function, a range or the name of a call.\n", out);
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 struct opened {
 	const char *path;
@@ -85,8 +85,8 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Opens the recordings that have device work and yields how many. A launcher, or a rank that computes on the CPU, has
- * none: it is named on stderr and left out. */
+/* Opens the recordings that have device work and yields how many. A launcher, or a rank that
+ * computes on the CPU, has none: it is named on stderr and left out. */
 static uint32_t open_working(const struct options *options, struct recordings *recordings,
 			     struct opened **list)
 {
@@ -122,13 +122,13 @@ static struct opened *whatif_open_all(const struct options *options, struct reco
 	uint32_t n = *n_files = open_working(options, recordings, &files);
 	qsort(files, n, sizeof *files, by_rank);
 	if (n > 1 && files[0].rank == HWY_NONE)
-		cli_die("%s: neither the recording nor its name tells the rank, and several files are "
-			"one of each rank",
+		cli_die("%s: neither the recording nor its name tells the rank, and several files "
+			"are one of each rank",
 			files[0].path);
 	for (uint32_t i = 1; i < n; i++)
 		if (files[i].rank == files[i - 1].rank)
-			cli_die("%s and %s are not of different ranks: whatif takes one recording, or "
-				"one of each rank",
+			cli_die("%s and %s are not of different ranks: whatif takes one recording, "
+				"or one of each rank",
 				files[i - 1].path, files[i].path);
 	return files;
 }
@@ -146,8 +146,8 @@ static void join_files(struct joint *joint, struct opened *files, uint32_t n, bo
 	free(ranks);
 }
 
-/* Joins the ranks inside one recording; false where it has one rank, or no collective joins them. *shown is the index
- * of the rank whose phase is looked at. */
+/* Joins the ranks inside one recording; false where it has one rank, or no collective joins
+ * them. *shown is the index of the rank whose phase is looked at. */
 static bool join_processes(struct joint *joint, struct chosen_phase *phase, bool all,
 			   uint32_t *shown)
 {
@@ -225,13 +225,12 @@ const struct cli_command cmd_whatif = {
 	.name = "whatif",
 	.summary = "what a fix would be worth: the program replayed with it",
 	.usage = "headway whatif [options] FILE…",
-	.about =
-		"What a fix would be worth: the recording's dependency graph is edited as the fix would "
-		"change it, and replayed. Predictions are for the program without a profiler. Without "
-		"--apply the edits of all findings are tried, alone and one after the other. Files of "
-		"different ranks are one graph, joined by their collectives, and edits are made on all of "
-		"them; a folder stands for the recordings in it. What has no device work is left out and "
-		"named.",
+	.about = "What a fix would be worth: the recording's dependency graph is edited as the fix "
+		 "would change it, and replayed. Predictions are for the program without a "
+		 "profiler. Without --apply the edits of all findings are tried, alone and one "
+		 "after the other. Files of different ranks are one graph, joined by their "
+		 "collectives, and edits are made on all of them; a folder stands for the "
+		 "recordings in it. What has no device work is left out and named.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway whatif report1.hwy\n"

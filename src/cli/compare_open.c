@@ -10,7 +10,7 @@
 
 enum { LARGEST_BASELINE = 16 << 20 };
 
-/* ---- baselines ------------------------------------------------------------------------------------- */
+/* ---- baselines ------------------------------------------------------------------------------ */
 
 static struct compare_summary *add_run(struct compare_runs *runs)
 {
@@ -18,7 +18,8 @@ static struct compare_summary *add_run(struct compare_runs *runs)
 	return &runs->runs[runs->n++];
 }
 
-/* True where the file is a baseline. A file that cannot be read is left to cli_open, which says why. */
+/* True where the file is a baseline. A file that cannot be read is left to cli_open, which says
+ * why. */
 static bool open_baseline(struct compare_runs *runs, const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -45,9 +46,10 @@ static bool open_baseline(struct compare_runs *runs, const char *path)
 	return is_baseline;
 }
 
-/* ---- recordings ------------------------------------------------------------------------------------ */
+/* ---- recordings ----------------------------------------------------------------------------- */
 
-/* Adds the critical path, and the step's time without the recorder, where the phase can be replayed. */
+/* Adds the critical path, and the step's time without the recorder, where the phase can be
+ * replayed. */
 static void note_replay(struct compare_phase *into, struct hwy_analysis *analysis, uint32_t phase)
 {
 	struct hwy_err err;

@@ -15,12 +15,13 @@ static const struct cli_command *const commands[] = {
 enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 
 static const struct cli_program program = {
-	.about =
-		"Headway shows what the CPU and the GPU did on one timeline, and what held the program back.",
+	.about = "Headway shows what the CPU and the GPU did on one timeline, and what held the "
+		 "program back.",
 	.usage = "headway COMMAND [options] FILE\n"
 		 "       headway profile [options] PROGRAM [arguments]",
 	.files =
-		"FILE is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler trace\n"
+		"FILE is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler "
+		"trace\n"
 		"(.json, .json.gz); Headway looks at the content, not at the name.",
 	.examples =
 		"  headway doctor                        what can be recorded here?\n"
@@ -53,7 +54,8 @@ static void print_help(FILE *out)
 	fputs("\n\n", out);
 	print_bold(out, "Examples:\n", strlen("Examples:"));
 	fprintf(out,
-		"%s\n'headway COMMAND --help' tells more; 'headway --version' prints the version.\n",
+		"%s\n'headway COMMAND --help' tells more; 'headway --version' prints the "
+		"version.\n",
 		program.examples);
 }
 

@@ -7,8 +7,8 @@
 
 struct profile {
 	struct run_settings settings;
-	const char *
-		output; /* the name that -o gives, before %p and the like are replaced; NULL: the next free reportN.hwy */
+	const char
+		*output; /* as -o gives it, with %p and the like; NULL: the next free reportN.hwy */
 	bool force, stats, quiet, no_calibration;
 	bool memory_usage, all_apis, leave_cupti, show_output, inherit_environment;
 	int wait_for; /* what --wait says: the index of the word */
@@ -20,10 +20,12 @@ struct profile {
 	uint32_t n_variables, cap_variables;
 };
 
-/* profile_options.c: reads the command line; exits on a misuse. Says which options ask for what is not built. */
+/* profile_options.c: reads the command line; exits on a misuse. Says which options ask for what
+ * is not built. */
 void profile_options_read(struct profile *profile, int argc, char **argv);
 
-/* profile_options.c and profile_ignored.c: what --help lists, and options of nsys that it does not list. */
+/* profile_options.c and profile_ignored.c: what --help lists, and options of nsys that it does
+ * not list. */
 extern const struct cli_option profile_option_table[], profile_ignored[];
 
 /* profile_sampling.c: read the options about CPU samples and context switches; exit on a misuse. */
@@ -35,7 +37,8 @@ void profile_sampling_backtrace(const struct cli_value *value);
 
 /* profile_output.c: where the report goes. */
 
-/* The report's name: %p, %h, %q{NAME} and %% are replaced, .hwy is added. Exits on a misuse. To be freed. */
+/* The report's name: %p, %h, %q{NAME} and %% are replaced, .hwy is added. Exits on a misuse. To
+ * be freed. */
 char *profile_output_name(const char *output, pid_t pid);
 /* The next free reportN.hwy. To be freed. */
 char *profile_output_next_free(void);
@@ -48,12 +51,13 @@ char *profile_output_folder(const char *path);
 enum profile_calibration {
 	PROFILE_NO_CALIBRATION,
 	PROFILE_CACHED_CALIBRATION, /* only where it was measured before */
-	PROFILE_CALIBRATE, /* measured now where it was not: nothing else may run on the GPU meanwhile */
+	PROFILE_CALIBRATE,          /* measured if need be; nothing else may use the GPU */
 };
 void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
 		       bool quiet);
 
-/* profile_report.c: makes a report of the run's directory. On failure says why on stderr and yields false. */
+/* profile_report.c: makes a report of the run's directory. On failure says why on stderr and
+ * yields false. */
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
 		    enum profile_calibration how, char **written);
 

@@ -1,7 +1,9 @@
-/* profile_calibrate.c - adds to a trace what recording costs on its GPUs; what is not in the cache is measured.
+/* profile_calibrate.c - adds to a trace what recording costs on its GPUs; what is not in the cache
+ * is measured.
  *
- * Only GPUs that the program used through CUDA are measured. GPUs of one model share what was measured on the first.
- * Where a cost cannot be measured the report gets a note, and profiling goes on.
+ * Only GPUs that the program used through CUDA are measured. GPUs of one model share what was
+ * measured on the first. Where a cost cannot be measured the report gets a note, and profiling goes
+ * on.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -34,7 +36,7 @@ static bool is_used(const struct hwy_trace *trace, uint32_t device)
 	return false;
 }
 
-/* ---- measuring --------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------ */
 
 struct measuring {
 	const struct hwy_trace *trace;
@@ -55,8 +57,9 @@ static void say_begin(void *listener)
 		cli_say("measuring what recording costs here, once per GPU and driver …");
 }
 
-/* True where the helper process that measured was recorded as the program was: its kernels are in the recording, and
- * it used the same version of CUPTI. Else its measurements would say that recording costs nothing. */
+/* True where the helper process that measured was recorded as the program was: its kernels are
+ * in the recording, and it used the same version of CUPTI. Else its measurements would say that
+ * recording costs nothing. */
 static bool is_recorded(void *listener, const char *directory)
 {
 	const struct measuring *measuring = listener;
@@ -75,7 +78,7 @@ static bool is_recorded(void *listener, const char *directory)
 	return same && kernels > 0;
 }
 
-/* ---- storing ----------------------------------------------------------------------------------- */
+/* ---- storing -------------------------------------------------------------------------------- */
 
 static void profile_calibrate_store(struct hwy_trace *trace, uint32_t device,
 				    const struct calibration *calibration)

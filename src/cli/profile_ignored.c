@@ -1,7 +1,8 @@
 /* profile_ignored.c - options of nsys that are understood and have no effect.
  *
- * A command line from a tutorial of nsys must work. Where an option asks for data that Headway does not record yet, one
- * line on stderr says so; where it asks for what Headway does anyway, nothing is printed.
+ * A command line from a tutorial of nsys must work. Where an option asks for data that Headway does
+ * not record yet, one line on stderr says so; where it asks for what Headway does anyway, nothing
+ * is printed.
  */
 #include <string.h>
 
@@ -9,7 +10,8 @@
 
 static void profile_ignore(const struct cli_value *value);
 
-/* The values listed behind an option ask for nothing that is missing, so nothing is printed; "*" is any value. */
+/* The values listed behind an option ask for nothing that is missing, so nothing is printed; "*"
+ * is any value. */
 #define IGNORED(letter, name, value, ...)                                                          \
 	{                                                                                          \
 		letter, name, value, NULL, CLI_READ, 0,                                            \

@@ -1,7 +1,7 @@
 /* profile_options.c - the options of `headway profile`: the names are those of nsys.
  *
- * Options end at the first word that is not an option: the program. Options that contradict each other are refused before
- * the program is started.
+ * Options end at the first word that is not an option: the program. Options that contradict each
+ * other are refused before the program is started.
  */
 #include <ctype.h>
 #include <signal.h>
@@ -12,7 +12,8 @@
 #include "cli/commands.h"
 #include "cli/profile.h"
 
-/* The index of 'text' in a NULL-terminated list; other texts are a misuse, which names the nearest word. */
+/* The index of 'text' in a NULL-terminated list; other texts are a misuse, which names the
+ * nearest word. */
 static int choice(const struct cli_value *value, const char *text, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -29,7 +30,7 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 	cli_misuse(value->command, "option '--%s': unknown '%s'; there are %s", name, text, all);
 }
 
-/* ---- what is recorded -------------------------------------------------------------------------- */
+/* ---- what is recorded ----------------------------------------------------------------------- */
 
 static const char *const trace_names[] = {
 	"cuda",
@@ -119,7 +120,8 @@ static void read_traces(const struct cli_value *value)
 	*field = traces;
 }
 
-/* "none", or kinds of calls, of which one may end with ":" and the threshold in ns: "kernel:80000,sync". */
+/* "none", or kinds of calls, of which one may end with ":" and the threshold in ns:
+ * "kernel:80000,sync". */
 static void read_backtrace(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
@@ -148,7 +150,7 @@ static void read_graphs(const struct cli_value *value)
 	*(uint32_t *)value->field = choice(value, word, graph_words) == 1;
 }
 
-/* ---- when -------------------------------------------------------------------------------------- */
+/* ---- when ----------------------------------------------------------------------------------- */
 
 static const char *const capture_words[] = {"none", "cudaProfilerApi", "nvtx", NULL};
 static_assert(REC_CAPTURE_NONE == 0 && REC_CAPTURE_PROFILER_API == 1 && REC_CAPTURE_NVTX == 2,
@@ -162,7 +164,8 @@ static void read_capture(const struct cli_value *value)
 		value, is_profiler_api ? profiler_api : value->text, capture_words);
 }
 
-/* The first three words are REC_CAPTURE_END_…; the last two are "stop" and "repeat" with an end of the program. */
+/* The first three words are REC_CAPTURE_END_…; the last two are "stop" and "repeat" with an end
+ * of the program. */
 static const char *const capture_end_words[] = {"stop",          "repeat",          "none",
 						"stop-shutdown", "repeat-shutdown", NULL};
 enum { STOP_SHUTDOWN = 3, REPEAT_SHUTDOWN = 4 };
@@ -205,7 +208,7 @@ static void refuse_start_later(const struct cli_value *value)
 			   "there is no 'headway start': use --delay or --capture-range");
 }
 
-/* ---- the program ------------------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------- */
 
 static bool begins_variable(const char *text)
 {
@@ -227,7 +230,8 @@ static void profile_options_add_variable(struct profile *profile, const char *te
 	profile->n_variables--;
 }
 
-/* "A=1,B=2": a comma separates two variables only where NAME= follows, since values may contain commas. */
+/* "A=1,B=2": a comma separates two variables only where NAME= follows, since values may contain
+ * commas. */
 static void read_variables(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
@@ -274,7 +278,7 @@ static const char *const trace_words[] = {"cuda", "nvtx", "opencl", "osrt", "non
 static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
 static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 #define PROFILE(field) .offset = offsetof(struct profile, field)
 #define CONTROL(field) .offset = offsetof(struct profile, settings.control.field)
@@ -291,12 +295,12 @@ const struct cli_option profile_option_table[] = {
 	{'q', "quiet", NULL, "no line at the end", CLI_BOOLEAN, PROFILE(quiet)},
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
-	 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated by "
-	 "commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated "
+	 "by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
-	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one "
-	 "by one, which costs more",
+	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "
+	 "one, which costs more",
 	 CLI_READ, CONTROL(graph_nodes), .words = graph_words, .read = read_graphs},
 	{0, "cuda-memory-usage", NULL, "every allocation and release of device memory", CLI_BOOLEAN,
 	 PROFILE(memory_usage)},
@@ -309,8 +313,8 @@ const struct cli_option profile_option_table[] = {
 	 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded",
 	 CLI_BOOLEAN, PROFILE(leave_cupti)},
 	{0, "osrt-threshold", "TIME",
-	 "calls into the operating system that are shorter are not kept, but for those that wake a "
-	 "waiting thread (default: 1us)",
+	 "calls into the operating system that are shorter are not kept, but for those that wake "
+	 "a waiting thread (default: 1us)",
 	 CLI_TIME, CONTROL(os_threshold)},
 	{0, "no-calibration", NULL,
 	 "do not measure what recording costs; else that is done after the program's end, some "
@@ -330,8 +334,8 @@ const struct cli_option profile_option_table[] = {
 	 .read = read_backtrace},
 	CLI_HEAD("The CPU:"),
 	{'s', "sample", "SCOPE",
-	 "where threads spend their time on the CPU, with Python's functions: of the program and all "
-	 "it starts (process-tree), of the machine (system-wide), or none (default)",
+	 "where threads spend their time on the CPU, with Python's functions: of the program and "
+	 "all it starts (process-tree), of the machine (system-wide), or none (default)",
 	 CLI_READ, 0, .words = scope_words, .read = profile_sampling_scope},
 	{0, "sampling-frequency", "HZ", "samples a second and CPU, 100 to 8000 (default: 1000)",
 	 CLI_READ, 0, .read = profile_sampling_frequency},
@@ -360,8 +364,8 @@ const struct cli_option profile_option_table[] = {
 	 "the range for -c nvtx: its text, or text@domain, or text@* for any domain", CLI_READ,
 	 CONTROL(nvtx_range), .read = read_nvtx_capture},
 	{0, "steps", "N",
-	 "stop recording after N steady steps, told by ranges of NVTX that come again and again; the "
-	 "program goes on",
+	 "stop recording after N steady steps, told by ranges of NVTX that come again and again; "
+	 "the program goes on",
 	 CLI_COUNT, PROFILE(steps), .most = INT32_MAX},
 	{0, "keep-last", "S", "keep the last S seconds only", CLI_SECONDS, PROFILE(keep_last)},
 	CLI_HEAD("The program:"),
@@ -372,8 +376,8 @@ const struct cli_option profile_option_table[] = {
 	{'n', "inherit-environment", NULL, "false: no others than those", CLI_BOOLEAN,
 	 PROFILE(inherit_environment)},
 	{0, "kill", "SIGNAL",
-	 "what ends it when recording does: sigterm (default), sigkill, a number, or none: it goes "
-	 "on",
+	 "what ends it when recording does: sigterm (default), sigkill, a number, or none: it "
+	 "goes on",
 	 CLI_READ, PROFILE(settings.kill_signal), .words = kill_words, .read = read_kill},
 	{0, "wait", "WHOM",
 	 "all: also for processes it leaves behind (default); primary: for it alone", CLI_READ,
@@ -384,7 +388,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* Copies the options whose field in the settings has another type or the opposite meaning. */
 static void copy_to_settings(struct profile *profile)

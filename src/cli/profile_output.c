@@ -1,4 +1,5 @@
-/* profile_output.c - the report's name: its placeholders are replaced, and names that cannot be written are refused. */
+/* profile_output.c - the report's name: its placeholders are replaced, and names that cannot be
+ * written are refused. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 #include "base/mem.h"
 #include "cli/profile.h"
 
-/* Adds the value of an environment variable. 'braced' is the text behind "%q": "{NAME}…"; yields the text behind the
- * closing brace. */
+/* Adds the value of an environment variable. 'braced' is the text behind "%q": "{NAME}…"; yields
+ * the text behind the closing brace. */
 static const char *profile_output_add_variable(struct hwy_bytes *name, const char *braced)
 {
 	const char *end = *braced == '{' ? strchr(braced, '}') : NULL;
@@ -65,7 +66,8 @@ char *profile_output_name(const char *output, pid_t pid)
 			break;
 		case 'q': rest = profile_output_add_variable(&name, rest); break;
 		default:
-			cli_die("output: '%s' has a '%%' that is none of %%p, %%h, %%q{NAME} and %%%%",
+			cli_die("output: '%s' has a '%%' that is none of %%p, %%h, %%q{NAME} and "
+				"%%%%",
 				output);
 		}
 	}

@@ -74,7 +74,8 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
 }
 
-/* Where 'path' is NULL the next free name is taken, and another one where somebody else takes it meanwhile. */
+/* Where 'path' is NULL the next free name is taken, and another one where somebody else takes it
+ * meanwhile. */
 static bool write_report(struct hwy_trace *trace, const char *path, bool force, char **written,
 			 struct hwy_err *err)
 {

@@ -1,4 +1,5 @@
-/* recordings.h - several recordings as operands: files and folders of files, and the rank of each. */
+/* recordings.h - several recordings as operands: files and folders of files, and the rank of
+ * each. */
 #ifndef HWY_CLI_RECORDINGS_H
 #define HWY_CLI_RECORDINGS_H
 
@@ -15,15 +16,17 @@ struct recordings {
 	uint32_t n, cap;
 };
 
-/* The files among the operands, and all recordings in the folders among them, by name; a folder without a
- * recording is fatal. */
+/* The files among the operands, and all recordings in the folders among them, by name; a folder
+ * without a recording is fatal. */
 struct recordings recordings_find(const struct cli_texts *operands);
-/* Opens the recordings and yields an array of traces, to be freed. A file that was found in a folder and cannot be
- * read is named on stderr and taken out of 'recordings'; where no other file is left the program ends with 2. */
+/* Opens the recordings and yields an array of traces, to be freed. A file that was found in a
+ * folder and cannot be read is named on stderr and taken out of 'recordings'; where no other
+ * file is left the program ends with 2. */
 struct hwy_trace **recordings_open(struct recordings *recordings);
 void recordings_free(struct recordings *recordings);
 
-/* The rank that the recording names, else the number after "rank" in the file's name, else HWY_NONE. */
+/* The rank that the recording names, else the number after "rank" in the file's name, else
+ * HWY_NONE. */
 int64_t recordings_rank(const struct hwy_trace *trace, const char *path);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include "trace/trace.h"
 
-/* view_cache.c: opens the recording as a report. Other recordings are converted to a report once, in the cache folder
- * (or beside the source where there is none), and found there the next time. *report is the report's path, to be freed. Exits with
- * 2 on failure. */
+/* view_cache.c: opens the recording as a report. Other recordings are converted to a report
+ * once, in the cache folder (or beside the source where there is none), and found there the next
+ * time. *report is the report's path, to be freed. Exits with 2 on failure. */
 struct hwy_trace *view_cache_open(const char *path, char **report);
 
-/* view_worker.c: makes the diagnosis and writes it to standard output (serve/worker.h). 'source' is the file as the user
- * named it. Yields the exit status. */
+/* view_worker.c: makes the diagnosis and writes it to standard output (serve/worker.h). 'source'
+ * is the file as the user named it. Yields the exit status. */
 int view_worker_run(const char *report, const char *source);
 
 #endif

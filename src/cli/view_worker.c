@@ -1,4 +1,5 @@
-/* view_worker.c - the process beside `headway view` that makes the diagnosis, and replays when the page asks. */
+/* view_worker.c - the process beside `headway view` that makes the diagnosis, and replays when
+ * the page asks. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

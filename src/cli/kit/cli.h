@@ -1,8 +1,8 @@
 /* cli.h - what the commands share: options, opening, failing, output, colours, progress.
  *
- * A command is one file, cmd_NAME.c, with one struct cli_command; main.c lists them. --help, the man pages
- * and the completion of shells are made from these structs. Exit status: 0 done, 1 the answer is "no", 2 could
- * not do it. Only this room prints and exits.
+ * A command is one file, cmd_NAME.c, with one struct cli_command; main.c lists them. --help, the
+ * man pages and the completion of shells are made from these structs. Exit status: 0 done, 1 the
+ * answer is "no", 2 could not do it. Only this room prints and exits.
  */
 #ifndef HWY_CLI_KIT_CLI_H
 #define HWY_CLI_KIT_CLI_H
@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "trace/trace.h"
 
-/* ---- commands and their options ----------------------------------------------------------------- */
+/* ---- commands and their options ------------------------------------------------------------- */
 
 /* What an option takes, and the type of the field that holds its value. */
 enum cli_type {
@@ -39,15 +39,15 @@ struct cli_option {
 	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch */
 	const char *help;  /* NULL: the option is accepted, but --help does not list it */
 	enum cli_type type;
-	size_t offset;            /* of the field in the command's struct options */
+	size_t offset;            /* where struct options has the field for the value */
 	const char *const *words; /* the values that the option takes; ends with NULL */
-	const char *(*word)(
-		size_t i); /* the i-th value for completion, where there is no table of words */
+	/* The i-th value for completion or NULL, where the values are not a table of words. */
+	const char *(*word)(size_t i);
 	void (*read)(const struct cli_value *value);
-	const char *
-		renamed; /* CLI_RENAMED: the option's name now. Other types: the option that a value of
-			      * digits is for, because this one used to take a number. */
-	uint64_t most;
+	/* CLI_RENAMED: the name of the option that replaced this one. Other types: NULL, or the option
+	 * that takes a value of digits, which this option took in earlier versions. */
+	const char *renamed;
+	uint64_t most; /* CLI_COUNT: the largest value; 0: no limit */
 };
 
 /* What a command takes besides options, and the type of the field that holds it. */
@@ -73,7 +73,7 @@ struct cli_command {
 	const struct cli_option *options;  /* the table need not have --help and -h */
 	const struct cli_option *unlisted; /* more options that --help does not name; may be NULL */
 	enum cli_operands operands;
-	size_t operands_offset; /* of the field in the command's struct options */
+	size_t operands_offset; /* where struct options has the field for the operands */
 	const char *footer;     /* examples, printed last by --help; may be NULL */
 	const char *status;     /* what exit status 1 means; NULL: there is none */
 	int (*run)(int argc, char **argv);
@@ -88,13 +88,15 @@ struct cli_value {
 	void *field;   /* the field of struct options that takes the value */
 };
 
-/* Fills the command's struct options from the command line; argv[0] is the command's name. --name=value,
- * --name value, -n value, -nvalue and "--" are understood. Prints help and exits with 0 on --help; on an unknown
- * option or a wrong value prints one line (with the nearest name) and exits with 2. */
+/* Fills the command's struct options from the command line; argv[0] is the command's name.
+ * --name=value, --name value, -n value, -nvalue and "--" are understood. Prints help and exits
+ * with 0 on --help; on an unknown option or a wrong value prints one line (with the nearest
+ * name) and exits with 2. */
 void cli_read(const struct cli_command *command, int argc, char **argv, void *options);
 
-/* Parts of an option table: the field of the command's struct options that takes the value, the end, a heading, and
- * the rows that several commands have. Each of these needs fields of its name: output, force, format, step. */
+/* Parts of an option table: the field of the command's struct options that takes the value, the
+ * end, a heading, and the rows that several commands have. Each of these needs fields of its
+ * name: output, force, format, step. */
 #define CLI_AT(field) .offset = offsetof(struct options, field)
 #define CLI_END_OF_OPTIONS                                                                         \
 	{                                                                                          \
@@ -138,8 +140,8 @@ extern const char *const cli_text_or_json[];
 enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON };
 #define CLI_NOT_GIVEN UINT64_MAX /* a count's default where 0 means something */
 
-/* The value of an option as a number, a time in ns, or an index; a wrong one is a misuse and exits. cli_word: the index of 'text' in 'words', which
- * ends with NULL. */
+/* The value of an option as a number, a time in ns, or an index; a wrong one is a misuse and
+ * exits. cli_word: the index of 'text' in 'words', which ends with NULL. */
 uint64_t cli_count(const struct cli_value *value);
 int64_t cli_time(const struct cli_value *value);
 int cli_word(const struct cli_value *value, const char *text, const char *const *words);
@@ -149,7 +151,7 @@ const char *cli_nearest(const char *word, const char *const *words);
 /* Prints the help of a command. */
 void cli_help(const struct cli_command *command, FILE *out);
 
-/* ---- failing, opening, output ------------------------------------------------------------------- */
+/* ---- failing, opening, output --------------------------------------------------------------- */
 
 /* Prints the line "headway: TEXT" on stderr. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -159,19 +161,22 @@ _Noreturn void cli_die(const char *format, ...) __attribute__((format(printf, 1,
 _Noreturn void cli_misuse(const struct cli_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. */
+/* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on
+ * failure. */
 struct hwy_trace *cli_open(const char *path);
 
-/* A listener for work that takes long: draws a bar where stderr is a terminal, which cli_progress_end erases, and
- * has temporary files removed when the program is interrupted. */
+/* A listener for work that takes long: draws a bar where stderr is a terminal, which
+ * cli_progress_end erases, and has temporary files removed when the program is interrupted. */
 const struct hwy_progress *cli_progress(void);
 void cli_progress_end(void);
-/* With true: the file 'path' is removed if the program ends before cli_unfinished is called with false and the
- * same pointer. A folder is removed too if it is empty by then: name the folder before the files in it. */
+/* With true: the file 'path' is removed if the program ends before cli_unfinished is called with
+ * false and the same pointer. A folder is removed too if it is empty by then: name the folder
+ * before the files in it. */
 void cli_unfinished(const char *path, bool exists);
 
-/* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path NULL or "-").
- * cli_output_close reports a full disk or a closed pipe. Existing files are kept unless 'force'. */
+/* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path
+ * NULL or "-"). cli_output_close reports a full disk or a closed pipe. Existing files are kept
+ * unless 'force'. */
 struct cli_output {
 	FILE *out;
 	char *path, *temporary;
@@ -190,15 +195,18 @@ int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 void cli_put(FILE *out, const char *text, size_t n);
 /* Prints text for Markdown: characters of markup are escaped, control characters left out. */
 void cli_put_markdown(FILE *out, const char *text);
-/* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no limit); the
- * caller has printed the first 'indent' columns. Newlines are kept, other control characters are not. */
+/* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no
+ * limit); the caller has printed the first 'indent' columns. Newlines are kept, other control
+ * characters are not. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Writes a member of a JSON object; the value HWY_NONE is written as null. */
 struct hwy_json;
 void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
-/* True when SIGPIPE was ignored when Headway was started: a program that Headway runs must inherit that. */
+/* True when SIGPIPE was ignored when Headway was started: a program that Headway runs must
+ * inherit that. */
 bool cli_pipe_was_ignored(void);
-/* Must be called first by main: makes sure that unfinished files are removed however the program ends. */
+/* Must be called first by main: makes sure that unfinished files are removed however the program
+ * ends. */
 void cli_start(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* completion_bash.c - what bash offers after `headway …<Tab>`.
  *
- * Needs bash 4.1 and nothing else; where bash-completion is loaded, the words of a program behind `headway profile` are
- * completed as that program's own.
+ * Needs bash 4.1 and nothing else; where bash-completion is loaded, the words of a program behind
+ * `headway profile` are completed as that program's own.
  */
 #include "cli/kit/generate.h"
 
@@ -26,7 +26,7 @@ static const char head[] =
 	"	compopt -o nospace\n"
 	"}\n"
 	"\n"
-	"# _headway_offer_files [PATTERN]: files whose name fits, all of them without a pattern, and folders.\n"
+	"# _headway_offer_files [PATTERN]: files whose name fits, else all, and folders.\n"
 	"_headway_offer_files()\n"
 	"{\n"
 	"	local path\n"
@@ -37,17 +37,18 @@ static const char head[] =
 	"	done < <(compgen -f -- \"$current\")\n"
 	"}\n"
 	"\n"
-	"# _headway_offer_program OPTIONS: the program behind 'headway profile'. OPTIONS take a value. False where\n"
-	"# the current word still belongs to the options.\n"
+	"# _headway_offer_program OPTIONS: the program behind 'headway profile'. OPTIONS take a\n"
+	"# value. False where the current word still belongs to the options.\n"
 	"_headway_offer_program()\n"
 	"{\n"
-	"	local i=2\n"
+	"	local i=2 word\n"
 	"	while ((i < COMP_CWORD)); do\n"
 	"		case ${COMP_WORDS[i]} in\n"
 	"		--) ((i++)) && break ;;\n"
 	"		=) ((i += 2)) ;;\n"
 	"		-*)\n"
-	"			[[ \" $1 \" == *\" ${COMP_WORDS[i]} \"* && ${COMP_WORDS[i + 1]} != = ]] && ((i++))\n"
+	"			word=${COMP_WORDS[i]}\n"
+	"			[[ \" $1 \" == *\" $word \"* && ${COMP_WORDS[i + 1]} != = ]] && ((i++))\n"
 	"			((i++))\n"
 	"			;;\n"
 	"		*) break ;;\n"

@@ -1,4 +1,5 @@
-/* completion_fish.c - what fish offers after `headway …<Tab>`: one `complete` for each command and option. */
+/* completion_fish.c - what fish offers after `headway …<Tab>`: one `complete` for each command
+ * and option. */
 #include "cli/kit/generate.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ static const char head[] =
 	"# The current word's paths that end in one of the arguments, and folders.\n"
 	"function __headway_files\n"
 	"	set -l pattern (string join '|' (string escape --style=regex -- $argv))\n"
-	"	__fish_complete_path (commandline -ct) | string match -re \"(/|\\.($pattern))\\t\"\n"
+	"	__fish_complete_path (commandline -ct) | string match -re "
+	"\"(/|\\.($pattern))\\t\"\n"
 	"end\n"
 	"\n"
 	"complete -c headway -f\n"

@@ -1,5 +1,5 @@
-/* generate.h - files that are made from the commands' tables when Headway is built: man pages, and the completion of
- * words in bash, zsh and fish. `headway --generate KIND FOLDER` writes them.
+/* generate.h - files that are made from the commands' tables when Headway is built: man pages, and
+ * the completion of words in bash, zsh and fish. `headway --generate KIND FOLDER` writes them.
  */
 #ifndef HWY_CLI_KIT_GENERATE_H
 #define HWY_CLI_KIT_GENERATE_H

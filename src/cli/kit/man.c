@@ -1,7 +1,7 @@
 /* man.c - the man pages, made from the tables that --help is made from.
  *
- * Pages use the macros of man(7) only, so that groff and mandoc both render them. Text beyond ASCII is written as
- * \[uXXXX].
+ * Pages use the macros of man(7) only, so that groff and mandoc both render them. Text beyond ASCII
+ * is written as \[uXXXX].
  */
 #include "cli/kit/generate.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/utf8.h"
 
-/* ---- roff --------------------------------------------------------------------------------------- */
+/* ---- roff ----------------------------------------------------------------------------------- */
 
 /* Prints n bytes of text so that roff takes nothing in them for a request or an escape. */
 static void put_roff(FILE *out, const char *text, size_t n)
@@ -88,7 +88,7 @@ static void put_lines(FILE *out, const char *text, size_t indent)
 	fputs(".fi\n", out);
 }
 
-/* ---- parts of a page ---------------------------------------------------------------------------- */
+/* ---- parts of a page ------------------------------------------------------------------------ */
 
 static void man_put_head(FILE *out, const char *name, const char *summary)
 {
@@ -154,7 +154,8 @@ static void put_options(FILE *out, const struct cli_command *command)
 	man_put_option(out, 'h', "help", NULL, "Print a short form of this page.");
 }
 
-/* The part of a footer before "Examples:" becomes the section NOTES; indented lines in it are not wrapped. */
+/* The part of a footer before "Examples:" becomes the section NOTES; indented lines in it are
+ * not wrapped. */
 static void put_footer(FILE *out, const char *footer)
 {
 	static const char title[] = "Examples:\n";
@@ -235,7 +236,8 @@ static void put_facts(FILE *out, const char *title, const struct fact *facts,
 static const struct fact files[] = {
 	{"reportN.hwy", "profile recover", "The report, where -o does not name another file."},
 	{"FILE.hwy, FILE.sqlite, FILE.nsys-rep, FILE.json, FILE.json.gz", READERS,
-	 "Recordings: reports of Headway, exports and reports of Nsight Systems, traces of PyTorch's "
+	 "Recordings: reports of Headway, exports and reports of Nsight Systems, traces of "
+	 "PyTorch's "
 	 "profiler. The content decides, not the name."},
 	{"$TMPDIR/headway-XXXXXX", "profile recover",
 	 "What a program records while it runs. Left behind only where headway was killed; headway "
@@ -281,7 +283,7 @@ static void put_see_also(FILE *out, const struct cli_program *program,
 	fputc('\n', out);
 }
 
-/* ---- pages -------------------------------------------------------------------------------------- */
+/* ---- pages ---------------------------------------------------------------------------------- */
 
 static void put_commands(FILE *out, const struct cli_program *program)
 {

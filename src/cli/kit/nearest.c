@@ -43,7 +43,8 @@ const char *cli_nearest(const char *word, const char *const *words)
 		unsigned d = distance(word, words[i]);
 		if (d > (length < 3 ? 1 : (length + 2) / 3))
 			d = NOT_NEAR;
-		/* A part of a word ("kern_sum" of "cuda_gpu_kern_sum") is near, but a typing error is nearer. */
+		/* A part of a word ("kern_sum" of "cuda_gpu_kern_sum") is near, but a typing
+		 * error is nearer. */
 		if (d == NOT_NEAR && length >= 3 && strstr(words[i], word))
 			d = NOT_NEAR / 2 + (unsigned)strlen(words[i]);
 		if (d < best_distance) {

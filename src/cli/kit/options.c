@@ -21,9 +21,10 @@ struct command_line {
 	bool operands_only;  /* "--" was read */
 };
 
-/* ---- finding an option -------------------------------------------------------------------------- */
+/* ---- finding an option ---------------------------------------------------------------------- */
 
-/* The row that follows 'option' in the two tables of the command; the first row for NULL, NULL after the last. */
+/* The row that follows 'option' in the two tables of the command; the first row for NULL, NULL
+ * after the last. */
 static const struct cli_option *next_row(const struct cli_command *command,
 					 const struct cli_option *option)
 {
@@ -82,7 +83,7 @@ static _Noreturn void show_help(const struct cli_command *command)
 	exit(0);
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 static int64_t unit_ns(const char *unit)
 {
@@ -122,7 +123,8 @@ int64_t cli_time(const struct cli_value *value)
 			   option, value->text);
 	if (!fits || __builtin_mul_overflow(whole, ns, &whole))
 		cli_misuse(value->command, "option '--%s': '%s' is too large", option, value->text);
-	/* Either the unit is a multiple of 'scale' or 'scale' of the unit: no digit above 1 ns is lost. */
+	/* Either the unit is a multiple of 'scale' or 'scale' of the unit: no digit above 1 ns
+	 * is lost. */
 	whole += ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
 	return negative ? -whole : whole;
 }
@@ -212,7 +214,7 @@ static void options_store(const struct cli_value *value)
 	}
 }
 
-/* ---- older spellings ---------------------------------------------------------------------------- */
+/* ---- older spellings ------------------------------------------------------------------------ */
 
 static bool is_digits(const char *text)
 {
@@ -232,7 +234,7 @@ static const struct cli_option *spelled_now(const struct cli_command *command,
 	return now;
 }
 
-/* ---- the command line --------------------------------------------------------------------------- */
+/* ---- the command line ----------------------------------------------------------------------- */
 
 static bool takes_boolean(const struct cli_option *option)
 {
@@ -260,7 +262,8 @@ static const char *boolean_text(const struct cli_command *command, const struct 
 	cli_misuse(command, "option '--%s': '%s' is neither true nor false", option->name, text);
 }
 
-/* The next word if it is "true" or "false", else "true". A program called "true" comes after "--". */
+/* The next word if it is "true" or "false", else "true". A program called "true" comes after
+ * "--". */
 static const char *boolean_word(struct command_line *line)
 {
 	static const char *const words[] = {"true", "false", NULL};

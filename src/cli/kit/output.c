@@ -1,8 +1,8 @@
 /* output.c - where a command's result goes, and what happens however the program ends.
  *
- * A file appears complete under its name or not at all: it is written under a temporary name beside it,
- * which is removed when the command fails or is interrupted. stdout is checked too: a full disk is an
- * error, a reader that has gone away is not worth a word.
+ * A file appears complete under its name or not at all: it is written under a temporary name beside
+ * it, which is removed when the command fails or is interrupted. stdout is checked too: a full disk
+ * is an error, a reader that has gone away is not worth a word.
  */
 #include "cli/kit/cli.h"
 
@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files and folders that are removed at exit and by a signal, the last one first. The program writes the array, the
- * signal handler reads it. An export to a folder has most: the folder and one file for each kind of span. */
+/* Files and folders that are removed at exit and by a signal, the last one first. The program
+ * writes the array, the signal handler reads it. An export to a folder has most: the folder and
+ * one file for each kind of span. */
 enum { MOST_UNFINISHED = 24, UNKNOWN_ERROR = 1000 /* above every errno */ };
 static const char *volatile unfinished[MOST_UNFINISHED];
 static int stdout_failed;
@@ -53,7 +54,8 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/* 0, or errno of the write that failed; UNKNOWN_ERROR where an earlier write failed and errno is lost. */
+/* 0, or errno of the write that failed; UNKNOWN_ERROR where an earlier write failed and errno is
+ * lost. */
 static int flush_error(FILE *out)
 {
 	errno = 0;
@@ -69,7 +71,8 @@ static const char *reason(int number)
 	return number == UNKNOWN_ERROR ? "cannot be written" : strerror(number);
 }
 
-/* Says why stdout cannot be written and yields the exit status. EPIPE ends the program as SIGPIPE would. */
+/* Says why stdout cannot be written and yields the exit status. EPIPE ends the program as
+ * SIGPIPE would. */
 static int stdout_broke(int number)
 {
 	stdout_failed = 1;
@@ -90,8 +93,9 @@ static void at_exit(void)
 		_exit(stdout_broke(number));
 }
 
-/* Where a standard stream is closed, a file that Headway opens would get its number, and printed text would go into
- * that file. /dev/null takes the number instead; it is opened for reading, so that printing fails. */
+/* Where a standard stream is closed, a file that Headway opens would get its number, and printed
+ * text would go into that file. /dev/null takes the number instead; it is opened for reading, so
+ * that printing fails. */
 static void occupy_standard_streams(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -102,7 +106,8 @@ static void occupy_standard_streams(void)
 void cli_start(void)
 {
 	occupy_standard_streams();
-	/* A parent may have left SIGPIPE ignored; "headway … | head" should end without a message. */
+	/* A parent may have left SIGPIPE ignored; "headway … | head" should end without a
+	 * message. */
 	pipe_was_ignored = signal(SIGPIPE, SIG_DFL) == SIG_IGN;
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP,
 				      SIGABRT /* hwy_alloc without memory */};
@@ -112,7 +117,8 @@ void cli_start(void)
 	atexit(at_exit);
 }
 
-/* Creates a file beside 'path' under a temporary name, with the permissions that open() would give. */
+/* Creates a file beside 'path' under a temporary name, with the permissions that open() would
+ * give. */
 static FILE *open_temporary(const char *path, char **name)
 {
 	if (asprintf(name, "%s.XXXXXX", path) < 0)

@@ -1,6 +1,7 @@
 /* progress.c - a bar on stderr for work that takes long.
  *
- * Nothing is drawn in the first 0.3 s, at most 15 times a second after that, and nothing is left behind.
+ * Nothing is drawn in the first 0.3 s, at most 15 times a second after that, and nothing is left
+ * behind.
  */
 #include "cli/kit/cli.h"
 
