@@ -2,12 +2,12 @@
 #ifndef HWY_ANALYZE_ANALYSIS_H
 #define HWY_ANALYZE_ANALYSIS_H
 
-#include "analyze/calls.h"
 #include "analyze/gaps/gaps.h"
 #include "analyze/lead.h"
 #include "analyze/phases/phases.h"
 #include "analyze/place.h"
 #include "analyze/trust.h"
+#include "analyze/waits.h"
 
 /* The measures of one phase. */
 struct analysis_phase {

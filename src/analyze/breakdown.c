@@ -12,7 +12,7 @@ bool breakdown_measure(struct hwy_trace *trace, const struct hwy_breakdown_optio
 	if (done) {
 		devices_measure(&work, options, breakdown);
 		streams_measure(&work, options, breakdown);
-		done = steps_tb_measure(&work, breakdown, err);
+		done = tensorboard_steps_measure(&work, breakdown, err);
 	}
 	work_close(&work);
 	if (!done)

@@ -1,7 +1,11 @@
 /* breakdown.h - where the time of the devices, their streams and the steps went, in exact ns.
  *
- * Everything is measured between the first and the last device op (of a device; of all devices for
- * the total), cut to a scope. Times over several devices are unions.
+ * A device is measured between its first and its last op, the total between the first and the last op of all
+ * devices, both cut to a scope. Times over several devices are unions.
+ *
+ * The numbers are those of two other tools, which users know and compare with: idle time of streams, queues and
+ * launch delays as HTA has them, parts of steps as the TensorBoard plugin has them. The steps here are therefore not
+ * those of phases.h.
  */
 #ifndef HWY_ANALYZE_BREAKDOWN_H
 #define HWY_ANALYZE_BREAKDOWN_H
@@ -13,50 +17,51 @@
 
 struct hwy_breakdown_options {
 	struct hwy_scope scope;
-	int64_t kernel_wait; /* a stream's gap shorter than this is the device's own pace */
-	int64_t late;        /* launch delays above this are outliers */
-	int64_t short_call;  /* calls longer than this say nothing about short kernels */
-	uint32_t cells;      /* pieces of the window in which busy time is wanted; 0: none */
-	uint32_t series;     /* most points of a queue's series; 0: none */
+	int64_t kernel_wait; /* ns: a shorter gap of a stream whose next op was launched in time is kernel wait */
+	int64_t late;       /* ns: launch delays above this are counted as late */
+	int64_t short_call; /* ns: work is compared with the length of its call only up to this length */
+	uint32_t cells;  /* into how many cells of equal length the busy time is split; 0: none */
+	uint32_t series; /* most points of a queue's series; 0: no series */
 };
-/* HTA's numbers: 30 us, 100 us, 50 us. */
+/* The thresholds of HTA: 30 us, 100 us, 50 us. */
 #define HWY_BREAKDOWN_DEFAULTS                                                                     \
 	((struct hwy_breakdown_options){.scope = HWY_SCOPE_ALL,                                    \
 					.kernel_wait = 30000,                                      \
 					.late = 100000,                                            \
 					.short_call = 50000})
 
-/* Busy time of one device, or of several as a union. Copies and fills are apart from compute and
- * comm; "exposed" is what no class before it (compute, comm, copy, fill) covers, so that compute +
- * exposed comm + exposed copy + exposed fill = busy, and busy + idle = to - from. */
+/* Busy time of one device, or of several as a union, in ns. The exposed time of a class is the part that no class
+ * before it covers, in the order compute, comm, copy, fill; so compute + exposed comm + exposed copy + exposed
+ * fill = busy, and busy + idle = to - from. */
 struct hwy_measures {
 	int64_t from, to; /* the window; both 0 when there is no work */
 	uint64_t n_kernel, n_comm, n_copy, n_fill, n_graph;
 	uint64_t n_streams, n_linked;
-	uint64_t n_busy; /* intervals of the union */
+	uint64_t n_busy; /* how many intervals the busy time is made of */
 	int64_t busy, compute, comm, copy, fill;
 	int64_t exposed_comm, exposed_copy, exposed_fill;
 };
 
 struct hwy_device_part {
-	int64_t device; /* index, or HWY_NONE: the source did not say */
+	int64_t device; /* index into trace.devices, or HWY_NONE where the recording does not tell */
 	struct hwy_measures measures;
-	int64_t *cells; /* busy ns of each piece of the total's window; NULL when not asked for */
+	int64_t *
+		cells; /* busy ns in each cell of the total's window; NULL where options.cells is 0 */
 };
 
 struct hwy_stream_part {
 	uint32_t lane;
 	uint64_t n_ops, n_kernel, n_comm;
 	int64_t from, to, busy;
-	/* idle, as HTA splits it; adds up to (to - from) - busy */
-	int64_t host_wait;   /* the next op was launched only after the stream had run dry */
-	int64_t kernel_wait; /* it was there in time, and began within the threshold */
-	int64_t other; /* it was there in time and waited longer, or its launch is not known */
+	/* Idle ns before an op, as HTA splits it; the three add up to (to - from) - busy. */
+	int64_t host_wait; /* before ops that were launched only after the stream had run dry */
+	int64_t kernel_wait; /* before ops that were launched in time and began within options.kernel_wait */
+	int64_t other; /* before ops that waited longer, or whose launch was not recorded */
 	struct hwy_queue queue;
-	struct hwy_delays delays;
+	struct queue_delays delays;
 };
 
-/* The TensorBoard plugin's parts of a step, each without what stands before it. */
+/* The parts of a step as the TensorBoard plugin has them; each is without the time that a part before it covers. */
 enum hwy_step_part {
 	HWY_STEP_KERNEL,
 	HWY_STEP_COPY,
@@ -71,19 +76,20 @@ enum hwy_step_part {
 
 struct hwy_step {
 	int64_t process;         /* index, or HWY_NONE */
-	int64_t name;            /* text */
+	int64_t name;            /* text of the annotation */
 	struct hwy_interval cpu; /* the annotation itself */
-	struct hwy_interval at;  /* the step with the device work it launched */
-	int64_t parts[HWY_STEP_PARTS];
-	uint64_t n_work;
-	bool whole; /* false: the recording ended before its work did; not for averages */
+	struct hwy_interval
+		at; /* the annotation together with the device work launched inside it */
+	int64_t parts[HWY_STEP_PARTS]; /* ns, by enum hwy_step_part */
+	uint64_t n_work;               /* device ops launched inside the annotation */
+	bool whole; /* false: the recording ended before the step's work did; averages leave the step out */
 };
 
 struct hwy_breakdown {
 	struct hwy_measures total;
-	struct hwy_device_part *devices; /* those with work, by index */
+	struct hwy_device_part *devices; /* the devices with work, in the order of trace.devices */
 	uint32_t n_devices;
-	struct hwy_stream_part *streams; /* those with work, by device and stream number */
+	struct hwy_stream_part *streams; /* the streams with work, by device and stream number */
 	uint32_t n_streams;
 	struct hwy_step *steps; /* in order of time, process by process */
 	uint32_t n_steps;
@@ -93,11 +99,13 @@ bool breakdown_measure(struct hwy_trace *trace, const struct hwy_breakdown_optio
 		       struct hwy_breakdown *breakdown, struct hwy_err *err);
 void breakdown_free(struct hwy_breakdown *breakdown);
 
-/* The parts, one file each. 'breakdown' is filled in; work is open. */
+/* The three parts of breakdown_measure: devices.c, streams.c, tensorboard_steps.c. 'work' is open; each fills its
+ * fields of 'breakdown'. */
 void devices_measure(const struct hwy_work *work, const struct hwy_breakdown_options *options,
 		     struct hwy_breakdown *breakdown);
 void streams_measure(struct hwy_work *work, const struct hwy_breakdown_options *options,
 		     struct hwy_breakdown *breakdown);
-bool steps_tb_measure(struct hwy_work *work, struct hwy_breakdown *breakdown, struct hwy_err *err);
+bool tensorboard_steps_measure(struct hwy_work *work, struct hwy_breakdown *breakdown,
+			       struct hwy_err *err);
 
 #endif

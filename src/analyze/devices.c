@@ -1,23 +1,25 @@
 /* devices.c - what each device did, and all of them together, between first and last op.
  *
- * One pass over the work of all streams in order of start. Every length is that of a running union,
- * so nothing is kept but a few counters for each device, however long the trace is. Nested unions
- * (compute; with comm; with copies; with fills) give the exposed parts as differences, and what of
- * comm lies under compute: |A and B| = |A| + |B| - |A or B|.
+ * One pass over the work of all streams in order of start. Every length is that of a running union, so a few
+ * counters for each device are all that is kept, however long the trace is. Nested unions (compute; compute and
+ * comm; the same with copies; the same with fills) give the exposed parts as differences.
  */
 #include <stdlib.h>
 
 #include "analyze/breakdown.h"
 #include "analyze/sweep.h"
+#include "base/index.h"
 
 /* The classes of work in the order in which they hide each other. */
 enum { COMPUTE, COMM, COPY, FILL, CLASSES };
 
-struct tally { /* of a device, or of all */
-	bool any;
-	struct hwy_interval extent;       /* first start and last end, whatever the scope */
-	struct hwy_cover nested[CLASSES]; /* of this class and those before it */
-	struct hwy_cover alone[CLASSES];  /* of this class; compute's is nested[COMPUTE] */
+struct tally {    /* what was seen of one device, or of all together */
+	bool any; /* there is work */
+	struct hwy_interval
+		extent; /* first start and last end of the work, inside and outside the scope */
+	struct hwy_cover
+		nested[CLASSES];         /* by class: the union of this class and those before it */
+	struct hwy_cover alone[CLASSES]; /* by class: its union; for COMPUTE see nested[COMPUTE] */
 	struct hwy_bins cells;
 	struct hwy_measures measures;
 };
@@ -67,7 +69,7 @@ static void widen(struct tally *tally, int64_t from, int64_t to)
 	tally->any = true;
 }
 
-/* The device's place among the tallies; the last is for work whose device is not known. */
+/* The index of the lane's device among the tallies; the last tally is for work whose device was not recorded. */
 static uint32_t devices_slot_of(const struct hwy_trace *trace, uint32_t lane)
 {
 	int64_t device = trace->lanes[lane].device;
@@ -91,25 +93,25 @@ static void find_extents(const struct hwy_work *work, struct tally *tallies, str
 			widen(total, tallies[i].extent.from, tallies[i].extent.to);
 }
 
-/* A stream is a number on a device in a process: contexts do not make it another one. What a source
- * tells of a device as a whole (migrations of unified memory) stands on no stream. */
+/* Streams with one number on one device in one process are one stream, whatever their contexts. What a recorder
+ * tells of a device as a whole (migrations of unified memory) is on no stream. */
 static void count_streams(const struct hwy_trace *trace, const uint8_t *used, struct tally *tallies,
 			  struct tally *total)
 {
-	struct hwy_map seen = {0};
+	struct hwy_index seen = {0};
 	for (uint32_t l = 0; l < trace->n_lanes; l++) {
 		const struct hwy_lane *lane = &trace->lanes[l];
-		bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
-		int64_t number = known ? trace->streams[lane->stream].number : HWY_NONE;
-		if (!used[l] || (known && number == HWY_NONE))
+		bool has_stream = lane->stream >= 0 && lane->stream < trace->n_streams;
+		int64_t number = has_stream ? trace->streams[lane->stream].number : HWY_NONE;
+		if (!used[l] || (has_stream && number == HWY_NONE))
 			continue;
 		int64_t key[] = {lane->process, lane->device, number};
 		bool fresh;
-		hwy_map_put(&seen, hwy_hash(key, sizeof key), &fresh);
+		hwy_index_put(&seen, key, sizeof key, &fresh);
 		tallies[devices_slot_of(trace, l)].measures.n_streams += fresh;
 		total->measures.n_streams += fresh;
 	}
-	hwy_map_free(&seen);
+	hwy_index_free(&seen);
 }
 
 static void set_window(const struct hwy_work *work, struct tally *tally)
@@ -126,7 +128,7 @@ static void set_window(const struct hwy_work *work, struct tally *tally)
 /* Cuts the window into n pieces that differ by at most 1 ns. */
 static struct hwy_interval *cut(struct hwy_interval window, uint32_t n)
 {
-	struct hwy_interval *pieces = hwy_alloc(n * sizeof *pieces);
+	struct hwy_interval *pieces = hwy_array(n, sizeof *pieces);
 	int64_t length = window.to - window.from, at = window.from;
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t next = window.from + length / n * (i + 1) + length % n * (i + 1) / n;
@@ -140,7 +142,7 @@ static void sweep_work(const struct hwy_work *work, struct tally *tallies, struc
 {
 	struct hwy_trace *trace = work->trace;
 	struct hwy_sweep sweep = {0};
-	uint8_t *used = hwy_zalloc(trace->n_lanes + 1);
+	uint8_t *used = hwy_zarray(trace->n_lanes, 1);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(work, &trace->strips[s]))
 			sweep_add(&sweep, &trace->strips[s],
@@ -180,8 +182,8 @@ static void conclude(struct tally *tally)
 void devices_measure(const struct hwy_work *work, const struct hwy_breakdown_options *options,
 		     struct hwy_breakdown *breakdown)
 {
-	uint32_t n = work->trace->n_devices + 1;
-	struct tally *tallies = hwy_zalloc(n * sizeof *tallies), total = {0};
+	uint32_t n = work->trace->n_devices + 1; /* the last: not recorded which */
+	struct tally *tallies = hwy_zarray(n, sizeof *tallies), total = {0};
 	find_extents(work, tallies, &total);
 	set_window(work, &total);
 	struct hwy_interval window = {total.measures.from, total.measures.to}, *pieces = NULL;
@@ -192,14 +194,14 @@ void devices_measure(const struct hwy_work *work, const struct hwy_breakdown_opt
 		if (pieces && tallies[i].any)
 			tallies[i].cells = (struct hwy_bins){
 				.windows = pieces,
-				.sums = hwy_zalloc(options->cells * sizeof(int64_t)),
+				.sums = hwy_zarray(options->cells, sizeof(int64_t)),
 				.n = options->cells,
 			};
 	}
 	sweep_work(work, tallies, &total);
 	conclude(&total);
 	breakdown->total = total.measures;
-	breakdown->devices = hwy_alloc(n * sizeof *breakdown->devices);
+	breakdown->devices = hwy_array(n, sizeof *breakdown->devices);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!tallies[i].any)
 			continue;

@@ -13,18 +13,18 @@ struct hwy_interval {
 	int64_t from, to;
 };
 
-/* ---- covers: the union of intervals that stream by ------------------------------------------- */
+/* ---- covers: the union of intervals that come one by one ------------------------------------------- */
 
 /* Zeroed memory is an empty cover. */
 struct hwy_cover {
 	int64_t reach;   /* the largest end so far; meaningless while pieces is 0 */
 	int64_t total;   /* length of the union */
-	uint64_t pieces; /* intervals of the union */
+	uint64_t pieces; /* how many intervals the union consists of */
 };
 
-/* Adds [from, to). 'from' never falls from call to call. True when something new was covered, which
- * is then *fresh: fresh pieces are disjoint and come in order. An interval of length 0 covers
- * nothing but is a piece of its own when it stands alone. */
+/* Adds [from, to); 'from' must not fall from call to call. True where that covers time that was not covered before:
+ * *fresh is that time, and the fresh intervals of all calls are disjoint and in order. An interval of length 0 covers
+ * nothing, but is a piece of its own where it stands alone. */
 static inline bool cover_add(struct hwy_cover *cover, int64_t from, int64_t to,
 			     struct hwy_interval *fresh)
 {
@@ -46,10 +46,10 @@ struct hwy_bins {
 	const struct hwy_interval *windows; /* disjoint, in order */
 	int64_t *sums;                      /* one for each window */
 	uint32_t n;
-	uint32_t at; /* windows before this one have passed */
+	uint32_t at; /* index of the first window that is not over yet */
 };
 
-/* Adds the parts of [from, to) that lie in the windows to their sums. 'from' never falls. */
+/* Adds the length of [from, to) inside each window to the window's sum; 'from' must not fall from call to call. */
 void bins_add(struct hwy_bins *bins, int64_t from, int64_t to);
 
 #endif

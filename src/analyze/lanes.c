@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 void lanes_open(struct flow_lanes *lanes, const struct hwy_flow *flow, uint32_t device,
 		uint32_t first, uint32_t end)
 {
 	*lanes = (struct flow_lanes){0};
-	lanes->lanes = hwy_alloc((flow->n_lanes + 1u) * sizeof *lanes->lanes);
+	lanes->lanes = hwy_array(flow->n_lanes, sizeof *lanes->lanes);
 	for (uint32_t l = 0; l < flow->n_lanes; l++) {
 		struct flow_lane lane = flow->lanes[l];
 		const uint32_t *ops = flow->by_lane + lane.first;
@@ -28,15 +30,7 @@ void lanes_close(struct flow_lanes *lanes)
 
 uint32_t lanes_place(const uint32_t *order, uint32_t n, uint32_t op)
 {
-	uint32_t low = 0, high = n;
 	if (!order)
 		return op < n ? op : n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (order[middle] < op)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(i, 0u, n, order[i] >= op);
 }

@@ -1,7 +1,7 @@
 /* lanes.h - the ops of a stretch of a flow, stream by stream.
  *
- * A stream works in the order in which it was given its work, so on one lane starts, ends and the moments of
- * enqueueing all rise together: whoever asks about rising moments needs no search.
+ * A stream works in the order in which its work was enqueued, so on one lane the starts, the ends and the moments of
+ * enqueueing all rise together: cursors that only move forward suffice for questions about rising moments.
  */
 #ifndef HWY_ANALYZE_LANES_H
 #define HWY_ANALYZE_LANES_H
@@ -9,26 +9,26 @@
 #include "analyze/flow.h"
 
 struct flow_lanes {
-	struct flow_lane *lanes; /* those with work in the stretch; their ops are cut to it */
+	struct flow_lane *lanes; /* the lanes with ops in the stretch, each with those ops only */
 	uint32_t n;
 };
 
 #define LANES_ALL UINT32_MAX
-/* Of one device of the flow, or of all; those from 'first' to before 'end' in flow.ops. */
+/* Takes the ops flow.ops[first … end - 1] of one device of the flow, or of all devices (LANES_ALL). */
 void lanes_open(struct flow_lanes *lanes, const struct hwy_flow *flow, uint32_t device,
 		uint32_t first, uint32_t end);
 void lanes_close(struct flow_lanes *lanes);
 
-/* The first place in an order of ops (NULL: 0, 1, 2 …; n of them) that is not before an op. */
+/* How many of the n ops in 'order', which rises (NULL stands for 0, 1, 2 …), come before 'op'. */
 uint32_t lanes_place(const uint32_t *order, uint32_t n, uint32_t op);
 
-/* When the work was asked for: the start of its call, or its own where no call is known. */
+/* When the program asked for the work: the start of its call, or of the work where no call was recorded. */
 static inline int64_t lanes_asked(const struct hwy_flow *flow, const struct flow_op *op)
 {
 	return op->call == FLOW_NONE ? op->start : flow->calls[op->call].start;
 }
 
-/* When the work was in the queue: its call had returned, or it had begun before that. */
+/* When the work was in the queue: at the end of its call, or at its own start where that is earlier. */
 static inline int64_t lanes_enqueued(const struct hwy_flow *flow, const struct flow_op *op)
 {
 	int64_t end = op->call == FLOW_NONE ? op->start : flow->calls[op->call].end;

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 
-void launches_add(struct hwy_launches *launches, int64_t enqueued, int64_t begun, int64_t delay)
+void queue_launches_add(struct queue_launches *launches, int64_t enqueued, int64_t begun,
+			int64_t delay)
 {
 	if (launches->n == launches->cap) {
 		uint32_t cap = launches->cap;
@@ -17,24 +19,24 @@ void launches_add(struct hwy_launches *launches, int64_t enqueued, int64_t begun
 		launches->delay =
 			hwy_grow(launches->delay, &launches->cap, sizeof *launches->delay);
 	}
-	/* Work that starts before its call, by a clock's fault, was never waiting. */
+	/* Work that starts before its call (the clocks of CPU and GPU disagree) was never waiting. */
 	launches->enqueued[launches->n] = enqueued < begun ? enqueued : begun;
 	launches->begun[launches->n] = begun;
 	launches->delay[launches->n] = delay > 0 ? delay : 0;
 	launches->n++;
 }
 
-void launches_free(struct hwy_launches *launches)
+void queue_launches_free(struct queue_launches *launches)
 {
 	free(launches->enqueued);
 	free(launches->begun);
 	free(launches->delay);
-	*launches = (struct hwy_launches){0};
+	*launches = (struct queue_launches){0};
 }
 
-/* By the bytes in which the values differ, the lowest first: delays differ in two or three. Most
+/* A radix sort over the bytes in which the values differ: delays differ in two or three, so this beats qsort. Most
  * streams are fed by one thread, and then their launches are in order already. */
-static void sort(int64_t *values, uint32_t n)
+static void radix_sort(int64_t *values, uint32_t n)
 {
 	int64_t least = values[0], most = values[0];
 	bool sorted = true;
@@ -46,7 +48,7 @@ static void sort(int64_t *values, uint32_t n)
 	if (sorted)
 		return;
 	uint64_t range = (uint64_t)most - (uint64_t)least;
-	int64_t *spare = hwy_alloc(n * sizeof *spare), *from = values, *to = spare;
+	int64_t *spare = hwy_array(n, sizeof *spare), *from = values, *to = spare;
 	for (unsigned shift = 0; shift < 64 && range >> shift; shift += 8) {
 		uint32_t places[257] = {0};
 		for (uint32_t i = 0; i < n; i++)
@@ -67,15 +69,15 @@ static void sort(int64_t *values, uint32_t n)
 
 /* ---- the length over time -------------------------------------------------------------------- */
 
-struct run { /* along the changes, launches before starts where both happen at one time */
-	const struct hwy_launches *launches;
-	uint32_t enqueued, begun; /* changes used up */
-	int64_t time, length;     /* after the current change */
+struct run { /* a walk along the changes of the length; at one time launches come before starts */
+	const struct queue_launches *launches;
+	uint32_t enqueued, begun; /* how many launches and how many starts have passed */
+	int64_t time, length;     /* of the queue, after the current change */
 };
 
 static bool run_next(struct run *run)
 {
-	const struct hwy_launches *launches = run->launches;
+	const struct queue_launches *launches = run->launches;
 	if (run->begun == launches->n)
 		return false;
 	bool grows = run->enqueued < launches->n &&
@@ -83,24 +85,6 @@ static bool run_next(struct run *run)
 	run->time = grows ? launches->enqueued[run->enqueued++] : launches->begun[run->begun++];
 	run->length += grows ? 1 : -1;
 	return true;
-}
-
-/* Value at a share of the way through the sorted lengths, between neighbours in proportion. */
-static double quantile(const uint64_t *counts, uint64_t n, double share)
-{
-	double place = (double)(n - 1) * share;
-	uint64_t low = (uint64_t)place, seen = 0;
-	double part = place - (double)low, first = 0;
-	bool have_first = false;
-	for (int64_t length = 0;; length++) {
-		seen += counts[length];
-		if (!have_first && seen > low) {
-			first = (double)length;
-			have_first = true;
-		}
-		if (have_first && (part == 0 || seen > low + 1))
-			return first + ((double)length - first) * part;
-	}
 }
 
 static void queue_describe(struct hwy_queue *queue, const uint64_t *counts)
@@ -119,9 +103,9 @@ static void queue_describe(struct hwy_queue *queue, const uint64_t *counts)
 	}
 	queue->mean = (double)mean;
 	queue->deviation = queue->n > 1 ? (double)sqrtl(squares / (long double)(queue->n - 1)) : 0;
-	queue->quarter = quantile(counts, queue->n, 0.25);
-	queue->median = quantile(counts, queue->n, 0.5);
-	queue->three_quarters = quantile(counts, queue->n, 0.75);
+	queue->quarter = hwy_histogram_interpolated(counts, queue->n, 0.25);
+	queue->median = hwy_histogram_interpolated(counts, queue->n, 0.5);
+	queue->three_quarters = hwy_histogram_interpolated(counts, queue->n, 0.75);
 }
 
 static void add_point(struct hwy_queue *queue, uint32_t most, int64_t time, int64_t length)
@@ -132,7 +116,7 @@ static void add_point(struct hwy_queue *queue, uint32_t most, int64_t time, int6
 		queue->series[queue->n_series++] = (struct hwy_queue_point){time, length};
 }
 
-static void every_change(const struct hwy_launches *launches, uint32_t most,
+static void every_change(const struct queue_launches *launches, uint32_t most,
 			 struct hwy_queue *queue)
 {
 	struct run run = {.launches = launches};
@@ -140,8 +124,8 @@ static void every_change(const struct hwy_launches *launches, uint32_t most,
 		add_point(queue, most, run.time, run.length);
 }
 
-/* One point a stretch of time: the largest length seen in it, the one it began with included. */
-static void largest_lengths(const struct hwy_launches *launches, uint32_t most,
+/* One point for each stretch of time: the largest length in it, the length at its beginning included. */
+static void largest_lengths(const struct queue_launches *launches, uint32_t most,
 			    struct hwy_queue *queue)
 {
 	int64_t from = launches->enqueued[0], to = launches->begun[launches->n - 1];
@@ -160,18 +144,19 @@ static void largest_lengths(const struct hwy_launches *launches, uint32_t most,
 	add_point(queue, most, at, largest);
 }
 
-void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct hwy_queue *queue)
+void queue_measure(struct queue_launches *launches, uint32_t most_points, struct hwy_queue *queue)
 {
 	*queue = (struct hwy_queue){.n = 2ull * launches->n, .exact = true};
 	if (launches->n == 0)
 		return;
-	sort(launches->enqueued, launches->n);
-	sort(launches->begun, launches->n);
+	radix_sort(launches->enqueued, launches->n);
+	radix_sort(launches->begun, launches->n);
 	struct run run = {.launches = launches};
 	while (run_next(&run))
 		queue->max = run.length > queue->max ? run.length : queue->max;
 
-	uint64_t *counts = hwy_zalloc(((size_t)queue->max + 1) * sizeof *counts);
+	uint64_t *counts =
+		hwy_zarray((size_t)queue->max + 1, sizeof *counts); /* by length, 0 … max */
 	long double area = 0;
 	int64_t from = launches->enqueued[0], before = from, length = 0;
 	run = (struct run){.launches = launches};
@@ -188,7 +173,7 @@ void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct h
 	if (most_points == 0)
 		return;
 	queue->exact = queue->n <= most_points;
-	queue->series = hwy_alloc(most_points * sizeof *queue->series);
+	queue->series = hwy_array(most_points, sizeof *queue->series);
 	if (queue->exact)
 		every_change(launches, most_points, queue);
 	else
@@ -197,30 +182,22 @@ void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct h
 
 /* ---- delays ---------------------------------------------------------------------------------- */
 
-/* As pandas does it: between neighbours in proportion; rounded down to a ns. */
-static int64_t sorted_quantile(const int64_t *values, uint32_t n, uint32_t percent)
-{
-	uint64_t place = (uint64_t)(n - 1) * percent;
-	uint64_t low = place / 100, part = place % 100;
-	int64_t first = values[low], step = low + 1 < n ? values[low + 1] - first : 0;
-	return first + step / 100 * (int64_t)part + step % 100 * (int64_t)part / 100;
-}
-
-void delays_measure(struct hwy_launches *launches, int64_t late, struct hwy_delays *delays)
+void queue_delays_measure(struct queue_launches *launches, int64_t late,
+			  struct queue_delays *delays)
 {
 	uint32_t n = launches->n;
 	delays->n = n;
 	if (n == 0)
 		return;
-	sort(launches->delay, n);
+	radix_sort(launches->delay, n);
 	long double sum = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		sum += (long double)launches->delay[i];
 		delays->late += launches->delay[i] > late;
 	}
 	delays->min = launches->delay[0];
-	delays->median = sorted_quantile(launches->delay, n, 50);
-	delays->p95 = sorted_quantile(launches->delay, n, 95);
+	delays->median = hwy_interpolated(launches->delay, n, 50);
+	delays->p95 = hwy_interpolated(launches->delay, n, 95);
 	delays->max = launches->delay[n - 1];
 	delays->mean = (double)(sum / n);
 }

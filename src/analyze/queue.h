@@ -1,8 +1,7 @@
 /* queue.h - how much work waits on a stream, and how long a launch takes to become work.
  *
- * The queue of a stream grows by one when a call starts that enqueues work there, and shrinks by
- * one when that work starts. A graph's launch is one entry, however many nodes it has on the
- * stream.
+ * The queue of a stream grows by one when a call starts that enqueues work there, and shrinks by one when that work
+ * starts. The launch of a graph is one entry, however many nodes the graph has on the stream.
  */
 #ifndef HWY_ANALYZE_QUEUE_H
 #define HWY_ANALYZE_QUEUE_H
@@ -15,38 +14,41 @@ struct hwy_queue_point {
 };
 
 struct hwy_queue {
-	uint64_t n; /* changes: two an entry */
+	uint64_t n; /* how often the length changed: twice for each entry */
 	int64_t max;
-	double time_mean; /* over time, from the first launch to the last start */
-	/* over the changes, as pandas describes them */
+	double time_mean; /* mean length over time, from the first launch to the last start */
+	/* Of the lengths after each change, as pandas describes them. */
 	double mean, deviation, quarter, median, three_quarters;
 	int64_t min;
 	struct hwy_queue_point *series;
 	uint32_t n_series;
-	bool exact; /* the series has every change; if not, the largest length of each stretch */
+	bool exact; /* true: the series has every change; false: the largest length of each stretch of time */
 };
 
-struct hwy_delays { /* from the end of the call to the start of its work, never below 0 */
+struct queue_delays { /* ns from the end of a call to the start of its work, never below 0 */
 	uint64_t n;
 	int64_t min, median, p95, max;
 	double mean;
-	uint64_t late;          /* above the threshold */
+	uint64_t late;          /* how many are above hwy_breakdown_options.late */
 	uint64_t short_kernels; /* kernels that took less time than the call that launched them */
 	uint64_t short_ops;     /* the same, copies and fills included */
 };
 
 /* The launches of one stream, in order of the work's start; arrays of n. */
-struct hwy_launches {
-	int64_t *enqueued; /* start of the call; sorted by queue_measure */
+struct queue_launches {
+	int64_t *enqueued; /* start of the call, at most 'begun'; sorted by queue_measure */
 	int64_t *begun;    /* start of the work */
-	int64_t *delay;    /* sorted by delays_measure */
+	int64_t *
+		delay; /* from the end of the call to the start of the work; sorted by queue_delays_measure */
 	uint32_t n, cap;
 };
 
-void launches_add(struct hwy_launches *launches, int64_t enqueued, int64_t begun, int64_t delay);
-void launches_free(struct hwy_launches *launches);
-void queue_measure(struct hwy_launches *launches, uint32_t most_points, struct hwy_queue *queue);
-/* Fills in all but the counts of short work. */
-void delays_measure(struct hwy_launches *launches, int64_t late, struct hwy_delays *delays);
+void queue_launches_add(struct queue_launches *launches, int64_t enqueued, int64_t begun,
+			int64_t delay);
+void queue_launches_free(struct queue_launches *launches);
+void queue_measure(struct queue_launches *launches, uint32_t most_points, struct hwy_queue *queue);
+/* Fills in all but short_kernels and short_ops; delays above 'late' ns count as late. */
+void queue_delays_measure(struct queue_launches *launches, int64_t late,
+			  struct queue_delays *delays);
 
 #endif

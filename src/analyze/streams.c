@@ -1,21 +1,20 @@
-/* streams.c - what each stream did: busy and idle, who kept it waiting, its queue and its launches.
+/* streams.c - what each stream did: busy and idle time, what it waited for, its queue and its launches.
  *
- * A gap belongs to the op that ends it. HTA's rule: launched after the stream had run dry, it is
- * the host's (host wait); launched in time and begun soon after, the device's (kernel wait); else
- * other. HTA takes "run dry" as the end of the op before; here it is the latest end so far, so that
- * ops which overlap on one stream make no negative gaps and the three add up to the stream's idle
- * time.
+ * A gap is charged by the op that ends it, with HTA's rule: if the op was launched after the stream had run dry, the
+ * gap is host wait; if the op was launched in time and began soon after, kernel wait; else other. For HTA a stream
+ * has run dry at the end of the op before; here at the latest end so far, so that ops which overlap on one stream
+ * make no negative gaps and the three add up to the stream's idle time.
  */
 #include <stdlib.h>
 
 #include "analyze/breakdown.h"
 
-struct along { /* what a walk along one stream carries */
+struct along { /* the state of a walk along the ops of one stream */
 	struct hwy_work *work;
 	const struct hwy_breakdown_options *options;
 	struct hwy_cover busy;
-	struct hwy_launches launches;
-	struct hwy_map graphs; /* graph launches that have their entry in the queue */
+	struct queue_launches launches;
+	struct hwy_map graphs; /* ids of the graph launches that are in 'launches' */
 };
 
 static void charge_gap(struct hwy_stream_part *part, const struct along *along,
@@ -30,8 +29,7 @@ static void charge_gap(struct hwy_stream_part *part, const struct along *along,
 		part->other += length;
 }
 
-/* The queue's entry and the delay of one op. Nodes of a graph share a launch and make one entry,
- * the first of them. */
+/* Adds the launch of one op to the queue. The nodes of a graph share a launch, which is added with the first. */
 static void add_launch(struct hwy_stream_part *part, struct along *along, enum hwy_kind kind,
 		       struct hwy_interval at, const struct hwy_call *call)
 {
@@ -46,7 +44,7 @@ static void add_launch(struct hwy_stream_part *part, struct along *along, enum h
 		part->delays.short_ops += is_short;
 		part->delays.short_kernels += is_short && kind == HWY_KERNEL;
 	}
-	launches_add(&along->launches, call->at.from, at.from, at.from - call->at.to);
+	queue_launches_add(&along->launches, call->at.from, at.from, at.from - call->at.to);
 }
 
 static void streams_count_kernel(struct hwy_stream_part *part, const struct along *along,
@@ -91,31 +89,31 @@ static void measure_stream(struct hwy_work *work, const struct hwy_breakdown_opt
 	struct along along = {.work = work, .options = options};
 	walk_stream(part, &along);
 	queue_measure(&along.launches, options->series, &part->queue);
-	delays_measure(&along.launches, options->late, &part->delays);
-	launches_free(&along.launches);
+	queue_delays_measure(&along.launches, options->late, &part->delays);
+	queue_launches_free(&along.launches);
 	hwy_map_free(&along.graphs);
 }
 
-struct place { /* where a stream stands in the result */
+struct stream_order { /* by these a stream gets its place in the result */
 	int64_t device, process, number;
 	uint32_t lane;
 };
 
-static struct place streams_place_of(const struct hwy_trace *trace, uint32_t index)
+static struct stream_order order_of_lane(const struct hwy_trace *trace, uint32_t index)
 {
 	const struct hwy_lane *lane = &trace->lanes[index];
-	bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
-	return (struct place){
+	bool has_stream = lane->stream >= 0 && lane->stream < trace->n_streams;
+	return (struct stream_order){
 		.device = lane->device == HWY_NONE ? INT64_MAX : lane->device,
 		.process = lane->process,
-		.number = known ? trace->streams[lane->stream].number : HWY_NONE,
+		.number = has_stream ? trace->streams[lane->stream].number : HWY_NONE,
 		.lane = index,
 	};
 }
 
-static int streams_by_place(const void *left, const void *right)
+static int by_stream_order(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct stream_order *a = left, *b = right;
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
 	if (a->process != b->process)
@@ -129,23 +127,23 @@ void streams_measure(struct hwy_work *work, const struct hwy_breakdown_options *
 		     struct hwy_breakdown *breakdown)
 {
 	const struct hwy_trace *trace = work->trace;
-	struct place *places = hwy_alloc((trace->n_strips + 1) * sizeof *places);
+	struct stream_order *orders = hwy_array(trace->n_strips, sizeof *orders);
 	uint32_t n = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(work, &trace->strips[s]) &&
-		    (n == 0 || places[n - 1].lane != trace->strips[s].lane))
-			places[n++] = streams_place_of(trace, trace->strips[s].lane);
+		    (n == 0 || orders[n - 1].lane != trace->strips[s].lane))
+			orders[n++] = order_of_lane(trace, trace->strips[s].lane);
 	if (n)
-		qsort(places, n, sizeof *places, streams_by_place);
-	breakdown->streams = hwy_zalloc((n + 1) * sizeof *breakdown->streams);
+		qsort(orders, n, sizeof *orders, by_stream_order);
+	breakdown->streams = hwy_zarray(n, sizeof *breakdown->streams);
 	for (uint32_t i = 0; i < n; i++) {
 		struct hwy_stream_part *part = &breakdown->streams[breakdown->n_streams];
-		*part = (struct hwy_stream_part){.lane = places[i].lane};
+		*part = (struct hwy_stream_part){.lane = orders[i].lane};
 		measure_stream(work, options, part);
 		if (part->n_ops)
 			breakdown->n_streams++;
 		else
 			free(part->queue.series);
 	}
-	free(places);
+	free(orders);
 }

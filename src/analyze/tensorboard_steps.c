@@ -1,39 +1,43 @@
 /* tensorboard_steps.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler), for every
  * ProfilerStep#N annotation.
  *
- * A step begins where its annotation does, but not before the step before it ended; it ends with
- * its annotation or with the last device work launched inside it, whichever is later. At every
- * moment of a step one thing counts: kernel, else copy, else fill, else communication, else a call
- * of the vendor's library, else the data loader, else an operator or annotation, else nothing. A
- * last step with less than 80 % of the work of the one before it was cut off by the end of the
- * recording.
+ * A step begins where its annotation does, but not before the step before it ended; it ends with its annotation or
+ * with the last device work launched inside the annotation, whichever is later. At every moment of a step one thing
+ * counts: kernel, else copy, else fill, else communication, else a call of the vendor's library, else the data
+ * loader, else an operator or annotation, else nothing. A last step with less than 80 % of the work of the one
+ * before it was cut off by the end of the recording. Kernels of communication libraries count as communication.
  *
- * The plugin counts kernels of NCCL as communication; so does this, by the class of the kernel.
+ * These steps are not those of phases.h, whose time is the device's period: people who move from the plugin, which
+ * is no longer developed, compare the numbers of `headway breakdown` with those they know, to the microsecond
+ * (tests/cli/breakdown.sh does so too). Nothing but breakdown.h uses this file.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/breakdown.h"
 #include "analyze/sweep.h"
+#include "base/search.h"
 
 #define HOST_KINDS (HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE))
 
+/* Values of finder.parts beside those of enum hwy_step_part. */
 enum { STEP_MARK = HWY_STEP_PARTS, UNASKED = 0xff };
 
 struct finder {
 	struct hwy_work *work;
 	struct hwy_trace *trace;
-	/* by text id: the part an annotation of that name counts for, or STEP_MARK */
+	/* By text: the part that an annotation of this name counts for; STEP_MARK: it is a step; UNASKED: not
+	 * looked at yet. */
 	uint8_t *parts;
 };
 
-static bool tensorboard_steps_starts_with(struct hwy_text text, const char *start)
+static bool starts_with(struct hwy_text text, const char *start)
 {
 	size_t n = strlen(start);
 	return text.length >= n && memcmp(text.at, start, n) == 0;
 }
 
-static bool tensorboard_steps_ends_with(struct hwy_text text, const char *end)
+static bool ends_with(struct hwy_text text, const char *end)
 {
 	size_t n = strlen(end);
 	return text.length >= n && memcmp(text.at + text.length - n, end, n) == 0;
@@ -41,14 +45,12 @@ static bool tensorboard_steps_ends_with(struct hwy_text text, const char *end)
 
 static uint8_t part_of_name(struct hwy_text name)
 {
-	if (tensorboard_steps_starts_with(name, "ProfilerStep#"))
+	if (starts_with(name, "ProfilerStep#"))
 		return STEP_MARK;
-	if ((tensorboard_steps_starts_with(name, "enumerate(DataLoader)#") &&
-	     tensorboard_steps_ends_with(name, ".__next__")) ||
-	    tensorboard_steps_starts_with(name, "enumerate(DataPipe)#"))
+	if ((starts_with(name, "enumerate(DataLoader)#") && ends_with(name, ".__next__")) ||
+	    starts_with(name, "enumerate(DataPipe)#"))
 		return HWY_STEP_LOADER;
-	if (tensorboard_steps_starts_with(name, "nccl:") ||
-	    tensorboard_steps_starts_with(name, "gloo:"))
+	if (starts_with(name, "nccl:") || starts_with(name, "gloo:"))
 		return HWY_STEP_COMM;
 	return HWY_STEP_OP;
 }
@@ -69,8 +71,8 @@ static bool any_marks(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Operators and annotations of a thread. Not what a source projects onto a stream, ranges that span
- * threads, or other domains: the profiler's own span over the whole recording is in one. */
+/* Whether the strip holds operators or annotations of a thread. Ranges that a recorder projects onto a stream do not
+ * count, nor do ranges across threads, nor those of a domain: the profiler's own span over all is in a domain. */
 static bool is_host_strip(const struct hwy_trace *trace, const struct hwy_strip *strip)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
@@ -116,13 +118,14 @@ static void find_steps(const struct finder *finder, struct hwy_breakdown *breakd
 
 /* ---- the steps' time on the device ----------------------------------------------------------- */
 
-struct run_of_steps { /* of one process */
+struct run_of_steps { /* the steps of one process, in order of time */
 	struct hwy_step *v;
 	uint32_t n;
 	int64_t process;
 };
 
-static bool is_of(const struct hwy_trace *trace, const struct hwy_strip *strip, int64_t process)
+static bool may_belong_to(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			  int64_t process)
 {
 	int64_t owner = trace->lanes[strip->lane].process;
 	return owner == process || owner == HWY_NONE;
@@ -131,17 +134,10 @@ static bool is_of(const struct hwy_trace *trace, const struct hwy_strip *strip, 
 /* The step in which the call lies as a whole, or NULL. */
 static struct hwy_step *step_of_call(const struct run_of_steps *run, struct hwy_interval call)
 {
-	uint32_t low = 0, high = run->n; /* the last step that starts no later than the call */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (run->v[middle].cpu.from <= call.from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || call.to > run->v[low - 1].cpu.to)
+	uint32_t after = HWY_FIRST(i, 0u, run->n, run->v[i].cpu.from > call.from);
+	if (after == 0 || call.to > run->v[after - 1].cpu.to)
 		return NULL;
-	return &run->v[low - 1];
+	return &run->v[after - 1];
 }
 
 static struct hwy_sweep work_of(const struct finder *finder, const struct run_of_steps *run)
@@ -150,7 +146,7 @@ static struct hwy_sweep work_of(const struct finder *finder, const struct run_of
 	struct hwy_sweep sweep = {0};
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(finder->work, &trace->strips[s]) &&
-		    is_of(trace, &trace->strips[s], run->process))
+		    may_belong_to(trace, &trace->strips[s], run->process))
 			sweep_add(&sweep, &trace->strips[s], 0);
 	return sweep;
 }
@@ -164,7 +160,7 @@ static struct hwy_step *step_of_work(const struct finder *finder, const struct r
 	return step_of_call(run, call.at);
 }
 
-/* Gives every op to the step that launched it: 'at' becomes the extent of the step's work. */
+/* Gives every op to the step that launched it; the 'at' of a step becomes the extent of its work. */
 static void assign_work(const struct finder *finder, const struct run_of_steps *run)
 {
 	struct hwy_sweep sweep = work_of(finder, run);
@@ -182,8 +178,8 @@ static void assign_work(const struct finder *finder, const struct run_of_steps *
 	sweep_free(&sweep);
 }
 
-/* When the device was done with what came before the first step: the last end of work that no step
- * launched and that ended before the first step's own began. */
+/* When the device was done with the work before the first step: the last end of work that no step launched and that
+ * ended before the work of the first step began. */
 static int64_t end_before_steps(const struct finder *finder, const struct run_of_steps *run)
 {
 	int64_t last = run->v[0].cpu.from;
@@ -198,7 +194,7 @@ static int64_t end_before_steps(const struct finder *finder, const struct run_of
 	return last;
 }
 
-/* From the extents of the steps' work to the steps themselves. */
+/* Turns the 'at' of the steps from the extent of their work into their time, as the head of this file says. */
 static void set_times(const struct run_of_steps *run, int64_t end_before)
 {
 	bool on_device = false;
@@ -242,11 +238,11 @@ static unsigned part_of_span(const struct finder *finder, const struct hwy_strip
 	}
 }
 
-/* Nested unions, as in devices.c: what a part adds to those before it is the part. */
+/* Nested unions, as in devices.c: a part is what it adds to the union of the parts before it. */
 static void sum_parts(const struct finder *finder, const struct run_of_steps *run,
 		      struct hwy_sweep *sweep)
 {
-	struct hwy_interval *windows = hwy_alloc(run->n * sizeof *windows);
+	struct hwy_interval *windows = hwy_array(run->n, sizeof *windows);
 	for (uint32_t i = 0; i < run->n; i++)
 		windows[i] = run->v[i].at;
 	struct hwy_cover nested[HWY_STEP_OTHER] = {0};
@@ -254,7 +250,7 @@ static void sum_parts(const struct finder *finder, const struct run_of_steps *ru
 	for (unsigned p = 0; p < HWY_STEP_OTHER; p++)
 		bins[p] = (struct hwy_bins){
 			.windows = windows,
-			.sums = hwy_zalloc(run->n * sizeof(int64_t)),
+			.sums = hwy_zarray(run->n, sizeof(int64_t)),
 			.n = run->n,
 		};
 	while (sweep_next(sweep)) {
@@ -289,7 +285,7 @@ static void measure_run(const struct finder *finder, const struct run_of_steps *
 		const struct hwy_strip *strip = &trace->strips[s];
 		bool wanted = strip->kind == HWY_API || is_host_strip(trace, strip) ||
 			      work_is_on(finder->work, strip);
-		if (wanted && is_of(trace, strip, run->process))
+		if (wanted && may_belong_to(trace, strip, run->process))
 			sweep_add(&sweep, strip, 0);
 	}
 	sum_parts(finder, run, &sweep);
@@ -306,7 +302,8 @@ static void drop_steps_outside(const struct hwy_work *work, struct hwy_breakdown
 	breakdown->n_steps = kept;
 }
 
-bool steps_tb_measure(struct hwy_work *work, struct hwy_breakdown *breakdown, struct hwy_err *err)
+bool tensorboard_steps_measure(struct hwy_work *work, struct hwy_breakdown *breakdown,
+			       struct hwy_err *err)
 {
 	struct hwy_trace *trace = work->trace;
 	if (!any_marks(trace))

@@ -78,7 +78,7 @@ static void put_queue(struct hwy_json *json, const struct hwy_queue *queue)
 	json_end_object(json);
 }
 
-static void put_delays(struct hwy_json *json, const struct hwy_delays *delays)
+static void put_delays(struct hwy_json *json, const struct queue_delays *delays)
 {
 	json_begin_object(json);
 	put_count(json, "count", delays->n);

@@ -308,7 +308,7 @@ static void print_stream_times(const struct page *page, uint32_t shown)
 }
 
 /* A delay of 0 is a delay; no launch known is none. */
-static void add_delay(struct grid *grid, const struct hwy_delays *delays, int64_t delay)
+static void add_delay(struct grid *grid, const struct queue_delays *delays, int64_t delay)
 {
 	char text[GRID_TEXT];
 	grid_cell(grid, "%s", delays->n ? grid_time_text(text, delay) : "–");

@@ -70,14 +70,14 @@ bool make_cuda_api_trace(struct report_run *run, struct hwy_err *err)
 		struct stats_cell cells[] = {
 			cell_number(hwy_get(strip, HWY_START, merge.row)),
 			cell_number(hwy_get(strip, HWY_DUR, merge.row)),
-			cell_text(nsys_label_call(
+			cell_from_text(nsys_label_call(
 				hwy_text(trace, hwy_get(strip, HWY_NAME, merge.row)))),
 			cell_number(hwy_get(strip, HWY_RESULT, merge.row)),
 			cell_number(hwy_get(strip, HWY_CORR, merge.row)),
 			cell_pid(trace, strip->lane),
 			cell_tid(trace, strip->lane),
 			cell_number_or_empty(thread ? thread->priority : HWY_NONE),
-			cell_text(hwy_text(trace, thread ? thread->name : HWY_NONE)),
+			cell_from_text(hwy_text(trace, thread ? thread->name : HWY_NONE)),
 		};
 		report_row(run, cells);
 	}

@@ -4,11 +4,11 @@
 
 #include "stats/stats.h"
 
-static inline struct stats_cell cell_text(struct hwy_text text)
+static inline struct stats_cell cell_from_text(struct hwy_text text)
 {
 	return (struct stats_cell){.text = text};
 }
-static inline struct stats_cell cell_textz(const char *text)
+static inline struct stats_cell cell_from_textz(const char *text)
 {
 	return (struct stats_cell){.text = {text, (uint32_t)strlen(text)}};
 }

@@ -127,8 +127,8 @@ bool make_cpu_sample_sum(struct report_run *run, struct hwy_err *err)
 			cell_number(one->self),
 			cell_share(one->total, functions.samples),
 			cell_number(one->total),
-			name.length ? cell_text(name) : cell_textz("[unknown]"),
-			cell_text(hwy_text(trace, one->key.module)),
+			name.length ? cell_from_text(name) : cell_from_textz("[unknown]"),
+			cell_from_text(hwy_text(trace, one->key.module)),
 		};
 		report_row(run, cells);
 	}
@@ -203,12 +203,12 @@ static void yield_states(struct report_run *run, const struct states *states)
 		struct stats_cell cells[] = {
 			cell_pid(trace, states->lane),
 			cell_tid(trace, states->lane),
-			cell_textz(class_names[class]),
+			cell_from_textz(class_names[class]),
 			cell_share(states->time[class], states->life),
 			cell_number(states->time[class]),
 			cell_number(states->count[class]),
 			cell_real((double)states->time[class] / (double)states->count[class]),
-			cell_text(hwy_text(trace, thread ? thread->name : HWY_NONE)),
+			cell_from_text(hwy_text(trace, thread ? thread->name : HWY_NONE)),
 		};
 		report_row(run, cells);
 	}

@@ -58,7 +58,7 @@ static const struct stats_column columns[COLUMNS] = {
 static void set_kernel(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
 		       struct stats_cell *cells)
 {
-	cells[NAME] = cell_text(hwy_text(trace, hwy_get(strip, HWY_NAME, row)));
+	cells[NAME] = cell_from_text(hwy_text(trace, hwy_get(strip, HWY_NAME, row)));
 	const struct hwy_shape *shape = hwy_get_shape(trace, strip, row);
 	if (!shape)
 		return;
@@ -77,7 +77,7 @@ static struct stats_cell gpu_trace_memory_kind(const struct hwy_strip *strip, en
 					       uint32_t row)
 {
 	int64_t kind = hwy_get(strip, col, row);
-	return kind > 0 && kind < HWY_MEMORY_KINDS ? cell_textz(hwy_memory_names[kind])
+	return kind > 0 && kind < HWY_MEMORY_KINDS ? cell_from_textz(hwy_memory_names[kind])
 						   : cell_empty();
 }
 
@@ -90,12 +90,12 @@ static void set_memory(const struct hwy_strip *strip, uint32_t row, struct stats
 		cells[RATE] = cell_number(rate);
 	if (strip->kind == HWY_FILL) {
 		cells[SOURCE] = gpu_trace_memory_kind(strip, HWY_DST_MEMORY, row);
-		cells[NAME] = cell_text(nsys_label_fill());
+		cells[NAME] = cell_from_text(nsys_label_fill());
 		return;
 	}
 	cells[SOURCE] = gpu_trace_memory_kind(strip, HWY_SRC_MEMORY, row);
 	cells[TARGET] = gpu_trace_memory_kind(strip, HWY_DST_MEMORY, row);
-	cells[NAME] = cell_text(nsys_label_copy(hwy_get(strip, HWY_DIRECTION, row)));
+	cells[NAME] = cell_from_text(nsys_label_copy(hwy_get(strip, HWY_DIRECTION, row)));
 }
 
 static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats_cell *cells,
@@ -108,7 +108,7 @@ static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats
 		snprintf(device, DEVICE_BYTES, "%.200s (%lld)",
 			 has_device ? hwy_str(trace, trace->devices[index].name) : "",
 			 (long long)number);
-		cells[DEVICE] = cell_textz(device);
+		cells[DEVICE] = cell_from_textz(device);
 	}
 	/* Migrations of unified memory belong to no context and no stream; sources write 0 for both. */
 	if (!stream || (stream->context == 0 && stream->number == 0))

@@ -26,7 +26,8 @@ struct line { /* the launches of one graph */
 	bool has_nodes;  /* the nodes were recorded */
 	int64_t longest; /* name of the longest kernel, a text */
 	int64_t longest_ns;
-	uint64_t tie; /* decides the order of lines with equal totals and equal numbers of launches */
+	uint64_t
+		tie; /* decides the order of lines with equal totals and equal numbers of launches */
 	struct sums_result sums;
 };
 struct graphs {
@@ -196,7 +197,7 @@ static void graphs_yield(struct graphs *graphs, const struct line *line, int64_t
 		cell_number_or_empty(pid),
 		cell_if(line->graph != 0, cell_number(line->graph)),
 		cell_if(line->exec != 0, cell_number(line->exec)),
-		cell_if(line->longest != 0, cell_text(hwy_text(trace, line->longest))),
+		cell_if(line->longest != 0, cell_from_text(hwy_text(trace, line->longest))),
 	};
 	report_row(graphs->run, cells);
 }

@@ -127,12 +127,13 @@ static void yield_pair(void *self, const struct pair *pair)
 		cell_pid(trace, pair->call->lane),
 		cell_tid(trace, pair->call->lane),
 		cell_number_or_empty(report_device_number(trace, pair->kernel->lane)),
-		cell_text(nsys_label_call(
+		cell_from_text(nsys_label_call(
 			hwy_text(trace, hwy_get(pair->call, HWY_NAME, pair->call_row)))),
-		cell_text(nsys_label_dimensions(shape->grid_x, shape->grid_y, shape->grid_z, grid)),
-		cell_text(nsys_label_dimensions(shape->block_x, shape->block_y, shape->block_z,
-						block)),
-		cell_text(hwy_text(trace, hwy_get(pair->kernel, HWY_NAME, pair->kernel_row))),
+		cell_from_text(
+			nsys_label_dimensions(shape->grid_x, shape->grid_y, shape->grid_z, grid)),
+		cell_from_text(nsys_label_dimensions(shape->block_x, shape->block_y, shape->block_z,
+						     block)),
+		cell_from_text(hwy_text(trace, hwy_get(pair->kernel, HWY_NAME, pair->kernel_row))),
 	};
 	report_row(run, cells);
 }
@@ -252,8 +253,8 @@ static void yield_line(struct summary *summary, const struct line *line)
 		cells[n++] =
 			cell_real(sums->deviation); /* nsys prints 0.0 when nothing was queued */
 	}
-	cells[n++] = cell_text(summary->names.texts[group->call]);
-	cells[n++] = cell_text(hwy_text(trace, group->kernel));
+	cells[n++] = cell_from_text(summary->names.texts[group->call]);
+	cells[n++] = cell_from_text(hwy_text(trace, group->kernel));
 	report_row(summary->run, cells);
 }
 

@@ -68,12 +68,12 @@ static void yield_projection(struct nvtx_sweep *sweep, uint32_t i,
 	struct report_run *run = sweep->run;
 	const struct nvtx_node *node = &sweep->tree.nodes[i];
 	struct stats_cell cells[] = {
-		cell_text(nvtx_tree_name(run, node, name)),
+		cell_from_text(nvtx_tree_name(run, node, name)),
 		cell_number(projection->start),
 		cell_number(projection->end - projection->start),
 		cell_number(node->start),
 		cell_number(node->end - node->start),
-		cell_textz(nvtx_tree_style(run, node)),
+		cell_from_textz(nvtx_tree_style(run, node)),
 		cell_pid(run->trace, node->lane),
 		cell_tid(run->trace, node->lane),
 		cell_number(projection->work),
@@ -83,7 +83,7 @@ static void yield_projection(struct nvtx_sweep *sweep, uint32_t i,
 		node->parent == NVTX_NO_NODE
 			? cell_empty()
 			: cell_number(nvtx_tree_id(run, &sweep->tree.nodes[node->parent])),
-		cell_text(nvtx_tree_stack(run, &sweep->tree, i, stack)),
+		cell_from_text(nvtx_tree_stack(run, &sweep->tree, i, stack)),
 	};
 	report_row(run, cells);
 }
@@ -142,8 +142,8 @@ static void yield_name(struct report_run *run, const struct by_name *line)
 {
 	double n = line->sums.count;
 	struct stats_cell cells[] = {
-		cell_text(line->name),
-		cell_textz(line->style),
+		cell_from_text(line->name),
+		cell_from_textz(line->style),
 		cell_number(line->sums.total),
 		cell_number(line->ranges_ns),
 		cell_number(line->sums.count),

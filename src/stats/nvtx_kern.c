@@ -130,8 +130,8 @@ static void nvtx_kern_yield(struct summary *summary, const struct line *line)
 	if (range.length)
 		range = (struct hwy_text){range.at + 1, range.length - 1};
 	struct stats_cell cells[] = {
-		cell_text(range),
-		cell_textz(style),
+		cell_from_text(range),
+		cell_from_textz(style),
 		cell_pid(summary->run->trace, (uint32_t)line->group.thread_lane),
 		cell_tid(summary->run->trace, (uint32_t)line->group.thread_lane),
 		cell_number(line->ranges),
@@ -142,7 +142,7 @@ static void nvtx_kern_yield(struct summary *summary, const struct line *line)
 		cell_number(line->sums.min),
 		cell_number(line->sums.max),
 		cell_real(line->sums.deviation),
-		cell_text(hwy_text(summary->run->trace, line->group.kernel)),
+		cell_from_text(hwy_text(summary->run->trace, line->group.kernel)),
 	};
 	report_row(summary->run, cells);
 }

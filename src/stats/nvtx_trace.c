@@ -33,7 +33,7 @@ static void nvtx_trace_yield(struct report_run *run, const struct nvtx_tree *tre
 		cell_number(duration),
 		cell_number(node->in_children),
 		cell_number(duration - node->in_children),
-		cell_text(name),
+		cell_from_text(name),
 		cell_pid(run->trace, node->lane),
 		cell_tid(run->trace, node->lane),
 		cell_number(node->level),
@@ -42,8 +42,8 @@ static void nvtx_trace_yield(struct report_run *run, const struct nvtx_tree *tre
 		node->parent == NVTX_NO_NODE
 			? cell_empty()
 			: cell_number(nvtx_tree_id(run, &tree->nodes[node->parent])),
-		cell_text(nvtx_tree_stack(run, tree, i, &buffers->stack)),
-		cell_text(name_in_tree(name, node->level, &buffers->tree)),
+		cell_from_text(nvtx_tree_stack(run, tree, i, &buffers->stack)),
+		cell_from_text(name_in_tree(name, node->level, &buffers->tree)),
 	};
 	report_row(run, cells);
 }

@@ -244,9 +244,9 @@ static void ops_yield(struct ops *ops)
 			cell_number(line->calls),
 		};
 		uint32_t n = 9;
-		cells[n++] = cell_text(hwy_text(ops->run->trace, line->name));
+		cells[n++] = cell_from_text(hwy_text(ops->run->trace, line->name));
 		if (ops->run->options->shapes)
-			cells[n++] = cell_text(ops->shapes.texts[line->shapes]);
+			cells[n++] = cell_from_text(ops->shapes.texts[line->shapes]);
 		report_row(ops->run, cells);
 	}
 }

@@ -138,7 +138,7 @@ static void tally_yield(const struct tally *tally, const struct line *line, int6
 	cells[n++] = cell_number(sums->max);
 	cells[n++] = cell_real(sums->deviation);
 	for (uint32_t i = 0; n < tally->plan->n_columns; i++)
-		cells[n++] = cell_text(line->names[i]);
+		cells[n++] = cell_from_text(line->names[i]);
 	report_row(tally->run, cells);
 }
 

@@ -40,7 +40,7 @@ static void um_yield(struct report_run *run, const struct page *page)
 	char address[32];
 	snprintf(address, sizeof address, "0x%" PRIX64, (uint64_t)page->address);
 	struct stats_cell cells[] = {
-		cell_textz(address),
+		cell_from_textz(address),
 		page->to_device ? cell_number(page->to_device) : cell_empty(),
 		page->to_host ? cell_number(page->to_host) : cell_empty(),
 		cell_empty(),

@@ -207,9 +207,10 @@ static void wait_tables_yield(struct waits *waits)
 			cell_number(line->idle),
 			cell_real((double)line->total / (double)line->calls),
 			cell_number(line->longest),
-			cell_textz(line->key.why),
-			cell_text(nsys_label_call(hwy_text(waits->run->trace, line->key.name))),
-			cell_text(waits->place_texts.texts[line->key.place]),
+			cell_from_textz(line->key.why),
+			cell_from_text(
+				nsys_label_call(hwy_text(waits->run->trace, line->key.name))),
+			cell_from_text(waits->place_texts.texts[line->key.place]),
 		};
 		report_row(waits->run, cells);
 	}

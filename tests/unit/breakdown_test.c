@@ -259,7 +259,7 @@ static void queue_and_delays_follow_the_launches(void **state)
 	assert_int_equal(queue->series[2].time, 40);
 	assert_int_equal(queue->series[2].length, 3);
 
-	const struct hwy_delays *delays = &breakdown.streams[0].delays;
+	const struct queue_delays *delays = &breakdown.streams[0].delays;
 	assert_int_equal(delays->n, 3);
 	assert_int_equal(delays->min, 90);
 	assert_int_equal(delays->median, 170);
@@ -273,10 +273,10 @@ static void queue_and_delays_follow_the_launches(void **state)
 
 static void a_long_queue_gives_a_short_series_with_its_peak(void **state)
 {
-	struct hwy_launches launches = {0};
+	struct queue_launches launches = {0};
 	enum { N = 5000 };
 	for (int i = 0; i < N; i++)
-		launches_add(&launches, i * 10, 100000 + i * 20, 5);
+		queue_launches_add(&launches, i * 10, 100000 + i * 20, 5);
 	struct hwy_queue queue;
 	queue_measure(&launches, 64, &queue);
 	assert_false(queue.exact);
@@ -290,7 +290,7 @@ static void a_long_queue_gives_a_short_series_with_its_peak(void **state)
 	assert_int_equal(queue.max, N);
 	assert_int_equal(peak, N);
 	free(queue.series);
-	launches_free(&launches);
+	queue_launches_free(&launches);
 }
 
 static int by_value(const void *left, const void *right)
@@ -303,40 +303,40 @@ static void launches_of_many_threads_come_in_any_order(void **state)
 {
 	enum { N = 3000 };
 	static int64_t wanted[N];
-	struct hwy_launches launches = {0};
+	struct queue_launches launches = {0};
 	uint64_t seed = 7;
 	for (int i = 0; i < N; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		/* from before 0 to far beyond 32 bits */
 		wanted[i] = (int64_t)(seed >> (i % 40 + 16)) - 5000;
-		launches_add(&launches, wanted[i], wanted[i] + 10, wanted[i]);
+		queue_launches_add(&launches, wanted[i], wanted[i] + 10, wanted[i]);
 	}
 	qsort(wanted, N, sizeof *wanted, by_value);
 	struct hwy_queue queue;
-	struct hwy_delays delays = {0};
+	struct queue_delays delays = {0};
 	queue_measure(&launches, 0, &queue);
-	delays_measure(&launches, INT64_MAX, &delays);
+	queue_delays_measure(&launches, INT64_MAX, &delays);
 	assert_memory_equal(launches.enqueued, wanted, sizeof wanted);
 	assert_int_equal(delays.min, 0); /* delays below 0 are none */
 	assert_int_equal(delays.max, wanted[N - 1]);
 	int64_t low = wanted[N / 2 - 1], high = wanted[N / 2];
 	assert_int_equal(delays.median,
 			 (low > 0 ? low : 0) + ((high > 0 ? high : 0) - (low > 0 ? low : 0)) / 2);
-	launches_free(&launches);
+	queue_launches_free(&launches);
 }
 
 static void work_that_starts_before_its_call_never_waited(void **state)
 {
-	struct hwy_launches launches = {0};
-	launches_add(&launches, 50, 40, -20);
+	struct queue_launches launches = {0};
+	queue_launches_add(&launches, 50, 40, -20);
 	struct hwy_queue queue;
-	struct hwy_delays delays = {0};
+	struct queue_delays delays = {0};
 	queue_measure(&launches, 0, &queue);
-	delays_measure(&launches, 100, &delays);
+	queue_delays_measure(&launches, 100, &delays);
 	assert_int_equal(queue.min, 0);
 	assert_int_equal(queue.max, 1);
 	assert_int_equal(delays.max, 0);
-	launches_free(&launches);
+	queue_launches_free(&launches);
 }
 
 /* Two steps. Step 1: 0-100, its kernel runs to 130, so that step 2 (100-200) begins at 130. */

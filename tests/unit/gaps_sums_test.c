@@ -3,7 +3,7 @@
  */
 #include "found_gaps.h"
 
-#include "analyze/calls.h"
+#include "analyze/waits.h"
 #include "recordings.h"
 
 static char *folder;

@@ -3,8 +3,8 @@
  */
 #include "make_trace.h"
 
-#include "analyze/calls.h"
 #include "analyze/lead.h"
+#include "analyze/waits.h"
 
 static int64_t corr;
 

@@ -1,6 +1,6 @@
 /* calls.h - every blocking call of a phase: what it waited for, and how long it had to. */
-#ifndef HWY_ANALYZE_CALLS_H
-#define HWY_ANALYZE_CALLS_H
+#ifndef HWY_ANALYZE_WAITS_H
+#define HWY_ANALYZE_WAITS_H
 
 #include "analyze/phases/phases.h"
 

@@ -5,7 +5,7 @@
  * held, and for itself. The calls are looked at in order of time, and for every stream two cursors follow:
  * what has been asked for, and what has ended. Only streams that have something pending are looked at.
  */
-#include "analyze/calls.h"
+#include "analyze/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
