@@ -3,15 +3,18 @@
 
 #include <stdlib.h>
 
+#include "base/ref.h"
+#include "base/search.h"
+
 static bool is_of_thread(const struct hwy_trace *trace, const struct hwy_strip *strip,
 			 uint32_t kinds, uint32_t *thread)
 {
-	int64_t of = trace->lanes[strip->lane].thread;
-	/* Start/end ranges overlap, whoever began them. */
-	if (!(kinds & HWY_KIND_BIT(strip->kind)) || of < 0 || of >= trace->n_threads ||
+	int64_t owner = trace->lanes[strip->lane].thread;
+	/* Start/end ranges overlap without nesting, also those of one thread. */
+	if (!(kinds & HWY_KIND_BIT(strip->kind)) || owner < 0 || owner >= trace->n_threads ||
 	    trace->lanes[strip->lane].type == HWY_LANE_STARTEND)
 		return false;
-	*thread = (uint32_t)of;
+	*thread = (uint32_t)owner;
 	return true;
 }
 
@@ -19,14 +22,16 @@ void nests_open(struct hwy_nests *nests, const struct hwy_trace *trace, uint32_t
 {
 	uint32_t n = trace->n_threads, thread;
 	*nests = (struct hwy_nests){.trace = trace};
-	nests->first = hwy_zalloc(((size_t)n + 2) * sizeof *nests->first);
+	/* One element for the end of the last thread, and one more that only the counting sort needs. */
+	nests->first = hwy_zarray((size_t)n + 2, sizeof *nests->first);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (is_of_thread(trace, &trace->strips[s], kinds, &thread))
 			nests->first[thread + 2]++;
 	for (uint32_t t = 2; t < n + 2; t++)
 		nests->first[t] += nests->first[t - 1];
-	nests->nests = hwy_zalloc(((size_t)nests->first[n + 1] + 1) * sizeof *nests->nests);
-	/* first[t + 1] counts up to where first[t + 2] began: the starts end up one place lower. */
+	nests->nests = hwy_zarray(nests->first[n + 1], sizeof *nests->nests);
+	/* While strips are put in place, first[t + 1] rises from the start of thread t to its end, which is the start
+	 * of thread t + 1: when all are in place, first[t] is the start of thread t. */
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (is_of_thread(trace, &trace->strips[s], kinds, &thread))
 			nests->nests[nests->first[thread + 1]++].strip = &trace->strips[s];
@@ -46,12 +51,12 @@ static void find_parents(struct hwy_nest *nest)
 {
 	const struct hwy_strip *strip = nest->strip;
 	uint32_t *open = NULL, n = 0, cap = 0;
-	nest->parent = hwy_alloc(((size_t)strip->rows + 1) * sizeof *nest->parent);
+	nest->parent = hwy_array(strip->rows, sizeof *nest->parent);
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t start = hwy_get(strip, HWY_START, row);
 		while (n && hwy_end(strip, open[n - 1]) < start)
 			n--;
-		nest->parent[row] = n ? open[n - 1] + 1 : 0;
+		nest->parent[row] = n ? hwy_ref32(open[n - 1]) : HWY_REF_NONE;
 		HWY_GROW(open, n, cap);
 		open[n++] = row;
 	}
@@ -62,20 +67,14 @@ uint32_t nest_parent(struct hwy_nest *nest, uint32_t row)
 {
 	if (!nest->parent)
 		find_parents(nest);
-	return nest->parent[row] ? nest->parent[row] - 1 : NEST_NONE;
+	uint32_t parent = nest->parent[row];
+	return hwy_ref32_is_set(parent) ? hwy_ref32_index(parent) : NEST_NONE;
 }
 
 uint32_t nest_at(const struct hwy_nest *nest, int64_t time)
 {
-	uint32_t low = 0, high = nest->strip->rows;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (hwy_get(nest->strip, HWY_START, middle) < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	const struct hwy_strip *strip = nest->strip;
+	return HWY_FIRST(row, 0u, strip->rows, hwy_get(strip, HWY_START, row) >= time);
 }
 
 uint32_t nest_around(struct hwy_nest *nest, int64_t from, int64_t to)

@@ -1,8 +1,8 @@
 /* nest.h - what a thread was doing around a moment: its ranges, operators, functions, calls into the OS.
  *
- * The lanes of a thread nest, so each span has at most one that encloses it most closely. These are found
- * once a strip, when it is first asked about, in linear time and 4 bytes a span; questions may then come in
- * any order and cost a binary search.
+ * Spans on one lane of a thread nest, so each span has at most one innermost span around it, its parent. The parents
+ * of a strip are found when they are first needed, in linear time and 4 bytes for each span; questions may then come
+ * in any order and cost a binary search.
  */
 #ifndef HWY_ANALYZE_NEST_H
 #define HWY_ANALYZE_NEST_H
@@ -13,24 +13,25 @@
 
 struct hwy_nest { /* one strip */
 	const struct hwy_strip *strip;
-	uint32_t *parent; /* row of the enclosing span plus one; NULL: not asked yet */
+	uint32_t *
+		parent; /* by row: reference (ref.h) to the row around it; NULL until it is needed */
 };
 
 struct hwy_nests {
 	const struct hwy_trace *trace;
-	struct hwy_nest *nests; /* by thread, then in the trace's order */
+	struct hwy_nest *nests; /* in the order of threads, then of the trace's strips */
 	uint32_t *first;        /* by thread: its nests are first[t] … first[t + 1] - 1 */
 };
 
-/* The kinds that stand on lanes of threads. START and DUR of them must be there. */
+/* Takes the strips of these kinds that are on lanes of threads; the caller has loaded their START and DUR. */
 void nests_open(struct hwy_nests *nests, const struct hwy_trace *trace, uint32_t kinds);
 void nests_close(struct hwy_nests *nests);
 
 /* The innermost row with start <= from and end >= to, or NEST_NONE. */
 uint32_t nest_around(struct hwy_nest *nest, int64_t from, int64_t to);
-/* The row that encloses it, or NEST_NONE. */
+/* The innermost row around a row, or NEST_NONE. */
 uint32_t nest_parent(struct hwy_nest *nest, uint32_t row);
-/* The first row that starts at or after a time; the strip's rows when there is none. */
+/* The first row that starts at or after a time; the number of rows where there is none. */
 uint32_t nest_at(const struct hwy_nest *nest, int64_t time);
 
 #endif

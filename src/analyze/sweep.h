@@ -6,16 +6,17 @@
  *           printf("%" PRId64 " to %" PRId64 "\n", sweep.start, sweep.end);
  *   sweep_free(&sweep);
  *
- * Needs START and DUR of the strips. Spans with equal starts come in any order.
+ * The caller has loaded START and DUR of the strips. Spans with equal starts come in any order.
  */
 #ifndef HWY_ANALYZE_SWEEP_H
 #define HWY_ANALYZE_SWEEP_H
 
+#include "base/heap.h"
 #include "trace/trace.h"
 
-struct hwy_sweep_source { /* a strip */
+struct hwy_sweep_source { /* a strip that takes part */
 	const struct hwy_strip *strip;
-	uint32_t next; /* row; of the current source: where its turn began */
+	uint32_t next; /* the next row; for the current source the row with which its turn began */
 	uint32_t tag;
 	struct hwy_reader starts, lengths;
 };
@@ -26,20 +27,19 @@ struct hwy_sweep {
 	uint32_t row;
 	uint32_t tag; /* as given to sweep_add */
 	int64_t start, end;
-	/* Its source goes on until one of its spans begins after this: the earliest of the others. */
+	/* The earliest next start of the other sources: the current source goes on as long as it does not pass this. */
 	int64_t until;
 	struct hwy_sweep_source *source;
 	struct hwy_sweep_source *sources;
-	/* a heap of the sources that are not used up, by start; heads[0] is the current one */
-	struct hwy_sweep_head {
-		int64_t start; /* of row 'next' */
-		uint32_t source;
-	} * heads;
-	uint32_t n, n_sources, cap_sources;
+	uint32_t n_sources, cap_sources;
+	/* Indexes of the sources that are not used up, by the start of their next row; the current source is first. */
+	struct hwy_heap heads;
+	bool is_begun; /* 'heads' was filled */
 };
 
 void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag);
-bool sweep_turn(struct hwy_sweep *sweep); /* sweep_next where another source may be next */
+/* sweep_next where another source may have the next span. */
+bool sweep_turn(struct hwy_sweep *sweep);
 void sweep_free(struct hwy_sweep *sweep);
 
 static inline bool sweep_next(struct hwy_sweep *sweep)

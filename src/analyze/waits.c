@@ -1,9 +1,9 @@
-/* calls.c - see calls.h.
+/* waits.c - see waits.h.
  *
- * A synchronising call waits for what its process had asked for before: on the stream that the driver's record
- * names, up to the record of the event that it names, else on all streams. A copy waits for what its stream
- * held, and for itself. The calls are looked at in order of time, and for every stream two cursors follow:
- * what has been asked for, and what has ended. Only streams that have something pending are looked at.
+ * A synchronising call waits for the work that its process had asked for before: on the stream that the driver's
+ * record of the wait names, up to the event that the record names, else on all streams. A copy waits for the work of
+ * its stream, and for itself. The calls are visited in order of time, and two cursors follow along every stream: up
+ * to where work has been asked for, and up to where it has ended. Only streams with pending work are visited.
  */
 #include "analyze/waits.h"
 
@@ -14,34 +14,38 @@
 #include "analyze/nest.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/ref.h"
+#include "base/search.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { BLOCKING_STREAM = 1, NULL_STREAM = 3 }; /* flags of a stream, see model.h */
 
-struct asked {                 /* of one stream, at the moment that is being looked at */
-	uint32_t asked, ended; /* ops of the lane before these have been */
-	uint32_t latest;       /* op: of those asked for, the one that ends last; FLOW_NONE */
-	bool is_pending;       /* stands in finder.pending */
+struct stream_cursor { /* one stream at the moment that the finder has reached */
+	uint32_t asked,
+		ended;   /* how many ops of the lane have been asked for, and how many have ended */
+	uint32_t latest; /* the op that ends last among those asked for, or FLOW_NONE */
+	bool is_pending; /* the lane is in finder.pending */
 };
 
 struct finder {
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	struct flow_lanes lanes;
-	struct asked *at;       /* parallel to lanes */
-	struct hwy_heap coming; /* lanes, by when their next op is asked for */
+	struct stream_cursor *streams; /* parallel to lanes */
+	struct hwy_heap coming; /* lanes, by the moment at which their next op is asked for */
 	uint32_t *pending;      /* lanes with work that was asked for and has not ended */
 	uint32_t n_pending;
 	struct hwy_map
-		sync; /* id of a call's span -> of the driver's record of its wait, plus one */
-	struct hwy_map edge; /* id of such a record -> index of the edge to it, plus one */
+		sync; /* id of a call's span -> id of the driver's record of the call's wait */
+	struct hwy_map
+		edge; /* id of a record of a wait for an event -> reference to the edge that leads to it */
 	struct hwy_waits *waits;
 	uint32_t cap;
 };
 
 /* ---- what the driver recorded -------------------------------------------------------------------- */
 
-/* Of the waits that began in a stretch of time. */
+/* Fills finder.sync and finder.edge with the driver's records of waits that began between two times. */
 static void find_records(struct finder *f, int64_t from, int64_t to)
 {
 	const struct hwy_trace *trace = f->flow->trace;
@@ -52,12 +56,12 @@ static void find_records(struct finder *f, int64_t from, int64_t to)
 			continue;
 		uint32_t row = nest_at(&(struct hwy_nest){.strip = strip}, from);
 		for (; row < strip->rows && hwy_get(strip, HWY_START, row) < to; row++) {
-			int64_t link = hwy_get(strip, HWY_LINK, row);
 			int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row);
-			if (link <= 0 || link > trace->n_spans || type == HWY_SYNC_STREAM_WAIT)
+			uint32_t call, id = strip->first + row;
+			if (!hwy_get_index(strip, HWY_LINK, row, &call) || call >= trace->n_spans ||
+			    type == HWY_SYNC_STREAM_WAIT)
 				continue;
-			uint32_t id = strip->first + row;
-			*hwy_map_put(&f->sync, (uint64_t)link - 1, NULL) = id + 1;
+			*hwy_map_put(&f->sync, call, NULL) = id;
 			if (type == HWY_SYNC_EVENT)
 				hwy_map_put(&f->edge, id, NULL);
 			events |= type == HWY_SYNC_EVENT;
@@ -66,31 +70,33 @@ static void find_records(struct finder *f, int64_t from, int64_t to)
 	for (uint32_t i = 0; events && i < trace->n_edges; i++)
 		if (trace->edges[i].kind == HWY_EDGE_EVENT &&
 		    hwy_map_get(&f->edge, (uint64_t)trace->edges[i].to))
-			*hwy_map_put(&f->edge, (uint64_t)trace->edges[i].to, NULL) = i + 1;
+			*hwy_map_put(&f->edge, (uint64_t)trace->edges[i].to, NULL) = hwy_ref32(i);
 }
 
-struct target {
+struct target {          /* the work that a call waits for */
 	int64_t process; /* index */
-	int64_t stream;  /* index, or HWY_NONE: all of the process */
-	bool is_legacy;  /* the stream that all blocking streams wait for, and it for them */
-	int64_t before;  /* what was asked for before this moment */
+	int64_t stream;  /* index, or HWY_NONE: all streams of the process */
+	bool is_legacy;  /* 'stream' is the default stream, which waits for all blocking streams */
+	int64_t before;  /* only work that was asked for before this moment */
 };
 
-/* The moment at which the event of a wait was recorded, where that is known. */
-static int64_t recorded_at(const struct finder *f, uint64_t span, int64_t otherwise)
+/* The moment at which the event of a wait was recorded, at most 'otherwise'; 'span' is the driver's record of the
+ * wait. 'otherwise' where the recording does not tell. */
+static int64_t event_recorded_at(const struct finder *f, uint64_t span, int64_t otherwise)
 {
 	const struct hwy_trace *trace = f->flow->trace;
 	const uint32_t *edge = hwy_map_get(&f->edge, span);
-	if (!edge || !*edge || trace->edges[*edge - 1].from < 0 ||
-	    trace->edges[*edge - 1].from >= trace->n_spans)
+	if (!edge || !hwy_ref32_is_set(*edge))
 		return otherwise;
-	uint32_t row;
-	const struct hwy_strip *strip =
-		hwy_strip_of(trace, (uint32_t)trace->edges[*edge - 1].from, &row);
-	/* The record as a mark on the stream, or the call that asked for it. */
-	int64_t link = strip->kind == HWY_EVENT ? hwy_get(strip, HWY_LINK, row) : 0;
-	if (link > 0 && link <= trace->n_spans)
-		strip = hwy_strip_of(trace, (uint32_t)(link - 1), &row);
+	int64_t from = trace->edges[hwy_ref32_index(*edge)].from;
+	if (from < 0 || from >= trace->n_spans)
+		return otherwise;
+	uint32_t row, call;
+	const struct hwy_strip *strip = hwy_strip_of(trace, (uint32_t)from, &row);
+	/* The edge begins at the event's mark on the stream, which links to its call, or at the call itself. */
+	if (strip->kind == HWY_EVENT && hwy_get_index(strip, HWY_LINK, row, &call) &&
+	    call < trace->n_spans)
+		strip = hwy_strip_of(trace, call, &row);
 	if (strip->kind != HWY_API)
 		return otherwise;
 	int64_t at = hwy_get(strip, HWY_START, row);
@@ -109,15 +115,16 @@ static struct target target_of(const struct finder *f, const struct flow_call *c
 	if (!sync)
 		return target;
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(trace, *sync - 1, &row);
-	int64_t waited = hwy_get(strip, HWY_WAITED, row);
+	const struct hwy_strip *strip = hwy_strip_of(trace, *sync, &row);
+	uint32_t stream;
 	int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row);
-	if (waited > 0 && waited <= trace->n_streams && type != HWY_SYNC_CONTEXT)
-		target.stream = waited - 1;
+	if (type != HWY_SYNC_CONTEXT && hwy_get_index(strip, HWY_WAITED, row, &stream) &&
+	    stream < trace->n_streams)
+		target.stream = stream;
 	target.is_legacy =
 		target.stream != HWY_NONE && trace->streams[target.stream].flags == NULL_STREAM;
 	if (type == HWY_SYNC_EVENT)
-		target.before = recorded_at(f, *sync - 1, call->start);
+		target.before = event_recorded_at(f, *sync, call->start);
 	return target;
 }
 
@@ -128,8 +135,8 @@ static const struct flow_op *op_on(const struct finder *f, uint32_t lane, uint32
 	return &f->flow->ops[f->flow->by_lane[f->lanes.lanes[lane].first + i]];
 }
 
-/* Of two, the one that ends later; of lanes, the first. */
-static uint32_t calls_later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
+/* Of two ops the one that ends later; where both end at one time, the op of the first lane. */
+static uint32_t op_that_ends_later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
 {
 	if (a == FLOW_NONE || b == FLOW_NONE)
 		return a == FLOW_NONE ? b : a;
@@ -137,17 +144,17 @@ static uint32_t calls_later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
 	return y->end > x->end || (y->end == x->end && y->lane < x->lane) ? b : a;
 }
 
-static void ask(struct finder *f, uint32_t l, int64_t moment)
+static void ask_for_ops(struct finder *f, uint32_t l, int64_t moment)
 {
-	struct asked *at = &f->at[l];
+	struct stream_cursor *stream = &f->streams[l];
 	const struct flow_lane *lane = &f->lanes.lanes[l];
-	for (; at->asked < lane->n && lanes_asked(f->flow, op_on(f, l, at->asked)) < moment;
-	     at->asked++)
-		at->latest =
-			calls_later(f->flow, at->latest, f->flow->by_lane[lane->first + at->asked]);
-	if (!at->is_pending)
+	for (; stream->asked < lane->n && lanes_asked(f->flow, op_on(f, l, stream->asked)) < moment;
+	     stream->asked++)
+		stream->latest = op_that_ends_later(f->flow, stream->latest,
+						    f->flow->by_lane[lane->first + stream->asked]);
+	if (!stream->is_pending)
 		f->pending[f->n_pending++] = l;
-	at->is_pending = true;
+	stream->is_pending = true;
 }
 
 static void advance(struct finder *f, int64_t moment)
@@ -155,37 +162,31 @@ static void advance(struct finder *f, int64_t moment)
 	uint32_t kept = 0;
 	while (f->coming.n && f->coming.at[0].time < moment) {
 		uint32_t l = f->coming.at[0].what;
-		ask(f, l, moment);
-		if (f->at[l].asked == f->lanes.lanes[l].n) {
+		ask_for_ops(f, l, moment);
+		if (f->streams[l].asked == f->lanes.lanes[l].n) {
 			hwy_heap_drop(&f->coming);
 			continue;
 		}
-		f->coming.at[0].time = lanes_asked(f->flow, op_on(f, l, f->at[l].asked));
+		f->coming.at[0].time = lanes_asked(f->flow, op_on(f, l, f->streams[l].asked));
 		hwy_heap_sink(&f->coming);
 	}
 	for (uint32_t i = 0; i < f->n_pending; i++) {
-		struct asked *at = &f->at[f->pending[i]];
-		while (at->ended < at->asked && op_on(f, f->pending[i], at->ended)->end <= moment)
-			at->ended++;
-		at->is_pending = at->ended < at->asked;
-		if (at->is_pending)
+		struct stream_cursor *stream = &f->streams[f->pending[i]];
+		while (stream->ended < stream->asked &&
+		       op_on(f, f->pending[i], stream->ended)->end <= moment)
+			stream->ended++;
+		stream->is_pending = stream->ended < stream->asked;
+		if (stream->is_pending)
 			f->pending[kept++] = f->pending[i];
 	}
 	f->n_pending = kept;
 }
 
-/* Of the ops of a lane that were asked for: how many before a moment. */
+/* How many ops of a lane were asked for before a moment that the cursor has passed. */
 static uint32_t asked_before(const struct finder *f, uint32_t lane, int64_t moment)
 {
-	uint32_t low = 0, high = f->at[lane].asked;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (lanes_asked(f->flow, op_on(f, lane, middle)) < moment)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(i, 0u, f->streams[lane].asked,
+			 lanes_asked(f->flow, op_on(f, lane, i)) >= moment);
 }
 
 static bool is_waited_for(const struct finder *f, uint32_t l, const struct target *target)
@@ -200,23 +201,23 @@ static bool is_waited_for(const struct finder *f, uint32_t l, const struct targe
 	       trace->streams[lane->stream].flags == BLOCKING_STREAM;
 }
 
-static void look_at_lane(const struct finder *f, uint32_t l, const struct target *target,
-			 int64_t now, struct hwy_wait *wait)
+static void wait_for_lane(const struct finder *f, uint32_t l, const struct target *target,
+			  int64_t now, struct hwy_wait *wait)
 {
-	const struct asked *at = &f->at[l];
+	const struct stream_cursor *stream = &f->streams[l];
 	if (!is_waited_for(f, l, target))
 		return;
-	uint32_t asked = at->asked, latest = at->latest;
+	uint32_t asked = stream->asked, latest = stream->latest;
 	if (target->before < now) {
 		asked = asked_before(f, l, target->before);
 		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
 	}
 	if (latest != FLOW_NONE && f->flow->ops[latest].end > now)
-		wait->op = calls_later(f->flow, wait->op, latest);
+		wait->op = op_that_ends_later(f->flow, wait->op, latest);
 }
 
-/* The work that the call itself enqueued; a copy may be cut into several. */
-static void look_at_own(const struct finder *f, uint32_t call, struct hwy_wait *wait)
+/* The call waits for the ops that it enqueued itself: one, or several where the driver cut a copy into pieces. */
+static void wait_for_own_work(const struct finder *f, uint32_t call, struct hwy_wait *wait)
 {
 	const struct hwy_flow *flow = f->flow;
 	uint32_t op = flow->calls[call].op;
@@ -224,7 +225,7 @@ static void look_at_own(const struct finder *f, uint32_t call, struct hwy_wait *
 		if (flow->ops[i].start >= flow->calls[call].end)
 			break;
 		if (flow->ops[i].call == call)
-			wait->op = calls_later(flow, wait->op, i);
+			wait->op = op_that_ends_later(flow, wait->op, i);
 	}
 }
 
@@ -242,7 +243,7 @@ static bool is_pageable(const struct hwy_flow *flow, const struct flow_call *cal
 	return hwy_copies_pageable(strip, row);
 }
 
-static void calls_add_wait(struct finder *f, uint32_t index, uint32_t step)
+static void waits_add(struct finder *f, uint32_t index, uint32_t step)
 {
 	const struct flow_call *call = &f->flow->calls[index];
 	struct hwy_wait wait = {
@@ -256,8 +257,8 @@ static void calls_add_wait(struct finder *f, uint32_t index, uint32_t step)
 	struct target target = target_of(f, call);
 	advance(f, call->start);
 	for (uint32_t i = 0; i < f->n_pending; i++)
-		look_at_lane(f, f->pending[i], &target, call->start, &wait);
-	look_at_own(f, index, &wait);
+		wait_for_lane(f, f->pending[i], &target, call->start, &wait);
+	wait_for_own_work(f, index, &wait);
 	if (wait.op != FLOW_NONE) {
 		int64_t waited = f->flow->ops[wait.op].end - call->start;
 		wait.waited = waited < 0 ? 0 : waited < wait.length ? waited : wait.length;
@@ -268,9 +269,9 @@ static void calls_add_wait(struct finder *f, uint32_t index, uint32_t step)
 
 /* ---- a phase ------------------------------------------------------------------------------------- */
 
-/* The calls of the steady steps; a phase without steps has those that begin in its window. */
-static void calls_of(const struct hwy_flow *flow, const struct hwy_phase *phase, uint32_t *first,
-		     uint32_t *end)
+/* The calls of the steady steps; where the phase has no steps, the calls that begin in its window. */
+static void calls_of_phase(const struct hwy_flow *flow, const struct hwy_phase *phase,
+			   uint32_t *first, uint32_t *end)
 {
 	*first = flow_call_at(flow, phase->window.from);
 	*end = flow_call_at(flow, phase->window.to);
@@ -282,7 +283,7 @@ static void calls_of(const struct hwy_flow *flow, const struct hwy_phase *phase,
 	*end = *end < flow->n_calls ? *end : flow->n_calls;
 }
 
-static void calls_find_all(struct finder *f, uint32_t first, uint32_t end)
+static void waits_find_all(struct finder *f, uint32_t first, uint32_t end)
 {
 	const struct hwy_flow *flow = f->flow;
 	const struct hwy_phase *phase = f->phase;
@@ -292,7 +293,7 @@ static void calls_find_all(struct finder *f, uint32_t first, uint32_t end)
 			step++;
 		if (flow->calls[i].blocks &&
 		    (phase->n_steps == 0 || flow->calls[i].process == phase->process))
-			calls_add_wait(f, i, step);
+			waits_add(f, i, step);
 	}
 }
 
@@ -306,25 +307,25 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, stru
 	    !hwy_need(flow->trace, HWY_KIND_BIT(HWY_EVENT), BIT(LINK), err))
 		return false;
 	uint32_t first, end;
-	calls_of(flow, phase, &first, &end);
+	calls_of_phase(flow, phase, &first, &end);
 	if (first >= end)
 		return true;
-	/* Whatever a wait waits for begins before it ends, and it ends with the phase. */
+	/* The ops that waits of the phase can wait for begin before the last wait ends. */
 	int64_t from = flow->calls[first].start, to = flow->calls[end - 1].end;
 	to = to > phase->window.to ? to : phase->window.to;
 	lanes_open(&f.lanes, flow, LANES_ALL, flow_op_unfinished(flow, from), flow_op_at(flow, to));
-	f.at = hwy_zalloc(((size_t)f.lanes.n + 1) * sizeof *f.at);
-	f.pending = hwy_alloc(((size_t)f.lanes.n + 1) * sizeof *f.pending);
+	f.streams = hwy_zarray(f.lanes.n, sizeof *f.streams);
+	f.pending = hwy_array(f.lanes.n, sizeof *f.pending);
 	for (uint32_t l = 0; l < f.lanes.n; l++) {
-		f.at[l].latest = FLOW_NONE;
+		f.streams[l].latest = FLOW_NONE;
 		hwy_heap_add(&f.coming, lanes_asked(flow, op_on(&f, l, 0)), l);
 	}
 	find_records(&f, from, to);
-	calls_find_all(&f, first, end);
+	waits_find_all(&f, first, end);
 	lanes_close(&f.lanes);
 	hwy_map_free(&f.sync);
 	hwy_map_free(&f.edge);
-	free(f.at);
+	free(f.streams);
 	free(f.pending);
 	free(f.coming.at);
 	return true;

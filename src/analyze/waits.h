@@ -1,15 +1,16 @@
-/* calls.h - every blocking call of a phase: what it waited for, and how long it had to. */
+/* waits.h - every blocking call of a phase: which work it waited for, and how long it had to wait. */
 #ifndef HWY_ANALYZE_WAITS_H
 #define HWY_ANALYZE_WAITS_H
 
 #include "analyze/phases/phases.h"
 
 struct hwy_wait {
-	uint32_t call;  /* in flow.calls */
-	uint32_t op;    /* the last op it had to wait for, or FLOW_NONE: nothing was pending */
-	int64_t length; /* of the call */
-	int64_t waited; /* from its start to the end of that op, at most its length: what it really had to */
-	uint32_t step;
+	uint32_t call; /* in flow.calls */
+	uint32_t
+		op; /* the last op that the call had to wait for, or FLOW_NONE: nothing was pending */
+	int64_t length;   /* ns that the call took */
+	int64_t waited;   /* ns from the start of the call to the end of 'op', at most 'length' */
+	uint32_t step;    /* index into phase.steps */
 	bool is_copy;     /* a copy that blocks, not a synchronise call */
 	bool is_pageable; /* a copy from or to pageable memory, asked to be asynchronous */
 };

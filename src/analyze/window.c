@@ -6,18 +6,18 @@
 
 #include "analyze/phases/phases.h"
 
-enum { SHOWN = 3, MOST_SHOWN = 12, LAUNCHES = 24 };
+enum { SHOWN_STEPS = 3, MOST_PERIODS = 12, SHOWN_LAUNCHES = 24 };
 
-struct steps {
+struct steps { /* the steps of the main phase; n is 0 where nothing repeats */
 	const struct hwy_trace *trace;
-	const struct phase_step *at;
+	const struct phase_step *list;
 	uint32_t n, first_steady, n_steady;
 };
 
-static void of_steps(const struct steps *steps, uint32_t from, uint32_t to,
-		     struct hwy_window *window)
+static void window_of_steps(const struct steps *steps, uint32_t from, uint32_t to,
+			    struct hwy_window *window)
 {
-	const struct phase_step *first = &steps->at[from], *last = &steps->at[to];
+	const struct phase_step *first = &steps->list[from], *last = &steps->list[to];
 	window->at.from =
 		first->cpu.from < first->device.from ? first->cpu.from : first->device.from;
 	window->at.to = last->cpu.to > last->device.to ? last->cpu.to : last->device.to;
@@ -28,20 +28,23 @@ static void of_steps(const struct steps *steps, uint32_t from, uint32_t to,
 	window->last_name = last->name;
 }
 
-/* Three steady steps of the middle; cut where the CPU is so far ahead that there would be dozens. */
+/* Three steady steps from the middle. Where the CPU is so far ahead that the window would hold dozens of steps, the
+ * window begins later. */
 static void typical_of_steps(const struct steps *steps, int64_t period, struct hwy_window *window)
 {
 	uint32_t begin = steps->n_steady ? steps->first_steady : 0;
-	uint32_t n = steps->n_steady ? steps->n_steady : steps->n, shown = n < SHOWN ? n : SHOWN;
+	uint32_t n = steps->n_steady ? steps->n_steady : steps->n,
+		 shown = n < SHOWN_STEPS ? n : SHOWN_STEPS;
 	uint32_t first = begin + (n - shown) / 2;
-	of_steps(steps, first, first + shown - 1, window);
-	if (period > 0 && (window->at.to - window->at.from) / MOST_SHOWN > period)
-		window->at.from = window->at.to - MOST_SHOWN * period;
+	window_of_steps(steps, first, first + shown - 1, window);
+	if (period > 0 && (window->at.to - window->at.from) / MOST_PERIODS > period)
+		window->at.from = window->at.to - MOST_PERIODS * period;
 }
 
 static void typical_of_launches(const struct hwy_flow *flow, struct hwy_window *window)
 {
-	uint32_t n = flow->n_ops, many = n < LAUNCHES ? n : LAUNCHES, first = (n - many) / 2;
+	uint32_t n = flow->n_ops, many = n < SHOWN_LAUNCHES ? n : SHOWN_LAUNCHES,
+		 first = (n - many) / 2;
 	const struct flow_op *op = &flow->ops[first];
 	window->at = (struct hwy_interval){op->start, op->end};
 	if (op->call != FLOW_NONE && flow->calls[op->call].start < op->start)
@@ -51,8 +54,8 @@ static void typical_of_launches(const struct hwy_flow *flow, struct hwy_window *
 			window->at.to = flow->ops[i].end;
 }
 
-/* The last number in a name, or -1. */
-static int64_t number_in(const struct hwy_trace *trace, int64_t name)
+/* The last number in the name of a mark, or -1. */
+static int64_t last_number_in(const struct hwy_trace *trace, int64_t name)
 {
 	struct hwy_text text = hwy_text(trace, name);
 	uint32_t end = text.length;
@@ -67,18 +70,18 @@ static int64_t number_in(const struct hwy_trace *trace, int64_t name)
 	return number;
 }
 
-/* The step that calls itself 'wanted', the last where warm-up counts from 0 too; where marks have no numbers,
- * the wanted one in order. steps->n: there is none. */
-static uint32_t step_called(const struct steps *steps, int64_t wanted)
+/* The step with the number 'wanted' in its name; the last such step, since warm-up may count from 0 too. Where the
+ * marks have no numbers, the step at index 'wanted'. Yields steps->n where there is no such step. */
+static uint32_t step_with_number(const struct steps *steps, int64_t wanted)
 {
-	bool counted = false;
+	bool has_numbers = false;
 	for (uint32_t i = steps->n; i-- > 0;) {
-		int64_t number = number_in(steps->trace, steps->at[i].name);
-		counted = counted || number >= 0;
+		int64_t number = last_number_in(steps->trace, steps->list[i].name);
+		has_numbers = has_numbers || number >= 0;
 		if (number == wanted)
 			return i;
 	}
-	return !counted && wanted < steps->n ? (uint32_t)wanted : steps->n;
+	return !has_numbers && wanted < steps->n ? (uint32_t)wanted : steps->n;
 }
 
 static bool one_step(const struct steps *steps, int64_t step, struct hwy_window *window,
@@ -87,16 +90,16 @@ static bool one_step(const struct steps *steps, int64_t step, struct hwy_window 
 	if (!steps->n)
 		return hwy_fail(err,
 				"has no steps: nothing repeats; --from and --to choose by time");
-	uint32_t index = step_called(steps, step);
-	const char *first = hwy_str(steps->trace, steps->at[0].name);
+	uint32_t index = step_with_number(steps, step);
+	const char *first = hwy_str(steps->trace, steps->list[0].name);
 	if (index == steps->n && *first)
 		return hwy_fail(err, "has no step %" PRId64 "; its %" PRIu32 " steps are %s to %s",
 				step, steps->n, first,
-				hwy_str(steps->trace, steps->at[steps->n - 1].name));
+				hwy_str(steps->trace, steps->list[steps->n - 1].name));
 	if (index == steps->n)
 		return hwy_fail(err, "has no step %" PRId64 "; its steps are 0 to %" PRIu32, step,
 				steps->n - 1);
-	of_steps(steps, index, index, window);
+	window_of_steps(steps, index, index, window);
 	return true;
 }
 

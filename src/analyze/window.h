@@ -1,4 +1,4 @@
-/* window.h - the stretch of a recording that shows what a run is like: a few steps of the middle. */
+/* window.h - the stretch of a recording that shows what a run is like: a few steps from the middle. */
 #ifndef HWY_ANALYZE_WINDOW_H
 #define HWY_ANALYZE_WINDOW_H
 
@@ -7,16 +7,17 @@
 
 struct hwy_window {
 	struct hwy_interval at;
-	uint32_t n_steps; /* of the main phase; 0: nothing repeats */
+	uint32_t n_steps; /* steps of the main phase; 0: nothing repeats */
 	uint32_t first,
-		last; /* those that begin in the window, counted from 0; n_steps: none does */
-	int64_t first_name, last_name; /* texts of their marks, or HWY_NONE */
+		last; /* the steps that the window shows, counted from 0; n_steps where there is none */
+	int64_t first_name, last_name; /* texts of the marks of these two steps, or HWY_NONE */
 };
 
-/* 'marks': the ranges that delimit steps (phases_options.step), or NULL. 'step': the number in its mark's name, or counted from 0 where there are none. HWY_NONE: a typical one and
- * its neighbours, from the launch of the first one's work to the end of the last one's, so that a CPU that is
- * ahead is seen being ahead; where nothing repeats, some tens of launches in the middle of the device's work.
- * False where there is nothing to show or no such step. */
+/* The window of one step: 'step' is the number in the name of its mark, or counted from 0 where marks have no
+ * numbers. For HWY_NONE the window of three typical steps, from the launch of their first work to the end of their
+ * last, so that one sees how far the CPU is ahead; where nothing repeats, of some tens of launches in the middle.
+ * 'marks' names the ranges that delimit steps, as phases_options.step; NULL: they are chosen. False with a sentence
+ * where there is nothing to show or no such step. */
 bool window_find(struct hwy_trace *trace, const char *marks, int64_t step,
 		 struct hwy_window *window, struct hwy_err *err);
 

@@ -3,19 +3,33 @@
 
 #define TIMES (HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR))
 
-/* Graph spans and the nodes of the same launch share its link, or, where the call was not recorded,
- * the correlation id in one process. */
-static uint64_t launch_key(const struct hwy_trace *trace, const struct hwy_strip *strip,
-			   uint32_t row)
+struct corr_key { /* a launch whose call was not recorded */
+	int64_t corr, process;
+};
+
+/* The flag of the launch that a span belongs to; NULL where the launch is no graph's, or nothing identifies it. A
+ * graph span and the nodes of the same launch share the link to the call, or else the correlation id. */
+static const uint32_t *graph_flag(const struct hwy_work *work, const struct hwy_strip *strip,
+				  uint32_t row)
 {
-	int64_t link = hwy_get(strip, HWY_LINK, row);
-	if (link > 0)
-		return (uint64_t)link;
-	int64_t corr = hwy_get(strip, HWY_CORR, row);
-	if (corr == 0)
-		return 0;
-	return hwy_mix((uint64_t)corr ^ (uint64_t)trace->lanes[strip->lane].process << 40) |
-	       1ull << 63;
+	uint32_t call;
+	if (hwy_get_index(strip, HWY_LINK, row, &call))
+		return hwy_map_get(&work->graphs_by_call, call);
+	struct corr_key key = {hwy_get(strip, HWY_CORR, row),
+			       work->trace->lanes[strip->lane].process};
+	return key.corr ? hwy_index_get(&work->graphs_by_corr, &key, sizeof key) : NULL;
+}
+
+static void set_graph_flag(struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
+			   uint32_t flag)
+{
+	uint32_t call;
+	struct corr_key key = {hwy_get(strip, HWY_CORR, row),
+			       work->trace->lanes[strip->lane].process};
+	if (hwy_get_index(strip, HWY_LINK, row, &call))
+		*hwy_map_put(&work->graphs_by_call, call, NULL) = flag;
+	else if (key.corr)
+		*hwy_index_put(&work->graphs_by_corr, &key, sizeof key, NULL) = flag;
 }
 
 static bool find_graphs_with_nodes(struct hwy_work *work, struct hwy_err *err)
@@ -24,8 +38,8 @@ static bool find_graphs_with_nodes(struct hwy_work *work, struct hwy_err *err)
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		for (uint32_t row = 0;
 		     trace->strips[s].kind == HWY_GRAPH && row < trace->strips[s].rows; row++)
-			hwy_map_put(&work->graphs, launch_key(trace, &trace->strips[s], row), NULL);
-	if (work->graphs.count == 0)
+			set_graph_flag(work, &trace->strips[s], row, 0);
+	if (work->graphs_by_call.count == 0 && work->graphs_by_corr.count == 0)
 		return true;
 	uint32_t kinds = HWY_DEVICE_KINDS & ~HWY_KIND_BIT(HWY_GRAPH);
 	if (!hwy_need(trace, kinds, HWY_COL_BIT(HWY_CORR), err))
@@ -35,9 +49,9 @@ static bool find_graphs_with_nodes(struct hwy_work *work, struct hwy_err *err)
 		if (!(kinds & HWY_KIND_BIT(strip->kind)))
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			uint64_t key = launch_key(trace, strip, row);
-			if (key && hwy_map_get(&work->graphs, key))
-				*hwy_map_put(&work->graphs, key, NULL) = 1;
+			const uint32_t *flag = graph_flag(work, strip, row);
+			if (flag && !*flag)
+				set_graph_flag(work, strip, row, 1);
 		}
 	}
 	return true;
@@ -61,7 +75,8 @@ bool work_open(struct hwy_work *work, struct hwy_trace *trace, struct hwy_scope 
 
 void work_close(struct hwy_work *work)
 {
-	hwy_map_free(&work->graphs);
+	hwy_map_free(&work->graphs_by_call);
+	hwy_index_free(&work->graphs_by_corr);
 }
 
 static bool lane_is_on(const struct hwy_work *work, uint32_t lane)
@@ -84,15 +99,14 @@ bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uin
 {
 	if (strip->kind != HWY_GRAPH)
 		return true;
-	uint64_t key = launch_key(work->trace, strip, row);
-	const uint32_t *has = key ? hwy_map_get(&work->graphs, key) : NULL;
-	return !has || !*has;
+	const uint32_t *has_nodes = graph_flag(work, strip, row);
+	return !has_nodes || !*has_nodes;
 }
 
 bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
 		 int64_t start, int64_t end, struct hwy_interval *at)
 {
-	/* A moment on the edge belongs to the window; a span that only touches it does not. */
+	/* A span of length 0 on the edge of the window counts; a longer span that only touches the window does not. */
 	if (start > work->to || end < work->from ||
 	    (start != end && (start == work->to || end == work->from)))
 		return false;
@@ -107,10 +121,8 @@ bool work_call(struct hwy_work *work, const struct hwy_strip *strip, uint32_t ro
 	       struct hwy_call *call)
 {
 	const struct hwy_trace *trace = work->trace;
-	int64_t link = hwy_get(strip, HWY_LINK, row);
-	if (link <= 0 || link > trace->n_spans)
+	if (!hwy_get_index(strip, HWY_LINK, row, &call->id) || call->id >= trace->n_spans)
 		return false;
-	call->id = (uint32_t)(link - 1);
 	const struct hwy_strip *last = work->call;
 	if (last && call->id >= last->first && call->id - last->first < last->rows) {
 		call->strip = last;

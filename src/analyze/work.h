@@ -1,51 +1,56 @@
-/* work.h - the device work of a trace: which strips hold it, what counts, and who launched it.
+/* work.h - the device work of a trace: which strips hold it, what counts, and which call launched it.
  *
- * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only when
- * its nodes are not recorded as well: they would be measured twice, and the pauses between them
- * would look busy.
+ * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only where the graph's nodes
+ * were not recorded: with them the same work would be measured twice, and pauses between nodes would look busy.
  */
 #ifndef HWY_ANALYZE_WORK_H
 #define HWY_ANALYZE_WORK_H
 
 #include "analyze/intervals.h"
+#include "base/index.h"
 #include "trace/trace.h"
 
-/* What to look at; HWY_NONE in a field: no limit. */
+/* Which part of the trace is measured; HWY_NONE in a field means no limit. */
 struct hwy_scope {
-	int64_t from, to; /* times */
-	int64_t device;   /* the device's ordinal */
+	int64_t from, to; /* ns */
+	int64_t device;   /* ordinal of the only device that counts */
 };
 #define HWY_SCOPE_ALL ((struct hwy_scope){HWY_NONE, HWY_NONE, HWY_NONE})
 
 struct hwy_work {
 	struct hwy_trace *trace;
 	struct hwy_scope scope;
-	int64_t from, to;      /* the scope's window with HWY_NONE as the ends of time */
-	struct hwy_map graphs; /* launches of graph spans -> 1 when their nodes are recorded */
-	const struct hwy_strip *call; /* strip of the last call asked for; calls come in runs */
+	int64_t from,
+		to; /* the scope's window; INT64_MIN and INT64_MAX where the scope has no limit */
+	/* Launches of graph spans, by the id of the call, and by correlation id and process where the call was not
+	 * recorded -> 1 where the graph's nodes were recorded, else 0. */
+	struct hwy_map graphs_by_call;
+	struct hwy_index graphs_by_corr;
+	const struct hwy_strip
+		*call; /* the strip of work_call's last result: the next is mostly there too */
 };
 
-/* Loads START, DUR, NAME and LINK of all device work, and of the calls START, DUR and NAME. */
+/* Loads START, DUR, NAME and LINK of all device work, and START, DUR and NAME of the calls. */
 bool work_open(struct hwy_work *work, struct hwy_trace *trace, struct hwy_scope scope,
 	       struct hwy_err *err);
 void work_close(struct hwy_work *work);
 
-/* Whether the strip holds device work inside the scope's devices. */
+/* Whether the strip holds device work of a device of the scope. */
 bool work_is_on(const struct hwy_work *work, const struct hwy_strip *strip);
-/* False for a graph span whose nodes are recorded. */
+/* False for a graph span whose nodes were recorded; true for all other work. */
 bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row);
-/* Whether the span counts; if so, *at is its time inside the window. */
+/* Whether the span [start, end) counts; if so, *at is its part inside the scope's window. */
 bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
 		 int64_t start, int64_t end, struct hwy_interval *at);
 
-/* The call that enqueued the work; false where there is none. */
-struct hwy_call {
+struct hwy_call { /* a call that enqueued work */
 	const struct hwy_strip *strip;
 	uint32_t row;
 	uint32_t id; /* span id */
 	struct hwy_interval at;
 	enum hwy_role role;
 };
+/* The call that enqueued the work; false where no call was recorded. */
 bool work_call(struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
 	       struct hwy_call *call);
 
