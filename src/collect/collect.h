@@ -54,7 +54,7 @@ void collect_set_recording(bool on);
  * 'start'. */
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation);
 
-/* Recording ends for good: the process exits. */
+/* Called at exit: fetches the last CUDA records, and waits a few seconds at most. */
 void cuda_finish(void);
 void cuda_after_fork(void);
 /* Makes CUPTI record, or not, as the control page says. May be called from any thread. */

@@ -9,7 +9,7 @@
 struct dynamic {
 	const ElfW(Sym) * symbols;
 	const char *names;
-	const uint32_t *hash; /* DT_GNU_HASH */
+	const uint32_t *hash; /* the object's hash table (DT_GNU_HASH) */
 };
 
 /* A pointer from an address in the dynamic section. The loader has added the base to such addresses

@@ -27,7 +27,7 @@ struct recorded_module {
 
 static struct lock scanning;
 static struct recorded_module *recorded; /* modules that have a REC_MODULE; under 'scanning' */
-static uint32_t recorded_count;          /* under 'scanning' */
+static uint32_t recorded_count;          /* length of 'recorded', under 'scanning' */
 static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads at the last scan */
 
 /* A forked child inherits the loader's lock as it is, and would hang at its next dlopen if a scan

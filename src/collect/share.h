@@ -13,7 +13,8 @@
 
 struct collect_share {
 	uint64_t size;
-	struct rec_control *(*control)(void); /* NULL: nothing is recorded in this process */
+	/* The control page; NULL: nothing is recorded here. */
+	struct rec_control *(*control)(void);
 	bool (*is_on)(uint32_t traces);
 	uint32_t (*tid)(void);
 	void *(*reserve)(enum rec_type type, unsigned slots);

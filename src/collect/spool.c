@@ -36,7 +36,7 @@ enum {
 static const int64_t RETRY_AFTER_NS = 10 * 1000 * 1000;
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23 /* of Linux 5.14; older headers do not have it */
 #endif
 
 /* The record types that a ring never overwrites: definitions, and records about the recording. */
@@ -57,8 +57,8 @@ static pthread_key_t key;
 static bool key_made;
 
 static atomic_flag list_lock = ATOMIC_FLAG_INIT;
-static struct spool *list;      /* under list_lock */
-static _Atomic uint32_t listed; /* the length of the list */
+static struct spool *list;      /* the spools of all threads, under list_lock */
+static _Atomic uint32_t listed; /* how many spools are in the list */
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 

@@ -49,8 +49,8 @@ static struct entry *_Atomic blocks[BLOCKS];
 /* Number of entries in use; entry 0 (id 0) stands for "no text". Under the lock. */
 static uint32_t entries;
 
-static char *arena;       /* where the next text is copied to; under the lock */
-static size_t arena_left; /* bytes that are free there; under the lock */
+static char *arena;       /* the arena: where the next text is copied to; under the lock */
+static size_t arena_left; /* bytes that are left in the arena; under the lock */
 
 static struct lock lock;
 

@@ -102,7 +102,8 @@ bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err
 	int reason = 0;
 	run->perf = perf_begin(run, &settings->perf);
 	ssize_t n;
-	(void)!write(run->go, "g", 1); /* a child that is gone shows below: it closed its pipe */
+	/* A child that has ended is noticed below, by its closed pipe. */
+	(void)!write(run->go, "g", 1);
 	close(run->go);
 	do
 		n = read(run->failure, &reason, sizeof reason);

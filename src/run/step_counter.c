@@ -67,7 +67,7 @@ struct step_counter {
 	struct file *files;
 	uint32_t n_files, cap_files;
 	struct hwy_index text_of; /* struct text_key -> id in 'texts' */
-	struct hwy_strings texts; /* names without their numbers */
+	struct hwy_strings texts; /* the names of ranges, without the digits in them */
 	struct name *names;
 	uint32_t n_names, cap_names;
 };

@@ -84,7 +84,7 @@ enum {
 enum { CALL_IDS = 1024 };
 void cuda_calls_init(void);
 unsigned cuda_calls_flags(uint32_t domain, uint32_t cbid); /* the CALL_ and SYNC_ bits of a call */
-/* The same bits by the call's name; for tests. */
+/* The CALL_ and SYNC_ bits of a call, by the call's name; for tests. */
 unsigned cuda_calls_flags_of_name(const char *name);
 /* Switches API records of the calls that have a role; 'in_init': cuInit has not returned yet. */
 void cuda_calls_record(bool on, bool in_init);

@@ -23,8 +23,8 @@ static struct {
 
 static __thread struct {
 	int64_t start;        /* ns when the call that is under way began */
-	uint32_t correlation; /* correlation id of that call; 0: no call is under way */
-	uint16_t domain;      /* CUPTI_DOMAIN_ of that call */
+	uint32_t correlation; /* correlation id of the call that is under way; 0: none is */
+	uint16_t domain;      /* CUPTI_DOMAIN_ of the call that is under way */
 	uint16_t passes; /* how many launches of the present round pass before one is sampled */
 	uint32_t round;  /* the round in which this thread gave its last sample */
 	/* Short allocations that got a stack in the second that began at 'second'. */

@@ -18,7 +18,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct rec_device seen[DEVICES]; /* under 'lock'; 'name' is a text id already */
 	unsigned n;                      /* length of 'seen', under 'lock' */
-	unsigned reported;               /* how many of them have a REC_DEVICE; flush thread only */
+	/* How many devices of 'seen' have a REC_DEVICE; flush thread only. */
+	unsigned reported;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void cuda_device_seen(const struct cupti_device *d)

@@ -31,7 +31,7 @@ static struct {
 	pthread_cond_t changed;
 	/* True from the thread's start to its last flush. */
 	_Atomic bool is_running;
-	bool was_started, must_end, has_ended; /* under 'lock' */
+	bool was_started, must_end, has_ended; /* states of the flush thread; under 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct timespec timespec_of(int64_t ns)

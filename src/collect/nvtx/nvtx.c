@@ -160,7 +160,7 @@ static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *
 
 /* What an NVTX function is given: an event with its attributes, or only a text. */
 struct message {
-	const struct abi_nvtx_event *event; /* NULL: only a text */
+	const struct abi_nvtx_event *event; /* the event with its attributes; NULL: only a text */
 	int type;
 	union abi_nvtx_message text;
 };

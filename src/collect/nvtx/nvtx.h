@@ -25,7 +25,8 @@ struct nvtx_text {
 	uint32_t id;
 };
 struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char room[NVTX_WIDE_BYTES]);
-uint32_t nvtx_string(const struct nvtx_text *text); /* the text's id */
+/* The id of an NVTX text, defined in the spool. */
+uint32_t nvtx_string(const struct nvtx_text *text);
 
 #define NVTX_INSTALL(table, size, id, function)                                                    \
 	do {                                                                                       \

@@ -107,8 +107,6 @@ bool opencl_commands_add(struct opencl_queue *queue, const struct opencl_command
 void opencl_commands_collect(struct opencl_queue *queue, bool all);
 /* True if the collector holds a reference of this event of the program. */
 bool opencl_commands_hold(const void *event);
-/* Called by an exit handler: records all commands that have ended, and counts the rest. */
-void opencl_commands_exit(void);
 void opencl_commands_after_fork(void);
 
 /* ---- opencl_report.c: records ---------------------------------------------------------------- */

@@ -112,10 +112,7 @@ static uint32_t take_place(void)
 	return place;
 }
 
-static void commands_at_exit(void)
-{
-	opencl_commands_exit();
-}
+static void commands_at_exit(void);
 
 /* Registers the exit handler. OpenCL is in use by then, so that the handler runs before the
  * handlers and destructors of the runtime, which was initialised earlier. */
@@ -162,7 +159,7 @@ static int32_t event_status(void *event)
 	return result == ABI_CL_SUCCESS ? status : -1;
 }
 
-static uint64_t event_time(void *event, uint32_t which)
+static uint64_t profiling_time(void *event, uint32_t which)
 {
 	uint64_t time = 0;
 	if (opencl_next.clGetEventProfilingInfo(event, which, sizeof time, &time, NULL) !=
@@ -174,16 +171,16 @@ static uint64_t event_time(void *event, uint32_t which)
 static void opencl_commands_put(const struct opencl_queue *queue,
 				const struct opencl_command *command, int64_t seen)
 {
-	uint64_t end = event_time(command->event, ABI_CL_PROFILING_END);
-	uint64_t start = event_time(command->event, ABI_CL_PROFILING_START);
+	uint64_t end = profiling_time(command->event, ABI_CL_PROFILING_END);
+	uint64_t start = profiling_time(command->event, ABI_CL_PROFILING_START);
 	if (!end || !start) {
 		/* Some runtimes do not time commands that do nothing. */
 		if (command->what != REC_COMMAND_MARK)
 			collect_drop("OpenCL commands without times", 1);
 		return;
 	}
-	uint64_t queued = event_time(command->event, ABI_CL_PROFILING_QUEUED);
-	uint64_t submitted = event_time(command->event, ABI_CL_PROFILING_SUBMIT);
+	uint64_t queued = profiling_time(command->event, ABI_CL_PROFILING_QUEUED);
+	uint64_t submitted = profiling_time(command->event, ABI_CL_PROFILING_SUBMIT);
 	struct rec_command *record = collect_reserve(REC_COMMAND, 3);
 	if (!record)
 		return;
@@ -290,7 +287,8 @@ static void collect_all_queues(void)
 		opencl_commands_collect(queue, true);
 }
 
-void opencl_commands_exit(void)
+/* Records all commands that have ended, and counts the rest. */
+static void commands_at_exit(void)
 {
 	int saved = errno;
 	uint64_t unended = 0;

@@ -358,7 +358,8 @@ void opencl_queues_report(struct opencl_queue *queue)
 			     queue->number);
 }
 
-/* In a forked child: it has the queues but none of the commands, and has recorded nothing yet. */
+/* In a forked child, which has the queues but none of the commands, and has recorded nothing
+ * yet. */
 void opencl_queues_after_fork(void)
 {
 	queues.lock = (struct lock){0};

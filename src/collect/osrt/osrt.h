@@ -87,7 +87,7 @@ enum { OS_SLOTS = 4096, OS_WAITERS = 1024 };
 /* The state of a process. The kernel, or else the fork handler, wipes it in a forked child. */
 struct os_state {
 	_Atomic uint32_t pid;        /* 0: this is a forked child that has recorded nothing yet */
-	_Atomic uint32_t slots_used; /* no slot behind these was ever used */
+	_Atomic uint32_t slots_used; /* slots from this index on were never used */
 	/* How many threads wait for an object, by the object's hash: two objects with one hash cost
 	 * superfluous records. */
 	_Atomic uint32_t waiters[OS_WAITERS];

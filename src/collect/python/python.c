@@ -45,7 +45,8 @@ static const int64_t SETTLING_NS = 20 * 1000 * 1000;
 
 struct code {
 	uintptr_t address; /* address of the code object */
-	/* Addresses of its texts: another code object at the same address has others. */
+	/* Addresses of the code object's texts: another code object at the same address has
+	 * others. */
 	uintptr_t filename, name;
 	int32_t first_line;
 	uint32_t id;
@@ -86,7 +87,8 @@ void python_after_fork(void)
 {
 	lock_give(&lock);
 	code_count = 0;
-	codes = NULL; /* not freed: writing to its pages in the child would copy them */
+	/* The cache is not freed: writing to its pages in the child would copy them. */
+	codes = NULL;
 }
 
 /* ---- finding the interpreter ----------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 /* Number of the module with the basic functions. */
 enum { ABI_NVTX_CORE = 1 };
-/* Indexes of functions in that module. */
+/* Indexes of functions in the module ABI_NVTX_CORE. */
 enum { ABI_NVTX_PUSH_A = 9, ABI_NVTX_POP = 11, ABI_NVTX_CORE_SIZE = 16 };
 /* Number of the export table. */
 enum { ABI_NVTX_CALLBACKS = 1 };

@@ -82,19 +82,19 @@ struct doctor {
 	int perf_error; /* errno of the attempt to sample this process; 0: it worked */
 	bool cycles, cpu_clock, kernel_side, switches, system_wide, wakeups;
 
-	char *libdw, *libmicrohttpd;           /* paths */
+	char *libdw, *libmicrohttpd;           /* paths of libdw and libmicrohttpd */
 	char *collect, *osrt, *opencl_library; /* paths of Headway's own libraries */
 	/* The folder in which the run directory would be. */
 	char *temporary;
 	bool temporary_exec;
-	uint64_t temporary_free; /* bytes free in that folder */
+	uint64_t temporary_free; /* bytes free in the folder 'temporary' */
 
 	struct doctor_python *pythons;
 	uint32_t n_pythons, cap_pythons;
 	bool reads_memory; /* process_vm_readv is permitted */
 	char **packages;   /* folders of these Pythons' packages, NULL at the end */
 
-	struct hwy_arena texts; /* all texts above */
+	struct hwy_arena texts; /* the memory of all texts above */
 };
 
 void doctor_look(struct doctor *doctor);

@@ -41,8 +41,9 @@ static void become_python(FILE *out, const void *with)
 static char **package_folders(struct doctor *doctor)
 {
 	if (!doctor->packages)
-		doctor->packages = hwy_arena_array(&doctor->texts, MOST_PACKAGES + 1 /* NULL */,
-						   sizeof *doctor->packages);
+		doctor->packages =
+			hwy_arena_array(&doctor->texts, MOST_PACKAGES + 1 /* the NULL at the end */,
+					sizeof *doctor->packages);
 	return doctor->packages;
 }
 

@@ -25,8 +25,8 @@ static void look_for_library(FILE *out, const void *with)
 		fprintf(out, "libmicrohttpd %s\n", map->l_name);
 }
 
-/* Whether 'like', a list of words, has this word. */
-static bool has_word(const char *like, const char *word)
+/* True if 'like', a list of words with spaces between, has the word. */
+static bool list_has(const char *like, const char *word)
 {
 	size_t length = strlen(word);
 	for (const char *rest = like; *rest;) {
@@ -47,13 +47,13 @@ const char *doctor_view_remedy(const char *id, const char *like, const char *ver
 	if (strcmp(id, "debian") == 0 || strcmp(id, "ubuntu") == 0)
 		return is_new ? "sudo apt-get install libmicrohttpd12t64"
 			      : "sudo apt-get install libmicrohttpd12";
-	if (has_word(like, "debian") || has_word(like, "ubuntu"))
+	if (list_has(like, "debian") || list_has(like, "ubuntu"))
 		return "sudo apt-get install libmicrohttpd12t64 (older: libmicrohttpd12)";
-	if (strcmp(id, "fedora") == 0 || has_word(like, "fedora") || has_word(like, "rhel"))
+	if (strcmp(id, "fedora") == 0 || list_has(like, "fedora") || list_has(like, "rhel"))
 		return "sudo dnf install libmicrohttpd";
-	if (has_word(like, "suse"))
+	if (list_has(like, "suse"))
 		return "sudo zypper install libmicrohttpd12";
-	if (strcmp(id, "arch") == 0 || has_word(like, "arch"))
+	if (strcmp(id, "arch") == 0 || list_has(like, "arch"))
 		return "sudo pacman -S libmicrohttpd";
 	return "install GNU libmicrohttpd (" LIBRARY ")";
 }

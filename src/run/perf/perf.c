@@ -80,7 +80,7 @@ static void *reader(void *self)
 	struct perf *perf = self;
 	int pause = pause_ms(perf);
 	struct pollfd stop = {.fd = perf->stop, .events = POLLIN};
-	/* Of this thread only; fails where it is not permitted. */
+	/* Raises the priority of this thread only; fails where that is not permitted. */
 	setpriority(PRIO_PROCESS, 0, -10);
 	pthread_setname_np(pthread_self(), "headway-perf");
 	if (perf->system_wide)

@@ -33,7 +33,7 @@ struct perf_spool {
 	uint32_t n, cap;
 	/* Indexes in 'places' of the oldest and the present chunk; only with 'keep'. */
 	uint32_t oldest, now;
-	/* ns when the disk had no room; asked again after ASK_AGAIN_NS. 0: it has. */
+	/* ns when the disk had no room; 0: it has. Asked again after ASK_AGAIN_NS. */
 	int64_t full_since;
 };
 
