@@ -1,7 +1,7 @@
 /* case.c - opens a phase for investigation: which ops, calls and devices are its own, and what they add up to.
  *
- * Everything here is about the steady steps of the phase's own process. Afterwards nothing is left unblamed by
- * oversight: gap_left holds every gap's length, transfers every exposed ns, kernel_left all kernel time.
+ * Everything here is about the steady steps of the phase's own process. After case_open the purses are full: gap_left
+ * holds the length of every gap, transfers all exposed time, kernel_left all kernel time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/search.h"
 #include "diagnose/case.h"
 
-/* Of all launches, without recorded work: from here on findings are guesses, and from there on not made. */
+/* Where this share of all launches has no recorded work, findings from gaps are guesses, or are not made at all. */
 #define DOUBTFUL_SHARE 0.1
 #define UNBELIEVABLE_SHARE 0.5
 
@@ -69,7 +69,7 @@ bool case_is_loop(const struct hwy_case *c)
 	return c->phase->source != PHASE_ONE;
 }
 
-/* The step in whose device window a time lies. */
+/* The index of the steady step in whose device window a time lies. */
 static uint32_t step_at(const struct hwy_case *c, int64_t time)
 {
 	const struct hwy_phase *phase = c->phase;
@@ -98,6 +98,27 @@ struct gap_states case_states(const struct hwy_case *c)
 	return sum;
 }
 
+enum { LEGACY_STREAM = 3 }; /* hwy_stream.flags, as CUPTI has them */
+
+const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op)
+{
+	int64_t stream = c->trace->lanes[c->flow->ops[op].lane].stream;
+	return stream >= 0 && stream < c->trace->n_streams ? &c->trace->streams[stream] : NULL;
+}
+
+bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream)
+{
+	if (stream->flags == LEGACY_STREAM)
+		return true;
+	for (uint32_t i = 0; i < c->trace->n_contexts; i++) {
+		const struct hwy_context *context = &c->trace->contexts[i];
+		if (context->process == stream->process && context->number == stream->context &&
+		    context->null_stream != HWY_NONE && context->null_stream == stream->number)
+			return true;
+	}
+	return false;
+}
+
 static void find_extent(struct hwy_case *c)
 {
 	const struct hwy_phase *phase = c->phase;
@@ -118,7 +139,7 @@ static bool is_sane(const struct hwy_case *c)
 		flow_adds_up(c->flow, c->first_op, c->end_op, c->first_call, c->end_call));
 }
 
-/* Whether a device has work inside the window: of the phase's process, or of anybody. */
+/* Whether a device has work inside the window, of the phase's process or (of_anybody) of any process. */
 static bool has_work(const struct hwy_case *c, uint32_t d, bool of_anybody)
 {
 	const struct flow_device *device = &c->flow->devices[d];
@@ -133,8 +154,8 @@ static bool has_work(const struct hwy_case *c, uint32_t d, bool of_anybody)
 	return false;
 }
 
-/* A device is the phase's when its process has work there inside the window; without any launch known, every
- * device with work is. */
+/* The phase uses a device where its process has work inside the window. Where no launch is known, it uses every device
+ * that has work there. */
 static void find_devices(struct hwy_case *c)
 {
 	for (int pass = 0; pass < 2 && c->n_devices == 0; pass++)
@@ -147,11 +168,11 @@ static void find_devices(struct hwy_case *c)
 enum { MEDIAN_KERNELS = 8192 };
 
 struct op_pass {
-	struct hwy_map by_name;
-	uint32_t thread; /* that launched the last op */
+	struct hwy_map by_name; /* id of a kernel's name -> index in c->kernels */
+	uint32_t thread;        /* the thread that launched the last op */
 	int64_t lengths[MEDIAN_KERNELS];
 	uint32_t n_lengths, every;
-	int64_t last_name; /* and where it is: kernels of one name come in runs */
+	int64_t last_name; /* name of the last kernel; 'last' is its index: equal names come in runs */
 	uint32_t last;
 };
 
@@ -238,7 +259,8 @@ static void case_count_calls(struct hwy_case *c)
 	counts->launches = counts->calls[HWY_ROLE_LAUNCH] + counts->graph_launches;
 }
 
-/* Launches without recorded work: what looks idle may be that work. False where it may be most of it. */
+/* Sets c->most by the share of launches without recorded work: what looks idle may be that work. False where that
+ * share is too large for any finding from gaps. */
 static bool look_at_trust(struct hwy_case *c)
 {
 	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
@@ -295,7 +317,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	count_ops(c);
 	case_count_calls(c);
 	transfers_find(c);
-	/* Kernels of several streams overlap: what can be saved is the time, not the sum. */
+	/* Kernels of several streams overlap: a fix can save the time in which any kernel runs, not the sum. */
 	c->kernel_left = case_states(c).compute;
 	return true;
 }

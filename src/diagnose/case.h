@@ -1,32 +1,32 @@
-/* case.h - a phase under investigation: its measures, what is still to be blamed on somebody, and the ways to
- * accuse and to acquit. For src/diagnose only.
+/* case.h - a phase under investigation: its measures, the time that no finding has claimed yet, and the ways to accuse
+ * and to acquit. For src/diagnose only.
  *
- * Time can be blamed from three purses, each ns only once: the idle time of every gap, the exposed time of
- * every transfer (copies and communication that no kernel covers), and the time of the kernels. A finding takes
- * from them into a claim; an accusation keeps it, claim_drop gives it back.
+ * A finding claims time from three purses, each ns only once: the idle time of every gap, the exposed time of every
+ * transfer (copies and communication that no kernel covers), and the time of the kernels. claim_accuse makes a finding
+ * of a claim and keeps the time; claim_drop gives the time back.
  */
 #ifndef HWY_DIAGNOSE_CASE_H
 #define HWY_DIAGNOSE_CASE_H
 
 #include "diagnose/diagnose.h"
 
-/* A copy or a communication kernel of the steady steps, in order of start. */
+/* A copy or a communication kernel of the steady steps. */
 struct case_transfer {
-	uint32_t op;
-	int64_t exposed; /* the part that nothing else on the device covers */
-	int64_t left;    /* of it, not claimed yet */
+	uint32_t op;     /* index in the flow */
+	int64_t exposed; /* ns that nothing else on the device covers */
+	int64_t left;    /* ns of 'exposed' that are not claimed yet */
 	uint64_t bytes;
 	uint8_t direction;      /* enum hwy_direction */
 	uint8_t source, target; /* enum hwy_memory_kind */
 	bool is_comm;
 };
 
-struct case_kernel {  /* by name */
-	int64_t name; /* text */
-	int64_t ns;
-	uint64_t n;
-	uint32_t span; /* the longest one */
-	int64_t longest;
+struct case_kernel {     /* all kernels of one name in the steady steps */
+	int64_t name;    /* id of the text */
+	int64_t ns;      /* of all of them */
+	uint64_t n;      /* how many */
+	uint32_t span;   /* id of the longest one */
+	int64_t longest; /* its length in ns */
 };
 
 /* Counted over the steady steps. */
@@ -35,14 +35,14 @@ struct case_counts {
 	int64_t kernel_ns, kernel_median;
 	uint64_t launches; /* calls that enqueue kernels or graphs */
 	uint64_t h2d, d2h;
-	uint64_t turns;  /* changes of the thread that launched, from op to op; at most */
-	int64_t longest; /* op */
+	uint64_t turns;  /* how often an op was launched by another thread than the op before it */
+	int64_t longest; /* ns, the longest op */
 	bool any_graph, any_transfer;
 	uint64_t calls[HWY_ROLES];
 	int64_t call_ns[HWY_ROLES];
 };
 
-/* A kernel shorter than this is done before the next launch is ready: a launch takes the CPU 3 to 10 us. */
+/* A shorter kernel is done before the CPU has launched the next one: a launch takes the CPU 3 to 10 us. */
 #define CASE_SHORT_KERNEL_NS 10000
 
 struct hwy_case {
@@ -51,25 +51,26 @@ struct hwy_case {
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	const struct analysis_phase *measures; /* gaps, waits … of the phase */
-	uint32_t index;                        /* of the phase */
+	uint32_t index;                        /* the phase's index in the analysis */
 	struct hwy_diagnosis *diagnosis;
-	const struct hwy_finding_kind *kind; /* that looks now */
-	uint32_t first_op,
-		end_op; /* ops that begin inside the window: look at case_op_is_ours too */
-	uint32_t first_call, end_call; /* calls of the steady steps: look at the process too */
-	bool *uses;                    /* by device of the flow */
-	bool all_ours;                 /* every op of the flow is */
-	uint32_t n_devices;            /* how many it uses */
-	int64_t *gap_left;             /* by gap, ns not claimed yet */
+	const struct hwy_finding_kind *kind; /* the finding whose look() runs now */
+	uint32_t first_op, end_op; /* ops that begin inside the window; ask case_op_is_ours too */
+	uint32_t first_call, end_call; /* calls of the steady steps; ask case_call_is_ours too */
+	bool *uses;                    /* by device of the flow: the phase has work there */
+	bool all_ours;                 /* every op of the flow belongs to the phase's process */
+	uint32_t n_devices;            /* how many devices the phase uses */
+	int64_t *gap_left;             /* by gap: ns that are not claimed yet */
 	struct case_transfer *transfers;
 	uint32_t n_transfers, cap_transfers;
-	struct case_kernel *kernels; /* by time */
+	struct case_kernel *kernels; /* the name with most time first */
 	uint32_t n_kernels, cap_kernels;
-	int64_t kernel_left; /* ns of kernel time not claimed yet */
+	int64_t kernel_left; /* ns of kernel time that are not claimed yet */
 	struct case_counts counts;
-	enum hwy_confidence most;      /* that the recording allows for findings from gaps */
-	const struct hwy_strip **last; /* the strip asked for last: spans come in runs */
-	struct stream_delay *delays;   /* filled in by stream_delays_find */
+	enum hwy_confidence
+		most; /* the most confidence that the recording allows for findings from gaps */
+	const struct hwy_strip **
+		last; /* the strip that was asked for last, a cache: spans of a strip come in runs */
+	struct stream_delay *delays; /* filled in by stream_delays_find */
 	uint32_t n_delays;
 	bool delays_are_found;
 };
@@ -93,27 +94,33 @@ static inline bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
 			       (one->call == FLOW_NONE || case_call_is_ours(c, one->call)));
 }
 
-/* Columns of a call or of device work by span id: those that case_open has asked for. */
+/* A column of a call or of device work, by span id. Only columns that case_open has loaded. */
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
-/* The name of any span; brings it into memory where it is not. */
+/* The name of any span, as the id of a text and as text; loads the name where it is not in memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
-/* ns summed over the steady steps and devices, as ns a step of one device. */
+/* A sum of ns over the steady steps and all devices, as ns a step and device. */
 int64_t case_per_step(const struct hwy_case *c, int64_t total);
+/* The same sum as a share of the time of the steady steps. */
 double case_share(const struct hwy_case *c, int64_t total);
-/* A count over the steady steps, a step. */
+/* A count over the steady steps, as the mean count a step. */
 double case_each(const struct hwy_case *c, uint64_t count);
-/* False where nothing repeats: start-up and the program's one step cannot be told apart. */
+/* False where nothing repeats: then start-up cannot be told apart from the program's only step. */
 bool case_is_loop(const struct hwy_case *c);
-/* In how many of the steady steps at least one of these times lies; times in order. */
+/* The number of steady steps in which at least one of n ascending times lies. */
 uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_t n);
-/* States of the devices the phase uses, added up. */
+/* The states of all devices that the phase uses, added up. */
 struct gap_states case_states(const struct hwy_case *c);
-/* transfers.c: fills in transfers. */
+
 static inline bool case_is_transfer(const struct flow_op *op)
 {
 	return op->kind == HWY_COPY || op->class == HWY_COMM;
 }
+/* The stream that an op ran on, or NULL. */
+const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op);
+/* Whether a stream is the null stream (the legacy default stream) of its context. */
+bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream);
+/* transfers.c: fills in c->transfers. */
 void transfers_find(struct hwy_case *c);
 
 /* ---- claim.c: blaming -------------------------------------------------------------------------- */
@@ -122,7 +129,8 @@ enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
 	int64_t ns;
 	uint32_t index; /* of the gap or the transfer */
-	uint32_t span;  /* who is to blame, plus one: places and evidence come from it; 0: nobody */
+	uint32_t
+		span; /* id of the span to blame, which gives place and evidence, or CLAIM_NOBODY */
 	uint8_t purse;
 };
 struct claim {
@@ -133,109 +141,118 @@ struct claim {
 
 #define CLAIM_ALL INT64_MAX
 #define CLAIM_NOBODY UINT32_MAX
-/* Each takes at most what is left and yields what it took. 'span' is who is to blame. */
+/* Each claims at most 'ns' of what is left in its purse, and yields the ns that it claimed. 'span' is the id of the
+ * span to blame, or CLAIM_NOBODY. */
 int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t ns, uint32_t span);
 int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
 		       uint32_t span);
 int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span);
-/* A place without a cost of its own. */
+/* Adds the place of a span, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
-/* The idle time that stretches of the CPU's time overlap, in gaps of the given causes (bits); stretches are in
- * order of start. */
+/* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as CLAIM_CAUSE bits; the
+ * stretches are in order of start. */
 struct claim_stretch {
 	struct hwy_interval at;
 	uint32_t span; /* who is to blame */
 };
 void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim_stretch *stretches,
 		     uint32_t n, unsigned causes);
-/* The same for the steady calls of some roles (bits). */
+/* The same with the calls of the steady steps that have one of the roles (bits) as stretches. */
 void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsigned causes);
-/* All gaps of a cause; blames the span that names them, else the culprit, else the op's launch. */
+/* Claims all gaps of a cause. To blame is the span that names a gap, else its culprit, else the op after it. */
 void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 #define CLAIM_CAUSE(cause) (1u << (cause))
-/* Causes in which the CPU was busy with itself. */
+/* Causes of gaps in which the CPU was busy with its own work. */
 #define CLAIM_CPU_CAUSES                                                                           \
 	(CLAIM_CAUSE(GAP_BLOCKED) | CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_OS) |                \
 	 CLAIM_CAUSE(GAP_CPU) | CLAIM_CAUSE(GAP_ALLOC) | CLAIM_CAUSE(GAP_MODULE))
-/* The name of the os call, range, operator or sample that takes most of the claimed gaps, and how much; "". */
+/* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its *ns; "" where no gap
+ * has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
 double claim_share(const struct hwy_case *c, const struct claim *claim);
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
-void claim_drop(struct hwy_case *c, struct claim *claim); /* gives back, and frees */
+/* Gives the claimed time back to its purses, and frees the claim. */
+void claim_drop(struct hwy_case *c, struct claim *claim);
 
-/* Both take the claim over (and free it); texts are static, or in the diagnosis' arena. */
+/* Both make a finding of the claim, and free the claim: accused findings keep the claimed time, acquitted ones give it
+ * back. Texts are static, or in the diagnosis' arena. */
 struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
 				 enum hwy_confidence confidence, const char *says,
 				 const char *advice);
 struct hwy_finding *claim_acquit(struct hwy_case *c, struct claim *claim, const char *says);
+/* diagnose.c: lists a question that the recording cannot answer; each question once. Texts as above. */
 void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because);
 
 /* ---- advice that fits the program -------------------------------------------------------------- */
 
-struct advice { /* NULL: 'any' serves */
+struct advice { /* 'any' stands in for each NULL */
 	const char *any, *by_framework[HWY_FRAMEWORKS];
-	const char *inference; /* PyTorch without training; NULL: as ever */
+	const char *inference; /* for PyTorch programs that do not train */
 };
 const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 
 /* ---- pauses.c: waits as the program made them --------------------------------------------------- */
 
-/* A read-back is a copy and a synchronise call right after it: one pause. */
+/* One or more waits that a person would count as one: a copy and a synchronise call right after it are one pause. */
 struct case_pause {
-	uint32_t wait;    /* in of->waits: the one that really waited longest */
-	uint32_t n_waits; /* that belong together; they follow each other from 'first' */
-	uint32_t first;
-	int64_t waited;
-	bool is_pageable; /* a large "asynchronous" copy of pageable memory */
-	bool is_useless;  /* nothing was pending */
-	bool is_copy;     /* reads or writes data */
-	bool is_release;  /* cudaFree waits, but is not made in order to wait */
+	uint32_t wait;    /* index in measures->waits of the wait that waited longest */
+	uint32_t n_waits; /* how many waits belong together, from 'first' on */
+	uint32_t first;   /* index in measures->waits */
+	int64_t waited;   /* ns, of all of them */
+	bool is_pageable; /* it is a large "asynchronous" copy of pageable memory */
+	bool is_useless;  /* no device work was pending */
+	bool is_copy;     /* it reads or writes data */
+	bool is_release;  /* cudaFree: it waits, but is not called in order to wait */
 };
 struct case_pauses {
 	struct case_pause *pauses;
 	uint32_t n;
 	uint32_t *by_wait; /* the pause of each wait, FLOW_NONE where it is of no steady step */
 };
-/* Of the steady steps. */
+/* The pauses of the steady steps. */
 struct case_pauses pauses_find(const struct hwy_case *c);
 void pauses_free(struct case_pauses *pauses);
-/* The op of the copy a pause reads or writes with; FLOW_NONE where it only waits. */
+/* The op of the copy that a pause reads or writes data with; FLOW_NONE where the pause only waits. */
 uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
-/* Idle time charged to the pauses for which 'is_it' is true (it gets NULL for a wait that is none). */
+/* Claims the idle time that was charged to pauses for which 'is_it' is true. 'is_it' gets NULL for a gap that was
+ * charged to no pause. */
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
 
-/* ---- machine_limits.c: what the machine could do ------------------------------------------------------- */
+/* ---- machine_limits.c: what the machine could do ---------------------------------------------- */
 
-/* Calibrated value of the report, "machine.NAME" or "cost.NAME"; false where there is none. */
+/* The value that the report's calibration has as "machine.NAME" or "cost.NAME"; false where it has none. */
 bool machine_limits_calibrated(const struct hwy_trace *trace, const char *name, double *value);
-const char *machine_limits_link_key(enum hwy_direction direction); /* of the calibrated rate */
-/* Bytes a second that pinned memory reaches in this direction: calibrated, else the best large pinned copy of
- * the trace, else what PCIe gives. *is_known is false for the last. */
+const char *machine_limits_link_key(
+	enum hwy_direction direction); /* of the calibrated rate, in the report */
+/* Bytes a second that copies of pinned memory reach in a direction: as calibrated, else the fastest large pinned copy
+ * of the trace, else what such a PCIe slot usually gives; only then is *is_known false. */
 double machine_limits_link_rate(const struct hwy_case *c, enum hwy_direction direction,
 				bool *is_known);
-/* What recording added to the steady steps, ns of CPU time in all; false where it is not calibrated. */
+/* ns of CPU time that recording added to all steady steps; false where the report has no calibration. */
 bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns);
 
-/* outliers.c: the verdict's. */
+/* outliers.c: fills in the verdict's outliers. */
 void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict);
 
-/* kernels.c: the verdict's kernels and the command that looks into them. */
+/* kernels.c: fills in the verdict's kernels, and the command that looks into them. */
 void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict);
-bool kernel_is_fp32_matrix(const char *name); /* multiplies or convolves in fp32, no tensor cores */
-int64_t kernel_blocks(const struct hwy_case *c, uint32_t span); /* of its grid; 0: not known */
-/* Whether another op could run beside it: a copy, or a kernel with fewer blocks than multiprocessors. */
+bool kernel_is_fp32_matrix(
+	const char
+		*name); /* by its name, it multiplies or convolves in fp32 without tensor cores */
+int64_t kernel_blocks(const struct hwy_case *c,
+		      uint32_t span); /* of the kernel's grid; 0 where not known */
+/* Whether other work could run beside the op: it is a copy, or a kernel with fewer blocks than multiprocessors. */
 bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
 
-/* ---- stream_delays.c: ops that were ready and had to wait for another stream ------------------------------ */
+/* ---- stream_delays.c: ops that were ready and had to wait for another stream ------------------ */
 
 struct stream_delay {
-	uint32_t op, behind; /* ops */
-	int64_t ready;       /* launched, and the one before it in its stream done */
+	uint32_t op;     /* the op that had to wait */
+	uint32_t behind; /* the op of another stream that it waited for */
+	int64_t ready;   /* when it was launched, and the op before it in its stream had ended */
 };
-/* Of the steady steps, in order; the case's. */
+/* The delays of the steady steps, in order of their ops. The list belongs to the case. */
 const struct stream_delay *stream_delays_find(struct hwy_case *c, uint32_t *n);
-const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op); /* or NULL */
-bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream);
 
 #endif

@@ -1,7 +1,7 @@
-/* claim.c - takes time from the purses of a case, and makes findings of it.
+/* claim.c - claims time from the purses of a case, and makes findings of claims.
  *
- * Places and evidence come from the spans the claim blames: of all of them, or, where there are very many, of
- * an even sample, whose costs are scaled so that they still add up to the claim.
+ * The places and the evidence of a finding come from the spans that its claim blames. Where these are very many, an
+ * even sample of them is taken, and the costs are scaled so that they still add up to the claim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int64_t claim_take(struct claim *claim, int64_t *purse, int64_t ns, enum 
 	claim->items[claim->n++] = (struct claim_item){
 		.ns = ns,
 		.index = index,
-		.span = span == CLAIM_NOBODY ? 0 : span + 1,
+		.span = span,
 		.purse = (uint8_t)which,
 	};
 	return ns;
@@ -50,7 +50,7 @@ int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint3
 void claim_note(struct claim *claim, uint32_t span)
 {
 	HWY_GROW(claim->items, claim->n, claim->cap);
-	claim->items[claim->n++] = (struct claim_item){.span = span + 1};
+	claim->items[claim->n++] = (struct claim_item){.span = span};
 }
 
 void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim_stretch *stretches,
@@ -62,8 +62,8 @@ void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim
 		const struct hwy_gap *gap = &gaps->gaps[g];
 		if (g && gaps->gaps[g - 1].device != gap->device)
 			next = 0;
-		/* In order of start, not of end: of threads that overlap a little may get lost, never too much
-		 * be taken. */
+		/* Stretches are in order of start, not of end. Where stretches of several threads overlap, a
+		 * little time may be missed, but never too much be claimed. */
 		while (next < n && stretches[next].at.to <= gap->at.from)
 			next++;
 		if (!(causes & CLAIM_CAUSE(gap->cause)))
@@ -92,7 +92,7 @@ void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsign
 	free(stretches);
 }
 
-/* Room for as many more, so that millions of gaps are not moved again and again. */
+/* Makes room for 'more' items at once: growing step by step would copy millions of items again and again. */
 static void reserve(struct claim *claim, uint32_t more)
 {
 	if (more <= claim->cap - claim->n || claim->n > UINT32_MAX - more)
@@ -114,8 +114,8 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
 		if (gap->cause != cause)
 			continue;
 		uint32_t span = CLAIM_NOBODY;
-		if (gap->span)
-			span = gap->span - 1;
+		if (hwy_ref32_is_set(gap->span))
+			span = hwy_ref32_index(gap->span);
 		else if (gap->culprit != FLOW_NONE)
 			span = c->flow->calls[gap->culprit].span;
 		else if (gap->op != FLOW_NONE)
@@ -195,8 +195,9 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 		if (claim->items[i].purse != CLAIM_GAP || !claim->items[i].ns)
 			continue;
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].index];
-		if (gap->span)
-			add_name(&names, c->trace, case_text(c, gap->span - 1), claim->items[i].ns);
+		if (hwy_ref32_is_set(gap->span))
+			add_name(&names, c->trace, case_text(c, hwy_ref32_index(gap->span)),
+				 claim->items[i].ns);
 	}
 	for (uint32_t i = 0; i < names.n; i++)
 		if (names.list[i].ns > *ns) {
@@ -218,18 +219,19 @@ static int compare_places(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-/* Costs are kept as totals until the end, so that they lose nothing to rounding. */
+/* Adds an item to its place of the finding. Costs are ns in all until find_places divides them by the steps, so that
+ * rounding loses nothing. */
 static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		      const struct claim_item *item)
 {
-	struct hwy_place place = place_of(c->analysis->places, item->span - 1);
+	struct hwy_place place = place_of(c->analysis->places, item->span);
 	if (!*place.file && !*place.function && !*place.range && !*place.api)
-		place.range = case_name(c, item->span - 1);
+		place.range = case_name(c, item->span);
 	uint32_t i = 0;
 	while (i < finding->n_places && !place_equal(&finding->places[i].at, &place))
 		i++;
 	if (i == finding->n_places && i == cap)
-		i--; /* very many places: the last stands for the rest */
+		i--; /* too many places: the last stands for the rest */
 	else if (i == finding->n_places)
 		finding->places[finding->n_places++] = (struct hwy_finding_place){.at = place};
 	finding->places[i].count++;
@@ -241,8 +243,8 @@ static bool is_located(const struct hwy_finding_place *place)
 	return *place->at.file && place->at.line > 0;
 }
 
-/* Stacks of launches are sampled. Where most spans have none, those that have stand for all: by their number,
- * since one in N is taken, whatever it costs. */
+/* Only one launch in N has a recorded stack. Where most of the cost has no source line, the places with a line stand
+ * for all places, in proportion to their number of spans (not to their cost: which launches have a stack is chance). */
 static void trust_samples(struct hwy_finding *finding, int64_t total)
 {
 	enum { FEWEST_LOCATED = 3 };
@@ -269,7 +271,7 @@ static void trust_samples(struct hwy_finding *finding, int64_t total)
 	finding->n_places = kept;
 }
 
-/* Of very many spans, those with stacks would hardly be met by an even sample: looks for them. */
+/* Adds the places of spans that have stacks: in a sample of very many spans there would be hardly any. */
 static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		       const struct claim *claim)
 {
@@ -278,9 +280,9 @@ static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t
 	for (uint32_t i = 1; i < claim->n && found < SAMPLED_SPANS; i += every) {
 		struct claim_item item = claim->items[i];
 		uint32_t row;
-		if (!item.span)
+		if (item.span == CLAIM_NOBODY)
 			continue;
-		const struct hwy_strip *strip = hwy_strip_of(c->trace, item.span - 1, &row);
+		const struct hwy_strip *strip = hwy_strip_of(c->trace, item.span, &row);
 		if (strip->kind != HWY_API || !hwy_get(strip, HWY_STACK, row))
 			continue;
 		item.ns = 0;
@@ -297,7 +299,7 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 	finding->places = hwy_arena_array(&c->diagnosis->arena, MOST_DISTINCT_PLACES,
 					  sizeof *finding->places);
 	for (uint32_t i = 0; i < claim->n; i += every) {
-		if (!claim->items[i].span)
+		if (claim->items[i].span == CLAIM_NOBODY)
 			continue;
 		add_place(c, finding, MOST_DISTINCT_PLACES, &claim->items[i]);
 		sum += claim->items[i].ns;
@@ -322,7 +324,7 @@ static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,
 {
 	uint32_t top[MOST_EVIDENCE], n = 0;
 	for (uint32_t i = 0; i < claim->n; i++) {
-		if (!claim->items[i].span)
+		if (claim->items[i].span == CLAIM_NOBODY)
 			continue;
 		uint32_t place = n;
 		while (place > 0 && claim->items[top[place - 1]].ns < claim->items[i].ns)
@@ -336,7 +338,7 @@ static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,
 	}
 	finding->evidence = hwy_arena_array(&c->diagnosis->arena, n, sizeof *finding->evidence);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t span = claim->items[top[i]].span - 1, j = 0;
+		uint32_t span = claim->items[top[i]].span, j = 0;
 		while (j < finding->n_evidence && finding->evidence[j] != span)
 			j++;
 		if (j == finding->n_evidence)
@@ -391,13 +393,4 @@ struct hwy_finding *claim_acquit(struct hwy_case *c, struct claim *claim, const 
 	finding->says = says;
 	claim_drop(c, claim);
 	return finding;
-}
-
-void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
-{
-	for (uint32_t i = 0; i < diagnosis->n_cannot; i++)
-		if (strcmp(diagnosis->cannot[i].what, what) == 0)
-			return;
-	HWY_GROW(diagnosis->cannot, diagnosis->n_cannot, diagnosis->cap_cannot);
-	diagnosis->cannot[diagnosis->n_cannot++] = (struct hwy_cannot){what, because};
 }

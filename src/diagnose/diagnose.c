@@ -1,8 +1,8 @@
-/* diagnose.c - runs every finding over every phase, and puts what they said in order.
+/* diagnose.c - runs every kind of finding over every phase, and puts the findings in order.
  *
- * Kinds look in the order of the table: nearest the cause first, so that a ns that two could claim goes to the
- * one whose fix makes the other's superfluous. Afterwards: findings by phase (the longest phase first), CPU
- * side before what is inside the device, then cost.
+ * Kinds look at a phase in the order of the table, nearest the cause first, so that time which two kinds could claim
+ * goes to the one whose fix makes the other's superfluous. Findings are ordered by phase (the longest phase first),
+ * then the CPU side before what is inside the device, then by cost.
  */
 #include "diagnose/diagnose.h"
 
@@ -16,19 +16,19 @@
 const char *const hwy_confidence_names[] = {"low", "medium", "high"};
 const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"};
 
-/* One op of the window that alone keeps the device busy this long: busy proves nothing then. */
+/* Where one op lasts for this share of the window, "busy" does not prove that the device works. */
 #define PERSISTENT_SHARE 0.9
-/* More idle time than this without a known cause: no finding explains the phase. */
+/* Where this share of the idle time has no known cause, no finding explains the phase. */
 #define UNEXPLAINED_SHARE 0.5
-/* Idle for more than this, a phase is not healthy, even where no finding explains it. */
+/* A phase whose devices are idle for this share of the time is not healthy, even without a finding. */
 #define STARVED_SHARE 0.05
 
 /* ---- what the program is written in ------------------------------------------------------------- */
 
 static bool any_text(const struct hwy_trace *trace, uint32_t kinds, const char *part)
 {
-	/* Names repeat: the table of texts is far smaller than the strips, but holds everything; a look at the
-	 * first rows of each strip is enough, as every step has the same names. */
+	/* Every step has the same names, so the first rows of each strip are enough. (The table of all texts would
+	 * not do: it holds texts of every kind.) */
 	enum { ROWS_LOOKED_AT = 256 };
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -74,6 +74,15 @@ static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *
 }
 
 /* ---- what cannot be told -------------------------------------------------------------------------- */
+
+void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
+{
+	for (uint32_t i = 0; i < diagnosis->n_cannot; i++)
+		if (strcmp(diagnosis->cannot[i].what, what) == 0)
+			return;
+	HWY_GROW(diagnosis->cannot, diagnosis->n_cannot, diagnosis->cap_cannot);
+	diagnosis->cannot[diagnosis->n_cannot++] = (struct hwy_cannot){what, because};
+}
 
 static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
@@ -150,7 +159,7 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 
 /* ---- one phase ------------------------------------------------------------------------------------- */
 
-/* A phase that is a tenth of the whole or the longest: the others are not worth a graph of their own. */
+/* Whether a phase is worth a graph of its own: it is the main one, or takes a tenth of all phases' time. */
 static bool is_long(const struct hwy_analysis *analysis, uint32_t phase)
 {
 	const struct hwy_phases *all = &analysis->phases;
@@ -202,14 +211,14 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 
 /* ---- order ----------------------------------------------------------------------------------------- */
 
-/* qsort has no context: the phases' ranks by length are put into a copy beside the findings. */
+/* A finding with what it is sorted by: qsort passes no context to the comparison. */
 struct ranked {
 	struct hwy_finding finding;
-	int64_t length;
-	uint32_t order;
+	int64_t length; /* ns, of the finding's phase */
+	uint32_t order; /* where it stood before */
 };
 
-/* First the timeline, then the kernels; unless the latter hold back more than everything else could. */
+/* Findings inside the device come after those of the CPU side, unless they cost half of the step or more. */
 static bool comes_late(const struct hwy_finding *finding)
 {
 	return finding->kind->is_inside && finding->share < 0.5;
@@ -249,7 +258,7 @@ static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hw
 	free(ranked);
 }
 
-/* Several ranks in this one recording, seen from the one that has the main phase. */
+/* Looks for a straggler among several ranks in one recording, from the view of the rank with the main phase. */
 static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
 	uint32_t n, own = 0;

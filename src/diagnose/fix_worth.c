@@ -1,11 +1,11 @@
-/* fix_worth.c - what each finding's fix is worth, and what follows for the verdict.
+/* fix_worth.c - what each finding's fix is worth, and which suspects are innocent.
  *
- * A finding names the edit that stands for its fix; the phase's graph is replayed with it. The gain, as far as
- * the finding had claimed it, is then its cost. A suspect whose removal gains nothing is innocent, however much
- * idle time stood beside it; one that was let off but whose removal surely gains is accused after all, unless it
- * is known that the gain is not what it was suspected of. Where the replay explains too little of the recording, or
- * contradicts what was found without being sure of it, no prediction is shown. A long recording in which nothing
- * repeats is not replayed at all: findings keep what they had claimed.
+ * A finding names the edit that stands for its fix; the phase's graph is replayed with that edit. The gain of the
+ * replay, at most the time that the finding had claimed, becomes the finding's cost. A finding whose fix gains nothing
+ * moves to the acquitted suspects, however much idle time stood beside it. An acquitted suspect whose fix surely gains
+ * moves to the findings, unless it is known that the gain is not what it was suspected of. Where the replay explains
+ * too little of the recording, or contradicts an acquittal without being sure, no prediction is shown. A long recording
+ * in which nothing repeats is not replayed at all: its findings keep the time that they had claimed.
  */
 #include "diagnose/fix_worth.h"
 
@@ -20,7 +20,7 @@ struct predicting {
 	struct hwy_diagnosis *diagnosis;
 };
 
-/* The place of a finding that has one only, as an edit's argument; "" for all. */
+/* The place of a finding with a single place, as an edit's argument: "train.py:23"; "" fits all places. */
 static const char *place_of_finding(struct predicting *p, const struct hwy_finding *finding)
 {
 	if (finding->n_places != 1 || !*finding->places[0].at.file ||
@@ -31,7 +31,7 @@ static const char *place_of_finding(struct predicting *p, const struct hwy_findi
 				(long long)finding->places[0].at.line);
 }
 
-/* "streams:4", "remove-wait": with the finding's place where the edit takes one. */
+/* Reads the finding's edit, "streams:4" or "remove-wait", and adds the finding's place where the edit takes one. */
 static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
 		      struct whatif_edit *edit)
 {
@@ -72,7 +72,7 @@ static bool fix_worth_predict(struct predicting *p, struct hwy_finding *finding,
 		return true;
 	if (!*edit->arguments || edit->kind->arguments[0] != '[')
 		return false;
-	edit->arguments = ""; /* its place is not where the call itself is */
+	edit->arguments = ""; /* no call lies at the finding's place: try all places */
 	return fix_worth_of_edit(&p->w, edit, &p->diagnosis->arena, &finding->predicted);
 }
 
@@ -81,7 +81,7 @@ static double gain_of(const struct hwy_finding *finding)
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
 }
 
-/* The whole bar is a gain. */
+/* Whether even the upper end of the prediction's bar is below the step without the fix. */
 static bool gains_surely(const struct hwy_finding *finding)
 {
 	return finding->predicted.p90 < finding->predicted.before;
@@ -94,8 +94,8 @@ static void scale_places(struct hwy_finding *finding, int64_t was, int64_t is)
 			(int64_t)((double)finding->places[i].cost * ((double)is / (double)was));
 }
 
-/* The gain, as far as it is this finding's own: a fix may gain by hiding what others are to blame for, and the
- * time was claimed by them. */
+/* Sets a finding's cost to its predicted gain, at most 'most' ns: a fix may also hide time that other findings have
+ * claimed. */
 static void set_cost(struct hwy_finding *finding, int64_t most)
 {
 	int64_t gain = finding->predicted.before - finding->predicted.step;
@@ -114,15 +114,15 @@ static const char *sentence(struct predicting *p, const struct hwy_finding *find
 				hwy_say_time3(finding->predicted.before).text);
 }
 
-/* Moves a finding from one list to the other. */
-static void move(struct hwy_finding *from, uint32_t *n, uint32_t index, struct hwy_finding *to)
+/* Removes a finding from a list of *n findings, and yields it. */
+static struct hwy_finding take_out(struct hwy_finding *list, uint32_t *n, uint32_t index)
 {
-	*to = from[index];
-	memmove(&from[index], &from[index + 1], (*n - index - 1) * sizeof *from);
-	--*n;
+	struct hwy_finding finding = list[index];
+	memmove(&list[index], &list[index + 1], (--*n - index) * sizeof *list);
+	return finding;
 }
 
-/* From how much work of the device on an innocent suspect would cost. */
+/* Sets how much device work a step would have before an acquitted suspect would cost. */
 static void find_tipping(struct predicting *p, struct hwy_finding *finding,
 			 const struct whatif_edit *edit)
 {
@@ -130,28 +130,31 @@ static void find_tipping(struct predicting *p, struct hwy_finding *finding,
 	finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
 }
 
-static void fix_worth_acquit(struct predicting *p, uint32_t index, const struct whatif_edit *edit)
+/* Moves findings[index] to the end of the acquitted: its fix gains nothing. */
+static void move_to_acquitted(struct predicting *p, uint32_t index, const struct whatif_edit *edit)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
+	struct hwy_finding finding = take_out(d->findings, &d->n, index);
+	finding.is_acquitted = true;
+	finding.says = sentence(p, &finding);
+	find_tipping(p, &finding, edit);
 	HWY_GROW(d->acquitted, d->n_acquitted, d->cap_acquitted);
-	struct hwy_finding *finding = &d->acquitted[d->n_acquitted++];
-	move(d->findings, &d->n, index, finding);
-	finding->is_acquitted = true;
-	finding->says = sentence(p, finding);
-	find_tipping(p, finding, edit);
+	d->acquitted[d->n_acquitted++] = finding;
 }
 
-static void accuse(struct predicting *p, uint32_t index)
+/* Moves acquitted[index] to the end of the findings: its fix surely gains. */
+static void move_to_findings(struct predicting *p, uint32_t index)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
+	struct hwy_finding finding = take_out(d->acquitted, &d->n_acquitted, index);
+	finding.is_acquitted = false;
+	finding.confidence = HWY_MEDIUM;
+	finding.says = sentence(p, &finding);
 	HWY_GROW(d->findings, d->n, d->cap);
-	struct hwy_finding *finding = &d->findings[d->n++];
-	move(d->acquitted, &d->n_acquitted, index, finding);
-	finding->is_acquitted = false;
-	finding->confidence = HWY_MEDIUM;
-	finding->says = sentence(p, finding);
+	d->findings[d->n++] = finding;
 }
 
+/* A finding whose fix gains too little is acquitted, or dropped where nobody suspects it. */
 static void judge_findings(struct predicting *p, uint32_t first)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
@@ -167,9 +170,9 @@ static void judge_findings(struct predicting *p, uint32_t first)
 		if (is_worth)
 			i++;
 		else if (finding->kind->suspect)
-			fix_worth_acquit(p, i, &edit);
-		else /* nobody fears it, and it costs nothing */
-			memmove(finding, finding + 1, (--d->n - i) * sizeof *finding);
+			move_to_acquitted(p, i, &edit);
+		else
+			take_out(d->findings, &d->n, i);
 	}
 }
 
@@ -181,28 +184,31 @@ static void say_even_so(struct predicting *p, struct hwy_finding *finding)
 		hwy_say_time3(finding->predicted.before).text);
 }
 
+/* Looks at acquitted[first … end): a suspect whose fix surely gains becomes a finding, unless it is known that the
+ * gain is not what it was suspected of. */
 static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
 	for (uint32_t i = first; i < end;) {
 		struct hwy_finding *finding = &d->acquitted[i];
 		struct whatif_edit edit;
-		i++;
-		if (!fix_worth_predict(p, finding, &edit))
+		if (!fix_worth_predict(p, finding, &edit)) {
+			i++;
 			continue;
+		}
 		if (gains_surely(finding) && *finding->advice && !finding->even_so) {
 			set_cost(finding, INT64_MAX);
-			accuse(p, --i);
+			move_to_findings(p, i);
 			end--;
 			continue;
 		}
 		if (gains_surely(finding) && finding->even_so)
 			say_even_so(p, finding);
-		if (gain_of(finding) >= HWY_WORTH_SHARE) {
+		if (gain_of(finding) >= HWY_WORTH_SHARE) /* not surely: show no prediction */
 			finding->predicted = (struct hwy_predicted){0};
-			continue;
-		}
-		find_tipping(p, finding, &edit);
+		else
+			find_tipping(p, finding, &edit);
+		i++;
 	}
 }
 
@@ -237,7 +243,7 @@ void fix_worth_judge_phase(struct hwy_analysis *analysis, uint32_t phase,
 	}
 }
 
-/* Cuts one finding to what is left of its step; false when too little is. */
+/* Cuts a finding's cost to what is left of the step, in ns; false where too little is left for a finding. */
 static bool cut(struct hwy_finding *finding, int64_t whole, int64_t *left)
 {
 	if (finding->cost > *left) {
@@ -260,8 +266,7 @@ void fix_worth_cut_costs(const struct hwy_analysis *analysis, struct hwy_diagnos
 			if (finding->phase != phase || cut(finding, whole, &left))
 				i++;
 			else
-				memmove(finding, finding + 1,
-					(--diagnosis->n - i) * sizeof *finding);
+				take_out(diagnosis->findings, &diagnosis->n, i);
 		}
 	}
 }

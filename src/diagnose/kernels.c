@@ -1,5 +1,5 @@
-/* kernels.c - where a step's kernel time goes by name, which names mean fp32 without tensor cores, and the
- * command that looks inside the first of them, or the words where there is none. */
+/* kernels.c - the kernels that take most of a step, which names mean fp32 without tensor cores, and the command that
+ * looks inside the first kernels, or which tool does where that is not Nsight Compute. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static bool has(const char *name, const char *const *words)
 	return false;
 }
 
-/* Names as cuBLAS, cuDNN, CUTLASS and MAGMA give them. "ffma" and "simt" are their words for plain fp32
- * multiply-adds; "s1688", "s16816" and the like name tensor-core instructions, tf32 and tensorop too. */
+/* Knows the names that cuBLAS, cuDNN, CUTLASS and MAGMA give. "ffma" and "simt" stand for plain fp32 multiply-adds;
+ * "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core instructions. */
 bool kernel_is_fp32_matrix(const char *name)
 {
 	static const char *const plain[] = {"ffma",
@@ -38,7 +38,7 @@ bool kernel_is_fp32_matrix(const char *name)
 	return has(name, plain) && !has(name, tensor);
 }
 
-/* Names that say nothing without their first template argument. */
+/* Whether a name says nothing without its template arguments. */
 static bool is_generic(const char *base, size_t length)
 {
 	static const char *const generic[] = {"Kernel",
@@ -66,8 +66,8 @@ static size_t identifier(const char *text)
 	return n;
 }
 
-/* The part of a demangled name that a person, or a regular expression, knows it by: only letters, digits, '_'
- * and ':'. */
+/* Writes the part of a demangled name by which a person, or a regular expression, knows the kernel: only letters,
+ * digits, '_' and ':'. */
 static void short_name(const char *name, char out[SHORT_NAME_BYTES])
 {
 	if (strncmp(name, "void ", 5) == 0)
@@ -127,12 +127,14 @@ static bool matches(const char *name, const char (*patterns)[SHORT_NAME_BYTES], 
 	return false;
 }
 
-/* Kernels the pattern matches before the steady steps: what ncu has to skip. */
+/* The number of kernels before the steady steps that match a pattern: ncu has to skip them. */
 static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME_BYTES],
 				uint32_t top)
 {
 	uint64_t n = 0;
-	uint8_t *states = hwy_zalloc(c->trace->strings.n + 1u); /* by text: 1 matches, 2 does not */
+	uint8_t *states =
+		hwy_zalloc(c->trace->strings.n +
+			   1u); /* by id of a name: 0 not looked at yet, 1 matches, 2 does not */
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
@@ -174,7 +176,7 @@ static const char *ncu_command(struct hwy_case *c, uint32_t top)
 		(unsigned long long)launched_before(c, names, top), command_of(c));
 }
 
-/* Nsight Compute knows CUDA only: what serves for another kernel. "" where it is CUDA's, or nothing else is known. */
+/* A sentence about the tool for kernels that Nsight Compute cannot look into; "" for CUDA's, or where no tool is known. */
 static const char *other_profiler(const struct hwy_case *c, uint32_t span)
 {
 	uint32_t row;
@@ -211,7 +213,7 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 			worth = k + 1;
 	}
 	verdict->inside = other_profiler(c, c->kernels[0].span);
-	/* Of phases that are told of only in passing nobody asks for it. */
+	/* Phases that are neither healthy nor the main one are mentioned only in passing, without a command. */
 	if (!*verdict->inside && (verdict->is_healthy || c->index == c->analysis->phases.main))
 		verdict->ncu = ncu_command(c, worth);
 }

@@ -1,17 +1,18 @@
-/* outliers.c - steps far from the median: which part of them makes the difference.
+/* outliers.c - steps whose length is far from the median, and which part of them makes the difference.
  *
- * The parts of a step are its busy time and its idle time by cause. The part that exceeds its median over the
- * steady steps by most is what differs.
+ * The parts of a step are its busy time and its idle time by cause. The part that makes the difference is the one that
+ * exceeds its own median over the steady steps by most.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/quantile.h"
+#include "base/ref.h"
 #include "diagnose/case.h"
 
 enum { MOST_OUTLIERS = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
 
-/* parts[step * PARTS + part], of the steady steps, over all devices. */
+/* ns of each part of each steady step, over all devices: parts[step * PARTS + part]. To be freed. */
 static int64_t *outliers_measure(const struct hwy_case *c)
 {
 	const struct hwy_phase *phase = c->phase;
@@ -41,7 +42,7 @@ static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t
 	free(column);
 }
 
-/* What names the longest gap of a cause in a step. */
+/* The name of the longest gap of a cause in a step; "" where it has none. */
 static const char *outliers_name_of(const struct hwy_case *c, uint32_t step, uint32_t cause)
 {
 	const struct hwy_gap *longest = NULL;
@@ -53,8 +54,8 @@ static const char *outliers_name_of(const struct hwy_case *c, uint32_t step, uin
 	}
 	if (!longest)
 		return "";
-	if (longest->span)
-		return case_name(c, longest->span - 1);
+	if (hwy_ref32_is_set(longest->span))
+		return case_name(c, hwy_ref32_index(longest->span));
 	return longest->culprit == FLOW_NONE ? ""
 					     : case_name(c, c->flow->calls[longest->culprit].span);
 }

@@ -1,17 +1,17 @@
 /* pauses.c - the blocking calls of a phase as a person would count them.
  *
- * A framework reads one number with two calls, a copy and a synchronise call right behind it: they are one
- * pause. Small "asynchronous" copies of pageable memory count as reads too: it is their wait that hurts, not
- * the memory they come from. Only large ones are pageable pauses.
+ * A framework reads one number with two calls, a copy and a synchronise call right after it: the two are one pause.
+ * Small "asynchronous" copies of pageable memory count as reads too: their wait costs time, not the kind of memory that
+ * they read. Only large copies make a pageable pause.
  */
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "diagnose/case.h"
 
-/* Below this the driver takes the bytes with the command; pinning would gain nothing. */
+/* Smaller copies travel with the command that enqueues them: pinning their memory would gain nothing. */
 #define PAGEABLE_BYTES 65536
-/* A call this soon after the one before it, on the same thread and with no launch between, belongs to it. */
+/* A wait that begins so soon after the wait before it, on the same thread and with no launch between, belongs to it. */
 #define TOGETHER_NS 100000
 
 static bool is_steady(const struct hwy_case *c, const struct hwy_wait *wait)
@@ -39,8 +39,8 @@ static bool are_together(const struct hwy_case *c, const struct hwy_wait *before
 	return true;
 }
 
-/* The call itself where it copies, else a copy right before it that did not block: the call waits for its data.
- * FLOW_NONE where there is none. */
+/* The call that copies the data which a wait is for: the waiting call itself, else a call right before it that copied
+ * without blocking. FLOW_NONE where there is none. */
 static uint32_t copy_call(const struct hwy_case *c, const struct hwy_wait *wait)
 {
 	enum { NEAR_CALLS = 32 };
@@ -126,7 +126,7 @@ void pauses_free(struct case_pauses *pauses)
 	free(pauses->by_wait);
 }
 
-/* The pause that a gap with cause 'blocked' is charged to; FLOW_NONE where it is none. */
+/* The index of the pause that a gap with the cause 'blocked' is charged to; FLOW_NONE where it is charged to none. */
 static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
 			     const struct hwy_gap *gap)
 {

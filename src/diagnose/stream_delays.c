@@ -1,41 +1,22 @@
 /* stream_delays.c - ops that were ready and had to wait while another stream's op ran.
  *
- * Ready: the call that enqueued it has returned (plus the launch latency), and the op before it in its stream
- * has ended. Behind: of the ops of other streams of the same device that ran until it began, or beyond (the last
- * blocks of a large kernel leave room), the one that took most of that time.
+ * An op is ready once the call that enqueued it has returned (plus the launch latency) and the op before it in its
+ * stream has ended. It waited behind the op of another stream of the same device that took most of the time until it
+ * began. That op may still run then: the last blocks of a large kernel leave room.
  */
 #include "analyze/lanes.h"
 #include "diagnose/case.h"
 
-/* Shorter waits are the device's own pace. */
+/* Shorter delays are the device's own pace. */
 #define DELAY_NS 10000
-/* An op begins this soon after the one it waited for has ended. */
+/* An op begins so soon after the end of the op that it waited for. */
 #define SOON_NS 20000
-
-const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op)
-{
-	int64_t stream = c->trace->lanes[c->flow->ops[op].lane].stream;
-	return stream >= 0 && stream < c->trace->n_streams ? &c->trace->streams[stream] : NULL;
-}
-
-bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stream)
-{
-	if (stream->flags == 3)
-		return true;
-	for (uint32_t i = 0; i < c->trace->n_contexts; i++) {
-		const struct hwy_context *context = &c->trace->contexts[i];
-		if (context->process == stream->process && context->number == stream->context &&
-		    context->null_stream != HWY_NONE && context->null_stream == stream->number)
-			return true;
-	}
-	return false;
-}
 
 struct last { /* the last op of a lane so far */
 	uint32_t lane, op;
 };
 
-/* The op of another lane that explains the wait of 'op', or FLOW_NONE. */
+/* The op of another lane that explains why 'op' began later than it was ready, or FLOW_NONE. */
 static uint32_t find_behind(const struct hwy_case *c, const struct last *lasts, uint32_t n,
 			    const struct flow_op *op, int64_t ready)
 {

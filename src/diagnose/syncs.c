@@ -1,12 +1,12 @@
-/* syncs.c - see syncs.h. Pauses of pageable copies, of memory that is released, and those with nothing pending
- * belong to other findings. */
+/* syncs.c - see syncs.h. Pauses of pageable copies, of released memory, and pauses with nothing pending belong to other
+ * findings. */
 #include "diagnose/syncs.h"
 
 #include <string.h>
 
 #include "diagnose/findings/findings.h"
 
-/* A wait this short found the device done: it is what the call itself takes. */
+/* A shorter wait found the device's work done: it is the time that the call itself takes. */
 #define FINISHED_NS 10000
 
 static bool is_sync(const struct case_pause *pause)
@@ -30,7 +30,7 @@ struct syncs syncs_look(struct hwy_case *c)
 		const struct hwy_wait *last =
 			&c->measures->waits.waits[pause->first + pause->n_waits - 1];
 		syncs.n++;
-		/* Threads that wait together do so once. */
+		/* Time in which several threads wait counts once. */
 		int64_t to = c->flow->calls[last->call].end, from = to - pause->waited;
 		syncs.waited += to > reach ? to - (from > reach ? from : reach) : 0;
 		reach = to > reach ? to : reach;
@@ -51,11 +51,12 @@ bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs)
 {
 	const struct claim_item *most = NULL;
 	for (uint32_t i = 0; i < syncs->claim.n; i++)
-		if (syncs->claim.items[i].span && (!most || syncs->claim.items[i].ns > most->ns))
+		if (syncs->claim.items[i].span != CLAIM_NOBODY &&
+		    (!most || syncs->claim.items[i].ns > most->ns))
 			most = &syncs->claim.items[i];
 	if (!most)
 		return false;
-	const char *function = place_of(c->analysis->places, most->span - 1).function;
+	const char *function = place_of(c->analysis->places, most->span).function;
 	const char *dot = function ? strrchr(function, '.') : NULL; /* after the class */
 	return function && strcmp(dot ? dot + 1 : function, "forward") == 0;
 }

@@ -1,17 +1,17 @@
-/* transfers.c - copies and communication of the steady steps, and which part of each stands exposed.
+/* transfers.c - copies and communication of the steady steps, and how much of each is exposed.
  *
- * Exposed is what no compute covers, nor communication (of copies), nor an earlier transfer of the same class;
- * so the exposed times of a class add up to the device's exposed time of it.
+ * The exposed time of a transfer is covered neither by compute, nor (of a copy) by communication, nor by an earlier
+ * transfer of the same class. So the exposed times of a class add up to the device's exposed time of that class.
  */
 #include <stdlib.h>
 
 #include "analyze/lanes.h"
 #include "diagnose/case.h"
 
-struct cover_list { /* disjoint intervals in order */
+struct cover_list { /* disjoint intervals in order of time */
 	struct hwy_interval *list;
 	uint32_t n, cap;
-	uint32_t next; /* those before it have passed */
+	uint32_t next; /* intervals before this one end before the current piece */
 };
 
 static void list_add(struct cover_list *list, struct hwy_interval piece)
@@ -24,7 +24,7 @@ static void list_add(struct cover_list *list, struct hwy_interval piece)
 	list->list[list->n++] = piece;
 }
 
-/* How much of [from, to) the list covers; pieces come in order. */
+/* ns of a piece that the list covers; pieces must come in order of time. */
 static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
 {
 	int64_t sum = 0;
@@ -60,15 +60,17 @@ static void transfers_note(struct hwy_case *c, uint32_t op, int64_t exposed)
 	transfer->source = (uint8_t)case_get(c, one->span, HWY_SRC_MEMORY);
 	transfer->target = (uint8_t)case_get(c, one->span, HWY_DST_MEMORY);
 	if (!is_host_copy(transfer))
-		transfer->left = 0; /* never to blame: the program wanted the copy */
+		transfer->left =
+			0; /* not to be claimed: the program wanted this copy on the device */
 }
 
 struct pass {
 	struct cover_list compute, comm;
-	struct hwy_cover covers[HWY_CLASSES]; /* what the class covers so far */
+	struct hwy_cover covers[HWY_CLASSES]; /* the time that each class covers so far */
 };
 
-/* One class at a time: each looks at what those before it cover. */
+/* Goes over a device's ops of one class. Classes come in the order compute, communication, copies: each looks at what
+ * the classes before it cover. */
 static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, enum hwy_class class)
 {
 	const struct flow_device *all = &c->flow->devices[device];
@@ -82,7 +84,7 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 			break;
 		if (op->class != class || op->kind == HWY_FILL)
 			continue;
-		/* What began before the window still covers what it reaches into. */
+		/* An op that began before the window covers the part of the window that it reaches into. */
 		struct hwy_interval fresh = {0};
 		int64_t end = op->end < c->phase->window.to ? op->end : c->phase->window.to;
 		bool any = cover_add(&pass->covers[class], op->start, end, &fresh);

@@ -1,8 +1,8 @@
 /* alloc_in_loop.c - memory is allocated, freed or pinned every step; such calls take long, and cudaFree waits
  * for the whole device.
  *
- * Condition: at least OFTEN_PER_STEP such calls a step. Cost: gaps with the cause 'alloc', those charged to the wait of such
- * a call, and the other idle time that they overlap.
+ * Condition: at least OFTEN_PER_STEP such calls a step. Cost: gaps with the cause 'alloc', gaps that are charged to the
+ * wait of such a call, and other idle time that such calls overlap.
  */
 #include <string.h>
 
@@ -29,14 +29,14 @@ static const struct advice fix = {
 		},
 };
 
-/* For programs that use a pool already. */
+/* The advice for programs that allocate from a pool already. */
 static const char once[] =
 	"Allocate once, before the loop, and reuse: calls that take memory from a pool are cheaper, "
 	"but each takes its time as well.";
 
 static const uint32_t roles = 1u << HWY_ROLE_ALLOC | 1u << HWY_ROLE_FREE | 1u << HWY_ROLE_PIN;
 
-/* Idle time after a call that waited for the device: cudaFree does. */
+/* Claims the idle time after calls that release memory and wait for the device, as cudaFree does. */
 static void claim_waits(struct hwy_case *c, struct claim *claim)
 {
 	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {

@@ -1,7 +1,7 @@
 /* comm_exposed.c - communication that no computation covers.
  *
- * Condition: there is computation that could cover it. Cost: the exposed time of communication kernels. From one
- * rank alone it cannot be told how much of it is waiting for others; rank-straggler looks at that.
+ * Condition: there is computation that could cover the communication. Cost: the exposed time of communication kernels.
+ * One rank alone does not show how much of that time is waiting for other ranks; rank-straggler looks at that.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const struct advice fix = {
 		"Let fewer ranks share a layer (tensor parallelism costs two all-reduces in each), use a fused or one-shot "
 		"all-reduce for small messages, or let two batches take turns.",
 };
-/* All-gather and reduce-scatter: parameters and gradients in shards. */
+/* The advice for all-gather and reduce-scatter, which move parameters and gradients in shards. */
 static const struct advice shards = {
 	.any = "Gather the next layer's parameters while this one computes, and reduce gradients while the backward pass "
 	       "goes on: both on a stream of their own.",
@@ -32,7 +32,7 @@ static const struct advice shards = {
 			 "shard inside a node only (HYBRID_SHARD), accumulate without reducing.\n"
 			 "  FSDP(model, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True)"},
 };
-/* Send, receive and all-to-all: pipelines, experts, embedding tables. */
+/* The advice for send, receive and all-to-all: pipelines, experts, embedding tables. */
 static const struct advice pairs = {
 	.any = "Compute what does not need the data meanwhile: another micro-batch, the dense part of the model; send "
 	       "fewer bytes (bf16, fp8). In a pipeline, more micro-batches make the bubble smaller.",

@@ -1,13 +1,13 @@
 /* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host, device.
  *
- * Condition: in most steps a copy to the host is followed by one of the same size (TRIP_BYTES or more) back, within
- * the time of a step. Streams
- * of chunks look alike (in, kernel, out, in …); they begin with a copy to the device and bring in as much as
- * they take out, which a round trip does not: it begins on the device, or its data was put there once before.
- * Cost: both copies' exposed time, and the idle time charged to the waits for the first.
+ * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES or more) back, within
+ * the time of a step. A program that streams chunks through the device (in, kernel, out, in …) looks alike; but its
+ * first copy goes to the device, and it copies in as often as out. A round trip begins on the device, or with data that
+ * was put there once before. Cost: both copies' exposed time, and the idle time between the two copies.
  */
 #include <stdlib.h>
 
+#include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -31,10 +31,10 @@ static const struct advice fix = {
 };
 
 struct trip {
-	uint32_t out, back; /* transfers */
+	uint32_t out, back; /* indexes of transfers */
 };
 
-/* Whether chunks of this size only stream through: as many in as out over the whole run, the first one in. */
+/* Whether copies of this size only stream through the device: the first goes in, and as many go in as out. */
 static bool is_stream(const struct hwy_case *c, uint64_t bytes)
 {
 	uint64_t in = 0, out = 0;
@@ -59,8 +59,9 @@ static int64_t start_of(const struct hwy_case *c, uint32_t transfer)
 
 static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 {
-	struct hwy_map open = {0},
-		       streams = {0}; /* by size: transfer plus one; 1 a stream, 2 not */
+	struct hwy_map open = {
+		0}; /* bytes -> reference to a copy to the host that has not come back */
+	struct hwy_map streams = {0}; /* bytes -> whether copies of that size only stream through */
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
@@ -70,22 +71,23 @@ static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 		bool fresh;
 		uint32_t *stream = hwy_map_put(&streams, one->bytes, &fresh);
 		if (fresh)
-			*stream = is_stream(c, one->bytes) ? 1 : 2;
+			*stream = is_stream(c, one->bytes);
 		uint32_t *waiting = hwy_map_put(&open, one->bytes, NULL);
-		if (*stream == 1)
+		if (*stream)
 			continue;
-		/* Within the time of a step, wherever steps were cut. */
-		if (back && *waiting &&
-		    c->flow->ops[one->op].start - start_of(c, *waiting - 1) <= c->phase->mean)
-			trips[n++] = (struct trip){*waiting - 1, i};
-		*waiting = out ? i + 1 : 0;
+		/* Within the time of a step, wherever the analysis has set the steps' borders. */
+		if (back && hwy_ref32_is_set(*waiting) &&
+		    c->flow->ops[one->op].start - start_of(c, hwy_ref32_index(*waiting)) <=
+			    c->phase->mean)
+			trips[n++] = (struct trip){hwy_ref32_index(*waiting), i};
+		*waiting = out ? hwy_ref32(i) : HWY_REF_NONE;
 	}
 	hwy_map_free(&open);
 	hwy_map_free(&streams);
 	return n;
 }
 
-/* The idle time from the first copy to the second: the CPU held the data all that time. */
+/* Claims both copies of a trip, and the idle time between them, in which the CPU held the data. */
 static void claim_trip(struct hwy_case *c, struct claim *claim, const struct trip *trip,
 		       uint32_t *gap)
 {

@@ -1,16 +1,16 @@
 /* copy_serial.c - copies and kernels that could overlap run one after the other.
  *
- * Cost: the exposed time of large copies that would fit beside the kernels: with perfect overlap the device is
- * busy for the longest of compute, copies in and copies out; what is above that is lost. Pageable memory comes
- * first: without pinning nothing overlaps (pageable-copy has then taken its share).
+ * Cost: the exposed time of large copies that would fit beside the kernels. With perfect overlap the device is busy for
+ * the longest of compute, copies in and copies out; busy time above that is lost. pageable-copy looks before this
+ * finding and claims its part first, because copies of pageable memory overlap with nothing.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
 #define LARGE_BYTES 65536
-#define HIDDEN_SHARE                                                                               \
-	0.5 /* of the copies' time: more is a pipeline already; what sticks out are its ends */
+/* Where more than this share of the copies' time is hidden, they run in a pipeline already: only its ends are exposed. */
+#define HIDDEN_SHARE 0.5
 
 static const struct advice fix = {
 	.any = "Copy the next piece while the current one is computed: pinned memory, two or more streams, a buffer each.\n"
@@ -51,7 +51,7 @@ static struct totals add_up(const struct hwy_case *c)
 		if (!is_large(one))
 			continue;
 		const struct flow_op *op = &c->flow->ops[one->op];
-		/* What pageable-copy has claimed is no longer there. */
+		/* Time that pageable-copy has claimed does not count. */
 		int64_t claimed = one->exposed - one->left;
 		*(one->direction == HWY_H2D ? &totals.in : &totals.out) +=
 			op->end - op->start - claimed;

@@ -1,8 +1,8 @@
 /* copy_small.c - many small transfers: each takes its latency, whatever its size.
  *
- * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that nobody else has
- * claimed. Copies that the CPU reads back with a wait are not counted: their wait is what hurts. Needs at least
- * MANY_PER_STEP a step: a step or two of bookkeeping is normal.
+ * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that no other finding has
+ * claimed. Copies that the CPU waits for are not counted: their wait costs the time, and other findings look at it.
+ * Condition: at least MANY_PER_STEP such copies a step; a few copies for bookkeeping are normal.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -11,7 +11,7 @@
 /* At 25 GB/s 64 KiB take 2.6 us, less than the 5 to 10 us a copy takes to get going. */
 #define SMALL_BYTES 65536
 #define MANY_PER_STEP 8.0
-#define FEARED_PER_STEP 4.0 /* from here on worth an acquittal */
+#define FEARED_PER_STEP 4.0 /* so many innocent copies are worth an acquittal */
 
 static const struct advice fix = {
 	.any = "Put what belongs together into one buffer and copy it once; pass single numbers as kernel arguments.\n"
@@ -31,7 +31,7 @@ static bool is_small(const struct case_transfer *one)
 	       one->bytes < SMALL_BYTES;
 }
 
-/* Ops of copies that a wait belongs to. */
+/* The ops of copies that the CPU waits for: a set. */
 static struct hwy_map find_read_backs(const struct hwy_case *c)
 {
 	struct hwy_map found = {0};

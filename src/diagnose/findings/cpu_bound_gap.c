@@ -1,11 +1,12 @@
 /* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a lock.
  *
- * Cost: gaps with the causes 'cpu' and 'os'. The name is that of the operator, range, sample or os call that
- * takes most of them. Where most of it is inside operators that launch, the advice is to make fewer of them: what
- * they do before cannot be moved elsewhere. Where nothing says what it is, it is to find that out.
+ * Cost: gaps with the causes 'cpu' and 'os'. The finding names the operator, range, sample or OS call that takes most
+ * of these gaps. Where most of the time is inside operators that launch, the advice is to make fewer of them: their work
+ * before the launch cannot move elsewhere. Where the recording does not show what the CPU did, the advice is to find out.
  */
 #include <string.h>
 
+#include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -49,14 +50,14 @@ static const struct advice unknown = {
 
 enum { OPERATOR, KNOWN, UNKNOWN, SORTS };
 
-/* What names a gap: the operator that launches the work which ends it, something else, or nothing; a range in
- * which that launch lies says where, not what. */
+/* What names a gap: the operator that launches the work after the gap, something else (KNOWN), or nothing. A range
+ * around that launch says where the CPU was, not what it did: such a gap is UNKNOWN. */
 static int sort_of(const struct hwy_case *c, const struct hwy_gap *gap)
 {
 	uint32_t row;
-	if (!gap->span)
+	if (!hwy_ref32_is_set(gap->span))
 		return UNKNOWN;
-	const struct hwy_strip *strip = hwy_strip_of(c->trace, gap->span - 1, &row);
+	const struct hwy_strip *strip = hwy_strip_of(c->trace, hwy_ref32_index(gap->span), &row);
 	if ((strip->kind != HWY_OP && strip->kind != HWY_RANGE) || gap->op == FLOW_NONE ||
 	    c->flow->ops[gap->op].call == FLOW_NONE)
 		return KNOWN;
@@ -90,7 +91,7 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 	}
 	const char *name = claim_top_name(c, &claim, &in_top);
 	const char *where = "", *mark = hwy_str(c->trace, c->phase->name);
-	/* That it happens inside the step says nothing. */
+	/* A name that is only the mark of the step says nothing. */
 	if (*mark && strncmp(name, mark, strlen(mark)) == 0)
 		name = "";
 	if (*name)

@@ -1,11 +1,11 @@
 /* default_stream.c - the legacy default stream is a barrier: work there waits for all blocking streams, and
  * they wait for it.
  *
- * Conditions: an op was held behind another, and the barrier is why: one of the two is in the null stream and
- * the other in a stream known to be of the blocking kind; or both are in such streams, and an op of the null
- * stream, however short, ran between them. One of the two leaves room on the device, so that they could have run
- * together. Cost: what would have overlapped, for each pair at most the shorter of the two and the wait; in all
- * no more than the work that is not the busiest stream's. To blame is the op of the null stream.
+ * Conditions: an op was delayed behind another, and the barrier is the reason: one of the two is in the null stream and
+ * the other in a blocking stream; or both are in blocking streams, and an op of the null stream, however short, ran
+ * between them. One of the two leaves room on the device, so that they could have run together. Cost: the time in which
+ * the two would have overlapped, at most the shorter op and the delay; over all pairs at most the work that is not on
+ * the busiest stream. To blame is the op of the null stream.
  */
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static bool is_same_context(const struct hwy_stream *a, const struct hwy_stream 
 	return a->process == b->process && a->device == b->device && a->context == b->context;
 }
 
-/* An op of the null stream between the two. */
+/* An op of the null stream that ran between the two ops of a delay, or FLOW_NONE. */
 static uint32_t find_between(const struct hwy_case *c, const struct stream_delay *delay)
 {
 	const struct flow_op *op = &c->flow->ops[delay->op], *behind = &c->flow->ops[delay->behind];
@@ -43,7 +43,7 @@ static uint32_t find_between(const struct hwy_case *c, const struct stream_delay
 	return FLOW_NONE;
 }
 
-/* The op that makes a barrier of the null stream here; FLOW_NONE: none does, or they do run together. */
+/* The op of the null stream that is the reason of a delay; FLOW_NONE where there is none, or the two ops overlap. */
 static uint32_t find_barrier(const struct hwy_case *c, const struct stream_delay *delay)
 {
 	const struct hwy_stream *a = case_stream_of(c, delay->op),
@@ -71,7 +71,7 @@ static int64_t gain_of(const struct hwy_case *c, const struct stream_delay *dela
 		     op->start - delay->ready);
 }
 
-/* All work of these pairs less that of the busiest stream. */
+/* ns of all ops of n delays, without those of the busiest stream. */
 static int64_t most_to_gain(const struct hwy_case *c, const struct stream_delay *delays, uint32_t n)
 {
 	int64_t *lanes = hwy_zarray(c->trace->n_lanes, sizeof *lanes), sum = 0, busiest = 0;

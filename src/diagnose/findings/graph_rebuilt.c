@@ -1,7 +1,7 @@
 /* graph_rebuilt.c - a CUDA graph is captured or instantiated inside the loop instead of once.
  *
- * Condition: at least OFTEN_PER_STEP such calls a step. Cost: the idle time that building overlaps, from the beginning of
- * a capture to its end.
+ * Condition: at least OFTEN_PER_STEP such calls a step. Cost: the idle time that overlaps the building of a graph, from
+ * the begin of a capture to its end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void finding_graph_rebuilt_look(struct hwy_case *c)
 {
 	struct claim_stretch *stretches = NULL;
 	uint32_t n = 0, cap = 0, captured = 0, instantiated = 0;
-	uint32_t open = FLOW_NONE; /* the stretch of a capture that goes on */
+	uint32_t open = FLOW_NONE; /* index of the stretch whose capture has not ended yet */
 	if (c->counts.calls[HWY_ROLE_GRAPH_BUILD] == 0)
 		return;
 	for (uint32_t i = c->first_call; i < c->end_call; i++) {

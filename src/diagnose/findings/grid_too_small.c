@@ -1,8 +1,8 @@
-/* grid_too_small.c - kernels with fewer blocks than the GPU has multiprocessors: most of it looks on.
+/* grid_too_small.c - kernels with far fewer blocks than the GPU has multiprocessors: most of the GPU is idle.
  *
- * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), fills less
- * than SMALL_GRID_SHARE of the multiprocessors, and such kernels take WORTH_SHARE of the step or more. Cost: the time in which one
- * of them runs alone on its device, times the part of the GPU that looks on.
+ * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), its blocks fill less
+ * than SMALL_GRID_SHARE of the multiprocessors, and such kernels take WORTH_SHARE of the step or more. Cost: the time in
+ * which such a kernel runs alone on its device, times the share of the GPU that is idle.
  */
 #include <stdlib.h>
 
@@ -31,15 +31,16 @@ struct found {
 	int64_t ns, fewest, sms;
 };
 
-/* The op of a device that will end last, and how long it has been the only one. */
+/* The op of a device that will end last of those that have begun, and how long it has run alone. */
 struct sole {
 	uint32_t op;
-	int64_t end, others; /* of it, and the last end of the rest */
-	int64_t seen;        /* the last start */
-	int64_t alone;
+	int64_t end;    /* when it ends */
+	int64_t others; /* when the last of the other ops ends */
+	int64_t seen;   /* the begin of the op that was looked at last */
+	int64_t alone;  /* ns so far in which it was the only one */
 };
 
-/* Blocks, or 0 where it is no kernel to look at. */
+/* The number of blocks of a kernel that is too small for its device; 0 for any other op. */
 static int64_t small_blocks(const struct hwy_case *c, uint32_t index)
 {
 	const struct flow_op *op = &c->flow->ops[index];
@@ -52,7 +53,7 @@ static int64_t small_blocks(const struct hwy_case *c, uint32_t index)
 											 : 0;
 }
 
-/* Nothing more will be known of the op: it is no longer the last to end, or this is the end. */
+/* Claims the time for which a small kernel was alone, once that time is complete. */
 static void claim_alone(struct hwy_case *c, struct found *found, const struct sole *sole)
 {
 	int64_t blocks = sole->op == FLOW_NONE ? 0 : small_blocks(c, sole->op);
@@ -65,7 +66,7 @@ static void claim_alone(struct hwy_case *c, struct found *found, const struct so
 		      op->span);
 }
 
-/* Until 'now' the one that ends last runs alone as soon as the others have ended. */
+/* Adds the time up to 'now' in which the op that ends last runs alone, after all others have ended. */
 static void pass(struct sole *sole, int64_t now)
 {
 	int64_t from = sole->others > sole->seen ? sole->others : sole->seen;

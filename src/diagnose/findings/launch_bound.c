@@ -1,17 +1,17 @@
 /* launch_bound.c - the CPU launches all the time and cannot keep up: the kernels are shorter than their
  * launches, framework included.
  *
- * Cost: gaps with the cause 'launch'. A full queue in a GPU-bound program never gets here: it has no such gaps.
- * Where nothing repeats, FEW_LAUNCHES_IN_ALL launches prove nothing: first ones take long in every program.
+ * Cost: gaps with the cause 'launch'. A GPU-bound program whose queue is full has no such gaps. Where nothing repeats,
+ * fewer than FEW_LAUNCHES_IN_ALL launches prove nothing: the first launches take long in every program.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* Below this the step consists of pieces too few for a graph to help; the CPU's time between them is it. */
+/* With fewer launches a step a graph does not help: the CPU's time between the launches is the cause. */
 #define FEW_LAUNCHES_PER_STEP 2
 #define FEW_LAUNCHES_IN_ALL 20
-/* Of the step: from here on launching is what the CPU does all the time. */
+/* Where the gaps take this share of the step, the CPU launches all the time. */
 #define MAINLY_SHARE 0.4
 
 static const struct advice fix = {
@@ -36,7 +36,7 @@ static const struct advice fix = {
 		},
 };
 
-/* For steps that are graphs already. */
+/* The advice for steps that consist of graph launches already. */
 static const char larger[] =
 	"The step consists of graph launches already: put all of it into one graph, several steps into one where they "
 	"need nothing from the CPU, or launch the next graph before the one before has ended.";

@@ -1,15 +1,15 @@
 /* no_tensor_cores.c - a GPU-bound step of fp32 matrix multiplications and convolutions that do not use the
  * tensor cores the GPU has. Judged by the names of the kernels.
  *
- * Conditions: a GPU of compute capability 7 or more (8 for TF32), busy for most of the step, and such kernels
- * take a good part of its kernel time. Cost: half of their time, a cautious promise: TF32 multiplies 8 times as
- * fast on an A100, but memory does not get faster.
+ * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step, and such kernels take a
+ * good part of the kernel time. Cost: half of their time, a cautious promise: TF32 multiplies 8 times as fast on an
+ * A100, but memory does not get faster.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-#define BUSY_SHARE 0.6 /* with compute, of the step */
+#define BUSY_SHARE 0.6 /* of the step in which the GPU computes */
 #define DOMINATES_SHARE 0.3
 #define GAIN_SHARE 0.5
 
@@ -37,7 +37,7 @@ static const struct advice half = {
 			 "  with torch.autocast(\"cuda\", dtype=torch.float16): …"},
 };
 
-/* The least capable of the devices used; 0: not known. */
+/* The smallest major compute capability of the devices that the phase uses; 0 where not known. */
 static int64_t capability(const struct hwy_case *c)
 {
 	int64_t least = 0;

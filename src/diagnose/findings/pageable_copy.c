@@ -1,9 +1,9 @@
 /* pageable_copy.c - "asynchronous" copies that block, and run at a fraction of the link's rate, because their
  * host memory is not pinned.
  *
- * Cost: what the copies stand exposed beyond the time pinned memory would take, the idle time after them (the
- * CPU was held), and the idle time before them (the driver staged their data). Only copies of LARGE_BYTES and more:
- * smaller ones travel with the command, and pinning would gain nothing.
+ * Cost: the exposed time of the copies beyond what pinned memory would take, the idle time after them (the CPU was
+ * blocked), and the idle time before them (the driver staged their data). Only copies of LARGE_BYTES and more count:
+ * smaller ones travel with the command that enqueues them, and pinning would gain nothing.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -52,7 +52,7 @@ static uint32_t culprit(const struct hwy_case *c, const struct flow_op *op)
 	return op->call == FLOW_NONE ? op->span : c->flow->calls[op->call].span;
 }
 
-/* What the copies themselves lose. */
+/* Claims the exposed time of the copies beyond what pinned memory would take. */
 static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 {
 	struct seen seen = {.rate_known = true};
@@ -80,7 +80,7 @@ static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 	return seen;
 }
 
-/* The idle time in front of them. */
+/* Claims the idle time in front of large pageable copies: the driver staged their data. */
 static void claim_staging(struct hwy_case *c, struct claim *claim)
 {
 	uint32_t next = 0;
@@ -124,7 +124,7 @@ static void acquit_copies(struct hwy_case *c, struct claim *claim, const struct 
 	}
 	bool any = seen->large > 0;
 	struct hwy_finding *finding = claim_acquit(c, claim, says);
-	if (any) /* the replay may accuse it; small ones are held by their wait, not by their memory */
+	if (any) /* the replay may still accuse it; small copies wait whatever their memory is */
 		finding->advice = case_advice(c, &fix);
 }
 

@@ -1,8 +1,8 @@
-/* priority_inversion.c - a kernel that matters waits behind bulk work of another stream.
+/* priority_inversion.c - an urgent kernel waits behind bulk work of another stream.
  *
- * It matters when its stream has a higher priority than the one it waits behind, or when the CPU waits for it
- * (not for the whole device) and both have the same. Conditions: it waited LONG_NS or more, and longer than it
- * runs. Cost: the wait, a latency; the bulk work takes as long as before.
+ * A kernel is urgent where its stream has a higher priority than the stream of the kernel that it waits behind, or where
+ * both have the same priority and the CPU waits for it (not for the whole device). Conditions: the kernel waited LONG_NS
+ * or more, and longer than it runs. Cost: the wait, a latency; the bulk work takes as long as before.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const struct advice fix = {
 			 "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
 };
 
-/* The ops that the CPU waits for; a wait for the whole device is for none of them. */
+/* The ops that the CPU waits for, a set. A wait for the whole device is for no single op. */
 static struct hwy_map find_awaited(const struct hwy_case *c)
 {
 	struct hwy_map found = {0};
@@ -51,7 +51,7 @@ static bool matters(const struct hwy_case *c, const struct hwy_map *awaited,
 	bool have_priorities = a->priority != HWY_NONE && b->priority != HWY_NONE;
 	if (have_priorities && a->priority < b->priority)
 		return true;
-	/* Streams that wait for each other do so on purpose. */
+	/* A program whose streams wait for each other orders them on purpose. */
 	return a->priority == b->priority && hwy_map_get(awaited, delay->op) &&
 	       c->counts.calls[HWY_ROLE_STREAM_WAIT] == 0 && !case_stream_is_null(c, a) &&
 	       !case_stream_is_null(c, b);

@@ -1,8 +1,9 @@
 /* rank_straggler.c - several ranks of one program: who comes last to the collectives, and makes the rest wait.
  *
- * What a rank waits is the length of its parts of the collectives beyond the shortest (collectives.h). The
- * straggler is the rank that waits least; the cost is what the others wait for it, on average, a step. The fix is
- * worth what the ranks, replayed together, gain when nobody waits for it. Ranks that meet nobody do not count.
+ * A rank's wait in a collective is the length of its own kernel beyond that of the shortest kernel (collectives.h). The
+ * straggler is the rank that waits least; the cost is the time a step that the other ranks wait for it on average. The
+ * fix is worth what the ranks, replayed together, gain when nobody waits for the straggler. Ranks that take part in no
+ * common collective do not count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ static const struct hwy_phase *phase_of(const struct joint_rank *rank)
 	return rank->phase < phases->n ? &phases->phases[rank->phase] : NULL;
 }
 
-/* The rank's own findings have claimed the same time as exposed communication; what is left of that may no
- * longer be worth a finding. */
+/* Takes the straggler's cost, in ns a step, from the finding comm-exposed, which had claimed the same time; drops that
+ * finding where what is left is no longer worth it. */
 static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
 			   int64_t step)
 {
@@ -46,7 +47,7 @@ static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int6
 	}
 }
 
-/* In its place by cost; the findings of the main phase are the first. */
+/* Inserts a finding by its cost; findings of the main phase are the first of the list. */
 static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
 {
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
@@ -60,7 +61,7 @@ static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_fin
 	diagnosis->findings[place] = *finding;
 }
 
-/* Replays the ranks that meet together; false where that cannot say what the fix is worth. */
+/* Replays together the ranks that share collectives, without waiting for 'rank'; false where that is not possible. */
 static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 				 const struct hwy_collectives *c, const char *rank,
 				 struct hwy_arena *arena, struct hwy_predicted *predicted)
@@ -86,7 +87,7 @@ static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 	return decides;
 }
 
-/* What the others wait longer than this one, on average, in all. */
+/* ns that the other ranks wait longer than the rank 'late', on average, over the whole recording. */
 static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t late)
 {
 	int64_t waited = 0, others = 0;
@@ -131,7 +132,7 @@ static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t lat
 		cost = gain < cost ? gain : cost;
 	}
 	if ((double)cost < HWY_WORTH_SHARE * (double)step)
-		return; /* they wait, and would wait for something else */
+		return; /* without the straggler the others would wait for something else */
 	finding.cost = cost;
 	finding.share = (double)cost / (double)step;
 	take_from_comm(diagnosis, ranks[own].phase, cost, step);

@@ -1,20 +1,21 @@
 /* stream_serial.c - independent work stands in one stream, one after the other.
  *
- * Independent means here: launched by different threads that take turns many times a step, and now and then call
- * at the same time. (One thread handing over to another and back, as PyTorch does for the backward pass, is one
- * chain of work.) Conditions: all of it is in one stream, and the kernels leave room on the device. Cost: what
- * would be saved if only the busiest thread's kernels remained in sequence, and no more than their blocks fit side
- * by side. There is no edit: a replay cannot tell how many of them the device takes at a time.
+ * Work counts as independent where different threads launch it, take turns many times a step, and sometimes call at the
+ * same time. (One thread that hands over to another and back, as PyTorch does for the backward pass, makes one chain of
+ * work.) Conditions: all work is in one stream, and its kernels leave room on the device. Cost: the time saved if only
+ * the kernels of the busiest thread stayed in sequence, and all kernels ran side by side as far as their blocks fit.
+ * There is no edit: a replay cannot know how many kernels the device runs at a time.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-#define TURNS_PER_STEP                                                                             \
-	6.0 /* changes of thread a step: more than a hand-over to another thread and back */
-#define TURNS_SHARE 0.2 /* of all launches */
-#define TOGETHER_SHARE                                                                             \
-	0.02 /* of all launches: made while another thread's was; one that hands over waits */
+/* Changes of the launching thread a step; a hand-over to another thread and back has fewer. */
+#define TURNS_PER_STEP 6.0
+/* Changes of the launching thread, as a share of all launches. */
+#define TURNS_SHARE 0.2
+/* Launches made while another thread launched, as a share of all; a thread that hands over waits meanwhile. */
+#define TOGETHER_SHARE 0.02
 
 static const struct advice fix = {
 	.any = "Give each thread its own stream: kernels that do not fill the GPU then run side by side.\n"
@@ -35,8 +36,9 @@ struct tally {
 	} threads[MOST_THREADS];
 	uint32_t n;
 	uint64_t ops, turns, together;
-	int64_t sum, busiest; /* ns of the kernels, and of the thread that has most of them */
-	double packed;        /* ns they would take if their blocks always filled the device */
+	int64_t sum;     /* ns of all kernels */
+	int64_t busiest; /* ns of the kernels of the thread that has most */
+	double packed; /* ns that all kernels would take if their blocks always filled the device */
 };
 
 static bool add_work_of_thread(const struct hwy_case *c, struct tally *tally,
@@ -61,7 +63,7 @@ static bool add_work_of_thread(const struct hwy_case *c, struct tally *tally,
 	return true;
 }
 
-/* False where work is in several streams, or of very many threads. */
+/* Counts the turns of the threads; false where the conditions of the finding do not hold. */
 static bool count_turns(const struct hwy_case *c, struct tally *tally)
 {
 	uint32_t lane = FLOW_NONE;

@@ -1,15 +1,15 @@
 /* sync_in_loop.c - a blocking read or wait every step: .item(), print, .cpu(), a synchronise call.
  *
- * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less than
- * HWY_WORTH_SHARE are acquitted, with what would make them guilty.
+ * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less than HWY_WORTH_SHARE
+ * are acquitted, and the user is told from how much device work on they would cost.
  */
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
 
-/* Fewer in all are no habit of the loop. */
+/* Fewer waits in all are no habit of the loop. */
 #define FEWEST_WAITS 2
-/* %: where the GPU had finished at so many of the waits, a gain is not that of waiting less. */
+/* Where so many percent of the waits found the GPU done, a fix gains the calls' own time, not the waiting. */
 #define FOR_NOTHING_PERCENT 90
 
 static const struct advice fix = {
@@ -86,7 +86,7 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 		syncs.claim = (struct claim){0};
 		syncs_note(c, &syncs, &claim);
 		struct hwy_finding *acquitted = claim_acquit(c, &claim, says);
-		acquitted->advice = case_advice(c, &fix); /* the replay may accuse it */
+		acquitted->advice = case_advice(c, &fix); /* the replay may still accuse it */
 		if (for_nothing)
 			acquitted->even_so = "The calls cost the CPU time all the same";
 	}

@@ -1,7 +1,7 @@
-/* sync_useless.c - synchronise calls when nothing is pending: the call's own time, for nothing.
+/* sync_useless.c - synchronise calls while no device work is pending: they take time, and wait for nothing.
  *
- * Cost: the idle time such calls overlap. Worth a finding in launch-bound programs only, where every µs of the
- * CPU is one of the GPU.
+ * Cost: the idle time that such calls overlap. It is large only in launch-bound programs, where every µs of the CPU is
+ * a µs of the GPU.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-#define OFTEN_PER_STEP 0.5 /* a step */
+#define OFTEN_PER_STEP 0.5
 
 static const struct advice fix = {
 	.any = "Remove these synchronise calls: there is nothing to wait for. Keep one where the host first uses a "

@@ -6,6 +6,7 @@
  * by N apart. Other CPU work that leaves the device idle (files, locks, code between launches) is moved to another
  * thread in the same way.
  */
+#include "base/ref.h"
 #include "whatif/edits/edits.h"
 
 enum {
@@ -20,10 +21,11 @@ enum {
 static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
 {
 	const struct graph_node *node = &e->graph->nodes[index];
-	if (gap->span == 0)
+	if (!hwy_ref32_is_set(gap->span))
 		return node->delay;
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, gap->span - 1, &row);
+	const struct hwy_strip *strip =
+		hwy_strip_of(e->flow->trace, hwy_ref32_index(gap->span), &row);
 	int64_t to = e->flow->calls[node->flow_index].start, from = to - node->delay;
 	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 	int64_t part = (end < to ? end : to) - (start > from ? start : from);
