@@ -34,6 +34,8 @@ target_link_options(spool_test PRIVATE -Wl,--wrap=collect_now)
 # src/cli is no part of the library either: a test of its files names them.
 file(GLOB picture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/picture/*.c)
 target_sources(picture_test PRIVATE ${picture_sources})
+file(GLOB kit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/kit/*.c)
+target_sources(table_test PRIVATE ${kit_sources} ${picture_sources})
 
 # The collector's test again under ThreadSanitizer, which cannot be mixed with the others.
 include(CheckCSourceRuns)

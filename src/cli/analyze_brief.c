@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
 
@@ -28,7 +29,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	const struct analyze_run *run = &view->runs[view->shown];
 	const struct hwy_phase *phase = analyze_main(run);
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
-	analyze_put(out, analyze_program(run));
+	analyze_put(out, analyze_program(run).text);
 	if (!phase) {
 		fputs(": no device work in this recording.\n", out);
 		return;
@@ -38,9 +39,9 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	struct gap_states states = analyze_states(run, main, &n);
 	fputs(": ", out);
 	analyze_put_steps(out, run, phase);
-	fprintf(out, "; step %s (median %s, p10 %s, p90 %s)\n", analyze_time(phase->mean).at,
-		analyze_time(phase->median).at, analyze_time(phase->p10).at,
-		analyze_time(phase->p90).at);
+	fprintf(out, "; step %s (median %s, p10 %s, p90 %s)\n", hwy_say_time3(phase->mean).text,
+		hwy_say_time3(phase->median).text, hwy_say_time3(phase->p10).text,
+		hwy_say_time3(phase->p90).text);
 	fputs("GPU: ", out);
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);
@@ -55,7 +56,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 			&run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);
 	for (uint32_t i = 0; i < diagnosis->n_acquitted && i < ACQUITTALS; i++)
 		fprintf(out, "Not guilty: %s (%s)\n", diagnosis->acquitted[i].kind->id,
-			analyze_percent(diagnosis->acquitted[i].share).at);
+			hwy_say_share(diagnosis->acquitted[i].share).text);
 	for (uint32_t i = 0; i < diagnosis->n_cannot && i < 2; i++)
 		fprintf(out, "Cannot tell: %s, because %s.\n", diagnosis->cannot[i].what,
 			diagnosis->cannot[i].because);

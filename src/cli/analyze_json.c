@@ -57,7 +57,7 @@ static void put_summary(struct hwy_json *json, const struct analyze_view *view)
 		phase ? &diagnosis->verdicts[run->analysis.phases.main] : NULL;
 	json_key(json, "summary");
 	json_begin_object(json);
-	json_put_text(json, "program", analyze_program(run));
+	json_put_text(json, "program", analyze_program(run).text);
 	json_put_text(json, "framework", hwy_framework_names[diagnosis->framework]);
 	cli_put_optional(json, "phase", phase ? (int64_t)run->analysis.phases.main : HWY_NONE);
 	cli_put_optional(json, "steps", phase ? (int64_t)phase->n_steps : HWY_NONE);

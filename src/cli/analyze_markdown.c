@@ -3,45 +3,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
+#include "cli/kit/table.h"
 
-static void analyze_markdown_put_place(FILE *out, const struct hwy_finding *finding)
+/* Where a finding is, as Markdown; freed by the caller. */
+static char *place_markup(const struct hwy_finding *finding)
 {
-	if (!finding->n_places)
-		return;
-	char *place = NULL;
+	char *place = NULL, *markup = NULL;
 	size_t n = 0;
 	FILE *memory = open_memstream(&place, &n);
 	if (!memory)
 		cli_die("out of memory");
-	analyze_put_place(memory, &finding->places[0].at);
+	if (finding->n_places)
+		analyze_put_place(memory, &finding->places[0].at);
 	fclose(memory);
+	memory = open_memstream(&markup, &n);
+	if (!memory)
+		cli_die("out of memory");
 	if (strpbrk(place, "`|")) /* code can hold neither in a table */
-		cli_put_markdown(out, place);
-	else
-		fprintf(out, "`%s`", place);
+		cli_put_markdown(memory, place);
+	else if (finding->n_places)
+		fprintf(memory, "`%s`", place);
+	fclose(memory);
 	free(place);
+	return markup;
 }
 
 /* Prose as it is, code lines as a block. */
 static void put_advice(FILE *out, const char *advice)
 {
-	bool code = false;
-	while (*advice) {
-		size_t n = strcspn(advice, "\n");
-		bool is_code = n > 2 && advice[0] == ' ' && advice[1] == ' ';
-		if (is_code != code)
-			fputs(is_code ? "\n```\n" : "```\n\n", out);
-		code = is_code;
-		if (code)
-			fprintf(out, "%.*s\n", (int)n - 2, advice + 2);
-		else
-			fprintf(out, "%.*s\n", (int)n, advice);
-		advice += n + (advice[n] == '\n');
+	bool is_in_code = false;
+	struct analyze_line line;
+	while (analyze_next_line(&advice, &line)) {
+		if (line.is_code != is_in_code)
+			fputs(line.is_code ? "\n```\n" : "```\n\n", out);
+		is_in_code = line.is_code;
+		fprintf(out, "%.*s\n", line.length, line.text);
 	}
-	if (code)
+	if (is_in_code)
 		fputs("```\n", out);
+}
+
+static char *worth_text(const struct analyze_run *run, const struct hwy_finding *finding)
+{
+	char *worth = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&worth, &n);
+	if (!memory)
+		cli_die("out of memory");
+	if (finding->predicted.is_known)
+		analyze_put_worth(memory, finding, &run->analysis.phases.phases[finding->phase]);
+	fclose(memory);
+	return worth;
 }
 
 static void analyze_markdown_put_table(FILE *out, const struct analyze_run *run)
@@ -49,20 +64,27 @@ static void analyze_markdown_put_table(FILE *out, const struct analyze_run *run)
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
 	if (diagnosis->n == 0)
 		return;
-	fputs("\n| finding | cost a step | share | what the fix is worth | confidence | where |\n"
-	      "|---|--:|--:|---|---|---|\n",
-	      out);
+	struct table table = {
+		.format = TABLE_MARKDOWN,
+		.columns = 6,
+		.align = "lrrl",
+		.heads = 1,
+		.is_markup = true,
+		.right_rule = "--:",
+	};
+	table_row(&table, (const char *[]){"finding", "cost a step", "share",
+					   "what the fix is worth", "confidence", "where"});
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
-		fprintf(out, "| %s | %s | %s | ", finding->kind->id, analyze_time(finding->cost).at,
-			analyze_percent(finding->share).at);
-		if (finding->predicted.is_known)
-			analyze_put_worth(out, finding,
-					  &run->analysis.phases.phases[finding->phase]);
-		fprintf(out, " | %s | ", hwy_confidence_names[finding->confidence]);
-		analyze_markdown_put_place(out, finding);
-		fputs(" |\n", out);
+		char *worth = worth_text(run, finding), *place = place_markup(finding);
+		table_row(&table,
+			  (const char *[]){finding->kind->id, hwy_say_time3(finding->cost).text,
+					   hwy_say_share(finding->share).text, worth,
+					   hwy_confidence_names[finding->confidence], place});
+		free(worth);
+		free(place);
 	}
+	table_print(&table, out);
 }
 
 static void put_head(FILE *out, const struct analyze_run *run)
@@ -70,15 +92,15 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	const struct hwy_phase *phase = analyze_main(run);
 	uint32_t n;
 	fputs("# ", out);
-	cli_put_markdown(out, analyze_program(run));
+	cli_put_markdown(out, analyze_program(run).text);
 	if (!phase) {
 		fputs("\n\nNo device work in this recording.\n", out);
 		return;
 	}
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n);
 	fprintf(out, "\n\n**%s a step** (median %s, p10 %s, p90 %s), ",
-		analyze_time(phase->mean).at, analyze_time(phase->median).at,
-		analyze_time(phase->p10).at, analyze_time(phase->p90).at);
+		hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
+		hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
 	analyze_put_steps(out, run, phase);
 	fputs("  \nGPU: ", out);
 	analyze_put_states(out, &states);
@@ -111,9 +133,9 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	for (uint32_t i = 0; i < diagnosis->n_acquitted; i++) {
 		if (i == 0)
 			fputs("\n## Looked at, not guilty\n\n", out);
-		fprintf(out, "- **%s** ", diagnosis->acquitted[i].kind->id);
-		analyze_markdown_put_place(out, &diagnosis->acquitted[i]);
-		fputs(": ", out);
+		char *place = place_markup(&diagnosis->acquitted[i]);
+		fprintf(out, "- **%s** %s: ", diagnosis->acquitted[i].kind->id, place);
+		free(place);
 		cli_put_markdown(out, diagnosis->acquitted[i].says);
 		fputc('\n', out);
 	}

@@ -44,8 +44,11 @@ void analyze_print_short(FILE *out, struct hwy_trace *trace, const char *path);
 /* ---- analyze_words.c: what the faces say alike; texts go to 'out' in UTF-8 ------------------------ */
 
 const struct hwy_phase *analyze_main(const struct analyze_run *run); /* or NULL */
-/* The program's name as people know it: its script, else the program, else the file. */
-const char *analyze_program(const struct analyze_run *run);
+/* The program's name as people know it: its script, else the program, else the recording's file. */
+struct analyze_name {
+	char text[256];
+};
+struct analyze_name analyze_program(const struct analyze_run *run);
 /* "train.py:18 run()", "forward > cudaStreamSynchronize", "". */
 void analyze_put_place(FILE *out, const struct hwy_place *place);
 /* Text of a recording: nothing in it may move a terminal's cursor. */
@@ -66,13 +69,14 @@ uint64_t analyze_lost(const struct hwy_trace *trace); /* records */
 /* What a finding costs and its fix is worth: "10.9 → 10.4 ms (1.05×, 10.1 – 10.7)" where that was predicted, else
  * "517 µs of 10.9 ms (4.7 %)". */
 void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase);
+/* A line of advice, which is a text of several lines: prose, or code that the program could hold. */
+struct analyze_line {
+	const char *text; /* of 'length' bytes, without the two spaces that mark code */
+	int length;
+	bool is_code;
+};
+/* Takes the next line from an advice and moves *advice behind it; false where there is none left. */
+bool analyze_next_line(const char **advice, struct analyze_line *line);
 /* The sentence about a phase in which nothing starves the devices. */
 void analyze_put_health(FILE *out, const struct hwy_verdict *verdict);
-/* "10.4 ms", "98.7 %" */
-struct analyze_text {
-	char at[64];
-};
-struct analyze_text analyze_time(int64_t ns);
-struct analyze_text analyze_percent(double share);
-
 #endif

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/drawing.h"
 #include "cli/kit/lines.h"
-#include "cli/kit/units.h"
+#include "cli/kit/paint.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 };
 /* What fits one screen; -v has no limits. */
@@ -25,15 +26,10 @@ struct page {
 	int width;
 };
 
-static const char *analyze_text_paint(const struct page *page, const char *colour)
+static const char *analyze_text_paint(const struct page *page, enum paint which)
 {
-	return page->view->colour ? colour : "";
+	return paint(page->view->colour, which);
 }
-#define BOLD "\033[1m"
-#define FAINT "\033[2m"
-#define GREEN "\033[32m"
-#define RED "\033[31m"
-#define PLAIN "\033[0m"
 
 /* ---- the head ------------------------------------------------------------------------------------ */
 
@@ -61,9 +57,9 @@ static void print_title(const struct page *page)
 {
 	const struct hwy_phase *phase = analyze_main(page->run);
 	uint64_t lost = analyze_lost(page->run->trace);
-	fprintf(page->out, " %s", analyze_text_paint(page, BOLD));
-	analyze_put(page->out, analyze_program(page->run));
-	fputs(analyze_text_paint(page, PLAIN), page->out);
+	fprintf(page->out, " %s", analyze_text_paint(page, PAINT_BOLD));
+	analyze_put(page->out, analyze_program(page->run).text);
+	fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
 	analyze_text_print_devices(page);
 	lines_may_break(page->out, 1);
 	if (phase && page->run->analysis.phases.n > 1)
@@ -77,7 +73,7 @@ static void print_title(const struct page *page)
 	}
 	lines_may_break(page->out, 1);
 	if (lost)
-		fprintf(page->out, " · %s records lost\n", units_count(lost).at);
+		fprintf(page->out, " · %s records lost\n", hwy_say_count_grouped(lost).text);
 	else
 		fputs(" · nothing lost\n", page->out);
 	if (page->view->n < 2)
@@ -91,8 +87,8 @@ static void print_title(const struct page *page)
 	else if (low && high)
 		fprintf(page->out,
 			" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n",
-			page->view->n, analyze_time(low->mean).at, analyze_time(high->mean).at,
-			page->run->path);
+			page->view->n, hwy_say_time3(low->mean).text,
+			hwy_say_time3(high->mean).text, page->run->path);
 }
 
 static void print_headline(const struct page *page, uint32_t index)
@@ -101,15 +97,15 @@ static void print_headline(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
-	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", analyze_text_paint(page, BOLD),
-		analyze_time(phase->mean).at, phase->source == PHASE_ONE ? "in all" : "a step",
-		analyze_text_paint(page, PLAIN), analyze_percent(busy).at);
+	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", analyze_text_paint(page, PAINT_BOLD),
+		hwy_say_time3(phase->mean).text, phase->source == PHASE_ONE ? "in all" : "a step",
+		analyze_text_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	if (phase->is_bursty || page->view->verbose)
 		fprintf(page->out, "   median %s, p10 to p90 %s to %s%s\n",
-			analyze_time(phase->median).at, analyze_time(phase->p10).at,
-			analyze_time(phase->p90).at,
+			hwy_say_time3(phase->median).text, hwy_say_time3(phase->p10).text,
+			hwy_say_time3(phase->p90).text,
 			phase->is_bursty ? ": bursty, a few steps take much longer" : "");
 	if (phase->is_first_told_apart && phase->first_steady == 1)
 		fputs("   the first step carries start-up and is not counted\n", page->out);
@@ -159,14 +155,13 @@ static void print_bar(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	const struct {
-		const char *block, *colour;
+		const char *block;
+		enum paint paint;
 		int64_t ns;
 	} parts[] = {
-		{"█", GREEN, states.compute},
-		{"▓", "\033[35m", states.exposed_comm},
-		{"▒", "\033[33m", states.exposed_copy},
-		{"▚", "\033[36m", states.fill},
-		{"░", FAINT, states.idle},
+		{"█", PAINT_GREEN, states.compute},       {"▓", PAINT_MAGENTA, states.exposed_comm},
+		{"▒", PAINT_YELLOW, states.exposed_copy}, {"▚", PAINT_CYAN, states.fill},
+		{"░", PAINT_FAINT, states.idle},
 	};
 	if (states.window <= 0)
 		return;
@@ -175,10 +170,10 @@ static void print_bar(const struct page *page, uint32_t index)
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		sum += parts[i].ns;
 		int64_t to = (int64_t)((double)sum * BAR / (double)states.window + 0.5);
-		fputs(analyze_text_paint(page, parts[i].colour), page->out);
+		fputs(analyze_text_paint(page, parts[i].paint), page->out);
 		for (; cells < to; cells++)
 			fputs(parts[i].block, page->out);
-		fputs(analyze_text_paint(page, PLAIN), page->out);
+		fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
 	}
 	fputs("  ", page->out);
 	analyze_put_states(page->out, &states);
@@ -193,7 +188,7 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 {
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		const struct hwy_finding_place *place = &finding->places[i];
-		fprintf(page->out, "      %10s  ", analyze_time(place->cost).at);
+		fprintf(page->out, "      %10s  ", hwy_say_time3(place->cost).text);
 		analyze_put_place(page->out, &place->at);
 		if (*place->at.file && *place->at.range) {
 			fputs("  in ", page->out);
@@ -210,22 +205,19 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 	}
 }
 
-/* Advice is lines; code lines keep their two spaces. */
+/* Prints an advice, or only its first line unless 'all'. */
 static void print_advice(const struct page *page, const char *advice, bool all)
 {
-	while (*advice) {
-		size_t n = strcspn(advice, "\n");
-		char *line = hwy_alloc(n + 1);
-		memcpy(line, advice, n);
-		line[n] = '\0';
-		bool code = n > 2 && line[0] == ' ' && line[1] == ' ';
-		fputs(code ? "      " : "    ▸ ", page->out);
-		if (code)
-			fputs(analyze_text_paint(page, FAINT), page->out);
-		cli_wrap(page->out, code ? line + 2 : line, 6, page->width);
-		fputs(code ? analyze_text_paint(page, PLAIN) : "", page->out);
-		free(line);
-		advice += n + (advice[n] == '\n');
+	struct analyze_line line;
+	while (analyze_next_line(&advice, &line)) {
+		char *text;
+		if (asprintf(&text, "%.*s", line.length, line.text) < 0)
+			cli_die("out of memory");
+		fputs(line.is_code ? "      " : "    ▸ ", page->out);
+		fputs(line.is_code ? analyze_text_paint(page, PAINT_FAINT) : "", page->out);
+		cli_wrap(page->out, text, 6, page->width);
+		fputs(line.is_code ? analyze_text_paint(page, PAINT_PLAIN) : "", page->out);
+		free(text);
 		if (!all)
 			break;
 	}
@@ -244,8 +236,8 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 			  uint32_t number, bool all)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[finding->phase];
-	fprintf(page->out, " %s%" PRIu32 "  %s%s", analyze_text_paint(page, BOLD), number,
-		finding->kind->id, analyze_text_paint(page, PLAIN));
+	fprintf(page->out, " %s%" PRIu32 "  %s%s", analyze_text_paint(page, PAINT_BOLD), number,
+		finding->kind->id, analyze_text_paint(page, PAINT_PLAIN));
 	if (finding->n_places) {
 		fputs("   ", page->out);
 		analyze_put_place(page->out, &finding->places[0].at);
@@ -254,9 +246,9 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
 	}
 	lines_may_break(page->out, 4);
-	fprintf(page->out, "   %s", analyze_text_paint(page, RED));
+	fprintf(page->out, "   %s", analyze_text_paint(page, PAINT_RED));
 	analyze_put_worth(page->out, finding, phase);
-	fprintf(page->out, "%s\n    ", analyze_text_paint(page, PLAIN));
+	fprintf(page->out, "%s\n    ", analyze_text_paint(page, PAINT_PLAIN));
 	cli_wrap(page->out, finding->says, 4, page->width);
 	if (all || !is_repeated(&page->run->diagnosis, finding))
 		print_advice(page, finding->advice, all);
@@ -294,13 +286,13 @@ static void print_health(const struct page *page, uint32_t phase)
 	bool repeats = page->run->analysis.phases.phases[phase].source != PHASE_ONE;
 	if (!verdict->is_healthy && !found)
 		fprintf(page->out, "    The GPU idles %s of the time; %s.\n",
-			analyze_percent(verdict->reachable).at,
+			hwy_say_share(verdict->reachable).text,
 			repeats ? "no single fix is worth 2 %"
 				: "nothing repeats: start-up and the program's own pace look alike");
 	if (!verdict->is_healthy || !verdict->is_known)
 		return;
-	fprintf(page->out, " %s✓%s  ", analyze_text_paint(page, GREEN),
-		analyze_text_paint(page, PLAIN));
+	fprintf(page->out, " %s✓%s  ", analyze_text_paint(page, PAINT_GREEN),
+		analyze_text_paint(page, PAINT_PLAIN));
 	analyze_put_health(page->out, verdict);
 	fputc('\n', page->out);
 }
@@ -314,7 +306,7 @@ static void print_inside(const struct page *page, uint32_t phase)
 	for (uint32_t i = 0; i < verdict->n_kernels; i++) {
 		char name[72];
 		snprintf(name, sizeof name, "%s", verdict->kernels[i].name);
-		fprintf(page->out, "    %6s  ", analyze_percent(verdict->kernels[i].share).at);
+		fprintf(page->out, "    %6s  ", hwy_say_share(verdict->kernels[i].share).text);
 		analyze_put(page->out, name);
 		fputs(strlen(verdict->kernels[i].name) >= sizeof name ? "…\n" : "\n", page->out);
 	}
@@ -336,8 +328,8 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			continue;
 		if (n++ == 0)
 			fputs("\n looked at, not guilty\n", page->out);
-		fprintf(page->out, " %s✓%s  %s", analyze_text_paint(page, GREEN),
-			analyze_text_paint(page, PLAIN), finding->kind->id);
+		fprintf(page->out, " %s✓%s  %s", analyze_text_paint(page, PAINT_GREEN),
+			analyze_text_paint(page, PAINT_PLAIN), finding->kind->id);
 		if (finding->n_places) {
 			fputs("   ", page->out);
 			analyze_put_place(page->out, &finding->places[0].at);
@@ -352,7 +344,7 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 		cli_wrap(page->out, finding->says, 4, page->width);
 		if (finding->predicted.tipping)
 			fprintf(page->out, "    It starts to cost above ≈ %s of GPU work a step.\n",
-				analyze_time(finding->predicted.tipping).at);
+				hwy_say_time3(finding->predicted.tipping).text);
 		if (page->view->verbose)
 			print_places(page, finding);
 	}
@@ -387,21 +379,22 @@ static void print_causes(const struct page *page, uint32_t phase)
 	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
 		if (states.causes[cause] && one->n_steady && n)
 			fprintf(page->out, "    %10s  %s\n",
-				analyze_time(states.causes[cause] / one->n_steady / n).at,
+				hwy_say_time3(states.causes[cause] / one->n_steady / n).text,
 				gap_cause_names[cause]);
 	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
 	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
 		const struct hwy_outlier *outlier = &verdict->outliers[i];
 		if (i == 0)
 			fputs(" steps unlike the rest\n", page->out);
-		fprintf(page->out, "    %10s  step %" PRIu32, analyze_time(outlier->ns).at,
+		fprintf(page->out, "    %10s  step %" PRIu32, hwy_say_time3(outlier->ns).text,
 			outlier->step);
 		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
 		if (*name) {
 			fputs(", ", page->out);
 			analyze_put(page->out, name);
 		}
-		fprintf(page->out, ": %s more %s", analyze_time(outlier->excess).at, outlier->part);
+		fprintf(page->out, ": %s more %s", hwy_say_time3(outlier->excess).text,
+			outlier->part);
 		if (*outlier->name) {
 			fputs(", ", page->out);
 			analyze_put(page->out, outlier->name);
@@ -431,11 +424,11 @@ static void print_foot(const struct page *page, uint32_t phase)
 	if (verdict->own_cost != HWY_NONE && before > 0)
 		fprintf(page->out,
 			"   Predictions are for the program without Headway's own cost: %s a step.\n",
-			analyze_time(before).at);
+			hwy_say_time3(before).text);
 	else if (verdict->own_cost != HWY_NONE)
 		fprintf(page->out,
 			"   Headway's own cost, %s of CPU time a step, is part of the times seen.\n",
-			analyze_time(verdict->own_cost).at);
+			hwy_say_time3(verdict->own_cost).text);
 	fprintf(page->out, "   next: headway show ");
 	analyze_put(page->out, page->run->path);
 	fputc('\n', page->out);
@@ -538,8 +531,8 @@ static void print_few(const struct page *page)
 			analyze_put_place(page->out, &finding->places[0].at);
 		}
 		lines_may_break(page->out, 4);
-		fprintf(page->out, "   %s (%s)\n    ", analyze_time(finding->cost).at,
-			analyze_percent(finding->share).at);
+		fprintf(page->out, "   %s (%s)\n    ", hwy_say_time3(finding->cost).text,
+			hwy_say_share(finding->share).text);
 		cli_wrap(page->out, finding->says, 4, page->width);
 	}
 }

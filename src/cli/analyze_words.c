@@ -9,20 +9,6 @@
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
 
-struct analyze_text analyze_time(int64_t ns)
-{
-	struct analyze_text text;
-	snprintf(text.at, sizeof text.at, "%s", hwy_say_time3(ns).text);
-	return text;
-}
-
-struct analyze_text analyze_percent(double share)
-{
-	struct analyze_text text;
-	snprintf(text.at, sizeof text.at, "%s", hwy_say_share(share).text);
-	return text;
-}
-
 const struct hwy_phase *analyze_main(const struct analyze_run *run)
 {
 	const struct hwy_phases *phases = &run->analysis.phases;
@@ -34,25 +20,22 @@ void analyze_put(FILE *out, const char *text)
 	cli_put(out, text, strlen(text));
 }
 
-static const char *analyze_words_base_of(const char *path)
+struct analyze_name analyze_program(const struct analyze_run *run)
 {
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-const char *analyze_program(const struct analyze_run *run)
-{
-	static char name[128];
+	enum { MOST_BYTES = 127 };
+	struct analyze_name name;
 	const struct hwy_phase *phase = analyze_main(run);
 	const struct hwy_trace *trace = run->trace;
 	const char *command = phase && phase->process < trace->n_processes
 				      ? hwy_str(trace, trace->processes[phase->process].command)
 				      : "";
-	if (!*command)
-		return analyze_words_base_of(run->path);
-	size_t length;
-	const char *program = hwy_program_name(command, &length);
-	snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), program);
+	size_t length = sizeof name.text - 1;
+	const char *program = hwy_basename(run->path);
+	if (*command) {
+		program = hwy_program_name(command, &length);
+		length = length < MOST_BYTES ? length : MOST_BYTES;
+	}
+	snprintf(name.text, sizeof name.text, "%.*s", (int)length, program);
 	return name;
 }
 
@@ -89,7 +72,7 @@ static const char *put_inner(FILE *out, const char *path)
 void analyze_put_place(FILE *out, const struct hwy_place *place)
 {
 	if (*place->file && place->line > 0) {
-		analyze_put(out, analyze_words_base_of(place->file));
+		analyze_put(out, hwy_basename(place->file));
 		fprintf(out, ":%" PRId64, place->line);
 		if (*place->function) {
 			fputc(' ', out);
@@ -157,7 +140,7 @@ void analyze_put_causes(FILE *out, const struct gap_states *states)
 		double share = (double)states->causes[top] / (double)states->idle;
 		if (share < 0.05)
 			break;
-		fprintf(out, "%s%s %s", before, gap_cause_names[top], analyze_percent(share).at);
+		fprintf(out, "%s%s %s", before, gap_cause_names[top], hwy_say_share(share).text);
 		before = ", ";
 	}
 	if (*before == ',')
@@ -179,8 +162,8 @@ void analyze_put_states(FILE *out, const struct gap_states *states)
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (i == 0 || (double)parts[i].ns / window >= 0.001)
 			fprintf(out, "%s %s · ", parts[i].name,
-				analyze_percent((double)parts[i].ns / window).at);
-	fprintf(out, "idle %s", analyze_percent((double)states->idle / window).at);
+				hwy_say_share((double)parts[i].ns / window).text);
+	fprintf(out, "idle %s", hwy_say_share((double)states->idle / window).text);
 }
 
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase)
@@ -198,9 +181,9 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 		fputs("headway 0: the CPU never gets ahead", out);
 	else if (best->steps >= 2)
 		fprintf(out, "headway %s: the CPU is %.0f steps ahead",
-			analyze_time(best->mean_work).at, best->steps);
+			hwy_say_time3(best->mean_work).text, best->steps);
 	else
-		fprintf(out, "headway up to %s", analyze_time(best->max_work).at);
+		fprintf(out, "headway up to %s", hwy_say_time3(best->max_work).text);
 }
 
 struct hwy_interval analyze_typical(const struct hwy_phase *phase)
@@ -230,15 +213,28 @@ uint64_t analyze_lost(const struct hwy_trace *trace)
 	return lost;
 }
 
+bool analyze_next_line(const char **advice, struct analyze_line *line)
+{
+	const char *text = *advice;
+	if (!*text)
+		return false;
+	size_t n = strcspn(text, "\n");
+	bool is_code = n > 2 && strncmp(text, "  ", 2) == 0;
+	size_t skipped = is_code ? 2 : 0;
+	*line = (struct analyze_line){text + skipped, (int)(n - skipped), is_code};
+	*advice = text + n + (text[n] == '\n');
+	return true;
+}
+
 /* ---- what a finding is worth ------------------------------------------------------------------------ */
 
 /* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
 static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)
 {
-	struct analyze_text text = analyze_time(ns), other = analyze_time(next);
-	const char *unit = strrchr(text.at, ' '), *its = strrchr(other.at, ' ');
+	struct hwy_words text = hwy_say_time3(ns), other = hwy_say_time3(next);
+	const char *unit = strrchr(text.text, ' '), *its = strrchr(other.text, ' ');
 	bool same = unit && its && strcmp(unit, its) == 0;
-	fprintf(out, "%.*s", same ? (int)(unit - text.at) : (int)strlen(text.at), text.at);
+	fprintf(out, "%.*s", same ? (int)(unit - text.text) : (int)strlen(text.text), text.text);
 }
 
 void analyze_put_health(FILE *out, const struct hwy_verdict *verdict)
@@ -248,25 +244,25 @@ void analyze_put_health(FILE *out, const struct hwy_verdict *verdict)
 	if (verdict->reachable >= pauses)
 		fprintf(out,
 			"Nothing on the CPU side starves the GPU; the %s it idles lie between work queued in time.",
-			analyze_percent(verdict->reachable).at);
+			hwy_say_share(verdict->reachable).text);
 	else
 		fprintf(out,
 			"Nothing starves the GPU. No fix on the CPU side is worth more than %s.",
-			analyze_percent(verdict->reachable).at);
+			hwy_say_share(verdict->reachable).text);
 }
 
 void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)
 {
 	const struct hwy_predicted *p = &finding->predicted;
 	if (!p->is_known) {
-		fprintf(out, "%s of %s (%s)", analyze_time(finding->cost).at,
-			analyze_time(phase->mean).at, analyze_percent(finding->share).at);
+		fprintf(out, "%s of %s (%s)", hwy_say_time3(finding->cost).text,
+			hwy_say_time3(phase->mean).text, hwy_say_share(finding->share).text);
 		return;
 	}
 	analyze_words_put_number(out, p->before, p->step);
-	fprintf(out, " → %s (", analyze_time(p->step).at);
+	fprintf(out, " → %s (", hwy_say_time3(p->step).text);
 	if (p->speedup >= 1.02)
 		fprintf(out, "%.*f×, ", p->speedup < 10 ? 2 : 0, p->speedup);
 	analyze_words_put_number(out, p->p10, p->p90);
-	fprintf(out, " – %s)", analyze_time(p->p90).at);
+	fprintf(out, " – %s)", hwy_say_time3(p->p90).text);
 }

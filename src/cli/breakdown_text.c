@@ -5,34 +5,37 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/path.h"
+#include "base/say.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/grid.h"
-#include "cli/kit/units.h"
+#include "cli/kit/paint.h"
+#include "cli/kit/table.h"
 
-enum { FEW_STREAMS = 12, FEW_STEPS = 10 };
+enum { FEW_STREAMS = 12, FEW_STEPS = 10, LABEL_BYTES = 48 };
 
 struct page {
 	FILE *out;
 	const struct breakdown_view *view;
 	const struct hwy_trace *trace;
 	const struct hwy_breakdown *breakdown;
-	int colour;
+	bool colour;
 	uint32_t bar; /* cells of a bar */
 };
 
 /* What a device can be seen doing, in the order of a bar. */
 enum { COMPUTE, COMM, COPY, FILL, IDLE, LOOKS };
 static const struct {
-	const char *block, *name, *colour;
+	const char *block, *name;
+	enum paint paint;
 } looks[LOOKS] = {
-	[COMPUTE] = {"█", "compute", "\033[32m"}, [COMM] = {"▓", "comm", "\033[35m"},
-	[COPY] = {"▒", "copy", "\033[33m"},       [FILL] = {"▚", "fill", "\033[36m"},
-	[IDLE] = {"░", "idle", "\033[2m"},
+	[COMPUTE] = {"█", "compute", PAINT_GREEN}, [COMM] = {"▓", "comm", PAINT_MAGENTA},
+	[COPY] = {"▒", "copy", PAINT_YELLOW},      [FILL] = {"▚", "fill", PAINT_CYAN},
+	[IDLE] = {"░", "idle", PAINT_FAINT},
 };
 
-static const char *breakdown_text_paint(const struct page *page, const char *colour)
+static const char *breakdown_text_paint(const struct page *page, enum paint which)
 {
-	return page->colour ? colour : "";
+	return paint(page->colour, which);
 }
 
 static const char *device_label(const struct page *page, int64_t device, char *text)
@@ -41,26 +44,10 @@ static const char *device_label(const struct page *page, int64_t device, char *t
 	bool known = device >= 0 && device < trace->n_devices &&
 		     trace->devices[device].ordinal != HWY_NONE;
 	if (known)
-		snprintf(text, GRID_TEXT, "GPU %" PRId64, trace->devices[device].ordinal);
+		snprintf(text, LABEL_BYTES, "GPU %" PRId64, trace->devices[device].ordinal);
 	else
-		snprintf(text, GRID_TEXT, "GPU ?");
+		snprintf(text, LABEL_BYTES, "GPU ?");
 	return text;
-}
-
-/* A threshold as one would say it: "30 µs". */
-static const char *limit_text(char *text, int64_t ns)
-{
-	static const struct {
-		int64_t ns;
-		const char *name;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}};
-	for (size_t u = 0; u < 3; u++)
-		if (ns && ns % units[u].ns == 0) {
-			snprintf(text, GRID_TEXT, "%" PRId64 " %s", ns / units[u].ns,
-				 units[u].name);
-			return text;
-		}
-	return grid_time_text(text, ns);
 }
 
 /* ---- what this is ---------------------------------------------------------------------------- */
@@ -89,19 +76,18 @@ static void print_devices_line(const struct page *page)
 		before = *name ? name : before;
 	}
 	uint64_t streams = breakdown->total.n_streams, ops = ops_of(&breakdown->total);
-	fprintf(page->out, " · %s op%s on %s stream%s\n", units_count(ops).at, ops == 1 ? "" : "s",
-		units_count(streams).at, streams == 1 ? "" : "s");
+	fprintf(page->out, " · %s op%s on %s stream%s\n", hwy_say_count_grouped(ops).text,
+		ops == 1 ? "" : "s", hwy_say_count_grouped(streams).text, streams == 1 ? "" : "s");
 }
 
 static void print_window(const struct page *page)
 {
 	const struct hwy_measures *total = &page->breakdown->total;
 	const struct hwy_scope *scope = &page->view->options->scope;
-	char span[GRID_TEXT], from[GRID_TEXT], to[GRID_TEXT];
 	bool cut = scope->from != HWY_NONE || scope->to != HWY_NONE;
 	fprintf(page->out, "  window %s: first to last device op%s, %s to %s of the recording\n",
-		grid_time_text(span, total->to - total->from), cut ? " within --from and --to" : "",
-		grid_time_text(from, total->from), grid_time_text(to, total->to));
+		hwy_say_time4(total->to - total->from).text, cut ? " within --from and --to" : "",
+		hwy_say_time4(total->from).text, hwy_say_time4(total->to).text);
 }
 
 /* ---- bars ------------------------------------------------------------------------------------ */
@@ -128,10 +114,10 @@ static void print_bar(const struct page *page, const struct hwy_measures *measur
 			span ? (uint32_t)((double)sum / (double)span * page->bar + 0.5) : 0;
 		if (until == drawn)
 			continue;
-		fputs(breakdown_text_paint(page, looks[i].colour), page->out);
+		fputs(breakdown_text_paint(page, looks[i].paint), page->out);
 		for (; drawn < until; drawn++)
 			fputs(looks[i].block, page->out);
-		fputs(breakdown_text_paint(page, "\033[0m"), page->out);
+		fputs(breakdown_text_paint(page, PAINT_PLAIN), page->out);
 	}
 }
 
@@ -158,14 +144,14 @@ static void print_legend(const struct page *page)
 	for (unsigned i = 0; i < LOOKS; i++)
 		if (times[i])
 			fprintf(page->out, "  %s%s%s %s",
-				breakdown_text_paint(page, looks[i].colour), looks[i].block,
-				breakdown_text_paint(page, "\033[0m"), looks[i].name);
+				breakdown_text_paint(page, looks[i].paint), looks[i].block,
+				breakdown_text_paint(page, PAINT_PLAIN), looks[i].name);
 	fputs("   (each beyond those before it)\n", page->out);
 }
 
 static void print_bars(const struct page *page)
 {
-	char label[GRID_TEXT], share[GRID_TEXT];
+	char label[LABEL_BYTES];
 	fputc('\n', page->out);
 	for (uint32_t i = 0; i < page->breakdown->n_devices; i++) {
 		const struct hwy_device_part *part = &page->breakdown->devices[i];
@@ -173,7 +159,7 @@ static void print_bars(const struct page *page)
 		fprintf(page->out, "  %-6s ", device_label(page, part->device, label));
 		print_bar(page, measures);
 		fprintf(page->out, "  busy %s\n",
-			grid_percent_text(share, measures->busy, measures->to - measures->from));
+			hwy_say_part_1decimal(measures->busy, measures->to - measures->from).text);
 		if (!part->cells)
 			continue;
 		fprintf(page->out, "         ");
@@ -185,13 +171,13 @@ static void print_bars(const struct page *page)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static void add_times(struct grid *grid, const struct hwy_measures *const *columns, uint32_t n,
+static void add_times(struct table *table, const struct hwy_measures *const *columns, uint32_t n,
 		      const char *name, int64_t (*time)(const struct hwy_measures *))
 {
-	grid_cell(grid, "%s", name);
+	table_cell(table, "%s", name);
 	for (uint32_t i = 0; i < n; i++) {
-		grid_time(grid, time(columns[i]));
-		grid_percent(grid, time(columns[i]), columns[i]->to - columns[i]->from);
+		table_time(table, time(columns[i]));
+		table_percent(table, time(columns[i]), columns[i]->to - columns[i]->from);
 	}
 }
 
@@ -210,31 +196,32 @@ TIME(copy_of, m->copy)
 TIME(fill_of, m->fill)
 
 static void print_columns(const struct page *page, const struct hwy_measures *const *columns,
-			  const char (*names)[GRID_TEXT], uint32_t n)
+			  const char (*names)[LABEL_BYTES], uint32_t n)
 {
-	struct grid grid = {.columns = 1 + 2 * n, .head = 1, .colour = page->colour};
-	grid_cell(&grid, "%s", "");
+	struct table table = {
+		.columns = 1 + 2 * n, .heads = 1, .colour = page->colour, .indent = "  "};
+	table_cell(&table, "%s", "");
 	for (uint32_t i = 0; i < n; i++) {
-		grid_cell(&grid, "%s", names[i]);
-		grid_cell(&grid, "of span");
+		table_cell(&table, "%s", names[i]);
+		table_cell(&table, "of span");
 	}
-	add_times(&grid, columns, n, "span", span_of);
-	add_times(&grid, columns, n, "busy", busy_of);
-	add_times(&grid, columns, n, "  compute", compute_of);
+	add_times(&table, columns, n, "span", span_of);
+	add_times(&table, columns, n, "busy", busy_of);
+	add_times(&table, columns, n, "  compute", compute_of);
 	if (page->breakdown->total.n_comm) {
-		add_times(&grid, columns, n, "  comm", comm_of);
-		add_times(&grid, columns, n, "    hidden under compute", hidden_of);
+		add_times(&table, columns, n, "  comm", comm_of);
+		add_times(&table, columns, n, "    hidden under compute", hidden_of);
 	}
-	add_times(&grid, columns, n, "  copies", copy_of);
-	add_times(&grid, columns, n, "  fills", fill_of);
-	add_times(&grid, columns, n, "idle", idle_of);
-	grid_cell(&grid, "ops");
+	add_times(&table, columns, n, "  copies", copy_of);
+	add_times(&table, columns, n, "  fills", fill_of);
+	add_times(&table, columns, n, "idle", idle_of);
+	table_cell(&table, "ops");
 	for (uint32_t i = 0; i < n; i++) {
-		grid_count(&grid, ops_of(columns[i]));
-		grid_cell(&grid, "%s", "");
+		table_count(&table, ops_of(columns[i]));
+		table_cell(&table, "%s", "");
 	}
 	fputc('\n', page->out);
-	grid_print(&grid, page->out, "  ");
+	table_print(&table, page->out);
 }
 
 /* As many devices side by side as the width has room for; the total comes last. */
@@ -247,14 +234,14 @@ static void breakdown_text_print_devices(const struct page *page, uint32_t width
 	at_once = at_once > MOST ? MOST : at_once;
 	for (uint32_t i = 0; i < n; i += at_once) {
 		const struct hwy_measures *columns[MOST];
-		char names[MOST][GRID_TEXT];
+		char names[MOST][LABEL_BYTES];
 		uint32_t k = 0;
 		for (; k < at_once && i + k < n; k++) {
 			bool is_total = i + k == breakdown->n_devices;
 			columns[k] =
 				is_total ? &breakdown->total : &breakdown->devices[i + k].measures;
 			if (is_total)
-				snprintf(names[k], GRID_TEXT, "all");
+				snprintf(names[k], LABEL_BYTES, "all");
 			else
 				device_label(page, breakdown->devices[i + k].device, names[k]);
 		}
@@ -268,77 +255,70 @@ static void breakdown_text_print_devices(const struct page *page, uint32_t width
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-static void add_stream_label(const struct page *page, struct grid *grid,
+static void add_stream_label(const struct page *page, struct table *table,
 			     const struct hwy_stream_part *part)
 {
 	const struct hwy_trace *trace = page->trace;
 	const struct hwy_lane *lane = &trace->lanes[part->lane];
 	bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
-	char device[GRID_TEXT], process[GRID_TEXT] = "";
+	char device[LABEL_BYTES], process[LABEL_BYTES] = "";
 	device_label(page, lane->device, device);
 	if (trace->n_processes > 1 && lane->process >= 0 && lane->process < trace->n_processes)
 		snprintf(process, sizeof process, " pid %" PRId64,
 			 trace->processes[lane->process].pid);
 	if (known && trace->streams[lane->stream].number != HWY_NONE)
-		grid_cell(grid, "%s%s stream %" PRId64, device, process,
-			  trace->streams[lane->stream].number);
+		table_cell(table, "%s%s stream %" PRId64, device, process,
+			   trace->streams[lane->stream].number);
 	else
-		grid_cell(grid, "%s%s, no stream", device, process);
+		table_cell(table, "%s%s, no stream", device, process);
 }
 
 static void print_stream_times(const struct page *page, uint32_t shown)
 {
-	struct grid grid = {.columns = 7, .head = 1, .colour = page->colour};
-	static const char *const head[] = {"stream",    "ops",         "busy", "idle",
-					   "host wait", "kernel wait", "other"};
-	for (unsigned i = 0; i < grid.columns; i++)
-		grid_cell(&grid, "%s", head[i]);
+	struct table table = {.columns = 7, .heads = 1, .colour = page->colour, .indent = "  "};
+	table_row(&table, (const char *[]){"stream", "ops", "busy", "idle", "host wait",
+					   "kernel wait", "other"});
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
-		add_stream_label(page, &grid, part);
-		grid_count(&grid, part->n_ops);
-		grid_time(&grid, part->busy);
-		grid_time(&grid, part->to - part->from - part->busy);
-		grid_time(&grid, part->host_wait);
-		grid_time(&grid, part->kernel_wait);
-		grid_time(&grid, part->other);
+		add_stream_label(page, &table, part);
+		table_count(&table, part->n_ops);
+		table_time(&table, part->busy);
+		table_time(&table, part->to - part->from - part->busy);
+		table_time(&table, part->host_wait);
+		table_time(&table, part->kernel_wait);
+		table_time(&table, part->other);
 	}
 	fputc('\n', page->out);
-	grid_print(&grid, page->out, "  ");
+	table_print(&table, page->out);
 }
 
 /* A delay of 0 is a delay; no launch known is none. */
-static void add_delay(struct grid *grid, const struct queue_delays *delays, int64_t delay)
+static void add_delay(struct table *table, const struct queue_delays *delays, int64_t delay)
 {
-	char text[GRID_TEXT];
-	grid_cell(grid, "%s", delays->n ? grid_time_text(text, delay) : "–");
+	table_cell(table, "%s", delays->n ? hwy_say_time4(delay).text : "–");
 }
 
 static void print_stream_launches(const struct page *page, uint32_t shown)
 {
-	struct grid grid = {.columns = 8, .head = 1, .colour = page->colour};
-	char late[GRID_TEXT];
-	grid_cell(&grid, "stream");
-	grid_cell(&grid, "queue");
-	grid_cell(&grid, "max");
-	grid_cell(&grid, "delay");
-	grid_cell(&grid, "p95");
-	grid_cell(&grid, "max");
-	grid_cell(&grid, "> %s", limit_text(late, page->view->options->late));
-	grid_cell(&grid, "short");
+	struct table table = {.columns = 8, .heads = 1, .colour = page->colour, .indent = "  "};
+	char late[80];
+	snprintf(late, sizeof late, "> %s", hwy_say_time_whole(page->view->options->late).text);
+	table_row(&table,
+		  (const char *[]){"stream", "queue", "max", "delay", "p95", "max", late, "short"});
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
-		add_stream_label(page, &grid, part);
-		grid_cell(&grid, "%.*f", part->queue.time_mean < 10 ? 2 : 1, part->queue.time_mean);
-		grid_count(&grid, (uint64_t)part->queue.max);
-		add_delay(&grid, &part->delays, part->delays.median);
-		add_delay(&grid, &part->delays, part->delays.p95);
-		add_delay(&grid, &part->delays, part->delays.max);
-		grid_count(&grid, part->delays.late);
-		grid_count(&grid, part->delays.short_kernels);
+		add_stream_label(page, &table, part);
+		table_cell(&table, "%.*f", part->queue.time_mean < 10 ? 2 : 1,
+			   part->queue.time_mean);
+		table_count(&table, (uint64_t)part->queue.max);
+		add_delay(&table, &part->delays, part->delays.median);
+		add_delay(&table, &part->delays, part->delays.p95);
+		add_delay(&table, &part->delays, part->delays.max);
+		table_count(&table, part->delays.late);
+		table_count(&table, part->delays.short_kernels);
 	}
 	fputc('\n', page->out);
-	grid_print(&grid, page->out, "  ");
+	table_print(&table, page->out);
 }
 
 static void print_streams(const struct page *page)
@@ -351,12 +331,11 @@ static void print_streams(const struct page *page)
 	if (shown < n)
 		fprintf(page->out, "  … and %" PRIu32 " streams more; --streams lists all\n",
 			n - shown);
-	char threshold[GRID_TEXT];
 	fprintf(page->out,
 		"\n  host wait: launched after the stream ran dry; kernel wait: launched in time,\n"
 		"  begun within %s; other: begun later. queue: launched and not begun, mean over\n"
 		"  time. delay: from call to start, median. short: kernels shorter than their call.\n",
-		limit_text(threshold, page->view->options->kernel_wait));
+		hwy_say_time_whole(page->view->options->kernel_wait).text);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -378,18 +357,18 @@ static uint32_t parts_shown(const struct page *page, bool *shown)
 	return n;
 }
 
-static void add_step(const struct page *page, struct grid *grid, const bool *shown,
+static void add_step(const struct page *page, struct table *table, const bool *shown,
 		     const struct hwy_step *step)
 {
 	const char *name = hwy_str(page->trace, step->name), *number = strchr(name, '#');
-	grid_cell(grid, "%s%s", number ? number + 1 : name, step->whole ? "" : " (cut off)");
-	grid_time(grid, step->at.to - step->at.from);
+	table_cell(table, "%s%s", number ? number + 1 : name, step->whole ? "" : " (cut off)");
+	table_time(table, step->at.to - step->at.from);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			grid_time(grid, step->parts[p]);
+			table_time(table, step->parts[p]);
 }
 
-static void add_mean(const struct page *page, struct grid *grid, const bool *shown)
+static void add_mean(const struct page *page, struct table *table, const bool *shown)
 {
 	/* Steps of several processes overlap: their sum may not fit 64 bits. */
 	__int128 parts[HWY_STEP_PARTS] = {0}, span = 0;
@@ -405,16 +384,16 @@ static void add_mean(const struct page *page, struct grid *grid, const bool *sho
 	}
 	if (n == 0)
 		return;
-	grid_cell(grid, "mean");
-	grid_time(grid, (int64_t)(span / n));
+	table_cell(table, "mean");
+	table_time(table, (int64_t)(span / n));
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			grid_time(grid, (int64_t)(parts[p] / n));
-	grid_cell(grid, "%s", "");
-	grid_cell(grid, "%s", "");
+			table_time(table, (int64_t)(parts[p] / n));
+	table_cell(table, "%s", "");
+	table_cell(table, "%s", "");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			grid_percent(grid, (int64_t)(parts[p] / n), (int64_t)(span / n));
+			table_percent(table, (int64_t)(parts[p] / n), (int64_t)(span / n));
 }
 
 static void print_steps(const struct page *page)
@@ -426,23 +405,23 @@ static void print_steps(const struct page *page)
 	if (n > FEW_STEPS && !page->view->all_steps)
 		listed = FEW_STEPS;
 	bool shown[HWY_STEP_PARTS];
-	struct grid grid = {.head = 1, .colour = page->colour};
-	grid.columns = 2 + parts_shown(page, shown);
-	grid_cell(&grid, "step");
-	grid_cell(&grid, "total");
+	struct table table = {.heads = 1, .colour = page->colour, .indent = "  "};
+	table.columns = 2 + parts_shown(page, shown);
+	table_cell(&table, "step");
+	table_cell(&table, "total");
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			grid_cell(&grid, "%s", part_names[p]);
+			table_cell(&table, "%s", part_names[p]);
 	for (uint32_t i = 0; i < listed; i++)
-		add_step(page, &grid, shown, &breakdown->steps[i]);
+		add_step(page, &table, shown, &breakdown->steps[i]);
 	if (listed < n) {
-		grid_cell(&grid, "… %" PRIu32 " more", n - listed);
-		for (unsigned c = 1; c < grid.columns; c++)
-			grid_cell(&grid, "%s", "");
+		table_cell(&table, "… %" PRIu32 " more", n - listed);
+		for (unsigned c = 1; c < table.columns; c++)
+			table_cell(&table, "%s", "");
 	}
-	add_mean(page, &grid, shown);
+	add_mean(page, &table, shown);
 	fputc('\n', page->out);
-	grid_print(&grid, page->out, "  ");
+	table_print(&table, page->out);
 	fprintf(page->out,
 		"\n  ProfilerStep marks with the device work they launched; every moment counts\n"
 		"  for the leftmost column that applies.%s\n",
@@ -459,12 +438,13 @@ static void print_cautions(const struct page *page)
 		fprintf(page->out,
 			"\n  %s graph launches count as compute: their nodes are not recorded, so\n"
 			"  pauses inside them look busy.\n",
-			units_count(total->n_graph).at);
+			hwy_say_count_grouped(total->n_graph).text);
 	if (total->n_linked < ops)
 		fprintf(page->out,
 			"\n  %s of %s ops have no recorded launch: they have no delay, are in no\n"
 			"  queue, and the gaps they end are never host wait.\n",
-			units_count(ops - total->n_linked).at, units_count(ops).at);
+			hwy_say_count_grouped(ops - total->n_linked).text,
+			hwy_say_count_grouped(ops).text);
 }
 
 static void print_nothing(const struct page *page)
@@ -488,11 +468,10 @@ void breakdown_print_text(FILE *out, const struct breakdown_view *view)
 		.bar = view->options->cells,
 	};
 	int width = cli_width(out);
-	const char *slash = strrchr(view->path, '/');
-	fputs(breakdown_text_paint(&page, "\033[1m"), out);
-	const char *name = slash && slash[1] ? slash + 1 : view->path;
+	fputs(breakdown_text_paint(&page, PAINT_BOLD), out);
+	const char *name = hwy_basename(view->path);
 	cli_put(page.out, name, strlen(name));
-	fprintf(out, "%s\n", breakdown_text_paint(&page, "\033[0m"));
+	fprintf(out, "%s\n", breakdown_text_paint(&page, PAINT_PLAIN));
 	if (ops_of(&view->breakdown->total) == 0) {
 		print_nothing(&page);
 	} else {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "cli/kit/units.h"
+#include "base/say.h"
 #include "trace/file.h"
 #include "whatif/path_cache.h"
 
@@ -72,12 +72,13 @@ static uint64_t size_of(const char *path)
 static void print_result(const char *input, const char *output, const struct hwy_trace *trace)
 {
 	uint64_t source = size_of(input), report = size_of(output), spans = trace->n_spans;
-	printf("%s: %s spans, %s", output, units_count(spans).at, units_bytes(report).at);
+	printf("%s: %s spans, %s", output, hwy_say_count_grouped(spans).text,
+	       hwy_say_bytes3(report).text);
 	if (spans)
 		printf(", %.2f bytes a span", (double)report / (double)spans);
 	if (source)
 		printf(", %.3g %% of the source's %s", 100.0 * (double)report / (double)source,
-		       units_bytes(source).at);
+		       hwy_say_bytes3(source).text);
 	putchar('\n');
 }
 

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/doctor_print.h"
+#include "cli/kit/paint.h"
 
 struct options {
 	int format;
@@ -21,21 +22,18 @@ static const struct cli_option option_table[] = {
 enum { WIDTH = 80, TITLE_WIDTH = 17, NO_LIMIT = 1000 }; /* columns */
 
 static const struct {
-	const char *mark, *plain, *colour, *word;
+	const char *mark, *plain;
+	enum paint paint;
+	const char *word;
 } marks[] = {
-	[DOCTOR_NO] = {"✗", "-", "\033[31m", "no"},
-	[DOCTOR_PARTLY] = {"!", "!", "\033[33m", "partly"},
-	[DOCTOR_YES] = {"✓", "+", "\033[32m", "yes"},
+	[DOCTOR_NO] = {"✗", "-", PAINT_RED, "no"},
+	[DOCTOR_PARTLY] = {"!", "!", PAINT_YELLOW, "partly"},
+	[DOCTOR_YES] = {"✓", "+", PAINT_GREEN, "yes"},
 };
 
 struct page {
 	bool colour, utf8;
 };
-
-static const char *doctor_paint(const struct page *page, const char *colour)
-{
-	return page->colour ? colour : "";
-}
 
 /* Prints at most 'room' columns of a text, with an ellipsis where it was cut. Where the locale
  * is not UTF-8, characters beyond ASCII become '?'. */
@@ -69,9 +67,9 @@ static void print_machine(const struct page *page, const struct doctor *doctor)
 
 static void print_check(const struct page *page, const struct doctor_check *check)
 {
-	printf("%s%s%s ", doctor_paint(page, marks[check->verdict].colour),
+	printf("%s%s%s ", paint(page->colour, marks[check->verdict].paint),
 	       page->utf8 ? marks[check->verdict].mark : marks[check->verdict].plain,
-	       doctor_paint(page, "\033[0m"));
+	       paint(page->colour, PAINT_PLAIN));
 	printf("%-*s", TITLE_WIDTH - 2, check->title);
 	doctor_put(page, check->says, WIDTH - TITLE_WIDTH);
 	putchar('\n');

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/say.h"
 #include "cli/commands.h"
-#include "cli/kit/units.h"
 #include "export/export.h"
 
 struct options {
@@ -275,8 +275,8 @@ static uint64_t size_of(const char *path)
 static void print_result(const struct options *options, const struct export_result *result)
 {
 	uint64_t bytes = size_of(options->output);
-	printf("%s: %s spans, %s", options->output, units_count(result->spans).at,
-	       units_bytes(bytes).at);
+	printf("%s: %s spans, %s", options->output, hwy_say_count_grouped(result->spans).text,
+	       hwy_say_bytes3(bytes).text);
 	if (result->spans)
 		printf(", %.1f bytes a span", (double)bytes / (double)result->spans);
 	putchar('\n');
@@ -286,7 +286,7 @@ static void print_result(const struct options *options, const struct export_resu
 			continue;
 		printf("%s%s %s",
 		       any ? ", " : "left out, because the format has no place for them: ",
-		       units_count(result->left_out[i]).at, hwy_kind_names[i]);
+		       hwy_say_count_grouped(result->left_out[i]).text, hwy_kind_names[i]);
 		any = true;
 	}
 	if (any)

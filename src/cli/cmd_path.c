@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/say.h"
 #include "cli/commands.h"
-#include "cli/kit/grid.h"
+#include "cli/kit/table.h"
 #include "cli/phase.h"
 #include "whatif/chain.h"
 
@@ -38,9 +39,10 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = *where = 0;
 	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
 		const struct chain_link *link = &chain->links[i];
-		int name = grid_columns_of(path_class_names[link->class]) + 2 +
-			   grid_columns_of(link->name);
-		int place = grid_columns_of(link->place);
+		int name = hwy_utf8_columns(path_class_names[link->class],
+					    strlen(path_class_names[link->class])) +
+			   2 + hwy_utf8_columns(link->name, strlen(link->name));
+		int place = hwy_utf8_columns(link->place, strlen(link->place));
 		*what = name > *what ? name : *what;
 		*where = place > *where ? place : *where;
 	}
@@ -64,42 +66,40 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	int width = cli_width(out), what, where;
 	int room = (width ? width : DEFAULT_WIDTH) - NUMBERS;
 	share_room(chain, rows, room < LEAST_ROOM ? LEAST_ROOM : room, &what, &where);
-	struct grid grid = {
-		.columns = 5, .head = 1, .colour = cli_colour(out), .ends_in_text = true};
-	grid_cell(&grid, "what");
-	grid_cell(&grid, "time");
-	grid_cell(&grid, "share");
-	grid_cell(&grid, "times");
-	grid_cell(&grid, "where");
+	struct table table = {.columns = 5,
+			      .heads = 1,
+			      .colour = cli_colour(out),
+			      .indent = "  ",
+			      .align = "lrrrl"};
+	table_row(&table, (const char *[]){"what", "time", "share", "times", "where"});
 	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
 		const struct chain_link *link = &chain->links[i];
 		char name[512];
 		snprintf(name, sizeof name, "%s: %s", path_class_names[link->class], link->name);
-		grid_text(&grid, name, what);
-		grid_time(&grid, time_per_step(chain, link->time));
-		grid_percent(&grid, link->time, chain->length);
-		grid_count(&grid, link->count / chain->n_steps);
-		grid_text(&grid, link->place, where);
+		table_cut_text(&table, name, what);
+		table_time(&table, time_per_step(chain, link->time));
+		table_percent(&table, link->time, chain->length);
+		table_count(&table, link->count / chain->n_steps);
+		table_cut_text(&table, link->place, where);
 	}
-	grid_print(&grid, out, "  ");
+	table_print(&table, out);
 }
 
 static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 {
-	char text[GRID_TEXT];
 	fprintf(out, "%s from the first work of %s to the end: the chain that decides it%s\n\n",
-		grid_time_text(text, chain->length),
+		hwy_say_time4(chain->length).text,
 		chain->n_steps == 1 ? "the step" : "the steady steps",
 		chain->n_steps == 1 ? "" : ", a step:");
-	struct grid classes = {.columns = 3};
+	struct table classes = {.columns = 3, .indent = "  "};
 	for (int class = 0; class < PATH_CLASSES; class ++) {
 		if (chain->classes[class] == 0)
 			continue;
-		grid_cell(&classes, "%s", path_class_names[class]);
-		grid_time(&classes, time_per_step(chain, chain->classes[class]));
-		grid_percent(&classes, chain->classes[class], chain->length);
+		table_cell(&classes, "%s", path_class_names[class]);
+		table_time(&classes, time_per_step(chain, chain->classes[class]));
+		table_percent(&classes, chain->classes[class], chain->length);
 	}
-	grid_print(&classes, out, "  ");
+	table_print(&classes, out);
 	fputs("\nThe largest contributors, a step:\n\n", out);
 	print_links(out, chain, rows);
 	fprintf(out,
@@ -107,7 +107,7 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		"slack%s\n",
 		100 * chain->work_on_path, chain->slack > 0 ? "," : ".");
 	if (chain->slack > 0)
-		fprintf(out, "half of it %s or more.\n", grid_time_text(text, chain->slack));
+		fprintf(out, "half of it %s or more.\n", hwy_say_time4(chain->slack).text);
 }
 
 static void print_json(FILE *out, const struct hwy_chain *chain, uint64_t rows)

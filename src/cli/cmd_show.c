@@ -4,10 +4,10 @@
 
 #include "analyze/window.h"
 #include "base/path.h"
+#include "base/say.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/kit/drawing.h"
-#include "cli/kit/units.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 50, MOST_WIDTH = 1000, MOST_ROWS = 1000 };
 
@@ -116,7 +116,8 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 		window.at.to = HWY_TIME_LIMIT;
 	if (window.at.from >= window.at.to)
 		cli_die("%s: nothing is recorded there; it has work and calls from %s to %s",
-			options->path, units_time(any ? from : 0).at, units_time(any ? to : 0).at);
+			options->path, hwy_say_time4(any ? from : 0).text,
+			hwy_say_time4(any ? to : 0).text);
 	return window;
 }
 
@@ -186,9 +187,9 @@ static void show_print_head(const struct hwy_trace *trace, const struct hwy_pict
 	show_print_devices(trace, picture, options);
 	print_steps(trace, window, options);
 	fputs("\n  ", stdout);
-	show_put(options, units_time(window->at.to - window->at.from).at);
+	show_put(options, hwy_say_time4(window->at.to - window->at.from).text);
 	show_put(options, ", from ");
-	show_put(options, units_time(window->at.from).at);
+	show_put(options, hwy_say_time4(window->at.from).text);
 	fputs(" of the recording on\n\n", stdout);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/kit/paint.h"
 #include "cli/kit/report_table.h"
 #include "stats/stats.h"
 
@@ -13,19 +14,19 @@ struct options {
 	const struct stats_report *reports[MOST_REPORTS];
 	uint32_t n;
 	struct stats_options what;
-	struct table_options how;
+	struct report_table_options how;
 	const char *file, *output;
 	uint64_t rows;
-	int format, unit; /* enum table_format; enum stats_time_unit, or -1 where not given */
+	int format, unit; /* enum report_table_format; enum stats_time_unit, or -1 */
 	bool force;
 };
 
 static void list_reports(void)
 {
-	int colour = cli_colour(stdout);
+	bool colour = cli_colour(stdout);
 	for (const struct stats_report *report = stats_reports; report->name; report++)
-		printf("  %s%-22s%s %s\n", colour ? "\033[1m" : "", report->name,
-		       colour ? "\033[0m" : "", report->about);
+		printf("  %s%-22s%s %s\n", paint(colour, PAINT_BOLD), report->name,
+		       paint(colour, PAINT_PLAIN), report->about);
 	printf("\n'headway stats FILE' alone prints, of these, those that have rows:\n ");
 	for (const struct stats_report *report = stats_reports; report->name; report++)
 		if (report->handful)
@@ -84,7 +85,7 @@ static const struct cli_option option_table[] = {
 	{'r', "report", "NAME[,NAME...]",
 	 "the tables to print; without it those of a handful that have rows", CLI_READ, 0,
 	 .word = report_name, .read = read_reports},
-	CLI_FORMAT(table_format_names, "table (default), csv, tsv, json or markdown"),
+	CLI_FORMAT(report_table_format_names, "table (default), csv, tsv, json or markdown"),
 	CLI_OUTPUT,
 	CLI_FORCE,
 	{0, "rows", "N",
@@ -118,13 +119,13 @@ static struct options stats_read_options(int argc, char **argv)
 		cli_misuse(&cmd_stats, "which file?");
 	if (options.what.from >= options.what.to)
 		cli_misuse(&cmd_stats, "--from must be before --to");
-	struct table_options *how = &options.how;
-	how->format = (enum table_format)options.format;
+	struct report_table_options *how = &options.how;
+	how->format = (enum report_table_format)options.format;
 	how->unit_given = options.unit >= 0;
 	if (how->unit_given)
 		how->unit = (enum stats_time_unit)options.unit;
 	bool rows_given = options.rows != CLI_NOT_GIVEN;
-	how->rows = rows_given ? options.rows : how->format == TABLE_PEOPLE ? DEFAULT_ROWS : 0;
+	how->rows = rows_given ? options.rows : how->format == REPORT_TABLE_TEXT ? DEFAULT_ROWS : 0;
 	return options;
 }
 
@@ -138,20 +139,20 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 		if (report->handful && options->n < MOST_REPORTS)
 			options->reports[options->n++] = report;
 	options->how.several = options->n > 1;
-	struct table *table = table_new(&options->how);
+	struct report_table *table = report_table_new(&options->how);
 	for (uint32_t i = 0; i < options->n; i++) {
 		struct hwy_err err;
 		const struct stats_report *report = options->reports[i];
-		table_report(table, report);
-		if (!stats_run(trace, report, &options->what, table_sink(table), &err))
+		report_table_report(table, report);
+		if (!stats_run(trace, report, &options->what, report_table_sink(table), &err))
 			cli_die("%s: %s", options->file, err.text);
-		bool rows = table_end(table);
+		bool rows = report_table_end(table);
 		any = any || rows;
 		if (!rows && asked)
 			fprintf(stderr, "headway: %s: %s: no %s in %s\n", options->file,
 				report->name, report->subject, part);
 	}
-	table_free(table);
+	report_table_free(table);
 	if (!any && !asked)
 		fprintf(stderr, "headway: %s: nothing to tell in %s\n", options->file, part);
 }

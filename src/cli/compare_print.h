@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/say.h"
 #include "compare/diff.h"
 #include "compare/gate.h"
 
@@ -31,13 +32,6 @@ void compare_side_free(struct compare_side *side);
 			CLI_SHARE, CLI_AT(run_noise)                                                      \
 	}
 
-struct compare_text {
-	char at[64];
-};
-struct compare_text compare_time(int64_t ns);      /* "-811 µs" where it is below 0 */
-struct compare_text compare_change(int64_t ns);    /* "+811 µs", "−811 µs", "0" */
-struct compare_text compare_percent(double share); /* "+6.8 %", "−6.8 %" */
-struct compare_text compare_number(double number); /* "12", "0.5" */
 /* The parts that make up the change, in a word or two: "idle: blocked −811 µs"; "" where there is none. */
 void compare_put_cause(FILE *out, const struct compare_diff *diff);
 
@@ -64,7 +58,7 @@ void diff_print_html(FILE *out, const struct compare_diff *diff);
 /* What of the numbers beside the split is worth a line: label and the two values as text; false: nothing. */
 struct compare_count_text {
 	const char *label;
-	struct compare_text before, after;
+	struct hwy_words before, after;
 };
 bool compare_count_text(const struct diff_count *count, struct compare_count_text *text);
 /* "predicted 1.08× (1.00 – 1.17), measured 1.07×: as predicted"; "" where nothing was predicted. */

@@ -6,38 +6,7 @@
 #include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
-
-struct compare_text compare_time(int64_t ns)
-{
-	struct compare_text text;
-	snprintf(text.at, sizeof text.at, "%s", hwy_say_time3_signed(ns).text);
-	return text;
-}
-
-struct compare_text compare_change(int64_t ns)
-{
-	struct compare_text text;
-	snprintf(text.at, sizeof text.at, "%s", hwy_say_time3_change(ns).text);
-	return text;
-}
-
-struct compare_text compare_percent(double share)
-{
-	struct compare_text text;
-	double percent = fabs(100 * share);
-	const char *sign = percent < 0.05 ? "" : share < 0 ? "−" : "+";
-	snprintf(text.at, sizeof text.at, "%s%.*f %%", sign, percent < 9.95 ? 1 : 0, percent);
-	return text;
-}
-
-struct compare_text compare_number(double number)
-{
-	struct compare_text text;
-	double whole = round(number);
-	int decimals = fabs(number - whole) < 0.005 || number >= 100 ? 0 : number >= 10 ? 1 : 2;
-	snprintf(text.at, sizeof text.at, "%.*f", decimals, number);
-	return text;
-}
+#include "cli/kit/paint.h"
 
 void compare_put_cause(FILE *out, const struct compare_diff *diff)
 {
@@ -52,7 +21,7 @@ void compare_put_cause(FILE *out, const struct compare_diff *diff)
 		if (!along)
 			continue;
 		fprintf(out, "%s%s %s", before, summary_part_name(part),
-			compare_change(diff->parts[part]).at);
+			hwy_say_time3_change(diff->parts[part]).text);
 		before = ", ";
 		told++;
 	}
@@ -83,9 +52,9 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 		snprintf(
 			why.at, sizeof why.at,
 			"the middle half of the steps: %s (%s … %s); a few long ones make the mean unsure",
-			compare_percent(step->middle.change).at,
-			compare_percent(step->middle.low).at,
-			compare_percent(step->middle.high).at);
+			hwy_say_share_change(step->middle.change).text,
+			hwy_say_share_change(step->middle.low).text,
+			hwy_say_share_change(step->middle.high).text);
 	else if (unknown && !isfinite(most))
 		snprintf(why.at, sizeof why.at, "too few steps to tell");
 	else if (unknown && (step->low > 0 || step->high < 0))
@@ -119,17 +88,15 @@ bool compare_count_text(const struct diff_count *count, struct compare_count_tex
 	if (!labels[which] || (count->before <= 0 && count->after <= 0))
 		return false;
 	text->label = labels[which];
-	text->before = compare_number(count->before);
-	text->after = compare_number(count->after);
+	text->before = hwy_say_count_2decimals(count->before);
+	text->after = hwy_say_count_2decimals(count->after);
 	if (which == COUNT_WAITED) {
-		text->before = compare_time((int64_t)count->before);
-		text->after = compare_time((int64_t)count->after);
+		text->before = hwy_say_time3_signed((int64_t)count->before);
+		text->after = hwy_say_time3_signed((int64_t)count->after);
 	}
 	if (which == COUNT_H2D_BYTES || which == COUNT_D2H_BYTES || which == COUNT_PAGEABLE_BYTES) {
-		snprintf(text->before.at, sizeof text->before.at, "%s",
-			 hwy_say_bytes3_to_gb((uint64_t)count->before).text);
-		snprintf(text->after.at, sizeof text->after.at, "%s",
-			 hwy_say_bytes3_to_gb((uint64_t)count->after).text);
+		text->before = hwy_say_bytes3_to_gb((uint64_t)count->before);
+		text->after = hwy_say_bytes3_to_gb((uint64_t)count->after);
 	}
 	return true;
 }
@@ -182,7 +149,7 @@ void compare_put_notes(FILE *out, const struct compare_diff *diff)
 	bool colour = cli_colour(out);
 	for (uint32_t i = 0; i < diff->n_notes && i < MOST_NOTES; i++) {
 		const struct diff_note *note = &diff->notes[i];
-		fprintf(out, " %s!%s  %s: ", colour ? "\033[31m" : "", colour ? "\033[0m" : "",
+		fprintf(out, " %s!%s  %s: ", paint(colour, PAINT_RED), paint(colour, PAINT_PLAIN),
 			note->what);
 		put_both(out, note->before, note->after);
 		fputc('\n', out);

@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/html.h"
+#include "cli/kit/table.h"
 
-/* Where the tables go. */
+/* Where the comparison goes. */
 struct page {
 	FILE *out;
 	bool html;
-	const char *const *heads; /* of the table that is open; those of numbers begin with '>' */
 };
 
 static void diff_markdown_put(const struct page *page, const char *text)
@@ -22,54 +23,29 @@ static void diff_markdown_put(const struct page *page, const char *text)
 		cli_put_markdown(page->out, text);
 }
 
-/* Markdown, or the HTML instead. */
+/* Writes the Markdown, or for a page of HTML the markup that stands for it. */
 static void put_markup(const struct page *page, const char *markdown, const char *html)
 {
 	fputs(page->html ? html : markdown, page->out);
 }
 
-static void title(const struct page *page, const char *text)
+static void put_title(const struct page *page, const char *text)
 {
 	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n", text);
 }
 
-static void diff_markdown_put_cell(const struct page *page, const char *head, const char *tag,
-				   const char *text)
+/* A table with its headings; 'align' as in struct table. */
+static struct table begin_table(const struct page *page, const char *align,
+				const char *const *headings)
 {
-	if (page->html)
-		fprintf(page->out, "<%s%s>", tag, *head == '>' ? " class=\"n\"" : "");
-	else
-		fputc(' ', page->out);
-	diff_markdown_put(page, text);
-	if (page->html)
-		fprintf(page->out, "</%s>", tag);
-	else
-		fputs(" |", page->out);
-}
-
-static void begin_table(struct page *page, const char *const *heads)
-{
-	page->heads = heads;
-	put_markup(page, "\n|", "<article><table><tr>");
-	for (const char *const *head = heads; *head; head++)
-		diff_markdown_put_cell(page, *head, "th", *head + (**head == '>'));
-	put_markup(page, "\n|", "</tr>\n");
-	for (const char *const *head = heads; !page->html && *head; head++)
-		fputs(**head == '>' ? "---:|" : "---|", page->out);
-	put_markup(page, "\n", "");
-}
-
-static void end_table(const struct page *page)
-{
-	put_markup(page, "", "</table></article>\n");
-}
-
-static void row(const struct page *page, const char *const *cells)
-{
-	put_markup(page, "|", "<tr>");
-	for (uint32_t i = 0; page->heads[i]; i++)
-		diff_markdown_put_cell(page, page->heads[i], "td", cells[i]);
-	put_markup(page, "\n", "</tr>\n");
+	struct table table = {
+		.format = page->html ? TABLE_HTML : TABLE_MARKDOWN,
+		.columns = (uint32_t)strlen(align),
+		.align = align,
+		.heads = 1,
+	};
+	table_row(&table, headings);
+	return table;
 }
 
 static void put_head(const struct page *page, const struct compare_diff *diff)
@@ -83,17 +59,17 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
 }
 
-static void put_notes(struct page *page, const struct compare_diff *diff)
+static void put_notes(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"not alike", "before", "after", NULL};
 	if (diff->n_notes == 0)
 		return;
-	begin_table(page, heads);
+	struct table table =
+		begin_table(page, "lll", (const char *[]){"not alike", "before", "after"});
 	for (uint32_t i = 0; i < diff->n_notes; i++) {
 		const struct diff_note *note = &diff->notes[i];
-		row(page, (const char *[]){note->what, note->before, note->after});
+		table_row(&table, (const char *[]){note->what, note->before, note->after});
 	}
-	end_table(page);
+	table_print(&table, page->out);
 }
 
 static void put_verdict(const struct page *page, const struct compare_diff *diff)
@@ -103,13 +79,13 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 		   step->verdict == VERDICT_SLOWER
 			   ? "<p class=\"verdict\" style=\"border-color:var(--bad)\">"
 			   : "<p class=\"verdict\">");
-	fprintf(page->out, "%s → %s a step, %s", compare_time(diff->before->step).at,
-		compare_time(diff->after->step).at,
-		compare_percent(step->change / step->before).at);
+	fprintf(page->out, "%s → %s a step, %s", hwy_say_time3_signed(diff->before->step).text,
+		hwy_say_time3_signed(diff->after->step).text,
+		hwy_say_share_change(step->change / step->before).text);
 	if (isfinite(step->low))
 		fprintf(page->out, " (95 %% interval %s … %s, %s)",
-			compare_percent(step->low / step->before).at,
-			compare_percent(step->high / step->before).at, step->method);
+			hwy_say_share_change(step->low / step->before).text,
+			hwy_say_share_change(step->high / step->before).text, step->method);
 	if (step->verdict >= VERDICT_FASTER) {
 		fputs("; cause: ", page->out);
 		compare_put_cause(page->out, diff);
@@ -119,103 +95,110 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 	put_markup(page, "\n", "</p>\n");
 }
 
-static void put_split(struct page *page, const struct compare_diff *diff)
+static void put_split(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"a step of the GPU", ">before", ">after", ">change",
-					    NULL};
-	title(page, "Where the change comes from");
-	begin_table(page, heads);
+	put_title(page, "Where the change comes from");
+	struct table table = begin_table(
+		page, "lrrr", (const char *[]){"a step of the GPU", "before", "after", "change"});
 	for (unsigned i = 0; i < PARTS; i++) {
 		unsigned part = diff->order[i];
 		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
 		if (a || b)
-			row(page, (const char *[]){summary_part_name(part), compare_time(a).at,
-						   compare_time(b).at, compare_change(b - a).at});
+			table_row(&table, (const char *[]){summary_part_name(part),
+							   hwy_say_time3_signed(a).text,
+							   hwy_say_time3_signed(b).text,
+							   hwy_say_time3_change(b - a).text});
 	}
-	row(page,
-	    (const char *[]){"together, exactly", compare_time(diff->before->step).at,
-			     compare_time(diff->after->step).at, compare_change(diff->change).at});
-	end_table(page);
+	table_row(&table, (const char *[]){"together, exactly",
+					   hwy_say_time3_signed(diff->before->step).text,
+					   hwy_say_time3_signed(diff->after->step).text,
+					   hwy_say_time3_change(diff->change).text});
+	table_print(&table, page->out);
 }
 
 /* Counts, and the classes of the critical path. */
-static void put_beside(struct page *page, const struct compare_diff *diff)
+static void put_beside(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"beside it, a step", ">before", ">after", NULL};
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
-	begin_table(page, heads);
+	struct table table =
+		begin_table(page, "lrr", (const char *[]){"beside it, a step", "before", "after"});
 	for (unsigned i = 0; i < COUNTS; i++) {
 		struct compare_count_text text;
 		if (compare_count_text(&diff->counts[i], &text))
-			row(page, (const char *[]){text.label, text.before.at, text.after.at});
+			table_row(&table,
+				  (const char *[]){text.label, text.before.text, text.after.text});
 	}
 	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
 		char name[64];
 		snprintf(name, sizeof name, "critical path: %s", a->path[i].name);
 		if (llabs(b->path[i].ns - a->path[i].ns) >= diff->before->step / 100)
-			row(page, (const char *[]){name, compare_time(a->path[i].ns).at,
-						   compare_time(b->path[i].ns).at});
+			table_row(&table,
+				  (const char *[]){name, hwy_say_time3_signed(a->path[i].ns).text,
+						   hwy_say_time3_signed(b->path[i].ns).text});
 	}
-	end_table(page);
+	table_print(&table, page->out);
 }
 
-static void put_findings(struct page *page, const struct compare_diff *diff)
+static void put_findings(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[] = {"finding",     "",           ">cost before",
-					    ">cost after", "prediction", NULL};
 	if (diff->n_findings == 0)
 		return;
-	title(page, "Findings");
-	begin_table(page, heads);
+	put_title(page, "Findings");
+	struct table table = begin_table(
+		page, "llrrl",
+		(const char *[]){"finding", "", "cost before", "cost after", "prediction"});
 	for (uint32_t i = 0; i < diff->n_findings; i++) {
 		const struct diff_finding *one = &diff->findings[i];
 		char prediction[160];
 		compare_prediction(one, prediction, sizeof prediction);
-		row(page, (const char *[]){one->before ? one->before->id : one->after->id,
-					   diff_finding_change_names[one->change],
-					   one->before ? compare_time(one->before->cost).at : "",
-					   one->after ? compare_time(one->after->cost).at : "",
-					   prediction});
+		table_row(&table,
+			  (const char *[]){
+				  one->before ? one->before->id : one->after->id,
+				  diff_finding_change_names[one->change],
+				  one->before ? hwy_say_time3_signed(one->before->cost).text : "",
+				  one->after ? hwy_say_time3_signed(one->after->cost).text : "",
+				  prediction});
 	}
-	end_table(page);
+	table_print(&table, page->out);
 }
 
-static void diff_markdown_put_row(const struct page *page, const struct diff_row *one)
+static void diff_markdown_add_row(struct table *table, const struct diff_row *one)
 {
 	char name[256], count[160] = "";
 	snprintf(name, sizeof name, "%s%s%s", one->before ? one->before : one->after,
 		 one->is_renamed ? " → " : "", one->is_renamed ? one->after : "");
 	if (one->change == ROW_MORE || one->change == ROW_FEWER)
-		snprintf(count, sizeof count, "%s → %s", compare_number(one->count_before).at,
-			 compare_number(one->count_after).at);
-	row(page, (const char *[]){name,
-				   one->is_renamed && one->change == ROW_SAME
-					   ? "renamed"
-					   : diff_row_change_names[one->change],
-				   count, compare_time(one->ns_before).at,
-				   compare_time(one->ns_after).at});
+		snprintf(count, sizeof count, "%s → %s",
+			 hwy_say_count_2decimals(one->count_before).text,
+			 hwy_say_count_2decimals(one->count_after).text);
+	table_row(table, (const char *[]){name,
+					  one->is_renamed && one->change == ROW_SAME
+						  ? "renamed"
+						  : diff_row_change_names[one->change],
+					  count, hwy_say_time3_signed(one->ns_before).text,
+					  hwy_say_time3_signed(one->ns_after).text});
 }
 
-static void put_tables(struct page *page, const struct compare_diff *diff)
+static void put_tables(const struct page *page, const struct compare_diff *diff)
 {
-	static const char *const heads[TABLES][6] = {
-		{"kernel", "", ">launches", ">before, a step", ">after, a step", NULL},
-		{"call", "", ">times", ">before, a step", ">after, a step", NULL},
-		{"range", "", ">times", ">before, a step", ">after, a step", NULL}};
+	static const char *const headings[TABLES][5] = {
+		{"kernel", "", "launches", "before, a step", "after, a step"},
+		{"call", "", "times", "before, a step", "after, a step"},
+		{"range", "", "times", "before, a step", "after, a step"}};
 	static const char *const titles[TABLES] = {"Kernels", "Calls", "Ranges"};
 	for (unsigned kind = 0; kind < TABLES; kind++) {
-		const struct diff_table *table = &diff->tables[kind];
-		if (table->n == 0)
+		const struct diff_table *rows = &diff->tables[kind];
+		if (rows->n == 0)
 			continue;
-		title(page, titles[kind]);
-		begin_table(page, heads[kind]);
-		for (uint32_t i = 0; i < table->n; i++)
-			diff_markdown_put_row(page, &table->rows[i]);
-		end_table(page);
+		put_title(page, titles[kind]);
+		struct table table = begin_table(page, "llrrr", headings[kind]);
+		for (uint32_t i = 0; i < rows->n; i++)
+			diff_markdown_add_row(&table, &rows->rows[i]);
+		table_print(&table, page->out);
 	}
 }
 
-static void diff_markdown_put_all(struct page *page, const struct compare_diff *diff)
+static void diff_markdown_put_all(const struct page *page, const struct compare_diff *diff)
 {
 	put_head(page, diff);
 	put_notes(page, diff);

@@ -4,22 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/grid.h"
+#include "cli/kit/paint.h"
+#include "cli/kit/table.h"
 
 enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, NAME_WIDTH = 46 };
-
-struct look {
-	const char *bold, *faint, *plain, *good, *bad;
-};
-
-static struct look look_of(FILE *out)
-{
-	return cli_colour(out)
-		       ? (struct look){"\033[1m", "\033[2m", "\033[0m", "\033[32m", "\033[31m"}
-		       : (struct look){"", "", "", "", ""};
-}
 
 static void diff_text_put(FILE *out, const char *text)
 {
@@ -45,8 +36,7 @@ static void put_kernel(FILE *out, const char *name)
 	compare_put_cut(out, text, NAME_WIDTH + 10);
 }
 
-static void diff_text_print_head(FILE *out, const struct compare_diff *diff,
-				 const struct look *look)
+static void diff_text_print_head(FILE *out, const struct compare_diff *diff, bool colour)
 {
 	const struct compare_summary *run = side_run(diff->after);
 	fputc(' ', out);
@@ -58,23 +48,25 @@ static void diff_text_print_head(FILE *out, const struct compare_diff *diff,
 	if (diff_is_other_program(diff))
 		fprintf(out,
 			" %s!%s  these look like different programs: %.0f %% of their kernels are alike\n",
-			look->bad, look->plain, 100 * diff->similarity);
+			paint(colour, PAINT_RED), paint(colour, PAINT_PLAIN),
+			100 * diff->similarity);
 }
 
-static void print_verdict(FILE *out, const struct compare_diff *diff, const struct look *look)
+static void print_verdict(FILE *out, const struct compare_diff *diff, bool colour)
 {
 	const struct difference *step = &diff->step;
 	static const char *const words[] = {"unknown", "the same", "faster", "slower"};
-	const char *colour = step->verdict == VERDICT_FASTER   ? look->good
-			     : step->verdict == VERDICT_SLOWER ? look->bad
-							       : "";
-	fprintf(out, "\n   %s%s%s%s", look->bold, colour, words[step->verdict], look->plain);
-	fprintf(out, "    %s → %s a step", compare_time(diff->before->step).at,
-		compare_time(diff->after->step).at);
-	fprintf(out, "    %s", compare_percent(step->change / step->before).at);
+	const char *verdict_paint = step->verdict == VERDICT_FASTER   ? paint(colour, PAINT_GREEN)
+				    : step->verdict == VERDICT_SLOWER ? paint(colour, PAINT_RED)
+								      : "";
+	fprintf(out, "\n   %s%s%s%s", paint(colour, PAINT_BOLD), verdict_paint,
+		words[step->verdict], paint(colour, PAINT_PLAIN));
+	fprintf(out, "    %s → %s a step", hwy_say_time3_signed(diff->before->step).text,
+		hwy_say_time3_signed(diff->after->step).text);
+	fprintf(out, "    %s", hwy_say_share_change(step->change / step->before).text);
 	if (isfinite(step->low))
-		fprintf(out, " (%s … %s)", compare_percent(step->low / step->before).at,
-			compare_percent(step->high / step->before).at);
+		fprintf(out, " (%s … %s)", hwy_say_share_change(step->low / step->before).text,
+			hwy_say_share_change(step->high / step->before).text);
 	double speedup = step->before / step->after;
 	if (step->verdict >= VERDICT_FASTER && speedup >= 1)
 		fprintf(out, "    %.2f×", speedup);
@@ -87,7 +79,7 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, const stru
 	struct compare_sentence why = compare_why(diff);
 	if (*why.at)
 		fprintf(out, "   %s\n", why.at);
-	fprintf(out, "   %s", look->faint);
+	fprintf(out, "   %s", paint(colour, PAINT_FAINT));
 	if (strcmp(step->method, "identical") == 0)
 		fputs("the same steps to the nanosecond", out);
 	else if (strcmp(step->method, "welch") == 0)
@@ -97,48 +89,40 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, const stru
 	if (step->run_noise > 0)
 		fprintf(out, ", and %.3g %% of noise assumed from run to run",
 			100 * step->run_noise);
-	fprintf(out, "%s\n", look->plain);
+	fprintf(out, "%s\n", paint(colour, PAINT_PLAIN));
+}
+
+static void add_split_row(struct table *table, const char *part, int64_t before, int64_t after,
+			  double step_before)
+{
+	int64_t change = after - before;
+	table_row(table, (const char *[]){part, hwy_say_time3_signed(before).text,
+					  hwy_say_time3_signed(after).text,
+					  hwy_say_time3_change(change).text,
+					  hwy_say_share_change((double)change / step_before).text});
 }
 
 static void print_split(FILE *out, const struct compare_diff *diff)
 {
-	struct grid grid = {.columns = 5, .head = 1, .colour = cli_colour(out)};
-	grid_cell(&grid, "a step of the GPU");
-	grid_cell(&grid, "before");
-	grid_cell(&grid, "after");
-	grid_cell(&grid, "change");
-	grid_cell(&grid, "of step");
-	int64_t rest = diff->change, rest_before = diff->before->step,
-		rest_after = diff->after->step;
-	unsigned told = 0;
-	for (; told < MOST_PARTS; told++) {
-		unsigned part = diff->order[told];
-		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
-		if (a == 0 && b == 0)
+	struct table table = {.columns = 5, .heads = 1, .colour = cli_colour(out), .indent = "   "};
+	table_row(&table,
+		  (const char *[]){"a step of the GPU", "before", "after", "change", "of step"});
+	int64_t rest_before = diff->before->step, rest_after = diff->after->step;
+	for (unsigned i = 0; i < MOST_PARTS; i++) {
+		unsigned part = diff->order[i];
+		int64_t before = diff->before->parts[part], after = diff->after->parts[part];
+		if (before == 0 && after == 0)
 			break;
-		grid_cell(&grid, "%s", summary_part_name(part));
-		grid_cell(&grid, "%s", compare_time(a).at);
-		grid_cell(&grid, "%s", compare_time(b).at);
-		grid_cell(&grid, "%s", compare_change(b - a).at);
-		grid_cell(&grid, "%s", compare_percent((double)(b - a) / diff->step.before).at);
-		rest -= b - a;
-		rest_before -= a;
-		rest_after -= b;
+		add_split_row(&table, summary_part_name(part), before, after, diff->step.before);
+		rest_before -= before;
+		rest_after -= after;
 	}
-	if (rest || rest_before || rest_after) {
-		grid_cell(&grid, "the rest");
-		grid_cell(&grid, "%s", compare_time(rest_before).at);
-		grid_cell(&grid, "%s", compare_time(rest_after).at);
-		grid_cell(&grid, "%s", compare_change(rest).at);
-		grid_cell(&grid, "%s", compare_percent((double)rest / diff->step.before).at);
-	}
-	grid_cell(&grid, "together, exactly");
-	grid_cell(&grid, "%s", compare_time(diff->before->step).at);
-	grid_cell(&grid, "%s", compare_time(diff->after->step).at);
-	grid_cell(&grid, "%s", compare_change(diff->change).at);
-	grid_cell(&grid, "%s", compare_percent((double)diff->change / diff->step.before).at);
+	if (rest_before || rest_after)
+		add_split_row(&table, "the rest", rest_before, rest_after, diff->step.before);
+	add_split_row(&table, "together, exactly", diff->before->step, diff->after->step,
+		      diff->step.before);
 	fputc('\n', out);
-	grid_print(&grid, out, "   ");
+	table_print(&table, out);
 }
 
 static void diff_text_print_counts(FILE *out, const struct compare_diff *diff)
@@ -147,20 +131,20 @@ static void diff_text_print_counts(FILE *out, const struct compare_diff *diff)
 	for (unsigned i = 0; i < COUNTS; i++) {
 		struct compare_count_text text;
 		if (!compare_count_text(&diff->counts[i], &text) ||
-		    strcmp(text.before.at, text.after.at) == 0)
+		    strcmp(text.before.text, text.after.text) == 0)
 			continue;
 		fprintf(out, "%s%s %s → %s",
 			told == 0       ? "\n   beside    "
 			: told % 4 == 0 ? "\n             "
 					: " · ",
-			text.label, text.before.at, text.after.at);
+			text.label, text.before.text, text.after.text);
 		told++;
 	}
 	if (told)
 		fputc('\n', out);
 }
 
-static void print_findings(FILE *out, const struct compare_diff *diff, const struct look *look)
+static void print_findings(FILE *out, const struct compare_diff *diff, bool colour)
 {
 	uint32_t told = 0;
 	for (uint32_t i = 0; i < diff->n_findings && told < MOST_FINDINGS; i++) {
@@ -172,15 +156,16 @@ static void print_findings(FILE *out, const struct compare_diff *diff, const str
 			continue;
 		fprintf(out, "%s   %-9s %s%s%s", told == 0 ? "\n" : "",
 			diff_finding_change_names[finding->change],
-			finding->change == FINDING_GONE  ? look->good
-			: finding->change == FINDING_NEW ? look->bad
+			finding->change == FINDING_GONE  ? paint(colour, PAINT_GREEN)
+			: finding->change == FINDING_NEW ? paint(colour, PAINT_RED)
 							 : "",
-			one->id, look->plain);
+			one->id, paint(colour, PAINT_PLAIN));
 		if (finding->change == FINDING_CHANGED)
-			fprintf(out, "  cost %s → %s", compare_time(finding->before->cost).at,
-				compare_time(finding->after->cost).at);
+			fprintf(out, "  cost %s → %s",
+				hwy_say_time3_signed(finding->before->cost).text,
+				hwy_say_time3_signed(finding->after->cost).text);
 		else
-			fprintf(out, "  cost %s", compare_time(one->cost).at);
+			fprintf(out, "  cost %s", hwy_say_time3_signed(one->cost).text);
 		if (*one->place) {
 			fputs("  ", out);
 			compare_put_cut(out, one->place, 40);
@@ -200,14 +185,15 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 				   : diff_row_change_names[row->change];
 	fprintf(out, "   %-9s ", what);
 	if (row->before && row->after)
-		fprintf(out, "%s → %s a step", compare_time(row->ns_before).at,
-			compare_time(row->ns_after).at);
+		fprintf(out, "%s → %s a step", hwy_say_time3_signed(row->ns_before).text,
+			hwy_say_time3_signed(row->ns_after).text);
 	else
 		fprintf(out, "%s a step",
-			compare_time(row->before ? row->ns_before : row->ns_after).at);
+			hwy_say_time3_signed(row->before ? row->ns_before : row->ns_after).text);
 	if (row->change == ROW_MORE || row->change == ROW_FEWER)
-		fprintf(out, " (%s → %s %s)", compare_number(row->count_before).at,
-			compare_number(row->count_after).at, is_kernel ? "launches" : "times");
+		fprintf(out, " (%s → %s %s)", hwy_say_count_2decimals(row->count_before).text,
+			hwy_say_count_2decimals(row->count_after).text,
+			is_kernel ? "launches" : "times");
 	fputs("  ", out);
 	put_kernel(out, row->before ? row->before : row->after);
 	if (row->is_renamed) {
@@ -250,7 +236,7 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 		if (llabs(change) < diff->before->step / 100 || larger >= 3)
 			continue;
 		fprintf(out, "%s%s %s", told++ == 0 ? "\n   path      " : " · ", a->path[i].name,
-			compare_change(change).at);
+			hwy_say_time3_change(change).text);
 	}
 	if (told)
 		fputs("  (what decides the step's length)\n", out);
@@ -258,12 +244,12 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 
 void diff_print_text(FILE *out, const struct compare_diff *diff)
 {
-	struct look look = look_of(out);
-	diff_text_print_head(out, diff, &look);
-	print_verdict(out, diff, &look);
+	bool colour = cli_colour(out);
+	diff_text_print_head(out, diff, colour);
+	print_verdict(out, diff, colour);
 	print_split(out, diff);
 	diff_text_print_counts(out, diff);
-	print_findings(out, diff, &look);
+	print_findings(out, diff, colour);
 	print_tables(out, diff);
 	print_path(out, diff);
 }

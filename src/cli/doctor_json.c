@@ -89,7 +89,8 @@ static void put_opencl(struct hwy_json *json, const struct doctor *doctor)
 static void put_perf(struct hwy_json *json, const struct doctor *doctor)
 {
 	doctor_json_begin(json, "perf");
-	doctor_json_put_known(json, "paranoid", doctor->paranoid, doctor->paranoid != DOCTOR_PARANOID_UNKNOWN);
+	doctor_json_put_known(json, "paranoid", doctor->paranoid,
+			      doctor->paranoid != DOCTOR_PARANOID_UNKNOWN);
 	json_put_bool(json, "cycles", doctor->cycles);
 	json_put_bool(json, "cpu_clock", doctor->cpu_clock);
 	json_put_bool(json, "kernel", doctor->kernel_side);

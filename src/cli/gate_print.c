@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/grid.h"
 #include "cli/kit/html.h"
+#include "cli/kit/table.h"
 
 static uint32_t gate_print_count(const struct compare_gate *gate, enum gate_verdict verdict)
 {
@@ -31,23 +31,17 @@ static void put_result(FILE *out, const struct compare_gate *gate)
 
 void gate_print_text(FILE *out, const struct compare_gate *gate)
 {
-	struct grid grid = {.columns = 5, .head = 1, .colour = cli_colour(out)};
-	grid_cell(&grid, "check");
-	grid_cell(&grid, "value");
-	grid_cell(&grid, "limit");
-	grid_cell(&grid, "verdict");
-	grid_cell(&grid, "%s", "");
+	struct table table = {.columns = 5, .heads = 1, .colour = cli_colour(out), .indent = "  "};
+	table_row(&table, (const char *[]){"check", "value", "limit", "verdict", ""});
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
-		grid_cell(&grid, "%s", check->metric);
-		grid_cell(&grid, "%s", check->value);
-		grid_cell(&grid, "%s", check->limit);
-		grid_cell(&grid, "%s", gate_verdict_names[check->verdict]);
-		grid_cell(&grid, "%s", check->is_stable ? "stable" : "");
+		table_row(&table, (const char *[]){check->metric, check->value, check->limit,
+						   gate_verdict_names[check->verdict],
+						   check->is_stable ? "stable" : ""});
 	}
 	if (gate->diff)
 		compare_put_notes(out, gate->diff);
-	grid_print(&grid, out, "  ");
+	table_print(&table, out);
 	for (uint32_t i = 0; i < gate->n; i++)
 		if (*gate->checks[i].says) {
 			fprintf(out, "  %s: ", gate->checks[i].metric);
@@ -81,22 +75,19 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		cli_put_markdown(out, note->after);
 		fputc('\n', out);
 	}
-	fputs("\n| check | value | limit | | |\n|---|---:|---:|---|---|\n", out);
+	struct table table = {.format = TABLE_MARKDOWN, .columns = 5, .align = "lrrll", .heads = 1};
+	table_row(&table, (const char *[]){"check", "value", "limit", NULL, NULL});
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
-		fputs("| ", out);
-		cli_put_markdown(out, check->metric);
-		fputs(" | ", out);
-		cli_put_markdown(out, check->value);
-		fputs(" | ", out);
-		cli_put_markdown(out, check->limit);
-		fprintf(out, " | %s %s", marks[check->verdict], gate_verdict_names[check->verdict]);
-		if (*check->says) {
-			fputs(": ", out);
-			cli_put_markdown(out, check->says);
-		}
-		fprintf(out, " | %s |\n", check->is_stable ? "stable" : "");
+		table_cell(&table, "%s", check->metric);
+		table_cell(&table, "%s", check->value);
+		table_cell(&table, "%s", check->limit);
+		table_cell(&table, "%s %s%s%s", marks[check->verdict],
+			   gate_verdict_names[check->verdict], *check->says ? ": " : "",
+			   check->says);
+		table_cell(&table, "%s", check->is_stable ? "stable" : "");
 	}
+	table_print(&table, out);
 	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
 		fprintf(out,
 			"\nA step is %s: ", statistics_verdict_names[gate->diff->step.verdict]);

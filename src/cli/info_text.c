@@ -3,14 +3,16 @@
  * Texts come from files: they are printed with control characters replaced (cli_wrap).
  */
 #include "cli/info_print.h"
-#include "cli/kit/grid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+#include "base/say.h"
+#include "base/utf8.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/units.h"
+#include "cli/kit/paint.h"
 
 enum { INDENT = 13, SHOWN = 12, LINE = 512 };
 
@@ -51,12 +53,13 @@ const char *info_verdict(const struct hwy_trust *trust)
 struct page { /* where it is printed */
 	FILE *out;
 	int width;
-	const char *bold, *dim, *red, *yellow, *green, *plain;
+	bool colour;
 };
 
 static void label(const struct page *page, const char *name)
 {
-	fprintf(page->out, "%s%-*s%s", page->bold, INDENT, name, page->plain);
+	fprintf(page->out, "%s%-*s%s", paint(page->colour, PAINT_BOLD), INDENT, name,
+		paint(page->colour, PAINT_PLAIN));
 }
 
 /* A line with its spaces kept, control characters replaced. */
@@ -97,10 +100,10 @@ static void print_source(const struct page *page, const struct info *info)
 
 	char when[LINE] = "";
 	if (info->began != HWY_NONE)
-		info_text_add(when, "", units_wall(info->began).at);
+		info_text_add(when, "", hwy_say_wall_clock(info->began).text);
 	if (info->has_window) {
 		info_text_add(when, ", ", "for ");
-		info_text_add(when, "", units_time(info->duration).at);
+		info_text_add(when, "", hwy_say_time4(info->duration).text);
 	}
 	field(page, "Recorded", when);
 	field(page, "Command", hwy_property(trace, "command"));
@@ -160,10 +163,10 @@ static void describe_device(const struct hwy_trace *trace, uint32_t i, char *lin
 		info_text_add(line, ", ", part);
 	}
 	if (device->memory_bytes > 0)
-		info_text_add(line, ", ", units_gib((uint64_t)device->memory_bytes).at);
+		info_text_add(line, ", ", hwy_say_gib4((uint64_t)device->memory_bytes).text);
 	if (device->memory_bandwidth > 0) {
 		snprintf(part, sizeof part, "%s/s",
-			 units_bytes((uint64_t)device->memory_bandwidth).at);
+			 hwy_say_bytes3((uint64_t)device->memory_bandwidth).text);
 		info_text_add(line, ", ", part);
 	}
 	if (device->compute_major > 0) {
@@ -224,7 +227,8 @@ static void add_calibration(char *line, const char *separator, const struct hwy_
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		if (one->device != (int64_t)device || strcmp(hwy_str(trace, one->name), name) != 0)
 			continue;
-		snprintf(part, sizeof part, "%s %s%s", before, units_time(one->value).at, behind);
+		snprintf(part, sizeof part, "%s %s%s", before, hwy_say_time4(one->value).text,
+			 behind);
 		info_text_add(line, separator, part);
 		return;
 	}
@@ -256,8 +260,7 @@ static void print_calibration(const struct page *page, const struct hwy_trace *t
 static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 {
 	const char *name = hwy_str(trace, trace->processes[process].name);
-	const char *slash = strrchr(name, '/');
-	name = slash && slash[1] ? slash + 1 : name;
+	name = hwy_basename(name);
 	return *name ? name : "(no name)";
 }
 
@@ -270,7 +273,7 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 		 width, width, short_name(info->trace, i), info->threads[i],
 		 info->threads[i] == 1 ? "" : "s");
 	if (process->start != HWY_NONE && process->end > process->start)
-		info_text_add(line, ", lived ", units_time(process->end - process->start).at);
+		info_text_add(line, ", lived ", hwy_say_time4(process->end - process->start).text);
 	if (process->rank == HWY_NONE)
 		return;
 	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
@@ -312,8 +315,8 @@ static void print_processes(const struct page *page, const struct info *info)
 		put_plain(page, line);
 	}
 	if (left)
-		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "", page->dim, left,
-			page->plain);
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "",
+			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
 }
 
 /* The device's work first, then what asked for it, then the rest. */
@@ -335,18 +338,20 @@ static void info_text_print_counts(const struct page *page, const struct info *i
 	field(page, "Lanes", *line ? line : "none");
 
 	label(page, "Spans");
-	fprintf(page->out, "%s%s\n", units_count(info->trace->n_spans).at,
+	fprintf(page->out, "%s%s\n", hwy_say_count_grouped(info->trace->n_spans).text,
 		info->trace->n_spans ? "; of each kind, and their durations added up:" : "");
 	for (unsigned n = 0; n < HWY_KINDS; n++) {
 		enum hwy_kind i = kind_order[n];
 		if (!info->spans[i])
 			continue;
-		struct units_text lasts = {""};
+		struct hwy_words lasts = {""};
 		if (info->time[i] > 0)
-			lasts = units_time(info->time[i]);
+			lasts = hwy_say_time4(info->time[i]);
 		fprintf(page->out, "  %-*s%13s  %*s%s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
-			units_count(info->spans[i]).at, 10 - grid_columns_of(lasts.at), "",
-			lasts.at, page->dim, info_kind_words[i], page->plain);
+			hwy_say_count_grouped(info->spans[i]).text,
+			10 - hwy_utf8_columns(lasts.text, strlen(lasts.text)), "", lasts.text,
+			paint(page->colour, PAINT_FAINT), info_kind_words[i],
+			paint(page->colour, PAINT_PLAIN));
 	}
 }
 
@@ -356,7 +361,7 @@ static void print_drops(const struct page *page, const struct hwy_trace *trace)
 		const struct hwy_drop *drop = &trace->drops[i];
 		char line[LINE] = "";
 		if (drop->count > 0)
-			info_text_add(line, "", units_count((uint64_t)drop->count).at);
+			info_text_add(line, "", hwy_say_count_grouped((uint64_t)drop->count).text);
 		info_text_add(line, " ", hwy_str(trace, drop->source));
 		info_text_add(line, ": ", hwy_str(trace, drop->reason));
 		field(page, i ? "" : "Dropped", *line ? line : "records, number unknown");
@@ -386,26 +391,31 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 			continue;
 		}
 		shown++;
-		fprintf(page->out, "  %s%-*s%s", diagnostic->severity == 3 ? page->red : page->dim,
-			INDENT - 2, info_severity(diagnostic->severity), page->plain);
+		fprintf(page->out, "  %s%-*s%s",
+			diagnostic->severity == 3 ? paint(page->colour, PAINT_RED)
+						  : paint(page->colour, PAINT_FAINT),
+			INDENT - 2, info_severity(diagnostic->severity),
+			paint(page->colour, PAINT_PLAIN));
 		cli_wrap(page->out, hwy_str(trace, diagnostic->text), INDENT, page->width);
 	}
 	if (left)
-		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "", page->dim, left,
-			page->plain);
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "",
+			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
 }
 
 static void print_lack(const struct page *page, const struct hwy_lack *lack)
 {
 	static const char *const words[] = {"note", "weakens", "forbids"};
-	const char *const colours[] = {page->dim, page->yellow, page->red};
+	const char *const colours[] = {paint(page->colour, PAINT_FAINT),
+				       paint(page->colour, PAINT_YELLOW),
+				       paint(page->colour, PAINT_RED)};
 	enum hwy_effect effect = lack->count ? lack->effect : HWY_EFFECT_NONE;
 	char line[2 * LINE] = "";
-	snprintf(line, sizeof line, "%s%s%s %s. %s", units_count(lack->count).at,
-		 lack->of ? " of " : "", lack->of ? units_count(lack->of).at : "", lack->what,
-		 lack->says);
+	snprintf(line, sizeof line, "%s%s%s %s. %s", hwy_say_count_grouped(lack->count).text,
+		 lack->of ? " of " : "", lack->of ? hwy_say_count_grouped(lack->of).text : "",
+		 lack->what, lack->says);
 	fprintf(page->out, "  %s%-*s%s", colours[effect], INDENT - 2,
-		lack->count ? words[effect] : "fine", page->plain);
+		lack->count ? words[effect] : "fine", paint(page->colour, PAINT_PLAIN));
 	cli_wrap(page->out, line, INDENT, page->width);
 	if (effect != HWY_EFFECT_NONE && lack->measures && *lack->measures) {
 		fprintf(page->out, "%*s", INDENT, "");
@@ -428,10 +438,10 @@ static void print_trust(const struct page *page, const struct info *info)
 	bool good = strcmp(verdict, "good") == 0, limited = strcmp(verdict, "limited") == 0;
 	label(page, "Trust");
 	fprintf(page->out, "%s%s%s%s\n",
-		good      ? page->green
-		: limited ? page->red
-			  : page->yellow,
-		verdict, page->plain,
+		good      ? paint(page->colour, PAINT_GREEN)
+		: limited ? paint(page->colour, PAINT_RED)
+			  : paint(page->colour, PAINT_YELLOW),
+		verdict, paint(page->colour, PAINT_PLAIN),
 		good      ? why_good(info)
 		: limited ? ": some answers cannot be had from this recording"
 			  : ": some answers are less certain");
@@ -452,7 +462,6 @@ static void print_properties(const struct page *page, const struct hwy_trace *tr
 
 void info_print_text(const struct info *info, FILE *out)
 {
-	bool colour = cli_colour(out);
 	int width = cli_width(out);
 	struct page page = {
 		.out = out,
@@ -460,12 +469,7 @@ void info_print_text(const struct info *info, FILE *out)
 			 : width < 40  ? 40
 			 : width > 110 ? 110
 				       : width,
-		.bold = colour ? "\033[1m" : "",
-		.dim = colour ? "\033[2m" : "",
-		.red = colour ? "\033[31m" : "",
-		.yellow = colour ? "\033[33m" : "",
-		.green = colour ? "\033[32m" : "",
-		.plain = colour ? "\033[0m" : "",
+		.colour = cli_colour(out),
 	};
 	print_source(&page, info);
 	print_hosts(&page, info->trace);

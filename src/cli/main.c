@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/kit/paint.h"
+
 /* In the order of `headway --help`. */
 static const struct cli_command *const commands[] = {
 	&cmd_profile, &cmd_recover,  &cmd_doctor,    &cmd_info,   &cmd_show, &cmd_view,
@@ -38,8 +40,8 @@ static const struct cli_program program = {
 static void print_bold(FILE *out, const char *text, size_t n)
 {
 	bool colour = cli_colour(out);
-	fprintf(out, "%s%.*s%s%s", colour ? "\033[1m" : "", (int)n, text, colour ? "\033[0m" : "",
-		text + n);
+	fprintf(out, "%s%.*s%s%s", paint(colour, PAINT_BOLD), (int)n, text,
+		paint(colour, PAINT_PLAIN), text + n);
 }
 
 static void print_help(FILE *out)

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/say.h"
 #include "cli/analyze_print.h"
-#include "cli/kit/units.h"
 #include "cli/profile.h"
 #include "ingest/ingest.h"
 #include "trace/file.h"
@@ -59,9 +59,10 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 	uint64_t bytes = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0, lost = 0;
 	for (uint32_t i = 0; i < trace->n_drops; i++)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
-	char losses[64] = "nothing lost";
+	char losses[96] = "nothing lost";
 	if (lost)
-		snprintf(losses, sizeof losses, "%s records lost", units_count(lost).at);
+		snprintf(losses, sizeof losses, "%s records lost",
+			 hwy_say_count_grouped(lost).text);
 	const char *next = next_command(trace, lost);
 	if (trace->n_processes == 0)
 		cli_say("no process registered: a program that is statically linked, set-uid, of "
@@ -70,7 +71,7 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		cli_say("it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
 			"calls into the operating system, -s process-tree the CPU");
 	cli_say("%s  %s spans, %s, %s  %s  next: headway %s%s", path,
-		units_count(trace->n_spans).at, units_bytes(bytes).at, losses,
+		hwy_say_count_grouped(trace->n_spans).text, hwy_say_bytes3(bytes).text, losses,
 		cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
 }
 

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/say.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/grid.h"
+#include "cli/kit/table.h"
 #include "cli/whatif_print.h"
 
 static void name_edit(char *text, size_t size, const char *prefix, const struct whatif_edit *edit)
@@ -237,22 +238,20 @@ void whatif_print_json(FILE *out, const struct whatif_view *view)
 
 /* ---- text --------------------------------------------------------------------------------------- */
 
-static void whatif_print_add_row(struct grid *grid, const char *what,
+static void whatif_print_add_row(struct table *table, const char *what,
 				 const struct whatif_prediction *p)
 {
-	char low[GRID_TEXT], high[GRID_TEXT];
-	grid_cell(grid, "%s", what);
-	grid_time(grid, p->step);
-	grid_cell(grid, "%.2f×", p->speedup);
-	grid_cell(grid, "%s – %s", grid_time_text(low, p->p10), grid_time_text(high, p->p90));
+	table_cell(table, "%s", what);
+	table_time(table, p->step);
+	table_cell(table, "%.2f×", p->speedup);
+	table_cell(table, "%s – %s", hwy_say_time4(p->p10).text, hwy_say_time4(p->p90).text);
 }
 
 static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 {
 	const struct whatif *w = view->w;
-	char recorded[GRID_TEXT], step[GRID_TEXT];
 	fprintf(out, "%s a step as recorded, %s without the recorder (%s)\n",
-		grid_time_text(recorded, w->recorded), grid_time_text(step, w->base.step),
+		hwy_say_time4(w->recorded).text, hwy_say_time4(w->base.step).text,
 		w->machine.source);
 	if (w->joint)
 		fprintf(out,
@@ -291,31 +290,25 @@ static void print_check(FILE *out, const struct whatif *w)
 static void print_tried(FILE *out, const struct rank *rank)
 {
 	char text[600];
-	struct grid grid = {.columns = 4, .head = 1, .colour = cli_colour(out)};
-	grid_cell(&grid, "alone");
-	grid_cell(&grid, "step");
-	grid_cell(&grid, "gain");
-	grid_cell(&grid, "bar");
+	struct table table = {.columns = 4, .heads = 1, .colour = cli_colour(out), .indent = "  "};
+	table_row(&table, (const char *[]){"alone", "step", "gain", "bar"});
 	for (uint32_t i = 0; i < rank->n; i++) {
 		name_edit(text, sizeof text, "", &rank->entries[i].edit);
-		whatif_print_add_row(&grid, text, &rank->entries[i].alone);
+		whatif_print_add_row(&table, text, &rank->entries[i].alone);
 	}
 	fputc('\n', out);
-	grid_print(&grid, out, "  ");
+	table_print(&table, out);
 	if (rank->n_stack < 2)
 		return;
-	struct grid stack = {.columns = 4, .head = 1, .colour = cli_colour(out)};
-	grid_cell(&stack, "one after the other");
-	grid_cell(&stack, "step");
-	grid_cell(&stack, "gain");
-	grid_cell(&stack, "bar");
+	struct table stack = {.columns = 4, .heads = 1, .colour = cli_colour(out), .indent = "  "};
+	table_row(&stack, (const char *[]){"one after the other", "step", "gain", "bar"});
 	for (uint32_t i = 0; i < rank->n_stack; i++) {
 		const struct rank_entry *entry = &rank->entries[rank->stack[i]];
 		name_edit(text, sizeof text, i ? "+ " : "", &entry->edit);
 		whatif_print_add_row(&stack, text, &entry->stacked);
 	}
 	fputc('\n', out);
-	grid_print(&stack, out, "  ");
+	table_print(&stack, out);
 }
 
 void whatif_print_text(FILE *out, const struct whatif_view *view)
@@ -325,13 +318,13 @@ void whatif_print_text(FILE *out, const struct whatif_view *view)
 		print_check(out, view->w);
 	if (view->n_edits > 0) {
 		char text[600];
-		struct grid grid = {.columns = 4, .colour = cli_colour(out)};
+		struct table table = {.columns = 4, .colour = cli_colour(out), .indent = "  "};
 		for (uint32_t i = 0; i < view->n_edits; i++)
 			name_edit(text, sizeof text, i ? "+ " : "", &view->edits[i]);
-		whatif_print_add_row(&grid, view->n_edits > 1 ? "all of them" : text,
+		whatif_print_add_row(&table, view->n_edits > 1 ? "all of them" : text,
 				     &view->prediction);
 		fputc('\n', out);
-		grid_print(&grid, out, "  ");
+		table_print(&table, out);
 		for (uint32_t i = 0; i < view->n_notes; i++)
 			fprintf(out, "%s  %s\n", i ? "" : "\n", view->notes[i]);
 	} else if (!view->check && view->rank.n == 0) {

@@ -13,25 +13,26 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/say.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/grid.h"
-#include "cli/kit/units.h"
+#include "cli/kit/paint.h"
 
 enum { LABEL = 12, NOTE = 14, SMALL = 128, FEWEST = 20 };
 
 static const struct look {
 	const char *full, *small; /* in UTF-8 */
 	char plain, plain_small;
-	const char *colour, *name;
+	enum paint paint;
+	const char *name;
 } looks[PICTURE_STATES] = {
-	[PICTURE_NOTHING] = {"·", "·", '.', '.', "\033[2m", NULL},
-	[PICTURE_WAIT] = {"░", "░", 'w', 'w', "\033[31m", "waits for the GPU"},
-	[PICTURE_CALL] = {"█", "▪", '#', '+', "\033[34m", "calls"},
-	[PICTURE_OS] = {"─", "╴", '~', '~', "\033[35m", "in the OS"},
-	[PICTURE_COMPUTE] = {"█", "▪", '#', '+', "\033[32m", "kernels"},
-	[PICTURE_COMM] = {"▓", "▪", '@', '+', "\033[35m", "communication"},
-	[PICTURE_COPY] = {"▒", "▫", '=', '-', "\033[33m", "copies"},
-	[PICTURE_FILL] = {"▚", "▫", 'f', '-', "\033[36m", "fills"},
+	[PICTURE_NOTHING] = {"·", "·", '.', '.', PAINT_FAINT, NULL},
+	[PICTURE_WAIT] = {"░", "░", 'w', 'w', PAINT_RED, "waits for the GPU"},
+	[PICTURE_CALL] = {"█", "▪", '#', '+', PAINT_BLUE, "calls"},
+	[PICTURE_OS] = {"─", "╴", '~', '~', PAINT_MAGENTA, "in the OS"},
+	[PICTURE_COMPUTE] = {"█", "▪", '#', '+', PAINT_GREEN, "kernels"},
+	[PICTURE_COMM] = {"▓", "▪", '@', '+', PAINT_MAGENTA, "communication"},
+	[PICTURE_COPY] = {"▒", "▫", '=', '-', PAINT_YELLOW, "copies"},
+	[PICTURE_FILL] = {"▚", "▫", 'f', '-', PAINT_CYAN, "fills"},
 };
 
 uint32_t drawing_cells(int width, const char *indent)
@@ -59,13 +60,13 @@ static void print_cells(const struct drawing *drawing, const struct picture_row 
 	char plain[2];
 	for (uint32_t c = 0; c < drawing->picture->cells; c++) {
 		struct picture_cell cell = row->cells[c];
-		if (drawing->colour && cell.state != state)
-			fprintf(drawing->out, "\033[0m%s", looks[cell.state].colour);
+		if (cell.state != state)
+			fprintf(drawing->out, "%s%s", paint(drawing->colour, PAINT_PLAIN),
+				paint(drawing->colour, looks[cell.state].paint));
 		state = cell.state;
 		fputs(cell_text(drawing, cell, plain), drawing->out);
 	}
-	if (drawing->colour)
-		fputs("\033[0m", drawing->out);
+	fputs(paint(drawing->colour, PAINT_PLAIN), drawing->out);
 }
 
 /* ---- names --------------------------------------------------------------------------------------- */
@@ -100,7 +101,7 @@ static void fit(const struct drawing *drawing, const char *name, uint32_t room, 
 {
 	snprintf(into, size, "%s", name);
 	hwy_sanitize(into, strlen(into));
-	if ((uint32_t)grid_columns_of(into) <= room)
+	if ((uint32_t)hwy_utf8_columns(into, strlen(into)) <= room)
 		return;
 	size_t length = strlen(into), digits = length;
 	while (digits && isdigit((unsigned char)into[digits - 1]))
@@ -162,11 +163,9 @@ static void print_names(const struct drawing *drawing, const struct picture_row 
 		    sizeof text - 4);
 		drawing_put_text(&line, from + 1, text, to - from - 1);
 	}
-	if (drawing->colour)
-		fputs("\033[2m", drawing->out);
+	fputs(paint(drawing->colour, PAINT_FAINT), drawing->out);
 	drawing_print_line(drawing, &line);
-	if (drawing->colour)
-		fputs("\033[0m", drawing->out);
+	fputs(paint(drawing->colour, PAINT_PLAIN), drawing->out);
 	free(line.at);
 }
 
@@ -216,16 +215,15 @@ static const char *label_of(const struct drawing *drawing, const struct picture_
 static void print_note(const struct drawing *drawing, const struct picture_row *row)
 {
 	const struct hwy_picture *picture = drawing->picture;
-	char percent[GRID_TEXT];
 	int64_t whole = picture->to - picture->from;
 	if (row->type == PICTURE_DEVICE)
 		fprintf(drawing->out, "  busy %s",
-			grid_percent_text(percent, whole - row->time[PICTURE_NOTHING], whole));
+			hwy_say_part_1decimal(whole - row->time[PICTURE_NOTHING], whole).text);
 	else if (row->type == PICTURE_THREAD && row->time[PICTURE_WAIT])
 		fprintf(drawing->out, "  waits %s",
 			row->time[PICTURE_WAIT] == whole /* NOTE has no room for 100.0 */
 				? "100 %"
-				: grid_percent_text(percent, row->time[PICTURE_WAIT], whole));
+				: hwy_say_part_1decimal(row->time[PICTURE_WAIT], whole).text);
 }
 
 /* The CPU's lead, the measure everything turns on. */
@@ -261,41 +259,23 @@ static int64_t tick_of(int64_t span, int64_t most)
 	return tick;
 }
 
-/* In the unit of the ticks, so that a row has one. */
-static const char *tick_text(int64_t ns, int64_t tick, bool utf8, char *text, size_t size)
-{
-	const struct {
-		int64_t ns;
-		const char *name;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, utf8 ? "µs" : "us"}, {1, "ns"}};
-	int u = 0;
-	while (tick % units[u].ns != 0)
-		u++;
-	if (ns == 0)
-		snprintf(text, size, "0");
-	else
-		snprintf(text, size, "%" PRId64 " %s", ns / units[u].ns, units[u].name);
-	return text;
-}
-
 static void print_ruler(const struct drawing *drawing)
 {
 	const struct hwy_picture *picture = drawing->picture;
 	struct line line = new_line(picture->cells);
 	int64_t span = picture->to - picture->from, tick = tick_of(span, picture->cells / 12 + 1);
 	for (int64_t at = 0; at < span; at += tick) {
-		char text[32];
 		uint32_t cell = cell_of(picture, picture->from + at);
-		tick_text(at, tick, drawing->utf8, text, sizeof text);
-		if (cell + 1 + (uint32_t)grid_columns_of(text) > line.n)
+		struct hwy_words text = hwy_say_time_on_ruler(at, tick, drawing->utf8);
+		if (cell + 1 + (uint32_t)hwy_utf8_columns(text.text, strlen(text.text)) > line.n)
 			break;
 		drawing_put_text(&line, cell, drawing->utf8 ? "╷" : "'", 1);
-		drawing_put_text(&line, cell + 1, text, line.n);
+		drawing_put_text(&line, cell + 1, text.text, line.n);
 	}
-	fprintf(drawing->out, "%s%s%*s", drawing->indent, drawing->colour ? "\033[2m" : "", LABEL,
-		"");
+	fprintf(drawing->out, "%s%s%*s", drawing->indent, paint(drawing->colour, PAINT_FAINT),
+		LABEL, "");
 	drawing_print_line(drawing, &line);
-	fprintf(drawing->out, "%s\n", drawing->colour ? "\033[0m" : "");
+	fprintf(drawing->out, "%s\n", paint(drawing->colour, PAINT_PLAIN));
 	free(line.at);
 }
 
@@ -319,7 +299,7 @@ static void print_legend_of(const struct drawing *drawing, const char *who,
 			    enum picture_state first, enum picture_state last, const char *nothing)
 {
 	FILE *out = drawing->out;
-	fprintf(out, "%s%s%*s%s", drawing->indent, drawing->colour ? "\033[2m" : "", LABEL, "",
+	fprintf(out, "%s%s%*s%s", drawing->indent, paint(drawing->colour, PAINT_FAINT), LABEL, "",
 		who);
 	for (enum picture_state state = first; state <= last; state++) {
 		bool small = false;
@@ -336,7 +316,7 @@ static void print_legend_of(const struct drawing *drawing, const char *who,
 		fprintf(out, " %s", look->name);
 	}
 	fprintf(out, "  %s %s%s\n", drawing->utf8 ? "·" : ".", nothing,
-		drawing->colour ? "\033[0m" : "");
+		paint(drawing->colour, PAINT_PLAIN));
 }
 
 void drawing_print(const struct drawing *drawing)

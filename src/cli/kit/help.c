@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cli/kit/paint.h"
 
 enum { LEAST_LABEL = 12, WIDEST_LABEL = 26, GAP = 2 }; /* columns */
 
@@ -98,8 +99,8 @@ void cli_help(const struct cli_command *command, FILE *out)
 		.letter = 'h', .name = "help", .help = "this text", .type = CLI_SWITCH};
 	int width = cli_width(out);
 	width = width == 0 ? 80 : width < 40 ? 40 : width > 100 ? 100 : width;
-	int colour = cli_colour(out);
-	const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+	bool colour = cli_colour(out);
+	const char *bold = paint(colour, PAINT_BOLD), *plain = paint(colour, PAINT_PLAIN);
 
 	fprintf(out, "%sUsage:%s %s\n\n", bold, plain, command->usage);
 	cli_wrap(out, command->about, 0, width);

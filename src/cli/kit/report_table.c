@@ -10,20 +10,20 @@
 #include "base/mem.h"
 #include "cli/kit/text_table.h"
 
-const char *const table_format_names[TABLE_FORMATS + 1] = {"table", "csv", "tsv", "json",
-							   "markdown"};
+const char *const report_table_format_names[REPORT_TABLE_FORMATS + 1] = {"table", "csv", "tsv",
+									 "json", "markdown"};
 
 enum { HEADING_BYTES = 96 };
 
-struct table {
-	struct table_options options;
+struct report_table {
+	struct report_table_options options;
 	struct stats_sink sink;
 	const struct stats_report *report;
 	const struct stats_column *columns;
 	uint32_t n;
 	uint64_t rows;    /* of this report, those not shown included */
 	uint32_t reports; /* that had rows */
-	struct people people;
+	struct text_table text_table;
 	struct hwy_json json;
 	char (*headings)[HEADING_BYTES];
 };
@@ -68,7 +68,7 @@ static void flat_text(FILE *out, struct hwy_text text, bool markdown)
 	free(flat);
 }
 
-static void json_cell(struct table *table, uint32_t i, const struct stats_cell *cell)
+static void json_cell(struct report_table *table, uint32_t i, const struct stats_cell *cell)
 {
 	char text[STATS_NUMBER_BYTES];
 	json_key(&table->json, table->headings[i]);
@@ -82,34 +82,37 @@ static void json_cell(struct table *table, uint32_t i, const struct stats_cell *
 	}
 }
 
-static void report_table_put_cell(struct table *table, uint32_t i, const struct stats_cell *cell)
+static void report_table_put_cell(struct report_table *table, uint32_t i,
+				  const struct stats_cell *cell)
 {
 	FILE *out = table->options.out;
 	if (table->columns[i].type != STATS_TEXT) {
 		char text[STATS_NUMBER_BYTES];
 		size_t length = stats_number(&table->columns[i], cell, table->options.unit, text);
 		fwrite_unlocked(text, 1, length, out);
-	} else if (!cell->empty && table->options.format == TABLE_CSV) {
+	} else if (!cell->empty && table->options.format == REPORT_TABLE_CSV) {
 		csv_text(out, cell->text);
 	} else if (!cell->empty) {
-		flat_text(out, cell->text, table->options.format == TABLE_MARKDOWN);
+		flat_text(out, cell->text, table->options.format == REPORT_TABLE_MARKDOWN);
 	}
 }
 
 /* ---- a report ------------------------------------------------------------------------------------- */
 
-static void begin_json(struct table *table)
+static void begin_json(struct report_table *table)
 {
 	if (table->options.several)
 		json_key(&table->json, table->report->name);
 	json_begin_array(&table->json);
 }
 
-static void begin_lines(struct table *table)
+static void begin_lines(struct report_table *table)
 {
 	FILE *out = table->options.out;
-	bool markdown = table->options.format == TABLE_MARKDOWN;
-	const char *between = markdown ? " | " : table->options.format == TABLE_CSV ? "," : "\t";
+	bool markdown = table->options.format == REPORT_TABLE_MARKDOWN;
+	const char *between = markdown                                    ? " | "
+			      : table->options.format == REPORT_TABLE_CSV ? ","
+									  : "\t";
 	if (table->reports)
 		putc_unlocked('\n', out);
 	if (markdown)
@@ -124,15 +127,15 @@ static void begin_lines(struct table *table)
 
 static void report_table_begin(void *self, const struct stats_column *columns, uint32_t n)
 {
-	struct table *table = self;
+	struct report_table *table = self;
 	table->columns = columns;
 	table->n = n;
 	table->headings = hwy_realloc(table->headings, n * sizeof *table->headings);
 	for (uint32_t i = 0; i < n; i++)
 		stats_heading(&columns[i], table->options.unit, table->headings[i], HEADING_BYTES);
-	if (table->options.format == TABLE_PEOPLE)
-		people_begin(&table->people, columns, n);
-	else if (table->options.format == TABLE_JSON)
+	if (table->options.format == REPORT_TABLE_TEXT)
+		text_table_begin(&table->text_table, columns, n);
+	else if (table->options.format == REPORT_TABLE_JSON)
 		begin_json(table);
 	else
 		begin_lines(table);
@@ -140,13 +143,13 @@ static void report_table_begin(void *self, const struct stats_column *columns, u
 
 static void row(void *self, const struct stats_cell *cells, uint32_t n)
 {
-	struct table *table = self;
+	struct report_table *table = self;
 	FILE *out = table->options.out;
 	if (++table->rows > table->options.rows && table->options.rows)
 		return;
 	switch (table->options.format) {
-	case TABLE_PEOPLE: people_row(&table->people, cells); return;
-	case TABLE_JSON:
+	case REPORT_TABLE_TEXT: text_table_row(&table->text_table, cells); return;
+	case REPORT_TABLE_JSON:
 		json_begin_object(&table->json);
 		table->json.pretty = false; /* a line a row */
 		for (uint32_t i = 0; i < n; i++)
@@ -154,67 +157,67 @@ static void row(void *self, const struct stats_cell *cells, uint32_t n)
 		json_end_object(&table->json);
 		table->json.pretty = true;
 		return;
-	case TABLE_MARKDOWN:
+	case REPORT_TABLE_MARKDOWN:
 		for (uint32_t i = 0; i < n; i++) {
 			fputs(i ? " | " : "| ", out);
 			report_table_put_cell(table, i, &cells[i]);
 		}
 		fputs(" |\n", out);
 		return;
-	case TABLE_CSV:
-	case TABLE_TSV:
-	case TABLE_FORMATS: break;
+	case REPORT_TABLE_CSV:
+	case REPORT_TABLE_TSV:
+	case REPORT_TABLE_FORMATS: break;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
-			putc_unlocked(table->options.format == TABLE_CSV ? ',' : '\t', out);
+			putc_unlocked(table->options.format == REPORT_TABLE_CSV ? ',' : '\t', out);
 		report_table_put_cell(table, i, &cells[i]);
 	}
 	putc_unlocked('\n', out);
 }
 
-struct table *table_new(const struct table_options *options)
+struct report_table *report_table_new(const struct report_table_options *options)
 {
-	struct table *table = hwy_zalloc(sizeof *table);
+	struct report_table *table = hwy_zalloc(sizeof *table);
 	table->options = *options;
 	table->sink = (struct stats_sink){.self = table, .begin = report_table_begin, .row = row};
 	table->json = (struct hwy_json){.out = options->out, .pretty = true, .fresh = true};
-	table->people.options = options;
-	if (options->format == TABLE_JSON && options->several)
+	table->text_table.options = options;
+	if (options->format == REPORT_TABLE_JSON && options->several)
 		json_begin_object(&table->json);
 	return table;
 }
 
-const struct stats_sink *table_sink(struct table *table)
+const struct stats_sink *report_table_sink(struct report_table *table)
 {
 	return &table->sink;
 }
 
-void table_report(struct table *table, const struct stats_report *report)
+void report_table_report(struct report_table *table, const struct stats_report *report)
 {
 	table->report = report;
 	table->rows = 0;
 }
 
-bool table_end(struct table *table)
+bool report_table_end(struct report_table *table)
 {
 	bool any = table->rows > 0;
-	if (table->options.format == TABLE_JSON) {
+	if (table->options.format == REPORT_TABLE_JSON) {
 		if (!any)
 			begin_json(table);
 		json_end_array(&table->json);
 	}
-	if (any && table->options.format == TABLE_PEOPLE)
-		people_end(&table->people, table->report, table->rows, table->reports > 0);
+	if (any && table->options.format == REPORT_TABLE_TEXT)
+		text_table_end(&table->text_table, table->report, table->rows, table->reports == 0);
 	table->reports += any;
 	return any;
 }
 
-void table_free(struct table *table)
+void report_table_free(struct report_table *table)
 {
-	if (table->options.format == TABLE_JSON && table->options.several)
+	if (table->options.format == REPORT_TABLE_JSON && table->options.several)
 		json_end_object(&table->json);
-	people_free(&table->people);
+	text_table_free(&table->text_table);
 	free(table->headings);
 	free(table);
 }

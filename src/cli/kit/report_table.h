@@ -1,10 +1,10 @@
-/* report_table.h - rows of a report as text: for people, or for programs.
+/* report_table.h - rows of a report of `headway stats` as text: for people, or for programs.
  *
- *   struct table *table = table_new(options);
- *   table_report(table, report); // before each report
- *   stats_run(trace, report, wanted, table_sink(table), err);
- *   bool had_rows = table_end(table); // after each report
- *   table_free(table); // ends the output
+ *   struct report_table *table = report_table_new(options);
+ *   report_table_report(table, report); // before each report
+ *   stats_run(trace, report, wanted, report_table_sink(table), err);
+ *   bool had_rows = report_table_end(table); // after each report
+ *   report_table_free(table); // ends the output
  */
 #ifndef HWY_CLI_KIT_REPORT_TABLE_H
 #define HWY_CLI_KIT_REPORT_TABLE_H
@@ -13,13 +13,20 @@
 
 #include "stats/stats.h"
 
-enum table_format { TABLE_PEOPLE, TABLE_CSV, TABLE_TSV, TABLE_JSON, TABLE_MARKDOWN, TABLE_FORMATS };
-extern const char
-	*const table_format_names[TABLE_FORMATS + 1]; /* "table", "csv", …; NULL at the end */
+enum report_table_format {
+	REPORT_TABLE_TEXT,
+	REPORT_TABLE_CSV,
+	REPORT_TABLE_TSV,
+	REPORT_TABLE_JSON,
+	REPORT_TABLE_MARKDOWN,
+	REPORT_TABLE_FORMATS
+};
+extern const char *const report_table_format_names[REPORT_TABLE_FORMATS +
+						   1]; /* "table", "csv", …; NULL at the end */
 
-struct table_options {
+struct report_table_options {
 	FILE *out;
-	enum table_format format;
+	enum report_table_format format;
 	enum stats_time_unit unit;
 	bool unit_given; /* else people see the unit that suits each number */
 	uint64_t rows;   /* the most rows of a report; 0: all */
@@ -28,11 +35,11 @@ struct table_options {
 	bool colour, utf8;
 };
 
-struct table;
-struct table *table_new(const struct table_options *options);
-const struct stats_sink *table_sink(struct table *table);
-void table_report(struct table *table, const struct stats_report *report);
-bool table_end(struct table *table);
-void table_free(struct table *table);
+struct report_table;
+struct report_table *report_table_new(const struct report_table_options *options);
+const struct stats_sink *report_table_sink(struct report_table *table);
+void report_table_report(struct report_table *table, const struct stats_report *report);
+bool report_table_end(struct report_table *table);
+void report_table_free(struct report_table *table);
 
 #endif
