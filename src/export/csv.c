@@ -106,8 +106,7 @@ static void csv_put_stack(struct csv *c, int64_t stack)
 	if (stack <= 0)
 		return;
 	out_char(&c->out, '"');
-	for (bool first = true; stack > 0; first = false) {
-		const struct hwy_stack *node = &c->x.trace->stacks[stack - 1];
+	for (bool first = true; hwy_ref_is_set(stack); first = false) {
 		struct hwy_text name = export_text(&c->x, export_frame_name(&c->x, stack));
 		if (!first)
 			out_char(&c->out, ';');
@@ -116,7 +115,7 @@ static void csv_put_stack(struct csv *c, int64_t stack)
 				out_char(&c->out, '"');
 			out_char(&c->out, name.at[i]);
 		}
-		stack = node->parent < stack ? node->parent : 0;
+		stack = hwy_stack_caller(c->x.trace, stack);
 	}
 	out_char(&c->out, '"');
 }
@@ -182,7 +181,7 @@ static bool has_kind(const struct csv *c, int kind)
 	return false;
 }
 
-/* 'name' stays with the listener until the folder has its real name. */
+/* Writes one file. It stays announced as temporary (base/progress.h) until export_csv is done with all. */
 static bool write_kind(struct csv *c, int kind, const char *name)
 {
 	FILE *file = fopen(name, "wx");

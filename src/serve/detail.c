@@ -12,6 +12,7 @@
 #include "trace/columns.h"
 #include "trace/pyramid.h"
 
+/* The span whose columns are read, and where the answer goes. */
 struct looking {
 	struct view_trace *view;
 	struct hwy_json *json;
@@ -39,7 +40,7 @@ static bool find_span(struct view_trace *view, uint32_t id, struct view_span *sp
 	       hwy_peek(view->trace, span->strip, HWY_DUR, span->row, &span->dur, err);
 }
 
-/* The keys of {span}, inside an object. */
+/* Writes the keys of a {span} (docs/view-protocol.md) into the open object. */
 static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
 		     struct view_span *span, struct hwy_err *err)
 {
@@ -202,7 +203,7 @@ static void detail_put_column(struct looking *l, enum hwy_col col)
 	case HWY_LINK:
 	case HWY_STACK: break; /* the answer has keys of its own for these */
 	case HWY_FLAGS:
-	case HWY_PAYLOAD_TYPE: break; /* the page shows their effect */
+	case HWY_PAYLOAD_TYPE: break; /* told by how the span is drawn and how its payload reads */
 	case HWY_SHAPE:
 		if (is_set)
 			detail_put_shape(l, index);
@@ -266,14 +267,14 @@ static void detail_put_stack(struct looking *l, int64_t stack)
 	const struct hwy_trace *trace = l->view->trace;
 	json_key(l->json, "stack");
 	json_begin_array(l->json);
-	for (int depth = 0; stack > 0 && stack <= trace->n_stacks && depth < DEEPEST; depth++) {
-		put_frame(l, &trace->frames[trace->stacks[stack - 1].frame]);
-		stack = trace->stacks[stack - 1].parent;
+	for (int depth = 0; hwy_ref_is_set(stack) && depth < DEEPEST; depth++) {
+		put_frame(l, hwy_stack_frame(trace, stack));
+		stack = hwy_stack_caller(trace, stack);
 	}
 	json_end_array(l->json);
 }
 
-/* The spans of the same thread around a moment: ranges, operators, functions, calls. */
+/* Finds the spans of the thread that enclose a span: ranges, operators, functions, calls. */
 static bool find_around(struct view_trace *view, const struct view_span *span, int64_t thread,
 			struct view_spans *around, struct hwy_err *err)
 {
@@ -338,7 +339,7 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			if (hwy_get(strip, HWY_LINK, row) != (int64_t)id + 1)
+			if (hwy_get(strip, HWY_LINK, row) != hwy_ref(id))
 				continue;
 			if (count++ < MOST && !json_span(view, l->json, strip->first + row, l->err))
 				return false;
@@ -349,16 +350,18 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 	return true;
 }
 
-/* Whose thread tells where the span comes from: the call that enqueued it, or the span itself. */
+/* Writes where a span comes from: stack and ranges of the call that enqueued it, or else of the span itself. */
 static bool put_origin(struct looking *l, uint32_t id, const struct view_span *span)
 {
 	struct view_trace *view = l->view;
 	struct view_span call = *span;
 	int64_t link = detail_peek(l, HWY_LINK), stack = detail_peek(l, HWY_STACK), name = 0;
 	json_key(l->json, "launch");
-	if (link > 0) {
-		if (!json_span(view, l->json, (uint32_t)(link - 1), l->err) ||
-		    !find_span(view, (uint32_t)(link - 1), &call, l->err))
+	uint32_t caller;
+	bool is_linked = hwy_ref_to_index(link, &caller);
+	if (is_linked) {
+		if (!json_span(view, l->json, caller, l->err) ||
+		    !find_span(view, caller, &call, l->err))
 			return false;
 	} else {
 		json_null(l->json);
@@ -366,7 +369,7 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	struct looking at = *l;
 	at.strip = call.strip;
 	at.row = call.row;
-	if (link > 0)
+	if (is_linked)
 		stack = detail_peek(&at, HWY_STACK);
 	if (view->trace->strips[call.strip].kind == HWY_API)
 		name = detail_peek(&at, HWY_NAME);

@@ -3,12 +3,12 @@
 #ifndef HWY_SPOOL_PLACES_H
 #define HWY_SPOOL_PLACES_H
 
-/* Each ends with NULL. */
+/* Each list ends with NULL. */
 extern const char *const places_cupti_names[];   /* file names, the best first */
-extern const char *const places_cupti_folders[]; /* of the toolkit */
-extern const char *const places_cupti_wheels[];  /* below a site-packages */
+extern const char *const places_cupti_folders[]; /* folders of the CUDA toolkit */
+extern const char *const places_cupti_wheels[];  /* folders below a site-packages */
 
-/* Minor versions of CPython 3 whose stacks collect/python_layout.c can read. */
+/* Minor versions of CPython 3 whose stacks spool/python_layout.c can read. */
 enum { PLACES_PYTHON_OLDEST = 10, PLACES_PYTHON_NEWEST = 14 };
 
 #endif

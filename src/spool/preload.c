@@ -22,9 +22,9 @@
 
 enum {
 	MOST_PATH = 4096,
-	MOST_PARTS = 64,     /* program headers looked at */
-	MOST_ENTRIES = 1024, /* of the dynamic section, likewise */
-	MOST_SCRIPTS = 2,    /* interpreters that are scripts themselves */
+	MOST_PARTS = 64,     /* program headers of an ELF file that are looked at */
+	MOST_ENTRIES = 1024, /* entries of the dynamic section that are looked at */
+	MOST_SCRIPTS = 2,    /* scripts that may name a script as their interpreter */
 };
 
 /* ---- what is preloaded -------------------------------------------------------------------------- */

@@ -17,11 +17,11 @@ extern const struct preload_sibling preload_siblings[]; /* ends with a trace of 
  * first. Yields the length; 'into' has room for preload_room(library) bytes. */
 size_t preload_write(char *into, const char *library, uint32_t traces);
 size_t preload_room(const char *library);
-/* Whether this is one of them. */
+/* Whether a path is that of the collect library or of one of its siblings. */
 bool preload_is_ours(const char *path, size_t length, const char *library);
 
-/* When in doubt, yes: that is what the environment would do by itself. Both may be called in a vfork child:
- * nothing is allocated or remembered. They change errno. */
+/* Whether the collect library may be preloaded into a program. When in doubt, yes: LD_PRELOAD would do so by itself.
+ * Both functions may be called in a vfork child: they allocate and remember nothing. They change errno. */
 bool preload_fits_file(const char *path);
 bool preload_fits_command(const char *name); /* as execvp would find it */
 

@@ -30,7 +30,8 @@ static const struct python_layout python_3_10 = {
 
 static const struct python_layout python_3_11 = {
 	.thread_frame = 56,
-	.cframe_frame = 8 + 1,
+	.has_cframe = true,
+	.cframe_frame = 8,
 	.frame_code = 32,
 	.frame_previous = 48,
 	.frame_instruction = 56,
@@ -55,7 +56,8 @@ static const struct python_layout python_3_11 = {
 
 static const struct python_layout python_3_12 = {
 	.thread_frame = 56,
-	.cframe_frame = 0 + 1,
+	.has_cframe = true,
+	.cframe_frame = 0,
 	.frame_code = 0,
 	.frame_previous = 8,
 	.frame_instruction = 56,

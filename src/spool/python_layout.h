@@ -14,34 +14,35 @@
 struct python_layout {
 	uint32_t version;      /* PY_VERSION_HEX */
 	uint16_t thread_frame; /* the thread's innermost frame, or its cframe */
-	uint16_t cframe_frame; /* in the cframe, plus one */
-	uint16_t frame_code;   /* 3.14: tagged in the low bits */
+	bool has_cframe;       /* thread_frame leads to a cframe, which leads to the frame */
+	uint16_t cframe_frame; /* offset of the frame in the cframe */
+	uint16_t frame_code;   /* 3.14 keeps a tag in the low bits of the pointer */
 	uint16_t frame_previous;
 	uint16_t frame_instruction; /* a pointer; 3.10: an int, in instructions */
-	uint16_t frame_owner;       /* a byte */
+	uint16_t frame_owner;       /* one byte: who owns the frame */
 	uint16_t
 		frame_bytecode; /* free threading: index of the thread's copy of the bytecode, an int */
 	uint8_t foreign_owner; /* frames of this owner and above are not Python's */
 	uint16_t code_first_line;
 	uint16_t code_filename;
-	uint16_t code_name; /* qualified where there is one */
+	uint16_t code_name; /* the qualified name where the version has one */
 	uint16_t code_table;
 	uint16_t code_bytecode;  /* the bytecode itself */
 	uint16_t code_bytecodes; /* free threading: the threads' copies */
-	uint16_t object_size;    /* of an object's head: length of a str or bytes follows it */
+	uint16_t object_size; /* size of an object's head; the length of a str or bytes follows */
 	uint16_t object_type;
-	uint16_t ascii_text; /* str: the characters of an ASCII one, of another */
+	uint16_t ascii_text; /* where the characters begin in an ASCII str, and in any other */
 	uint16_t other_text;
-	/* From the runtime to a thread. */
+	/* The way from the runtime to its threads: */
 	uint32_t runtime_interpreters; /* in _PyRuntime: the first interpreter */
 	uint32_t interpreter_next;
-	uint32_t interpreter_threads; /* its first thread */
+	uint32_t interpreter_threads; /* in an interpreter: its first thread */
 	uint16_t thread_next;
-	uint16_t thread_native; /* the kernel's number of it; 0: not kept, see thread_handle */
-	uint16_t thread_handle; /* pthread_t */
+	uint16_t thread_native; /* the kernel's tid of the thread; 0: only thread_handle is kept */
+	uint16_t thread_handle; /* the pthread_t of the thread */
 };
 
-/* What python_layout_of looks at of _PyRuntime. */
+/* So many bytes of _PyRuntime are read by python_layout_of. */
 enum { PYTHON_RUNTIME_BYTES = 52 * 8 };
 
 /* False for a version that is not known. 'runtime' is &_PyRuntime, or NULL; from 3.13 on it begins with

@@ -30,27 +30,28 @@ struct rec_chunk { /* the first two slots of a chunk */
 	uint32_t version;
 	uint32_t pid, tid;
 	uint32_t index; /* number of this chunk among all that its file ever had */
-	uint32_t used;  /* slots in use, these two included; written with release order */
+	uint32_t used; /* slots in use, those of this struct included; written with release order */
 	uint32_t
-		dropped; /* records that found no room while this was the thread's chunk (disk full) */
-	int64_t opened;   /* time */
-	uint64_t process; /* start time of the process in ns: with pid its identity in this run */
+		dropped; /* records that found no room (disk full) while the thread wrote to this chunk */
+	int64_t opened; /* when the thread began to write to this chunk */
+	uint64_t
+		process; /* start time of the process, ns: pid and start time identify a process in a run */
 	uint8_t spare[16];
 };
 static_assert(sizeof(struct rec_chunk) == 2 * REC_SLOT, "two slots");
 
 struct rec_head {
 	uint8_t type;   /* enum rec_type */
-	uint8_t flags;  /* by type */
-	uint16_t slots; /* length of the record, this slot included */
-	uint32_t value; /* by type */
+	uint8_t flags;  /* meaning depends on the type */
+	uint16_t slots; /* length of the record in slots, the first one included */
+	uint32_t value; /* meaning depends on the type */
 };
 static_assert(sizeof(struct rec_head) == 8, "a quarter slot");
 
 enum {
-	REC_EXIT_EXEC = 1, /* it became another program */
+	REC_EXIT_EXEC = 1, /* the process became another program (exec) */
 	REC_EXIT_BARE =
-		2, /* without its exit handlers: CUPTI was not asked for what it still had */
+		2, /* the process ended without exit handlers: records that CUPTI still had are lost */
 };
 
 enum rec_type {
@@ -94,14 +95,14 @@ enum rec_type {
 	REC_PROPERTY,  /* value: string id of the name; struct rec_string: value */
 	REC_STATUS,    /* by the parent: value: pid of a process that ended; struct rec_status */
 	/* the CPU's side */
-	REC_OS,      /* value: string id of the call's name; flags: REC_OS_…; struct rec_os */
-	REC_SAMPLE,  /* by the parent: value: CPU; struct rec_sample */
-	REC_SWITCH,  /* by the parent: value: CPU; flags: REC_SWITCH_…; struct rec_switch */
-	REC_WAKEUP,  /* by the parent: value: CPU; struct rec_wakeup */
+	REC_OS,     /* value: string id of the call's name; flags: REC_OS_…; struct rec_os */
+	REC_SAMPLE, /* written by the parent; value: CPU; struct rec_sample */
+	REC_SWITCH, /* written by the parent; value: CPU; flags: REC_SWITCH_…; struct rec_switch */
+	REC_WAKEUP,  /* written by the parent; value: CPU; struct rec_wakeup */
 	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
 	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
-	REC_TASK, /* by the parent: value: pid; flags: REC_TASK_…; struct rec_task */
-	REC_MAP,  /* by the parent: value: pid; struct rec_map: code was mapped */
+	REC_TASK, /* written by the parent; value: pid; flags: REC_TASK_…; struct rec_task */
+	REC_MAP,  /* written by the parent; value: pid; struct rec_map: code was mapped */
 	REC_TYPES
 };
 
@@ -131,8 +132,8 @@ struct rec_process {
 	int64_t start; /* when registered; CLOCK_MONOTONIC */
 	uint32_t pid, parent;
 	uint32_t exe, command;           /* string ids; command: arguments joined by NUL */
-	int32_t rank, local_rank, world; /* -1: not told by the environment */
-	uint32_t python;                 /* version hex (PY_VERSION_HEX) once known, else 0 */
+	int32_t rank, local_rank, world; /* -1: the environment does not tell */
+	uint32_t python;                 /* PY_VERSION_HEX once Python is loaded, else 0 */
 	uint32_t host;                   /* string id */
 	uint32_t spare[3];
 };
@@ -146,7 +147,7 @@ struct rec_name {
 struct rec_module {
 	struct rec_head head; /* flags 1: the main executable */
 	uint64_t base, size;  /* load bias (dlpi_addr) and extent from it */
-	uint64_t low;         /* lowest mapped address */
+	uint64_t low;         /* the lowest address that is mapped */
 	uint32_t path;        /* string id */
 	uint8_t build_id_length;
 	uint8_t build_id[20];
@@ -169,8 +170,9 @@ struct rec_device {
 static_assert(sizeof(struct rec_device) == 4 * REC_SLOT, "four slots");
 
 struct rec_context {
-	struct rec_head head;                 /* value: context id */
-	uint32_t device, null_stream, parent; /* parent: of a green context, else 0 */
+	struct rec_head head; /* value: context id */
+	uint32_t device, null_stream,
+		parent; /* parent: the context that a green context is part of, else 0 */
 	uint32_t spare[3];
 };
 struct rec_stream {
@@ -179,7 +181,7 @@ struct rec_stream {
 			  * queues: REC_STREAM_… */
 	uint32_t context;
 	int32_t priority;
-	uint32_t name; /* string id, 0: none */
+	uint32_t name; /* string id; 0: the stream has no name */
 	uint32_t spare[3];
 };
 
@@ -253,7 +255,7 @@ struct rec_memory {
 };
 static_assert(sizeof(struct rec_memory) == 2 * REC_SLOT, "two slots");
 
-enum { REC_OVERHEAD_STACK = 0x48 }; /* our own: a stack was taken */
+enum { REC_OVERHEAD_STACK = 0x48 }; /* overhead kind of our own: the recorder took a stack */
 struct rec_overhead {
 	struct rec_head head; /* value: CUPTI's overhead kind, or REC_OVERHEAD_STACK */
 	int64_t start, duration;
@@ -264,11 +266,12 @@ struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (he
 		    * colour nor payload: the second half then belongs to the next record */
 	struct rec_head head; /* value: message string id (0: none) */
 	int64_t time;
-	uint64_t id;     /* of start/end ranges */
-	uint32_t domain; /* 0: default */
+	uint64_t id;     /* joins start and end of a start/end range */
+	uint32_t domain; /* 0: the default domain */
 	uint32_t category;
-	uint32_t color;        /* ARGB; flags 1: set */
-	uint32_t payload_type; /* enum hwy_payload_type's numbers (trace/model.h), 0 none */
+	uint32_t color; /* ARGB, where bit 0 of head.flags is set */
+	uint32_t
+		payload_type; /* a number of enum hwy_payload_type (trace/model.h), 0: no payload */
 	uint64_t payload;
 	uint64_t spare[2];
 };
@@ -284,15 +287,15 @@ enum rec_named {
 }; /* call: domain is CUPTI's (1 driver, 2 runtime) or 3 for OpenCL, number the cbid */
 struct rec_naming {
 	struct rec_head head; /* flags: enum rec_named; value: string id */
-	uint32_t domain;      /* of a category; the number itself of a domain */
-	uint32_t number;      /* category, stream id, context id, device or cbid */
-	uint64_t handle;      /* stream: CUstream, when the id is not known */
+	uint32_t domain;      /* the domain of a category, or the domain that is named */
+	uint32_t number;      /* what is named: category, stream id, context id, device or cbid */
+	uint64_t handle;      /* of a stream whose id is not known: its CUstream */
 	uint64_t spare;
 };
 
-struct rec_code { /* a Python code object, once */
+struct rec_code { /* a Python code object; written once for each */
 	struct rec_head head;
-	uint32_t filename, name; /* string ids; name: qualified where there is one */
+	uint32_t filename, name; /* string ids; the name is qualified where Python has that */
 	int32_t first_line;
 	uint32_t table_length; /* bytes of the line table, which follow from byte 32 on */
 	uint32_t python;       /* PY_VERSION_HEX: the table's format depends on it */
@@ -301,7 +304,7 @@ struct rec_code { /* a Python code object, once */
 };
 struct rec_stack { /* what a call came from; joined to the call by tid and correlation id */
 	struct rec_head head; /* flags: why (enum rec_why); value: python: number of frames */
-	int64_t time;         /* of the call's start */
+	int64_t time;         /* when the call began */
 	uint32_t tid, correlation;
 	uint32_t count; /* python: frames that follow, innermost first; native: bytes of stack */
 	uint32_t
@@ -319,8 +322,8 @@ enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH, REC_WHY_OS };
 enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
 
 enum {
-	REC_OS_WAKES = 1,      /* it wakes others: kept however short */
-	REC_OS_UNFINISHED = 2, /* the process or thread ended inside it */
+	REC_OS_WAKES = 1,      /* the call wakes other threads: kept however short it is */
+	REC_OS_UNFINISHED = 2, /* the process or thread ended inside the call */
 };
 struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */
 	struct rec_head head;
@@ -341,7 +344,7 @@ struct rec_sample { /* where a thread was */
 	struct rec_head head;
 	int64_t time;
 	uint32_t pid, tid;
-	uint64_t weight; /* ns or cycles it stands for */
+	uint64_t weight; /* ns or cycles that the sample stands for */
 	uint32_t
 		depth; /* addresses that follow, innermost first; the first 'kernel' of them in the kernel */
 	uint32_t kernel;
@@ -356,8 +359,8 @@ struct rec_sample { /* where a thread was */
 static_assert(sizeof(struct rec_sample) == 2 * REC_SLOT, "two slots");
 
 enum {
-	REC_SWITCH_IN = 1,      /* it runs from now on; without: it stops */
-	REC_SWITCH_PREEMPT = 2, /* it stops although it could go on */
+	REC_SWITCH_IN = 1,      /* the thread runs from now on; without this flag it stops */
+	REC_SWITCH_PREEMPT = 2, /* the thread stops although it could go on */
 };
 struct rec_switch { /* a thread got a CPU, or lost it */
 	struct rec_head head;
@@ -369,36 +372,36 @@ static_assert(sizeof(struct rec_switch) == REC_SLOT, "one slot");
 struct rec_wakeup { /* a thread made another one able to run */
 	struct rec_head head;
 	int64_t time;
-	uint32_t pid, tid;       /* who was woken; pid 0: not known */
-	uint32_t by_pid, by_tid; /* by whom */
+	uint32_t pid, tid;       /* the thread that was woken; pid 0: not known */
+	uint32_t by_pid, by_tid; /* the thread that woke it */
 };
 static_assert(sizeof(struct rec_wakeup) == REC_SLOT, "one slot");
 enum {
-	REC_TASK_PROCESS = 1, /* a process begins: forked by 'parent' */
-	REC_TASK_THREAD = 2,  /* a thread of it begins */
+	REC_TASK_PROCESS = 1, /* a process begins, forked by 'parent' */
+	REC_TASK_THREAD = 2,  /* a thread of the process begins */
 	REC_TASK_END = 4,     /* the thread ends */
-	REC_TASK_NAME = 8,    /* it has this name from now on */
-	REC_TASK_EXEC = 16,   /* it becomes another program, whose name this is */
+	REC_TASK_NAME = 8,    /* the thread has this name from now on */
+	REC_TASK_EXEC = 16,   /* the process becomes the program with this name */
 };
-struct rec_task { /* what the kernel told of a thread */
+struct rec_task { /* an event in the life of a thread, as the kernel reports it */
 	struct rec_head head;
 	int64_t time;
-	uint32_t tid, parent; /* parent: pid; 0: not told */
+	uint32_t tid, parent; /* parent: pid of the parent process; 0: not known */
 	uint32_t name;        /* string id */
 	uint32_t spare;
 };
 static_assert(sizeof(struct rec_task) == REC_SLOT, "one slot");
 struct rec_map { /* a file's code in a process's memory */
 	struct rec_head head;
-	int64_t time; /* 0: since before the recording, or by its parent */
+	int64_t time; /* 0: mapped before the recording, or by the parent process */
 	uint64_t start, size;
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* where the mapped part begins in the file */
 	uint32_t path;   /* string id */
 	uint32_t spare[5];
 };
 static_assert(sizeof(struct rec_map) == 2 * REC_SLOT, "two slots");
 
-struct rec_depends {          /* the command of one correlation id waits for those of others */
+struct rec_depends { /* an OpenCL command waits for other commands; all are told by correlation ids */
 	struct rec_head head; /* value: number of ids that follow, from byte 16 on */
 	uint32_t correlation;
 	uint32_t spare;
@@ -419,19 +422,19 @@ enum {
 #define REC_OPENCL_CONTEXT UINT32_C(0x40000000)
 #define REC_OPENCL_SHAPE UINT32_C(0x40000000)
 #define REC_OPENCL_CORRELATION UINT32_C(0x80000000)
-/* rec_stream's flags of its queues */
+/* Flags of the rec_stream of an OpenCL queue. */
 enum { REC_STREAM_IN_ORDER = 4, REC_STREAM_OUT_OF_ORDER = 5 };
 struct rec_command {
 	struct rec_head head;
-	int64_t before, after; /* around the call that enqueued it */
+	int64_t before, after; /* when the call that enqueued the command began and returned */
 	uint64_t queued, submitted, start,
-		end;  /* by the device's own clock: ingest/ingest_opencl.c puts it onto ours */
-	int64_t seen; /* it was known to have ended by then */
-	uint32_t correlation; /* of the call */
+		end;          /* on the device's own clock; ingest/ingest_opencl.c converts them */
+	int64_t seen;         /* when the recorder saw that the command had ended */
+	uint32_t correlation; /* correlation id of the call that enqueued it */
 	uint32_t queue, context, device;
-	uint32_t shape; /* kernel */
+	uint32_t shape; /* of a kernel: shape id */
 	uint32_t spare;
-	uint64_t bytes; /* copy, fill */
+	uint64_t bytes; /* of a copy or a fill */
 };
 static_assert(sizeof(struct rec_command) == 3 * REC_SLOT, "three slots");
 
@@ -454,8 +457,8 @@ struct rec_clock {
 	int64_t monotonic, raw, realtime;
 };
 
-/* What the parent tells the targets. The parent writes, targets read at any time; 'recording' and
- * 'stop' are atomics, the rest is set before the first target starts. */
+/* The control page: what the parent tells the targets. The parent writes, targets read at any time. Fields marked
+ * 'atomic' change during the run, the others are set before the first target starts. */
 enum { REC_TRACE_CUDA = 1, REC_TRACE_NVTX = 2, REC_TRACE_OPENCL = 4, REC_TRACE_OSRT = 8 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
 enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
@@ -463,10 +466,11 @@ struct rec_control {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t
-		recording; /* atomic: 1 record, 0 not now; with a capture range the targets set it too */
-	uint32_t finished;    /* atomic: 1 for good: targets finalise CUPTI and stay silent */
+		recording; /* atomic: 1: record, 0: do not; with a capture range the targets set it too */
+	uint32_t
+		finished; /* atomic: 1: the recording is over, targets finalise CUPTI and stay silent */
 	uint32_t traces;      /* REC_TRACE_… */
-	uint32_t graph_nodes; /* 1: per node, 0: whole graphs */
+	uint32_t graph_nodes; /* 1: record each node of a graph, 0: record graphs as a whole */
 	uint32_t all_apis;
 	uint32_t memory_usage;
 	uint32_t leave_cupti;
@@ -475,20 +479,21 @@ struct rec_control {
 		capture_end; /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
 				  * 0: any number), or record on */
 	uint32_t repeats;
-	uint32_t launch_stacks;  /* samples a second and thread; 0: none */
-	int64_t stack_threshold; /* ns */
+	uint32_t launch_stacks; /* stacks of launches that are taken a second and thread; 0: none */
+	int64_t stack_threshold; /* calls that take longer get a stack; ns */
 	int64_t steps;           /* stop after so many steady steps, 0: no limit */
-	int64_t started;         /* time of the run's start */
+	int64_t started;         /* when the run began */
 	uint32_t flush_ms;       /* how often CUPTI's buffers are asked for */
-	uint32_t keep_s;         /* 0, or a ring: chunks older than this may be reused */
-	char nvtx_range[256];    /* capture range "range@domain" */
-	char library[1024];      /* path of the collect library, to inject again after exec */
+	uint32_t keep_s; /* not 0: spools are rings, chunks older than so many seconds are reused */
+	char nvtx_range[256]; /* capture range "range@domain" */
+	char library[1024];   /* path of the collect library, to inject again after exec */
 	uint64_t
-		dropped; /* atomic, by targets: records lost where there was no chunk to count them in */
-	uint32_t capturing; /* atomic, by targets: open NVTX capture ranges of all processes */
+		dropped; /* atomic, written by targets: records lost by threads that had no chunk to count them in */
+	uint32_t
+		capturing; /* atomic, written by targets: open NVTX capture ranges of all processes */
 	uint32_t reserved;
 	int64_t os_threshold;       /* OS calls shorter than this are not kept; ns */
-	int64_t os_stack_threshold; /* longer ones get a stack; ns, below 0: none does */
+	int64_t os_stack_threshold; /* OS calls longer than this get a stack; ns, below 0: none does */
 	uint8_t spare[584];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");

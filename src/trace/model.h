@@ -1,7 +1,7 @@
 /* model.h - the words of a trace: kinds of spans, their columns, lanes, roles, and who is who.
  *
  * Everything is an int64_t: times are ns, sizes bytes, texts are ids of the trace's string table, and
- * references are indexes. This file decides what the numbers mean; column.h how they are kept.
+ * references are indexes. This file and columns.c decide what the numbers mean; column.h how they are kept.
  * Numbers given here are written into .hwy files: append, never renumber (docs/report-format.md).
  */
 #ifndef HWY_TRACE_MODEL_H
@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-/* A field of a record (below) that is not known. Columns of spans use 0 instead. */
+/* The value of a field of a record (struct hwy_lane …) that is not known. Columns of spans use 0 instead. */
 #define HWY_NONE INT64_MIN
 
 /* Starts lie within ±HWY_TIME_LIMIT (73 years), durations are below twice that: the difference of any two
- * times, ends included, fits an int64_t. Readers leave out or cut what does not. */
+ * times, ends included, fits an int64_t. Readers leave out or cut spans beyond the limits. */
 #define HWY_TIME_LIMIT (INT64_C(1) << 61)
 
 /* ---- spans ------------------------------------------------------------------------------------ */
@@ -23,7 +23,7 @@ enum hwy_kind {
 	HWY_KERNEL,   /* device work: a kernel */
 	HWY_COPY,     /* device work: a copy; unified-memory migrations too (CAUSE is then set) */
 	HWY_FILL,     /* device work: a memset */
-	HWY_GRAPH,    /* device work: one launch of a whole graph, its nodes not recorded */
+	HWY_GRAPH,    /* device work: one launch of a whole graph whose nodes are not recorded */
 	HWY_SYNC,     /* a wait, recorded by the driver (not the api call that asked for it) */
 	HWY_EVENT,    /* an event recorded on a stream: a mark */
 	HWY_RANGE,    /* NVTX or a framework's annotation */
@@ -40,7 +40,7 @@ enum hwy_kind {
 extern const char *const hwy_kind_names[HWY_KINDS];
 
 #define HWY_KIND_BIT(kind) (1u << (kind))
-/* What keeps a device busy. */
+/* The kinds of work that keep a device busy. */
 #define HWY_DEVICE_KINDS                                                                           \
 	(HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL) |              \
 	 HWY_KIND_BIT(HWY_GRAPH))
@@ -101,18 +101,19 @@ enum hwy_col {
 	HWY_LAUNCH_TYPE,
 	HWY_COLS
 };
-extern const uint64_t hwy_kind_columns[HWY_KINDS]; /* mask of the columns a kind may have */
+extern const uint64_t
+	hwy_kind_columns[HWY_KINDS]; /* by kind: HWY_COL_BIT of the columns it may have */
 
 #define HWY_COL_BIT(col) (UINT64_C(1) << (col))
 
 enum {
-	HWY_FLAG_MARK = 1, /* a moment, not a span */
+	HWY_FLAG_MARK = 1, /* the span is a moment: it has no duration */
 	HWY_FLAG_UNFINISHED =
-		2, /* the end was not recorded; DUR reaches to the last event of its lane */
+		2, /* the end was not recorded; DUR reaches to the last event of the lane */
 	HWY_FLAG_REGISTERED =
 		4, /* range: the name is a registered string (nsys: textId, not text) */
 	HWY_FLAGS_NO_SPAN =
-		HWY_FLAG_MARK | HWY_FLAG_UNFINISHED, /* tables of nsys leave these out */
+		HWY_FLAG_MARK | HWY_FLAG_UNFINISHED, /* nsys leaves such ranges out of its tables */
 };
 
 enum hwy_direction {
@@ -216,19 +217,19 @@ enum hwy_class { HWY_COMPUTE, HWY_COMM, HWY_MEMCLASS, HWY_CLASSES };
 /* ---- lanes ------------------------------------------------------------------------------------ */
 
 enum hwy_lane_type {
-	HWY_LANE_STREAM,       /* device work of one stream; may overlap */
-	HWY_LANE_SYNC,         /* the driver's waits, by stream; overlap */
-	HWY_LANE_API,          /* of a thread; nests */
-	HWY_LANE_OP,           /* of a thread; nests */
-	HWY_LANE_RANGE,        /* of a thread and a domain; nests */
-	HWY_LANE_STARTEND,     /* ranges of a process and a domain; overlap */
-	HWY_LANE_CALL,         /* of a thread; nests */
-	HWY_LANE_OS,           /* of a thread; nests */
-	HWY_LANE_STATE,        /* of a thread */
-	HWY_LANE_SAMPLES,      /* of a thread */
-	HWY_LANE_MEMORY,       /* of a process and a device (none: host) */
+	HWY_LANE_STREAM,       /* device work of one stream; spans may overlap */
+	HWY_LANE_SYNC,         /* the driver's waits of one stream; spans may overlap */
+	HWY_LANE_API,          /* calls of one thread; spans nest */
+	HWY_LANE_OP,           /* operators of one thread; spans nest */
+	HWY_LANE_RANGE,        /* push/pop ranges of one thread and NVTX domain; spans nest */
+	HWY_LANE_STARTEND,     /* start/end ranges of one process and NVTX domain; may overlap */
+	HWY_LANE_CALL,         /* traced functions of one thread; spans nest */
+	HWY_LANE_OS,           /* calls of one thread into system libraries; spans nest */
+	HWY_LANE_STATE,        /* what one thread did: ran, or waited */
+	HWY_LANE_SAMPLES,      /* samples of one thread */
+	HWY_LANE_MEMORY,       /* allocations of one process on one device, or on the host */
 	HWY_LANE_COUNTER,      /* one counter */
-	HWY_LANE_OVERHEAD,     /* of a thread */
+	HWY_LANE_OVERHEAD,     /* time that profiling took on one thread */
 	HWY_LANE_DEVICE_RANGE, /* annotations projected onto a stream by the source */
 	HWY_LANE_TYPES
 };
@@ -238,118 +239,120 @@ extern const char *const hwy_lane_type_names[HWY_LANE_TYPES];
 
 struct hwy_lane {
 	int64_t type;    /* enum hwy_lane_type */
-	int64_t process; /* index, or HWY_NONE */
-	int64_t thread;  /* index, or HWY_NONE */
-	int64_t device;  /* index, or HWY_NONE */
-	int64_t stream;  /* index, or HWY_NONE */
+	int64_t process; /* index into processes, or HWY_NONE */
+	int64_t thread;  /* index into threads, or HWY_NONE */
+	int64_t device;  /* index into devices, or HWY_NONE */
+	int64_t stream;  /* index into streams, or HWY_NONE */
 	int64_t name; /* text: the NVTX domain ("" is the default one), the counter, the tracer */
-	int64_t unit; /* counter: text */
-	int64_t value_type; /* counter: enum hwy_payload_type: I64 or DOUBLE */
+	int64_t unit; /* text: the unit of a counter */
+	int64_t value_type; /* of a counter: HWY_PAYLOAD_I64 or HWY_PAYLOAD_DOUBLE */
 };
 struct hwy_host {
 	int64_t name, cpu, cpus, kernel, os, boot_id;
 };
 struct hwy_process {
-	int64_t host; /* index */
+	int64_t host; /* index into hosts */
 	int64_t pid;
-	int64_t parent; /* index */
+	int64_t parent; /* index into processes */
 	int64_t name, command;
-	int64_t start, end; /* times */
-	int64_t exit;       /* status as wait() gives it */
+	int64_t start, end; /* when the process began and ended, ns */
+	int64_t exit;       /* exit status as wait() gives it */
 	int64_t rank, local_rank, world;
-	int64_t labels;    /* text */
-	int64_t source_id; /* what the source calls it (nsys: globalPid); text ids never */
+	int64_t labels;    /* text: the labels that a framework gave the process */
+	int64_t source_id; /* the number that the source gave the process (nsys: globalPid) */
 };
 struct hwy_thread {
-	int64_t process; /* index */
+	int64_t process; /* index into processes */
 	int64_t tid;
 	int64_t name;
 	int64_t priority;
-	int64_t source_name; /* text: the source's own name of the thread where it is not a number */
+	int64_t source_name; /* text: what the source calls the thread where that is no number */
 };
 struct hwy_device {
 	int64_t host;
-	int64_t ordinal; /* the number people see: nsys's gpu id, Kineto's device */
+	int64_t ordinal; /* the number that people see: nsys's gpu id, Kineto's device */
 	int64_t uuid, name, bus;
 	int64_t compute_major, compute_minor;
 	int64_t sms, threads_per_warp, max_warps_per_sm, max_blocks_per_sm, max_threads_per_block;
 	int64_t registers_per_sm, registers_per_block;
 	int64_t shared_per_sm, shared_per_block, shared_per_block_optin;
-	int64_t l2_bytes, memory_bytes, memory_bandwidth; /* bytes, bytes/s */
+	int64_t l2_bytes, memory_bytes, memory_bandwidth; /* the bandwidth in bytes/s */
 	int64_t clock_hz, copy_engines, pcie_generation, pcie_width;
 	int64_t max_threads_per_sm;
 };
 struct hwy_context {
-	int64_t process, device; /* indexes */
-	int64_t number;          /* the vendor's id */
-	int64_t parent;          /* number of the parent of a green context */
-	int64_t green;           /* 1: a green context */
-	int64_t null_stream;     /* stream number of the default stream */
+	int64_t process, device; /* indexes into processes, devices */
+	int64_t number;          /* the vendor's id of the context */
+	int64_t parent;          /* of a green context: the number of the context it is a part of */
+	int64_t green;           /* 1 for a green context */
+	int64_t null_stream;     /* the number of the default stream */
 	int64_t sms;
 	int64_t name;
 };
 enum { HWY_STREAM_IN_ORDER = 4, HWY_STREAM_OUT_OF_ORDER = 5 }; /* flags of OpenCL's queues */
 struct hwy_stream {
-	int64_t process, device; /* indexes */
-	int64_t context;         /* the context's number */
-	int64_t green;           /* the green context's number */
-	int64_t number;          /* the vendor's id; HWY_NONE: the whole device */
+	int64_t process, device; /* indexes into processes, devices */
+	int64_t context;         /* the number of the stream's context */
+	int64_t green;           /* the number of the stream's green context */
+	int64_t number;          /* the vendor's id of the stream; HWY_NONE: the whole device */
 	int64_t priority,
-		flags; /* 0 unknown; CUDA: 1 default (blocking), 2 non-blocking, 3 null; OpenCL's queues:
+		flags; /* of CUDA: 0 unknown, 1 default (blocking), 2 non-blocking, 3 null; of OpenCL:
 			* HWY_STREAM_… */
 	int64_t name;
-	int64_t ordinal; /* the device's number in its process (CUDA_VISIBLE_DEVICES counts) */
+	int64_t ordinal; /* the device's number in the process: CUDA_VISIBLE_DEVICES changes it */
 };
 struct hwy_module {
 	int64_t process, path, build_id, base, size;
 };
-struct hwy_shape { /* what a launch asked for, interned */
+struct hwy_shape { /* what a launch of a kernel asked for; equal shapes share one record */
 	int64_t grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z;
 	int64_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread,
 		local_total;
 };
-struct hwy_symbol { /* the names of a kernel, interned; texts */
+struct hwy_symbol { /* the names of a kernel, as texts; equal symbols share one record */
 	int64_t demangled, shortname, mangled;
 };
-struct hwy_frame { /* interned */
-	/* Texts. function: empty where only the address is known; module: shared object, or source file
-	 * for Python. */
+struct hwy_frame { /* a function in a stack; equal frames share one record */
+	/* Texts. The function is empty where only the address is known; the module is a shared object, or
+	 * Python's source file. */
 	int64_t function, module;
-	int64_t file, line; /* text, number */
+	int64_t file, line; /* the source file, a text, and the line in it */
 	int64_t address;
 	int64_t flags; /* HWY_FRAME_… */
 };
 enum { HWY_FRAME_PYTHON = 1, HWY_FRAME_KERNEL = 2, HWY_FRAME_UNRESOLVED = 4 };
-struct hwy_stack {      /* a trie: the way from this frame to the root */
-	int64_t parent; /* index of the caller's entry plus one, 0 at the root */
-	int64_t frame;  /* index */
+/* A stack is its innermost frame and the stack of the caller: stacks are a trie. Use hwy_stack_caller to go up. */
+struct hwy_stack {
+	int64_t parent; /* hwy_ref of the caller's stack, which has a smaller index; 0 at the root */
+	int64_t frame;  /* index into frames */
 };
 enum hwy_edge_kind {
-	HWY_EDGE_EVENT,   /* an event's record -> a wait for it */
-	HWY_EDGE_FORWARD, /* forward op -> its backward op */
+	HWY_EDGE_EVENT,   /* from the record of an event to a wait for the event */
+	HWY_EDGE_FORWARD, /* from a forward operator to its backward operator */
 	HWY_EDGE_WAKE,
 	HWY_EDGE_SPAWN,
 	HWY_EDGE_COLLECTIVE,
-	HWY_EDGE_LAUNCH /* the source's own arrow where it contradicts or lacks a correlation id */
+	HWY_EDGE_LAUNCH /* from a call to its work, where the source has such an arrow and correlation ids lack it */
 };
 struct hwy_edge {
 	int64_t kind;     /* enum hwy_edge_kind */
 	int64_t from, to; /* span ids */
-	int64_t id;       /* the source's id */
+	int64_t id;       /* the source's id of the arrow */
 };
 struct hwy_group { /* a process group of a distributed run */
-	int64_t process, name, description, backend, size, ranks; /* ranks: text */
+	int64_t process, name, description, backend, size; /* size: number of ranks */
+	int64_t ranks;                                     /* text: the list of ranks */
 };
-struct hwy_clock { /* one moment on several clocks */
+struct hwy_clock { /* one moment, read on several clocks */
 	int64_t host, monotonic, monotonic_raw, realtime, device, device_time;
 };
-struct hwy_calibration { /* what profiling costs, and what the machine does without it */
-	int64_t device, name, value, spread, unit; /* name, unit: texts */
+struct hwy_calibration { /* a measured cost of profiling, or a time that the machine takes without it */
+	int64_t device, name, value, spread, unit; /* name and unit are texts */
 };
-struct hwy_drop { /* what was lost */
+struct hwy_drop { /* events that were lost */
 	int64_t process, thread, source, reason, count, bytes, from, to;
 };
-struct hwy_diagnostic {                        /* what the recorder said */
+struct hwy_diagnostic {                        /* a message of the recorder */
 	int64_t time, severity, process, text; /* severity: 1 info, 2 warning, 3 error */
 };
 struct hwy_property { /* facts about the recording: "source.format", "driver", … */

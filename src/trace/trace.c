@@ -101,9 +101,9 @@ bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t st
 		*value = column_get(column, row);
 		return true;
 	}
-	if (peeks->recent[i].column != column || peeks->recent[i].at != at)
+	if (peeks->recent[i].column != column || peeks->recent[i].index != at)
 		for (i = 0; i < RECENT; i++)
-			if (peeks->recent[i].column == column && peeks->recent[i].at == at)
+			if (peeks->recent[i].column == column && peeks->recent[i].index == at)
 				break;
 	if (i == RECENT) {
 		struct hwy_chunk chunk = column->chunks[at];

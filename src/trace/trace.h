@@ -20,8 +20,8 @@ struct hwy_strip {
 	uint32_t lane;
 	uint32_t kind; /* enum hwy_kind */
 	uint32_t rows;
-	uint32_t first;                       /* id of row 0 */
-	struct hwy_column *columns[HWY_COLS]; /* NULL: all 0 */
+	uint32_t first;                       /* the span id of row 0 */
+	struct hwy_column *columns[HWY_COLS]; /* NULL: every row is 0 */
 };
 
 /* Every table of records, once: X(type, field of the trace, section number in the file).
@@ -67,29 +67,30 @@ struct hwy_trace {
 	uint32_t n_strips, cap_strips;
 	uint32_t n_spans;
 	int64_t wall;   /* wall-clock ns (Unix) of time 0, or HWY_NONE */
-	uint8_t *roles; /* by text id: role | HWY_ROLE_BLOCKS, or 0xff: not asked yet */
-	uint8_t *comm; /* by text id: 1 a communication kernel's name, 0 not, 0xff: not asked yet */
-	void **result_bytes;   /* by result, malloc'ed; NULL while in the file (hwy_result_bytes) */
-	struct hwy_file *file; /* where columns come from, or NULL */
+	uint8_t *roles; /* by text id: what hwy_role yields for the name; 0xff: not computed yet */
+	uint8_t *
+		comm; /* by text id: 1 where the text names a communication kernel; 0xff: not computed yet */
+	void **result_bytes;   /* by result: its bytes; NULL until hwy_result_bytes has read them */
+	struct hwy_file *file; /* the report that columns are read from, or NULL */
 };
 
 void hwy_trace_free(struct hwy_trace *trace);
 uint32_t hwy_table_rows(const struct hwy_trace *trace, enum hwy_table table);
 
-/* Brings the given columns of all strips of the given kinds into memory. No-op once they are there. */
+/* Brings the given columns of all strips of the given kinds into memory, unless they are there already. */
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err);
-/* The same for one strip. */
+/* hwy_need for one strip. */
 bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err);
 
-/* The same for the rows of one chunk: row >> HWY_CHUNK_BITS. */
+/* hwy_need for the rows of one chunk; a row lies in chunk row >> HWY_CHUNK_BITS. */
 bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns,
 		    struct hwy_err *err);
-/* For the n rows from 'first' on, and those that share their chunks. */
+/* hwy_need for the n rows from 'first' on, and for the rows that share their chunks. */
 bool hwy_need_rows(struct hwy_trace *trace, uint32_t strip, uint64_t columns, uint32_t first,
 		   uint32_t n, struct hwy_err *err);
 
-/* Gives the memory of columns back that a report's file still has; they may be needed again. For those who
- * go through a trace once: nobody else may be reading it. */
+/* Frees the memory of columns that the report's file still has; hwy_need brings them back. For code that goes
+ * through a trace once. Nobody else may be reading the trace meanwhile. */
 void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns);
 void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns);
 
@@ -159,6 +160,21 @@ static inline const struct hwy_stream *hwy_get_waited(const struct hwy_trace *tr
 	return hwy_get_index(strip, HWY_WAITED, row, &index) ? &trace->streams[index] : NULL;
 }
 
+/* The stack that called this one: a reference (base/ref.h) to a stack, like HWY_STACK of a span.
+ *
+ *   for (int64_t stack = hwy_get(strip, HWY_STACK, row); hwy_ref_is_set(stack);
+ *        stack = hwy_stack_caller(trace, stack))
+ *           print_frame(hwy_stack_frame(trace, stack)); */
+static inline int64_t hwy_stack_caller(const struct hwy_trace *trace, int64_t stack)
+{
+	return trace->stacks[hwy_ref_index(stack)].parent;
+}
+
+static inline const struct hwy_frame *hwy_stack_frame(const struct hwy_trace *trace, int64_t stack)
+{
+	return &trace->frames[trace->stacks[hwy_ref_index(stack)].frame];
+}
+
 /* A column of colours holds ARGB with bit 32 set, so that black is not "none". */
 #define HWY_COLOR_IS_SET (INT64_C(1) << 32)
 static inline int64_t hwy_color(uint32_t argb)
@@ -172,19 +188,19 @@ static inline bool hwy_get_color(const struct hwy_strip *strip, uint32_t row, ui
 	return stored != 0;
 }
 
-/* One value of a column that need not be in memory: its chunk is read and dropped. For a look at one span
- * of a large report. Values are as checked as they are after hwy_need. */
+/* Reads one value of a column that need not be in memory: its chunk is read, checked as hwy_need does, and freed.
+ * For a look at one span of a large report. */
 bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
 	      int64_t *value, struct hwy_err *err);
 
-/* The same for many looks at places near each other: the chunks looked at last stay. Zeroed memory is empty. */
+/* hwy_peek for many rows near each other: the chunks that were read last are kept. Zeroed memory is empty. */
 struct hwy_peeks {
 	struct hwy_peeked {
-		const struct hwy_column *column; /* NULL: free */
-		uint32_t at;                     /* which of its chunks */
-		struct hwy_chunk chunk;          /* our own copy */
+		const struct hwy_column *column; /* NULL: this entry is free */
+		uint32_t index;                  /* of the chunk in its column */
+		struct hwy_chunk chunk;          /* a copy of the chunk, with its data */
 	} recent[64];
-	uint32_t next, last; /* to be replaced; hit */
+	uint32_t next, last; /* the entry to be replaced next, the entry that was found last */
 };
 bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t strip,
 		   enum hwy_col col, uint32_t row, int64_t *value, struct hwy_err *err);
@@ -195,22 +211,22 @@ static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 	return hwy_get(strip, HWY_START, row) + hwy_get(strip, HWY_DUR, row);
 }
 
-/* Whether a copy is from or to host memory that is not pinned. */
+/* Whether a copy reads or writes host memory that is not pinned. */
 static inline bool hwy_copies_pageable(const struct hwy_strip *strip, uint32_t row)
 {
 	return hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
 	       hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE;
 }
-/* The strip a span id is in; *row is its row there. */
+/* The strip that holds the span with this id; *row is its row there. */
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row);
-/* The strip of a kind on a lane, or NULL. */
+/* The strip with the spans of a kind on a lane, or NULL. */
 const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane,
 				     enum hwy_kind kind);
 
 /* A text by id; "" for HWY_NONE and ids out of range. */
 struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id);
 const char *hwy_str(const struct hwy_trace *trace, int64_t id);
-/* A property's value, or NULL. */
+/* The value of the property with this name, or NULL. */
 const char *hwy_property(const struct hwy_trace *trace, const char *name);
 
 /* Correlation id of any span, whether or not it is linked (needs LINK and CORR, and CORR of HWY_API). */
@@ -218,25 +234,27 @@ int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, u
 
 /* Role of an api name: enum hwy_role, with HWY_ROLE_BLOCKS where the call blocks by contract. */
 unsigned hwy_role(struct hwy_trace *trace, int64_t name);
-/* The lane of OpenCL's calls (named HWY_OPENCL) or of one of its queues; tables of CUDA leave it out. */
+/* Whether a lane has OpenCL's calls (its name is HWY_OPENCL) or the work of a queue of OpenCL: tables of CUDA
+ * leave such lanes out. */
 #define HWY_OPENCL "opencl"
 bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane);
 unsigned hwy_role_of_name(const char *name);
 /* Class of device work; kernels by name, copies and fills are memory, graphs compute. */
 enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
+/* Whether a kernel of this name communicates between devices (NCCL, RCCL, NVSHMEM). */
 bool hwy_name_is_comm(const char *name);
 
-/* First start and last end over the strips of the given kinds; false when there are none.
- * Needs START and DUR of them. */
+/* First start and last end of the spans of the given kinds; false when there are none. Needs START and DUR of
+ * these kinds. */
 bool hwy_extent(const struct hwy_trace *trace, uint32_t kinds, int64_t *from, int64_t *to);
 
 /* All spans of one lane (of the given kinds) in order of start, longer first:
  *   struct hwy_walk walk = hwy_walk(trace, lane, kinds);
  *   while (hwy_walk_next(&walk))
  *           puts(hwy_str(trace, hwy_get(walk.strip, HWY_NAME, walk.row)));
- * Needs START and DUR of those kinds. */
+ * Needs START and DUR of the kinds that are walked. */
 struct hwy_walk {
-	const struct hwy_strip *strip; /* the current span */
+	const struct hwy_strip *strip; /* strip and row of the current span */
 	uint32_t row;
 	struct {
 		const struct hwy_strip *strip;

@@ -346,7 +346,7 @@ static bool python_walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES]
 	uintptr_t frame, code;
 	if (!fetch(&frame, state + layout.thread_frame, sizeof frame))
 		return false;
-	if (layout.cframe_frame && !fetch(&frame, frame + layout.cframe_frame - 1u, sizeof frame))
+	if (layout.has_cframe && !fetch(&frame, frame + layout.cframe_frame, sizeof frame))
 		return false;
 	for (unsigned steps = 0; frame && *count < REC_MAX_FRAMES && steps < MOST_STEPS; steps++) {
 		bool foreign;

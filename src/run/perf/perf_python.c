@@ -349,8 +349,8 @@ static bool innermost(const struct perf_python *python, uint64_t state, uint64_t
 {
 	const struct python_layout *layout = &python->layout;
 	return peek_pointer(python, state + layout->thread_frame, frame) &&
-	       (!layout->cframe_frame ||
-		peek_pointer(python, *frame + layout->cframe_frame - 1u, frame));
+	       (!layout->has_cframe ||
+		peek_pointer(python, *frame + layout->cframe_frame, frame));
 }
 
 uint32_t perf_python_stack(struct perf *perf, struct perf_process *process, uint32_t tid,
