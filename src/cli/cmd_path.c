@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "base/say.h"
 #include "cli/commands.h"
 #include "cli/kit/table.h"
@@ -110,35 +110,30 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		fprintf(out, "half of it %s or more.\n", hwy_say_time4(chain->slack).text);
 }
 
+static const struct json_field link_fields[] = {
+	{JSON_FIELD_ENUM(struct chain_link, class, "class", path_class_names, PATH_CLASSES)},
+	{JSON_FIELD_TEXT(struct chain_link, name, "name")},
+	{JSON_FIELD_TEXT(struct chain_link, place, "place")},
+	{JSON_FIELD_INT(struct chain_link, time, "time_ns")},
+	{JSON_FIELD_INT(struct chain_link, count, "count")},
+};
+
+static const struct json_field chain_fields[] = {
+	{JSON_FIELD_INT(struct hwy_chain, n_steps, "steps")},
+	{JSON_FIELD_INT(struct hwy_chain, length, "length_ns")},
+	{JSON_FIELD_INT(struct hwy_chain, step, "step_ns")},
+	{JSON_FIELD_NAMED_INTS(struct hwy_chain, classes, "classes", path_class_names)},
+	{JSON_FIELD_ARRAY(struct hwy_chain, links, n, "contributors", link_fields)},
+	{JSON_FIELD_REAL(struct hwy_chain, work_on_path, "work_on_path", 4)},
+	{JSON_FIELD_INT(struct hwy_chain, slack, "median_slack_ns")},
+};
+
 static void print_json(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 {
 	struct hwy_json json = {.out = out, .pretty = true};
-	json_begin_object(&json);
-	json_put_int(&json, "steps", chain->n_steps);
-	json_put_int(&json, "length_ns", chain->length);
-	json_put_int(&json, "step_ns", chain->step);
-	json_key(&json, "classes");
-	json_begin_object(&json);
-	for (int class = 0; class < PATH_CLASSES; class ++)
-		json_put_int(&json, path_class_names[class], chain->classes[class]);
-	json_end_object(&json);
-	json_key(&json, "contributors");
-	json_begin_array(&json);
-	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
-		const struct chain_link *link = &chain->links[i];
-		json_begin_object(&json);
-		json_put_text(&json, "class", path_class_names[link->class]);
-		json_put_text(&json, "name", link->name);
-		json_put_text(&json, "place", link->place);
-		json_put_int(&json, "time_ns", link->time);
-		json_put_int(&json, "count", (int64_t)link->count);
-		json_end_object(&json);
-	}
-	json_end_array(&json);
-	json_key(&json, "work_on_path");
-	json_real(&json, chain->work_on_path, 4);
-	json_put_int(&json, "median_slack_ns", chain->slack);
-	json_end_object(&json);
+	struct hwy_chain shown = *chain;
+	shown.n = rows < chain->n ? (uint32_t)rows : chain->n;
+	json_put_object(&json, JSON_FIELDS(chain_fields), &shown);
 	fputc('\n', out);
 }
 

@@ -189,13 +189,16 @@ static int run_view(int argc, char **argv)
 		cli_misuse(&cmd_view, "at most two files can be seen together");
 	if (options.files.n == 0)
 		cli_misuse(&cmd_view, "which file?");
-	if (options.is_worker)
-		return view_worker_run(options.files.texts[0],
-				       options.files.texts[options.files.n - 1]);
-	signal(SIGPIPE, SIG_IGN);
-	(options.html ? write_page : serve)(&options);
-	free(options.files.texts);
-	return 0;
+	const char **files = options.files.texts;
+	int status = 0;
+	if (options.is_worker) {
+		status = view_worker_run(files[0], files[options.files.n - 1]);
+	} else {
+		signal(SIGPIPE, SIG_IGN);
+		(options.html ? write_page : serve)(&options);
+	}
+	free(files);
+	return status;
 }
 
 const struct cli_command cmd_view = {

@@ -207,15 +207,15 @@ static int run_whatif(int argc, char **argv)
 {
 	struct options options = {0};
 	cli_read(&cmd_whatif, argc, argv, &options);
+	if (!options.list && options.files.n == 0)
+		cli_misuse(&cmd_whatif, "which file?");
 	if (options.list) {
 		list_edits(stdout);
-		return 0;
+	} else {
+		struct recordings recordings = recordings_find(&options.files);
+		whatif_replay(&options, &recordings);
+		recordings_free(&recordings);
 	}
-	if (options.files.n == 0)
-		cli_misuse(&cmd_whatif, "which file?");
-	struct recordings recordings = recordings_find(&options.files);
-	whatif_replay(&options, &recordings);
-	recordings_free(&recordings);
 	free(options.edits);
 	free(options.files.texts);
 	return 0;
