@@ -1,5 +1,6 @@
-/* import.h - opening whatever a user has: a .hwy report, an nsys SQLite export, an .nsys-rep, a PyTorch
- * (Kineto) trace, plain or gzip'd. Chosen by content, never by the file's name.
+/* import.h - opens the files that Headway can read: a .hwy report, an nsys SQLite export, an
+ * .nsys-rep, a PyTorch (Kineto) trace, plain or gzip. The content of a file decides which reader it
+ * gets, not its name.
  */
 #ifndef HWY_IMPORT_IMPORT_H
 #define HWY_IMPORT_IMPORT_H

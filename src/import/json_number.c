@@ -1,16 +1,17 @@
-/* json_number.c - exact numbers and texts from slices of JSON; see json_scan.h.
+/* json_number.c - turns slices of JSON into exact numbers and texts; see json_scan.h.
  *
- * Times are decimals of microseconds with three or more places. A double holds 53 bits, and nanoseconds
- * since 1970 need 61, so nothing here passes through one.
+ * Times are decimals of microseconds with three or more places. Nanoseconds since 1970 need 61 bits
+ * and a double holds 53, so no number here is ever a double.
  */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "import/json_scan.h"
 
 struct decimal {
 	bool negative;
-	const char *digits, *end; /* digits with at most one '.' among them */
-	int64_t point;            /* how many digits stand before the point, exponent included */
+	const char *digits, *end; /* the digits, with at most one '.' among them */
+	int64_t point; /* number of digits before the point, after the exponent moved it */
 };
 
 static const char *skip_digits(const char *at, const char *end)
@@ -20,7 +21,7 @@ static const char *skip_digits(const char *at, const char *end)
 	return at;
 }
 
-/* The exponent; beyond +-100000 it makes no difference. */
+/* Reads the exponent; beyond ±100000 further digits make no difference and are ignored. */
 static bool read_exponent(const char *at, const char *end, int64_t *exponent)
 {
 	bool negative = at < end && *at == '-';
@@ -48,7 +49,7 @@ static bool read_decimal(const char *text, size_t length, struct decimal *decima
 		at = skip_digits(at + 1, end);
 	decimal->end = at;
 	if (at - decimal->digits <= (decimal->point == 0))
-		return false; /* nothing, or only a point */
+		return false; /* no digit, at most a point */
 	int64_t exponent = 0;
 	if (at < end && (*at == 'e' || *at == 'E')) {
 		if (!read_exponent(at + 1, end, &exponent))
@@ -59,7 +60,7 @@ static bool read_decimal(const char *text, size_t length, struct decimal *decima
 	return at == end;
 }
 
-/* The digits before the point as a number, rounded by the first one behind it. */
+/* The digits before the point as a number, rounded by the first digit behind the point. */
 static int64_t round_decimal(const struct decimal *decimal)
 {
 	const uint64_t most = (uint64_t)INT64_MAX + decimal->negative;
@@ -84,8 +85,9 @@ static int64_t round_decimal(const struct decimal *decimal)
 	return number > (uint64_t)INT64_MAX ? INT64_MIN : -(int64_t)number;
 }
 
-/* Nearly all: no sign, no exponent, no more than 'shift' places, and at most 19 digits in the end, which 64
- * bits hold. */
+/* Reads nearly all decimals, quickly: those without sign and exponent, with at most 'shift' places
+ * behind the point and at most 19 digits in the result, which fit 64 bits. False: scan_decimal must
+ * take the slow way. */
 static inline bool short_decimal(const char *at, const char *end, int shift, int64_t *number)
 {
 	uint64_t value = 0;
@@ -122,7 +124,8 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Addresses and handles: all 64 bits are kept, the topmost as the sign. */
+/* Reads an address or handle: all 64 bits are kept, so a number above INT64_MAX becomes
+ * negative. */
 static bool read_hex(const char *at, const char *end, int64_t *number)
 {
 	uint64_t value = 0;
@@ -147,7 +150,7 @@ bool scan_integer(const struct scan_value *value, int64_t *number)
 	return scan_decimal(value->at, value->length, 0, number);
 }
 
-/* The four hexadecimal digits of an escape, or -1. */
+/* The number of the four hexadecimal digits of an escape; -1: there are none. */
 static int32_t read_unit(const char *at, const char *end)
 {
 	int32_t unit = 0;
@@ -162,21 +165,9 @@ static int32_t read_unit(const char *at, const char *end)
 	return unit;
 }
 
-/* At most three bytes for an escape of six, four for one of twelve: never more than the text had. */
-static size_t write_utf8(uint32_t code, char *out)
-{
-	if (code < 0x80) {
-		out[0] = (char)code;
-		return 1;
-	}
-	size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	for (size_t i = n - 1; i > 0; i--, code >>= 6)
-		out[i] = (char)(0x80 | (code & 0x3f));
-	out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | code);
-	return n;
-}
-
-/* Behind "\u". Yields the bytes read; half a surrogate pair becomes U+FFFD. */
+/* Resolves an escape whose "\u" was read; yields the number of bytes read. Half a surrogate pair
+ * becomes U+FFFD. At most three bytes are written for an escape of six, and four for a pair of
+ * twelve: never more than the text had. */
 static size_t unescape_unit(const char *at, const char *end, char *out, size_t *written)
 {
 	int32_t unit = read_unit(at, end);
@@ -197,7 +188,7 @@ static size_t unescape_unit(const char *at, const char *end, char *out, size_t *
 			unit = 0xfffd;
 		}
 	}
-	*written = write_utf8((uint32_t)unit, out);
+	*written = hwy_utf8_encode(out, (uint32_t)unit);
 	return taken;
 }
 
@@ -223,7 +214,7 @@ size_t scan_unescape(const char *text, size_t length, char *out)
 			at += unescape_unit(at, end, to, &written);
 			to += written;
 			break;
-		default: *to++ = c; /* quote, backslash, slash; others stand for themselves */
+		default: *to++ = c; /* quote, backslash, slash; and unknown escapes, as they are */
 		}
 	}
 	return (size_t)(to - out);

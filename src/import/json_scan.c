@@ -1,8 +1,8 @@
 /* json_scan.c - see json_scan.h.
  *
- * Lenient strings: old recorders wrote names with bare quotes in them. In a text that did not parse, a
- * quote ends a string only if what follows can stand there: a colon after a key; a closing bracket, or a
- * comma and the next member or element, after a value.
+ * Lenient strings: old recorders wrote names with quotes that are not escaped. In a lenient scan a
+ * quote ends a string only if the text behind it can follow a string: a colon behind a key; a
+ * closing bracket, or a comma and the next member or element, behind a value.
  */
 #include "import/json_scan.h"
 
@@ -26,7 +26,7 @@ static inline const char *json_scan_skip_space(const char *at)
 	return at;
 }
 
-/* The next quote or backslash; the quote behind the end stops it. */
+/* The next quote or backslash; at the latest the quote behind the end of the window. */
 static inline const char *find_quote(const char *at)
 {
 #ifdef __SSE2__
@@ -46,7 +46,7 @@ static inline const char *find_quote(const char *at)
 #endif
 }
 
-/* The next quote that no backslash precedes, or NULL when the text ends first. */
+/* The next quote without a backslash before it; NULL when the window ends first. */
 static inline const char *closing_quote(const char *at, const char *end, bool *escaped)
 {
 	for (;;) {
@@ -71,7 +71,8 @@ static enum guess guess_byte(const char *at, const char *end, char wanted)
 	return at >= end ? UNSURE : *at == wanted ? YES : NO;
 }
 
-/* Lenient: may a string of this place end at 'quote'? UNSURE where the text ends first. */
+/* Whether a lenient string in this place may end at 'quote'; UNSURE where the window ends before
+ * that is clear. */
 static enum guess can_end_here(const char *quote, const char *end, enum place place)
 {
 	const char *at = json_scan_skip_space(quote + 1);
@@ -91,6 +92,8 @@ static enum guess can_end_here(const char *quote, const char *end, enum place pl
 	return next ? guess_byte(json_scan_skip_space(next + 1), end, ':') : UNSURE;
 }
 
+/* The first quote from 'quote' on at which a lenient string may end; NULL: the window ends
+ * first. */
 static const char *lenient_end(struct scan *scan, const char *quote, enum place place,
 			       bool *escaped)
 {
@@ -102,7 +105,7 @@ static const char *lenient_end(struct scan *scan, const char *quote, enum place 
 	return guess == YES ? quote : NULL;
 }
 
-/* The end of the string that starts at 'at' (behind its quote), or NULL with the status set. */
+/* The closing quote of the string whose text begins at 'at'; NULL with the status set. */
 static inline const char *string_end(struct scan *scan, const char *at, enum place place,
 				     bool *escaped)
 {
@@ -127,7 +130,7 @@ static inline const char *skip_digits(const char *at)
 	return at;
 }
 
-/* A number by the book, or 'at' itself. */
+/* The end of a valid JSON number; 'at' itself where there is none. */
 static inline const char *number_end(const char *at)
 {
 	const char *digits = at + (*at == '-');
@@ -149,7 +152,8 @@ static inline const char *number_end(const char *at)
 	return end;
 }
 
-/* A number or a word; its end, or 'at' when there is none. */
+/* The end of a number or word, with its type; 'at' itself where there is none. *odd is set for
+ * words JSON does not have. */
 static inline const char *token_end(const char *at, uint8_t *type, bool *odd)
 {
 	const char *end = number_end(at);
@@ -166,9 +170,10 @@ static inline const char *token_end(const char *at, uint8_t *type, bool *odd)
 	return end;
 }
 
-struct walk { /* inside an object or array */
+struct walk { /* the state of container_end */
 	const char *at;
-	uint64_t objects; /* a bit for each level: is it an object? The lowest is the innermost. */
+	/* a bit for each level: 1 for an object, 0 for an array; bit 0 is the innermost */
+	uint64_t objects;
 	unsigned depth;
 	enum { OPENED, COMMA, COLON, VALUE } last;
 	bool odd;
@@ -203,7 +208,7 @@ static inline bool walk_close(struct scan *scan, struct walk *walk)
 	return true;
 }
 
-/* A key with its colon, or a value. */
+/* Reads a string: a key with its colon, or a value. */
 static inline bool walk_string(struct scan *scan, struct walk *walk)
 {
 	bool in_object = walk->objects & 1, escaped;
@@ -236,7 +241,8 @@ static inline bool walk_token(struct scan *scan, struct walk *walk)
 	return true;
 }
 
-/* Past an object or array that opens at 'at', checking that it is one; its end, or NULL. */
+/* The end of the object or array that opens at 'at', which is checked to be valid; NULL with the
+ * status set. */
 static const char *container_end(struct scan *scan, const char *at, bool *odd)
 {
 	struct walk walk = {.at = at};
@@ -280,7 +286,8 @@ bool scan_enter(struct scan *scan, char bracket)
 	return true;
 }
 
-/* To the next entry, or past the bracket that closes. */
+/* Goes to the next member or element; false: it read the closing bracket instead, or the status is
+ * set. */
 static inline bool next_entry(struct scan *scan, char closing)
 {
 	const char *at = json_scan_skip_space(scan->at);

@@ -1,4 +1,5 @@
-/* json_scan.h - walks over JSON text in place: keys and values are slices of it, nothing is copied.
+/* json_scan.h - walks over JSON text in place: keys and values are slices of the text, nothing is
+ * copied.
  *
  *   if (scan_enter(&scan, '{'))
  *           while (scan_key(&scan, &key))
@@ -6,11 +7,12 @@
  *   if (scan.status != SCAN_OK)
  *           return false;
  *
- * The text lies in a window (source.h): behind 'end' stand a '"' and at least 32 readable bytes. A walk that
- * meets the end stops with SCAN_MORE; the caller brings more bytes in and starts again from where it was.
+ * The text lies in a window (source.h): behind 'end' stand a '"' and at least 32 readable bytes. A
+ * walk that comes to the end of the window stops with SCAN_MORE; the caller reads more bytes
+ * (source_more) and begins the same walk again.
  *
- * Accepted beyond RFC 8259, because recorders write it: any byte inside strings, a comma before a closing
- * bracket, and words such as NaN, inf or None as values (those values are marked 'odd').
+ * Accepted beyond RFC 8259, because recorders write it: any byte inside strings, a comma before a
+ * closing bracket, and words such as NaN, inf or None as values (such values are marked 'odd').
  */
 #ifndef HWY_IMPORT_JSON_SCAN_H
 #define HWY_IMPORT_JSON_SCAN_H
@@ -21,32 +23,32 @@
 
 #include "base/strings.h"
 
-enum { SCAN_DEPTH_MOST = 60 }; /* of one value; 64 with what the reader is in */
+enum { SCAN_DEPTH_MOST = 60 }; /* levels of one value; its reader may be 4 levels deep already */
 
 enum scan_status {
 	SCAN_OK,
-	SCAN_MORE, /* the text ends here */
-	SCAN_BAD,  /* 'at' is where it stops being JSON */
-	SCAN_DEEP, /* 'at' is where it nests too deep */
+	SCAN_MORE, /* the walk came to the end of the window */
+	SCAN_BAD,  /* the text at 'at' is no JSON */
+	SCAN_DEEP, /* the value that opens at 'at' nests too deep */
 };
 
 struct scan {
 	const char *at, *end;
 	enum scan_status status;
-	bool lenient; /* strings may hold bare quotes: they end where structure follows (json_scan.c) */
-	bool guessed;  /* some string of the value read last did hold one */
-	bool fresh;    /* nothing read yet in the object or array entered last */
-	bool in_array; /* the value read next is an element */
+	bool lenient;  /* strings may hold bare quotes, so their ends are guessed (json_scan.c) */
+	bool guessed;  /* the value read last has a string with a bare quote */
+	bool fresh;    /* no member or element of the current object or array was read yet */
+	bool in_array; /* the next value is an element of an array, not a member */
 };
 
 enum scan_type { SCAN_NONE, SCAN_STRING, SCAN_NUMBER, SCAN_WORD, SCAN_OBJECT, SCAN_ARRAY };
 
 struct scan_value {
-	const char *at; /* strings: without the quotes */
+	const char *at; /* the text of the value; of a string, without the quotes */
 	uint32_t length;
 	uint8_t type; /* enum scan_type */
-	bool escaped; /* a string with backslashes */
-	bool odd;     /* not JSON by the book; do not hand on as it is */
+	bool escaped; /* the string has backslashes */
+	bool odd;     /* the value is not valid JSON: do not copy it into JSON as it is */
 };
 
 static inline struct scan scan_over(const char *at, const char *end)
@@ -54,23 +56,26 @@ static inline struct scan scan_over(const char *at, const char *end)
 	return (struct scan){.at = at, .end = end};
 }
 
-/* The next byte that is not space; '"' at the end. */
+/* Skips spaces and yields the byte behind them, which is not read; '"' at the end of the window. */
 char scan_peek(struct scan *scan);
-/* Past an opening bracket. */
+/* Reads an opening bracket, '{' or '['. */
 bool scan_enter(struct scan *scan, char bracket);
-/* To the next member's value, or past the closing brace (false, SCAN_OK). */
+/* Reads the key of the next member and its colon. False with SCAN_OK: it read the closing brace
+ * instead. */
 bool scan_key(struct scan *scan, struct hwy_text *key);
-/* To the next element, or past the closing bracket (false, SCAN_OK). */
+/* Goes to the next element. False with SCAN_OK: it read the closing bracket instead. */
 bool scan_element(struct scan *scan);
-/* Past a value of any type. */
+/* Reads a value of any type, with everything inside it. */
 bool scan_value(struct scan *scan, struct scan_value *value);
 
-/* A decimal number times 10^shift, exact: further digits are rounded, halves away from zero; too large
- * numbers become INT64_MAX or INT64_MIN. False: no number. */
+/* A decimal number times 10^shift as an integer. Digits behind the point that are left are rounded,
+ * halves away from zero; numbers that do not fit become INT64_MAX or INT64_MIN. False: the text is
+ * no number. */
 bool scan_decimal(const char *text, size_t length, int shift, int64_t *number);
 /* The integer of a number, or of a string that holds one (decimal, or hexadecimal with 0x). */
 bool scan_integer(const struct scan_value *value, int64_t *number);
-/* Resolves the escapes of a string; 'out' has room for 'length' bytes. Yields the bytes written. */
+/* Writes a string with its escapes resolved; 'out' has room for 'length' bytes. Yields the number
+ * of bytes written. */
 size_t scan_unescape(const char *text, size_t length, char *out);
 
 #endif

@@ -13,9 +13,9 @@
 #define READS                                                                                      \
 	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
 
-static const char sqlite_magic[] = "SQLite format 3"; /* its 0 is part of it */
+static const char sqlite_magic[] = "SQLite format 3"; /* the 0 at its end is part of the magic */
 
-/* The first bytes of the file; -1 with a sentence in err. */
+/* Reads the first bytes of the file and yields their number; -1 with a sentence in err. */
 static ssize_t read_head(const char *path, unsigned char *head, size_t length, struct hwy_err *err)
 {
 	struct stat info = {0};
@@ -40,20 +40,21 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t length, s
 
 static bool looks_like_json(const unsigned char *head, size_t length)
 {
-	size_t at = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
-	while (at < length && isspace(head[at]))
-		at++;
-	return at < length && (head[at] == '{' || head[at] == '[');
+	size_t first =
+		length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark */
+	while (first < length && isspace(head[first]))
+		first++;
+	return first < length && (head[first] == '{' || head[first] == '[');
 }
 
-/* What an unknown file seems to be. */
+/* Tells the user what a file seems to be that no reader can read. */
 static const char *guess(const unsigned char *head, size_t length)
 {
 	static const struct {
 		const char *magic;
 		size_t length;
 		const char *what;
-	} known[] = {
+	} kinds[] = {
 		{"\x7f"
 		 "ELF",
 		 4, "a program or library"},
@@ -70,9 +71,9 @@ static const char *guess(const unsigned char *head, size_t length)
 		{"PERFILE2", 8, "a perf recording"},
 		{"SQLite", 6, "a damaged SQLite database"},
 	};
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (length >= known[i].length && !memcmp(head, known[i].magic, known[i].length))
-			return known[i].what;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (length >= kinds[i].length && !memcmp(head, kinds[i].magic, kinds[i].length))
+			return kinds[i].what;
 	}
 	for (size_t i = 0; i < length; i++) {
 		if (!isprint(head[i]) && !isspace(head[i]) && head[i] < 0x80)

@@ -1,7 +1,8 @@
 /* source.c - see source.h.
  *
- * gzip: any number of members one after the other, as gzip(1) reads them; what follows the last one and is
- * no member is ignored and noted. A file that ends inside a member is an error, whatever was read before.
+ * A gzip file is any number of members one after the other, as gzip(1) reads them. Bytes after the
+ * last member that are no member are ignored; source->garbage tells that there are some. A file
+ * that ends inside a member is an error.
  */
 #include "import/source.h"
 
@@ -22,7 +23,7 @@ struct source_stream {
 	char *path;
 	uint64_t file_bytes, file_read;
 	bool gzip;
-	bool between_members; /* the last member is complete */
+	bool between_members; /* the member read last is complete */
 	z_stream inflate;
 	unsigned char *input;
 };
@@ -44,7 +45,7 @@ static bool read_some(struct source_stream *stream, void *to, size_t most, size_
 static bool open_gzip(struct source_stream *stream, struct hwy_err *err)
 {
 	stream->input = hwy_alloc(INPUT_BYTES);
-	/* 15: the largest window; 16: a gzip header and its checksum, nothing else. */
+	/* zlib's windowBits: 15 is the largest window, + 16 asks for the gzip format. */
 	if (inflateInit2(&stream->inflate, 15 + 16) != Z_OK)
 		return hwy_fail(err, "%s: cannot set up gzip: out of memory", stream->path);
 	stream->gzip = true;
@@ -129,7 +130,7 @@ const char *source_path(const struct source *source)
 	return source->stream->path;
 }
 
-/* Compressed bytes that inflate has taken. */
+/* How many compressed bytes inflate has read. */
 static unsigned long long compressed_offset(const struct source_stream *stream)
 {
 	return stream->file_read - stream->inflate.avail_in;
@@ -145,7 +146,8 @@ static bool fill_input(struct source_stream *stream, struct hwy_err *err)
 	return true;
 }
 
-/* After a complete member: does another follow? Its first two bytes may lie in two reads. */
+/* After a complete member: tells whether another one follows. Where only the first of its two magic
+ * bytes was read so far, that one decides. */
 static bool next_member(struct source *source, bool *follows, struct hwy_err *err)
 {
 	struct source_stream *stream = source->stream;
@@ -169,7 +171,8 @@ static bool next_member(struct source *source, bool *follows, struct hwy_err *er
 	return true;
 }
 
-/* Inflates until 'room' bytes are there or the data ends (then *finished). */
+/* Unpacks at least one byte and at most 'room' bytes, or sets source->finished at the end of the
+ * data. */
 static bool inflate_some(struct source *source, char *to, size_t room, size_t *got,
 			 struct hwy_err *err)
 {
@@ -202,7 +205,8 @@ static bool inflate_some(struct source *source, char *to, size_t room, size_t *g
 	return true;
 }
 
-/* Moves what is still needed to the front; grows the window when that gives no room. */
+/* Moves the bytes from 'at' on to the front of the window, and grows the window where they fill
+ * more than half of it. */
 static bool make_room(struct source *source, struct hwy_err *err)
 {
 	size_t done = (size_t)(source->at - source->window);
@@ -211,7 +215,8 @@ static bool make_room(struct source *source, struct hwy_err *err)
 		memmove(source->window, source->at, kept);
 		source->before += done;
 	}
-	/* Half of the window must be free, or a long piece would be moved for every few bytes. */
+	/* Half of the window must become free, else a long event would be moved again for every few
+	 * new bytes. */
 	if (kept > source->size / 2 && source->size < SOURCE_WINDOW_MOST) {
 		source->size = source->size * 2 < SOURCE_WINDOW_MOST ? source->size * 2
 								     : SOURCE_WINDOW_MOST;

@@ -1,11 +1,12 @@
-/* source.h - the bytes of a file, plain or gzip, through a window that slides.
+/* source.h - reads the text of a file, plain or gzip, through a window that slides over it.
  *
- * A reader looks at [source->at, source->end), moves 'at' forward as it is done with bytes, and calls
- * source_more when it needs more than is there: what lies before 'at' is given up, the rest moves to the
- * front of the window, and the window grows only when it holds nothing that could be given up.
+ * A reader looks at the bytes [source->at, source->end), moves 'at' over the bytes that it has
+ * read, and calls source_more when it needs more bytes: then the bytes before 'at' are dropped, the
+ * rest moves to the front of the window, and new bytes are added. The window grows where dropping
+ * bytes makes too little room.
  *
- * Behind 'end' stand SOURCE_PAD bytes that may be read: the first is '"', the others are 0. So a scan for
- * the end of a string, and a 16-byte load, need no bound of their own.
+ * Behind 'end' stand SOURCE_PAD bytes that may be read: the first is '"', the others are 0. So a
+ * search for the end of a string, and a load of 16 bytes, need no check for the end of the window.
  */
 #ifndef HWY_IMPORT_SOURCE_H
 #define HWY_IMPORT_SOURCE_H
@@ -19,8 +20,9 @@
 
 enum {
 	SOURCE_PAD = 64,
-	SOURCE_WINDOW = 1 << 20,       /* to start with */
-	SOURCE_WINDOW_MOST = 64 << 20, /* one piece of a file must fit */
+	SOURCE_WINDOW = 1 << 20, /* bytes of a new window */
+	SOURCE_WINDOW_MOST =
+		64 << 20, /* bytes of the largest window: every event must fit into it */
 };
 
 struct source_stream; /* the file and its decompressor */
@@ -28,18 +30,19 @@ struct source_stream; /* the file and its decompressor */
 struct source {
 	const char *at, *end;
 	char *window;
-	size_t size;     /* of the window, without the padding */
-	uint64_t before; /* bytes of text that lie before the window */
-	bool finished;   /* no more bytes come */
-	bool garbage;    /* bytes that are not gzip follow the gzip data; they were ignored */
+	size_t size;     /* of the window in bytes, without the padding */
+	uint64_t before; /* bytes of the text that were dropped: they lie before the window */
+	bool finished;   /* the window has the end of the text */
+	bool garbage;    /* bytes that are no gzip follow the gzip data, and were ignored */
 	struct source_stream *stream;
 };
 
-/* 'window' is the size to start with (SOURCE_WINDOW, or a tiny one to test what happens at its end). */
+/* 'window' is the size of the window at first: SOURCE_WINDOW, or a few bytes in tests. */
 bool source_open(struct source *source, const char *path, size_t window, struct hwy_err *err);
-/* Adds at least one byte behind 'end', or sets 'finished'. False: reading failed, or the window is full. */
+/* Adds at least one byte at 'end', or sets 'finished'. False: reading failed, or the largest window
+ * is full. */
 bool source_more(struct source *source, const struct hwy_progress *progress, struct hwy_err *err);
-/* Where 'at' is in the text: the offset that messages name. */
+/* The offset of 'at' in the text (unpacked, for gzip), for messages. */
 uint64_t source_offset(const struct source *source);
 const char *source_path(const struct source *source);
 void source_close(struct source *source);

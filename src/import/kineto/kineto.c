@@ -1,16 +1,16 @@
 /* kineto.c - reads a PyTorch profiler (Kineto) Chrome trace, plain or gzip.
  *
- * The text is walked over once, event by event, through a window: memory grows with what is kept, not with
- * the file. What old and broken recorders wrote is read as far as it can be told what was meant; an event
- * that cannot is left out and counted. A file that ends too early is an error, except that the Chrome format
- * lets a bare array of events do without its closing bracket.
+ * The text is read event by event through a window: memory grows with the trace, not with the file.
+ * Files of old and broken recorders are read as far as their meaning is clear; an event whose
+ * meaning is not clear is left out and counted. A file that ends too early is an error, except that
+ * the Chrome format allows a bare array of events without its closing bracket.
  */
 #include "import/kineto/kineto.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t kineto_offset_of(const struct kineto *k, const char *at)
+static uint64_t offset_of(const struct kineto *k, const char *at)
 {
 	return k->source.before + (uint64_t)(at - k->source.window);
 }
@@ -21,23 +21,24 @@ static bool fail_at(struct kineto *k, uint64_t offset, const char *what)
 			(unsigned long long)offset);
 }
 
-static bool more(struct kineto *k)
+static bool read_more(struct kineto *k)
 {
 	return source_more(&k->source, k->progress, k->err);
 }
 
-static const char *kineto_skip_space(const char *at)
+static const char *skip_space(const char *at)
 {
 	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
 		at++;
 	return at;
 }
 
-/* ---- finding the way back after an event that is not JSON ------------------------------------------ */
+/* ---- finding the way back after an event that is not JSON
+ * ------------------------------------------ */
 
-enum { RESTART_TEXT = 256 }; /* bytes behind a place that are looked at to know what it is */
+enum { RESTART_BYTES = 256 }; /* how far is_event_start and is_list_end look ahead */
 
-/* Is there one of these keys at 'at', with its colon? */
+/* Whether one of these keys, with its colon, stands at 'at'. */
 static bool is_key_of(const char *at, const char *end, const char *const *keys, size_t n_keys)
 {
 	if (*at != '"' || at >= end)
@@ -46,22 +47,24 @@ static bool is_key_of(const char *at, const char *end, const char *const *keys, 
 		size_t n = strlen(keys[i]);
 		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 &&
 		    at[n + 1] == '"')
-			return *kineto_skip_space(at + n + 2) == ':';
+			return *skip_space(at + n + 2) == ':';
 	}
 	return false;
 }
 
-/* Does an event start here? Objects nested in one may have such keys, but hardly a phase. */
+/* Whether an event starts at 'at'. Objects inside an event may have such keys too, but hardly a
+ * "ph". */
 static bool is_event_start(const char *at, const char *end)
 {
 	static const char *const keys[] = {"ph",  "name", "cat",  "ts", "pid",
 					   "tid", "dur",  "args", "id"};
-	end = end - at < RESTART_TEXT ? end : at + RESTART_TEXT;
-	return is_key_of(kineto_skip_space(at + 1), end, keys, sizeof keys / sizeof *keys) &&
+	end = end - at < RESTART_BYTES ? end : at + RESTART_BYTES;
+	return is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys) &&
 	       memmem(at, (size_t)(end - at), "\"ph\"", 4);
 }
 
-/* Does the list of events end here? Lists nested in an event are not followed by these. */
+/* Whether the list of events ends at 'at'. After a list inside an event none of these keys
+ * follows. */
 static bool is_list_end(const char *at, const char *end)
 {
 	static const char *const keys[] = {
@@ -90,18 +93,18 @@ static bool is_list_end(const char *at, const char *end)
 		"metadata",
 		"username",
 	};
-	at = kineto_skip_space(at + 1);
+	at = skip_space(at + 1);
 	if (*at == '}')
-		return kineto_skip_space(at + 1) >= end;
-	return *at == ',' &&
-	       is_key_of(kineto_skip_space(at + 1), end, keys, sizeof keys / sizeof *keys);
+		return skip_space(at + 1) >= end;
+	return *at == ',' && is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys);
 }
 
-/* Moves 'at' to where reading can go on: an event, or the end of the list. False: not in this window; then
- * 'at' is where to look when more is there. 'before' is the last byte before 'at' that is not space. */
+/* Moves *at to where reading can go on: to an event, or to the end of the list. False: the window
+ * has no such place, and *at is where the search goes on in the next window. *before is the last
+ * byte before *at that is not space. */
 static bool find_restart(const char **at, char *before, const char *end, bool finished)
 {
-	for (; end - *at > (finished ? 0 : RESTART_TEXT); ++*at) {
+	for (; end - *at > (finished ? 0 : RESTART_BYTES); ++*at) {
 		char c = **at;
 		if (c == '{' && *before != ':' && *before != '[' && is_event_start(*at, end))
 			return true;
@@ -113,16 +116,16 @@ static bool find_restart(const char **at, char *before, const char *end, bool fi
 	return false;
 }
 
-/* Leaves the event at the source's place out; 'ended' when none follows. False: reading failed. */
+/* Leaves out the event at source->at; *ended: no event follows. False: reading failed. */
 static bool leave_out(struct kineto *k, bool *ended)
 {
 	struct source *source = &k->source;
-	const char *at = kineto_skip_space(source->at);
+	const char *at = skip_space(source->at);
 	char before = 0;
 	if (*at == ',')
-		at = kineto_skip_space(at + 1);
+		at = skip_space(at + 1);
 	if (k->drops[DROP_NOT_JSON]++ == 0)
-		k->first_bad = kineto_offset_of(k, at);
+		k->first_bad = offset_of(k, at);
 	if (*at == '{')
 		before = *at++;
 	for (;;) {
@@ -130,18 +133,21 @@ static bool leave_out(struct kineto *k, bool *ended)
 		source->at = at;
 		if (!*ended || source->finished)
 			return true;
-		if (!more(k))
+		if (!read_more(k))
 			return false;
 		at = source->at;
 	}
 }
 
-/* ---- the events ------------------------------------------------------------------------------------ */
+/* ---- the events
+ * ------------------------------------------------------------------------------------ */
 
-/* Guessing where strings end: in how long an event, and how often in vain before it is given up. */
+/* Limits for guessing where strings with bare quotes end: the length of an event in which it is
+ * tried, and the number of events that were left out before it is tried no more. */
 enum { LENIENT_BYTES = 1 << 18, LENIENT_FAILURES = 1000 };
 
-/* Where strings may hold bare quotes, ends are guessed; these guesses took in what is not theirs. */
+/* Whether guessed ends of strings can be right: a name that holds "ph", or a category that holds a
+ * quote, took in other members. */
 static bool is_believable(const struct kineto_event *event)
 {
 	const struct scan_value *name = &event->name, *cat = &event->cat;
@@ -150,7 +156,7 @@ static bool is_believable(const struct kineto_event *event)
 
 enum step { STEP_EVENT, STEP_END, STEP_FAILED, STEP_CUT };
 
-/* Reads the next event, or the end of the list. 'fresh': no comma is due. */
+/* Reads the next event, or the end of the list. 'fresh': no comma stands before it. */
 static enum step next_event(struct kineto *k, bool fresh)
 {
 	struct source *source = &k->source;
@@ -166,11 +172,11 @@ static enum step next_event(struct kineto *k, bool fresh)
 		}
 		bool is_long = lenient && source->end - source->at > LENIENT_BYTES;
 		if (scan.status == SCAN_DEEP) {
-			fail_at(k, kineto_offset_of(k, scan.at), "nested deeper than 64");
+			fail_at(k, offset_of(k, scan.at), "nested deeper than 64");
 			return STEP_FAILED;
 		}
 		if (scan.status == SCAN_MORE && !source->finished && !is_long) {
-			if (!more(k))
+			if (!read_more(k))
 				return STEP_FAILED;
 		} else if (scan.status == SCAN_MORE && !lenient) {
 			return STEP_CUT;
@@ -191,8 +197,9 @@ static enum step next_event(struct kineto *k, bool fresh)
 	}
 }
 
-/* Behind the bracket that opens the list. 'is_bare': the list is all there is. */
-static bool kineto_read_events(struct kineto *k, bool is_bare)
+/* Reads the list of events, whose opening bracket was read. 'is_bare': the file is only this
+ * list. */
+static bool read_events(struct kineto *k, bool is_bare)
 {
 	enum step step = next_event(k, true);
 	while (step == STEP_EVENT)
@@ -202,7 +209,7 @@ static bool kineto_read_events(struct kineto *k, bool is_bare)
 	if (step == STEP_END)
 		return true;
 	if (!is_bare || k->n_kept == 0)
-		return fail_at(k, kineto_offset_of(k, k->source.end),
+		return fail_at(k, offset_of(k, k->source.end),
 			       "truncated: the list of events ends");
 	kineto_add_diagnostic(k, 2,
 			      "the list of events has no closing bracket; the file may be cut off");
@@ -210,7 +217,8 @@ static bool kineto_read_events(struct kineto *k, bool is_bare)
 	return true;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------- */
+/* ---- the file
+ * -------------------------------------------------------------------------------------- */
 
 static bool is_events(struct hwy_text key)
 {
@@ -219,7 +227,8 @@ static bool is_events(struct hwy_text key)
 
 enum member { MEMBER_EVENTS, MEMBER_OTHER, MEMBER_NONE, MEMBER_FAILED };
 
-/* Reads the next member of the top-level object; of traceEvents only the opening bracket. */
+/* Reads the next member of the top-level object; of the member traceEvents, only the opening
+ * bracket. */
 static enum member next_member(struct kineto *k, bool fresh)
 {
 	struct source *source = &k->source;
@@ -245,13 +254,13 @@ static enum member next_member(struct kineto *k, bool fresh)
 			return MEMBER_NONE;
 		}
 		if (scan.status == SCAN_MORE && !source->finished) {
-			if (!more(k))
+			if (!read_more(k))
 				return MEMBER_FAILED;
 		} else if (scan.status == SCAN_BAD && !lenient) {
 			lenient = true;
-			first_bad = kineto_offset_of(k, scan.at);
+			first_bad = offset_of(k, scan.at);
 		} else {
-			fail_at(k, lenient ? first_bad : kineto_offset_of(k, scan.at),
+			fail_at(k, lenient ? first_bad : offset_of(k, scan.at),
 				lenient                    ? "not JSON"
 				: scan.status == SCAN_DEEP ? "nested deeper than 64"
 							   : "truncated: the file ends");
@@ -269,7 +278,7 @@ static bool read_object(struct kineto *k)
 		case MEMBER_OTHER: break;
 		case MEMBER_EVENTS:
 			has_events = true;
-			if (!kineto_read_events(k, false))
+			if (!read_events(k, false))
 				return false;
 			break;
 		case MEMBER_NONE:
@@ -282,17 +291,17 @@ static bool read_object(struct kineto *k)
 	}
 }
 
-/* Reads what follows, so that a gzip file is checked to its end. */
+/* Reads the bytes behind the trace, so that the checksum of a gzip file is checked. */
 static bool read_rest(struct kineto *k)
 {
 	bool has_rest = false;
 	for (;;) {
-		k->source.at = kineto_skip_space(k->source.at);
+		k->source.at = skip_space(k->source.at);
 		has_rest |= k->source.at < k->source.end;
 		k->source.at = k->source.end;
 		if (k->source.finished)
 			break;
-		if (!more(k))
+		if (!read_more(k))
 			return false;
 	}
 	if (has_rest)
@@ -302,23 +311,23 @@ static bool read_rest(struct kineto *k)
 	return true;
 }
 
-static bool kineto_read_text(struct kineto *k)
+static bool read_text(struct kineto *k)
 {
 	struct source *source = &k->source;
 	while (source->end - source->at < 4 && !source->finished)
-		if (!more(k))
+		if (!read_more(k))
 			return false;
 	if (source->end - source->at >= 3 && memcmp(source->at, "\xef\xbb\xbf", 3) == 0)
 		source->at += 3; /* a byte order mark */
-	while ((source->at = kineto_skip_space(source->at)) >= source->end && !source->finished)
-		if (!more(k))
+	while ((source->at = skip_space(source->at)) >= source->end && !source->finished)
+		if (!read_more(k))
 			return false;
 	char first = *source->at;
 	if (source->at >= source->end || (first != '{' && first != '['))
 		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?",
 				source_path(source));
 	source->at++;
-	if (!(first == '{' ? read_object(k) : kineto_read_events(k, true)))
+	if (!(first == '{' ? read_object(k) : read_events(k, true)))
 		return false;
 	if (k->n_kept == 0 && k->drops[DROP_NOT_JSON] > 0)
 		return hwy_fail(k->err, "%s: no event can be read; the first is at byte %llu",
@@ -330,18 +339,19 @@ static bool kineto_read_text(struct kineto *k)
 	return read_rest(k);
 }
 
-/* Times without a base count from 1970, or, in files that were cut down or made by hand, from anywhere:
- * before 2001 nobody recorded such a trace. */
-static const int64_t EARLIEST_WALL = 1000000000000000000;
+/* Without baseTimeNanoseconds times count from 1970, or from any moment in files that were cut down
+ * or made by hand. Nobody recorded such a trace before 2001, so earlier times are no wall-clock
+ * times. */
+static const int64_t EARLIEST_WALL_NS = 1000000000000000000;
 
-static struct hwy_trace *kineto_finish(struct kineto *k)
+static struct hwy_trace *finish_trace(struct kineto *k)
 {
 	bool has_base = k->base != HWY_NONE;
 	int64_t base = has_base ? k->base : 0;
 	kineto_add_marks(k);
 	k->drops[DROP_NO_PAIR] += kineto_free_begins(k);
 	kineto_add_drops(k);
-	kineto_settle(k);
+	kineto_assign_processes(k);
 	k->trace->wall = base;
 	struct hwy_trace *trace = hwy_builder_finish(k->b, true);
 	k->b = NULL;
@@ -350,7 +360,7 @@ static struct hwy_trace *kineto_finish(struct kineto *k)
 		return NULL;
 	}
 	kineto_add_edges(k, trace, base - trace->wall);
-	if (!has_base && trace->wall < EARLIEST_WALL)
+	if (!has_base && trace->wall < EARLIEST_WALL_NS)
 		trace->wall = HWY_NONE;
 	return trace;
 }
@@ -359,7 +369,7 @@ static void free_all(struct kineto *k)
 {
 	hwy_builder_free(k->b);
 	source_close(&k->source);
-	kineto_free_who(k);
+	kineto_free_ids(k);
 	kineto_free_begins(k);
 	free(k->event.args);
 	free(k->scratch);
@@ -377,7 +387,8 @@ static bool needs_hints(const struct kineto *k)
 
 enum pass { PASS_READ, PASS_COLLECT };
 
-/* One pass over the file. NULL without 'failed': the hints it needs, or has made, come first. */
+/* One pass over the file. NULL without *failed: the pass collected hints, or found that the file
+ * needs them. */
 static struct hwy_trace *read_file(const char *path, size_t window, struct kineto_hints *hints,
 				   enum pass pass, const struct hwy_progress *progress,
 				   struct hwy_err *err, bool *failed)
@@ -393,9 +404,9 @@ static struct hwy_trace *read_file(const char *path, size_t window, struct kinet
 	k->caller = k->first_host = k->rank = k->world = k->base = HWY_NONE;
 	hwy_new_hosts(k->b);
 	hwy_add_property(k->b, "source.format", "kineto");
-	*failed = !source_open(&k->source, path, window, err) || !kineto_read_text(k);
+	*failed = !source_open(&k->source, path, window, err) || !read_text(k);
 	if (!*failed && !k->collecting && !needs_hints(k)) {
-		trace = kineto_finish(k);
+		trace = finish_trace(k);
 		*failed = !trace;
 	}
 	free_all(k);
@@ -411,7 +422,7 @@ struct hwy_trace *import_kineto_window(const char *path, size_t window,
 		read_file(path, window, &hints, PASS_READ, progress, err, &failed);
 	if (!trace && !failed) {
 		read_file(path, window, &hints, PASS_COLLECT, progress, err, &failed);
-		kineto_hints_done(&hints);
+		kineto_count_votes(&hints);
 		if (!failed)
 			trace = read_file(path, window, &hints, PASS_READ, progress, err, &failed);
 	}

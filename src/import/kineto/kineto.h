@@ -1,23 +1,30 @@
-/* kineto.h - what the files of the Kineto reader share (kineto*.c); no other file includes this.
+/* kineto.h - what the files of the Kineto reader share (kineto*.c); no other file includes this
+ * header.
  *
- * An event is read in one go (kineto_event.c) into slices of the window, then made into spans by its
- * category: device work in kineto_device.c, the CPU's side in kineto_host.c. Who an event belongs to is
- * kineto_ids.c; what the file says about itself is kineto_meta.c.
+ * An event is read as a whole (kineto_event.c) into slices of the window, then made into spans by
+ * its category: device work in kineto_device.c, events of the CPU in kineto_host.c. kineto_ids.c
+ * finds the process, thread, device and stream of an event; kineto_meta.c reads the file's own
+ * properties.
  *
- * A device's events carry the device as their pid and do not say which process they are of. With one
- * process that calls the vendor's library, it is that one, and known only at the end: until then such
- * lanes, streams and contexts have HWY_NONE as their process. With several, kineto_hints.c finds out in a
- * pass of its own, and the file is read again.
+ * Events of a device have the device as their pid and do not name their process. Where one process
+ * calls the vendor's library, they belong to that process; it is known only at the end of the file,
+ * so until then their lanes, streams and contexts have HWY_NONE as their process. Where several
+ * processes call the library, kineto_hints.c finds the process of each event in a pass of its own,
+ * and the file is read again.
+ *
+ * A "ref" is a reference of base/ref.h: 0 refers to nothing.
  */
 #ifndef HWY_IMPORT_KINETO_KINETO_H
 #define HWY_IMPORT_KINETO_KINETO_H
 
+#include "base/index.h"
+#include "base/ref.h"
 #include "import/import.h"
 #include "import/json_scan.h"
 #include "import/source.h"
 #include "trace/builder.h"
 
-/* Names of arguments that mean something to us; the others are kept as text. */
+/* Names of arguments that become columns; other arguments (KEY_OTHER) are kept as text. */
 enum kineto_key {
 	KEY_OTHER,
 	KEY_EXTERNAL,
@@ -59,7 +66,7 @@ enum kineto_key {
 	KEY_RESERVED,
 	KEY_NAME,
 	KEY_LABELS,
-	KEYS /* fewer than 64: sets of them are masks */
+	KEYS /* at most 64: a set of keys is a mask of 64 bits */
 };
 
 enum kineto_category {
@@ -87,30 +94,31 @@ struct kineto_arg {
 };
 
 struct kineto_event {
-	struct hwy_text text; /* all of it */
-	char phase;           /* 0: none */
+	struct hwy_text text; /* the whole event */
+	char phase;           /* member "ph"; 0: the event has none */
 	enum kineto_category category;
 	int64_t ts, dur;
 	bool has_ts, has_dur;
 	struct scan_value cat, name, pid, tid, id;
 	struct kineto_arg *args;
 	uint32_t n_args, cap_args;
-	uint16_t arg_of[KEYS]; /* index into args plus one; 0: there is none */
+	uint16_t arg_refs[KEYS]; /* by enum kineto_key: ref of 'args' */
 };
 
-/* A pid or tid: a number, or a text (then number is HWY_NONE). Texts of digits are numbers. */
+/* A pid or tid: a number, or a text of the trace (then the number is HWY_NONE). Texts of digits
+ * count as numbers. */
 struct kineto_id {
 	int64_t number;
 	uint32_t text;
 };
 
-struct kineto_flow { /* one end of a forward-backward arrow */
+struct kineto_flow { /* one end of an arrow from a forward to a backward operator */
 	int64_t ts, id;
 	uint32_t lane;
 	bool is_end;
 };
 
-struct kineto_mark { /* a counter's value; counters wait for the end, when their type is known */
+struct kineto_mark { /* a value of a counter; kept until the end of the file (kineto_counters.c) */
 	int64_t ts, number;
 	double real;
 	uint32_t lane;
@@ -128,14 +136,18 @@ enum kineto_drop {
 	DROPS
 };
 
-/* What a pass over the file found out for the next one; empty for the first (kineto_hints.c). */
+/* What one pass over the file found out for the next pass (kineto_hints.c); empty in the first
+ * pass. */
 struct kineto_hints {
 	bool ready;
-	struct hwy_map owners;     /* correlation id -> index into pids, plus one */
-	struct hwy_map shared;     /* correlation ids that several processes use */
-	struct hwy_map devices;    /* a device's pid -> index into pids, plus one */
-	struct hwy_map flows;      /* hash of pid, tid and ts -> index into flow_ids, plus one */
-	struct hwy_map pid_places; /* pid -> index into pids */
+	/* correlation id -> index into 'pids': the process that uses the id */
+	struct hwy_map owners;
+	struct hwy_map shared; /* has the correlation ids that several processes use */
+	/* pid of a device's events -> index into 'pids': the process that uses it */
+	struct hwy_map users;
+	struct hwy_index flows; /* struct flow_key of an arrow's end -> index into 'flow_ids' */
+	struct hwy_index texts; /* pid or tid that is a text -> a number for it, in all passes */
+	struct hwy_map pid_of;  /* pid -> index into 'pids' */
 	int64_t *pids, *flow_ids;
 	struct kineto_work {
 		int64_t device, correlation;
@@ -152,23 +164,34 @@ struct kineto {
 	const struct hwy_progress *progress;
 	struct hwy_err *err;
 	struct kineto_hints *hints;
-	bool collecting;           /* this pass fills the hints and makes no trace */
-	struct kineto_event event; /* the one being read; its memory is used again */
-	char *scratch;             /* of scratch_size bytes, for texts that must be put together */
+	bool collecting; /* this pass fills the hints and makes no trace */
+	/* the current event; its memory is used again for the next one */
+	struct kineto_event event;
+	char *scratch; /* of scratch_size bytes, for texts that are made of several parts */
 	size_t scratch_size;
 
-	/* kineto_ids.c */
-	struct hwy_map numbers, processes, text_processes, threads, text_threads, devices,
-		text_devices;
-	struct hwy_map contexts, streams, any_streams, names, labels, pairs[2];
+	/* kineto_ids.c: indexes of the trace, by the file's ids; text_ maps are by texts of the
+	 * trace */
+	struct hwy_map processes, text_processes; /* pid -> process */
+	struct hwy_index threads;                 /* struct thread_key -> thread */
+	struct hwy_map text_threads;              /* process and text -> thread */
+	struct hwy_map devices, text_devices;     /* pid of a device's events -> device */
+	struct hwy_index contexts;                /* struct stream_key without stream -> context */
+	struct hwy_index streams;                 /* struct stream_key -> stream */
+	struct hwy_index
+		any_streams;    /* struct stream_key without context -> the first such stream */
+	struct hwy_index names; /* struct name_key -> text of a metadata event */
+	struct hwy_map labels;  /* pid -> text of a metadata event */
+	/* a cache of lanes: most events have a lane that was used shortly before */
 	struct kineto_slot {
 		int64_t pid, tid, context;
-		uint32_t type, owner, lane_plus_one;
-	} slots[KINETO_SLOTS]; /* lanes used lately */
-	int64_t caller;        /* the process that calls the vendor's library, or HWY_NONE */
-	int64_t first_host;    /* the first process with anything else on the CPU, or HWY_NONE */
+		uint32_t type, owner;
+		uint32_t lane_ref;
+	} slots[KINETO_SLOTS];
+	int64_t caller;     /* the process that calls the vendor's library, or HWY_NONE */
+	int64_t first_host; /* the first process with any other event on the CPU, or HWY_NONE */
 	bool several_callers;
-	struct kineto_late { /* lanes that get their thread when the process is known */
+	struct kineto_late { /* lanes that get their thread at the end, when the process is known */
 		int64_t tid;
 		uint32_t lane;
 	} * late_lanes;
@@ -185,8 +208,8 @@ struct kineto {
 	uint32_t n_marks, cap_marks;
 
 	/* kineto_pairs.c */
-	struct hwy_map begin_of; /* a thread -> index into begins */
-	struct kineto_begin **begins;
+	struct hwy_index begin_of; /* pid and tid as the file writes them -> index into 'begins' */
+	struct kineto_begin **begins; /* the innermost begin of each thread; NULL: none is open */
 	uint32_t n_begins, cap_begins;
 
 	uint64_t n_events, n_kept, n_launch_flows, n_work_without_id;
@@ -194,12 +217,13 @@ struct kineto {
 	uint64_t first_bad; /* offset of the first event that was not JSON */
 };
 
-/* kineto.c: import_kineto with a window of a size to test. */
+/* kineto.c: import_kineto with a window of another size, for tests of what happens at its end. */
 struct hwy_trace *import_kineto_window(const char *path, size_t window,
 				       const struct hwy_progress *progress, struct hwy_err *err);
 
 /* kineto_event.c */
-/* Reads one element of the list of events; what is no object becomes an event without a phase. */
+/* Reads one element of the list of events; an element that is no object becomes an event without a
+ * phase. */
 bool kineto_read_event(struct kineto *k, struct scan *scan);
 void kineto_add_event(struct kineto *k);
 struct kineto_id kineto_read_id(struct kineto *k, const struct scan_value *value);
@@ -207,31 +231,40 @@ struct kineto_id kineto_read_id(struct kineto *k, const struct scan_value *value
 /* kineto_args.c */
 enum kineto_key kineto_key_of(const char *key, uint32_t length);
 enum kineto_category kineto_category_of(const struct scan_value *cat);
-/* A string's text without its escapes (valid until the next use of the scratch), and its number. */
+/* A string without its escapes; valid until the next use of the scratch. */
 struct hwy_text kineto_text(struct kineto *k, const struct scan_value *value);
+/* The same as a text of the trace. */
 uint32_t kineto_text_id(struct kineto *k, const struct scan_value *value);
 void kineto_need_scratch(struct kineto *k, size_t bytes);
-/* An argument of the event: whether it is an integer; the integer, or 0; the value, or NULL. */
+/* An integer argument of the current event; false: the event has none of that name. */
 bool kineto_arg(const struct kineto *k, enum kineto_key key, int64_t *number);
+/* The same; 0: the event has none. */
 int64_t kineto_number(const struct kineto *k, enum kineto_key key);
+/* An argument of any type; NULL: the event has none of that name. */
 const struct scan_value *kineto_value(const struct kineto *k, enum kineto_key key);
-/* The arguments that are not in 'taken', as the text of a JSON object; 0 when none is left. */
+/* The arguments whose keys are not in the mask 'taken', as a JSON object; yields a text of the
+ * trace, 0 when no argument is left. */
 uint32_t kineto_args_text(struct kineto *k, uint64_t taken);
 #define KINETO_TAKES(key) (UINT64_C(1) << (key))
 
-/* kineto_ids.c */
+/* kineto_ids.c: indexes of the trace; the records are made when they are first asked for. */
+/* The lane of the thread that the current event names. */
 uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t name);
+/* The lane of a stream of the device that the current event names; stream HWY_NONE: a lane of the
+ * device. */
 uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process,
 			    int64_t context, int64_t stream);
 uint32_t kineto_process(struct kineto *k, struct kineto_id pid);
-struct kineto_id kineto_number_in(struct kineto *k, struct kineto_id id);
+/* The id itself where it is a number, else the first number in its text ("stream 7", "GPU 0
+ * Counters"). */
+struct kineto_id kineto_first_number(struct kineto *k, struct kineto_id id);
 uint32_t kineto_device(struct kineto *k, struct kineto_id pid);
 uint32_t kineto_stream(struct kineto *k, int64_t process, uint32_t device, int64_t context,
 		       int64_t number);
 void kineto_add_metadata(struct kineto *k);
-/* Gives every record its process and its name. */
-void kineto_settle(struct kineto *k);
-void kineto_free_who(struct kineto *k);
+/* At the end of the file: gives a process to every record without one, and names to all records. */
+void kineto_assign_processes(struct kineto *k);
+void kineto_free_ids(struct kineto *k);
 
 /* kineto_device.c, kineto_host.c */
 void kineto_add_work(struct kineto *k);
@@ -248,8 +281,8 @@ void kineto_add_instant(struct kineto *k);
 
 /* kineto_pairs.c */
 void kineto_keep_begin(struct kineto *k);
-/* Makes one event of a begin and the end just read, which lives until free() of what is returned; NULL where
- * nothing began. */
+/* Makes one event of the current event, an end, and its begin. The event points into the begin that
+ * is returned, which the caller frees; NULL: nothing began on that thread. */
 struct kineto_begin *kineto_end_pair(struct kineto *k);
 uint64_t kineto_free_begins(struct kineto *k); /* yields how many never ended */
 
@@ -268,10 +301,15 @@ void kineto_keep_flow(struct kineto *k);
 void kineto_add_edges(struct kineto *k, struct hwy_trace *trace, int64_t shift);
 
 /* kineto_hints.c */
-void kineto_collect(struct kineto *k);
-void kineto_hints_done(struct kineto_hints *hints);
+/* Notes what the current event tells about owners and arrows. */
+void kineto_collect_hints(struct kineto *k);
+/* After the pass: decides which process uses a device, and makes the hints ready. */
+void kineto_count_votes(struct kineto_hints *hints);
 void kineto_hints_free(struct kineto_hints *hints);
-int64_t kineto_owner(struct kineto *k, int64_t correlation, struct kineto_id device);
+/* The process of device work; HWY_NONE: not known. 'device' is the pid of the work's event. */
+int64_t kineto_owner_process(struct kineto *k, int64_t correlation, struct kineto_id device);
+/* The id of the arrow that begins or ends at the current event, which stands for a correlation id;
+ * 0: none does. */
 int64_t kineto_flow_correlation(struct kineto *k);
 
 #endif

@@ -1,6 +1,8 @@
-/* kineto_args.c - the words of the format: argument names, categories; and arguments kept as text.
+/* kineto_args.c - recognises the names of arguments and categories, and keeps other arguments as
+ * text.
  *
- * Names are told apart by length first, so that one comparison of a few machine words decides.
+ * Names are told apart by their length first, so that one comparison of a few machine words
+ * decides.
  */
 #include <string.h>
 
@@ -83,7 +85,8 @@ enum kineto_key kineto_key_of(const char *key, uint32_t length)
 	return length < 12 ? short_key(key, length) : long_key(key, length);
 }
 
-/* Names end in what they are: cuda_runtime, xpu_driver, privateuse1_runtime. */
+/* The end of a name tells its category, whatever the vendor: cuda_runtime, xpu_driver,
+ * privateuse1_runtime. */
 static enum kineto_category category_by_end(const char *text, uint32_t length)
 {
 	static const struct {
@@ -98,7 +101,7 @@ static enum kineto_category category_by_end(const char *text, uint32_t length)
 	return CAT_OTHER;
 }
 
-/* Capitalised ones are of 2021. */
+/* Names with capitals are those of PyTorch in 2021. */
 enum kineto_category kineto_category_of(const struct scan_value *cat)
 {
 	const char *at = cat->at;
@@ -157,8 +160,8 @@ uint32_t kineto_text_id(struct kineto *k, const struct scan_value *value)
 
 bool kineto_arg(const struct kineto *k, enum kineto_key key, int64_t *number)
 {
-	uint32_t at = k->event.arg_of[key];
-	return at && scan_integer(&k->event.args[at - 1].value, number);
+	const struct scan_value *value = kineto_value(k, key);
+	return value && scan_integer(value, number);
 }
 
 int64_t kineto_number(const struct kineto *k, enum kineto_key key)
@@ -169,11 +172,11 @@ int64_t kineto_number(const struct kineto *k, enum kineto_key key)
 
 const struct scan_value *kineto_value(const struct kineto *k, enum kineto_key key)
 {
-	uint32_t at = k->event.arg_of[key];
-	return at ? &k->event.args[at - 1].value : NULL;
+	uint32_t ref = k->event.arg_refs[key];
+	return hwy_ref32_is_set(ref) ? &k->event.args[hwy_ref32_index(ref)].value : NULL;
 }
 
-/* What is not JSON by the book becomes a string that holds it. */
+/* Writes a value that is not valid JSON as a string that holds the value's text; yields the end. */
 static char *put_odd(char *to, const struct scan_value *value)
 {
 	*to++ = '"';
@@ -200,8 +203,9 @@ static char *put_arg(char *to, const struct kineto_arg *arg)
 	return to + arg->value.length + 2 * quote;
 }
 
-/* Is there a control character? Eight bytes at a time: those below 32 borrow from their neighbour, and are
- * told from those above 127 by what they were. */
+/* Whether a text has a control character (a byte below 32). Eight bytes are tested at once:
+ * subtracting 32 from each sets the top bit of bytes below 32, and '& ~bytes' excludes bytes above
+ * 127, which had it before. */
 static bool has_control(const char *at, const char *end)
 {
 	const uint64_t ones = UINT64_MAX / 255;
@@ -217,8 +221,8 @@ static bool has_control(const char *at, const char *end)
 	return false;
 }
 
-/* The same object without line breaks between values and without bare control characters in strings. 'to'
- * has room for six times the text. */
+/* Copies an object without line breaks between values, and with control characters in strings
+ * escaped. 'to' has room for six times the text. */
 static size_t put_clean(char *to, const char *at, const char *end)
 {
 	static const char digits[] = "0123456789abcdef";

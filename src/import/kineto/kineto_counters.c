@@ -1,21 +1,22 @@
-/* kineto_counters.c - counter events ("C"): each argument is one counter's value.
+/* kineto_counters.c - counter events (ph C): each argument is the value of one counter.
  *
- * A lane's values are all integers or all reals, and which of the two is known when the last one was seen:
- * 0, 0, 0.5 are reals. So values are kept until the end of the file.
+ * The values of a lane are all integers or all reals, and only the last value decides which: 0, 0,
+ * 0.5 are reals. So values are kept until the end of the file.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/kineto/kineto.h"
 
-/* "GPU 0 Counters" is a device, a number is a process. */
-static struct hwy_lane lane_of(struct kineto *k, const struct kineto_arg *arg)
+/* The lane of a counter. A pid that is a number is a process, a text with a number ("GPU 0
+ * Counters") is a device. */
+static struct hwy_lane counter_lane(struct kineto *k, const struct kineto_arg *arg)
 {
 	struct kineto_id pid = kineto_read_id(k, &k->event.pid);
 	struct hwy_lane lane = hwy_lane_of(HWY_LANE_COUNTER, HWY_NONE, HWY_NONE);
 	if (pid.number != HWY_NONE)
 		lane.process = kineto_process(k, pid);
-	else if (kineto_number_in(k, pid).number != HWY_NONE)
+	else if (kineto_first_number(k, pid).number != HWY_NONE)
 		lane.device = kineto_device(k, pid);
 	lane.name = kineto_text_id(k, &k->event.name);
 	if (arg->key.length == 0)
@@ -30,7 +31,7 @@ static struct hwy_lane lane_of(struct kineto *k, const struct kineto_arg *arg)
 	return lane;
 }
 
-/* Is it a whole number that fits? */
+/* Whether a value is an integer that fits 64 bits. */
 static bool is_whole(const struct scan_value *value, int64_t *number)
 {
 	for (uint32_t i = 0; i < value->length; i++)
@@ -39,7 +40,7 @@ static bool is_whole(const struct scan_value *value, int64_t *number)
 	return scan_integer(value, number) && *number != INT64_MAX && *number != INT64_MIN;
 }
 
-static double real_of(const struct scan_value *value)
+static double to_real(const struct scan_value *value)
 {
 	char text[64];
 	size_t length = value->length < sizeof text ? value->length : sizeof text - 1;
@@ -58,8 +59,8 @@ void kineto_add_counter(struct kineto *k)
 		struct kineto_mark mark = {.ts = event->ts};
 		mark.is_real = !is_whole(value, &mark.number);
 		if (mark.is_real)
-			mark.real = real_of(value);
-		mark.lane = hwy_add_lane(k->b, lane_of(k, &event->args[i]));
+			mark.real = to_real(value);
+		mark.lane = hwy_add_lane(k->b, counter_lane(k, &event->args[i]));
 		HWY_GROW(k->marks, k->n_marks, k->cap_marks);
 		k->marks[k->n_marks++] = mark;
 	}

@@ -1,11 +1,14 @@
-/* kineto_edges.c - relations between spans: forward to backward operators, event records to their waits.
+/* kineto_edges.c - adds edges between spans: from forward to backward operators, from event records
+ * to their waits.
  *
- * Made on the finished trace, where the spans of a lane are in order: the end of an arrow belongs to the
- * innermost operator that is running on its thread at its time, and a recorded event is known by the
- * correlation id of the call that recorded it (EVENT_SYNC of the wait).
+ * Edges are added to the finished trace, where the spans of a lane are in order. An end of an arrow
+ * belongs to the innermost operator that runs on the arrow's thread at the arrow's time. A wait
+ * names the event that it waits for by the correlation id of the call that recorded the event
+ * (column EVENT_SYNC of the wait).
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "import/kineto/kineto.h"
 
 void kineto_keep_flow(struct kineto *k)
@@ -28,28 +31,22 @@ static int by_id(const void *left, const void *right)
 	return a->ts < b->ts ? -1 : a->ts > b->ts;
 }
 
-/* How many spans before the last one that starts in time may be looked at: operators that were called one
- * after the other by the one that is wanted. */
-enum { LOOK_BACK = 4096 };
+/* How many operators are searched backwards for the one that runs at a time: those that it has
+ * called one after the other before that time lie in between. */
+enum { MOST_OPS_BACK = 4096 };
 
-/* The innermost operator of a lane at a time: its id plus one, or 0. */
+/* Ref of the span of the innermost operator that runs on a lane at a time. */
 static uint32_t op_at(const struct hwy_trace *trace, uint32_t lane, int64_t time)
 {
 	const struct hwy_strip *strip = hwy_strip_on(trace, lane, HWY_OP);
-	uint32_t low = 0, high = strip ? strip->rows : 0;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (hwy_get(strip, HWY_START, middle) <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = 0; i < LOOK_BACK && i < low; i++) {
-		uint32_t row = low - 1 - i;
+	uint32_t rows = strip ? strip->rows : 0;
+	uint32_t next = HWY_FIRST(row, 0u, rows, hwy_get(strip, HWY_START, row) > time);
+	for (uint32_t i = 0; i < MOST_OPS_BACK && i < next; i++) {
+		uint32_t row = next - 1 - i;
 		if (hwy_end(strip, row) >= time)
-			return strip->first + row + 1;
+			return hwy_ref32(strip->first + row);
 	}
-	return 0;
+	return HWY_REF_NONE;
 }
 
 static void add_edge(struct hwy_trace *trace, enum hwy_edge_kind kind, uint32_t from, uint32_t to,
@@ -63,24 +60,26 @@ static void add_edge(struct hwy_trace *trace, enum hwy_edge_kind kind, uint32_t 
 /* One forward operator may have several backward ones. */
 static void add_forward_edges(struct kineto *k, struct hwy_trace *trace, int64_t shift)
 {
-	uint32_t from = 0;
+	uint32_t from = HWY_REF_NONE;
 	int64_t id = 0;
 	if (k->n_flows)
 		qsort(k->flows, k->n_flows, sizeof *k->flows, by_id);
 	for (uint32_t i = 0; i < k->n_flows; i++) {
 		const struct kineto_flow *flow = &k->flows[i];
 		if (i == 0 || flow->id != id)
-			from = 0;
+			from = HWY_REF_NONE;
 		id = flow->id;
 		uint32_t op = op_at(trace, flow->lane, flow->ts + shift);
 		if (!flow->is_end)
 			from = op;
-		else if (from && op)
-			add_edge(trace, HWY_EDGE_FORWARD, from - 1, op - 1, id);
+		else if (hwy_ref32_is_set(from) && hwy_ref32_is_set(op))
+			add_edge(trace, HWY_EDGE_FORWARD, hwy_ref32_index(from),
+				 hwy_ref32_index(op), id);
 	}
 }
 
-/* The calls with the wanted correlation ids: id -> span id plus one. */
+/* Sets the values of 'wanted', whose keys are correlation ids: refs of the spans of the calls with
+ * these ids. */
 static void find_calls(const struct hwy_trace *trace, struct hwy_map *wanted)
 {
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
@@ -90,26 +89,29 @@ static void find_calls(const struct hwy_trace *trace, struct hwy_map *wanted)
 		for (uint32_t row = 0; row < strip->rows; row++) {
 			uint64_t corr = (uint64_t)hwy_get(strip, HWY_CORR, row);
 			if (corr && hwy_map_get(wanted, corr))
-				*hwy_map_put(wanted, corr, NULL) = strip->first + row + 1;
+				*hwy_map_put(wanted, corr, NULL) = hwy_ref32(strip->first + row);
 		}
 	}
 }
 
 static void add_event_edges(struct hwy_trace *trace)
 {
-	struct hwy_map calls = {0};
+	struct hwy_map calls = {
+		0}; /* correlation id of an event's record -> ref of the call's span */
+	/* The first pass lists the ids that waits name, the second adds the edges. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t s = 0; s < trace->n_strips; s++) {
 			const struct hwy_strip *strip = &trace->strips[s];
 			if (strip->kind != HWY_SYNC || !strip->columns[HWY_EVENT_SYNC])
 				continue;
 			for (uint32_t row = 0; row < strip->rows; row++) {
-				int64_t record = hwy_get(strip, HWY_EVENT_SYNC, row) - 1;
-				if (record <= 0)
+				int64_t record;
+				if (!hwy_get_number(strip, HWY_EVENT_SYNC, row, &record) ||
+				    record <= 0)
 					continue;
 				uint32_t call = *hwy_map_put(&calls, (uint64_t)record, NULL);
-				if (pass == 1 && call)
-					add_edge(trace, HWY_EDGE_EVENT, call - 1,
+				if (pass == 1 && hwy_ref32_is_set(call))
+					add_edge(trace, HWY_EDGE_EVENT, hwy_ref32_index(call),
 						 strip->first + row, record);
 			}
 		}

@@ -1,25 +1,27 @@
-/* kineto_event.c - one event: its members as slices of the window, and where it goes by its phase.
+/* kineto_event.c - reads one event, its members as slices of the window, and hands it on by its
+ * phase.
  *
- * Members come in any order ("args" may stand before "cat"), so nothing is decided before all are read.
+ * Members come in any order ("args" may stand before "cat"), so nothing is decided before all
+ * members are read.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/kineto/kineto.h"
 
-/* Times that can be added and subtracted without care: 1938 to 2096. */
-/* What lies between them fits after time 0 has moved to the first event. */
-static const int64_t TIME_LEAST = -(HWY_TIME_LIMIT >> 4),
-		     TIME_MOST = HWY_TIME_LIMIT - (HWY_TIME_LIMIT >> 4) - 1;
+/* Times between these limits (about 1938 to 2096) can be added and subtracted without overflow,
+ * also after time 0 was moved to the first event. */
+static const int64_t EARLIEST_NS = -(HWY_TIME_LIMIT >> 4),
+		     LATEST_NS = HWY_TIME_LIMIT - (HWY_TIME_LIMIT >> 4) - 1;
 
 static void keep_arg(struct kineto_event *event, struct hwy_text key,
 		     const struct scan_value *value)
 {
 	HWY_GROW(event->args, event->n_args, event->cap_args);
 	enum kineto_key id = kineto_key_of(key.at, key.length);
+	if (event->n_args < UINT16_MAX)
+		event->arg_refs[id] = (uint16_t)hwy_ref32(event->n_args);
 	event->args[event->n_args++] = (struct kineto_arg){key, *value, id};
-	if (event->n_args <= UINT16_MAX)
-		event->arg_of[id] = (uint16_t)event->n_args;
 }
 
 static bool read_args(struct kineto_event *event, struct scan *scan)
@@ -27,7 +29,7 @@ static bool read_args(struct kineto_event *event, struct scan *scan)
 	struct scan_value value;
 	struct hwy_text key;
 	event->n_args = 0;
-	memset(event->arg_of, 0, sizeof event->arg_of);
+	memset(event->arg_refs, 0, sizeof event->arg_refs);
 	if (scan_peek(scan) != '{')
 		return scan_value(scan, &value);
 	scan_enter(scan, '{');
@@ -36,7 +38,7 @@ static bool read_args(struct kineto_event *event, struct scan *scan)
 			return false;
 		keep_arg(event, key, &value);
 	}
-	event->arg_of[KEY_OTHER] = 0;
+	event->arg_refs[KEY_OTHER] = HWY_REF_NONE;
 	return scan->status == SCAN_OK;
 }
 
@@ -91,8 +93,9 @@ static bool read_member(struct kineto_event *event, struct scan *scan, struct hw
 	return scan_value(scan, &ignored);
 }
 
-/* Where the ends of strings are guessed, a second name or time is another event's. */
-static bool is_second(const struct kineto_event *event, struct hwy_text key)
+/* Where the ends of strings are guessed: whether the key is a second name or time, which is another
+ * event's. */
+static bool is_of_next_event(const struct kineto_event *event, struct hwy_text key)
 {
 	return (event->name.type && key.length == 4 && memcmp(key.at, "name", 4) == 0) ||
 	       (event->has_ts && key.length == 2 && memcmp(key.at, "ts", 2) == 0);
@@ -105,7 +108,7 @@ static void clear_event(struct kineto_event *event)
 	event->cat = event->name = event->pid = event->tid = event->id =
 		(struct scan_value){.at = ""};
 	event->n_args = 0;
-	memset(event->arg_of, 0, sizeof event->arg_of);
+	memset(event->arg_refs, 0, sizeof event->arg_refs);
 }
 
 bool kineto_read_event(struct kineto *k, struct scan *scan)
@@ -115,11 +118,11 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	struct hwy_text key;
 	clear_event(event);
 	if (scan_peek(scan) != '{')
-		return scan_value(scan, &value); /* no event: it has no phase */
+		return scan_value(scan, &value); /* no object: an event without a phase */
 	const char *from = scan->at;
 	scan_enter(scan, '{');
 	while (scan_key(scan, &key)) {
-		if (__builtin_expect(scan->lenient, 0) && is_second(event, key)) {
+		if (__builtin_expect(scan->lenient, 0) && is_of_next_event(event, key)) {
 			scan->status = SCAN_BAD;
 			return false;
 		}
@@ -151,18 +154,18 @@ static bool is_in_time(struct kineto *k)
 		k->drops[DROP_NO_TIME]++;
 		return false;
 	}
-	if (event->ts < TIME_LEAST || event->ts > TIME_MOST) {
+	if (event->ts < EARLIEST_NS || event->ts > LATEST_NS) {
 		k->drops[DROP_TIME_RANGE]++;
 		return false;
 	}
 	if (!event->has_dur || event->dur < 0)
 		event->dur = 0;
-	if (event->dur > TIME_MOST - event->ts)
-		event->dur = TIME_MOST - event->ts;
+	if (event->dur > LATEST_NS - event->ts)
+		event->dur = LATEST_NS - event->ts;
 	return true;
 }
 
-static void kineto_event_add_span(struct kineto *k)
+static void add_span_by_category(struct kineto *k)
 {
 	switch (k->event.category) {
 	case CAT_KERNEL:
@@ -184,11 +187,11 @@ static void add_timed(struct kineto *k)
 {
 	struct kineto_event *event = &k->event;
 	if (k->collecting) {
-		kineto_collect(k);
+		kineto_collect_hints(k);
 		return;
 	}
 	switch (event->phase) {
-	case 'X': kineto_event_add_span(k); break;
+	case 'X': add_span_by_category(k); break;
 	case 'i':
 	case 'I':
 	case 'R': kineto_add_instant(k); break;

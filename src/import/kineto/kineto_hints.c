@@ -1,41 +1,56 @@
-/* kineto_hints.c - a pass of its own for files that need one: several processes call the vendor's library,
- * or device work has no correlation id while arrows ("ac2g") lead to it.
+/* kineto_hints.c - a pass over the file that finds owners and arrows, before the pass that makes
+ * spans.
  *
- * Correlation ids are counted in each process. An id that one process uses tells the owner of the work that
- * carries it; such work also tells which process uses a device. An id that several processes use (ranks
- * merged into one file) is given to the process that uses the work's device.
+ * A file needs this pass where several processes call the vendor's library, or where device work
+ * has no correlation id but arrows ("ac2g") lead to it. Every process counts its own correlation
+ * ids. Where only one process uses an id, work with this id belongs to that process, and such work
+ * also tells which process uses a device. Where several processes use an id (ranks that were merged
+ * into one file), the work belongs to the process that uses the work's device.
  */
 #include <stdlib.h>
 
 #include "import/kineto/kineto.h"
 
-/* Ids of texts differ from pass to pass: a pid or tid that holds no number is known by its bytes. */
-static uint64_t part_of(struct kineto *k, const struct scan_value *value)
+/* Where an arrow begins or ends: at the event with the same pid, tid and time. No padding: its
+ * bytes are a key. A pid or tid without a number gets one from kineto_hints.texts: texts of the
+ * trace differ from pass to pass. */
+struct flow_key {
+	int64_t pid, tid, ts;
+	uint32_t pid_is_text, tid_is_text;
+};
+
+static int64_t flow_id_part(struct kineto *k, const struct scan_value *value, uint32_t *is_text)
 {
-	int64_t number = kineto_number_in(k, kineto_read_id(k, value)).number;
-	return number != HWY_NONE ? (uint64_t)number : hwy_hash(value->at, value->length);
+	int64_t number = kineto_first_number(k, kineto_read_id(k, value)).number;
+	*is_text = number == HWY_NONE;
+	if (!*is_text)
+		return number;
+	bool fresh;
+	struct hwy_index *texts = &k->hints->texts;
+	uint32_t *id = hwy_index_put(texts, value->at, value->length, &fresh);
+	if (fresh)
+		*id = texts->count;
+	return *id;
 }
 
-static uint64_t place_key(struct kineto *k)
+static struct flow_key flow_key(struct kineto *k)
 {
-	uint64_t parts[] = {
-		part_of(k, &k->event.pid),
-		part_of(k, &k->event.tid),
-		(uint64_t)k->event.ts,
-	};
-	return hwy_hash(parts, sizeof parts);
+	struct flow_key key = {.ts = k->event.ts};
+	key.pid = flow_id_part(k, &k->event.pid, &key.pid_is_text);
+	key.tid = flow_id_part(k, &k->event.tid, &key.tid_is_text);
+	return key;
 }
 
 static uint32_t pid_index(struct kineto_hints *hints, int64_t pid)
 {
 	bool fresh;
-	uint32_t *place = hwy_map_put(&hints->pid_places, (uint64_t)pid, &fresh);
+	uint32_t *index = hwy_map_put(&hints->pid_of, (uint64_t)pid, &fresh);
 	if (fresh) {
 		HWY_GROW(hints->pids, hints->n_pids, hints->cap_pids);
-		*place = hints->n_pids;
+		*index = hints->n_pids;
 		hints->pids[hints->n_pids++] = pid;
 	}
-	return *place;
+	return *index;
 }
 
 static void collect_call(struct kineto *k, int64_t correlation)
@@ -44,9 +59,10 @@ static void collect_call(struct kineto *k, int64_t correlation)
 	struct kineto_id pid = kineto_read_id(k, &k->event.pid);
 	if (pid.number == HWY_NONE || correlation <= 0)
 		return;
-	uint32_t index = pid_index(hints, pid.number) + 1;
-	uint32_t *owner = hwy_map_put(&hints->owners, (uint64_t)correlation, NULL);
-	if (*owner == 0)
+	bool fresh;
+	uint32_t index = pid_index(hints, pid.number);
+	uint32_t *owner = hwy_map_put(&hints->owners, (uint64_t)correlation, &fresh);
+	if (fresh)
 		*owner = index;
 	else if (*owner != index)
 		*hwy_map_put(&hints->shared, (uint64_t)correlation, NULL) = 1;
@@ -55,7 +71,7 @@ static void collect_call(struct kineto *k, int64_t correlation)
 static void collect_work(struct kineto *k, int64_t correlation)
 {
 	struct kineto_hints *hints = k->hints;
-	struct kineto_id pid = kineto_number_in(k, kineto_read_id(k, &k->event.pid));
+	struct kineto_id pid = kineto_first_number(k, kineto_read_id(k, &k->event.pid));
 	if (correlation <= 0)
 		return;
 	HWY_GROW(hints->work, hints->n_work, hints->cap_work);
@@ -63,7 +79,7 @@ static void collect_work(struct kineto *k, int64_t correlation)
 		(struct kineto_work){.device = pid.number, .correlation = correlation};
 }
 
-void kineto_collect(struct kineto *k)
+void kineto_collect_hints(struct kineto *k)
 {
 	struct kineto_event *event = &k->event;
 	struct kineto_hints *hints = k->hints;
@@ -73,32 +89,39 @@ void kineto_collect(struct kineto *k)
 	else if (event->phase == 'X' && event->category >= CAT_KERNEL &&
 		 event->category <= CAT_FILL)
 		collect_work(k, correlation);
-	else if (event->category == CAT_LAUNCH_FLOW && scan_integer(&event->id, &id) && id > 0) {
+	else if (event->category == CAT_LAUNCH_FLOW && scan_integer(&event->id, &id) && id > 0 &&
+		 id < INT64_MAX) {
+		struct flow_key key = flow_key(k);
+		*hwy_index_put(&hints->flows, &key, sizeof key, NULL) = hints->n_flow_ids;
 		HWY_GROW(hints->flow_ids, hints->n_flow_ids, hints->cap_flow_ids);
 		hints->flow_ids[hints->n_flow_ids++] = id;
-		*hwy_map_put(&hints->flows, place_key(k), NULL) = hints->n_flow_ids;
 	}
 }
 
-/* Which process uses a device: the one with most of the work there whose owner is certain. */
-void kineto_hints_done(struct kineto_hints *hints)
+struct vote_key { /* no padding: its bytes are a key */
+	uint64_t device, owner;
+};
+
+/* The process that uses a device is the one with most of the work there, counting only work whose
+ * owner is certain. */
+void kineto_count_votes(struct kineto_hints *hints)
 {
-	struct hwy_map votes = {0}, best = {0};
+	struct hwy_index votes = {0}; /* struct vote_key -> number of work events */
+	struct hwy_map best = {0};    /* device -> the largest number so far */
 	for (uint32_t i = 0; i < hints->n_work; i++) {
 		uint64_t correlation = (uint64_t)hints->work[i].correlation;
 		const uint32_t *owner = hwy_map_get(&hints->owners, correlation);
 		if (!owner || hwy_map_get(&hints->shared, correlation))
 			continue;
-		uint64_t device = (uint64_t)hints->work[i].device;
-		/* A clash of two devices' keys costs a vote, no more. */
-		uint32_t n = ++*hwy_map_put(&votes, hwy_mix(device) ^ *owner, NULL);
-		uint32_t *most = hwy_map_put(&best, device, NULL);
+		struct vote_key key = {(uint64_t)hints->work[i].device, *owner};
+		uint32_t n = ++*hwy_index_put(&votes, &key, sizeof key, NULL);
+		uint32_t *most = hwy_map_put(&best, key.device, NULL);
 		if (n > *most) {
 			*most = n;
-			*hwy_map_put(&hints->devices, device, NULL) = *owner;
+			*hwy_map_put(&hints->users, key.device, NULL) = *owner;
 		}
 	}
-	hwy_map_free(&votes);
+	hwy_index_free(&votes);
 	hwy_map_free(&best);
 	free(hints->work);
 	hints->work = NULL;
@@ -109,30 +132,32 @@ void kineto_hints_done(struct kineto_hints *hints)
 void kineto_hints_free(struct kineto_hints *hints)
 {
 	hwy_map_free(&hints->owners);
-	hwy_map_free(&hints->devices);
+	hwy_map_free(&hints->users);
 	hwy_map_free(&hints->shared);
-	hwy_map_free(&hints->flows);
-	hwy_map_free(&hints->pid_places);
+	hwy_index_free(&hints->flows);
+	hwy_index_free(&hints->texts);
+	hwy_map_free(&hints->pid_of);
 	free(hints->work);
 	free(hints->pids);
 	free(hints->flow_ids);
 }
 
-int64_t kineto_owner(struct kineto *k, int64_t correlation, struct kineto_id device)
+int64_t kineto_owner_process(struct kineto *k, int64_t correlation, struct kineto_id device)
 {
 	const struct kineto_hints *hints = k->hints;
-	uint64_t pid = (uint64_t)kineto_number_in(k, device).number;
-	const uint32_t *user = hwy_map_get(&hints->devices, pid);
+	uint64_t pid = (uint64_t)kineto_first_number(k, device).number;
+	const uint32_t *user = hwy_map_get(&hints->users, pid);
 	const uint32_t *owner = hwy_map_get(&hints->owners, (uint64_t)correlation);
 	if (user && (!owner || hwy_map_get(&hints->shared, (uint64_t)correlation)))
 		owner = user;
-	if (!owner || *owner == 0)
+	if (!owner)
 		return HWY_NONE;
-	return kineto_process(k, (struct kineto_id){.number = hints->pids[*owner - 1]});
+	return kineto_process(k, (struct kineto_id){.number = hints->pids[*owner]});
 }
 
 int64_t kineto_flow_correlation(struct kineto *k)
 {
-	const uint32_t *place = hwy_map_get(&k->hints->flows, place_key(k));
-	return place ? k->hints->flow_ids[*place - 1] : 0;
+	struct flow_key key = flow_key(k);
+	const uint32_t *index = hwy_index_get(&k->hints->flows, &key, sizeof key);
+	return index ? k->hints->flow_ids[*index] : 0;
 }

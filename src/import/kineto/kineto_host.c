@@ -1,8 +1,9 @@
-/* kineto_host.c - what the CPU did: calls of the vendor's library, operators, annotations, Python, the
- * recorder's own time, allocations and counters.
+/* kineto_host.c - adds the spans of the CPU: calls of the vendor's library, operators, annotations,
+ * Python functions, overhead of the recorder, allocations.
  *
- * "Ev Idx" numbers the events of the file and "Record function id" is 0 for nearly all; they would make
- * every text of arguments a different one, and are left out (the latter when it is 0).
+ * The argument "Ev Idx", a number for each event of the file, is left out, because no two texts of
+ * arguments would be the same with it. "Record function id" is left out where it is 0, as nearly
+ * always.
  */
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 #define TAKES(key) KINETO_TAKES(KEY_##key)
 
-static struct hwy_row kineto_host_row_of(struct kineto *k)
+static struct hwy_row host_row(struct kineto *k)
 {
 	struct hwy_row row = {0};
 	row.v[HWY_START] = k->event.ts;
@@ -21,7 +22,7 @@ static struct hwy_row kineto_host_row_of(struct kineto *k)
 
 void kineto_add_call(struct kineto *k)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	int64_t correlation = kineto_number(k, KEY_CORRELATION);
 	if (correlation <= 0 || correlation == INT64_MAX)
 		correlation = k->hints->ready ? kineto_flow_correlation(k) : 0;
@@ -39,20 +40,20 @@ static void fill_op(struct kineto *k, struct hwy_row *row)
 		taken |= TAKES(RECORD_FUNCTION);
 	row->v[HWY_EXTERNAL] = kineto_number(k, KEY_EXTERNAL);
 	if (kineto_arg(k, KEY_SEQUENCE, &sequence) && sequence >= 0 && sequence < INT64_MAX)
-		row->v[HWY_SEQUENCE] = sequence + 1;
+		row->v[HWY_SEQUENCE] = hwy_ref(sequence);
 	row->v[HWY_ARGS] = kineto_args_text(k, taken);
 }
 
 void kineto_add_op(struct kineto *k)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	fill_op(k, &row);
 	hwy_add_span(k->b, kineto_thread_lane(k, HWY_LANE_OP, 0), HWY_OP, &row);
 }
 
 void kineto_add_annotation(struct kineto *k)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	fill_op(k, &row);
 	row.v[HWY_STYLE] = HWY_PUSHPOP;
 	hwy_add_span(k->b, kineto_thread_lane(k, HWY_LANE_RANGE, 0), HWY_RANGE, &row);
@@ -60,16 +61,17 @@ void kineto_add_annotation(struct kineto *k)
 
 void kineto_add_python(struct kineto *k)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	int64_t parent;
 	row.v[HWY_ROW] = kineto_number(k, KEY_PYTHON);
 	if (kineto_arg(k, KEY_PYTHON_PARENT, &parent) && parent >= 0 && parent < INT64_MAX)
-		row.v[HWY_PARENT] = parent + 1;
+		row.v[HWY_PARENT] = hwy_ref(parent);
 	row.v[HWY_ARGS] = kineto_args_text(k, TAKES(PYTHON) | TAKES(PYTHON_PARENT) | TAKES(INDEX));
 	hwy_add_span(k->b, kineto_thread_lane(k, HWY_LANE_CALL, 0), HWY_CALL, &row);
 }
 
-/* Its pid is -1; the thread is one of the process that was recorded, or 0: none. */
+/* The lane of an overhead event. Its pid is -1; its tid is a thread of the recorded process, or 0
+ * for none. */
 static uint32_t overhead_lane(struct kineto *k)
 {
 	if (kineto_read_id(k, &k->event.pid).number != -1)
@@ -78,7 +80,8 @@ static uint32_t overhead_lane(struct kineto *k)
 	struct hwy_lane lane = hwy_lane_of(HWY_LANE_OVERHEAD, HWY_NONE, HWY_NONE);
 	if (tid == HWY_NONE || tid == 0)
 		return hwy_add_lane(k->b, lane);
-	/* Until then the thread's place holds what tells these lanes apart. */
+	/* The process is known at the end of the file (late_lanes). Until then lane.thread holds
+	 * the tid, so that each thread has a lane of its own. */
 	lane.thread = tid;
 	uint32_t before = k->trace->n_lanes, index = hwy_add_lane(k->b, lane);
 	if (index == before) {
@@ -90,13 +93,14 @@ static uint32_t overhead_lane(struct kineto *k)
 
 void kineto_add_overhead(struct kineto *k)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	row.v[HWY_ARGS] = kineto_args_text(k, TAKES(INDEX));
 	hwy_add_span(k->b, overhead_lane(k), HWY_OVERHEAD, &row);
 }
 
-/* Anything else is a range of its category's own domain: whether it nests in annotations is not known.
- * The recorder's own spans and marks ("PyTorch Profiler (0)", "Record Window End") have texts as pids. */
+/* The lane of an event of another category. Each category has a domain of its own, because nothing
+ * tells whether its events nest in annotations. Spans and marks of the recorder ("PyTorch Profiler
+ * (0)", "Record Window End") have texts as pids: they get the lane "Trace". */
 static uint32_t other_lane(struct kineto *k)
 {
 	uint32_t domain = k->event.cat.type == SCAN_STRING ? kineto_text_id(k, &k->event.cat) : 0;
@@ -107,9 +111,9 @@ static uint32_t other_lane(struct kineto *k)
 	return hwy_add_lane(k->b, lane);
 }
 
-static void kineto_host_add_range(struct kineto *k, enum hwy_style style)
+static void add_range(struct kineto *k, enum hwy_style style)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	fill_op(k, &row);
 	uint32_t lane = other_lane(k);
 	if (k->trace->lanes[lane].type == HWY_LANE_STARTEND && style == HWY_PUSHPOP)
@@ -124,7 +128,7 @@ static void kineto_host_add_range(struct kineto *k, enum hwy_style style)
 
 void kineto_add_other(struct kineto *k)
 {
-	kineto_host_add_range(k, HWY_PUSHPOP);
+	add_range(k, HWY_PUSHPOP);
 }
 
 static uint32_t memory_lane(struct kineto *k, enum hwy_lane_type type, uint32_t name)
@@ -152,9 +156,9 @@ static void add_total(struct kineto *k, enum kineto_key key, const char *name)
 	hwy_add_span(k->b, lane, HWY_COUNTER, &row);
 }
 
-static void kineto_host_add_memory(struct kineto *k, int64_t bytes)
+static void add_memory(struct kineto *k, int64_t bytes)
 {
-	struct hwy_row row = kineto_host_row_of(k);
+	struct hwy_row row = host_row(k);
 	row.v[HWY_DUR] = 0;
 	row.v[HWY_FLAGS] = HWY_FLAG_MARK;
 	row.v[HWY_ADDRESS] = kineto_number(k, KEY_ADDRESS);
@@ -176,7 +180,7 @@ void kineto_add_instant(struct kineto *k)
 	k->event.dur = 0;
 	if (k->event.name.length == 8 && memcmp(k->event.name.at, "[memory]", 8) == 0 &&
 	    kineto_arg(k, KEY_MEMORY_BYTES, &bytes))
-		kineto_host_add_memory(k, bytes);
+		add_memory(k, bytes);
 	else
-		kineto_host_add_range(k, HWY_MARK);
+		add_range(k, HWY_MARK);
 }

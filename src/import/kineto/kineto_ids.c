@@ -1,26 +1,23 @@
-/* kineto_ids.c - processes, threads, devices, streams and lanes, and their names.
+/* kineto_ids.c - the processes, threads, devices, streams and lanes that events refer to, and their
+ * names.
  *
- * Whether a pid is a process or a device is decided by the category of the event that names it, never by
- * its number: pid 0 may be both. Names (metadata events) wait until all records are known.
+ * The category of an event decides whether its pid is a process or a device, never the number: pid
+ * 0 may be both. Names, which come in metadata events, are kept until all records are made.
  */
 #include <string.h>
 
 #include "import/kineto/kineto.h"
 
-/* Numbers of any size get small ones, so that pairs of them are keys of maps, exactly. Never 0. */
-static uint32_t dense(struct kineto *k, int64_t number)
-{
-	bool fresh;
-	uint32_t *place = hwy_map_put(&k->numbers, (uint64_t)number, &fresh);
-	if (fresh)
-		*place = k->numbers.count;
-	return *place;
-}
-
-static uint64_t pair(uint32_t a, uint32_t b)
-{
-	return (uint64_t)a << 32 | b;
-}
+/* Keys of indexes: no padding, their bytes are compared. */
+struct thread_key {
+	int64_t process, tid;
+};
+struct stream_key { /* process, context and stream may be HWY_NONE */
+	int64_t process, device, context, stream;
+};
+struct name_key { /* ids as the file has them; of a process or a device: tid 0, is_thread 0 */
+	int64_t pid, tid, is_thread;
+};
 
 static uint32_t *find_id(struct hwy_map *numbered, struct hwy_map *named, struct kineto_id id,
 			 bool *fresh)
@@ -45,13 +42,14 @@ uint32_t kineto_process(struct kineto *k, struct kineto_id pid)
 	return *place;
 }
 
-static uint32_t kineto_ids_thread_of(struct kineto *k, uint32_t process, struct kineto_id tid)
+static uint32_t find_thread(struct kineto *k, uint32_t process, struct kineto_id tid)
 {
 	bool fresh;
+	struct thread_key key = {process, tid.number};
 	uint32_t *place =
 		tid.number != HWY_NONE
-			? hwy_map_put(&k->threads, pair(process, dense(k, tid.number)), &fresh)
-			: hwy_map_put(&k->text_threads, pair(process, tid.text), &fresh);
+			? hwy_index_put(&k->threads, &key, sizeof key, &fresh)
+			: hwy_map_put(&k->text_threads, (uint64_t)process << 32 | tid.text, &fresh);
 	if (fresh) {
 		uint32_t index = *place = hwy_new_threads(k->b);
 		struct hwy_thread *thread = &k->trace->threads[index];
@@ -63,8 +61,7 @@ static uint32_t kineto_ids_thread_of(struct kineto *k, uint32_t process, struct 
 	return *place;
 }
 
-/* "stream 7" and "GPU 0 Counters": the first number in a text. */
-struct kineto_id kineto_number_in(struct kineto *k, struct kineto_id id)
+struct kineto_id kineto_first_number(struct kineto *k, struct kineto_id id)
 {
 	if (id.number != HWY_NONE)
 		return id;
@@ -83,7 +80,7 @@ struct kineto_id kineto_number_in(struct kineto *k, struct kineto_id id)
 uint32_t kineto_device(struct kineto *k, struct kineto_id pid)
 {
 	bool fresh;
-	pid = kineto_number_in(k, pid);
+	pid = kineto_first_number(k, pid);
 	uint32_t *place = find_id(&k->devices, &k->text_devices, pid, &fresh);
 	if (fresh) {
 		uint32_t index = *place = hwy_new_devices(k->b);
@@ -96,31 +93,11 @@ uint32_t kineto_device(struct kineto *k, struct kineto_id pid)
 	return *place;
 }
 
-/* A number for a process that may not be known yet. */
-static uint32_t process_key(int64_t process)
-{
-	return process == HWY_NONE ? UINT32_MAX : (uint32_t)process;
-}
-
-/* A small number for three; 0 is never one. */
-static uint32_t triple(struct kineto *k, uint32_t a, uint32_t b, uint32_t c)
-{
-	for (int i = 0; i < 2; i++) {
-		bool fresh;
-		uint32_t *place = hwy_map_put(&k->pairs[i], pair(a, b), &fresh);
-		if (fresh)
-			*place = k->pairs[i].count;
-		a = *place;
-		b = c;
-	}
-	return a;
-}
-
 static void note_context(struct kineto *k, int64_t process, uint32_t device, int64_t number)
 {
 	bool fresh;
-	uint32_t key = triple(k, process_key(process), device, dense(k, number));
-	uint32_t *place = hwy_map_put(&k->contexts, key, &fresh);
+	struct stream_key key = {process, device, number, HWY_NONE};
+	uint32_t *place = hwy_index_put(&k->contexts, &key, sizeof key, &fresh);
 	if (!fresh)
 		return;
 	*place = hwy_new_contexts(k->b);
@@ -130,18 +107,19 @@ static void note_context(struct kineto *k, int64_t process, uint32_t device, int
 	context->number = number;
 }
 
-/* Annotations name a stream but no context: they get the stream of that number that is known, and one that
- * is known only from them gets its context when work brings it. */
+/* Annotations name a stream but no context (HWY_NONE): they get the first stream with that number.
+ * A stream that only annotations have named gets its context from the first work that names
+ * both. */
 uint32_t kineto_stream(struct kineto *k, int64_t process, uint32_t device, int64_t context,
 		       int64_t number)
 {
 	bool fresh, fresh_any;
-	uint32_t of_device = triple(k, process_key(process), device, dense(k, HWY_NONE));
-	uint32_t *any = hwy_map_put(&k->any_streams, pair(of_device, dense(k, number)), &fresh_any);
+	struct stream_key any_key = {process, device, HWY_NONE, number};
+	struct stream_key key = {process, device, context, number};
+	uint32_t *any = hwy_index_put(&k->any_streams, &any_key, sizeof any_key, &fresh_any);
 	if (!fresh_any && context == HWY_NONE)
 		return *any;
-	uint32_t of_context = triple(k, process_key(process), device, dense(k, context));
-	uint32_t *place = hwy_map_put(&k->streams, pair(of_context, dense(k, number)), &fresh);
+	uint32_t *place = hwy_index_put(&k->streams, &key, sizeof key, &fresh);
 	if (!fresh)
 		return *place;
 	if (fresh_any || k->trace->streams[*any].context != HWY_NONE) {
@@ -161,6 +139,7 @@ uint32_t kineto_stream(struct kineto *k, int64_t process, uint32_t device, int64
 	return *place;
 }
 
+/* The slot in which a lane is cached, if it is. */
 static struct kineto_slot *slot_for(struct kineto *k, const struct kineto_slot *wanted)
 {
 	uint64_t hash = (uint64_t)wanted->pid * 0x9e3779b97f4a7c15u ^
@@ -170,10 +149,10 @@ static struct kineto_slot *slot_for(struct kineto *k, const struct kineto_slot *
 	return &k->slots[hwy_mix(hash) % KINETO_SLOTS];
 }
 
-static bool kineto_ids_is_same(const struct kineto_slot *a, const struct kineto_slot *b)
+static bool is_same_slot(const struct kineto_slot *a, const struct kineto_slot *b)
 {
 	return a->pid == b->pid && a->tid == b->tid && a->context == b->context &&
-	       a->type == b->type && a->owner == b->owner && a->lane_plus_one;
+	       a->type == b->type && a->owner == b->owner && hwy_ref32_is_set(a->lane_ref);
 }
 
 static void note_caller(struct kineto *k, int64_t process)
@@ -188,7 +167,7 @@ uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t 
 {
 	struct kineto_id pid = kineto_read_id(k, &k->event.pid);
 	struct kineto_id tid = kineto_read_id(k, &k->event.tid);
-	/* Texts are told from numbers by bits no kernel gives a tid. */
+	/* Texts are numbered upwards from HWY_NONE, INT64_MIN: no pid or tid is as small. */
 	struct kineto_slot wanted = {
 		.pid = pid.number, .tid = tid.number, .context = name, .type = type};
 	if (pid.number == HWY_NONE)
@@ -196,18 +175,30 @@ uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t 
 	if (tid.number == HWY_NONE)
 		wanted.tid += (int64_t)tid.text + 1;
 	struct kineto_slot *slot = slot_for(k, &wanted);
-	if (kineto_ids_is_same(slot, &wanted))
-		return slot->lane_plus_one - 1;
+	if (is_same_slot(slot, &wanted))
+		return hwy_ref32_index(slot->lane_ref);
 	uint32_t process = kineto_process(k, pid);
 	if (type == HWY_LANE_API)
 		note_caller(k, process);
 	else if (k->first_host == HWY_NONE && pid.number != HWY_NONE)
 		k->first_host = process;
-	struct hwy_lane lane = hwy_lane_of(type, process, kineto_ids_thread_of(k, process, tid));
+	struct hwy_lane lane = hwy_lane_of(type, process, find_thread(k, process, tid));
 	lane.name = name;
-	wanted.lane_plus_one = hwy_add_lane(k->b, lane) + 1;
+	uint32_t index = hwy_add_lane(k->b, lane);
+	wanted.lane_ref = hwy_ref32(index);
 	*slot = wanted;
-	return wanted.lane_plus_one - 1;
+	return index;
+}
+
+static uint32_t new_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process,
+				uint32_t device, int64_t context, int64_t stream)
+{
+	if (stream != HWY_NONE)
+		return hwy_add_stream_lane(k->b, type,
+					   kineto_stream(k, process, device, context, stream));
+	struct hwy_lane lane = hwy_lane_of(type, process, HWY_NONE);
+	lane.device = device;
+	return hwy_add_lane(k->b, lane);
 }
 
 uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t process,
@@ -219,19 +210,15 @@ uint32_t kineto_device_lane(struct kineto *k, enum hwy_lane_type type, int64_t p
 		.tid = stream,
 		.context = context,
 		.type = type,
-		.owner = process_key(process),
+		.owner = process == HWY_NONE ? UINT32_MAX : (uint32_t)process,
 	};
 	struct kineto_slot *slot = slot_for(k, &wanted);
-	if (pid.number != HWY_NONE && kineto_ids_is_same(slot, &wanted))
-		return slot->lane_plus_one - 1;
-	uint32_t device = kineto_device(k, pid);
-	struct hwy_lane lane = hwy_lane_of(type, process, HWY_NONE);
-	lane.device = device;
-	if (stream != HWY_NONE)
-		lane.stream = kineto_stream(k, process, device, context, stream);
-	wanted.lane_plus_one = hwy_add_lane(k->b, lane) + 1;
+	if (pid.number != HWY_NONE && is_same_slot(slot, &wanted))
+		return hwy_ref32_index(slot->lane_ref);
+	uint32_t lane = new_device_lane(k, type, process, kineto_device(k, pid), context, stream);
+	wanted.lane_ref = hwy_ref32(lane);
 	*slot = wanted;
-	return wanted.lane_plus_one - 1;
+	return lane;
 }
 
 void kineto_add_metadata(struct kineto *k)
@@ -247,11 +234,14 @@ void kineto_add_metadata(struct kineto *k)
 	    !(is_process || is_labels || (is_thread && tid.number != HWY_NONE)))
 		return;
 	uint32_t text = kineto_text_id(k, value);
-	uint32_t first = dense(k, pid.number), second = is_thread ? dense(k, tid.number) : 0;
-	*hwy_map_put(is_labels ? &k->labels : &k->names, pair(first, second), NULL) = text;
+	struct name_key key = {pid.number, is_thread ? tid.number : 0, is_thread};
+	if (is_labels)
+		*hwy_map_put(&k->labels, (uint64_t)pid.number, NULL) = text;
+	else
+		*hwy_index_put(&k->names, &key, sizeof key, NULL) = text;
 }
 
-/* The process that everything without one is of. */
+/* The process that all records without a process belong to. */
 static int64_t main_process(struct kineto *k)
 {
 	if (k->caller != HWY_NONE)
@@ -263,14 +253,13 @@ static int64_t main_process(struct kineto *k)
 	return kineto_process(k, (struct kineto_id){.number = HWY_NONE});
 }
 
-static int64_t kineto_ids_name_of(struct kineto *k, const struct hwy_map *names, int64_t pid,
-				  int64_t tid, bool of_thread, int64_t else_name)
+/* The name that a metadata event gave; 'otherwise' where none did. */
+static int64_t name_or(struct kineto *k, struct name_key key, int64_t otherwise)
 {
-	if (pid == HWY_NONE || (of_thread && tid == HWY_NONE))
-		return else_name;
-	uint32_t first = dense(k, pid), second = of_thread ? dense(k, tid) : 0;
-	const uint32_t *name = hwy_map_get(names, pair(first, second));
-	return name ? *name : else_name;
+	if (key.pid == HWY_NONE || key.tid == HWY_NONE)
+		return otherwise;
+	const uint32_t *name = hwy_index_get(&k->names, &key, sizeof key);
+	return name ? *name : otherwise;
 }
 
 static void name_records(struct kineto *k)
@@ -279,25 +268,27 @@ static void name_records(struct kineto *k)
 	for (uint32_t i = 0; i < trace->n_processes; i++) {
 		struct hwy_process *process = &trace->processes[i];
 		process->name =
-			kineto_ids_name_of(k, &k->names, process->pid, 0, false, process->name);
-		process->labels =
-			kineto_ids_name_of(k, &k->labels, process->pid, 0, false, process->labels);
+			name_or(k, (struct name_key){process->pid, 0, false}, process->name);
+		const uint32_t *labels = process->pid == HWY_NONE
+						 ? NULL
+						 : hwy_map_get(&k->labels, (uint64_t)process->pid);
+		if (labels)
+			process->labels = *labels;
 	}
 	for (uint32_t i = 0; i < trace->n_threads; i++) {
 		struct hwy_thread *thread = &trace->threads[i];
 		int64_t pid = trace->processes[thread->process].pid;
-		thread->name =
-			kineto_ids_name_of(k, &k->names, pid, thread->tid, true, thread->name);
+		thread->name = name_or(k, (struct name_key){pid, thread->tid, true}, thread->name);
 	}
 	for (uint32_t i = 0; i < trace->n_streams; i++) {
 		struct hwy_stream *stream = &trace->streams[i];
 		int64_t pid = trace->devices[stream->device].ordinal;
 		stream->name =
-			kineto_ids_name_of(k, &k->names, pid, stream->number, true, stream->name);
+			name_or(k, (struct name_key){pid, stream->number, true}, stream->name);
 	}
 }
 
-void kineto_settle(struct kineto *k)
+void kineto_assign_processes(struct kineto *k)
 {
 	struct hwy_trace *trace = k->trace;
 	int64_t process = main_process(k);
@@ -310,10 +301,10 @@ void kineto_settle(struct kineto *k)
 	for (uint32_t i = 0; i < trace->n_contexts; i++)
 		if (trace->contexts[i].process == HWY_NONE)
 			trace->contexts[i].process = process;
-	/* Time the vendor's library took carries a thread's id but -1 as the process. */
+	/* Overhead events have the id of a thread, but -1 as their pid (overhead_lane). */
 	for (uint32_t i = 0; i < k->n_late_lanes; i++) {
-		uint32_t thread = kineto_ids_thread_of(
-			k, (uint32_t)process, (struct kineto_id){.number = k->late_lanes[i].tid});
+		uint32_t thread = find_thread(k, (uint32_t)process,
+					      (struct kineto_id){.number = k->late_lanes[i].tid});
 		trace->lanes[k->late_lanes[i].lane].thread = thread;
 	}
 	trace->processes[process].rank = k->rank;
@@ -321,14 +312,14 @@ void kineto_settle(struct kineto *k)
 	name_records(k);
 }
 
-void kineto_free_who(struct kineto *k)
+void kineto_free_ids(struct kineto *k)
 {
-	struct hwy_map *maps[] = {
-		&k->numbers,      &k->processes,   &k->text_processes, &k->threads,
-		&k->text_threads, &k->devices,     &k->text_devices,   &k->contexts,
-		&k->streams,      &k->names,       &k->labels,         &k->pairs[0],
-		&k->pairs[1],     &k->any_streams,
-	};
+	struct hwy_map *maps[] = {&k->processes, &k->text_processes, &k->text_threads,
+				  &k->devices,   &k->text_devices,   &k->labels};
+	struct hwy_index *indexes[] = {&k->threads, &k->contexts, &k->streams, &k->any_streams,
+				       &k->names};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);
+	for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++)
+		hwy_index_free(indexes[i]);
 }

@@ -1,6 +1,8 @@
-/* kineto_meta.c - what the file says about itself: devices, versions, the distributed run, the log.
+/* kineto_meta.c - reads the members of the file beside its events: devices, versions, the
+ * distributed run, the log.
  *
- * Members that are not known become properties named "kineto.MEMBER", so nothing a user added is lost.
+ * Members that we do not know become properties with the name "kineto.MEMBER": users may have added
+ * them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 
 enum { PROPERTY_MOST = 64 * 1024 }; /* bytes of one value that are kept */
 
-static bool is(struct hwy_text key, const char *name)
+static bool text_is(struct hwy_text key, const char *name)
 {
 	return key.length == strlen(name) && memcmp(key.at, name, key.length) == 0;
 }
@@ -26,14 +28,15 @@ static void add_property(struct kineto *k, const char *name, const struct scan_v
 	};
 }
 
-static void kineto_meta_read_number(const struct scan_value *value, int64_t *number)
+static void read_number(const struct scan_value *value, int64_t *number)
 {
 	int64_t read;
 	if (scan_integer(value, &read))
 		*number = read;
 }
 
-/* Not before 1970, and small enough that times may be added. */
+/* The base of all times, ns since 1970. A negative one is damage, and one above the limit could
+ * overflow in sums. */
 static void read_base(struct kineto *k, const struct scan_value *value)
 {
 	int64_t base;
@@ -65,15 +68,14 @@ static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_
 		FIELD("maxComputeUnits", sms),                            /* XPU */
 #undef FIELD
 	};
-	if (is(key, "name") && value->type == SCAN_STRING)
+	if (text_is(key, "name") && value->type == SCAN_STRING)
 		device->name = kineto_text_id(k, value);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (is(key, fields[i].name))
-			kineto_meta_read_number(
-				value, (int64_t *)(void *)((char *)device + fields[i].field));
+		if (text_is(key, fields[i].name))
+			read_number(value, (int64_t *)(void *)((char *)device + fields[i].field));
 }
 
-/* One object of deviceProperties. "id" comes first, but need not. */
+/* Reads one object of deviceProperties. "id" usually is the first member, but need not be. */
 static void add_device(struct kineto *k, const struct scan_value *about)
 {
 	struct scan scan = scan_over(about->at, about->at + about->length);
@@ -86,8 +88,8 @@ static void add_device(struct kineto *k, const struct scan_value *about)
 	if (!scan_enter(&scan, '{'))
 		return;
 	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
-		if (is(key, "id"))
-			kineto_meta_read_number(&value, &id);
+		if (text_is(key, "id"))
+			read_number(&value, &id);
 		else
 			fill_device(k, &found, key, &value);
 	}
@@ -114,16 +116,16 @@ static void add_group(struct kineto *k, const struct scan_value *about)
 	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
 		uint32_t text = kineto_text_id(k, &value);
 		struct hwy_group *group = &k->trace->groups[index];
-		if (is(key, "pg_name"))
+		if (text_is(key, "pg_name"))
 			group->name = text;
-		else if (is(key, "pg_desc"))
+		else if (text_is(key, "pg_desc"))
 			group->description = text;
-		else if (is(key, "backend_config"))
+		else if (text_is(key, "backend_config"))
 			group->backend = text;
-		else if (is(key, "ranks"))
+		else if (text_is(key, "ranks"))
 			group->ranks = text;
-		else if (is(key, "pg_size"))
-			kineto_meta_read_number(&value, &group->size);
+		else if (text_is(key, "pg_size"))
+			read_number(&value, &group->size);
 	}
 }
 
@@ -162,15 +164,15 @@ static void add_distributed(struct kineto *k, const struct scan_value *about)
 	if (about->type != SCAN_OBJECT || !scan_enter(&scan, '{'))
 		return;
 	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
-		if (is(key, "rank"))
-			kineto_meta_read_number(&value, &k->rank);
-		else if (is(key, "world_size"))
-			kineto_meta_read_number(&value, &k->world);
-		else if (is(key, "pg_config"))
+		if (text_is(key, "rank"))
+			read_number(&value, &k->rank);
+		else if (text_is(key, "world_size"))
+			read_number(&value, &k->world);
+		else if (text_is(key, "pg_config"))
 			add_list(k, &value, GROUPS);
-		else if (is(key, "backend"))
+		else if (text_is(key, "backend"))
 			add_property(k, "distributed.backend", &value);
-		else if (is(key, "nccl_version"))
+		else if (text_is(key, "nccl_version"))
 			add_property(k, "nccl.version", &value);
 	}
 }
@@ -190,7 +192,7 @@ static void add_named_property(struct kineto *k, struct hwy_text key,
 		{"trace_id", "trace.id"},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (is(key, known[i][0])) {
+		if (text_is(key, known[i][0])) {
 			add_property(k, known[i][1], value);
 			return;
 		}
@@ -204,21 +206,21 @@ void kineto_add_member(struct kineto *k, struct hwy_text key, const struct scan_
 {
 	if (k->collecting)
 		return;
-	if (is(key, "baseTimeNanoseconds"))
+	if (text_is(key, "baseTimeNanoseconds"))
 		read_base(k, value);
-	else if (is(key, "deviceProperties"))
+	else if (text_is(key, "deviceProperties"))
 		add_list(k, value, DEVICES);
-	else if (is(key, "distributedInfo"))
+	else if (text_is(key, "distributedInfo"))
 		add_distributed(k, value);
-	else if (value->type == SCAN_ARRAY && is(key, "INFO"))
+	else if (value->type == SCAN_ARRAY && text_is(key, "INFO"))
 		add_list(k, value, INFO);
-	else if (value->type == SCAN_ARRAY && is(key, "WARNING"))
+	else if (value->type == SCAN_ARRAY && text_is(key, "WARNING"))
 		add_list(k, value, WARNING);
-	else if (value->type == SCAN_ARRAY && is(key, "ERROR"))
+	else if (value->type == SCAN_ARRAY && text_is(key, "ERROR"))
 		add_list(k, value, ERROR);
 	else
 		add_named_property(k, key, value);
-	if (is(key, "host_name") && value->type == SCAN_STRING)
+	if (text_is(key, "host_name") && value->type == SCAN_STRING)
 		k->trace->hosts[0].name = kineto_text_id(k, value);
 }
 

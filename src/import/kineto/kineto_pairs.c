@@ -1,9 +1,10 @@
-/* kineto_pairs.c - events that come in two: a begin (ph B) and an end (ph E) on the same thread.
+/* kineto_pairs.c - joins events that come in two: a begin (ph B) and an end (ph E) on the same
+ * thread.
  *
- * What began last on a thread ends first. PyTorch writes one event with a duration, but the Chrome format
- * allows both, and tools that filter or merge traces write pairs. A begin waits as its text; when its end
- * is there it is read again, and is then an event like those with a duration. What the end says beyond its
- * time is ignored.
+ * An end belongs to the last begin of its thread that has not ended. PyTorch writes one event with
+ * a duration, but the Chrome format allows both, and tools that filter or merge traces write pairs.
+ * A begin is kept as its text; at its end the text is read again and becomes an event with a
+ * duration. Members of the end other than its time are ignored.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,45 +12,50 @@
 #include "import/kineto/kineto.h"
 
 struct kineto_begin {
-	struct kineto_begin *outer; /* began before it on the same thread */
+	struct kineto_begin *outer; /* the begin around this one, on the same thread */
 	uint32_t length;
-	char text[]; /* and SOURCE_PAD bytes */
+	char text[]; /* length bytes, then SOURCE_PAD bytes */
 };
 
-/* The innermost begin of the event's thread. One writer writes a pid and a tid in one way. */
+/* The innermost begin of the event's thread. Threads are told apart by the text of their pid and
+ * tid: all events of a file come from one program, which writes a number in one way. */
 static struct kineto_begin **innermost(struct kineto *k)
 {
 	const struct scan_value *pid = &k->event.pid, *tid = &k->event.tid;
-	uint64_t key = hwy_mix(hwy_hash(pid->at, pid->length)) ^ hwy_hash(tid->at, tid->length);
+	size_t length = sizeof pid->length + pid->length + tid->length;
+	kineto_need_scratch(k, length);
+	memcpy(k->scratch, &pid->length, sizeof pid->length);
+	memcpy(k->scratch + sizeof pid->length, pid->at, pid->length);
+	memcpy(k->scratch + sizeof pid->length + pid->length, tid->at, tid->length);
 	bool fresh;
-	uint32_t *at = hwy_map_put(&k->begin_of, key, &fresh);
+	uint32_t *index = hwy_index_put(&k->begin_of, k->scratch, length, &fresh);
 	if (fresh) {
 		HWY_GROW(k->begins, k->n_begins, k->cap_begins);
-		*at = k->n_begins;
+		*index = k->n_begins;
 		k->begins[k->n_begins++] = NULL;
 	}
-	return &k->begins[*at];
+	return &k->begins[*index];
 }
 
 void kineto_keep_begin(struct kineto *k)
 {
 	struct hwy_text text = k->event.text;
-	struct kineto_begin **at = innermost(k);
+	struct kineto_begin **top = innermost(k);
 	struct kineto_begin *begin = hwy_zalloc(sizeof *begin + text.length + SOURCE_PAD);
 	memcpy(begin->text, text.at, text.length);
-	begin->text[text.length] = '"'; /* where a scan stops */
+	begin->text[text.length] = '"'; /* a scan stops at a quote (json_scan.h) */
 	begin->length = text.length;
-	begin->outer = *at;
-	*at = begin;
+	begin->outer = *top;
+	*top = begin;
 }
 
 struct kineto_begin *kineto_end_pair(struct kineto *k)
 {
 	int64_t end = k->event.ts;
-	struct kineto_begin **at = innermost(k), *begin = *at;
+	struct kineto_begin **top = innermost(k), *begin = *top;
 	if (!begin)
 		return NULL;
-	*at = begin->outer;
+	*top = begin->outer;
 	struct scan scan = scan_over(begin->text, begin->text + begin->length);
 	if (!kineto_read_event(k, &scan)) {
 		free(begin);
@@ -70,7 +76,7 @@ uint64_t kineto_free_begins(struct kineto *k)
 		}
 	}
 	free(k->begins);
-	hwy_map_free(&k->begin_of);
+	hwy_index_free(&k->begin_of);
 	k->begins = NULL;
 	k->n_begins = k->cap_begins = 0;
 	return n;
