@@ -50,7 +50,7 @@ char *profile_output_folder(const char *path);
 /* profile_calibrate.c: adds to the trace what recording costs on the trace's GPUs. */
 enum profile_calibration {
 	PROFILE_NO_CALIBRATION,
-	PROFILE_CACHED_CALIBRATION, /* only where it was measured before */
+	PROFILE_CACHED_CALIBRATION, /* what recording costs is added only where the cache has it */
 	PROFILE_CALIBRATE,          /* measured if need be; nothing else may use the GPU */
 };
 void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,

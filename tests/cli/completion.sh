@@ -137,7 +137,7 @@ while read -l line
 	echo (complete -C $parts[1] | string replace -r '\t.*' '')
 end <$argv[3]
 END
-	HOME=$work/home timeout 100 fish --no-config "$work/try.fish" "$work/completion/headway.fish" "$work/here" \
+	HOME=$work/home XDG_CONFIG_HOME=$work/home timeout 100 fish "$work/try.fish" "$work/completion/headway.fish" "$work/here" \
 		"$work/lines" >"$work/offers" 2>"$work/err"
 	judge fish
 else
