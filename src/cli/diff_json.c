@@ -54,7 +54,7 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	for (unsigned i = 0; i < PARTS; i++) {
 		unsigned part = diff->order[i];
 		json_begin_object(json);
-		json_put_text(json, "part", summary_part_key(part));
+		json_put_text(json, "part", summary_part_keys[part]);
 		json_put_int(json, "before_ns", diff->before->parts[part]);
 		json_put_int(json, "after_ns", diff->after->parts[part]);
 		json_put_int(json, "change_ns", diff->parts[part]);

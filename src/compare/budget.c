@@ -13,7 +13,7 @@ struct reader {
 	const char *file, *next, *end;
 	metric_nearest *nearest;
 	unsigned line;
-	char table[LONGEST_NAME_BYTES]; /* with its dot, or "" */
+	char table[LONGEST_NAME_BYTES]; /* the name in brackets, with a dot after it, or "" */
 	struct hwy_err *err;
 };
 
@@ -30,7 +30,7 @@ static void skip_blank(struct reader *r)
 		r->next++;
 }
 
-/* Blanks, newlines and comments: between lines, and inside arrays. */
+/* Skips blanks, newlines and comments, as they may stand between lines and inside lists. */
 static void skip_lines(struct reader *r)
 {
 	for (;;) {
@@ -53,7 +53,7 @@ static bool end_line(struct reader *r)
 	return true;
 }
 
-/* A string in either quotes, on one line; \" and \\ in double ones. */
+/* Reads a string in single or double quotes on one line; in double quotes \" and \\ stand for " and \. */
 static const char *read_string(struct reader *r)
 {
 	char quote = *r->next++, *text, *out;
@@ -81,7 +81,7 @@ static struct budget_rule *add_rule(struct reader *r)
 	return rule;
 }
 
-/* The operator at a place; its length in *length, 0: none. */
+/* The operator that a text begins with, and its *length; *length is 0 where there is none. */
 static enum budget_operator operator_in(const char *text, const char *end, size_t *length)
 {
 	for (unsigned i = 0; i < OPERATORS; i++) {
@@ -102,7 +102,7 @@ static size_t trimmed_length(const char *text, const char *end)
 	return (size_t)(end - text);
 }
 
-/* "<= 12ms" for a name. */
+/* Reads the rest of a rule, such as "<= 12ms", for the metric 'name'. */
 static bool read_rule(struct reader *r, const char *name, const char *text, const char *end)
 {
 	struct hwy_err err;
@@ -122,7 +122,7 @@ static bool read_rule(struct reader *r, const char *name, const char *text, cons
 	return true;
 }
 
-/* The end of a name: metrics have letters, digits, '_', '.', and kernel["…"] anything inside its quotes. */
+/* The end of a metric's name without quotes: letters, digits, '_', '.' and '-'. */
 static const char *plain_end(const char *text, const char *end)
 {
 	while (text < end && *text && (isalnum((unsigned char)*text) || strchr("_.-", *text)))
@@ -130,6 +130,7 @@ static const char *plain_end(const char *text, const char *end)
 	return text;
 }
 
+/* The end of a metric's name, in which kernel["…"] may have anything inside its quotes. */
 static const char *name_end(const char *text, const char *end)
 {
 	text = plain_end(text, end);
@@ -144,7 +145,7 @@ static const char *name_end(const char *text, const char *end)
 	return close < end && *close == ']' ? plain_end(close + 1, end) : text;
 }
 
-/* A rule in a string: "step.p50 <= 12ms". */
+/* Reads a whole rule from a string: "step.p50 <= 12ms". */
 static bool read_expression(struct reader *r, const char *text)
 {
 	const char *end = text + strlen(text);
@@ -198,7 +199,7 @@ static bool read_array(struct reader *r, bool (*each)(struct reader *, const cha
 	}
 }
 
-/* key = value */
+/* Reads the value of NAME = VALUE: a list of rules or of findings, the steps' marks, or the rest of a rule. */
 static bool read_value(struct reader *r, const char *name)
 {
 	bool (*each)(struct reader *, const char *) = strcmp(name, "findings.forbid") == 0 ? forbid
@@ -216,7 +217,7 @@ static bool read_value(struct reader *r, const char *name)
 		r->budget->step = text;
 		return true;
 	}
-	/* An unknown name is the better news than a missing operator. */
+	/* An unknown name is reported rather than a missing operator. */
 	struct metric_wish wish;
 	struct hwy_err err;
 	if (!metric_find(&wish, name, strlen(name), r->nearest, &r->budget->arena, &err))
@@ -279,7 +280,7 @@ bool budget_read(struct compare_budget *budget, const char *file, const char *te
 	if (memchr(text, '\0', length))
 		return hwy_fail(err, "%s: this is no text", file);
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		r.next += 3; /* some editors begin files so */
+		r.next += 3; /* the byte order mark with which some editors begin a file */
 	for (skip_lines(&r); r.next < r.end; skip_lines(&r))
 		if (!(*r.next == '[' ? budget_read_table(&r) : read_line(&r)))
 			return false;

@@ -1,6 +1,6 @@
 /* budget.h - the rules of a budget file (headway.toml): what a run is held to, whatever came before.
  *
- * A small part of TOML: tables, keys, strings, arrays of strings, comments; and rules written as they are said:
+ * The file holds rules, one a line, written as they are said, and keys with strings or lists of strings:
  *
  *   step.p50 <= 12ms
  *   kernel["flash_fwd"].mean <= 80us
@@ -8,8 +8,9 @@
  *   [gpu]
  *   busy >= 90%                       # gpu.busy
  *
- * Where a file has to stay plain TOML: rules = ["step.p50 <= 12ms"], or step.p50 = "<= 12ms". A table's name
- * stands before its keys; [budget] and [headway] add nothing. step = "NAME" names the marks of the steps.
+ * A name in brackets stands before the names below it; [budget] and [headway] add nothing. step = "NAME" names the marks
+ * of the steps. Lines that begin with '#' are comments. A file that other tools read as TOML can say the same so:
+ * rules = ["step.p50 <= 12ms"], or step.p50 = "<= 12ms".
  */
 #ifndef HWY_COMPARE_BUDGET_H
 #define HWY_COMPARE_BUDGET_H
@@ -20,21 +21,21 @@ enum budget_operator { OP_LE, OP_GE, OP_LT, OP_GT, OP_EQ, OP_NE };
 extern const char *const budget_operators[]; /* "<=", … */
 
 struct budget_rule {
-	struct metric_wish wish; /* unused where it forbids */
+	struct metric_wish wish; /* the metric; unused in a rule that forbids a finding */
 	enum budget_operator compares;
 	double limit;
-	const char *forbids; /* id of a finding, or NULL */
+	const char *forbids; /* the id of the finding that is forbidden, or NULL */
 	unsigned line;
 };
 
 struct compare_budget {
-	const char *step; /* NULL: not said */
+	const char *step; /* name of the steps' marks, or NULL */
 	struct budget_rule *rules;
 	uint32_t n, cap;
 	struct hwy_arena arena;
 };
 
-/* False with one sentence: file, line and reason. */
+/* Reads rules from a text. False with one sentence: file, line and reason. */
 bool budget_read(struct compare_budget *budget, const char *file, const char *text, size_t length,
 		 metric_nearest *nearest, struct hwy_err *err);
 void budget_free(struct compare_budget *budget);

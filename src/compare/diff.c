@@ -1,4 +1,4 @@
-/* diff.c - see diff.h: phases matched, the step's change judged and split. */
+/* diff.c - see diff.h: matches phases, judges the change of the step, and splits it into parts. */
 #include "compare/diff.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static double launches_of(const struct compare_phase *phase, const char *name)
 	return row ? (double)row->count / phase->n_steady : 0;
 }
 
-/* 0 … 1: how much of what two steps launch is the same, by folded name. */
+/* How much of what the steps of two phases launch is the same, by folded name: 0 … 1. */
 static double similarity(const struct compare_phase *a, const struct compare_phase *b)
 {
 	const struct compare_table *x = &a->tables[TABLE_KERNELS], *y = &b->tables[TABLE_KERNELS];
@@ -30,7 +30,7 @@ static double similarity(const struct compare_phase *a, const struct compare_pha
 	return all > 0 ? common / all : 0;
 }
 
-/* Marks of one name are one loop. Else: steps made of the same kernels, and as many of them. */
+/* How likely two phases are the same loop: marks of one name count most, then the same kernels, then as many steps. */
 static double affinity(const struct compare_phase *a, const struct compare_phase *b)
 {
 	double steps = a->n_steps < b->n_steps ? (double)a->n_steps / b->n_steps
@@ -39,7 +39,7 @@ static double affinity(const struct compare_phase *a, const struct compare_phase
 	return (same_marks ? 2 : 0) + similarity(a, b) + 0.3 * steps;
 }
 
-/* The longest phase of the side's first run decides: the others' are those most like it. */
+/* The phase of a run that is most like 'wanted'. */
 static const struct compare_phase *match(const struct compare_phase *wanted,
 					 const struct compare_summary *run)
 {
@@ -116,7 +116,7 @@ static bool check_side(const struct compare_side *side, const struct compare_sid
 	return true;
 }
 
-/* The same steps to the nanosecond: one recording on both sides, where no spread has to be allowed for. */
+/* Whether both sides have the same steps to the nanosecond: they are one recording, and differ in nothing. */
 static bool are_identical(const struct compare_side *a, const struct compare_side *b)
 {
 	if (a->n != b->n)
@@ -130,7 +130,7 @@ static bool are_identical(const struct compare_side *a, const struct compare_sid
 	return true;
 }
 
-/* Whether a part says more than another: by its change, then by its size. */
+/* Whether a part stands before another: by the size of its change, then by its own size. */
 static bool part_leads(const struct compare_diff *diff, unsigned part, unsigned other)
 {
 	int64_t a = llabs(diff->parts[part]), b = llabs(diff->parts[other]);
@@ -184,8 +184,8 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	return true;
 }
 
-/* Enough to call two halves of a run the same: they differ by no more than two runs do, and a drift that hides in the
- * noise is not much larger than that. */
+/* Whether two halves of a run count as the same: they differ by no more than two runs usually do, and the interval of
+ * the change is no wider than ten times that. */
 static bool is_steady(struct interval change, double run_noise)
 {
 	double floor = run_noise * sqrt(2);
@@ -215,7 +215,7 @@ void diff_free(struct compare_diff *diff)
 	*diff = (struct compare_diff){0};
 }
 
-/* Names may change and kernels may change; where both do, it is another program. */
+/* A program may change its name or its kernels; where both differ, it is another program. */
 bool diff_is_other_program(const struct compare_diff *diff)
 {
 	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);

@@ -1,8 +1,8 @@
-/* diff.h - what changed from one side to the other, whether it is real, and what had been predicted.
+/* diff.h - what changed from one side to the other, whether the change is real, and how good predictions were.
  *
- * A side is one run, or several runs of the same program; what cannot be averaged (findings, the critical path)
- * is that of the run with the middle step time. Phases are matched: by the name of their marks, else by what
- * kernels their steps are made of. The parts of the change are integers that add up to it exactly.
+ * A side is one run, or several runs of the same program. Findings and the critical path cannot be averaged: those of
+ * the run with the middle step time are taken. Phases of two runs are matched by the name of their marks, else by the
+ * kernels of their steps. The parts of the change are integers that add up to the change exactly.
  */
 #ifndef HWY_COMPARE_DIFF_H
 #define HWY_COMPARE_DIFF_H
@@ -13,16 +13,17 @@
 struct compare_side {
 	const struct compare_summary **runs;
 	uint32_t n;
-	/* set by diff_prepare_side: */
-	const struct compare_phase **phases; /* of each run: the one that is compared */
-	uint32_t middle;                     /* the run with the middle step time */
-	int64_t step, parts[PARTS];          /* ns: means over the runs; parts add up to step */
+	/* The members below are set by diff_prepare_side. */
+	const struct compare_phase **phases; /* of each run: the phase that is compared */
+	uint32_t middle;                     /* index of the run with the middle step time */
+	int64_t step,
+		parts[PARTS]; /* ns a step, means over the runs; the parts add up to the step */
 };
 
-/* A number a step beside the split; not a part of it. */
+/* A count or a number of bytes a step, on both sides. */
 struct diff_count {
 	enum compare_count count;
-	double before, after; /* a step, means over the runs */
+	double before, after; /* a step, as means over the runs */
 };
 
 enum row_change {
@@ -31,42 +32,42 @@ enum row_change {
 	ROW_FASTER,
 	ROW_ADDED,
 	ROW_REMOVED,
-	ROW_MORE,  /* more often */
-	ROW_FEWER, /* less often */
+	ROW_MORE,  /* it runs more often */
+	ROW_FEWER, /* it runs less often */
 };
 extern const char *const diff_row_change_names[];
 
 struct diff_row {                   /* a kernel, a call or a range */
-	const char *before, *after; /* folded names, NULL: not there */
-	bool is_renamed;            /* matched by its place in the step */
+	const char *before, *after; /* folded names; NULL on a side that does not have it */
+	bool is_renamed; /* the two names differ: they were matched by their place in the step */
 	enum row_change change;
-	int64_t ns_before, ns_after; /* a step, of all of them */
+	int64_t ns_before, ns_after; /* ns a step, of all launches */
 	double count_before, count_after;
-	double mean_before, mean_after; /* of one, ns */
+	double mean_before, mean_after; /* ns of one launch */
 };
 
 enum finding_change { FINDING_GONE, FINDING_NEW, FINDING_CHANGED, FINDING_SAME };
 extern const char *const diff_finding_change_names[];
 
 enum prediction_grade {
-	GRADE_NONE, /* nothing was predicted, or it was not tried */
-	GRADE_RIGHT, /* the measured gain lies in the predicted bar, the measurement's own doubt allowed for */
-	GRADE_LESS, /* it gained less than predicted */
-	GRADE_MORE,
-	GRADE_SHARED, /* gone together with a costlier one: the gain cannot be told apart */
+	GRADE_NONE, /* nothing was predicted, or the finding is still there */
+	GRADE_RIGHT, /* the measured gain lies in the prediction's bar, with the measurement's own doubt */
+	GRADE_LESS,   /* the measured gain is smaller than predicted */
+	GRADE_MORE,   /* the measured gain is larger than predicted */
+	GRADE_SHARED, /* a costlier finding is gone too: the two gains cannot be told apart */
 };
 extern const char *const diff_grade_names[];
 
 struct diff_finding {
-	const struct compare_finding *before, *after; /* NULL: not there */
+	const struct compare_finding *before, *after; /* NULL on a side that does not have it */
 	enum finding_change change;
-	double predicted, low, high; /* speedup; 0: nothing was predicted */
+	double predicted, low, high; /* speedup and its bar; 0 where nothing was predicted */
 	double measured;             /* speedup */
-	bool without_recorder;       /* it is without the recorder's cost, and another for that */
+	bool without_recorder; /* 'measured' is without the cost of recording, and differs from the recorded one */
 	enum prediction_grade grade;
 };
 
-struct diff_note { /* what makes the sides hard to compare */
+struct diff_note { /* a fact that differs and makes the sides hard to compare */
 	const char *what, *before, *after;
 };
 
@@ -75,13 +76,13 @@ struct compare_diff {
 	struct difference step; /* ns */
 	int64_t change;         /* after->step - before->step */
 	int64_t parts[PARTS];   /* add up to change */
-	unsigned order[PARTS];  /* parts by size of their change, the cause first */
+	unsigned order[PARTS];  /* the parts by the size of their change, the largest first */
 	struct diff_count counts[COUNTS];
 	struct diff_table {
-		struct diff_row *rows; /* those that changed, the largest change first */
+		struct diff_row *rows; /* only rows that changed, the largest change first */
 		uint32_t n;
 	} tables[TABLES];
-	struct diff_finding *findings; /* gone, new, changed; same ones last */
+	struct diff_finding *findings; /* gone, then new, changed and unchanged ones */
 	uint32_t n_findings;
 	struct diff_note *notes;
 	uint32_t n_notes;
@@ -89,24 +90,25 @@ struct compare_diff {
 	struct hwy_arena arena;
 };
 
-/* False with one sentence where nothing can be compared: nothing repeats in a run that stands alone. */
+/* False with one sentence where nothing can be compared, e.g. where nothing repeats in the only run of a side.
+ * run_noise: see statistics.h. */
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err);
-/* The halves of one run: no noise from run to run lies between them, and what moves them by no more than that is no
- * difference. */
+/* Compares two halves of one run. Between them there is no noise from run to run; a change no larger than that noise
+ * counts as none. */
 bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 		      struct compare_side *second, double run_noise, struct hwy_err *err);
 void diff_free(struct compare_diff *diff);
-/* The sides are recordings of different programs, by name and by kernels. */
+/* Whether the sides are recordings of different programs, by the programs' names and their kernels. */
 bool diff_is_other_program(const struct compare_diff *diff);
 
-/* Chooses each run's phase (the one most like 'wanted') and the middle run, and takes the means; diff_make does. */
+/* Chooses each run's phase (the one most like 'wanted') and the middle run, and takes the means. diff_make calls it. */
 void diff_prepare_side(struct compare_side *side, const struct compare_phase *wanted,
 		       struct hwy_arena *arena);
 
 /* ---- the parts ------------------------------------------------------------------------------------ */
 
-/* The row of a name, or NULL. */
+/* The row of a table with this name, or NULL. */
 const struct compare_row *diff_row(const struct compare_table *table, const char *name);
 void diff_table(struct compare_diff *diff, enum compare_table_kind kind,
 		double run_noise);             /* diff_tables.c */

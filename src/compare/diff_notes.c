@@ -1,5 +1,5 @@
-/* diff_notes.c - what makes two recordings hard to compare: other machines, drivers, clocks, programs, sizes,
- * ways of recording. Facts that a side does not know are not compared. */
+/* diff_notes.c - facts that make two recordings hard to compare where they differ: machine, driver, clock, program,
+ * sizes, way of recording. Facts that one side does not have are not compared. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void note_count(struct compare_diff *diff, const char *what, uint64_t bef
 		add_note(diff, what, a, b);
 }
 
-/* Runs of a side that are not of one kind. */
+/* Adds a note where the runs of one side differ in GPU or command. */
 static void note_mixture(struct compare_diff *diff, const struct compare_side *side,
 			 const char *what)
 {

@@ -1,9 +1,9 @@
-/* diff_tables.c - kernels, calls and ranges that came, went, changed their time or their number.
+/* diff_tables.c - kernels, calls and ranges that were added or removed, or changed their time or their number.
  *
- * They are the same by folded name. Kernels left over are matched by their place in the step: a kernel of the
- * same number of launches at the same place, or a sibling by name, is the old one renamed or re-tiled.
- * A launch's time has changed when its change exceeds what the launches' own spread and the noise from run to
- * run can explain: Welch's t over the runs where there are enough of them, at a level for all rows together.
+ * Rows of both sides with one folded name are the same. Kernels left over are matched by their place in the step: a
+ * kernel with as many launches at the same place, or with a sibling's name, is the old one renamed or re-tiled. The time
+ * of a launch has changed where the change exceeds what the spread of the launches and the noise from run to run can
+ * explain; with enough runs Welch's t-test decides, at a level for all rows together.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,11 +23,12 @@ const struct compare_row *diff_row(const struct compare_table *table, const char
 	return NULL;
 }
 
-/* Means of a side: runs that lack it count as none of it. */
+/* A row's means over the runs of a side; a run without the row counts as 0 launches. */
 struct seen {
-	double ns, count;   /* a step */
-	double mean, error; /* of a launch; its squared standard error within a run */
-	double means[64];
+	double ns, count; /* ns and launches a step */
+	double mean;      /* ns of a launch */
+	double error;     /* squared standard error of 'mean', from the spread within the runs */
+	double means[64]; /* of a launch, in each run */
 	uint32_t n;
 };
 
@@ -69,7 +70,7 @@ static enum row_change judge_row(const struct seen *before, const struct seen *a
 		       run_noise * sqrt(before->mean * before->mean / before->n +
 					after->mean * after->mean / after->n);
 	}
-	/* A clock's tick or two is no news of a short kernel. */
+	/* A change by a tick or two of the clock means nothing for a short kernel. */
 	if (fabs(change) <= half || fabs(change) < 0.01 * before->mean || fabs(change) < 50)
 		return ROW_SAME;
 	return change > 0 ? ROW_SLOWER : ROW_FASTER;
@@ -101,7 +102,7 @@ static void add_row(struct compare_diff *diff, enum compare_table_kind kind, con
 		table->n++;
 }
 
-/* The unmatched kernel of the other side that stands where this one stood. */
+/* The index of the unmatched kernel of the other side that stands where 'row' stood; UINT32_MAX where there is none. */
 static uint32_t find_renamed(const struct compare_row *row, const struct compare_phase *phase,
 			     double launches, const bool *matched)
 {
@@ -126,8 +127,8 @@ static uint32_t find_renamed(const struct compare_row *row, const struct compare
 	return best;
 }
 
-/* A list that was cut tells nothing of what is smaller than its last row, and one without the kernels of graphs
- * nothing of any kernel. */
+/* Whether a row may be missing only because the table was cut to its largest rows, or because kernels inside graphs
+ * were not recorded. */
 static bool may_be_cut(const struct compare_phase *phase, enum compare_table_kind kind,
 		       double ns_a_step)
 {

@@ -44,7 +44,7 @@ static bool side_values(const struct compare_side *side, const struct metric_wis
 
 static bool holds(enum budget_operator op, double value, double limit)
 {
-	double slack = 1e-9 * fmax(fabs(limit), 1e-6); /* 0.9 written in decimals */
+	double slack = 1e-9 * fmax(fabs(limit), 1e-6); /* 0.9 has no exact binary form */
 	switch (op) {
 	case OP_LE: return value <= limit + slack;
 	case OP_GE: return value >= limit - slack;
@@ -122,8 +122,9 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 
 /* ---- a baseline ------------------------------------------------------------------------------------ */
 
-/* What can be said about one metric's change: the step's own statistics; the runs' where there are enough;
- * counts are exact; for the rest the doubt about a step stands in, for the median that about the middle half. */
+/* The change of one metric, and how sure it is. The mean step has its own statistics; with enough runs the runs decide;
+ * counts and bytes are exact; for other metrics the doubt about the step stands in (for the median step the doubt about
+ * the middle half of the steps). */
 static struct difference compare_values(const struct compare_diff *diff,
 					const struct metric_wish *wish, const double *before,
 					const double *after, double a, double b)
@@ -137,14 +138,15 @@ static struct difference compare_values(const struct compare_diff *diff,
 	bool median = strcmp(wish->metric->name, "step.p50") == 0;
 	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;
 	double most = fmax(a, b);
-	/* What is uncertain of a step may lie all in this part of it, or all in the others. */
+	/* All doubt about the step may lie in this part of it, or in the other parts. */
 	if (wish->metric->kind == METRIC_SHARE)
 		most = fmax(most, 1 - fmin(a, b));
 	return (struct difference){
 		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : doubt * most};
 }
 
-/* What is no regression however sure it is: a trifle of a step. Kernels are held to their own time. */
+/* A regression of no more than this, in the metric's unit, is a trifle, however sure it is. Kernels are compared with
+ * their own time, not with the step. */
 static double trifle_of(const struct compare_diff *diff, const struct metric_wish *wish)
 {
 	if (wish->metric->kind == METRIC_SHARE)

@@ -44,7 +44,7 @@ static size_t put_word(char *out, size_t room, const char *word, size_t length)
 	return n;
 }
 
-/* The last part of a qualified name says nothing about what is computed. */
+/* Whether the last part of a qualified name says nothing about what the kernel computes. */
 static bool is_generic(const char *word, size_t length)
 {
 	static const char *const generic[] = {
@@ -78,7 +78,7 @@ static const char *telling_argument(const char *text, size_t *length)
 	return best;
 }
 
-/* Where the name itself begins: behind the return type, which stands before a space outside of brackets. */
+/* Where the name itself begins: after the return type, which ends with a space outside of brackets. */
 static const char *skip_type(const char *name)
 {
 	const char *begin = name;
@@ -95,7 +95,7 @@ static const char *skip_type(const char *name)
 
 enum { LONGEST_NAME_BYTES = 2048 };
 
-/* Without namespaces that have no name, however the demangler writes them. */
+/* Copies a name without its anonymous namespaces, however the demangler writes them. */
 static void copy_named(const char *name, char out[LONGEST_NAME_BYTES])
 {
 	static const char *const unnamed[] = {
@@ -129,7 +129,7 @@ void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES])
 	}
 	while (n > 0 && isspace((unsigned char)plain[n - 1]))
 		n--;
-	if (n == 0) { /* nothing but brackets: better a long name than none */
+	if (n == 0) { /* nothing but brackets: a long name is better than none */
 		n = strlen(name) < sizeof plain ? strlen(name) : sizeof plain - 1;
 		memcpy(plain, name, n);
 	}

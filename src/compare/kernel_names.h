@@ -1,8 +1,8 @@
-/* kernel_names.h - kernels' names without what differs from build to build or from call to call.
+/* kernel_names.h - folded names of kernels: without the parts that differ from build to build or from call to call.
  *
- * Template arguments, parameters and return types are dropped, addresses and counters become '#', so that a
- * kernel keeps its name when only its instantiation changes. What says nothing by itself ("Kernel2",
- * "elementwise_kernel") keeps the longest name among its arguments.
+ * Template arguments, parameters and return types are dropped, addresses and counters become '#', so that a kernel keeps
+ * its folded name when only its instantiation changes. A name that says nothing by itself ("Kernel2",
+ * "elementwise_kernel") keeps the longest name among its template arguments.
  */
 #ifndef HWY_COMPARE_KERNEL_NAMES_H
 #define HWY_COMPARE_KERNEL_NAMES_H

@@ -266,7 +266,7 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 				good = true;
 			}
 	} else if (good && kind == METRIC_TIME) {
-		good = number == 0; /* 12 what? */
+		good = number == 0; /* any other time needs a unit */
 	} else if (good && kind == METRIC_SHARE) {
 		good = number <= 1;
 	}

@@ -1,7 +1,7 @@
 /* metrics.h - the numbers of a summary by name: what a gate can hold a run to.
  *
- * Names: one of 'metrics', or kernel["PART OF ITS NAME"].mean, .time, .count or .share. Stable metrics do not
- * depend on the clock of the machine: counts, bytes, findings and shares.
+ * A name is one of 'metrics', or kernel["PART OF ITS NAME"].mean, .time, .count or .share. Stable metrics do not depend
+ * on the speed of the machine: counts, bytes, findings and shares.
  */
 #ifndef HWY_COMPARE_METRICS_H
 #define HWY_COMPARE_METRICS_H
@@ -26,22 +26,22 @@ extern const struct metric metrics[]; /* ends with a name of NULL */
 struct metric_wish {      /* a metric as somebody asked for it */
 	const char *text; /* as written */
 	const struct metric *metric;
-	const char *kernel; /* kernel["…"], else NULL */
+	const char *kernel; /* the part of a kernel's name in kernel["…"], else NULL */
 };
 
-/* Finds who was probably meant: cli_nearest. */
+/* Finds the known word that was probably meant, or NULL; the command line has one (cli_nearest). */
 typedef const char *metric_nearest(const char *word, const char *const *known);
 
-/* False with one sentence, which names the nearest known one. Texts live in the arena. */
+/* Finds a metric by its name. False with one sentence that names the nearest known one. Texts are in the arena. */
 bool metric_find(struct metric_wish *wish, const char *text, size_t length, metric_nearest *nearest,
 		 struct hwy_arena *arena, struct hwy_err *err);
-/* False where the run has no such kernel. */
+/* The metric's value in a phase of a run. False where the run has no such kernel. */
 bool metric_value(const struct metric_wish *wish, const struct compare_summary *run,
 		  const struct compare_phase *phase, double *value, struct hwy_err *err);
 
 /* "10.4 ms", "92.1 %", "12", "16.8 MB" */
 struct hwy_words metric_text(enum metric_kind kind, double value);
-/* "12ms", "90%", "0", "16MB" as the metric's unit; false with one sentence. */
+/* Reads a value with its unit, "12ms", "90%", "0" or "16MB", for a metric of this kind; false with one sentence. */
 bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,
 		 struct hwy_err *err);
 

@@ -48,7 +48,7 @@ static double beta_share(double x, double a, double b)
 	return 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
-/* How often |t| exceeds a value. */
+/* The probability that |t| exceeds a value. */
 static double t_tail(double t, double freedom)
 {
 	return beta_share(freedom / (freedom + t * t), freedom / 2, 0.5);
@@ -71,10 +71,11 @@ double statistics_t(double freedom, double share)
 
 /* ---- one side -------------------------------------------------------------------------------------- */
 
-struct estimate {             /* of a time */
-	double value, square; /* its squared standard error; infinite: not known */
-	double freedom;       /* how well that is known: degrees of freedom */
-	uint32_t runs;        /* it was taken from */
+struct estimate { /* of a mean time, ns */
+	double value;
+	double square;  /* squared standard error; infinite where not known */
+	double freedom; /* degrees of freedom of 'square' */
+	uint32_t runs;  /* that the mean is of */
 };
 
 static double mean_of(const double *values, uint32_t n)
@@ -85,7 +86,7 @@ static double mean_of(const double *values, uint32_t n)
 	return n ? values[0] + sum / n : 0;
 }
 
-/* Values that have nothing to do with each other: one a run. */
+/* The mean of independent values, one a run. */
 static struct estimate estimate_runs(const double *values, uint32_t n)
 {
 	struct estimate e = {
@@ -100,11 +101,12 @@ static struct estimate estimate_runs(const double *values, uint32_t n)
 	return e;
 }
 
-enum { LEAST_MEMORY_STEPS = 8 }; /* fewer steps cannot show how they are correlated */
+enum { LEAST_MEMORY_STEPS = 8 }; /* fewer steps do not show how they are correlated */
 
-/* Steps that follow each other. The block bootstrap needs no dice: drawn blocks of neighbours have means whose
- * variance is that of all n circular blocks. Blocks are short, so steps that remember longer than a block (a clock
- * that wanders) count for as many independent ones as their correlation leaves; the larger error of the two holds. */
+/* The mean of steps that follow each other, by a block bootstrap. No random numbers are needed: the means of randomly
+ * drawn blocks of neighbours have the variance of all n circular blocks. Blocks are short; where steps are correlated
+ * over more than a block (a clock that wanders), they count as fewer independent steps. The larger of the two errors is
+ * taken. */
 static struct estimate estimate_steps(const double *values, uint32_t n)
 {
 	struct estimate e = {.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
@@ -127,7 +129,8 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	if (n < LEAST_MEMORY_STEPS || !(squares > 0))
 		return e;
 	double memory = products / squares;
-	memory += (1 + 3 * memory) / n; /* what few values understate it by (Kendall) */
+	memory +=
+		(1 + 3 * memory) / n; /* few values understate the correlation by this (Kendall) */
 	memory = fmin(fmax(memory, 0), 0.95);
 	double count = fmax(n * (1 - memory) / (1 + memory), 2);
 	if (squares / n / (count - 1) > e.square) {
@@ -137,8 +140,8 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	return e;
 }
 
-/* The mean of the middle half of the steps, which rare long ones do not move; its error is that of the steps with
- * the outer quarters pulled in to the quartiles (Tukey and McLaughlin). Changes the values. */
+/* The mean of the middle half of the steps, which rare long steps do not change. Its error is that of all steps with
+ * the outer quarters set to the quartiles (Tukey and McLaughlin). Changes the values. */
 static struct estimate estimate_middle(double *values, uint32_t n)
 {
 	if (n < 4)
@@ -173,7 +176,7 @@ static struct estimate estimate_run(const struct sample *run, bool middle)
 	return e;
 }
 
-/* Enough runs speak for themselves; of fewer, what their steps say. */
+/* The mean of a side: its error comes from the runs' means where there are enough runs, else from their steps. */
 static struct estimate estimate_side(const struct sample *side, uint32_t n, bool runs_speak,
 				     bool middle)
 {
@@ -197,8 +200,8 @@ static struct estimate estimate_side(const struct sample *side, uint32_t n, bool
 
 /* ---- two sides -------------------------------------------------------------------------------------- */
 
-/* The squared error of the difference if runs of both sides scatter alike. Three runs that agree by luck prove
- * little against ten that do not; of as many runs a side it is what Welch's test takes. */
+/* The squared error of the difference, if runs of both sides scatter alike: three runs that agree by luck prove little
+ * against ten runs that do not. With as many runs on both sides it is the error that Welch's test takes. */
 static double pooled(const struct estimate *a, const struct estimate *b)
 {
 	double x = a->runs, y = b->runs;
@@ -206,8 +209,8 @@ static double pooled(const struct estimate *a, const struct estimate *b)
 	return variance * (1 / x + 1 / y);
 }
 
-/* Faster or slower is said with so much risk of a false alarm. The noise from run to run is added to the interval
- * on both sides, unless the runs speak for themselves. */
+/* The difference of two means; 'risk' is the probability of a false "faster" or "slower". The noise from run to run
+ * widens the interval, unless there are enough runs to show it. */
 static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak,
 				 double run_noise)
 {
@@ -245,7 +248,7 @@ static enum compare_verdict statistics_judge(const struct difference *d)
 	return d->low >= -same && d->high <= same ? VERDICT_SAME : VERDICT_UNKNOWN;
 }
 
-/* Whether the middle half of the steps may speak for a mean that cannot tell: it must not be against it. */
+/* Whether the verdict of the middle half may stand in for an undecided mean: the mean must not contradict it. */
 static bool may_speak(const struct difference *middle, const struct difference *mean, bool enough)
 {
 	double change = fabs(mean->change) / mean->before;
@@ -254,7 +257,7 @@ static bool may_speak(const struct difference *middle, const struct difference *
 	return enough && change >= STATISTICS_LEAST_SHARE && mean->change * middle->change > 0;
 }
 
-/* Of false alarms; a little below the 5 % that are allowed, because noise is not quite as the theory has it. */
+/* The risk of a false alarm: a little below the 5 % that are allowed, because real noise is not quite normal. */
 static const double risk_taken = 0.04;
 
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
@@ -280,11 +283,11 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 				     const struct sample *after, uint32_t n_after, double run_noise)
 {
 	bool runs_speak = n_before >= STATISTICS_RUNS && n_after >= STATISTICS_RUNS;
-	struct difference changes[2]; /* the mean; the mean of the middle half */
+	struct difference changes[2]; /* of the mean, of the mean of the middle half */
 	for (int middle = 0; middle < 2; middle++) {
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
 				b = estimate_side(after, n_after, runs_speak, middle);
-		/* A second question is asked with half the risk. */
+		/* The second test is made with half the risk. */
 		changes[middle] =
 			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
 		changes[middle].verdict = statistics_judge(&changes[middle]);

@@ -1,4 +1,4 @@
-/* summary.c - see summary.h: a summary made from an analysis. */
+/* summary.c - see summary.h: makes a summary from an analysis and a diagnosis. */
 #include "compare/summary.h"
 
 #include <stdlib.h>
@@ -21,14 +21,10 @@ const char *summary_part_name(unsigned part)
 	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
 }
 
-const char *summary_part_key(unsigned part)
-{
-	static const char *const keys[PARTS] = {
-		"compute",     "exposed_comm", "exposed_copy", "fill",        "idle_blocked",
-		"idle_launch", "idle_input",   "idle_os",      "idle_cpu",    "idle_dependency",
-		"idle_alloc",  "idle_module",  "idle_drain",   "idle_unknown"};
-	return keys[part];
-}
+const char *const summary_part_keys[PARTS] = {
+	"compute",     "exposed_comm", "exposed_copy", "fill",        "idle_blocked",
+	"idle_launch", "idle_input",   "idle_os",      "idle_cpu",    "idle_dependency",
+	"idle_alloc",  "idle_module",  "idle_drain",   "idle_unknown"};
 
 void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *shares)
 {
@@ -48,7 +44,7 @@ static const char *summary_keep(struct compare_summary *summary, const char *tex
 	return hwy_arena_text(&summary->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* Two checkouts of one program are no difference: where it and its interpreter lie is not told. */
+/* A command without the folders of the program and its interpreter: two checkouts of a program make no difference. */
 static const char *without_folders(struct compare_summary *summary, const char *command)
 {
 	size_t length;
@@ -73,7 +69,7 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 	size_t length;
 	const char *program = hwy_program_name(summary->command, &length);
 	summary->program = hwy_arena_text(&summary->arena, program, length);
-	/* PyTorch tells the version of its interface instead: 13000. */
+	/* PyTorch records the version of the driver's interface (13000) instead of the driver's: it has no dot. */
 	const char *driver = hwy_property(trace, "driver");
 	summary->driver = summary_keep(summary, driver && strchr(driver, '.') ? driver : "");
 	summary->cuda = summary_keep(summary, hwy_property(trace, "cuda.version"));
@@ -123,7 +119,7 @@ static void note_steps(struct compare_summary *summary, struct compare_phase *in
 	free(lengths);
 }
 
-/* The parts of the mean device: those that had work in the window. */
+/* Sets the parts of the step, as means over the devices that had work in the window. */
 static void note_states(struct compare_phase *into, const struct hwy_analysis *analysis,
 			const struct hwy_phase *phase, const struct hwy_gaps *gaps)
 {
@@ -140,7 +136,7 @@ static void note_states(struct compare_phase *into, const struct hwy_analysis *a
 		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
 			totals[PART_IDLE + cause] += one->causes[cause];
 	}
-	if (into->n_devices == 0) { /* work of no length */
+	if (into->n_devices == 0) { /* all work has length 0 */
 		into->n_devices = 1;
 		totals[PART_IDLE + GAP_UNKNOWN] = phase->window.to - phase->window.from;
 	}
@@ -201,8 +197,8 @@ static void note_findings(struct compare_summary *summary, struct compare_phase 
 
 /* ---- phases -------------------------------------------------------------------------------------- */
 
-/* Broken recordings have times of any length: sums of them must stay far from the ends of 64 bits, and
- * those of hundreds of runs too. */
+/* Damaged recordings have times of any length. Sums of times, also over hundreds of runs, must stay far from the limits
+ * of 64 bits. */
 static bool is_sane(const struct hwy_analysis *analysis, const struct hwy_phase *phase)
 {
 	const struct hwy_flow *flow = &analysis->flow;
@@ -245,7 +241,7 @@ static bool summary_begin(struct compare_summary *summary, const char *file,
 	return true;
 }
 
-/* The phase that took longest among those not yet taken; the main one is the first. */
+/* The index of the longest phase that the summary does not have yet, the main phase first; UINT32_MAX where none is left. */
 static uint32_t next_phase(const struct compare_summary *summary, const struct hwy_phases *phases)
 {
 	uint32_t best = UINT32_MAX;

@@ -28,12 +28,12 @@ const char *const summary_count_keys[COUNTS] = {
 
 const char *const summary_table_names[TABLES] = {"kernels", "calls", "ranges"};
 
-struct tally { /* by folded name */
+struct tally { /* all kernels, calls or ranges of one folded name */
 	const char *name;
 	uint64_t count;
 	int64_t ns;
-	double mean, squares; /* Welford's */
-	double places;
+	double mean, squares; /* of the lengths: running mean and sum of squares, by Welford */
+	double places;        /* sum of the positions in their steps, 0 … 1 each */
 };
 
 struct tallies {
@@ -50,7 +50,7 @@ struct pass {
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	struct tallies tallies[TABLES];
-	uint32_t step; /* the one an op lies in: ops come in order */
+	uint32_t step; /* the step of the current op: ops come in order of time */
 };
 
 static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
@@ -58,7 +58,7 @@ static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
 	return op->call == FLOW_NONE || pass->flow->calls[op->call].process == pass->phase->process;
 }
 
-/* nsys calls a runtime call by its version too: cudaLaunchKernel_v7000. */
+/* Drops the version that nsys adds to a runtime call's name: cudaLaunchKernel_v7000. */
 static void drop_version(char *name)
 {
 	char *version = strrchr(name, '_');
@@ -88,12 +88,12 @@ static struct tally *tally_of(struct pass *pass, struct tallies *all, int64_t te
 	return &all->rows[*by_text];
 }
 
-/* One of a table: its length, and where in its step it began (0 … 1). */
+/* Counts one kernel, call or range with its time, and where in its step it began. */
 static void count_row(struct pass *pass, enum compare_table_kind table, int64_t text,
 		      struct hwy_interval time, struct hwy_interval step)
 {
 	struct tally *tally = tally_of(pass, &pass->tallies[table], text);
-	if (tally->ns > INT64_MAX / 2) /* ranges of a broken recording */
+	if (tally->ns > INT64_MAX / 2) /* only ranges of a damaged recording are so long */
 		return;
 	double ns = (double)(time.to - time.from), change = ns - tally->mean;
 	double length = (double)(step.to - step.from);
@@ -187,7 +187,7 @@ static void summary_count_calls(struct pass *pass, const struct hwy_waits *waits
 	}
 }
 
-/* Ranges that begin in a steady step; the steps' own marks among them. */
+/* Counts the ranges that begin in a steady step, the steps' own marks among them. */
 static void count_ranges(struct pass *pass)
 {
 	const struct hwy_phase *phase = pass->phase;
