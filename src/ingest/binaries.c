@@ -18,7 +18,9 @@
 #include "ingest/dw.h"
 #include "ingest/elf_functions.h"
 
-enum { MOST_FAILED_NAMES = 32 }; /* then libdw is not asked for names in this file any more */
+enum {
+	MOST_FAILED_NAMES = 32
+}; /* after that many names that libdw did not know, it is not asked any more */
 /* CPU time that may go into searching for the calls of inlined functions, over all files. */
 #define MOST_CALL_SEARCH_NS INT64_C(1000000000)
 

@@ -10,7 +10,7 @@ struct binaries;
 struct binary;
 
 struct binaries *binaries_open(void);
-void binaries_close(struct binaries *binaries); /* NULL is fine */
+void binaries_close(struct binaries *binaries); /* does nothing for NULL */
 
 /* Whether a path that a spool names is a regular file now: libdw would wait for the writer of a
  * pipe. */

@@ -6,7 +6,7 @@
 
 /* Adds a text. The caches roles and comm have one entry for each text: free them, they are made
  * again when needed. */
-static uint32_t add_text(struct hwy_trace *trace, const char *text)
+static uint32_t calibration_add_text(struct hwy_trace *trace, const char *text)
 {
 	free(trace->roles);
 	free(trace->comm);
@@ -18,8 +18,8 @@ void ingest_calibration(struct hwy_trace *trace, const struct hwy_calibration *c
 			const char *name, const char *unit)
 {
 	struct hwy_calibration added = *calibration;
-	added.name = add_text(trace, name);
-	added.unit = add_text(trace, unit);
+	added.name = calibration_add_text(trace, name);
+	added.unit = calibration_add_text(trace, unit);
 	HWY_GROW(trace->calibrations, trace->n_calibrations, trace->cap_calibrations);
 	trace->calibrations[trace->n_calibrations++] = added;
 }
@@ -30,7 +30,7 @@ void ingest_note(struct hwy_trace *trace, int severity, const char *text)
 		.time = HWY_NONE,
 		.severity = severity,
 		.process = HWY_NONE,
-		.text = add_text(trace, text),
+		.text = calibration_add_text(trace, text),
 	};
 	HWY_GROW(trace->diagnostics, trace->n_diagnostics, trace->cap_diagnostics);
 	trace->diagnostics[trace->n_diagnostics++] = note;

@@ -14,7 +14,7 @@ struct kept_event { /* an event that is added when all calls are known */
 	const struct rec_sync *record;
 	uint32_t process;
 };
-struct sync_key { /* no padding: its bytes are a key */
+struct sync_key { /* a key of a struct hwy_index: must have no padding */
 	uint64_t process, sync_id;
 };
 struct driver_waits {
@@ -137,7 +137,7 @@ void driver_waits_add(struct ingest *in, struct ingest_process *process,
 /* ---- events
  * -------------------------------------------------------------------------------------- */
 
-/* 0: neither the event nor its call has a time. */
+/* When an event happened, on CLOCK_MONOTONIC; 0: neither the event nor its call has a time. */
 static int64_t event_time(const struct driver_waits *w, const struct kept_event *event)
 {
 	if (event->record->start > 0)

@@ -114,7 +114,7 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 /* ---- processes
  * --------------------------------------------------------------------------------- */
 
-struct process_key { /* no padding: its bytes are a key of ingest.process_of */
+struct process_key { /* a key of ingest.process_of: must have no padding */
 	uint64_t identity;
 	uint64_t pid;
 };

@@ -26,8 +26,8 @@ struct ingest_texts {
 	struct hwy_ids refs; /* string id -> ref of 'list' */
 	struct ingest_text {
 		const struct rec_string *record;
-		uint32_t text_ref;   /* of the trace's texts; 0 until the text is first used */
-		uint32_t symbol_ref; /* of the trace's symbols; 0 until the symbol is first used */
+		uint32_t text_ref;   /* ref of the trace's texts; 0 until the text is first used */
+		uint32_t symbol_ref; /* ref of the trace's symbols; 0 until first used */
 	} * list;
 	uint32_t n, cap;
 };
@@ -43,9 +43,9 @@ struct ingest_process {
 	uint32_t record; /* index of the process in the trace; UINT32_MAX: the trace has none */
 	const struct rec_process *registration; /* NULL: the collect library did not register */
 	const struct rec_status *status; /* how the parent saw the process end; NULL: it did not */
-	int64_t opened;                  /* when the first spool of the process was opened */
-	int64_t start, end;              /* HWY_NONE until target.c finds them out */
-	int64_t last;                    /* the last time in any record of the process */
+	int64_t opened;     /* time at which the first spool of the process was opened */
+	int64_t start, end; /* HWY_NONE until target.c finds them out */
+	int64_t last;       /* the last time in any record of the process */
 	bool exited, execed;
 	bool in_order;                  /* the process ended through its exit handlers */
 	struct ingest_process *becomes; /* the image that this one exec'ed before it did anything */
@@ -91,9 +91,9 @@ struct ingest_thread { /* parallel to the trace's threads */
 /* The stack of one call, as the spool has it. */
 struct ingest_stack {
 	const struct rec_stack *python, *native;
-	uint32_t stack_ref; /* of the trace's stacks; 0 until it is made, or if it is empty */
+	uint32_t stack_ref; /* ref of the trace's stacks; 0: not made yet, or empty */
 	bool made;
-	/* of ingest.stacks: another thread's stack with the same correlation id */
+	/* ref of ingest.stacks: another thread's stack with the same correlation id */
 	uint32_t next_ref;
 	int64_t time; /* when the call began: OS calls are found by it */
 };
@@ -108,7 +108,7 @@ struct ingest_frames {
 struct ingest {
 	struct spools spools;
 	struct hwy_builder *b;
-	struct hwy_trace *trace; /* of the builder */
+	struct hwy_trace *trace; /* the builder's trace, while it is built */
 	const struct hwy_progress *progress;
 	int64_t epoch;   /* the run's start on CLOCK_MONOTONIC: time 0 of the trace */
 	int64_t run_end; /* the last time in any record */
@@ -132,7 +132,8 @@ struct ingest {
 
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
-	struct binaries *binaries; /* NULL until an address is first looked up */
+	/* the ELF files that were read; NULL until an address is first looked up */
+	struct binaries *binaries;
 
 	/* One row for each kind, zeroed once and used again for every span of the kind: clearing
 	 * all columns for each record would take longer than filling in the few that the kind has.
@@ -157,7 +158,7 @@ struct ingest {
 void ingest_list_add(struct ingest_list *list, const void *record);
 /* The trace's text for a process's string id; 0, the empty text, where nobody defined the id. */
 uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t id);
-/* NULL where nobody defined the id. */
+/* A process's text by its string id; NULL where nobody defined the id. */
 struct ingest_text *ingest_text_entry(struct ingest_process *process, uint32_t id);
 /* The owner of what a chunk defines: its process, or ingest.run for the parent's chunks. */
 struct ingest_process *ingest_owner(struct ingest *in, const struct spool_chunk *chunk);
@@ -184,7 +185,8 @@ uint32_t target_command(struct ingest *in, const struct rec_string *words);
 /* The image that started this one; NULL: the parent is not of this run. */
 struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process);
 void target_free_process(struct ingest_process *process);
-/* These yield indexes of the trace and make the record when it is first asked for. */
+/* target_thread, target_device and target_stream yield indexes of the trace, and make the record
+ * when it is first asked for. */
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);
 /* 'number' UINT32_MAX: no stream in particular. */
@@ -243,7 +245,7 @@ void os_finish(struct ingest *in);
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record);
 /* The unwinder of a process, with all modules of the process; made when first asked for. */
 struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process);
-/* These add frames behind those that 'frames' has: innermost first. */
+/* stacks_add_frame, _native and _python append frames to 'frames', innermost first. */
 void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
 		      const struct hwy_frame *frame);
 void stacks_add_native(struct ingest *in, struct ingest_process *process, const uint64_t *addresses,

@@ -13,19 +13,19 @@
 
 struct open_push {
 	const struct rec_range *push;
-	/* of ingest_nvtx.pushes: the range around this one, or the next free element */
+	/* ref of ingest_nvtx.pushes: the range around this one, or the next free element */
 	uint32_t below_ref;
 };
 struct open_start {
 	const struct rec_range *start;
 	uint32_t process, tid;
-	const struct rec_range *end; /* NULL: none yet */
+	const struct rec_range *end; /* NULL: the range has not ended yet */
 	uint32_t end_tid;
 };
 struct ingest_nvtx {
 	struct open_push *pushes;
 	uint32_t n_pushes, cap_pushes;
-	uint32_t free_ref; /* of 'pushes': the first element that is free again */
+	uint32_t free_ref; /* ref of 'pushes': the first element that is free again */
 	/* of the file being read: domain -> ref of 'pushes', the innermost open range */
 	struct hwy_map tops;
 	struct open_start *starts;
@@ -37,7 +37,7 @@ struct ingest_nvtx {
 	} * ends;
 	uint32_t n_ends, cap_ends;
 	struct hwy_map lanes; /* thread, domain and style -> lane */
-	uint64_t last_key;    /* of 'lanes': most ranges have the lane of the range before */
+	uint64_t last_key;    /* key of the last range's lane, which most ranges share */
 	uint32_t last_lane;
 	uint64_t headless; /* number of ends without a begin */
 };
@@ -215,7 +215,7 @@ void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid)
 /* ---- start and end
  * ----------------------------------------------------------------------------- */
 
-struct start_key { /* no padding: its bytes are a key */
+struct start_key { /* a key of a struct hwy_index: must have no padding */
 	uint64_t process, id;
 };
 

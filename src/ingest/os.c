@@ -16,14 +16,14 @@
 struct os_entry {
 	const struct rec_os *record;
 	uint32_t process; /* the image that wrote the record: its texts and stacks */
-	uint32_t thread;  /* of the trace */
+	uint32_t thread;  /* index into the trace's threads */
 	uint32_t tid;
 	int64_t start, end; /* on the trace's clock */
 	struct hwy_ref span;
 	uint64_t object; /* 0: the call is about no object */
 	/* the process that the object is of; UINT64_MAX: known to all processes */
 	uint64_t object_scope;
-	uint64_t object_hash; /* of both */
+	uint64_t object_hash; /* hash of object and object_scope */
 };
 struct os_calls {
 	struct os_entry *list;

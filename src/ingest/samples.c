@@ -30,7 +30,7 @@ struct view { /* a record, and where its parts of variable length begin */
 	const struct rec_sample *record;
 	const uint64_t *addresses;
 	uint32_t depth, kernel;
-	const uint64_t *registers; /* NULL: none */
+	const uint64_t *registers; /* NULL: the sample has no registers */
 	const uint8_t *bytes;
 	const struct rec_frame *frames;
 };
@@ -153,7 +153,7 @@ static void add_kernel(struct ingest *in, const struct view *view, struct ingest
 	for (uint32_t i = 0; i < view->kernel; i++) {
 		const char *module;
 		uint64_t address =
-			view->addresses[i] - (i > 0); /* of the call, not of the return */
+			view->addresses[i] - (i > 0); /* the call stands before a return address */
 		const char *name = kernel_functions_find(kernel_of(in), address, &module);
 		struct hwy_frame frame = {
 			.function = hwy_text_id(in->b, name ? name : module),

@@ -49,7 +49,7 @@ struct now { /* the current state of the thread that is being followed */
 	enum state state;
 	int64_t since;
 	uint32_t pid, tid;
-	int64_t cpu_ref; /* of CPU numbers; 0: not known */
+	int64_t cpu_ref; /* ref of the CPU's number; 0: not known */
 	bool ended;
 };
 

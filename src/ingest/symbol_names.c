@@ -72,7 +72,7 @@ void symbol_names_shorten(const char *demangled, char *into)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	const char *begin = demangled, *end = NULL, *next = demangled;
-	int depth = 0; /* of <> and {} */
+	int depth = 0; /* how many < and { are open */
 	while (*next && !end) {
 		size_t skip = depth == 0 ? operator_length(next) : 0;
 		if (skip) {

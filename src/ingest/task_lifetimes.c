@@ -17,7 +17,7 @@
 struct image { /* which process a pid belonged to, from some time on */
 	int64_t from;
 	uint32_t process;
-	uint32_t next_ref; /* of the same array: another image with the same pid */
+	uint32_t next_ref; /* ref into the same array: another image with the same pid */
 };
 
 struct task_lifetimes {

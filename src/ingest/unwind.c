@@ -34,7 +34,7 @@ struct memo {                  /* a stack that was unwound */
 	uint64_t *addresses;
 	/* in which 8-byte word of the copy each address stood; not for the first, which was rip */
 	uint16_t *slots;
-	uint32_t next_ref; /* of unwinder.memos: another one with the same hash */
+	uint32_t next_ref; /* ref of unwinder.memos: another one with the same hash */
 };
 
 struct unwinder {

@@ -16,7 +16,7 @@ struct unwind_place {         /* the code at an address; texts live as long as t
 	const char *file;     /* source file; NULL: not known, or unwind_line was not called */
 	int line;
 	bool lined;       /* unwind_line was called */
-	uint64_t offset;  /* of the address in the module */
+	uint64_t offset;  /* offset of the address in the module */
 	bool interpreter; /* the function is CPython's interpreter loop */
 };
 
@@ -25,7 +25,7 @@ struct unwinder; /* belongs to one process */
 struct binaries;
 struct unwinder *unwind_open(
 	struct binaries *binaries);           /* the binaries must outlive the unwinder */
-void unwind_close(struct unwinder *unwinder); /* NULL is fine */
+void unwind_close(struct unwinder *unwinder); /* does nothing for NULL */
 /* Whether a module with this path was added already. */
 bool unwind_has_module(const struct unwinder *unwinder, const char *path);
 void unwind_add_module(struct unwinder *unwinder, const struct rec_module *module,

@@ -311,7 +311,7 @@ static bool read_rest(struct kineto *k)
 	return true;
 }
 
-static bool read_text(struct kineto *k)
+static bool kineto_read_text(struct kineto *k)
 {
 	struct source *source = &k->source;
 	while (source->end - source->at < 4 && !source->finished)
@@ -404,7 +404,7 @@ static struct hwy_trace *read_file(const char *path, size_t window, struct kinet
 	k->caller = k->first_host = k->rank = k->world = k->base = HWY_NONE;
 	hwy_new_hosts(k->b);
 	hwy_add_property(k->b, "source.format", "kineto");
-	*failed = !source_open(&k->source, path, window, err) || !read_text(k);
+	*failed = !source_open(&k->source, path, window, err) || !kineto_read_text(k);
 	if (!*failed && !k->collecting && !needs_hints(k)) {
 		trace = finish_trace(k);
 		*failed = !trace;

@@ -197,17 +197,17 @@ struct kineto {
 	} * late_lanes;
 	uint32_t n_late_lanes, cap_late_lanes;
 
-	/* kineto_meta.c */
+	/* Used by kineto_meta.c: */
 	int64_t base; /* baseTimeNanoseconds, or HWY_NONE */
 	int64_t rank, world;
 
-	/* kineto_edges.c, kineto_counters.c */
+	/* Used by kineto_edges.c, kineto_counters.c: */
 	struct kineto_flow *flows;
 	uint32_t n_flows, cap_flows;
 	struct kineto_mark *marks;
 	uint32_t n_marks, cap_marks;
 
-	/* kineto_pairs.c */
+	/* Used by kineto_pairs.c: */
 	struct hwy_index begin_of; /* pid and tid as the file writes them -> index into 'begins' */
 	struct kineto_begin **begins; /* the innermost begin of each thread; NULL: none is open */
 	uint32_t n_begins, cap_begins;
@@ -221,14 +221,14 @@ struct kineto {
 struct hwy_trace *import_kineto_window(const char *path, size_t window,
 				       const struct hwy_progress *progress, struct hwy_err *err);
 
-/* kineto_event.c */
+/* Defined in kineto_event.c: */
 /* Reads one element of the list of events; an element that is no object becomes an event without a
  * phase. */
 bool kineto_read_event(struct kineto *k, struct scan *scan);
 void kineto_add_event(struct kineto *k);
 struct kineto_id kineto_read_id(struct kineto *k, const struct scan_value *value);
 
-/* kineto_args.c */
+/* Defined in kineto_args.c: */
 enum kineto_key kineto_key_of(const char *key, uint32_t length);
 enum kineto_category kineto_category_of(const struct scan_value *cat);
 /* A string without its escapes; valid until the next use of the scratch. */
@@ -266,7 +266,7 @@ void kineto_add_metadata(struct kineto *k);
 void kineto_assign_processes(struct kineto *k);
 void kineto_free_ids(struct kineto *k);
 
-/* kineto_device.c, kineto_host.c */
+/* Defined in kineto_device.c, kineto_host.c: */
 void kineto_add_work(struct kineto *k);
 void kineto_add_sync(struct kineto *k);
 void kineto_add_cuda_event(struct kineto *k);
@@ -279,28 +279,28 @@ void kineto_add_overhead(struct kineto *k);
 void kineto_add_other(struct kineto *k);
 void kineto_add_instant(struct kineto *k);
 
-/* kineto_pairs.c */
+/* Defined in kineto_pairs.c: */
 void kineto_keep_begin(struct kineto *k);
 /* Makes one event of the current event, an end, and its begin. The event points into the begin that
  * is returned, which the caller frees; NULL: nothing began on that thread. */
 struct kineto_begin *kineto_end_pair(struct kineto *k);
 uint64_t kineto_free_begins(struct kineto *k); /* yields how many never ended */
 
-/* kineto_counters.c */
+/* Defined in kineto_counters.c: */
 void kineto_add_counter(struct kineto *k);
 void kineto_add_marks(struct kineto *k);
 
-/* kineto_meta.c */
+/* Defined in kineto_meta.c: */
 /* A member of the top-level object that is not traceEvents. */
 void kineto_add_member(struct kineto *k, struct hwy_text key, const struct scan_value *value);
 void kineto_add_drops(struct kineto *k);
 void kineto_add_diagnostic(struct kineto *k, int64_t severity, const char *text);
 
-/* kineto_edges.c */
+/* Defined in kineto_edges.c: */
 void kineto_keep_flow(struct kineto *k);
 void kineto_add_edges(struct kineto *k, struct hwy_trace *trace, int64_t shift);
 
-/* kineto_hints.c */
+/* Defined in kineto_hints.c: */
 /* Notes what the current event tells about owners and arrows. */
 void kineto_collect_hints(struct kineto *k);
 /* After the pass: decides which process uses a device, and makes the hints ready. */

@@ -98,7 +98,7 @@ void kineto_collect_hints(struct kineto *k)
 	}
 }
 
-struct vote_key { /* no padding: its bytes are a key */
+struct vote_key { /* a key of a struct hwy_index: must have no padding */
 	uint64_t device, owner;
 };
 

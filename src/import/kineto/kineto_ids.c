@@ -8,7 +8,7 @@
 
 #include "import/kineto/kineto.h"
 
-/* Keys of indexes: no padding, their bytes are compared. */
+/* Keys of struct hwy_index: they must have no padding, because their bytes are compared. */
 struct thread_key {
 	int64_t process, tid;
 };

@@ -64,8 +64,8 @@ static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_
 		FIELD("regsPerMultiprocessor", registers_per_sm),
 		FIELD("sharedMemPerBlockOptin", shared_per_block_optin),
 		FIELD("sharedMemPerMultiprocessor", shared_per_sm),
-		FIELD("maxSharedMemoryPerMultiProcessor", shared_per_sm), /* ROCm */
-		FIELD("maxComputeUnits", sms),                            /* XPU */
+		FIELD("maxSharedMemoryPerMultiProcessor", shared_per_sm), /* as ROCm calls it */
+		FIELD("maxComputeUnits", sms),                            /* as Intel calls it */
 #undef FIELD
 	};
 	if (text_is(key, "name") && value->type == SCAN_STRING)
@@ -180,7 +180,7 @@ static void add_distributed(struct kineto *k, const struct scan_value *about)
 static void add_named_property(struct kineto *k, struct hwy_text key,
 			       const struct scan_value *value)
 {
-	static const char *const known[][2] = {
+	static const char *const renamed[][2] = {
 		{"schemaVersion", "source.schema"},
 		{"cupti_version", "cupti.version"},
 		{"cuda_runtime_version", "cuda.runtime"},
@@ -191,9 +191,9 @@ static void add_named_property(struct kineto *k, struct hwy_text key,
 		{"traceName", "trace.name"},
 		{"trace_id", "trace.id"},
 	};
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (text_is(key, known[i][0])) {
-			add_property(k, known[i][1], value);
+	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (text_is(key, renamed[i][0])) {
+			add_property(k, renamed[i][1], value);
 			return;
 		}
 	char name[128];

@@ -24,7 +24,7 @@ struct nsys_stream { /* parallel to the trace's streams */
 	struct nsys_stream_key {
 		int64_t global_pid, device, context, green, number;
 	} key;
-	uint32_t process; /* of the trace */
+	uint32_t process; /* index into the trace's processes */
 };
 struct nsys_call {     /* the call that a row of the wait or event table belongs to */
 	uint32_t name; /* text of the trace; 0 until the call is read */
@@ -35,7 +35,7 @@ struct nsys {
 	const char *path;
 	sqlite3 *db;
 	struct hwy_builder *b;
-	struct hwy_trace *trace; /* of the builder */
+	struct hwy_trace *trace; /* the builder's trace, while it is built */
 	struct hwy_err *err;
 	bool failed;
 	struct nsys_query *query;          /* the query that nsys_each runs */
@@ -81,13 +81,13 @@ struct nsys {
 
 /* ---- nsys_db.c ---- */
 
-enum { NSYS_COLUMNS = 40 }; /* more than any query has */
+enum { NSYS_COLUMNS = 40 }; /* more columns than any query has */
 
 struct nsys_query {
 	struct nsys *nsys;
 	const char *table;
 	sqlite3_stmt *stmt;
-	sqlite3_value **values;           /* of the current row */
+	sqlite3_value **values;           /* the values of the current row */
 	sqlite3_value *own[NSYS_COLUMNS]; /* what 'values' points to in nsys_next */
 	void *user;
 	/* For the spans that are made of the rows: zeroed once for the query. Whoever adds spans

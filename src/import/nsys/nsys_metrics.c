@@ -8,7 +8,7 @@
 
 #include "import/nsys/nsys.h"
 
-struct metric_key { /* no padding: its bytes are a key */
+struct metric_key { /* a key of a struct hwy_index: must have no padding */
 	int64_t type, metric;
 };
 

@@ -54,7 +54,7 @@ enum {
 	COLUMN_BINARY,
 };
 
-/* Keys of indexes: no padding, their bytes are compared. */
+/* Keys of struct hwy_index: they must have no padding, because their bytes are compared. */
 struct domain_key {
 	int64_t process, domain;
 };
@@ -78,7 +78,7 @@ struct nvtx {
 	bool full;                   /* the running query has all columns */
 	bool open;                   /* the running query is for ranges without an end */
 	int64_t stop_row;            /* the row at which the first pass stopped */
-	struct lane_key last_key;    /* of the row before, which most rows share their lane with */
+	struct lane_key last_key;    /* key of the last row's lane, which most rows share */
 	uint32_t last_lane;          /* UINT32_MAX: there was no row before */
 	int64_t *ends;               /* for each lane of the trace, the last end of its ranges */
 	uint32_t n_ends, cap_ends;

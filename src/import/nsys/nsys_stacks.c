@@ -15,7 +15,7 @@ enum {
 struct chains {
 	struct hwy_ids *stacks; /* chain id -> ref of the trace's stacks */
 	bool sorted;            /* second reading: a row out of order is damage */
-	int64_t id;             /* of the current chain */
+	int64_t id;             /* id of the current chain */
 	uint32_t *frames;       /* of the current chain: frames of the trace, innermost first */
 	uint32_t n, cap;
 	int64_t depth; /* of the last row of the current chain */

@@ -18,7 +18,7 @@ static uint64_t pid_of(int64_t global)
 	return ((uint64_t)global >> TID_BITS) & ID_MASK;
 }
 
-/* Keys of indexes: no padding, their bytes are compared. */
+/* Keys of struct hwy_index: they must have no padding, because their bytes are compared. */
 struct pair_key { /* host and GPU, or pid and CUDA ordinal */
 	int64_t owner, number;
 };

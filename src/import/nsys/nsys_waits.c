@@ -103,7 +103,7 @@ static bool event_time(struct nsys_query *q, const struct nsys_call *call)
 	return false;
 }
 
-struct sync_key { /* no padding: its bytes are a key */
+struct sync_key { /* a key of a struct hwy_index: must have no padding */
 	int64_t process, event_sync;
 };
 struct event_spans {              /* the spans of events that have a sync id */
