@@ -12,52 +12,52 @@
 #include <emmintrin.h>
 #endif
 
-static bool stop(struct scan *scan, const char *at, enum scan_status status)
+static bool stop(struct scan *scan, const char *cursor, enum scan_status status)
 {
-	scan->at = at;
-	scan->status = at >= scan->end ? SCAN_MORE : status;
+	scan->cursor = cursor;
+	scan->status = cursor >= scan->end ? SCAN_MORE : status;
 	return false;
 }
 
-static inline const char *json_scan_skip_space(const char *at)
+static inline const char *json_scan_skip_space(const char *cursor)
 {
-	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
-		at++;
-	return at;
+	while (*cursor == ' ' || *cursor == '\n' || *cursor == '\r' || *cursor == '\t')
+		cursor++;
+	return cursor;
 }
 
 /* The next quote or backslash; at the latest the quote behind the end of the window. */
-static inline const char *find_quote(const char *at)
+static inline const char *find_quote(const char *cursor)
 {
 #ifdef __SSE2__
 	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-	for (;; at += 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+	for (;; cursor += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)cursor);
 		__m128i hits = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote),
 					    _mm_cmpeq_epi8(bytes, backslash));
 		unsigned mask = (unsigned)_mm_movemask_epi8(hits);
 		if (mask)
-			return at + __builtin_ctz(mask);
+			return cursor + __builtin_ctz(mask);
 	}
 #else
-	while (*at != '"' && *at != '\\')
-		at++;
-	return at;
+	while (*cursor != '"' && *cursor != '\\')
+		cursor++;
+	return cursor;
 #endif
 }
 
 /* The next quote without a backslash before it; NULL when the window ends first. */
-static inline const char *closing_quote(const char *at, const char *end, bool *escaped)
+static inline const char *closing_quote(const char *cursor, const char *end, bool *escaped)
 {
 	for (;;) {
-		at = find_quote(at);
-		if (at >= end)
+		cursor = find_quote(cursor);
+		if (cursor >= end)
 			return NULL;
-		if (*at == '"')
-			return at;
+		if (*cursor == '"')
+			return cursor;
 		*escaped = true;
-		at += 2;
-		if (at >= end)
+		cursor += 2;
+		if (cursor >= end)
 			return NULL;
 	}
 }
@@ -66,29 +66,29 @@ enum place { AFTER_KEY, IN_OBJECT, IN_ARRAY };
 
 enum guess { NO, YES, UNSURE };
 
-static enum guess guess_byte(const char *at, const char *end, char wanted)
+static enum guess guess_byte(const char *cursor, const char *end, char wanted)
 {
-	return at >= end ? UNSURE : *at == wanted ? YES : NO;
+	return cursor >= end ? UNSURE : *cursor == wanted ? YES : NO;
 }
 
 /* Whether a lenient string in this place may end at 'quote'; UNSURE where the window ends before
  * that is clear. */
 static enum guess can_end_here(const char *quote, const char *end, enum place place)
 {
-	const char *at = json_scan_skip_space(quote + 1);
+	const char *cursor = json_scan_skip_space(quote + 1);
 	if (place == AFTER_KEY)
-		return guess_byte(at, end, ':');
-	if (guess_byte(at, end, ',') != YES)
-		return guess_byte(at, end, place == IN_ARRAY ? ']' : '}');
-	at = json_scan_skip_space(at + 1);
-	if (at >= end)
+		return guess_byte(cursor, end, ':');
+	if (guess_byte(cursor, end, ',') != YES)
+		return guess_byte(cursor, end, place == IN_ARRAY ? ']' : '}');
+	cursor = json_scan_skip_space(cursor + 1);
+	if (cursor >= end)
 		return UNSURE;
 	if (place == IN_ARRAY)
-		return *at != ',' && *at != ':' ? YES : NO;
-	if (*at != '"')
-		return *at == '}' ? YES : NO;
+		return *cursor != ',' && *cursor != ':' ? YES : NO;
+	if (*cursor != '"')
+		return *cursor == '}' ? YES : NO;
 	bool escaped;
-	const char *next = closing_quote(at + 1, end, &escaped);
+	const char *next = closing_quote(cursor + 1, end, &escaped);
 	return next ? guess_byte(json_scan_skip_space(next + 1), end, ':') : UNSURE;
 }
 
@@ -105,11 +105,11 @@ static const char *lenient_end(struct scan *scan, const char *quote, enum place 
 	return guess == YES ? quote : NULL;
 }
 
-/* The closing quote of the string whose text begins at 'at'; NULL with the status set. */
-static inline const char *string_end(struct scan *scan, const char *at, enum place place,
+/* The closing quote of the string whose text begins at 'cursor'; NULL with the status set. */
+static inline const char *string_end(struct scan *scan, const char *cursor, enum place place,
 				     bool *escaped)
 {
-	const char *quote = closing_quote(at, scan->end, escaped);
+	const char *quote = closing_quote(cursor, scan->end, escaped);
 	if (__builtin_expect(scan->lenient, 0))
 		quote = lenient_end(scan, quote, place, escaped);
 	if (!quote)
@@ -123,55 +123,55 @@ static bool is_word_byte(char c)
 	       c == '-' || c == '+' || c == '_';
 }
 
-static inline const char *skip_digits(const char *at)
+static inline const char *skip_digits(const char *cursor)
 {
-	while (*at >= '0' && *at <= '9')
-		at++;
-	return at;
+	while (*cursor >= '0' && *cursor <= '9')
+		cursor++;
+	return cursor;
 }
 
-/* The end of a valid JSON number; 'at' itself where there is none. */
-static inline const char *number_end(const char *at)
+/* The end of a valid JSON number; 'cursor' itself where there is none. */
+static inline const char *number_end(const char *cursor)
 {
-	const char *digits = at + (*at == '-');
+	const char *digits = cursor + (*cursor == '-');
 	const char *end = skip_digits(digits);
 	if (end == digits)
-		return at;
+		return cursor;
 	if (*end == '.') {
 		const char *fraction = skip_digits(end + 1);
 		if (fraction == end + 1)
-			return at;
+			return cursor;
 		end = fraction;
 	}
 	if (*end == 'e' || *end == 'E') {
 		digits = end + 1 + (end[1] == '-' || end[1] == '+');
 		end = skip_digits(digits);
 		if (end == digits)
-			return at;
+			return cursor;
 	}
 	return end;
 }
 
-/* The end of a number or word, with its type; 'at' itself where there is none. *odd is set for
+/* The end of a number or word, with its type; 'cursor' itself where there is none. *odd is set for
  * words JSON does not have. */
-static inline const char *token_end(const char *at, uint8_t *type, bool *odd)
+static inline const char *token_end(const char *cursor, uint8_t *type, bool *odd)
 {
-	const char *end = number_end(at);
+	const char *end = number_end(cursor);
 	*type = SCAN_NUMBER;
-	if (end > at && !is_word_byte(*end))
+	if (end > cursor && !is_word_byte(*end))
 		return end;
 	*type = SCAN_WORD;
-	for (end = at; is_word_byte(*end);)
+	for (end = cursor; is_word_byte(*end);)
 		end++;
-	size_t length = (size_t)(end - at);
-	if (!(length == 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0)) &&
-	    !(length == 5 && memcmp(at, "false", 5) == 0))
+	size_t length = (size_t)(end - cursor);
+	if (!(length == 4 && (memcmp(cursor, "null", 4) == 0 || memcmp(cursor, "true", 4) == 0)) &&
+	    !(length == 5 && memcmp(cursor, "false", 5) == 0))
 		*odd = true;
 	return end;
 }
 
 struct walk { /* the state of container_end */
-	const char *at;
+	const char *cursor;
 	/* a bit for each level: 1 for an object, 0 for an array; bit 0 is the innermost */
 	uint64_t objects;
 	unsigned depth;
@@ -187,24 +187,24 @@ static inline bool may_start_value(const struct walk *walk)
 static inline bool walk_open(struct scan *scan, struct walk *walk)
 {
 	if (walk->depth > 0 && !may_start_value(walk))
-		return stop(scan, walk->at, SCAN_BAD);
+		return stop(scan, walk->cursor, SCAN_BAD);
 	if (walk->depth++ == SCAN_DEPTH_MOST)
-		return stop(scan, walk->at, SCAN_DEEP);
-	walk->objects = walk->objects << 1 | (*walk->at == '{');
+		return stop(scan, walk->cursor, SCAN_DEEP);
+	walk->objects = walk->objects << 1 | (*walk->cursor == '{');
 	walk->last = OPENED;
-	walk->at++;
+	walk->cursor++;
 	return true;
 }
 
 static inline bool walk_close(struct scan *scan, struct walk *walk)
 {
-	if ((*walk->at == '}') != (walk->objects & 1) || walk->last == COLON)
-		return stop(scan, walk->at, SCAN_BAD);
+	if ((*walk->cursor == '}') != (walk->objects & 1) || walk->last == COLON)
+		return stop(scan, walk->cursor, SCAN_BAD);
 	walk->odd |= walk->last == COMMA;
 	walk->objects >>= 1;
 	walk->depth--;
 	walk->last = VALUE;
-	walk->at++;
+	walk->cursor++;
 	return true;
 }
 
@@ -213,19 +213,19 @@ static inline bool walk_string(struct scan *scan, struct walk *walk)
 {
 	bool in_object = walk->objects & 1, escaped;
 	enum place place = !in_object ? IN_ARRAY : walk->last == COLON ? IN_OBJECT : AFTER_KEY;
-	if (walk->at >= scan->end || walk->last == VALUE)
-		return stop(scan, walk->at, SCAN_BAD);
-	const char *end = string_end(scan, walk->at + 1, place, &escaped);
+	if (walk->cursor >= scan->end || walk->last == VALUE)
+		return stop(scan, walk->cursor, SCAN_BAD);
+	const char *end = string_end(scan, walk->cursor + 1, place, &escaped);
 	if (!end)
 		return false;
-	walk->at = end + 1;
+	walk->cursor = end + 1;
 	walk->last = VALUE;
 	if (place != AFTER_KEY)
 		return true;
-	walk->at = json_scan_skip_space(walk->at);
-	if (*walk->at != ':')
-		return stop(scan, walk->at, SCAN_BAD);
-	walk->at++;
+	walk->cursor = json_scan_skip_space(walk->cursor);
+	if (*walk->cursor != ':')
+		return stop(scan, walk->cursor, SCAN_BAD);
+	walk->cursor++;
 	walk->last = COLON;
 	return true;
 }
@@ -233,23 +233,24 @@ static inline bool walk_string(struct scan *scan, struct walk *walk)
 static inline bool walk_token(struct scan *scan, struct walk *walk)
 {
 	uint8_t type;
-	const char *end = may_start_value(walk) ? token_end(walk->at, &type, &walk->odd) : walk->at;
-	if (end == walk->at)
-		return stop(scan, walk->at, SCAN_BAD);
-	walk->at = end;
+	const char *end =
+		may_start_value(walk) ? token_end(walk->cursor, &type, &walk->odd) : walk->cursor;
+	if (end == walk->cursor)
+		return stop(scan, walk->cursor, SCAN_BAD);
+	walk->cursor = end;
 	walk->last = VALUE;
 	return true;
 }
 
-/* The end of the object or array that opens at 'at', which is checked to be valid; NULL with the
- * status set. */
-static const char *container_end(struct scan *scan, const char *at, bool *odd)
+/* The end of the object or array that opens at 'cursor', which is checked to be valid; NULL with
+ * the status set. */
+static const char *container_end(struct scan *scan, const char *cursor, bool *odd)
 {
-	struct walk walk = {.at = at};
+	struct walk walk = {.cursor = cursor};
 	do {
 		bool ok = true;
-		walk.at = json_scan_skip_space(walk.at);
-		switch (*walk.at) {
+		walk.cursor = json_scan_skip_space(walk.cursor);
+		switch (*walk.cursor) {
 		case '{':
 		case '[': ok = walk_open(scan, &walk); break;
 		case '}':
@@ -257,9 +258,9 @@ static const char *container_end(struct scan *scan, const char *at, bool *odd)
 		case '"': ok = walk_string(scan, &walk); break;
 		case ',':
 			if (walk.last != VALUE)
-				return stop(scan, walk.at, SCAN_BAD), NULL;
+				return stop(scan, walk.cursor, SCAN_BAD), NULL;
 			walk.last = COMMA;
-			walk.at++;
+			walk.cursor++;
 			break;
 		default: ok = walk_token(scan, &walk);
 		}
@@ -267,21 +268,21 @@ static const char *container_end(struct scan *scan, const char *at, bool *odd)
 			return NULL;
 	} while (walk.depth > 0);
 	*odd |= walk.odd;
-	return walk.at;
+	return walk.cursor;
 }
 
 char scan_peek(struct scan *scan)
 {
-	scan->at = json_scan_skip_space(scan->at);
-	return *scan->at;
+	scan->cursor = json_scan_skip_space(scan->cursor);
+	return *scan->cursor;
 }
 
 bool scan_enter(struct scan *scan, char bracket)
 {
-	scan->at = json_scan_skip_space(scan->at);
-	if (*scan->at != bracket)
-		return stop(scan, scan->at, SCAN_BAD);
-	scan->at++;
+	scan->cursor = json_scan_skip_space(scan->cursor);
+	if (*scan->cursor != bracket)
+		return stop(scan, scan->cursor, SCAN_BAD);
+	scan->cursor++;
 	scan->fresh = true;
 	return true;
 }
@@ -290,16 +291,16 @@ bool scan_enter(struct scan *scan, char bracket)
  * set. */
 static inline bool next_entry(struct scan *scan, char closing)
 {
-	const char *at = json_scan_skip_space(scan->at);
-	if (!scan->fresh && *at != closing) {
-		if (*at != ',')
-			return stop(scan, at, SCAN_BAD);
-		at = json_scan_skip_space(at + 1);
+	const char *cursor = json_scan_skip_space(scan->cursor);
+	if (!scan->fresh && *cursor != closing) {
+		if (*cursor != ',')
+			return stop(scan, cursor, SCAN_BAD);
+		cursor = json_scan_skip_space(cursor + 1);
 	}
 	scan->fresh = false;
-	scan->at = at;
-	if (*at == closing) {
-		scan->at++;
+	scan->cursor = cursor;
+	if (*cursor == closing) {
+		scan->cursor++;
 		return false;
 	}
 	return true;
@@ -309,18 +310,18 @@ bool scan_key(struct scan *scan, struct hwy_text *key)
 {
 	if (!next_entry(scan, '}'))
 		return false;
-	const char *at = scan->at;
-	if (*at != '"' || at >= scan->end)
-		return stop(scan, at, SCAN_BAD);
+	const char *cursor = scan->cursor;
+	if (*cursor != '"' || cursor >= scan->end)
+		return stop(scan, cursor, SCAN_BAD);
 	bool escaped;
-	const char *end = string_end(scan, at + 1, AFTER_KEY, &escaped);
+	const char *end = string_end(scan, cursor + 1, AFTER_KEY, &escaped);
 	if (!end)
 		return false;
-	*key = (struct hwy_text){at + 1, (uint32_t)(end - at - 1)};
-	at = json_scan_skip_space(end + 1);
-	if (*at != ':')
-		return stop(scan, at, SCAN_BAD);
-	scan->at = json_scan_skip_space(at + 1);
+	*key = (struct hwy_text){cursor + 1, (uint32_t)(end - cursor - 1)};
+	cursor = json_scan_skip_space(end + 1);
+	if (*cursor != ':')
+		return stop(scan, cursor, SCAN_BAD);
+	scan->cursor = json_scan_skip_space(cursor + 1);
 	scan->in_array = false;
 	return true;
 }
@@ -335,38 +336,38 @@ bool scan_element(struct scan *scan)
 
 bool scan_value(struct scan *scan, struct scan_value *value)
 {
-	const char *at = json_scan_skip_space(scan->at), *end;
-	*value = (struct scan_value){.at = at};
+	const char *cursor = json_scan_skip_space(scan->cursor), *end;
+	*value = (struct scan_value){.text = cursor};
 	scan->guessed = false;
-	switch (*at) {
+	switch (*cursor) {
 	case '"':
-		if (at >= scan->end)
-			return stop(scan, at, SCAN_MORE);
+		if (cursor >= scan->end)
+			return stop(scan, cursor, SCAN_MORE);
 		value->type = SCAN_STRING;
-		value->at = at + 1;
-		end = string_end(scan, at + 1, scan->in_array ? IN_ARRAY : IN_OBJECT,
+		value->text = cursor + 1;
+		end = string_end(scan, cursor + 1, scan->in_array ? IN_ARRAY : IN_OBJECT,
 				 &value->escaped);
 		if (!end)
 			return false;
-		value->length = (uint32_t)(end - value->at);
+		value->length = (uint32_t)(end - value->text);
 		value->odd = scan->guessed;
-		scan->at = end + 1;
+		scan->cursor = end + 1;
 		return true;
 	case '{':
 	case '[':
-		value->type = *at == '{' ? SCAN_OBJECT : SCAN_ARRAY;
-		end = container_end(scan, at, &value->odd);
+		value->type = *cursor == '{' ? SCAN_OBJECT : SCAN_ARRAY;
+		end = container_end(scan, cursor, &value->odd);
 		if (!end)
 			return false;
 		value->odd |= scan->guessed;
 		break;
 	default:
-		end = token_end(at, &value->type, &value->odd);
-		if (end == at || end >= scan->end)
+		end = token_end(cursor, &value->type, &value->odd);
+		if (end == cursor || end >= scan->end)
 			return stop(scan, end, SCAN_BAD);
 	}
-	value->length = (uint32_t)(end - at);
-	scan->at = end;
+	value->length = (uint32_t)(end - cursor);
+	scan->cursor = end;
 	scan->fresh = false;
 	return true;
 }

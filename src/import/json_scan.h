@@ -28,12 +28,12 @@ enum { SCAN_DEPTH_MOST = 60 }; /* levels of one value; its reader may be 4 level
 enum scan_status {
 	SCAN_OK,
 	SCAN_MORE, /* the walk came to the end of the window */
-	SCAN_BAD,  /* the text at 'at' is no JSON */
-	SCAN_DEEP, /* the value that opens at 'at' nests too deep */
+	SCAN_BAD,  /* the text at 'cursor' is no JSON */
+	SCAN_DEEP, /* the value that opens at 'cursor' nests too deep */
 };
 
 struct scan {
-	const char *at, *end;
+	const char *cursor, *end;
 	enum scan_status status;
 	bool lenient;  /* strings may hold bare quotes, so their ends are guessed (json_scan.c) */
 	bool guessed;  /* the value read last has a string with a bare quote */
@@ -44,16 +44,16 @@ struct scan {
 enum scan_type { SCAN_NONE, SCAN_STRING, SCAN_NUMBER, SCAN_WORD, SCAN_OBJECT, SCAN_ARRAY };
 
 struct scan_value {
-	const char *at; /* the text of the value; of a string, without the quotes */
+	const char *text; /* the text of the value; of a string, without the quotes */
 	uint32_t length;
 	uint8_t type; /* enum scan_type */
 	bool escaped; /* the string has backslashes */
 	bool odd;     /* the value is not valid JSON: do not copy it into JSON as it is */
 };
 
-static inline struct scan scan_over(const char *at, const char *end)
+static inline struct scan scan_over(const char *cursor, const char *end)
 {
-	return (struct scan){.at = at, .end = end};
+	return (struct scan){.cursor = cursor, .end = end};
 }
 
 /* Skips spaces and yields the byte behind them, which is not read; '"' at the end of the window. */

@@ -78,7 +78,7 @@ bool source_open(struct source *source, const char *path, size_t window, struct 
 	stream->fd = -1;
 	stream->path = hwy_copy(path, strlen(path) + 1);
 	source->window = hwy_alloc(source->size + SOURCE_PAD);
-	source->at = source->window;
+	source->cursor = source->window;
 	end_window(source, source->window);
 	if (!open_file(stream, path, err))
 		return false;
@@ -122,7 +122,7 @@ void source_close(struct source *source)
 
 uint64_t source_offset(const struct source *source)
 {
-	return source->before + (uint64_t)(source->at - source->window);
+	return source->before + (uint64_t)(source->cursor - source->window);
 }
 
 const char *source_path(const struct source *source)
@@ -205,14 +205,14 @@ static bool inflate_some(struct source *source, char *to, size_t room, size_t *g
 	return true;
 }
 
-/* Moves the bytes from 'at' on to the front of the window, and grows the window where they fill
+/* Moves the bytes from 'cursor' on to the front of the window, and grows the window where they fill
  * more than half of it. */
 static bool make_room(struct source *source, struct hwy_err *err)
 {
-	size_t done = (size_t)(source->at - source->window);
-	size_t kept = (size_t)(source->end - source->at);
+	size_t done = (size_t)(source->cursor - source->window);
+	size_t kept = (size_t)(source->end - source->cursor);
 	if (done > 0) {
-		memmove(source->window, source->at, kept);
+		memmove(source->window, source->cursor, kept);
 		source->before += done;
 	}
 	/* Half of the window must become free, else a long event would be moved again for every few
@@ -222,7 +222,7 @@ static bool make_room(struct source *source, struct hwy_err *err)
 								     : SOURCE_WINDOW_MOST;
 		source->window = hwy_realloc(source->window, source->size + SOURCE_PAD);
 	}
-	source->at = source->window;
+	source->cursor = source->window;
 	end_window(source, source->window + kept);
 	if (kept == source->size)
 		return hwy_fail(err, "%s: one entry at byte %llu is longer than %d MiB",

@@ -1,9 +1,9 @@
 /* source.h - reads the text of a file, plain or gzip, through a window that slides over it.
  *
- * A reader looks at the bytes [source->at, source->end), moves 'at' over the bytes that it has
- * read, and calls source_more when it needs more bytes: then the bytes before 'at' are dropped, the
- * rest moves to the front of the window, and new bytes are added. The window grows where dropping
- * bytes makes too little room.
+ * A reader looks at the bytes [source->cursor, source->end), moves 'cursor' over the bytes that it
+ * has read, and calls source_more when it needs more bytes: then the bytes before 'cursor' are
+ * dropped, the rest moves to the front of the window, and new bytes are added. The window grows
+ * where dropping bytes makes too little room.
  *
  * Behind 'end' stand SOURCE_PAD bytes that may be read: the first is '"', the others are 0. So a
  * search for the end of a string, and a load of 16 bytes, need no check for the end of the window.
@@ -28,7 +28,7 @@ enum {
 struct source_stream; /* the file and its decompressor */
 
 struct source {
-	const char *at, *end;
+	const char *cursor, *end;
 	char *window;
 	size_t size;     /* of the window in bytes, without the padding */
 	uint64_t before; /* bytes of the text that were dropped: they lie before the window */
@@ -42,7 +42,7 @@ bool source_open(struct source *source, const char *path, size_t window, struct 
 /* Adds at least one byte at 'end', or sets 'finished'. False: reading failed, or the largest window
  * is full. */
 bool source_more(struct source *source, const struct hwy_progress *progress, struct hwy_err *err);
-/* The offset of 'at' in the text (unpacked, for gzip), for messages. */
+/* The offset of 'cursor' in the text (unpacked, for gzip), for messages. */
 uint64_t source_offset(const struct source *source);
 const char *source_path(const struct source *source);
 void source_close(struct source *source);

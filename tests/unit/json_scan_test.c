@@ -278,13 +278,13 @@ static long read_all(const char *path, size_t window, size_t keep, char *to, str
 	long n = 0;
 	bool ok = source_open(source, path, window, err);
 	while (ok) {
-		size_t there = (size_t)(source->end - source->at);
+		size_t there = (size_t)(source->end - source->cursor);
 		size_t take = source->finished ? there : there > keep ? there - keep : 0;
 		assert_int_equal(*source->end, '"');
 		assert_int_equal(source_offset(source), n);
-		memcpy(to + n, source->at, take);
+		memcpy(to + n, source->cursor, take);
 		n += (long)take;
-		source->at += take;
+		source->cursor += take;
 		if (source->finished)
 			break;
 		ok = source_more(source, NULL, err);

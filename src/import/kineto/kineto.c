@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t offset_of(const struct kineto *k, const char *at)
+static uint64_t offset_of(const struct kineto *k, const char *cursor)
 {
-	return k->source.before + (uint64_t)(at - k->source.window);
+	return k->source.before + (uint64_t)(cursor - k->source.window);
 }
 
 static bool fail_at(struct kineto *k, uint64_t offset, const char *what)
@@ -26,11 +26,11 @@ static bool read_more(struct kineto *k)
 	return source_more(&k->source, k->progress, k->err);
 }
 
-static const char *skip_space(const char *at)
+static const char *skip_space(const char *cursor)
 {
-	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
-		at++;
-	return at;
+	while (*cursor == ' ' || *cursor == '\n' || *cursor == '\r' || *cursor == '\t')
+		cursor++;
+	return cursor;
 }
 
 /* ---- finding the way back after an event that is not JSON
@@ -38,34 +38,34 @@ static const char *skip_space(const char *at)
 
 enum { RESTART_BYTES = 256 }; /* how far is_event_start and is_list_end look ahead */
 
-/* Whether one of these keys, with its colon, stands at 'at'. */
-static bool is_key_of(const char *at, const char *end, const char *const *keys, size_t n_keys)
+/* Whether one of these keys, with its colon, stands at 'cursor'. */
+static bool is_key_of(const char *cursor, const char *end, const char *const *keys, size_t n_keys)
 {
-	if (*at != '"' || at >= end)
+	if (*cursor != '"' || cursor >= end)
 		return false;
 	for (size_t i = 0; i < n_keys; i++) {
 		size_t n = strlen(keys[i]);
-		if ((size_t)(end - at) > n + 2 && memcmp(at + 1, keys[i], n) == 0 &&
-		    at[n + 1] == '"')
-			return *skip_space(at + n + 2) == ':';
+		if ((size_t)(end - cursor) > n + 2 && memcmp(cursor + 1, keys[i], n) == 0 &&
+		    cursor[n + 1] == '"')
+			return *skip_space(cursor + n + 2) == ':';
 	}
 	return false;
 }
 
-/* Whether an event starts at 'at'. Objects inside an event may have such keys too, but hardly a
+/* Whether an event starts at 'cursor'. Objects inside an event may have such keys too, but hardly a
  * "ph". */
-static bool is_event_start(const char *at, const char *end)
+static bool is_event_start(const char *cursor, const char *end)
 {
 	static const char *const keys[] = {"ph",  "name", "cat",  "ts", "pid",
 					   "tid", "dur",  "args", "id"};
-	end = end - at < RESTART_BYTES ? end : at + RESTART_BYTES;
-	return is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys) &&
-	       memmem(at, (size_t)(end - at), "\"ph\"", 4);
+	end = end - cursor < RESTART_BYTES ? end : cursor + RESTART_BYTES;
+	return is_key_of(skip_space(cursor + 1), end, keys, sizeof keys / sizeof *keys) &&
+	       memmem(cursor, (size_t)(end - cursor), "\"ph\"", 4);
 }
 
-/* Whether the list of events ends at 'at'. After a list inside an event none of these keys
+/* Whether the list of events ends at 'cursor'. After a list inside an event none of these keys
  * follows. */
-static bool is_list_end(const char *at, const char *end)
+static bool is_list_end(const char *cursor, const char *end)
 {
 	static const char *const keys[] = {
 		"schemaVersion",
@@ -93,22 +93,23 @@ static bool is_list_end(const char *at, const char *end)
 		"metadata",
 		"username",
 	};
-	at = skip_space(at + 1);
-	if (*at == '}')
-		return skip_space(at + 1) >= end;
-	return *at == ',' && is_key_of(skip_space(at + 1), end, keys, sizeof keys / sizeof *keys);
+	cursor = skip_space(cursor + 1);
+	if (*cursor == '}')
+		return skip_space(cursor + 1) >= end;
+	return *cursor == ',' &&
+	       is_key_of(skip_space(cursor + 1), end, keys, sizeof keys / sizeof *keys);
 }
 
-/* Moves *at to where reading can go on: to an event, or to the end of the list. False: the window
- * has no such place, and *at is where the search goes on in the next window. *before is the last
- * byte before *at that is not space. */
-static bool find_restart(const char **at, char *before, const char *end, bool finished)
+/* Moves *cursor to where reading can go on: to an event, or to the end of the list. False: the
+ * window has no such place, and *cursor is where the search goes on in the next window. *before is
+ * the last byte before *cursor that is not space. */
+static bool find_restart(const char **cursor, char *before, const char *end, bool finished)
 {
-	for (; end - *at > (finished ? 0 : RESTART_BYTES); ++*at) {
-		char c = **at;
-		if (c == '{' && *before != ':' && *before != '[' && is_event_start(*at, end))
+	for (; end - *cursor > (finished ? 0 : RESTART_BYTES); ++*cursor) {
+		char c = **cursor;
+		if (c == '{' && *before != ':' && *before != '[' && is_event_start(*cursor, end))
 			return true;
-		if (c == ']' && is_list_end(*at, end))
+		if (c == ']' && is_list_end(*cursor, end))
 			return true;
 		if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
 			*before = c;
@@ -116,26 +117,26 @@ static bool find_restart(const char **at, char *before, const char *end, bool fi
 	return false;
 }
 
-/* Leaves out the event at source->at; *ended: no event follows. False: reading failed. */
+/* Leaves out the event at source->cursor; *ended: no event follows. False: reading failed. */
 static bool leave_out(struct kineto *k, bool *ended)
 {
 	struct source *source = &k->source;
-	const char *at = skip_space(source->at);
+	const char *cursor = skip_space(source->cursor);
 	char before = 0;
-	if (*at == ',')
-		at = skip_space(at + 1);
+	if (*cursor == ',')
+		cursor = skip_space(cursor + 1);
 	if (k->drops[DROP_NOT_JSON]++ == 0)
-		k->first_bad = offset_of(k, at);
-	if (*at == '{')
-		before = *at++;
+		k->first_bad = offset_of(k, cursor);
+	if (*cursor == '{')
+		before = *cursor++;
 	for (;;) {
-		*ended = !find_restart(&at, &before, source->end, source->finished);
-		source->at = at;
+		*ended = !find_restart(&cursor, &before, source->end, source->finished);
+		source->cursor = cursor;
 		if (!*ended || source->finished)
 			return true;
 		if (!read_more(k))
 			return false;
-		at = source->at;
+		cursor = source->cursor;
 	}
 }
 
@@ -151,7 +152,8 @@ enum { LENIENT_BYTES = 1 << 18, LENIENT_FAILURES = 1000 };
 static bool is_believable(const struct kineto_event *event)
 {
 	const struct scan_value *name = &event->name, *cat = &event->cat;
-	return !memmem(name->at, name->length, "\"ph\"", 4) && !memchr(cat->at, '"', cat->length);
+	return !memmem(name->text, name->length, "\"ph\"", 4) &&
+	       !memchr(cat->text, '"', cat->length);
 }
 
 enum step { STEP_EVENT, STEP_END, STEP_FAILED, STEP_CUT };
@@ -161,18 +163,18 @@ static enum step next_event(struct kineto *k, bool fresh)
 {
 	struct source *source = &k->source;
 	for (bool lenient = false;;) {
-		struct scan scan = scan_over(source->at, source->end);
+		struct scan scan = scan_over(source->cursor, source->end);
 		scan.fresh = fresh;
 		scan.lenient = lenient;
 		if (scan_element(&scan) && kineto_read_event(k, &scan) &&
 		    (!lenient || is_believable(&k->event))) {
 			kineto_add_event(k);
-			source->at = scan.at;
+			source->cursor = scan.cursor;
 			return STEP_EVENT;
 		}
-		bool is_long = lenient && source->end - source->at > LENIENT_BYTES;
+		bool is_long = lenient && source->end - source->cursor > LENIENT_BYTES;
 		if (scan.status == SCAN_DEEP) {
-			fail_at(k, offset_of(k, scan.at), "nested deeper than 64");
+			fail_at(k, offset_of(k, scan.cursor), "nested deeper than 64");
 			return STEP_FAILED;
 		}
 		if (scan.status == SCAN_MORE && !source->finished && !is_long) {
@@ -180,8 +182,8 @@ static enum step next_event(struct kineto *k, bool fresh)
 				return STEP_FAILED;
 		} else if (scan.status == SCAN_MORE && !lenient) {
 			return STEP_CUT;
-		} else if (scan.status == SCAN_OK && scan.at[-1] == ']') {
-			source->at = scan.at;
+		} else if (scan.status == SCAN_OK && scan.cursor[-1] == ']') {
+			source->cursor = scan.cursor;
 			return STEP_END;
 		} else if (!lenient && k->drops[DROP_NOT_JSON] < LENIENT_FAILURES) {
 			lenient = true;
@@ -213,7 +215,7 @@ static bool read_events(struct kineto *k, bool is_bare)
 			       "truncated: the list of events ends");
 	kineto_add_diagnostic(k, 2,
 			      "the list of events has no closing bracket; the file may be cut off");
-	k->source.at = k->source.end;
+	k->source.cursor = k->source.end;
 	return true;
 }
 
@@ -234,23 +236,23 @@ static enum member next_member(struct kineto *k, bool fresh)
 	struct source *source = &k->source;
 	uint64_t first_bad = 0;
 	for (bool lenient = false;;) {
-		struct scan scan = scan_over(source->at, source->end);
+		struct scan scan = scan_over(source->cursor, source->end);
 		struct hwy_text key;
 		struct scan_value value;
 		scan.fresh = fresh;
 		scan.lenient = lenient;
 		bool has_key = scan_key(&scan, &key);
 		if (has_key && is_events(key) && scan_peek(&scan) == '[') {
-			source->at = scan.at + 1;
+			source->cursor = scan.cursor + 1;
 			return MEMBER_EVENTS;
 		}
 		if (has_key && scan_value(&scan, &value)) {
 			kineto_add_member(k, key, &value);
-			source->at = scan.at;
+			source->cursor = scan.cursor;
 			return MEMBER_OTHER;
 		}
 		if (!has_key && scan.status == SCAN_OK) {
-			source->at = scan.at;
+			source->cursor = scan.cursor;
 			return MEMBER_NONE;
 		}
 		if (scan.status == SCAN_MORE && !source->finished) {
@@ -258,9 +260,9 @@ static enum member next_member(struct kineto *k, bool fresh)
 				return MEMBER_FAILED;
 		} else if (scan.status == SCAN_BAD && !lenient) {
 			lenient = true;
-			first_bad = offset_of(k, scan.at);
+			first_bad = offset_of(k, scan.cursor);
 		} else {
-			fail_at(k, lenient ? first_bad : offset_of(k, scan.at),
+			fail_at(k, lenient ? first_bad : offset_of(k, scan.cursor),
 				lenient                    ? "not JSON"
 				: scan.status == SCAN_DEEP ? "nested deeper than 64"
 							   : "truncated: the file ends");
@@ -296,9 +298,9 @@ static bool read_rest(struct kineto *k)
 {
 	bool has_rest = false;
 	for (;;) {
-		k->source.at = skip_space(k->source.at);
-		has_rest |= k->source.at < k->source.end;
-		k->source.at = k->source.end;
+		k->source.cursor = skip_space(k->source.cursor);
+		has_rest |= k->source.cursor < k->source.end;
+		k->source.cursor = k->source.end;
 		if (k->source.finished)
 			break;
 		if (!read_more(k))
@@ -314,19 +316,19 @@ static bool read_rest(struct kineto *k)
 static bool kineto_read_text(struct kineto *k)
 {
 	struct source *source = &k->source;
-	while (source->end - source->at < 4 && !source->finished)
+	while (source->end - source->cursor < 4 && !source->finished)
 		if (!read_more(k))
 			return false;
-	if (source->end - source->at >= 3 && memcmp(source->at, "\xef\xbb\xbf", 3) == 0)
-		source->at += 3; /* a byte order mark */
-	while ((source->at = skip_space(source->at)) >= source->end && !source->finished)
+	if (source->end - source->cursor >= 3 && memcmp(source->cursor, "\xef\xbb\xbf", 3) == 0)
+		source->cursor += 3; /* a byte order mark */
+	while ((source->cursor = skip_space(source->cursor)) >= source->end && !source->finished)
 		if (!read_more(k))
 			return false;
-	char first = *source->at;
-	if (source->at >= source->end || (first != '{' && first != '['))
+	char first = *source->cursor;
+	if (source->cursor >= source->end || (first != '{' && first != '['))
 		return hwy_fail(k->err, "%s: not JSON; is this a PyTorch trace?",
 				source_path(source));
-	source->at++;
+	source->cursor++;
 	if (!(first == '{' ? read_object(k) : read_events(k, true)))
 		return false;
 	if (k->n_kept == 0 && k->drops[DROP_NOT_JSON] > 0)

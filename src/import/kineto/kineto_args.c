@@ -104,7 +104,7 @@ static enum kineto_category category_by_end(const char *text, uint32_t length)
 /* Names with capitals are those of PyTorch in 2021. */
 enum kineto_category kineto_category_of(const struct scan_value *cat)
 {
-	const char *at = cat->at;
+	const char *at = cat->text;
 	switch (cat->length) {
 	case 4: return IS("ac2g") ? CAT_LAUNCH_FLOW : CAT_OTHER;
 	case 5: return IS("Trace") ? CAT_TRACE : IS("async") ? CAT_LAUNCH_FLOW : CAT_OTHER;
@@ -144,11 +144,11 @@ void kineto_need_scratch(struct kineto *k, size_t bytes)
 struct hwy_text kineto_text(struct kineto *k, const struct scan_value *value)
 {
 	if (!value->escaped)
-		return (struct hwy_text){value->at, value->length};
+		return (struct hwy_text){value->text, value->length};
 	kineto_need_scratch(k, value->length);
 	return (struct hwy_text){
 		k->scratch,
-		(uint32_t)scan_unescape(value->at, value->length, k->scratch),
+		(uint32_t)scan_unescape(value->text, value->length, k->scratch),
 	};
 }
 
@@ -181,9 +181,9 @@ static char *put_odd(char *to, const struct scan_value *value)
 {
 	*to++ = '"';
 	for (uint32_t i = 0; i < value->length; i++) {
-		if (value->at[i] == '"' || value->at[i] == '\\')
+		if (value->text[i] == '"' || value->text[i] == '\\')
 			*to++ = '\\';
-		*to++ = value->at[i];
+		*to++ = value->text[i];
 	}
 	*to++ = '"';
 	return to;
@@ -199,7 +199,7 @@ static char *put_arg(char *to, const struct kineto_arg *arg)
 	if (arg->value.odd)
 		return put_odd(to, &arg->value);
 	uint32_t quote = arg->value.type == SCAN_STRING;
-	memcpy(to, arg->value.at - quote, arg->value.length + 2 * quote);
+	memcpy(to, arg->value.text - quote, arg->value.length + 2 * quote);
 	return to + arg->value.length + 2 * quote;
 }
 

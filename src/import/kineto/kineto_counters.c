@@ -35,7 +35,7 @@ static struct hwy_lane counter_lane(struct kineto *k, const struct kineto_arg *a
 static bool is_whole(const struct scan_value *value, int64_t *number)
 {
 	for (uint32_t i = 0; i < value->length; i++)
-		if (value->at[i] != '-' && (value->at[i] < '0' || value->at[i] > '9'))
+		if (value->text[i] != '-' && (value->text[i] < '0' || value->text[i] > '9'))
 			return false;
 	return scan_integer(value, number) && *number != INT64_MAX && *number != INT64_MIN;
 }
@@ -44,7 +44,7 @@ static double to_real(const struct scan_value *value)
 {
 	char text[64];
 	size_t length = value->length < sizeof text ? value->length : sizeof text - 1;
-	memcpy(text, value->at, length);
+	memcpy(text, value->text, length);
 	text[length] = 0;
 	return strtod(text, NULL);
 }

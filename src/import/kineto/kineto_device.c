@@ -85,7 +85,7 @@ static void read_three(const struct scan_value *value, int64_t *x, int64_t *y, i
 	int64_t *numbers[] = {x, y, z};
 	if (!value || value->type != SCAN_ARRAY)
 		return;
-	struct scan scan = scan_over(value->at, value->at + value->length);
+	struct scan scan = scan_over(value->text, value->text + value->length);
 	struct scan_value element;
 	scan_enter(&scan, '[');
 	for (int i = 0; i < 3 && scan_element(&scan) && scan_value(&scan, &element); i++)

@@ -48,7 +48,7 @@ static bool read_time(struct scan *scan, int64_t *time, bool *has)
 	if (!scan_value(scan, &value))
 		return false;
 	*has = (value.type == SCAN_NUMBER || value.type == SCAN_STRING) &&
-	       scan_decimal(value.at, value.length, 3, time);
+	       scan_decimal(value.text, value.length, 3, time);
 	return true;
 }
 
@@ -57,7 +57,7 @@ static bool read_phase(struct scan *scan, char *phase)
 	struct scan_value value;
 	if (!scan_value(scan, &value))
 		return false;
-	*phase = value.type == SCAN_STRING && value.length == 1 ? value.at[0] : 0;
+	*phase = value.type == SCAN_STRING && value.length == 1 ? value.text[0] : 0;
 	return true;
 }
 
@@ -106,7 +106,7 @@ static void clear_event(struct kineto_event *event)
 	event->phase = 0;
 	event->has_ts = event->has_dur = false;
 	event->cat = event->name = event->pid = event->tid = event->id =
-		(struct scan_value){.at = ""};
+		(struct scan_value){.text = ""};
 	event->n_args = 0;
 	memset(event->arg_refs, 0, sizeof event->arg_refs);
 }
@@ -119,7 +119,7 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	clear_event(event);
 	if (scan_peek(scan) != '{')
 		return scan_value(scan, &value); /* no object: an event without a phase */
-	const char *from = scan->at;
+	const char *from = scan->cursor;
 	scan_enter(scan, '{');
 	while (scan_key(scan, &key)) {
 		if (__builtin_expect(scan->lenient, 0) && is_of_next_event(event, key)) {
@@ -131,7 +131,7 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	}
 	if (scan->status != SCAN_OK)
 		return false;
-	event->text = (struct hwy_text){from, (uint32_t)(scan->at - from)};
+	event->text = (struct hwy_text){from, (uint32_t)(scan->cursor - from)};
 	event->category =
 		event->cat.type == SCAN_STRING ? kineto_category_of(&event->cat) : CAT_OTHER;
 	return true;

@@ -27,7 +27,7 @@ static int64_t flow_id_part(struct kineto *k, const struct scan_value *value, ui
 		return number;
 	bool fresh;
 	struct hwy_index *texts = &k->hints->texts;
-	uint32_t *id = hwy_index_put(texts, value->at, value->length, &fresh);
+	uint32_t *id = hwy_index_put(texts, value->text, value->length, &fresh);
 	if (fresh)
 		*id = texts->count;
 	return *id;

@@ -178,7 +178,7 @@ void kineto_add_instant(struct kineto *k)
 {
 	int64_t bytes;
 	k->event.dur = 0;
-	if (k->event.name.length == 8 && memcmp(k->event.name.at, "[memory]", 8) == 0 &&
+	if (k->event.name.length == 8 && memcmp(k->event.name.text, "[memory]", 8) == 0 &&
 	    kineto_arg(k, KEY_MEMORY_BYTES, &bytes))
 		add_memory(k, bytes);
 	else

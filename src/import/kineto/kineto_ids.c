@@ -225,7 +225,7 @@ void kineto_add_metadata(struct kineto *k)
 {
 	struct kineto_event *event = &k->event;
 	struct kineto_id pid = kineto_read_id(k, &event->pid), tid = kineto_read_id(k, &event->tid);
-	struct hwy_text what = {event->name.at, event->name.length};
+	struct hwy_text what = {event->name.text, event->name.length};
 	bool is_thread = what.length == 11 && memcmp(what.at, "thread_name", 11) == 0;
 	bool is_process = what.length == 12 && memcmp(what.at, "process_name", 12) == 0;
 	bool is_labels = what.length == 14 && memcmp(what.at, "process_labels", 14) == 0;

@@ -78,7 +78,7 @@ static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_
 /* Reads one object of deviceProperties. "id" usually is the first member, but need not be. */
 static void add_device(struct kineto *k, const struct scan_value *about)
 {
-	struct scan scan = scan_over(about->at, about->at + about->length);
+	struct scan scan = scan_over(about->text, about->text + about->length);
 	struct hwy_device found;
 	struct hwy_text key;
 	struct scan_value value;
@@ -107,7 +107,7 @@ static void add_device(struct kineto *k, const struct scan_value *about)
 
 static void add_group(struct kineto *k, const struct scan_value *about)
 {
-	struct scan scan = scan_over(about->at, about->at + about->length);
+	struct scan scan = scan_over(about->text, about->text + about->length);
 	struct hwy_text key;
 	struct scan_value value;
 	if (!scan_enter(&scan, '{'))
@@ -142,7 +142,7 @@ enum list { DEVICES, GROUPS, INFO, WARNING, ERROR };
 
 static void add_list(struct kineto *k, const struct scan_value *value, enum list list)
 {
-	struct scan scan = scan_over(value->at, value->at + value->length);
+	struct scan scan = scan_over(value->text, value->text + value->length);
 	struct scan_value element;
 	if (value->type != SCAN_ARRAY || !scan_enter(&scan, '['))
 		return;
@@ -158,7 +158,7 @@ static void add_list(struct kineto *k, const struct scan_value *value, enum list
 
 static void add_distributed(struct kineto *k, const struct scan_value *about)
 {
-	struct scan scan = scan_over(about->at, about->at + about->length);
+	struct scan scan = scan_over(about->text, about->text + about->length);
 	struct hwy_text key;
 	struct scan_value value;
 	if (about->type != SCAN_OBJECT || !scan_enter(&scan, '{'))

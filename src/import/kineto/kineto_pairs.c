@@ -25,8 +25,8 @@ static struct kineto_begin **innermost(struct kineto *k)
 	size_t length = sizeof pid->length + pid->length + tid->length;
 	kineto_need_scratch(k, length);
 	memcpy(k->scratch, &pid->length, sizeof pid->length);
-	memcpy(k->scratch + sizeof pid->length, pid->at, pid->length);
-	memcpy(k->scratch + sizeof pid->length + pid->length, tid->at, tid->length);
+	memcpy(k->scratch + sizeof pid->length, pid->text, pid->length);
+	memcpy(k->scratch + sizeof pid->length + pid->length, tid->text, tid->length);
 	bool fresh;
 	uint32_t *index = hwy_index_put(&k->begin_of, k->scratch, length, &fresh);
 	if (fresh) {
