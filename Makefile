@@ -36,4 +36,4 @@ format:
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i
 
 tidy: build
-	@git ls-files 'src/*.c' | xargs -r -n 1 -P "$$(nproc)" clang-tidy -p build --quiet 2>/dev/null
+	@scripts/tidy
