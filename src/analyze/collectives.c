@@ -8,6 +8,7 @@
  */
 #include "analyze/collectives.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,7 @@ static void collectives_settle(struct matching *m, struct hwy_meeting *meeting,
 {
 	struct hwy_collectives *c = m->c;
 	struct hwy_meeting done = {.first = *n, .last = INT64_MIN, .transfer = INT64_MAX};
+	assert(m->next); /* a meeting has parts */
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
 		int64_t from = collectives_time_of(m, &c->parts[i]).from;
 		done.last = from > done.last ? from : done.last;

@@ -207,9 +207,9 @@ static void wait_for_lane(const struct finder *f, uint32_t l, const struct targe
 	const struct stream_cursor *stream = &f->streams[l];
 	if (!is_waited_for(f, l, target))
 		return;
-	uint32_t asked = stream->asked, latest = stream->latest;
+	uint32_t latest = stream->latest;
 	if (target->before < now) {
-		asked = asked_before(f, l, target->before);
+		uint32_t asked = asked_before(f, l, target->before);
 		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
 	}
 	if (latest != FLOW_NONE && f->flow->ops[latest].end > now)

@@ -8,6 +8,7 @@
 #include "import/import.h"
 #include "trace/trace.h"
 
+/* NOLINTNEXTLINE(misc-redundant-expression): equal by definition is what is asserted */
 static_assert(HEADWAY_NONE == HWY_NONE, "numbers that are not known are handed out as they are");
 
 struct headway_trace {

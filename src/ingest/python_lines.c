@@ -17,7 +17,7 @@ static int line_310(const struct rec_code *code, int32_t offset)
 	int64_t line = code->first_line;
 	int64_t end = 0;
 	for (uint32_t i = 0; i + 1 < code->table_length; i += 2) {
-		int change = (int8_t)code->table[i + 1];
+		int change = (int8_t)code->table[i + 1]; /* NOLINT(bugprone-signed-char-misuse) */
 		end += code->table[i];
 		if (change != NO_LINE)
 			line += change;

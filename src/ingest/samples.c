@@ -91,8 +91,8 @@ static bool find_copy(const struct samples *samples, uint32_t file, const struct
 	if (!index)
 		return true; /* no bytes: only the registers are known */
 	struct view earlier = parts_of(samples->copies.items[*index]);
-	if (earlier.registers[1] !=
-	    view->registers[1]) /* rsp differs: not the same stack, damage */
+	/* rsp differs: not the same stack, damage */
+	if (!earlier.registers || earlier.registers[1] != view->registers[1])
 		return true;
 	copy->bytes = earlier.bytes;
 	copy->count = earlier.record->bytes;
@@ -187,6 +187,7 @@ static uint32_t sample_stack(struct ingest *in, uint32_t process, uint32_t file,
 	uint32_t kernel = view->kernel < INGEST_MOST_CHAIN ? view->kernel : INGEST_MOST_CHAIN;
 	uint32_t n = find_addresses(in, &in->processes[process], file, view, key + 2), words;
 	key[0] = process;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 32 bits of 64 */
 	key[1] = (uint64_t)n << 32 | kernel << 16 | python;
 	words = 2 + n;
 	memcpy(key + words, view->addresses, kernel * sizeof *key);

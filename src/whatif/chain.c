@@ -133,7 +133,7 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 	const struct cached_path *path = !done ? NULL : step >= 0 ? &one : &kept.by_phase[phase];
 	if (path && path->n == 0)
 		done = hwy_fail(err, "no device work of the step has a recorded launch");
-	if (done) {
+	if (done && path) {
 		sum_up(&f, path);
 		chain->step = step >= 0 ? chain->length : analysis->phases.phases[phase].mean;
 	}

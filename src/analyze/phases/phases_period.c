@@ -16,6 +16,7 @@
  */
 #include "analyze/phases/phases_period.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -227,6 +228,7 @@ static uint32_t count_unique(const struct phases_track *track, const struct peri
 			kinds[n] = (struct kind_of_call){0};
 			*at = n++;
 		}
+		assert(kinds);
 		struct kind_of_call *kind = &kinds[*at];
 		uint32_t apart = i - kind->last;
 		kind->regular += kind->n && apart <= fit->lag + fit->lag / 5 &&

@@ -8,6 +8,7 @@
  * layer's and the CPU pauses longer before every m-th of them (it returns from one call of the model and makes
  * the next), m of them are the step.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analyze/phases/phases_period.h"
@@ -69,6 +70,7 @@ static void count_anchors(const struct phases_track *track, const struct period 
 							   .is_wait = track_is_wait(track, i)};
 			*at = into->n++;
 		}
+		assert(into->v);
 		struct anchor *anchor = &into->v[*at];
 		anchor->count++;
 		anchor->after_wait += i > 0 && track_is_wait(track, i - 1);
