@@ -1,10 +1,11 @@
 /* collectives.c - see collectives.h.
  *
- * Two collectives can be one when their kernel's name and, where the recorder tells, what they do and for which
- * process group are the same. Those of a group come in the same order on every rank, so their number in that order
- * decides, if both ranks have as many of each, their clocks then keep the same distance throughout, and that is not
- * at odds with what the clocks say. Otherwise, in recordings that lost some or began at different steps, those are
- * one whose ends meet; where the clocks are no help the shift at which most meet is looked for.
+ * Kernels on two ranks can be one collective where they have the same key: the kernel's name and, where the recorder
+ * tells, the operation and the process group. The collectives of a group come in the same order on every rank. So the
+ * number in that order decides which kernels are one, if both ranks have as many of each key, if the distance of the
+ * two clocks then stays the same throughout, and if that distance is not at odds with the wall clocks. Otherwise (some
+ * were lost, or the recordings began at different steps) kernels are one where their ends meet, on the wall clocks,
+ * or with the shift at which most ends meet.
  */
 #include "analyze/collectives.h"
 
@@ -12,86 +13,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/bytes.h"
+#include "base/index.h"
+#include "base/quantile.h"
 
-/* Ends this near are ends of one collective; kernels of two in a row are farther apart. */
+/* Ends that are this near to each other are ends of one collective; two collectives in a row are farther apart. */
 #define SAME_END_NS 200000
-/* Clocks that are kept by NTP differ by less. */
+/* Wall clocks that are kept by NTP differ by less. */
 #define SAME_CLOCK_NS 1000000
-/* As many of the shorter list must meet for clocks to be believed; without them, for an order or a shift to be. */
-#define MEET 0.3
-#define MEET_UNSURE 0.6
+/* Which share of the rank with fewer collectives must meet: for wall clocks to be believed, and (UNSURE) without wall
+ * clocks for the order or a shift to be believed. */
+#define MEET_SHARE 0.3
+#define MEET_UNSURE_SHARE 0.6
 #define FEWEST_MEETINGS 2
-/* The straggler waits at most this part of what the others wait; else they take turns at being late. */
-#define CLEARLY 0.7
-/* Clocks that are farther apart are not those of one run; sums of times and shifts stay in range. */
-#define FARTHEST ((int64_t)1 << 61)
+/* The straggler waits at most this share of what the next rank waits; else the ranks take turns at being late. */
+#define STRAGGLER_WAIT_SHARE 0.7
+/* Clocks that are farther apart are not those of one run; below this no sum of a time and a shift overflows. */
+#define FARTHEST_NS ((int64_t)1 << 61)
 
 #define NO_MEETING UINT32_MAX
 
 enum {
-	/* Comparisons from one collective: long recordings are not searched for ever. */
-	SEARCH_WORK = 5000000,
-	/* A rank's clock is searched for beside so many first ones and so many neighbours. */
+	/* How many pairs of collectives one search compares, so that long recordings are not searched for ever. */
+	SEARCH_COMPARISONS = 5000000,
+	/* The shift of a rank is searched against so many of the first ranks and so many ranks just before it. */
 	SEARCH_RANKS = 3,
 };
 
-struct one {
-	uint64_t key;
-	int64_t end; /* on the rank's clock */
-	uint32_t op;
-	uint32_t meeting;
+struct occurrence {       /* a collective on one rank */
+	uint32_t key;     /* equal for all kernels that can be one collective */
+	uint32_t op;      /* of the rank's flow */
+	int64_t end;      /* on the rank's clock */
+	uint32_t meeting; /* index, or NO_MEETING */
 };
 
-struct list { /* by key, then end */
-	struct one *at;
+struct occurrences { /* the collectives of one rank, by key, then by end */
+	struct occurrence *items;
 	uint32_t n, cap;
 };
 
-struct pair {
+struct pair { /* indexes of two occurrences, on two ranks, that are one collective */
 	uint32_t a, b;
 };
 
 struct pairs {
-	struct pair *at;
+	struct pair *items;
 	uint32_t n, cap;
 };
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-/* The value of a key in a recorder's JSON, as text: up to the next comma outside brackets. */
-static uint64_t hash_of_value(struct hwy_text args, const char *key)
+/* Appends a name and its value in a recorder's JSON, as text: up to the next comma outside brackets. */
+static void put_value(struct hwy_bytes *key, struct hwy_text args, const char *name)
 {
-	const char *at = memmem(args.at, args.length, key, strlen(key));
-	if (!at)
-		return 0;
-	const char *end = args.at + args.length, *to = at + strlen(key);
+	hwy_bytes_put_varint(key, 0); /* ends the text before */
+	const char *from = memmem(args.at, args.length, name, strlen(name));
+	if (!from)
+		return;
+	const char *end = args.at + args.length, *to = from + strlen(name);
 	int depth = 0;
 	for (; to < end && (depth > 0 || (*to != ',' && *to != '}')); to++)
 		depth += (*to == '[') - (*to == ']');
-	return hwy_hash(at, (size_t)(to - at));
+	hwy_bytes_put(key, from, (size_t)(to - from));
 }
 
-static uint64_t collectives_key_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
-				   uint32_t row)
+struct keys {                     /* the keys of all ranks */
+	struct hwy_index numbers; /* key -> its number, in order of first use */
+	struct hwy_bytes buffer;
+};
+
+static uint32_t key_of_collective(struct keys *keys, const struct hwy_trace *trace,
+				  const struct hwy_strip *strip, uint32_t row)
 {
 	struct hwy_text name = hwy_text(trace, hwy_get(strip, HWY_NAME, row));
 	struct hwy_text args = hwy_text(trace, hwy_get(strip, HWY_ARGS, row));
-	uint64_t key = hwy_hash(name.at, name.length);
-	key = hwy_mix(key ^ hash_of_value(args, "\"Collective name\""));
-	key = hwy_mix(key ^ hash_of_value(args, "\"Process Group Name\""));
-	return hwy_mix(key ^ hash_of_value(args, "\"Process Group Ranks\""));
+	keys->buffer.n = 0;
+	hwy_bytes_put(&keys->buffer, name.at, name.length);
+	put_value(&keys->buffer, args, "\"Collective name\"");
+	put_value(&keys->buffer, args, "\"Process Group Name\"");
+	put_value(&keys->buffer, args, "\"Process Group Ranks\"");
+	bool fresh;
+	uint32_t n = keys->numbers.count;
+	uint32_t *number =
+		hwy_index_put(&keys->numbers, keys->buffer.bytes, keys->buffer.n, &fresh);
+	if (fresh)
+		*number = n;
+	return *number;
 }
 
 static int by_key_and_end(const void *a, const void *b)
 {
-	const struct one *x = a, *y = b;
+	const struct occurrence *x = a, *y = b;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-static bool list_rank(struct list *list, const struct collectives_rank *rank, struct hwy_err *err)
+static bool list_rank(struct occurrences *list, const struct collectives_rank *rank,
+		      struct keys *keys, struct hwy_err *err)
 {
 	const struct hwy_flow *flow = rank->flow;
 	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_KERNEL),
@@ -104,15 +123,15 @@ static bool list_rank(struct list *list, const struct collectives_rank *rank, st
 		if (flow->ops[i].class != HWY_COMM || !is_ours)
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[i].span, &row);
-		HWY_GROW(list->at, list->n, list->cap);
-		list->at[list->n++] =
-			(struct one){.key = collectives_key_of(flow->trace, strip, row),
-				     .end = flow->ops[i].end,
-				     .op = i,
-				     .meeting = NO_MEETING};
+		HWY_GROW(list->items, list->n, list->cap);
+		list->items[list->n++] =
+			(struct occurrence){.key = key_of_collective(keys, flow->trace, strip, row),
+					    .end = flow->ops[i].end,
+					    .op = i,
+					    .meeting = NO_MEETING};
 	}
 	if (list->n > 0)
-		qsort(list->at, list->n, sizeof *list->at, by_key_and_end);
+		qsort(list->items, list->n, sizeof *list->items, by_key_and_end);
 	return true;
 }
 
@@ -120,17 +139,18 @@ static bool list_rank(struct list *list, const struct collectives_rank *rank, st
 
 static void add_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 {
-	HWY_GROW(pairs->at, pairs->n, pairs->cap);
-	pairs->at[pairs->n++] = (struct pair){a, b};
+	HWY_GROW(pairs->items, pairs->n, pairs->cap);
+	pairs->items[pairs->n++] = (struct pair){a, b};
 }
 
 enum meets { THEY_MEET, NOT_A, NOT_B };
 
-/* Whether a's and b's next ones are one: same key, ends that meet, and no other that is nearer. */
-static enum meets compare(const struct list *a, uint32_t i, const struct list *b, uint32_t j,
-			  int64_t shift)
+/* Whether the i-th occurrence of a and the j-th of b are one collective: they have the same key, their ends meet, and
+ * the end of the occurrence after is not nearer. NOT_A: the one of a meets none of b; NOT_B the other way round. */
+static enum meets compare_next(const struct occurrences *a, uint32_t i, const struct occurrences *b,
+			       uint32_t j, int64_t shift)
 {
-	const struct one *x = &a->at[i], *y = &b->at[j];
+	const struct occurrence *x = &a->items[i], *y = &b->items[j];
 	if (x->key != y->key)
 		return x->key < y->key ? NOT_A : NOT_B;
 	int64_t apart = y->end + shift - x->end;
@@ -145,12 +165,14 @@ static enum meets compare(const struct list *a, uint32_t i, const struct list *b
 	return THEY_MEET;
 }
 
-/* Pairs whose ends meet when 'shift' is added to those of b; yields how many. pairs: NULL to count only. */
-static uint32_t meet(const struct list *a, const struct list *b, int64_t shift, struct pairs *pairs)
+/* How many occurrences of a and b are one collective when 'shift' is added to the times of b; adds them to 'pairs',
+ * which may be NULL. */
+static uint32_t match_ends(const struct occurrences *a, const struct occurrences *b, int64_t shift,
+			   struct pairs *pairs)
 {
 	uint32_t i = 0, j = 0, found = 0;
 	while (i < a->n && j < b->n) {
-		enum meets meets = compare(a, i, b, j, shift);
+		enum meets meets = compare_next(a, i, b, j, shift);
 		if (meets == THEY_MEET && pairs)
 			add_pair(pairs, i, j);
 		found += meets == THEY_MEET;
@@ -160,43 +182,46 @@ static uint32_t meet(const struct list *a, const struct list *b, int64_t shift, 
 	return found;
 }
 
-static int64_t median_shift(const struct list *a, const struct list *b, const struct pairs *pairs)
+static int64_t median_shift(const struct occurrences *a, const struct occurrences *b,
+			    const struct pairs *pairs)
 {
-	int64_t *apart = hwy_alloc((pairs->n + 1) * sizeof *apart);
+	int64_t *apart = hwy_array(pairs->n, sizeof *apart);
 	for (uint32_t i = 0; i < pairs->n; i++)
-		apart[i] = a->at[pairs->at[i].a].end - b->at[pairs->at[i].b].end;
-	qsort(apart, pairs->n, sizeof *apart, hwy_ascending);
-	int64_t median = pairs->n > 0 ? apart[pairs->n / 2] : 0;
+		apart[i] = a->items[pairs->items[i].a].end - b->items[pairs->items[i].b].end;
+	hwy_sort(apart, pairs->n);
+	int64_t median = hwy_median_upper(apart, pairs->n);
 	free(apart);
 	return median;
 }
 
-/* Whether both have as many of each; both are sorted. */
-static bool is_alike(const struct list *a, const struct list *b)
+/* Whether both ranks have as many occurrences of each key. */
+static bool is_alike(const struct occurrences *a, const struct occurrences *b)
 {
 	if (a->n != b->n)
 		return false;
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->at[i].key != b->at[i].key)
+		if (a->items[i].key != b->items[i].key)
 			return false;
 	return a->n > 0;
 }
 
-/* The shift at which most meet, tried for every way in which one of a, from its middle, can be one of b. */
-static int64_t search(const struct list *a, const struct list *b, uint32_t *most)
+/* The shift at which most collectives meet, and (*most) how many do. Three occurrences of a are compared with all of b
+ * that have the same key: each such pair gives a shift to try. */
+static int64_t search_shift(const struct occurrences *a, const struct occurrences *b,
+			    uint32_t *most)
 {
 	int64_t best = 0;
-	uint32_t most_tried = 8 + SEARCH_WORK / (a->n + b->n);
+	uint32_t most_tried = 8 + SEARCH_COMPARISONS / (a->n + b->n);
 	*most = 0;
 	for (uint32_t quarter = 1; quarter <= 3; quarter++) {
-		const struct one *x = &a->at[(uint64_t)a->n * quarter / 4];
+		const struct occurrence *x = &a->items[(uint64_t)a->n * quarter / 4];
 		uint32_t tried = 0;
 		for (uint32_t j = 0; j < b->n && tried < most_tried; j++) {
-			if (b->at[j].key != x->key)
+			if (b->items[j].key != x->key)
 				continue;
 			tried++;
-			int64_t shift = x->end - b->at[j].end;
-			uint32_t found = meet(a, b, shift, NULL);
+			int64_t shift = x->end - b->items[j].end;
+			uint32_t found = match_ends(a, b, shift, NULL);
 			if (found > *most) {
 				*most = found;
 				best = shift;
@@ -206,31 +231,33 @@ static int64_t search(const struct list *a, const struct list *b, uint32_t *most
 	return best;
 }
 
-/* Pairs by their number; yields whether these are one: the clocks stay as far apart from one to the next. */
-static bool pair_in_order(const struct list *a, const struct list *b, struct pairs *pairs)
+/* Pairs the i-th occurrence of a with the i-th of b. Yields whether these are one collective each: then the distance of
+ * the two clocks hardly changes from one pair to the next. */
+static bool pair_in_order(const struct occurrences *a, const struct occurrences *b,
+			  struct pairs *pairs)
 {
 	uint32_t agree = 1;
 	int64_t before = 0;
 	for (uint32_t i = 0; i < a->n; i++) {
-		int64_t apart = a->at[i].end - b->at[i].end;
+		int64_t apart = a->items[i].end - b->items[i].end;
 		agree += i > 0 && llabs(apart - before) <= SAME_END_NS;
 		before = apart;
 		add_pair(pairs, i, i);
 	}
-	return agree >= MEET_UNSURE * a->n;
+	return agree >= MEET_UNSURE_SHARE * a->n;
 }
 
-/* The pairs of two ranks, and what b's clock is to be shifted by; *shift comes as what the clocks say, or, where
- * nothing is to be searched, as what is known. */
-static bool pair_ranks(const struct list *a, const struct list *b, bool may_search, int64_t *shift,
-		       struct pairs *pairs)
+/* The pairs of two ranks, and (*shift) what is added to the times of b; false where they have none. *shift comes in as
+ * the distance of the wall clocks, or as the distance that was found with another rank. */
+static bool pair_ranks(const struct occurrences *a, const struct occurrences *b, bool may_search,
+		       int64_t *shift, struct pairs *pairs)
 {
 	uint32_t shorter = a->n < b->n ? a->n : b->n;
 	pairs->n = 0;
 	if (shorter == 0)
 		return false;
-	uint32_t most = meet(a, b, *shift, NULL);
-	bool is_found = most >= FEWEST_MEETINGS && most >= MEET * shorter;
+	uint32_t most = match_ends(a, b, *shift, NULL);
+	bool is_found = most >= FEWEST_MEETINGS && most >= MEET_SHARE * shorter;
 	if (is_alike(a, b) && pair_in_order(a, b, pairs)) {
 		int64_t in_order = median_shift(a, b, pairs);
 		if ((!is_found && may_search) || llabs(in_order - *shift) <= SAME_CLOCK_NS) {
@@ -241,15 +268,15 @@ static bool pair_ranks(const struct list *a, const struct list *b, bool may_sear
 	if (!is_found && !may_search)
 		return false;
 	if (!is_found) {
-		*shift = search(a, b, &most);
-		if (most < FEWEST_MEETINGS || most < MEET_UNSURE * shorter)
+		*shift = search_shift(a, b, &most);
+		if (most < FEWEST_MEETINGS || most < MEET_UNSURE_SHARE * shorter)
 			return false;
 	}
 	pairs->n = 0;
-	meet(a, b, *shift, pairs);
+	match_ends(a, b, *shift, pairs);
 	*shift = median_shift(a, b, pairs);
 	pairs->n = 0;
-	return meet(a, b, *shift, pairs) > 0;
+	return match_ends(a, b, *shift, pairs) > 0;
 }
 
 /* ---- all ranks ----------------------------------------------------------------------------------- */
@@ -257,14 +284,16 @@ static bool pair_ranks(const struct list *a, const struct list *b, bool may_sear
 struct matching {
 	struct hwy_collectives *c;
 	const struct collectives_rank *ranks;
-	struct list *lists;
+	struct occurrences *lists;
 	uint32_t n;
 	uint32_t cap_parts, cap_meetings;
-	/* While matching: by part the next one of its meeting, and by meeting its first; NO_MEETING ends. */
+	/* The parts of a meeting are a chain while matching: by part the next part of the same meeting, or NO_MEETING;
+	 * hwy_meeting.first is the first. */
 	uint32_t *next, cap_next;
 };
 
-static void collectives_join(struct matching *m, uint32_t meeting, uint32_t rank, struct one *one)
+static void join_meeting(struct matching *m, uint32_t meeting, uint32_t rank,
+			 struct occurrence *occurrence)
 {
 	struct hwy_collectives *c = m->c;
 	HWY_GROW(c->parts, c->n_parts, m->cap_parts);
@@ -272,41 +301,41 @@ static void collectives_join(struct matching *m, uint32_t meeting, uint32_t rank
 	m->next[c->n_parts] = c->meetings[meeting].first;
 	c->meetings[meeting].first = c->n_parts;
 	c->meetings[meeting].n++;
-	c->parts[c->n_parts++] = (struct meeting_part){rank, one->op};
-	one->meeting = meeting;
+	c->parts[c->n_parts++] = (struct meeting_part){rank, occurrence->op};
+	occurrence->meeting = meeting;
 }
 
 static void add_pairs(struct matching *m, const struct pairs *pairs, uint32_t a, uint32_t b)
 {
 	struct hwy_collectives *c = m->c;
 	for (uint32_t i = 0; i < pairs->n; i++) {
-		struct one *x = &m->lists[a].at[pairs->at[i].a];
-		struct one *y = &m->lists[b].at[pairs->at[i].b];
+		struct occurrence *x = &m->lists[a].items[pairs->items[i].a];
+		struct occurrence *y = &m->lists[b].items[pairs->items[i].b];
 		if (y->meeting != NO_MEETING)
 			continue;
 		if (x->meeting == NO_MEETING) {
 			HWY_GROW(c->meetings, c->n, m->cap_meetings);
 			c->meetings[c->n] = (struct hwy_meeting){.first = NO_MEETING};
-			collectives_join(m, c->n++, a, x);
+			join_meeting(m, c->n++, a, x);
 		}
-		/* Ranks come one after the other, so a second part of b's would be the first of the chain. */
+		/* Ranks are added one after the other: if the meeting has a part of b, that part is first in the chain. */
 		if (c->parts[c->meetings[x->meeting].first].rank != b)
-			collectives_join(m, x->meeting, b, y);
+			join_meeting(m, x->meeting, b, y);
 	}
 }
 
-/* What the clocks say; 0 where they say nothing that could be true. */
+/* How far the wall clocks of two recordings are apart; 0 where one has none, or where that cannot be true. */
 static int64_t wall_apart(const struct hwy_flow *a, const struct hwy_flow *b)
 {
 	int64_t apart;
 	if (a->trace->wall == HWY_NONE || b->trace->wall == HWY_NONE ||
 	    __builtin_sub_overflow(b->trace->wall, a->trace->wall, &apart) ||
-	    llabs(apart) > FARTHEST)
+	    llabs(apart) > FARTHEST_NS)
 		return 0;
 	return apart;
 }
 
-/* Each rank beside all before it: groups may be of some ranks only. */
+/* Pairs each rank with all ranks before it, since a process group may be of some ranks only. */
 static void pair_all(struct matching *m)
 {
 	struct pairs pairs = {0};
@@ -318,7 +347,7 @@ static void pair_all(struct matching *m)
 			int64_t apart = shift[b] - shift[a];
 			bool may_search = !is_set && (a < SEARCH_RANKS || b - a <= SEARCH_RANKS);
 			if (!pair_ranks(&m->lists[a], &m->lists[b], may_search, &apart, &pairs) ||
-			    llabs(shift[a] + apart) > FARTHEST)
+			    llabs(shift[a] + apart) > FARTHEST_NS)
 				continue;
 			if (!is_set)
 				shift[b] = shift[a] + apart;
@@ -326,30 +355,30 @@ static void pair_all(struct matching *m)
 			add_pairs(m, &pairs, a, b);
 		}
 	}
-	free(pairs.at);
+	free(pairs.items);
 }
 
-static struct hwy_interval collectives_time_of(const struct matching *m,
-					       const struct meeting_part *part)
+static struct hwy_interval time_of_part(const struct matching *m, const struct meeting_part *part)
 {
 	const struct flow_op *op = &m->ranks[part->rank].flow->ops[part->op];
 	int64_t shift = m->c->shift[part->rank];
 	return (struct hwy_interval){op->start + shift, op->end + shift};
 }
 
-/* Copies a meeting's parts to a row of their own, without those the last arrival contradicts. */
-static void collectives_settle(struct matching *m, struct hwy_meeting *meeting,
-			       struct meeting_part *to, uint32_t *n)
+/* Copies the parts of a meeting to 'to', one after the other, but for parts that ended before the last rank came:
+ * those were no part of it. A meeting that is left with fewer than two parts has none. */
+static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, struct meeting_part *to,
+			   uint32_t *n)
 {
 	struct hwy_collectives *c = m->c;
 	struct hwy_meeting done = {.first = *n, .last = INT64_MIN, .transfer = INT64_MAX};
 	assert(m->next); /* a meeting has parts */
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
-		int64_t from = collectives_time_of(m, &c->parts[i]).from;
+		int64_t from = time_of_part(m, &c->parts[i]).from;
 		done.last = from > done.last ? from : done.last;
 	}
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
-		struct hwy_interval at = collectives_time_of(m, &c->parts[i]);
+		struct hwy_interval at = time_of_part(m, &c->parts[i]);
 		if (at.to < done.last) {
 			c->n_contradicted++;
 			continue;
@@ -368,18 +397,18 @@ static void collectives_settle(struct matching *m, struct hwy_meeting *meeting,
 static void settle_all(struct matching *m)
 {
 	struct hwy_collectives *c = m->c;
-	struct meeting_part *parts = hwy_alloc((c->n_parts + 1) * sizeof *parts);
+	struct meeting_part *parts = hwy_array(c->n_parts, sizeof *parts);
 	uint32_t n = 0, kept = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct hwy_meeting meeting = c->meetings[i];
-		collectives_settle(m, &meeting, parts, &n);
+		settle_meeting(m, &meeting, parts, &n);
 		if (meeting.n == 0)
 			continue;
 		c->meetings[kept++] = meeting;
 		for (uint32_t k = meeting.first; k < n; k++) {
-			struct hwy_interval at = collectives_time_of(m, &parts[k]);
+			struct hwy_interval at = time_of_part(m, &parts[k]);
 			c->waits[parts[k].rank] += at.to - at.from - meeting.transfer;
-			c->n_of[parts[k].rank]++;
+			c->n_meetings[parts[k].rank]++;
 		}
 	}
 	free(c->parts);
@@ -391,14 +420,17 @@ static void settle_all(struct matching *m)
 bool collectives_match(struct hwy_collectives *c, const struct collectives_rank *ranks, uint32_t n,
 		       struct hwy_err *err)
 {
-	*c = (struct hwy_collectives){.shift = hwy_zalloc((n + 1) * sizeof *c->shift),
-				      .waits = hwy_zalloc((n + 1) * sizeof *c->waits),
-				      .n_of = hwy_zalloc((n + 1) * sizeof *c->n_of)};
+	*c = (struct hwy_collectives){.shift = hwy_zarray(n, sizeof *c->shift),
+				      .waits = hwy_zarray(n, sizeof *c->waits),
+				      .n_meetings = hwy_zarray(n, sizeof *c->n_meetings)};
 	struct matching m = {
-		.c = c, .ranks = ranks, .n = n, .lists = hwy_zalloc((n + 1) * sizeof *m.lists)};
+		.c = c, .ranks = ranks, .n = n, .lists = hwy_zarray(n, sizeof *m.lists)};
+	struct keys keys = {0};
 	bool done = true;
 	for (uint32_t r = 0; r < n && done; r++)
-		done = list_rank(&m.lists[r], &ranks[r], err);
+		done = list_rank(&m.lists[r], &ranks[r], &keys, err);
+	hwy_index_free(&keys.numbers);
+	hwy_bytes_free(&keys.buffer);
 	if (done) {
 		pair_all(&m);
 		settle_all(&m);
@@ -406,7 +438,7 @@ bool collectives_match(struct hwy_collectives *c, const struct collectives_rank 
 		collectives_free(c);
 	}
 	for (uint32_t r = 0; r < n; r++)
-		free(m.lists[r].at);
+		free(m.lists[r].items);
 	free(m.lists);
 	free(m.next);
 	return done;
@@ -418,7 +450,7 @@ void collectives_free(struct hwy_collectives *c)
 	free(c->parts);
 	free(c->shift);
 	free(c->waits);
-	free(c->n_of);
+	free(c->n_meetings);
 	*c = (struct hwy_collectives){0};
 }
 
@@ -426,7 +458,7 @@ uint32_t collectives_straggler(const struct hwy_collectives *c, uint32_t n)
 {
 	uint32_t late = n, next = n;
 	for (uint32_t r = 0; r < n; r++) {
-		if (c->n_of[r] == 0)
+		if (c->n_meetings[r] == 0)
 			continue;
 		if (late == n || c->waits[r] < c->waits[late]) {
 			next = late;
@@ -436,6 +468,6 @@ uint32_t collectives_straggler(const struct hwy_collectives *c, uint32_t n)
 		}
 	}
 	bool is_clear = next < n && c->waits[next] > 0 &&
-			(double)c->waits[late] <= CLEARLY * (double)c->waits[next];
+			(double)c->waits[late] <= STRAGGLER_WAIT_SHARE * (double)c->waits[next];
 	return is_clear ? late : n;
 }

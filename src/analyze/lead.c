@@ -1,11 +1,11 @@
 /* lead.c - see lead.h.
  *
- * Three kinds of events in order of time: work is enqueued (its call has returned, or it has begun before that),
- * begins, ends. They come from three cursors: one for each stream, merged; the device's ops; and the ops that
- * run, of which there are few. Between two events the count is constant and the work left falls by the number of
- * running ops each ns, so that sums are exact and the whole is linear in the ops. Sums over time are made op by
- * op: what comes is added as if it stayed until the window's end, and taken away when it goes. Both are largest
- * right after something was enqueued, so that nothing is compared at the other events.
+ * Three kinds of events happen in order of time: an op is enqueued (its call has returned, or the op has begun
+ * before), begins, ends. Cursors yield them: one along each stream, merged, for what is enqueued; one along the
+ * device's ops for what begins; a heap of the few running ops for what ends. Between two events the count is constant
+ * and the work left falls by the number of running ops each ns, so sums are exact and take time linear in the ops.
+ * Sums over time are made op by op: an op is added as if it stayed until the window's end, and the rest is subtracted
+ * when it ends. Count and work are largest right after an op was enqueued, so maxima are looked for only there.
  */
 #include "analyze/lead.h"
 
@@ -14,29 +14,31 @@
 #include "analyze/lanes.h"
 #include "base/heap.h"
 
-enum { LATER = 4096 }; /* ops that begin before one that was enqueued earlier, at most */
+/* So many ops behind a moment are looked at for ops that were enqueued before it. */
+enum { LATER_OPS = 4096 };
 
-struct meter {
+struct meter { /* the measuring of one device: what is to come, the present, the sums so far */
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	struct hwy_lead *lead;
 	uint32_t cells;
 	/* events to come */
 	struct flow_lanes lanes;
-	uint32_t *next_on;        /* by lane: the op that is enqueued next */
-	struct hwy_heap enqueued; /* of lanes, by that op's moment */
-	const uint32_t *order;    /* of the device's ops by start; NULL: 0, 1, 2 … */
-	uint32_t next, n;         /* the op that begins next */
+	uint32_t *next_on;        /* by lane: how many of its ops were enqueued */
+	struct hwy_heap enqueued; /* lanes, by the moment at which their next op is enqueued */
+	const uint32_t *order;    /* the device's ops by start; NULL stands for 0, 1, 2 … */
+	uint32_t next, n;         /* how many of the device's ops have begun, and how many it has */
 	struct hwy_heap running;  /* ops, by end */
 	/* the present */
 	int64_t now;
-	uint32_t count;
-	/* ns of work not yet begun; sum of the ends of what runs. They may wrap: differences do not. */
+	uint32_t count; /* ops enqueued and not finished */
+	/* ns of enqueued ops that have not begun; sum of the ends of running ops. Both may wrap; work_at is right
+	 * all the same, since it is a difference. */
 	uint64_t waiting, ends;
 	int64_t empty_since;
-	bool rises; /* something was enqueued since the last look */
-	uint32_t cell;
-	/* Sums over time, the work's twice. They may wrap as well. */
+	bool rises;    /* an op was enqueued since the maxima were last compared */
+	uint32_t cell; /* the point of the series that 'now' belongs to */
+	/* Sums over time of the count, and of twice the work. They may wrap on the way, not in the end. */
 	unsigned __int128 count_time, work_time;
 };
 
@@ -73,15 +75,15 @@ static void mark_cells(struct meter *meter, int64_t from, int64_t to)
 	}
 }
 
-/* The part of the window that is left at a moment, which is before its end. */
+/* How many ns of the window come after a moment that is before the window's end. */
 static uint64_t left_at(const struct meter *meter, int64_t moment)
 {
 	const struct hwy_interval *window = &meter->phase->window;
 	return (uint64_t)(window->to - (moment > window->from ? moment : window->from));
 }
 
-/* Up to the next event: looks at what is enqueued now. */
-static void pass(struct meter *meter, int64_t to)
+/* Moves the present to the next event, and compares count and work as they were until then with the maxima. */
+static void pass_time(struct meter *meter, int64_t to)
 {
 	struct hwy_lead *lead = meter->lead;
 	const struct hwy_interval *window = &meter->phase->window;
@@ -97,7 +99,7 @@ static void pass(struct meter *meter, int64_t to)
 	mark_cells(meter, from, until);
 }
 
-/* Nothing was enqueued until now. */
+/* Adds the time until now, in which nothing was enqueued, to the empty time. */
 static void end_empty(struct meter *meter, int64_t until)
 {
 	const struct hwy_interval *window = &meter->phase->window;
@@ -137,7 +139,7 @@ static void enqueue(struct meter *meter)
 		hwy_heap_drop(&meter->enqueued);
 		return;
 	}
-	/* On one stream nothing is enqueued before what stands before it. */
+	/* Ops of one stream are enqueued in their order, whatever the clocks say. */
 	int64_t time = lanes_enqueued(meter->flow, &meter->flow->ops[op_on(meter, lane)]);
 	head->time = time > meter->now ? time : meter->now;
 	hwy_heap_sink(&meter->enqueued);
@@ -146,7 +148,7 @@ static void enqueue(struct meter *meter)
 static void lead_begin(struct meter *meter, const struct flow_op *op, uint32_t index)
 {
 	uint64_t length = (uint64_t)(op->end - op->start), left = left_at(meter, op->start);
-	/* As much is left of it when the window begins or it does, and when the one or the other ends. */
+	/* ns of the op that are left when it begins (or the window does), and when the window ends (or it does). */
 	int64_t to = meter->phase->window.to;
 	uint64_t first = (uint64_t)op->end - (uint64_t)to + left, last = 0;
 	if (op->end > to)
@@ -170,8 +172,8 @@ static void lead_end(struct meter *meter)
 		fall_to_zero(meter);
 }
 
-/* What happens next; at one moment first what is enqueued, then what begins, then what ends. False: nothing. */
-static bool happen(struct meter *meter)
+/* Makes the next event happen; at one moment ops are enqueued first, then begin, then end. False: there is none. */
+static bool next_event(struct meter *meter)
 {
 	const struct hwy_flow *flow = meter->flow;
 	uint32_t index = FLOW_NONE;
@@ -189,7 +191,7 @@ static bool happen(struct meter *meter)
 	if (time == INT64_MAX || time >= meter->phase->window.to)
 		return false;
 	if (meter->rises && time > meter->now)
-		pass(meter, time);
+		pass_time(meter, time);
 	meter->now = time;
 	if (enqueued == time)
 		do
@@ -207,18 +209,18 @@ static bool happen(struct meter *meter)
 static double steps_ahead(const struct hwy_phase *phase)
 {
 	double sum = 0;
-	uint32_t at = 0, n = 0; /* the step in which the CPU is */
+	uint32_t cpu = 0, n = 0; /* cpu: the step that the CPU is in */
 	for (uint32_t k = phase->first_steady; k < phase->first_steady + phase->n_steady; k++) {
 		int64_t moment = phase->steps[k].device.from;
-		while (at + 1 < phase->n_steps && phase->steps[at + 1].cpu.from <= moment)
-			at++;
-		const struct phase_step *step = &phase->steps[at];
-		int64_t until = at + 1 < phase->n_steps ? step[1].cpu.from : step->cpu.to;
+		while (cpu + 1 < phase->n_steps && phase->steps[cpu + 1].cpu.from <= moment)
+			cpu++;
+		const struct phase_step *step = &phase->steps[cpu];
+		int64_t until = cpu + 1 < phase->n_steps ? step[1].cpu.from : step->cpu.to;
 		double part = until > step->cpu.from ? (double)(moment - step->cpu.from) /
 							       (double)(until - step->cpu.from)
 						     : 0;
 		part = part < 0 ? 0 : part > 1 ? 1 : part;
-		sum += (double)at + part - (double)k;
+		sum += (double)cpu + part - (double)k;
 		n++;
 	}
 	return n ? sum / n : 0;
@@ -226,12 +228,12 @@ static double steps_ahead(const struct hwy_phase *phase)
 
 /* ---- one device ---------------------------------------------------------------------------------- */
 
-/* The end of the ops that were enqueued by a time, or begun: a CPU that is far ahead has enqueued many of those
- * that begin later, and streams may take turns. */
+/* All ops that begin or were enqueued before a time have a smaller index than this. A CPU that is far ahead has
+ * enqueued many ops that begin later, and ops of several streams may alternate. */
 static uint32_t ops_enqueued(const struct hwy_flow *flow, int64_t time)
 {
 	uint32_t end = flow_op_at(flow, time);
-	for (uint32_t i = end; i < flow->n_ops && i - end < LATER; i++)
+	for (uint32_t i = end; i < flow->n_ops && i - end < LATER_OPS; i++)
 		if (lanes_enqueued(flow, &flow->ops[i]) < time)
 			end = i + 1;
 	return end;
@@ -241,10 +243,10 @@ static void open_meter(struct meter *meter, uint32_t device)
 {
 	const struct hwy_flow *flow = meter->flow;
 	struct hwy_lead *lead = meter->lead;
-	/* What has ended before the window needs no counting, nor does what is enqueued after it. */
+	/* Ops that end before the window do not count, nor do those that are enqueued after it. */
 	uint32_t first = flow_op_unfinished(flow, meter->phase->window.from);
 	lanes_open(&meter->lanes, flow, device, first, ops_enqueued(flow, meter->phase->window.to));
-	meter->next_on = hwy_zalloc(((size_t)meter->lanes.n + 1) * sizeof *meter->next_on);
+	meter->next_on = hwy_zarray(meter->lanes.n, sizeof *meter->next_on);
 	for (uint32_t l = 0; l < meter->lanes.n; l++)
 		hwy_heap_add(&meter->enqueued, lanes_enqueued(flow, &flow->ops[op_on(meter, l)]),
 			     l);
@@ -255,7 +257,7 @@ static void open_meter(struct meter *meter, uint32_t device)
 	meter->now = meter->empty_since = INT64_MIN;
 	meter->rises = true;
 	if (meter->cells)
-		lead->series = hwy_zalloc(meter->cells * sizeof *lead->series);
+		lead->series = hwy_zarray(meter->cells, sizeof *lead->series);
 	for (uint32_t i = 0; i < meter->cells; i++)
 		lead->series[i].time = cell_start(meter, i);
 	lead->n_series = meter->cells;
@@ -278,9 +280,9 @@ static void measure_device(struct meter *meter, uint32_t device)
 	if (length <= 0)
 		return;
 	open_meter(meter, device);
-	while (happen(meter))
+	while (next_event(meter))
 		;
-	pass(meter, window->to);
+	pass_time(meter, window->to);
 	if (meter->count == 0)
 		end_empty(meter, window->to);
 	lead->mean_count = (double)meter->count_time / (double)length;

@@ -8,19 +8,20 @@
 #include <string.h>
 
 #include "analyze/nest.h"
+#include "base/path.h"
 
 #define AROUND (HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE))
 #define STACKED (HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_SAMPLE))
 #define TIMED (AROUND | STACKED | HWY_KIND_BIT(HWY_STATE))
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 
-enum { MOST_AROUND = 64 /* spans around one that are looked at, on each lane */ };
+enum { MOST_SPANS_AROUND = 64 }; /* that are looked at around one span, on each lane */
 
 struct hwy_places {
 	struct hwy_trace *trace;
 	struct hwy_nests nests;
-	struct hwy_strings texts; /* those that were put together */
-	char *buffer;             /* for place_line */
+	struct hwy_strings texts; /* the texts of places that are not texts of the trace */
+	char *buffer;             /* the result of place_line */
 	size_t cap;
 };
 
@@ -55,14 +56,14 @@ static const char *place_keep(struct hwy_places *places, const char *text, size_
 
 /* ---- what is around a span ----------------------------------------------------------------------- */
 
-struct subject { /* the span that the question is about */
+struct subject { /* the span whose place is wanted; of device work, the call that enqueued it */
 	const struct hwy_strip *strip;
 	uint32_t row;
 	int64_t thread;
 	int64_t start, end;
 };
 
-/* False: there is no such span, or it has no place. */
+/* False where there is no such span, or where spans of its kind have no place. */
 static bool find_subject(const struct hwy_places *places, uint32_t span, struct subject *subject)
 {
 	const struct hwy_trace *trace = places->trace;
@@ -70,10 +71,11 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 		return false;
 	subject->strip = hwy_strip_of(trace, span, &subject->row);
 	if (HWY_DEVICE_KINDS & HWY_KIND_BIT(subject->strip->kind)) {
-		int64_t link = hwy_get(subject->strip, HWY_LINK, subject->row);
-		if (link <= 0 || link > trace->n_spans)
+		uint32_t call;
+		if (!hwy_get_index(subject->strip, HWY_LINK, subject->row, &call) ||
+		    call >= trace->n_spans)
 			return false;
-		subject->strip = hwy_strip_of(trace, (uint32_t)(link - 1), &subject->row);
+		subject->strip = hwy_strip_of(trace, call, &subject->row);
 	}
 	if (!(TIMED & HWY_KIND_BIT(subject->strip->kind)))
 		return false;
@@ -83,27 +85,29 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 	return true;
 }
 
-static const struct hwy_frame *frame_of(const struct hwy_trace *trace,
-					const struct subject *subject)
+static const struct hwy_frame *frame_of_subject(const struct hwy_trace *trace,
+						const struct subject *subject)
 {
 	if (!(STACKED & HWY_KIND_BIT(subject->strip->kind)))
 		return NULL;
 	return place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
 }
 
+/* The nests of the subject's thread; yields how many. */
 static uint32_t nests_of(const struct hwy_places *places, const struct subject *subject,
 			 struct hwy_nest **first)
 {
 	if (subject->thread < 0 || subject->thread >= places->trace->n_threads)
 		return 0;
-	const uint32_t *at = &places->nests.first[subject->thread];
-	*first = &places->nests.nests[at[0]];
-	return at[1] - at[0];
+	const uint32_t *bounds = &places->nests.first[subject->thread];
+	*first = &places->nests.nests[bounds[0]];
+	return bounds[1] - bounds[0];
 }
 
 /* ---- functions that a tracer recorded ------------------------------------------------------------ */
 
-/* The bare name in "<built-in method item of Tensor object at 0x7f…>"; false when it is no such text. */
+/* Sets 'bare' to the function's name in a text like "<built-in method item of Tensor object at 0x7f…>"; false for other
+ * texts. */
 static bool builtin_name(const char *name, char *bare, size_t room)
 {
 	static const char *const leads[] = {"<built-in method ", "<built-in function "};
@@ -116,7 +120,8 @@ static bool builtin_name(const char *name, char *bare, size_t room)
 	return false;
 }
 
-/* "train.py(23): step" -> the length of the file, the line, the function; false when it is no such text. */
+/* Takes a text like "train.py(23): step" apart: the length of the file's name, the line, the function; false for other
+ * texts. */
 static bool traced_function(const char *name, size_t *file, int64_t *line, const char **function)
 {
 	for (const char *at = name; (at = strchr(at, '(')); at++) {
@@ -131,11 +136,11 @@ static bool traced_function(const char *name, size_t *file, int64_t *line, const
 	return false;
 }
 
-struct traced { /* the function a call was made in; rows of one lane, or NEST_NONE */
+struct traced { /* the traced functions around a call: rows of one lane, or NEST_NONE */
 	struct hwy_nest *nest;
-	uint32_t own;    /* the innermost of the user's */
-	uint32_t inner;  /* the innermost */
-	uint32_t caller; /* the innermost that is no built-in */
+	uint32_t own;    /* the innermost function of the user's own code */
+	uint32_t inner;  /* the innermost function */
+	uint32_t caller; /* the innermost function that is no built-in */
 };
 
 static struct traced find_traced(struct hwy_places *places, const struct subject *subject)
@@ -150,7 +155,7 @@ static struct traced find_traced(struct hwy_places *places, const struct subject
 	traced.nest = nest;
 	uint32_t row = nest_around(nest, subject->start, subject->end);
 	traced.inner = row;
-	for (int i = 0; row != NEST_NONE && i < 4 * MOST_AROUND; i++) {
+	for (int i = 0; row != NEST_NONE && i < 4 * MOST_SPANS_AROUND; i++) {
 		const char *name = hwy_str(places->trace, hwy_get(nest->strip, HWY_NAME, row));
 		const char *function;
 		size_t length;
@@ -201,7 +206,7 @@ static int from_outside_in(const void *left, const void *right)
 	       (a->strip->first + a->row < b->strip->first + b->row);
 }
 
-/* All ranges of the thread around the subject, and the outermost operator. */
+/* The ranges of the thread around the subject, and the outermost operator, from the outermost to the innermost. */
 static uint32_t find_ranges(struct hwy_places *places, const struct subject *subject,
 			    struct around *around)
 {
@@ -212,7 +217,8 @@ static uint32_t find_ranges(struct hwy_places *places, const struct subject *sub
 			continue;
 		bool is_op = nest->strip->kind == HWY_OP;
 		uint32_t row = nest_around(nest, subject->start, subject->end), first = found;
-		for (; row != NEST_NONE && found < MOST_AROUND; row = nest_parent(nest, row)) {
+		for (; row != NEST_NONE && found < MOST_SPANS_AROUND;
+		     row = nest_parent(nest, row)) {
 			found = is_op ? first : found;
 			around[found++] = (struct around){nest->strip, row,
 							  hwy_get(nest->strip, HWY_START, row),
@@ -225,7 +231,7 @@ static uint32_t find_ranges(struct hwy_places *places, const struct subject *sub
 
 static const char *range_path(struct hwy_places *places, const struct subject *subject)
 {
-	struct around around[MOST_AROUND];
+	struct around around[MOST_SPANS_AROUND];
 	char path[1024];
 	size_t length = 0;
 	uint32_t n = find_ranges(places, subject, around);
@@ -246,7 +252,7 @@ static const char *range_path(struct hwy_places *places, const struct subject *s
 
 /* ---- places -------------------------------------------------------------------------------------- */
 
-/* "cudaMemcpyAsync_v3020" -> "cudaMemcpyAsync" */
+/* A call's name without its version: "cudaMemcpyAsync" for "cudaMemcpyAsync_v3020". */
 static const char *place_call_name(struct hwy_places *places, int64_t name)
 {
 	struct hwy_text text = hwy_text(places->trace, name);
@@ -268,7 +274,7 @@ struct hwy_place place_of(struct hwy_places *places, uint32_t span)
 	unsigned kind = subject.strip->kind;
 	if (kind == HWY_API || kind == HWY_OS)
 		place.api = place_call_name(places, hwy_get(subject.strip, HWY_NAME, subject.row));
-	const struct hwy_frame *frame = frame_of(trace, &subject);
+	const struct hwy_frame *frame = frame_of_subject(trace, &subject);
 	if (frame) {
 		place.function = hwy_str(trace, frame->function);
 		place.module = hwy_str(trace, frame->module);
@@ -286,7 +292,7 @@ struct hwy_place place_of(struct hwy_places *places, uint32_t span)
 	return place;
 }
 
-/* Equal but for the numbers in them. */
+/* Whether two texts are equal but for the numbers in them. */
 static bool equal_folded(const char *a, const char *b)
 {
 	for (;;) {
@@ -318,12 +324,6 @@ bool place_equal(const struct hwy_place *a, const struct hwy_place *b)
 
 /* ---- in one line --------------------------------------------------------------------------------- */
 
-static const char *place_base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static struct hwy_text place_put(struct hwy_places *places, const char *first, const char *second,
 				 int64_t line)
 {
@@ -343,9 +343,9 @@ static struct hwy_text place_put(struct hwy_places *places, const char *first, c
 static struct hwy_text put_frame(struct hwy_places *places, const struct hwy_frame *frame)
 {
 	const struct hwy_trace *trace = places->trace;
-	const char *file = place_base_of(hwy_str(trace, frame->file)),
+	const char *file = hwy_basename(hwy_str(trace, frame->file)),
 		   *function = hwy_str(trace, frame->function);
-	const char *module = place_base_of(hwy_str(trace, frame->module));
+	const char *module = hwy_basename(hwy_str(trace, frame->module));
 	if (*file)
 		return place_put(places, file, function, frame->line);
 	if (frame->flags > 0 && (frame->flags & HWY_FRAME_PYTHON))
@@ -353,7 +353,7 @@ static struct hwy_text put_frame(struct hwy_places *places, const struct hwy_fra
 	return place_put(places, function, module, 0);
 }
 
-/* A built-in function says where only through its caller: "train.py(12): step item()". */
+/* A built-in function has no file of its own, so its caller stands before it: "train.py(12): step item()". */
 static struct hwy_text put_traced(struct hwy_places *places, const struct traced *traced)
 {
 	const struct hwy_trace *trace = places->trace;
@@ -380,7 +380,7 @@ static struct hwy_text place_put_folded(struct hwy_places *places, const char *n
 	return (struct hwy_text){places->buffer, (uint32_t)(to - places->buffer)};
 }
 
-/* The innermost range or operator of all lanes. */
+/* The innermost range or operator around the subject, of all lanes of its thread. */
 static struct hwy_text put_around(struct hwy_places *places, const struct subject *subject)
 {
 	const struct hwy_trace *trace = places->trace;
@@ -389,16 +389,16 @@ static struct hwy_text put_around(struct hwy_places *places, const struct subjec
 	const struct hwy_strip *inner = NULL;
 	int64_t latest = INT64_MIN;
 	for (; n > 0; nest++, n--) {
-		uint32_t at = nest->strip->kind == HWY_CALL
-				      ? NEST_NONE
-				      : nest_around(nest, subject->start, subject->end);
-		if (at == NEST_NONE)
+		uint32_t found = nest->strip->kind == HWY_CALL
+					 ? NEST_NONE
+					 : nest_around(nest, subject->start, subject->end);
+		if (found == NEST_NONE)
 			continue;
-		int64_t start = hwy_get(nest->strip, HWY_START, at);
+		int64_t start = hwy_get(nest->strip, HWY_START, found);
 		if (inner && start <= latest)
 			continue;
 		inner = nest->strip;
-		row = at;
+		row = found;
 		latest = start;
 	}
 	if (!inner)
@@ -413,7 +413,7 @@ struct hwy_text place_line(struct hwy_places *places, uint32_t span)
 	struct subject subject;
 	if (!find_subject(places, span, &subject))
 		return (struct hwy_text){"", 0};
-	const struct hwy_frame *frame = frame_of(places->trace, &subject);
+	const struct hwy_frame *frame = frame_of_subject(places->trace, &subject);
 	if (frame)
 		return put_frame(places, frame);
 	struct traced traced = find_traced(places, &subject);

@@ -1,20 +1,16 @@
 /* place_frames.c - which frame of a stack is the user's own.
  *
- * From the innermost frame outwards: Python's frames come after the native ones that they called. The best is the
- * innermost Python frame outside of libraries, then the innermost native frame outside of them. A stack of
- * nothing but libraries yields its innermost Python frame, else the frame through which the interpreter entered a
- * framework, else the innermost frame of a framework. The vendor's runtime, the C library, the kernel and
- * the recorder never are a place.
+ * The stack is read from the innermost frame outwards; frames of Python come after the native frames that they called.
+ * The best frame is the innermost Python frame outside of libraries, then the innermost native frame outside of
+ * libraries. A stack with frames of libraries only yields its innermost Python frame, else the frame through which
+ * the interpreter entered a framework, else the innermost frame of a framework. Frames of the vendor's runtime, the C
+ * library, the kernel and the recorder are never chosen.
  */
 #include <string.h>
 
 #include "analyze/place.h"
-
-static const char *place_frames_base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
+#include "base/path.h"
+#include "base/ref.h"
 
 static bool begins_with_any(const char *text, const char *const *starts)
 {
@@ -31,7 +27,7 @@ static bool is_in_packages(const char *path)
 
 bool place_is_library(const char *file)
 {
-	/* As Kineto writes them: without the folder that packages are in. */
+	/* Files as Kineto writes them: without the folder that packages are in. */
 	static const char *const packages[] = {
 		"torch/",      "torchvision/",  "torchaudio/",      "numpy/",
 		"cupy/",       "cupyx/",        "scipy/",           "triton/",
@@ -49,6 +45,7 @@ bool place_is_library(const char *file)
 	return *file == 0 || begins_with_any(file, packages);
 }
 
+/* How much a frame tells, from the least to the most. */
 enum rank { NEVER, FRAMEWORK, INTERPRETER, PYTHON_LIBRARY, OWN, PYTHON_OWN };
 
 static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_frame *frame)
@@ -63,11 +60,11 @@ static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_
 		"libtorch",   "libc10",      "libcu",     "libnccl", "librccl", "libMIOpen",
 		"librocblas", "libhip",      "libmkl",    "libgomp", "libiomp", "libstdc++",
 		"libm.so",    "libopenblas", "libtriton", NULL};
-	const char *path = hwy_str(trace, frame->module), *module = place_frames_base_of(path);
+	const char *path = hwy_str(trace, frame->module), *module = hwy_basename(path);
 	const char *function = hwy_str(trace, frame->function);
 	bool marked =
 		frame->flags > 0 && (frame->flags & (HWY_FRAME_KERNEL | HWY_FRAME_UNRESOLVED));
-	/* A runtime that is linked into the program stands in the program's own file. */
+	/* A runtime that is linked statically has the program's own file as its module: only the name tells. */
 	if (marked || begins_with_any(module, never) || strncmp(function, "cuda", 4) == 0 ||
 	    strncmp(function, "__cuda", 6) == 0 || hwy_role_of_name(function) != HWY_ROLE_OTHER)
 		return begins_with_any(module, interpreters) ? INTERPRETER : NEVER;
@@ -76,7 +73,7 @@ static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_
 	return is_in_packages(path) || begins_with_any(module, frameworks) ? FRAMEWORK : OWN;
 }
 
-static enum rank place_frames_rank_of(const struct hwy_trace *trace, const struct hwy_frame *frame)
+static enum rank rank_of_frame(const struct hwy_trace *trace, const struct hwy_frame *frame)
 {
 	if (frame->flags <= 0 || !(frame->flags & HWY_FRAME_PYTHON))
 		return rank_of_native(trace, frame);
@@ -85,8 +82,8 @@ static enum rank place_frames_rank_of(const struct hwy_trace *trace, const struc
 									      : PYTHON_OWN;
 }
 
-/* What nvcc puts between kernel<<<…>>>() and the runtime: a stub with the kernel's mangled name in its own, and
- * the function of the kernel's name that calls it. The place is who called that. */
+/* nvcc puts two functions between kernel<<<…>>>() and the runtime: a stub whose name ends with the kernel's mangled
+ * name, and a function with the kernel's name that calls the stub. Both are skipped: the place is their caller. */
 #define STUB "__device_stub__"
 
 static bool calls_stub(const char *function, const char *stub)
@@ -110,10 +107,11 @@ const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack
 	const struct hwy_frame *best = NULL, *inner = NULL, *entered = NULL, *last = NULL;
 	enum rank best_rank = INTERPRETER;
 	const char *stub = NULL;
-	/* A trie's parents come before their children, so this ends. */
-	for (uint32_t steps = 0; stack > 0 && stack <= trace->n_stacks && steps < trace->n_stacks;
+	/* The number of steps is limited: a damaged file could have a circle of parents. */
+	for (uint32_t steps = 0;
+	     hwy_ref_is_set(stack) && stack <= trace->n_stacks && steps < trace->n_stacks;
 	     steps++) {
-		const struct hwy_stack *node = &trace->stacks[stack - 1];
+		const struct hwy_stack *node = &trace->stacks[hwy_ref_index(stack)];
 		stack = node->parent;
 		if (node->frame < 0 || node->frame >= trace->n_frames)
 			continue;
@@ -125,7 +123,7 @@ const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack
 			continue;
 		}
 		stub = NULL;
-		enum rank rank = place_frames_rank_of(trace, frame);
+		enum rank rank = rank_of_frame(trace, frame);
 		if (rank > best_rank) {
 			best = frame;
 			best_rank = rank;

@@ -5,6 +5,24 @@
 
 #include "base/mem.h"
 
+static void sweep_sink(struct hwy_sweep *sweep, uint32_t at)
+{
+	struct hwy_sweep_head *heads = sweep->heads;
+	struct hwy_sweep_head moving = heads[at];
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+		if (child >= sweep->n_heads)
+			break;
+		if (child + 1 < sweep->n_heads && heads[child + 1].start < heads[child].start)
+			child++;
+		if (heads[child].start >= moving.start)
+			break;
+		heads[at] = heads[child];
+		at = child;
+	}
+	heads[at] = moving;
+}
+
 void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag)
 {
 	if (strip->rows == 0)
@@ -20,49 +38,53 @@ void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t 
 
 static void sweep_begin(struct hwy_sweep *sweep)
 {
-	sweep->is_begun = true;
-	for (uint32_t i = 0; i < sweep->n_sources; i++)
-		hwy_heap_add(&sweep->heads, sweep->sources[i].starts.values[0], i);
+	sweep->n_heads = sweep->n_sources;
+	sweep->heads = hwy_array(sweep->n_heads, sizeof *sweep->heads);
+	for (uint32_t i = 0; i < sweep->n_heads; i++)
+		sweep->heads[i] = (struct hwy_sweep_head){sweep->sources[i].starts.values[0], i};
+	for (uint32_t i = sweep->n_heads / 2; i-- > 0;)
+		sweep_sink(sweep, i);
 }
 
 /* Leaves the current span: its strip moves on to the next row, or leaves the heap. */
 static void sweep_leave(struct hwy_sweep *sweep)
 {
+	struct hwy_sweep_head *head = &sweep->heads[0];
 	struct hwy_sweep_source *source = sweep->source;
 	source->next = sweep->row + 1;
-	if (source->next < source->strip->rows) {
-		sweep->heads.at[0].time = reader_get(&source->starts, source->next);
-		hwy_heap_sink(&sweep->heads);
-	} else {
-		hwy_heap_drop(&sweep->heads);
-	}
+	if (source->next < source->strip->rows)
+		head->start = reader_get(&source->starts, source->next);
+	else
+		*head = sweep->heads[--sweep->n_heads];
+	if (sweep->n_heads > 1)
+		sweep_sink(sweep, 0);
 }
 
 bool sweep_turn(struct hwy_sweep *sweep)
 {
-	if (!sweep->is_begun)
+	if (!sweep->heads)
 		sweep_begin(sweep);
-	else if (sweep->heads.n)
+	else if (sweep->n_heads)
 		sweep_leave(sweep);
-	if (sweep->heads.n == 0)
+	if (sweep->n_heads == 0)
 		return false;
-	const struct hwy_heap_entry *heads = sweep->heads.at;
-	struct hwy_sweep_source *source = &sweep->sources[heads[0].what];
+	const struct hwy_sweep_head *heads = sweep->heads;
+	struct hwy_sweep_source *source = &sweep->sources[heads[0].source];
 	sweep->source = source;
 	sweep->strip = source->strip;
 	sweep->row = source->next;
 	sweep->tag = source->tag;
-	sweep->start = heads[0].time;
-	sweep->end = heads[0].time + reader_get(&source->lengths, source->next);
-	sweep->until = sweep->heads.n > 1 ? heads[1].time : INT64_MAX;
-	if (sweep->heads.n > 2 && heads[2].time < sweep->until)
-		sweep->until = heads[2].time;
+	sweep->start = heads[0].start;
+	sweep->end = heads[0].start + reader_get(&source->lengths, source->next);
+	sweep->until = sweep->n_heads > 1 ? heads[1].start : INT64_MAX;
+	if (sweep->n_heads > 2 && heads[2].start < sweep->until)
+		sweep->until = heads[2].start;
 	return true;
 }
 
 void sweep_free(struct hwy_sweep *sweep)
 {
 	free(sweep->sources);
-	free(sweep->heads.at);
+	free(sweep->heads);
 	*sweep = (struct hwy_sweep){0};
 }

@@ -11,7 +11,6 @@
 #ifndef HWY_ANALYZE_SWEEP_H
 #define HWY_ANALYZE_SWEEP_H
 
-#include "base/heap.h"
 #include "trace/trace.h"
 
 struct hwy_sweep_source { /* a strip that takes part */
@@ -32,9 +31,14 @@ struct hwy_sweep {
 	struct hwy_sweep_source *source;
 	struct hwy_sweep_source *sources;
 	uint32_t n_sources, cap_sources;
-	/* Indexes of the sources that are not used up, by the start of their next row; the current source is first. */
-	struct hwy_heap heads;
-	bool is_begun; /* 'heads' was filled */
+	/* A heap of the n_heads sources that are not used up, by start; the current source is first. It is not a struct
+	 * hwy_heap, which would order equal starts by source: results of recordings with many equal starts would
+	 * change. */
+	struct hwy_sweep_head {
+		int64_t start; /* of row 'next' */
+		uint32_t source;
+	} * heads;
+	uint32_t n_heads;
 };
 
 void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag);

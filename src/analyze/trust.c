@@ -1,4 +1,4 @@
-/* trust.c - see trust.h. Counting only: what to do about it is up to the analyses. */
+/* trust.c - see trust.h. This file only counts; the analyses decide what to do about it. */
 #include "analyze/trust.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "analyze/work.h"
 
-/* What is said of each lack: when some is missing, which weakens the measures, and when all is,
- * which forbids them (NULL: it only weakens). */
+/* The texts of each lack. 'some' is shown where some things lack it, which weakens the measures; 'all' where all do,
+ * which forbids the measures (NULL: it only weakens them). */
 static const struct {
 	const char *name, *what, *measures, *some, *all;
 } lacks[HWY_LACKS] = {
@@ -70,7 +70,7 @@ static const struct {
 };
 
 struct count {
-	uint64_t n, of;
+	uint64_t n, total; /* how many lack something, of how many */
 };
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -80,82 +80,86 @@ static bool is_set(const uint8_t *bits, uint32_t id)
 	return bits[id >> 3] >> (id & 7) & 1;
 }
 
-/* One bit a span: calls that have work. Counts the work that has no call, or one that came later. */
+/* One bit for each span: whether it is a call that enqueued work. Counts the work without a call (unlinked), and the
+ * work that started before its call (backward). */
 static uint8_t *calls_with_work(const struct hwy_trace *trace, struct count *unlinked,
 				struct count *backward)
 {
 	uint8_t *bits = hwy_zalloc(trace->n_spans / 8 + 1);
-	const struct hwy_strip *calls = trace->strips; /* of the last link: calls come in runs */
+	const struct hwy_strip *calls =
+		trace->strips; /* the strip of the last call: the next is mostly there too */
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!(HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
 			continue;
 		struct hwy_reader links = column_reader(strip->columns[HWY_LINK]);
 		struct hwy_reader starts = column_reader(strip->columns[HWY_START]);
-		unlinked->of += strip->rows;
+		unlinked->total += strip->rows;
 		for (uint32_t row = 0; row < strip->rows; row++) {
-			int64_t link = reader_get(&links, row);
-			uint32_t id = (uint32_t)(link - 1), at = id - calls->first;
-			bool known = link > 0 && link <= trace->n_spans;
-			if (known && at >= calls->rows)
-				calls = hwy_strip_of(trace, id, &at);
-			if (!known || calls->kind != HWY_API) {
+			uint32_t id = 0;
+			bool has_link = hwy_ref_to_index(reader_get(&links, row), &id) &&
+					id < trace->n_spans;
+			uint32_t call_row = id - calls->first;
+			if (has_link && call_row >= calls->rows)
+				calls = hwy_strip_of(trace, id, &call_row);
+			if (!has_link || calls->kind != HWY_API) {
 				unlinked->n++;
 				continue;
 			}
 			bits[id >> 3] = (uint8_t)(bits[id >> 3] | 1u << (id & 7));
-			backward->of++;
-			backward->n += reader_get(&starts, row) < hwy_get(calls, HWY_START, at);
+			backward->total++;
+			backward->n +=
+				reader_get(&starts, row) < hwy_get(calls, HWY_START, call_row);
 		}
 	}
 	return bits;
 }
 
-struct calls { /* of all threads */
-	const uint8_t *with_work;
-	uint64_t by_role[256]; /* hwy_role */
-	struct count launches; /* without work */
+struct calls {                    /* the calls of all threads */
+	const uint8_t *with_work; /* bits, see calls_with_work */
+	uint64_t by_role[256];    /* by hwy_role: how many calls */
+	struct count launches;    /* launches without work */
 };
 
-struct thread_calls {   /* along the calls of one thread */
-	bool capturing; /* launches go into a graph, not to the device */
-	int64_t end;    /* of the outermost launch that is open */
-	bool open, has_work;
+struct thread_calls {        /* the state of a walk along the calls of one thread */
+	bool capturing;      /* launches go into a graph, not to the device */
+	bool open, has_work; /* a launch is open; it or a call inside it enqueued work */
+	int64_t end;         /* when the open launch ends */
 };
 
 static void close_launch(struct thread_calls *calls, struct count *count)
 {
 	if (!calls->open)
 		return;
-	count->of++;
+	count->total++;
 	count->n += !calls->has_work;
 	calls->open = false;
 }
 
-static bool trust_enqueues(enum hwy_role role)
+static bool role_enqueues(enum hwy_role role)
 {
 	return role == HWY_ROLE_LAUNCH || role == HWY_ROLE_COPY || role == HWY_ROLE_FILL ||
 	       role == HWY_ROLE_GRAPH_LAUNCH;
 }
 
-/* A driver call inside a runtime call is the same launch; a launch that failed promised nothing;
- * one that was captured runs when its graph does. */
-static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
-			 struct calls *all, struct thread_calls *calls)
+/* Counts launches without work. A driver call inside a runtime call is the same launch; a launch that failed enqueues
+ * nothing; one that was captured runs when its graph is launched. */
+static void count_call(struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
+		       struct calls *all, struct thread_calls *calls)
 {
 	int64_t name = hwy_get(strip, HWY_NAME, row);
 	unsigned full = hwy_role(trace, name);
 	enum hwy_role role = HWY_ROLE_OF(full);
 	all->by_role[full & 0xff]++;
 	if (role == HWY_ROLE_GRAPH_BUILD) {
-		/* No role tells the two apart; every vendor calls them by these words. */
+		/* Both have the role of building a graph; every vendor has these words in the names. */
 		if (strstr(hwy_str(trace, name), "BeginCapture"))
 			calls->capturing = true;
 		else if (strstr(hwy_str(trace, name), "EndCapture"))
 			calls->capturing = false;
 		return;
 	}
-	if (!trust_enqueues(role) || hwy_get(strip, HWY_RESULT, row) != 0)
+	if (!role_enqueues(role) || hwy_get(strip, HWY_RESULT, row) != 0)
 		return;
 	bool has_work = is_set(all->with_work, strip->first + row);
 	if (calls->capturing && !has_work)
@@ -174,7 +178,7 @@ static void look_at_call(struct hwy_trace *trace, const struct hwy_strip *strip,
 	};
 }
 
-static void trust_look_at_calls(struct hwy_trace *trace, struct calls *all)
+static void count_calls(struct hwy_trace *trace, struct calls *all)
 {
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -182,7 +186,7 @@ static void trust_look_at_calls(struct hwy_trace *trace, struct calls *all)
 			continue;
 		struct thread_calls calls = {0};
 		for (uint32_t row = 0; row < strip->rows; row++)
-			look_at_call(trace, strip, row, all, &calls);
+			count_call(trace, strip, row, all, &calls);
 		close_launch(&calls, &all->launches);
 	}
 }
@@ -192,7 +196,7 @@ static void trust_look_at_calls(struct hwy_trace *trace, struct calls *all)
 static struct count graphs_without_nodes(const struct hwy_work *work, const struct calls *calls)
 {
 	struct hwy_trace *trace = work->trace;
-	struct count count = {.of = calls->by_role[HWY_ROLE_GRAPH_LAUNCH]};
+	struct count count = {.total = calls->by_role[HWY_ROLE_GRAPH_LAUNCH]};
 	uint64_t spans = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -201,15 +205,15 @@ static struct count graphs_without_nodes(const struct hwy_work *work, const stru
 			spans++;
 		}
 	}
-	count.of = spans > count.of ? spans : count.of;
+	count.total = spans > count.total ? spans : count.total;
 	return count;
 }
 
-/* Where the recorder notes waits at all, a call without one did not have to wait. */
+/* Where the recording has records of waits at all, a blocking call without a record did not have to wait. */
 static struct count blocking_without_sync(const struct hwy_trace *trace, const struct calls *calls)
 {
-	struct count count = {.of = calls->by_role[HWY_ROLE_SYNC | HWY_ROLE_BLOCKS]};
-	count.n = count.of;
+	struct count count = {.total = calls->by_role[HWY_ROLE_SYNC | HWY_ROLE_BLOCKS]};
+	count.n = count.total;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_SYNC && trace->strips[s].rows)
 			count.n = 0;
@@ -221,7 +225,7 @@ static struct count lost_records(const struct hwy_trace *trace)
 	struct count count = {0};
 	for (uint32_t d = 0; d < trace->n_drops; d++)
 		count.n += trace->drops[d].count > 0 ? (uint64_t)trace->drops[d].count : 1;
-	count.of = trace->n_spans + count.n;
+	count.total = trace->n_spans + count.n;
 	return count;
 }
 
@@ -232,25 +236,25 @@ static struct count unfinished_ranges(const struct hwy_trace *trace)
 		const struct hwy_strip *strip = &trace->strips[s];
 		for (uint32_t row = 0; strip->kind == HWY_RANGE && row < strip->rows; row++) {
 			int64_t flags = hwy_get(strip, HWY_FLAGS, row);
-			count.of += !(flags & HWY_FLAG_MARK);
+			count.total += !(flags & HWY_FLAG_MARK);
 			count.n += (flags & HWY_FLAG_UNFINISHED) != 0;
 		}
 	}
 	return count;
 }
 
-static void say(struct hwy_trust *trust, enum hwy_lack_id id, struct count count)
+static void set_lack(struct hwy_trust *trust, enum hwy_lack_id id, struct count count)
 {
 	struct hwy_lack *lack = &trust->lacks[id];
 	*lack = (struct hwy_lack){
 		.name = lacks[id].name,
 		.what = lacks[id].what,
 		.count = count.n,
-		.of = count.of,
+		.total = count.total,
 		.measures = lacks[id].measures,
 		.says = "",
 	};
-	if (count.n && count.n == count.of && lacks[id].all) {
+	if (count.n && count.n == count.total && lacks[id].all) {
 		lack->effect = HWY_EFFECT_FORBIDS;
 		lack->says = lacks[id].all;
 	} else if (count.n) {
@@ -270,14 +274,14 @@ bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_
 		struct count unlinked = {0}, backward = {0};
 		uint8_t *with_work = calls_with_work(trace, &unlinked, &backward);
 		struct calls calls = {.with_work = with_work};
-		trust_look_at_calls(trace, &calls);
-		say(trust, HWY_LACK_WORK, calls.launches);
-		say(trust, HWY_LACK_LAUNCH, unlinked);
-		say(trust, HWY_LACK_NODES, graphs_without_nodes(&work, &calls));
-		say(trust, HWY_LACK_SYNC, blocking_without_sync(trace, &calls));
-		say(trust, HWY_LACK_DROPS, lost_records(trace));
-		say(trust, HWY_LACK_ENDS, unfinished_ranges(trace));
-		say(trust, HWY_LACK_CLOCK, backward);
+		count_calls(trace, &calls);
+		set_lack(trust, HWY_LACK_WORK, calls.launches);
+		set_lack(trust, HWY_LACK_LAUNCH, unlinked);
+		set_lack(trust, HWY_LACK_NODES, graphs_without_nodes(&work, &calls));
+		set_lack(trust, HWY_LACK_SYNC, blocking_without_sync(trace, &calls));
+		set_lack(trust, HWY_LACK_DROPS, lost_records(trace));
+		set_lack(trust, HWY_LACK_ENDS, unfinished_ranges(trace));
+		set_lack(trust, HWY_LACK_CLOCK, backward);
 		free(with_work);
 	}
 	work_close(&work);

@@ -18,19 +18,20 @@ enum hwy_lack_id {
 enum hwy_effect { HWY_EFFECT_NONE, HWY_EFFECT_WEAKENS, HWY_EFFECT_FORBIDS };
 
 struct hwy_lack {
-	const char *name;   /* "launch-without-work": for machines */
-	const char *what;   /* "launches without device work": follows "12 of 340" */
-	uint64_t count, of; /* of 0: there was nothing that could lack it */
+	const char *name; /* "launch-without-work": for machines */
+	const char *what; /* "launches without device work": follows "12 of 340" */
+	uint64_t count,
+		total; /* how many lack it, of how many that could; total 0: there is nothing that could */
 	enum hwy_effect effect;
 	const char *measures; /* the measures that suffer, a list for machines and people */
-	const char *says;     /* one sentence: what that means; "" when count is 0 */
+	const char *says; /* one sentence on what the lack means for a reader; "" when count is 0 */
 };
 
 struct hwy_trust {
 	struct hwy_lack lacks[HWY_LACKS];
 };
 
-/* Looks at links, calls, ranges, graph spans and drops; loads what it needs of them. */
+/* Counts what the trace lacks in its links, calls, ranges, graph spans and drops; loads the columns that this takes. */
 bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_err *err);
 
 #endif

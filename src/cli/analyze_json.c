@@ -93,7 +93,7 @@ static void put_trust(struct hwy_json *json, const struct analyze_run *run)
 		json_begin_object(json);
 		json_put_text(json, "check", lack->name);
 		json_put_int(json, "count", (int64_t)lack->count);
-		json_put_int(json, "of", (int64_t)lack->of);
+		json_put_int(json, "of", (int64_t)lack->total);
 		json_put_text(json, "effect", effects[lack->effect]);
 		json_put_text(json, "measures", lack->measures);
 		json_put_text(json, "says", lack->says);

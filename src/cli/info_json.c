@@ -174,7 +174,7 @@ static void print_trust(struct hwy_json *json, const struct hwy_trust *trust)
 		json_begin_object(json);
 		json_put_text(json, "name", lack->name);
 		json_put_int(json, "count", (int64_t)lack->count);
-		json_put_int(json, "of", (int64_t)lack->of);
+		json_put_int(json, "of", (int64_t)lack->total);
 		json_put_text(json, "effect",
 			      effects[lack->count ? lack->effect : HWY_EFFECT_NONE]);
 		json_put_text(json, "measures", lack->measures);

@@ -412,8 +412,9 @@ static void print_lack(const struct page *page, const struct hwy_lack *lack)
 	enum hwy_effect effect = lack->count ? lack->effect : HWY_EFFECT_NONE;
 	char line[2 * LINE] = "";
 	snprintf(line, sizeof line, "%s%s%s %s. %s", hwy_say_count_grouped(lack->count).text,
-		 lack->of ? " of " : "", lack->of ? hwy_say_count_grouped(lack->of).text : "",
-		 lack->what, lack->says);
+		 lack->total ? " of " : "",
+		 lack->total ? hwy_say_count_grouped(lack->total).text : "", lack->what,
+		 lack->says);
 	fprintf(page->out, "  %s%-*s%s", colours[effect], INDENT - 2,
 		lack->count ? words[effect] : "fine", paint(page->colour, PAINT_PLAIN));
 	cli_wrap(page->out, line, INDENT, page->width);
@@ -446,7 +447,7 @@ static void print_trust(const struct page *page, const struct info *info)
 		: limited ? ": some answers cannot be had from this recording"
 			  : ": some answers are less certain");
 	for (unsigned i = 0; i < HWY_LACKS; i++)
-		if (info->trust.lacks[i].count || (info->all && info->trust.lacks[i].of))
+		if (info->trust.lacks[i].count || (info->all && info->trust.lacks[i].total))
 			print_lack(page, &info->trust.lacks[i]);
 }
 

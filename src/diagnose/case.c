@@ -265,7 +265,7 @@ static bool look_at_trust(struct hwy_case *c)
 {
 	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
 	const struct hwy_lack *drops = &c->analysis->trust.lacks[HWY_LACK_DROPS];
-	double part = work->of ? (double)work->count / (double)work->of : 0;
+	double part = work->total ? (double)work->count / (double)work->total : 0;
 	c->most = part >= DOUBTFUL_SHARE ? HWY_LOW : drops->count ? HWY_MEDIUM : HWY_HIGH;
 	if (part < UNBELIEVABLE_SHARE)
 		return true;
@@ -275,7 +275,7 @@ static bool look_at_trust(struct hwy_case *c)
 			&c->diagnosis->arena,
 			"%llu of %llu launches have no recorded work, and what looks idle may "
 			"be that work",
-			(unsigned long long)work->count, (unsigned long long)work->of));
+			(unsigned long long)work->count, (unsigned long long)work->total));
 	return false;
 }
 

@@ -93,7 +93,7 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 		diagnose_cannot_tell(diagnosis, lack->measures,
 				     hwy_arena_format(&diagnosis->arena, "%llu of %llu %s",
 						      (unsigned long long)lack->count,
-						      (unsigned long long)lack->of, lack->what));
+						      (unsigned long long)lack->total, lack->what));
 	}
 }
 

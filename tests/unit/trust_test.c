@@ -24,7 +24,7 @@ static void check(const struct hwy_trust *trust, enum hwy_lack_id id, uint64_t c
 {
 	const struct hwy_lack *lack = &trust->lacks[id];
 	assert_int_equal(lack->count, count);
-	assert_int_equal(lack->of, of);
+	assert_int_equal(lack->total, of);
 	assert_int_equal(lack->effect, effect);
 	assert_true(!*lack->says == (count == 0));
 	assert_true(*lack->name && *lack->what && *lack->measures);
@@ -43,8 +43,8 @@ static void a_whole_trace_lacks_nothing(void **state)
 		assert_int_equal(trust.lacks[i].count, 0);
 		assert_int_equal(trust.lacks[i].effect, HWY_EFFECT_NONE);
 	}
-	assert_int_equal(trust.lacks[HWY_LACK_WORK].of, 1);
-	assert_int_equal(trust.lacks[HWY_LACK_SYNC].of, 1);
+	assert_int_equal(trust.lacks[HWY_LACK_WORK].total, 1);
+	assert_int_equal(trust.lacks[HWY_LACK_SYNC].total, 1);
 }
 
 static void an_empty_trace_can_lack_nothing(void **state)

@@ -72,7 +72,7 @@ static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 	uint32_t n_meeting = 0;
 	bool can = true, decides = false;
 	for (uint32_t r = 0; r < n; r++) {
-		if (c->n_of[r] == 0)
+		if (c->n_meetings[r] == 0)
 			continue;
 		can &= phase_of(&ranks[r]) != NULL;
 		meeting[n_meeting++] = ranks[r];
@@ -92,7 +92,7 @@ static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t la
 {
 	int64_t waited = 0, others = 0;
 	for (uint32_t r = 0; r < n; r++) {
-		if (r == late || c->n_of[r] == 0)
+		if (r == late || c->n_meetings[r] == 0)
 			continue;
 		waited += c->waits[r] - c->waits[late];
 		others++;
