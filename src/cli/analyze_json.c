@@ -1,23 +1,50 @@
 /* analyze_json.c - the diagnosis as one JSON object; docs/analyze-json.md says what each key means. Keys are
- * added, never renamed. */
-#include "base/json.h"
+ * added, never renamed.
+ *
+ * Members that stand in a struct are written by a table (base/json_fields.h); those that must be computed are written by
+ * functions, which find the recording in json->context: a struct analyze_view for the summary, a struct analyze_run for
+ * the rest.
+ */
+#include "base/json_fields.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
 
-static void put_window(struct hwy_json *json, const char *key, struct hwy_interval at)
+static void put_optional(struct hwy_json *json, int64_t value)
 {
-	json_key(json, key);
-	json_begin_object(json);
-	json_put_int(json, "start_ns", at.from);
-	json_put_int(json, "end_ns", at.to);
-	json_end_object(json);
+	if (value == HWY_NONE)
+		json_null(json);
+	else
+		json_int(json, value);
+}
+
+/* The number that people see of the flow's device 'index', or null. */
+static void put_device_number(struct hwy_json *json, const struct analyze_run *run, uint32_t index)
+{
+	int64_t device = run->analysis.flow.devices[index].device;
+	cli_put_optional(json, "device",
+			 device == HWY_NONE ? HWY_NONE : run->trace->devices[device].ordinal);
 }
 
 /* ---- summary ------------------------------------------------------------------------------------- */
 
-static void put_runs(struct hwy_json *json, const struct analyze_view *view)
+struct summary {
+	struct analyze_name program;
+	enum hwy_framework framework;
+	int64_t phase, steps, step; /* of the longest phase; HWY_NONE where no device worked */
+	double busy;                /* share of the steady steps in which a device works */
+	bool is_healthy;
+	double reachable;
+	int64_t own_cost; /* ns a step, or HWY_NONE */
+	uint64_t lost;    /* records */
+	const struct hwy_top_kernel *kernels;
+	uint32_t n_kernels;
+	const char *ncu;
+};
+
+static void put_runs(struct hwy_json *json, const void *summary)
 {
-	json_key(json, "runs");
+	(void)summary;
+	const struct analyze_view *view = json->context;
 	json_begin_array(json);
 	for (uint32_t i = 0; i < view->n; i++) {
 		const struct analyze_run *run = &view->runs[i];
@@ -32,79 +59,88 @@ static void put_runs(struct hwy_json *json, const struct analyze_view *view)
 	json_end_array(json);
 }
 
-static void put_kernels(struct hwy_json *json, const struct hwy_verdict *verdict)
-{
-	json_key(json, "top_kernels");
-	json_begin_array(json);
-	for (uint32_t i = 0; verdict && i < verdict->n_kernels; i++) {
-		const struct hwy_top_kernel *kernel = &verdict->kernels[i];
-		json_begin_object(json);
-		json_put_text(json, "name", kernel->name);
-		json_put_int(json, "ns_per_step", kernel->ns);
-		json_put_real(json, "share_of_kernels", kernel->share, 6);
-		json_put_int(json, "count", (int64_t)kernel->count);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
+static const struct json_field kernel_fields[] = {
+	{JSON_FIELD_TEXT(struct hwy_top_kernel, name, "name")},
+	{JSON_FIELD_INT(struct hwy_top_kernel, ns, "ns_per_step")},
+	{JSON_FIELD_REAL(struct hwy_top_kernel, share, "share_of_kernels", 6)},
+	{JSON_FIELD_INT(struct hwy_top_kernel, count, "count")},
+};
 
-static void put_summary(struct hwy_json *json, const struct analyze_view *view)
+static const struct json_field summary_fields[] = {
+	{JSON_FIELD_TEXT(struct summary, program.text, "program")},
+	{JSON_FIELD_ENUM(struct summary, framework, "framework", hwy_framework_names,
+			 HWY_FRAMEWORKS)},
+	{JSON_FIELD_OPTIONAL_INT(struct summary, phase, "phase")},
+	{JSON_FIELD_OPTIONAL_INT(struct summary, steps, "steps")},
+	{JSON_FIELD_OPTIONAL_INT(struct summary, step, "step_ns")},
+	{JSON_FIELD_REAL(struct summary, busy, "busy", 6)},
+	{JSON_FIELD_BOOL(struct summary, is_healthy, "healthy")},
+	{JSON_FIELD_REAL(struct summary, reachable, "reachable", 6)},
+	{JSON_FIELD_OPTIONAL_INT(struct summary, own_cost, "own_cost_ns_per_step")},
+	{JSON_FIELD_INT(struct summary, lost, "lost_records")},
+	{JSON_FIELD_ARRAY(struct summary, kernels, n_kernels, "top_kernels", kernel_fields)},
+	{JSON_FIELD_TEXT_OR_NULL(struct summary, ncu, "ncu")},
+	{JSON_FIELD_CALL_OBJECT("runs", put_runs)},
+};
+
+static struct summary summarize(const struct analyze_run *run)
 {
-	const struct analyze_run *run = &view->runs[view->shown];
+	struct summary summary = {
+		.program = analyze_program(run),
+		.framework = run->diagnosis.framework,
+		.phase = HWY_NONE,
+		.steps = HWY_NONE,
+		.step = HWY_NONE,
+		.own_cost = HWY_NONE,
+		.lost = analyze_lost(run->trace),
+	};
 	const struct hwy_phase *phase = analyze_main(run);
-	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
-	const struct hwy_verdict *verdict =
-		phase ? &diagnosis->verdicts[run->analysis.phases.main] : NULL;
-	json_key(json, "summary");
-	json_begin_object(json);
-	json_put_text(json, "program", analyze_program(run).text);
-	json_put_text(json, "framework", hwy_framework_names[diagnosis->framework]);
-	cli_put_optional(json, "phase", phase ? (int64_t)run->analysis.phases.main : HWY_NONE);
-	cli_put_optional(json, "steps", phase ? (int64_t)phase->n_steps : HWY_NONE);
-	cli_put_optional(json, "step_ns", phase ? phase->mean : HWY_NONE);
-	uint32_t n;
-	struct gap_states states = {0};
-	if (phase)
-		states = analyze_states(run, run->analysis.phases.main, &n);
-	json_put_real(json, "busy", states.window ? (double)states.busy / (double)states.window : 0,
-		      6);
-	json_put_bool(json, "healthy", verdict && verdict->is_healthy && verdict->is_known);
-	json_put_real(json, "reachable", verdict ? verdict->reachable : 0, 6);
-	cli_put_optional(json, "own_cost_ns_per_step", verdict ? verdict->own_cost : HWY_NONE);
-	json_put_int(json, "lost_records", (int64_t)analyze_lost(run->trace));
-	put_kernels(json, verdict);
-	json_key(json, "ncu");
-	json_textz(json, verdict && *verdict->ncu ? verdict->ncu : NULL);
-	put_runs(json, view);
-	json_end_object(json);
+	if (!phase)
+		return summary;
+	uint32_t index = run->analysis.phases.main, n_devices;
+	const struct hwy_verdict *verdict = &run->diagnosis.verdicts[index];
+	struct gap_states states = analyze_states(run, index, &n_devices);
+	summary.phase = index;
+	summary.steps = phase->n_steps;
+	summary.step = phase->mean;
+	summary.busy = states.window ? (double)states.busy / (double)states.window : 0;
+	summary.is_healthy = verdict->is_healthy && verdict->is_known;
+	summary.reachable = verdict->reachable;
+	summary.own_cost = verdict->own_cost;
+	summary.kernels = verdict->kernels;
+	summary.n_kernels = verdict->n_kernels;
+	summary.ncu = verdict->ncu;
+	return summary;
 }
 
 /* ---- trust ----------------------------------------------------------------------------------------- */
 
+static const char *const effect_names[] = {"none", "weakens", "forbids"};
+
+static const struct json_field lack_fields[] = {
+	{JSON_FIELD_TEXT(struct hwy_lack, name, "check")},
+	{JSON_FIELD_INT(struct hwy_lack, count, "count")},
+	{JSON_FIELD_INT(struct hwy_lack, total, "of")},
+	{JSON_FIELD_ENUM(struct hwy_lack, effect, "effect", effect_names, 3)},
+	{JSON_FIELD_TEXT(struct hwy_lack, measures, "measures")},
+	{JSON_FIELD_TEXT(struct hwy_lack, says, "says")},
+};
+
+static const struct json_field cannot_fields[] = {
+	{JSON_FIELD_TEXT(struct hwy_cannot, what, "cannot_tell")},
+	{JSON_FIELD_TEXT(struct hwy_cannot, because, "because")},
+};
+
 static void put_trust(struct hwy_json *json, const struct analyze_run *run)
 {
-	static const char *const effects[] = {"none", "weakens", "forbids"};
 	json_key(json, "trust");
 	json_begin_array(json);
-	for (unsigned i = 0; i < HWY_LACKS; i++) {
-		const struct hwy_lack *lack = &run->analysis.trust.lacks[i];
-		if (lack->count == 0)
-			continue;
-		json_begin_object(json);
-		json_put_text(json, "check", lack->name);
-		json_put_int(json, "count", (int64_t)lack->count);
-		json_put_int(json, "of", (int64_t)lack->total);
-		json_put_text(json, "effect", effects[lack->effect]);
-		json_put_text(json, "measures", lack->measures);
-		json_put_text(json, "says", lack->says);
-		json_end_object(json);
-	}
-	for (uint32_t i = 0; i < run->diagnosis.n_cannot; i++) {
-		json_begin_object(json);
-		json_put_text(json, "cannot_tell", run->diagnosis.cannot[i].what);
-		json_put_text(json, "because", run->diagnosis.cannot[i].because);
-		json_end_object(json);
-	}
+	for (unsigned i = 0; i < HWY_LACKS; i++)
+		if (run->analysis.trust.lacks[i].count)
+			json_put_object(json, JSON_FIELDS(lack_fields),
+					&run->analysis.trust.lacks[i]);
+	for (uint32_t i = 0; i < run->diagnosis.n_cannot; i++)
+		json_put_object(json, JSON_FIELDS(cannot_fields), &run->diagnosis.cannot[i]);
 	json_end_array(json);
 }
 
@@ -132,110 +168,130 @@ static void put_outliers(struct hwy_json *json, const struct analyze_run *run, u
 	json_end_array(json);
 }
 
+static const struct json_field lead_fields[] = {
+	{JSON_FIELD_INT(struct hwy_lead, max_count, "max_ops")},
+	{JSON_FIELD_INT(struct hwy_lead, max_work, "max_ns")},
+	{JSON_FIELD_REAL(struct hwy_lead, mean_count, "mean_ops", 3)},
+	{JSON_FIELD_INT(struct hwy_lead, mean_work, "mean_ns")},
+	{JSON_FIELD_INT(struct hwy_lead, empty, "empty_ns")},
+	{JSON_FIELD_INT(struct hwy_lead, n_zero, "fell_to_zero")},
+	{JSON_FIELD_REAL(struct hwy_lead, steps, "steps", 3)},
+};
+
 static void put_headway(struct hwy_json *json, const struct analyze_run *run, uint32_t phase)
 {
 	const struct hwy_lead *leads = run->analysis.measures[phase].leads;
 	json_key(json, "headway");
 	json_begin_array(json);
 	for (uint32_t d = 0; leads && d < run->analysis.flow.n_devices; d++) {
-		int64_t device = run->analysis.flow.devices[d].device;
 		json_begin_object(json);
-		cli_put_optional(json, "device",
-				 device == HWY_NONE ? HWY_NONE
-						    : run->trace->devices[device].ordinal);
-		json_put_int(json, "max_ops", leads[d].max_count);
-		json_put_int(json, "max_ns", leads[d].max_work);
-		json_put_real(json, "mean_ops", leads[d].mean_count, 3);
-		json_put_int(json, "mean_ns", leads[d].mean_work);
-		json_put_int(json, "empty_ns", leads[d].empty);
-		json_put_int(json, "fell_to_zero", leads[d].n_zero);
-		json_put_real(json, "steps", leads[d].steps, 3);
+		put_device_number(json, run, d);
+		json_put_fields(json, JSON_FIELDS(lead_fields), &leads[d]);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
-static void put_phase(struct hwy_json *json, const struct analyze_run *run, uint32_t index)
+static void put_mark(struct hwy_json *json, const void *name)
 {
-	static const char *const sources[] = {
-		[PHASE_MARKS] = "marks",
-		[PHASE_SEQUENCE] = "sequence",
-		[PHASE_WAITS] = "waits",
-		[PHASE_ONE] = "one",
-	};
-	const struct hwy_phase *phase = &run->analysis.phases.phases[index];
-	const struct hwy_verdict *verdict = &run->diagnosis.verdicts[index];
-	json_begin_object(json);
-	json_put_text(json, "name", hwy_str(run->trace, phase->name));
-	json_put_text(json, "source", sources[phase->source]);
-	cli_put_optional(json, "pid",
-			 phase->process < run->trace->n_processes
-				 ? run->trace->processes[phase->process].pid
-				 : HWY_NONE);
-	json_put_int(json, "steps", phase->n_steps);
-	json_put_int(json, "steady_steps", phase->n_steady);
-	json_put_int(json, "first_steady", phase->first_steady);
-	json_put_bool(json, "first_told_apart", phase->is_first_told_apart);
-	json_put_int(json, "step_ns", phase->mean);
-	json_put_int(json, "median_ns", phase->median);
-	json_put_int(json, "p10_ns", phase->p10);
-	json_put_int(json, "p90_ns", phase->p90);
-	json_put_bool(json, "bursty", phase->is_bursty);
-	put_window(json, "window", phase->window);
-	json_put_real(json, "launches_per_step", phase->launches_per_step, 3);
-	json_put_real(json, "waits_per_step", phase->waits_per_step, 3);
-	json_put_bool(json, "healthy", verdict->is_healthy && verdict->is_known);
-	put_headway(json, run, index);
-	put_outliers(json, run, index);
-	json_end_object(json);
+	const struct analyze_run *run = json->context;
+	json_textz(json, hwy_str(run->trace, *(const int64_t *)name));
 }
+
+static void put_pid(struct hwy_json *json, const void *process)
+{
+	const struct analyze_run *run = json->context;
+	uint32_t index = *(const uint32_t *)process;
+	put_optional(json,
+		     index < run->trace->n_processes ? run->trace->processes[index].pid : HWY_NONE);
+}
+
+static const char *const source_names[] = {
+	[PHASE_MARKS] = "marks",
+	[PHASE_SEQUENCE] = "sequence",
+	[PHASE_WAITS] = "waits",
+	[PHASE_ONE] = "one",
+};
+
+static const struct json_field window_fields[] = {
+	{JSON_FIELD_INT(struct hwy_interval, from, "start_ns")},
+	{JSON_FIELD_INT(struct hwy_interval, to, "end_ns")},
+};
+
+static const struct json_field phase_fields[] = {
+	{JSON_FIELD_CALL(struct hwy_phase, name, "name", put_mark)},
+	{JSON_FIELD_ENUM(struct hwy_phase, source, "source", source_names, PHASE_ONE + 1)},
+	{JSON_FIELD_CALL(struct hwy_phase, process, "pid", put_pid)},
+	{JSON_FIELD_INT(struct hwy_phase, n_steps, "steps")},
+	{JSON_FIELD_INT(struct hwy_phase, n_steady, "steady_steps")},
+	{JSON_FIELD_INT(struct hwy_phase, first_steady, "first_steady")},
+	{JSON_FIELD_BOOL(struct hwy_phase, is_first_told_apart, "first_told_apart")},
+	{JSON_FIELD_INT(struct hwy_phase, mean, "step_ns")},
+	{JSON_FIELD_INT(struct hwy_phase, median, "median_ns")},
+	{JSON_FIELD_INT(struct hwy_phase, p10, "p10_ns")},
+	{JSON_FIELD_INT(struct hwy_phase, p90, "p90_ns")},
+	{JSON_FIELD_BOOL(struct hwy_phase, is_bursty, "bursty")},
+	{JSON_FIELD_OBJECT(struct hwy_phase, window, "window", window_fields)},
+	{JSON_FIELD_REAL(struct hwy_phase, launches_per_step, "launches_per_step", 3)},
+	{JSON_FIELD_REAL(struct hwy_phase, waits_per_step, "waits_per_step", 3)},
+};
 
 static void put_phases(struct hwy_json *json, const struct analyze_run *run)
 {
 	json_key(json, "phases");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < run->analysis.phases.n; i++)
-		put_phase(json, run, i);
+	for (uint32_t i = 0; i < run->analysis.phases.n; i++) {
+		const struct hwy_verdict *verdict = &run->diagnosis.verdicts[i];
+		json_begin_object(json);
+		json_put_fields(json, JSON_FIELDS(phase_fields), &run->analysis.phases.phases[i]);
+		json_put_bool(json, "healthy", verdict->is_healthy && verdict->is_known);
+		put_headway(json, run, i);
+		put_outliers(json, run, i);
+		json_end_object(json);
+	}
 	json_end_array(json);
 }
 
 /* ---- gpu: the steady window of the phase that took longest ----------------------------------------- */
 
-static void put_gpu(struct hwy_json *json, const struct analyze_run *run)
+static const struct json_field state_fields[] = {
+	{JSON_FIELD_INT(struct gap_states, compute, "compute_ns")},
+	{JSON_FIELD_INT(struct gap_states, exposed_comm, "exposed_comm_ns")},
+	{JSON_FIELD_INT(struct gap_states, exposed_copy, "exposed_copy_ns")},
+	{JSON_FIELD_INT(struct gap_states, fill, "fill_ns")},
+	{JSON_FIELD_INT(struct gap_states, idle, "idle_ns")},
+};
+
+static void put_states(struct hwy_json *json, const void *states)
+{
+	json_put_object(json, JSON_FIELDS(state_fields), states);
+}
+
+static const struct json_field gpu_fields[] = {
+	{JSON_FIELD_INT(struct gap_states, window, "window_ns")},
+	{JSON_FIELD_INT(struct gap_states, busy, "busy_ns")},
+	{JSON_FIELD_INT(struct gap_states, idle, "idle_ns")},
+	{JSON_FIELD_CALL_OBJECT("states", put_states)},
+	{JSON_FIELD_INT(struct gap_states, copy_overlapped, "copy_overlapped_ns")},
+	{JSON_FIELD_INT(struct gap_states, comm_overlapped, "comm_overlapped_ns")},
+	{JSON_FIELD_NAMED_INTS(struct gap_states, causes, "causes", gap_cause_names)},
+};
+
+static void put_gpus(struct hwy_json *json, const struct analyze_run *run)
 {
 	json_key(json, "gpu");
 	json_begin_array(json);
 	uint32_t n = analyze_main(run) ? run->analysis.flow.n_devices : 0;
 	for (uint32_t d = 0; d < n; d++) {
-		const struct gap_states *states =
-			&run->analysis.measures[run->analysis.phases.main].gaps.devices[d];
 		int64_t device = run->analysis.flow.devices[d].device;
 		json_begin_object(json);
-		cli_put_optional(json, "device",
-				 device == HWY_NONE ? HWY_NONE
-						    : run->trace->devices[device].ordinal);
+		put_device_number(json, run, d);
 		json_put_text(json, "name",
 			      device == HWY_NONE
 				      ? ""
 				      : hwy_str(run->trace, run->trace->devices[device].name));
-		json_put_int(json, "window_ns", states->window);
-		json_put_int(json, "busy_ns", states->busy);
-		json_put_int(json, "idle_ns", states->idle);
-		json_key(json, "states");
-		json_begin_object(json);
-		json_put_int(json, "compute_ns", states->compute);
-		json_put_int(json, "exposed_comm_ns", states->exposed_comm);
-		json_put_int(json, "exposed_copy_ns", states->exposed_copy);
-		json_put_int(json, "fill_ns", states->fill);
-		json_put_int(json, "idle_ns", states->idle);
-		json_end_object(json);
-		json_put_int(json, "copy_overlapped_ns", states->copy_overlapped);
-		json_put_int(json, "comm_overlapped_ns", states->comm_overlapped);
-		json_key(json, "causes");
-		json_begin_object(json);
-		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
-			json_put_int(json, gap_cause_names[cause], states->causes[cause]);
-		json_end_object(json);
+		json_put_fields(json, JSON_FIELDS(gpu_fields),
+				&run->analysis.measures[run->analysis.phases.main].gaps.devices[d]);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -243,61 +299,74 @@ static void put_gpu(struct hwy_json *json, const struct analyze_run *run)
 
 /* ---- findings -------------------------------------------------------------------------------------- */
 
-static void analyze_json_put_place(struct hwy_json *json, const struct hwy_finding_place *place)
+static void put_line(struct hwy_json *json, const void *line)
 {
-	json_begin_object(json);
-	json_put_text(json, "file", place->at.file);
-	cli_put_optional(json, "line", place->at.line > 0 ? place->at.line : HWY_NONE);
-	json_put_text(json, "function", place->at.function);
-	json_put_text(json, "range", place->at.range);
-	json_put_text(json, "api", place->at.api);
-	json_put_int(json, "count", (int64_t)place->count);
-	json_put_int(json, "cost_ns_per_step", place->cost);
-	json_end_object(json);
+	int64_t number = *(const int64_t *)line;
+	put_optional(json, number > 0 ? number : HWY_NONE);
 }
 
-static void put_predicted(struct hwy_json *json, const struct hwy_predicted *predicted)
+static const struct json_field place_fields[] = {
+	{JSON_FIELD_TEXT(struct hwy_finding_place, at.file, "file")},
+	{JSON_FIELD_CALL(struct hwy_finding_place, at.line, "line", put_line)},
+	{JSON_FIELD_TEXT(struct hwy_finding_place, at.function, "function")},
+	{JSON_FIELD_TEXT(struct hwy_finding_place, at.range, "range")},
+	{JSON_FIELD_TEXT(struct hwy_finding_place, at.api, "api")},
+	{JSON_FIELD_INT(struct hwy_finding_place, count, "count")},
+	{JSON_FIELD_INT(struct hwy_finding_place, cost, "cost_ns_per_step")},
+};
+
+/* An array, although a prediction has one text: another fix could need several edits. */
+static void put_edits(struct hwy_json *json, const void *edits)
 {
-	if (!predicted->is_known)
-		return;
-	json_key(json, "predicted");
-	json_begin_object(json);
-	json_key(json, "edits");
 	json_begin_array(json);
-	json_textz(json, predicted->edits);
+	json_textz(json, *(const char *const *)edits);
 	json_end_array(json);
-	json_put_int(json, "before_ns", predicted->before);
-	json_put_int(json, "step_ns", predicted->step);
-	json_put_int(json, "p10_ns", predicted->p10);
-	json_put_int(json, "p90_ns", predicted->p90);
-	json_put_real(json, "speedup", predicted->speedup, 4);
-	json_put_text(json, "bound", predicted->bound);
-	if (predicted->tipping)
-		json_put_int(json, "tipping_ns", predicted->tipping);
-	json_end_object(json);
 }
 
-static void analyze_json_put_finding(struct hwy_json *json, const struct hwy_finding *finding)
+static bool has_tipping(const void *predicted)
 {
+	return ((const struct hwy_predicted *)predicted)->tipping != 0;
+}
+
+static const struct json_field predicted_fields[] = {
+	{JSON_FIELD_CALL(struct hwy_predicted, edits, "edits", put_edits)},
+	{JSON_FIELD_INT(struct hwy_predicted, before, "before_ns")},
+	{JSON_FIELD_INT(struct hwy_predicted, step, "step_ns")},
+	{JSON_FIELD_INT(struct hwy_predicted, p10, "p10_ns")},
+	{JSON_FIELD_INT(struct hwy_predicted, p90, "p90_ns")},
+	{JSON_FIELD_REAL(struct hwy_predicted, speedup, "speedup", 4)},
+	{JSON_FIELD_TEXT(struct hwy_predicted, bound, "bound")},
+	{JSON_FIELD_INT(struct hwy_predicted, tipping, "tipping_ns"), .when = has_tipping},
+};
+
+static bool has_prediction(const void *finding)
+{
+	return ((const struct hwy_finding *)finding)->predicted.is_known;
+}
+
+static const struct json_field finding_fields[] = {
+	{JSON_FIELD_INT(struct hwy_finding, cost, "cost_ns_per_step")},
+	{JSON_FIELD_REAL(struct hwy_finding, share, "share", 6)},
+	{JSON_FIELD_ENUM(struct hwy_finding, confidence, "confidence", hwy_confidence_names,
+			 HWY_HIGH + 1)},
+	{JSON_FIELD_TEXT(struct hwy_finding, says, "says")},
+	{JSON_FIELD_OBJECT(struct hwy_finding, predicted, "predicted", predicted_fields),
+	 .when = has_prediction},
+	{JSON_FIELD_ARRAY(struct hwy_finding, places, n_places, "places", place_fields)},
+};
+
+static void put_finding(struct hwy_json *json, const struct hwy_finding *finding)
+{
+	const struct hwy_finding_kind *kind = finding->kind;
 	json_begin_object(json);
-	json_put_text(json, "id", finding->kind->id);
+	json_put_text(json, "id", kind->id);
 	json_put_text(json, "title",
-		      finding->is_acquitted && finding->kind->suspect ? finding->kind->suspect
-								      : finding->kind->title);
+		      finding->is_acquitted && kind->suspect ? kind->suspect : kind->title);
 	json_put_int(json, "phase", finding->phase);
 	if (finding->rank != HWY_NONE)
 		json_put_int(json, "rank", finding->rank);
-	json_put_text(json, "side", finding->kind->is_inside ? "device" : "program");
-	json_put_int(json, "cost_ns_per_step", finding->cost);
-	json_put_real(json, "share", finding->share, 6);
-	json_put_text(json, "confidence", hwy_confidence_names[finding->confidence]);
-	json_put_text(json, "says", finding->says);
-	put_predicted(json, &finding->predicted);
-	json_key(json, "places");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < finding->n_places; i++)
-		analyze_json_put_place(json, &finding->places[i]);
-	json_end_array(json);
+	json_put_text(json, "side", kind->is_inside ? "device" : "program");
+	json_put_fields(json, JSON_FIELDS(finding_fields), finding);
 	json_key(json, "evidence");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < finding->n_evidence; i++)
@@ -308,24 +377,30 @@ static void analyze_json_put_finding(struct hwy_json *json, const struct hwy_fin
 	json_end_object(json);
 }
 
+static void put_findings(struct hwy_json *json, const char *key, const struct hwy_finding *findings,
+			 uint32_t n)
+{
+	json_key(json, key);
+	json_begin_array(json);
+	for (uint32_t i = 0; i < n; i++)
+		put_finding(json, &findings[i]);
+	json_end_array(json);
+}
+
 void analyze_print_json(FILE *out, const struct analyze_view *view)
 {
 	const struct analyze_run *run = &view->runs[view->shown];
-	struct hwy_json json = {.out = out, .pretty = true};
+	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
+	struct hwy_json json = {.out = out, .pretty = true, .context = view};
+	struct summary summary = summarize(run);
 	json_begin_object(&json);
-	put_summary(&json, view);
+	json_key(&json, "summary");
+	json_put_object(&json, JSON_FIELDS(summary_fields), &summary);
+	json.context = run;
 	put_trust(&json, run);
 	put_phases(&json, run);
-	put_gpu(&json, run);
-	json_key(&json, "findings");
-	json_begin_array(&json);
-	for (uint32_t i = 0; i < run->diagnosis.n; i++)
-		analyze_json_put_finding(&json, &run->diagnosis.findings[i]);
-	json_end_array(&json);
-	json_key(&json, "acquitted");
-	json_begin_array(&json);
-	for (uint32_t i = 0; i < run->diagnosis.n_acquitted; i++)
-		analyze_json_put_finding(&json, &run->diagnosis.acquitted[i]);
-	json_end_array(&json);
+	put_gpus(&json, run);
+	put_findings(&json, "findings", diagnosis->findings, diagnosis->n);
+	put_findings(&json, "acquitted", diagnosis->acquitted, diagnosis->n_acquitted);
 	json_end_object(&json);
 }

@@ -4,43 +4,46 @@
  */
 #include "cli/breakdown_print.h"
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "cli/kit/cli.h"
 
-static void put_count(struct hwy_json *json, const char *key, uint64_t value)
-{
-	json_put_int(json, key, (int64_t)value);
-}
+static const struct json_field count_fields[] = {
+	{JSON_FIELD_INT(struct hwy_measures, n_kernel, "n_kernel")},
+	{JSON_FIELD_INT(struct hwy_measures, n_comm, "n_comm")},
+	{JSON_FIELD_INT(struct hwy_measures, n_copy, "n_memcpy")},
+	{JSON_FIELD_INT(struct hwy_measures, n_fill, "n_memset")},
+	{JSON_FIELD_INT(struct hwy_measures, n_streams, "n_streams")},
+	{JSON_FIELD_INT(struct hwy_measures, n_linked, "gpu_events_with_launch")},
+};
+
+static const struct json_field time_fields[] = {
+	{JSON_FIELD_INT(struct hwy_measures, compute, "compute_ns")},
+	{JSON_FIELD_INT(struct hwy_measures, comm, "comm_ns")},
+	{JSON_FIELD_INT(struct hwy_measures, copy, "memcpy_ns")},
+	{JSON_FIELD_INT(struct hwy_measures, fill, "memset_ns")},
+};
 
 static void put_measures(struct hwy_json *json, const struct hwy_measures *measures)
 {
 	int64_t span = measures->to - measures->from;
-	put_count(json, "n_kernel", measures->n_kernel);
-	put_count(json, "n_comm", measures->n_comm);
-	put_count(json, "n_memcpy", measures->n_copy);
-	put_count(json, "n_memset", measures->n_fill);
-	put_count(json, "n_streams", measures->n_streams);
-	put_count(json, "gpu_events_with_launch", measures->n_linked);
+	json_put_fields(json, JSON_FIELDS(count_fields), measures);
 	json_put_int(json, "span_ns", span);
 	json_put_int(json, "busy_ns", measures->busy);
 	json_put_int(json, "idle_ns", span - measures->busy);
-	json_put_int(json, "compute_ns", measures->compute);
-	json_put_int(json, "comm_ns", measures->comm);
-	json_put_int(json, "memcpy_ns", measures->copy);
-	json_put_int(json, "memset_ns", measures->fill);
+	json_put_fields(json, JSON_FIELDS(time_fields), measures);
 	json_put_int(json, "comm_overlapping_compute_ns", measures->comm - measures->exposed_comm);
-	put_count(json, "n_busy_intervals", measures->n_busy);
-	put_count(json, "n_graph", measures->n_graph);
+	json_put_int(json, "n_busy_intervals", (int64_t)measures->n_busy);
+	json_put_int(json, "n_graph", (int64_t)measures->n_graph);
 }
 
-static void breakdown_json_put_device(struct hwy_json *json, const struct breakdown_view *view,
-				      const struct hwy_device_part *part)
+static void put_device(struct hwy_json *json, const struct hwy_trace *trace,
+		       const struct hwy_device_part *part)
 {
 	const struct hwy_device *device =
-		part->device == HWY_NONE ? NULL : &view->trace->devices[part->device];
+		part->device == HWY_NONE ? NULL : &trace->devices[part->device];
 	json_begin_object(json);
 	cli_put_optional(json, "device", device ? device->ordinal : HWY_NONE);
-	json_put_text(json, "name", device ? hwy_str(view->trace, device->name) : "");
+	json_put_text(json, "name", device ? hwy_str(trace, device->name) : "");
 	json_put_int(json, "start_ns", part->measures.from);
 	put_measures(json, &part->measures);
 	json_put_int(json, "exposed_comm_ns", part->measures.exposed_comm);
@@ -49,22 +52,12 @@ static void breakdown_json_put_device(struct hwy_json *json, const struct breakd
 	json_end_object(json);
 }
 
-static void put_queue(struct hwy_json *json, const struct hwy_queue *queue)
+/* ---- streams ---------------------------------------------------------------------------------------- */
+
+/* [[time_ns, length], …] on one line; where the series is not exact, a length is the largest one until the next time. */
+static void put_series(struct hwy_json *json, const void *object)
 {
-	json_begin_object(json);
-	put_count(json, "count", queue->n);
-	json_put_int(json, "max", queue->max);
-	json_put_real(json, "time_weighted_mean", queue->time_mean, 3);
-	json_put_real(json, "mean", queue->mean, 3);
-	json_put_real(json, "std", queue->deviation, 3);
-	json_put_int(json, "min", queue->min);
-	json_put_real(json, "25%", queue->quarter, 3);
-	json_put_real(json, "50%", queue->median, 3);
-	json_put_real(json, "75%", queue->three_quarters, 3);
-	/* [time_ns, length]; where not exact, the largest length from that time on to the next */
-	json_key(json, "series_exact");
-	json_bool(json, queue->exact);
-	json_key(json, "series");
+	const struct hwy_queue *queue = object;
 	json->pretty = false;
 	json_begin_array(json);
 	for (uint32_t i = 0; i < queue->n_series; i++) {
@@ -75,74 +68,92 @@ static void put_queue(struct hwy_json *json, const struct hwy_queue *queue)
 	}
 	json_end_array(json);
 	json->pretty = true;
-	json_end_object(json);
 }
 
-static void put_delays(struct hwy_json *json, const struct queue_delays *delays)
-{
-	json_begin_object(json);
-	put_count(json, "count", delays->n);
-	json_put_int(json, "min_ns", delays->min);
-	json_put_int(json, "median_ns", delays->median);
-	json_put_real(json, "mean_ns", delays->mean, 3);
-	json_put_int(json, "p95_ns", delays->p95);
-	json_put_int(json, "max_ns", delays->max);
-	put_count(json, "outliers", delays->late);
-	json_end_object(json);
-}
+static const struct json_field queue_fields[] = {
+	{JSON_FIELD_INT(struct hwy_queue, n, "count")},
+	{JSON_FIELD_INT(struct hwy_queue, max, "max")},
+	{JSON_FIELD_REAL(struct hwy_queue, time_mean, "time_weighted_mean", 3)},
+	{JSON_FIELD_REAL(struct hwy_queue, mean, "mean", 3)},
+	{JSON_FIELD_REAL(struct hwy_queue, deviation, "std", 3)},
+	{JSON_FIELD_INT(struct hwy_queue, min, "min")},
+	{JSON_FIELD_REAL(struct hwy_queue, quarter, "25%", 3)},
+	{JSON_FIELD_REAL(struct hwy_queue, median, "50%", 3)},
+	{JSON_FIELD_REAL(struct hwy_queue, three_quarters, "75%", 3)},
+	{JSON_FIELD_BOOL(struct hwy_queue, exact, "series_exact")},
+	{JSON_FIELD_CALL_OBJECT("series", put_series)},
+};
 
-static void put_stream(struct hwy_json *json, const struct breakdown_view *view,
+static const struct json_field delay_fields[] = {
+	{JSON_FIELD_INT(struct queue_delays, n, "count")},
+	{JSON_FIELD_INT(struct queue_delays, min, "min_ns")},
+	{JSON_FIELD_INT(struct queue_delays, median, "median_ns")},
+	{JSON_FIELD_REAL(struct queue_delays, mean, "mean_ns", 3)},
+	{JSON_FIELD_INT(struct queue_delays, p95, "p95_ns")},
+	{JSON_FIELD_INT(struct queue_delays, max, "max_ns")},
+	{JSON_FIELD_INT(struct queue_delays, late, "outliers")},
+};
+
+static const struct json_field stream_fields[] = {
+	{JSON_FIELD_INT(struct hwy_stream_part, host_wait, "host_wait_ns")},
+	{JSON_FIELD_INT(struct hwy_stream_part, kernel_wait, "kernel_wait_ns")},
+	{JSON_FIELD_INT(struct hwy_stream_part, other, "other_ns")},
+	{JSON_FIELD_OBJECT(struct hwy_stream_part, delays, "launch_delay", delay_fields)},
+	{JSON_FIELD_INT(struct hwy_stream_part, delays.short_kernels, "short_kernels")},
+	{JSON_FIELD_INT(struct hwy_stream_part, delays.short_ops, "short_ops")},
+	{JSON_FIELD_OBJECT(struct hwy_stream_part, queue, "queue", queue_fields)},
+};
+
+static void put_stream(struct hwy_json *json, const struct hwy_trace *trace,
 		       const struct hwy_stream_part *part)
 {
-	const struct hwy_trace *trace = view->trace;
 	const struct hwy_lane *lane = &trace->lanes[part->lane];
-	bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
+	bool has_stream = lane->stream >= 0 && lane->stream < trace->n_streams;
 	bool has_device = lane->device >= 0 && lane->device < trace->n_devices;
 	bool has_process = lane->process >= 0 && lane->process < trace->n_processes;
+	const struct hwy_stream *stream = has_stream ? &trace->streams[lane->stream] : NULL;
 	json_begin_object(json);
 	cli_put_optional(json, "device",
 			 has_device ? trace->devices[lane->device].ordinal : HWY_NONE);
 	cli_put_optional(json, "pid", has_process ? trace->processes[lane->process].pid : HWY_NONE);
-	cli_put_optional(json, "context", known ? trace->streams[lane->stream].context : HWY_NONE);
-	cli_put_optional(json, "stream", known ? trace->streams[lane->stream].number : HWY_NONE);
-	put_count(json, "n_ops", part->n_ops);
-	put_count(json, "n_kernel", part->n_kernel);
-	put_count(json, "n_comm", part->n_comm);
+	cli_put_optional(json, "context", stream ? stream->context : HWY_NONE);
+	cli_put_optional(json, "stream", stream ? stream->number : HWY_NONE);
+	json_put_int(json, "n_ops", (int64_t)part->n_ops);
+	json_put_int(json, "n_kernel", (int64_t)part->n_kernel);
+	json_put_int(json, "n_comm", (int64_t)part->n_comm);
 	json_put_int(json, "start_ns", part->from);
 	json_put_int(json, "span_ns", part->to - part->from);
 	json_put_int(json, "busy_ns", part->busy);
 	json_put_int(json, "idle_ns", part->to - part->from - part->busy);
-	json_put_int(json, "host_wait_ns", part->host_wait);
-	json_put_int(json, "kernel_wait_ns", part->kernel_wait);
-	json_put_int(json, "other_ns", part->other);
-	json_key(json, "launch_delay");
-	put_delays(json, &part->delays);
-	put_count(json, "short_kernels", part->delays.short_kernels);
-	put_count(json, "short_ops", part->delays.short_ops);
-	json_key(json, "queue");
-	put_queue(json, &part->queue);
+	json_put_fields(json, JSON_FIELDS(stream_fields), part);
 	json_end_object(json);
 }
 
-static void put_step(struct hwy_json *json, const struct breakdown_view *view,
+/* ---- steps ------------------------------------------------------------------------------------------ */
+
+static const struct json_field step_fields[] = {
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_KERNEL], "kernel_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_COPY], "memcpy_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_FILL], "memset_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_COMM], "communication_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_RUNTIME], "runtime_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_LOADER], "dataloader_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_OP], "cpu_op_ns")},
+	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_OTHER], "other_ns")},
+	{JSON_FIELD_INT(struct hwy_step, n_work, "n_ops")},
+	{JSON_FIELD_BOOL(struct hwy_step, whole, "complete")},
+};
+
+static void put_step(struct hwy_json *json, const struct hwy_trace *trace,
 		     const struct hwy_step *step)
 {
-	static const char *const keys[HWY_STEP_PARTS] = {
-		"kernel_ns",  "memcpy_ns",     "memset_ns", "communication_ns",
-		"runtime_ns", "dataloader_ns", "cpu_op_ns", "other_ns",
-	};
-	const struct hwy_trace *trace = view->trace;
 	bool has_process = step->process >= 0 && step->process < trace->n_processes;
 	json_begin_object(json);
 	json_put_text(json, "name", hwy_str(trace, step->name));
 	cli_put_optional(json, "pid", has_process ? trace->processes[step->process].pid : HWY_NONE);
 	json_put_int(json, "start_ns", step->at.from);
 	json_put_int(json, "span_ns", step->at.to - step->at.from);
-	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
-		json_put_int(json, keys[p], step->parts[p]);
-	put_count(json, "n_ops", step->n_work);
-	json_key(json, "complete");
-	json_bool(json, step->whole);
+	json_put_fields(json, JSON_FIELDS(step_fields), step);
 	json_end_object(json);
 }
 
@@ -155,17 +166,17 @@ void breakdown_print_json(FILE *out, const struct breakdown_view *view)
 	json_key(&json, "devices");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < breakdown->n_devices; i++)
-		breakdown_json_put_device(&json, view, &breakdown->devices[i]);
+		put_device(&json, view->trace, &breakdown->devices[i]);
 	json_end_array(&json);
 	json_key(&json, "streams");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < breakdown->n_streams; i++)
-		put_stream(&json, view, &breakdown->streams[i]);
+		put_stream(&json, view->trace, &breakdown->streams[i]);
 	json_end_array(&json);
 	json_key(&json, "steps");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < breakdown->n_steps; i++)
-		put_step(&json, view, &breakdown->steps[i]);
+		put_step(&json, view->trace, &breakdown->steps[i]);
 	json_end_array(&json);
 	json_end_object(&json);
 }

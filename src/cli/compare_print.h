@@ -43,7 +43,7 @@ void compare_put_notes(FILE *out, const struct compare_diff *diff);
 struct hwy_json;
 void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
 struct compare_sentence {
-	char at[320];
+	char text[320];
 };
 /* "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps" */
 struct compare_sentence compare_about(const struct compare_diff *diff);

@@ -35,7 +35,7 @@ struct compare_sentence compare_about(const struct compare_diff *diff)
 	if (diff->before->n + diff->after->n > 2)
 		snprintf(runs, sizeof runs, "%u runs before, %u after · ", diff->before->n,
 			 diff->after->n);
-	snprintf(about.at, sizeof about.at, "%.100s%s%s%u and %u steady steps", gpu,
+	snprintf(about.text, sizeof about.text, "%.100s%s%s%u and %u steady steps", gpu,
 		 *gpu ? " · " : "", runs, side_phase(diff->before)->n_steady,
 		 side_phase(diff->after)->n_steady);
 	return about;
@@ -50,19 +50,19 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 	bool wide = step->verdict == VERDICT_SAME && most > STATISTICS_SAME_SHARE;
 	if (step->by_middle)
 		snprintf(
-			why.at, sizeof why.at,
+			why.text, sizeof why.text,
 			"the middle half of the steps: %s (%s … %s); a few long ones make the mean unsure",
 			hwy_say_share_change(step->middle.change).text,
 			hwy_say_share_change(step->middle.low).text,
 			hwy_say_share_change(step->middle.high).text);
 	else if (unknown && !isfinite(most))
-		snprintf(why.at, sizeof why.at, "too few steps to tell");
+		snprintf(why.text, sizeof why.text, "too few steps to tell");
 	else if (unknown && (step->low > 0 || step->high < 0))
 		snprintf(
-			why.at, sizeof why.at,
+			why.text, sizeof why.text,
 			"the difference is hardly more than the noise; more steps or runs would tell");
 	else if (unknown || wide)
-		snprintf(why.at, sizeof why.at,
+		snprintf(why.text, sizeof why.text,
 			 "no difference is shown, but one of %.*f %% could hide in the noise%s",
 			 most < 0.0995, 100 * most,
 			 unknown ? "; more steps or runs would tell" : "");

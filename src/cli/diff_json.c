@@ -1,7 +1,7 @@
 /* diff_json.c - a comparison as one JSON object; docs/ci.md says what each key means. Keys are added, never
  * renamed. */
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "cli/compare_print.h"
 
 static void put_side(struct hwy_json *json, const char *key, const struct compare_side *side)
@@ -29,6 +29,13 @@ static void put_side(struct hwy_json *json, const char *key, const struct compar
 	json_end_object(json);
 }
 
+static const struct json_field middle_fields[] = {
+	{JSON_FIELD_REAL(struct difference, middle.change, "share", 6)},
+	{JSON_FIELD_REAL(struct difference, middle.low, "low", 6)},
+	{JSON_FIELD_REAL(struct difference, middle.high, "high", 6)},
+	{JSON_FIELD_BOOL(struct difference, by_middle, "decides")},
+};
+
 static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 {
 	const struct difference *step = &diff->step;
@@ -41,14 +48,13 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	json_put_real(json, "speedup", step->before / step->after, 6);
 	json_put_text(json, "method", step->method);
 	json_key(json, "middle_half");
-	json_begin_object(json);
-	json_put_real(json, "share", step->middle.change, 6);
-	json_put_real(json, "low", step->middle.low, 6);
-	json_put_real(json, "high", step->middle.high, 6);
-	json_put_bool(json, "decides", step->by_middle);
+	json_put_object(json, JSON_FIELDS(middle_fields), step);
+	json_put_text(json, "why", compare_why(diff).text);
 	json_end_object(json);
-	json_put_text(json, "why", compare_why(diff).at);
-	json_end_object(json);
+}
+
+static void put_split(struct hwy_json *json, const struct compare_diff *diff)
+{
 	json_key(json, "split");
 	json_begin_array(json);
 	for (unsigned i = 0; i < PARTS; i++) {
@@ -63,64 +69,76 @@ static void put_change(struct hwy_json *json, const struct compare_diff *diff)
 	json_end_array(json);
 }
 
+static const struct json_field count_fields[] = {
+	{JSON_FIELD_REAL(struct diff_count, before, "before", 3)},
+	{JSON_FIELD_REAL(struct diff_count, after, "after", 3)},
+};
+
 static void put_counts(struct hwy_json *json, const struct compare_diff *diff)
 {
 	json_key(json, "per_step");
 	json_begin_object(json);
 	for (unsigned i = 0; i < COUNTS; i++) {
 		json_key(json, summary_count_keys[i]);
-		json_begin_object(json);
-		json_put_real(json, "before", diff->counts[i].before, 3);
-		json_put_real(json, "after", diff->counts[i].after, 3);
-		json_end_object(json);
+		json_put_object(json, JSON_FIELDS(count_fields), &diff->counts[i]);
 	}
 	json_end_object(json);
 }
 
-static void diff_json_put_finding(struct hwy_json *json, const struct diff_finding *finding)
+/* ---- findings --------------------------------------------------------------------------------------- */
+
+static const struct json_field prediction_fields[] = {
+	{JSON_FIELD_REAL(struct diff_finding, predicted, "speedup", 4)},
+	{JSON_FIELD_REAL(struct diff_finding, low, "low", 4)},
+	{JSON_FIELD_REAL(struct diff_finding, high, "high", 4)},
+	{JSON_FIELD_REAL(struct diff_finding, measured, "measured", 4)},
+	{JSON_FIELD_ENUM(struct diff_finding, grade, "grade", diff_grade_names, GRADE_SHARED + 1)},
+};
+
+static void put_prediction(struct hwy_json *json, const struct diff_finding *finding)
 {
-	const struct compare_finding *one = finding->before ? finding->before : finding->after;
+	if (!(finding->predicted > 0)) {
+		json_null(json);
+		return;
+	}
 	json_begin_object(json);
-	json_put_text(json, "id", one->id);
-	json_put_text(json, "title", one->title);
+	json_put_text(json, "edits", finding->before->predicted.edits);
+	json_put_int(json, "step_ns", finding->before->predicted.step);
+	json_put_fields(json, JSON_FIELDS(prediction_fields), finding);
+	json_end_object(json);
+}
+
+static void put_finding(struct hwy_json *json, const struct diff_finding *finding)
+{
+	const struct compare_finding *either = finding->before ? finding->before : finding->after;
+	json_begin_object(json);
+	json_put_text(json, "id", either->id);
+	json_put_text(json, "title", either->title);
 	json_put_text(json, "change", diff_finding_change_names[finding->change]);
-	json_put_text(json, "place", one->place);
+	json_put_text(json, "place", either->place);
 	json_key(json, "before_ns");
 	finding->before ? json_int(json, finding->before->cost) : json_null(json);
 	json_key(json, "after_ns");
 	finding->after ? json_int(json, finding->after->cost) : json_null(json);
 	json_key(json, "predicted");
-	if (finding->predicted > 0) {
-		json_begin_object(json);
-		json_put_text(json, "edits", finding->before->predicted.edits);
-		json_put_int(json, "step_ns", finding->before->predicted.step);
-		json_put_real(json, "speedup", finding->predicted, 4);
-		json_put_real(json, "low", finding->low, 4);
-		json_put_real(json, "high", finding->high, 4);
-		json_put_real(json, "measured", finding->measured, 4);
-		json_put_text(json, "grade", diff_grade_names[finding->grade]);
-		json_end_object(json);
-	} else {
-		json_null(json);
-	}
+	put_prediction(json, finding);
 	json_end_object(json);
 }
 
-static void diff_json_put_row(struct hwy_json *json, const struct diff_row *row)
-{
-	json_begin_object(json);
-	json_put_text(json, "change", diff_row_change_names[row->change]);
-	json_put_text(json, "before", row->before);
-	json_put_text(json, "after", row->after);
-	json_put_bool(json, "renamed", row->is_renamed);
-	json_put_int(json, "before_ns_per_step", row->ns_before);
-	json_put_int(json, "after_ns_per_step", row->ns_after);
-	json_put_real(json, "before_count_per_step", row->count_before, 3);
-	json_put_real(json, "after_count_per_step", row->count_after, 3);
-	json_put_real(json, "before_mean_ns", row->mean_before, 1);
-	json_put_real(json, "after_mean_ns", row->mean_after, 1);
-	json_end_object(json);
-}
+/* ---- tables ----------------------------------------------------------------------------------------- */
+
+static const struct json_field row_fields[] = {
+	{JSON_FIELD_ENUM(struct diff_row, change, "change", diff_row_change_names, ROW_FEWER + 1)},
+	{JSON_FIELD_TEXT(struct diff_row, before, "before")},
+	{JSON_FIELD_TEXT(struct diff_row, after, "after")},
+	{JSON_FIELD_BOOL(struct diff_row, is_renamed, "renamed")},
+	{JSON_FIELD_INT(struct diff_row, ns_before, "before_ns_per_step")},
+	{JSON_FIELD_INT(struct diff_row, ns_after, "after_ns_per_step")},
+	{JSON_FIELD_REAL(struct diff_row, count_before, "before_count_per_step", 3)},
+	{JSON_FIELD_REAL(struct diff_row, count_after, "after_count_per_step", 3)},
+	{JSON_FIELD_REAL(struct diff_row, mean_before, "before_mean_ns", 1)},
+	{JSON_FIELD_REAL(struct diff_row, mean_after, "after_mean_ns", 1)},
+};
 
 static void put_path(struct hwy_json *json, const struct compare_diff *diff)
 {
@@ -137,18 +155,17 @@ static void put_path(struct hwy_json *json, const struct compare_diff *diff)
 	json_end_array(json);
 }
 
+static const struct json_field note_fields[] = {
+	{JSON_FIELD_TEXT(struct diff_note, what, "what")},
+	{JSON_FIELD_TEXT(struct diff_note, before, "before")},
+	{JSON_FIELD_TEXT(struct diff_note, after, "after")},
+};
+
 void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff)
 {
 	json_key(json, "not_alike");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < diff->n_notes; i++) {
-		json_begin_object(json);
-		json_put_text(json, "what", diff->notes[i].what);
-		json_put_text(json, "before", diff->notes[i].before);
-		json_put_text(json, "after", diff->notes[i].after);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	json_put_array(json, JSON_FIELDS(note_fields), diff->notes, diff->n_notes,
+		       sizeof *diff->notes);
 }
 
 void diff_print_json(FILE *out, const struct compare_diff *diff)
@@ -162,18 +179,18 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 	put_side(&json, "before", diff->before);
 	put_side(&json, "after", diff->after);
 	put_change(&json, diff);
+	put_split(&json, diff);
 	put_counts(&json, diff);
 	json_key(&json, "findings");
 	json_begin_array(&json);
 	for (uint32_t i = 0; i < diff->n_findings; i++)
-		diff_json_put_finding(&json, &diff->findings[i]);
+		put_finding(&json, &diff->findings[i]);
 	json_end_array(&json);
 	for (unsigned kind = 0; kind < TABLES; kind++) {
+		const struct diff_table *table = &diff->tables[kind];
 		json_key(&json, summary_table_names[kind]);
-		json_begin_array(&json);
-		for (uint32_t i = 0; i < diff->tables[kind].n; i++)
-			diff_json_put_row(&json, &diff->tables[kind].rows[i]);
-		json_end_array(&json);
+		json_put_array(&json, JSON_FIELDS(row_fields), table->rows, table->n,
+			       sizeof *table->rows);
 	}
 	put_path(&json, diff);
 	json_end_object(&json);

@@ -55,7 +55,7 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 	diff_markdown_put(page, *run->program ? run->program : "two recordings");
 	fprintf(page->out, ": %s", statistics_verdict_names[diff->step.verdict]);
 	put_markup(page, "\n\n", "</h1>\n<p class=\"soft\">");
-	diff_markdown_put(page, compare_about(diff).at);
+	diff_markdown_put(page, compare_about(diff).text);
 	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
 }
 
@@ -91,7 +91,7 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 		compare_put_cause(page->out, diff);
 	}
 	struct compare_sentence why = compare_why(diff);
-	fprintf(page->out, "%s%s.", *why.at ? "; " : "", why.at);
+	fprintf(page->out, "%s%s.", *why.text ? "; " : "", why.text);
 	put_markup(page, "\n", "</p>\n");
 }
 

@@ -42,7 +42,7 @@ static void diff_text_print_head(FILE *out, const struct compare_diff *diff, boo
 	fputc(' ', out);
 	diff_text_put(out, *run->program ? run->program : "two recordings");
 	fputs(" · ", out);
-	diff_text_put(out, compare_about(diff).at);
+	diff_text_put(out, compare_about(diff).text);
 	fputc('\n', out);
 	compare_put_notes(out, diff);
 	if (diff_is_other_program(diff))
@@ -77,8 +77,8 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 		fputc('\n', out);
 	}
 	struct compare_sentence why = compare_why(diff);
-	if (*why.at)
-		fprintf(out, "   %s\n", why.at);
+	if (*why.text)
+		fprintf(out, "   %s\n", why.text);
 	fprintf(out, "   %s", paint(colour, PAINT_FAINT));
 	if (strcmp(step->method, "identical") == 0)
 		fputs("the same steps to the nanosecond", out);

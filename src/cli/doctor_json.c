@@ -1,150 +1,152 @@
 /* doctor_json.c - `headway doctor --format json`. The keys are promised in docs/doctor.md. */
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "cli/doctor_print.h"
 
-static void doctor_json_put_known(struct hwy_json *json, const char *key, int64_t value, bool known)
+/* A version number; null for 0, which means unknown. */
+static void put_version(struct hwy_json *json, const void *version)
 {
-	json_key(json, key);
-	if (known)
-		json_int(json, value);
+	uint32_t number = *(const uint32_t *)version;
+	if (number)
+		json_int(json, number);
 	else
 		json_null(json);
 }
 
-static void doctor_json_begin(struct hwy_json *json, const char *key)
+/* A yes, a no, or null for a number below 0, which means unknown. */
+static void put_answer(struct hwy_json *json, const void *answer)
 {
-	json_key(json, key);
+	int number = *(const int *)answer;
+	if (number < 0)
+		json_null(json);
+	else
+		json_bool(json, number);
+}
+
+static void put_paranoid(struct hwy_json *json, const void *paranoid)
+{
+	int number = *(const int *)paranoid;
+	if (number == DOCTOR_PARANOID_UNKNOWN)
+		json_null(json);
+	else
+		json_int(json, number);
+}
+
+static void put_free_bytes(struct hwy_json *json, const void *object)
+{
+	const struct doctor *doctor = object;
+	if (doctor->temporary)
+		json_int(json, (int64_t)doctor->temporary_free);
+	else
+		json_null(json);
+}
+
+static void put_verdict(struct hwy_json *json, const void *verdict)
+{
+	json_textz(json, doctor_verdict_word(*(const enum doctor_verdict *)verdict));
+}
+
+static const struct json_field check_fields[] = {
+	{JSON_FIELD_CALL(struct doctor_check, verdict, "can", put_verdict)},
+	{JSON_FIELD_TEXT(struct doctor_check, says, "says")},
+	{JSON_FIELD_TEXT_OR_NULL(struct doctor_check, remedy, "remedy")},
+};
+
+static void put_checks(struct hwy_json *json, const void *object)
+{
+	const struct doctor *doctor = object;
 	json_begin_object(json);
-}
-
-static void put_checks(struct hwy_json *json, const struct doctor *doctor)
-{
-	doctor_json_begin(json, "checks");
 	for (int i = 0; i < DOCTOR_CHECKS; i++) {
-		const struct doctor_check *check = &doctor->checks[i];
-		doctor_json_begin(json, check->name);
-		json_put_text(json, "can", doctor_verdict_word(check->verdict));
-		json_put_text(json, "says", check->says);
-		json_put_text(json, "remedy", *check->remedy ? check->remedy : NULL);
-		json_end_object(json);
+		json_key(json, doctor->checks[i].name);
+		json_put_object(json, JSON_FIELDS(check_fields), &doctor->checks[i]);
 	}
 	json_end_object(json);
 }
 
-static void put_machine(struct hwy_json *json, const struct doctor *doctor)
-{
-	doctor_json_begin(json, "machine");
-	json_put_text(json, "os", doctor->os);
-	json_put_text(json, "kernel", doctor->kernel);
-	json_put_text(json, "libc", doctor->libc);
-	json_put_text(json, "cpu", doctor->cpu);
-	json_put_int(json, "cpus", doctor->cpus);
-	json_end_object(json);
-}
+static const struct json_field machine_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor, os, "os")},
+	{JSON_FIELD_TEXT(struct doctor, kernel, "kernel")},
+	{JSON_FIELD_TEXT(struct doctor, libc, "libc")},
+	{JSON_FIELD_TEXT(struct doctor, cpu, "cpu")},
+	{JSON_FIELD_INT(struct doctor, cpus, "cpus")},
+};
 
-static void put_nvidia(struct hwy_json *json, const struct doctor *doctor)
-{
-	doctor_json_begin(json, "nvidia");
-	json_put_text(json, "driver", doctor->driver);
-	json_put_text(json, "libcuda", doctor->libcuda);
-	doctor_json_put_known(json, "cuda_version", doctor->cuda_version, doctor->cuda_version);
-	json_key(json, "gpus");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < doctor->n_gpus; i++)
-		json_textz(json, doctor->gpus[i]);
-	json_end_array(json);
-	json_key(json, "counters_for_all");
-	if (doctor->counters_for_all < 0)
-		json_null(json);
-	else
-		json_bool(json, doctor->counters_for_all);
-	json_put_text(json, "cupti", doctor->cupti);
-	doctor_json_put_known(json, "cupti_version", doctor->cupti_version, doctor->cupti_version);
-	json_end_object(json);
-}
+static const struct json_field nvidia_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor, driver, "driver")},
+	{JSON_FIELD_TEXT(struct doctor, libcuda, "libcuda")},
+	{JSON_FIELD_CALL(struct doctor, cuda_version, "cuda_version", put_version)},
+	{JSON_FIELD_TEXT_ARRAY(struct doctor, gpus, n_gpus, "gpus")},
+	{JSON_FIELD_CALL(struct doctor, counters_for_all, "counters_for_all", put_answer)},
+	{JSON_FIELD_TEXT(struct doctor, cupti, "cupti")},
+	{JSON_FIELD_CALL(struct doctor, cupti_version, "cupti_version", put_version)},
+};
 
-static void put_opencl(struct hwy_json *json, const struct doctor *doctor)
-{
-	doctor_json_begin(json, "opencl");
-	json_put_text(json, "loader", doctor->opencl);
-	json_put_bool(json, "layers", doctor->opencl_layers);
-	json_key(json, "platforms");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < doctor->n_platforms; i++) {
-		const struct doctor_platform *platform = &doctor->platforms[i];
-		json_begin_object(json);
-		json_put_text(json, "name", platform->name);
-		json_put_text(json, "version", platform->version);
-		json_key(json, "devices");
-		json_begin_array(json);
-		for (uint32_t d = 0; d < platform->n_devices; d++)
-			json_textz(json, platform->devices[d]);
-		json_end_array(json);
-		json_end_object(json);
+static const struct json_field platform_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor_platform, name, "name")},
+	{JSON_FIELD_TEXT(struct doctor_platform, version, "version")},
+	{JSON_FIELD_TEXT_ARRAY(struct doctor_platform, devices, n_devices, "devices")},
+};
+
+static const struct json_field opencl_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor, opencl, "loader")},
+	{JSON_FIELD_BOOL(struct doctor, opencl_layers, "layers")},
+	{JSON_FIELD_ARRAY(struct doctor, platforms, n_platforms, "platforms", platform_fields)},
+};
+
+static const struct json_field perf_fields[] = {
+	{JSON_FIELD_CALL(struct doctor, paranoid, "paranoid", put_paranoid)},
+	{JSON_FIELD_BOOL(struct doctor, cycles, "cycles")},
+	{JSON_FIELD_BOOL(struct doctor, cpu_clock, "cpu_clock")},
+	{JSON_FIELD_BOOL(struct doctor, kernel_side, "kernel")},
+	{JSON_FIELD_BOOL(struct doctor, switches, "context_switches")},
+	{JSON_FIELD_BOOL(struct doctor, wakeups, "wakeups")},
+	{JSON_FIELD_BOOL(struct doctor, system_wide, "system_wide")},
+};
+
+static const struct json_field python_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor_python, path, "path")},
+	{JSON_FIELD_TEXT(struct doctor_python, version, "version")},
+	{JSON_FIELD_TEXT(struct doctor_python, implementation, "implementation")},
+	{JSON_FIELD_BOOL(struct doctor_python, stacks, "stacks")},
+};
+
+static const struct json_field library_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor, collect, "collect")},
+	{JSON_FIELD_TEXT(struct doctor, osrt, "osrt")},
+	{JSON_FIELD_TEXT(struct doctor, opencl_library, "opencl")},
+	{JSON_FIELD_TEXT(struct doctor, libdw, "libdw")},
+	{JSON_FIELD_TEXT(struct doctor, libmicrohttpd, "libmicrohttpd")},
+};
+
+static const struct json_field temporary_fields[] = {
+	{JSON_FIELD_TEXT(struct doctor, temporary, "path")},
+	{JSON_FIELD_CALL_OBJECT("free_bytes", put_free_bytes)},
+	{JSON_FIELD_BOOL(struct doctor, temporary_exec, "exec")},
+};
+
+/* An object of some members of struct doctor itself. */
+#define GROUP(name, table)                                                                         \
+	{                                                                                          \
+		.key = (name), .type = JSON_AS_OBJECT, JSON_TABLE(table)                           \
 	}
-	json_end_array(json);
-	json_end_object(json);
-}
 
-static void put_perf(struct hwy_json *json, const struct doctor *doctor)
-{
-	doctor_json_begin(json, "perf");
-	doctor_json_put_known(json, "paranoid", doctor->paranoid,
-			      doctor->paranoid != DOCTOR_PARANOID_UNKNOWN);
-	json_put_bool(json, "cycles", doctor->cycles);
-	json_put_bool(json, "cpu_clock", doctor->cpu_clock);
-	json_put_bool(json, "kernel", doctor->kernel_side);
-	json_put_bool(json, "context_switches", doctor->switches);
-	json_put_bool(json, "wakeups", doctor->wakeups);
-	json_put_bool(json, "system_wide", doctor->system_wide);
-	json_end_object(json);
-}
-
-static void put_pythons(struct hwy_json *json, const struct doctor *doctor)
-{
-	json_key(json, "pythons");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < doctor->n_pythons; i++) {
-		json_begin_object(json);
-		json_put_text(json, "path", doctor->pythons[i].path);
-		json_put_text(json, "version", doctor->pythons[i].version);
-		json_put_text(json, "implementation", doctor->pythons[i].implementation);
-		json_put_bool(json, "stacks", doctor->pythons[i].stacks);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-static void put_places(struct hwy_json *json, const struct doctor *doctor)
-{
-	doctor_json_begin(json, "libraries");
-	json_put_text(json, "collect", doctor->collect);
-	json_put_text(json, "osrt", doctor->osrt);
-	json_put_text(json, "opencl", doctor->opencl_library);
-	json_put_text(json, "libdw", doctor->libdw);
-	json_put_text(json, "libmicrohttpd", doctor->libmicrohttpd);
-	json_end_object(json);
-	doctor_json_begin(json, "temporary");
-	json_put_text(json, "path", doctor->temporary);
-	doctor_json_put_known(json, "free_bytes", (int64_t)doctor->temporary_free,
-			      doctor->temporary);
-	json_put_bool(json, "exec", doctor->temporary_exec);
-	json_end_object(json);
-}
+static const struct json_field doctor_fields[] = {
+	{JSON_FIELD_BOOL(struct doctor, any, "can_record")},
+	{JSON_FIELD_CALL_OBJECT("checks", put_checks)},
+	GROUP("machine", machine_fields),
+	GROUP("nvidia", nvidia_fields),
+	GROUP("opencl", opencl_fields),
+	GROUP("perf", perf_fields),
+	{JSON_FIELD_ARRAY(struct doctor, pythons, n_pythons, "pythons", python_fields)},
+	GROUP("libraries", library_fields),
+	GROUP("temporary", temporary_fields),
+};
 
 void doctor_print_json(const struct doctor *doctor, FILE *out)
 {
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
 	json_put_text(&json, "headway", HEADWAY_VERSION);
-	json_put_bool(&json, "can_record", doctor->any);
-	put_checks(&json, doctor);
-	put_machine(&json, doctor);
-	put_nvidia(&json, doctor);
-	put_opencl(&json, doctor);
-	put_perf(&json, doctor);
-	put_pythons(&json, doctor);
-	put_places(&json, doctor);
+	json_put_fields(&json, JSON_FIELDS(doctor_fields), doctor);
 	json_end_object(&json);
 	fputc('\n', out);
 }

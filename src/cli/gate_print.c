@@ -1,7 +1,7 @@
 /* gate_print.c - what a gate found: for people, as Markdown for a job's summary, as JUnit XML and as JSON. */
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/html.h"
@@ -141,6 +141,18 @@ void gate_print_junit(FILE *out, const struct compare_gate *gate)
 
 /* ---- JSON ------------------------------------------------------------------------------------------ */
 
+static const struct json_field check_fields[] = {
+	{JSON_FIELD_TEXT(struct gate_check, metric, "metric")},
+	{JSON_FIELD_TEXT(struct gate_check, name, "check")},
+	{JSON_FIELD_TEXT(struct gate_check, value, "value")},
+	{JSON_FIELD_TEXT(struct gate_check, limit, "limit")},
+	{JSON_FIELD_REAL(struct gate_check, number, "number", 6)},
+	{JSON_FIELD_REAL(struct gate_check, limit_number, "limit_number", 6)},
+	{JSON_FIELD_ENUM(struct gate_check, verdict, "verdict", gate_verdict_names, GATE_FAIL + 1)},
+	{JSON_FIELD_BOOL(struct gate_check, is_stable, "stable")},
+	{JSON_FIELD_TEXT(struct gate_check, says, "says")},
+};
+
 void gate_print_json(FILE *out, const struct compare_gate *gate)
 {
 	struct hwy_json json = {.out = out, .pretty = true};
@@ -154,22 +166,8 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 		compare_json_notes(&json, gate->diff);
 	}
 	json_key(&json, "checks");
-	json_begin_array(&json);
-	for (uint32_t i = 0; i < gate->n; i++) {
-		const struct gate_check *check = &gate->checks[i];
-		json_begin_object(&json);
-		json_put_text(&json, "metric", check->metric);
-		json_put_text(&json, "check", check->name);
-		json_put_text(&json, "value", check->value);
-		json_put_text(&json, "limit", check->limit);
-		json_put_real(&json, "number", check->number, 6);
-		json_put_real(&json, "limit_number", check->limit_number, 6);
-		json_put_text(&json, "verdict", gate_verdict_names[check->verdict]);
-		json_put_bool(&json, "stable", check->is_stable);
-		json_put_text(&json, "says", check->says);
-		json_end_object(&json);
-	}
-	json_end_array(&json);
+	json_put_array(&json, JSON_FIELDS(check_fields), gate->checks, gate->n,
+		       sizeof *gate->checks);
 	json_end_object(&json);
 	fputc('\n', out);
 }

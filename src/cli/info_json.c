@@ -1,214 +1,208 @@
-/* info_json.c - `headway info --format json`. The keys are promised in `headway info --help`. */
+/* info_json.c - `headway info --format json`. The keys are promised in `headway info --help`.
+ *
+ * The tables' functions find the struct info in json->context.
+ */
 #include "cli/info_print.h"
 
-#include "base/json.h"
+#include "base/json_fields.h"
+#include "cli/kit/cli.h"
 
-static void put_int(struct hwy_json *json, const char *key, int64_t value)
+static const struct hwy_trace *trace_of(const struct hwy_json *json)
 {
-	json_key(json, key);
-	if (value == HWY_NONE)
-		json_null(json);
-	else
-		json_int(json, value);
+	return ((const struct info *)json->context)->trace;
 }
 
-static void info_json_put_text(struct hwy_json *json, const char *key,
-			       const struct hwy_trace *trace, int64_t id)
+/* A text of the trace by its id; null where it is empty. */
+static void put_text(struct hwy_json *json, const void *id)
 {
-	struct hwy_text text = hwy_text(trace, id);
-	json_key(json, key);
+	struct hwy_text text = hwy_text(trace_of(json), *(const int64_t *)id);
 	if (text.length)
 		json_text(json, text.at, text.length);
 	else
 		json_null(json);
 }
 
-static void print_source(struct hwy_json *json, const struct hwy_trace *trace)
+static void put_key_and_text(struct hwy_json *json, const char *key, int64_t id)
+{
+	json_key(json, key);
+	put_text(json, &id);
+}
+
+/* An integer of a struct of the trace, and a text. */
+#define INT(type, member, key)                                                                     \
+	{                                                                                          \
+		JSON_FIELD_OPTIONAL_INT(type, member, key)                                         \
+	}
+#define TEXT(type, member, key)                                                                    \
+	{                                                                                          \
+		JSON_FIELD_CALL(type, member, key, put_text)                                       \
+	}
+
+static void put_source(struct hwy_json *json)
 {
 	json_key(json, "source");
 	json_begin_object(json);
-	json_put_text(json, "format", hwy_property(trace, "source.format"));
-	json_put_text(json, "version", hwy_property(trace, "source.version"));
-	json_put_text(json, "schema", hwy_property(trace, "source.schema"));
+	json_put_text(json, "format", hwy_property(trace_of(json), "source.format"));
+	json_put_text(json, "version", hwy_property(trace_of(json), "source.version"));
+	json_put_text(json, "schema", hwy_property(trace_of(json), "source.schema"));
 	json_end_object(json);
 }
 
-static void print_hosts(struct hwy_json *json, const struct hwy_trace *trace)
+static const struct json_field host_fields[] = {
+	TEXT(struct hwy_host, name, "name"),     TEXT(struct hwy_host, cpu, "cpu"),
+	INT(struct hwy_host, cpus, "cpus"),      TEXT(struct hwy_host, os, "os"),
+	TEXT(struct hwy_host, kernel, "kernel"),
+};
+
+static void put_compute(struct hwy_json *json, const void *object)
 {
-	json_key(json, "hosts");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < trace->n_hosts; i++) {
-		const struct hwy_host *host = &trace->hosts[i];
-		json_begin_object(json);
-		info_json_put_text(json, "name", trace, host->name);
-		info_json_put_text(json, "cpu", trace, host->cpu);
-		put_int(json, "cpus", host->cpus);
-		info_json_put_text(json, "os", trace, host->os);
-		info_json_put_text(json, "kernel", trace, host->kernel);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	const struct hwy_device *device = object;
+	char compute[48];
+	snprintf(compute, sizeof compute, "%lld.%lld", (long long)device->compute_major,
+		 (long long)device->compute_minor);
+	json_textz(json, device->compute_major == HWY_NONE ? NULL : compute);
 }
 
-static void info_json_print_devices(struct hwy_json *json, const struct hwy_trace *trace)
+static const struct json_field device_fields[] = {
+	INT(struct hwy_device, ordinal, "ordinal"),
+	TEXT(struct hwy_device, name, "name"),
+	TEXT(struct hwy_device, uuid, "uuid"),
+	TEXT(struct hwy_device, bus, "bus"),
+	{JSON_FIELD_CALL_OBJECT("compute", put_compute)},
+	INT(struct hwy_device, sms, "sms"),
+	INT(struct hwy_device, memory_bytes, "memory_bytes"),
+	INT(struct hwy_device, memory_bandwidth, "memory_bandwidth"),
+};
+
+static const struct json_field calibration_fields[] = {
+	INT(struct hwy_calibration, device, "device"),
+	TEXT(struct hwy_calibration, name, "name"),
+	INT(struct hwy_calibration, value, "value"),
+	INT(struct hwy_calibration, spread, "spread"),
+	TEXT(struct hwy_calibration, unit, "unit"),
+};
+
+static void put_thread_count(struct hwy_json *json, const void *process)
 {
-	json_key(json, "devices");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		const struct hwy_device *device = &trace->devices[i];
-		char compute[48];
-		json_begin_object(json);
-		put_int(json, "ordinal", device->ordinal);
-		info_json_put_text(json, "name", trace, device->name);
-		info_json_put_text(json, "uuid", trace, device->uuid);
-		info_json_put_text(json, "bus", trace, device->bus);
-		snprintf(compute, sizeof compute, "%lld.%lld", (long long)device->compute_major,
-			 (long long)device->compute_minor);
-		json_put_text(json, "compute", device->compute_major == HWY_NONE ? NULL : compute);
-		put_int(json, "sms", device->sms);
-		put_int(json, "memory_bytes", device->memory_bytes);
-		put_int(json, "memory_bandwidth", device->memory_bandwidth);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	const struct info *info = json->context;
+	json_int(json, info->threads[(const struct hwy_process *)process - info->trace->processes]);
 }
 
-static void print_calibrations(struct hwy_json *json, const struct hwy_trace *trace)
+static const struct json_field process_fields[] = {
+	INT(struct hwy_process, pid, "pid"),
+	TEXT(struct hwy_process, name, "name"),
+	TEXT(struct hwy_process, command, "command"),
+	INT(struct hwy_process, rank, "rank"),
+	INT(struct hwy_process, local_rank, "local_rank"),
+	INT(struct hwy_process, world, "world"),
+	{JSON_FIELD_CALL_OBJECT("threads", put_thread_count)},
+};
+
+static const struct json_field drop_fields[] = {
+	TEXT(struct hwy_drop, source, "source"),
+	TEXT(struct hwy_drop, reason, "reason"),
+	INT(struct hwy_drop, count, "count"),
+	INT(struct hwy_drop, bytes, "bytes"),
+};
+
+static void put_severity(struct hwy_json *json, const void *severity)
 {
-	json_key(json, "calibration");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
-		const struct hwy_calibration *one = &trace->calibrations[i];
-		json_begin_object(json);
-		put_int(json, "device", one->device);
-		info_json_put_text(json, "name", trace, one->name);
-		put_int(json, "value", one->value);
-		put_int(json, "spread", one->spread);
-		info_json_put_text(json, "unit", trace, one->unit);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	json_textz(json, info_severity(*(const int64_t *)severity));
 }
 
-static void print_processes(struct hwy_json *json, const struct info *info)
+static const struct json_field diagnostic_fields[] = {
+	{JSON_FIELD_CALL(struct hwy_diagnostic, severity, "severity", put_severity)},
+	INT(struct hwy_diagnostic, time, "time_ns"),
+	TEXT(struct hwy_diagnostic, text, "text"),
+};
+
+static void put_effect(struct hwy_json *json, const void *object)
 {
-	const struct hwy_trace *trace = info->trace;
-	json_key(json, "processes");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < trace->n_processes; i++) {
-		const struct hwy_process *process = &trace->processes[i];
-		json_begin_object(json);
-		put_int(json, "pid", process->pid);
-		info_json_put_text(json, "name", trace, process->name);
-		info_json_put_text(json, "command", trace, process->command);
-		put_int(json, "rank", process->rank);
-		put_int(json, "local_rank", process->local_rank);
-		put_int(json, "world", process->world);
-		put_int(json, "threads", info->threads[i]);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	static const char *const effects[] = {"none", "weakens", "forbids"};
+	const struct hwy_lack *lack = object;
+	json_textz(json, effects[lack->count ? lack->effect : HWY_EFFECT_NONE]);
 }
 
-static void info_json_print_counts(struct hwy_json *json, const struct info *info)
+static const struct json_field lack_fields[] = {
+	{JSON_FIELD_TEXT(struct hwy_lack, name, "name")},
+	{JSON_FIELD_INT(struct hwy_lack, count, "count")},
+	{JSON_FIELD_INT(struct hwy_lack, total, "of")},
+	{JSON_FIELD_CALL_OBJECT("effect", put_effect)},
+	{JSON_FIELD_TEXT(struct hwy_lack, measures, "measures")},
+	{JSON_FIELD_TEXT(struct hwy_lack, says, "says")},
+};
+
+static void put_counts(struct hwy_json *json, const struct info *info)
 {
 	json_key(json, "lanes");
 	json_begin_object(json);
-	put_int(json, "total", info->trace->n_lanes);
+	json_put_int(json, "total", info->trace->n_lanes);
 	for (unsigned i = 0; i < HWY_LANE_TYPES; i++)
 		if (info->lanes[i])
-			put_int(json, hwy_lane_type_names[i], info->lanes[i]);
+			json_put_int(json, hwy_lane_type_names[i], info->lanes[i]);
 	json_end_object(json);
 
 	json_key(json, "spans");
 	json_begin_object(json);
-	put_int(json, "total", info->trace->n_spans);
+	json_put_int(json, "total", info->trace->n_spans);
 	for (unsigned i = 0; i < HWY_KINDS; i++) {
 		if (!info->spans[i])
 			continue;
 		json_key(json, hwy_kind_names[i]);
 		json_begin_object(json);
-		put_int(json, "count", info->spans[i]);
-		put_int(json, "time_ns", info->time[i]);
+		json_put_int(json, "count", info->spans[i]);
+		cli_put_optional(json, "time_ns", info->time[i]);
 		json_end_object(json);
 	}
 	json_end_object(json);
 }
 
-static void print_losses(struct hwy_json *json, const struct hwy_trace *trace)
+static void put_trust(struct hwy_json *json, const struct hwy_trust *trust)
 {
-	json_key(json, "drops");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < trace->n_drops; i++) {
-		json_begin_object(json);
-		info_json_put_text(json, "source", trace, trace->drops[i].source);
-		info_json_put_text(json, "reason", trace, trace->drops[i].reason);
-		put_int(json, "count", trace->drops[i].count);
-		put_int(json, "bytes", trace->drops[i].bytes);
-		json_end_object(json);
-	}
-	json_end_array(json);
-
-	json_key(json, "diagnostics");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < trace->n_diagnostics; i++) {
-		json_begin_object(json);
-		json_put_text(json, "severity", info_severity(trace->diagnostics[i].severity));
-		put_int(json, "time_ns", trace->diagnostics[i].time);
-		info_json_put_text(json, "text", trace, trace->diagnostics[i].text);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-static void print_trust(struct hwy_json *json, const struct hwy_trust *trust)
-{
-	static const char *const effects[] = {"none", "weakens", "forbids"};
 	json_key(json, "trust");
 	json_begin_object(json);
 	json_put_text(json, "verdict", info_verdict(trust));
 	json_key(json, "lacks");
-	json_begin_array(json);
-	for (unsigned i = 0; i < HWY_LACKS; i++) {
-		const struct hwy_lack *lack = &trust->lacks[i];
-		json_begin_object(json);
-		json_put_text(json, "name", lack->name);
-		json_put_int(json, "count", (int64_t)lack->count);
-		json_put_int(json, "of", (int64_t)lack->total);
-		json_put_text(json, "effect",
-			      effects[lack->count ? lack->effect : HWY_EFFECT_NONE]);
-		json_put_text(json, "measures", lack->measures);
-		json_put_text(json, "says", lack->says);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	json_put_array(json, JSON_FIELDS(lack_fields), trust->lacks, HWY_LACKS,
+		       sizeof *trust->lacks);
 	json_end_object(json);
 }
+
+static const struct json_field machine_fields[] = {
+	{JSON_FIELD_ARRAY(struct hwy_trace, hosts, n_hosts, "hosts", host_fields)},
+	{JSON_FIELD_ARRAY(struct hwy_trace, devices, n_devices, "devices", device_fields)},
+	{JSON_FIELD_ARRAY(struct hwy_trace, calibrations, n_calibrations, "calibration",
+			  calibration_fields)},
+	{JSON_FIELD_ARRAY(struct hwy_trace, processes, n_processes, "processes", process_fields)},
+};
+
+static const struct json_field loss_fields[] = {
+	{JSON_FIELD_ARRAY(struct hwy_trace, drops, n_drops, "drops", drop_fields)},
+	{JSON_FIELD_ARRAY(struct hwy_trace, diagnostics, n_diagnostics, "diagnostics",
+			  diagnostic_fields)},
+};
 
 void info_print_json(const struct info *info, FILE *out)
 {
 	const struct hwy_trace *trace = info->trace;
-	struct hwy_json json = {.out = out, .pretty = true};
+	struct hwy_json json = {.out = out, .pretty = true, .context = info};
 	json_begin_object(&json);
-	print_source(&json, trace);
-	put_int(&json, "wall_ns", trace->wall);
-	put_int(&json, "start_ns", info->has_window ? info->from : HWY_NONE);
-	put_int(&json, "end_ns", info->has_window ? info->to : HWY_NONE);
-	put_int(&json, "duration_ns", info->has_window ? info->duration : HWY_NONE);
+	put_source(&json);
+	cli_put_optional(&json, "wall_ns", trace->wall);
+	cli_put_optional(&json, "start_ns", info->has_window ? info->from : HWY_NONE);
+	cli_put_optional(&json, "end_ns", info->has_window ? info->to : HWY_NONE);
+	cli_put_optional(&json, "duration_ns", info->has_window ? info->duration : HWY_NONE);
 	json_put_text(&json, "command", hwy_property(trace, "command"));
-	print_hosts(&json, trace);
-	info_json_print_devices(&json, trace);
-	print_calibrations(&json, trace);
-	print_processes(&json, info);
-	info_json_print_counts(&json, info);
-	print_losses(&json, trace);
+	json_put_fields(&json, JSON_FIELDS(machine_fields), trace);
+	put_counts(&json, info);
+	json_put_fields(&json, JSON_FIELDS(loss_fields), trace);
 	json_key(&json, "properties");
 	json_begin_object(&json);
 	for (uint32_t i = 0; i < trace->n_properties; i++)
-		info_json_put_text(&json, hwy_str(trace, trace->properties[i].name), trace,
-				   trace->properties[i].value);
+		put_key_and_text(&json, hwy_str(trace, trace->properties[i].name),
+				 trace->properties[i].value);
 	json_end_object(&json);
-	print_trust(&json, &info->trust);
+	put_trust(&json, &info->trust);
 	json_end_object(&json);
 	fputc('\n', out);
 }

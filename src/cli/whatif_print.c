@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "base/say.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/table.h"
@@ -132,8 +132,16 @@ static void put_edit(struct hwy_json *json, const struct whatif_edit *edit)
 	json_textz(json, text);
 }
 
+static const struct json_field prediction_fields[] = {
+	{JSON_FIELD_INT(struct whatif_prediction, step, "step_ns")},
+	{JSON_FIELD_INT(struct whatif_prediction, p10, "p10_ns")},
+	{JSON_FIELD_INT(struct whatif_prediction, p90, "p90_ns")},
+	{JSON_FIELD_REAL(struct whatif_prediction, speedup, "speedup", 4)},
+	{JSON_FIELD_TEXT(struct whatif_prediction, bound, "bound")},
+};
+
 static void put_prediction(struct hwy_json *json, const struct whatif_edit *const *edits,
-			   uint32_t n, const struct whatif_prediction *p)
+			   uint32_t n, const struct whatif_prediction *prediction)
 {
 	json_begin_object(json);
 	json_key(json, "edits");
@@ -141,12 +149,7 @@ static void put_prediction(struct hwy_json *json, const struct whatif_edit *cons
 	for (uint32_t i = 0; i < n; i++)
 		put_edit(json, edits[i]);
 	json_end_array(json);
-	json_put_int(json, "step_ns", p->step);
-	json_put_int(json, "p10_ns", p->p10);
-	json_put_int(json, "p90_ns", p->p90);
-	json_key(json, "speedup");
-	json_real(json, p->speedup, 4);
-	json_put_text(json, "bound", p->bound);
+	json_put_fields(json, JSON_FIELDS(prediction_fields), prediction);
 	json_end_object(json);
 }
 
@@ -181,24 +184,40 @@ static uint32_t count_nodes(const struct whatif *w)
 	return n;
 }
 
-static void put_ranks(struct hwy_json *json, const struct joint *joint)
+static const struct json_field ranks_fields[] = {
+	{JSON_FIELD_INT_ARRAY(struct joint, numbers, n, "numbers")},
+	{JSON_FIELD_INT_ARRAY(struct joint, collectives.shift, n, "clock_shift_ns")},
+	{JSON_FIELD_INT(struct joint, n_meetings, "collectives")},
+	{JSON_FIELD_INT(struct joint, collectives.n_contradicted, "contradicted")},
+};
+
+static void put_steps_error(struct hwy_json *json, const void *steps_predict)
 {
-	json_key(json, "ranks");
-	json_begin_object(json);
-	json_key(json, "numbers");
-	json_begin_array(json);
-	for (uint32_t r = 0; r < joint->n; r++)
-		json_int(json, joint->numbers[r]);
-	json_end_array(json);
-	json_key(json, "clock_shift_ns");
-	json_begin_array(json);
-	for (uint32_t r = 0; r < joint->n; r++)
-		json_int(json, joint->collectives.shift[r]);
-	json_end_array(json);
-	json_put_int(json, "collectives", joint->n_meetings);
-	json_put_int(json, "contradicted", joint->collectives.n_contradicted);
-	json_end_object(json);
+	double error = *(const double *)steps_predict;
+	if (error >= 0)
+		json_real(json, error, 6);
+	else
+		json_null(json);
 }
+
+static void put_is_exact(struct hwy_json *json, const void *differ)
+{
+	json_bool(json, *(const uint32_t *)differ == 0);
+}
+
+static void put_node_count(struct hwy_json *json, const void *whatif)
+{
+	json_int(json, count_nodes(whatif));
+}
+
+static const struct json_field quality_fields[] = {
+	{JSON_FIELD_CALL(struct whatif, quality.differ, "exact", put_is_exact)},
+	{JSON_FIELD_REAL(struct whatif, quality.residual, "residual_share", 6)},
+	{JSON_FIELD_REAL(struct whatif, quality.contradicted, "contradicted_share", 6)},
+	{JSON_FIELD_CALL(struct whatif, quality.steps_predict, "steps_predict_error",
+			 put_steps_error)},
+	{JSON_FIELD_CALL_OBJECT("nodes", put_node_count)},
+};
 
 void whatif_print_json(FILE *out, const struct whatif_view *view)
 {
@@ -210,22 +229,11 @@ void whatif_print_json(FILE *out, const struct whatif_view *view)
 	json_put_int(&json, "steps", w->phase->n_steady);
 	json_put_text(&json, "costs", w->machine.source);
 	json_key(&json, "quality");
-	json_begin_object(&json);
-	json_key(&json, "exact");
-	json_bool(&json, w->quality.differ == 0);
-	json_key(&json, "residual_share");
-	json_real(&json, w->quality.residual, 6);
-	json_key(&json, "contradicted_share");
-	json_real(&json, w->quality.contradicted, 6);
-	json_key(&json, "steps_predict_error");
-	if (w->quality.steps_predict >= 0)
-		json_real(&json, w->quality.steps_predict, 6);
-	else
-		json_null(&json);
-	json_put_int(&json, "nodes", count_nodes(w));
-	json_end_object(&json);
-	if (w->joint)
-		put_ranks(&json, w->joint);
+	json_put_object(&json, JSON_FIELDS(quality_fields), w);
+	if (w->joint) {
+		json_key(&json, "ranks");
+		json_put_object(&json, JSON_FIELDS(ranks_fields), w->joint);
+	}
 	put_predictions(&json, view);
 	json_key(&json, "notes");
 	json_begin_array(&json);
