@@ -112,7 +112,7 @@ static void hold_baseline(struct compare_gate *gate, struct compare_diff *diff,
 	static const char *const step[] = {"step.mean"};
 	uint32_t n = options->metrics.n ? options->metrics.n : 1;
 	const char *const *names = options->metrics.n ? options->metrics.texts : step;
-	struct metric_wish *found = hwy_arena_array(&gate->arena, n, sizeof *found);
+	struct metric_request *found = hwy_arena_array(&gate->arena, n, sizeof *found);
 	for (uint32_t i = 0; i < n; i++)
 		if (!metric_find(&found[i], names[i], strlen(names[i]), cli_nearest, &gate->arena,
 				 &err))

@@ -53,7 +53,8 @@ static bool end_line(struct reader *r)
 	return true;
 }
 
-/* Reads a string in single or double quotes on one line; in double quotes \" and \\ stand for " and \. */
+/* Reads a string in single or double quotes on one line; in double quotes \" and \\ stand for " and
+ * \. */
 static const char *read_string(struct reader *r)
 {
 	char quote = *r->next++, *text, *out;
@@ -114,8 +115,8 @@ static bool read_rule(struct reader *r, const char *name, const char *text, cons
 	text += length;
 	while (text < end && isspace((unsigned char)*text))
 		text++;
-	if (!metric_find(&rule.wish, name, strlen(name), r->nearest, &r->budget->arena, &err) ||
-	    !metric_read(rule.wish.metric->kind, text, trimmed_length(text, end), &rule.limit,
+	if (!metric_find(&rule.request, name, strlen(name), r->nearest, &r->budget->arena, &err) ||
+	    !metric_read(rule.request.metric->kind, text, trimmed_length(text, end), &rule.limit,
 			 &err))
 		return budget_fail(r, err.text);
 	*add_rule(r) = rule;
@@ -199,7 +200,8 @@ static bool read_array(struct reader *r, bool (*each)(struct reader *, const cha
 	}
 }
 
-/* Reads the value of NAME = VALUE: a list of rules or of findings, the steps' marks, or the rest of a rule. */
+/* Reads the value of NAME = VALUE: a list of rules or of findings, the steps' marks, or the rest of
+ * a rule. */
 static bool read_value(struct reader *r, const char *name)
 {
 	bool (*each)(struct reader *, const char *) = strcmp(name, "findings.forbid") == 0 ? forbid
@@ -218,9 +220,9 @@ static bool read_value(struct reader *r, const char *name)
 		return true;
 	}
 	/* An unknown name is reported rather than a missing operator. */
-	struct metric_wish wish;
+	struct metric_request request;
 	struct hwy_err err;
-	if (!metric_find(&wish, name, strlen(name), r->nearest, &r->budget->arena, &err))
+	if (!metric_find(&request, name, strlen(name), r->nearest, &r->budget->arena, &err))
 		return budget_fail(r, err.text);
 	if (!*text)
 		return budget_fail(r, "a rule compares: <=, >=, <, >, == or !=");

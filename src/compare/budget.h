@@ -1,6 +1,8 @@
-/* budget.h - the rules of a budget file (headway.toml): what a run is held to, whatever came before.
+/* budget.h - the rules of a budget file (headway.toml): what a run is held to, whatever came
+ * before.
  *
- * The file holds rules, one a line, written as they are said, and keys with strings or lists of strings:
+ * The file holds rules, one a line, written as they are said, and keys with strings or lists of
+ * strings:
  *
  *   step.p50 <= 12ms
  *   kernel["flash_fwd"].mean <= 80us
@@ -8,9 +10,9 @@
  *   [gpu]
  *   busy >= 90%                       # gpu.busy
  *
- * A name in brackets stands before the names below it; [budget] and [headway] add nothing. step = "NAME" names the marks
- * of the steps. Lines that begin with '#' are comments. A file that other tools read as TOML can say the same so:
- * rules = ["step.p50 <= 12ms"], or step.p50 = "<= 12ms".
+ * A name in brackets stands before the names below it; [budget] and [headway] add nothing. step =
+ * "NAME" names the marks of the steps. Lines that begin with '#' are comments. A file that other
+ * tools read as TOML can say the same so: rules = ["step.p50 <= 12ms"], or step.p50 = "<= 12ms".
  */
 #ifndef HWY_COMPARE_BUDGET_H
 #define HWY_COMPARE_BUDGET_H
@@ -21,7 +23,7 @@ enum budget_operator { OP_LE, OP_GE, OP_LT, OP_GT, OP_EQ, OP_NE };
 extern const char *const budget_operators[]; /* "<=", … */
 
 struct budget_rule {
-	struct metric_wish wish; /* the metric; unused in a rule that forbids a finding */
+	struct metric_request request; /* the metric; unused in a rule that forbids a finding */
 	enum budget_operator compares;
 	double limit;
 	const char *forbids; /* the id of the finding that is forbidden, or NULL */

@@ -30,7 +30,8 @@ static double similarity(const struct compare_phase *a, const struct compare_pha
 	return all > 0 ? common / all : 0;
 }
 
-/* How likely two phases are the same loop: marks of one name count most, then the same kernels, then as many steps. */
+/* How likely two phases are the same loop: marks of one name count most, then the same kernels,
+ * then as many steps. */
 static double affinity(const struct compare_phase *a, const struct compare_phase *b)
 {
 	double steps = a->n_steps < b->n_steps ? (double)a->n_steps / b->n_steps
@@ -116,7 +117,8 @@ static bool check_side(const struct compare_side *side, const struct compare_sid
 	return true;
 }
 
-/* Whether both sides have the same steps to the nanosecond: they are one recording, and differ in nothing. */
+/* Whether both sides have the same steps to the nanosecond: they are one recording, and differ in
+ * nothing. */
 static bool are_identical(const struct compare_side *a, const struct compare_side *b)
 {
 	if (a->n != b->n)
@@ -184,8 +186,8 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	return true;
 }
 
-/* Whether two halves of a run count as the same: they differ by no more than two runs usually do, and the interval of
- * the change is no wider than ten times that. */
+/* Whether two halves of a run count as the same: they differ by no more than two runs usually do,
+ * and the interval of the change is no wider than ten times that. */
 static bool is_steady(struct interval change, double run_noise)
 {
 	double floor = run_noise * sqrt(2);

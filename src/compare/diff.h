@@ -1,8 +1,10 @@
-/* diff.h - what changed from one side to the other, whether the change is real, and how good predictions were.
+/* diff.h - what changed from one side to the other, whether the change is real, and how good
+ * predictions were.
  *
- * A side is one run, or several runs of the same program. Findings and the critical path cannot be averaged: those of
- * the run with the middle step time are taken. Phases of two runs are matched by the name of their marks, else by the
- * kernels of their steps. The parts of the change are integers that add up to the change exactly.
+ * A side is one run, or several runs of the same program. Findings and the critical path cannot be
+ * averaged: those of the run with the middle step time are taken. Phases of two runs are matched by
+ * the name of their marks, else by the kernels of their steps. The parts of the change are integers
+ * that add up to the change exactly.
  */
 #ifndef HWY_COMPARE_DIFF_H
 #define HWY_COMPARE_DIFF_H
@@ -16,8 +18,8 @@ struct compare_side {
 	/* The members below are set by diff_prepare_side. */
 	const struct compare_phase **phases; /* of each run: the phase that is compared */
 	uint32_t middle;                     /* index of the run with the middle step time */
-	int64_t step,
-		parts[PARTS]; /* ns a step, means over the runs; the parts add up to the step */
+	/* ns a step, means over the runs; the parts add up to the step. */
+	int64_t step, parts[PARTS];
 };
 
 /* A count or a number of bytes a step, on both sides. */
@@ -90,19 +92,21 @@ struct compare_diff {
 	struct hwy_arena arena;
 };
 
-/* False with one sentence where nothing can be compared, e.g. where nothing repeats in the only run of a side.
- * run_noise: see statistics.h. */
+/* False with one sentence where nothing can be compared, e.g. where nothing repeats in the only run
+ * of a side. run_noise: see statistics.h. */
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err);
-/* Compares two halves of one run. Between them there is no noise from run to run; a change no larger than that noise
- * counts as none. */
+/* Compares two halves of one run. Between them there is no noise from run to run; a change no
+ * larger than that noise counts as none. */
 bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 		      struct compare_side *second, double run_noise, struct hwy_err *err);
 void diff_free(struct compare_diff *diff);
-/* Whether the sides are recordings of different programs, by the programs' names and their kernels. */
+/* Whether the sides are recordings of different programs, by the programs' names and their
+ * kernels. */
 bool diff_is_other_program(const struct compare_diff *diff);
 
-/* Chooses each run's phase (the one most like 'wanted') and the middle run, and takes the means. diff_make calls it. */
+/* Chooses each run's phase (the one most like 'wanted') and the middle run, and takes the means.
+ * diff_make calls it. */
 void diff_prepare_side(struct compare_side *side, const struct compare_phase *wanted,
 		       struct hwy_arena *arena);
 

@@ -1,9 +1,11 @@
-/* diff_findings.c - findings that are gone, new or changed, and how good the predictions of the gone ones were.
+/* diff_findings.c - findings that are gone, new or changed, and how good the predictions of the
+ * gone ones were.
  *
- * A prediction is graded when its finding is gone: somebody applied the fix, or another fix that helped too. Where
- * several findings are gone, only the costliest is graded. A prediction is about the program without a profiler; so the
- * measured speedup is taken without the cost of recording where both sides know that. The prediction's bar is widened
- * by the doubt about the measured speedup.
+ * A prediction is graded when its finding is gone: somebody applied the fix, or another fix that
+ * helped too. Where several findings are gone, only the costliest is graded. A prediction is about
+ * the program without a profiler; so the measured speedup is taken without the cost of recording
+ * where both sides know that. The prediction's bar is widened by the doubt about the measured
+ * speedup.
  */
 #include <math.h>
 #include <stdlib.h>

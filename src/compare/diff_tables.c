@@ -1,9 +1,11 @@
-/* diff_tables.c - kernels, calls and ranges that were added or removed, or changed their time or their number.
+/* diff_tables.c - kernels, calls and ranges that were added or removed, or changed their time or
+ * their number.
  *
- * Rows of both sides with one folded name are the same. Kernels left over are matched by their place in the step: a
- * kernel with as many launches at the same place, or with a sibling's name, is the old one renamed or re-tiled. The time
- * of a launch has changed where the change exceeds what the spread of the launches and the noise from run to run can
- * explain; with enough runs Welch's t-test decides, at a level for all rows together.
+ * Rows of both sides with one folded name are the same. Kernels left over are matched by their
+ * place in the step: a kernel with as many launches at the same place, or with a sibling's name, is
+ * the old one renamed or re-tiled. The time of a launch has changed where the change exceeds what
+ * the spread of the launches and the noise from run to run can explain; with enough runs Welch's
+ * t-test decides, at a level for all rows together.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +104,8 @@ static void add_row(struct compare_diff *diff, enum compare_table_kind kind, con
 		table->n++;
 }
 
-/* The index of the unmatched kernel of the other side that stands where 'row' stood; UINT32_MAX where there is none. */
+/* The index of the unmatched kernel of the other side that stands where 'row' stood; UINT32_MAX
+ * where there is none. */
 static uint32_t find_renamed(const struct compare_row *row, const struct compare_phase *phase,
 			     double launches, const bool *matched)
 {
@@ -127,8 +130,8 @@ static uint32_t find_renamed(const struct compare_row *row, const struct compare
 	return best;
 }
 
-/* Whether a row may be missing only because the table was cut to its largest rows, or because kernels inside graphs
- * were not recorded. */
+/* Whether a row may be missing only because the table was cut to its largest rows, or because
+ * kernels inside graphs were not recorded. */
 static bool may_be_cut(const struct compare_phase *phase, enum compare_table_kind kind,
 		       double ns_a_step)
 {

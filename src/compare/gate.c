@@ -28,12 +28,12 @@ static void close_check(struct compare_gate *gate, const struct gate_check *chec
 		check->verdict == GATE_FAIL || (gate->strict && check->verdict == GATE_CANNOT_TELL);
 }
 
-static bool side_values(const struct compare_side *side, const struct metric_wish *wish,
+static bool side_values(const struct compare_side *side, const struct metric_request *request,
 			double *values, double *mean, struct hwy_err *err)
 {
 	*mean = 0;
 	for (uint32_t i = 0; i < side->n; i++) {
-		if (!metric_value(wish, side->runs[i], side->phases[i], &values[i], err))
+		if (!metric_value(request, side->runs[i], side->phases[i], &values[i], err))
 			return false;
 		*mean += values[i] / side->n;
 	}
@@ -85,19 +85,19 @@ static bool check_rule(struct compare_gate *gate, const struct budget_rule *rule
 		       const struct compare_side *side, struct hwy_err *err)
 {
 	double *values = hwy_arena_array(&gate->arena, side->n, sizeof *values), mean;
-	if (!side_values(side, &rule->wish, values, &mean, err))
+	if (!side_values(side, &rule->request, values, &mean, err))
 		return false;
 	struct gate_check *check = gate_add(gate);
-	enum metric_kind kind = rule->wish.metric->kind;
+	enum metric_kind kind = rule->request.metric->kind;
 	const char *op = budget_operators[rule->compares];
-	check->metric = gate_keep(gate, rule->wish.text);
+	check->metric = gate_keep(gate, rule->request.text);
 	check->limit =
 		hwy_arena_format(&gate->arena, "%s %s", op, metric_text(kind, rule->limit).text);
-	check->name = hwy_arena_format(&gate->arena, "%s %s", rule->wish.text, check->limit);
+	check->name = hwy_arena_format(&gate->arena, "%s %s", rule->request.text, check->limit);
 	check->value = gate_keep(gate, metric_text(kind, mean).text);
 	check->number = mean;
 	check->limit_number = rule->limit;
-	check->is_stable = rule->wish.metric->is_stable;
+	check->is_stable = rule->request.metric->is_stable;
 	check->verdict = holds(rule->compares, mean, rule->limit) ? GATE_PASS : GATE_FAIL;
 	close_check(gate, check);
 	return true;
@@ -122,36 +122,36 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 
 /* ---- a baseline ------------------------------------------------------------------------------------ */
 
-/* The change of one metric, and how sure it is. The mean step has its own statistics; with enough runs the runs decide;
- * counts and bytes are exact; for other metrics the doubt about the step stands in (for the median step the doubt about
- * the middle half of the steps). */
+/* The change of one metric, and how sure it is. The mean step has its own statistics; with enough
+ * runs the runs decide; counts and bytes are exact; for other metrics the doubt about the step
+ * stands in (for the median step the doubt about the middle half of the steps). */
 static struct difference compare_values(const struct compare_diff *diff,
-					const struct metric_wish *wish, const double *before,
+					const struct metric_request *request, const double *before,
 					const double *after, double a, double b)
 {
 	const struct difference *step = &diff->step;
-	if (!wish->kernel && strcmp(wish->metric->name, "step.mean") == 0)
+	if (!request->kernel && strcmp(request->metric->name, "step.mean") == 0)
 		return *step;
 	if (diff->before->n >= STATISTICS_RUNS && diff->after->n >= STATISTICS_RUNS)
 		return statistics_welch(before, diff->before->n, after, diff->after->n, 1);
-	bool exact = wish->metric->kind == METRIC_COUNT || wish->metric->kind == METRIC_BYTES;
-	bool median = strcmp(wish->metric->name, "step.p50") == 0;
+	bool exact = request->metric->kind == METRIC_COUNT || request->metric->kind == METRIC_BYTES;
+	bool median = strcmp(request->metric->name, "step.p50") == 0;
 	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;
 	double most = fmax(a, b);
 	/* All doubt about the step may lie in this part of it, or in the other parts. */
-	if (wish->metric->kind == METRIC_SHARE)
+	if (request->metric->kind == METRIC_SHARE)
 		most = fmax(most, 1 - fmin(a, b));
 	return (struct difference){
 		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : doubt * most};
 }
 
-/* A regression of no more than this, in the metric's unit, is a trifle, however sure it is. Kernels are compared with
- * their own time, not with the step. */
-static double trifle_of(const struct compare_diff *diff, const struct metric_wish *wish)
+/* A regression of no more than this, in the metric's unit, is a trifle, however sure it is. Kernels
+ * are compared with their own time, not with the step. */
+static double trifle_of(const struct compare_diff *diff, const struct metric_request *request)
 {
-	if (wish->metric->kind == METRIC_SHARE)
+	if (request->metric->kind == METRIC_SHARE)
 		return STATISTICS_LEAST_SHARE;
-	return wish->metric->kind == METRIC_TIME && !wish->kernel
+	return request->metric->kind == METRIC_TIME && !request->kernel
 		       ? STATISTICS_LEAST_SHARE * diff->step.before
 		       : 0;
 }
@@ -177,20 +177,21 @@ static void gate_judge(struct compare_gate *gate, struct gate_check *check,
 }
 
 bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
-		   const struct metric_wish *wishes, uint32_t n, double limit, struct hwy_err *err)
+		   const struct metric_request *requests, uint32_t n, double limit,
+		   struct hwy_err *err)
 {
 	double *before = hwy_arena_array(&gate->arena, diff->before->n, sizeof *before);
 	double *after = hwy_arena_array(&gate->arena, diff->after->n, sizeof *after);
 	gate->diff = diff;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct metric *metric = wishes[i].metric;
+		const struct metric *metric = requests[i].metric;
 		double a, b;
-		if (!side_values(diff->before, &wishes[i], before, &a, err) ||
-		    !side_values(diff->after, &wishes[i], after, &b, err))
+		if (!side_values(diff->before, &requests[i], before, &a, err) ||
+		    !side_values(diff->after, &requests[i], after, &b, err))
 			return false;
-		struct difference d = compare_values(diff, &wishes[i], before, after, a, b);
+		struct difference d = compare_values(diff, &requests[i], before, after, a, b);
 		struct gate_check *check = gate_add(gate);
-		check->name = check->metric = gate_keep(gate, wishes[i].text);
+		check->name = check->metric = gate_keep(gate, requests[i].text);
 		check->value =
 			hwy_arena_format(&gate->arena, "%s → %s", metric_text(metric->kind, a).text,
 					 metric_text(metric->kind, b).text);
@@ -202,7 +203,7 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 						metric->more_is_better ? "less" : "more");
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
-		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &wishes[i]),
+		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &requests[i]),
 			   limit);
 	}
 	return true;

@@ -1,8 +1,8 @@
 /* gate.h - whether a run may pass: against a budget, or against a baseline.
  *
- * Against a baseline a check fails only where a regression is statistically real, above the limit, and larger than half
- * a percent of a step; where it is above the limit and may be noise, the verdict is "cannot tell". Against a budget the
- * value itself is compared with the limit.
+ * Against a baseline a check fails only where a regression is statistically real, above the limit,
+ * and larger than half a percent of a step; where it is above the limit and may be noise, the
+ * verdict is "cannot tell". Against a budget the value itself is compared with the limit.
  */
 #ifndef HWY_COMPARE_GATE_H
 #define HWY_COMPARE_GATE_H
@@ -17,7 +17,8 @@ struct gate_check {
 	const char *name;          /* the rule: "step.p50 <= 12ms", or the metric */
 	const char *metric;        /* the metric's name alone */
 	const char *value, *limit; /* as text for people */
-	/* The same as numbers: ns, shares, counts or bytes; against a baseline both are the regression as a share. */
+	/* The same as numbers: ns, shares, counts or bytes; against a baseline both are the
+	 * regression as a share. */
 	double number, limit_number;
 	enum gate_verdict verdict;
 	bool is_stable;
@@ -35,12 +36,15 @@ struct compare_gate {
 	struct hwy_arena arena;
 };
 
-/* Checks every rule. False with one sentence where a value is missing: nothing repeats, or there is no such kernel. */
+/* Checks every rule. False with one sentence where a value is missing: nothing repeats, or there is
+ * no such kernel. */
 bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 		 struct compare_side *side, struct hwy_err *err);
-/* Checks n metrics of a finished diff: each may be worse by at most 'limit', a share of the value before. */
+/* Checks n metrics of a finished diff: each may be worse by at most 'limit', a share of the value
+ * before. */
 bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
-		   const struct metric_wish *wishes, uint32_t n, double limit, struct hwy_err *err);
+		   const struct metric_request *requests, uint32_t n, double limit,
+		   struct hwy_err *err);
 void gate_free(struct compare_gate *gate);
 
 #endif

@@ -17,7 +17,8 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* Copies a name: hexadecimal addresses and numbers after a separator ("tmp_12", "fn.3") become '#'. */
+/* Copies a name: hexadecimal addresses and numbers after a separator ("tmp_12", "fn.3") become
+ * '#'. */
 static size_t put_word(char *out, size_t room, const char *word, size_t length)
 {
 	size_t n = 0;
@@ -78,7 +79,8 @@ static const char *telling_argument(const char *text, size_t *length)
 	return best;
 }
 
-/* Where the name itself begins: after the return type, which ends with a space outside of brackets. */
+/* Where the name itself begins: after the return type, which ends with a space outside of
+ * brackets. */
 static const char *skip_type(const char *name)
 {
 	const char *begin = name;

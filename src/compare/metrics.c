@@ -134,21 +134,21 @@ static const struct metric kernel_metrics[] = {
 	{0},
 };
 
-static bool kernel_value(const struct metric_wish *wish, const struct compare_summary *run,
+static bool kernel_value(const struct metric_request *request, const struct compare_summary *run,
 			 const struct compare_phase *phase, double *value, struct hwy_err *err)
 {
 	double count = 0, ns = 0;
 	const struct compare_table *kernels = &phase->tables[TABLE_KERNELS];
 	for (uint32_t i = 0; i < kernels->n; i++)
-		if (strstr(kernels->rows[i].name, wish->kernel)) {
+		if (strstr(kernels->rows[i].name, request->kernel)) {
 			count += (double)kernels->rows[i].count;
 			ns += (double)kernels->rows[i].ns;
 		}
 	if (!(count > 0))
 		return hwy_fail(err, "%s: no kernel of its steps has '%s' in its name%s", run->file,
-				wish->kernel,
+				request->kernel,
 				kernels->left_out ? " (the smallest are not kept)" : "");
-	switch ((enum kernel_field)wish->metric->which) {
+	switch ((enum kernel_field)request->metric->which) {
 	case FIELD_MEAN: *value = ns / count; break;
 	case FIELD_TIME: *value = ns / phase->n_steady; break;
 	case FIELD_COUNT: *value = count / phase->n_steady; break;
@@ -157,12 +157,12 @@ static bool kernel_value(const struct metric_wish *wish, const struct compare_su
 	return true;
 }
 
-bool metric_value(const struct metric_wish *wish, const struct compare_summary *run,
+bool metric_value(const struct metric_request *request, const struct compare_summary *run,
 		  const struct compare_phase *phase, double *value, struct hwy_err *err)
 {
-	if (wish->kernel)
-		return kernel_value(wish, run, phase, value, err);
-	*value = wish->metric->value(run, phase, wish->metric->which);
+	if (request->kernel)
+		return kernel_value(request, run, phase, value, err);
+	*value = request->metric->value(run, phase, request->metric->which);
 	return true;
 }
 
@@ -176,18 +176,19 @@ static const struct metric *find_in(const struct metric *list, const char *name)
 	return NULL;
 }
 
-static bool find_kernel(struct metric_wish *wish, metric_nearest *nearest, struct hwy_arena *arena,
-			struct hwy_err *err)
+static bool find_kernel(struct metric_request *request, metric_nearest *nearest,
+			struct hwy_arena *arena, struct hwy_err *err)
 {
 	static const char *const fields[] = {"mean", "time", "count", "share", NULL};
-	const char *begin = wish->text + strlen("kernel["), *end = strrchr(begin, ']');
+	const char *begin = request->text + strlen("kernel["), *end = strrchr(begin, ']');
 	char quote = *begin;
 	if (!end || (quote != '"' && quote != '\'') || end - begin < 3 || end[-1] != quote ||
 	    end[1] != '.')
-		return hwy_fail(err, "'%s': kernels are written kernel[\"NAME\"].mean", wish->text);
-	wish->kernel = hwy_arena_text(arena, begin + 1, (size_t)(end - begin) - 2);
-	wish->metric = find_in(kernel_metrics, end + 2);
-	if (wish->metric)
+		return hwy_fail(err, "'%s': kernels are written kernel[\"NAME\"].mean",
+				request->text);
+	request->kernel = hwy_arena_text(arena, begin + 1, (size_t)(end - begin) - 2);
+	request->metric = find_in(kernel_metrics, end + 2);
+	if (request->metric)
 		return true;
 	const char *near = nearest ? nearest(end + 2, fields) : NULL;
 	return hwy_fail(err, "a kernel has no '%s'; %s%s%s", end + 2,
@@ -195,26 +196,26 @@ static bool find_kernel(struct metric_wish *wish, metric_nearest *nearest, struc
 			near ? near : "", near ? "'?" : "");
 }
 
-bool metric_find(struct metric_wish *wish, const char *text, size_t length, metric_nearest *nearest,
-		 struct hwy_arena *arena, struct hwy_err *err)
+bool metric_find(struct metric_request *request, const char *text, size_t length,
+		 metric_nearest *nearest, struct hwy_arena *arena, struct hwy_err *err)
 {
-	*wish = (struct metric_wish){.text = hwy_arena_text(arena, text, length)};
-	if (strncmp(wish->text, "kernel[", 7) == 0)
-		return find_kernel(wish, nearest, arena, err);
-	wish->metric = find_in(metrics, wish->text);
-	if (wish->metric)
+	*request = (struct metric_request){.text = hwy_arena_text(arena, text, length)};
+	if (strncmp(request->text, "kernel[", 7) == 0)
+		return find_kernel(request, nearest, arena, err);
+	request->metric = find_in(metrics, request->text);
+	if (request->metric)
 		return true;
 	const char *known[sizeof metrics / sizeof *metrics + 2] = {0};
 	size_t n = 0;
 	for (; metrics[n].name; n++)
 		known[n] = metrics[n].name;
 	known[n++] = "findings.forbid";
-	const char *near = nearest ? nearest(wish->text, known) : NULL;
+	const char *near = nearest ? nearest(request->text, known) : NULL;
 	if (near)
-		return hwy_fail(err, "there is no metric '%s'; did you mean '%s'?", wish->text,
+		return hwy_fail(err, "there is no metric '%s'; did you mean '%s'?", request->text,
 				near);
 	return hwy_fail(err, "there is no metric '%s'; 'headway gate --list' names them",
-			wish->text);
+			request->text);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------- */

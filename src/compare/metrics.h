@@ -1,7 +1,7 @@
 /* metrics.h - the numbers of a summary by name: what a gate can hold a run to.
  *
- * A name is one of 'metrics', or kernel["PART OF ITS NAME"].mean, .time, .count or .share. Stable metrics do not depend
- * on the speed of the machine: counts, bytes, findings and shares.
+ * A name is one of 'metrics', or kernel["PART OF ITS NAME"].mean, .time, .count or .share. Stable
+ * metrics do not depend on the speed of the machine: counts, bytes, findings and shares.
  */
 #ifndef HWY_COMPARE_METRICS_H
 #define HWY_COMPARE_METRICS_H
@@ -23,7 +23,7 @@ struct metric {
 };
 extern const struct metric metrics[]; /* ends with a name of NULL */
 
-struct metric_wish {      /* a metric as somebody asked for it */
+struct metric_request {   /* a metric as somebody asked for it */
 	const char *text; /* as written */
 	const struct metric *metric;
 	const char *kernel; /* the part of a kernel's name in kernel["…"], else NULL */
@@ -32,16 +32,18 @@ struct metric_wish {      /* a metric as somebody asked for it */
 /* Finds the known word that was probably meant, or NULL; the command line has one (cli_nearest). */
 typedef const char *metric_nearest(const char *word, const char *const *known);
 
-/* Finds a metric by its name. False with one sentence that names the nearest known one. Texts are in the arena. */
-bool metric_find(struct metric_wish *wish, const char *text, size_t length, metric_nearest *nearest,
-		 struct hwy_arena *arena, struct hwy_err *err);
+/* Finds a metric by its name. False with one sentence that names the nearest known one. Texts are
+ * in the arena. */
+bool metric_find(struct metric_request *request, const char *text, size_t length,
+		 metric_nearest *nearest, struct hwy_arena *arena, struct hwy_err *err);
 /* The metric's value in a phase of a run. False where the run has no such kernel. */
-bool metric_value(const struct metric_wish *wish, const struct compare_summary *run,
+bool metric_value(const struct metric_request *request, const struct compare_summary *run,
 		  const struct compare_phase *phase, double *value, struct hwy_err *err);
 
 /* "10.4 ms", "92.1 %", "12", "16.8 MB" */
 struct hwy_words metric_text(enum metric_kind kind, double value);
-/* Reads a value with its unit, "12ms", "90%", "0" or "16MB", for a metric of this kind; false with one sentence. */
+/* Reads a value with its unit, "12ms", "90%", "0" or "16MB", for a metric of this kind; false with
+ * one sentence. */
 bool metric_read(enum metric_kind kind, const char *text, size_t length, double *value,
 		 struct hwy_err *err);
 

@@ -11,7 +11,8 @@ const char *const statistics_verdict_names[] = {"unknown", "same", "faster", "sl
 
 /* ---- Student's t ---------------------------------------------------------------------------------- */
 
-/* Continued fraction of the incomplete beta function (Lentz's method); converges fast for x < (a+1)/(a+b+2). */
+/* Continued fraction of the incomplete beta function (Lentz's method); converges fast for x <
+ * (a+1)/(a+b+2). */
 static double beta_fraction(double x, double a, double b)
 {
 	const double tiny = 1e-300;
@@ -103,10 +104,10 @@ static struct estimate estimate_runs(const double *values, uint32_t n)
 
 enum { LEAST_MEMORY_STEPS = 8 }; /* fewer steps do not show how they are correlated */
 
-/* The mean of steps that follow each other, by a block bootstrap. No random numbers are needed: the means of randomly
- * drawn blocks of neighbours have the variance of all n circular blocks. Blocks are short; where steps are correlated
- * over more than a block (a clock that wanders), they count as fewer independent steps. The larger of the two errors is
- * taken. */
+/* The mean of steps that follow each other, by a block bootstrap. No random numbers are needed: the
+ * means of randomly drawn blocks of neighbours have the variance of all n circular blocks. Blocks
+ * are short; where steps are correlated over more than a block (a clock that wanders), they count
+ * as fewer independent steps. The larger of the two errors is taken. */
 static struct estimate estimate_steps(const double *values, uint32_t n)
 {
 	struct estimate e = {.value = mean_of(values, n), .square = INFINITY, .freedom = 1};
@@ -140,8 +141,9 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	return e;
 }
 
-/* The mean of the middle half of the steps, which rare long steps do not change. Its error is that of all steps with
- * the outer quarters set to the quartiles (Tukey and McLaughlin). Changes the values. */
+/* The mean of the middle half of the steps, which rare long steps do not change. Its error is that
+ * of all steps with the outer quarters set to the quartiles (Tukey and McLaughlin). Changes the
+ * values. */
 static struct estimate estimate_middle(double *values, uint32_t n)
 {
 	if (n < 4)
@@ -176,7 +178,8 @@ static struct estimate estimate_run(const struct sample *run, bool middle)
 	return e;
 }
 
-/* The mean of a side: its error comes from the runs' means where there are enough runs, else from their steps. */
+/* The mean of a side: its error comes from the runs' means where there are enough runs, else from
+ * their steps. */
 static struct estimate estimate_side(const struct sample *side, uint32_t n, bool runs_speak,
 				     bool middle)
 {
@@ -200,8 +203,9 @@ static struct estimate estimate_side(const struct sample *side, uint32_t n, bool
 
 /* ---- two sides -------------------------------------------------------------------------------------- */
 
-/* The squared error of the difference, if runs of both sides scatter alike: three runs that agree by luck prove little
- * against ten runs that do not. With as many runs on both sides it is the error that Welch's test takes. */
+/* The squared error of the difference, if runs of both sides scatter alike: three runs that agree
+ * by luck prove little against ten runs that do not. With as many runs on both sides it is the
+ * error that Welch's test takes. */
 static double pooled(const struct estimate *a, const struct estimate *b)
 {
 	double x = a->runs, y = b->runs;
@@ -209,8 +213,8 @@ static double pooled(const struct estimate *a, const struct estimate *b)
 	return variance * (1 / x + 1 / y);
 }
 
-/* The difference of two means; 'risk' is the probability of a false "faster" or "slower". The noise from run to run
- * widens the interval, unless there are enough runs to show it. */
+/* The difference of two means; 'risk' is the probability of a false "faster" or "slower". The noise
+ * from run to run widens the interval, unless there are enough runs to show it. */
 static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak,
 				 double run_noise)
 {
@@ -248,7 +252,8 @@ static enum compare_verdict statistics_judge(const struct difference *d)
 	return d->low >= -same && d->high <= same ? VERDICT_SAME : VERDICT_UNKNOWN;
 }
 
-/* Whether the verdict of the middle half may stand in for an undecided mean: the mean must not contradict it. */
+/* Whether the verdict of the middle half may stand in for an undecided mean: the mean must not
+ * contradict it. */
 static bool may_speak(const struct difference *middle, const struct difference *mean, bool enough)
 {
 	double change = fabs(mean->change) / mean->before;
@@ -257,7 +262,8 @@ static bool may_speak(const struct difference *middle, const struct difference *
 	return enough && change >= STATISTICS_LEAST_SHARE && mean->change * middle->change > 0;
 }
 
-/* The risk of a false alarm: a little below the 5 % that are allowed, because real noise is not quite normal. */
+/* The risk of a false alarm: a little below the 5 % that are allowed, because real noise is not
+ * quite normal. */
 static const double risk_taken = 0.04;
 
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,

@@ -1,15 +1,17 @@
 /* statistics.h - whether a difference of step times is real.
  *
- * With three or more runs a side, Welch's t-test on the runs' means decides. With fewer, the doubt about a run's mean
- * comes from a block bootstrap over its steady steps (steps are correlated, so neighbours stay together), and from the
- * noise from run to run. One run cannot show that noise, so it is assumed: 'run_noise' is how far a run's mean lies from
- * the program's mean in 95 % of all runs, as a share.
+ * With three or more runs a side, Welch's t-test on the runs' means decides. With fewer, the doubt
+ * about a run's mean comes from a block bootstrap over its steady steps (steps are correlated, so
+ * neighbours stay together), and from the noise from run to run. One run cannot show that noise, so
+ * it is assumed: 'run_noise' is how far a run's mean lies from the program's mean in 95 % of all
+ * runs, as a share.
  *
- * Rare long steps can make a mean so unsure that it decides nothing, though every other step is the same, or faster.
- * Where the mean is undecided, the mean of the middle half of the steps is tested in the same way. Its verdict counts
- * unless the mean contradicts it: "same" only where the mean changed by no more than STATISTICS_SAME_SHARE, "faster" and
- * "slower" only where the mean changed in the same direction and, with fewer than three runs a side, only with
- * STATISTICS_MIDDLE_STEPS steps or more.
+ * Rare long steps can make a mean so unsure that it decides nothing, though every other step is the
+ * same, or faster. Where the mean is undecided, the mean of the middle half of the steps is tested
+ * in the same way. Its verdict counts unless the mean contradicts it: "same" only where the mean
+ * changed by no more than STATISTICS_SAME_SHARE, "faster" and "slower" only where the mean changed
+ * in the same direction and, with fewer than three runs a side, only with STATISTICS_MIDDLE_STEPS
+ * steps or more.
  */
 #ifndef HWY_COMPARE_STATISTICS_H
 #define HWY_COMPARE_STATISTICS_H
@@ -46,7 +48,8 @@ struct difference {
 			       * never below -before: no step takes less than no time */
 	double run_noise;     /* the noise from run to run that was assumed, as a share */
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
-	/* The verdict is faster or slower where the change is larger than this: the half width of an interval. */
+	/* The verdict is faster or slower where the change is larger than this: the half width of
+	 * an interval. */
 	double sure;
 	/* Half width of the 95 % interval of after / before, as a share of it. */
 	double doubt;
@@ -59,8 +62,9 @@ struct difference {
 struct difference statistics_compare(const struct sample *before, uint32_t n_before,
 				     const struct sample *after, uint32_t n_after,
 				     double run_noise);
-/* Welch's t-test on plain numbers, one a run, two or more a side. questions: how many such tests are made together; the
- * risk of a false alarm in any of them is kept as small as that of a single test. */
+/* Welch's t-test on plain numbers, one a run, two or more a side. questions: how many such tests
+ * are made together; the risk of a false alarm in any of them is kept as small as that of a single
+ * test. */
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
 				   uint32_t n_after, uint32_t questions);
 /* The value that |t| with so many degrees of freedom exceeds with the probability 'share'. */

@@ -44,7 +44,8 @@ static const char *summary_keep(struct compare_summary *summary, const char *tex
 	return hwy_arena_text(&summary->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* A command without the folders of the program and its interpreter: two checkouts of a program make no difference. */
+/* A command without the folders of the program and its interpreter: two checkouts of a program make
+ * no difference. */
 static const char *without_folders(struct compare_summary *summary, const char *command)
 {
 	size_t length;
@@ -69,7 +70,8 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 	size_t length;
 	const char *program = hwy_program_name(summary->command, &length);
 	summary->program = hwy_arena_text(&summary->arena, program, length);
-	/* PyTorch records the version of the driver's interface (13000) instead of the driver's: it has no dot. */
+	/* PyTorch records the version of the driver's interface (13000) instead of the driver's: it
+	 * has no dot. */
 	const char *driver = hwy_property(trace, "driver");
 	summary->driver = summary_keep(summary, driver && strchr(driver, '.') ? driver : "");
 	summary->cuda = summary_keep(summary, hwy_property(trace, "cuda.version"));
@@ -197,8 +199,8 @@ static void note_findings(struct compare_summary *summary, struct compare_phase 
 
 /* ---- phases -------------------------------------------------------------------------------------- */
 
-/* Damaged recordings have times of any length. Sums of times, also over hundreds of runs, must stay far from the limits
- * of 64 bits. */
+/* Damaged recordings have times of any length. Sums of times, also over hundreds of runs, must stay
+ * far from the limits of 64 bits. */
 static bool is_sane(const struct hwy_analysis *analysis, const struct hwy_phase *phase)
 {
 	const struct hwy_flow *flow = &analysis->flow;
@@ -241,7 +243,8 @@ static bool summary_begin(struct compare_summary *summary, const char *file,
 	return true;
 }
 
-/* The index of the longest phase that the summary does not have yet, the main phase first; UINT32_MAX where none is left. */
+/* The index of the longest phase that the summary does not have yet, the main phase first;
+ * UINT32_MAX where none is left. */
 static uint32_t next_phase(const struct compare_summary *summary, const struct hwy_phases *phases)
 {
 	uint32_t best = UINT32_MAX;

@@ -1,9 +1,10 @@
-/* summary.h - what one run was like, in a few kB: what `diff` and `gate` compare and `baseline` keeps.
+/* summary.h - what one run was like, in a few kB: what `diff` and `gate` compare and `baseline`
+ * keeps.
  *
- * A summary holds the phases of a run, each with its step times, the exclusive states of the devices a step, counts,
- * kernels by folded name, and findings with their predictions; and the facts about the machine that show whether two runs
- * can be compared. It is made from an analysis and a diagnosis, or read from a baseline file (docs/ci.md); both give the
- * same numbers.
+ * A summary holds the phases of a run, each with its step times, the exclusive states of the
+ * devices a step, counts, kernels by folded name, and findings with their predictions; and the
+ * facts about the machine that show whether two runs can be compared. It is made from an analysis
+ * and a diagnosis, or read from a baseline file (docs/ci.md); both give the same numbers.
  *
  * The parts of a phase are integers that add up to its step time exactly (summary_share).
  */
@@ -28,7 +29,8 @@ const char *summary_part_name(unsigned part);
 extern const char
 	*const summary_part_keys[PARTS]; /* in files: "compute", "exposed_comm", "idle_blocked" … */
 
-/* What is counted over the steady steps. New counts are appended; docs/ci.md and metrics.c name them. */
+/* What is counted over the steady steps. New counts are appended; docs/ci.md and metrics.c name
+ * them. */
 enum compare_count {
 	COUNT_WAITS,          /* blocking calls: synchronise calls and copies that block */
 	COUNT_SYNCS,          /* blocking calls that waited for work that was still running */
@@ -100,8 +102,8 @@ struct compare_phase {
 	int64_t step; /* ns: the window divided by the steady steps, rounded down */
 	int64_t p10, p50, p90, p99, longest;
 	int64_t parts[PARTS]; /* ns a step; they add up to 'step' */
-	/* ns, the lengths of the steady steps in order; where there are more than COMPARE_VALUES steps, each value is
-	 * the mean of 'group' neighbours. */
+	/* ns, the lengths of the steady steps in order; where there are more than COMPARE_VALUES
+	 * steps, each value is the mean of 'group' neighbours. */
 	int64_t *values;
 	uint32_t n_values, group;
 	int64_t counts[COUNTS];
@@ -109,8 +111,8 @@ struct compare_phase {
 	int64_t kernel_ns; /* ns of all kernels in the steady steps */
 	struct compare_finding *findings;
 	uint32_t n_findings;
-	/* ns a step of the critical path by class. This and 'plain' are filled in by the command line, which can
-	 * replay. */
+	/* ns a step of the critical path by class. This and 'plain' are filled in by the command
+	 * line, which can replay. */
 	struct {
 		const char *name;
 		int64_t ns;
@@ -130,22 +132,25 @@ struct compare_summary {
 	uint64_t lost;                /* records that the recorder lost */
 	struct compare_phase *phases; /* the longest first; at most COMPARE_PHASES */
 	uint32_t n;
-	uint32_t *
-		indexes; /* of the phases in the analysis; NULL where the summary was read from a file */
+	/* Of the phases in the analysis; NULL where the summary was read from a file. */
+	uint32_t *indexes;
 	struct hwy_arena arena;
 };
 
-/* False with one sentence where there is no device work. diagnosis: NULL for a summary without findings. */
+/* False with one sentence where there is no device work. diagnosis: NULL for a summary without
+ * findings. */
 bool summary_make(struct compare_summary *summary, const char *file, struct hwy_analysis *analysis,
 		  const struct hwy_diagnosis *diagnosis, struct hwy_err *err);
-/* A summary of n steady steps of the main phase, from the step 'first' on (0 is the first steady step). */
+/* A summary of n steady steps of the main phase, from the step 'first' on (0 is the first steady
+ * step). */
 bool summary_make_part(struct compare_summary *summary, const char *file,
 		       struct hwy_analysis *analysis, uint32_t first, uint32_t n,
 		       struct hwy_err *err);
 void summary_free(struct compare_summary *summary);
 
-/* Divides n totals by 'divisor' so that the results are integers which add up to the sum of the totals / divisor,
- * rounded down. Each result is the difference of two rounded cumulative sums, less than 1 from its exact value. */
+/* Divides n totals by 'divisor' so that the results are integers which add up to the sum of the
+ * totals / divisor, rounded down. Each result is the difference of two rounded cumulative sums,
+ * less than 1 from its exact value. */
 void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *shares);
 
 /* The mean of a count a step. */
@@ -161,8 +166,8 @@ enum { BASELINE_VERSION = 1 };
 void summary_write(FILE *out, const struct compare_summary *runs, uint32_t n);
 /* Whether the beginning of a file is that of a baseline. */
 bool summary_is_baseline(const char *text, size_t length);
-/* The *n runs of a baseline file; each run, then the array, is to be freed. NULL with one sentence where the file is
- * damaged. */
+/* The *n runs of a baseline file; each run, then the array, is to be freed. NULL with one sentence
+ * where the file is damaged. */
 struct compare_summary *summary_read(const char *file, const char *text, size_t length, uint32_t *n,
 				     struct hwy_err *err);
 

@@ -1,5 +1,5 @@
-/* summary_count.c - what the steady steps of a phase are made of: copies, bytes, waits; kernels, calls and ranges by
- * folded name. */
+/* summary_count.c - what the steady steps of a phase are made of: copies, bytes, waits; kernels,
+ * calls and ranges by folded name. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* summary_file.c - summaries as baseline files: small JSON that may be kept in a repository.
  *
- * One table of fields writes and reads each struct; docs/ci.md says what the keys mean. Keys are added, never renamed;
- * a change of meaning raises BASELINE_VERSION. What is read is checked: where parts do not add up to the step, or
- * numbers are such as no step can have, the file is refused, so that no comparison is wrong.
+ * One table of fields writes and reads each struct; docs/ci.md says what the keys mean. Keys are
+ * added, never renamed; a change of meaning raises BASELINE_VERSION. What is read is checked: where
+ * parts do not add up to the step, or numbers are such as no step can have, the file is refused, so
+ * that no comparison is wrong.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
-/* case.c - opens a phase for investigation: which ops, calls and devices are its own, and what they add up to.
+/* case.c - opens a phase for investigation: which ops, calls and devices are its own, and what they
+ * add up to.
  *
- * Everything here is about the steady steps of the phase's own process. After case_open the purses are full: gap_left
- * holds the length of every gap, transfers all exposed time, kernel_left all kernel time.
+ * Everything here is about the steady steps of the phase's own process. After case_open the purses
+ * are full: gap_left holds the length of every gap, transfers all exposed time, kernel_left all
+ * kernel time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,8 @@
 #include "base/search.h"
 #include "diagnose/case.h"
 
-/* Where this share of all launches has no recorded work, findings from gaps are guesses, or are not made at all. */
+/* Where this share of all launches has no recorded work, findings from gaps are guesses, or are not
+ * made at all. */
 #define DOUBTFUL_SHARE 0.1
 #define UNBELIEVABLE_SHARE 0.5
 
@@ -139,7 +142,8 @@ static bool is_sane(const struct hwy_case *c)
 		flow_adds_up(c->flow, c->first_op, c->end_op, c->first_call, c->end_call));
 }
 
-/* Whether a device has work inside the window, of the phase's process or (of_anybody) of any process. */
+/* Whether a device has work inside the window, of the phase's process or (of_anybody) of any
+ * process. */
 static bool has_work(const struct hwy_case *c, uint32_t d, bool of_anybody)
 {
 	const struct flow_device *device = &c->flow->devices[d];
@@ -154,8 +158,8 @@ static bool has_work(const struct hwy_case *c, uint32_t d, bool of_anybody)
 	return false;
 }
 
-/* The phase uses a device where its process has work inside the window. Where no launch is known, it uses every device
- * that has work there. */
+/* The phase uses a device where its process has work inside the window. Where no launch is known,
+ * it uses every device that has work there. */
 static void find_devices(struct hwy_case *c)
 {
 	for (int pass = 0; pass < 2 && c->n_devices == 0; pass++)
@@ -259,8 +263,8 @@ static void case_count_calls(struct hwy_case *c)
 	counts->launches = counts->calls[HWY_ROLE_LAUNCH] + counts->graph_launches;
 }
 
-/* Sets c->most by the share of launches without recorded work: what looks idle may be that work. False where that
- * share is too large for any finding from gaps. */
+/* Sets c->most by the share of launches without recorded work: what looks idle may be that work.
+ * False where that share is too large for any finding from gaps. */
 static bool look_at_trust(struct hwy_case *c)
 {
 	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
@@ -317,7 +321,8 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	count_ops(c);
 	case_count_calls(c);
 	transfers_find(c);
-	/* Kernels of several streams overlap: a fix can save the time in which any kernel runs, not the sum. */
+	/* Kernels of several streams overlap: a fix can save the time in which any kernel runs, not
+	 * the sum. */
 	c->kernel_left = case_states(c).compute;
 	return true;
 }

@@ -1,9 +1,10 @@
-/* case.h - a phase under investigation: its measures, the time that no finding has claimed yet, and the ways to accuse
- * and to acquit. For src/diagnose only.
+/* case.h - a phase under investigation: its measures, the time that no finding has claimed yet, and
+ * the ways to accuse and to acquit. For src/diagnose only.
  *
- * A finding claims time from three purses, each ns only once: the idle time of every gap, the exposed time of every
- * transfer (copies and communication that no kernel covers), and the time of the kernels. claim_accuse makes a finding
- * of a claim and keeps the time; claim_drop gives the time back.
+ * A finding claims time from three purses, each ns only once: the idle time of every gap, the
+ * exposed time of every transfer (copies and communication that no kernel covers), and the time of
+ * the kernels. claim_accuse makes a finding of a claim and keeps the time; claim_drop gives the
+ * time back.
  */
 #ifndef HWY_DIAGNOSE_CASE_H
 #define HWY_DIAGNOSE_CASE_H
@@ -42,7 +43,8 @@ struct case_counts {
 	int64_t call_ns[HWY_ROLES];
 };
 
-/* A shorter kernel is done before the CPU has launched the next one: a launch takes the CPU 3 to 10 us. */
+/* A shorter kernel is done before the CPU has launched the next one: a launch takes the CPU 3 to 10
+ * us. */
 #define CASE_SHORT_KERNEL_NS 10000
 
 struct hwy_case {
@@ -66,10 +68,10 @@ struct hwy_case {
 	uint32_t n_kernels, cap_kernels;
 	int64_t kernel_left; /* ns of kernel time that are not claimed yet */
 	struct case_counts counts;
-	enum hwy_confidence
-		most; /* the most confidence that the recording allows for findings from gaps */
-	const struct hwy_strip **
-		last; /* the strip that was asked for last, a cache: spans of a strip come in runs */
+	/* The most confidence that the recording allows for findings from gaps. */
+	enum hwy_confidence most;
+	/* The strip that was asked for last, a cache: spans of a strip come in runs. */
+	const struct hwy_strip **last;
 	struct stream_delay *delays; /* filled in by stream_delays_find */
 	uint32_t n_delays;
 	bool delays_are_found;
@@ -96,7 +98,8 @@ static inline bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
 
 /* A column of a call or of device work, by span id. Only columns that case_open has loaded. */
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
-/* The name of any span, as the id of a text and as text; loads the name where it is not in memory. */
+/* The name of any span, as the id of a text and as text; loads the name where it is not in
+ * memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
 /* A sum of ns over the steady steps and all devices, as ns a step and device. */
@@ -129,8 +132,8 @@ enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
 	int64_t ns;
 	uint32_t index; /* of the gap or the transfer */
-	uint32_t
-		span; /* id of the span to blame, which gives place and evidence, or CLAIM_NOBODY */
+	/* Id of the span to blame, which gives place and evidence, or CLAIM_NOBODY. */
+	uint32_t span;
 	uint8_t purse;
 };
 struct claim {
@@ -141,16 +144,16 @@ struct claim {
 
 #define CLAIM_ALL INT64_MAX
 #define CLAIM_NOBODY UINT32_MAX
-/* Each claims at most 'ns' of what is left in its purse, and yields the ns that it claimed. 'span' is the id of the
- * span to blame, or CLAIM_NOBODY. */
+/* Each claims at most 'ns' of what is left in its purse, and yields the ns that it claimed. 'span'
+ * is the id of the span to blame, or CLAIM_NOBODY. */
 int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t ns, uint32_t span);
 int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
 		       uint32_t span);
 int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span);
 /* Adds the place of a span, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
-/* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as CLAIM_CAUSE bits; the
- * stretches are in order of start. */
+/* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as
+ * CLAIM_CAUSE bits; the stretches are in order of start. */
 struct claim_stretch {
 	struct hwy_interval at;
 	uint32_t span; /* who is to blame */
@@ -159,28 +162,30 @@ void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim
 		     uint32_t n, unsigned causes);
 /* The same with the calls of the steady steps that have one of the roles (bits) as stretches. */
 void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsigned causes);
-/* Claims all gaps of a cause. To blame is the span that names a gap, else its culprit, else the op after it. */
+/* Claims all gaps of a cause. To blame is the span that names a gap, else its culprit, else the op
+ * after it. */
 void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 #define CLAIM_CAUSE(cause) (1u << (cause))
 /* Causes of gaps in which the CPU was busy with its own work. */
 #define CLAIM_CPU_CAUSES                                                                           \
 	(CLAIM_CAUSE(GAP_BLOCKED) | CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_OS) |                \
 	 CLAIM_CAUSE(GAP_CPU) | CLAIM_CAUSE(GAP_ALLOC) | CLAIM_CAUSE(GAP_MODULE))
-/* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its *ns; "" where no gap
- * has a name. */
+/* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its
+ * *ns; "" where no gap has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
 double claim_share(const struct hwy_case *c, const struct claim *claim);
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
 /* Gives the claimed time back to its purses, and frees the claim. */
 void claim_drop(struct hwy_case *c, struct claim *claim);
 
-/* Both make a finding of the claim, and free the claim: accused findings keep the claimed time, acquitted ones give it
- * back. Texts are static, or in the diagnosis' arena. */
+/* Both make a finding of the claim, and free the claim: accused findings keep the claimed time,
+ * acquitted ones give it back. Texts are static, or in the diagnosis' arena. */
 struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
 				 enum hwy_confidence confidence, const char *says,
 				 const char *advice);
 struct hwy_finding *claim_acquit(struct hwy_case *c, struct claim *claim, const char *says);
-/* diagnose.c: lists a question that the recording cannot answer; each question once. Texts as above. */
+/* diagnose.c: lists a question that the recording cannot answer; each question once. Texts as
+ * above. */
 void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because);
 
 /* ---- advice that fits the program -------------------------------------------------------------- */
@@ -193,7 +198,8 @@ const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 
 /* ---- pauses.c: waits as the program made them --------------------------------------------------- */
 
-/* One or more waits that a person would count as one: a copy and a synchronise call right after it are one pause. */
+/* One or more waits that a person would count as one: a copy and a synchronise call right after it
+ * are one pause. */
 struct case_pause {
 	uint32_t wait;    /* index in measures->waits of the wait that waited longest */
 	uint32_t n_waits; /* how many waits belong together, from 'first' on */
@@ -212,24 +218,28 @@ struct case_pauses {
 /* The pauses of the steady steps. */
 struct case_pauses pauses_find(const struct hwy_case *c);
 void pauses_free(struct case_pauses *pauses);
-/* The op of the copy that a pause reads or writes data with; FLOW_NONE where the pause only waits. */
+/* The op of the copy that a pause reads or writes data with; FLOW_NONE where the pause only
+ * waits. */
 uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
-/* Claims the idle time that was charged to pauses for which 'is_it' is true. 'is_it' gets NULL for a gap that was
- * charged to no pause. */
+/* Claims the idle time that was charged to pauses for which 'is_it' is true. 'is_it' gets NULL for
+ * a gap that was charged to no pause. */
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
 
 /* ---- machine_limits.c: what the machine could do ---------------------------------------------- */
 
-/* The value that the report's calibration has as "machine.NAME" or "cost.NAME"; false where it has none. */
+/* The value that the report's calibration has as "machine.NAME" or "cost.NAME"; false where it has
+ * none. */
 bool machine_limits_calibrated(const struct hwy_trace *trace, const char *name, double *value);
 const char *machine_limits_link_key(
 	enum hwy_direction direction); /* of the calibrated rate, in the report */
-/* Bytes a second that copies of pinned memory reach in a direction: as calibrated, else the fastest large pinned copy
- * of the trace, else what such a PCIe slot usually gives; only then is *is_known false. */
+/* Bytes a second that copies of pinned memory reach in a direction: as calibrated, else the fastest
+ * large pinned copy of the trace, else what such a PCIe slot usually gives; only then is *is_known
+ * false. */
 double machine_limits_link_rate(const struct hwy_case *c, enum hwy_direction direction,
 				bool *is_known);
-/* ns of CPU time that recording added to all steady steps; false where the report has no calibration. */
+/* ns of CPU time that recording added to all steady steps; false where the report has no
+ * calibration. */
 bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns);
 
 /* outliers.c: fills in the verdict's outliers. */
@@ -242,7 +252,8 @@ bool kernel_is_fp32_matrix(
 		*name); /* by its name, it multiplies or convolves in fp32 without tensor cores */
 int64_t kernel_blocks(const struct hwy_case *c,
 		      uint32_t span); /* of the kernel's grid; 0 where not known */
-/* Whether other work could run beside the op: it is a copy, or a kernel with fewer blocks than multiprocessors. */
+/* Whether other work could run beside the op: it is a copy, or a kernel with fewer blocks than
+ * multiprocessors. */
 bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
 
 /* ---- stream_delays.c: ops that were ready and had to wait for another stream ------------------ */

@@ -1,7 +1,8 @@
 /* claim.c - claims time from the purses of a case, and makes findings of claims.
  *
- * The places and the evidence of a finding come from the spans that its claim blames. Where these are very many, an
- * even sample of them is taken, and the costs are scaled so that they still add up to the claim.
+ * The places and the evidence of a finding come from the spans that its claim blames. Where these
+ * are very many, an even sample of them is taken, and the costs are scaled so that they still add
+ * up to the claim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,8 @@ void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim
 		const struct hwy_gap *gap = &gaps->gaps[g];
 		if (g && gaps->gaps[g - 1].device != gap->device)
 			next = 0;
-		/* Stretches are in order of start, not of end. Where stretches of several threads overlap, a
-		 * little time may be missed, but never too much be claimed. */
+		/* Stretches are in order of start, not of end. Where stretches of several threads
+		 * overlap, a little time may be missed, but never too much be claimed. */
 		while (next < n && stretches[next].at.to <= gap->at.from)
 			next++;
 		if (!(causes & CLAIM_CAUSE(gap->cause)))
@@ -92,7 +93,8 @@ void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsign
 	free(stretches);
 }
 
-/* Makes room for 'more' items at once: growing step by step would copy millions of items again and again. */
+/* Makes room for 'more' items at once: growing step by step would copy millions of items again and
+ * again. */
 static void reserve(struct claim *claim, uint32_t more)
 {
 	if (more <= claim->cap - claim->n || claim->n > UINT32_MAX - more)
@@ -219,8 +221,8 @@ static int compare_places(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-/* Adds an item to its place of the finding. Costs are ns in all until find_places divides them by the steps, so that
- * rounding loses nothing. */
+/* Adds an item to its place of the finding. Costs are ns in all until find_places divides them by
+ * the steps, so that rounding loses nothing. */
 static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		      const struct claim_item *item)
 {
@@ -243,8 +245,9 @@ static bool is_located(const struct hwy_finding_place *place)
 	return *place->at.file && place->at.line > 0;
 }
 
-/* Only one launch in N has a recorded stack. Where most of the cost has no source line, the places with a line stand
- * for all places, in proportion to their number of spans (not to their cost: which launches have a stack is chance). */
+/* Only one launch in N has a recorded stack. Where most of the cost has no source line, the places
+ * with a line stand for all places, in proportion to their number of spans (not to their cost:
+ * which launches have a stack is chance). */
 static void trust_samples(struct hwy_finding *finding, int64_t total)
 {
 	enum { FEWEST_LOCATED = 3 };
@@ -271,7 +274,8 @@ static void trust_samples(struct hwy_finding *finding, int64_t total)
 	finding->n_places = kept;
 }
 
-/* Adds the places of spans that have stacks: in a sample of very many spans there would be hardly any. */
+/* Adds the places of spans that have stacks: in a sample of very many spans there would be hardly
+ * any. */
 static void add_stacks(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		       const struct claim *claim)
 {

@@ -1,8 +1,9 @@
 /* diagnose.c - runs every kind of finding over every phase, and puts the findings in order.
  *
- * Kinds look at a phase in the order of the table, nearest the cause first, so that time which two kinds could claim
- * goes to the one whose fix makes the other's superfluous. Findings are ordered by phase (the longest phase first),
- * then the CPU side before what is inside the device, then by cost.
+ * Kinds look at a phase in the order of the table, nearest the cause first, so that time which two
+ * kinds could claim goes to the one whose fix makes the other's superfluous. Findings are ordered
+ * by phase (the longest phase first), then the CPU side before what is inside the device, then by
+ * cost.
  */
 #include "diagnose/diagnose.h"
 
@@ -20,15 +21,16 @@ const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"
 #define PERSISTENT_SHARE 0.9
 /* Where this share of the idle time has no known cause, no finding explains the phase. */
 #define UNEXPLAINED_SHARE 0.5
-/* A phase whose devices are idle for this share of the time is not healthy, even without a finding. */
+/* A phase whose devices are idle for this share of the time is not healthy, even without a
+ * finding. */
 #define STARVED_SHARE 0.05
 
 /* ---- what the program is written in ------------------------------------------------------------- */
 
 static bool any_text(const struct hwy_trace *trace, uint32_t kinds, const char *part)
 {
-	/* Every step has the same names, so the first rows of each strip are enough. (The table of all texts would
-	 * not do: it holds texts of every kind.) */
+	/* Every step has the same names, so the first rows of each strip are enough. (The table of
+	 * all texts would not do: it holds texts of every kind.) */
 	enum { ROWS_LOOKED_AT = 256 };
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
@@ -159,7 +161,8 @@ static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
 
 /* ---- one phase ------------------------------------------------------------------------------------- */
 
-/* Whether a phase is worth a graph of its own: it is the main one, or takes a tenth of all phases' time. */
+/* Whether a phase is worth a graph of its own: it is the main one, or takes a tenth of all phases'
+ * time. */
 static bool is_long(const struct hwy_analysis *analysis, uint32_t phase)
 {
 	const struct hwy_phases *all = &analysis->phases;
@@ -218,7 +221,8 @@ struct ranked {
 	uint32_t order; /* where it stood before */
 };
 
-/* Findings inside the device come after those of the CPU side, unless they cost half of the step or more. */
+/* Findings inside the device come after those of the CPU side, unless they cost half of the step or
+ * more. */
 static bool comes_late(const struct hwy_finding *finding)
 {
 	return finding->kind->is_inside && finding->share < 0.5;
@@ -258,7 +262,8 @@ static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hw
 	free(ranked);
 }
 
-/* Looks for a straggler among several ranks in one recording, from the view of the rank with the main phase. */
+/* Looks for a straggler among several ranks in one recording, from the view of the rank with the
+ * main phase. */
 static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
 	uint32_t n, own = 0;

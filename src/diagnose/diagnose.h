@@ -1,13 +1,16 @@
-/* diagnose.h - what holds the program back: findings ranked by cost, and suspects that are innocent.
+/* diagnose.h - what holds the program back: findings ranked by cost, and suspects that are
+ * innocent.
  *
- * Each kind of finding has a file, findings/NAME.c, and a line in the table of findings/findings.c. A kind looks at one
- * phase and either accuses, acquits or says nothing (case.h); it never prints. Where the recording does not support an
- * accusation, the question is listed among those that cannot be answered.
+ * Each kind of finding has a file, findings/NAME.c, and a line in the table of findings/findings.c.
+ * A kind looks at one phase and either accuses, acquits or says nothing (case.h); it never prints.
+ * Where the recording does not support an accusation, the question is listed among those that
+ * cannot be answered.
  *
- * Costs are ns a steady step, of the mean device where there are several. A finding's cost is what its fix is
- * predicted to gain (fix_worth.c). Where no edit stands for the fix, the cost is the idle time of the claimed gaps or
- * the device time of transfers and kernels that the fix would save. A nanosecond pays for one finding only, the one
- * nearest the cause, and costs are cut so that the costs of a phase add up to no more than its step.
+ * Costs are ns a steady step, of the mean device where there are several. A finding's cost is what
+ * its fix is predicted to gain (fix_worth.c). Where no edit stands for the fix, the cost is the
+ * idle time of the claimed gaps or the device time of transfers and kernels that the fix would
+ * save. A nanosecond pays for one finding only, the one nearest the cause, and costs are cut so
+ * that the costs of a phase add up to no more than its step.
  */
 #ifndef HWY_DIAGNOSE_DIAGNOSE_H
 #define HWY_DIAGNOSE_DIAGNOSE_H
@@ -15,7 +18,8 @@
 #include "analyze/analysis.h"
 #include "whatif/joint.h"
 
-/* A finding of the CPU side that costs less than this share of the step is none: its suspect is acquitted. */
+/* A finding of the CPU side that costs less than this share of the step is none: its suspect is
+ * acquitted. */
 #define HWY_WORTH_SHARE 0.02
 
 enum hwy_confidence { HWY_LOW, HWY_MEDIUM, HWY_HIGH };
@@ -31,7 +35,8 @@ struct hwy_finding_place {
 	int64_t cost;   /* ns a step */
 };
 
-/* What a fix is worth: the step of the program replayed with and without the fix, both without the cost of recording. */
+/* What a fix is worth: the step of the program replayed with and without the fix, both without the
+ * cost of recording. */
 struct hwy_predicted {
 	bool is_known;
 	const char *edits; /* the fix, as `headway whatif --apply` takes it: "pin + copy-stream" */
@@ -57,7 +62,8 @@ struct hwy_finding {
 	const char *says;   /* what was seen: one or two plain sentences with numbers */
 	const char *advice; /* lines of text; lines that begin with two spaces are code */
 	const char *edit;   /* the edit (whatif.h) that stands for the fix, or NULL */
-	/* Of an acquittal: why a fix gains although the suspect is innocent, "The calls cost the CPU time"; or NULL. */
+	/* Of an acquittal: why a fix gains although the suspect is innocent, "The calls cost the
+	 * CPU time"; or NULL. */
 	const char *even_so;
 	struct hwy_predicted predicted;
 };
@@ -67,11 +73,12 @@ struct hwy_case; /* a phase under investigation: case.h */
 struct hwy_finding_kind {
 	const char *id;    /* "sync-in-loop" */
 	const char *title; /* "the CPU waits for the GPU every step" */
-	const char *
-		suspect; /* the suspect of an acquittal, "waits every step"; NULL where nobody suspects it */
+	/* The suspect of an acquittal, "waits every step"; NULL where nobody suspects it. */
+	const char *suspect;
 	const char *edit; /* as in hwy_finding */
 	void (*look)(struct hwy_case *c);
-	/* It is about the device's own work or about the recording, not about the CPU side: it ranks after those. */
+	/* It is about the device's own work or about the recording, not about the CPU side: it
+	 * ranks after those. */
 	bool is_inside;
 };
 /* In the order in which they claim time: nearest the cause first. Ends with NULL. */
@@ -91,8 +98,8 @@ struct hwy_outlier {
 	int64_t ns; /* the step's length */
 	int64_t excess; /* ns by which its part 'part' exceeds the median of that part over all steady steps */
 	const char *part; /* "busy", or the name of a cause of idle time */
-	const char *
-		name; /* the OS call, range or call that names the idle time; "" where nothing does */
+	/* The OS call, range or call that names the idle time; "" where nothing does. */
+	const char *name;
 };
 
 /* What is said about a phase besides its findings. */
@@ -102,7 +109,8 @@ struct hwy_verdict {
 	double reachable; /* share of the step in which the devices are idle: what fixes on the CPU side could gain */
 	struct hwy_top_kernel *kernels; /* the one with most time first */
 	uint32_t n_kernels;
-	/* The command that looks into the first kernels; "" without kernels, and where these are not CUDA's. */
+	/* The command that looks into the first kernels; "" without kernels, and where these are
+	 * not CUDA's. */
 	const char *ncu;
 	const char
 		*inside; /* for kernels that are not CUDA's: which tool looks into them; else "" */
@@ -132,8 +140,9 @@ struct hwy_diagnosis {
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err);
 void diagnosis_free(struct hwy_diagnosis *diagnosis);
 
-/* Looks for the rank of a program that makes the other ranks wait in collectives. Adds the finding, if there is one, to
- * the diagnosis of ranks[own]. For ranks inside one recording diagnose() has done so already. */
+/* Looks for the rank of a program that makes the other ranks wait in collectives. Adds the finding,
+ * if there is one, to the diagnosis of ranks[own]. For ranks inside one recording diagnose() has
+ * done so already. */
 void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 		    struct hwy_diagnosis *diagnosis);
 

@@ -1,11 +1,13 @@
 /* fix_worth.c - what each finding's fix is worth, and which suspects are innocent.
  *
- * A finding names the edit that stands for its fix; the phase's graph is replayed with that edit. The gain of the
- * replay, at most the time that the finding had claimed, becomes the finding's cost. A finding whose fix gains nothing
- * moves to the acquitted suspects, however much idle time stood beside it. An acquitted suspect whose fix surely gains
- * moves to the findings, unless it is known that the gain is not what it was suspected of. Where the replay explains
- * too little of the recording, or contradicts an acquittal without being sure, no prediction is shown. A long recording
- * in which nothing repeats is not replayed at all: its findings keep the time that they had claimed.
+ * A finding names the edit that stands for its fix; the phase's graph is replayed with that edit.
+ * The gain of the replay, at most the time that the finding had claimed, becomes the finding's
+ * cost. A finding whose fix gains nothing moves to the acquitted suspects, however much idle time
+ * stood beside it. An acquitted suspect whose fix surely gains moves to the findings, unless it is
+ * known that the gain is not what it was suspected of. Where the replay explains too little of the
+ * recording, or contradicts an acquittal without being sure, no prediction is shown. A long
+ * recording in which nothing repeats is not replayed at all: its findings keep the time that they
+ * had claimed.
  */
 #include "diagnose/fix_worth.h"
 
@@ -20,7 +22,8 @@ struct predicting {
 	struct hwy_diagnosis *diagnosis;
 };
 
-/* The place of a finding with a single place, as an edit's argument: "train.py:23"; "" fits all places. */
+/* The place of a finding with a single place, as an edit's argument: "train.py:23"; "" fits all
+ * places. */
 static const char *place_of_finding(struct predicting *p, const struct hwy_finding *finding)
 {
 	if (finding->n_places != 1 || !*finding->places[0].at.file ||
@@ -31,7 +34,8 @@ static const char *place_of_finding(struct predicting *p, const struct hwy_findi
 				(long long)finding->places[0].at.line);
 }
 
-/* Reads the finding's edit, "streams:4" or "remove-wait", and adds the finding's place where the edit takes one. */
+/* Reads the finding's edit, "streams:4" or "remove-wait", and adds the finding's place where the
+ * edit takes one. */
 static bool read_edit(struct predicting *p, const struct hwy_finding *finding,
 		      struct whatif_edit *edit)
 {
@@ -94,8 +98,8 @@ static void scale_places(struct hwy_finding *finding, int64_t was, int64_t is)
 			(int64_t)((double)finding->places[i].cost * ((double)is / (double)was));
 }
 
-/* Sets a finding's cost to its predicted gain, at most 'most' ns: a fix may also hide time that other findings have
- * claimed. */
+/* Sets a finding's cost to its predicted gain, at most 'most' ns: a fix may also hide time that
+ * other findings have claimed. */
 static void set_cost(struct hwy_finding *finding, int64_t most)
 {
 	int64_t gain = finding->predicted.before - finding->predicted.step;
@@ -184,8 +188,8 @@ static void say_even_so(struct predicting *p, struct hwy_finding *finding)
 		hwy_say_time3(finding->predicted.before).text);
 }
 
-/* Looks at acquitted[first … end): a suspect whose fix surely gains becomes a finding, unless it is known that the
- * gain is not what it was suspected of. */
+/* Looks at acquitted[first … end): a suspect whose fix surely gains becomes a finding, unless it is
+ * known that the gain is not what it was suspected of. */
 static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
@@ -243,7 +247,8 @@ void fix_worth_judge_phase(struct hwy_analysis *analysis, uint32_t phase,
 	}
 }
 
-/* Cuts a finding's cost to what is left of the step, in ns; false where too little is left for a finding. */
+/* Cuts a finding's cost to what is left of the step, in ns; false where too little is left for a
+ * finding. */
 static bool cut(struct hwy_finding *finding, int64_t whole, int64_t *left)
 {
 	if (finding->cost > *left) {

@@ -1,5 +1,6 @@
-/* kernels.c - the kernels that take most of a step, which names mean fp32 without tensor cores, and the command that
- * looks inside the first kernels, or which tool does where that is not Nsight Compute. */
+/* kernels.c - the kernels that take most of a step, which names mean fp32 without tensor cores, and
+ * the command that looks inside the first kernels, or which tool does where that is not Nsight
+ * Compute. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,9 @@ static bool has(const char *name, const char *const *words)
 	return false;
 }
 
-/* Knows the names that cuBLAS, cuDNN, CUTLASS and MAGMA give. "ffma" and "simt" stand for plain fp32 multiply-adds;
- * "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core instructions. */
+/* Knows the names that cuBLAS, cuDNN, CUTLASS and MAGMA give. "ffma" and "simt" stand for plain
+ * fp32 multiply-adds; "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core
+ * instructions. */
 bool kernel_is_fp32_matrix(const char *name)
 {
 	static const char *const plain[] = {"ffma",
@@ -66,8 +68,8 @@ static size_t identifier(const char *text)
 	return n;
 }
 
-/* Writes the part of a demangled name by which a person, or a regular expression, knows the kernel: only letters,
- * digits, '_' and ':'. */
+/* Writes the part of a demangled name by which a person, or a regular expression, knows the kernel:
+ * only letters, digits, '_' and ':'. */
 static void short_name(const char *name, char out[SHORT_NAME_BYTES])
 {
 	if (strncmp(name, "void ", 5) == 0)
@@ -176,7 +178,8 @@ static const char *ncu_command(struct hwy_case *c, uint32_t top)
 		(unsigned long long)launched_before(c, names, top), command_of(c));
 }
 
-/* A sentence about the tool for kernels that Nsight Compute cannot look into; "" for CUDA's, or where no tool is known. */
+/* A sentence about the tool for kernels that Nsight Compute cannot look into; "" for CUDA's, or
+ * where no tool is known. */
 static const char *other_profiler(const struct hwy_case *c, uint32_t span)
 {
 	uint32_t row;
@@ -213,7 +216,8 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 			worth = k + 1;
 	}
 	verdict->inside = other_profiler(c, c->kernels[0].span);
-	/* Phases that are neither healthy nor the main one are mentioned only in passing, without a command. */
+	/* Phases that are neither healthy nor the main one are mentioned only in passing, without a
+	 * command. */
 	if (!*verdict->inside && (verdict->is_healthy || c->index == c->analysis->phases.main))
 		verdict->ncu = ncu_command(c, worth);
 }

@@ -1,11 +1,12 @@
-/* machine_limits.c - how fast the machine's link is, and what recording added: from the report's calibration where
- * there is one, else from the trace itself, else from what is usual. */
+/* machine_limits.c - how fast the machine's link is, and what recording added: from the report's
+ * calibration where there is one, else from the trace itself, else from what is usual. */
 #include <string.h>
 
 #include "diagnose/case.h"
 #include "whatif/whatif.h"
 
-/* A copy of so many bytes runs at the link's rate: its latency is only a few percent of its time. */
+/* A copy of so many bytes runs at the link's rate: its latency is only a few percent of its
+ * time. */
 #define LINK_BYTES (4u << 20)
 
 bool machine_limits_calibrated(const struct hwy_trace *trace, const char *name, double *value)

@@ -1,7 +1,8 @@
-/* outliers.c - steps whose length is far from the median, and which part of them makes the difference.
+/* outliers.c - steps whose length is far from the median, and which part of them makes the
+ * difference.
  *
- * The parts of a step are its busy time and its idle time by cause. The part that makes the difference is the one that
- * exceeds its own median over the steady steps by most.
+ * The parts of a step are its busy time and its idle time by cause. The part that makes the
+ * difference is the one that exceeds its own median over the steady steps by most.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 
 enum { MOST_OUTLIERS = 10, PARTS = GAP_CAUSES + 1, BUSY = GAP_CAUSES };
 
-/* ns of each part of each steady step, over all devices: parts[step * PARTS + part]. To be freed. */
+/* ns of each part of each steady step, over all devices: parts[step * PARTS + part]. To be
+ * freed. */
 static int64_t *outliers_measure(const struct hwy_case *c)
 {
 	const struct hwy_phase *phase = c->phase;

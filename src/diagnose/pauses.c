@@ -1,17 +1,19 @@
 /* pauses.c - the blocking calls of a phase as a person would count them.
  *
- * A framework reads one number with two calls, a copy and a synchronise call right after it: the two are one pause.
- * Small "asynchronous" copies of pageable memory count as reads too: their wait costs time, not the kind of memory that
- * they read. Only large copies make a pageable pause.
+ * A framework reads one number with two calls, a copy and a synchronise call right after it: the
+ * two are one pause. Small "asynchronous" copies of pageable memory count as reads too: their wait
+ * costs time, not the kind of memory that they read. Only large copies make a pageable pause.
  */
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "diagnose/case.h"
 
-/* Smaller copies travel with the command that enqueues them: pinning their memory would gain nothing. */
+/* Smaller copies travel with the command that enqueues them: pinning their memory would gain
+ * nothing. */
 #define PAGEABLE_BYTES 65536
-/* A wait that begins so soon after the wait before it, on the same thread and with no launch between, belongs to it. */
+/* A wait that begins so soon after the wait before it, on the same thread and with no launch
+ * between, belongs to it. */
 #define TOGETHER_NS 100000
 
 static bool is_steady(const struct hwy_case *c, const struct hwy_wait *wait)
@@ -39,8 +41,8 @@ static bool are_together(const struct hwy_case *c, const struct hwy_wait *before
 	return true;
 }
 
-/* The call that copies the data which a wait is for: the waiting call itself, else a call right before it that copied
- * without blocking. FLOW_NONE where there is none. */
+/* The call that copies the data which a wait is for: the waiting call itself, else a call right
+ * before it that copied without blocking. FLOW_NONE where there is none. */
 static uint32_t copy_call(const struct hwy_case *c, const struct hwy_wait *wait)
 {
 	enum { NEAR_CALLS = 32 };
@@ -126,7 +128,8 @@ void pauses_free(struct case_pauses *pauses)
 	free(pauses->by_wait);
 }
 
-/* The index of the pause that a gap with the cause 'blocked' is charged to; FLOW_NONE where it is charged to none. */
+/* The index of the pause that a gap with the cause 'blocked' is charged to; FLOW_NONE where it is
+ * charged to none. */
 static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
 			     const struct hwy_gap *gap)
 {

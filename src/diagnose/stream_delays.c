@@ -1,8 +1,9 @@
 /* stream_delays.c - ops that were ready and had to wait while another stream's op ran.
  *
- * An op is ready once the call that enqueued it has returned (plus the launch latency) and the op before it in its
- * stream has ended. It waited behind the op of another stream of the same device that took most of the time until it
- * began. That op may still run then: the last blocks of a large kernel leave room.
+ * An op is ready once the call that enqueued it has returned (plus the launch latency) and the op
+ * before it in its stream has ended. It waited behind the op of another stream of the same device
+ * that took most of the time until it began. That op may still run then: the last blocks of a large
+ * kernel leave room.
  */
 #include "analyze/lanes.h"
 #include "diagnose/case.h"

@@ -1,5 +1,5 @@
-/* syncs.c - see syncs.h. Pauses of pageable copies, of released memory, and pauses with nothing pending belong to other
- * findings. */
+/* syncs.c - see syncs.h. Pauses of pageable copies, of released memory, and pauses with nothing
+ * pending belong to other findings. */
 #include "diagnose/syncs.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "diagnose/case.h"
 
-/* So many waits a step come from inside the model, not from the loop around it: a training step has one or two (loss,
- * accuracy), control flow that depends on data has one a layer. */
+/* So many waits a step come from inside the model, not from the loop around it: a training step has
+ * one or two (loss, accuracy), control flow that depends on data has one a layer. */
 #define SYNCS_MANY_PER_STEP 4.0
 
 struct syncs {
@@ -16,13 +16,15 @@ struct syncs {
 	uint64_t finished;  /* such pauses that found the device done, or nearly done */
 	struct claim claim; /* the idle time that is charged to them */
 };
-/* Claims the idle time: a finding that accuses takes the claim over, any other gives it back with syncs_free. */
+/* Claims the idle time: a finding that accuses takes the claim over, any other gives it back with
+ * syncs_free. */
 struct syncs syncs_look(struct hwy_case *c);
 void syncs_free(struct hwy_case *c, struct syncs *syncs);
-/* Whether the wait that costs most stands in a method forward(): without marks a step may be one layer of the model,
- * with one wait. */
+/* Whether the wait that costs most stands in a method forward(): without marks a step may be one
+ * layer of the model, with one wait. */
 bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs);
-/* Whether another finding about waits has accused this phase already: then nothing is left to acquit. */
+/* Whether another finding about waits has accused this phase already: then nothing is left to
+ * acquit. */
 bool syncs_are_accused(const struct hwy_case *c);
 /* Adds the place of each pause to a claim, where no time was claimed. */
 void syncs_note(const struct hwy_case *c, const struct syncs *syncs, struct claim *claim);

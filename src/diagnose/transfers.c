@@ -1,7 +1,8 @@
 /* transfers.c - copies and communication of the steady steps, and how much of each is exposed.
  *
- * The exposed time of a transfer is covered neither by compute, nor (of a copy) by communication, nor by an earlier
- * transfer of the same class. So the exposed times of a class add up to the device's exposed time of that class.
+ * The exposed time of a transfer is covered neither by compute, nor (of a copy) by communication,
+ * nor by an earlier transfer of the same class. So the exposed times of a class add up to the
+ * device's exposed time of that class.
  */
 #include <stdlib.h>
 
@@ -69,8 +70,8 @@ struct pass {
 	struct hwy_cover covers[HWY_CLASSES]; /* the time that each class covers so far */
 };
 
-/* Goes over a device's ops of one class. Classes come in the order compute, communication, copies: each looks at what
- * the classes before it cover. */
+/* Goes over a device's ops of one class. Classes come in the order compute, communication, copies:
+ * each looks at what the classes before it cover. */
 static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, enum hwy_class class)
 {
 	const struct flow_device *all = &c->flow->devices[device];
@@ -84,7 +85,8 @@ static void pass_class(struct hwy_case *c, struct pass *pass, uint32_t device, e
 			break;
 		if (op->class != class || op->kind == HWY_FILL)
 			continue;
-		/* An op that began before the window covers the part of the window that it reaches into. */
+		/* An op that began before the window covers the part of the window that it reaches
+		 * into. */
 		struct hwy_interval fresh = {0};
 		int64_t end = op->end < c->phase->window.to ? op->end : c->phase->window.to;
 		bool any = cover_add(&pass->covers[class], op->start, end, &fresh);

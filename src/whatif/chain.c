@@ -1,5 +1,5 @@
-/* chain.c - see chain.h. Pieces of one class, name and place become one link. Names and places are compared by
- * their texts, so that the same line of two modules counts once. */
+/* chain.c - see chain.h. Pieces of one class, name and place become one link. Names and places are
+ * compared by their texts, so that the same line of two modules counts once. */
 #include "whatif/chain.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ struct finding {
 	struct hwy_index by_key;  /* struct link_key -> index of the link */
 };
 
-/* Makes "step_# > layer_#" of "step_10 > layer_3", so that a range has the same name in every step. */
+/* Makes "step_# > layer_#" of "step_10 > layer_3", so that a range has the same name in every
+ * step. */
 static void fold_numbers(char *text)
 {
 	char *to = text;

@@ -25,8 +25,8 @@ struct hwy_chain {
 	struct hwy_arena texts;
 };
 
-/* Sums up the path through one step of the phase, counted from 0, or through all steady steps where 'step' is -1.
- * The times are the recorded ones: the recorder's cost is part of them. */
+/* Sums up the path through one step of the phase, counted from 0, or through all steady steps where
+ * 'step' is -1. The times are the recorded ones: the recorder's cost is part of them. */
 bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, uint32_t phase,
 		int64_t step, struct hwy_err *err);
 void chain_free(struct hwy_chain *chain);

@@ -1,11 +1,12 @@
 /* costs.c - takes what recording cost out of a graph.
  *
- * The cost of recording a call is taken from three places: a little from the CPU's work before the call, then from
- * the call's length, the rest again from the CPU's work before it. Ranges and operators cost the thread that makes
- * them: their cost is taken from the CPU's work before the next call. The time that the recorder measured of itself,
- * above all for taking stacks, is taken out where it lies. On the device a recorded kernel begins a little later after
- * its launch and after the kernel before it. Nothing becomes negative, and nothing but calls, lags and the CPU's own
- * work is touched.
+ * The cost of recording a call is taken from three places: a little from the CPU's work before the
+ * call, then from the call's length, the rest again from the CPU's work before it. Ranges and
+ * operators cost the thread that makes them: their cost is taken from the CPU's work before the
+ * next call. The time that the recorder measured of itself, above all for taking stacks, is taken
+ * out where it lies. On the device a recorded kernel begins a little later after its launch and
+ * after the kernel before it. Nothing becomes negative, and nothing but calls, lags and the CPU's
+ * own work is touched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,9 @@ struct charges {
 	int64_t *within; /* to be taken from the call's length */
 };
 
-/* The calibration launches in a loop, where the recorder's code and data are in the CPU's caches. After other work they
- * are not: PyTorch programs that never wait paid 1.7 to 4.9 µs a launch (H200, launches of 3.5 µs, on calm CPUs; 3.5 in the
- * middle) where the loop pays 1.35. */
+/* The calibration launches in a loop, where the recorder's code and data are in the CPU's caches.
+ * After other work they are not: PyTorch programs that never wait paid 1.7 to 4.9 µs a launch
+ * (H200, launches of 3.5 µs, on calm CPUs; 3.5 in the middle) where the loop pays 1.35. */
 enum { COLD_COST_NS = 2000, COLD_LAUNCH_NS = 3500, COLD_FROM_NS = 4000 }; /* ns */
 
 static int64_t cost_when_cold(const struct whatif_machine *machine, int64_t work_before)
@@ -58,8 +59,8 @@ static int64_t take_from(int64_t *value, int64_t most)
 	return taken;
 }
 
-/* The part of a call's recording cost that lies before the call's recorded begin: where a program does nothing but
- * call, its calls are recorded 0.3 to 0.5 µs apart (H200). */
+/* The part of a call's recording cost that lies before the call's recorded begin: where a program
+ * does nothing but call, its calls are recorded 0.3 to 0.5 µs apart (H200). */
 enum { OUTSIDE_NS = 400 };
 
 static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
@@ -83,8 +84,8 @@ static void lessen_op(struct graph_node *node, const struct whatif_machine *mach
 	node->lag[GRAPH_CAUSE] = (uint16_t)lessened(node->lag[GRAPH_CAUSE], machine->cost.latency);
 }
 
-/* The next call of a process at or after a time, or n_calls. Looks at a few calls only: those of other processes
- * are few, or far away. */
+/* The next call of a process at or after a time, or n_calls. Looks at a few calls only: those of
+ * other processes are few, or far away. */
 static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t time)
 {
 	uint32_t call = flow_call_at(flow, time);
@@ -94,7 +95,8 @@ static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t 
 	return flow->n_calls;
 }
 
-/* Charges half of 'cost' for the begin of each span of a strip and half for its end to the next call. */
+/* Charges half of 'cost' for the begin of each span of a strip and half for its end to the next
+ * call. */
 static void charge(const struct hwy_flow *flow, const struct hwy_strip *strip, int64_t cost,
 		   int64_t *before)
 {
@@ -112,7 +114,8 @@ static bool is_own_time(const struct hwy_trace *trace, const struct hwy_strip *s
 	       strcmp(hwy_str(trace, lane->name), "profiler") == 0;
 }
 
-/* The nearest call of a thread, counted from the call 'from' forwards (step 1) or backwards (-1), or n_calls. */
+/* The nearest call of a thread, counted from the call 'from' forwards (step 1) or backwards (-1),
+ * or n_calls. */
 static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int64_t from, int step)
 {
 	for (int i = 0; i < LOOK_AROUND_CALLS && from >= 0 && from < flow->n_calls;
@@ -122,8 +125,9 @@ static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int6
 	return flow->n_calls;
 }
 
-/* Charges the recorder's own time on a thread to the call around it, else to the thread's next call. Time that two
- * spans cover is charged once; time before the first call (of an excerpt, say) is not charged. */
+/* Charges the recorder's own time on a thread to the call around it, else to the thread's next
+ * call. Time that two spans cover is charged once; time before the first call (of an excerpt, say)
+ * is not charged. */
 static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip *strip,
 			    const struct charges *charges)
 {
@@ -149,7 +153,8 @@ static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip 
 void costs_take_out(struct hwy_graph *graph, const struct whatif_machine *machine)
 {
 	const struct hwy_flow *flow = graph->flow;
-	/* One element more: time that lies before no call of the process is charged to [n_calls]. */
+	/* One element more: time that lies before no call of the process is charged to
+	 * [n_calls]. */
 	struct charges charges = {hwy_zarray(flow->n_calls + 1, sizeof *charges.before),
 				  hwy_zarray(flow->n_calls + 1, sizeof *charges.within)};
 	for (uint32_t s = 0; s < flow->trace->n_strips; s++) {

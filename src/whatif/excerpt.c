@@ -1,5 +1,6 @@
-/* excerpt.c - see excerpt.h. The chosen steps follow each other, and their mean is as near as possible to the mean of
- * the phase. The step after them is taken along, so that the end of the last chosen step is known. */
+/* excerpt.c - see excerpt.h. The chosen steps follow each other, and their mean is as near as
+ * possible to the mean of the phase. The step after them is taken along, so that the end of the
+ * last chosen step is known. */
 #include "whatif/excerpt.h"
 
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static int64_t mean_of(const struct hwy_phase *phase, uint32_t first, uint32_t n
 	return (to - phase->steps[first].device.from) / n;
 }
 
-/* The first of the n steady steps in a row whose mean is nearest to the phase's; of equals those nearest the middle. */
+/* The first of the n steady steps in a row whose mean is nearest to the phase's; of equals those
+ * nearest the middle. */
 static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
 {
 	uint32_t room = phase->n_steady - n, middle = phase->first_steady + room / 2, best = middle;

@@ -1,7 +1,8 @@
 /* excerpt.h - some steady steps of a phase as a flow of their own.
  *
- * Steps repeat, so a prediction needs some hundred of them, not a million: graphs of long recordings are made
- * from an excerpt, and edits cost milliseconds whatever the length of the recording.
+ * Steps repeat, so a prediction needs some hundred of them, not a million: graphs of long
+ * recordings are made from an excerpt, and edits cost milliseconds whatever the length of the
+ * recording.
  */
 #ifndef HWY_WHATIF_EXCERPT_H
 #define HWY_WHATIF_EXCERPT_H
@@ -9,17 +10,19 @@
 #include "analyze/analysis.h"
 
 struct excerpt {
-	struct hwy_flow
-		flow; /* the calls and ops of the chosen steps; their span ids are those of the whole trace */
+	/* The calls and ops of the chosen steps; their span ids are those of the whole trace. */
+	struct hwy_flow flow;
 	struct hwy_phase phase; /* the chosen steps; step.first_call counts in this flow */
 	struct hwy_gaps gaps;   /* only the list of gaps is filled in, not the sums */
 };
 
-/* True where a graph of the whole recording would make each edit take seconds: it is made only on request. */
+/* True where a graph of the whole recording would make each edit take seconds: it is made only on
+ * request. */
 bool excerpt_is_large(const struct hwy_flow *flow);
-/* Takes as many steady steps as have 'most' calls and ops together, but three at least; where 'window' is given, the
- * steady steps that begin in it. NULL where no excerpt is needed (the recording has no more than 'most' calls and
- * ops, or all steps fit and the recording is not large), and where there are fewer than three steps. */
+/* Takes as many steady steps as have 'most' calls and ops together, but three at least; where
+ * 'window' is given, the steady steps that begin in it. NULL where no excerpt is needed (the
+ * recording has no more than 'most' calls and ops, or all steps fit and the recording is not
+ * large), and where there are fewer than three steps. */
 struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
 			     const struct hwy_interval *window);
 void excerpt_free(struct excerpt *excerpt);

@@ -1,10 +1,11 @@
 /* graph.c - builds the graph in one pass over calls, returns and ops in the order of their times.
  *
- * Of nodes with one time, returns and calls come first, in the order of their calls, then ops. So both ends of an
- * edge stand in the right order unless the trace contradicts the edge, and a node is found by its time and number.
- * The rules of CUDA's ordering that need more than the flow (events, the legacy default stream) are in
- * graph_order.c. While building, 'ends' holds the measured end of each node, which is what a replay gives too: a
- * node's delay is the part of its measured begin that no edge explains.
+ * Of nodes with one time, returns and calls come first, in the order of their calls, then ops. So
+ * both ends of an edge stand in the right order unless the trace contradicts the edge, and a node
+ * is found by its time and number. The rules of CUDA's ordering that need more than the flow
+ * (events, the legacy default stream) are in graph_order.c. While building, 'ends' holds the
+ * measured end of each node, which is what a replay gives too: a node's delay is the part of its
+ * measured begin that no edge explains.
  */
 #include "whatif/graph.h"
 
@@ -86,7 +87,8 @@ static bool call_waits(const struct hwy_flow *flow, const struct flow_call *call
 {
 	if (!call->blocks)
 		return false;
-	/* A copy call that returned before the copy was over has staged the data: that is work, not waiting. */
+	/* A copy call that returned before the copy was over has staged the data: that is work, not
+	 * waiting. */
 	return call->op == FLOW_NONE || flow->ops[call->op].end <= call->end;
 }
 
@@ -133,7 +135,8 @@ static void graph_add_call(struct building *b, uint32_t index)
 
 /* ---- returns ---------------------------------------------------------------------------------- */
 
-/* The node of the lane's last op that was enqueued before a call and had ended when the call returned. */
+/* The node of the lane's last op that was enqueued before a call and had ended when the call
+ * returned. */
 static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t call)
 {
 	uint32_t node = b->lanes[lane].last;
@@ -160,8 +163,9 @@ static uint32_t graph_later(const struct building *b, uint32_t x, uint32_t y)
 		       : x;
 }
 
-/* The op that ended last on any stream of the call's process. The result of the process's last wait still holds, so
- * that only lanes which got work since are looked at; all lanes are where this call was made before that wait. */
+/* The op that ended last on any stream of the call's process. The result of the process's last wait
+ * still holds, so that only lanes which got work since are looked at; all lanes are where this call
+ * was made before that wait. */
 static uint32_t awaited_anywhere(struct building *b, uint32_t call)
 {
 	const struct hwy_trace *trace = b->flow->trace;
@@ -395,7 +399,8 @@ struct sought {
 	uint32_t kind, flow_index;
 };
 
-/* Whether a node stands before the sought one: by time, then ops last, then by index, then a call before its return. */
+/* Whether a node stands before the sought one: by time, then ops last, then by index, then a call
+ * before its return. */
 static bool is_before(const struct hwy_graph *graph, uint32_t node, struct sought sought)
 {
 	const struct graph_node *n = &graph->nodes[node];

@@ -1,20 +1,22 @@
-/* graph.h - the program as tasks that wait for each other: what a fix changes, and what follows from it.
+/* graph.h - the program as tasks that wait for each other: what a fix changes, and what follows
+ * from it.
  *
- * Nodes stand in the order of their measured times, which is a topological order: every edge leads from an
- * earlier node to a later one. A call is one node; a call that waits for the device is two, its own work and
- * its return. A device op is one node. A node begins when all its predecessors are there, plus the lags of the
- * edges from them, plus its own delay:
+ * Nodes stand in the order of their measured times, which is a topological order: every edge leads
+ * from an earlier node to a later one. A call is one node; a call that waits for the device is two,
+ * its own work and its return. A device op is one node. A node begins when all its predecessors are
+ * there, plus the lags of the edges from them, plus its own delay:
  *
  *   begin = max over its predecessors (end, or begin, of the predecessor + lag) + delay
  *   end   = begin + length
  *
- * A lag is the smaller of the fitted and the observed one, so that the trace contradicts no edge; an edge whose
- * node began before its predecessor allows is left out and counted. The delay of a device op or of a return is its
- * residual: the time that the graph does not explain. The delay of a call is the CPU's work since the call before
- * it. So replaying the unedited graph gives back every begin and end exactly.
+ * A lag is the smaller of the fitted and the observed one, so that the trace contradicts no edge;
+ * an edge whose node began before its predecessor allows is left out and counted. The delay of a
+ * device op or of a return is its residual: the time that the graph does not explain. The delay of
+ * a call is the CPU's work since the call before it. So replaying the unedited graph gives back
+ * every begin and end exactly.
  *
- * Where wake-ups between threads were not recorded the calls of one process are one sequence, in order of
- * start: Python programs hand over between the main and the backward thread.
+ * Where wake-ups between threads were not recorded the calls of one process are one sequence, in
+ * order of start: Python programs hand over between the main and the backward thread.
  */
 #ifndef HWY_WHATIF_GRAPH_H
 #define HWY_WHATIF_GRAPH_H
@@ -63,7 +65,8 @@ struct graph_extra {
 	uint32_t lag; /* ns */
 };
 
-/* Times in ns that are fitted to a trace: lower quartiles over the work that nothing else held up. */
+/* Times in ns that are fitted to a trace: lower quartiles over the work that nothing else held
+ * up. */
 struct graph_fit {
 	int64_t launch; /* from a call's begin to the begin of its work on an idle stream */
 	int64_t next; /* from an op's end to the begin of the next op, launched in time, on its stream */
@@ -89,8 +92,9 @@ void graph_free(struct hwy_graph *graph);
 /* A copy that may be edited; it shares the flow with the original. */
 struct hwy_graph graph_copy(const struct hwy_graph *graph);
 
-/* Adds an edge from the end of the node 'before' to the begin of the later node 'node', in the place GRAPH_OTHER
- * where it is free, else among the extras. Extras are in order again only after graph_settle. */
+/* Adds an edge from the end of the node 'before' to the begin of the later node 'node', in the
+ * place GRAPH_OTHER where it is free, else among the extras. Extras are in order again only after
+ * graph_settle. */
 void graph_add_edge(struct hwy_graph *graph, uint32_t node, uint32_t before, uint32_t lag);
 void graph_settle(struct hwy_graph *graph);
 
@@ -102,7 +106,8 @@ uint32_t graph_call(const struct hwy_graph *graph, uint32_t call);
 uint32_t graph_return(const struct hwy_graph *graph, uint32_t call);
 uint32_t graph_op(const struct hwy_graph *graph, uint32_t op);
 
-/* The measured begin of a call or an op, or the measured end of a call that returned. Nodes are in this order. */
+/* The measured begin of a call or an op, or the measured end of a call that returned. Nodes are in
+ * this order. */
 int64_t graph_measured(const struct hwy_graph *graph, uint32_t node);
 
 #endif

@@ -1,7 +1,7 @@
 /* graph_fit.c - the latencies of a machine, read off a trace.
  *
- * Each latency is the lower quartile over the work that nothing else held up. Where the trace has too few
- * observations, the figures of a recent GPU stand in.
+ * Each latency is the lower quartile over the work that nothing else held up. Where the trace has
+ * too few observations, the figures of a recent GPU stand in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ struct fitting {
 	uint32_t *recent; /* by device: the op that began last there */
 };
 
-/* Whether 'recent', the op that began on the device just before 'op', may have held 'op' up: it is of another stream
- * and ended after 'last', the op before 'op' in its own stream. */
+/* Whether 'recent', the op that began on the device just before 'op', may have held 'op' up: it is
+ * of another stream and ended after 'last', the op before 'op' in its own stream. */
 static bool is_held(const struct flow_op *recent, const struct flow_op *last,
 		    const struct flow_op *op)
 {
@@ -73,7 +73,8 @@ static void look_at_op(struct fitting *f, const struct hwy_flow *flow, uint32_t 
 		tally_add(&f->wake, call->end - op->end);
 }
 
-/* Takes synchronise calls that are shorter than twice the launch latency: those had nothing to wait for. */
+/* Takes synchronise calls that are shorter than twice the launch latency: those had nothing to wait
+ * for. */
 static void look_at_sync_calls(struct fitting *f, const struct hwy_flow *flow)
 {
 	for (uint32_t i = 0; i < flow->n_calls; i++) {
@@ -83,7 +84,8 @@ static void look_at_sync_calls(struct fitting *f, const struct hwy_flow *flow)
 	}
 }
 
-/* The most launches that waited in the queue of any stream; the machine's limit is at least that. */
+/* The most launches that waited in the queue of any stream; the machine's limit is at least
+ * that. */
 static uint32_t deepest(const struct hwy_flow *flow)
 {
 	uint32_t *begun = hwy_zarray(flow->trace->n_lanes, sizeof *begun);
@@ -131,7 +133,8 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow)
 	fit->next = tally_quartile(&f->next, DEFAULT_NEXT_NS);
 	fit->wake = tally_quartile(&f->wake, DEFAULT_WAKE_NS);
 	fit->sync = tally_quartile(&f->sync, DEFAULT_SYNC_NS);
-	/* A short wait looks like a call that found nothing pending: a calibrated time is better than the fitted one. */
+	/* A short wait looks like a call that found nothing pending: a calibrated time is better
+	 * than the fitted one. */
 	int64_t sync = calibrated(flow->trace, "machine.sync");
 	if (sync > 0)
 		fit->sync = sync + calibrated(flow->trace, "cost.sync");

@@ -45,8 +45,8 @@ struct building {
 	struct sequence *threads;   /* by thread; [n_threads] is for calls of no known thread */
 	struct awaited *awaited;    /* by process */
 	uint32_t n_processes, n_threads;
-	struct hwy_heap
-		open; /* calls that have not returned yet, ordered by the time of their return */
+	/* Calls that have not returned yet, ordered by the time of their return. */
+	struct hwy_heap open;
 	/* graph_order.c */
 	struct lane_ops *lanes; /* by lane */
 	uint32_t *lane_ops;
@@ -62,8 +62,9 @@ struct building {
 	uint32_t *engines; /* by device and direction: the node of the last copy */
 };
 
-/* Adds a predecessor to the node that is being made. An edge that the trace contradicts is only counted.
- * fitted: the usual lag of such an edge in ns; the observed lag is taken where it is smaller. */
+/* Adds a predecessor to the node that is being made. An edge that the trace contradicts is only
+ * counted. fitted: the usual lag of such an edge in ns; the observed lag is taken where it is
+ * smaller. */
 void graph_build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
 		      int64_t fitted);
 

@@ -1,10 +1,11 @@
-/* graph_order.c - edges between device ops of different streams: events, the legacy default stream, copy engines;
- * and what the driver says a call waited for.
+/* graph_order.c - edges between device ops of different streams: events, the legacy default stream,
+ * copy engines; and what the driver says a call waited for.
  *
- * cudaStreamWaitEvent: all later work of the stream waits for the last op that was enqueued before the
- * event's record. The legacy default stream: its op waits for the last op of every blocking stream of the
- * context enqueued before it, and their next ops wait for it. Copies of one direction on one device follow
- * each other; where two are seen to overlap there is another engine, and no edge.
+ * cudaStreamWaitEvent: all later work of the stream waits for the last op that was enqueued before
+ * the event's record. The legacy default stream: its op waits for the last op of every blocking
+ * stream of the context enqueued before it, and their next ops wait for it. Copies of one direction
+ * on one device follow each other; where two are seen to overlap there is another engine, and no
+ * edge.
  */
 #include <stdlib.h>
 
@@ -231,7 +232,8 @@ static bool same_context(const struct hwy_trace *trace, uint32_t a, uint32_t b)
 	return x->process == y->process && x->context == y->context;
 }
 
-/* Adds an edge from the op that ended last on the other side of the legacy default stream's barrier. */
+/* Adds an edge from the op that ended last on the other side of the legacy default stream's
+ * barrier. */
 static void wait_for_barrier(struct building *b, const struct flow_op *op)
 {
 	enum lane_order own = b->lanes[op->lane].order;

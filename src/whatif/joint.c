@@ -1,8 +1,9 @@
 /* joint.c - see joint.h.
  *
- * Ranks are replayed in turns: each in its stored order until a node depends on the end of a collective that other
- * ranks have not come to. As the recorded times are consistent, some rank can always go on. An edit could make ranks
- * wait for each other in a circle; then the meeting that the first of them waits for ends without the missing ranks.
+ * Ranks are replayed in turns: each in its stored order until a node depends on the end of a
+ * collective that other ranks have not come to. As the recorded times are consistent, some rank can
+ * always go on. An edit could make ranks wait for each other in a circle; then the meeting that the
+ * first of them waits for ends without the missing ranks.
  */
 #include "whatif/joint.h"
 
@@ -39,7 +40,8 @@ static int64_t shift_of(const struct joint *joint, uint32_t rank)
 	return joint->collectives.shift[rank];
 }
 
-/* Ends a part whose meeting is over: the transfer follows the last arrival, scaled as edits have scaled the part. */
+/* Ends a part whose meeting is over: the transfer follows the last arrival, scaled as edits have
+ * scaled the part. */
 static void joint_leave(struct replaying *r, uint32_t index)
 {
 	const struct joint_part *part = &r->joint->parts[index];
@@ -63,8 +65,8 @@ static void end_meeting(struct replaying *r, uint32_t meeting)
 			joint_leave(r, i);
 }
 
-/* A rank that waits in a collective has length 0 until the last rank arrives, so that nodes which depend on its begin
- * can already be replayed. */
+/* A rank that waits in a collective has length 0 until the last rank arrives, so that nodes which
+ * depend on its begin can already be replayed. */
 static void arrive(struct replaying *r, uint32_t index, int64_t begin)
 {
 	const struct joint_part *part = &r->joint->parts[index];
@@ -83,7 +85,8 @@ static void arrive(struct replaying *r, uint32_t index, int64_t begin)
 	}
 }
 
-/* Whether the end of a node is not known yet because it is a part of *meeting, which is not over. */
+/* Whether the end of a node is not known yet because it is a part of *meeting, which is not
+ * over. */
 static bool is_open(const struct replaying *r, uint32_t rank, uint32_t node, uint32_t *meeting)
 {
 	uint32_t part = node == GRAPH_NONE ? HWY_REF_NONE : r->joint->part_of[rank][node];
@@ -187,7 +190,8 @@ int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
 
 /* ---- the meetings --------------------------------------------------------------------------------- */
 
-/* The node of an op of the whole recording; GRAPH_NONE where the graph is of an excerpt without it. */
+/* The node of an op of the whole recording; GRAPH_NONE where the graph is of an excerpt without
+ * it. */
 static uint32_t node_of(const struct whatif *w, uint32_t op)
 {
 	if (w->excerpt)
@@ -238,7 +242,8 @@ static void add_meetings(struct joint *joint)
 	joint->first[joint->n_meetings] = joint->n_parts;
 }
 
-/* The number of nodes whose end differs between the joint replay and the replay of each rank alone: 0, or a bug. */
+/* The number of nodes whose end differs between the joint replay and the replay of each rank alone:
+ * 0, or a bug. */
 static uint32_t count_different(const struct joint *joint)
 {
 	uint32_t different = 0;
@@ -263,7 +268,8 @@ static uint32_t count_different(const struct joint *joint)
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-/* The window of the first rank's excerpt on another rank's clock, half a step wider on both sides. */
+/* The window of the first rank's excerpt on another rank's clock, half a step wider on both
+ * sides. */
 static struct hwy_interval window_of(const struct joint *joint, const struct whatif *w,
 				     uint32_t rank)
 {

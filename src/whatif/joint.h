@@ -1,9 +1,10 @@
 /* joint.h - several ranks of one run, replayed together: collectives join their graphs.
  *
- * Each rank keeps a graph of its own, with its own clock, and is edited by itself. A collective that several ranks
- * take part in is a meeting; each rank's kernel is a part of it. A part begins when its predecessors on its own rank
- * are there; all parts end once the last rank has come and the data has travelled. So the length of a part follows
- * from the other ranks; without edits it is the recorded length, to the nanosecond.
+ * Each rank keeps a graph of its own, with its own clock, and is edited by itself. A collective
+ * that several ranks take part in is a meeting; each rank's kernel is a part of it. A part begins
+ * when its predecessors on its own rank are there; all parts end once the last rank has come and
+ * the data has travelled. So the length of a part follows from the other ranks; without edits it is
+ * the recorded length, to the nanosecond.
  */
 #ifndef HWY_WHATIF_JOINT_H
 #define HWY_WHATIF_JOINT_H
@@ -15,12 +16,12 @@ struct joint_rank {
 	int64_t rank; /* the rank's number in the run */
 	struct hwy_analysis *analysis;
 	uint32_t phase;
-	uint32_t
-		process; /* the rank's process where a recording has several ranks, else FLOW_NO_PROCESS */
+	/* The rank's process where a recording has several ranks, else FLOW_NO_PROCESS. */
+	uint32_t process;
 };
 
-/* The ranks inside one recording: for every process that communicates, its longest phase. To be freed; NULL where
- * there are fewer than two. */
+/* The ranks inside one recording: for every process that communicates, its longest phase. To be
+ * freed; NULL where there are fewer than two. */
 struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n);
 
 struct joint_part { /* one rank's kernel of a meeting */
@@ -38,18 +39,19 @@ struct joint {
 	struct joint_part *parts; /* the parts of a meeting follow each other */
 	uint32_t n_parts, n_meetings;
 	uint32_t *first; /* by meeting: its first part; first[n_meetings] is n_parts */
-	uint32_t **
-		part_of; /* by rank and node: reference (base/ref.h) to the part that the node is */
+	/* By rank and node: reference (base/ref.h) to the part that the node is. */
+	uint32_t **part_of;
 };
 
-/* Fails where the ranks have no collective in common. all: the graphs hold the whole recordings, however long they
- * are. After a failure there is nothing to close. whatif_predict with any of joint->ranks predicts the whole run. */
+/* Fails where the ranks have no collective in common. all: the graphs hold the whole recordings,
+ * however long they are. After a failure there is nothing to close. whatif_predict with any of
+ * joint->ranks predicts the whole run. */
 bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
 		struct hwy_err *err);
 void joint_close(struct joint *joint);
 
-/* Replays one graph for each rank and yields each rank's ends of nodes; these arrays and the list are to be freed.
- * Sets the lengths of the collectives' nodes in the graphs. */
+/* Replays one graph for each rank and yields each rank's ends of nodes; these arrays and the list
+ * are to be freed. Sets the lengths of the collectives' nodes in the graphs. */
 int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs);
 
 #endif

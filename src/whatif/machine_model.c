@@ -1,7 +1,9 @@
-/* machine_model.c - what recording costs, and the machine's latencies: as measured with the report, or from a table.
+/* machine_model.c - what recording costs, and the machine's latencies: as measured with the report,
+ * or from a table.
  *
- * The table's figures come from runs of the same programs with and without a profiler (docs/whatif.md says which).
- * They are used for files without a calibration; predictions from them get a wider bar.
+ * The table's figures come from runs of the same programs with and without a profiler
+ * (docs/whatif.md says which). They are used for files without a calibration; predictions from them
+ * get a wider bar.
  */
 #include <string.h>
 
@@ -58,8 +60,8 @@ static const struct {
 	{"", 0, 0, 0, 0, 0},
 };
 
-/* Bytes a second that a x16 slot reaches in practice. GPUs of compute capability up to 7.x came with PCIe generation
- * 3, those of 8.x with 4, later ones with 5. */
+/* Bytes a second that a x16 slot reaches in practice. GPUs of compute capability up to 7.x came
+ * with PCIe generation 3, those of 8.x with 4, later ones with 5. */
 #define PCIE3_BYTES_PER_S 12e9
 #define PCIE4_BYTES_PER_S 24e9
 #define PCIE5_BYTES_PER_S 50e9
@@ -70,7 +72,8 @@ double machine_model_link_rate(const struct hwy_device *device)
 		return PCIE3_BYTES_PER_S;
 	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
 	    device->pcie_width > 0 && device->pcie_width <= 32)
-		/* A lane has 1 GB/s a direction in generation 3, twice that in each later one; copies reach 80 % of it. */
+		/* A lane has 1 GB/s a direction in generation 3, twice that in each later one;
+		 * copies reach 80 % of it. */
 		return 0.8e9 * (double)device->pcie_width *
 		       (double)(1 << (device->pcie_generation - 3));
 	if (device->compute_major >= 8)
@@ -109,7 +112,8 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	machine->cost.op = (int64_t)(host * (double)recorders[r].op);
 }
 
-/* No calibrated time is longer than a second: a report that has one is damaged, and the value is ignored. */
+/* No calibrated time is longer than a second: a report that has one is damaged, and the value is
+ * ignored. */
 enum { MOST_NS = 1000 * 1000 * 1000 };
 
 static void machine_model_take(struct whatif_machine *m, const char *name, int64_t value)

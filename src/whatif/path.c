@@ -95,8 +95,8 @@ struct walk {
 	void *user;
 };
 
-/* Visits a piece, cut off at the window's begin. Pieces come from the end of the window; false once its begin is
- * reached. */
+/* Visits a piece, cut off at the window's begin. Pieces come from the end of the window; false once
+ * its begin is reached. */
 static bool add_piece(const struct walk *walk, int64_t from, int64_t to, uint32_t node,
 		      enum path_class class)
 {

@@ -1,8 +1,9 @@
 /* path.h - the critical path: the one chain of work and waiting that decides how long a step takes.
  *
- * The chain is found backwards from the node that ends the window: each node's begin was decided by one predecessor,
- * the one that was there last. The pieces of the chain tile the window without a gap or an overlap. Every other node
- * has slack: the time by which it could have ended later without moving the window's end.
+ * The chain is found backwards from the node that ends the window: each node's begin was decided by
+ * one predecessor, the one that was there last. The pieces of the chain tile the window without a
+ * gap or an overlap. Every other node has slack: the time by which it could have ended later
+ * without moving the window's end.
  */
 #ifndef HWY_WHATIF_PATH_H
 #define HWY_WHATIF_PATH_H
@@ -44,8 +45,9 @@ void path_free(struct hwy_path *path);
 void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t from,
 		void (*visit)(void *user, const struct path_piece *piece), void *user);
 
-/* Sets slack[node], in ns, to how much later each node could end without moving the end of the node 'last';
- * INT64_MAX where 'last' does not depend on the node. 'slack' has room for graph->n values. */
+/* Sets slack[node], in ns, to how much later each node could end without moving the end of the
+ * node 'last'; INT64_MAX where 'last' does not depend on the node. 'slack' has room for graph->n
+ * values. */
 void path_slack(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t *slack);
 
 #endif

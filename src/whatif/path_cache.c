@@ -1,9 +1,9 @@
 /* path_cache.c - see path_cache.h.
  *
- * The bytes are int64_t, little-endian, in the order of put_path. What a reader can tell from the spans is left out:
- * nearly all pieces end where their span begins or ends, and spans of a class follow each other. So a piece takes a
- * fraction of a byte after compression. Everything that is read is checked; a damaged or forged result is ignored and
- * the paths are made anew.
+ * The bytes are int64_t, little-endian, in the order of put_path. What a reader can tell from the
+ * spans is left out: nearly all pieces end where their span begins or ends, and spans of a class
+ * follow each other. So a piece takes a fraction of a byte after compression. Everything that is
+ * read is checked; a damaged or forged result is ignored and the paths are made anew.
  */
 #include "whatif/path_cache.h"
 
@@ -15,13 +15,14 @@
 #include "whatif/replayed_steps.h"
 
 #define RESULT_NAME "critical-path"
-/* To be raised when the graph, the phases or the paths of a recording change, or the meaning of the bytes does. The
- * version of Headway is compared too. */
+/* To be raised when the graph, the phases or the paths of a recording change, or the meaning of the
+ * bytes does. The version of Headway is compared too. */
 enum { RESULT_VERSION = 1 };
 enum { CLASS_BITS = 4 };
 /* Paths of larger recordings are not kept: writing the report would take half a second longer. */
 enum { MOST_CALLS_AND_OPS = 4000000 };
-/* How a piece ends: at the end of its span, at the begin of its span, or value - ENDS_AFTER ns after its own begin. */
+/* How a piece ends: at the end of its span, at the begin of its span, or value - ENDS_AFTER ns
+ * after its own begin. */
 enum { ENDS_AT_END, ENDS_AT_START, ENDS_AFTER };
 
 static int64_t version(void)
@@ -85,7 +86,8 @@ static struct cached_piece piece_of(const struct making *m, const struct path_pi
 	};
 }
 
-/* Finds when the path through n steps begins, and the node that it ends with; false without device work. */
+/* Finds when the path through n steps begins, and the node that it ends with; false without device
+ * work. */
 static bool find_ends(const struct making *m, const struct hwy_phase *phase, uint32_t first,
 		      uint32_t n, int64_t *from, uint32_t *last)
 {
@@ -178,8 +180,9 @@ static int64_t ending(const struct hwy_trace *trace, const struct cached_piece *
 					   : ENDS_AFTER + piece->at.to - piece->at.from;
 }
 
-/* Layout: the phase (4 values), the path's totals (3), the number of pieces, then for each piece the span it belongs
- * to and its class, then for each piece how it ends. A span is stored as the distance from the last span of its class. */
+/* Layout: the phase (4 values), the path's totals (3), the number of pieces, then for each piece
+ * the span it belongs to and its class, then for each piece how it ends. A span is stored as the
+ * distance from the last span of its class. */
 static void put_path(struct values *values, const struct hwy_trace *trace,
 		     const struct hwy_phase *phase, const struct cached_path *path)
 {

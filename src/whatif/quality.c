@@ -1,8 +1,9 @@
-/* quality.c - how far a graph can be believed: the time that it does not explain, and how well steps predict each other.
+/* quality.c - how far a graph can be believed: the time that it does not explain, and how well
+ * steps predict each other.
  *
- * Replaying the unedited graph proves nothing: it is exact by construction. So every steady step is replayed with the
- * median durations that its calls and ops have over all steady steps. The difference from the real length of the step
- * is the least error that any prediction has.
+ * Replaying the unedited graph proves nothing: it is exact by construction. So every steady step is
+ * replayed with the median durations that its calls and ops have over all steady steps. The
+ * difference from the real length of the step is the least error that any prediction has.
  */
 #include <stdlib.h>
 
@@ -12,12 +13,14 @@
 
 enum { KINDS = GRAPH_OP + 1 }; /* of nodes: enum graph_kind */
 
-/* The nodes of every steady step in a fixed order: nodes[step * per_step + place]; NULL where the steps differ. */
+/* The nodes of every steady step in a fixed order: nodes[step * per_step + place]; NULL where the
+ * steps differ. */
 struct aligned {
 	uint32_t *nodes, per_step, n;
 };
 
-/* A reference (base/ref.h) to the steady step that a node belongs to, counted from the first steady one. */
+/* A reference (base/ref.h) to the steady step that a node belongs to, counted from the first steady
+ * one. */
 static uint32_t step_of_node(const struct whatif *w, const uint32_t *step_of_call, uint32_t node)
 {
 	const struct graph_node *one = &w->graph.nodes[node];
@@ -27,7 +30,8 @@ static uint32_t step_of_node(const struct whatif *w, const uint32_t *step_of_cal
 	return step > first && step <= first + w->phase->n_steady ? step - first : HWY_REF_NONE;
 }
 
-/* Aligns the steps' nodes kind by kind, so that calls and ops may interleave differently from step to step. */
+/* Aligns the steps' nodes kind by kind, so that calls and ops may interleave differently from step
+ * to step. */
 static struct aligned align(const struct whatif *w)
 {
 	struct aligned a = {.n = w->phase->n_steady};
@@ -110,8 +114,8 @@ static double error_of_steps(const struct whatif *w, const struct hwy_graph *gra
 	return median;
 }
 
-/* Whether a node's delay is staging: the driver copies pageable memory through a buffer of its own, before the copy
- * begins or before its call returns. */
+/* Whether a node's delay is staging: the driver copies pageable memory through a buffer of its own,
+ * before the copy begins or before its call returns. */
 static bool is_staging(const struct hwy_flow *flow, const struct graph_node *node)
 {
 	uint32_t op = node->kind == GRAPH_OP ? node->flow_index : flow->calls[node->flow_index].op,
@@ -122,9 +126,10 @@ static bool is_staging(const struct hwy_flow *flow, const struct graph_node *nod
 	return hwy_copies_pageable(strip, row);
 }
 
-/* The share of the steady steps' window in which an op or a return was delayed by something that no edge explains.
- * Delays of parallel streams and threads overlap, and count once: nodes stand in the order in which their delays end,
- * so that, from the last node to the first, only time before all delays so far is new. */
+/* The share of the steady steps' window in which an op or a return was delayed by something that no
+ * edge explains. Delays of parallel streams and threads overlap, and count once: nodes stand in the
+ * order in which their delays end, so that, from the last node to the first, only time before all
+ * delays so far is new. */
 static double residual_share(const struct whatif *w)
 {
 	struct hwy_interval window = w->phase->window;

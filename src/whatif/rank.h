@@ -1,7 +1,7 @@
 /* rank.h - which of several edits are worth most, alone and one after the other.
  *
- * Gains are never added up: the combination is replayed. The best edit comes first, then the edit that gains most
- * beside it, and so on, until no further edit gains half a percent of the step.
+ * Gains are never added up: the combination is replayed. The best edit comes first, then the edit
+ * that gains most beside it, and so on, until no further edit gains half a percent of the step.
  */
 #ifndef HWY_WHATIF_RANK_H
 #define HWY_WHATIF_RANK_H

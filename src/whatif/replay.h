@@ -4,8 +4,9 @@
 
 #include "whatif/graph.h"
 
-/* When a node's predecessors allow it to begin, without its extra edges and its delay; INT64_MIN without predecessors.
- * ends: the ends of all earlier nodes. Inline, because it is the inner loop of building and of replaying. */
+/* When a node's predecessors allow it to begin, without its extra edges and its delay; INT64_MIN
+ * without predecessors. ends: the ends of all earlier nodes. Inline, because it is the inner loop
+ * of building and of replaying. */
 static inline int64_t replay_ready(const struct hwy_graph *graph, const struct graph_node *node,
 				   const int64_t *ends)
 {

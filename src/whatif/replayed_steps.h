@@ -9,10 +9,12 @@ struct step_time {          /* when the device works for a step, in replayed tim
 	uint32_t last;      /* the node that ends last, or GRAPH_NONE */
 };
 
-/* For each call, for each op: a reference (base/ref.h) to the step of the phase that it belongs to. To be freed. */
+/* For each call, for each op: a reference (base/ref.h) to the step of the phase that it belongs to.
+ * To be freed. */
 uint32_t *replayed_steps_by_call(const struct hwy_flow *flow, const struct hwy_phase *phase);
 uint32_t *replayed_steps_by_op(const struct hwy_flow *flow, const struct hwy_phase *phase);
-/* The times of each step of the phase, from the ends of all nodes of a replayed graph. To be freed. */
+/* The times of each step of the phase, from the ends of all nodes of a replayed graph. To be
+ * freed. */
 struct step_time *replayed_steps_time(const struct whatif *w, const struct hwy_graph *graph,
 				      const int64_t *ends);
 

@@ -1,9 +1,9 @@
 /* step_time.c - see step_time.h.
  *
- * A step begins with the first of its ops, wherever an edit has moved that op. The mean runs from the begin of the
- * first steady step to the begin of the step after the last steady one (or to the end of the work, where there is no
- * such step), as phases.h defines it for the trace. So the mean of the unedited graph is the phase's own, to the
- * nanosecond.
+ * A step begins with the first of its ops, wherever an edit has moved that op. The mean runs from
+ * the begin of the first steady step to the begin of the step after the last steady one (or to the
+ * end of the work, where there is no such step), as phases.h defines it for the trace. So the mean
+ * of the unedited graph is the phase's own, to the nanosecond.
  */
 #include "whatif/step_time.h"
 
@@ -67,8 +67,8 @@ static unsigned step_time_track_of(const struct hwy_flow *flow, uint32_t op)
 	return direction == HWY_H2D ? UP : direction == HWY_D2H ? DOWN : WORK;
 }
 
-/* ns a step that the busiest stream works, with kernels or with copies of one direction: no fix gets below that,
- * whichever stream the work moves to. */
+/* ns a step that the busiest stream works, with kernels or with copies of one direction: no fix
+ * gets below that, whichever stream the work moves to. */
 static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 {
 	const struct hwy_flow *flow = graph->flow;
@@ -77,7 +77,8 @@ static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
 		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
-		/* An op that counts from its predecessor's begin runs beside it: it adds no time to the stream. */
+		/* An op that counts from its predecessor's begin runs beside it: it adds no time to
+		 * the stream. */
 		if (step <= first || step > first + n || graph_counts_from_begin(node, GRAPH_ORDER))
 			continue;
 		int64_t *sum = &work[flow->ops[node->flow_index].lane * TRACKS +

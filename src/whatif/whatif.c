@@ -1,7 +1,7 @@
 /* whatif.c - opens a phase for predictions, edits its graph, and predicts its step time.
  *
- * A prediction is the phase's mean step, changed as much as the edit changes the pace at which steps end in the
- * replay. The steps of an excerpt are scaled to the mean of all steps.
+ * A prediction is the phase's mean step, changed as much as the edit changes the pace at which
+ * steps end in the replay. The steps of an excerpt are scaled to the mean of all steps.
  */
 #include "whatif/whatif.h"
 
@@ -11,12 +11,13 @@
 #include "whatif/joint.h"
 #include "whatif/step_time.h"
 
-/* The half width of a prediction's bar, as a share of the predicted step, is a sum of these. On an H200 three of four
- * measured steps lay inside the bar (docs/whatif.md). */
+/* The half width of a prediction's bar, as a share of the predicted step, is a sum of these. On an
+ * H200 three of four measured steps lay inside the bar (docs/whatif.md). */
 #define DOUBT_SHARE 0.04        /* of any prediction */
 #define DOUBT_CHANGE_SHARE 0.08 /* times the share by which the edit changes the step */
-#define DOUBT_HOST_SHARE 0.20   /* times that share, times the share of the critical path on the host */
-#define DOUBT_TABLE_SHARE 0.05  /* where recording costs come from a table */
+#define DOUBT_HOST_SHARE                                                                           \
+	0.20 /* times that share, times the share of the critical path on the host */
+#define DOUBT_TABLE_SHARE 0.05 /* where recording costs come from a table */
 
 /* Calls and ops in the graph of an excerpt: an edit then takes a few ms. */
 enum { EXCERPT_CALLS_AND_OPS = 60000 };
@@ -31,8 +32,9 @@ static bool has_place(const struct graph_node *node)
 	return found;
 }
 
-/* Restores the predecessors of nodes that an edit has left without any, and removes those of nodes that never had
- * any: the delay of a node without predecessors is a moment, that of any other node a duration. */
+/* Restores the predecessors of nodes that an edit has left without any, and removes those of nodes
+ * that never had any: the delay of a node without predecessors is a moment, that of any other node
+ * a duration. */
 static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
 {
 	uint32_t extra = 0, kept = 0;
@@ -104,7 +106,8 @@ static bool apply_each(struct editing *e, uint32_t ranks, const struct whatif_ed
 	return true;
 }
 
-/* The edited graphs of all ranks; each, and the list, is to be freed. NULL where an edit does not apply. */
+/* The edited graphs of all ranks; each, and the list, is to be freed. NULL where an edit does not
+ * apply. */
 static struct hwy_graph *edit_all(const struct whatif *w, const struct whatif_edit *edits,
 				  uint32_t n, const struct assumption *a, char *note,
 				  struct hwy_err *err)
@@ -193,9 +196,10 @@ static struct pace *edited_paces(const struct whatif *w, const struct whatif_edi
 	return paces;
 }
 
-/* The edited mean step in ns. Where no step follows the steady ones, the mean reaches from a begin to an end, and
- * would be wrong where steps overlap more or less than before; then the unedited mean is scaled by the change of the
- * pace of the steps' ends. So it is for several ranks, whose recordings do not begin together. */
+/* The edited mean step in ns. Where no step follows the steady ones, the mean reaches from a begin
+ * to an end, and would be wrong where steps overlap more or less than before; then the unedited
+ * mean is scaled by the change of the pace of the steps' ends. So it is for several ranks, whose
+ * recordings do not begin together. */
 static int64_t step_of(const struct whatif *w, const struct pace *pace, const struct pace *base)
 {
 	if ((!pace->has_next || w->joint) && base->rate > 0 && pace->rate > 0)
@@ -203,7 +207,8 @@ static int64_t step_of(const struct whatif *w, const struct pace *pace, const st
 	return pace->mean;
 }
 
-/* The step of a run: the step of its slowest rank, in ns. *which (may be NULL) becomes the pace of that rank. */
+/* The step of a run: the step of its slowest rank, in ns. *which (may be NULL) becomes the pace of
+ * that rank. */
 static int64_t slowest(const struct whatif *w, const struct pace *paces, const struct pace *base,
 		       const struct pace **which)
 {
@@ -224,7 +229,8 @@ static int64_t slowest(const struct whatif *w, const struct pace *paces, const s
 	return most;
 }
 
-/* The step with these edits in ns, and the pace of the rank that decides it; -1 where the edits do not apply. */
+/* The step with these edits in ns, and the pace of the rank that decides it; -1 where the edits do
+ * not apply. */
 static int64_t edited_step(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 			   const struct assumption *a, const struct pace *base, struct pace *pace,
 			   struct hwy_err *err)
@@ -237,7 +243,8 @@ static int64_t edited_step(const struct whatif *w, const struct whatif_edit *edi
 		only_removes &= edits[i].kind->only_removes;
 	const struct pace *which = paces;
 	int64_t step = slowest(w, paces, base, &which), most = slowest(w, base, base, NULL);
-	if (only_removes && step > most) /* what is removed cannot slow the program down: only the first and last step differ */
+	if (only_removes &&
+	    step > most) /* what is removed cannot slow the program down: only the first and last step differ */
 		step = most;
 	*pace = *which;
 	free(paces);
@@ -260,7 +267,8 @@ static double change(int64_t from, int64_t to)
 	return more > 0 ? (more - less) / more : 0;
 }
 
-/* For the bar of a prediction the machine's latencies are assumed to be half as large, and one and a half times. */
+/* For the bar of a prediction the machine's latencies are assumed to be half as large, and one and
+ * a half times. */
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *p, struct hwy_err *err)
 {
@@ -281,7 +289,8 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	p->step = step;
 	p->bound = pace.bound;
 	low = low < step ? low : step;
-	p->p10 = doubt < 1 ? (int64_t)((double)low * (1 - doubt)) : 0; /* no step takes less than no time */
+	p->p10 = doubt < 1 ? (int64_t)((double)low * (1 - doubt))
+			   : 0; /* no step takes less than no time */
 	p->p90 = (int64_t)((double)(high > step ? high : step) * (1 + doubt));
 	p->speedup = step > 0 ? (double)w->base.step / (double)step : 1;
 	return true;

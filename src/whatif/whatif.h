@@ -1,4 +1,5 @@
-/* whatif.h - edits that stand for fixes, and what they are worth: predictions of a phase's step time.
+/* whatif.h - edits that stand for fixes, and what they are worth: predictions of a phase's step
+ * time.
  *
  *   struct whatif w;
  *   struct whatif_edit edit;
@@ -8,9 +9,10 @@
  *   bool is_known = whatif_predict(&w, &edit, 1, &prediction, err);
  *   whatif_close(&w);
  *
- * Predictions are for the program without a profiler: the cost of recording is taken out first (costs.c). An edit
- * changes a copy of the graph; each edit has a file in edits/ and a line in the table of edits.c. A prediction never
- * beats the busiest resource of the edited graph, because the replay keeps every resource's order.
+ * Predictions are for the program without a profiler: the cost of recording is taken out first
+ * (costs.c). An edit changes a copy of the graph; each edit has a file in edits/ and a line in the
+ * table of edits.c. A prediction never beats the busiest resource of the edited graph, because the
+ * replay keeps every resource's order.
  */
 #ifndef HWY_WHATIF_WHATIF_H
 #define HWY_WHATIF_WHATIF_H
@@ -18,8 +20,8 @@
 #include "whatif/excerpt.h"
 #include "whatif/replay.h"
 
-/* What recording an event adds to the program, and the machine's own latencies; in ns unless named otherwise. The
- * values come from the report's calibration, else from a table by GPU. */
+/* What recording an event adds to the program, and the machine's own latencies; in ns unless named
+ * otherwise. The values come from the report's calibration, else from a table by GPU. */
 struct whatif_machine {
 	const char *source; /* "measured where it was recorded", "a table for the H200", … */
 	bool is_measured;
@@ -46,11 +48,11 @@ struct whatif_edit {
 
 struct whatif_prediction {
 	int64_t step; /* ns, the mean over the steady steps */
-	int64_t p10,
-		p90; /* ns, the bar of 'step': the spread of steps and the doubt about latencies together */
+	/* ns, the bar of 'step': the spread of steps and the doubt about latencies together. */
+	int64_t p10, p90;
 	double speedup; /* of 'step' against the unedited step, both without the cost of recording */
-	const char *
-		bound; /* what most of the predicted step consists of: "compute", "copies", "cpu", "waits" … */
+	/* What most of the predicted step consists of: "compute", "copies", "cpu", "waits" … */
+	const char *bound;
 };
 
 struct whatif {
@@ -73,36 +75,38 @@ struct whatif {
 	struct whatif_prediction base; /* of the unedited graph, or of all ranks' unedited graphs */
 	struct {
 		double residual; /* share of the steps in which work is delayed and no edge explains it */
-		uint32_t
-			differ; /* nodes whose replayed times differ from the measured: 0, or a bug */
+		/* Nodes whose replayed times differ from the measured: 0, or a bug. */
+		uint32_t differ;
 		double contradicted;  /* share of edges that the trace contradicts */
 		double steps_predict; /* median error of a step replayed with all steps' median
 				       * durations, as a share; -1 where steps differ too much */
 	} quality;
 };
 
-/* all: the graph holds the whole recording, however long it is, not an excerpt. After a failure there is nothing to
- * close. */
+/* all: the graph holds the whole recording, however long it is, not an excerpt. After a failure
+ * there is nothing to close. */
 bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err);
 void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *prediction, struct hwy_err *err);
 
-/* The two halves of whatif_open: whatif_build makes the graph as recorded, whatif_base takes the cost of recording
- * out. Ranks are joined between the two (joint.h). window: the excerpt takes the steps that begin in it; with NULL
- * excerpt_make chooses. */
+/* The two halves of whatif_open: whatif_build makes the graph as recorded, whatif_base takes the
+ * cost of recording out. Ranks are joined between the two (joint.h). window: the excerpt takes the
+ * steps that begin in it; with NULL excerpt_make chooses. */
 bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		  const struct hwy_interval *window, struct hwy_err *err);
 bool whatif_base(struct whatif *w, struct hwy_err *err);
 
-/* Makes the edited graph, which the caller frees. note (may be NULL): what the user should know about the edits. */
+/* Makes the edited graph, which the caller frees. note (may be NULL): what the user should know
+ * about the edits. */
 enum { WHATIF_NOTE = 256 };
 bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err);
 
-/* How much device work a step, in ns, the program would need before the edits gain 'share' of the step, if all of its
- * ops grew alike. 0 where the edits gain that much already, INT64_MAX where they do not even with 128 times the work. */
+/* How much device work a step, in ns, the program would need before the edits gain 'share' of the
+ * step, if all of its ops grew alike. 0 where the edits gain that much already, INT64_MAX where
+ * they do not even with 128 times the work. */
 int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		       double share);
 
@@ -112,8 +116,8 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 void quality_measure(struct whatif *w);
 /* machine_model.c: from the trace's calibration, else from a table. */
 void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace);
-/* Bytes a second between host and device, by the device's PCIe slot or its generation; the least that is usual
- * where 'device' is NULL. */
+/* Bytes a second between host and device, by the device's PCIe slot or its generation; the least
+ * that is usual where 'device' is NULL. */
 double machine_model_link_rate(const struct hwy_device *device);
 /* costs.c: takes the cost of recording out of the graph. */
 void costs_take_out(struct hwy_graph *graph, const struct whatif_machine *machine);
@@ -125,8 +129,8 @@ struct editing {
 	const struct hwy_flow *flow;
 	struct hwy_graph *graph;   /* the copy that is edited */
 	struct hwy_places *places; /* those of the analysis */
-	char note
-		[WHATIF_NOTE]; /* what the user should know, e.g. which calls no graph can capture */
+	/* What the user should know, e.g. which calls no graph can capture. */
+	char note[WHATIF_NOTE];
 };
 
 struct edit_kind {
@@ -141,7 +145,8 @@ struct edit_kind {
 };
 extern const struct edit_kind *const edit_kinds[]; /* ends with NULL */
 const struct edit_kind *edit_find(const char *id);
-/* Reads "pin" or "remove-wait:train.py:23"; edit->arguments points into the text. False where there is no such edit. */
+/* Reads "pin" or "remove-wait:train.py:23"; edit->arguments points into the text. False where there
+ * is no such edit. */
 bool edit_read(const char *text, struct whatif_edit *edit);
 
 #endif

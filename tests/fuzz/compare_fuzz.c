@@ -23,7 +23,7 @@ static void try_diff(struct compare_side *before, struct compare_side *after)
 	struct compare_diff diff;
 	struct compare_gate gate = {0};
 	struct hwy_err err;
-	struct metric_wish wishes[64];
+	struct metric_request wishes[64];
 	uint32_t n = 0;
 	for (; metrics[n].name && n < 64; n++)
 		(void)metric_find(&wishes[n], metrics[n].name, strlen(metrics[n].name), NULL,

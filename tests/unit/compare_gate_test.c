@@ -47,14 +47,14 @@ static void the_rules_of_the_manual_are_read(void **state)
 		fail_msg("%s", err.text);
 	assert_string_equal(budget.step, "step_");
 	assert_int_equal(budget.n, 10);
-	assert_string_equal(budget.rules[0].wish.text, "step.p50");
+	assert_string_equal(budget.rules[0].request.text, "step.p50");
 	assert_true(budget.rules[0].limit == 12e6 && budget.rules[0].compares == OP_LE);
 	assert_string_equal(budget.rules[2].forbids, "sync-in-loop");
 	assert_string_equal(budget.rules[3].forbids, "pageable-copy");
-	assert_string_equal(budget.rules[4].wish.kernel, "flash_fwd # ]");
+	assert_string_equal(budget.rules[4].request.kernel, "flash_fwd # ]");
 	assert_int_equal(budget.rules[4].line, 8);
 	assert_true(budget.rules[6].compares == OP_LT && budget.rules[6].limit == 0.1);
-	assert_string_equal(budget.rules[8].wish.text, "gpu.busy");
+	assert_string_equal(budget.rules[8].request.text, "gpu.busy");
 	assert_true(budget.rules[9].limit == 16 << 20);
 	budget_free(&budget);
 }
@@ -184,11 +184,11 @@ static enum gate_verdict gated(struct made *before, struct made *after, const ch
 	struct compare_diff diff;
 	struct compare_gate gate = {.strict = strict};
 	struct hwy_err err = {""};
-	struct metric_wish wish;
+	struct metric_request request;
 	struct compare_side a = before->side, b = after->side;
-	if (!metric_find(&wish, metric, strlen(metric), NULL, &gate.arena, &err) ||
+	if (!metric_find(&request, metric, strlen(metric), NULL, &gate.arena, &err) ||
 	    !diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE_SHARE, &err) ||
-	    !gate_baseline(&gate, &diff, &wish, 1, limit, &err))
+	    !gate_baseline(&gate, &diff, &request, 1, limit, &err))
 		fail_msg("%s", err.text);
 	enum gate_verdict verdict = gate.checks[0].verdict;
 	*failed = gate.failed;

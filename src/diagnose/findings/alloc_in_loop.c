@@ -1,8 +1,8 @@
-/* alloc_in_loop.c - memory is allocated, freed or pinned every step; such calls take long, and cudaFree waits
- * for the whole device.
+/* alloc_in_loop.c - memory is allocated, freed or pinned every step; such calls take long, and
+ * cudaFree waits for the whole device.
  *
- * Condition: at least OFTEN_PER_STEP such calls a step. Cost: gaps with the cause 'alloc', gaps that are charged to the
- * wait of such a call, and other idle time that such calls overlap.
+ * Condition: at least OFTEN_PER_STEP such calls a step. Cost: gaps with the cause 'alloc', gaps
+ * that are charged to the wait of such a call, and other idle time that such calls overlap.
  */
 #include <string.h>
 
@@ -36,7 +36,8 @@ static const char once[] =
 
 static const uint32_t roles = 1u << HWY_ROLE_ALLOC | 1u << HWY_ROLE_FREE | 1u << HWY_ROLE_PIN;
 
-/* Claims the idle time after calls that release memory and wait for the device, as cudaFree does. */
+/* Claims the idle time after calls that release memory and wait for the device, as cudaFree
+ * does. */
 static void claim_waits(struct hwy_case *c, struct claim *claim)
 {
 	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {

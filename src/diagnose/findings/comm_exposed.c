@@ -1,7 +1,8 @@
 /* comm_exposed.c - communication that no computation covers.
  *
- * Condition: there is computation that could cover the communication. Cost: the exposed time of communication kernels.
- * One rank alone does not show how much of that time is waiting for other ranks; rank-straggler looks at that.
+ * Condition: there is computation that could cover the communication. Cost: the exposed time of
+ * communication kernels. One rank alone does not show how much of that time is waiting for other
+ * ranks; rank-straggler looks at that.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
-/* copy_bandwidth.c - the link is the limit: large copies run at its full rate and take longer than the computation.
+/* copy_bandwidth.c - the link is the limit: large copies run at its full rate and take longer than
+ * the computation.
  *
- * Conditions: large copies reach NEAR_LIMIT_SHARE of the link's rate or more, and the copies of one direction alone
- * would take longer than the kernels even with perfect overlap. Cost: the time by which they exceed the kernels.
- * Nothing but sending less helps.
+ * Conditions: large copies reach NEAR_LIMIT_SHARE of the link's rate or more, and the copies of one
+ * direction alone would take longer than the kernels even with perfect overlap. Cost: the time by
+ * which they exceed the kernels. Nothing but sending less helps.
  */
 #include "base/say.h"
 #include "diagnose/case.h"

@@ -1,9 +1,10 @@
 /* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host, device.
  *
- * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES or more) back, within
- * the time of a step. A program that streams chunks through the device (in, kernel, out, in …) looks alike; but its
- * first copy goes to the device, and it copies in as often as out. A round trip begins on the device, or with data that
- * was put there once before. Cost: both copies' exposed time, and the idle time between the two copies.
+ * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES or
+ * more) back, within the time of a step. A program that streams chunks through the device (in,
+ * kernel, out, in …) looks alike; but its first copy goes to the device, and it copies in as often
+ * as out. A round trip begins on the device, or with data that was put there once before. Cost:
+ * both copies' exposed time, and the idle time between the two copies.
  */
 #include <stdlib.h>
 
@@ -34,7 +35,8 @@ struct trip {
 	uint32_t out, back; /* indexes of transfers */
 };
 
-/* Whether copies of this size only stream through the device: the first goes in, and as many go in as out. */
+/* Whether copies of this size only stream through the device: the first goes in, and as many go in
+ * as out. */
 static bool is_stream(const struct hwy_case *c, uint64_t bytes)
 {
 	uint64_t in = 0, out = 0;

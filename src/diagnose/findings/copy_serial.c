@@ -1,15 +1,17 @@
 /* copy_serial.c - copies and kernels that could overlap run one after the other.
  *
- * Cost: the exposed time of large copies that would fit beside the kernels. With perfect overlap the device is busy for
- * the longest of compute, copies in and copies out; busy time above that is lost. pageable-copy looks before this
- * finding and claims its part first, because copies of pageable memory overlap with nothing.
+ * Cost: the exposed time of large copies that would fit beside the kernels. With perfect overlap
+ * the device is busy for the longest of compute, copies in and copies out; busy time above that is
+ * lost. pageable-copy looks before this finding and claims its part first, because copies of
+ * pageable memory overlap with nothing.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
 #define LARGE_BYTES 65536
-/* Where more than this share of the copies' time is hidden, they run in a pipeline already: only its ends are exposed. */
+/* Where more than this share of the copies' time is hidden, they run in a pipeline already: only
+ * its ends are exposed. */
 #define HIDDEN_SHARE 0.5
 
 static const struct advice fix = {

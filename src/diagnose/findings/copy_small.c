@@ -1,8 +1,9 @@
 /* copy_small.c - many small transfers: each takes its latency, whatever its size.
  *
- * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that no other finding has
- * claimed. Copies that the CPU waits for are not counted: their wait costs the time, and other findings look at it.
- * Condition: at least MANY_PER_STEP such copies a step; a few copies for bookkeeping are normal.
+ * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that no
+ * other finding has claimed. Copies that the CPU waits for are not counted: their wait costs the
+ * time, and other findings look at it. Condition: at least MANY_PER_STEP such copies a step; a few
+ * copies for bookkeeping are normal.
  */
 #include "base/say.h"
 #include "diagnose/case.h"

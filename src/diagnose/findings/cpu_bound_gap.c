@@ -1,8 +1,10 @@
-/* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a lock.
+/* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a
+ * lock.
  *
- * Cost: gaps with the causes 'cpu' and 'os'. The finding names the operator, range, sample or OS call that takes most
- * of these gaps. Where most of the time is inside operators that launch, the advice is to make fewer of them: their work
- * before the launch cannot move elsewhere. Where the recording does not show what the CPU did, the advice is to find out.
+ * Cost: gaps with the causes 'cpu' and 'os'. The finding names the operator, range, sample or OS
+ * call that takes most of these gaps. Where most of the time is inside operators that launch, the
+ * advice is to make fewer of them: their work before the launch cannot move elsewhere. Where the
+ * recording does not show what the CPU did, the advice is to find out.
  */
 #include <string.h>
 
@@ -50,8 +52,9 @@ static const struct advice unknown = {
 
 enum { OPERATOR, KNOWN, UNKNOWN, SORTS };
 
-/* What names a gap: the operator that launches the work after the gap, something else (KNOWN), or nothing. A range
- * around that launch says where the CPU was, not what it did: such a gap is UNKNOWN. */
+/* What names a gap: the operator that launches the work after the gap, something else (KNOWN), or
+ * nothing. A range around that launch says where the CPU was, not what it did: such a gap is
+ * UNKNOWN. */
 static int sort_of(const struct hwy_case *c, const struct hwy_gap *gap)
 {
 	uint32_t row;

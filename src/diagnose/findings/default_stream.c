@@ -1,11 +1,12 @@
-/* default_stream.c - the legacy default stream is a barrier: work there waits for all blocking streams, and
- * they wait for it.
+/* default_stream.c - the legacy default stream is a barrier: work there waits for all blocking
+ * streams, and they wait for it.
  *
- * Conditions: an op was delayed behind another, and the barrier is the reason: one of the two is in the null stream and
- * the other in a blocking stream; or both are in blocking streams, and an op of the null stream, however short, ran
- * between them. One of the two leaves room on the device, so that they could have run together. Cost: the time in which
- * the two would have overlapped, at most the shorter op and the delay; over all pairs at most the work that is not on
- * the busiest stream. To blame is the op of the null stream.
+ * Conditions: an op was delayed behind another, and the barrier is the reason: one of the two is in
+ * the null stream and the other in a blocking stream; or both are in blocking streams, and an op of
+ * the null stream, however short, ran between them. One of the two leaves room on the device, so
+ * that they could have run together. Cost: the time in which the two would have overlapped, at most
+ * the shorter op and the delay; over all pairs at most the work that is not on the busiest stream.
+ * To blame is the op of the null stream.
  */
 #include <stdlib.h>
 
@@ -43,7 +44,8 @@ static uint32_t find_between(const struct hwy_case *c, const struct stream_delay
 	return FLOW_NONE;
 }
 
-/* The op of the null stream that is the reason of a delay; FLOW_NONE where there is none, or the two ops overlap. */
+/* The op of the null stream that is the reason of a delay; FLOW_NONE where there is none, or the
+ * two ops overlap. */
 static uint32_t find_barrier(const struct hwy_case *c, const struct stream_delay *delay)
 {
 	const struct hwy_stream *a = case_stream_of(c, delay->op),

@@ -1,5 +1,5 @@
-/* findings.c - the table of findings, in the order in which they may claim time: what is nearest the cause
- * comes first, so that a fix is not promised twice. docs/findings/ID.md explains each. */
+/* findings.c - the table of findings, in the order in which they may claim time: what is nearest
+ * the cause comes first, so that a fix is not promised twice. docs/findings/ID.md explains each. */
 #include "diagnose/findings/findings.h"
 
 const struct hwy_finding_kind *const hwy_finding_kinds[] = {

@@ -1,7 +1,7 @@
 /* graph_rebuilt.c - a CUDA graph is captured or instantiated inside the loop instead of once.
  *
- * Condition: at least OFTEN_PER_STEP such calls a step. Cost: the idle time that overlaps the building of a graph, from
- * the begin of a capture to its end.
+ * Condition: at least OFTEN_PER_STEP such calls a step. Cost: the idle time that overlaps the
+ * building of a graph, from the begin of a capture to its end.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,10 @@
-/* grid_too_small.c - kernels with far fewer blocks than the GPU has multiprocessors: most of the GPU is idle.
+/* grid_too_small.c - kernels with far fewer blocks than the GPU has multiprocessors: most of the
+ * GPU is idle.
  *
- * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid), its blocks fill less
- * than SMALL_GRID_SHARE of the multiprocessors, and such kernels take WORTH_SHARE of the step or more. Cost: the time in
- * which such a kernel runs alone on its device, times the share of the GPU that is idle.
+ * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid),
+ * its blocks fill less than SMALL_GRID_SHARE of the multiprocessors, and such kernels take
+ * WORTH_SHARE of the step or more. Cost: the time in which such a kernel runs alone on its device,
+ * times the share of the GPU that is idle.
  */
 #include <stdlib.h>
 
@@ -66,7 +68,8 @@ static void claim_alone(struct hwy_case *c, struct found *found, const struct so
 		      op->span);
 }
 
-/* Adds the time up to 'now' in which the op that ends last runs alone, after all others have ended. */
+/* Adds the time up to 'now' in which the op that ends last runs alone, after all others have
+ * ended. */
 static void pass(struct sole *sole, int64_t now)
 {
 	int64_t from = sole->others > sole->seen ? sole->others : sole->seen;

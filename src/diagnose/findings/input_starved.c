@@ -1,13 +1,15 @@
 /* input_starved.c - the GPU waits for the next batch: the loader is slower than the step.
  *
- * Cost: gaps with the cause 'input'. The advice depends on the worker processes: where there are more workers than
- * processors, or workers are started again and again, more of them would make it worse.
+ * Cost: gaps with the cause 'input'. The advice depends on the worker processes: where there are
+ * more workers than processors, or workers are started again and again, more of them would make it
+ * worse.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* A child that begins so much later than the newest one before it is of another generation of workers. */
+/* A child that begins so much later than the newest one before it is of another generation of
+ * workers. */
 #define GENERATION_NS INT64_C(1000000000)
 #define FEWEST_WORKERS 2
 
@@ -38,7 +40,8 @@ static const struct advice again = {
 				 "  DataLoader(…, num_workers=8, persistent_workers=True)"},
 };
 
-/* The number of child processes of the phase's process that lived in its window, and the *cpus of the host. */
+/* The number of child processes of the phase's process that lived in its window, and the *cpus of
+ * the host. */
 static uint32_t count_workers(const struct hwy_case *c, int64_t *cpus, uint32_t *generations)
 {
 	const struct hwy_trace *trace = c->trace;

@@ -1,15 +1,16 @@
 /* kernel_storm.c - many tiny kernels, one after the other: the GPU's pauses between them add up.
  *
- * Cost: the short pauses ('dependency' gaps below PAUSE_NS) in front of short kernels that were launched one by one.
- * Kernels inside a graph are not counted: a graph is the fix already. Where the CPU is too slow to launch the kernels in
- * time, launch-bound has claimed the idle time; many kernels whose pauses cost nothing are acquitted.
+ * Cost: the short pauses ('dependency' gaps below PAUSE_NS) in front of short kernels that were
+ * launched one by one. Kernels inside a graph are not counted: a graph is the fix already. Where
+ * the CPU is too slow to launch the kernels in time, launch-bound has claimed the idle time; many
+ * kernels whose pauses cost nothing are acquitted.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* From the end of a kernel to the begin of the next one in the same stream current GPUs take 1 to 2 us; a longer gap is
- * a wait for something else. */
+/* From the end of a kernel to the begin of the next one in the same stream current GPUs take 1 to 2
+ * us; a longer gap is a wait for something else. */
 #define PAUSE_NS 10000
 #define MANY_KERNELS_PER_STEP 100.0 /* the number at which people begin to worry */
 #define FEW_KERNELS_PER_STEP 20.0   /* fewer are no storm */

@@ -1,14 +1,16 @@
-/* launch_bound.c - the CPU launches all the time and cannot keep up: the kernels are shorter than their
- * launches, framework included.
+/* launch_bound.c - the CPU launches all the time and cannot keep up: the kernels are shorter than
+ * their launches, framework included.
  *
- * Cost: gaps with the cause 'launch'. A GPU-bound program whose queue is full has no such gaps. Where nothing repeats,
- * fewer than FEW_LAUNCHES_IN_ALL launches prove nothing: the first launches take long in every program.
+ * Cost: gaps with the cause 'launch'. A GPU-bound program whose queue is full has no such gaps.
+ * Where nothing repeats, fewer than FEW_LAUNCHES_IN_ALL launches prove nothing: the first launches
+ * take long in every program.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* With fewer launches a step a graph does not help: the CPU's time between the launches is the cause. */
+/* With fewer launches a step a graph does not help: the CPU's time between the launches is the
+ * cause. */
 #define FEW_LAUNCHES_PER_STEP 2
 #define FEW_LAUNCHES_IN_ALL 20
 /* Where the gaps take this share of the step, the CPU launches all the time. */

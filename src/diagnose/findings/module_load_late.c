@@ -1,7 +1,8 @@
-/* module_load_late.c - kernels are loaded or compiled inside the steady steps: lazy loading, or JIT.
+/* module_load_late.c - kernels are loaded or compiled inside the steady steps: lazy loading, or
+ * JIT.
  *
- * Cost: gaps with the cause 'module', and other idle time that such calls overlap. Warm-up steps, and programs in which
- * nothing repeats, are not looked at: that is where loading belongs.
+ * Cost: gaps with the cause 'module', and other idle time that such calls overlap. Warm-up steps,
+ * and programs in which nothing repeats, are not looked at: that is where loading belongs.
  */
 #include "base/say.h"
 #include "diagnose/case.h"

@@ -1,9 +1,9 @@
-/* no_tensor_cores.c - a GPU-bound step of fp32 matrix multiplications and convolutions that do not use the
- * tensor cores the GPU has. Judged by the names of the kernels.
+/* no_tensor_cores.c - a GPU-bound step of fp32 matrix multiplications and convolutions that do not
+ * use the tensor cores the GPU has. Judged by the names of the kernels.
  *
- * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step, and such kernels take a
- * good part of the kernel time. Cost: half of their time, a cautious promise: TF32 multiplies 8 times as fast on an
- * A100, but memory does not get faster.
+ * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step, and
+ * such kernels take a good part of the kernel time. Cost: half of their time, a cautious promise:
+ * TF32 multiplies 8 times as fast on an A100, but memory does not get faster.
  */
 #include "base/say.h"
 #include "diagnose/case.h"

@@ -1,9 +1,10 @@
-/* pageable_copy.c - "asynchronous" copies that block, and run at a fraction of the link's rate, because their
- * host memory is not pinned.
+/* pageable_copy.c - "asynchronous" copies that block, and run at a fraction of the link's rate,
+ * because their host memory is not pinned.
  *
- * Cost: the exposed time of the copies beyond what pinned memory would take, the idle time after them (the CPU was
- * blocked), and the idle time before them (the driver staged their data). Only copies of LARGE_BYTES and more count:
- * smaller ones travel with the command that enqueues them, and pinning would gain nothing.
+ * Cost: the exposed time of the copies beyond what pinned memory would take, the idle time after
+ * them (the CPU was blocked), and the idle time before them (the driver staged their data). Only
+ * copies of LARGE_BYTES and more count: smaller ones travel with the command that enqueues them,
+ * and pinning would gain nothing.
  */
 #include "base/say.h"
 #include "diagnose/case.h"

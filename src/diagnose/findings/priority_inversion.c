@@ -1,8 +1,9 @@
 /* priority_inversion.c - an urgent kernel waits behind bulk work of another stream.
  *
- * A kernel is urgent where its stream has a higher priority than the stream of the kernel that it waits behind, or where
- * both have the same priority and the CPU waits for it (not for the whole device). Conditions: the kernel waited LONG_NS
- * or more, and longer than it runs. Cost: the wait, a latency; the bulk work takes as long as before.
+ * A kernel is urgent where its stream has a higher priority than the stream of the kernel that it
+ * waits behind, or where both have the same priority and the CPU waits for it (not for the whole
+ * device). Conditions: the kernel waited LONG_NS or more, and longer than it runs. Cost: the wait,
+ * a latency; the bulk work takes as long as before.
  */
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* profiler_cost.c - a large part of the step is the cost of recording it.
  *
- * Condition: recording takes LARGE_SHARE of the step or more. Its cost is known from the report's calibration (cost of a
- * call times the number of calls), else from the overhead that the recorder, or the vendor's library, measured of
- * itself. Cost: that much of the idle time in which the CPU was launching. A run without the profiler does not have this
- * idle time, so no other finding may claim it.
+ * Condition: recording takes LARGE_SHARE of the step or more. Its cost is known from the report's
+ * calibration (cost of a call times the number of calls), else from the overhead that the recorder,
+ * or the vendor's library, measured of itself. Cost: that much of the idle time in which the CPU
+ * was launching. A run without the profiler does not have this idle time, so no other finding may
+ * claim it.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@ static const char fix[] =
 	"Times of this step are too long by about that much. Record less (no stacks, fewer domains, --steps), or "
 	"look at shares rather than at times; compare with the program's own clock.";
 
-/* Claims the calibrated cost, spread evenly over the idle time in which the CPU was launching or waiting. */
+/* Claims the calibrated cost, spread evenly over the idle time in which the CPU was launching or
+ * waiting. */
 static void claim_calibrated(struct hwy_case *c, struct claim *claim, int64_t own)
 {
 	const unsigned causes = CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_BLOCKED);

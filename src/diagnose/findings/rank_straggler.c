@@ -1,9 +1,10 @@
-/* rank_straggler.c - several ranks of one program: who comes last to the collectives, and makes the rest wait.
+/* rank_straggler.c - several ranks of one program: who comes last to the collectives, and makes the
+ * rest wait.
  *
- * A rank's wait in a collective is the length of its own kernel beyond that of the shortest kernel (collectives.h). The
- * straggler is the rank that waits least; the cost is the time a step that the other ranks wait for it on average. The
- * fix is worth what the ranks, replayed together, gain when nobody waits for the straggler. Ranks that take part in no
- * common collective do not count.
+ * A rank's wait in a collective is the length of its own kernel beyond that of the shortest kernel
+ * (collectives.h). The straggler is the rank that waits least; the cost is the time a step that the
+ * other ranks wait for it on average. The fix is worth what the ranks, replayed together, gain when
+ * nobody waits for the straggler. Ranks that take part in no common collective do not count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ static const struct hwy_phase *phase_of(const struct joint_rank *rank)
 	return rank->phase < phases->n ? &phases->phases[rank->phase] : NULL;
 }
 
-/* Takes the straggler's cost, in ns a step, from the finding comm-exposed, which had claimed the same time; drops that
- * finding where what is left is no longer worth it. */
+/* Takes the straggler's cost, in ns a step, from the finding comm-exposed, which had claimed the
+ * same time; drops that finding where what is left is no longer worth it. */
 static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
 			   int64_t step)
 {
@@ -61,7 +62,8 @@ static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_fin
 	diagnosis->findings[place] = *finding;
 }
 
-/* Replays together the ranks that share collectives, without waiting for 'rank'; false where that is not possible. */
+/* Replays together the ranks that share collectives, without waiting for 'rank'; false where that
+ * is not possible. */
 static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 				 const struct hwy_collectives *c, const char *rank,
 				 struct hwy_arena *arena, struct hwy_predicted *predicted)
@@ -87,7 +89,8 @@ static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 	return decides;
 }
 
-/* ns that the other ranks wait longer than the rank 'late', on average, over the whole recording. */
+/* ns that the other ranks wait longer than the rank 'late', on average, over the whole
+ * recording. */
 static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t late)
 {
 	int64_t waited = 0, others = 0;

@@ -1,10 +1,10 @@
 /* staircase.c - CPU and GPU take turns: while one works the other waits, every step.
  *
- * Conditions: there are few waits a step (many are sync-in-model), the GPU idles after them for at least IDLE_SHARE of
- * the step, the CPU waits in them for at least WAIT_SHARE, both together cover TURNS_SHARE (CPU and GPU never work side
- * by side), and the CPU spends the idle time with its own work, less than IN_CALLS_SHARE of it inside the vendor's
- * calls. The finding takes the place of sync-in-loop, because removing the wait is not enough: the CPU's work must run
- * beside the GPU's.
+ * Conditions: there are few waits a step (many are sync-in-model), the GPU idles after them for at
+ * least IDLE_SHARE of the step, the CPU waits in them for at least WAIT_SHARE, both together cover
+ * TURNS_SHARE (CPU and GPU never work side by side), and the CPU spends the idle time with its own
+ * work, less than IN_CALLS_SHARE of it inside the vendor's calls. The finding takes the place of
+ * sync-in-loop, because removing the wait is not enough: the CPU's work must run beside the GPU's.
  */
 #include "base/say.h"
 #include "diagnose/findings/findings.h"

@@ -1,10 +1,11 @@
 /* stream_serial.c - independent work stands in one stream, one after the other.
  *
- * Work counts as independent where different threads launch it, take turns many times a step, and sometimes call at the
- * same time. (One thread that hands over to another and back, as PyTorch does for the backward pass, makes one chain of
- * work.) Conditions: all work is in one stream, and its kernels leave room on the device. Cost: the time saved if only
- * the kernels of the busiest thread stayed in sequence, and all kernels ran side by side as far as their blocks fit.
- * There is no edit: a replay cannot know how many kernels the device runs at a time.
+ * Work counts as independent where different threads launch it, take turns many times a step, and
+ * sometimes call at the same time. (One thread that hands over to another and back, as PyTorch does
+ * for the backward pass, makes one chain of work.) Conditions: all work is in one stream, and its
+ * kernels leave room on the device. Cost: the time saved if only the kernels of the busiest thread
+ * stayed in sequence, and all kernels ran side by side as far as their blocks fit. There is no
+ * edit: a replay cannot know how many kernels the device runs at a time.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -14,7 +15,8 @@
 #define TURNS_PER_STEP 6.0
 /* Changes of the launching thread, as a share of all launches. */
 #define TURNS_SHARE 0.2
-/* Launches made while another thread launched, as a share of all; a thread that hands over waits meanwhile. */
+/* Launches made while another thread launched, as a share of all; a thread that hands over waits
+ * meanwhile. */
 #define TOGETHER_SHARE 0.02
 
 static const struct advice fix = {

@@ -1,7 +1,8 @@
 /* sync_in_loop.c - a blocking read or wait every step: .item(), print, .cpu(), a synchronise call.
  *
- * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less than HWY_WORTH_SHARE
- * are acquitted, and the user is told from how much device work on they would cost.
+ * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less
+ * than HWY_WORTH_SHARE are acquitted, and the user is told from how much device work on they would
+ * cost.
  */
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
@@ -9,7 +10,8 @@
 
 /* Fewer waits in all are no habit of the loop. */
 #define FEWEST_WAITS 2
-/* Where so many percent of the waits found the GPU done, a fix gains the calls' own time, not the waiting. */
+/* Where so many percent of the waits found the GPU done, a fix gains the calls' own time, not the
+ * waiting. */
 #define FOR_NOTHING_PERCENT 90
 
 static const struct advice fix = {

@@ -1,8 +1,8 @@
 /* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
  *
- * Condition: there are SYNCS_MANY_PER_STEP waits a step or more, or the wait that costs most is in a method forward(),
- * and the idle time after the waits is worth a finding. It takes the place of sync-in-loop: moving one wait out of the
- * loop would not help.
+ * Condition: there are SYNCS_MANY_PER_STEP waits a step or more, or the wait that costs most is in
+ * a method forward(), and the idle time after the waits is worth a finding. It takes the place of
+ * sync-in-loop: moving one wait out of the loop would not help.
  */
 #include "base/say.h"
 #include "diagnose/findings/findings.h"

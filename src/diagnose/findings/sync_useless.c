@@ -1,7 +1,8 @@
-/* sync_useless.c - synchronise calls while no device work is pending: they take time, and wait for nothing.
+/* sync_useless.c - synchronise calls while no device work is pending: they take time, and wait for
+ * nothing.
  *
- * Cost: the idle time that such calls overlap. It is large only in launch-bound programs, where every µs of the CPU is
- * a µs of the GPU.
+ * Cost: the idle time that such calls overlap. It is large only in launch-bound programs, where
+ * every µs of the CPU is a µs of the GPU.
  */
 #include <stdlib.h>
 

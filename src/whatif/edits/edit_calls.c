@@ -1,8 +1,9 @@
 /* edit_calls.c - calls and work that take less time, or none.
  *
- * no-alloc, no-module, no-graph-build: calls that allocate, load code or build graphs are made once, before the steps.
- * faster: a kernel, a range, all kernels or all CPU code takes a given percentage less time. overlap-comm: kernels no
- * longer wait for communication of their own step; those of the next step still do.
+ * no-alloc, no-module, no-graph-build: calls that allocate, load code or build graphs are made
+ * once, before the steps. faster: a kernel, a range, all kernels or all CPU code takes a given
+ * percentage less time. overlap-comm: kernels no longer wait for communication of their own step;
+ * those of the next step still do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static const char *name_of_call(const struct editing *e, uint32_t call)
 	return hwy_str(e->flow->trace, hwy_get(strip, HWY_NAME, row));
 }
 
-/* Whether a call is part of a capture, or is the first launch of a new graph, which uploads it to the device. */
+/* Whether a call is part of a capture, or is the first launch of a new graph, which uploads it to
+ * the device. */
 enum { NOTHING, CAPTURED, UPLOADS };
 
 struct capture {
@@ -81,8 +83,8 @@ static uint8_t in_capture(const struct editing *e, uint32_t call, const char *pl
 	return was_open ? CAPTURED : NOTHING;
 }
 
-/* NOTHING, CAPTURED or UPLOADS for each call; to be freed. What a thread does from the begin of a capture to its end
- * only builds the graph, and the first launch of a new graph uploads it. */
+/* NOTHING, CAPTURED or UPLOADS for each call; to be freed. What a thread does from the begin of a
+ * capture to its end only builds the graph, and the first launch of a new graph uploads it. */
 static uint8_t *find_captured(const struct editing *e, const char *place)
 {
 	uint8_t *found = hwy_zarray(e->flow->n_calls, sizeof *found);
@@ -94,7 +96,8 @@ static uint8_t *find_captured(const struct editing *e, const char *place)
 	return found;
 }
 
-/* Shortens a captured call to nothing, and a launch that uploads a graph, with the begin of its work, to a usual one. */
+/* Shortens a captured call to nothing, and a launch that uploads a graph, with the begin of its
+ * work, to a usual one. */
 static void shorten(struct editing *e, struct graph_node *node, uint32_t call, uint8_t why)
 {
 	const struct flow_call *was = &e->flow->calls[call];
@@ -238,7 +241,8 @@ static uint32_t step_of_node(const struct editing *e, uint32_t node)
 	return call == FLOW_NONE ? 0 : edit_step_of(e, call);
 }
 
-/* Whether the node 'before' is communication that the node 'index', other work of the same step, need not wait for. */
+/* Whether the node 'before' is communication that the node 'index', other work of the same step,
+ * need not wait for. */
 static bool is_loose(const struct editing *e, uint32_t index, uint32_t before)
 {
 	if (!is_comm(e, before) || is_comm(e, index) || e->graph->nodes[index].kind != GRAPH_OP)

@@ -1,9 +1,10 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
- * The first launch of a run of launches becomes the launch of the graph. The other launches, and the CPU's work between
- * them, are removed; from the CPU's work before the first launch the usual dispatch of an operation is removed. Device
- * work follows its predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured:
- * a run of launches ends there, another begins after it, and the note tells the user.
+ * The first launch of a run of launches becomes the launch of the graph. The other launches, and
+ * the CPU's work between them, are removed; from the CPU's work before the first launch the usual
+ * dispatch of an operation is removed. Device work follows its predecessor at the pace of a graph's
+ * nodes. Waits and allocations inside a step cannot be captured: a run of launches ends there,
+ * another begins after it, and the note tells the user.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 #include "whatif/edits/edits.h"
 
 enum {
-	/* Longer CPU work between two launches is the program's own, and stays; the same limit tells 'launch'
-	 * from other causes of gaps. */
+	/* Longer CPU work between two launches is the program's own, and stays; the same limit
+	 * tells 'launch' from other causes of gaps. */
 	OWN_WORK_NS = 250000,
 	SHORTEST_KERNEL_NS =
 		900, /* the length that CUPTI records of a kernel that does next to nothing */
@@ -25,9 +26,9 @@ enum {
 struct capture {
 	int64_t dispatch; /* ns of CPU work that are removed before a launch of a graph */
 	uint32_t step;    /* reference (base/ref.h) to the current step of the phase */
-	uint32_t
-		call; /* the node of the current graph's launch, or GRAPH_NONE where none is open */
-	uint32_t n;   /* launches that were removed */
+	/* The node of the current graph's launch, or GRAPH_NONE where none is open. */
+	uint32_t call;
+	uint32_t n;        /* launches that were removed */
 	uint32_t blockers; /* calls that cannot be captured */
 };
 
@@ -73,8 +74,9 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 	c->n++;
 }
 
-/* By how many ns a kernel's recorded length is cut inside a graph: the shortest kernels are recorded as longer than
- * the time that they take there. No kernel is cut below the period of empty ones. */
+/* By how many ns a kernel's recorded length is cut inside a graph: the shortest kernels are
+ * recorded as longer than the time that they take there. No kernel is cut below the period of empty
+ * ones. */
 static int64_t overlap(int64_t length, int64_t period)
 {
 	int64_t most = period > 0 ? EMPTY_KERNEL_NS - period : 0, room = length - period;
@@ -83,8 +85,8 @@ static int64_t overlap(int64_t length, int64_t period)
 	return most > 0 ? most : 0;
 }
 
-/* ns from the end of the node before to the begin of this one inside a graph. The shortest kernels follow each other
- * without a gap, or overlap (then it is negative). */
+/* ns from the end of the node before to the begin of this one inside a graph. The shortest kernels
+ * follow each other without a gap, or overlap (then it is negative). */
 static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
 {
 	bool is_kernel = e->flow->ops[node->flow_index].kind == HWY_KERNEL;

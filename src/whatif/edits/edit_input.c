@@ -1,10 +1,10 @@
 /* edit_input.c - the next batch is there in time: always, or as fast as N workers make batches.
  *
- * A gap that the analysis found to be caused by input names the call that ended the gap. The CPU's work before that
- * call, or before another call inside the gap where it is longer, shrinks to the usual delay of the phase's calls. N
- * workers each need the time that one batch took, but N batches are made at once: two batches are that time divided
- * by N apart. Other CPU work that leaves the device idle (files, locks, code between launches) is moved to another
- * thread in the same way.
+ * A gap that the analysis found to be caused by input names the call that ended the gap. The CPU's
+ * work before that call, or before another call inside the gap where it is longer, shrinks to the
+ * usual delay of the phase's calls. N workers each need the time that one batch took, but N batches
+ * are made at once: two batches are that time divided by N apart. Other CPU work that leaves the
+ * device idle (files, locks, code between launches) is moved to another thread in the same way.
  */
 #include "base/ref.h"
 #include "whatif/edits/edits.h"
@@ -16,8 +16,8 @@ enum {
 	LOOK_BACK_CALLS = 64, /* how many calls before the end of a gap are looked at */
 };
 
-/* ns of the CPU's work before a call that lie in the span which names the gap: the loader's range, the OS call. All
- * of that work where no span names the gap. */
+/* ns of the CPU's work before a call that lie in the span which names the gap: the loader's range,
+ * the OS call. All of that work where no span names the gap. */
 static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
 {
 	const struct graph_node *node = &e->graph->nodes[index];
@@ -29,12 +29,13 @@ static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, ui
 	int64_t to = e->flow->calls[node->flow_index].start, from = to - node->delay;
 	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 	int64_t part = (end < to ? end : to) - (start > from ? start : from);
-	/* An OS call that covers less than half of the work is one of many such calls: all of the work is meant. */
+	/* An OS call that covers less than half of the work is one of many such calls: all of the
+	 * work is meant. */
 	return part > node->delay / 2 ? part : node->delay;
 }
 
-/* The node of the call inside the gap before which the CPU worked longest. Other calls, of a first step say, may stand
- * between that work and the launch that ends the gap. */
+/* The node of the call inside the gap before which the CPU worked longest. Other calls, of a first
+ * step say, may stand between that work and the launch that ends the gap. */
 static uint32_t longest_before(const struct editing *e, const struct hwy_gap *gap, uint32_t call)
 {
 	const struct graph_node *nodes = e->graph->nodes;
@@ -51,8 +52,8 @@ static uint32_t longest_before(const struct editing *e, const struct hwy_gap *ga
 	return longest;
 }
 
-/* Calls 'each' for the gaps of a cause in order of time, with the node whose delay made the gap and the ns of that
- * delay that may go. Yields the number of gaps. */
+/* Calls 'each' for the gaps of a cause in order of time, with the node whose delay made the gap and
+ * the ns of that delay that may go. Yields the number of gaps. */
 static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 			     void (*each)(struct editing *, uint32_t, int64_t, void *), void *self)
 {
@@ -79,8 +80,8 @@ struct supply {
 	uint32_t last;    /* the node that used the batch before, or GRAPH_NONE */
 };
 
-/* ns to take a finished batch over: one copy of it in memory; from a worker process also the descriptors of its
- * memory, which come through a socket. */
+/* ns to take a finished batch over: one copy of it in memory; from a worker process also the
+ * descriptors of its memory, which come through a socket. */
 static int64_t handing_over(const struct editing *e, uint32_t call, bool from_worker)
 {
 	int64_t left = from_worker ? FROM_WORKER_NS : 0;

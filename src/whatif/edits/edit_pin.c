@@ -1,7 +1,8 @@
 /* edit_pin.c - host memory is pinned: copies run at the link's speed and no longer hold up the CPU.
  *
- * A copy takes the latency and bandwidth of pinned copies on this machine, never longer than it took; its call becomes
- * as short as a launch. Calls that are documented to wait until the copy is over still wait.
+ * A copy takes the latency and bandwidth of pinned copies on this machine, never longer than it
+ * took; its call becomes as short as a launch. Calls that are documented to wait until the copy is
+ * over still wait.
  */
 #include <string.h>
 

@@ -1,10 +1,11 @@
 /* edit_roundtrip.c - data stays on the device instead of visiting the host.
  *
- * A round trip is a copy to the host and, in the same step or the next, a copy of the same size back. Both copies are
- * removed, with the waits for them and the CPU's work in between. What the CPU computed there is then the device's
- * work, whose length the trace cannot know: it is assumed to be two kernels in place of the two copies, each of which
- * goes over the data once. A large trip had swept the CPU's caches: the step's launches now find the caches warm, and
- * take no longer than launches do on this machine.
+ * A round trip is a copy to the host and, in the same step or the next, a copy of the same size
+ * back. Both copies are removed, with the waits for them and the CPU's work in between. What the
+ * CPU computed there is then the device's work, whose length the trace cannot know: it is assumed
+ * to be two kernels in place of the two copies, each of which goes over the data once. A large trip
+ * had swept the CPU's caches: the step's launches now find the caches warm, and take no longer than
+ * launches do on this machine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,8 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 struct trips {
 	struct trip *list;
 	uint32_t n, cap;
-	struct hwy_map first,
-		last; /* bytes -> reference to the first and the last open trip of that size */
+	/* bytes -> reference to the first and the last open trip of that size. */
+	struct hwy_map first, last;
 };
 
 static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
@@ -132,8 +133,9 @@ static uint32_t next_of_process(const struct editing *e, uint32_t call)
 	return call;
 }
 
-/* Marks as GONE the calls of the two copies, the waits between them and right after them; as FOLLOWS the call after
- * those, before which the CPU released what it had needed for the trip. Yields the number of trips. */
+/* Marks as GONE the calls of the two copies, the waits between them and right after them; as
+ * FOLLOWS the call after those, before which the CPU released what it had needed for the trip.
+ * Yields the number of trips. */
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
 {
 	uint32_t found = 0, under_way = 0;
@@ -162,7 +164,8 @@ static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t
 	return found;
 }
 
-/* Shortens the launches of steps in which a trip had swept the caches; the work that they had delayed begins sooner. */
+/* Shortens the launches of steps in which a trip had swept the caches; the work that they had
+ * delayed begins sooner. */
 static void warm(struct editing *e, const struct trips *trips)
 {
 	/* By reference to a step: [HWY_REF_NONE] is for calls outside of the phase, and stays 0. */

@@ -1,4 +1,5 @@
-/* edit_shared.c - see edits.h: questions that several edits ask about calls, copies and usual delays. */
+/* edit_shared.c - see edits.h: questions that several edits ask about calls, copies and usual
+ * delays. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,8 @@ static bool is_dispatched(const struct editing *e, const struct graph_node *node
 	       e->flow->calls[node->flow_index].role == HWY_ROLE_LAUNCH;
 }
 
-/* The quartile (1 … 3) of the values, in ns, that 'take' yields for the nodes it accepts; 0 where it accepts none. */
+/* The quartile (1 … 3) of the values, in ns, that 'take' yields for the nodes it accepts; 0 where
+ * it accepts none. */
 static int64_t quartile_of(const struct editing *e, unsigned quartile,
 			   bool (*take)(const struct editing *, const struct graph_node *,
 					int64_t *))

@@ -1,7 +1,7 @@
 /* edit_straggler.c - one rank comes to the collectives as its peers do.
  *
- * A rank that comes to a collective no later than half of its peers is never the last: so the other ranks simply no
- * longer wait for it. The rank's own pace then says nothing about the run.
+ * A rank that comes to a collective no later than half of its peers is never the last: so the other
+ * ranks simply no longer wait for it. The rank's own pace then says nothing about the run.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,8 @@ static bool check(const char *arguments, struct hwy_err *err)
 	       hwy_fail(err, "straggler takes the number of a rank: straggler:3");
 }
 
-/* The index of the named rank, or of the straggler where no rank is named; joint->n where there is none. */
+/* The index of the named rank, or of the straggler where no rank is named; joint->n where there is
+ * none. */
 static uint32_t edit_straggler_find(const struct joint *joint, const char *arguments)
 {
 	int64_t rank;

@@ -1,8 +1,10 @@
-/* edit_streams.c - work moves to other streams: copies to streams of their own, or chunks to several streams.
+/* edit_streams.c - work moves to other streams: copies to streams of their own, or chunks to
+ * several streams.
  *
- * Each resource keeps its order: copies of one direction follow each other, and so do kernels that fill the device. A
- * trace does not show which work is independent. So a chunk is a copy to the device with the work that follows on its
- * stream up to the next such copy, and chunks are assumed not to depend on each other.
+ * Each resource keeps its order: copies of one direction follow each other, and so do kernels that
+ * fill the device. A trace does not show which work is independent. So a chunk is a copy to the
+ * device with the work that follows on its stream up to the next such copy, and chunks are assumed
+ * not to depend on each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +33,8 @@ static bool is_edited(const struct editing *e, const struct graph_node *node)
 	return call != FLOW_NONE && edit_step_of(e, call) > 0;
 }
 
-/* Puts an op behind another on its new stream. A copy then begins without a delay, and takes longer where copies of
- * both directions share the link. */
+/* Puts an op behind another on its new stream. A copy then begins without a delay, and takes longer
+ * where copies of both directions share the link. */
 static void follow(struct editing *e, uint32_t index, uint32_t before, bool both_ways)
 {
 	struct graph_node *node = &e->graph->nodes[index];
@@ -65,8 +67,8 @@ static bool goes_both_ways(unsigned tracks)
 
 struct copy_lane {
 	uint32_t last[TRACKS]; /* the last node of each track */
-	/* The last kernel of each of the two chunks before: a copy to the device must wait for the older one, because
-	 * two buffers are used in turn. */
+	/* The last kernel of each of the two chunks before: a copy to the device must wait for the
+	 * older one, because two buffers are used in turn. */
 	uint32_t work[2];
 };
 
@@ -185,8 +187,8 @@ const struct edit_kind edit_streams = {
 
 /* ---- no barrier ----------------------------------------------------------------------------------- */
 
-/* Whether an op waits for the node 'before' only because of the legacy default stream: one of the two is on that
- * stream, the other on a stream that blocks with it. */
+/* Whether an op waits for the node 'before' only because of the legacy default stream: one of the
+ * two is on that stream, the other on a stream that blocks with it. */
 static bool is_barrier(const struct editing *e, uint32_t op, uint32_t before)
 {
 	if (before == GRAPH_NONE || e->graph->nodes[before].kind != GRAPH_OP)

@@ -1,11 +1,12 @@
-/* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every Nth step; and waits for a
- * value that Python decides by, where the device decides instead.
+/* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every Nth
+ * step; and waits for a value that Python decides by, where the device decides instead.
  *
- * A synchronise call is removed whole. So is the copy of a value that it waits for (PyTorch's .item()), with the CPU's
- * work to get to the copy and back: a program that no longer reads the value no longer copies it. A larger copy that
- * blocks stays, and its call returns as soon as the copy is enqueued: its data is read later. A wait that put the work
- * of two streams in order becomes an event between them. The launch queue's limit still holds the CPU back. A value
- * that is read a step late waits for the work that the same wait of the step before had waited for.
+ * A synchronise call is removed whole. So is the copy of a value that it waits for (PyTorch's
+ * .item()), with the CPU's work to get to the copy and back: a program that no longer reads the
+ * value no longer copies it. A larger copy that blocks stays, and its call returns as soon as the
+ * copy is enqueued: its data is read later. A wait that put the work of two streams in order
+ * becomes an event between them. The launch queue's limit still holds the CPU back. A value that is
+ * read a step late waits for the work that the same wait of the step before had waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,9 @@ enum {
 	SMALL_KERNEL_NS = 1200,
 };
 
-/* Where the next op after a removed wait is on another stream than the awaited op, the wait had put the two in order:
- * adds an edge between them, for an event on the device. Yields whether an edge was added. */
+/* Where the next op after a removed wait is on another stream than the awaited op, the wait had put
+ * the two in order: adds an edge between them, for an event on the device. Yields whether an edge
+ * was added. */
 static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 {
 	const struct graph_node *nodes = e->graph->nodes;
@@ -46,8 +48,8 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 	return false;
 }
 
-/* ns of the calls for an event that take the place of a wait; 0 where no event is needed. A program that waited for
- * an event has recorded it already. */
+/* ns of the calls for an event that take the place of a wait; 0 where no event is needed. A program
+ * that waited for an event has recorded it already. */
 static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool by_event)
 {
 	if (!by_event)
@@ -56,7 +58,8 @@ static int64_t instead_of_waiting(const struct editing *e, uint32_t call, bool b
 	return strstr(place.api, "Event") ? EVENT_CALL_NS : 2 * EVENT_CALL_NS;
 }
 
-/* The node 'op' where it is the copy of a single value to the host, enqueued by 'call'; else NULL. */
+/* The node 'op' where it is the copy of a single value to the host, enqueued by 'call'; else
+ * NULL. */
 static struct graph_node *value_copied(const struct editing *e, uint32_t op, uint32_t call)
 {
 	struct graph_node *node = op == GRAPH_NONE ? NULL : &e->graph->nodes[op];
@@ -75,9 +78,9 @@ struct instead {
 	bool decides; /* kernels that decide on the device take the place of the value's copy */
 };
 
-/* ns that the device takes to decide: a small kernel, and one that goes over the data as the kernels did that computed
- * the value (of x.abs().max() > LIMIT, say). Those are the last kernels before the copy, three at most; the second
- * longest of three is taken, else the longest. */
+/* ns that the device takes to decide: a small kernel, and one that goes over the data as the
+ * kernels did that computed the value (of x.abs().max() > LIMIT, say). Those are the last kernels
+ * before the copy, three at most; the second longest of three is taken, else the longest. */
 static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 {
 	int64_t longest = 0, second = 0;
@@ -97,8 +100,8 @@ static int64_t deciding(const struct editing *e, const struct graph_node *copy)
 	       SMALL_KERNEL_NS;
 }
 
-/* The node of the call that the same thread made right before the call that waits; GRAPH_NONE where there is none, or
- * where it waits itself and that wait was not removed. */
+/* The node of the call that the same thread made right before the call that waits; GRAPH_NONE where
+ * there is none, or where it waits itself and that wait was not removed. */
 static uint32_t call_before(const struct editing *e, const struct graph_node *call)
 {
 	const struct graph_node *nodes = e->graph->nodes;
@@ -114,9 +117,9 @@ static uint32_t call_before(const struct editing *e, const struct graph_node *ca
 							       : GRAPH_NONE;
 }
 
-/* ns that the CPU needed to read a value: the shorter of the pauses before the call that copies and after the wait,
- * READING_NS at most. A program that calls the driver itself, not through a framework, pauses for next to nothing on
- * one side at least. */
+/* ns that the CPU needed to read a value: the shorter of the pauses before the call that copies and
+ * after the wait, READING_NS at most. A program that calls the driver itself, not through a
+ * framework, pauses for next to nothing on one side at least. */
 static int64_t reading(const struct editing *e, const struct graph_node *copying, uint32_t back)
 {
 	const struct graph_node *next = edit_next_call(e, back);
@@ -126,9 +129,10 @@ static int64_t reading(const struct editing *e, const struct graph_node *copying
 	return shorter < READING_NS ? shorter : READING_NS;
 }
 
-/* Removes the copy of a value that a wait is for: its op and the call that enqueued it. That call is the one that
- * waits, or the one right before; in the latter case the CPU's work to read the value is removed too. With 'decides'
- * kernels take the place of the op. Yields whether there was such a copy. */
+/* Removes the copy of a value that a wait is for: its op and the call that enqueued it. That call
+ * is the one that waits, or the one right before; in the latter case the CPU's work to read the
+ * value is removed too. With 'decides' kernels take the place of the op. Yields whether there was
+ * such a copy. */
 static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 {
 	struct graph_node *nodes = e->graph->nodes, *call = &nodes[nodes[back].before[GRAPH_ORDER]];
@@ -153,10 +157,10 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 	return copy != NULL;
 }
 
-/* Shortens the CPU's work after a removed wait. A wait, with the driver's code, pushes the program's code and data out
- * of the CPU's caches: what follows is slower until they are back, or until the next wait. PyTorch's calls were 8 %
- * further apart after an .item() that had nothing to wait for, over a step of 0.2 ms (H200, runs with and without it by
- * turns in one process). */
+/* Shortens the CPU's work after a removed wait. A wait, with the driver's code, pushes the
+ * program's code and data out of the CPU's caches: what follows is slower until they are back, or
+ * until the next wait. PyTorch's calls were 8 % further apart after an .item() that had nothing to
+ * wait for, over a step of 0.2 ms (H200, runs with and without it by turns in one process). */
 static void warm_after(struct editing *e, uint32_t back)
 {
 	struct graph_node *nodes = e->graph->nodes;
@@ -218,8 +222,8 @@ static bool apply_remove(struct editing *e, const char *place, struct hwy_err *e
 	return remove_waits(e, place, 0, (struct instead){0}, err);
 }
 
-/* The device decides with torch.where, a mask or a clamp: the value is no longer copied, and two more kernels are
- * launched, a short one that decides and one that does what was decided. */
+/* The device decides with torch.where, a mask or a clamp: the value is no longer copied, and two
+ * more kernels are launched, a short one that decides and one that does what was decided. */
 static bool apply_decide(struct editing *e, const char *place, struct hwy_err *err)
 {
 	int64_t launch = edit_usual_dispatch(e, 2) + e->w->machine.launch;
