@@ -14,7 +14,7 @@
 #include "analyze/lanes.h"
 #include "base/heap.h"
 
-/* So many ops behind a moment are looked at for ops that were enqueued before it. */
+/* How many ops that begin after a moment are searched for ops that were enqueued before that moment. */
 enum { LATER_OPS = 4096 };
 
 struct meter { /* the measuring of one device: what is to come, the present, the sums so far */

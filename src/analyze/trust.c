@@ -116,7 +116,7 @@ static uint8_t *calls_with_work(const struct hwy_trace *trace, struct count *unl
 }
 
 struct calls {                    /* the calls of all threads */
-	const uint8_t *with_work; /* bits, see calls_with_work */
+	const uint8_t *with_work; /* one bit for each span, see calls_with_work */
 	uint64_t by_role[256];    /* by hwy_role: how many calls */
 	struct count launches;    /* launches without work */
 };

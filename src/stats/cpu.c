@@ -23,7 +23,7 @@ struct function {
 
 struct functions {
 	struct report_run *run;
-	struct hwy_index by_key; /* over 'list' */
+	struct hwy_index by_key; /* finds the elements of 'list' by their keys */
 	struct function *list;
 	uint32_t n, cap;
 	uint32_t *by_frame; /* by frame of the trace: a reference into 'list' */

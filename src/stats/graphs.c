@@ -21,7 +21,8 @@ struct line { /* the launches of one graph */
 		int64_t identity; /* enum identity: what 'number' is */
 		uint64_t number;
 	} key;
-	int64_t graph, exec; /* their numbers; 0 where the recording does not hold them */
+	int64_t graph,
+		exec; /* numbers of the graph and of the executable graph; 0 where not recorded */
 	int64_t launches, api_ns, kernels, kernel_ns, nodes;
 	bool has_nodes;  /* the nodes were recorded */
 	int64_t longest; /* name of the longest kernel, a text */
@@ -33,7 +34,7 @@ struct line { /* the launches of one graph */
 struct graphs {
 	struct report_run *run;
 	struct launches launches;
-	struct hwy_index by_key; /* over 'lines' */
+	struct hwy_index by_key; /* finds the elements of 'lines' by their keys */
 	struct line *lines;
 	uint32_t n, cap;
 	struct sums sums;
@@ -42,7 +43,7 @@ struct graphs {
 
 struct launch { /* the work of one launch, summed up; the fields are those of struct line */
 	int64_t start, end, graph, exec, kernels, kernel_ns, nodes, longest, longest_ns;
-	uint64_t node_hash; /* of all nodes, whatever their order */
+	uint64_t node_hash; /* a hash of all nodes that does not depend on their order */
 };
 
 static struct launch sum_launch(const struct graphs *graphs, struct launched work)

@@ -173,7 +173,7 @@ struct group { /* pairs with the same thread, device, call and kernel name; a ke
 };
 struct summary {
 	struct report_run *run;
-	struct hwy_index by_group; /* over 'groups' */
+	struct hwy_index by_group; /* finds the elements of 'groups' by their keys */
 	struct group *groups;
 	uint32_t n, cap;
 	struct sums parts[PARTS];

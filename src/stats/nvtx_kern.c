@@ -24,7 +24,7 @@ struct line {
 };
 struct summary {
 	struct report_run *run;
-	struct hwy_index by_group; /* over 'lines' */
+	struct hwy_index by_group; /* finds the elements of 'lines' by their keys */
 	struct line *lines;
 	uint32_t n, cap;
 	struct sums sums;

@@ -33,7 +33,7 @@ struct waits {
 	struct hwy_map sync_of; /* id of a call's span -> id of the HWY_SYNC span of that call */
 	struct hwy_strings place_texts;
 	struct hwy_places *places;
-	struct hwy_index by_key; /* over 'lines' */
+	struct hwy_index by_key; /* finds the elements of 'lines' by their keys */
 	struct line *lines;
 	uint32_t n, cap;
 };
