@@ -22,7 +22,7 @@ static void open_view(const struct analyze_view *view, struct view_trace *trace,
 	size_t n = 0;
 	if (!view_open(trace, run->trace, run->path, &err))
 		cli_die("%s", err.text);
-	trace->whole = UINT64_MAX; /* the analysis has it all, and must keep it */
+	trace->whole_spans = UINT64_MAX; /* the analysis has it all, and must keep it */
 	FILE *memory = open_memstream(&json, &n);
 	analyze_print_json(memory, view);
 	fclose(memory);

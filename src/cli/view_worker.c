@@ -14,7 +14,7 @@
 
 static int view_worker_fail(const struct hwy_err *err)
 {
-	worker_frame(stdout, WORKER_FAILED, err->text, strlen(err->text));
+	worker_tell_frame(stdout, WORKER_FAILED, err->text, strlen(err->text));
 	fflush(stdout);
 	return 2;
 }
@@ -29,7 +29,7 @@ static void tell_diagnosis(struct analyze_run *run)
 		cli_die("out of memory");
 	analyze_print_json(memory, &view);
 	fclose(memory);
-	worker_frame(stdout, WORKER_DIAGNOSIS, text, n);
+	worker_tell_frame(stdout, WORKER_DIAGNOSIS, text, n);
 	free(text);
 }
 
@@ -51,7 +51,7 @@ int view_worker_run(const char *report, const char *source)
 		return view_worker_fail(&err);
 	tell_diagnosis(&run);
 	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin);
-	worker_answer(stdin, stdout, &run.analysis);
+	worker_whatif_answer_lines(stdin, stdout, &run.analysis);
 	view_close(&view);
 	analyze_close(&run);
 	return 0;

@@ -1,77 +1,110 @@
-/* annotations.c - gaps and critical path of a window at the page's resolution. */
+/* annotations.c - idle gaps and the critical path inside a window, at the resolution of the page.
+ *
+ * The page draws annotations over the lanes. A long recording has millions of them, so blocks of annotations that
+ * lie outside the window are skipped, and annotations that share a pixel are sent as one.
+ */
 #include "serve/answers.h"
 
-void pieces_index(struct view_pieces *pieces)
+void annotations_index(struct annotations *all)
 {
-	pieces->spans = hwy_alloc((pieces->n / PIECES_BLOCK + 1) * sizeof *pieces->spans);
-	for (uint32_t i = 0; i < pieces->n; i++) {
-		const struct view_piece *piece = &pieces->v[i];
-		struct hwy_interval *span = &pieces->spans[i / PIECES_BLOCK];
-		if (i % PIECES_BLOCK == 0)
-			*span = (struct hwy_interval){piece->from, piece->to};
-		span->from = piece->from < span->from ? piece->from : span->from;
-		span->to = piece->to > span->to ? piece->to : span->to;
+	uint32_t n_blocks = (all->n + ANNOTATIONS_BLOCK - 1) / ANNOTATIONS_BLOCK;
+	all->blocks = hwy_array(n_blocks, sizeof *all->blocks);
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct annotation *one = &all->v[i];
+		struct hwy_interval *block = &all->blocks[i / ANNOTATIONS_BLOCK];
+		if (i % ANNOTATIONS_BLOCK == 0)
+			*block = (struct hwy_interval){one->from, one->to};
+		block->from = one->from < block->from ? one->from : block->from;
+		block->to = one->to > block->to ? one->to : block->to;
 	}
 }
 
-static void put_piece(struct packed *out, const struct view_piece *piece, uint32_t count,
-		      int64_t covered)
+/* Annotations that the page draws as one: they follow each other on one device, and from the begin of the first to
+ * the end of the last is at most one pixel. A longer annotation is alone. */
+struct merged {
+	struct annotation
+		drawn;   /* from the first begin to the last end; cause and span of the longest */
+	uint32_t count;  /* of annotations; 0: nothing to draw */
+	int64_t longest; /* duration of the longest annotation, ns */
+	int64_t covered; /* sum of the durations, ns */
+};
+
+static bool merged_takes(const struct merged *merged, const struct annotation *next,
+			 int64_t pixel_ns)
 {
-	int64_t length = piece->to - piece->from;
-	int64_t share =
-		length > 0 ? (int64_t)(255.0 * (double)covered / (double)length + 0.5) : 255;
-	packed_double(out, (double)piece->from);
-	packed_double(out, (double)piece->to);
-	packed_number(out, piece->span, 4);
-	packed_number(out, piece->cause, 1);
-	packed_number(out, piece->device, 1);
-	packed_number(out, count < 255 ? count : 255, 1);
-	packed_number(out, (uint64_t)(share < 1 ? 1 : share > 255 ? 255 : share), 1);
+	return merged->drawn.device == next->device && next->to - merged->drawn.from <= pixel_ns;
 }
 
-/* Pieces that begin in one pixel and are shorter than it are drawn as one, in the colour of the longest. */
-void answer_pieces(const struct view_pieces *pieces, int64_t from, int64_t to, uint32_t n,
-		   struct packed *out)
+static void merged_add(struct merged *merged, const struct annotation *next)
 {
-	int64_t pixel = (to - from) / n, longest = 0, covered = 0;
-	size_t head = out->n;
-	uint32_t written = 0, merged = 0;
-	struct view_piece held = {0};
-	packed_number(out, 0, 4);
-	for (uint64_t i = 0; i < pieces->n; i++) {
-		const struct view_piece *piece = &pieces->v[i];
-		const struct hwy_interval *block = &pieces->spans[i / PIECES_BLOCK];
-		int64_t length = piece->to - piece->from;
-		if (i % PIECES_BLOCK == 0 && (block->to <= from || block->from >= to)) {
-			i += PIECES_BLOCK - 1;
-			continue;
-		}
-		if (piece->to <= from || piece->from >= to)
-			continue;
-		bool joins = merged > 0 && held.device == piece->device &&
-			     piece->to - held.from <= pixel;
-		if (!joins && merged > 0) {
-			put_piece(out, &held, merged, covered);
-			written++;
-		}
-		if (!joins) {
-			held = *piece;
-			merged = 0;
-			covered = 0;
-			longest = length;
-		} else if (length > longest) {
-			longest = length;
-			held.cause = piece->cause;
-			held.span = piece->span;
-		}
-		held.to = piece->to;
-		covered += length;
-		merged++;
+	int64_t length = next->to - next->from;
+	if (merged->count == 0) {
+		merged->drawn = *next;
+		merged->longest = length;
+	} else if (length > merged->longest) {
+		merged->longest = length;
+		merged->drawn.cause = next->cause;
+		merged->drawn.span_ref = next->span_ref;
 	}
-	if (merged > 0) {
-		put_piece(out, &held, merged, covered);
-		written++;
+	merged->drawn.to = next->to;
+	merged->covered += length;
+	merged->count++;
+}
+
+/* Writes VIEW_ANNOTATION bytes: docs/view-protocol.md, "gaps, path". */
+static void put_merged(const struct merged *merged, struct hwy_bytes *out)
+{
+	const struct annotation *drawn = &merged->drawn;
+	int64_t length = drawn->to - drawn->from;
+	int64_t share = length > 0
+				? (int64_t)(255.0 * (double)merged->covered / (double)length + 0.5)
+				: 255;
+	hwy_bytes_put_double(out, (double)drawn->from);
+	hwy_bytes_put_double(out, (double)drawn->to);
+	hwy_bytes_put_little(out, drawn->span_ref, 4);
+	hwy_bytes_put_byte(out, drawn->cause);
+	hwy_bytes_put_byte(out, drawn->device);
+	hwy_bytes_put_byte(out, (uint8_t)(merged->count < 255 ? merged->count : 255));
+	hwy_bytes_put_byte(out, (uint8_t)(share < 1 ? 1 : share > 255 ? 255 : share));
+}
+
+/* The first annotation from 'i' on that touches the window [from, to); all->n where there is none. */
+static uint32_t next_inside(const struct annotations *all, uint32_t i, int64_t from, int64_t to)
+{
+	while (i < all->n) {
+		const struct hwy_interval *block = &all->blocks[i / ANNOTATIONS_BLOCK];
+		uint32_t left = all->n - i;
+		if (i % ANNOTATIONS_BLOCK == 0 && (block->to <= from || block->from >= to))
+			i += left < ANNOTATIONS_BLOCK ? left : ANNOTATIONS_BLOCK;
+		else if (all->v[i].to <= from || all->v[i].from >= to)
+			i++;
+		else
+			break;
 	}
-	struct packed at = {.v = out->v + head, .cap = 4};
-	packed_number(&at, written, 4);
+	return i;
+}
+
+void annotations_answer(const struct annotations *all, int64_t from, int64_t to, uint32_t n_pixels,
+			struct hwy_bytes *out)
+{
+	int64_t pixel_ns = (to - from) / n_pixels;
+	size_t count_place = out->n;
+	uint32_t n_written = 0;
+	struct merged merged = {0};
+	hwy_bytes_put_little(out, 0, 4); /* the count, known at the end */
+	/* Every annotation of the window before the i-th is either written or in 'merged'. */
+	for (uint32_t i = next_inside(all, 0, from, to); i < all->n;
+	     i = next_inside(all, i + 1, from, to)) {
+		if (merged.count > 0 && !merged_takes(&merged, &all->v[i], pixel_ns)) {
+			put_merged(&merged, out);
+			n_written++;
+			merged = (struct merged){0};
+		}
+		merged_add(&merged, &all->v[i]);
+	}
+	if (merged.count > 0) {
+		put_merged(&merged, out);
+		n_written++;
+	}
+	hwy_little_write(out->bytes + count_place, n_written, 4);
 }

@@ -1,7 +1,7 @@
 /* answers.h - what the page may ask about a trace, as JSON or bytes (docs/view-protocol.md).
  *
- * Every function writes one whole answer; false: the request makes no sense or the report cannot be read, and
- * 'err' says why. Times from and to the page are relative to the origin.
+ * Every function NAME_answer… writes one whole answer. Where it yields false, the request makes no sense or the
+ * report cannot be read, and 'err' says why. Times from and to the page are ns after the view's origin.
  */
 #ifndef HWY_SERVE_ANSWERS_H
 #define HWY_SERVE_ANSWERS_H
@@ -10,59 +10,72 @@
 #include "base/json.h"
 #include "serve/view.h"
 
-void answer_lanes(struct view_trace *view, struct hwy_json *json);
-bool answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err);
-bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, int64_t from,
-	       int64_t to, struct hwy_err *err);
-bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
-		 struct hwy_err *err);
-bool answer_search(struct view_trace *view, struct hwy_json *json, const char *text, int64_t from,
-		   int64_t to, uint32_t marks, struct hwy_err *err);
+/* ---- annotations.c: idle gaps or the critical path, by window ---- */
 
-/* Idle time by cause comes from the diagnosis: pieces as in 'gaps', NULL while they are not there. */
-struct view_pieces;
-bool answer_interval(struct view_trace *view, struct hwy_json *json, const struct view_pieces *gaps,
-		     int64_t from, int64_t to, struct hwy_err *err);
-bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t *ids, uint32_t n);
-
-/* inline_data.c: for the self-contained page. Which call enqueued each span of device work; all stacks; the columns of n rows
- * of a strip. */
-bool answer_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
-void answer_stacks(const struct view_trace *view, struct hwy_json *json);
-bool answer_rows(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
-		 uint32_t n, struct hwy_err *err);
-
-/* ---- shared ---- */
-
-/* "fields": all columns of a span but its times, name, link and stack. */
-bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
-		 struct hwy_err *err);
-
-/* {span}: id, lane, name, start, dur, look, row */
-bool json_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err);
-/* A name, cut where it is longer than VIEW_NAME. */
-void json_name(struct hwy_json *json, struct hwy_text name);
-/* "GPU 0 NVIDIA H200" */
-void json_device_title(const struct view_trace *view, struct hwy_json *json, uint32_t device);
-
-/* ---- annotations.c: gaps and the critical path, by window ---- */
-
-struct view_piece {
-	int64_t from, to; /* relative to the origin */
-	uint32_t span;    /* id + 1, or 0 */
-	uint8_t cause, device;
+struct annotation {
+	int64_t from, to; /* ns after the view's origin */
+	uint32_t
+		span_ref; /* base/ref.h: the span to blame for a gap, the span on the path; none: not known */
+	uint8_t cause; /* enum gap_cause of a gap, class of a span on the path */
+	uint8_t device;
 };
-struct view_pieces {
-	struct view_piece *v; /* by device, then time */
+struct annotations {
+	struct annotation *v; /* by device, then time */
 	uint32_t n, cap;
-	bool is_mapped; /* 'v' is a file's, not of the heap */
+	bool is_mapped; /* 'v' is a mapped file, else malloc'ed */
 	struct hwy_interval
-		*spans; /* of every PIECES_BLOCK of them, from the first begin to the last end */
+		*blocks; /* of each ANNOTATIONS_BLOCK annotations: first begin, last end */
 };
-enum { PIECES_BLOCK = 1024 };
-void pieces_index(struct view_pieces *pieces);
-/* Those of a window, merged where they are shorter than one of n parts of it. */
-void answer_pieces(const struct view_pieces *pieces, int64_t from, int64_t to, uint32_t n,
-		   struct packed *out);
+enum { ANNOTATIONS_BLOCK = 1024 };
+void annotations_index(struct annotations *all); /* sets 'blocks' */
+/* Annotations that touch a window of n_pixels pixels; those that share a pixel are merged. */
+void annotations_answer(const struct annotations *all, int64_t from, int64_t to, uint32_t n_pixels,
+			struct hwy_bytes *out);
+
+/* ---- lane_tree.c ---- */
+
+void lane_tree_answer(struct view_trace *view, struct hwy_json *json);
+/* Writes the text "GPU 0 NVIDIA H200". */
+void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
+				uint32_t device);
+
+/* ---- detail.c: one span, the spans of a window, the next span of the same name ---- */
+
+bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
+			struct hwy_err *err);
+bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
+			  int64_t from, int64_t to, struct hwy_err *err);
+/* The span of the same name after (direction 1) or before (-1) this span on its lane. */
+bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
+			struct hwy_err *err);
+/* Writes the key "fields": all columns of a span except its times, name, link and stack. */
+bool detail_put_fields(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
+		       struct hwy_err *err);
+/* Writes a {span}: an object with id, lane, name, start, dur, look, row. */
+bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
+		     struct hwy_err *err);
+
+/* ---- search.c, interval.c, span_names.c ---- */
+
+/* Spans whose name contains 'text'; 'marks' counts of hits divide the window [from, to) evenly. */
+bool search_answer(struct view_trace *view, struct hwy_json *json, const char *text, int64_t from,
+		   int64_t to, uint32_t marks, struct hwy_err *err);
+/* What the devices did in a window. 'gaps' gives idle time by cause; NULL while the diagnosis is not finished. */
+bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,
+		     int64_t from, int64_t to, struct hwy_err *err);
+/* The names with these ids, each a number of 4 bytes. */
+void span_names_answer(struct view_trace *view, struct hwy_json *json, const uint8_t *ids,
+		       uint32_t n);
+/* Writes a name, shortened where it is longer than VIEW_NAME bytes. */
+void span_names_put(struct hwy_json *json, struct hwy_text name);
+
+/* ---- inline_data.c: only for the self-contained page ---- */
+
+/* For each span of device work the call that enqueued it. */
+bool inline_data_put_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
+void inline_data_put_stacks(const struct view_trace *view, struct hwy_json *json);
+/* All columns of n rows of a strip. */
+bool inline_data_put_rows(struct view_trace *view, struct hwy_json *json, uint32_t strip,
+			  uint32_t row, uint32_t n, struct hwy_err *err);
 
 #endif

@@ -1,14 +1,14 @@
-/* built_page.c - the page inside the binary: web/ as the build made it, or a few lines that say how to (cmake/web.cmake).
- */
+/* built_page.c - puts the page into the binary: what the build made of web/, or a page that says how to build it
+ * (cmake/web.cmake). */
 #include "serve/server.h"
 
 __asm__(".pushsection .rodata\n"
-	".globl view_page\n"
-	".hidden view_page\n"
-	"view_page:\n"
+	".globl built_page\n"
+	".hidden built_page\n"
+	"built_page:\n"
 	".incbin \"" HEADWAY_PAGE "\"\n"
-	".globl view_page_end\n"
-	".hidden view_page_end\n"
-	"view_page_end:\n"
+	".globl built_page_end\n"
+	".hidden built_page_end\n"
+	"built_page_end:\n"
 	".byte 0\n"
 	".popsection\n");

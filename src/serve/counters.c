@@ -1,9 +1,10 @@
-/* counters.c - a tile of a counter: least, most and last value of every bucket. */
+/* counters.c - a tile of a counter: the least, the largest and the last value in every bucket. */
 #include <math.h>
 
 #include "serve/tiles.h"
 
-static double value_at(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
+static double counter_value(const struct hwy_trace *trace, const struct hwy_strip *strip,
+			    uint32_t row)
 {
 	int64_t value = hwy_get(strip, HWY_VALUE, row);
 	double real;
@@ -14,7 +15,7 @@ static double value_at(const struct hwy_trace *trace, const struct hwy_strip *st
 }
 
 bool counters_put(struct view_trace *view, uint32_t lane, int64_t from, unsigned level,
-		  struct packed *out, uint32_t *n, struct hwy_err *err)
+		  struct hwy_bytes *out, uint32_t *n, struct hwy_err *err)
 {
 	const struct hwy_strip *strip = hwy_strip_on(view->trace, lane, HWY_COUNTER);
 	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_VALUE);
@@ -25,14 +26,15 @@ bool counters_put(struct view_trace *view, uint32_t lane, int64_t from, unsigned
 	    !hwy_need_strip(view->trace, (uint32_t)(strip - view->trace->strips), columns, err))
 		return false;
 	uint32_t row = strip ? view_row_at(strip, from) : 0;
-	packed_double(out, row > 0 ? value_at(view->trace, strip, row - 1) : (double)NAN);
+	hwy_bytes_put_double(out,
+			     row > 0 ? counter_value(view->trace, strip, row - 1) : (double)NAN);
 	for (; strip && row < strip->rows; row++) {
-		int64_t at = (hwy_get(strip, HWY_START, row) - from) >> level;
-		if (at >= VIEW_BUCKETS)
+		int64_t bucket = (hwy_get(strip, HWY_START, row) - from) >> level;
+		if (bucket >= VIEW_BUCKETS)
 			break;
-		float value = (float)value_at(view->trace, strip, row);
-		if (*n == 0 || offsets[*n - 1] != at) {
-			offsets[*n] = (uint8_t)at;
+		float value = (float)counter_value(view->trace, strip, row);
+		if (*n == 0 || offsets[*n - 1] != bucket) {
+			offsets[*n] = (uint8_t)bucket;
 			least[*n] = most[*n] = value;
 			++*n;
 		}
@@ -40,12 +42,12 @@ bool counters_put(struct view_trace *view, uint32_t lane, int64_t from, unsigned
 		most[*n - 1] = fmaxf(most[*n - 1], value);
 		last[*n - 1] = value;
 	}
-	packed_put(out, offsets, *n);
+	hwy_bytes_put(out, offsets, *n);
 	while (out->n % 4)
-		packed_number(out, 0, 1);
-	const float *const columns_of[] = {least, most, last};
+		hwy_bytes_put_byte(out, 0);
+	const float *const series[] = {least, most, last};
 	for (int c = 0; c < 3; c++)
 		for (uint32_t i = 0; i < *n; i++)
-			packed_float(out, columns_of[c][i]);
+			hwy_bytes_put_float(out, series[c][i]);
 	return true;
 }

@@ -41,33 +41,36 @@ static bool find_span(struct view_trace *view, uint32_t id, struct view_span *sp
 }
 
 /* Writes the keys of a {span} (docs/view-protocol.md) into the open object. */
-static bool put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
-		     struct view_span *span, struct hwy_err *err)
+static bool put_span_members(struct view_trace *view, struct hwy_json *json, uint32_t id,
+			     struct view_span *span, struct hwy_err *err)
 {
 	int64_t name, what;
 	if (!find_span(view, id, span, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span->strip];
 	if (!hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err) ||
-	    !hwy_peek(view->trace, span->strip, name_column(strip->kind), span->row, &what, err) ||
-	    !span_find_depth(view, span, err))
+	    !hwy_peek(view->trace, span->strip, span_names_column(strip->kind), span->row, &what,
+		      err) ||
+	    !view_find_depth(view, span, err))
 		return false;
 	json_put_int(json, "id", id);
 	json_put_int(json, "lane", strip->lane);
 	json_key(json, "name");
-	json_name(json, name_text(view->trace, name_of(view->trace, strip->kind, name, what)));
+	span_names_put(json, span_names_text(view->trace, span_names_make(view->trace, strip->kind,
+									  name, what)));
 	json_put_int(json, "start", span->start - view->origin);
 	json_put_int(json, "dur", span->dur);
-	json_put_int(json, "look", look_of(view->trace, strip->kind, name));
+	json_put_int(json, "look", span_color(view->trace, strip->kind, name));
 	json_put_int(json, "row", span->depth);
 	return true;
 }
 
-bool json_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err)
+bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
+		     struct hwy_err *err)
 {
 	struct view_span span;
 	json_begin_object(json);
-	bool ok = put_span(view, json, id, &span, err);
+	bool ok = put_span_members(view, json, id, &span, err);
 	json_end_object(json);
 	return ok;
 }
@@ -80,7 +83,7 @@ static void put_field(struct hwy_json *json, const char *key, struct hwy_text va
 	json_begin_object(json);
 	json_put_text(json, "key", key);
 	json_key(json, "value");
-	json_name(json, value);
+	span_names_put(json, value);
 	if (unit)
 		json_put_text(json, "unit", unit);
 	json_end_object(json);
@@ -226,8 +229,8 @@ static void detail_put_column(struct looking *l, enum hwy_col col)
 	}
 }
 
-bool json_fields(struct view_trace *view, struct hwy_json *json, uint32_t number, uint32_t row,
-		 struct hwy_err *err)
+bool detail_put_fields(struct view_trace *view, struct hwy_json *json, uint32_t number,
+		       uint32_t row, struct hwy_err *err)
 {
 	struct looking l = {view, json, number, row, err, false};
 	const struct hwy_strip *strip = &view->trace->strips[number];
@@ -252,12 +255,12 @@ static void put_frame(struct looking *l, const struct hwy_frame *frame)
 	struct hwy_trace *trace = l->view->trace;
 	json_begin_object(l->json);
 	json_key(l->json, "function");
-	json_name(l->json, hwy_text(trace, frame->function));
+	span_names_put(l->json, hwy_text(trace, frame->function));
 	json_key(l->json, "file");
-	json_name(l->json, hwy_text(trace, frame->file));
+	span_names_put(l->json, hwy_text(trace, frame->file));
 	json_put_int(l->json, "line", frame->line > 0 ? frame->line : 0);
 	json_key(l->json, "module");
-	json_name(l->json, hwy_text(trace, frame->module));
+	span_names_put(l->json, hwy_text(trace, frame->module));
 	json_end_object(l->json);
 }
 
@@ -286,9 +289,9 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 			continue;
 		if (!view_need(view, lane, span->start, span->start + 1, 1, err))
 			return false;
-		spans_touching(view, lane, span->start, span->start + 1, 1, 1000, around);
+		view_spans_touching(view, lane, span->start, span->start + 1, 1, 1000, around);
 	}
-	spans_sort(around);
+	view_spans_sort(around);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < around->n; i++) {
 		const struct view_span *at = &around->v[i];
@@ -341,7 +344,8 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 		for (uint32_t row = 0; row < strip->rows; row++) {
 			if (hwy_get(strip, HWY_LINK, row) != hwy_ref(id))
 				continue;
-			if (count++ < MOST && !json_span(view, l->json, strip->first + row, l->err))
+			if (count++ < MOST &&
+			    !detail_put_span(view, l->json, strip->first + row, l->err))
 				return false;
 		}
 	}
@@ -360,7 +364,7 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	uint32_t caller;
 	bool is_linked = hwy_ref_to_index(link, &caller);
 	if (is_linked) {
-		if (!json_span(view, l->json, caller, l->err) ||
+		if (!detail_put_span(view, l->json, caller, l->err) ||
 		    !find_span(view, caller, &call, l->err))
 			return false;
 	} else {
@@ -382,24 +386,26 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 		json_key(l->json, "around");
 		json_begin_array(l->json);
 		for (uint32_t i = 0; ok && i < around.n; i++)
-			ok = json_span(view, l->json, span_id(view, &around.v[i]), l->err);
+			ok = detail_put_span(view, l->json, view_span_id(view, &around.v[i]),
+					     l->err);
 		json_end_array(l->json);
 	}
 	free(around.v);
 	return ok && detail_put_work(l, id);
 }
 
-bool answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id, struct hwy_err *err)
+bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
+			struct hwy_err *err)
 {
 	struct view_span span;
 	if (!find_span(view, id, &span, err))
 		return false;
 	struct looking l = {view, json, span.strip, span.row, err, false};
 	json_begin_object(json);
-	if (!put_span(view, json, id, &span, err))
+	if (!put_span_members(view, json, id, &span, err))
 		return false;
 	json_put_text(json, "kind", hwy_kind_names[view->trace->strips[span.strip].kind]);
-	if (!json_fields(view, json, span.strip, span.row, err) || !put_origin(&l, id, &span))
+	if (!detail_put_fields(view, json, span.strip, span.row, err) || !put_origin(&l, id, &span))
 		return false;
 	json_end_object(json);
 	return !l.failed;
@@ -424,8 +430,8 @@ static void put_busy(struct view_trace *view, struct hwy_json *json, const struc
 	for (uint32_t i = 0; i < spans->n; i++) {
 		const struct view_span *span = &spans->v[i];
 		const struct hwy_strip *strip = &view->trace->strips[span->strip];
-		unsigned c =
-			busy_class(view->trace, strip->kind, hwy_get(strip, HWY_NAME, span->row));
+		unsigned c = span_color_busy_class(view->trace, strip->kind,
+						   hwy_get(strip, HWY_NAME, span->row));
 		int64_t end = span->start + span->dur < to ? span->start + span->dur : to;
 		int64_t begin = span->start > covered[c] ? span->start : covered[c];
 		busy[c] += end > begin ? end - begin : 0;
@@ -438,8 +444,8 @@ static void put_busy(struct view_trace *view, struct hwy_json *json, const struc
 	json_end_array(json);
 }
 
-bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, int64_t from,
-	       int64_t to, struct hwy_err *err)
+bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
+			  int64_t from, int64_t to, struct hwy_err *err)
 {
 	enum { SHOWN = 16 };
 	struct view_spans spans = {0};
@@ -449,7 +455,7 @@ bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, in
 	to += view->origin;
 	if (!view_need(view, lane, from, to, 0, err))
 		return false;
-	spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
+	view_spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
 	json_begin_object(json);
 	json_put_int(json, "count", spans.n);
 	put_busy(view, json, &spans, from, to);
@@ -458,28 +464,28 @@ bool answer_at(struct view_trace *view, struct hwy_json *json, uint32_t lane, in
 	json_key(json, "longest");
 	bool ok = true;
 	if (spans.n)
-		ok = json_span(view, json, span_id(view, &spans.v[0]), err);
+		ok = detail_put_span(view, json, view_span_id(view, &spans.v[0]), err);
 	else
 		json_null(json);
 	json_key(json, "spans");
 	json_begin_array(json);
 	for (uint32_t i = 0; ok && i < spans.n && i < SHOWN; i++)
-		ok = json_span(view, json, span_id(view, &spans.v[i]), err);
+		ok = detail_put_span(view, json, view_span_id(view, &spans.v[i]), err);
 	json_end_array(json);
 	json_end_object(json);
 	free(spans.v);
 	return ok;
 }
 
-bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
-		 struct hwy_err *err)
+bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
+			struct hwy_err *err)
 {
 	struct view_span span;
 	if (!find_span(view, id, &span, err) ||
 	    !view_need_rows(view, span.strip, VIEW_COLUMNS, span.row, 1, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span.strip];
-	int64_t name = span_name(view->trace, strip, span.row), row = span.row;
+	int64_t name = span_names_id(view->trace, strip, span.row), row = span.row;
 	for (row += direction; row >= 0 && row < strip->rows; row += direction) {
 		bool is_next = (row - direction) >> HWY_CHUNK_BITS != row >> HWY_CHUNK_BITS;
 		if (is_next)
@@ -487,25 +493,16 @@ bool answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, in
 		if (is_next &&
 		    !view_need_rows(view, span.strip, VIEW_COLUMNS, (uint32_t)row, 1, err))
 			return false;
-		if (span_name(view->trace, strip, (uint32_t)row) == name)
+		if (span_names_id(view->trace, strip, (uint32_t)row) == name)
 			break;
 	}
 	json_begin_object(json);
 	json_key(json, "span");
 	bool ok = true;
 	if (row >= 0 && row < strip->rows)
-		ok = json_span(view, json, strip->first + (uint32_t)row, err);
+		ok = detail_put_span(view, json, strip->first + (uint32_t)row, err);
 	else
 		json_null(json);
 	json_end_object(json);
 	return ok;
-}
-
-bool answer_names(struct view_trace *view, struct hwy_json *json, const uint8_t *ids, uint32_t n)
-{
-	json_begin_array(json);
-	for (uint32_t i = 0; i < n; i++)
-		json_name(json, name_text(view->trace, (int64_t)packed_read(ids + 4 * i, 4)));
-	json_end_array(json);
-	return true;
 }

@@ -1,7 +1,7 @@
-/* hardware.c - what a device does, whichever stream it is on: the union of its streams by class.
+/* hardware.c - what a device does, on whichever stream: the union of its streams, by class of work.
  *
- * Kept as ns of each of some hundred thousand buckets; finer tiles are made from the spans of their window.
- * A graph's span gives way to its nodes where these were recorded (analyze/work.h).
+ * The union is kept as busy ns in each of some hundred thousand buckets; tiles of finer levels are made from the spans
+ * of their window. Where the nodes of a CUDA graph were recorded, they count instead of the graph (analyze/work.h).
  */
 #include <stdlib.h>
 
@@ -10,15 +10,16 @@
 #include "serve/tiles.h"
 
 enum {
-	MOST_BUCKETS = 1 << 19, /* of all devices: 32 bytes each */
+	MOST_BUCKETS = 1 << 19, /* of all devices together: 32 bytes each */
 	CLASSES = 3,
-	AT_ONCE = 1 << 20, /* spans whose union is made while the page waits */
+	SPANS_AT_ONCE = 1 << 20, /* the page may wait while the union of fewer spans is made */
 };
 
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane)
 {
-	const struct hwy_lane *at = &view->trace->lanes[lane];
-	return view->lanes[lane].n > 0 && at->type == HWY_LANE_STREAM && at->device == device;
+	const struct hwy_lane *stream = &view->trace->lanes[lane];
+	return view->lanes[lane].n > 0 && stream->type == HWY_LANE_STREAM &&
+	       stream->device == device;
 }
 
 static void add_cover(struct view_device *device, unsigned class, int64_t from, int64_t to)
@@ -33,7 +34,7 @@ static void add_cover(struct view_device *device, unsigned class, int64_t from, 
 	}
 }
 
-/* What tells graphs whose nodes are recorded; NULL where there are no graphs. */
+/* Makes view->work, which knows the graphs whose nodes were recorded. It stays NULL where there are no graphs. */
 static bool need_work(struct view_trace *view, struct hwy_err *err)
 {
 	bool has_graphs = false;
@@ -61,7 +62,8 @@ void hardware_close(struct view_trace *view)
 	free(view->devices);
 }
 
-static bool counts(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row)
+/* Whether a span is work of its own: a graph with recorded nodes is not. */
+static bool is_own_work(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row)
 {
 	return (HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) &&
 	       (strip->kind != HWY_GRAPH || work_is_own(view->work, strip, row));
@@ -79,7 +81,7 @@ static void sweep_device(struct view_trace *view, uint32_t number)
 			sweep_add(&sweep, strip, 0);
 	}
 	while (sweep_next(&sweep)) {
-		if (!counts(view, sweep.strip, sweep.row))
+		if (!is_own_work(view, sweep.strip, sweep.row))
 			continue;
 		unsigned c = hwy_class(view->trace, sweep.strip->kind,
 				       hwy_get(sweep.strip, HWY_NAME, sweep.row));
@@ -107,7 +109,7 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 	device->base = view->from >> device->level;
 	device->n = (uint32_t)((view->to >> device->level) - device->base + 1);
 	for (unsigned c = 0; c <= HARDWARE_ANY; c++)
-		device->cover[c] = hwy_zalloc(device->n * sizeof *device->cover[c]);
+		device->cover[c] = hwy_zarray(device->n, sizeof *device->cover[c]);
 	sweep_device(view, number);
 	device->is_ready = true;
 	return true;
@@ -145,14 +147,14 @@ bool hardware_spans(struct view_trace *view, uint32_t number, int64_t from, int6
 			continue;
 		if (!view_need(view, lane, from, to, 0, err))
 			return false;
-		spans_touching(view, lane, from, to, 0, UINT32_MAX, spans);
+		view_spans_touching(view, lane, from, to, 0, UINT32_MAX, spans);
 	}
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < spans->n; i++)
-		if (counts(view, &view->trace->strips[spans->v[i].strip], spans->v[i].row))
+		if (is_own_work(view, &view->trace->strips[spans->v[i].strip], spans->v[i].row))
 			spans->v[kept++] = spans->v[i];
 	spans->n = kept;
-	spans_sort(spans);
+	view_spans_sort(spans);
 	return true;
 }
 
@@ -169,14 +171,15 @@ static bool cover_from_spans(struct view_trace *view, uint32_t number, struct su
 		unsigned c =
 			hwy_class(view->trace, strip->kind, hwy_get(strip, HWY_NAME, span->row));
 		int64_t end = span->start + span->dur;
-		summary_cover(summary, c, span->start > covered[c] ? span->start : covered[c], end);
+		tiles_add_cover(summary, c, span->start > covered[c] ? span->start : covered[c],
+				end);
 		covered[c] = end > covered[c] ? end : covered[c];
 	}
 	free(spans.v);
 	return ok;
 }
 
-/* Until the union is there: the streams' shares added up. */
+/* While the union is not made yet: adds up the shares of the streams, which counts work that overlaps twice. */
 static bool cover_provisional(struct view_trace *view, uint32_t number, struct summary *summary,
 			      struct hwy_err *err)
 {
@@ -184,20 +187,20 @@ static bool cover_provisional(struct view_trace *view, uint32_t number, struct s
 	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++) {
 		if (!hardware_has(view, number, lane))
 			continue;
-		struct packed out = {0};
+		struct hwy_bytes out = {0};
 		struct tile tile = {0, summary->level, lane,
 				    (summary->from - origin) >> (summary->level + VIEW_TILE_BITS)};
-		bool ok = tile_put(view, &tile, &out, err);
-		if (ok && out.v[4] == VIEW_SUMMARY) {
-			uint32_t n = (uint32_t)packed_read(out.v + 12, 4);
-			const uint8_t *at = out.v + VIEW_TILE_HEAD, *offsets = at + 4;
+		bool ok = tiles_put(view, &tile, &out, err);
+		if (ok && out.bytes[VIEW_TILE_FORM_AT] == VIEW_SUMMARY) {
+			uint32_t n = (uint32_t)hwy_little_read(out.bytes + VIEW_TILE_COUNT_AT, 4);
+			const uint8_t *mask = out.bytes + VIEW_TILE_HEAD, *offsets = mask + 4;
 			const uint8_t *share = offsets + n;
 			for (unsigned c = 0; c < CLASSES; c++)
-				for (uint32_t i = 0; at[0] >> c & 1 && i < n; i++)
+				for (uint32_t i = 0; *mask >> c & 1 && i < n; i++)
 					summary->cover[c][offsets[i]] +=
 						summary->width * *share++ / 255;
 		}
-		free(out.v);
+		hwy_bytes_free(&out);
 		if (!ok)
 			return false;
 	}
@@ -210,7 +213,7 @@ bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *su
 	uint64_t spans = 0;
 	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
 		spans += hardware_has(view, device, lane) ? view->lanes[lane].spans : 0;
-	*is_final = spans < AT_ONCE || view->devices[device].is_ready;
+	*is_final = spans < SPANS_AT_ONCE || view->devices[device].is_ready;
 	if (!*is_final)
 		return cover_provisional(view, device, summary, err);
 	if (!hardware_need(view, device, err))

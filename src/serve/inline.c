@@ -20,7 +20,7 @@ struct writing {
 	struct inline_page *page;
 	struct requests requests;
 	pthread_mutex_t lock;
-	struct packed entries; /* "key":"base64", … */
+	struct hwy_bytes entries; /* "key":"base64", … */
 	uint64_t names_size;
 	uint8_t *names[SERVER_TRACES]; /* by text: it occurs */
 	uint64_t n_lost_tiles;
@@ -37,11 +37,11 @@ struct text {
 
 /* ---- entries ------------------------------------------------------------------------------------------------ */
 
-static void put_base64(struct packed *out, const uint8_t *bytes, size_t n)
+static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t *to = packed_room(out, (n + 2) / 3 * 4);
+	uint8_t *to = hwy_bytes_add(out, (n + 2) / 3 * 4);
 	for (size_t i = 0; i < n; i += 3) {
 		uint32_t three = (uint32_t)bytes[i] << 16;
 		three |= i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0;
@@ -56,7 +56,7 @@ static void put_base64(struct packed *out, const uint8_t *bytes, size_t n)
 /* False, and nothing written, when it does not fit. */
 static bool put_entry(struct writing *w, const char *key, const void *bytes, size_t n)
 {
-	struct packed small = {0};
+	struct hwy_bytes small = {0};
 	size_t before = w->entries.n;
 	gzip(bytes, n, 9, &small); /* the page expects gzip, whether or not it pays */
 	char *quoted = NULL;
@@ -68,15 +68,16 @@ static bool put_entry(struct writing *w, const char *key, const void *bytes, siz
 	for (size_t i = 0; i < length; i++)
 		quoted[i] = quoted[i] == '<' ? '_' : quoted[i];
 	if (w->entries.n)
-		packed_put(&w->entries, ",\n", 2);
-	packed_put(&w->entries, quoted, length);
-	packed_put(&w->entries, ":\"", 2);
-	put_base64(&w->entries, small.v, small.n);
-	packed_put(&w->entries, "\"", 1);
+		hwy_bytes_put(&w->entries, ",\n", 2);
+	hwy_bytes_put(&w->entries, quoted, length);
+	hwy_bytes_put(&w->entries, ":\"", 2);
+	put_base64(&w->entries, small.bytes, small.n);
+	hwy_bytes_put(&w->entries, "\"", 1);
 	free(quoted);
-	free(small.v);
-	bool fits = w->entries.n + w->names_size + RESERVE + (size_t)(view_page_end - view_page) <=
-		    w->page->most;
+	free(small.bytes);
+	bool fits =
+		w->entries.n + w->names_size + RESERVE + (size_t)(built_page_end - built_page) <=
+		w->page->most;
 	if (!fits)
 		w->entries.n = before;
 	return fits;
@@ -116,10 +117,10 @@ static void put_answer(struct writing *w, const char *key, const char *path, con
 	struct request request = {
 		.method = "GET", .path = path, .argument = find_argument, .from = arguments};
 	struct answer answer;
-	request_answer(&w->requests, &request, &answer);
-	if (answer.status == 200 && !put_entry(w, key, answer.bytes.v, answer.bytes.n))
+	requests_answer(&w->requests, &request, &answer);
+	if (answer.status == 200 && !put_entry(w, key, answer.body.bytes, answer.body.n))
 		leave_out(w->page, "%s", path);
-	free(answer.bytes.v);
+	free(answer.body.bytes);
 }
 
 static void put_answers(struct writing *w, uint32_t number)
@@ -135,20 +136,21 @@ static void put_answers(struct writing *w, uint32_t number)
 	put_answer(w, key, "whatif", trace, "");
 }
 
-/* Every piece as it is, unless that takes more than a tenth of the page: then as a wide screen would have them. */
-static void put_pieces(struct writing *w, const char *kind, const struct view_pieces *pieces,
-		       uint32_t number)
+/* Puts gaps or the critical path: unmerged, unless that takes more than a tenth of the page; then merged as for a
+ * screen of VIEW_PIXELS pixels. */
+static void put_annotations(struct writing *w, const char *kind,
+			    const struct annotations *annotations, uint32_t number)
 {
 	const struct view_trace *view = &w->page->traces[number];
-	bool all = pieces->n < w->page->most / 10 / VIEW_PIECE;
-	struct packed bytes = {0};
+	bool is_unmerged = annotations->n < w->page->most / 10 / VIEW_ANNOTATION;
+	struct hwy_bytes bytes = {0};
 	char key[64];
-	answer_pieces(pieces, view->from - view->origin, view->to - view->origin,
-		      all ? UINT32_MAX : VIEW_PIXELS, &bytes);
+	annotations_answer(annotations, view->from - view->origin, view->to - view->origin,
+			   is_unmerged ? UINT32_MAX : VIEW_PIXELS, &bytes);
 	snprintf(key, sizeof key, "%s/%" PRIu32, kind, number);
-	if (!put_entry(w, key, bytes.v, bytes.n))
+	if (!put_entry(w, key, bytes.bytes, bytes.n))
 		leave_out(w->page, "%s", kind);
-	free(bytes.v);
+	free(bytes.bytes);
 }
 
 /* "edits":"…" of every suggestion in the answer to 'edits', which we wrote ourselves. */
@@ -159,7 +161,7 @@ static void put_suggested(struct writing *w, uint32_t number)
 	struct worker *worker = &w->page->workers[number];
 	char trace[16], edits[512], key[600];
 	snprintf(trace, sizeof trace, "%" PRIu32, number);
-	const char *at = (const char *)worker->frames[WORKER_EDITS].v;
+	const char *at = (const char *)worker->frames[WORKER_EDITS].bytes;
 	for (int i = 0; at && i < MOST && (at = strstr(at, wanted)); i++) {
 		at = strstr(at, "\"edits\":\"");
 		if (!at)
@@ -191,14 +193,14 @@ static uint64_t read_varint(const uint8_t **at)
 /* Which names the spans of a tile have; it is one of ours. */
 static void note_names(struct writing *w, const uint8_t *tile, uint32_t trace)
 {
-	uint32_t n = (uint32_t)packed_read(tile + 12, 4);
+	uint32_t n = (uint32_t)hwy_little_read(tile + 12, 4);
 	const uint8_t *at = tile + VIEW_TILE_HEAD;
 	if (tile[4] == VIEW_SUMMARY) {
 		unsigned mask = at[0], columns = 1;
-		uint32_t n_long = (uint32_t)packed_read(at + 2, 2);
+		uint32_t n_long = (uint32_t)hwy_little_read(at + 2, 2);
 		for (unsigned bit = 0; bit < 4; bit++)
 			columns += mask >> bit & 1;
-		columns += (mask & VIEW_HAS_LOOKS ? 1u : 0u) + (mask & VIEW_HAS_COUNTS ? 2u : 0u);
+		columns += (mask & VIEW_HAS_COLORS ? 1u : 0u) + (mask & VIEW_HAS_COUNTS ? 2u : 0u);
 		at += 4 + columns * n;
 		n = n_long;
 	} else if (tile[4] != VIEW_SPANS) {
@@ -212,7 +214,7 @@ static void note_names(struct writing *w, const uint8_t *tile, uint32_t trace)
 		if (!w->names[trace][name]) {
 			w->names[trace][name] = 1;
 			uint32_t length =
-				name_text(w->page->traces[trace].trace, (int64_t)name).length;
+				span_names_text(w->page->traces[trace].trace, (int64_t)name).length;
 			w->names_size += length < VIEW_NAME ? length + 12 : VIEW_NAME + 12;
 		}
 	}
@@ -250,22 +252,22 @@ static void want_top(struct queue *queue, const struct view_trace *view, uint32_
 static bool put_tile(struct writing *w, struct queue *queue, const struct tile *tile,
 		     struct hwy_err *err)
 {
-	struct packed bytes = {0};
+	struct hwy_bytes bytes = {0};
 	struct view_trace *view = &w->page->traces[tile->trace];
-	if (!tile_put(view, tile, &bytes, err)) {
-		free(bytes.v);
+	if (!tiles_put(view, tile, &bytes, err)) {
+		free(bytes.bytes);
 		return false;
 	}
-	uint8_t form = bytes.v[4];
+	uint8_t form = bytes.bytes[4];
 	char key[80];
 	snprintf(key, sizeof key, "tile/%" PRIu32 "/%" PRIu32 "/%u/%" PRId64, tile->trace,
 		 tile->lane, tile->level, tile->index);
-	bool fits = form == VIEW_NOTHING || put_entry(w, key, bytes.v, bytes.n);
+	bool fits = form == VIEW_NOTHING || put_entry(w, key, bytes.bytes, bytes.n);
 	if (!fits) {
 		w->n_lost_tiles++;
 		w->lost_level = tile->level > w->lost_level ? tile->level : w->lost_level;
 	} else if (form != VIEW_NOTHING) {
-		note_names(w, bytes.v, tile->trace);
+		note_names(w, bytes.bytes, tile->trace);
 	}
 	unsigned levels = form == VIEW_COUNTER         ? COUNTER_LEVELS
 			  : tile->lane & VIEW_HARDWARE ? DEVICE_LEVELS
@@ -275,7 +277,7 @@ static bool put_tile(struct writing *w, struct queue *queue, const struct tile *
 		for (int64_t half = 0; half < 2; half++)
 			want(queue, (struct tile){tile->trace, tile->level - 1, tile->lane,
 						  tile->index * 2 + half});
-	free(bytes.v);
+	free(bytes.bytes);
 	return true;
 }
 
@@ -325,13 +327,13 @@ static void put_names(struct writing *w, uint32_t trace)
 	struct text text;
 	struct hwy_json *json = text_begin(&text);
 	json_begin_object(json);
-	for (uint32_t i = 0; i < view->trace->strings.n + NAMES_MADE; i++) {
+	for (uint32_t i = 0; i < view->trace->strings.n + SPAN_NAMES_MADE; i++) {
 		char key[32];
 		if (!w->names[trace][i])
 			continue;
 		snprintf(key, sizeof key, "%" PRIu32, i);
 		json_key(json, key);
-		json_name(json, name_text(view->trace, i));
+		span_names_put(json, span_names_text(view->trace, i));
 	}
 	json_end_object(json);
 	w->names_size = 0; /* now they are counted for what they are */
@@ -342,10 +344,10 @@ static void put_names(struct writing *w, uint32_t trace)
 static bool put_links(struct writing *w, uint32_t trace, struct hwy_err *err)
 {
 	struct text text;
-	bool ok = answer_links(&w->page->traces[trace], text_begin(&text), err);
+	bool ok = inline_data_put_links(&w->page->traces[trace], text_begin(&text), err);
 	if (!text_put(w, &text, "links", trace))
 		leave_out(w->page, "which call enqueued which work");
-	answer_stacks(&w->page->traces[trace], text_begin(&text));
+	inline_data_put_stacks(&w->page->traces[trace], text_begin(&text));
 	if (!text_put(w, &text, "stacks", trace))
 		leave_out(w->page, "stacks");
 	return ok;
@@ -371,8 +373,8 @@ static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
 			struct text text;
 			char key[32];
 			snprintf(key, sizeof key, "rows/%" PRIu32, trace);
-			ok = answer_rows(&w->page->traces[trace], text_begin(&text), s, row, n,
-					 err);
+			ok = inline_data_put_rows(&w->page->traces[trace], text_begin(&text), s,
+						  row, n, err);
 			if (!text_put(w, &text, key, strip->first + row))
 				w->n_lost_rows += n;
 		}
@@ -385,16 +387,17 @@ static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
 static bool write_page(const struct writing *w, FILE *out, struct hwy_err *err)
 {
 	static const char mark[] = "<!--HEADWAY_INLINE-->";
-	const char *at = memmem(view_page, (size_t)(view_page_end - view_page), mark, strlen(mark));
+	const char *at =
+		memmem(built_page, (size_t)(built_page_end - built_page), mark, strlen(mark));
 	if (!at)
 		return hwy_fail(
 			err,
 			"this build of headway has no page, it was built without npm: npm --prefix web ci && make");
-	fwrite(view_page, 1, (size_t)(at - view_page), out);
+	fwrite(built_page, 1, (size_t)(at - built_page), out);
 	fputs("<script>window.HEADWAY_INLINE={\n", out);
-	fwrite(w->entries.v, 1, w->entries.n, out);
+	fwrite(w->entries.bytes, 1, w->entries.n, out);
 	fputs("\n}</script>\n", out);
-	fwrite(at, 1, (size_t)(view_page_end - at), out);
+	fwrite(at, 1, (size_t)(built_page_end - at), out);
 	return true;
 }
 
@@ -421,8 +424,8 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 	for (uint32_t t = 0; t < n; t++) {
 		put_answers(w, t);
 		put_suggested(w, t);
-		put_pieces(w, "gaps", &w->page->workers[t].gaps, t);
-		put_pieces(w, "path", &w->page->workers[t].path, t);
+		put_annotations(w, "gaps", &w->page->workers[t].gaps, t);
+		put_annotations(w, "path", &w->page->workers[t].path, t);
 	}
 	ok = put_tiles(w, err);
 	for (uint32_t t = 0; ok && t < n; t++)
@@ -446,11 +449,11 @@ bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 				       .left_out = page->left_out,
 				       .lock = &w.lock};
 	for (uint32_t t = 0; t < page->n; t++)
-		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + NAMES_MADE);
+		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + SPAN_NAMES_MADE);
 	bool ok = inline_put_all(&w, err) && write_page(&w, out, err);
 	for (uint32_t t = 0; t < page->n; t++)
 		free(w.names[t]);
-	free(w.entries.v);
+	free(w.entries.bytes);
 	return ok;
 }
 

@@ -1,7 +1,7 @@
 /* inline.h - the self-contained page: the page of the viewer with its answers inside (docs/view-protocol.md).
  *
- * Lanes, diagnosis and summaries first, then tiles from far away to near, then what launched what, stacks and columns,
- * as long as they fit.
+ * The page may have a size limit. What everybody sees goes in first: lanes, diagnosis, tiles from the whole recording
+ * to short parts of it. Then come names, which call launched which work, stacks and the columns of spans.
  */
 #ifndef HWY_SERVE_INLINE_H
 #define HWY_SERVE_INLINE_H
@@ -14,10 +14,10 @@ enum { INLINE_LEFT_OUT = 8 };
 
 struct inline_page {
 	struct view_trace *traces;
-	struct worker *workers; /* of worker_here */
+	struct worker *workers; /* of each trace, filled by worker_here */
 	uint32_t n;
-	uint64_t most; /* bytes */
-	/* the answer: sentences */
+	uint64_t most; /* bytes that the page may have */
+	/* Set by inline_write: a sentence for each thing that did not fit, then NULL. */
 	const char *left_out[INLINE_LEFT_OUT + 1];
 	uint32_t n_left_out;
 	struct hwy_arena arena;

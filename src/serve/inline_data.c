@@ -1,11 +1,14 @@
-/* inline_data.c - what the self-contained page keeps of spans beside their tiles: what launched what, stacks, all columns.
+/* inline_data.c - what the self-contained page holds about spans beside tiles: links, stacks and columns.
  *
- * The page puts these together as answer_span does (web/src/data/inline_index.ts). */
+ * When a span is clicked, the page makes of these what detail_answer_span would answer
+ * (web/src/data/inline_index.ts).
+ */
 #include "analyze/place.h"
 #include "serve/answers.h"
 
-/* Differences: calls and their work are in the same order. */
-bool answer_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
+/* Links are written as differences to the row before: calls and their work are mostly in the same order, so the
+ * differences are small and compress well. */
+bool inline_data_put_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
 {
 	struct hwy_trace *trace = view->trace;
 	if (!hwy_need(trace, HWY_DEVICE_KINDS, HWY_COL_BIT(HWY_LINK), err))
@@ -36,16 +39,16 @@ static void put_frames(const struct hwy_trace *trace, struct hwy_json *json)
 	for (uint32_t f = 0; f < trace->n_frames; f++) {
 		const struct hwy_frame *frame = &trace->frames[f];
 		json_begin_array(json);
-		json_name(json, hwy_text(trace, frame->function));
-		json_name(json, hwy_text(trace, frame->file));
+		span_names_put(json, hwy_text(trace, frame->function));
+		span_names_put(json, hwy_text(trace, frame->file));
 		json_int(json, frame->line > 0 ? frame->line : 0);
-		json_name(json, hwy_text(trace, frame->module));
+		span_names_put(json, hwy_text(trace, frame->module));
 		json_end_array(json);
 	}
 	json_end_array(json);
 }
 
-void answer_stacks(const struct view_trace *view, struct hwy_json *json)
+void inline_data_put_stacks(const struct view_trace *view, struct hwy_json *json)
 {
 	const struct hwy_trace *trace = view->trace;
 	json_begin_object(json);
@@ -53,19 +56,19 @@ void answer_stacks(const struct view_trace *view, struct hwy_json *json)
 	json_key(json, "stacks");
 	json_begin_array(json);
 	for (uint32_t s = 0; s < trace->n_stacks; s++) {
-		const struct hwy_frame *place = place_frame(trace, (int64_t)s + 1);
+		const struct hwy_frame *place = place_frame(trace, hwy_ref(s));
 		json_begin_array(json);
 		json_int(json, trace->stacks[s].frame);
 		json_int(json, trace->stacks[s].parent);
-		json_int(json, place ? place - trace->frames + 1 : 0);
+		json_int(json, place ? hwy_ref(place - trace->frames) : HWY_REF_NONE);
 		json_end_array(json);
 	}
 	json_end_array(json);
 	json_end_object(json);
 }
 
-bool answer_rows(struct view_trace *view, struct hwy_json *json, uint32_t number, uint32_t row,
-		 uint32_t n, struct hwy_err *err)
+bool inline_data_put_rows(struct view_trace *view, struct hwy_json *json, uint32_t number,
+			  uint32_t row, uint32_t n, struct hwy_err *err)
 {
 	const struct hwy_strip *strip = &view->trace->strips[number];
 	if (!hwy_need_strip(view->trace, number, ~UINT64_C(0), err))
@@ -77,9 +80,10 @@ bool answer_rows(struct view_trace *view, struct hwy_json *json, uint32_t number
 	json_begin_array(json);
 	for (uint32_t end = row + n; ok && row < end; row++) {
 		json_begin_object(json);
-		if (hwy_get(strip, HWY_STACK, row) > 0)
-			json_put_int(json, "stack", hwy_get(strip, HWY_STACK, row));
-		ok = json_fields(view, json, number, row, err);
+		int64_t stack = hwy_get(strip, HWY_STACK, row);
+		if (hwy_ref_is_set(stack))
+			json_put_int(json, "stack", stack);
+		ok = detail_put_fields(view, json, number, row, err);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -1,36 +1,38 @@
-/* interval.c - the table of an interval: what the devices did, and the names that took most of the time. */
+/* interval.c - what happened in an interval: how long the devices were busy, and the names that took most time. */
 #include <stdlib.h>
 
 #include "analyze/gaps/gaps.h"
+#include "base/json_fields.h"
 #include "serve/answers.h"
 #include "serve/tiles.h"
 
-enum { SHOWN = 10 };
+enum { SHOWN_NAMES = 10 };
 
 /* ---- names by time ----------------------------------------------------------------------------------- */
 
+/* All spans of one name and colour. */
 struct sum {
-	int64_t name;
+	int64_t name; /* id of the name */
 	uint64_t count;
-	int64_t total, longest;
-	uint8_t look;
+	int64_t total, longest; /* ns inside the interval */
+	uint8_t color;          /* enum span_color */
 };
 struct sums {
 	struct sum *v;
 	uint32_t n, cap;
-	struct hwy_map at; /* name -> place + 1 */
+	struct hwy_map by_name; /* from name and colour to the index in 'v' */
 };
 
-static void add_sum(struct sums *sums, int64_t name, uint8_t look, int64_t length)
+static void add_sum(struct sums *sums, int64_t name, uint8_t color, int64_t length)
 {
 	bool fresh;
-	uint32_t *at = hwy_map_put(&sums->at, (uint64_t)name << 8 | look, &fresh);
+	uint32_t *index = hwy_map_put(&sums->by_name, (uint64_t)name << 8 | color, &fresh);
 	if (fresh) {
 		HWY_GROW(sums->v, sums->n, sums->cap);
-		sums->v[sums->n++] = (struct sum){.name = name, .look = look};
-		*at = sums->n;
+		*index = sums->n;
+		sums->v[sums->n++] = (struct sum){.name = name, .color = color};
 	}
-	struct sum *sum = &sums->v[*at - 1];
+	struct sum *sum = &sums->v[*index];
 	sum->count++;
 	sum->total += length;
 	sum->longest = length > sum->longest ? length : sum->longest;
@@ -44,6 +46,12 @@ static int interval_by_total(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
+static const struct json_field sum_fields[] = {
+	{JSON_FIELD_INT(struct sum, name, "name_id")}, {JSON_FIELD_INT(struct sum, count, "count")},
+	{JSON_FIELD_INT(struct sum, total, "total")},  {JSON_FIELD_INT(struct sum, longest, "max")},
+	{JSON_FIELD_INT(struct sum, color, "look")},
+};
+
 static void put_sums(const struct view_trace *view, struct hwy_json *json, const char *key,
 		     struct sums *sums)
 {
@@ -51,21 +59,17 @@ static void put_sums(const struct view_trace *view, struct hwy_json *json, const
 		qsort(sums->v, sums->n, sizeof *sums->v, interval_by_total);
 	json_key(json, key);
 	json_begin_array(json);
-	for (uint32_t i = 0; i < sums->n && i < SHOWN; i++) {
+	for (uint32_t i = 0; i < sums->n && i < SHOWN_NAMES; i++) {
 		const struct sum *sum = &sums->v[i];
 		json_begin_object(json);
 		json_key(json, "name");
-		json_name(json, name_text(view->trace, sum->name));
-		json_put_int(json, "name_id", sum->name);
-		json_put_int(json, "count", (int64_t)sum->count);
-		json_put_int(json, "total", sum->total);
-		json_put_int(json, "max", sum->longest);
-		json_put_int(json, "look", sum->look);
+		span_names_put(json, span_names_text(view->trace, sum->name));
+		json_put_fields(json, JSON_FIELDS(sum_fields), sum);
 		json_end_object(json);
 	}
 	json_end_array(json);
 	free(sums->v);
-	hwy_map_free(&sums->at);
+	hwy_map_free(&sums->by_name);
 }
 
 struct window {
@@ -73,46 +77,47 @@ struct window {
 };
 
 static void interval_add_row(struct view_trace *view, struct sums *sums,
-			     const struct hwy_strip *strip, uint32_t row, struct window at)
+			     const struct hwy_strip *strip, uint32_t row, struct window window)
 {
-	int64_t name = span_name(view->trace, strip, row), begin = hwy_get(strip, HWY_START, row);
+	int64_t name = span_names_id(view->trace, strip, row),
+		begin = hwy_get(strip, HWY_START, row);
 	int64_t end = begin + hwy_get(strip, HWY_DUR, row);
-	begin = begin > at.from ? begin : at.from;
-	end = end < at.to ? end : at.to;
-	add_sum(sums, name, look_of(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row)),
+	begin = begin > window.from ? begin : window.from;
+	end = end < window.to ? end : window.to;
+	add_sum(sums, name, span_color(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row)),
 		end - begin);
 }
 
-/* Those that began before the window, then those that begin in it. */
-static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, struct window at,
+/* Adds the spans of one lane: first those that began before the window, then those that begin in it. */
+static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, struct window window,
 		     struct sums *sums, struct hwy_err *err)
 {
-	const struct view_lane *known = &view->lanes[lane];
+	const struct view_lane *on_lane = &view->lanes[lane];
 	struct view_spans earlier = {0};
-	if (!view_need(view, lane, at.from, at.from, 0, err))
+	if (!view_need(view, lane, window.from, window.from, 0, err))
 		return false;
-	spans_touching(view, lane, at.from, at.from, 0, UINT32_MAX, &earlier);
+	view_spans_touching(view, lane, window.from, window.from, 0, UINT32_MAX, &earlier);
 	for (uint32_t i = 0; i < earlier.n; i++) {
 		const struct hwy_strip *strip = &view->trace->strips[earlier.v[i].strip];
 		if (kinds & HWY_KIND_BIT(strip->kind))
-			interval_add_row(view, sums, strip, earlier.v[i].row, at);
+			interval_add_row(view, sums, strip, earlier.v[i].row, window);
 	}
 	free(earlier.v);
-	for (uint32_t s = known->first; s < known->first + known->n; s++) {
+	for (uint32_t s = on_lane->first; s < on_lane->first + on_lane->n; s++) {
 		const struct hwy_strip *strip = &view->trace->strips[s];
 		if (!(kinds & HWY_KIND_BIT(strip->kind)))
 			continue;
-		if (!view_need(view, lane, at.from, at.from, 0, err) ||
-		    !view_need(view, lane, at.to, at.to, 0, err))
+		if (!view_need(view, lane, window.from, window.from, 0, err) ||
+		    !view_need(view, lane, window.to, window.to, 0, err))
 			return false;
-		uint32_t row = view_row_at(strip, at.from);
-		for (uint32_t end = view_row_at(strip, at.to), n; row < end; row += n) {
+		uint32_t row = view_row_at(strip, window.from);
+		for (uint32_t end = view_row_at(strip, window.to), n; row < end; row += n) {
 			view_trim(view);
 			n = end - row < HWY_CHUNK_ROWS ? end - row : HWY_CHUNK_ROWS;
 			if (!view_need_rows(view, s, VIEW_COLUMNS, row, n, err))
 				return false;
 			for (uint32_t i = row; i < row + n; i++)
-				interval_add_row(view, sums, strip, i, at);
+				interval_add_row(view, sums, strip, i, window);
 		}
 	}
 	return true;
@@ -124,11 +129,11 @@ static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *k
 	struct sums sums = {0};
 	bool ok = true;
 	for (uint32_t lane = 0; ok && lane < view->trace->n_lanes; lane++) {
-		const struct view_lane *at = &view->lanes[lane];
+		const struct view_lane *on_lane = &view->lanes[lane];
 		bool wanted = false;
-		for (uint32_t s = at->first; s < at->first + at->n; s++)
+		for (uint32_t s = on_lane->first; s < on_lane->first + on_lane->n; s++)
 			wanted |= (kinds & HWY_KIND_BIT(view->trace->strips[s].kind)) != 0;
-		if (wanted && at->from < to && at->to > from)
+		if (wanted && on_lane->from < to && on_lane->to > from)
 			ok = sum_lane(view, lane, kinds, (struct window){from, to}, &sums, err);
 	}
 	put_sums(view, json, key, &sums);
@@ -137,11 +142,19 @@ static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *k
 
 /* ---- devices ------------------------------------------------------------------------------------------ */
 
+/* How long a device worked in the interval, ns: on anything, not at all, and on each class of work. */
 struct device_times {
-	int64_t busy, classes[3];
+	int64_t busy, idle, classes[3];
+};
+static const struct json_field device_fields[] = {
+	{JSON_FIELD_INT(struct device_times, busy, "busy")},
+	{JSON_FIELD_INT(struct device_times, idle, "idle")},
+	{JSON_FIELD_INT(struct device_times, classes[HWY_COMPUTE], "compute")},
+	{JSON_FIELD_INT(struct device_times, classes[HWY_COMM], "comm")},
+	{JSON_FIELD_INT(struct device_times, classes[HWY_MEMCLASS], "memory")},
 };
 
-/* Exact unions: the spans of a stretch in order, by class and in all. */
+/* Adds the exact time in which spans cover [from, to), by class of work and in all. */
 static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 			    struct device_times *times, struct hwy_err *err)
 {
@@ -168,7 +181,8 @@ static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t fr
 	return true;
 }
 
-/* The device's buckets where they are whole, spans at both ends. */
+/* Adds a device's time in [from, to): from the buckets of its union that lie inside, and from the spans at both ends
+ * where the interval cuts a bucket. */
 static bool measure_device(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
 			   struct device_times *times, struct hwy_err *err)
 {
@@ -190,7 +204,7 @@ static bool measure_device(struct view_trace *view, uint32_t number, int64_t fro
 	       measure_stretch(view, number, last * width, to, times, err);
 }
 
-static void put_causes(struct hwy_json *json, const struct view_pieces *gaps, uint32_t device,
+static void put_causes(struct hwy_json *json, const struct annotations *gaps, uint32_t device,
 		       int64_t from, int64_t to)
 {
 	int64_t causes[GAP_CAUSES] = {0};
@@ -200,7 +214,7 @@ static void put_causes(struct hwy_json *json, const struct view_pieces *gaps, ui
 		return;
 	}
 	for (uint32_t i = 0; i < gaps->n; i++) {
-		const struct view_piece *gap = &gaps->v[i];
+		const struct annotation *gap = &gaps->v[i];
 		int64_t begin = gap->from > from ? gap->from : from;
 		int64_t end = gap->to < to ? gap->to : to;
 		if (gap->device == device && end > begin && gap->cause < GAP_CAUSES)
@@ -214,7 +228,7 @@ static void put_causes(struct hwy_json *json, const struct view_pieces *gaps, ui
 }
 
 static bool interval_put_device(struct view_trace *view, struct hwy_json *json,
-				const struct view_pieces *gaps, uint32_t device, int64_t from,
+				const struct annotations *gaps, uint32_t device, int64_t from,
 				int64_t to, struct hwy_err *err)
 {
 	struct device_times times = {0};
@@ -223,18 +237,15 @@ static bool interval_put_device(struct view_trace *view, struct hwy_json *json,
 	json_begin_object(json);
 	json_put_int(json, "device", device);
 	json_key(json, "title");
-	json_device_title(view, json, device);
-	json_put_int(json, "busy", times.busy);
-	json_put_int(json, "idle", to - from - times.busy);
-	json_put_int(json, "compute", times.classes[HWY_COMPUTE]);
-	json_put_int(json, "comm", times.classes[HWY_COMM]);
-	json_put_int(json, "memory", times.classes[HWY_MEMCLASS]);
+	lane_tree_put_device_title(view, json, device);
+	times.idle = to - from - times.busy;
+	json_put_fields(json, JSON_FIELDS(device_fields), &times);
 	put_causes(json, gaps, device, from - view->origin, to - view->origin);
 	json_end_object(json);
 	return true;
 }
 
-bool answer_interval(struct view_trace *view, struct hwy_json *json, const struct view_pieces *gaps,
+bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,
 		     int64_t from, int64_t to, struct hwy_err *err)
 {
 	bool ok = true;

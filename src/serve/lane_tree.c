@@ -31,22 +31,6 @@ static bool is_of_process(const struct hwy_lane *lane, int64_t process)
 
 /* ---- titles ---------------------------------------------------------------------------------------- */
 
-void json_name(struct hwy_json *json, struct hwy_text name)
-{
-	static const char end[] = "…";
-	char cut[VIEW_NAME + sizeof end];
-	if (name.length <= VIEW_NAME) {
-		json_text(json, name.at, name.length);
-		return;
-	}
-	uint32_t n = VIEW_NAME;
-	while (n > VIEW_NAME - 4 && ((unsigned char)name.at[n] & 0xc0) == 0x80)
-		n--;
-	memcpy(cut, name.at, n);
-	memcpy(cut + n, end, sizeof end);
-	json_text(json, cut, n + sizeof end - 1);
-}
-
 static void put_title(struct hwy_json *json, const char *format, const char *text, int64_t number)
 {
 	char title[512];
@@ -54,7 +38,8 @@ static void put_title(struct hwy_json *json, const char *format, const char *tex
 	json_text(json, title, n < (int)sizeof title ? (size_t)n : sizeof title - 1);
 }
 
-void json_device_title(const struct view_trace *view, struct hwy_json *json, uint32_t device)
+void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
+				uint32_t device)
 {
 	const struct hwy_device *at = &view->trace->devices[device];
 	char title[512];
@@ -120,7 +105,7 @@ static void put_lane_title(const struct view_trace *view, struct hwy_json *json,
 	else if (name.length > 0 && lane->type == HWY_LANE_OVERHEAD)
 		put_title(json, "overhead of %.200s", hwy_str(view->trace, lane->name), 0);
 	else if (name.length > 0)
-		json_name(json, name);
+		span_names_put(json, name);
 	else
 		json_textz(json, lane->type >= 0 && lane->type < HWY_LANE_TYPES ? titles[lane->type]
 										: "other");
@@ -128,10 +113,10 @@ static void put_lane_title(const struct view_trace *view, struct hwy_json *json,
 
 /* ---- lanes ------------------------------------------------------------------------------------------ */
 
-static void put_looks(const struct view_trace *view, struct hwy_json *json, uint32_t lane)
+static void put_colors(const struct view_trace *view, struct hwy_json *json, uint32_t lane)
 {
-	static const uint8_t calls[] = {LOOK_API, LOOK_LAUNCH, LOOK_WAIT, LOOK_ALLOC,
-					LOOK_API_COPY};
+	static const uint8_t calls[] = {COLOR_API, COLOR_LAUNCH, COLOR_WAIT, COLOR_ALLOC,
+					COLOR_API_COPY};
 	const struct view_lane *at = &view->lanes[lane];
 	json_key(json, "looks");
 	json_begin_array(json);
@@ -141,11 +126,11 @@ static void put_looks(const struct view_trace *view, struct hwy_json *json, uint
 			for (size_t i = 0; i < sizeof calls; i++)
 				json_int(json, calls[i]);
 		else if (kind == HWY_STATE)
-			json_int(json, LOOK_RUNNING);
+			json_int(json, COLOR_RUNNING);
 		if (kind != HWY_API)
-			json_int(json, look_of(view->trace, kind, 0));
+			json_int(json, span_color(view->trace, kind, 0));
 		if (kind == HWY_KERNEL && at->classes >> HWY_COMM & 1)
-			json_int(json, LOOK_COMM);
+			json_int(json, COLOR_COMM);
 	}
 	json_end_array(json);
 }
@@ -167,7 +152,7 @@ static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t 
 		most = fmax(most, value);
 	}
 	json_key(json, "unit");
-	json_name(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
+	span_names_put(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
 	json_key(json, "min");
 	json_real(json, least, 6); /* null when there is none */
 	json_key(json, "max");
@@ -205,7 +190,7 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	json_put_int(json, "start", at->from - view->origin);
 	json_put_int(json, "end", at->to - view->origin);
 	json_put_int(json, "detail", at->leaf < 0 ? VIEW_LEVELS - 1 : at->leaf);
-	put_looks(view, json, number);
+	put_colors(view, json, number);
 	if (lane->type == HWY_LANE_COUNTER)
 		put_values(view, json, number);
 	json_end_object(json);
@@ -231,8 +216,8 @@ static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_
 	json_put_int(json, "detail", 0);
 	json_key(json, "looks");
 	json_begin_array(json);
-	json_int(json, LOOK_KERNEL);
-	json_int(json, LOOK_COPY);
+	json_int(json, COLOR_KERNEL);
+	json_int(json, COLOR_COPY);
 	json_end_array(json);
 	json_end_object(json);
 }
@@ -305,7 +290,7 @@ static void lane_tree_put_device(const struct view_trace *view, struct hwy_json 
 				 uint32_t device)
 {
 	begin_group(json, "device", "gpu", device);
-	json_device_title(view, json, device);
+	lane_tree_put_device_title(view, json, device);
 	json_key(json, "lanes");
 	json_begin_array(json);
 	if (has_streams(view, device))
@@ -376,7 +361,7 @@ static void put_others(const struct view_trace *view, struct hwy_json *json)
 	json_end_object(json);
 }
 
-void answer_lanes(struct view_trace *view, struct hwy_json *json)
+void lane_tree_answer(struct view_trace *view, struct hwy_json *json)
 {
 	json_begin_object(json);
 	json_key(json, "groups");

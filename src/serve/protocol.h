@@ -9,53 +9,59 @@
 
 enum {
 	VIEW_PROTOCOL = 1,
-	VIEW_TOKEN = 32,       /* hexadecimal digits */
-	VIEW_BODY = 64 << 10,  /* bytes of a request, at most */
-	VIEW_ORIGIN_BITS = 48, /* the origin is a multiple of 2^this */
-	VIEW_LEVELS = 41,      /* 0 … 40 */
-	VIEW_TILE_BITS = 8,    /* a tile has 2^this buckets */
+	VIEW_TOKEN = 32,       /* hexadecimal digits of the secret in every address */
+	VIEW_BODY = 64 << 10,  /* the longest body of a request, in bytes */
+	VIEW_ORIGIN_BITS = 48, /* the origin is a multiple of 2^48 ns */
+	VIEW_LEVELS = 41,      /* of zoom: 0 … 40; a bucket of level L lasts 2^L ns */
+	VIEW_TILE_BITS = 8,    /* a tile has 2^8 buckets */
 	VIEW_BUCKETS = 1 << VIEW_TILE_BITS,
-	VIEW_TILE_SPANS = 256,  /* a tile with more is a summary */
-	VIEW_LONG = 8,          /* buckets: a span that long is told in a summary too */
-	VIEW_TILES = 2048,      /* in one request */
-	VIEW_TILE_REQUEST = 20, /* bytes */
-	VIEW_TILE_HEAD = 24,    /* bytes */
-	VIEW_NAMES = 16000,     /* in one request */
-	VIEW_NAME = 4096,       /* bytes, at most */
-	VIEW_PIECE = 24,        /* bytes */
-	VIEW_PIXELS = 8192,
+	VIEW_TILE_SPANS = 256,  /* a tile with more spans is sent as a summary */
+	VIEW_LONG = 8,          /* a summary lists the spans that last at least 8 of its buckets */
+	VIEW_TILES = 2048,      /* the most tiles in one request */
+	VIEW_TILE_REQUEST = 20, /* bytes that ask for one tile */
+	VIEW_TILE_HEAD = 24,    /* bytes before the content of a tile */
+	VIEW_NAMES = 16000,     /* the most names in one request */
+	VIEW_NAME = 4096,       /* bytes of a name; longer ones are cut */
+	VIEW_ANNOTATION = 24,   /* bytes of one gap, or of one piece of the critical path */
+	VIEW_PIXELS = 8192,     /* the widest page that annotations are merged for */
 };
-#define VIEW_HARDWARE UINT32_C(0x80000000) /* lane: the union of a device's streams */
+#define VIEW_HARDWARE                                                                              \
+	UINT32_C(0x80000000) /* bit of a lane's number: the union of a device's streams */
 
 enum view_form { VIEW_SUMMARY, VIEW_SPANS, VIEW_COUNTER, VIEW_NOTHING = 255 };
-enum { VIEW_HAS_LOOKS = 0x40, VIEW_HAS_COUNTS = 0x80 };    /* mask of a summary */
-enum { VIEW_UNFINISHED = 0x40, VIEW_MARK = 0x80 };         /* or'ed to a look */
+/* Where the fields stand in the head of a tile. */
+enum { VIEW_TILE_FORM_AT = 4, VIEW_TILE_COUNT_AT = 12 };
+/* Bits in the mask of a summary; bits 0 … 3 are the classes of busy time that the summary has. */
+enum { VIEW_HAS_COLORS = 0x40, VIEW_HAS_COUNTS = 0x80 };
+/* A span's byte of colour: enum span_color in the low bits, and these two flags. */
+enum { VIEW_COLOR_MASK = 0x3f, VIEW_UNFINISHED = 0x40, VIEW_MARK = 0x80 };
 enum { VIEW_WARM_UP = 1, VIEW_OUTLIER = 2, VIEW_CUT = 4 }; /* flags of a step */
 
-enum view_look {
-	LOOK_KERNEL,
-	LOOK_COMM,
-	LOOK_COPY,
-	LOOK_FILL,
-	LOOK_GRAPH,
-	LOOK_API,
-	LOOK_LAUNCH,
-	LOOK_WAIT,
-	LOOK_ALLOC,
-	LOOK_API_COPY,
-	LOOK_RANGE,
-	LOOK_OP,
-	LOOK_CALL,
-	LOOK_OS,
-	LOOK_RUNNING,
-	LOOK_STOPPED,
-	LOOK_MEMORY,
-	LOOK_SAMPLE,
-	LOOK_EVENT,
-	LOOK_SYNC,
-	LOOK_OVERHEAD,
-	LOOK_COUNTER,
-	LOOKS
+/* How a span is drawn. The page's name for it, and the key in answers, is "look". */
+enum span_color {
+	COLOR_KERNEL,
+	COLOR_COMM,
+	COLOR_COPY,
+	COLOR_FILL,
+	COLOR_GRAPH,
+	COLOR_API,
+	COLOR_LAUNCH,
+	COLOR_WAIT,
+	COLOR_ALLOC,
+	COLOR_API_COPY,
+	COLOR_RANGE,
+	COLOR_OP,
+	COLOR_CALL,
+	COLOR_OS,
+	COLOR_RUNNING,
+	COLOR_STOPPED,
+	COLOR_MEMORY,
+	COLOR_SAMPLE,
+	COLOR_EVENT,
+	COLOR_SYNC,
+	COLOR_OVERHEAD,
+	COLOR_COUNTER,
+	COLORS
 };
 
 #endif

@@ -74,8 +74,8 @@ static void refuse(struct asking *a, unsigned status, const char *why)
 	fclose(json.out);
 	a->answer->status = status;
 	a->answer->type = JSON;
-	a->answer->bytes.n = 0;
-	packed_put(&a->answer->bytes, text, n);
+	a->answer->body.n = 0;
+	hwy_bytes_put(&a->answer->body, text, n);
 	free(text);
 }
 
@@ -86,8 +86,8 @@ static const char *requests_state_of(const struct asking *a, uint32_t trace)
 	pthread_mutex_lock(&worker->lock);
 	enum worker_state state = worker->state;
 	/* What was told before it ended is still true. */
-	if (state == WORKER_BROKEN && worker->frames[WORKER_DIAGNOSIS].v &&
-	    !worker->frames[WORKER_FAILED].v)
+	if (state == WORKER_BROKEN && worker->frames[WORKER_DIAGNOSIS].bytes &&
+	    !worker->frames[WORKER_FAILED].bytes)
 		state = WORKER_DONE;
 	pthread_mutex_unlock(&worker->lock);
 	return names[state];
@@ -180,7 +180,7 @@ static bool ask_page(struct asking *a, struct hwy_err *err)
 {
 	(void)err;
 	a->answer->type = "text/html; charset=utf-8";
-	packed_put(&a->answer->bytes, view_page, (size_t)(view_page_end - view_page));
+	hwy_bytes_put(&a->answer->body, built_page, (size_t)(built_page_end - built_page));
 	return true;
 }
 
@@ -189,14 +189,14 @@ static bool ask_lanes(struct asking *a, struct hwy_err *err)
 	uint32_t t;
 	if (!read_trace(a, &t, err))
 		return false;
-	answer_lanes(&a->all->traces[t], &a->json);
+	lane_tree_answer(&a->all->traces[t], &a->json);
 	return true;
 }
 
 static bool ask_tiles(struct asking *a, struct hwy_err *err)
 {
 	const uint8_t *body = a->request->body;
-	uint64_t n = a->request->n_body >= 4 ? packed_read(body, 4) : 0;
+	uint64_t n = a->request->n_body >= 4 ? hwy_little_read(body, 4) : 0;
 	if (n > VIEW_TILES || a->request->n_body != 4 + n * VIEW_TILE_REQUEST)
 		return hwy_fail(err, "a list of at most %d tiles is expected", VIEW_TILES);
 	for (uint64_t i = 0; i < n; i++) {
@@ -204,12 +204,12 @@ static bool ask_tiles(struct asking *a, struct hwy_err *err)
 		struct tile tile = {
 			.trace = at[0],
 			.level = at[1],
-			.lane = (uint32_t)packed_read(at + 4, 4),
-			.index = (int64_t)packed_read(at + 8, 8),
+			.lane = (uint32_t)hwy_little_read(at + 4, 4),
+			.index = (int64_t)hwy_little_read(at + 8, 8),
 		};
 		if (tile.trace >= a->all->n)
 			return hwy_fail(err, "there is no trace %" PRIu32, tile.trace);
-		if (!tile_put(&a->all->traces[tile.trace], &tile, &a->answer->bytes, err))
+		if (!tiles_put(&a->all->traces[tile.trace], &tile, &a->answer->body, err))
 			return false;
 	}
 	return true;
@@ -220,11 +220,12 @@ static bool ask_names(struct asking *a, struct hwy_err *err)
 	size_t n = a->request->n_body;
 	if (n < 4 || n % 4 || n / 4 - 1 > VIEW_NAMES)
 		return hwy_fail(err, "a list of at most %d names is expected", VIEW_NAMES);
-	uint64_t t = packed_read(a->request->body, 4);
+	uint64_t t = hwy_little_read(a->request->body, 4);
 	if (t >= a->all->n)
 		return hwy_fail(err, "there is no trace %" PRIu64, t);
-	return answer_names(&a->all->traces[t], &a->json, a->request->body + 4,
-			    (uint32_t)(n / 4 - 1));
+	span_names_answer(&a->all->traces[t], &a->json, a->request->body + 4,
+			  (uint32_t)(n / 4 - 1));
+	return true;
 }
 
 static bool ask_span(struct asking *a, struct hwy_err *err)
@@ -233,7 +234,7 @@ static bool ask_span(struct asking *a, struct hwy_err *err)
 	int64_t id;
 	return read_trace(a, &t, err) &&
 	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
+	       detail_answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
 }
 
 static bool ask_at(struct asking *a, struct hwy_err *err)
@@ -243,7 +244,7 @@ static bool ask_at(struct asking *a, struct hwy_err *err)
 	return read_trace(a, &t, err) &&
 	       requests_read_number(a, "lane", 0, UINT32_MAX, NULL, &lane, err) &&
 	       read_window(a, &a->all->traces[t], &from, &to, err) &&
-	       answer_at(&a->all->traces[t], &a->json, (uint32_t)lane, from, to, err);
+	       detail_answer_window(&a->all->traces[t], &a->json, (uint32_t)lane, from, to, err);
 }
 
 static bool ask_next(struct asking *a, struct hwy_err *err)
@@ -254,7 +255,7 @@ static bool ask_next(struct asking *a, struct hwy_err *err)
 	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
 	       requests_read_number(a, "dir", -1, 1, &one, &direction, err) &&
 	       (direction != 0 || hwy_fail(err, "'dir' must be 1 or -1")) &&
-	       answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction, err);
+	       detail_answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction, err);
 }
 
 static bool ask_search(struct asking *a, struct hwy_err *err)
@@ -264,7 +265,7 @@ static bool ask_search(struct asking *a, struct hwy_err *err)
 	const char *text = a->request->argument(a->request, "q");
 	return read_trace(a, &t, err) && read_window(a, &a->all->traces[t], &from, &to, err) &&
 	       requests_read_number(a, "n", 1, 4096, &usual, &marks, err) &&
-	       answer_search(&a->all->traces[t], &a->json, text ? text : "", from, to,
+	       search_answer(&a->all->traces[t], &a->json, text ? text : "", from, to,
 			     (uint32_t)marks, err);
 }
 
@@ -276,7 +277,7 @@ static bool ask_interval(struct asking *a, struct hwy_err *err)
 		return false;
 	struct worker *worker = &a->all->workers[t];
 	pthread_mutex_lock(&worker->lock);
-	bool ok = answer_interval(&a->all->traces[t], &a->json,
+	bool ok = interval_answer(&a->all->traces[t], &a->json,
 				  worker->gaps.v ? &worker->gaps : NULL, from, to, err);
 	pthread_mutex_unlock(&worker->lock);
 	return ok;
@@ -290,8 +291,8 @@ static bool is_told(struct asking *a, const struct worker *worker, bool is_there
 	if (is_there)
 		return true;
 	bool failed = worker->state == WORKER_BROKEN || worker->state == WORKER_NONE;
-	const char *why = worker->frames[WORKER_FAILED].v
-				  ? (const char *)worker->frames[WORKER_FAILED].v
+	const char *why = worker->frames[WORKER_FAILED].bytes
+				  ? (const char *)worker->frames[WORKER_FAILED].bytes
 				  : "the diagnosis ended early";
 	char *text = NULL;
 	size_t n = 0;
@@ -302,7 +303,7 @@ static bool is_told(struct asking *a, const struct worker *worker, bool is_there
 		json_put_text(&json, "error", why);
 	json_end_object(&json);
 	fclose(json.out);
-	packed_put(&a->answer->bytes, text, n);
+	hwy_bytes_put(&a->answer->body, text, n);
 	free(text);
 	a->answer->status = failed ? 200 : 202;
 	a->answer->type = JSON;
@@ -317,8 +318,8 @@ static bool ask_frame(struct asking *a, enum worker_tag tag, struct hwy_err *err
 	struct worker *worker = &a->all->workers[t];
 	a->answer->type = JSON;
 	pthread_mutex_lock(&worker->lock);
-	if (is_told(a, worker, worker->frames[tag].v))
-		packed_put(&a->answer->bytes, worker->frames[tag].v, worker->frames[tag].n);
+	if (is_told(a, worker, worker->frames[tag].bytes))
+		hwy_bytes_put(&a->answer->body, worker->frames[tag].bytes, worker->frames[tag].n);
 	pthread_mutex_unlock(&worker->lock);
 	return true;
 }
@@ -340,7 +341,7 @@ static bool ask_edits(struct asking *a, struct hwy_err *err)
 	return ask_frame(a, WORKER_EDITS, err);
 }
 
-static bool ask_pieces(struct asking *a, bool path, struct hwy_err *err)
+static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t from, to, n, usual = 1024;
@@ -348,21 +349,21 @@ static bool ask_pieces(struct asking *a, bool path, struct hwy_err *err)
 	    !requests_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
 		return false;
 	struct worker *worker = &a->all->workers[t];
-	const struct view_pieces *pieces = path ? &worker->path : &worker->gaps;
+	const struct annotations *annotations = path ? &worker->path : &worker->gaps;
 	pthread_mutex_lock(&worker->lock);
-	if (is_told(a, worker, pieces->v))
-		answer_pieces(pieces, from, to, (uint32_t)n, &a->answer->bytes);
+	if (is_told(a, worker, annotations->v))
+		annotations_answer(annotations, from, to, (uint32_t)n, &a->answer->body);
 	pthread_mutex_unlock(&worker->lock);
 	return true;
 }
 
 static bool ask_gaps(struct asking *a, struct hwy_err *err)
 {
-	return ask_pieces(a, false, err);
+	return ask_annotations(a, false, err);
 }
 static bool ask_path(struct asking *a, struct hwy_err *err)
 {
-	return ask_pieces(a, true, err);
+	return ask_annotations(a, true, err);
 }
 
 static bool ask_whatif(struct asking *a, struct hwy_err *err)
@@ -383,7 +384,7 @@ static bool ask_whatif(struct asking *a, struct hwy_err *err)
 	char question[1100];
 	snprintf(question, sizeof question, "%" PRId64 " %s\n", phase, edits);
 	a->answer->type = JSON;
-	if (is_ready && !worker_ask(worker, question, &a->answer->bytes))
+	if (is_ready && !worker_ask(worker, question, &a->answer->body))
 		return hwy_fail(err, "the replay did not answer");
 	return true;
 }
@@ -427,7 +428,7 @@ static const struct kind *find_kind(const char *path)
 	return NULL;
 }
 
-bool request_is_known(const char *path)
+bool requests_has_path(const char *path)
 {
 	return find_kind(path) != NULL;
 }
@@ -448,7 +449,7 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 	if (a->json.out) {
 		fclose(a->json.out);
 		if (ok)
-			packed_put(&a->answer->bytes, a->text, a->n);
+			hwy_bytes_put(&a->answer->body, a->text, a->n);
 		free(a->text);
 	}
 	if (!ok)
@@ -457,8 +458,8 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 		a->answer->type = NULL;
 }
 
-void request_answer(const struct requests *requests, const struct request *request,
-		    struct answer *answer)
+void requests_answer(const struct requests *requests, const struct request *request,
+		     struct answer *answer)
 {
 	const struct kind *kind = find_kind(request->path);
 	*answer = (struct answer){.status = 200};

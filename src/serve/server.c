@@ -109,7 +109,7 @@ static unsigned refusal(const struct server *server, struct mhd_connection *conn
 	if (!host_is_ours(host) || !origin_is_ours(origin, host))
 		return 403;
 	const char *path = after_token(server, url);
-	if (!path || !request_is_known(path))
+	if (!path || !requests_has_path(path))
 		return 404;
 	return strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0 ? 0 : 405;
 }
@@ -119,7 +119,7 @@ static unsigned refusal(const struct server *server, struct mhd_connection *conn
 struct incoming {
 	struct server *server;
 	struct mhd_connection *connection;
-	struct packed body;
+	struct hwy_bytes body;
 	bool is_too_large;
 };
 
@@ -140,21 +140,21 @@ static int send_answer(const struct server *server, struct mhd_connection *conne
 	const struct mhd *mhd = server->mhd;
 	const char *accepts =
 		mhd->lookup_connection_value(connection, MHD_HEADERS, "Accept-Encoding");
-	struct packed small = {0};
-	bool is_small = answer->bytes.n >= GZIP_FROM && accepts && strstr(accepts, "gzip") &&
-			gzip(answer->bytes.v, answer->bytes.n, 1, &small);
+	struct hwy_bytes small = {0};
+	bool is_small = answer->body.n >= GZIP_FROM && accepts && strstr(accepts, "gzip") &&
+			gzip(answer->body.bytes, answer->body.n, 1, &small);
 	if (is_small) {
-		free(answer->bytes.v);
-		answer->bytes = small;
+		free(answer->body.bytes);
+		answer->body = small;
 	} else {
-		free(small.v);
+		free(small.bytes);
 	}
-	if (!answer->bytes.v)
-		packed_room(&answer->bytes, 1), answer->bytes.n = 0;
+	if (!answer->body.bytes)
+		hwy_bytes_add(&answer->body, 1), answer->body.n = 0;
 	struct mhd_response *response =
-		mhd->create_response_from_buffer(answer->bytes.n, answer->bytes.v, MHD_FREES);
+		mhd->create_response_from_buffer(answer->body.n, answer->body.bytes, MHD_FREES);
 	if (!response) {
-		free(answer->bytes.v);
+		free(answer->body.bytes);
 		return MHD_IS_NO;
 	}
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
@@ -214,7 +214,7 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 		if (incoming->body.n + *n > VIEW_BODY)
 			incoming->is_too_large = true;
 		else
-			packed_put(&incoming->body, body, *n);
+			hwy_bytes_put(&incoming->body, body, *n);
 		*n = 0;
 		return MHD_IS_YES;
 	}
@@ -225,12 +225,12 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 		.path = after_token(server, url),
 		.argument = find_argument,
 		.from = incoming,
-		.body = incoming->body.v,
+		.body = incoming->body.bytes,
 		.n_body = incoming->body.n,
 	};
 	struct answer answer;
 	server_note(server, asked.path);
-	request_answer(&server->requests, &asked, &answer);
+	requests_answer(&server->requests, &asked, &answer);
 	return send_answer(server, connection, &answer);
 }
 
@@ -279,7 +279,7 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 		}
 	pthread_mutex_unlock(&server->lock);
 	if (incoming)
-		free(incoming->body.v);
+		free(incoming->body.bytes);
 	free(incoming);
 	*request = NULL;
 }
@@ -351,7 +351,7 @@ static void *warm(void *argument)
 		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
 			if (view->lanes[l].n == 0 ||
 			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
-			    view->lanes[l].spans > view->whole ||
+			    view->lanes[l].spans > view->whole_spans ||
 			    warmed + view->lanes[l].spans > WARMED)
 				continue;
 			warmed += view->lanes[l].spans;

@@ -18,12 +18,13 @@ enum { SERVER_TRACES = 2 };
 
 struct server_options {
 	struct view_trace *traces; /* n_traces of them; the server locks their use */
-	struct worker *workers;    /* parallel */
-	char *const *reports;      /* likewise: the traces' files */
+	struct worker *workers;    /* of each trace */
+	char *const *reports;      /* of each trace: the path of its file */
 	uint32_t n_traces;
-	uint16_t port;                   /* 0: any */
-	bool keep;                       /* do not end when the last page has gone */
-	const volatile sig_atomic_t *interrupted; /* server_wait ends when it is not 0 */
+	uint16_t port; /* 0: any free port */
+	bool keep;     /* server_wait goes on after the last page was closed */
+	const volatile sig_atomic_t
+		*interrupted; /* server_wait ends once the number here is not 0 */
 };
 
 struct server;
@@ -36,9 +37,11 @@ void server_stop(struct server *server);
 /* ---- requests.c: what is asked, whoever asks ------------------------------------------------------------- */
 
 struct request {
-	const char *method, *path; /* after the token */
-	const char *(*argument)(const struct request *request, const char *key); /* or NULL */
-	void *from; /* for 'argument' */
+	const char *method;
+	const char *path; /* what follows the token in the address */
+	/* The value of an argument of the address, or NULL. */
+	const char *(*argument)(const struct request *request, const char *key);
+	void *from; /* the caller's: what 'argument' reads */
 	const uint8_t *body;
 	size_t n_body;
 };
@@ -46,7 +49,7 @@ struct request {
 struct answer {
 	unsigned status;
 	const char *type; /* NULL: no body */
-	struct packed bytes;
+	struct hwy_bytes body;
 };
 
 struct requests {
@@ -55,19 +58,19 @@ struct requests {
 	uint32_t n;
 	bool keep;
 	bool is_inline;
-	const char *const *left_out; /* inline: sentences, ends with NULL */
-	pthread_mutex_t *lock;       /* of the traces */
+	const char *const *left_out; /* of the self-contained page: sentences, then NULL */
+	pthread_mutex_t *lock;       /* held by whoever reads one of 'traces' */
 };
-void request_answer(const struct requests *requests, const struct request *request,
-		    struct answer *answer);
-/* Whether the path is known, whatever the method. */
-bool request_is_known(const char *path);
+void requests_answer(const struct requests *requests, const struct request *request,
+		     struct answer *answer);
+/* Whether there is a request with this path, whatever its method. */
+bool requests_has_path(const char *path);
 
-/* The page. */
-extern const char view_page[];
-extern const char view_page_end[];
+/* built_page.c: the page's HTML. */
+extern const char built_page[];
+extern const char built_page_end[];
 
-/* gzip.c: a gzip'ed copy; false where it does not pay. */
-bool gzip(const void *bytes, size_t n, int level, struct packed *out);
+/* gzip.c: adds a compressed copy to 'out'; false where the copy is not at least a tenth smaller. */
+bool gzip(const void *bytes, size_t n, int level, struct hwy_bytes *out);
 
 #endif

@@ -8,45 +8,47 @@
 #include "serve/view.h"
 
 struct tile {
-	uint32_t trace; /* number, for the answer only */
+	uint32_t trace; /* number of the trace: only copied into the answer */
 	unsigned level;
 	uint32_t lane;
-	int64_t index; /* from the origin on */
+	int64_t index; /* tile 0 of every level begins at the view's origin */
 };
 
-/* Adds the tile to 'out'. What cannot be there (unknown lane, time before or after everything) is an empty tile;
- * false only when the report cannot be read. */
-bool tile_put(struct view_trace *view, const struct tile *tile, struct packed *out,
-	      struct hwy_err *err);
+/* Adds the tile to 'out'. A tile of an unknown lane, or of a time outside the recording, is empty; the result is
+ * false only where the report cannot be read. */
+bool tiles_put(struct view_trace *view, const struct tile *tile, struct hwy_bytes *out,
+	       struct hwy_err *err);
 
 /* ---- between tiles.c, hardware.c and counters.c ---- */
 
 struct summary {
-	int64_t from, width; /* of the tile, of a bucket */
+	int64_t from;  /* begin of the tile */
+	int64_t width; /* of a bucket, ns */
 	unsigned level;
-	int64_t cover[4][VIEW_BUCKETS]; /* ns by class */
-	uint32_t counts[VIEW_BUCKETS];
-	int64_t longest[VIEW_BUCKETS]; /* duration of the longest span that starts there */
-	uint32_t ids[VIEW_BUCKETS];    /* and its id */
+	int64_t cover[4][VIEW_BUCKETS]; /* busy ns, by class of work */
+	uint32_t counts[VIEW_BUCKETS];  /* spans that start in the bucket */
+	int64_t longest[VIEW_BUCKETS];  /* duration of the longest span that starts in the bucket */
+	uint32_t ids[VIEW_BUCKETS];     /* id of that longest span */
 };
-void summary_cover(struct summary *summary, unsigned class, int64_t from, int64_t to);
+/* Adds the part of [from, to) inside the tile to the busy time of its buckets. */
+void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to);
 
-/* hardware.c */
+/* hardware.c. *is_final is false where the cover is only an estimate: the exact union is not made yet. */
 bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *summary,
 		    bool *is_final, struct hwy_err *err);
-/* Makes the device's union; takes a while on large traces. */
+/* Makes the union of the device's streams; this takes seconds where a trace has many millions of spans. */
 bool hardware_need(struct view_trace *view, uint32_t device, struct hwy_err *err);
-/* Takes over what another view of the same report has made. */
+/* Moves the union of a device from another view of the same report into this view. */
 void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device);
-/* The device's work that touches a window, in order. */
+/* The device's work that touches the window [from, to), in order of start. */
 bool hardware_spans(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		    struct view_spans *spans, struct hwy_err *err);
 void hardware_close(struct view_trace *view);
 /* Whether a stream's lane belongs to the device. */
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane);
 
-/* counters.c: the part after the head; the number of points. */
+/* counters.c: writes what follows the head of a counter's tile; *n is the number of points. */
 bool counters_put(struct view_trace *view, uint32_t lane, int64_t from, unsigned level,
-		  struct packed *out, uint32_t *n, struct hwy_err *err);
+		  struct hwy_bytes *out, uint32_t *n, struct hwy_err *err);
 
 #endif

@@ -3,19 +3,22 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "serve/tiles.h"
 #include "trace/pyramid.h"
 
 enum {
-	WHOLE = 1 << 20,
-	MOST_HELD = 48 << 20, /* bytes */
-	PART_BITS = 9, /* levels above the pyramid's leaf at which a bucket is some chunk long */
+	WHOLE_SPANS = 1 << 20,
+	MOST_HELD_BYTES = 48 << 20,
+	PART_LEVELS =
+		9, /* so many levels above the leaf of a pyramid a bucket lasts about as long as a chunk */
+	TOP_LEVEL = 61, /* of a pyramid: buckets of 2^61 ns hold everything */
 };
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-/* First start and last end without the columns of large lanes: the first row of each strip, and the top of the
- * pyramid. */
+/* Finds the first start and the last end on a lane without reading its columns: from the first row of each strip and
+ * from the top of the pyramid. */
 static bool measure_lane(struct view_trace *view, uint32_t lane, struct hwy_err *err)
 {
 	struct view_lane *at = &view->lanes[lane];
@@ -29,7 +32,7 @@ static bool measure_lane(struct view_trace *view, uint32_t lane, struct hwy_err 
 		at->from = start < at->from ? start : at->from;
 	}
 	struct hwy_buckets top;
-	if (!hwy_pyramid_level(view->trace, lane, 61, INT64_MIN, INT64_MAX, &top, err))
+	if (!hwy_pyramid_level(view->trace, lane, TOP_LEVEL, INT64_MIN, INT64_MAX, &top, err))
 		return false;
 	for (uint32_t i = 0; i < top.n; i++) {
 		at->to = top.v[i].end > at->to ? top.v[i].end : at->to;
@@ -48,11 +51,11 @@ bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *sou
 		.source = source,
 		.from = INT64_MAX,
 		.to = INT64_MIN,
-		.whole = WHOLE,
-		.most_held = MOST_HELD,
-		.looks = hwy_zalloc(VIEW_LOOKS * sizeof *view->looks),
-		.lanes = hwy_zalloc((trace->n_lanes + 1) * sizeof *view->lanes),
-		.devices = hwy_zalloc((trace->n_devices + 1) * sizeof *view->devices),
+		.whole_spans = WHOLE_SPANS,
+		.most_held_bytes = MOST_HELD_BYTES,
+		.known_colors = hwy_zarray(VIEW_KNOWN_COLORS, sizeof *view->known_colors),
+		.lanes = hwy_zarray(trace->n_lanes, sizeof *view->lanes),
+		.devices = hwy_zarray(trace->n_devices, sizeof *view->devices),
 	};
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		struct view_lane *lane = &view->lanes[trace->strips[s].lane];
@@ -83,9 +86,9 @@ static void free_lane(struct view_lane *lane)
 {
 	for (uint32_t s = 0; lane->strips && s < lane->n; s++) {
 		free(lane->strips[s].blocks);
-		free(lane->strips[s].far);
-		free(lane->strips[s].rows);
-		free(lane->strips[s].there);
+		free(lane->strips[s].far_blocks);
+		free(lane->strips[s].depths);
+		free(lane->strips[s].indexed);
 	}
 	free(lane->strips);
 }
@@ -96,7 +99,7 @@ void view_close(struct view_trace *view)
 		free_lane(&view->lanes[l]);
 	hardware_close(view);
 	free(view->lanes);
-	free(view->looks);
+	free(view->known_colors);
 	*view = (struct view_trace){0};
 }
 
@@ -104,7 +107,7 @@ void view_close(struct view_trace *view)
 
 static struct view_block *new_blocks(uint32_t n)
 {
-	struct view_block *blocks = hwy_alloc(n * sizeof *blocks);
+	struct view_block *blocks = hwy_array(n, sizeof *blocks);
 	for (uint32_t i = 0; i < n; i++)
 		blocks[i] = (struct view_block){INT64_MIN, 0};
 	return blocks;
@@ -125,8 +128,8 @@ static void index_begin(const struct hwy_strip *strip, struct view_strip *index)
 {
 	uint32_t n = (strip->rows >> INDEX_BITS) + 1;
 	index->blocks = new_blocks(n);
-	index->far = new_blocks((n >> INDEX_BITS) + 1);
-	index->there = hwy_zalloc(strip_chunks(strip) + 1);
+	index->far_blocks = new_blocks((n >> INDEX_BITS) + 1);
+	index->indexed = hwy_zarray(strip_chunks(strip), 1);
 }
 
 static void index_chunk(const struct hwy_strip *strip, struct view_strip *index, uint32_t chunk)
@@ -137,26 +140,27 @@ static void index_chunk(const struct hwy_strip *strip, struct view_strip *index,
 		int64_t dur = hwy_get(strip, HWY_DUR, row);
 		int64_t reach = hwy_get(strip, HWY_START, row) + dur;
 		widen(&index->blocks[row >> INDEX_BITS], reach, dur);
-		widen(&index->far[row >> 2 * INDEX_BITS], reach, dur);
+		widen(&index->far_blocks[row >> 2 * INDEX_BITS], reach, dur);
 	}
-	index->there[chunk] = 1;
+	index->indexed[chunk] = 1;
 }
 
-static void view_put_row(struct view_trace *view, struct view_lane *lane,
-			 const struct hwy_walk *walk, uint32_t row)
+static void put_depth(struct view_trace *view, struct view_lane *lane, const struct hwy_walk *walk,
+		      uint32_t depth)
 {
 	struct view_strip *index = &lane->strips[walk->strip - view->trace->strips - lane->first];
-	if (row == 0)
+	if (depth == 0)
 		return;
-	if (!index->rows)
-		index->rows = hwy_zalloc(walk->strip->rows);
-	index->rows[walk->row] = (uint8_t)row;
+	if (!index->depths)
+		index->depths = hwy_zarray(walk->strip->rows, 1);
+	index->depths[walk->row] = (uint8_t)depth;
 }
 
-/* Every span to the first row that is free: where spans nest that is their depth. */
+/* The rows of a lane that is being drawn. Every span goes to the first row that is free at its start: where spans
+ * nest, that row is the depth of the nesting. */
 struct rows {
-	int64_t ends[250];
-	uint32_t n;
+	int64_t ends[250]; /* by row: the end of the last span in it */
+	uint32_t n;        /* rows in use */
 };
 
 static uint8_t rows_take(struct rows *rows, int64_t start, int64_t dur)
@@ -166,21 +170,21 @@ static uint8_t rows_take(struct rows *rows, int64_t start, int64_t dur)
 	while (row < rows->n && rows->ends[row] > start)
 		row++;
 	if (row == MOST)
-		row--; /* deeper than anybody can see */
+		row--; /* no screen shows so many rows: the last one takes the rest */
 	rows->n = row >= rows->n ? row + 1 : rows->n;
 	rows->ends[row] = start + dur;
 	return (uint8_t)row;
 }
 
-static void assign_rows(struct view_trace *view, uint32_t number)
+static void assign_lane_depths(struct view_trace *view, uint32_t number)
 {
 	struct view_lane *lane = &view->lanes[number];
 	struct rows rows = {.n = 0};
 	struct hwy_walk walk = hwy_walk(view->trace, number, UINT32_MAX);
 	while (hwy_walk_next(&walk))
-		view_put_row(view, lane, &walk,
-			     rows_take(&rows, hwy_get(walk.strip, HWY_START, walk.row),
-				       hwy_get(walk.strip, HWY_DUR, walk.row)));
+		put_depth(view, lane, &walk,
+			  rows_take(&rows, hwy_get(walk.strip, HWY_START, walk.row),
+				    hwy_get(walk.strip, HWY_DUR, walk.row)));
 	lane->depth = (uint8_t)(rows.n ? rows.n : 1);
 }
 
@@ -194,12 +198,12 @@ static bool need_whole(struct view_trace *view, uint32_t number, struct hwy_err 
 		for (uint32_t chunk = 0; chunk < strip_chunks(strip); chunk++)
 			index_chunk(strip, &lane->strips[s], chunk);
 	}
-	assign_rows(view, number);
-	lane->is_ready = true;
+	assign_lane_depths(view, number);
+	lane->is_whole = true;
 	return true;
 }
 
-/* ---- large lanes, by parts ----------------------------------------------------------------------------- */
+/* ---- large lanes, chunk by chunk ----------------------------------------------------------------------------- */
 
 bool view_need_rows(struct view_trace *view, uint32_t number, uint64_t columns, uint32_t first,
 		    uint32_t n, struct hwy_err *err)
@@ -211,27 +215,22 @@ bool view_need_rows(struct view_trace *view, uint32_t number, uint64_t columns, 
 	for (unsigned c = 0; c < HWY_COLS; c++)
 		for (uint32_t i = first >> HWY_CHUNK_BITS;
 		     columns >> c & 1 && strip->columns[c] && i <= last; i++)
-			view->held += (uint64_t)strip->columns[c]->chunks[i].width
-				      << HWY_CHUNK_BITS;
+			view->held_bytes += (uint64_t)strip->columns[c]->chunks[i].width
+					    << HWY_CHUNK_BITS;
 	return true;
 }
 
-/* The chunk in which the first row at or after a time is, unless it begins the next one: bases are known without it. */
+/* The last chunk whose first start is before a time, else chunk 0. The first row that starts at or after the time is
+ * in this chunk, or is the first row of the next chunk. The chunks need not be in memory: their bases are. */
 static uint32_t chunk_at(const struct hwy_strip *strip, int64_t time)
 {
 	const struct hwy_column *starts = strip->columns[HWY_START];
-	uint32_t low = 0, high = starts ? starts->n_chunks : 0;
-	while (high - low > 1 && high > 0) {
-		uint32_t middle = low + (high - low) / 2;
-		if (starts->chunks[middle].base < time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	uint32_t n_chunks = starts ? starts->n_chunks : 0;
+	uint32_t first_later = HWY_FIRST(i, 1, n_chunks, starts->chunks[i].base >= time);
+	return first_later - 1;
 }
 
-/* The chunks that hold rows of [from, to), and those of both ends. */
+/* Reads the chunks that hold rows which start in [from, to), and the chunks at both ends of the window. */
 static bool need_between(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
 			 struct hwy_err *err)
 {
@@ -244,7 +243,7 @@ static bool need_between(struct view_trace *view, uint32_t number, int64_t from,
 			strip->columns[HWY_START] ? chunk_at(strip, to) : strip_chunks(strip) - 1;
 		for (uint32_t chunk = chunk_at(strip, from); chunk <= last; chunk++) {
 			uint32_t row = chunk << HWY_CHUNK_BITS, left = strip->rows - row;
-			if (lane->strips[s].there[chunk])
+			if (lane->strips[s].indexed[chunk])
 				continue;
 			if (!view_need_rows(view, lane->first + s, VIEW_COLUMNS, row,
 					    left < HWY_CHUNK_ROWS ? left : HWY_CHUNK_ROWS, err))
@@ -256,59 +255,59 @@ static bool need_between(struct view_trace *view, uint32_t number, int64_t from,
 }
 
 static bool need_parts(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
-		       int64_t least, struct hwy_err *err)
+		       int64_t least_ns, struct hwy_err *err)
 {
-	unsigned level = (unsigned)view->lanes[number].leaf + PART_BITS;
+	unsigned level = (unsigned)view->lanes[number].leaf + PART_LEVELS;
 	struct hwy_buckets buckets;
-	level = level < 61 ? level : 61;
+	level = level < TOP_LEVEL ? level : TOP_LEVEL;
 	if (!hwy_pyramid_level(view->trace, number, level, from, to, &buckets, err))
 		return false;
 	bool ok = need_between(view, number, from, from, err) &&
 		  need_between(view, number, to, to, err);
 	for (uint32_t i = 0; ok && i < buckets.n; i++) {
 		int64_t begin = (int64_t)((uint64_t)buckets.v[i].index << level);
-		if (buckets.v[i].longest_dur >= least)
+		if (buckets.v[i].longest_dur >= least_ns)
 			ok = need_between(view, number, begin, begin + (INT64_C(1) << level), err);
 	}
 	free(buckets.v);
 	return ok;
 }
 
-bool view_need(struct view_trace *view, uint32_t number, int64_t from, int64_t to, int64_t least,
+bool view_need(struct view_trace *view, uint32_t number, int64_t from, int64_t to, int64_t least_ns,
 	       struct hwy_err *err)
 {
 	struct view_lane *lane = &view->lanes[number];
-	if (lane->is_ready)
+	if (lane->is_whole)
 		return true;
 	if (!lane->strips) {
-		lane->strips = hwy_zalloc((lane->n + 1) * sizeof *lane->strips);
+		lane->strips = hwy_zarray(lane->n, sizeof *lane->strips);
 		for (uint32_t s = 0; s < lane->n; s++)
 			index_begin(&view->trace->strips[lane->first + s], &lane->strips[s]);
 	}
-	return lane->spans <= view->whole || lane->leaf < 0
+	return lane->spans <= view->whole_spans || lane->leaf < 0
 		       ? need_whole(view, number, err)
-		       : need_parts(view, number, from, to, least, err);
+		       : need_parts(view, number, from, to, least_ns, err);
 }
 
 void view_trim(struct view_trace *view)
 {
-	if (view->held <= view->most_held)
+	if (view->held_bytes <= view->most_held_bytes)
 		return;
 	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
 		struct view_lane *lane = &view->lanes[l];
-		for (uint32_t s = 0; !lane->is_ready && lane->spans > view->whole && s < lane->n;
-		     s++) {
+		for (uint32_t s = 0;
+		     !lane->is_whole && lane->spans > view->whole_spans && s < lane->n; s++) {
 			hwy_forget_strip(view->trace, lane->first + s, VIEW_COLUMNS);
 			if (lane->strips)
-				memset(lane->strips[s].there, 0,
+				memset(lane->strips[s].indexed, 0,
 				       strip_chunks(&view->trace->strips[lane->first + s]));
 		}
 	}
-	view->held = 0;
+	view->held_bytes = 0;
 }
 
-/* Among the spans of a list: what is around them is in it. */
-static void assign_depths(struct view_lane *lane, struct view_spans *spans)
+/* Sets the depths of the spans in a list. The list holds every span that encloses one of them. */
+static void assign_list_depths(struct view_lane *lane, struct view_spans *spans)
 {
 	struct rows rows = {.n = 0};
 	for (uint32_t i = 0; i < spans->n; i++)
@@ -317,13 +316,13 @@ static void assign_depths(struct view_lane *lane, struct view_spans *spans)
 	lane->depth = lane->depth > depth ? lane->depth : depth;
 }
 
-bool span_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err)
+bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err)
 {
 	uint32_t lane = view->trace->strips[span->strip].lane;
 	struct view_spans around = {0};
 	if (!view_need(view, lane, span->start, span->start + 1, 0, err))
 		return false;
-	spans_touching(view, lane, span->start, span->start + 1, 0, UINT32_MAX, &around);
+	view_spans_touching(view, lane, span->start, span->start + 1, 0, UINT32_MAX, &around);
 	for (uint32_t i = 0; i < around.n; i++)
 		if (around.v[i].strip == span->strip && around.v[i].row == span->row)
 			span->depth = around.v[i].depth;
@@ -335,26 +334,21 @@ bool span_find_depth(struct view_trace *view, struct view_span *span, struct hwy
 
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time)
 {
-	uint32_t chunk = chunk_at(strip, time), low = chunk << HWY_CHUNK_BITS;
-	uint32_t high = strip->rows - low < HWY_CHUNK_ROWS ? strip->rows : low + HWY_CHUNK_ROWS;
+	uint32_t chunk = chunk_at(strip, time), first = chunk << HWY_CHUNK_BITS;
+	uint32_t end = strip->rows - first < HWY_CHUNK_ROWS ? strip->rows : first + HWY_CHUNK_ROWS;
 	const struct hwy_column *starts = strip->columns[HWY_START];
 	if (!starts)
 		return time > 0 ? strip->rows : 0;
 	if (!starts->chunks[chunk].loaded)
-		return high;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (hwy_get(strip, HWY_START, middle) < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+		return end;
+	return HWY_FIRST(row, first, end, hwy_get(strip, HWY_START, row) >= time);
 }
 
+/* What view_spans_touching looks for. */
 struct touching {
-	int64_t from, least; /* ends after 'from', or starts at or after it; and so long */
-	uint32_t most;
+	int64_t from;     /* spans start at or after this time, or end after it */
+	int64_t least_ns; /* shortest duration */
+	uint32_t most;    /* spans in 'out' */
 	struct view_spans *out;
 };
 
@@ -363,7 +357,7 @@ static bool add_block(const struct touching *t, const struct hwy_strip *strip, u
 {
 	for (; row < end; row++) {
 		int64_t start = hwy_get(strip, HWY_START, row), dur = hwy_get(strip, HWY_DUR, row);
-		if (dur < t->least || (start < t->from && start + dur <= t->from))
+		if (dur < t->least_ns || (start < t->from && start + dur <= t->from))
 			continue;
 		if (t->out->n >= t->most)
 			return false;
@@ -373,28 +367,32 @@ static bool add_block(const struct touching *t, const struct hwy_strip *strip, u
 	return true;
 }
 
-/* Whether a block that ends with row 'next' may hold any. */
+/* Whether a block of the index whose last row is next - 1 may hold spans that are looked for. Rows from
+ * 'first_inside' on start inside the window. */
 static bool may_hold(const struct touching *t, const struct view_block *block, uint32_t next,
-		     uint32_t lo)
+		     uint32_t first_inside)
 {
-	return block->longest >= t->least && (next > lo || block->reach > t->from);
+	return block->longest >= t->least_ns && (next > first_inside || block->reach > t->from);
 }
 
-/* Rows before 'end'; blocks that cannot hold any are passed over. 'lo': the first that starts in the window. */
+/* Adds the spans among the rows 0 … end - 1 of a strip. Blocks that cannot hold such spans are skipped.
+ * 'first_inside' is the first row that starts inside the window. */
 static bool add_strip(const struct touching *t, const struct hwy_strip *strip,
-		      const struct view_strip *index, uint32_t number, uint32_t lo, uint32_t end)
+		      const struct view_strip *index, uint32_t number, uint32_t first_inside,
+		      uint32_t end)
 {
 	const uint64_t far_rows = UINT64_C(1) << 2 * INDEX_BITS;
 	for (uint64_t row = 0; row < end;) {
 		uint64_t next = row + far_rows;
 		if (row % far_rows == 0 && next <= end &&
-		    !may_hold(t, &index->far[row / far_rows], (uint32_t)next, lo)) {
+		    !may_hold(t, &index->far_blocks[row / far_rows], (uint32_t)next,
+			      first_inside)) {
 			row = next;
 			continue;
 		}
 		next = row + INDEX_ROWS < end ? row + INDEX_ROWS : end;
-		if (index->there[row >> HWY_CHUNK_BITS] &&
-		    may_hold(t, &index->blocks[row >> INDEX_BITS], (uint32_t)next, lo) &&
+		if (index->indexed[row >> HWY_CHUNK_BITS] &&
+		    may_hold(t, &index->blocks[row >> INDEX_BITS], (uint32_t)next, first_inside) &&
 		    !add_block(t, strip, number, (uint32_t)row, (uint32_t)next))
 			return false;
 		row = next;
@@ -414,7 +412,7 @@ static int by_order(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-void spans_sort(struct view_spans *spans)
+void view_spans_sort(struct view_spans *spans)
 {
 	uint32_t i = 1;
 	while (i < spans->n && by_order(&spans->v[i - 1], &spans->v[i]) <= 0)
@@ -423,26 +421,26 @@ void spans_sort(struct view_spans *spans)
 		qsort(spans->v, spans->n, sizeof *spans->v, by_order);
 }
 
-bool spans_touching(struct view_trace *view, uint32_t lane, int64_t from, int64_t to, int64_t least,
-		    uint32_t most, struct view_spans *out)
+bool view_spans_touching(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
+			 int64_t least_ns, uint32_t most, struct view_spans *out)
 {
 	struct view_lane *at = &view->lanes[lane];
-	struct touching t = {from, least, most, out};
+	struct touching t = {from, least_ns, most, out};
 	uint32_t before = out->n;
 	for (uint32_t s = 0; s < at->n; s++) {
 		const struct hwy_strip *strip = &view->trace->strips[at->first + s];
-		uint32_t lo = view_row_at(strip, from), hi = view_row_at(strip, to);
-		if ((least == 0 && hi - lo > most) ||
-		    !add_strip(&t, strip, &at->strips[s], at->first + s, lo, hi))
+		uint32_t first_inside = view_row_at(strip, from), end = view_row_at(strip, to);
+		if ((least_ns == 0 && end - first_inside > most) ||
+		    !add_strip(&t, strip, &at->strips[s], at->first + s, first_inside, end))
 			return false;
 	}
 	if (at->n > 1 && before == 0)
-		spans_sort(out);
-	for (uint32_t i = before; at->is_ready && i < out->n; i++) {
-		const uint8_t *rows = at->strips[out->v[i].strip - at->first].rows;
-		out->v[i].depth = rows ? rows[out->v[i].row] : 0;
+		view_spans_sort(out);
+	for (uint32_t i = before; at->is_whole && i < out->n; i++) {
+		const uint8_t *depths = at->strips[out->v[i].strip - at->first].depths;
+		out->v[i].depth = depths ? depths[out->v[i].row] : 0;
 	}
-	if (!at->is_ready && before == 0)
-		assign_depths(at, out);
+	if (!at->is_whole && before == 0)
+		assign_list_depths(at, out);
 	return true;
 }

@@ -1,18 +1,23 @@
 /* view.h - a report as the viewer sees it: lanes that can be asked for the spans of any window.
  *
- * Times inside are the trace's; the page's are relative to 'origin'. Columns and indexes of a lane come in when
- * its spans are first asked for, some ten bytes a span: all of a small lane, which stays, and of a large one the chunks
- * that the report's pyramid names for a window, which go when there are many (view_trim). Nothing here locks: callers
- * hold the lock of view.
+ * Times are ns on the trace's clock; the page uses ns after 'origin'. A lane's columns and index are read when its
+ * spans are first asked for, about ten bytes a span. A small lane is read whole and stays in memory. Of a large lane
+ * only the chunks are read that may hold spans of the window (the report's pyramid tells which), and view_trim frees
+ * them when they have become many. Nothing here locks: the caller holds the lock of the view.
  */
 #ifndef HWY_SERVE_VIEW_H
 #define HWY_SERVE_VIEW_H
 
-#include "serve/packed.h"
+#include "base/bytes.h"
+#include "base/mem.h"
 #include "serve/protocol.h"
 #include "trace/trace.h"
 
-enum { INDEX_BITS = 8, INDEX_ROWS = 1 << INDEX_BITS, VIEW_LOOKS = 131071 };
+enum {
+	INDEX_BITS = 8,
+	INDEX_ROWS = 1 << INDEX_BITS, /* rows of a strip in one block of its index */
+	VIEW_KNOWN_COLORS = 131071,   /* entries of the cache of colours, a prime */
+};
 
 #define VIEW_COLUMNS                                                                               \
 	(HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |                   \
@@ -20,101 +25,114 @@ enum { INDEX_BITS = 8, INDEX_ROWS = 1 << INDEX_BITS, VIEW_LOOKS = 131071 };
 	 HWY_COL_BIT(HWY_OPERATION))
 
 struct view_strip {
-	struct view_block {    /* what INDEX_ROWS rows, and in 'far' as many blocks, hold at most */
-		int64_t reach; /* the latest end */
-		int64_t longest; /* the longest duration */
-	} * blocks, *far;
-	uint8_t *rows;  /* of a whole lane, by span: its depth on the lane; NULL: 0 */
-	uint8_t *there; /* by chunk: it is loaded and in the index */
+	struct view_block {
+		int64_t reach;         /* the latest end of a span in the block */
+		int64_t longest;       /* the longest duration of a span in the block, ns */
+	} * blocks;                    /* of INDEX_ROWS rows each */
+	struct view_block *far_blocks; /* of INDEX_ROWS blocks each */
+	uint8_t *depths;  /* by row, of a lane that was read whole; NULL: every depth is 0 */
+	uint8_t *indexed; /* by chunk: 1 where the chunk is in memory and in the blocks */
 };
 
 struct view_lane {
-	uint32_t first, n; /* strips of the trace */
+	uint32_t first, n; /* the lane's strips are first … first + n - 1 of the trace */
 	uint64_t spans;
-	int64_t from, to; /* first start, last end */
-	int leaf;         /* lowest stored level of its pyramid, or -1 */
-	uint8_t classes;  /* bits of the classes its pyramid has; 0: not known */
-	bool is_ready;    /* all of it is there */
-	uint8_t depth;    /* rows in use, as far as is known */
+	int64_t from, to; /* first start and last end of a span */
+	int leaf;         /* lowest level that the lane's pyramid stores, or -1 */
+	uint8_t classes; /* bits: the classes of busy time in the lane's pyramid; 0: no busy time */
+	bool is_whole;   /* the whole lane is in memory and indexed */
+	uint8_t depth;   /* rows that the spans seen so far need when drawn */
 	struct view_strip *strips;
 };
 
-enum { HARDWARE_ANY = 3 }; /* behind the classes: their union */
+enum { HARDWARE_ANY = 3 }; /* index after the three classes of work: work of any class */
 
-struct view_device { /* the union of a device's streams, by class */
+/* The union of a device's streams: how long each class of work was running. */
+struct view_device {
 	bool is_ready;
-	unsigned level;
-	int64_t base; /* index of the first bucket */
-	uint32_t n;
-	int64_t *cover[4]; /* ns of each bucket */
+	unsigned level;    /* a bucket lasts 2^level ns */
+	int64_t base;      /* number of the first bucket, counted from time 0 */
+	uint32_t n;        /* of buckets */
+	int64_t *cover[4]; /* by class and by bucket: busy ns */
 };
 
 struct hwy_work;
 
 struct view_trace {
-	struct hwy_trace *trace; /* the caller's */
+	struct hwy_trace *trace; /* belongs to the caller */
 	const char *source;      /* the file as the user named it */
-	int64_t origin, from, to;
-	struct view_lane *lanes;     /* parallel to the trace's */
-	struct view_device *devices; /* likewise */
-	struct hwy_work *work;       /* hardware.c */
-	uint64_t whole;              /* lanes of so many spans come as a whole */
-	uint64_t held, most_held;    /* bytes of large lanes that are there, about; and may stay */
-	struct known_look {
-		uint32_t id; /* plus one */
-		uint8_t look;
-	} * looks; /* of VIEW_LOOKS spans, by id */
+	int64_t origin;   /* the page counts time from here; a multiple of 2^VIEW_ORIGIN_BITS */
+	int64_t from, to; /* first start and last end of all spans */
+	struct view_lane *lanes;     /* one for each lane of the trace */
+	struct view_device *devices; /* one for each device of the trace */
+	struct hwy_work *work;    /* hardware.c: tells which graphs have recorded nodes, or NULL */
+	uint64_t whole_spans;     /* a lane of at most so many spans is read whole */
+	uint64_t held_bytes;      /* of large lanes in memory, roughly */
+	uint64_t most_held_bytes; /* view_trim frees them when there are more */
+	/* Cache: the colour of the span with id i is in entry i % VIEW_KNOWN_COLORS, if that entry refers to i. */
+	struct known_color {
+		uint32_t span_ref; /* base/ref.h: the span's id */
+		uint8_t color;     /* enum span_color */
+	} * known_colors;
 };
 
 bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *source,
 	       struct hwy_err *err);
-void view_close(struct view_trace *view); /* the trace stays */
+void view_close(struct view_trace *view); /* the trace stays open */
 
-/* Brings in what spans_touching needs for these arguments. */
-bool view_need(struct view_trace *view, uint32_t lane, int64_t from, int64_t to, int64_t least,
+/* Reads what view_spans_touching needs for these arguments ('least_ns' is its shortest duration). */
+bool view_need(struct view_trace *view, uint32_t lane, int64_t from, int64_t to, int64_t least_ns,
 	       struct hwy_err *err);
-/* Columns (of VIEW_COLUMNS) of some rows of a strip, for those who go through many: they may call view_trim between. */
+/* Reads columns (of VIEW_COLUMNS) of n rows of a strip. Code that goes through many rows calls view_trim between. */
 bool view_need_rows(struct view_trace *view, uint32_t strip, uint64_t columns, uint32_t first,
 		    uint32_t n, struct hwy_err *err);
-/* Gives the memory of large lanes back when it has become much. Call it while nobody holds a row. */
+/* Frees the columns of large lanes where they take more than most_held_bytes. No row may be in use meanwhile. */
 void view_trim(struct view_trace *view);
 
 struct view_span {
 	int64_t start, dur;
 	uint32_t strip, row;
-	uint8_t depth; /* on the lane; spans of large lanes that overlap without nesting may have another elsewhere */
+	/* The row in which the span is drawn. On a large lane, spans that overlap without nesting may get different
+	 * depths for different windows. */
+	uint8_t depth;
 };
 struct view_spans {
-	struct view_span *v; /* free() it */
+	struct view_span *v; /* malloc'ed */
 	uint32_t n, cap;
 };
-/* Adds the spans of a lane that are at least so long and touch [from, to): they start in it, or before it and end
- * after 'from'. In order of start, longer first, and with their depth, when the list was empty. False when there are
- * more than 'most'. view_need comes first. */
-bool spans_touching(struct view_trace *view, uint32_t lane, int64_t from, int64_t to, int64_t least,
-		    uint32_t most, struct view_spans *out);
-void spans_sort(struct view_spans *spans);
+/* Adds the spans of a lane that last at least 'least_ns' and touch [from, to): spans that start in the window, and
+ * spans that start before it and end after 'from'. Where 'out' was empty the spans get their depths, and they are in
+ * order of start, longer first. False where there are more than 'most' spans. Call view_need before. */
+bool view_spans_touching(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
+			 int64_t least_ns, uint32_t most, struct view_spans *out);
+void view_spans_sort(struct view_spans *spans);
 
-static inline uint32_t span_id(const struct view_trace *view, const struct view_span *span)
+static inline uint32_t view_span_id(const struct view_trace *view, const struct view_span *span)
 {
 	return view->trace->strips[span->strip].first + span->row;
 }
-/* Its depth, when it comes from no list. */
-bool span_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err);
-/* The first row of a strip that starts at or after a time; where its chunk is not there, the one after the chunk. */
+/* Sets the depth of a span that does not come from view_spans_touching. */
+bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err);
+/* The first row of a strip that starts at or after a time. Where the chunk of that row is not in memory: the first
+ * row after the chunk. */
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time);
 
-/* span_names.c: the id of a span's name, made up where the trace has none; needs NAME and the kind's name_column. */
-enum { NAMES_MADE = 24 }; /* ids behind the trace's texts */
-int64_t span_name(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
-struct hwy_text name_text(const struct hwy_trace *trace, int64_t id);
-/* The column that tells what a span without a name is; HWY_NAME: none does. And the name from its value. */
-enum hwy_col name_column(enum hwy_kind kind);
-int64_t name_of(const struct hwy_trace *trace, enum hwy_kind kind, int64_t name, int64_t what);
+/* span_names.c: the id of a span's name; a made-up name where the trace has none. Needs NAME and the column that
+ * span_names_column yields for the strip's kind. */
+enum {
+	SPAN_NAMES_MADE = 24
+}; /* number of made-up names; their ids follow those of the trace's texts */
+int64_t span_names_id(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
+struct hwy_text span_names_text(const struct hwy_trace *trace, int64_t id);
+/* The column that says what a span without a name is; HWY_NAME where the kind has no such column. */
+enum hwy_col span_names_column(enum hwy_kind kind);
+/* The id of a span's name from the values of its columns: HWY_NAME and span_names_column. */
+int64_t span_names_make(const struct hwy_trace *trace, enum hwy_kind kind, int64_t name,
+			int64_t column_value);
 
-/* span_color.c: enum view_look; needs NAME of the span. */
-uint8_t look_of(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
-/* Class of busy time: enum hwy_class, or HWY_BUSY_OTHER. */
-unsigned busy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
+/* span_color.c: the colour of a span, enum span_color. 'name' is the span's HWY_NAME. */
+uint8_t span_color(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
+/* The class to which a span's time belongs: enum hwy_class of device work, else HWY_BUSY_OTHER. */
+unsigned span_color_busy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 
 #endif

@@ -1,4 +1,4 @@
-/* worker.c - the viewer's side of worker.h: starts the process, keeps what it says. */
+/* worker.c - the viewer's side of worker.h: starts the process that diagnoses and keeps the frames that it sends. */
 #include "serve/worker.h"
 
 #include <errno.h>
@@ -13,15 +13,14 @@
 #include <unistd.h>
 
 enum {
-	LARGEST = 1 << 30, /* bytes of a frame */
-	PATIENCE_S = 20,
+	LARGEST_FRAME = 1 << 30, /* bytes */
 };
 
-/* ---- pieces ------------------------------------------------------------------------------------------ */
+/* ---- annotations ------------------------------------------------------------------------------------- */
 
-/* A long recording has millions. They lie in a file without a name, of which the kernel keeps in memory what is
- * looked at; where there is no room for one, on the heap. */
-static bool make_room(struct view_pieces *pieces, size_t bytes)
+/* Makes room for annotations: a long recording has millions. They lie in a file without a name, so that the kernel
+ * keeps in memory only what is looked at; where no such file can be made, on the heap. */
+static bool make_room(struct annotations *all, size_t bytes)
 {
 	const char *folder = getenv("TMPDIR");
 	int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -30,43 +29,43 @@ static bool make_room(struct view_pieces *pieces, size_t bytes)
 		room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
-	pieces->is_mapped = room != MAP_FAILED;
-	pieces->v = pieces->is_mapped ? room : malloc(bytes);
-	return pieces->v != NULL;
+	all->is_mapped = room != MAP_FAILED;
+	all->v = all->is_mapped ? room : malloc(bytes);
+	return all->v != NULL;
 }
 
-static void free_pieces(struct view_pieces *pieces)
+static void free_annotations(struct annotations *all)
 {
-	if (pieces->is_mapped)
-		munmap(pieces->v, pieces->n * sizeof *pieces->v);
+	if (all->is_mapped)
+		munmap(all->v, all->n * sizeof *all->v);
 	else
-		free(pieces->v);
-	free(pieces->spans);
-	*pieces = (struct view_pieces){0};
+		free(all->v);
+	free(all->blocks);
+	*all = (struct annotations){0};
 }
 
-static bool read_pieces(struct worker *worker, uint32_t tag, uint64_t bytes, FILE *in)
+static bool read_annotations(struct worker *worker, uint32_t tag, uint64_t bytes, FILE *in)
 {
-	struct view_pieces pieces = {.n = (uint32_t)(bytes / sizeof *pieces.v)};
-	if (bytes > 0 && (bytes / sizeof *pieces.v > UINT32_MAX || !make_room(&pieces, bytes)))
+	struct annotations all = {.n = (uint32_t)(bytes / sizeof *all.v)};
+	if (bytes > 0 && (bytes / sizeof *all.v > UINT32_MAX || !make_room(&all, bytes)))
 		return false;
-	if (bytes > 0 && fread(pieces.v, bytes, 1, in) != 1) {
-		free_pieces(&pieces);
+	if (bytes > 0 && fread(all.v, bytes, 1, in) != 1) {
+		free_annotations(&all);
 		return false;
 	}
-	pieces_index(&pieces);
+	annotations_index(&all);
 	pthread_mutex_lock(&worker->lock);
-	*(tag == WORKER_GAPS ? &worker->gaps : &worker->path) = pieces;
+	*(tag == WORKER_GAPS ? &worker->gaps : &worker->path) = all;
 	pthread_mutex_unlock(&worker->lock);
 	return true;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------ */
 
-static void keep_frame(struct worker *worker, uint32_t tag, struct packed *frame)
+static void keep_frame(struct worker *worker, uint32_t tag, struct hwy_bytes *frame)
 {
 	pthread_mutex_lock(&worker->lock);
-	free(worker->frames[tag].v);
+	free(worker->frames[tag].bytes);
 	worker->frames[tag] = *frame;
 	if (tag == WORKER_READY)
 		worker->state = WORKER_DONE;
@@ -81,17 +80,18 @@ static void read_frames(struct worker *worker, FILE *in)
 {
 	uint8_t head[12];
 	while (fread(head, sizeof head, 1, in) == 1) {
-		uint64_t tag = packed_read(head, 4), n = packed_read(head + 4, 8);
-		bool is_pieces = tag == WORKER_GAPS || tag == WORKER_PATH;
-		if (is_pieces && read_pieces(worker, (uint32_t)tag, n, in))
+		uint64_t tag = hwy_little_read(head, 4), n = hwy_little_read(head + 4, 8);
+		bool is_annotations = tag == WORKER_GAPS || tag == WORKER_PATH;
+		if (is_annotations && read_annotations(worker, (uint32_t)tag, n, in))
 			continue;
-		if (is_pieces || tag >= WORKER_TAGS || n > LARGEST)
+		if (is_annotations || tag >= WORKER_TAGS || n > LARGEST_FRAME)
 			break;
-		struct packed frame = {0};
-		packed_room(&frame, n + 1)[n] = 0;
+		struct hwy_bytes frame = {0};
+		hwy_bytes_add(&frame, n + 1)[n] =
+			0; /* texts end with a 0 that 'n' does not count */
 		frame.n = n;
-		if (n > 0 && fread(frame.v, n, 1, in) != 1) {
-			free(frame.v);
+		if (n > 0 && fread(frame.bytes, n, 1, in) != 1) {
+			free(frame.bytes);
 			break;
 		}
 		keep_frame(worker, (uint32_t)tag, &frame);
@@ -160,7 +160,7 @@ void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 	worker_begin(worker);
 	worker->here = analysis;
 	FILE *frames = open_memstream(&text, &n);
-	worker_frame(frames, WORKER_DIAGNOSIS, json, strlen(json));
+	worker_tell_frame(frames, WORKER_DIAGNOSIS, json, strlen(json));
 	worker_tell(frames, analysis, diagnosis, origin);
 	fclose(frames);
 	frames = fmemopen(text, n, "r");
@@ -169,26 +169,26 @@ void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 	free(text);
 }
 
-static bool answer_here(const struct worker *worker, const char *question, struct packed *out)
+static bool answer_here(const struct worker *worker, const char *question, struct hwy_bytes *out)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *memory = open_memstream(&text, &n);
 	worker_whatif(memory, worker->here, question);
 	fclose(memory);
-	packed_put(out, text, n);
+	hwy_bytes_put(out, text, n);
 	free(text);
 	return true;
 }
 
-/* One question at a time; the lock is held but for the waiting. */
-bool worker_ask(struct worker *worker, const char *question, struct packed *out)
+/* One question at a time. The lock is held, except while pthread_cond_timedwait waits. */
+bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *out)
 {
 	if (worker->here)
 		return answer_here(worker, question, out);
 	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += PATIENCE_S;
+	until.tv_sec += WORKER_PATIENCE_S;
 	bool ok = true;
 	pthread_mutex_lock(&worker->lock);
 	while (ok && worker->is_asked && worker->state == WORKER_DONE)
@@ -203,9 +203,9 @@ bool worker_ask(struct worker *worker, const char *question, struct packed *out)
 			ok = pthread_cond_timedwait(&worker->changed, &worker->lock, &until) == 0;
 		ok = ok && worker->is_answered;
 		if (ok)
-			packed_put(out, worker->frames[WORKER_WHATIF].v,
-				   worker->frames[WORKER_WHATIF].n);
-		/* An answer that comes too late must not be taken for the next one's: end it. */
+			hwy_bytes_put(out, worker->frames[WORKER_WHATIF].bytes,
+				      worker->frames[WORKER_WHATIF].n);
+		/* A late answer could be taken for that of the next question: there will be no next question. */
 		if (!ok)
 			worker->state = WORKER_BROKEN;
 		worker->is_asked = false;
@@ -225,8 +225,8 @@ void worker_stop(struct worker *worker)
 		fclose(worker->from);
 	}
 	for (unsigned t = 0; t < WORKER_TAGS; t++)
-		free(worker->frames[t].v);
-	free_pieces(&worker->gaps);
-	free_pieces(&worker->path);
+		free(worker->frames[t].bytes);
+	free_annotations(&worker->gaps);
+	free_annotations(&worker->path);
 	*worker = (struct worker){0};
 }

@@ -1,5 +1,5 @@
-/* worker.h - the diagnosis of a trace, made by another process: headway itself, so that the first picture does not
- * wait for it and its memory is given back.
+/* worker.h - the diagnosis of a trace, made by a second process that runs headway too: the first picture does not
+ * wait for the diagnosis, and its memory is given back when the process ends.
  *
  * The worker writes frames to its standard output: u32 tag, u64 length, the bytes. After the frames of the
  * diagnosis it reads questions, a line each ("PHASE EDITS"), and answers each with a WORKER_WHATIF frame, until
@@ -20,50 +20,55 @@ enum worker_tag {
 	WORKER_STEPS,     /* JSON */
 	WORKER_HEADWAY,   /* JSON */
 	WORKER_EDITS,     /* JSON */
-	WORKER_GAPS,      /* array of struct view_piece */
-	WORKER_PATH,      /* likewise */
-	WORKER_READY,     /* nothing: all of the above was sent */
+	WORKER_GAPS,      /* array of struct annotation: the idle gaps */
+	WORKER_PATH,      /* array of struct annotation: the critical path */
+	WORKER_READY,     /* no bytes: the five frames above, as far as there are any, were sent */
 	WORKER_WHATIF,    /* JSON */
-	WORKER_FAILED,    /* one line */
+	WORKER_FAILED,    /* one line: why there is no diagnosis */
 	WORKER_TAGS
 };
 
 /* ---- inside the worker ------------------------------------------------------------------------------- */
 
-/* Everything but WORKER_DIAGNOSIS, which is the caller's. 'origin' as the viewer has it. */
+/* Writes the frames from WORKER_STEPS to WORKER_READY; the caller writes WORKER_DIAGNOSIS. 'origin' is that of
+ * struct view_trace. */
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin);
-void worker_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
-/* Answers questions until 'in' ends. */
-void worker_answer(FILE *in, FILE *out, const struct hwy_analysis *analysis);
-/* One answer, as JSON. */
+void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
+/* Answers one question a line until 'in' ends. */
+void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);
+/* Writes the answer to one question, as JSON. */
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
 
 /* ---- inside the viewer -------------------------------------------------------------------------------- */
 
+enum { WORKER_PATIENCE_S = 20 };
 enum worker_state { WORKER_NONE, WORKER_PENDING, WORKER_DONE, WORKER_BROKEN };
 
 struct worker {
 	pid_t pid;
-	int to;     /* pipe */
-	FILE *from; /* pipe */
+	int to;     /* pipe into the process's standard input */
+	FILE *from; /* pipe from the process's standard output */
 	pthread_t reader;
-	const struct hwy_analysis *here; /* there is no other process: what worker_here told */
-	pthread_mutex_t lock;            /* of all that follows */
+	const struct hwy_analysis
+		*here;        /* after worker_here: there is no second process; else NULL */
+	pthread_mutex_t lock; /* guards every member below */
 	pthread_cond_t changed;
 	enum worker_state state;
-	struct packed frames[WORKER_TAGS]; /* WORKER_FAILED: 0-terminated */
-	struct view_pieces gaps, path;
-	bool is_asked, is_answered; /* a question is out; its answer is there */
+	struct hwy_bytes frames[WORKER_TAGS]; /* by tag; a 0 follows the bytes of each */
+	struct annotations gaps, path;
+	bool is_asked;    /* a question was sent, and nobody may send another */
+	bool is_answered; /* the answer to that question has come */
 };
 
-/* Starts argv[0] with these arguments. */
+/* Starts this program anew with these arguments. */
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err);
-/* The same without another process, from a diagnosis at hand: 'json' is WORKER_DIAGNOSIS. The analysis must stay. */
+/* Fills the worker from a finished diagnosis, without a second process. 'json' is the frame WORKER_DIAGNOSIS. The
+ * analysis must live as long as the worker. */
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json);
-/* Adds the answer to 'out'; false when there is none within the time. */
-bool worker_ask(struct worker *worker, const char *question, struct packed *out);
+/* Adds the answer to 'out'; false where none comes within WORKER_PATIENCE_S seconds. */
+bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *out);
 void worker_stop(struct worker *worker);
 
 #endif

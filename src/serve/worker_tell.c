@@ -1,4 +1,4 @@
-/* worker_tell.c - the worker's side of worker.h: steps, headway, gaps and critical path of a diagnosis. */
+/* worker_tell.c - the worker's side of worker.h: writes steps, headway, edits, gaps and the critical path as frames. */
 #include <stdlib.h>
 
 #include "serve/worker.h"
@@ -10,15 +10,15 @@ enum {
 	MOST_ON_PATH = 40000000, /* calls and ops: the graph of more would take gigabytes */
 };
 
-void worker_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
+void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
 {
-	struct packed head = {0};
-	packed_number(&head, tag, 4);
-	packed_number(&head, n, 8);
-	fwrite(head.v, 1, head.n, out);
+	struct hwy_bytes head = {0};
+	hwy_bytes_put_little(&head, tag, 4);
+	hwy_bytes_put_little(&head, n, 8);
+	fwrite(head.bytes, 1, head.n, out);
 	if (n)
 		fwrite(bytes, 1, n, out);
-	free(head.v);
+	free(head.bytes);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static void put_step(struct hwy_json *json, const struct hwy_trace *trace,
 	json_int(json, (step->is_warm_up ? VIEW_WARM_UP : 0) |
 			       (step->is_outlier ? VIEW_OUTLIER : 0) |
 			       (step->is_cut ? VIEW_CUT : 0));
-	json_name(json, hwy_text(trace, step->name));
+	span_names_put(json, hwy_text(trace, step->name));
 	json_end_array(json);
 }
 
@@ -51,7 +51,7 @@ static void put_steps(struct hwy_json *json, const struct hwy_analysis *analysis
 		uint32_t n = phase->n_steps < MOST_STEPS ? phase->n_steps : MOST_STEPS;
 		json_begin_object(json);
 		json_key(json, "name");
-		json_name(json, hwy_text(analysis->trace, phase->name));
+		span_names_put(json, hwy_text(analysis->trace, phase->name));
 		json_put_text(json, "source", sources[phase->source]);
 		json_put_int(json, "mean", phase->mean);
 		json_put_int(json, "median", phase->median);
@@ -147,7 +147,7 @@ static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnos
 	json_end_object(json);
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------------------- */
+/* ---- annotations ------------------------------------------------------------------------------------------- */
 
 static int64_t device_of(const struct hwy_flow *flow, uint32_t device)
 {
@@ -156,7 +156,7 @@ static int64_t device_of(const struct hwy_flow *flow, uint32_t device)
 
 static int by_device(const void *a, const void *b)
 {
-	const struct view_piece *x = a, *y = b;
+	const struct annotation *x = a, *y = b;
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
 	return (x->from > y->from) - (x->from < y->from);
@@ -164,51 +164,51 @@ static int by_device(const void *a, const void *b)
 
 static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
 {
-	struct view_pieces pieces = {0};
+	struct annotations all = {0};
 	for (uint32_t p = 0; p < analysis->phases.n; p++)
 		for (uint32_t i = 0; i < analysis->measures[p].gaps.n; i++) {
 			const struct hwy_gap *gap = &analysis->measures[p].gaps.gaps[i];
-			HWY_GROW(pieces.v, pieces.n, pieces.cap);
-			struct view_piece *piece = &pieces.v[pieces.n++];
-			memset(piece, 0, sizeof *piece);
-			piece->from = gap->at.from - origin;
-			piece->to = gap->at.to - origin;
-			piece->cause = gap->cause;
-			piece->device = (uint8_t)device_of(&analysis->flow, gap->device);
-			piece->span = gap->culprit != FLOW_NONE
-					      ? analysis->flow.calls[gap->culprit].span + 1
-					      : gap->span;
+			HWY_GROW(all.v, all.n, all.cap);
+			struct annotation *one = &all.v[all.n++];
+			memset(one, 0, sizeof *one);
+			one->from = gap->at.from - origin;
+			one->to = gap->at.to - origin;
+			one->cause = gap->cause;
+			one->device = (uint8_t)device_of(&analysis->flow, gap->device);
+			one->span_ref = gap->culprit != FLOW_NONE
+						? hwy_ref32(analysis->flow.calls[gap->culprit].span)
+						: gap->span;
 		}
-	if (pieces.n)
-		qsort(pieces.v, pieces.n, sizeof *pieces.v, by_device);
-	worker_frame(out, WORKER_GAPS, pieces.v, pieces.n * sizeof *pieces.v);
-	free(pieces.v);
+	if (all.n)
+		qsort(all.v, all.n, sizeof *all.v, by_device);
+	worker_tell_frame(out, WORKER_GAPS, all.v, all.n * sizeof *all.v);
+	free(all.v);
 }
 
 static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
 {
 	struct cached_paths kept;
 	struct hwy_err err;
-	struct view_pieces pieces = {0};
+	struct annotations all = {0};
 	if ((uint64_t)analysis->flow.n_calls + analysis->flow.n_ops > MOST_ON_PATH ||
 	    !path_cache_open(&kept, &analysis->flow, &analysis->phases, &err))
 		kept = (struct cached_paths){0};
 	for (uint32_t p = 0; p < kept.n; p++)
 		for (uint32_t i = 0; i < kept.by_phase[p].n; i++) {
 			const struct cached_piece *from = &kept.by_phase[p].pieces[i];
-			HWY_GROW(pieces.v, pieces.n, pieces.cap);
-			struct view_piece *piece = &pieces.v[pieces.n++];
-			memset(piece, 0, sizeof *piece);
-			piece->from = from->at.from - origin;
-			piece->to = from->at.to - origin;
-			piece->cause = from->class;
-			piece->span = from->span + 1;
+			HWY_GROW(all.v, all.n, all.cap);
+			struct annotation *one = &all.v[all.n++];
+			memset(one, 0, sizeof *one);
+			one->from = from->at.from - origin;
+			one->to = from->at.to - origin;
+			one->cause = from->class;
+			one->span_ref = hwy_ref32(from->span);
 		}
 	path_cache_close(&kept);
-	if (pieces.n)
-		qsort(pieces.v, pieces.n, sizeof *pieces.v, by_device);
-	worker_frame(out, WORKER_PATH, pieces.v, pieces.n * sizeof *pieces.v);
-	free(pieces.v);
+	if (all.n)
+		qsort(all.v, all.n, sizeof *all.v, by_device);
+	worker_tell_frame(out, WORKER_PATH, all.v, all.n * sizeof *all.v);
+	free(all.v);
 }
 
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
@@ -226,11 +226,11 @@ void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		else
 			put_edits(&json, diagnosis);
 		fclose(json.out);
-		worker_frame(out, tags[i], text, n);
+		worker_tell_frame(out, tags[i], text, n);
 		free(text);
 	}
 	tell_gaps(out, analysis, origin);
 	tell_path(out, analysis, origin);
-	worker_frame(out, WORKER_READY, NULL, 0);
+	worker_tell_frame(out, WORKER_READY, NULL, 0);
 	fflush(out);
 }

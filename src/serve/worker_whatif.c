@@ -68,8 +68,8 @@ static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end
 	json_begin_array(p->json);
 	json_int(p->json, span);
 	json_int(p->json, strip->lane);
-	json_int(p->json, look_of(p->w->flow->trace, strip->kind, name));
-	json_int(p->json, span_name(trace, strip, row));
+	json_int(p->json, span_color(p->w->flow->trace, strip->kind, name));
+	json_int(p->json, span_names_id(trace, strip, row));
 	json_int(p->json, start - p->recorded);
 	json_int(p->json, end - start);
 	json_int(p->json, begin - p->predicted);
@@ -223,7 +223,7 @@ void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *q
 		whatif_close(&a.w);
 }
 
-void worker_answer(FILE *in, FILE *out, const struct hwy_analysis *analysis)
+void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis)
 {
 	struct answering a = {.analysis = analysis};
 	char *line = NULL;
@@ -234,7 +234,7 @@ void worker_answer(FILE *in, FILE *out, const struct hwy_analysis *analysis)
 		FILE *memory = open_memstream(&text, &n);
 		answer(&a, memory, line);
 		fclose(memory);
-		worker_frame(out, WORKER_WHATIF, text, n);
+		worker_tell_frame(out, WORKER_WHATIF, text, n);
 		fflush(out);
 		free(text);
 	}

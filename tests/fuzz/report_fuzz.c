@@ -71,26 +71,27 @@ static void show(struct hwy_trace *trace)
 	struct view_trace view;
 	char *text = NULL;
 	size_t n = 0;
-	struct packed out = {0};
+	struct hwy_bytes out = {0};
 	struct hwy_json json = {.out = open_memstream(&text, &n)};
 	if (view_open(&view, trace, "report", &err)) {
 		int64_t last = view.to - view.origin;
 		if (trace->n_spans % 2)
-			view.whole = 0; /* every lane by parts */
-		answer_lanes(&view, &json);
+			view.whole_spans = 0; /* every lane by parts */
+		lane_tree_answer(&view, &json);
 		for (uint32_t lane = 0; lane < trace->n_lanes && lane < 8; lane++)
 			for (unsigned level = 0; level < VIEW_LEVELS; level += 8)
-				tile_put(&view, &(struct tile){0, level, lane, last >> (level + 9)},
-					 &out, &err);
-		tile_put(&view, &(struct tile){0, 20, VIEW_HARDWARE, 0}, &out, &err);
+				tiles_put(&view,
+					  &(struct tile){0, level, lane, last >> (level + 9)}, &out,
+					  &err);
+		tiles_put(&view, &(struct tile){0, 20, VIEW_HARDWARE, 0}, &out, &err);
 		for (uint32_t id = 0; id < trace->n_spans && id < 16; id++)
-			answer_span(&view, &json, id, &err);
-		answer_search(&view, &json, "e", 0, last + 1, 16, &err);
-		answer_interval(&view, &json, NULL, 0, last + 1, &err);
+			detail_answer_span(&view, &json, id, &err);
+		search_answer(&view, &json, "e", 0, last + 1, 16, &err);
+		interval_answer(&view, &json, NULL, 0, last + 1, &err);
 	}
 	fclose(json.out);
 	free(text);
-	free(out.v);
+	free(out.bytes);
 	view_close(&view);
 	hwy_trace_free(trace);
 }

@@ -171,17 +171,17 @@ static void read_summary(struct told *told, const uint8_t **at, int64_t from)
 {
 	const uint8_t *head = *at, *offsets = head + 4;
 	told->mask = head[0];
-	told->n_long = (uint32_t)packed_read(head + 2, 2);
+	told->n_long = (uint32_t)hwy_little_read(head + 2, 2);
 	*at = offsets + told->n;
 	for (uint32_t i = 0; i < told->n; i++)
 		told->is_there[offsets[i]] = true;
 	for (unsigned c = 0; c < 4; c++)
 		for (uint32_t i = 0; told->mask >> c & 1 && i < told->n; i++)
 			told->share[c][offsets[i]] = *(*at)++;
-	for (uint32_t i = 0; told->mask & VIEW_HAS_LOOKS && i < told->n; i++)
+	for (uint32_t i = 0; told->mask & VIEW_HAS_COLORS && i < told->n; i++)
 		told->look[offsets[i]] = *(*at)++;
 	for (uint32_t i = 0; told->mask & VIEW_HAS_COUNTS && i < told->n; i++, *at += 2)
-		told->count[offsets[i]] = (uint32_t)packed_read(*at, 2);
+		told->count[offsets[i]] = (uint32_t)hwy_little_read(*at, 2);
 	read_spans(told, at, told->n_long, from);
 }
 
@@ -189,29 +189,29 @@ static void read_summary(struct told *told, const uint8_t **at, int64_t from)
 static struct told *ask(uint32_t lane, unsigned level, int64_t index)
 {
 	static struct told told;
-	struct packed out = {0};
+	struct hwy_bytes out = {0};
 	struct hwy_err err = {0};
 	struct tile tile = {0, level, lane, index};
 	memset(&told, 0, sizeof told);
-	if (!tile_put(&view, &tile, &out, &err))
+	if (!tiles_put(&view, &tile, &out, &err))
 		fail_msg("%s", err.text);
-	assert_int_equal(packed_read(out.v, 4), out.n);
+	assert_int_equal(hwy_little_read(out.bytes, 4), out.n);
 	assert_int_equal(out.n % 4, 0);
-	assert_int_equal(packed_read(out.v + 8, 4), lane);
-	assert_int_equal(packed_read(out.v + 16, 8), index);
-	told.form = out.v[4];
-	told.level = out.v[6];
-	told.rows = out.v[7];
-	told.n = (uint32_t)packed_read(out.v + 12, 4);
+	assert_int_equal(hwy_little_read(out.bytes + 8, 4), lane);
+	assert_int_equal(hwy_little_read(out.bytes + 16, 8), index);
+	told.form = out.bytes[4];
+	told.level = out.bytes[6];
+	told.rows = out.bytes[7];
+	told.n = (uint32_t)hwy_little_read(out.bytes + 12, 4);
 	int64_t from = view.origin + index * (INT64_C(256) << level);
-	const uint8_t *at = out.v + VIEW_TILE_HEAD;
+	const uint8_t *at = out.bytes + VIEW_TILE_HEAD;
 	if (told.form == VIEW_SPANS)
 		read_spans(&told, &at, told.n, from);
 	else if (told.form == VIEW_SUMMARY)
 		read_summary(&told, &at, from);
 	if (told.form == VIEW_SPANS || told.form == VIEW_SUMMARY)
-		assert_true(at <= out.v + out.n && at + 4 > out.v + out.n);
-	free(out.v);
+		assert_true(at <= out.bytes + out.n && at + 4 > out.bytes + out.n);
+	free(out.bytes);
 	return &told;
 }
 
@@ -232,7 +232,8 @@ static int64_t slow_cover(uint32_t asked, unsigned class, int64_t from, int64_t 
 		for (uint32_t row = 0; is_on(asked, strip->lane) && row < strip->rows; row++) {
 			int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 			if (start >= to || end <= from ||
-			    busy_class(truth, strip->kind, hwy_get(strip, HWY_NAME, row)) != class)
+			    span_color_busy_class(truth, strip->kind,
+						  hwy_get(strip, HWY_NAME, row)) != class)
 				continue;
 			start = start > from ? start : from;
 			end = end < to ? end : to;
@@ -323,12 +324,12 @@ static void a_lane_that_was_not_asked_for_yet_answers_the_same(void **state)
 		int64_t index = roll_below(&dice, ((view.to - view.origin) >> (level + 8)) + 1);
 		/* Forget what was indexed: the pyramid alone has to do. */
 		struct view_lane *lane = &view.lanes[streams[0]];
-		lane->is_ready = false;
+		lane->is_whole = false;
 		for (uint32_t s = 0; lane->strips && s < lane->n; s++) {
 			free(lane->strips[s].blocks);
-			free(lane->strips[s].far);
-			free(lane->strips[s].rows);
-			free(lane->strips[s].there);
+			free(lane->strips[s].far_blocks);
+			free(lane->strips[s].depths);
+			free(lane->strips[s].indexed);
 		}
 		free(lane->strips);
 		lane->strips = NULL;
@@ -346,8 +347,9 @@ static void nested_spans_have_rows_and_calls_have_looks(void **state)
 	for (uint32_t i = 0; i < told->n_spans; i++) {
 		assert_true(told->spans[i].row < 2);
 		rows[told->spans[i].row]++;
-		waits += told->spans[i].look == LOOK_WAIT;
-		assert_true(told->spans[i].look == LOOK_WAIT || told->spans[i].look == LOOK_LAUNCH);
+		waits += told->spans[i].look == COLOR_WAIT;
+		assert_true(told->spans[i].look == COLOR_WAIT ||
+			    told->spans[i].look == COLOR_LAUNCH);
 	}
 	assert_true(rows[0] > rows[1] && rows[1] > 0 && waits > 0);
 }
@@ -378,25 +380,25 @@ static void tiles_that_cannot_be_are_empty(void **state)
 		{0, 0, UINT32_MAX, 0},    {0, 20, calls, 1 << 20},
 	};
 	for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
-		struct packed out = {0};
+		struct hwy_bytes out = {0};
 		struct hwy_err err;
-		assert_true(tile_put(&view, &tiles[i], &out, &err));
+		assert_true(tiles_put(&view, &tiles[i], &out, &err));
 		assert_int_equal(out.n, VIEW_TILE_HEAD);
-		assert_int_equal(out.v[4], VIEW_NOTHING);
-		free(out.v);
+		assert_int_equal(out.bytes[4], VIEW_NOTHING);
+		free(out.bytes);
 	}
 }
 
 static void counters_tell_least_most_and_last(void **state)
 {
-	struct packed out = {0};
+	struct hwy_bytes out = {0};
 	struct hwy_err err;
 	unsigned level = 16;
 	struct tile tile = {0, level, counter, 0};
-	assert_true(tile_put(&view, &tile, &out, &err));
-	assert_int_equal(out.v[4], VIEW_COUNTER);
-	uint32_t n = (uint32_t)packed_read(out.v + 12, 4);
-	const uint8_t *offsets = out.v + VIEW_TILE_HEAD + 8;
+	assert_true(tiles_put(&view, &tile, &out, &err));
+	assert_int_equal(out.bytes[4], VIEW_COUNTER);
+	uint32_t n = (uint32_t)hwy_little_read(out.bytes + 12, 4);
+	const uint8_t *offsets = out.bytes + VIEW_TILE_HEAD + 8;
 	const uint8_t *values = offsets + (n + 3) / 4 * 4;
 	const struct hwy_strip *strip = hwy_strip_on(view.trace, counter, HWY_COUNTER);
 	assert_true(n > 100);
@@ -415,7 +417,7 @@ static void counters_tell_least_most_and_last(void **state)
 		memcpy(&got, values + 4 * (n + i), 4);
 		assert_true(got == most);
 	}
-	free(out.v);
+	free(out.bytes);
 }
 
 static void one_value_is_read_without_its_column(void **state)
@@ -461,11 +463,11 @@ static void the_example_of_the_protocol_is_true(void **state)
 	}
 	struct hwy_trace *made = hwy_builder_finish(b, false);
 	assert_true(view_open(&small, made, "x", &err));
-	struct packed out = {0};
-	assert_true(tile_put(&small, &(struct tile){0, 0, 4, 1}, &out, &err));
+	struct hwy_bytes out = {0};
+	assert_true(tiles_put(&small, &(struct tile){0, 0, 4, 1}, &out, &err));
 	assert_int_equal(out.n, sizeof expected);
-	assert_memory_equal(out.v, expected, sizeof expected);
-	free(out.v);
+	assert_memory_equal(out.bytes, expected, sizeof expected);
+	free(out.bytes);
 	view_close(&small);
 	hwy_trace_free(made);
 }
@@ -478,11 +480,12 @@ static char *answers_of(struct view_trace *of, uint32_t id, int64_t from, int64_
 	size_t n = 0;
 	struct hwy_json json = {.out = open_memstream(&text, &n)};
 	json_begin_array(&json);
-	assert_true(answer_span(of, &json, id, &err));
-	assert_true(answer_at(of, &json, calls, from, to, &err));
-	assert_true(answer_next(of, &json, id, 1, &err) && answer_next(of, &json, id, -1, &err));
-	assert_true(answer_interval(of, &json, NULL, from, to, &err));
-	assert_true(answer_search(of, &json, "synchronize", from, to, 16, &err));
+	assert_true(detail_answer_span(of, &json, id, &err));
+	assert_true(detail_answer_window(of, &json, calls, from, to, &err));
+	assert_true(detail_answer_next(of, &json, id, 1, &err) &&
+		    detail_answer_next(of, &json, id, -1, &err));
+	assert_true(interval_answer(of, &json, NULL, from, to, &err));
+	assert_true(search_answer(of, &json, "synchronize", from, to, 16, &err));
 	json_end_array(&json);
 	fclose(json.out);
 	return text;
@@ -518,13 +521,13 @@ static void names_are_text_and_very_long_ones_are_cut(void **state)
 	for (int i = 0; i < LONG; i += 2)
 		memcpy(name + i, "\xc3\xa4", 2);
 	struct hwy_json json = {.out = open_memstream(&text, &n)};
-	json_name(&json, (struct hwy_text){name, LONG});
+	span_names_put(&json, (struct hwy_text){name, LONG});
 	fclose(json.out);
 	assert_int_equal(n, 1 + VIEW_NAME + 3 + 1);
 	assert_memory_equal(text + n - 6, "\xc3\xa4\xe2\x80\xa6\"", 6);
 	free(text);
 	json = (struct hwy_json){.out = open_memstream(&text, &n)};
-	json_name(&json, (struct hwy_text){"<b>\x01\"\n", 6});
+	span_names_put(&json, (struct hwy_text){"<b>\x01\"\n", 6});
 	fclose(json.out);
 	assert_string_equal(text, "\"<b>\\u0001\\\"\\n\"");
 	free(text);
@@ -561,8 +564,8 @@ static int set_up_parts(void **state)
 		hwy_forget_strip(stored, s, UINT64_MAX);
 	if (!view_open(&view, stored, "a.hwy", &err))
 		return -1;
-	view.whole = 0;
-	view.most_held = 1 << 18;
+	view.whole_spans = 0;
+	view.most_held_bytes = 1 << 18;
 	return 0;
 }
 
