@@ -164,7 +164,7 @@ static inline const struct hwy_stream *hwy_get_waited(const struct hwy_trace *tr
  *
  *   for (int64_t stack = hwy_get(strip, HWY_STACK, row); hwy_ref_is_set(stack);
  *        stack = hwy_stack_caller(trace, stack))
- *           puts(hwy_str(trace, hwy_stack_frame(trace, stack)->name)); */
+ *           puts(hwy_str(trace, hwy_stack_frame(trace, stack)->function)); */
 static inline int64_t hwy_stack_caller(const struct hwy_trace *trace, int64_t stack)
 {
 	return trace->stacks[hwy_ref_index(stack)].parent;

@@ -168,7 +168,7 @@ static void read_waits(struct nsys *n, const struct event_spans *events)
 		const uint32_t *event = read_sync_key(&q, n->streams[stream].process, &key)
 						? hwy_index_get(&events->span_of, &key, sizeof key)
 						: NULL;
-		if (event)
+		if (event && events->spans)
 			hwy_add_edge(n->b, HWY_EDGE_EVENT, events->spans[*event], span,
 				     key.event_sync);
 	}
