@@ -1,5 +1,5 @@
-/* analyze_brief.c - the diagnosis in under 2 kB of plain lines, for scripts and language models: what, why,
- * findings with place, cost and the first line of advice, what is innocent. */
+/* analyze_brief.c - the diagnosis in under 2 kB of plain lines, for scripts and language models:
+ * what, why, findings with place, cost and the first line of advice, what is innocent. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
+#include "cli/kit/memory_text.h"
 
-enum { LIMIT = 2000, FINDINGS = 3, ACQUITTALS = 4, NAME = 80 };
+enum { LIMIT_BYTES = 2000, FINDINGS = 3, ACQUITTALS = 4 };
 
 static void analyze_brief_put_finding(FILE *out, const struct hwy_finding *finding,
 				      const struct hwy_phase *phase, uint32_t number)
@@ -69,16 +70,13 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 
 void analyze_print_brief(FILE *out, const struct analyze_view *view)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
-	if (!memory)
-		cli_die("out of memory");
-	analyze_brief_put_all(memory, view);
-	fclose(memory);
-	if (size >= LIMIT) {
-		/* Whole lines only. */
-		size = LIMIT - 1;
+	struct memory_text memory;
+	analyze_brief_put_all(memory_text_begin(&memory), view);
+	char *text = memory_text_end(&memory);
+	size_t size = memory.length;
+	if (size >= LIMIT_BYTES) {
+		/* The text ends with its last whole line that fits. */
+		size = LIMIT_BYTES - 1;
 		while (size && text[size - 1] != '\n')
 			size--;
 	}

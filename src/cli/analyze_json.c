@@ -1,9 +1,9 @@
-/* analyze_json.c - the diagnosis as one JSON object; docs/analyze-json.md says what each key means. Keys are
- * added, never renamed.
+/* analyze_json.c - the diagnosis as one JSON object; docs/analyze-json.md says what each key
+ * means. Keys are added, never renamed.
  *
- * Members that stand in a struct are written by a table (base/json_fields.h); those that must be computed are written by
- * functions, which find the recording in json->context: a struct analyze_view for the summary, a struct analyze_run for
- * the rest.
+ * Members that stand in a struct are written by a table (base/json_fields.h); members that must
+ * be computed are written by functions. These find the recording in json->context: a struct
+ * analyze_view for the summary, a struct analyze_run for the rest.
  */
 #include "base/json_fields.h"
 #include "cli/analyze_print.h"
@@ -17,7 +17,7 @@ static void put_optional(struct hwy_json *json, int64_t value)
 		json_int(json, value);
 }
 
-/* The number that people see of the flow's device 'index', or null. */
+/* Writes "device": the number that people see of the flow's device 'index', or null. */
 static void put_device_number(struct hwy_json *json, const struct analyze_run *run, uint32_t index)
 {
 	int64_t device = run->analysis.flow.devices[index].device;
@@ -34,8 +34,8 @@ struct summary {
 	double busy;                /* share of the steady steps in which a device works */
 	bool is_healthy;
 	double reachable;
-	int64_t own_cost; /* ns a step, or HWY_NONE */
-	uint64_t lost;    /* records */
+	int64_t own_cost; /* ns of CPU time a step that recording added, or HWY_NONE */
+	uint64_t lost;    /* records that the recorder could not keep */
 	const struct hwy_top_kernel *kernels;
 	uint32_t n_kernels;
 	const char *ncu;
@@ -315,7 +315,7 @@ static const struct json_field place_fields[] = {
 	{JSON_FIELD_INT(struct hwy_finding_place, cost, "cost_ns_per_step")},
 };
 
-/* An array, although a prediction has one text: another fix could need several edits. */
+/* The key "edits" promises an array, although a prediction has one text for all its edits. */
 static void put_edits(struct hwy_json *json, const void *edits)
 {
 	json_begin_array(json);

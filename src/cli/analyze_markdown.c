@@ -6,32 +6,27 @@
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
+#include "cli/kit/memory_text.h"
 #include "cli/kit/table.h"
 
 /* Where a finding is, as Markdown; freed by the caller. */
 static char *place_markup(const struct hwy_finding *finding)
 {
-	char *place = NULL, *markup = NULL;
-	size_t n = 0;
-	FILE *memory = open_memstream(&place, &n);
-	if (!memory)
-		cli_die("out of memory");
+	struct memory_text memory;
+	FILE *out = memory_text_begin(&memory);
 	if (finding->n_places)
-		analyze_put_place(memory, &finding->places[0].at);
-	fclose(memory);
-	memory = open_memstream(&markup, &n);
-	if (!memory)
-		cli_die("out of memory");
-	if (strpbrk(place, "`|")) /* code can hold neither in a table */
-		cli_put_markdown(memory, place);
+		analyze_put_place(out, &finding->places[0].at);
+	char *place = memory_text_end(&memory);
+	out = memory_text_begin(&memory);
+	if (strpbrk(place, "`|")) /* Markdown's code in a table can hold neither ` nor | */
+		cli_put_markdown(out, place);
 	else if (finding->n_places)
-		fprintf(memory, "`%s`", place);
-	fclose(memory);
+		fprintf(out, "`%s`", place);
 	free(place);
-	return markup;
+	return memory_text_end(&memory);
 }
 
-/* Prose as it is, code lines as a block. */
+/* Prints an advice: prose as it is, successive lines of code as one block. */
 static void put_advice(FILE *out, const char *advice)
 {
 	bool is_in_code = false;
@@ -46,17 +41,14 @@ static void put_advice(FILE *out, const char *advice)
 		fputs("```\n", out);
 }
 
+/* What the fix of a finding is worth, where that was predicted, else ""; freed by the caller. */
 static char *worth_text(const struct analyze_run *run, const struct hwy_finding *finding)
 {
-	char *worth = NULL;
-	size_t n = 0;
-	FILE *memory = open_memstream(&worth, &n);
-	if (!memory)
-		cli_die("out of memory");
+	struct memory_text memory;
+	FILE *out = memory_text_begin(&memory);
 	if (finding->predicted.is_known)
-		analyze_put_worth(memory, finding, &run->analysis.phases.phases[finding->phase]);
-	fclose(memory);
-	return worth;
+		analyze_put_worth(out, finding, &run->analysis.phases.phases[finding->phase]);
+	return memory_text_end(&memory);
 }
 
 static void analyze_markdown_put_table(FILE *out, const struct analyze_run *run)

@@ -1,4 +1,4 @@
-/* analyze_print.h - the faces of `headway analyze`: one diagnosis, several formats. */
+/* analyze_print.h - the output formats of `headway analyze`, and the sentences that they share. */
 #ifndef HWY_CLI_ANALYZE_PRINT_H
 #define HWY_CLI_ANALYZE_PRINT_H
 
@@ -6,29 +6,32 @@
 
 #include "diagnose/diagnose.h"
 
-struct analyze_run { /* one recording */
+struct analyze_run { /* one recording with its diagnosis */
 	const char *path;
 	struct hwy_trace *trace;
 	struct hwy_analysis analysis;
 	struct hwy_diagnosis diagnosis;
-	int64_t rank; /* or HWY_NONE */
+	int64_t rank; /* the process's rank in a run of several, or HWY_NONE */
 };
 
 struct analyze_view {
-	struct analyze_run
-		*runs; /* ranks in order of rank; runs of one program in order of step time */
+	/* Recordings of several ranks are in order of rank, several runs of one program in order of
+	 * their step time. */
+	struct analyze_run *runs;
 	uint32_t n;
-	uint32_t shown; /* whose diagnosis it is: the middle run, or the first rank */
-	bool are_ranks; /* several, of different ranks */
+	/* Index of the run whose diagnosis is printed: the middle run, or the first rank. */
+	uint32_t shown;
+	bool are_ranks; /* there are several runs, and they are the ranks of one program */
 	bool verbose;
-	uint64_t max_mb; /* of a page; 0: the usual */
+	uint64_t max_mb; /* the largest size of an HTML page in MB; 0: the usual limit */
 	bool utf8, colour;
-	int width; /* columns; 0: any */
+	int width; /* columns of the terminal; 0: there is no limit */
 };
 
-/* Points of the headway series: analysis_options.cells. */
+/* How many points the series of the CPU's lead has at most, for analysis_options.cells. */
 enum { ANALYZE_POINTS = 4096 };
-/* cmd_analyze.c: a recording with its diagnosis; 'step' as --step takes it, or NULL. Exits with 2 on failure. */
+/* cmd_analyze.c: opens a recording and diagnoses it. 'step' is the value of --step, or NULL. Exits
+ * with 2 on failure. */
 void analyze_open(struct analyze_run *run, const char *path, const char *step);
 void analyze_close(struct analyze_run *run);
 
@@ -37,46 +40,54 @@ void analyze_print_brief(FILE *out, const struct analyze_view *view);
 void analyze_print_json(FILE *out, const struct analyze_view *view);
 void analyze_print_markdown(FILE *out, const struct analyze_view *view);
 
-/* The end of `headway profile`: the headline and the first findings, or nothing where there is no device work.
- * Never fails: a report that cannot be diagnosed is still a report. */
+/* Prints the headline and the first findings at the end of `headway profile`; nothing where the
+ * recording has no device work. Never fails: a report that cannot be diagnosed is still a
+ * report. */
 void analyze_print_short(FILE *out, struct hwy_trace *trace, const char *path);
 
 /* ---- analyze_words.c: what the faces say alike; texts go to 'out' in UTF-8 ------------------------ */
 
-const struct hwy_phase *analyze_main(const struct analyze_run *run); /* or NULL */
+/* The phase that took longest; NULL where no device worked. */
+const struct hwy_phase *analyze_main(const struct analyze_run *run);
 /* The program's name as people know it: its script, else the program, else the recording's file. */
 struct analyze_name {
 	char text[256];
 };
 struct analyze_name analyze_program(const struct analyze_run *run);
-/* "train.py:18 run()", "forward > cudaStreamSynchronize", "". */
+/* Writes a place as "train.py:18 run()" or "forward > cudaStreamSynchronize"; "" where nothing
+ * is known of it. */
 void analyze_put_place(FILE *out, const struct hwy_place *place);
-/* Text of a recording: nothing in it may move a terminal's cursor. */
+/* Writes text of a recording, with '?' for what could move a terminal's cursor. */
 void analyze_put(FILE *out, const char *text);
-/* "15 steps (step_N)", "12 steps, found without marks". */
+/* Writes how many steps a phase has: "15 steps (step_…)", "12 steps, found without marks". */
 void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hwy_phase *phase);
-/* States of the devices of a phase, added up; *n of them. */
+/* Adds up the states of the devices that worked in a phase; *n is the number of these devices. */
 struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, uint32_t *n);
-/* "compute 98.7 % · idle 1.3 %", and " (launch 99 %)" */
+/* Writes what the devices did, "compute 98.7 % · idle 1.3 %", and why they were idle,
+ * " (launch 99 %)". */
 void analyze_put_states(FILE *out, const struct gap_states *states);
 void analyze_put_causes(FILE *out, const struct gap_states *states);
-/* One sentence on how far ahead the CPU is; "" where it is not known. */
+/* Writes how far the CPU is ahead of the devices; nothing where that is not known. */
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase);
-/* A steady step as near the median as any, and the one after it where there is room; where the CPU is far
- * ahead, one that begins while it still launches, so that its lead is seen. */
+/* The stretch of time to draw: the steady step whose length is nearest the median, and the step
+ * after it where there is one. Where the CPU is far ahead, only steps count that begin on the
+ * device while the CPU still launches: the drawing then shows the CPU's lead. */
 struct hwy_interval analyze_typical(const struct hwy_phase *phase);
-uint64_t analyze_lost(const struct hwy_trace *trace); /* records */
-/* What a finding costs and its fix is worth: "10.9 → 10.4 ms (1.05×, 10.1 – 10.7)" where that was predicted, else
- * "517 µs of 10.9 ms (4.7 %)". */
+/* How many records the recorder could not keep. */
+uint64_t analyze_lost(const struct hwy_trace *trace);
+/* Writes what the fix of a finding is worth, "10.9 → 10.4 ms (1.05×, 10.1 – 10.7)", where that was
+ * predicted; else what the finding costs, "517 µs of 10.9 ms (4.7 %)". */
 void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase);
-/* A line of advice, which is a text of several lines: prose, or code that the program could hold. */
+/* A line of advice, which is a text of several lines: prose, or code that the program could
+ * hold. */
 struct analyze_line {
 	const char *text; /* of 'length' bytes, without the two spaces that mark code */
 	int length;
 	bool is_code;
 };
-/* Takes the next line from an advice and moves *advice behind it; false where there is none left. */
+/* Takes the next line from an advice and moves *advice behind it; false where there is none
+ * left. */
 bool analyze_next_line(const char **advice, struct analyze_line *line);
-/* The sentence about a phase in which nothing starves the devices. */
+/* Writes the sentence about a phase in which nothing starves the devices. */
 void analyze_put_health(FILE *out, const struct hwy_verdict *verdict);
 #endif

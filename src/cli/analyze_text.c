@@ -1,7 +1,9 @@
-/* analyze_text.c - the diagnosis for people: one screen, the order being what, where, what it is worth, what to
- * do, what is innocent.
+/* analyze_text.c - the diagnosis for people on one screen: what the program does with its time,
+ * then each finding with its place, what its fix is worth and what to do, then suspects that are
+ * innocent.
  *
- * Everything is written in UTF-8 to memory first; lines.c makes of it what fits the terminal.
+ * The text is first written to memory, in UTF-8; lines.c then breaks its lines to fit the
+ * terminal and replaces the characters that the terminal cannot show.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,10 +15,11 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/drawing.h"
 #include "cli/kit/lines.h"
+#include "cli/kit/memory_text.h"
 #include "cli/kit/paint.h"
 
-enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 };
-/* What fits one screen; -v has no limits. */
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 }; /* columns */
+/* How many of each fit one screen; with -v all are printed. */
 enum { FINDINGS = 4, OTHER_PHASES = 3, PHASE_FINDINGS = 1, ACQUITTALS = 3, CANNOT = 2 };
 
 struct page {
@@ -120,20 +123,20 @@ static void print_headline(const struct page *page, uint32_t index)
 static void print_picture(const struct page *page, uint32_t index)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
-	struct hwy_interval at = analyze_typical(phase);
+	struct hwy_interval window = analyze_typical(phase);
 	struct hwy_picture picture;
 	struct hwy_err err;
 	struct picture_options wanted = {
-		.from = at.from,
-		.to = at.to,
+		.from = window.from,
+		.to = window.to,
 		.cells = drawing_cells(page->width, "   "),
 		.threads = 2,
 		.streams = 1,
 		.devices = 1,
 	};
-	if (at.from >= at.to || !picture_make(page->run->trace, &wanted, &picture, &err))
+	if (window.from >= window.to || !picture_make(page->run->trace, &wanted, &picture, &err))
 		return;
-	/* One stream's row would repeat the device's. */
+	/* A row for the only stream would repeat the row of its device. */
 	for (uint32_t i = 0; i < picture.n; i++)
 		if (picture.rows[i].type == PICTURE_STREAM && picture.rows[i].cells) {
 			free(picture.rows[i].cells);
@@ -223,7 +226,7 @@ static void print_advice(const struct page *page, const char *advice, bool all)
 	}
 }
 
-/* Whether another phase's finding, printed before, gives the same advice. */
+/* Whether a finding of another phase, which was printed before, gives the same advice. */
 static bool is_repeated(const struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
 {
 	for (const struct hwy_finding *one = diagnosis->findings; one < finding; one++)
@@ -256,7 +259,8 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		print_places(page, finding);
 }
 
-/* Those of one phase; of the main one the first in full. Yields how many there were. */
+/* Prints the findings of one phase, at most 'most'; the first finding of the longest phase is
+ * printed in full. Yields how many findings the phase has. */
 static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t most)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
@@ -403,7 +407,8 @@ static void print_causes(const struct page *page, uint32_t phase)
 	}
 }
 
-/* The step that the phase's predictions begin from; 0 where none was made. */
+/* The step in ns, without the cost of recording, that the phase's predictions compare with; 0 where
+ * nothing was predicted. */
 static int64_t without_recorder(const struct hwy_diagnosis *diagnosis, uint32_t phase)
 {
 	for (uint32_t i = 0; i < diagnosis->n + diagnosis->n_acquitted; i++) {
@@ -487,31 +492,28 @@ static void print_page(const struct page *page)
 	print_foot(page, phases->main);
 }
 
-/* Writes through memory, so that plain ASCII can be made of it. */
-static void through(FILE *out, const struct analyze_view *view,
-		    void (*print)(const struct page *page))
+/* Lets 'print' write to memory and prints the result as the terminal can show it. */
+static void print_through_memory(FILE *out, const struct analyze_view *view,
+				 void (*print)(const struct page *page))
 {
-	char *text = NULL;
-	size_t size = 0;
+	struct memory_text memory;
 	struct page page = {
-		.out = open_memstream(&text, &size),
+		.out = memory_text_begin(&memory),
 		.view = view,
 		.run = &view->runs[view->shown],
 		.width = view->width ? view->width : DEFAULT_WIDTH,
 	};
-	if (!page.out)
-		cli_die("out of memory");
 	if (page.width < LEAST_WIDTH)
 		page.width = LEAST_WIDTH;
 	print(&page);
-	fclose(page.out);
+	char *text = memory_text_end(&memory);
 	lines_put(out, text, page.width, view->utf8);
 	free(text);
 }
 
 void analyze_print_text(FILE *out, const struct analyze_view *view)
 {
-	through(out, view, print_page);
+	print_through_memory(out, view, print_page);
 }
 
 /* ---- the end of `headway profile` -------------------------------------------------------------------- */
@@ -552,7 +554,7 @@ void analyze_print_short(FILE *out, struct hwy_trace *trace, const char *path)
 			.colour = cli_colour(out),
 			.width = cli_width(out),
 		};
-		through(out, &view, print_few);
+		print_through_memory(out, &view, print_few);
 	}
 	diagnosis_free(&run.diagnosis);
 	analysis_free(&run.analysis);

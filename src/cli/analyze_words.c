@@ -39,30 +39,32 @@ struct analyze_name analyze_program(const struct analyze_run *run)
 	return name;
 }
 
-/* Ranges that count: step_7 stands for all of them. */
+/* Writes a path of ranges with N for numbers that count them: "step_7 > load" is "step_N >
+ * load". */
 static void analyze_words_put_folded(FILE *out, const char *path)
 {
-	for (const char *at = path; *at;) {
-		size_t digits = at == path || !strchr("_# ", at[-1]) ? 0 : strspn(at, "0123456789");
-		bool ends = at[digits] == '\0' || strncmp(at + digits, " > ", 3) == 0;
+	for (const char *c = path; *c;) {
+		size_t digits = c == path || !strchr("_# ", c[-1]) ? 0 : strspn(c, "0123456789");
+		bool ends = c[digits] == '\0' || strncmp(c + digits, " > ", 3) == 0;
 		if (digits && ends) {
 			fputc('N', out);
-			at += digits;
+			c += digits;
 		} else {
-			size_t n = hwy_utf8_length(at, strlen(at));
-			cli_put(out, at, n ? n : 1);
-			at += n ? n : 1;
+			size_t n = hwy_utf8_length(c, strlen(c));
+			cli_put(out, c, n ? n : 1);
+			c += n ? n : 1;
 		}
 	}
 }
 
-/* Of a path of ranges the inner two say where one is. */
+/* Of a path of ranges only the two innermost are shown: writes "… > " for the others, and yields
+ * where the two begin. */
 static const char *put_inner(FILE *out, const char *path)
 {
 	const char *last = path, *before = path;
-	for (const char *at = path; (at = strstr(at, " > ")); at += 3) {
+	for (const char *arrow = path; (arrow = strstr(arrow, " > ")); arrow += 3) {
 		before = last;
-		last = at + 3;
+		last = arrow + 3;
 	}
 	if (before != path)
 		fputs("… > ", out);
@@ -194,8 +196,8 @@ struct hwy_interval analyze_typical(const struct hwy_phase *phase)
 	for (uint32_t i = phase->first_steady; i < end; i++) {
 		if (nearest != INT64_MAX && phase->steps[i].device.from > launching)
 			break;
-		const struct hwy_interval *at = &phase->steps[i].device;
-		int64_t off = llabs(at->to - at->from - phase->median);
+		const struct hwy_interval *step = &phase->steps[i].device;
+		int64_t off = llabs(step->to - step->from - phase->median);
 		if (off < nearest && (i + 1 < end || nearest == INT64_MAX)) {
 			nearest = off;
 			best = i;
@@ -228,7 +230,7 @@ bool analyze_next_line(const char **advice, struct analyze_line *line)
 
 /* ---- what a finding is worth ------------------------------------------------------------------------ */
 
-/* Without its unit where the next number has the same: "10.9 → 10.4 ms". */
+/* Writes a time without its unit where the next time has the same unit: "10.9 → 10.4 ms". */
 static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)
 {
 	struct hwy_words text = hwy_say_time3(ns), other = hwy_say_time3(next);
@@ -239,9 +241,10 @@ static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)
 
 void analyze_put_health(FILE *out, const struct hwy_verdict *verdict)
 {
-	/* Idle that much and healthy: between work that was queued in time. */
-	const double pauses = 0.05;
-	if (verdict->reachable >= pauses)
+	/* A healthy phase whose devices idle more than this share: between work that was queued
+	 * in time. */
+	const double pauses_share = 0.05;
+	if (verdict->reachable >= pauses_share)
 		fprintf(out,
 			"Nothing on the CPU side starves the GPU; the %s it idles lie between work queued in time.",
 			hwy_say_share(verdict->reachable).text);

@@ -54,7 +54,8 @@ static void put_device(struct hwy_json *json, const struct hwy_trace *trace,
 
 /* ---- streams ---------------------------------------------------------------------------------------- */
 
-/* [[time_ns, length], …] on one line; where the series is not exact, a length is the largest one until the next time. */
+/* Writes [[time_ns, length], …] on one line. Where the series is not exact, a length is the largest
+ * one from its time on to the next time. */
 static void put_series(struct hwy_json *json, const void *object)
 {
 	const struct hwy_queue *queue = object;

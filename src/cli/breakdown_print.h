@@ -1,4 +1,4 @@
-/* breakdown_print.h - the two faces of `headway breakdown`. */
+/* breakdown_print.h - the output of `headway breakdown`, as text and as JSON. */
 #ifndef HWY_CLI_BREAKDOWN_PRINT_H
 #define HWY_CLI_BREAKDOWN_PRINT_H
 
@@ -11,13 +11,14 @@ struct breakdown_view {
 	const struct hwy_breakdown *breakdown;
 	const struct hwy_breakdown_options *options;
 	const char *path;
-	bool all_steps, all_streams; /* text: list every one */
+	bool all_steps, all_streams; /* the text lists every step, every stream */
 };
 
 void breakdown_print_json(FILE *out, const struct breakdown_view *view);
 void breakdown_print_text(FILE *out, const struct breakdown_view *view);
 
-/* Cells of a device's bar; options.cells must be this many for text. */
+/* How many characters a device's bar has; the text needs a breakdown with options.cells set to
+ * it. */
 enum { BREAKDOWN_BAR = 56 };
 
 #endif

@@ -19,10 +19,10 @@ struct page {
 	const struct hwy_trace *trace;
 	const struct hwy_breakdown *breakdown;
 	bool colour;
-	uint32_t bar; /* cells of a bar */
+	uint32_t bar; /* characters of a bar */
 };
 
-/* What a device can be seen doing, in the order of a bar. */
+/* What a device can be doing, in the order in which a bar shows it. */
 enum { COMPUTE, COMM, COPY, FILL, IDLE, LOOKS };
 static const struct {
 	const char *block, *name;
@@ -41,9 +41,9 @@ static const char *breakdown_text_paint(const struct page *page, enum paint whic
 static const char *device_label(const struct page *page, int64_t device, char *text)
 {
 	const struct hwy_trace *trace = page->trace;
-	bool known = device >= 0 && device < trace->n_devices &&
-		     trace->devices[device].ordinal != HWY_NONE;
-	if (known)
+	bool has_number = device >= 0 && device < trace->n_devices &&
+			  trace->devices[device].ordinal != HWY_NONE;
+	if (has_number)
 		snprintf(text, LABEL_BYTES, "GPU %" PRId64, trace->devices[device].ordinal);
 	else
 		snprintf(text, LABEL_BYTES, "GPU ?");
@@ -107,8 +107,8 @@ static void print_bar(const struct page *page, const struct hwy_measures *measur
 	uint32_t drawn = 0;
 	looks_of(measures, times);
 	for (unsigned i = 0; i < LOOKS; i++) {
-		/* Each boundary is rounded by itself, so that the bar is as long as it should be.
-		 */
+		/* The ends of the parts are rounded, not their lengths: the bar is never too
+		 * long. */
 		sum += times[i];
 		uint32_t until =
 			span ? (uint32_t)((double)sum / (double)span * page->bar + 0.5) : 0;
@@ -121,7 +121,8 @@ static void print_bar(const struct page *page, const struct hwy_measures *measur
 	}
 }
 
-/* Busy time over the window, an eighth of a block for each eighth of a cell. */
+/* Prints how busy the device was over the window: the height of a character is the busy share of
+ * its stretch of time. */
 static void print_over_time(const struct page *page, const struct hwy_device_part *part)
 {
 	static const char *const levels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -224,7 +225,8 @@ static void print_columns(const struct page *page, const struct hwy_measures *co
 	table_print(&table, page->out);
 }
 
-/* As many devices side by side as the width has room for; the total comes last. */
+/* Prints as many devices side by side as the width has room for; the column of all devices is
+ * last. */
 static void breakdown_text_print_devices(const struct page *page, uint32_t width)
 {
 	enum { MOST = 8, LABEL = 26, COLUMN = 20 };
@@ -260,13 +262,13 @@ static void add_stream_label(const struct page *page, struct table *table,
 {
 	const struct hwy_trace *trace = page->trace;
 	const struct hwy_lane *lane = &trace->lanes[part->lane];
-	bool known = lane->stream >= 0 && lane->stream < trace->n_streams;
+	bool has_stream = lane->stream >= 0 && lane->stream < trace->n_streams;
 	char device[LABEL_BYTES], process[LABEL_BYTES] = "";
 	device_label(page, lane->device, device);
 	if (trace->n_processes > 1 && lane->process >= 0 && lane->process < trace->n_processes)
 		snprintf(process, sizeof process, " pid %" PRId64,
 			 trace->processes[lane->process].pid);
-	if (known && trace->streams[lane->stream].number != HWY_NONE)
+	if (has_stream && trace->streams[lane->stream].number != HWY_NONE)
 		table_cell(table, "%s%s stream %" PRId64, device, process,
 			   trace->streams[lane->stream].number);
 	else
@@ -292,7 +294,7 @@ static void print_stream_times(const struct page *page, uint32_t shown)
 	table_print(&table, page->out);
 }
 
-/* A delay of 0 is a delay; no launch known is none. */
+/* Adds a delay, which may be 0; a dash where no launch of the stream was recorded. */
 static void add_delay(struct table *table, const struct queue_delays *delays, int64_t delay)
 {
 	table_cell(table, "%s", delays->n ? hwy_say_time4(delay).text : "–");
@@ -344,7 +346,7 @@ static const char *const part_names[HWY_STEP_PARTS] = {
 	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
 };
 
-/* Parts that no step has get no column. */
+/* Finds the parts that get a column: those that some step has. Yields how many there are. */
 static uint32_t parts_shown(const struct page *page, bool *shown)
 {
 	uint32_t n = 0;

@@ -14,7 +14,7 @@
 
 static void analyze_page(FILE *out, const struct analyze_view *view)
 {
-	page_write(out, view, 1, view->max_mb);
+	html_page_write(out, view, 1, view->max_mb);
 }
 
 /* The formats and their printers, in the same order; a printer gets everything in one view
@@ -39,7 +39,7 @@ static const struct cli_option option_table[] = {
 	CLI_OUTPUT,
 	CLI_FORCE,
 	CLI_STEP,
-	PAGE_SIZE_OPTION,
+	HTML_PAGE_SIZE_OPTION,
 	{'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps", CLI_SWITCH,
 	 CLI_AT(verbose)},
 	CLI_END_OF_OPTIONS,

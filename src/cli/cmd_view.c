@@ -39,7 +39,7 @@ static const struct cli_option option_table[] = {
 	{0, "html", "FILE",
 	 "write one self-contained page instead: to send to somebody, needs no server", CLI_TEXT,
 	 CLI_AT(html)},
-	PAGE_SIZE_OPTION,
+	HTML_PAGE_SIZE_OPTION,
 	CLI_FORCE,
 	{0, "worker", NULL, NULL, CLI_SWITCH, CLI_AT(is_worker)},
 	CLI_OLD_NAME("keep", "stay"),
@@ -175,7 +175,7 @@ static void write_page(const struct options *options)
 		analyze_open(&runs[i], options->files.texts[i], NULL);
 		views[i] = (struct analyze_view){.runs = &runs[i], .n = 1};
 	}
-	page_write(output.out, views, options->files.n, options->max_mb);
+	html_page_write(output.out, views, options->files.n, options->max_mb);
 	cli_output_close(&output);
 	for (uint32_t i = 0; i < options->files.n; i++)
 		analyze_close(&runs[i]);

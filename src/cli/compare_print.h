@@ -1,4 +1,5 @@
-/* compare_print.h - what diff, gate and baseline share: opening runs, and saying numbers that changed. */
+/* compare_print.h - what diff, gate and baseline share: opening runs, and saying numbers that
+ * changed. */
 #ifndef HWY_CLI_COMPARE_PRINT_H
 #define HWY_CLI_COMPARE_PRINT_H
 
@@ -8,15 +9,15 @@
 #include "compare/diff.h"
 #include "compare/gate.h"
 
-struct compare_runs { /* of one side */
+struct compare_runs { /* the runs of one side of a comparison */
 	struct compare_summary *runs;
 	uint32_t n, cap;
 };
 
-/* Adds the run of a recording, or the runs of a baseline file; exits with 2 where it cannot. 'step' names the
- * marks (see phases.h), or is NULL. */
+/* Adds the run of a recording, or the runs of a baseline file; exits with 2 where the file
+ * cannot be read. 'step' is the value of --step, or NULL. */
 void compare_open(struct compare_runs *runs, const char *path, const char *step);
-/* Two sides of one recording: the first and the second half of its steady steps. */
+/* Makes two sides of one recording: the first and the second half of its steady steps. */
 void compare_open_halves(struct compare_runs *first, struct compare_runs *second, const char *path,
 			 const char *step);
 void compare_close(struct compare_runs *runs);
@@ -32,22 +33,23 @@ void compare_side_free(struct compare_side *side);
 			CLI_SHARE, CLI_AT(run_noise)                                                      \
 	}
 
-/* The parts that make up the change, in a word or two: "idle: blocked −811 µs"; "" where there is none. */
+/* Writes the one or two parts of the step that make up its change: "idle: blocked −811 µs"; nothing
+ * where the step did not change. */
 void compare_put_cause(FILE *out, const struct compare_diff *diff);
 
-/* Text of a recording on a terminal, cut where it is longer than 'most'. */
+/* Writes text of a recording for a terminal, cut where it is longer than 'most' bytes. */
 void compare_put_cut(FILE *out, const char *text, size_t most);
-/* What makes the sides hard to compare: " !  driver: 550 → 580". */
+/* Writes what makes the sides hard to compare, a line each: " !  driver: 550 → 580". */
 void compare_put_notes(FILE *out, const struct compare_diff *diff);
-/* The same as "not_alike". */
+/* Writes the same as the JSON member "not_alike". */
 struct hwy_json;
 void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
 struct compare_sentence {
 	char text[320];
 };
-/* "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps" */
+/* What is compared: "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps". */
 struct compare_sentence compare_about(const struct compare_diff *diff);
-/* Why the verdict is unknown, or not that of the mean and its interval; "". */
+/* Why the verdict is unknown, or differs from what the mean and its interval say; "" otherwise. */
 struct compare_sentence compare_why(const struct compare_diff *diff);
 
 void diff_print_text(FILE *out, const struct compare_diff *diff);
@@ -55,13 +57,15 @@ void diff_print_json(FILE *out, const struct compare_diff *diff);
 void diff_print_markdown(FILE *out, const struct compare_diff *diff);
 void diff_print_html(FILE *out, const struct compare_diff *diff);
 
-/* What of the numbers beside the split is worth a line: label and the two values as text; false: nothing. */
+/* A count of a step (launches, bytes …) on both sides as text; false where it is not worth a
+ * line. */
 struct compare_count_text {
 	const char *label;
 	struct hwy_words before, after;
 };
 bool compare_count_text(const struct diff_count *count, struct compare_count_text *text);
-/* "predicted 1.08× (1.00 – 1.17), measured 1.07×: as predicted"; "" where nothing was predicted. */
+/* Makes "predicted 1.08× (1.00 – 1.17), measured 1.07×: as predicted"; "" where nothing was
+ * predicted. */
 void compare_prediction(const struct diff_finding *finding, char *text, size_t size);
 
 void gate_print_text(FILE *out, const struct compare_gate *gate);

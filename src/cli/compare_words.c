@@ -10,10 +10,10 @@
 
 void compare_put_cause(FILE *out, const struct compare_diff *diff)
 {
-	/* Parts that go the way of the change, down to a tenth of it; two say it. */
+	/* At most two parts, each at least a tenth of the change and of the same sign. */
 	int64_t limit = llabs(diff->change) / 10;
 	const char *before = "";
-	for (unsigned i = 0, told = 0; i < PARTS && told < 2; i++) {
+	for (unsigned i = 0, written = 0; i < PARTS && written < 2; i++) {
 		unsigned part = diff->order[i];
 		bool along = (diff->parts[part] > 0) == (diff->change > 0);
 		if (diff->parts[part] == 0 || llabs(diff->parts[part]) < limit)
@@ -23,7 +23,7 @@ void compare_put_cause(FILE *out, const struct compare_diff *diff)
 		fprintf(out, "%s%s %s", before, summary_part_name(part),
 			hwy_say_time3_change(diff->parts[part]).text);
 		before = ", ";
-		told++;
+		written++;
 	}
 }
 
@@ -128,7 +128,7 @@ void compare_put_cut(FILE *out, const char *text, size_t most)
 
 enum { MOST_NOTES = 5, WIDTH = 46 };
 
-/* "before → after"; of long texts the part from the word on in which they first differ. */
+/* Writes "before → after"; long texts are written from the first word on in which they differ. */
 static void put_both(FILE *out, const char *before, const char *after)
 {
 	size_t same = 0, begin = 0;

@@ -1,5 +1,5 @@
-/* diff_json.c - a comparison as one JSON object; docs/ci.md says what each key means. Keys are added, never
- * renamed. */
+/* diff_json.c - a comparison as one JSON object; docs/ci.md says what each key means. Keys are
+ * added, never renamed. */
 
 #include "base/json_fields.h"
 #include "cli/compare_print.h"
@@ -140,7 +140,7 @@ static const struct json_field row_fields[] = {
 	{JSON_FIELD_REAL(struct diff_row, mean_after, "after_mean_ns", 1)},
 };
 
-static void put_path(struct hwy_json *json, const struct compare_diff *diff)
+static void put_critical_path(struct hwy_json *json, const struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
 	json_key(json, "critical_path");
@@ -192,7 +192,7 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 		json_put_array(&json, JSON_FIELDS(row_fields), table->rows, table->n,
 			       sizeof *table->rows);
 	}
-	put_path(&json, diff);
+	put_critical_path(&json, diff);
 	json_end_object(&json);
 	fputc('\n', out);
 }

@@ -1,4 +1,5 @@
-/* diff_markdown.c - a comparison as Markdown (for a pull request) and as one page of HTML: the same tables. */
+/* diff_markdown.c - a comparison as Markdown (for a pull request) and as one page of HTML: the
+ * same tables. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "cli/kit/html.h"
 #include "cli/kit/table.h"
 
-/* Where the comparison goes. */
+/* Where the comparison is written, and how. */
 struct page {
 	FILE *out;
 	bool html;
@@ -116,7 +117,7 @@ static void put_split(const struct page *page, const struct compare_diff *diff)
 	table_print(&table, page->out);
 }
 
-/* Counts, and the classes of the critical path. */
+/* The table of counts, and of the critical path's classes that changed. */
 static void put_beside(const struct page *page, const struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);

@@ -1,5 +1,6 @@
-/* diff_text.c - a comparison on one screen: what is not alike, the verdict and its cause, the split, what stands
- * beside it, findings with their predictions, kernels, the critical path. */
+/* diff_text.c - a comparison on one screen: what makes the sides hard to compare, the verdict
+ * and its cause, the parts of a step, counts, findings with their predictions, kernels, the
+ * critical path. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,11 @@ static void diff_text_put(FILE *out, const char *text)
 	cli_put(out, text, strlen(text));
 }
 
-/* A kernel's name without the namespaces in it, to say more in less. */
+/* Writes a kernel's name without namespaces, which leaves room for what tells kernels apart. */
 static void put_kernel(FILE *out, const char *name)
 {
 	char text[256];
-	size_t n = 0, word = 0; /* where the word began */
+	size_t n = 0, word = 0; /* 'word' is where the current word began in the text */
 	for (; *name && n + 1 < sizeof text; name++) {
 		if (name[0] == ':' && name[1] == ':') {
 			n = word;
@@ -127,34 +128,34 @@ static void print_split(FILE *out, const struct compare_diff *diff)
 
 static void diff_text_print_counts(FILE *out, const struct compare_diff *diff)
 {
-	unsigned told = 0;
+	unsigned printed = 0;
 	for (unsigned i = 0; i < COUNTS; i++) {
 		struct compare_count_text text;
 		if (!compare_count_text(&diff->counts[i], &text) ||
 		    strcmp(text.before.text, text.after.text) == 0)
 			continue;
 		fprintf(out, "%s%s %s → %s",
-			told == 0       ? "\n   beside    "
-			: told % 4 == 0 ? "\n             "
-					: " · ",
+			printed == 0       ? "\n   beside    "
+			: printed % 4 == 0 ? "\n             "
+					   : " · ",
 			text.label, text.before.text, text.after.text);
-		told++;
+		printed++;
 	}
-	if (told)
+	if (printed)
 		fputc('\n', out);
 }
 
 static void print_findings(FILE *out, const struct compare_diff *diff, bool colour)
 {
-	uint32_t told = 0;
-	for (uint32_t i = 0; i < diff->n_findings && told < MOST_FINDINGS; i++) {
+	uint32_t printed = 0;
+	for (uint32_t i = 0; i < diff->n_findings && printed < MOST_FINDINGS; i++) {
 		const struct diff_finding *finding = &diff->findings[i];
 		const struct compare_finding *one =
 			finding->before ? finding->before : finding->after;
 		char text[160];
 		if (finding->change == FINDING_SAME)
 			continue;
-		fprintf(out, "%s   %-9s %s%s%s", told == 0 ? "\n" : "",
+		fprintf(out, "%s   %-9s %s%s%s", printed == 0 ? "\n" : "",
 			diff_finding_change_names[finding->change],
 			finding->change == FINDING_GONE  ? paint(colour, PAINT_GREEN)
 			: finding->change == FINDING_NEW ? paint(colour, PAINT_RED)
@@ -174,7 +175,7 @@ static void print_findings(FILE *out, const struct compare_diff *diff, bool colo
 		compare_prediction(finding, text, sizeof text);
 		if (*text && finding->change == FINDING_GONE)
 			fprintf(out, "             %s\n", text);
-		told++;
+		printed++;
 	}
 }
 
@@ -203,42 +204,43 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 	fputc('\n', out);
 }
 
-/* Kernels as they are; calls and ranges only where they matter to the step. */
+/* Prints the kernels that changed; calls and ranges only where they changed by 1 % of the step. */
 static void print_tables(FILE *out, const struct compare_diff *diff)
 {
 	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2};
 	int64_t least = diff->before->step / 100;
 	for (unsigned kind = 0; kind < TABLES; kind++) {
 		const struct diff_table *table = &diff->tables[kind];
-		uint32_t told = 0;
-		for (uint32_t i = 0; i < table->n && told < most[kind]; i++) {
+		uint32_t printed = 0;
+		for (uint32_t i = 0; i < table->n && printed < most[kind]; i++) {
 			const struct diff_row *row = &table->rows[i];
 			if (kind != TABLE_KERNELS && llabs(row->ns_after - row->ns_before) < least)
 				continue;
-			if (told++ == 0)
+			if (printed++ == 0)
 				fprintf(out, "\n   %s\n", summary_table_names[kind]);
 			print_row(out, row, kind == TABLE_KERNELS);
 		}
-		if (kind == TABLE_KERNELS && table->n > told)
-			fprintf(out, "   … and %u more: --format json\n", table->n - told);
+		if (kind == TABLE_KERNELS && table->n > printed)
+			fprintf(out, "   … and %u more: --format json\n", table->n - printed);
 	}
 }
 
 static void print_path(FILE *out, const struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
-	unsigned told = 0;
+	unsigned printed = 0;
 	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
 		int64_t change = b->path[i].ns - a->path[i].ns;
-		uint32_t larger = 0; /* the three largest say it */
+		uint32_t larger =
+			0; /* classes that changed more: only the first three are printed */
 		for (uint32_t k = 0; k < a->n_path && k < b->n_path; k++)
 			larger += llabs(b->path[k].ns - a->path[k].ns) > llabs(change);
 		if (llabs(change) < diff->before->step / 100 || larger >= 3)
 			continue;
-		fprintf(out, "%s%s %s", told++ == 0 ? "\n   path      " : " · ", a->path[i].name,
+		fprintf(out, "%s%s %s", printed++ == 0 ? "\n   path      " : " · ", a->path[i].name,
 			hwy_say_time3_change(change).text);
 	}
-	if (told)
+	if (printed)
 		fputs("  (what decides the step's length)\n", out);
 }
 

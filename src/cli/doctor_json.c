@@ -123,7 +123,7 @@ static const struct json_field temporary_fields[] = {
 	{JSON_FIELD_BOOL(struct doctor, temporary_exec, "exec")},
 };
 
-/* An object of some members of struct doctor itself. */
+/* A row for an object whose members are members of struct doctor. */
 #define GROUP(name, table)                                                                         \
 	{                                                                                          \
 		.key = (name), .type = JSON_AS_OBJECT, JSON_TABLE(table)                           \

@@ -1,4 +1,4 @@
-/* doctor_print.h - the two faces of `headway doctor`. */
+/* doctor_print.h - what the text and the JSON of `headway doctor` share. */
 #ifndef HWY_CLI_DOCTOR_PRINT_H
 #define HWY_CLI_DOCTOR_PRINT_H
 

@@ -15,7 +15,7 @@ static uint32_t gate_print_count(const struct compare_gate *gate, enum gate_verd
 	return n;
 }
 
-/* "fails: 1 of 4 rules" */
+/* Writes the result: "fails: 3 of 4 checks hold, 1 does not". */
 static void put_result(FILE *out, const struct compare_gate *gate)
 {
 	uint32_t bad = gate_print_count(gate, GATE_FAIL),

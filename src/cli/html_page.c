@@ -3,12 +3,13 @@
 
 #include <stdlib.h>
 
+#include "cli/kit/memory_text.h"
 #include "serve/inline.h"
 
-void page_read_size(const struct cli_value *value)
+void html_page_read_size(const struct cli_value *value)
 {
 	uint64_t mb = cli_count(value);
-	if (mb == 0 || mb > PAGE_MOST_MB)
+	if (mb == 0 || mb > HTML_PAGE_MOST_MB)
 		cli_misuse(value->command, "--max-size is 1 to 2000 (MB)");
 	*(uint64_t *)value->field = mb;
 }
@@ -18,19 +19,17 @@ static void open_view(const struct analyze_view *view, struct view_trace *trace,
 {
 	const struct analyze_run *run = &view->runs[view->shown];
 	struct hwy_err err;
-	char *json = NULL;
-	size_t n = 0;
+	struct memory_text memory;
 	if (!view_open(trace, run->trace, run->path, &err))
 		cli_die("%s", err.text);
-	trace->whole_spans = UINT64_MAX; /* the analysis has it all, and must keep it */
-	FILE *memory = open_memstream(&json, &n);
-	analyze_print_json(memory, view);
-	fclose(memory);
+	trace->whole_spans = UINT64_MAX; /* the analysis loaded all columns: the viewer must free none */
+	analyze_print_json(memory_text_begin(&memory), view);
+	char *json = memory_text_end(&memory);
 	worker_here(worker, &run->analysis, &run->diagnosis, trace->origin, json);
 	free(json);
 }
 
-void page_write(FILE *out, const struct analyze_view *views, uint32_t n, uint64_t max_mb)
+void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, uint64_t max_mb)
 {
 	struct view_trace traces[SERVER_TRACES];
 	struct worker workers[SERVER_TRACES];
@@ -41,7 +40,7 @@ void page_write(FILE *out, const struct analyze_view *views, uint32_t n, uint64_
 		.traces = traces,
 		.workers = workers,
 		.n = n,
-		.most = (max_mb ? max_mb : PAGE_MB) * 1000000,
+		.most = (max_mb ? max_mb : HTML_PAGE_MB) * 1000000,
 	};
 	if (!inline_write(&page, out, &err))
 		cli_die("%s", err.text);

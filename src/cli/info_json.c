@@ -1,6 +1,6 @@
 /* info_json.c - `headway info --format json`. The keys are promised in `headway info --help`.
  *
- * The tables' functions find the struct info in json->context.
+ * The functions in the tables find the struct info in json->context.
  */
 #include "cli/info_print.h"
 
@@ -28,7 +28,7 @@ static void put_key_and_text(struct hwy_json *json, const char *key, int64_t id)
 	put_text(json, &id);
 }
 
-/* An integer of a struct of the trace, and a text. */
+/* Rows for members of the trace's structs, which are all int64_t: numbers, and ids of texts. */
 #define INT(type, member, key)                                                                     \
 	{                                                                                          \
 		JSON_FIELD_OPTIONAL_INT(type, member, key)                                         \

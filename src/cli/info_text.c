@@ -1,4 +1,4 @@
-/* info_text.c - `headway info` for people: short, aligned, the weighty first.
+/* info_text.c - `headway info` for people: short, aligned, what matters most first.
  *
  * Texts come from files: they are printed with control characters replaced (cli_wrap).
  */
@@ -50,7 +50,7 @@ const char *info_verdict(const struct hwy_trust *trust)
 	return words[worst];
 }
 
-struct page { /* where it is printed */
+struct page { /* where and how the text is printed */
 	FILE *out;
 	int width;
 	bool colour;
@@ -62,7 +62,7 @@ static void label(const struct page *page, const char *name)
 		paint(page->colour, PAINT_PLAIN));
 }
 
-/* A line with its spaces kept, control characters replaced. */
+/* Prints a line with its spaces kept and control characters replaced. */
 static void put_plain(const struct page *page, const char *text)
 {
 	cli_put(page->out, text, strlen(text));
@@ -77,7 +77,7 @@ static void field(const struct page *page, const char *name, const char *text)
 	cli_wrap(page->out, text, INDENT, page->width);
 }
 
-/* Adds to a line; what does not fit is left away. */
+/* Appends a separator and a text to a line of LINE bytes; what does not fit is left out. */
 static void info_text_add(char *line, const char *separator, const char *text)
 {
 	size_t n = strlen(line);
@@ -109,7 +109,7 @@ static void print_source(const struct page *page, const struct info *info)
 	field(page, "Command", hwy_property(trace, "command"));
 }
 
-/* CUDA counts 13000 for 13.0, HIP 60443483 for 6.4.43483. */
+/* Appends a version: CUDA writes 13.0 as 13000, HIP writes 6.4.43483 as 60443483. */
 static void add_version(char *line, const char *separator, const char *text)
 {
 	char part[LINE];
@@ -187,7 +187,7 @@ static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
 	return false;
 }
 
-/* Neighbours that are alike share a line: "0-7  NVIDIA B200, …". */
+/* Prints the devices; neighbours that are alike share a line: "0-7  NVIDIA B200, …". */
 static void info_text_print_devices(const struct page *page, const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0, next; i < trace->n_devices; i = next) {
@@ -217,7 +217,7 @@ static void info_text_print_devices(const struct page *page, const struct hwy_tr
 		field(page, "Devices", "none");
 }
 
-/* Adds "BEFORE 1.42 µs BEHIND" when the report knows it of this device. */
+/* Appends "BEFORE 1.42 µs BEHIND" where the report has the calibration 'name' of this device. */
 static void add_calibration(char *line, const char *separator, const struct hwy_trace *trace,
 			    uint32_t device, const char *name, const char *before,
 			    const char *behind)
@@ -282,7 +282,8 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 	info_text_add(line, " of ", process->world == HWY_NONE ? "" : part);
 }
 
-/* Processes that neither have a lane nor were seen to start are of no use to the reader of a short page. */
+/* Processes that neither have a lane nor were seen to start are of no use to the reader of a
+ * short page. */
 static bool process_counts(const struct info *info, uint32_t i)
 {
 	if (info->all || info->trace->processes[i].start != HWY_NONE)
@@ -319,7 +320,7 @@ static void print_processes(const struct page *page, const struct info *info)
 			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
 }
 
-/* The device's work first, then what asked for it, then the rest. */
+/* The order of the kinds: work of devices, then the calls that asked for it, then the rest. */
 static const enum hwy_kind kind_order[HWY_KINDS] = {
 	HWY_KERNEL, HWY_COPY,   HWY_FILL,    HWY_GRAPH,    HWY_API, HWY_SYNC,
 	HWY_EVENT,  HWY_OP,     HWY_RANGE,   HWY_CALL,     HWY_OS,  HWY_STATE,

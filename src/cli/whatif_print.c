@@ -14,7 +14,7 @@ static void name_edit(char *text, size_t size, const char *prefix, const struct 
 		 edit->arguments);
 }
 
-/* "workers:8 does not apply: the phase never waits for input" */
+/* Adds a note: "workers:8 does not apply: the phase never waits for input". */
 static void add_note(struct whatif_view *view, const struct whatif_edit *edit, const char *text)
 {
 	char name[600] = "";
@@ -29,7 +29,7 @@ bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits
 		       struct hwy_err *err)
 {
 	char note[WHATIF_NOTE] = "";
-	view->edits = hwy_alloc((n + 1) * sizeof *view->edits);
+	view->edits = hwy_array(n, sizeof *view->edits);
 	for (uint32_t i = 0; i < n; i++) {
 		struct hwy_graph edited;
 		view->edits[view->n_edits] = edits[i];
@@ -63,8 +63,9 @@ static bool applies(const struct whatif *w, const struct whatif_edit *edit)
 	return true;
 }
 
-/* Adds the edits of the phase's findings, each once: as they were replayed, or, where no prediction was shown, for all
- * places. Yields how many there are then. */
+/* Adds the edits of the phase's findings to a list of 'n' edits, each edit once: as it was
+ * replayed, or for all places where nothing was predicted. Yields how many edits the list has
+ * then. */
 static uint32_t add_edits(struct whatif_edit *list, uint32_t n, const struct hwy_finding *findings,
 			  uint32_t n_findings, const struct whatif *w)
 {
@@ -101,7 +102,8 @@ bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, st
 	if (!diagnose(analysis, d, err))
 		return false;
 	uint32_t n = 0;
-	view->tried = hwy_alloc((d->n + d->n_acquitted + USUAL + 1) * sizeof *view->tried);
+	/* One more for "straggler". */
+	view->tried = hwy_array((size_t)d->n + d->n_acquitted + USUAL + 1, sizeof *view->tried);
 	n = add_edits(view->tried, n, d->findings, d->n, view->w);
 	n = add_edits(view->tried, n, d->acquitted, d->n_acquitted, view->w);
 	if (n == 0)

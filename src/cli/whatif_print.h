@@ -1,4 +1,4 @@
-/* whatif_print.h - predictions as people and programs read them. */
+/* whatif_print.h - the predictions of `headway whatif`, as text and as JSON. */
 #ifndef HWY_CLI_WHATIF_PRINT_H
 #define HWY_CLI_WHATIF_PRINT_H
 
@@ -12,23 +12,26 @@ enum { WHATIF_NOTES = 32 };
 
 struct whatif_view {
 	const struct whatif *w;
-	bool check; /* the graph's quality is what was asked for */
-	/* Either what was asked for, as far as it applies, */
+	bool check; /* --check: print how well the graph explains the recording */
+	/* With --apply: the edits that apply, and their prediction together. */
 	struct whatif_edit *edits;
 	uint32_t n_edits;
 	struct whatif_prediction prediction;
-	char *notes[WHATIF_NOTES]; /* what does not apply, and what edits say about themselves */
+	char *notes
+		[WHATIF_NOTES]; /* which edits do not apply, and what edits say about themselves */
 	uint32_t n_notes;
-	/* or what was tried. */
+	/* Without --apply: the edits that were tried, ranked. */
 	struct rank rank;
-	struct whatif_edit *tried; /* their texts are the diagnosis' */
+	struct whatif_edit *tried; /* the texts of these edits belong to 'diagnosis' */
 	struct hwy_diagnosis diagnosis;
 };
 
-/* Edits that do not apply are left out, with a note; one at least must. */
+/* Predicts the edits together. Edits that do not apply are left out with a note; at least one
+ * edit must apply. */
 bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits, uint32_t n,
 		       struct hwy_err *err);
-/* The edits of the phase's findings and acquittals; where there are none, the usual ones. */
+/* Tries the edits of the phase's findings and acquittals; where these have none, the usual
+ * edits. */
 bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, struct hwy_err *err);
 void whatif_view_free(struct whatif_view *view);
 

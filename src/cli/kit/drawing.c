@@ -1,8 +1,9 @@
 /* drawing.c - see drawing.h.
  *
- * Every row is LABEL cells NOTE. A cell of which its state takes less than half gets the small mark: many
- * short kernels look like a dotted line, one long one like a bar. Rows of names are │name …; a name that has no
- * room gives its number (step_12: 12), or nothing.
+ * A row is a label, the cells, and a note. A cell whose state takes less than half of its time
+ * gets the small mark: many short kernels look like a dotted line, one long kernel looks like a
+ * bar. In rows of names a name stands behind a bar; where a name has no room its number is shown
+ * (12 for step_12), or nothing.
  */
 #include "cli/kit/drawing.h"
 
@@ -17,10 +18,11 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 
-enum { LABEL = 12, NOTE = 14, SMALL = 128, FEWEST = 20 };
+enum { LABEL = 12, NOTE = 14, FEWEST = 20 }; /* columns */
+enum { SMALL = 128 }; /* of 255: a state with a smaller part of its cell gets the small mark */
 
 static const struct look {
-	const char *full, *small; /* in UTF-8 */
+	const char *full, *small; /* the marks in UTF-8, for a cell and for less than half a cell */
 	char plain, plain_small;
 	enum paint paint;
 	const char *name;
@@ -73,29 +75,39 @@ static void print_cells(const struct drawing *drawing, const struct picture_row 
 
 static uint32_t cell_of(const struct hwy_picture *picture, int64_t time)
 {
-	__int128 at =
-		(__int128)(time - picture->from) * picture->cells / (picture->to - picture->from);
-	return (uint32_t)at;
+	__int128 cells = (__int128)(time - picture->from) * picture->cells;
+	return (uint32_t)(cells / (picture->to - picture->from));
 }
 
-/* A line of cells being written: each holds one character of UTF-8. */
+/* A line that is written cell by cell: a cell holds one character of UTF-8 with its marks. The cell
+ * behind a character of two columns holds nothing. */
 struct line {
-	char (*at)[8];
+	char (*cells)[8];
 	uint32_t n;
 };
 
-static void drawing_put_text(struct line *line, uint32_t at, const char *text, uint32_t room)
+/* Puts a text into at most 'room' cells, from 'first' on. */
+static void drawing_put_text(struct line *line, uint32_t first, const char *text, uint32_t room)
 {
-	for (uint32_t c = 0; c < room && at + c < line->n && *text; c++) {
-		int length = 1;
-		while (((unsigned char)text[length] & 0xc0) == 0x80 && length < 7)
-			length++;
-		snprintf(line->at[at + c], sizeof *line->at, "%.*s", length, text);
-		text += length;
+	uint32_t cell = first, end = room < line->n - first ? first + room : line->n;
+	for (size_t left = strlen(text), length; left > 0; text += length, left -= length) {
+		uint32_t code;
+		length = hwy_utf8_decode(text, left, &code);
+		length = length ? length : 1;
+		uint32_t columns = (uint32_t)hwy_utf8_code_columns(code);
+		char *character = line->cells[columns || cell == first ? cell : cell - 1];
+		if (cell + columns > end || cell == line->n)
+			return;
+		size_t used = columns || cell == first ? 0 : strlen(character);
+		snprintf(character + used, sizeof *line->cells - used, "%.*s", (int)length, text);
+		if (columns == 2)
+			*line->cells[cell + 1] = '\0';
+		cell += columns;
 	}
 }
 
-/* What of a name fits 'room' columns: all of it, its number, or its beginning. */
+/* Puts into 'into' what of a name fits 'room' columns: the name, its number, its beginning, or
+ * "". */
 static void fit(const struct drawing *drawing, const char *name, uint32_t room, char *into,
 		size_t size)
 {
@@ -106,7 +118,7 @@ static void fit(const struct drawing *drawing, const char *name, uint32_t room, 
 	size_t length = strlen(into), digits = length;
 	while (digits && isdigit((unsigned char)into[digits - 1]))
 		digits--;
-	/* step_12, step 12, step#12; but not Backward0 */
+	/* Names that end with a number of their own: step_12, step 12, step#12; not Backward0. */
 	if (digits < length && digits && !isalnum((unsigned char)into[digits - 1])) {
 		memmove(into, into + digits, length - digits + 1);
 		if (length - digits > room)
@@ -117,27 +129,24 @@ static void fit(const struct drawing *drawing, const char *name, uint32_t room, 
 		*into = '\0';
 		return;
 	}
-	char *end = into;
-	for (uint32_t c = 0; c + 1 < room; c++)
-		for (end++; ((unsigned char)*end & 0xc0) == 0x80; end++)
-			;
-	strcpy(end, drawing->utf8 ? "…" : "~");
+	size_t kept = hwy_utf8_cut(into, length, (int)room - 1);
+	strcpy(into + kept, drawing->utf8 ? "…" : "~");
 }
 
 static void drawing_print_line(const struct drawing *drawing, const struct line *line)
 {
 	uint32_t last = line->n;
-	while (last && strcmp(line->at[last - 1], " ") == 0)
+	while (last && strcmp(line->cells[last - 1], " ") == 0)
 		last--;
 	for (uint32_t c = 0; c < last; c++)
-		fputs(line->at[c], drawing->out);
+		fputs(line->cells[c], drawing->out);
 }
 
 static struct line new_line(uint32_t n)
 {
-	struct line line = {hwy_zalloc((n + 1) * sizeof *line.at), n};
+	struct line line = {hwy_array(n, sizeof *line.cells), n};
 	for (uint32_t c = 0; c < n; c++)
-		strcpy(line.at[c], " ");
+		strcpy(line.cells[c], " ");
 	return line;
 }
 
@@ -151,7 +160,8 @@ static void print_names(const struct drawing *drawing, const struct picture_row 
 		uint32_t from = cell_of(picture, label->at.from),
 			 to = cell_of(picture, label->at.to);
 		char text[512];
-		/* Where it begins, unless the one before begins there too; where it ends, unless the next begins. */
+		/* A bar marks where the range begins, and where it ends unless the next range
+		 * begins. */
 		bool follows = i + 1 < row->n_labels &&
 			       cell_of(picture, row->labels[i + 1].at.from) <= to + 1;
 		if (to < line.n && !follows)
@@ -166,7 +176,7 @@ static void print_names(const struct drawing *drawing, const struct picture_row 
 	fputs(paint(drawing->colour, PAINT_FAINT), drawing->out);
 	drawing_print_line(drawing, &line);
 	fputs(paint(drawing->colour, PAINT_PLAIN), drawing->out);
-	free(line.at);
+	free(line.cells);
 }
 
 /* ---- labels and notes ---------------------------------------------------------------------------- */
@@ -194,17 +204,17 @@ static const char *label_of(const struct drawing *drawing, const struct picture_
 		else
 			snprintf(text, size, "CPU %s", hwy_str(trace, thread->source_name));
 	} else if (row->type == PICTURE_DEVICE) {
-		bool known = row->index >= 0 && row->index < trace->n_devices &&
-			     trace->devices[row->index].ordinal != HWY_NONE;
-		if (known)
+		bool has_number = row->index >= 0 && row->index < trace->n_devices &&
+				  trace->devices[row->index].ordinal != HWY_NONE;
+		if (has_number)
 			snprintf(text, size, "GPU %" PRId64, trace->devices[row->index].ordinal);
 		else
 			snprintf(text, size, "GPU");
 	} else if (row->type == PICTURE_STREAM) {
 		int64_t stream = trace->lanes[row->index].stream;
-		bool known = stream >= 0 && stream < trace->n_streams &&
-			     trace->streams[stream].number != HWY_NONE;
-		if (known)
+		bool has_number = stream >= 0 && stream < trace->n_streams &&
+				  trace->streams[stream].number != HWY_NONE;
+		if (has_number)
 			snprintf(text, size, " stream %" PRId64, trace->streams[stream].number);
 		else
 			snprintf(text, size, " stream");
@@ -221,12 +231,12 @@ static void print_note(const struct drawing *drawing, const struct picture_row *
 			hwy_say_part_1decimal(whole - row->time[PICTURE_NOTHING], whole).text);
 	else if (row->type == PICTURE_THREAD && row->time[PICTURE_WAIT])
 		fprintf(drawing->out, "  waits %s",
-			row->time[PICTURE_WAIT] == whole /* NOTE has no room for 100.0 */
+			row->time[PICTURE_WAIT] == whole /* the note has no room for "100.0 %" */
 				? "100 %"
 				: hwy_say_part_1decimal(row->time[PICTURE_WAIT], whole).text);
 }
 
-/* The CPU's lead, the measure everything turns on. */
+/* Prints the CPU's lead over each device: how many launches are enqueued and have not ended. */
 static void print_lead(const struct drawing *drawing)
 {
 	for (uint32_t i = 0; i < drawing->picture->n; i++) {
@@ -246,7 +256,8 @@ static void print_lead(const struct drawing *drawing)
 
 /* ---- the ruler ----------------------------------------------------------------------------------- */
 
-/* The smallest of 1, 2, 5, 10, … ns of which at most 'most' fit. */
+/* The distance of a ruler's marks: the smallest of 1, 2, 5, 10, … ns of which at most 'most' fit
+ * into 'span' ns. */
 static int64_t tick_of(int64_t span, int64_t most)
 {
 	static const int64_t factors[] = {2, 5, 10};
@@ -276,7 +287,7 @@ static void print_ruler(const struct drawing *drawing)
 		LABEL, "");
 	drawing_print_line(drawing, &line);
 	fprintf(drawing->out, "%s\n", paint(drawing->colour, PAINT_PLAIN));
-	free(line.at);
+	free(line.cells);
 }
 
 /* ---- the legend ---------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* drawing.h - a picture (cli/picture/picture.h) in characters: names, a row a thread and a device, a ruler. */
+/* drawing.h - prints a picture (cli/picture/picture.h) in characters: a ruler, names, a row for
+ * each thread and each device. */
 #ifndef HWY_CLI_KIT_DRAWING_H
 #define HWY_CLI_KIT_DRAWING_H
 
@@ -12,10 +13,10 @@ struct drawing {
 	const struct hwy_picture *picture;
 	const char *indent;
 	bool utf8, colour;
-	bool ruler, lead, legend; /* lines over and under the rows */
+	bool ruler, lead, legend; /* which lines are printed above and below the rows */
 };
 
-/* Cells that fit a line of 'width' columns beside the labels and the notes at the end of rows. */
+/* How many cells fit a line of 'width' columns, between a row's label and its note. */
 uint32_t drawing_cells(int width, const char *indent);
 void drawing_print(const struct drawing *drawing);
 

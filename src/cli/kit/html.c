@@ -1,30 +1,16 @@
 /* html.c - see html.h.
  *
- * The style: two palettes (the reader's system chooses), and a pattern for each colour of a plot, so that
- * nothing is told by colour alone.
+ * The style: two palettes (the reader's system chooses), and a pattern for each colour of a
+ * plot, so that nothing is told by colour alone.
  */
 #include "cli/kit/html.h"
 
 #include <stdbool.h>
+#include <string.h>
 
-/* The length of the well-formed UTF-8 sequence at 'at', its value in *code; 0 when it is none. */
-static int utf8_at(const unsigned char *at, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	int n = *at < 0x80 ? 1 : *at >> 5 == 6 ? 2 : *at >> 4 == 14 ? 3 : *at >> 3 == 30 ? 4 : 0;
-	if (n == 0)
-		return 0;
-	*code = n == 1 ? *at : *at & (0xffu >> (n + 1));
-	for (int i = 1; i < n; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (at[i] & 0x3fu);
-	}
-	bool surrogate = *code >= 0xd800 && *code < 0xe000;
-	return *code < least[n] || surrogate || *code > 0x10ffff ? 0 : n;
-}
+#include "base/utf8.h"
 
-/* Nothing that is invisible and changes what is seen. */
+/* False for control characters and for invisible ones that change how text around them is seen. */
 static bool is_shown(uint32_t code)
 {
 	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && code != 0x2028 && code != 0x2029 &&
@@ -34,17 +20,17 @@ static bool is_shown(uint32_t code)
 
 void html_text(FILE *out, const char *text, uint32_t most)
 {
-	const unsigned char *at = (const unsigned char *)text;
-	for (uint32_t n = 0; *at; n++) {
+	size_t left = strlen(text), length;
+	for (uint32_t n = 0; left > 0; n++, text += length, left -= length) {
 		if (most && n == most) {
 			fputs("…", out);
 			return;
 		}
-		uint32_t code = 0;
-		int length = utf8_at(at, &code);
+		uint32_t code;
+		length = hwy_utf8_decode(text, left, &code);
 		if (length == 0 || !is_shown(code)) {
-			fputs("\xef\xbf\xbd", out);
-			at += length ? length : 1;
+			fputs("\xef\xbf\xbd", out); /* U+FFFD */
+			length = length ? length : 1;
 			continue;
 		}
 		switch (code) {
@@ -53,9 +39,8 @@ void html_text(FILE *out, const char *text, uint32_t most)
 		case '>': fputs("&gt;", out); break;
 		case '"': fputs("&quot;", out); break;
 		case '\'': fputs("&#39;", out); break;
-		default: fwrite(at, 1, (size_t)length, out);
+		default: fwrite(text, 1, length, out);
 		}
-		at += length;
 	}
 }
 
@@ -133,7 +118,7 @@ static const char style[] =
 	"padding-right:14px}}\n"
 	"@media print{body{background:#fff}figure,article,.tile{break-inside:avoid}}\n";
 
-/* A pattern is the colour of its name over a paler one of the same. */
+/* A pattern is lines in the colour of its name over a paler area of the same colour. */
 static void put_pattern(FILE *out, const char *name, const char *lines)
 {
 	fprintf(out,

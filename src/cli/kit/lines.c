@@ -1,31 +1,34 @@
-/* lines.c - see lines.h. A mark is two bytes: a vertical tab, which texts of recordings cannot hold once they are
- * tamed, and a letter for the indent. */
+/* lines.c - see lines.h. A mark is two bytes: a vertical tab, which hwy_sanitize takes out of
+ * texts of recordings, and a letter for the indent. */
 #include "cli/kit/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/kit/cli.h"
+#include "base/utf8.h"
+#include "cli/kit/memory_text.h"
 
 void lines_may_break(FILE *text, int indent)
 {
 	fprintf(text, "\v%c", 'A' + indent);
 }
 
-/* Columns up to the next mark, the end of the line, or of the text; colours take none. */
+/* Columns up to the next mark, the end of the line or of the text; escape codes take no column. */
 static int columns_ahead(const char *text)
 {
 	int columns = 0;
-	for (; *text && *text != '\v' && *text != '\n'; text++) {
+	while (*text && *text != '\v' && *text != '\n') {
+		size_t n = strcspn(text, "\v\n\033");
+		columns += hwy_utf8_columns(text, n);
+		text += n;
 		if (*text == '\033')
-			text += strcspn(text, "m");
-		else
-			columns += ((unsigned char)*text & 0xc0) != 0x80;
+			text += strcspn(text, "m") + 1;
 	}
 	return columns;
 }
 
-/* The next line begins with a word: not with what separated it. */
+/* A new line begins with a word, not with the spaces and the dot that separated it from the
+ * last. */
 static const char *past_separator(const char *text)
 {
 	static const char dot[] = "· ";
@@ -80,22 +83,18 @@ static void put_plain(FILE *out, const char *text)
 			fputc('?', out);
 			do
 				text++;
-			while (((unsigned char)*text & 0xc0) == 0x80);
+			while (hwy_utf8_is_inside(*text));
 		}
 	}
 }
 
 void lines_put(FILE *out, const char *text, int width, bool utf8)
 {
-	char *folded = NULL;
-	size_t size = 0;
-	FILE *lines = open_memstream(&folded, &size);
-	if (!lines)
-		cli_die("out of memory");
-	lines_put_folded(lines, text, width);
-	fclose(lines);
+	struct memory_text memory;
+	lines_put_folded(memory_text_begin(&memory), text, width);
+	char *folded = memory_text_end(&memory);
 	if (utf8)
-		fwrite(folded, 1, size, out);
+		fwrite(folded, 1, memory.length, out);
 	else
 		put_plain(out, folded);
 	free(folded);

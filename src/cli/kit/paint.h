@@ -21,7 +21,7 @@ enum paint {
 	PAINTS
 };
 
-/* The escape code that switches a paint on; "" where 'colour' is false. */
+/* The escape code that switches a paint on; "" where 'colour', which cli_colour tells, is false. */
 const char *paint(bool colour, enum paint which);
 
 #endif

@@ -1,5 +1,6 @@
-/* report_table.c - see report_table.h. The formats for programs write each row as it comes; the one for people (text_table.c)
- * keeps those it will show, since columns are as wide as their widest cell.
+/* report_table.c - see report_table.h. The formats for programs write each row as it comes: a
+ * report may have millions of rows. The format for people (text_table.c) keeps the rows that it
+ * will show, since columns are as wide as their widest cell.
  */
 #include "cli/kit/report_table.h"
 
@@ -21,8 +22,8 @@ struct report_table {
 	const struct stats_report *report;
 	const struct stats_column *columns;
 	uint32_t n;
-	uint64_t rows;    /* of this report, those not shown included */
-	uint32_t reports; /* that had rows */
+	uint64_t rows;    /* of this report, also rows that are not shown */
+	uint32_t reports; /* reports that had rows, so far */
 	struct text_table text_table;
 	struct hwy_json json;
 	char (*headings)[HEADING_BYTES];
@@ -30,7 +31,8 @@ struct report_table {
 
 /* ---- one cell ------------------------------------------------------------------------------------- */
 
-/* As Python's csv module does it, and nsys with it: quotes only where they are needed. */
+/* Writes text with quotes only where it needs them, as Python's csv module does, and nsys with
+ * it. */
 static void csv_text(FILE *out, struct hwy_text text)
 {
 	bool plain = true;
@@ -51,7 +53,8 @@ static void csv_text(FILE *out, struct hwy_text text)
 	putc_unlocked('"', out);
 }
 
-/* Tabs and newlines are what separates; they become spaces. In Markdown '|' would end the cell. */
+/* Writes text with spaces for tabs and newlines, which would end a cell or a row. In Markdown '|'
+ * would end the cell, and other characters would be markup: they are escaped. */
 static void flat_text(FILE *out, struct hwy_text text, bool markdown)
 {
 	char *flat = hwy_copy(text.at, text.length);
@@ -130,7 +133,7 @@ static void report_table_begin(void *self, const struct stats_column *columns, u
 	struct report_table *table = self;
 	table->columns = columns;
 	table->n = n;
-	table->headings = hwy_realloc(table->headings, n * sizeof *table->headings);
+	table->headings = hwy_resize(table->headings, n, sizeof *table->headings);
 	for (uint32_t i = 0; i < n; i++)
 		stats_heading(&columns[i], table->options.unit, table->headings[i], HEADING_BYTES);
 	if (table->options.format == REPORT_TABLE_TEXT)
@@ -141,7 +144,7 @@ static void report_table_begin(void *self, const struct stats_column *columns, u
 		begin_lines(table);
 }
 
-static void row(void *self, const struct stats_cell *cells, uint32_t n)
+static void report_table_row(void *self, const struct stats_cell *cells, uint32_t n)
 {
 	struct report_table *table = self;
 	FILE *out = table->options.out;
@@ -151,7 +154,7 @@ static void row(void *self, const struct stats_cell *cells, uint32_t n)
 	case REPORT_TABLE_TEXT: text_table_row(&table->text_table, cells); return;
 	case REPORT_TABLE_JSON:
 		json_begin_object(&table->json);
-		table->json.pretty = false; /* a line a row */
+		table->json.pretty = false; /* each row stands on one line */
 		for (uint32_t i = 0; i < n; i++)
 			json_cell(table, i, &cells[i]);
 		json_end_object(&table->json);
@@ -180,7 +183,8 @@ struct report_table *report_table_new(const struct report_table_options *options
 {
 	struct report_table *table = hwy_zalloc(sizeof *table);
 	table->options = *options;
-	table->sink = (struct stats_sink){.self = table, .begin = report_table_begin, .row = row};
+	table->sink = (struct stats_sink){
+		.self = table, .begin = report_table_begin, .row = report_table_row};
 	table->json = (struct hwy_json){.out = options->out, .pretty = true, .fresh = true};
 	table->text_table.options = options;
 	if (options->format == REPORT_TABLE_JSON && options->several)

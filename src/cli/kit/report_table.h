@@ -28,10 +28,10 @@ struct report_table_options {
 	FILE *out;
 	enum report_table_format format;
 	enum stats_time_unit unit;
-	bool unit_given; /* else people see the unit that suits each number */
-	uint64_t rows;   /* the most rows of a report; 0: all */
-	bool several;    /* more than one report will come: JSON is an object of them then */
-	int width;       /* of the terminal; 0: any */
+	bool unit_given; /* false: people see each number with the unit that suits it */
+	uint64_t rows;   /* how many rows of a report are printed; 0: all */
+	bool several;    /* there will be more than one report: JSON is an object of reports then */
+	int width;       /* columns of the terminal; 0: there is no limit */
 	bool colour, utf8;
 };
 

@@ -100,7 +100,8 @@ static int total_width(const struct table *table, const int *widths)
 	return total;
 }
 
-/* Cuts texts where the terminal is narrow, from the last column to the first: a text further left tells more. */
+/* Cuts texts where the terminal is narrow, from the last column to the first: a text further
+ * left tells more. */
 static void fit_widths(const struct table *table, int *widths)
 {
 	int over = table->width ? total_width(table, widths) - table->width : 0;

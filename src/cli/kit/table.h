@@ -26,8 +26,8 @@ enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_HTML };
 struct table {
 	enum table_format format;
 	uint32_t columns;
-	/* A letter for each column, 'l' for flush left, 'r' for flush right; the last letter stands for all further
-	 * columns too. NULL means "lr": a name, then numbers. */
+	/* A letter for each column, 'l' for flush left, 'r' for flush right; the last letter
+	 * stands for all further columns too. NULL means "lr": a name, then numbers. */
 	const char *align;
 	uint32_t heads; /* leading rows that hold headings: 0 or 1; Markdown and HTML need 1 */
 
@@ -50,7 +50,8 @@ struct table {
 
 /* Adds one cell. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a whole row of table->columns texts. NULL is a cell of no width at all in Markdown: "| |", not "|  |". */
+/* Adds a whole row of table->columns texts. NULL is a cell of no width at all in Markdown: "|
+ * |", not "|  |". */
 void table_row(struct table *table, const char *const *texts);
 /* A duration in ns, with four digits and the unit that suits it: "603.4 ms"; 0 is a dash. */
 void table_time(struct table *table, int64_t ns);

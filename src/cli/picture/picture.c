@@ -1,7 +1,8 @@
-/* picture.c - see picture.h. Which rows there are, and what goes into them.
+/* picture.c - see picture.h. Chooses the rows of a picture and fills them.
  *
- * Threads are ranked by the work of the window that they launched, whenever they did, and by what they launched
- * in it: a CPU that is a second ahead has a row although it does nothing but wait now.
+ * Threads are ranked by how much they launched: work that runs in the window, whenever it was
+ * launched, and work that was launched in the window. So a thread that is a second ahead of the
+ * device has a row, although it only waits during the window.
  */
 #include "cli/picture/picture.h"
 
@@ -19,7 +20,7 @@ struct maker {
 	struct picture_options options;
 	struct hwy_work work;
 	struct hwy_map waits; /* ids of calls that waited for the copy they enqueued */
-	uint64_t *scores;     /* by thread */
+	uint64_t *scores;     /* of each thread: how much it launched */
 	struct picture_names *names;
 };
 
@@ -47,8 +48,8 @@ static bool picture_thread_of(const struct hwy_trace *trace, const struct hwy_st
 	return index >= 0 && index < trace->n_threads;
 }
 
-/* Scores the threads, and finds the copies that were waited for: those that had ended when the call that
- * enqueued them returned. */
+/* Scores the threads by the work of a strip, and notes the calls that waited for their copy: the
+ * copy had ended when the call returned. */
 static void picture_look_at_work(struct maker *m, const struct hwy_strip *strip)
 {
 	for (uint32_t row = 0; row < strip->rows; row++) {
@@ -67,7 +68,8 @@ static void picture_look_at_work(struct maker *m, const struct hwy_strip *strip)
 	}
 }
 
-/* Where no work is linked: the threads that called the vendor's library. */
+/* Scores the threads by their calls of the vendor's library: for recordings that link no work with
+ * its call. */
 static void picture_look_at_calls(struct maker *m)
 {
 	for (uint32_t s = 0; s < m->trace->n_strips; s++) {
@@ -106,7 +108,8 @@ static uint32_t choose_threads(struct maker *m, int64_t *chosen)
 	}
 	for (uint32_t t = 0; t < trace->n_threads; t++)
 		m->picture->more_threads += m->scores[t] != 0;
-	/* Older threads above younger ones: the program's first is where a reader looks first. */
+	/* Older threads stand above younger ones: a reader looks for the program's first thread
+	 * first. */
 	for (uint32_t i = 1; i < n; i++)
 		for (uint32_t j = i;
 		     j && trace->threads[chosen[j]].tid < trace->threads[chosen[j - 1]].tid; j--) {
@@ -176,8 +179,9 @@ static void sweep_lanes(struct maker *m, struct hwy_sweep *sweep, int64_t device
 	}
 }
 
-/* A row of the work of one lane, or of all lanes of a device (lane HWY_NONE): then with the names of the ranges
- * it was launched in, and the CPU's lead. */
+/* Adds a row with the work of one lane. With lane HWY_NONE the row has the work of all lanes of
+ * the device and the CPU's lead, and a second row has the names of the ranges that launched the
+ * work. */
 static void picture_add_work(struct maker *m, enum picture_row_type type, int64_t device,
 			     int64_t lane)
 {
@@ -254,8 +258,9 @@ static void add_device(struct maker *m, int64_t device, const bool *works)
 static void add_devices(struct maker *m)
 {
 	struct hwy_trace *trace = m->trace;
-	bool *works = hwy_zalloc(trace->n_lanes + 1);
-	bool *done = hwy_zalloc(trace->n_devices + 1); /* the last: not known */
+	bool *works = hwy_zarray(trace->n_lanes, sizeof *works);
+	/* The last element stands for lanes whose device is not known. */
+	bool *done = hwy_zarray((size_t)trace->n_devices + 1, sizeof *done);
 	uint32_t shown = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		works[trace->strips[s].lane] |= strip_works(m, &trace->strips[s]);
@@ -279,13 +284,14 @@ static void add_devices(struct maker *m)
 
 static bool add_rows(struct maker *m, struct hwy_err *err)
 {
-	int64_t *threads = hwy_alloc((m->options.threads + 1) * sizeof *threads);
-	m->scores = hwy_zalloc((m->trace->n_threads + 1) * sizeof *m->scores);
+	int64_t *threads = hwy_array(m->options.threads, sizeof *threads);
+	m->scores = hwy_zarray(m->trace->n_threads, sizeof *m->scores);
 	uint32_t n = choose_threads(m, threads);
 	bool done = m->options.no_ranges ||
 		    picture_names_find(m->trace, m->picture, threads, n, &m->names, err);
 	if (done) {
-		/* The thread that names what it does comes first, even where another launches more. */
+		/* The thread whose ranges are shown comes first, even where another launches
+		 * more. */
 		int64_t named = m->names ? picture_names_thread(m->names) : HWY_NONE;
 		if (m->names)
 			picture_add_ranges(m->picture, m->names);

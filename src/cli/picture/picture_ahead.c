@@ -1,4 +1,4 @@
-/* picture_ahead.c - how many ops are enqueued and have not ended: the CPU's lead, as a count. */
+/* picture_ahead.c - the CPU's lead over a device: how many ops are enqueued and have not ended. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,7 +8,8 @@ void picture_queue_add(struct picture_queue *queue, int64_t enqueued, int64_t en
 {
 	HWY_GROW(queue->enqueued, queue->n, queue->cap_enqueued);
 	HWY_GROW(queue->ended, queue->n, queue->cap_ended);
-	queue->enqueued[queue->n] = enqueued < ended ? enqueued : ended; /* clocks may disagree */
+	queue->enqueued[queue->n] =
+		enqueued < ended ? enqueued : ended; /* the clocks of CPU and device may disagree */
 	queue->ended[queue->n++] = ended;
 }
 
@@ -21,7 +22,7 @@ void picture_ahead(const struct hwy_picture *picture, struct picture_queue *queu
 		   struct picture_row *row)
 {
 	uint32_t begun = 0, ended = 0, n = queue->n;
-	double area = 0; /* ops times ns */
+	double area = 0; /* sum of lead (ops) times time (ns) */
 	int64_t last = picture->from;
 	if (n) {
 		qsort(queue->enqueued, n, sizeof *queue->enqueued, hwy_ascending);

@@ -1,5 +1,6 @@
-/* picture_cells.c - time into cells. Layers are laid over each other, the strongest first; what a layer adds to
- * the union of those before it is its own time, so that the states of a row add up to the window exactly. */
+/* picture_cells.c - turns intervals into cells. Layers are laid over each other: a layer's own
+ * time is what it adds to the union of the layers before it, so the states of a row add up to
+ * the window. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -23,14 +24,14 @@ static int64_t edge(const struct hwy_picture *picture, uint32_t cell)
 	return picture->from + (int64_t)(span * cell / picture->cells);
 }
 
-/* The union of the first 'n' layers, cell by cell. */
+/* Adds to 'sums' how much of each cell the union of the first 'n' layers covers, in ns. */
 static void measure_union(const struct hwy_picture *picture, const struct picture_layer *layers,
 			  uint32_t n, struct hwy_interval *windows, int64_t *sums)
 {
 	uint32_t total = 0;
 	for (uint32_t i = 0; i < n; i++)
 		total += layers[i].n;
-	struct hwy_interval *all = hwy_alloc((total + 1) * sizeof *all), fresh;
+	struct hwy_interval *all = hwy_array(total, sizeof *all), fresh;
 	uint32_t k = 0;
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t s = 0; s < layers[i].n; s++)
@@ -66,14 +67,14 @@ void picture_fill(const struct hwy_picture *picture, struct picture_row *row,
 {
 	uint32_t n = picture->cells;
 	int64_t *sums[PICTURE_LAYERS] = {0}, rest = picture->to - picture->from;
-	struct hwy_interval *windows = hwy_alloc(n * sizeof *windows);
+	struct hwy_interval *windows = hwy_array(n, sizeof *windows);
 	for (uint32_t c = 0; c < n; c++)
 		windows[c] = (struct hwy_interval){edge(picture, c), edge(picture, c + 1)};
 	for (uint32_t i = 0; i < n_layers; i++) {
-		sums[i] = hwy_zalloc(n * sizeof *sums[i]);
+		sums[i] = hwy_zarray(n, sizeof *sums[i]);
 		measure_union(picture, layers, i + 1, windows, sums[i]);
 	}
-	row->cells = hwy_zalloc(n * sizeof *row->cells);
+	row->cells = hwy_zarray(n, sizeof *row->cells);
 	for (uint32_t c = 0; c < n; c++) {
 		int64_t own[PICTURE_LAYERS], covered = 0;
 		for (uint32_t i = 0; i < n_layers; i++) {

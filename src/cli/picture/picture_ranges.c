@@ -1,16 +1,19 @@
 /* picture_ranges.c - the names in a picture: what the program called its own stretches of time.
  *
- * One lane is chosen: the thread's and the domain's whose ranges cover most of the window; operators where
- * there are no ranges. Of its levels of nesting the outermost that says more than one thing is shown, and the
- * one below where its names have room. The same ranges name the device's work, by the time it was launched:
- * a CPU that is ahead shows as two rows that say different things at one moment.
+ * One lane is chosen: the thread's and the domain's whose ranges cover most of the window;
+ * operators where there are no ranges. Of its levels of nesting the outermost that says more
+ * than one thing is shown, and the one below where its names have room. The same ranges name the
+ * device's work, by the time it was launched: a CPU that is ahead shows as two rows that say
+ * different things at one moment.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "cli/picture/picture.h"
 
-/* Cells a range must have on average: for its level to be seen, for a second level, for operators. */
+/* Cells that the ranges of a level must have on average: ROOM to be shown at all, MORE_ROOM to be
+ * shown as the second level, and for operators. */
 enum { LEVELS = 6, ROOM = 2, MORE_ROOM = 5 };
 
 struct picture_names {
@@ -18,12 +21,12 @@ struct picture_names {
 	int64_t thread, process;
 	int64_t from, to; /* the window */
 	uint32_t cells;
-	struct picture_label *levels[LEVELS]; /* disjoint and in order; all of the trace */
+	struct picture_label *levels[LEVELS]; /* all ranges of a level, disjoint and in order */
 	uint32_t n[LEVELS], cap[LEVELS];
-	uint32_t seen[LEVELS]; /* of these, in the window */
-	int64_t time[LEVELS];  /* of the window, in these */
-	uint32_t level;        /* the one shown */
-	bool both;             /* the next one too */
+	uint32_t seen[LEVELS]; /* how many ranges of a level meet the window */
+	int64_t time[LEVELS];  /* ns of the window that the ranges of a level cover */
+	uint32_t level;        /* the level that is shown */
+	bool both;             /* the next level is shown too */
 };
 
 static bool meets(const struct picture_names *names, int64_t from, int64_t to)
@@ -31,7 +34,7 @@ static bool meets(const struct picture_names *names, int64_t from, int64_t to)
 	return from < names->to && to > names->from;
 }
 
-/* How much of the window the spans of a strip cover. */
+/* How much of the window the spans of a strip cover, in ns. */
 static int64_t time_inside(const struct picture_names *names, const struct hwy_strip *strip)
 {
 	struct hwy_cover cover = {0};
@@ -48,7 +51,8 @@ static int64_t time_inside(const struct picture_names *names, const struct hwy_s
 	return cover.total;
 }
 
-/* The strip to read names from, of the processes that the threads belong to. */
+/* The strip whose spans cover most of the window, among strips of the threads' processes; or
+ * NULL. */
 static const struct hwy_strip *picture_ranges_choose(const struct picture_names *names,
 						     enum hwy_kind kind, enum hwy_lane_type type,
 						     const int64_t *threads, uint32_t n)
@@ -73,7 +77,8 @@ static const struct hwy_strip *picture_ranges_choose(const struct picture_names 
 	return best;
 }
 
-/* Ranges of one lane nest; a span that begins before those around it have ended is inside them. */
+/* Sorts the ranges of a lane by their level of nesting: a range that begins before another ended is
+ * inside it. */
 static void sort_into_levels(struct picture_names *names, const struct hwy_strip *strip)
 {
 	int64_t ends[LEVELS];
@@ -105,7 +110,7 @@ static bool has_room(const struct picture_names *names, uint32_t level, uint32_t
 	return cells >= (__int128)room * names->seen[level];
 }
 
-/* False: there is no level whose names could be read. */
+/* Chooses the level to show; false where no level has room for its names. */
 static bool choose_level(struct picture_names *names, int room)
 {
 	for (uint32_t fewest = 2; fewest >= 1; fewest--)
@@ -128,7 +133,7 @@ static void forget_levels(struct picture_names *names)
 	}
 }
 
-static bool use(struct picture_names *names, const struct hwy_strip *strip, int room)
+static bool use_strip(struct picture_names *names, const struct hwy_strip *strip, int room)
 {
 	if (!strip)
 		return false;
@@ -154,9 +159,10 @@ bool picture_names_find(struct hwy_trace *trace, const struct hwy_picture *pictu
 	names->from = picture->from;
 	names->to = picture->to;
 	names->cells = picture->cells;
-	if (!use(names, picture_ranges_choose(names, HWY_RANGE, HWY_LANE_RANGE, threads, n),
-		 ROOM) &&
-	    !use(names, picture_ranges_choose(names, HWY_OP, HWY_LANE_OP, threads, n), MORE_ROOM)) {
+	if (!use_strip(names, picture_ranges_choose(names, HWY_RANGE, HWY_LANE_RANGE, threads, n),
+		       ROOM) &&
+	    !use_strip(names, picture_ranges_choose(names, HWY_OP, HWY_LANE_OP, threads, n),
+		       MORE_ROOM)) {
 		free(names);
 		return true;
 	}
@@ -169,25 +175,18 @@ int64_t picture_names_thread(const struct picture_names *names)
 	return names->thread;
 }
 
-/* Index of the first range of a level that ends after 'time'. */
-static uint32_t after(const struct picture_names *names, uint32_t level, int64_t time)
+/* Index of the first range of a level that ends after 'time', or the number of ranges. */
+static uint32_t first_after(const struct picture_names *names, uint32_t level, int64_t time)
 {
-	uint32_t low = 0, high = names->n[level];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (names->levels[level][middle].at.to > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	const struct picture_label *ranges = names->levels[level];
+	return HWY_FIRST(i, 0u, names->n[level], ranges[i].at.to > time);
 }
 
 void picture_add_ranges(struct hwy_picture *picture, const struct picture_names *names)
 {
 	for (uint32_t level = names->level; level <= names->level + names->both; level++) {
 		struct picture_row *row = picture_add(picture, PICTURE_RANGES, names->thread);
-		for (uint32_t i = after(names, level, names->from);
+		for (uint32_t i = first_after(names, level, names->from);
 		     i < names->n[level] && names->levels[level][i].at.from < names->to; i++) {
 			struct picture_label label = names->levels[level][i];
 			if (label.at.from < names->from)
@@ -199,13 +198,14 @@ void picture_add_ranges(struct hwy_picture *picture, const struct picture_names 
 	}
 }
 
-/* Work of an earlier range that is still to come, on another stream, does not go back to it. */
+/* Streams overlap: work of an earlier range may start after work of a later one. It then
+ * lengthens the label of the later range, since labels are in order. */
 void picture_add_launched(const struct picture_names *names, struct picture_row *row,
 			  uint32_t *range, struct hwy_interval at, int64_t process,
 			  int64_t launched)
 {
 	const struct picture_label *level = names->levels[names->level];
-	uint32_t i = after(names, names->level, launched);
+	uint32_t i = first_after(names, names->level, launched);
 	if (process != names->process || i == names->n[names->level] || level[i].at.from > launched)
 		return;
 	struct picture_label *last = row->n_labels ? &row->labels[row->n_labels - 1] : NULL;

@@ -1,0 +1,27 @@
+/* memory_text.h - text that is written to memory before it is printed.
+ *
+ *   struct memory_text memory;
+ *   FILE *out = memory_text_begin(&memory);
+ *   fprintf(out, "%d steps", 12);
+ *   char *text = memory_text_end(&memory);
+ *   puts(text);
+ *   free(text);
+ */
+#ifndef HWY_CLI_KIT_MEMORY_TEXT_H
+#define HWY_CLI_KIT_MEMORY_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct memory_text {
+	FILE *out;
+	char *text;
+	size_t length; /* bytes; set by memory_text_end */
+};
+
+/* Where to write the text. Exits with 2 where there is no memory. */
+FILE *memory_text_begin(struct memory_text *memory);
+/* The text, which the caller frees. Exits with 2 where there was no memory for it. */
+char *memory_text_end(struct memory_text *memory);
+
+#endif
