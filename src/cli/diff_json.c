@@ -97,7 +97,7 @@ static const struct json_field prediction_fields[] = {
 
 static void put_prediction(struct hwy_json *json, const struct diff_finding *finding)
 {
-	if (!(finding->predicted > 0)) {
+	if (!finding->before || !(finding->predicted > 0)) {
 		json_null(json);
 		return;
 	}

@@ -99,6 +99,8 @@ static void drawing_put_text(struct line *line, uint32_t first, const char *text
 		if (cell + columns > end || cell == line->n)
 			return;
 		size_t used = columns || cell == first ? 0 : strlen(character);
+		if (used + length >= sizeof *line->cells)
+			continue; /* a cell has room for one or two marks */
 		snprintf(character + used, sizeof *line->cells - used, "%.*s", (int)length, text);
 		if (columns == 2)
 			*line->cells[cell + 1] = '\0';
