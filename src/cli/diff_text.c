@@ -161,7 +161,7 @@ static void print_findings(FILE *out, const struct compare_diff *diff, bool colo
 			: finding->change == FINDING_NEW ? paint(colour, PAINT_RED)
 							 : "",
 			one->id, paint(colour, PAINT_PLAIN));
-		if (finding->change == FINDING_CHANGED)
+		if (finding->before && finding->after)
 			fprintf(out, "  cost %s → %s",
 				hwy_say_time3_signed(finding->before->cost).text,
 				hwy_say_time3_signed(finding->after->cost).text);
@@ -197,7 +197,7 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 			is_kernel ? "launches" : "times");
 	fputs("  ", out);
 	put_kernel(out, row->before ? row->before : row->after);
-	if (row->is_renamed) {
+	if (row->is_renamed && row->after) {
 		fputs(" → ", out);
 		put_kernel(out, row->after);
 	}
