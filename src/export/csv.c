@@ -44,7 +44,7 @@ static void write_heading(struct csv *c, int kind)
 	out_char(&c->out, '\n');
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static void csv_put_known(struct csv *c, int64_t value)
 {
@@ -152,7 +152,7 @@ static void csv_put_column(struct csv *c, const struct hwy_strip *strip, uint32_
 	}
 }
 
-/* ---- files ----------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void write_strip(struct csv *c, const struct hwy_strip *strip)
 {

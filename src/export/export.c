@@ -24,7 +24,7 @@ const struct export_type export_types[] = {
 	{0},
 };
 
-/* ---- lanes ---------------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static bool has_word(const char *label, const char *word, size_t length)
 {
@@ -60,7 +60,7 @@ static bool choose_lanes(struct export *x)
 			       x->options->lanes, x->trace->n_lanes ? label : "");
 }
 
-/* ---- strips --------------------------------------------------------------------------------------- */
+/* ---- strips ---------------------------------------------------------------------------------- */
 
 bool export_keeps_strip(const struct export *x, const struct hwy_strip *strip)
 {
@@ -114,7 +114,7 @@ void export_close(struct export *x)
 	x->lanes = NULL;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static uint32_t export_number_of(const struct export *x, const struct hwy_strip *strip)
 {
@@ -153,7 +153,7 @@ void export_wrote(struct export *x)
 		hwy_tell(x->progress, "writing", x->done, x->total);
 }
 
-/* ---- what a row refers to ------------------------------------------------------------------------- */
+/* ---- what a row refers to -------------------------------------------------------------------- */
 
 int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {

@@ -121,7 +121,7 @@ int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t ro
 	return *id;
 }
 
-/* ---- lanes ---------------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static void append(char *text, size_t size, const char *format, long long number, const char *name)
 {

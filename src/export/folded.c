@@ -20,7 +20,7 @@ struct folded {
 	struct around *around; /* by thread */
 };
 
-/* ---- lines ----------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void add_frame(struct folded *f, struct hwy_text text, bool fold_numbers)
 {
@@ -96,7 +96,7 @@ static void begin_line(struct folded *f, const struct hwy_lane *lane, bool with_
 	add_z(f, text);
 }
 
-/* ---- samples --------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void fold_samples(struct folded *f, const struct hwy_strip *strip)
 {
@@ -111,7 +111,7 @@ static void fold_samples(struct folded *f, const struct hwy_strip *strip)
 	}
 }
 
-/* ---- device time ----------------------------------------------------------------------------------- */
+/* ---- device time ----------------------------------------------------------------------------- */
 
 /* Spans of a thread's ranges and operators by start, and the one each is in: the way out from a moment is
  * found by a search and a walk. */
@@ -226,7 +226,7 @@ static void fold_work(struct folded *f, const struct hwy_strip *strip)
 	}
 }
 
-/* ---- the file -------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool has_samples(const struct folded *f)
 {

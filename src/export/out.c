@@ -84,7 +84,7 @@ bool out_close(struct out *out, const char *target, struct hwy_err *err)
 	return out->error == 0 || hwy_fail(err, "%s: %s", target, strerror(out->error));
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
 			    "34353637383940414243444546474849505152535455565758596061626364656667"
@@ -139,7 +139,7 @@ void out_real(struct out *out, double value)
 		out_literal(out, "null");
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character at 'at'; 0: it is none. */
 static size_t utf8(const unsigned char *at, size_t n)

@@ -1,6 +1,6 @@
 /* detail.c - everything known about one span, and its neighbours.
  *
- * Columns of large lanes are not brought in for one click: single values are peeked at.
+ * A click on a span of a large lane does not read the lane's columns: hwy_peek reads single values.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 	return ok;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static void put_field(struct hwy_json *json, const char *key, struct hwy_text value,
 		      const char *unit)
@@ -248,7 +248,7 @@ bool detail_put_fields(struct view_trace *view, struct hwy_json *json, uint32_t 
 	return !l.failed;
 }
 
-/* ---- stack, ranges around, launch and work -------------------------------------------------------------- */
+/* ---- stack, ranges around, launch and work --------------------------------------------------- */
 
 static void put_frame(struct looking *l, const struct hwy_frame *frame)
 {
@@ -282,10 +282,10 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 			struct view_spans *around, struct hwy_err *err)
 {
 	for (uint32_t lane = 0; thread != HWY_NONE && lane < view->trace->n_lanes; lane++) {
-		const struct hwy_lane *at = &view->trace->lanes[lane];
-		if (view->lanes[lane].n == 0 || at->thread != thread ||
-		    (at->type != HWY_LANE_RANGE && at->type != HWY_LANE_OP &&
-		     at->type != HWY_LANE_CALL && at->type != HWY_LANE_API))
+		int64_t type = view->trace->lanes[lane].type;
+		if (view->lanes[lane].n == 0 || view->trace->lanes[lane].thread != thread ||
+		    (type != HWY_LANE_RANGE && type != HWY_LANE_OP && type != HWY_LANE_CALL &&
+		     type != HWY_LANE_API))
 			continue;
 		if (!view_need(view, lane, span->start, span->start + 1, 1, err))
 			return false;
@@ -294,10 +294,11 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 	view_spans_sort(around);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < around->n; i++) {
-		const struct view_span *at = &around->v[i];
-		if (at->start <= span->start && at->start + at->dur >= span->start + span->dur &&
-		    (at->strip != span->strip || at->row != span->row))
-			around->v[kept++] = *at;
+		const struct view_span *outer = &around->v[i];
+		if (outer->start <= span->start &&
+		    outer->start + outer->dur >= span->start + span->dur &&
+		    (outer->strip != span->strip || outer->row != span->row))
+			around->v[kept++] = *outer;
 	}
 	around->n = kept;
 	return true;
@@ -307,7 +308,7 @@ static void detail_put_place(struct looking *l, int64_t stack, const struct view
 			     const char *call)
 {
 	const struct hwy_trace *trace = l->view->trace;
-	const struct hwy_frame *frame = stack > 0 ? place_frame(trace, stack) : NULL;
+	const struct hwy_frame *frame = hwy_ref_is_set(stack) ? place_frame(trace, stack) : NULL;
 	char range[1024] = "";
 	size_t n = 0;
 	for (uint32_t i = 0; i < around->n && n < sizeof range - 1; i++) {
@@ -370,16 +371,16 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	} else {
 		json_null(l->json);
 	}
-	struct looking at = *l;
-	at.strip = call.strip;
-	at.row = call.row;
+	struct looking caller_span = *l;
+	caller_span.strip = call.strip;
+	caller_span.row = call.row;
 	if (is_linked)
-		stack = detail_peek(&at, HWY_STACK);
+		stack = detail_peek(&caller_span, HWY_STACK);
 	if (view->trace->strips[call.strip].kind == HWY_API)
-		name = detail_peek(&at, HWY_NAME);
+		name = detail_peek(&caller_span, HWY_NAME);
 	struct view_spans around = {0};
 	int64_t thread = view->trace->lanes[view->trace->strips[call.strip].lane].thread;
-	bool ok = !at.failed && find_around(view, &call, thread, &around, l->err);
+	bool ok = !caller_span.failed && find_around(view, &call, thread, &around, l->err);
 	if (ok) {
 		detail_put_place(l, stack, &around, hwy_str(view->trace, name));
 		detail_put_stack(l, stack);
@@ -411,7 +412,7 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 	return !l.failed;
 }
 
-/* ---- neighbours ------------------------------------------------------------------------------------------ */
+/* ---- neighbours ------------------------------------------------------------------------------ */
 
 static int by_length(const void *a, const void *b)
 {

@@ -123,7 +123,7 @@ void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t de
 	from->devices[device] = (struct view_device){0};
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------------- */
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 static void cover_from_buckets(const struct view_device *device, struct summary *summary)
 {

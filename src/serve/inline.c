@@ -6,36 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/text_stream.h"
 #include "serve/tiles.h"
 
 enum {
-	/* Lanes that are always summaries are told so many levels below the top. */
+	/* Levels of tiles below the top one, for lanes whose tiles never become lists of spans. */
 	COUNTER_LEVELS = 6,
 	DEVICE_LEVELS = 8,
-	RESERVE = 200000, /* bytes kept for names and what comes last */
-	ROWS = 1024,      /* spans whose columns stand in one entry */
+	RESERVE_BYTES =
+		200000,    /* of the page, for its last entry: without it the page does not start */
+	ENTRY_ROWS = 1024, /* spans whose columns stand in one entry */
 };
 
+/* A page that is being written. Its data is an object of entries: "key":"base64 of gzip". */
 struct writing {
 	struct inline_page *page;
 	struct requests requests;
-	pthread_mutex_t lock;
-	struct hwy_bytes entries; /* "key":"base64", … */
-	uint64_t names_size;
-	uint8_t *names[SERVER_TRACES]; /* by text: it occurs */
+	pthread_mutex_t lock; /* only because requests need one: there is one thread */
+	struct hwy_bytes entries;
+	uint64_t reserve_bytes; /* of the page, kept free for entries that must fit */
+	uint64_t names_size;    /* bytes that the names seen so far will take, roughly */
+	uint8_t *names
+		[SERVER_TRACES]; /* by id of a name: 1 where a tile of the page uses the name */
 	uint64_t n_lost_tiles;
-	unsigned lost_level; /* the highest that is not complete */
+	unsigned lost_level; /* the highest level of which a tile did not fit */
 	uint64_t n_lost_rows;
 };
 
-/* A JSON answer that is being written. */
-struct text {
+/* An entry of JSON that is being written. */
+struct json_entry {
 	struct hwy_json json;
-	char *at;
-	size_t n;
+	struct text_stream memory;
 };
 
-/* ---- entries ------------------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 {
@@ -53,31 +57,31 @@ static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 	}
 }
 
-/* False, and nothing written, when it does not fit. */
+/* Adds an entry. Where the page would become too large nothing is added, and the result is false. */
 static bool put_entry(struct writing *w, const char *key, const void *bytes, size_t n)
 {
 	struct hwy_bytes small = {0};
 	size_t before = w->entries.n;
-	gzip(bytes, n, 9, &small); /* the page expects gzip, whether or not it pays */
-	char *quoted = NULL;
-	size_t length = 0;
-	FILE *memory = open_memstream(&quoted, &length);
-	json_escape(memory, key, strlen(key));
-	fclose(memory);
-	/* Keys hold what users typed and traces say: no tag may end our script. */
-	for (size_t i = 0; i < length; i++)
-		quoted[i] = quoted[i] == '<' ? '_' : quoted[i];
+	gzip(bytes, n, 9,
+	     &small); /* the page expects gzip, also where that makes an entry longer */
+	struct text_stream quoted;
+	text_stream_open(&quoted);
+	json_escape(quoted.out, key, strlen(key));
+	text_stream_close(&quoted);
+	/* Keys contain what users typed and traces say: no "</script>" may end the page's script. */
+	for (size_t i = 0; i < quoted.n; i++)
+		quoted.text[i] = quoted.text[i] == '<' ? '_' : quoted.text[i];
 	if (w->entries.n)
 		hwy_bytes_put(&w->entries, ",\n", 2);
-	hwy_bytes_put(&w->entries, quoted, length);
+	hwy_bytes_put(&w->entries, quoted.text, quoted.n);
 	hwy_bytes_put(&w->entries, ":\"", 2);
 	put_base64(&w->entries, small.bytes, small.n);
 	hwy_bytes_put(&w->entries, "\"", 1);
-	free(quoted);
+	free(quoted.text);
 	free(small.bytes);
-	bool fits =
-		w->entries.n + w->names_size + RESERVE + (size_t)(built_page_end - built_page) <=
-		w->page->most;
+	bool fits = w->entries.n + w->names_size + w->reserve_bytes +
+			    (size_t)(built_page_end - built_page) <=
+		    w->page->most;
 	if (!fits)
 		w->entries.n = before;
 	return fits;
@@ -96,17 +100,17 @@ __attribute__((format(printf, 2, 3))) static void leave_out(struct inline_page *
 			hwy_arena_text(&page->arena, text, strlen(text));
 }
 
-/* ---- plain answers ----------------------------------------------------------------------------------------------- */
+/* ---- plain answers --------------------------------------------------------------------------- */
 
 struct argument {
 	const char *key, *value;
 };
 
-static const char *find_argument(const struct request *request, const char *key)
+static const char *inline_argument(const struct request *request, const char *key)
 {
-	for (const struct argument *at = request->from; at->key; at++)
-		if (strcmp(at->key, key) == 0)
-			return at->value;
+	for (const struct argument *one = request->from; one->key; one++)
+		if (strcmp(one->key, key) == 0)
+			return one->value;
 	return NULL;
 }
 
@@ -115,7 +119,7 @@ static void put_answer(struct writing *w, const char *key, const char *path, con
 {
 	struct argument arguments[] = {{"t", trace}, {"n", "4096"}, {"edits", edits}, {NULL, NULL}};
 	struct request request = {
-		.method = "GET", .path = path, .argument = find_argument, .from = arguments};
+		.method = "GET", .path = path, .argument = inline_argument, .from = arguments};
 	struct answer answer;
 	requests_answer(&w->requests, &request, &answer);
 	if (answer.status == 200 && !put_entry(w, key, answer.body.bytes, answer.body.n))
@@ -143,26 +147,27 @@ static void put_annotations(struct writing *w, const char *kind,
 {
 	const struct view_trace *view = &w->page->traces[number];
 	bool is_unmerged = annotations->n < w->page->most / 10 / VIEW_ANNOTATION;
-	struct hwy_bytes bytes = {0};
+	struct hwy_bytes encoded = {0};
 	char key[64];
 	annotations_answer(annotations, view->from - view->origin, view->to - view->origin,
-			   is_unmerged ? UINT32_MAX : VIEW_PIXELS, &bytes);
+			   is_unmerged ? UINT32_MAX : VIEW_PIXELS, &encoded);
 	snprintf(key, sizeof key, "%s/%" PRIu32, kind, number);
-	if (!put_entry(w, key, bytes.bytes, bytes.n))
+	if (!put_entry(w, key, encoded.bytes, encoded.n))
 		leave_out(w->page, "%s", kind);
-	free(bytes.bytes);
+	free(encoded.bytes);
 }
 
-/* "edits":"…" of every suggestion in the answer to 'edits', which we wrote ourselves. */
+/* Puts the prediction for every suggested list of edits. The lists are found as "edits":"…" in the answer to the
+ * request 'edits'; worker_tell.c wrote that text, so its form is known. */
 static void put_suggested(struct writing *w, uint32_t number)
 {
-	enum { MOST = 12 };
+	enum { MOST_SUGGESTIONS = 12 };
 	static const char wanted[] = "\"finding\":";
 	struct worker *worker = &w->page->workers[number];
 	char trace[16], edits[512], key[600];
 	snprintf(trace, sizeof trace, "%" PRIu32, number);
 	const char *at = (const char *)worker->frames[WORKER_EDITS].bytes;
-	for (int i = 0; at && i < MOST && (at = strstr(at, wanted)); i++) {
+	for (int i = 0; at && i < MOST_SUGGESTIONS && (at = strstr(at, wanted)); i++) {
 		at = strstr(at, "\"edits\":\"");
 		if (!at)
 			break;
@@ -177,40 +182,33 @@ static void put_suggested(struct writing *w, uint32_t number)
 	}
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
-static uint64_t read_varint(const uint8_t **at)
+/* Notes the names that the spans of a tile have. The tile comes from tiles_put and is therefore well-formed. */
+static void note_names(struct writing *w, const struct hwy_bytes *tile, uint32_t trace)
 {
-	uint64_t value = 0;
-	for (unsigned shift = 0;; shift += 7) {
-		uint8_t byte = *(*at)++;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return value;
-	}
-}
-
-/* Which names the spans of a tile have; it is one of ours. */
-static void note_names(struct writing *w, const uint8_t *tile, uint32_t trace)
-{
-	uint32_t n = (uint32_t)hwy_little_read(tile + 12, 4);
-	const uint8_t *at = tile + VIEW_TILE_HEAD;
-	if (tile[4] == VIEW_SUMMARY) {
-		unsigned mask = at[0], columns = 1;
-		uint32_t n_long = (uint32_t)hwy_little_read(at + 2, 2);
+	uint8_t form = tile->bytes[VIEW_TILE_FORM_AT];
+	uint32_t n = (uint32_t)hwy_little_read(tile->bytes + VIEW_TILE_COUNT_AT, 4);
+	struct hwy_bytes_reader reader = hwy_bytes_reader(tile->bytes, tile->n);
+	hwy_bytes_take(&reader, VIEW_TILE_HEAD);
+	if (form == VIEW_SUMMARY) {
+		unsigned mask = hwy_bytes_read_byte(&reader), bytes_per_bucket = 1;
+		hwy_bytes_read_byte(&reader);
+		uint32_t n_long = (uint32_t)hwy_bytes_read_little(&reader, 2);
 		for (unsigned bit = 0; bit < 4; bit++)
-			columns += mask >> bit & 1;
-		columns += (mask & VIEW_HAS_COLORS ? 1u : 0u) + (mask & VIEW_HAS_COUNTS ? 2u : 0u);
-		at += 4 + columns * n;
+			bytes_per_bucket += mask >> bit & 1;
+		bytes_per_bucket += mask & VIEW_HAS_COLORS ? 1u : 0u;
+		bytes_per_bucket += mask & VIEW_HAS_COUNTS ? 2u : 0u;
+		hwy_bytes_take(&reader, (uint64_t)bytes_per_bucket * n);
 		n = n_long;
-	} else if (tile[4] != VIEW_SPANS) {
+	} else if (form != VIEW_SPANS) {
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		for (int skipped = 0; skipped < 3; skipped++)
-			read_varint(&at);
-		uint64_t name = read_varint(&at);
-		at += 2;
+		for (int skipped = 0; skipped < 3; skipped++) /* id, start, duration */
+			hwy_bytes_read_varint(&reader);
+		uint64_t name = hwy_bytes_read_varint(&reader);
+		hwy_bytes_take(&reader, 2); /* colour and depth */
 		if (!w->names[trace][name]) {
 			w->names[trace][name] = 1;
 			uint32_t length =
@@ -220,6 +218,7 @@ static void note_names(struct writing *w, const uint8_t *tile, uint32_t trace)
 	}
 }
 
+/* Tiles that are to be put, from coarse to fine. */
 struct queue {
 	struct tile *v;
 	uint32_t n, cap, next;
@@ -231,7 +230,7 @@ static void want(struct queue *queue, struct tile tile)
 	queue->v[queue->n++] = tile;
 }
 
-/* The level at which one tile, or two, show everything. */
+/* The lowest level at which the recording is no longer than one tile; it may touch two. */
 static unsigned top_level(const struct view_trace *view)
 {
 	unsigned level = 0;
@@ -252,22 +251,22 @@ static void want_top(struct queue *queue, const struct view_trace *view, uint32_
 static bool put_tile(struct writing *w, struct queue *queue, const struct tile *tile,
 		     struct hwy_err *err)
 {
-	struct hwy_bytes bytes = {0};
+	struct hwy_bytes encoded = {0};
 	struct view_trace *view = &w->page->traces[tile->trace];
-	if (!tiles_put(view, tile, &bytes, err)) {
-		free(bytes.bytes);
+	if (!tiles_put(view, tile, &encoded, err)) {
+		free(encoded.bytes);
 		return false;
 	}
-	uint8_t form = bytes.bytes[4];
+	uint8_t form = encoded.bytes[VIEW_TILE_FORM_AT];
 	char key[80];
 	snprintf(key, sizeof key, "tile/%" PRIu32 "/%" PRIu32 "/%u/%" PRId64, tile->trace,
 		 tile->lane, tile->level, tile->index);
-	bool fits = form == VIEW_NOTHING || put_entry(w, key, bytes.bytes, bytes.n);
+	bool fits = form == VIEW_NOTHING || put_entry(w, key, encoded.bytes, encoded.n);
 	if (!fits) {
 		w->n_lost_tiles++;
 		w->lost_level = tile->level > w->lost_level ? tile->level : w->lost_level;
 	} else if (form != VIEW_NOTHING) {
-		note_names(w, bytes.bytes, tile->trace);
+		note_names(w, &encoded, tile->trace);
 	}
 	unsigned levels = form == VIEW_COUNTER         ? COUNTER_LEVELS
 			  : tile->lane & VIEW_HARDWARE ? DEVICE_LEVELS
@@ -277,7 +276,7 @@ static bool put_tile(struct writing *w, struct queue *queue, const struct tile *
 		for (int64_t half = 0; half < 2; half++)
 			want(queue, (struct tile){tile->trace, tile->level - 1, tile->lane,
 						  tile->index * 2 + half});
-	free(bytes.bytes);
+	free(encoded.bytes);
 	return true;
 }
 
@@ -301,31 +300,31 @@ static bool put_tiles(struct writing *w, struct hwy_err *err)
 	return ok;
 }
 
-/* ---- texts, links, columns -------------------------------------------------------------------------------------- */
+/* ---- texts, links, columns ------------------------------------------------------------------- */
 
-static struct hwy_json *text_begin(struct text *text)
+static struct hwy_json *entry_begin(struct json_entry *entry)
 {
-	*text = (struct text){0};
-	text->json.out = open_memstream(&text->at, &text->n);
-	return &text->json;
+	text_stream_open(&entry->memory);
+	entry->json = (struct hwy_json){.out = entry->memory.out};
+	return &entry->json;
 }
 
-/* False when it does not fit. */
-static bool text_put(struct writing *w, struct text *text, const char *key, uint32_t trace)
+/* Ends the entry "KEY/TRACE"; false where it does not fit. */
+static bool entry_end(struct writing *w, struct json_entry *entry, const char *key, uint32_t trace)
 {
 	char full[64];
-	fclose(text->json.out);
+	text_stream_close(&entry->memory);
 	snprintf(full, sizeof full, "%s/%" PRIu32, key, trace);
-	bool fits = put_entry(w, full, text->at, text->n);
-	free(text->at);
+	bool fits = put_entry(w, full, entry->memory.text, entry->memory.n);
+	free(entry->memory.text);
 	return fits;
 }
 
 static void put_names(struct writing *w, uint32_t trace)
 {
 	const struct view_trace *view = &w->page->traces[trace];
-	struct text text;
-	struct hwy_json *json = text_begin(&text);
+	struct json_entry entry;
+	struct hwy_json *json = entry_begin(&entry);
 	json_begin_object(json);
 	for (uint32_t i = 0; i < view->trace->strings.n + SPAN_NAMES_MADE; i++) {
 		char key[32];
@@ -336,53 +335,54 @@ static void put_names(struct writing *w, uint32_t trace)
 		span_names_put(json, span_names_text(view->trace, i));
 	}
 	json_end_object(json);
-	w->names_size = 0; /* now they are counted for what they are */
-	if (!text_put(w, &text, "names", trace))
+	w->names_size = 0; /* the estimate gives way to the entry itself */
+	if (!entry_end(w, &entry, "names", trace))
 		leave_out(w->page, "names");
 }
 
 static bool put_links(struct writing *w, uint32_t trace, struct hwy_err *err)
 {
-	struct text text;
-	bool ok = inline_data_put_links(&w->page->traces[trace], text_begin(&text), err);
-	if (!text_put(w, &text, "links", trace))
+	struct json_entry entry;
+	bool ok = inline_data_put_links(&w->page->traces[trace], entry_begin(&entry), err);
+	if (!entry_end(w, &entry, "links", trace))
 		leave_out(w->page, "which call enqueued which work");
-	inline_data_put_stacks(&w->page->traces[trace], text_begin(&text));
-	if (!text_put(w, &text, "stacks", trace))
+	inline_data_put_stacks(&w->page->traces[trace], entry_begin(&entry));
+	if (!entry_end(w, &entry, "stacks", trace))
 		leave_out(w->page, "stacks");
 	return ok;
 }
 
-/* Lanes by turns, so that what does not fit is missing on all alike. */
+/* Puts the columns of spans, strip after strip in turns: what does not fit is then missing at the end of every lane. */
 static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
 {
-	const struct hwy_trace *at = w->page->traces[trace].trace;
+	const struct hwy_trace *recorded = w->page->traces[trace].trace;
 	bool ok = true, more = true;
-	for (uint32_t row = 0; ok && more; row += ROWS) {
+	for (uint32_t row = 0; ok && more; row += ENTRY_ROWS) {
 		more = false;
-		for (uint32_t s = 0; ok && s < at->n_strips; s++) {
-			const struct hwy_strip *strip = &at->strips[s];
+		for (uint32_t s = 0; ok && s < recorded->n_strips; s++) {
+			const struct hwy_strip *strip = &recorded->strips[s];
 			if (row >= strip->rows || strip->kind == HWY_COUNTER)
 				continue;
 			more = true;
-			uint32_t n = strip->rows - row < ROWS ? strip->rows - row : ROWS;
+			uint32_t n =
+				strip->rows - row < ENTRY_ROWS ? strip->rows - row : ENTRY_ROWS;
 			if (w->n_lost_rows > 0) {
 				w->n_lost_rows += n;
 				continue;
 			}
-			struct text text;
+			struct json_entry entry;
 			char key[32];
 			snprintf(key, sizeof key, "rows/%" PRIu32, trace);
-			ok = inline_data_put_rows(&w->page->traces[trace], text_begin(&text), s,
+			ok = inline_data_put_rows(&w->page->traces[trace], entry_begin(&entry), s,
 						  row, n, err);
-			if (!text_put(w, &text, key, strip->first + row))
+			if (!entry_end(w, &entry, key, strip->first + row))
 				w->n_lost_rows += n;
 		}
 	}
 	return ok;
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static bool write_page(const struct writing *w, FILE *out, struct hwy_err *err)
 {
@@ -416,7 +416,8 @@ static void tell_losses(struct writing *w)
 			  w->n_lost_rows, mb);
 }
 
-/* From what everybody looks at to what one click shows. */
+/* The order decides what is left out where the page becomes too large: what everybody sees comes first, what a click
+ * shows comes last. */
 static bool inline_put_all(struct writing *w, struct hwy_err *err)
 {
 	uint32_t n = w->page->n;
@@ -435,13 +436,15 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 	for (uint32_t t = 0; ok && t < n; t++)
 		ok = put_columns(w, t, err);
 	tell_losses(w);
+	w->reserve_bytes = 0;
 	put_answer(w, "info", "info", "0", NULL);
 	return ok;
 }
 
 bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 {
-	struct writing w = {.page = page, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct writing w = {
+		.page = page, .lock = PTHREAD_MUTEX_INITIALIZER, .reserve_bytes = RESERVE_BYTES};
 	w.requests = (struct requests){.traces = page->traces,
 				       .workers = page->workers,
 				       .n = page->n,
@@ -449,7 +452,7 @@ bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 				       .left_out = page->left_out,
 				       .lock = &w.lock};
 	for (uint32_t t = 0; t < page->n; t++)
-		w.names[t] = hwy_zalloc(page->traces[t].trace->strings.n + SPAN_NAMES_MADE);
+		w.names[t] = hwy_zarray(page->traces[t].trace->strings.n + SPAN_NAMES_MADE, 1);
 	bool ok = inline_put_all(&w, err) && write_page(&w, out, err);
 	for (uint32_t t = 0; t < page->n; t++)
 		free(w.names[t]);

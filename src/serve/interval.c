@@ -8,7 +8,7 @@
 
 enum { SHOWN_NAMES = 10 };
 
-/* ---- names by time ----------------------------------------------------------------------------------- */
+/* ---- names by time --------------------------------------------------------------------------- */
 
 /* All spans of one name and colour. */
 struct sum {
@@ -140,7 +140,7 @@ static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *k
 	return ok;
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------ */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 /* How long a device worked in the interval, ns: on anything, not at all, and on each class of work. */
 struct device_times {

@@ -23,13 +23,13 @@ static bool is_of_thread(const struct hwy_lane *lane, int64_t thread)
 	return !belongs_to_device(lane) && lane->thread == thread;
 }
 
-/* Of a process (HWY_NONE: of none), and of no thread and no device. */
+/* Whether a lane belongs to a process (HWY_NONE: to no process), but to no thread and no device. */
 static bool is_of_process(const struct hwy_lane *lane, int64_t process)
 {
 	return is_of_thread(lane, HWY_NONE) && lane->process == process;
 }
 
-/* ---- titles ---------------------------------------------------------------------------------------- */
+/* ---- titles ---------------------------------------------------------------------------------- */
 
 static void put_title(struct hwy_json *json, const char *format, const char *text, int64_t number)
 {
@@ -41,23 +41,23 @@ static void put_title(struct hwy_json *json, const char *format, const char *tex
 void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
 				uint32_t device)
 {
-	const struct hwy_device *at = &view->trace->devices[device];
+	const struct hwy_device *recorded = &view->trace->devices[device];
 	char title[512];
-	const char *name = hwy_str(view->trace, at->name);
+	const char *name = hwy_str(view->trace, recorded->name);
 	snprintf(title, sizeof title, "GPU %lld%s%.400s",
-		 (long long)(at->ordinal == HWY_NONE ? device : at->ordinal), *name ? " " : "",
-		 name);
+		 (long long)(recorded->ordinal == HWY_NONE ? device : recorded->ordinal),
+		 *name ? " " : "", name);
 	json_textz(json, title);
 }
 
-/* Sources that name a stream "stream 7", a thread "thread 3351", have told its number already. */
-static bool tells(const char *name, int64_t number)
+/* Whether a name contains a number as a word of its own: the title of "stream 7" need not repeat that it is 7. */
+static bool has_number(const char *name, int64_t number)
 {
 	char text[32];
 	size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)number);
-	for (const char *at = name; (at = strstr(at, text)); at++)
-		if ((at == name || !isdigit((unsigned char)at[-1])) &&
-		    !isdigit((unsigned char)at[n]))
+	for (const char *found = name; (found = strstr(found, text)); found++)
+		if ((found == name || !isdigit((unsigned char)found[-1])) &&
+		    !isdigit((unsigned char)found[n]))
 			return true;
 	return false;
 }
@@ -71,13 +71,14 @@ static void put_stream_title(const struct view_trace *view, struct hwy_json *jso
 	const char *what = lane->type == HWY_LANE_SYNC           ? "waits for "
 			   : lane->type == HWY_LANE_DEVICE_RANGE ? "ranges on "
 								 : "";
-	bool known = stream && stream->number != HWY_NONE;
-	const char *name = known ? hwy_str(trace, stream->name) : "";
+	bool has_stream = stream && stream->number != HWY_NONE;
+	const char *name = has_stream ? hwy_str(trace, stream->name) : "";
 	char title[512];
-	int n = snprintf(title, sizeof title, "%s%.*s", what, 200, known ? name : "the device");
+	int n = snprintf(title, sizeof title, "%s%.*s", what, 200,
+			 has_stream ? name : "the device");
 	while (n > 0 && title[n - 1] == ' ' && *name)
 		n--;
-	if (known && !tells(name, stream->number))
+	if (has_stream && !has_number(name, stream->number))
 		n += snprintf(title + n, sizeof title - (size_t)n,
 			      *name ? " (stream %lld)" : "stream %lld", (long long)stream->number);
 	if (trace->n_processes > 1 && lane->process != HWY_NONE)
@@ -111,16 +112,16 @@ static void put_lane_title(const struct view_trace *view, struct hwy_json *json,
 										: "other");
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static void put_colors(const struct view_trace *view, struct hwy_json *json, uint32_t lane)
 {
 	static const uint8_t calls[] = {COLOR_API, COLOR_LAUNCH, COLOR_WAIT, COLOR_ALLOC,
 					COLOR_API_COPY};
-	const struct view_lane *at = &view->lanes[lane];
+	const struct view_lane *on_lane = &view->lanes[lane];
 	json_key(json, "looks");
 	json_begin_array(json);
-	for (uint32_t s = at->first; s < at->first + at->n; s++) {
+	for (uint32_t s = on_lane->first; s < on_lane->first + on_lane->n; s++) {
 		enum hwy_kind kind = view->trace->strips[s].kind;
 		if (kind == HWY_API)
 			for (size_t i = 0; i < sizeof calls; i++)
@@ -129,7 +130,7 @@ static void put_colors(const struct view_trace *view, struct hwy_json *json, uin
 			json_int(json, COLOR_RUNNING);
 		if (kind != HWY_API)
 			json_int(json, span_color(view->trace, kind, 0));
-		if (kind == HWY_KERNEL && at->classes >> HWY_COMM & 1)
+		if (kind == HWY_KERNEL && on_lane->classes >> HWY_COMM & 1)
 			json_int(json, COLOR_COMM);
 	}
 	json_end_array(json);
@@ -141,9 +142,9 @@ static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t 
 	struct hwy_err err;
 	double least = (double)INFINITY, most = (double)-INFINITY;
 	bool is_real = view->trace->lanes[lane].value_type == HWY_PAYLOAD_DOUBLE;
-	bool known = strip && hwy_need_strip(view->trace, (uint32_t)(strip - view->trace->strips),
-					     HWY_COL_BIT(HWY_VALUE), &err);
-	for (uint32_t row = 0; known && row < strip->rows; row++) {
+	bool is_read = strip && hwy_need_strip(view->trace, (uint32_t)(strip - view->trace->strips),
+					       HWY_COL_BIT(HWY_VALUE), &err);
+	for (uint32_t row = 0; is_read && row < strip->rows; row++) {
 		int64_t bits = hwy_get(strip, HWY_VALUE, row);
 		double value = (double)bits;
 		if (is_real)
@@ -154,7 +155,7 @@ static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t 
 	json_key(json, "unit");
 	span_names_put(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
 	json_key(json, "min");
-	json_real(json, least, 6); /* null when there is none */
+	json_real(json, least, 6); /* infinite, written as null, where there is no value */
 	json_key(json, "max");
 	json_real(json, most, 6);
 }
@@ -172,7 +173,7 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 		"os",     "state", "samples", "memory", "counter", "overhead", "device-range",
 	};
 	const struct hwy_lane *lane = &view->trace->lanes[number];
-	const struct view_lane *at = &view->lanes[number];
+	const struct view_lane *on_lane = &view->lanes[number];
 	json_begin_object(json);
 	json_put_int(json, "lane", number);
 	json_put_text(json, "type",
@@ -181,15 +182,15 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	put_index(json, "device", lane->device);
 	put_index(json, "process", lane->process);
 	put_index(json, "thread", lane->thread);
-	json_put_int(json, "spans", (int64_t)at->spans);
+	json_put_int(json, "spans", (int64_t)on_lane->spans);
 	json_put_bool(json, "nests",
 		      lane->type == HWY_LANE_API || lane->type == HWY_LANE_OP ||
 			      lane->type == HWY_LANE_RANGE || lane->type == HWY_LANE_CALL ||
 			      lane->type == HWY_LANE_OS);
-	json_put_bool(json, "marks", at->classes == 0);
-	json_put_int(json, "start", at->from - view->origin);
-	json_put_int(json, "end", at->to - view->origin);
-	json_put_int(json, "detail", at->leaf < 0 ? VIEW_LEVELS - 1 : at->leaf);
+	json_put_bool(json, "marks", on_lane->classes == 0);
+	json_put_int(json, "start", on_lane->from - view->origin);
+	json_put_int(json, "end", on_lane->to - view->origin);
+	json_put_int(json, "detail", on_lane->leaf < 0 ? VIEW_LEVELS - 1 : on_lane->leaf);
 	put_colors(view, json, number);
 	if (lane->type == HWY_LANE_COUNTER)
 		put_values(view, json, number);
@@ -222,8 +223,9 @@ static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_
 	json_end_object(json);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------ */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
+/* Writes what all groups have; the caller goes on with the value of "title". */
 static void begin_group(struct hwy_json *json, const char *kind, const char *id, int64_t number)
 {
 	json_begin_object(json);
@@ -234,9 +236,17 @@ static void begin_group(struct hwy_json *json, const char *kind, const char *id,
 	json_key(json, "title");
 }
 
-/* In the order people look for them: streams with what is projected onto them, then what threads did from the outside
- * in; what the profiler itself did last. */
-static int lane_tree_rank_of(const struct hwy_lane *lane)
+static void end_group_without_groups(struct hwy_json *json)
+{
+	json_key(json, "groups");
+	json_begin_array(json);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/* Lanes of a group stand in the order in which people look for them: streams, each with its projected ranges, then
+ * what threads did, from outer ranges to inner calls; the profiler's own work last. */
+static int lane_rank(const struct hwy_lane *lane)
 {
 	static const uint8_t ranks[HWY_LANE_TYPES] = {
 		[HWY_LANE_STREAM] = 0,   [HWY_LANE_DEVICE_RANGE] = 0, [HWY_LANE_SYNC] = 2,
@@ -248,6 +258,7 @@ static int lane_tree_rank_of(const struct hwy_lane *lane)
 	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;
 }
 
+/* A lane that goes into a group. */
 struct listed {
 	const struct hwy_lane *lane;
 	uint32_t number;
@@ -256,28 +267,13 @@ struct listed {
 static int by_rank(const void *a, const void *b)
 {
 	const struct listed *x = a, *y = b;
-	int rank = lane_tree_rank_of(x->lane) - lane_tree_rank_of(y->lane);
-	if (rank == 0 && lane_tree_rank_of(x->lane) == 0 && x->lane->stream != y->lane->stream)
+	int rank = lane_rank(x->lane) - lane_rank(y->lane);
+	if (rank == 0 && lane_rank(x->lane) == 0 && x->lane->stream != y->lane->stream)
 		return x->lane->stream < y->lane->stream ? -1 : 1;
 	return rank ? rank : (x->number > y->number) - (x->number < y->number);
 }
 
-/* The lanes that belong to a group, as numbers. */
-static void put_lanes(struct hwy_json *json, const struct view_trace *view,
-		      bool (*belongs)(const struct hwy_lane *lane, int64_t number), int64_t number)
-{
-	struct listed *found = hwy_alloc((view->trace->n_lanes + 1) * sizeof *found);
-	uint32_t n = 0;
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->lanes[l].n > 0 && belongs(&view->trace->lanes[l], number))
-			found[n++] = (struct listed){&view->trace->lanes[l], l};
-	qsort(found, n, sizeof *found, by_rank);
-	for (uint32_t i = 0; i < n; i++)
-		json_int(json, found[i].number);
-	free(found);
-}
-
-static bool has_streams(const struct view_trace *view, uint32_t device)
+static bool has_streams(const struct view_trace *view, int64_t device)
 {
 	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
 		if (view->lanes[l].n > 0 && view->trace->lanes[l].type == HWY_LANE_STREAM &&
@@ -286,38 +282,45 @@ static bool has_streams(const struct view_trace *view, uint32_t device)
 	return false;
 }
 
+/* Writes the key "lanes": the numbers of the lanes for which belongs(lane, number) holds. A device begins with the
+ * lane that is the union of its streams. */
+static void put_lanes(struct hwy_json *json, const struct view_trace *view,
+		      bool (*belongs)(const struct hwy_lane *lane, int64_t number), int64_t number)
+{
+	struct listed *found = hwy_array(view->trace->n_lanes, sizeof *found);
+	uint32_t n = 0;
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
+		if (view->lanes[l].n > 0 && belongs(&view->trace->lanes[l], number))
+			found[n++] = (struct listed){&view->trace->lanes[l], l};
+	qsort(found, n, sizeof *found, by_rank);
+	json_key(json, "lanes");
+	json_begin_array(json);
+	if (belongs == is_of_device && has_streams(view, number))
+		json_int(json, VIEW_HARDWARE | number);
+	for (uint32_t i = 0; i < n; i++)
+		json_int(json, found[i].number);
+	json_end_array(json);
+	free(found);
+}
+
 static void lane_tree_put_device(const struct view_trace *view, struct hwy_json *json,
 				 uint32_t device)
 {
 	begin_group(json, "device", "gpu", device);
 	lane_tree_put_device_title(view, json, device);
-	json_key(json, "lanes");
-	json_begin_array(json);
-	if (has_streams(view, device))
-		json_int(json, (int64_t)(VIEW_HARDWARE | device));
 	put_lanes(json, view, is_of_device, device);
-	json_end_array(json);
-	json_key(json, "groups");
-	json_begin_array(json);
-	json_end_array(json);
-	json_end_object(json);
+	end_group_without_groups(json);
 }
 
 static void put_thread(const struct view_trace *view, struct hwy_json *json, uint32_t thread)
 {
-	const struct hwy_thread *at = &view->trace->threads[thread];
+	const struct hwy_thread *recorded = &view->trace->threads[thread];
 	begin_group(json, "thread", "t", thread);
-	const char *name = hwy_str(view->trace, at->name);
-	put_title(json, tells(name, at->tid) ? "%.200s" : "%.200s (tid %lld)",
-		  *name ? name : "thread", at->tid);
-	json_key(json, "lanes");
-	json_begin_array(json);
+	const char *name = hwy_str(view->trace, recorded->name);
+	put_title(json, has_number(name, recorded->tid) ? "%.200s" : "%.200s (tid %lld)",
+		  *name ? name : "thread", recorded->tid);
 	put_lanes(json, view, is_of_thread, thread);
-	json_end_array(json);
-	json_key(json, "groups");
-	json_begin_array(json);
-	json_end_array(json);
-	json_end_object(json);
+	end_group_without_groups(json);
 }
 
 static bool thread_is_used(const struct view_trace *view, uint32_t thread)
@@ -330,14 +333,11 @@ static bool thread_is_used(const struct view_trace *view, uint32_t thread)
 
 static void put_process(const struct view_trace *view, struct hwy_json *json, uint32_t process)
 {
-	const struct hwy_process *at = &view->trace->processes[process];
+	const struct hwy_process *recorded = &view->trace->processes[process];
 	begin_group(json, "process", "p", process);
-	const char *name = hwy_str(view->trace, at->name);
-	put_title(json, "%.200s (pid %lld)", *name ? name : "process", at->pid);
-	json_key(json, "lanes");
-	json_begin_array(json);
+	const char *name = hwy_str(view->trace, recorded->name);
+	put_title(json, "%.200s (pid %lld)", *name ? name : "process", recorded->pid);
 	put_lanes(json, view, is_of_process, process);
-	json_end_array(json);
 	json_key(json, "groups");
 	json_begin_array(json);
 	for (uint32_t t = 0; t < view->trace->n_threads; t++)
@@ -351,14 +351,8 @@ static void put_others(const struct view_trace *view, struct hwy_json *json)
 {
 	begin_group(json, "other", "o", 0);
 	json_textz(json, "other");
-	json_key(json, "lanes");
-	json_begin_array(json);
 	put_lanes(json, view, is_of_process, HWY_NONE);
-	json_end_array(json);
-	json_key(json, "groups");
-	json_begin_array(json);
-	json_end_array(json);
-	json_end_object(json);
+	end_group_without_groups(json);
 }
 
 void lane_tree_answer(struct view_trace *view, struct hwy_json *json)

@@ -1,28 +1,30 @@
-/* requests.c - the table of requests (docs/view-protocol.md): each takes arguments and yields an answer. */
+/* requests.c - the requests that the page may make (docs/view-protocol.md), each with its arguments and its answer. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "serve/server.h"
+#include "serve/text_stream.h"
 #include "serve/tiles.h"
 
 #define JSON "application/json"
 #define BINARY "application/octet-stream"
 
+/* A request that is being answered. */
 struct asking {
 	const struct requests *all;
 	const struct request *request;
 	struct answer *answer;
-	struct hwy_json json; /* open while a JSON answer is written */
-	char *text;
-	size_t n;
+	struct hwy_json json; /* writes to 'memory' where the answer is JSON */
+	struct text_stream memory;
 };
 
-/* ---- arguments -------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-/* A whole number from least to most; 'otherwise' where there is none and that is allowed (>= least). */
+/* Reads a whole number from least to most. A missing argument becomes *otherwise; where that is NULL it is an error. */
 static bool requests_read_number(const struct asking *a, const char *key, int64_t least,
 				 int64_t most, const int64_t *otherwise, int64_t *value,
 				 struct hwy_err *err)
@@ -61,31 +63,35 @@ static bool read_window(const struct asking *a, const struct view_trace *view, i
 	return *from < *to || hwy_fail(err, "'from' must be before 'to'");
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
-static void refuse(struct asking *a, unsigned status, const char *why)
+/* Answers with an object of one or two texts; 'error' may be NULL. */
+static void answer_texts(struct asking *a, unsigned status, const char *state, const char *error)
 {
-	char *text = NULL;
-	size_t n = 0;
-	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	struct text_stream memory;
+	text_stream_open(&memory);
+	struct hwy_json json = {.out = memory.out};
 	json_begin_object(&json);
-	json_put_text(&json, "error", why);
+	if (state)
+		json_put_text(&json, "state", state);
+	if (error)
+		json_put_text(&json, "error", error);
 	json_end_object(&json);
-	fclose(json.out);
+	text_stream_close(&memory);
 	a->answer->status = status;
 	a->answer->type = JSON;
 	a->answer->body.n = 0;
-	hwy_bytes_put(&a->answer->body, text, n);
-	free(text);
+	hwy_bytes_put(&a->answer->body, memory.text, memory.n);
+	free(memory.text);
 }
 
-static const char *requests_state_of(const struct asking *a, uint32_t trace)
+static const char *diagnosis_state(const struct asking *a, uint32_t trace)
 {
 	static const char *const names[] = {"none", "pending", "ready", "failed"};
 	struct worker *worker = &a->all->workers[trace];
 	pthread_mutex_lock(&worker->lock);
 	enum worker_state state = worker->state;
-	/* What was told before it ended is still true. */
+	/* A diagnosis that was sent stays valid when the worker ends. */
 	if (state == WORKER_BROKEN && worker->frames[WORKER_DIAGNOSIS].bytes &&
 	    !worker->frames[WORKER_FAILED].bytes)
 		state = WORKER_DONE;
@@ -93,18 +99,15 @@ static const char *requests_state_of(const struct asking *a, uint32_t trace)
 	return names[state];
 }
 
-static const char *title_of(const struct view_trace *view)
+/* The name of the program that was recorded, else that of the file. */
+static const char *trace_title(const struct view_trace *view)
 {
-	const char *slash = strrchr(view->source, '/');
-	const char *best = slash ? slash + 1 : view->source;
 	for (uint32_t p = 0; p < view->trace->n_processes; p++) {
 		const char *name = hwy_str(view->trace, view->trace->processes[p].name);
-		if (*name) {
-			slash = strrchr(name, '/');
-			return slash ? slash + 1 : name;
-		}
+		if (*name)
+			return hwy_basename(name);
 	}
-	return best;
+	return hwy_basename(view->source);
 }
 
 static void put_trace(struct asking *a, uint32_t number)
@@ -113,9 +116,8 @@ static void put_trace(struct asking *a, uint32_t number)
 	const struct hwy_trace *trace = view->trace;
 	char text[64];
 	json_begin_object(&a->json);
-	const char *slash = strrchr(view->source, '/');
-	json_put_text(&a->json, "file", slash ? slash + 1 : view->source);
-	json_put_text(&a->json, "title", title_of(view));
+	json_put_text(&a->json, "file", hwy_basename(view->source));
+	json_put_text(&a->json, "title", trace_title(view));
 	snprintf(text, sizeof text, "%" PRId64, view->origin);
 	json_put_text(&a->json, "origin", text);
 	json_put_int(&a->json, "start", view->from - view->origin);
@@ -128,7 +130,7 @@ static void put_trace(struct asking *a, uint32_t number)
 	const char *version = hwy_property(trace, "source.version");
 	snprintf(text, sizeof text, "%.30s %.30s", format ? format : "", version ? version : "");
 	json_put_text(&a->json, "source", text);
-	json_put_text(&a->json, "diagnosis", requests_state_of(a, number));
+	json_put_text(&a->json, "diagnosis", diagnosis_state(a, number));
 	json_end_object(&a->json);
 }
 
@@ -138,10 +140,8 @@ static bool ask_info(struct asking *a, struct hwy_err *err)
 	json_begin_object(&a->json);
 	json_put_int(&a->json, "protocol", VIEW_PROTOCOL);
 	json_put_text(&a->json, "version", HEADWAY_VERSION);
-	json_key(&a->json, "inline");
-	json_bool(&a->json, a->all->is_inline);
-	json_key(&a->json, "keep");
-	json_bool(&a->json, a->all->keep);
+	json_put_bool(&a->json, "inline", a->all->is_inline);
+	json_put_bool(&a->json, "keep", a->all->keep);
 	json_key(&a->json, "left_out");
 	json_begin_array(&a->json);
 	for (uint32_t i = 0; a->all->left_out && a->all->left_out[i]; i++)
@@ -163,7 +163,7 @@ static bool ask_alive(struct asking *a, struct hwy_err *err)
 	json_key(&a->json, "diagnosis");
 	json_begin_array(&a->json);
 	for (uint32_t t = 0; t < a->all->n; t++)
-		json_textz(&a->json, requests_state_of(a, t));
+		json_textz(&a->json, diagnosis_state(a, t));
 	json_end_array(&a->json);
 	json_end_object(&a->json);
 	return true;
@@ -200,12 +200,12 @@ static bool ask_tiles(struct asking *a, struct hwy_err *err)
 	if (n > VIEW_TILES || a->request->n_body != 4 + n * VIEW_TILE_REQUEST)
 		return hwy_fail(err, "a list of at most %d tiles is expected", VIEW_TILES);
 	for (uint64_t i = 0; i < n; i++) {
-		const uint8_t *at = body + 4 + i * VIEW_TILE_REQUEST;
+		const uint8_t *from = body + 4 + i * VIEW_TILE_REQUEST;
 		struct tile tile = {
-			.trace = at[0],
-			.level = at[1],
-			.lane = (uint32_t)hwy_little_read(at + 4, 4),
-			.index = (int64_t)hwy_little_read(at + 8, 8),
+			.trace = from[0],
+			.level = from[1],
+			.lane = (uint32_t)hwy_little_read(from + 4, 4),
+			.index = (int64_t)hwy_little_read(from + 8, 8),
 		};
 		if (tile.trace >= a->all->n)
 			return hwy_fail(err, "there is no trace %" PRIu32, tile.trace);
@@ -237,7 +237,7 @@ static bool ask_span(struct asking *a, struct hwy_err *err)
 	       detail_answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
 }
 
-static bool ask_at(struct asking *a, struct hwy_err *err)
+static bool ask_window(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t lane, from, to;
@@ -283,30 +283,18 @@ static bool ask_interval(struct asking *a, struct hwy_err *err)
 	return ok;
 }
 
-/* ---- what the diagnosis told ------------------------------------------------------------------------------------- */
+/* ---- results of the diagnosis ---------------------------------------------------------------- */
 
-/* False, with the answer written, where it is not there. The worker's lock is held. */
-static bool is_told(struct asking *a, const struct worker *worker, bool is_there)
+/* Whether the diagnosis has a result; where it has none, the answer says why. The worker's lock must be held. */
+static bool has_result(struct asking *a, const struct worker *worker, bool is_there)
 {
 	if (is_there)
 		return true;
-	bool failed = worker->state == WORKER_BROKEN || worker->state == WORKER_NONE;
-	const char *why = worker->frames[WORKER_FAILED].bytes
-				  ? (const char *)worker->frames[WORKER_FAILED].bytes
-				  : "the diagnosis ended early";
-	char *text = NULL;
-	size_t n = 0;
-	struct hwy_json json = {.out = open_memstream(&text, &n)};
-	json_begin_object(&json);
-	json_put_text(&json, "state", failed ? "failed" : "pending");
-	if (failed)
-		json_put_text(&json, "error", why);
-	json_end_object(&json);
-	fclose(json.out);
-	hwy_bytes_put(&a->answer->body, text, n);
-	free(text);
-	a->answer->status = failed ? 200 : 202;
-	a->answer->type = JSON;
+	const char *why = (const char *)worker->frames[WORKER_FAILED].bytes;
+	if (worker->state == WORKER_BROKEN || worker->state == WORKER_NONE)
+		answer_texts(a, 200, "failed", why ? why : "the diagnosis ended early");
+	else
+		answer_texts(a, 202, "pending", NULL);
 	return false;
 }
 
@@ -318,7 +306,7 @@ static bool ask_frame(struct asking *a, enum worker_tag tag, struct hwy_err *err
 	struct worker *worker = &a->all->workers[t];
 	a->answer->type = JSON;
 	pthread_mutex_lock(&worker->lock);
-	if (is_told(a, worker, worker->frames[tag].bytes))
+	if (has_result(a, worker, worker->frames[tag].bytes))
 		hwy_bytes_put(&a->answer->body, worker->frames[tag].bytes, worker->frames[tag].n);
 	pthread_mutex_unlock(&worker->lock);
 	return true;
@@ -351,7 +339,7 @@ static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 	struct worker *worker = &a->all->workers[t];
 	const struct annotations *annotations = path ? &worker->path : &worker->gaps;
 	pthread_mutex_lock(&worker->lock);
-	if (is_told(a, worker, annotations->v))
+	if (has_result(a, worker, annotations->v))
 		annotations_answer(annotations, from, to, (uint32_t)n, &a->answer->body);
 	pthread_mutex_unlock(&worker->lock);
 	return true;
@@ -379,7 +367,7 @@ static bool ask_whatif(struct asking *a, struct hwy_err *err)
 		return hwy_fail(err, "'edits' is too long or has more than one line");
 	struct worker *worker = &a->all->workers[t];
 	pthread_mutex_lock(&worker->lock);
-	bool is_ready = is_told(a, worker, worker->state == WORKER_DONE);
+	bool is_ready = has_result(a, worker, worker->state == WORKER_DONE);
 	pthread_mutex_unlock(&worker->lock);
 	char question[1100];
 	snprintf(question, sizeof question, "%" PRId64 " %s\n", phase, edits);
@@ -389,9 +377,12 @@ static bool ask_whatif(struct asking *a, struct hwy_err *err)
 	return true;
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
-enum { LOCKED = 1, AS_JSON = 2 };
+enum {
+	LOCKED = 1,  /* the answer reads a trace: the lock of the traces is held */
+	AS_JSON = 2, /* the answer is written through asking.json */
+};
 
 static const struct kind {
 	const char *path, *method;
@@ -406,7 +397,7 @@ static const struct kind {
 	{"tiles", "POST", ask_tiles, LOCKED},
 	{"names", "POST", ask_names, LOCKED | AS_JSON},
 	{"span", "GET", ask_span, LOCKED | AS_JSON},
-	{"at", "GET", ask_at, LOCKED | AS_JSON},
+	{"at", "GET", ask_window, LOCKED | AS_JSON},
 	{"next", "GET", ask_next, LOCKED | AS_JSON},
 	{"search", "GET", ask_search, LOCKED | AS_JSON},
 	{"interval", "GET", ask_interval, LOCKED | AS_JSON},
@@ -437,8 +428,10 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 {
 	struct hwy_err err = {0};
 	a->answer->type = kind->how & AS_JSON ? JSON : BINARY;
-	if (kind->how & AS_JSON)
-		a->json.out = open_memstream(&a->text, &a->n);
+	if (kind->how & AS_JSON) {
+		text_stream_open(&a->memory);
+		a->json.out = a->memory.out;
+	}
 	if (kind->how & LOCKED)
 		pthread_mutex_lock(a->all->lock);
 	for (uint32_t t = 0; kind->how & LOCKED && t < a->all->n; t++)
@@ -446,14 +439,14 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 	bool ok = kind->ask(a, &err);
 	if (kind->how & LOCKED)
 		pthread_mutex_unlock(a->all->lock);
-	if (a->json.out) {
-		fclose(a->json.out);
+	if (kind->how & AS_JSON) {
+		text_stream_close(&a->memory);
 		if (ok)
-			hwy_bytes_put(&a->answer->body, a->text, a->n);
-		free(a->text);
+			hwy_bytes_put(&a->answer->body, a->memory.text, a->memory.n);
+		free(a->memory.text);
 	}
 	if (!ok)
-		refuse(a, 400, err.text);
+		answer_texts(a, 400, NULL, err.text);
 	if (a->answer->status == 204)
 		a->answer->type = NULL;
 }

@@ -20,21 +20,25 @@
 enum {
 	THREADS = 4,
 	CONNECTIONS = 512,
-	IDLE_S = 15,    /* without a byte: libmicrohttpd ends the connection */
-	SLOW_S = 40,    /* without a whole request: we do */
-	STRANGE_S = 10, /* the same for those that never made one */
-	HASTY_S = 2,    /* and where they take up most places */
-	GONE_S = 60,    /* after a page said good-bye */
-	SILENT_S = 150, /* after the last sign of life: hidden pages are woken once a minute only */
-	GZIP_FROM = 1024,  /* bytes */
-	MEMORY = 64 << 10, /* of a connection: addresses and headers must fit */
-	WARMED = 8000000,  /* spans: some ten bytes each; the rest comes in when it is asked for */
+	/* A connection is ended after so many seconds … */
+	IDLE_S = 15,    /* … without a byte (by libmicrohttpd) */
+	SLOW_S = 40,    /* … without a whole request (by this file) */
+	STRANGE_S = 10, /* … without a whole request, where the connection never made one */
+	HASTY_S = 2,    /* … likewise, where more than half of the CONNECTIONS are open */
+	/* server_wait ends after so many seconds … */
+	GONE_S = 60, /* … since the last page was closed */
+	SILENT_S =
+		150, /* … since the last request: browsers let hidden pages ask once a minute only */
+	GZIP_FROM_BYTES = 1024,      /* shorter answers are not compressed */
+	CONNECTION_BYTES = 64 << 10, /* memory of a connection: addresses and headers must fit */
+	WARMED_SPANS = 8000000,      /* are read ahead, about ten bytes each; others on request */
 };
 
-struct connection { /* those that are open; guarded by server.lock */
+/* An open connection, in a list that server.lock guards. */
+struct connection {
 	int fd;
-	time_t since;  /* it was opened, or its last request ended */
-	bool is_known; /* a request of it was answered */
+	time_t since;     /* when the connection was opened, or its last request ended */
+	bool has_request; /* a request of this connection was answered */
 	struct connection *next, **before;
 };
 
@@ -45,15 +49,16 @@ struct server {
 	char token[VIEW_TOKEN + 1];
 	uint16_t port;
 	int socket;
-	pthread_mutex_t traces; /* whoever reads a trace holds it */
+	pthread_mutex_t traces; /* held by whoever reads a trace */
 	struct requests requests;
-	pthread_t warmer;
-	bool is_warming;
-	/* Guarded by 'lock'. */
-	pthread_mutex_t lock;
+	pthread_t reader; /* reads ahead */
+	bool is_reading;
+	pthread_mutex_t lock; /* guards the members below */
 	struct connection *connections;
-	time_t last_sign, gone; /* of a page; 0: none yet, it is not gone */
-	bool first_picture, ending;
+	time_t last_request; /* of a page; 0: none yet */
+	time_t closed;       /* when a page said that it was closed; 0: a request came after that */
+	bool first_picture;  /* a page has asked for tiles */
+	bool ending;
 };
 
 static time_t seconds(void)
@@ -63,7 +68,7 @@ static time_t seconds(void)
 	return now.tv_sec;
 }
 
-/* ---- who may ask ------------------------------------------------------------------------------------------ */
+/* ---- who may ask ----------------------------------------------------------------------------- */
 
 static bool host_is_ours(const char *host)
 {
@@ -81,14 +86,15 @@ static bool host_is_ours(const char *host)
 	return false;
 }
 
-/* A page of the same host and port: tunnels change both alike. */
+/* Whether the request comes from a page of the same host and port. A tunnel changes the port of both alike. */
 static bool origin_is_ours(const char *origin, const char *host)
 {
 	return !origin ||
 	       (strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
 }
 
-/* Takes as long for a wrong token as for a right one. The path after it, or NULL. */
+/* The path after the token, or NULL where the token is wrong. A wrong token takes as long as the right one, so that
+ * time does not help to guess it. */
 static const char *after_token(const struct server *server, const char *url)
 {
 	unsigned differ = 0;
@@ -99,7 +105,7 @@ static const char *after_token(const struct server *server, const char *url)
 	return url[0] == '/' && url[VIEW_TOKEN + 1] == '/' && !differ ? url + VIEW_TOKEN + 2 : NULL;
 }
 
-/* 0, or the status with which the request is turned away. */
+/* The HTTP status with which the request is refused, or 0. */
 static unsigned refusal(const struct server *server, struct mhd_connection *connection,
 			const char *url, const char *method)
 {
@@ -114,14 +120,31 @@ static unsigned refusal(const struct server *server, struct mhd_connection *conn
 	return strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0 ? 0 : 405;
 }
 
-/* ---- answering ---------------------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
+/* A request while libmicrohttpd delivers its body in parts. */
 struct incoming {
 	struct server *server;
 	struct mhd_connection *connection;
 	struct hwy_bytes body;
 	bool is_too_large;
 };
+
+/* Compresses the body where the page accepts that and it becomes smaller. */
+static bool compress_body(const struct server *server, struct mhd_connection *connection,
+			  struct answer *answer)
+{
+	const char *accepts =
+		server->mhd->lookup_connection_value(connection, MHD_HEADERS, "Accept-Encoding");
+	struct hwy_bytes small = {0};
+	if (answer->body.n < GZIP_FROM_BYTES || !accepts || !strstr(accepts, "gzip"))
+		return false;
+	bool is_smaller = gzip(answer->body.bytes, answer->body.n, 1, &small);
+	hwy_bytes_free(is_smaller ? &answer->body : &small);
+	if (is_smaller)
+		answer->body = small;
+	return is_smaller;
+}
 
 static int send_answer(const struct server *server, struct mhd_connection *connection,
 		       struct answer *answer)
@@ -138,19 +161,9 @@ static int send_answer(const struct server *server, struct mhd_connection *conne
 		 "form-action 'none'; frame-ancestors 'none'"},
 	};
 	const struct mhd *mhd = server->mhd;
-	const char *accepts =
-		mhd->lookup_connection_value(connection, MHD_HEADERS, "Accept-Encoding");
-	struct hwy_bytes small = {0};
-	bool is_small = answer->body.n >= GZIP_FROM && accepts && strstr(accepts, "gzip") &&
-			gzip(answer->body.bytes, answer->body.n, 1, &small);
-	if (is_small) {
-		free(answer->body.bytes);
-		answer->body = small;
-	} else {
-		free(small.bytes);
-	}
-	if (!answer->body.bytes)
-		hwy_bytes_add(&answer->body, 1), answer->body.n = 0;
+	bool is_compressed = compress_body(server, connection, answer);
+	if (!answer->body.bytes) /* libmicrohttpd wants memory to free, also for no bytes */
+		hwy_bytes_reserve(&answer->body, 1);
 	struct mhd_response *response =
 		mhd->create_response_from_buffer(answer->body.n, answer->body.bytes, MHD_FREES);
 	if (!response) {
@@ -161,7 +174,7 @@ static int send_answer(const struct server *server, struct mhd_connection *conne
 		mhd->add_response_header(response, headers[i][0], headers[i][1]);
 	if (answer->type)
 		mhd->add_response_header(response, "Content-Type", answer->type);
-	if (is_small)
+	if (is_compressed)
 		mhd->add_response_header(response, "Content-Encoding", "gzip");
 	int queued = mhd->queue_response(connection, answer->status, response);
 	mhd->destroy_response(response);
@@ -175,22 +188,22 @@ static int send_status(const struct server *server, struct mhd_connection *conne
 	return send_answer(server, connection, &answer);
 }
 
-static const char *find_argument(const struct request *request, const char *key)
+static const char *http_argument(const struct request *request, const char *key)
 {
 	const struct incoming *incoming = request->from;
 	return incoming->server->mhd->lookup_connection_value(incoming->connection, MHD_ARGUMENTS,
 							      key);
 }
 
-/* Only the page's own requests are signs of life. */
-static void server_note(struct server *server, const char *path)
+/* Notes that a page is open, or that it was closed. Refused requests never come here. */
+static void note_page(struct server *server, const char *path)
 {
 	pthread_mutex_lock(&server->lock);
 	if (strcmp(path, "bye") == 0) {
-		server->gone = seconds();
+		server->closed = seconds();
 	} else {
-		server->last_sign = seconds();
-		server->gone = 0;
+		server->last_request = seconds();
+		server->closed = 0;
 	}
 	server->first_picture |= strcmp(path, "tiles") == 0;
 	pthread_mutex_unlock(&server->lock);
@@ -223,20 +236,20 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 	struct request asked = {
 		.method = method,
 		.path = after_token(server, url),
-		.argument = find_argument,
+		.argument = http_argument,
 		.from = incoming,
 		.body = incoming->body.bytes,
 		.n_body = incoming->body.n,
 	};
 	struct answer answer;
-	server_note(server, asked.path);
+	note_page(server, asked.path);
 	requests_answer(&server->requests, &asked, &answer);
 	return send_answer(server, connection, &answer);
 }
 
-/* ---- connections ------------------------------------------------------------------------------------------------ */
+/* ---- connections ----------------------------------------------------------------------------- */
 
-static int fd_of(const struct server *server, struct mhd_connection *connection)
+static int connection_fd(const struct server *server, struct mhd_connection *connection)
 {
 	const int *fd = server->mhd->get_connection_info(connection, MHD_INFO_FD);
 	return fd ? *fd : -1;
@@ -245,22 +258,22 @@ static int fd_of(const struct server *server, struct mhd_connection *connection)
 static void on_connection(void *cls, struct mhd_connection *connection, void **context, int what)
 {
 	struct server *server = cls;
-	struct connection *at = *context;
+	struct connection *one = *context;
 	pthread_mutex_lock(&server->lock);
 	if (what == MHD_STARTED) {
-		at = *context = hwy_zalloc(sizeof *at);
-		at->fd = fd_of(server, connection);
-		at->since = seconds();
-		at->next = server->connections;
-		at->before = &server->connections;
-		if (at->next)
-			at->next->before = &at->next;
-		server->connections = at;
-	} else if (at) {
-		*at->before = at->next;
-		if (at->next)
-			at->next->before = at->before;
-		free(at);
+		one = *context = hwy_zalloc(sizeof *one);
+		one->fd = connection_fd(server, connection);
+		one->since = seconds();
+		one->next = server->connections;
+		one->before = &server->connections;
+		if (one->next)
+			one->next->before = &one->next;
+		server->connections = one;
+	} else if (one) {
+		*one->before = one->next;
+		if (one->next)
+			one->next->before = one->before;
+		free(one);
 	}
 	pthread_mutex_unlock(&server->lock);
 }
@@ -269,13 +282,13 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 {
 	struct server *server = cls;
 	struct incoming *incoming = *request;
-	int fd = fd_of(server, connection);
+	int fd = connection_fd(server, connection);
 	(void)how;
 	pthread_mutex_lock(&server->lock);
-	for (struct connection *at = server->connections; at; at = at->next)
-		if (at->fd == fd) {
-			at->since = seconds();
-			at->is_known |= incoming != NULL;
+	for (struct connection *one = server->connections; one; one = one->next)
+		if (one->fd == fd) {
+			one->since = seconds();
+			one->has_request |= incoming != NULL;
 		}
 	pthread_mutex_unlock(&server->lock);
 	if (incoming)
@@ -284,22 +297,22 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 	*request = NULL;
 }
 
-/* Who sends a byte now and then would otherwise hold a place for ever. */
+/* Ends connections that send a byte now and then but no whole request: each would hold a place for ever. */
 static void end_slow_ones(struct server *server)
 {
 	time_t now = seconds();
 	uint32_t n = 0;
 	pthread_mutex_lock(&server->lock);
-	for (struct connection *at = server->connections; at; at = at->next)
+	for (struct connection *one = server->connections; one; one = one->next)
 		n++;
 	time_t strange = n > CONNECTIONS / 2 ? HASTY_S : STRANGE_S;
-	for (struct connection *at = server->connections; at; at = at->next)
-		if (now - at->since > (at->is_known ? SLOW_S : strange) && at->fd >= 0)
-			shutdown(at->fd, SHUT_RDWR);
+	for (struct connection *one = server->connections; one; one = one->next)
+		if (now - one->since > (one->has_request ? SLOW_S : strange) && one->fd >= 0)
+			shutdown(one->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* ---- making ready what will be asked for -------------------------------------------------------------------------- */
+/* ---- reading ahead --------------------------------------------------------------------------- */
 
 static bool is_ending(struct server *server)
 {
@@ -309,8 +322,9 @@ static bool is_ending(struct server *server)
 	return ending;
 }
 
-/* The devices' unions go through all their spans: on a view of our own, so that nobody waits and memory is given back. */
-static void warm_devices(struct server *server, uint32_t number)
+/* Makes the unions of the devices. That goes through all their spans, so it is done on a second view of the report:
+ * no request waits for it, and its memory is given back. */
+static void read_ahead_devices(struct server *server, uint32_t number)
 {
 	struct view_trace *view = &server->options.traces[number], own;
 	struct hwy_err err;
@@ -331,9 +345,9 @@ static void warm_devices(struct server *server, uint32_t number)
 	malloc_trim(0);
 }
 
-/* After the first picture, lane by lane, so that nobody waits for long. What fails here fails again, with a message,
- * when it is asked for. */
-static void *warm(void *argument)
+/* Reads ahead once the first picture was asked for, lane by lane, so that no request waits for long. An error is not
+ * told here: it comes again when a page asks for the same lane. */
+static void *read_ahead(void *argument)
 {
 	struct server *server = argument;
 	struct hwy_err err;
@@ -347,12 +361,12 @@ static void *warm(void *argument)
 	}
 	for (uint32_t t = 0; t < server->options.n_traces; t++) {
 		struct view_trace *view = &server->options.traces[t];
-		warm_devices(server, t);
+		read_ahead_devices(server, t);
 		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
 			if (view->lanes[l].n == 0 ||
 			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
 			    view->lanes[l].spans > view->whole_spans ||
-			    warmed + view->lanes[l].spans > WARMED)
+			    warmed + view->lanes[l].spans > WARMED_SPANS)
 				continue;
 			warmed += view->lanes[l].spans;
 			pthread_mutex_lock(&server->traces);
@@ -364,7 +378,7 @@ static void *warm(void *argument)
 	return NULL;
 }
 
-/* ---- starting and ending ------------------------------------------------------------------------------------------- */
+/* ---- starting and ending --------------------------------------------------------------------- */
 
 static bool make_token(struct server *server, struct hwy_err *err)
 {
@@ -380,23 +394,24 @@ static bool make_token(struct server *server, struct hwy_err *err)
 
 static bool listen_here(struct server *server, struct hwy_err *err)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(server->options.port)};
-	socklen_t n = sizeof at;
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(server->options.port)};
+	socklen_t n = sizeof address;
 	int yes = 1;
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	server->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->socket < 0)
 		return hwy_fail(err, "no socket: %s", strerror(errno));
 	setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-	if (bind(server->socket, (struct sockaddr *)&at, sizeof at) != 0 ||
+	if (bind(server->socket, (struct sockaddr *)&address, sizeof address) != 0 ||
 	    listen(server->socket, CONNECTIONS) != 0 ||
-	    getsockname(server->socket, (struct sockaddr *)&at, &n) != 0) {
+	    getsockname(server->socket, (struct sockaddr *)&address, &n) != 0) {
 		hwy_fail(err, "cannot listen on 127.0.0.1:%u: %s", server->options.port,
 			 strerror(errno));
 		close(server->socket);
 		return false;
 	}
-	server->port = ntohs(at.sin_port);
+	server->port = ntohs(address.sin_port);
 	return true;
 }
 
@@ -405,9 +420,9 @@ static bool start_daemon(struct server *server, struct hwy_err *err)
 	server->daemon = server->mhd->start_daemon(
 		MHD_INTERNAL_THREAD | MHD_EPOLL | MHD_ITC, 0, NULL, NULL, on_request, server,
 		MHD_LISTEN_SOCKET, server->socket, MHD_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-		MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT, (size_t)MEMORY, MHD_POOL_SIZE,
-		(unsigned)THREADS, MHD_COMPLETED, on_completed, server, MHD_CONNECTION_NOTIFY,
-		on_connection, server, MHD_END);
+		MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_POOL_SIZE, (unsigned)THREADS, MHD_COMPLETED, on_completed, server,
+		MHD_CONNECTION_NOTIFY, on_connection, server, MHD_END);
 	if (server->daemon)
 		return true;
 	close(server->socket);
@@ -438,7 +453,7 @@ struct server *server_start(const struct server_options *options, struct hwy_err
 		free(server);
 		return NULL;
 	}
-	server->is_warming = pthread_create(&server->warmer, NULL, warm, server) == 0;
+	server->is_reading = pthread_create(&server->reader, NULL, read_ahead, server) == 0;
 	return server;
 }
 
@@ -456,8 +471,8 @@ static bool is_alone(struct server *server)
 {
 	time_t now = seconds();
 	pthread_mutex_lock(&server->lock);
-	bool alone = (server->gone && now - server->gone > GONE_S) ||
-		     (server->last_sign && now - server->last_sign > SILENT_S);
+	bool alone = (server->closed && now - server->closed > GONE_S) ||
+		     (server->last_request && now - server->last_request > SILENT_S);
 	pthread_mutex_unlock(&server->lock);
 	return alone && !server->options.keep;
 }
@@ -476,7 +491,7 @@ void server_stop(struct server *server)
 	server->ending = true;
 	pthread_mutex_unlock(&server->lock);
 	server->mhd->stop_daemon(server->daemon);
-	if (server->is_warming)
-		pthread_join(server->warmer, NULL);
+	if (server->is_reading)
+		pthread_join(server->reader, NULL);
 	free(server);
 }

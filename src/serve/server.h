@@ -34,7 +34,7 @@ uint16_t server_port(const struct server *server);
 void server_wait(struct server *server);
 void server_stop(struct server *server);
 
-/* ---- requests.c: what is asked, whoever asks ------------------------------------------------------------- */
+/* ---- requests.c: what is asked, whoever asks ------------------------------------------------- */
 
 struct request {
 	const char *method;

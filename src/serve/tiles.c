@@ -5,7 +5,7 @@
 
 #include "trace/pyramid.h"
 
-/* ---- spans ------------------------------------------------------------------------------------------ */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static void put_spans(const struct view_trace *view, const struct view_spans *spans, int64_t from,
 		      struct hwy_bytes *out)
@@ -30,7 +30,7 @@ static void put_spans(const struct view_trace *view, const struct view_spans *sp
 	}
 }
 
-/* ---- summaries ---------------------------------------------------------------------------------------- */
+/* ---- summaries ------------------------------------------------------------------------------- */
 
 void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to)
 {
@@ -262,7 +262,7 @@ static bool put_summary(struct view_trace *view, uint32_t lane, const struct sum
 	return true;
 }
 
-/* ---- a tile -------------------------------------------------------------------------------------------- */
+/* ---- a tile ---------------------------------------------------------------------------------- */
 
 /* A tile that is being made. */
 struct making {

@@ -15,7 +15,7 @@ enum {
 	TOP_LEVEL = 61, /* of a pyramid: buckets of 2^61 ns hold everything */
 };
 
-/* ---- opening -------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Finds the first start and the last end on a lane without reading its columns: from the first row of each strip and
  * from the top of the pyramid. */
@@ -103,7 +103,7 @@ void view_close(struct view_trace *view)
 	*view = (struct view_trace){0};
 }
 
-/* ---- the index of a lane ----------------------------------------------------------------------------- */
+/* ---- the index of a lane --------------------------------------------------------------------- */
 
 static struct view_block *new_blocks(uint32_t n)
 {
@@ -203,7 +203,7 @@ static bool need_whole(struct view_trace *view, uint32_t number, struct hwy_err 
 	return true;
 }
 
-/* ---- large lanes, chunk by chunk ----------------------------------------------------------------------------- */
+/* ---- large lanes, chunk by chunk ------------------------------------------------------------- */
 
 bool view_need_rows(struct view_trace *view, uint32_t number, uint64_t columns, uint32_t first,
 		    uint32_t n, struct hwy_err *err)
@@ -330,7 +330,7 @@ bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy
 	return true;
 }
 
-/* ---- the spans of a window --------------------------------------------------------------------------- */
+/* ---- the spans of a window ------------------------------------------------------------------- */
 
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time)
 {

@@ -12,11 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "serve/text_stream.h"
+
 enum {
 	LARGEST_FRAME = 1 << 30, /* bytes */
 };
 
-/* ---- annotations ------------------------------------------------------------------------------------- */
+/* ---- annotations ----------------------------------------------------------------------------- */
 
 /* Makes room for annotations: a long recording has millions. They lie in a file without a name, so that the kernel
  * keeps in memory only what is looked at; where no such file can be made, on the heap. */
@@ -60,7 +62,7 @@ static bool read_annotations(struct worker *worker, uint32_t tag, uint64_t bytes
 	return true;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static void keep_frame(struct worker *worker, uint32_t tag, struct hwy_bytes *frame)
 {
@@ -155,29 +157,29 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json)
 {
-	char *text = NULL;
-	size_t n = 0;
+	struct text_stream sent;
 	worker_begin(worker);
 	worker->here = analysis;
-	FILE *frames = open_memstream(&text, &n);
-	worker_tell_frame(frames, WORKER_DIAGNOSIS, json, strlen(json));
-	worker_tell(frames, analysis, diagnosis, origin);
-	fclose(frames);
-	frames = fmemopen(text, n, "r");
-	read_frames(worker, frames);
-	fclose(frames);
-	free(text);
+	text_stream_open(&sent);
+	worker_tell_frame(sent.out, WORKER_DIAGNOSIS, json, strlen(json));
+	worker_tell(sent.out, analysis, diagnosis, origin);
+	text_stream_close(&sent);
+	FILE *received = fmemopen(sent.text, sent.n, "r");
+	if (received) {
+		read_frames(worker, received);
+		fclose(received);
+	}
+	free(sent.text);
 }
 
 static bool answer_here(const struct worker *worker, const char *question, struct hwy_bytes *out)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *memory = open_memstream(&text, &n);
-	worker_whatif(memory, worker->here, question);
-	fclose(memory);
-	hwy_bytes_put(out, text, n);
-	free(text);
+	struct text_stream memory;
+	text_stream_open(&memory);
+	worker_whatif(memory.out, worker->here, question);
+	text_stream_close(&memory);
+	hwy_bytes_put(out, memory.text, memory.n);
+	free(memory.text);
 	return true;
 }
 

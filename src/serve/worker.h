@@ -28,7 +28,7 @@ enum worker_tag {
 	WORKER_TAGS
 };
 
-/* ---- inside the worker ------------------------------------------------------------------------------- */
+/* ---- inside the worker ----------------------------------------------------------------------- */
 
 /* Writes the frames from WORKER_STEPS to WORKER_READY; the caller writes WORKER_DIAGNOSIS. 'origin' is that of
  * struct view_trace. */
@@ -40,7 +40,7 @@ void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *
 /* Writes the answer to one question, as JSON. */
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
 
-/* ---- inside the viewer -------------------------------------------------------------------------------- */
+/* ---- inside the viewer ----------------------------------------------------------------------- */
 
 enum { WORKER_PATIENCE_S = 20 };
 enum worker_state { WORKER_NONE, WORKER_PENDING, WORKER_DONE, WORKER_BROKEN };

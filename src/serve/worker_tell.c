@@ -1,78 +1,103 @@
 /* worker_tell.c - the worker's side of worker.h: writes steps, headway, edits, gaps and the critical path as frames. */
 #include <stdlib.h>
 
+#include "base/json_fields.h"
+#include "serve/text_stream.h"
 #include "serve/worker.h"
 #include "whatif/path_cache.h"
 #include "whatif/whatif.h"
 
 enum {
-	MOST_STEPS = 20000,
-	MOST_ON_PATH = 40000000, /* calls and ops: the graph of more would take gigabytes */
+	MOST_STEPS = 20000, /* of a phase; the page learns how many more there are */
+	MOST_ON_PATH =
+		40000000, /* calls and ops; the graph of a longer recording would take gigabytes */
 };
 
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
 {
-	struct hwy_bytes head = {0};
-	hwy_bytes_put_little(&head, tag, 4);
-	hwy_bytes_put_little(&head, n, 8);
-	fwrite(head.bytes, 1, head.n, out);
+	uint8_t head[12];
+	hwy_little_write(head, tag, 4);
+	hwy_little_write(head + 4, n, 8);
+	fwrite(head, 1, sizeof head, out);
 	if (n)
 		fwrite(bytes, 1, n, out);
-	free(head.bytes);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_step(struct hwy_json *json, const struct hwy_trace *trace,
-		     const struct phase_step *step, int64_t origin)
+/* What the functions of the tables below find in json->context. */
+struct telling {
+	const struct hwy_trace *trace;
+	int64_t origin; /* of the view: times are written as ns after it */
+};
+
+static void put_time(struct hwy_json *json, const void *member)
+{
+	const struct telling *telling = json->context;
+	json_int(json, *(const int64_t *)member - telling->origin);
+}
+
+static void put_name(struct hwy_json *json, const void *member)
+{
+	const struct telling *telling = json->context;
+	span_names_put(json, hwy_text(telling->trace, *(const int64_t *)member));
+}
+
+static uint32_t shown_steps(const struct hwy_phase *phase)
+{
+	return phase->n_steps < MOST_STEPS ? phase->n_steps : MOST_STEPS;
+}
+
+static void put_left_out(struct hwy_json *json, const void *object)
+{
+	const struct hwy_phase *phase = object;
+	json_int(json, phase->n_steps - shown_steps(phase));
+}
+
+static void put_step(struct hwy_json *json, const struct phase_step *step)
 {
 	json_begin_array(json);
-	json_int(json, step->device.from - origin);
-	json_int(json, step->device.to - origin);
-	json_int(json, step->cpu.from - origin);
-	json_int(json, step->cpu.to - origin);
+	put_time(json, &step->device.from);
+	put_time(json, &step->device.to);
+	put_time(json, &step->cpu.from);
+	put_time(json, &step->cpu.to);
 	json_int(json, step->busy);
 	json_int(json, (step->is_warm_up ? VIEW_WARM_UP : 0) |
 			       (step->is_outlier ? VIEW_OUTLIER : 0) |
 			       (step->is_cut ? VIEW_CUT : 0));
-	span_names_put(json, hwy_text(trace, step->name));
+	put_name(json, &step->name);
 	json_end_array(json);
 }
 
-static void put_steps(struct hwy_json *json, const struct hwy_analysis *analysis, int64_t origin)
+static void put_phase_steps(struct hwy_json *json, const void *object)
 {
-	static const char *const sources[] = {"marks", "sequence", "waits", "one"};
-	json_begin_object(json);
-	json_put_int(json, "main", analysis->phases.main);
-	json_key(json, "phases");
+	const struct hwy_phase *phase = object;
 	json_begin_array(json);
-	for (uint32_t p = 0; p < analysis->phases.n; p++) {
-		const struct hwy_phase *phase = &analysis->phases.phases[p];
-		uint32_t n = phase->n_steps < MOST_STEPS ? phase->n_steps : MOST_STEPS;
-		json_begin_object(json);
-		json_key(json, "name");
-		span_names_put(json, hwy_text(analysis->trace, phase->name));
-		json_put_text(json, "source", sources[phase->source]);
-		json_put_int(json, "mean", phase->mean);
-		json_put_int(json, "median", phase->median);
-		json_put_int(json, "from", phase->window.from - origin);
-		json_put_int(json, "to", phase->window.to - origin);
-		json_put_int(json, "first_steady", phase->first_steady);
-		json_put_int(json, "n_steady", phase->n_steady);
-		json_put_int(json, "left_out", phase->n_steps - n);
-		json_key(json, "steps");
-		json_begin_array(json);
-		for (uint32_t s = 0; s < n; s++)
-			put_step(json, analysis->trace, &phase->steps[s], origin);
-		json_end_array(json);
-		json_end_object(json);
-	}
+	for (uint32_t s = 0; s < shown_steps(phase); s++)
+		put_step(json, &phase->steps[s]);
 	json_end_array(json);
-	json_end_object(json);
 }
+
+static const char *const phase_sources[] = {"marks", "sequence", "waits", "one"};
+static const struct json_field phase_fields[] = {
+	{JSON_FIELD_CALL(struct hwy_phase, name, "name", put_name)},
+	{JSON_FIELD_ENUM(struct hwy_phase, source, "source", phase_sources, 4)},
+	{JSON_FIELD_INT(struct hwy_phase, mean, "mean")},
+	{JSON_FIELD_INT(struct hwy_phase, median, "median")},
+	{JSON_FIELD_CALL(struct hwy_phase, window.from, "from", put_time)},
+	{JSON_FIELD_CALL(struct hwy_phase, window.to, "to", put_time)},
+	{JSON_FIELD_INT(struct hwy_phase, first_steady, "first_steady")},
+	{JSON_FIELD_INT(struct hwy_phase, n_steady, "n_steady")},
+	{JSON_FIELD_CALL_OBJECT("left_out", put_left_out)},
+	{JSON_FIELD_CALL_OBJECT("steps", put_phase_steps)},
+};
+static const struct json_field phases_fields[] = {
+	{JSON_FIELD_INT(struct hwy_phases, main, "main")},
+	{JSON_FIELD_ARRAY(struct hwy_phases, phases, n, "phases", phase_fields)},
+};
 
 static void put_lead(struct hwy_json *json, const struct hwy_lead *lead, int64_t device,
-		     uint32_t phase, int64_t origin)
+		     uint32_t phase)
 {
 	json_begin_object(json);
 	json_put_int(json, "device", device == HWY_NONE ? 0 : device);
@@ -83,7 +108,7 @@ static void put_lead(struct hwy_json *json, const struct hwy_lead *lead, int64_t
 	json_begin_array(json);
 	for (uint32_t i = 0; i < lead->n_series; i++) {
 		json_begin_array(json);
-		json_int(json, lead->series[i].time - origin);
+		put_time(json, &lead->series[i].time);
 		json_int(json, lead->series[i].count);
 		json_int(json, lead->series[i].work);
 		json_end_array(json);
@@ -92,7 +117,7 @@ static void put_lead(struct hwy_json *json, const struct hwy_lead *lead, int64_t
 	json_end_object(json);
 }
 
-static void put_headway(struct hwy_json *json, const struct hwy_analysis *analysis, int64_t origin)
+static void put_headway(struct hwy_json *json, const struct hwy_analysis *analysis)
 {
 	json_begin_object(json);
 	json_key(json, "devices");
@@ -101,8 +126,39 @@ static void put_headway(struct hwy_json *json, const struct hwy_analysis *analys
 		for (uint32_t d = 0; analysis->measures[p].leads && d < analysis->flow.n_devices;
 		     d++)
 			put_lead(json, &analysis->measures[p].leads[d],
-				 analysis->flow.devices[d].device, p, origin);
+				 analysis->flow.devices[d].device, p);
 	json_end_array(json);
+	json_end_object(json);
+}
+
+static const struct json_field edit_fields[] = {
+	{JSON_FIELD_TEXT(struct edit_kind, id, "id")},
+	{JSON_FIELD_TEXT(struct edit_kind, arguments, "arguments")},
+	{JSON_FIELD_TEXT(struct edit_kind, about, "about")},
+};
+
+/* The finding's "pin + copy-stream" is for people; the request 'whatif' takes "pin,copy-stream". */
+static void put_edit_list(struct hwy_json *json, const char *edits)
+{
+	char list[512];
+	size_t n = 0;
+	for (const char *c = edits; *c && n < sizeof list - 1; c++)
+		if (*c == '+')
+			list[n++] = ',';
+		else if (*c != ' ')
+			list[n++] = *c;
+	json_text(json, list, n);
+}
+
+static void put_suggestion(struct hwy_json *json, const struct hwy_finding *finding)
+{
+	json_begin_object(json);
+	json_put_text(json, "finding", finding->kind->id);
+	json_put_int(json, "phase", finding->phase);
+	json_key(json, "edits");
+	put_edit_list(json, finding->predicted.edits);
+	json_put_int(json, "step", finding->predicted.step);
+	json_put_real(json, "speedup", finding->predicted.speedup, 4);
 	json_end_object(json);
 }
 
@@ -111,50 +167,28 @@ static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnos
 	json_begin_object(json);
 	json_key(json, "edits");
 	json_begin_array(json);
-	for (size_t i = 0; edit_kinds[i]; i++) {
-		json_begin_object(json);
-		json_put_text(json, "id", edit_kinds[i]->id);
-		json_put_text(json, "arguments", edit_kinds[i]->arguments);
-		json_put_text(json, "about", edit_kinds[i]->about);
-		json_end_object(json);
-	}
+	for (size_t i = 0; edit_kinds[i]; i++)
+		json_put_object(json, JSON_FIELDS(edit_fields), edit_kinds[i]);
 	json_end_array(json);
 	json_key(json, "suggested");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < diagnosis->n; i++) {
-		const struct hwy_finding *finding = &diagnosis->findings[i];
-		if (!finding->predicted.is_known)
-			continue;
-		json_begin_object(json);
-		json_put_text(json, "finding", finding->kind->id);
-		json_put_int(json, "phase", finding->phase);
-		/* "pin + copy-stream" is for people. */
-		char edits[512];
-		size_t n = 0;
-		for (const char *at = finding->predicted.edits; *at && n < sizeof edits - 1; at++)
-			if (*at == '+')
-				edits[n++] = ',';
-			else if (*at != ' ')
-				edits[n++] = *at;
-		json_key(json, "edits");
-		json_text(json, edits, n);
-		json_put_int(json, "step", finding->predicted.step);
-		json_key(json, "speedup");
-		json_real(json, finding->predicted.speedup, 4);
-		json_end_object(json);
-	}
+	for (uint32_t i = 0; i < diagnosis->n; i++)
+		if (diagnosis->findings[i].predicted.is_known)
+			put_suggestion(json, &diagnosis->findings[i]);
 	json_end_array(json);
 	json_end_object(json);
 }
 
-/* ---- annotations ------------------------------------------------------------------------------------------- */
+/* ---- annotations ----------------------------------------------------------------------------- */
 
-static int64_t device_of(const struct hwy_flow *flow, uint32_t device)
+/* The number of a device of the flow; work without a device counts as device 0. */
+static uint8_t device_number(const struct hwy_flow *flow, uint32_t device)
 {
-	return flow->devices[device].device == HWY_NONE ? 0 : flow->devices[device].device;
+	int64_t number = flow->devices[device].device;
+	return number == HWY_NONE ? 0 : (uint8_t)number;
 }
 
-static int by_device(const void *a, const void *b)
+static int by_device_and_time(const void *a, const void *b)
 {
 	const struct annotation *x = a, *y = b;
 	if (x->device != y->device)
@@ -162,72 +196,80 @@ static int by_device(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
+/* Adds an annotation whose bytes are all set: the struct goes through a pipe, padding too. */
+static struct annotation *add_annotation(struct annotations *all, struct hwy_interval time,
+					 int64_t origin)
+{
+	HWY_GROW(all->v, all->n, all->cap);
+	struct annotation *added = &all->v[all->n++];
+	memset(added, 0, sizeof *added);
+	added->from = time.from - origin;
+	added->to = time.to - origin;
+	return added;
+}
+
+static void tell_annotations(FILE *out, enum worker_tag tag, struct annotations *all)
+{
+	if (all->n)
+		qsort(all->v, all->n, sizeof *all->v, by_device_and_time);
+	worker_tell_frame(out, tag, all->v, all->n * sizeof *all->v);
+	free(all->v);
+}
+
 static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
 {
+	const struct hwy_flow *flow = &analysis->flow;
 	struct annotations all = {0};
 	for (uint32_t p = 0; p < analysis->phases.n; p++)
 		for (uint32_t i = 0; i < analysis->measures[p].gaps.n; i++) {
 			const struct hwy_gap *gap = &analysis->measures[p].gaps.gaps[i];
-			HWY_GROW(all.v, all.n, all.cap);
-			struct annotation *one = &all.v[all.n++];
-			memset(one, 0, sizeof *one);
-			one->from = gap->at.from - origin;
-			one->to = gap->at.to - origin;
-			one->cause = gap->cause;
-			one->device = (uint8_t)device_of(&analysis->flow, gap->device);
-			one->span_ref = gap->culprit != FLOW_NONE
-						? hwy_ref32(analysis->flow.calls[gap->culprit].span)
-						: gap->span;
+			struct annotation *added = add_annotation(&all, gap->at, origin);
+			added->cause = gap->cause;
+			added->device = device_number(flow, gap->device);
+			added->span_ref = gap->culprit != FLOW_NONE
+						  ? hwy_ref32(flow->calls[gap->culprit].span)
+						  : gap->span;
 		}
-	if (all.n)
-		qsort(all.v, all.n, sizeof *all.v, by_device);
-	worker_tell_frame(out, WORKER_GAPS, all.v, all.n * sizeof *all.v);
-	free(all.v);
+	tell_annotations(out, WORKER_GAPS, &all);
 }
 
 static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
 {
-	struct cached_paths kept;
+	struct cached_paths paths;
 	struct hwy_err err;
 	struct annotations all = {0};
 	if ((uint64_t)analysis->flow.n_calls + analysis->flow.n_ops > MOST_ON_PATH ||
-	    !path_cache_open(&kept, &analysis->flow, &analysis->phases, &err))
-		kept = (struct cached_paths){0};
-	for (uint32_t p = 0; p < kept.n; p++)
-		for (uint32_t i = 0; i < kept.by_phase[p].n; i++) {
-			const struct cached_piece *from = &kept.by_phase[p].pieces[i];
-			HWY_GROW(all.v, all.n, all.cap);
-			struct annotation *one = &all.v[all.n++];
-			memset(one, 0, sizeof *one);
-			one->from = from->at.from - origin;
-			one->to = from->at.to - origin;
-			one->cause = from->class;
-			one->span_ref = hwy_ref32(from->span);
+	    !path_cache_open(&paths, &analysis->flow, &analysis->phases, &err))
+		paths = (struct cached_paths){0};
+	for (uint32_t p = 0; p < paths.n; p++)
+		for (uint32_t i = 0; i < paths.by_phase[p].n; i++) {
+			const struct cached_piece *piece = &paths.by_phase[p].pieces[i];
+			struct annotation *added = add_annotation(&all, piece->at, origin);
+			added->cause = piece->class;
+			added->span_ref = hwy_ref32(piece->span);
 		}
-	path_cache_close(&kept);
-	if (all.n)
-		qsort(all.v, all.n, sizeof *all.v, by_device);
-	worker_tell_frame(out, WORKER_PATH, all.v, all.n * sizeof *all.v);
-	free(all.v);
+	path_cache_close(&paths);
+	tell_annotations(out, WORKER_PATH, &all);
 }
 
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin)
 {
 	static const enum worker_tag tags[] = {WORKER_STEPS, WORKER_HEADWAY, WORKER_EDITS};
+	const struct telling telling = {analysis->trace, origin};
 	for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-		char *text = NULL;
-		size_t n = 0;
-		struct hwy_json json = {.out = open_memstream(&text, &n)};
+		struct text_stream memory;
+		text_stream_open(&memory);
+		struct hwy_json json = {.out = memory.out, .context = &telling};
 		if (tags[i] == WORKER_STEPS)
-			put_steps(&json, analysis, origin);
+			json_put_object(&json, JSON_FIELDS(phases_fields), &analysis->phases);
 		else if (tags[i] == WORKER_HEADWAY)
-			put_headway(&json, analysis, origin);
+			put_headway(&json, analysis);
 		else
 			put_edits(&json, diagnosis);
-		fclose(json.out);
-		worker_tell_frame(out, tags[i], text, n);
-		free(text);
+		text_stream_close(&memory);
+		worker_tell_frame(out, tags[i], memory.text, memory.n);
+		free(memory.text);
 	}
 	tell_gaps(out, analysis, origin);
 	tell_path(out, analysis, origin);

@@ -1,15 +1,21 @@
-/* worker_whatif.c - a prediction, and one typical step as it was recorded and as it would be. */
+/* worker_whatif.c - answers "what if": a prediction, and a typical step as recorded and as predicted. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_fields.h"
+#include "serve/text_stream.h"
 #include "serve/worker.h"
 #include "whatif/replayed_steps.h"
 
-enum { MOST_EDITS = 32, MOST_OPS = 20000 };
+enum {
+	MOST_EDITS = 32,
+	MOST_BARS = 20000, /* calls and ops that a picture of a step shows */
+};
 
-/* ---- the question ---------------------------------------------------------------------------------------- */
+/* ---- the question ---------------------------------------------------------------------------- */
 
-static const struct edit_kind *kind_at(const char *text)
+/* The edit whose name the text begins with, or NULL. */
+static const struct edit_kind *edit_at_begin(const char *text)
 {
 	char id[64];
 	size_t n = strcspn(text, ":,");
@@ -20,18 +26,19 @@ static const struct edit_kind *kind_at(const char *text)
 	return edit_find(id);
 }
 
-/* Cuts the text at commas that a known edit follows: places may hold commas. */
+/* Reads "pin,remove-wait:train.py:23". Only a comma before the name of an edit ends the edit before it, because
+ * places may contain commas. The text is cut into pieces that 'edits' refers to. */
 static bool read_edits(char *text, struct whatif_edit *edits, uint32_t *n, struct hwy_err *err)
 {
 	*n = 0;
 	while (*text) {
-		const struct edit_kind *kind = kind_at(text);
+		const struct edit_kind *kind = edit_at_begin(text);
 		if (!kind)
 			return hwy_fail(err, "there is no edit '%.60s'", text);
 		if (*n == MOST_EDITS)
 			return hwy_fail(err, "more than %d edits", MOST_EDITS);
 		char *end = strchr(text, ',');
-		while (end && !kind_at(end + 1))
+		while (end && !edit_at_begin(end + 1))
 			end = strchr(end + 1, ',');
 		if (end)
 			*end = 0;
@@ -42,15 +49,16 @@ static bool read_edits(char *text, struct whatif_edit *edits, uint32_t *n, struc
 	return true;
 }
 
-/* ---- the picture ------------------------------------------------------------------------------------------ */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
+/* One step, drawn twice: as recorded, and as the replay of the edited graph predicts it. */
 struct picture {
 	const struct whatif *w;
-	const struct hwy_graph *graph; /* edited */
-	const int64_t *ends;
+	const struct hwy_graph *graph; /* the edited graph */
+	const int64_t *ends;           /* by node: its end in the replay */
 	struct hwy_json *json;
-	int64_t recorded, predicted; /* where the step begins */
-	uint32_t n, left_out;
+	int64_t recorded, predicted; /* when the step begins, in the recording and in the replay */
+	uint32_t n, left_out;        /* bars written, and bars beyond MOST_BARS */
 };
 
 static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end, int64_t begin,
@@ -59,7 +67,7 @@ static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end
 	uint32_t row;
 	const struct hwy_trace *trace = p->w->flow->trace;
 	const struct hwy_strip *strip = hwy_strip_of(trace, span, &row);
-	if (p->n == MOST_OPS) {
+	if (p->n == MOST_BARS) {
 		p->left_out++;
 		return;
 	}
@@ -80,16 +88,16 @@ static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end
 static void put_bars(struct picture *p, uint32_t step)
 {
 	const struct hwy_flow *flow = p->w->flow;
-	const struct phase_step *at = &p->w->phase->steps[step];
+	const struct phase_step *recorded = &p->w->phase->steps[step];
 	const struct hwy_graph *graph = p->graph;
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
 		int64_t begin = replay_begin(graph, p->ends, i);
-		if (node->kind == GRAPH_OP && p->w->step_of[node->flow_index] == step + 1) {
+		if (node->kind == GRAPH_OP && p->w->step_of[node->flow_index] == hwy_ref32(step)) {
 			const struct flow_op *op = &flow->ops[node->flow_index];
 			put_bar(p, op->span, op->start, op->end, begin, p->ends[i]);
 		} else if (node->kind == GRAPH_CALL &&
-			   node->flow_index - at->first_call < at->n_calls &&
+			   node->flow_index - recorded->first_call < recorded->n_calls &&
 			   flow->calls[node->flow_index].process == p->w->phase->process) {
 			const struct flow_call *call = &flow->calls[node->flow_index];
 			uint32_t back = graph_return(graph, node->flow_index);
@@ -99,16 +107,16 @@ static void put_bars(struct picture *p, uint32_t step)
 	}
 }
 
-/* The steady step nearest the median. */
+/* The steady step whose duration is nearest to the median. */
 static uint32_t typical_step(const struct hwy_phase *phase)
 {
 	uint32_t best = phase->first_steady;
 	int64_t nearest = INT64_MAX;
 	for (uint32_t i = 0; i < phase->n_steady; i++) {
 		const struct phase_step *step = &phase->steps[phase->first_steady + i];
-		int64_t off = llabs(step->device.to - step->device.from - phase->median);
-		if (off < nearest) {
-			nearest = off;
+		int64_t distance = llabs(step->device.to - step->device.from - phase->median);
+		if (distance < nearest) {
+			nearest = distance;
 			best = phase->first_steady + i;
 		}
 	}
@@ -124,7 +132,7 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 		return false;
 	uint32_t step = typical_step(w->phase);
 	if (w->phase->n_steps > 0) {
-		int64_t *ends = hwy_alloc((copy.n + 1) * sizeof *ends);
+		int64_t *ends = hwy_array(copy.n, sizeof *ends);
 		replay_run(&copy, ends);
 		struct step_time *steps = replayed_steps_time(w, &copy, ends);
 		struct picture p = {
@@ -150,7 +158,15 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 	return true;
 }
 
-/* ---- the answer ---------------------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static const struct json_field prediction_fields[] = {
+	{JSON_FIELD_INT(struct whatif_prediction, step, "step")},
+	{JSON_FIELD_INT(struct whatif_prediction, p10, "p10")},
+	{JSON_FIELD_INT(struct whatif_prediction, p90, "p90")},
+	{JSON_FIELD_REAL(struct whatif_prediction, speedup, "speedup", 4)},
+	{JSON_FIELD_TEXT(struct whatif_prediction, bound, "bound")},
+};
 
 static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json, char *text,
 				  struct hwy_err *err)
@@ -164,16 +180,11 @@ static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json,
 	json_put_int(json, "phase", w->phase_index);
 	json_put_int(json, "recorded", w->recorded);
 	json_put_int(json, "base", w->base.step);
-	json_put_int(json, "step", p.step);
-	json_put_int(json, "p10", p.p10);
-	json_put_int(json, "p90", p.p90);
-	json_key(json, "speedup");
-	json_real(json, p.speedup, 4);
-	json_put_text(json, "bound", p.bound);
+	json_put_fields(json, JSON_FIELDS(prediction_fields), &p);
 	return put_picture(w, json, edits, n, err);
 }
 
-/* The whatif of the phase that was asked for last is kept open: sliders ask often. */
+/* The graph of the phase that was asked about last stays open: sliders of the page ask often. */
 struct answering {
 	const struct hwy_analysis *analysis;
 	struct whatif w;
@@ -194,31 +205,27 @@ static bool open_phase(struct answering *a, uint32_t phase, struct hwy_err *err)
 	return a->is_open = whatif_open(&a->w, a->analysis, phase, false, err);
 }
 
-static void answer(struct answering *a, FILE *out, const char *question)
+static void answer_question(struct answering *a, FILE *out, const char *question)
 {
 	struct hwy_err err = {0};
-	char *end, *text = NULL;
-	size_t n = 0;
+	char *end;
 	long phase = strtol(question, &end, 10);
 	char *edits = hwy_copy(end + (*end == ' '), strlen(end + (*end == ' ')) + 1);
 	edits[strcspn(edits, "\r\n")] = 0;
-	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	struct hwy_json json = {.out = out};
 	json_begin_object(&json);
 	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err) &&
 		  worker_whatif_predict(&a->w, &json, edits, &err);
 	if (!ok)
 		json_put_text(&json, "error", err.text);
 	json_end_object(&json);
-	fclose(json.out);
-	fwrite(text, 1, n, out);
-	free(text);
 	free(edits);
 }
 
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question)
 {
 	struct answering a = {.analysis = analysis};
-	answer(&a, out, question);
+	answer_question(&a, out, question);
 	if (a.is_open)
 		whatif_close(&a.w);
 }
@@ -229,14 +236,13 @@ void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *
 	char *line = NULL;
 	size_t cap = 0;
 	while (getline(&line, &cap, in) > 0) {
-		char *text = NULL;
-		size_t n = 0;
-		FILE *memory = open_memstream(&text, &n);
-		answer(&a, memory, line);
-		fclose(memory);
-		worker_tell_frame(out, WORKER_WHATIF, text, n);
+		struct text_stream memory;
+		text_stream_open(&memory);
+		answer_question(&a, memory.out, line);
+		text_stream_close(&memory);
+		worker_tell_frame(out, WORKER_WHATIF, memory.text, memory.n);
 		fflush(out);
-		free(text);
+		free(memory.text);
 	}
 	free(line);
 	if (a.is_open)

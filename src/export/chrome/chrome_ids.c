@@ -149,7 +149,7 @@ void chrome_name_lanes(struct chrome *c)
 	c->many_processes = callers > 1;
 }
 
-/* ---- metadata events ------------------------------------------------------------------------------ */
+/* ---- metadata events ------------------------------------------------------------------------- */
 
 static void put_meta(struct chrome *c, const char *what, const struct chrome_lane *lane,
 		     const char *key, struct hwy_text text)

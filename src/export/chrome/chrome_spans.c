@@ -5,7 +5,7 @@
 
 #include "export/chrome/chrome.h"
 
-/* ---- an event -------------------------------------------------------------------------------------- */
+/* ---- an event -------------------------------------------------------------------------------- */
 
 struct event {
 	struct out *out;
@@ -92,7 +92,7 @@ static void put_external(struct event *e, const struct hwy_strip *strip, uint32_
 		arg_int(e, "External id", external);
 }
 
-/* ---- arrows ---------------------------------------------------------------------------------------- */
+/* ---- arrows ---------------------------------------------------------------------------------- */
 
 static void put_arrow(struct chrome *c, const char *phase, const char *cat, int64_t id,
 		      uint32_t lane, uint32_t nest_row, int64_t time)
@@ -163,7 +163,7 @@ void chrome_write_arrows(struct chrome *c)
 	}
 }
 
-/* ---- the device ------------------------------------------------------------------------------------ */
+/* ---- the device ------------------------------------------------------------------------------ */
 
 static void chrome_spans_put_work(struct chrome *c, struct event *e, const struct hwy_strip *strip,
 				  uint32_t row)
@@ -323,7 +323,7 @@ static void write_event(struct chrome *c, const struct hwy_strip *strip, uint32_
 	chrome_spans_end(c, &e, strip, row);
 }
 
-/* ---- the CPU --------------------------------------------------------------------------------------- */
+/* ---- the CPU --------------------------------------------------------------------------------- */
 
 /* Without the version that CUPTI's callbacks and nsys append: cudaLaunchKernel_v7000. */
 static struct hwy_text plain_name(struct hwy_text name)
@@ -471,7 +471,7 @@ static void write_plain(struct chrome *c, const struct hwy_strip *strip, uint32_
 	chrome_spans_end(c, &e, strip, row);
 }
 
-/* ---- allocations and counters ---------------------------------------------------------------------- */
+/* ---- allocations and counters ---------------------------------------------------------------- */
 
 struct total { /* a counter told with the allocations */
 	const struct hwy_strip *strip;
@@ -544,7 +544,7 @@ static void chrome_spans_write_counter(struct chrome *c, const struct hwy_strip 
 	out_literal(out, "}}");
 }
 
-/* ---- strips ---------------------------------------------------------------------------------------- */
+/* ---- strips ---------------------------------------------------------------------------------- */
 
 static void write_span(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {

@@ -17,7 +17,7 @@ static void put_slice(struct pf *p, uint64_t track, int64_t from, int64_t to)
 	pf_end(p, track, to > from ? to : from);
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
 {
@@ -37,7 +37,7 @@ static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis
 	}
 }
 
-/* ---- the critical path ---------------------------------------------------------------------------- */
+/* ---- the critical path ----------------------------------------------------------------------- */
 
 struct drawing {
 	struct pf *p;
@@ -125,7 +125,7 @@ static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis 
 	hwy_map_free(&d.made);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis,
 			  const struct hwy_finding *finding, int rank)
@@ -179,7 +179,7 @@ static void write_findings(struct pf *p, uint64_t parent, struct hwy_analysis *a
 	diagnosis_free(&diagnosis);
 }
 
-/* ---- counters ------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static void write_lead(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
 {

@@ -61,7 +61,7 @@ void pf_send_timed(struct pf *p, int64_t time, uint32_t field, const struct pb *
 	send_timed(p, time, field, message->at, message->n);
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* InternedData, fields of; each entry has iid 1 and the text 2. */
 enum { EVENT_NAMES = 2, ANNOTATION_NAMES = 3, ANNOTATION_VALUES = 29 };
@@ -104,7 +104,7 @@ static uint64_t iid_of(struct pf *p, uint32_t field, int64_t text)
 	return (uint64_t)text + 1;
 }
 
-/* ---- events --------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* TrackEvent: type 9, track_uuid 11, name_iid 10, debug_annotations 4. */
 void pf_event(struct pf *p, int type, uint64_t track, int64_t name)
@@ -181,7 +181,7 @@ void pf_arg_double(struct pf *p, enum pf_arg name, double value)
 	put_arg(p);
 }
 
-/* ---- tracks --------------------------------------------------------------------------------------- */
+/* ---- tracks ---------------------------------------------------------------------------------- */
 
 /* TrackDescriptor: uuid 1, name 2, parent_uuid 5, counter 8 {unit_name 6}, sibling_order_rank 12,
  * sibling_merge_behavior 15 (2: none). */
@@ -225,7 +225,7 @@ void pf_count(struct pf *p, uint64_t track, int64_t time, int64_t value)
 	pf_send_event(p, time);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 static const char *const argument_names[PF_ARGUMENTS] = {
 	[PF_CORRELATION] = "correlation",

@@ -23,7 +23,7 @@ static uint64_t row_track(struct pf *p, uint32_t row)
 	return p->rows[row];
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static void put_three(struct pf *p, enum pf_arg name, int64_t x, int64_t y, int64_t z)
 {
@@ -162,7 +162,7 @@ static void put_flows(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 	}
 }
 
-/* ---- render stages -------------------------------------------------------------------------------- */
+/* ---- render stages --------------------------------------------------------------------------- */
 
 /* InternedData.gpu_specifications 24 {iid 1, name 2, category 4}: queues are streams (lane + 1), stages kinds
  * (STAGES + kind). */
@@ -214,7 +214,7 @@ static void write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t ro
 	pf_send_timed(p, hwy_get(strip, HWY_START, row), 53, stage);
 }
 
-/* ---- lanes ---------------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static void write_span(struct pf *p, const struct hwy_strip *strip, uint32_t row)
 {

@@ -126,7 +126,7 @@ static const struct {
 	[SQL_EXPORT] = {"META_DATA_EXPORT", true, "name!: value:", NULL},
 };
 
-/* ---- tables and rows ------------------------------------------------------------------------------ */
+/* ---- tables and rows ------------------------------------------------------------------------- */
 
 bool sql_failed(struct sql *s, int code)
 {
@@ -226,7 +226,7 @@ void sql_integers(struct sql *s, enum sql_id table, const int64_t *values, int n
 	sql_insert(s, row);
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 int64_t sql_text(struct sql *s, int64_t text)
 {
@@ -269,7 +269,7 @@ static void write_strings(struct sql *s)
 		write_string(s, (int64_t)strings->n + i, s->x.extra.texts[i]);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool open_file(struct sql *s)
 {

@@ -10,7 +10,7 @@ static int64_t or_null(int64_t value)
 	return value ? value : SQL_NULL;
 }
 
-/* ---- NVTX ----------------------------------------------------------------------------------------- */
+/* ---- NVTX ------------------------------------------------------------------------------------ */
 
 enum { /* ENUM_NSYS_EVENT_TYPE */
        NVTX_CATEGORY = 33,
@@ -231,7 +231,7 @@ void sql_write_domains(struct sql *s)
 	hwy_map_free(&done);
 }
 
-/* ---- OS calls, libraries, overheads --------------------------------------------------------------- */
+/* ---- OS calls, libraries, overheads ---------------------------------------------------------- */
 
 enum {
 	CLASS_OS = 27,
@@ -307,7 +307,7 @@ static void write_overhead(struct sql *s, const struct hwy_strip *strip, int64_t
 	}
 }
 
-/* ---- samples and stacks --------------------------------------------------------------------------- */
+/* ---- samples and stacks ---------------------------------------------------------------------- */
 
 static int64_t frame_symbol(struct sql *s, const struct hwy_frame *frame)
 {
@@ -376,7 +376,7 @@ static void write_samples(struct sql *s, const struct hwy_strip *strip, int64_t 
 	}
 }
 
-/* ---- scheduling ----------------------------------------------------------------------------------- */
+/* ---- scheduling ------------------------------------------------------------------------------ */
 
 /* A stretch begins with a switch: in where the thread runs, else out, with what it waits for. */
 static void write_switch(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t tid)
@@ -439,7 +439,7 @@ static void write_states(struct sql *s, const struct hwy_strip *strip, int64_t t
 	write_end(s, &last, tid, true);
 }
 
-/* ---- allocations and counters --------------------------------------------------------------------- */
+/* ---- allocations and counters ---------------------------------------------------------------- */
 
 static void write_memory(struct sql *s, const struct hwy_strip *strip)
 {

@@ -5,8 +5,13 @@ import type { Piece } from "./protocol";
 
 const BUCKETS = 256;
 export const TILE_BITS = 8;
-const MARK = 0x80;
+/* The names of src/serve/protocol.h without VIEW_. A span's byte: its look in the low bits, and two flags. */
+const COLOR_MASK = 0x3f;
 const UNFINISHED = 0x40;
+const MARK = 0x80;
+/* Bits in the mask of a summary: which columns follow. */
+const HAS_COLORS = 0x40;
+const HAS_COUNTS = 0x80;
 
 export interface Spans {
 	n: number; id: Uint32Array; start: Float64Array; dur: Float64Array; name: Uint32Array; look: Uint8Array; row: Uint8Array; flags: Uint8Array;
@@ -66,7 +71,7 @@ function readSpans(from: Reader, n: number, begin: number): Spans {
 		spans.dur[i] = from.leb();
 		spans.name[i] = from.leb();
 		const look = from.u8();
-		spans.look[i] = look & 0x3f;
+		spans.look[i] = look & COLOR_MASK;
 		spans.flags[i] = look & (MARK | UNFINISHED);
 		spans.row[i] = from.u8();
 	}
@@ -84,9 +89,9 @@ function readSummary(from: Reader, head: Head, n: number): SummaryTile {
 	const share: (Uint8Array | null)[] = [];
 	for (let c = 0; c < 4; c++)
 		share.push(mask & (1 << c) ? from.take(n) : null);
-	const look = mask & 0x40 ? from.take(n) : null;
+	const look = mask & HAS_COLORS ? from.take(n) : null;
 	let count: Uint16Array | null = null;
-	if (mask & 0x80) {
+	if (mask & HAS_COUNTS) {
 		count = new Uint16Array(n);
 		for (let i = 0; i < n; i++)
 			count[i] = from.u8() + from.u8() * 256;

@@ -1,0 +1,20 @@
+/* text_stream.h - text that is written to a FILE in memory.
+ *
+ * Lack of memory ends the process, as in base/mem.h: callers have nothing to check.
+ */
+#ifndef HWY_SERVE_TEXT_STREAM_H
+#define HWY_SERVE_TEXT_STREAM_H
+
+#include <stdio.h>
+
+struct text_stream {
+	FILE *out;  /* between open and close: write here */
+	char *text; /* after close: what was written, and a 0; free() it */
+	size_t n;   /* bytes of 'text' without the 0 */
+};
+
+/* The struct must stay where it is until text_stream_close. */
+void text_stream_open(struct text_stream *memory);
+void text_stream_close(struct text_stream *memory);
+
+#endif
