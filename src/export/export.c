@@ -51,7 +51,7 @@ static bool choose_lanes(struct export *x)
 	bool any = false;
 	if (!x->options->lanes)
 		return true;
-	x->lanes = hwy_zalloc(x->trace->n_lanes + 1);
+	x->lanes = hwy_zarray(x->trace->n_lanes, sizeof *x->lanes);
 	for (uint32_t i = 0; i < x->trace->n_lanes; i++) {
 		export_lane_label(x->trace, i, label, sizeof label);
 		any |= x->lanes[i] = label_is_wanted(label, x->options->lanes);
@@ -108,7 +108,7 @@ void export_close(struct export *x)
 {
 	filter_close(&x->filter);
 	hwy_strings_free(&x->extra);
-	hwy_map_free(&x->made);
+	hwy_index_free(&x->made);
 	hwy_peeks_free(&x->peeks);
 	free(x->lanes);
 	x->lanes = NULL;
@@ -164,22 +164,23 @@ int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_co
 	return x->failed ? 0 : value;
 }
 
-int64_t export_of_call(struct export *x, int64_t link, enum hwy_col col)
+int64_t export_peek_call(struct export *x, uint32_t call, enum hwy_col col)
 {
-	uint32_t id = (uint32_t)(link - 1), row;
-	/* Mostly the strip of the call before. */
-	if (!x->calls || id < x->calls->first || id - x->calls->first >= x->calls->rows)
-		x->calls = hwy_strip_of(x->trace, id, &row);
-	return export_peek(x, x->calls, col, id - x->calls->first);
+	uint32_t row;
+	/* Mostly the call is in the same strip as the call that was asked for before. */
+	if (!x->calls || call < x->calls->first || call - x->calls->first >= x->calls->rows)
+		x->calls = hwy_strip_of(x->trace, call, &row);
+	return export_peek(x, x->calls, col, call - x->calls->first);
 }
 
 int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t link = export_peek(x, strip, HWY_LINK, row);
-	if (link <= 0)
+	uint32_t call;
+	if (!hwy_ref_to_index(link, &call))
 		return export_peek(x, strip, HWY_CORR, row);
-	if (link != x->link) { /* the nodes of a graph have one */
-		x->corr = export_of_call(x, link, HWY_CORR);
+	if (link != x->link) { /* all nodes of a graph have the same call */
+		x->corr = export_peek_call(x, call, HWY_CORR);
 		x->link = link;
 	}
 	return x->corr;

@@ -18,6 +18,7 @@
 #ifndef HWY_EXPORT_EXPORT_INTERNAL_H
 #define HWY_EXPORT_EXPORT_INTERNAL_H
 
+#include "base/index.h"
 #include "export/export.h"
 #include "stats/filter.h"
 
@@ -34,7 +35,7 @@ struct export
 	bool *lanes; /* by lane: kept; NULL: all are */
 	/* Texts that the trace does not have; their ids count on from the trace's. */
 	struct hwy_strings extra;
-	struct hwy_map made; /* key of what a text was made for -> id */
+	struct hwy_index made; /* the values that a name was made of -> the id of its text */
 	uint64_t done, total;
 	uint64_t held; /* columns of calls that stay in memory: the filter looks at them */
 	struct hwy_peeks peeks;
@@ -91,8 +92,8 @@ void export_wrote(struct export *x); /* one span */
 /* A value of any span; 0 when it cannot be read (x->failed). */
 int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col,
 		    uint32_t row);
-/* A value of the call that a link leads to. */
-int64_t export_of_call(struct export *x, int64_t link, enum hwy_col col);
+/* A value of the call with this span id. */
+int64_t export_peek_call(struct export *x, uint32_t call, enum hwy_col col);
 /* The correlation id of any span. */
 int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row);
 /* What to add to every time so that none is negative. */

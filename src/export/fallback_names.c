@@ -41,9 +41,9 @@ struct hwy_text export_text(const struct export *x, int64_t id)
 int64_t export_frame_name(struct export *x, int64_t stack)
 {
 	char text[32];
-	if (stack <= 0 || stack > x->trace->n_stacks)
+	if (!hwy_ref_is_set(stack) || stack > x->trace->n_stacks)
 		return 0;
-	const struct hwy_frame *frame = &x->trace->frames[x->trace->stacks[stack - 1].frame];
+	const struct hwy_frame *frame = hwy_stack_frame(x->trace, stack);
 	if (frame->function > 0)
 		return frame->function;
 	snprintf(text, sizeof text, "0x%llx", (unsigned long long)frame->address);
@@ -93,7 +93,7 @@ static void make_name(const struct hwy_strip *strip, uint32_t row, char *text, s
 	}
 }
 
-/* Few different ones: found by what they are made of. */
+/* There are few different made-up names: each is made once, and found by the values that it is made of. */
 int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t row)
 {
 	char text[128];
@@ -113,7 +113,7 @@ int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t ro
 		(uint64_t)hwy_get(strip, HWY_OPERATION, row),
 	};
 	bool fresh;
-	uint32_t *id = hwy_map_put(&x->made, hwy_hash(parts, sizeof parts), &fresh);
+	uint32_t *id = hwy_index_put(&x->made, parts, sizeof parts, &fresh);
 	if (fresh) {
 		make_name(strip, row, text, sizeof text);
 		*id = export_text_id(x, text);
@@ -131,15 +131,15 @@ static void append(char *text, size_t size, const char *format, long long number
 
 void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text, size_t size)
 {
-	const struct hwy_lane *at = &trace->lanes[lane];
-	const struct hwy_process *process = export_process(trace, at->process);
-	const struct hwy_thread *thread = export_thread(trace, at->thread);
-	const struct hwy_device *device = export_device(trace, at->device);
-	const struct hwy_stream *stream = export_stream(trace, at->stream);
+	const struct hwy_lane *recorded = &trace->lanes[lane];
+	const struct hwy_process *process = export_process(trace, recorded->process);
+	const struct hwy_thread *thread = export_thread(trace, recorded->thread);
+	const struct hwy_device *device = export_device(trace, recorded->device);
+	const struct hwy_stream *stream = export_stream(trace, recorded->stream);
 	*text = 0;
 	if (device)
 		append(text, size, "GPU %lld%s ",
-		       device->ordinal == HWY_NONE ? at->device : device->ordinal, "");
+		       device->ordinal == HWY_NONE ? recorded->device : device->ordinal, "");
 	if (stream && stream->number != HWY_NONE)
 		append(text, size, "stream %lld %s", stream->number, hwy_str(trace, stream->name));
 	if (process && process->pid != HWY_NONE)
@@ -147,6 +147,6 @@ void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text,
 	if (thread && thread->tid != HWY_NONE)
 		append(text, size, " thread %lld %s", thread->tid, hwy_str(trace, thread->name));
 	size_t n = strlen(text);
-	snprintf(text + n, size - n, " %s %s", hwy_lane_type_names[at->type],
-		 hwy_str(trace, at->name));
+	snprintf(text + n, size - n, " %s %s", hwy_lane_type_names[recorded->type],
+		 hwy_str(trace, recorded->name));
 }

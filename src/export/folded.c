@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "export/export_internal.h"
 #include "export/out.h"
 
@@ -54,7 +55,7 @@ static void count_line(struct folded *f, uint64_t count)
 	if (id >= f->cap) {
 		uint32_t cap = f->cap;
 		f->cap = id * 2 + 1024;
-		f->counts = hwy_realloc(f->counts, f->cap * sizeof *f->counts);
+		f->counts = hwy_resize(f->counts, f->cap, sizeof *f->counts);
 		memset(f->counts + cap, 0, (f->cap - cap) * sizeof *f->counts);
 	}
 	f->counts[id] += count;
@@ -65,10 +66,9 @@ static void add_stack(struct folded *f, int64_t stack)
 	enum { DEEPEST = 4096 };
 	int64_t way[DEEPEST];
 	int n = 0;
-	while (stack > 0 && n < DEEPEST) {
+	while (hwy_ref_is_set(stack) && n < DEEPEST) {
 		way[n++] = stack;
-		int64_t parent = f->x.trace->stacks[stack - 1].parent;
-		stack = parent < stack ? parent : 0;
+		stack = hwy_stack_caller(f->x.trace, stack);
 	}
 	while (n-- > 0)
 		add_frame(f, export_text(&f->x, export_frame_name(&f->x, way[n])), false);
@@ -118,7 +118,8 @@ static void fold_samples(struct folded *f, const struct hwy_strip *strip)
 struct around {
 	struct outer {
 		int64_t start, end, name;
-		uint32_t parent; /* plus one */
+		uint32_t
+			parent_ref; /* base/ref.h: the innermost span of this list that encloses it */
 	} * v;
 	uint32_t n, cap;
 };
@@ -136,10 +137,12 @@ static void folded_settle(struct around *around)
 	if (around->n)
 		qsort(around->v, around->n, sizeof *around->v, folded_by_start);
 	for (uint32_t i = 1; i < around->n; i++) {
-		uint32_t at = i; /* the one before, or one of those it is in */
-		while (at && around->v[at - 1].end < around->v[i].end)
-			at = around->v[at - 1].parent;
-		around->v[i].parent = at;
+		/* The parent is the span before, or one of those that enclose the span before. */
+		uint32_t ref = hwy_ref32(i - 1);
+		while (hwy_ref32_is_set(ref) &&
+		       around->v[hwy_ref32_index(ref)].end < around->v[i].end)
+			ref = around->v[hwy_ref32_index(ref)].parent_ref;
+		around->v[i].parent_ref = ref;
 	}
 }
 
@@ -149,7 +152,7 @@ static void folded_gather(struct folded *f)
 	uint32_t kinds = HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP);
 	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
 			   HWY_COL_BIT(HWY_FLAGS);
-	f->around = hwy_zalloc((trace->n_threads + 1) * sizeof *f->around);
+	f->around = hwy_zarray(trace->n_threads, sizeof *f->around);
 	if (!hwy_need(trace, kinds, columns, f->x.err)) {
 		f->x.failed = true;
 		return;
@@ -179,27 +182,24 @@ static void add_around(struct folded *f, const struct around *around, int64_t st
 {
 	enum { DEEPEST = 1024 };
 	int64_t way[DEEPEST];
-	uint32_t low = 0, high = around->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (around->v[middle].start <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t n_begun = HWY_FIRST(i, 0, around->n, around->v[i].start > start);
+	uint32_t ref = n_begun ? hwy_ref32(n_begun - 1) : HWY_REF_NONE;
 	int n = 0;
-	for (uint32_t at = low; at && n < DEEPEST; at = around->v[at - 1].parent)
-		if (around->v[at - 1].end >= end)
-			way[n++] = around->v[at - 1].name;
+	while (hwy_ref32_is_set(ref) && n < DEEPEST) {
+		const struct outer *outer = &around->v[hwy_ref32_index(ref)];
+		if (outer->end >= end)
+			way[n++] = outer->name;
+		ref = outer->parent_ref;
+	}
 	while (n-- > 0)
 		add_frame(f, hwy_text(f->x.trace, way[n]), true);
 }
 
-static void folded_add_call(struct folded *f, int64_t link)
+static void folded_add_call(struct folded *f, uint32_t id)
 {
 	const struct hwy_trace *trace = f->x.trace;
 	uint32_t row;
-	const struct hwy_strip *call = hwy_strip_of(trace, (uint32_t)(link - 1), &row);
+	const struct hwy_strip *call = hwy_strip_of(trace, id, &row);
 	int64_t thread = trace->lanes[call->lane].thread;
 	int64_t start = export_peek(&f->x, call, HWY_START, row);
 	if (export_thread(trace, thread))
@@ -216,10 +216,10 @@ static void fold_work(struct folded *f, const struct hwy_strip *strip)
 	struct export_rows rows =
 		export_rows(&f->x, strip, EXPORT_NAME_COLUMNS | HWY_COL_BIT(HWY_LINK));
 	while (export_next(&rows)) {
-		int64_t link = hwy_get(strip, HWY_LINK, rows.row);
+		uint32_t call;
 		begin_line(f, &f->x.trace->lanes[strip->lane], false);
-		if (link > 0)
-			folded_add_call(f, link);
+		if (hwy_get_index(strip, HWY_LINK, rows.row, &call))
+			folded_add_call(f, call);
 		add_frame(f, export_text(&f->x, export_name(&f->x, strip, rows.row)), false);
 		count_line(f, (uint64_t)hwy_get(strip, HWY_DUR, rows.row));
 		export_wrote(&f->x);

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 static void out_put(struct out *out, const char *at, size_t n)
 {
@@ -141,31 +142,11 @@ void out_real(struct out *out, double value)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at 'at'; 0: it is none. */
-static size_t utf8(const unsigned char *at, size_t n)
-{
-	size_t length = at[0] < 0x80   ? 1
-			: at[0] < 0xc2 ? 0
-			: at[0] < 0xe0 ? 2
-			: at[0] < 0xf0 ? 3
-			: at[0] < 0xf5 ? 4
-				       : 0;
-	if (length > n)
-		return 0;
-	for (size_t i = 1; i < length; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-		return 0;
-	return length;
-}
-
 /* One character that is not plain ASCII; yields its bytes. */
 static size_t escape(struct out *out, const unsigned char *at, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
-	size_t length = utf8(at, n);
+	size_t length = hwy_utf8_length((const char *)at, n);
 	char code[] = {'\\', 'u', '0', '0', hex[*at >> 4], hex[*at & 15]};
 	if (length == 0) {
 		out_literal(out, "\\ufffd");

@@ -123,14 +123,14 @@ static void spans_that_overlap_are_spread_over_rows_in_which_they_nest(void **st
 	for (int round = 0; round < 200; round++) {
 		int64_t spans[40][2];
 		struct check check = {0};
-		struct nest nest = {.closed = on_close, .user = &check};
+		struct nested_rows nest = {.closed = on_close, .user = &check};
 		for (int i = 0; i < 40; i++) {
 			spans[i][0] = roll_below(&dice, 50);
 			spans[i][1] = spans[i][0] + roll_below(&dice, 20);
 		}
 		qsort(spans, 40, sizeof *spans, by_start);
 		for (int i = 0; i < 40; i++) {
-			uint32_t row = nest_place(&nest, spans[i][0], spans[i][1]);
+			uint32_t row = nested_rows_place(&nest, spans[i][0], spans[i][1]);
 			assert_true(row < 64);
 			if (check.n[row]) {
 				int64_t outer = check.open[row][check.n[row] - 1];
@@ -138,9 +138,9 @@ static void spans_that_overlap_are_spread_over_rows_in_which_they_nest(void **st
 			}
 			check.open[row][check.n[row]++] = spans[i][1];
 		}
-		nest_finish(&nest);
+		nested_rows_finish(&nest);
 		assert_int_equal(check.ended, 40);
-		nest_free(&nest);
+		nested_rows_free(&nest);
 	}
 }
 

@@ -17,10 +17,10 @@ void chrome_next(struct chrome *c)
 	c->first = false;
 }
 
-static int by_span(const void *left, const void *right)
+static int by_wait(const void *left, const void *right)
 {
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
+	const struct chrome_record *a = left, *b = right;
+	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
 /* Which record a wait waits for; Kineto's own waits say so themselves. */
@@ -29,7 +29,7 @@ static void find_records(struct chrome *c)
 	struct hwy_trace *trace = c->x.trace;
 	if (c->x.is_kineto || trace->n_edges == 0)
 		return;
-	c->record_of = hwy_alloc(trace->n_edges * 2 * sizeof *c->record_of);
+	c->records = hwy_array(trace->n_edges, sizeof *c->records);
 	for (uint32_t i = 0; i < trace->n_edges; i++) {
 		const struct hwy_edge *edge = &trace->edges[i];
 		uint32_t row;
@@ -38,18 +38,18 @@ static void find_records(struct chrome *c)
 		const struct hwy_strip *strip = hwy_strip_of(trace, (uint32_t)edge->from, &row);
 		if (strip->kind != HWY_EVENT && strip->kind != HWY_API)
 			continue;
-		c->record_of[2 * c->n_record_of] = edge->to;
-		c->record_of[2 * c->n_record_of++ + 1] = export_corr(&c->x, strip, row);
+		c->records[c->n_records++] =
+			(struct chrome_record){edge->to, export_corr(&c->x, strip, row)};
 	}
-	qsort(c->record_of, c->n_record_of, 2 * sizeof *c->record_of, by_span);
+	qsort(c->records, c->n_records, sizeof *c->records, by_wait);
 }
 
 /* Kineto tells totals with each allocation: counters of that name and place are written with them. */
 static void find_totals(struct chrome *c)
 {
 	struct hwy_trace *trace = c->x.trace;
-	c->totals = hwy_zalloc((trace->n_strips + 1) * sizeof *c->totals);
-	c->is_total = hwy_zalloc(trace->n_strips + 1);
+	c->totals = hwy_zarray(trace->n_strips, sizeof *c->totals);
+	c->is_total = hwy_zarray(trace->n_strips, 1);
 	for (uint32_t s = 0; s < trace->n_strips && c->x.is_kineto; s++) {
 		if (trace->strips[s].kind != HWY_MEMORY ||
 		    !export_keeps_strip(&c->x, &trace->strips[s]))
@@ -65,7 +65,8 @@ static void find_totals(struct chrome *c)
 			bool allocated = strcmp(name, "Total Allocated") == 0;
 			if (!allocated && strcmp(name, "Total Reserved") != 0)
 				continue;
-			c->totals[s] |= ((uint64_t)t + 1) << (allocated ? 0 : 32);
+			*(allocated ? &c->totals[s].allocated : &c->totals[s].reserved) =
+				hwy_ref32(t);
 			c->is_total[t] = 1;
 		}
 	}
@@ -93,7 +94,7 @@ bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
 	if (!export_open(&c.x, trace, options, progress, result, err))
 		return false;
 	out_open(&c.out, out, gzip);
-	c.sources = hwy_zalloc((size_t)trace->n_spans + 1);
+	c.sources = hwy_zarray(trace->n_spans, 1);
 	c.shift = export_shift(&c.x);
 	find_records(&c);
 	find_totals(&c);
@@ -103,11 +104,11 @@ bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
 	bool ok = out_close(&c.out, options->target, err) && !c.x.failed;
 	free(c.lanes);
 	free(c.sources);
-	free(c.record_of);
+	free(c.records);
 	free(c.totals);
 	free(c.is_total);
-	hwy_map_free(&c.taken);
-	nest_free(&c.nest);
+	hwy_index_free(&c.taken);
+	nested_rows_free(&c.nest);
 	export_close(&c.x);
 	return ok;
 }

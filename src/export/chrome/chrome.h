@@ -2,6 +2,7 @@
 #ifndef HWY_EXPORT_CHROME_CHROME_H
 #define HWY_EXPORT_CHROME_CHROME_H
 
+#include "base/index.h"
 #include "export/export_internal.h"
 #include "export/nested_rows.h"
 #include "export/out.h"
@@ -14,16 +15,21 @@ struct chrome {
 		char pid[80], tid[80]; /* as JSON */
 		int64_t number;        /* of the tid; INT64_MIN: it is a text */
 	} * lanes;
-	struct hwy_map taken; /* hash of pid and tid of streams -> 1 */
-	uint8_t *sources;     /* by span: the launch arrow's begin is written */
-	int64_t *
-		record_of; /* pairs: span of a wait, correlation id of the record it waits for; sorted */
-	uint32_t n_record_of;
-	struct nest nest;
+	struct hwy_index taken; /* struct chrome_tid of the streams that have one */
+	uint8_t *sources; /* by span: 1 where the begin of the arrow from this call is written */
+	struct chrome_record {
+		int64_t wait;        /* span id of a wait */
+		int64_t correlation; /* of the event record that the wait waits for */
+	} * records;                 /* sorted by wait */
+	uint32_t n_records;
+	struct nested_rows nest;
 	bool many_processes;
-	bool first;        /* nothing is written yet */
-	uint64_t *totals;  /* by strip of allocations: strips + 1 of their totals, two of 32 bits */
-	uint8_t *is_total; /* by strip: written with the allocations */
+	bool first; /* nothing is written yet */
+	/* By strip of allocations: references (base/ref.h) to the strips of counters that hold their totals. */
+	struct chrome_totals {
+		uint32_t allocated, reserved;
+	} * totals;
+	uint8_t *is_total; /* by strip: 1 where its counter is written with the allocations */
 };
 
 void chrome_name_lanes(struct chrome *c); /* chrome_ids.c */

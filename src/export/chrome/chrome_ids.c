@@ -74,11 +74,11 @@ static void name_stream(struct chrome *c, const struct hwy_lane *lane, struct ch
 	if (lane->type == HWY_LANE_SYNC)
 		number = export_add(number, SYNC_OFFSET);
 	for (; lane->type != HWY_LANE_DEVICE_RANGE; number = export_add(number, TAKEN_OFFSET)) {
-		struct {
+		struct chrome_tid {
 			int64_t device, number;
-		} key = {lane->device, number};
+		} tid = {lane->device, number};
 		bool fresh;
-		hwy_map_put(&c->taken, hwy_hash(&key, sizeof key), &fresh);
+		hwy_index_put(&c->taken, &tid, sizeof tid, &fresh);
 		if (fresh)
 			break;
 	}
@@ -137,7 +137,7 @@ void chrome_name_lanes(struct chrome *c)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	uint32_t callers = 0;
-	c->lanes = hwy_zalloc((trace->n_lanes + 1) * sizeof *c->lanes);
+	c->lanes = hwy_zarray(trace->n_lanes, sizeof *c->lanes);
 	int64_t last = HWY_NONE;
 	for (uint32_t i = 0; i < trace->n_lanes; i++) {
 		name_lane(c, i);
@@ -176,24 +176,24 @@ static void chrome_ids_write_processes(struct chrome *c)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	for (uint32_t i = 0; i < trace->n_processes; i++) {
-		struct chrome_lane at = {.tid = "0"};
+		struct chrome_lane track = {.tid = "0"};
 		const struct hwy_process *process = &trace->processes[i];
 		if (process->pid == HWY_NONE)
 			continue;
-		name_process(c, i, &at);
+		name_process(c, i, &track);
 		if (process->name != HWY_NONE)
-			put_meta(c, "process_name", &at, "name", hwy_text(trace, process->name));
+			put_meta(c, "process_name", &track, "name", hwy_text(trace, process->name));
 		if (process->labels != HWY_NONE)
-			put_meta(c, "process_labels", &at, "labels",
+			put_meta(c, "process_labels", &track, "labels",
 				 hwy_text(trace, process->labels));
 	}
 	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		struct chrome_lane at = {.tid = "0"};
+		struct chrome_lane track = {.tid = "0"};
 		int64_t ordinal = trace->devices[i].ordinal;
 		char text[64];
 		if (ordinal == HWY_NONE)
 			continue;
-		chrome_ids_put_number(at.pid, ordinal);
+		chrome_ids_put_number(track.pid, ordinal);
 		/* A process may have the device's number as its pid: its name stays. */
 		bool clash = false;
 		for (uint32_t p = 0; p < trace->n_processes; p++)
@@ -202,11 +202,12 @@ static void chrome_ids_write_processes(struct chrome *c)
 			continue;
 		int n = snprintf(text, sizeof text, "GPU %" PRId64, ordinal);
 		const char *name = hwy_str(trace, trace->devices[i].name);
-		put_meta(c, "process_name", &at, "name",
+		put_meta(c, "process_name", &track, "name",
 			 *name ? hwy_text(trace, trace->devices[i].name)
 			       : (struct hwy_text){text, (uint32_t)n});
-		put_meta(c, "process_labels", &at, "labels", (struct hwy_text){text, (uint32_t)n});
-		put_meta(c, "process_sort_index", &at, "sort_index",
+		put_meta(c, "process_labels", &track, "labels",
+			 (struct hwy_text){text, (uint32_t)n});
+		put_meta(c, "process_sort_index", &track, "sort_index",
 			 (struct hwy_text){NULL, 5000000 + (uint32_t)ordinal});
 	}
 }

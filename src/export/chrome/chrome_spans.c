@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "export/chrome/chrome.h"
 
 /* ---- an event -------------------------------------------------------------------------------- */
@@ -122,15 +123,14 @@ static void put_launch(struct chrome *c, const struct hwy_strip *strip, uint32_t
 		       uint32_t nest_row)
 {
 	const struct hwy_trace *trace = c->x.trace;
-	int64_t link = hwy_get(strip, HWY_LINK, row);
-	if (link <= 0)
+	uint32_t call_row, call_id;
+	if (!hwy_get_index(strip, HWY_LINK, row, &call_id))
 		return;
-	uint32_t call_row, call_id = (uint32_t)(link - 1);
 	const struct hwy_strip *call = hwy_strip_of(trace, call_id, &call_row);
 	if (!export_keeps_strip(&c->x, call))
 		return;
 	int64_t correlation = export_peek(&c->x, call, HWY_CORR, call_row);
-	int64_t id = c->many_processes || correlation <= 0 ? link : correlation;
+	int64_t id = c->many_processes || correlation <= 0 ? hwy_ref32(call_id) : correlation;
 	if (!c->sources[call_id])
 		put_arrow(c, "s", "ac2g", id, call->lane, 0,
 			  export_peek(&c->x, call, HWY_START, call_row));
@@ -185,16 +185,15 @@ static void chrome_spans_put_work(struct chrome *c, struct event *e, const struc
 		return;
 	int64_t graph = hwy_get(strip, HWY_GRAPH_ID, row),
 		node = hwy_get(strip, HWY_GRAPH_NODE, row);
-	int64_t exec = hwy_get(strip, HWY_GRAPH_EXEC, row),
-		channel = hwy_get(strip, HWY_CHANNEL, row);
+	int64_t exec = hwy_get(strip, HWY_GRAPH_EXEC, row), channel;
 	if (graph)
 		arg_int(e, "graph id", graph);
 	if (node)
 		arg_int(e, "graph node id", node);
 	if (exec)
 		arg_int(e, "graph exec id", exec);
-	if (channel)
-		arg_int(e, "channel", export_add(channel, -1));
+	if (hwy_get_number(strip, HWY_CHANNEL, row, &channel))
+		arg_int(e, "channel", channel);
 	if (hwy_get(strip, HWY_CHANNEL_TYPE, row))
 		arg_int(e, "channel_type", hwy_get(strip, HWY_CHANNEL_TYPE, row));
 	if (stream && stream->priority != HWY_NONE)
@@ -216,23 +215,26 @@ static void put_three(struct event *e, const char *name, int64_t x, int64_t y, i
 static void chrome_spans_put_shape(struct chrome *c, struct event *e, const struct hwy_strip *strip,
 				   uint32_t row)
 {
-	int64_t at = hwy_get(strip, HWY_SHAPE, row);
-	if (at <= 0 || at > c->x.trace->n_shapes)
+	const struct hwy_shape *shape = hwy_get_shape(c->x.trace, strip, row);
+	if (!shape)
 		return;
-	const struct hwy_shape *shape = &c->x.trace->shapes[at - 1];
 	arg_int(e, "registers per thread", shape->registers);
 	arg_int(e, "shared memory", export_add(shape->static_shared, shape->dynamic_shared));
 	put_three(e, "grid", shape->grid_x, shape->grid_y, shape->grid_z);
 	put_three(e, "block", shape->block_x, shape->block_y, shape->block_z);
 }
 
-static void put_peer(struct chrome *c, struct event *e, const char *name, int64_t device)
+static void put_peer(struct chrome *c, struct event *e, const char *name,
+		     const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
-	const struct hwy_device *at = export_device(c->x.trace, device - 1);
-	if (!at || at->ordinal == HWY_NONE)
+	uint32_t index;
+	if (!hwy_get_index(strip, col, row, &index))
+		return;
+	const struct hwy_device *device = export_device(c->x.trace, index);
+	if (!device || device->ordinal == HWY_NONE)
 		return;
 	key(e, name, strlen(name));
-	out_int(e->out, at->ordinal);
+	out_int(e->out, device->ordinal);
 }
 
 static void put_copy(struct chrome *c, struct event *e, const struct hwy_strip *strip, uint32_t row)
@@ -245,46 +247,43 @@ static void put_copy(struct chrome *c, struct event *e, const struct hwy_strip *
 		out_bytes(e->out, rate,
 			  (size_t)snprintf(rate, sizeof rate, "%.6g", (double)bytes / (double)dur));
 	}
-	put_peer(c, e, "fromDevice", hwy_get(strip, HWY_SRC_DEVICE, row));
-	put_peer(c, e, "toDevice", hwy_get(strip, HWY_DST_DEVICE, row));
-	if (hwy_get(strip, HWY_SRC_CONTEXT, row))
-		arg_int(e, "fromContext", export_add(hwy_get(strip, HWY_SRC_CONTEXT, row), -1));
-	if (hwy_get(strip, HWY_DST_CONTEXT, row))
-		arg_int(e, "toContext", export_add(hwy_get(strip, HWY_DST_CONTEXT, row), -1));
+	put_peer(c, e, "fromDevice", strip, HWY_SRC_DEVICE, row);
+	put_peer(c, e, "toDevice", strip, HWY_DST_DEVICE, row);
+	int64_t context;
+	if (hwy_get_number(strip, HWY_SRC_CONTEXT, row, &context))
+		arg_int(e, "fromContext", context);
+	if (hwy_get_number(strip, HWY_DST_CONTEXT, row, &context))
+		arg_int(e, "toContext", context);
 }
 
 static void write_work(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
 	struct hwy_text name = export_text(&c->x, export_name(&c->x, strip, row));
-	uint32_t at = nest_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
+	uint32_t nested_row =
+		nested_rows_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
 	const char *cat = strip->kind == HWY_COPY   ? "gpu_memcpy"
 			  : strip->kind == HWY_FILL ? "gpu_memset"
 						    : "kernel";
-	struct event e = chrome_spans_begin(c, strip, row, cat, name, at);
+	struct event e = chrome_spans_begin(c, strip, row, cat, name, nested_row);
 	chrome_spans_put_work(c, &e, strip, row);
 	if (strip->kind == HWY_KERNEL)
 		chrome_spans_put_shape(c, &e, strip, row);
 	else if (strip->kind != HWY_GRAPH)
 		put_copy(c, &e, strip, row);
 	chrome_spans_end(c, &e, strip, row);
-	put_launch(c, strip, row, at);
+	put_launch(c, strip, row, nested_row);
 }
 
-static int64_t record_of(const struct chrome *c, const struct hwy_strip *strip, uint32_t row)
+/* The correlation id of the event record that a wait waits for; -1: not known. */
+static int64_t waited_record(const struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
-	int64_t span = (int64_t)strip->first + row;
+	int64_t wait = (int64_t)strip->first + row, recorded;
 	if (c->x.is_kineto)
-		return export_add(hwy_get(strip, HWY_EVENT_SYNC, row), -1);
-	uint32_t low = 0, high = c->n_record_of;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (c->record_of[2 * middle] < span)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < c->n_record_of && c->record_of[2 * low] == span ? c->record_of[2 * low + 1]
-								     : -1;
+		return hwy_get_number(strip, HWY_EVENT_SYNC, row, &recorded) ? recorded : -1;
+	uint32_t found = HWY_FIRST(i, 0, c->n_records, c->records[i].wait >= wait);
+	return found < c->n_records && c->records[found].wait == wait
+		       ? c->records[found].correlation
+		       : -1;
 }
 
 static void write_sync(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
@@ -293,23 +292,24 @@ static void write_sync(struct chrome *c, const struct hwy_strip *strip, uint32_t
 		"Unknown", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
 	int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row), name = hwy_get(strip, HWY_NAME, row);
 	const char *kind = kinds[type >= 0 && type < HWY_SYNC_TYPES ? type : 0];
-	uint32_t at = nest_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
-	struct event e = chrome_spans_begin(c, strip, row, "cuda_sync",
-					    name > 0 ? hwy_text(c->x.trace, name) : z(kind), at);
+	uint32_t nested_row =
+		nested_rows_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
+	struct event e =
+		chrome_spans_begin(c, strip, row, "cuda_sync",
+				   name > 0 ? hwy_text(c->x.trace, name) : z(kind), nested_row);
 	if (type != HWY_SYNC_UNKNOWN)
 		arg_text(&e, "cuda_sync_kind", z(kind));
 	chrome_spans_put_work(c, &e, strip, row);
-	const struct hwy_stream *waited =
-		export_stream(c->x.trace, hwy_get(strip, HWY_WAITED, row) - 1);
+	const struct hwy_stream *waited = hwy_get_waited(c->x.trace, strip, row);
 	if (type == HWY_SYNC_EVENT)
 		arg_int(&e, "wait_on_stream",
 			waited && waited->number != HWY_NONE ? waited->number : -1);
-	int64_t record = record_of(c, strip, row);
+	int64_t record = waited_record(c, strip, row);
 	if (record > 0)
 		arg_int(&e, "wait_on_cuda_event_record_corr_id", record);
-	if (hwy_get(strip, HWY_EVENT_ID, row))
-		arg_int(&e, "wait_on_cuda_event_id",
-			export_add(hwy_get(strip, HWY_EVENT_ID, row), -1));
+	int64_t event;
+	if (hwy_get_number(strip, HWY_EVENT_ID, row, &event))
+		arg_int(&e, "wait_on_cuda_event_id", event);
 	chrome_spans_end(c, &e, strip, row);
 }
 
@@ -318,8 +318,9 @@ static void write_event(struct chrome *c, const struct hwy_strip *strip, uint32_
 	struct event e = chrome_spans_begin(c, strip, row, "cuda_event",
 					    export_text(&c->x, export_name(&c->x, strip, row)), 0);
 	chrome_spans_put_work(c, &e, strip, row);
-	if (hwy_get(strip, HWY_EVENT_ID, row))
-		arg_int(&e, "event_id", export_add(hwy_get(strip, HWY_EVENT_ID, row), -1));
+	int64_t event;
+	if (hwy_get_number(strip, HWY_EVENT_ID, row, &event))
+		arg_int(&e, "event_id", event);
 	chrome_spans_end(c, &e, strip, row);
 }
 
@@ -363,12 +364,11 @@ static void write_call(struct chrome *c, const struct hwy_strip *strip, uint32_t
 
 static void chrome_spans_put_stack(struct chrome *c, struct event *e, int64_t stack)
 {
-	if (stack <= 0)
+	if (!hwy_ref_is_set(stack))
 		return;
 	key(e, "Call stack", 10);
 	out_char(e->out, '"');
-	for (bool first = true; stack > 0; first = false) {
-		const struct hwy_stack *node = &c->x.trace->stacks[stack - 1];
+	for (bool first = true; hwy_ref_is_set(stack); first = false) {
 		struct hwy_text name = export_text(&c->x, export_frame_name(&c->x, stack));
 		if (!first)
 			out_literal(e->out, "; ");
@@ -376,7 +376,7 @@ static void chrome_spans_put_stack(struct chrome *c, struct event *e, int64_t st
 			if (name.at[i] >= 0x20 && name.at[i] < 0x7f && name.at[i] != '"' &&
 			    name.at[i] != '\\')
 				out_char(e->out, name.at[i]);
-		stack = node->parent < stack ? node->parent : 0;
+		stack = hwy_stack_caller(c->x.trace, stack);
 	}
 	out_char(e->out, '"');
 }
@@ -420,24 +420,25 @@ static void write_annotation(struct chrome *c, const struct hwy_strip *strip, ui
 {
 	const struct hwy_trace *trace = c->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	int64_t sequence = hwy_get(strip, HWY_SEQUENCE, row);
-	uint32_t at = 0;
+	int64_t sequence;
+	uint32_t argb, nested_row = 0;
 	if (lane->type == HWY_LANE_STARTEND)
-		at = nest_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
+		nested_row = nested_rows_place(&c->nest, hwy_get(strip, HWY_START, row),
+					       hwy_end(strip, row));
 	struct event e = chrome_spans_begin(
 		c, strip, row, strip->kind == HWY_OP ? "cpu_op" : range_category(c, strip, row),
-		hwy_text(trace, hwy_get(strip, HWY_NAME, row)), at);
+		hwy_text(trace, hwy_get(strip, HWY_NAME, row)), nested_row);
 	put_external(&e, strip, row);
-	if (sequence)
-		arg_int(&e, "Sequence number", export_add(sequence, -1));
+	if (hwy_get_number(strip, HWY_SEQUENCE, row, &sequence))
+		arg_int(&e, "Sequence number", sequence);
 	if (!c->x.is_kineto && strip->kind == HWY_RANGE) {
 		if (*hwy_str(trace, lane->name))
 			arg_text(&e, "domain", hwy_text(trace, lane->name));
 		if (hwy_get(strip, HWY_CATEGORY, row) > 0)
 			arg_text(&e, "category",
 				 hwy_text(trace, hwy_get(strip, HWY_CATEGORY, row)));
-		if (hwy_get(strip, HWY_COLOR, row))
-			arg_int(&e, "color", hwy_get(strip, HWY_COLOR, row) & 0xffffffff);
+		if (hwy_get_color(strip, row, &argb))
+			arg_int(&e, "color", argb);
 		chrome_spans_put_payload(c, &e, strip, row);
 	}
 	chrome_spans_put_stack(c, &e, hwy_get(strip, HWY_STACK, row));
@@ -450,8 +451,9 @@ static void write_python(struct chrome *c, const struct hwy_strip *strip, uint32
 					    hwy_text(c->x.trace, hwy_get(strip, HWY_NAME, row)), 0);
 	if (hwy_get(strip, HWY_ROW, row))
 		arg_int(&e, "Python id", hwy_get(strip, HWY_ROW, row));
-	if (hwy_get(strip, HWY_PARENT, row))
-		arg_int(&e, "Python parent id", export_add(hwy_get(strip, HWY_PARENT, row), -1));
+	int64_t parent;
+	if (hwy_get_number(strip, HWY_PARENT, row, &parent))
+		arg_int(&e, "Python parent id", parent);
 	chrome_spans_end(c, &e, strip, row);
 }
 
@@ -465,8 +467,9 @@ static void write_plain(struct chrome *c, const struct hwy_strip *strip, uint32_
 					    export_text(&c->x, export_name(&c->x, strip, row)), 0);
 	if (hwy_get(strip, HWY_REASON, row) > 0)
 		arg_text(&e, "reason", hwy_text(c->x.trace, hwy_get(strip, HWY_REASON, row)));
-	if (hwy_get(strip, HWY_CPU, row))
-		arg_int(&e, "cpu", export_add(hwy_get(strip, HWY_CPU, row), -1));
+	int64_t cpu;
+	if (hwy_get_number(strip, HWY_CPU, row, &cpu))
+		arg_int(&e, "cpu", cpu);
 	chrome_spans_put_stack(c, &e, hwy_get(strip, HWY_STACK, row));
 	chrome_spans_end(c, &e, strip, row);
 }
@@ -489,16 +492,18 @@ static void put_total(struct chrome *c, struct event *e, const char *name, struc
 	export_wrote(&c->x);
 }
 
+static const struct hwy_strip *counter_strip(const struct hwy_trace *trace, uint32_t ref)
+{
+	return hwy_ref32_is_set(ref) ? &trace->strips[hwy_ref32_index(ref)] : NULL;
+}
+
 static void write_memory(struct chrome *c, uint32_t index)
 {
 	struct hwy_trace *trace = c->x.trace;
 	const struct hwy_strip *strip = &trace->strips[index];
 	const struct hwy_device *device = export_device(trace, trace->lanes[strip->lane].device);
-	struct total totals[2] = {{0}, {0}};
-	for (int i = 0; i < 2; i++) {
-		uint32_t at = (uint32_t)(c->totals[index] >> (32 * i));
-		totals[i].strip = at ? &trace->strips[at - 1] : NULL;
-	}
+	struct total allocated = {counter_strip(trace, c->totals[index].allocated), 0};
+	struct total reserved = {counter_strip(trace, c->totals[index].reserved), 0};
 	struct export_rows rows = export_rows(&c->x, strip, UINT64_MAX);
 	while (export_next(&rows) && !c->out.error) {
 		uint32_t row = rows.row;
@@ -514,8 +519,8 @@ static void write_memory(struct chrome *c, uint32_t index)
 			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE
 				? (int64_t)(0 - (uint64_t)bytes)
 				: bytes);
-		put_total(c, &e, "Total Allocated", &totals[0], time);
-		put_total(c, &e, "Total Reserved", &totals[1], time);
+		put_total(c, &e, "Total Allocated", &allocated, time);
+		put_total(c, &e, "Total Reserved", &reserved, time);
 		chrome_spans_end(c, &e, strip, row);
 		export_wrote(&c->x);
 	}
@@ -573,9 +578,9 @@ void chrome_write_strip(struct chrome *c, uint32_t index)
 	}
 	/* The kinds of one lane come one after the other: they share its rows. */
 	if (index == 0 || c->x.trace->strips[index - 1].lane != strip->lane)
-		nest_free(&c->nest);
+		nested_rows_free(&c->nest);
 	else
-		nest_finish(&c->nest);
+		nested_rows_finish(&c->nest);
 	struct export_rows rows = export_rows(&c->x, strip, UINT64_MAX);
 	while (export_next(&rows) && !c->out.error) {
 		write_span(c, strip, rows.row);

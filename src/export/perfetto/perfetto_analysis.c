@@ -11,27 +11,27 @@
 
 enum { CELLS = 2000 };
 
-static void put_slice(struct pf *p, uint64_t track, int64_t from, int64_t to)
+static void put_slice(struct perfetto *p, uint64_t track, int64_t from, int64_t to)
 {
-	pf_send_event(p, from);
-	pf_end(p, track, to > from ? to : from);
+	perfetto_send_event(p, from);
+	perfetto_end(p, track, to > from ? to : from);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
+static void write_steps(struct perfetto *p, uint64_t parent, const struct hwy_analysis *analysis)
 {
 	char text[64];
 	for (uint32_t i = 0; i < analysis->phases.n; i++) {
 		const struct hwy_phase *phase = &analysis->phases.phases[i];
 		if (phase->source == PHASE_ONE)
 			continue;
-		uint64_t track = pf_track(p, parent, "steps (on the device)", 0);
+		uint64_t track = perfetto_track(p, parent, "steps (on the device)", 0);
 		for (uint32_t s = 0; s < phase->n_steps; s++) {
 			const struct phase_step *step = &phase->steps[s];
 			snprintf(text, sizeof text, "step %u", s);
-			pf_event(p, PF_BEGIN, track,
-				 step->name > 0 ? step->name : export_text_id(&p->x, text));
+			perfetto_event(p, PERFETTO_BEGIN, track,
+				       step->name > 0 ? step->name : export_text_id(&p->x, text));
 			put_slice(p, track, step->device.from, step->device.to);
 		}
 	}
@@ -40,7 +40,7 @@ static void write_steps(struct pf *p, uint64_t parent, const struct hwy_analysis
 /* ---- the critical path ----------------------------------------------------------------------- */
 
 struct drawing {
-	struct pf *p;
+	struct perfetto *p;
 	uint64_t track;
 	const struct hwy_strip *strip; /* looked at last */
 	struct hwy_map made;           /* class and name -> text */
@@ -87,10 +87,10 @@ static void write_begin(struct drawing *d)
 {
 	if (d->pieces == 0)
 		return;
-	pf_event(d->p, PF_BEGIN, d->track, class_and_name(d));
+	perfetto_event(d->p, PERFETTO_BEGIN, d->track, class_and_name(d));
 	if (d->pieces > 1)
-		pf_arg_int(d->p, PF_TIMES, d->pieces);
-	pf_send_event(d->p, d->begin);
+		perfetto_arg_int(d->p, PERFETTO_TIMES, d->pieces);
+	perfetto_send_event(d->p, d->begin);
 }
 
 /* Pieces come from the last to the first. Those of one class and name in a row are one slice; from one op to the
@@ -103,7 +103,7 @@ static void draw_piece(void *user, const struct cached_piece *piece)
 		return;
 	int64_t name = perfetto_analysis_name_of(d, piece->span);
 	if (d->pieces == 0 || name != d->name || piece->class != d->class) {
-		pf_end(d->p, d->track, piece->at.to);
+		perfetto_end(d->p, d->track, piece->at.to);
 		write_begin(d);
 		d->name = name;
 		d->class = piece->class;
@@ -113,13 +113,13 @@ static void draw_piece(void *user, const struct cached_piece *piece)
 	d->pieces++;
 }
 
-static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
+static void write_path(struct perfetto *p, uint64_t parent, const struct hwy_analysis *analysis)
 {
 	struct hwy_err ignored;
 	uint32_t phase = analysis->phases.main;
 	if (analysis->phases.phases[phase].n_steady == 0 || !need_names(p->x.trace))
 		return;
-	struct drawing d = {.p = p, .track = pf_track(p, parent, "critical path", 1)};
+	struct drawing d = {.p = p, .track = perfetto_track(p, parent, "critical path", 1)};
 	path_cache_visit(&analysis->flow, &analysis->phases, phase, draw_piece, &d, &ignored);
 	write_begin(&d);
 	hwy_map_free(&d.made);
@@ -127,30 +127,30 @@ static void write_path(struct pf *p, uint64_t parent, const struct hwy_analysis 
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis,
+static void write_finding(struct perfetto *p, uint64_t parent, const struct hwy_analysis *analysis,
 			  const struct hwy_finding *finding, int rank)
 {
 	const struct hwy_phase *phase = &analysis->phases.phases[finding->phase];
 	char text[200];
 	snprintf(text, sizeof text, "finding: %.100s", finding->kind->id);
-	uint64_t track = pf_track(p, parent, text, rank);
+	uint64_t track = perfetto_track(p, parent, text, rank);
 	snprintf(text, sizeof text, "%.150s (%.1f %%)", finding->kind->title, 100 * finding->share);
-	pf_event(p, PF_BEGIN, track, export_text_id(&p->x, text));
-	pf_arg_int(p, PF_COST, finding->cost);
-	pf_arg_double(p, PF_SHARE, finding->share);
-	pf_arg_z(p, PF_SAYS, finding->says ? finding->says : "");
-	pf_arg_z(p, PF_ADVICE, finding->advice ? finding->advice : "");
+	perfetto_event(p, PERFETTO_BEGIN, track, export_text_id(&p->x, text));
+	perfetto_arg_int(p, PERFETTO_COST, finding->cost);
+	perfetto_arg_double(p, PERFETTO_SHARE, finding->share);
+	perfetto_arg_z(p, PERFETTO_SAYS, finding->says ? finding->says : "");
+	perfetto_arg_z(p, PERFETTO_ADVICE, finding->advice ? finding->advice : "");
 	if (finding->predicted.is_known)
-		pf_arg_double(p, PF_PREDICTED, finding->predicted.speedup);
+		perfetto_arg_double(p, PERFETTO_PREDICTED, finding->predicted.speedup);
 	if (finding->n_places) {
 		const struct hwy_place *at = &finding->places[0].at;
 		if (*at->file)
 			snprintf(text, sizeof text, "%.120s:%lld", at->file, (long long)at->line);
 		else
 			snprintf(text, sizeof text, "%.150s", at->range);
-		pf_arg_z(p, PF_PLACE, text);
+		perfetto_arg_z(p, PERFETTO_PLACE, text);
 	}
-	pf_send_event(p, phase->window.from);
+	perfetto_send_event(p, phase->window.from);
 	/* Its evidence: inside the slice, so that it is found from there. */
 	for (uint32_t i = 0; i < finding->n_evidence; i++) {
 		uint32_t row;
@@ -162,13 +162,13 @@ static void write_finding(struct pf *p, uint64_t parent, const struct hwy_analys
 		    !hwy_need_chunk(p->x.trace, (uint32_t)(strip - p->x.trace->strips),
 				    row >> HWY_CHUNK_BITS, EXPORT_NAME_COLUMNS, &ignored))
 			continue;
-		pf_event(p, PF_INSTANT, track, export_name(&p->x, strip, row));
-		pf_send_event(p, start);
+		perfetto_event(p, PERFETTO_INSTANT, track, export_name(&p->x, strip, row));
+		perfetto_send_event(p, start);
 	}
-	pf_end(p, track, phase->window.to);
+	perfetto_end(p, track, phase->window.to);
 }
 
-static void write_findings(struct pf *p, uint64_t parent, struct hwy_analysis *analysis)
+static void write_findings(struct perfetto *p, uint64_t parent, struct hwy_analysis *analysis)
 {
 	struct hwy_diagnosis diagnosis;
 	struct hwy_err ignored;
@@ -181,19 +181,21 @@ static void write_findings(struct pf *p, uint64_t parent, struct hwy_analysis *a
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-static void write_lead(struct pf *p, uint64_t parent, const struct hwy_analysis *analysis)
+static void write_lead(struct perfetto *p, uint64_t parent, const struct hwy_analysis *analysis)
 {
 	for (uint32_t i = 0; i < analysis->phases.n; i++) {
 		for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
 			const struct hwy_lead *lead = &analysis->measures[i].leads[d];
 			if (lead->n_series == 0)
 				continue;
-			uint64_t count = pf_counter(p, parent, "headway: work enqueued", "ops");
+			uint64_t count =
+				perfetto_counter(p, parent, "headway: work enqueued", "ops");
 			for (uint32_t s = 0; s < lead->n_series; s++)
-				pf_count(p, count, lead->series[s].time, lead->series[s].count);
-			uint64_t work = pf_counter(p, parent, "headway: time of it", "ns");
+				perfetto_count(p, count, lead->series[s].time,
+					       lead->series[s].count);
+			uint64_t work = perfetto_counter(p, parent, "headway: time of it", "ns");
 			for (uint32_t s = 0; s < lead->n_series; s++)
-				pf_count(p, work, lead->series[s].time, lead->series[s].work);
+				perfetto_count(p, work, lead->series[s].time, lead->series[s].work);
 		}
 	}
 }
@@ -214,7 +216,7 @@ static void add_busy(struct cells *cells, int64_t from, int64_t to)
 }
 
 /* Per cent of each of CELLS stretches in which the device had work. */
-static void write_utilisation(struct pf *p, uint64_t parent, const struct hwy_flow *flow,
+static void write_utilisation(struct perfetto *p, uint64_t parent, const struct hwy_flow *flow,
 			      uint32_t d)
 {
 	const struct flow_device *device = &flow->devices[d];
@@ -237,16 +239,16 @@ static void write_utilisation(struct pf *p, uint64_t parent, const struct hwy_fl
 			reach = op->end;
 		}
 	}
-	uint64_t track = pf_counter(p, parent, "utilisation", "%");
+	uint64_t track = perfetto_counter(p, parent, "utilisation", "%");
 	for (int i = 0; i < CELLS && device->n; i++) {
-		pf_event(p, PF_COUNTER, track, -1);
+		perfetto_event(p, PERFETTO_COUNTER, track, -1);
 		pb_double(&p->event, 44, 100.0 * (double)cells->busy[i] / (double)cells->width);
-		pf_send_event(p, cells->from + i * cells->width);
+		perfetto_send_event(p, cells->from + i * cells->width);
 	}
 	free(cells);
 }
 
-void pf_write_analysis(struct pf *p)
+void perfetto_write_analysis(struct perfetto *p)
 {
 	struct hwy_analysis analysis;
 	struct hwy_err ignored;
@@ -254,7 +256,7 @@ void pf_write_analysis(struct pf *p)
 	if (!analysis_make(&analysis, p->x.trace, &how, &ignored))
 		return;
 	if (analysis.phases.n && analysis.phases.main < analysis.phases.n) {
-		uint64_t root = pf_track(p, 0, "Headway", 0);
+		uint64_t root = perfetto_track(p, 0, "Headway", 0);
 		write_steps(p, root, &analysis);
 		write_path(p, root, &analysis);
 		write_findings(p, root, &analysis);
@@ -262,7 +264,7 @@ void pf_write_analysis(struct pf *p)
 	}
 	for (uint32_t d = 0; d < analysis.flow.n_devices; d++) {
 		int64_t device = analysis.flow.devices[d].device;
-		write_utilisation(p, device != HWY_NONE ? PF_DEVICE((uint64_t)device) : 0,
+		write_utilisation(p, device != HWY_NONE ? PERFETTO_DEVICE((uint64_t)device) : 0,
 				  &analysis.flow, d);
 	}
 	analysis_free(&analysis);

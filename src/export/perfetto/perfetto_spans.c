@@ -9,15 +9,15 @@
 
 static void close_slice(void *user, uint32_t row, int64_t end)
 {
-	struct pf *p = user;
-	pf_end(p, p->rows[row], end);
+	struct perfetto *p = user;
+	perfetto_end(p, p->rows[row], end);
 }
 
-static uint64_t row_track(struct pf *p, uint32_t row)
+static uint64_t row_track(struct perfetto *p, uint32_t row)
 {
 	while (p->n_rows <= row) {
 		HWY_GROW(p->rows, p->n_rows, p->cap_rows);
-		p->rows[p->n_rows] = pf_lane_track(p, p->lane, p->n_rows);
+		p->rows[p->n_rows] = perfetto_lane_track(p, p->lane, p->n_rows);
 		p->n_rows++;
 	}
 	return p->rows[row];
@@ -25,51 +25,59 @@ static uint64_t row_track(struct pf *p, uint32_t row)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static void put_three(struct pf *p, enum pf_arg name, int64_t x, int64_t y, int64_t z)
+static void put_three(struct perfetto *p, enum perfetto_arg name, int64_t x, int64_t y, int64_t z)
 {
 	char text[80];
 	snprintf(text, sizeof text, "%lld, %lld, %lld", (long long)x, (long long)y, (long long)z);
-	pf_arg_text(p, name, export_text_id(&p->x, text));
+	perfetto_arg_text(p, name, export_text_id(&p->x, text));
 }
 
 /* A shape's arguments are always the same bytes. */
-static void perfetto_spans_put_shape(struct pf *p, int64_t index)
+static void perfetto_spans_put_shape(struct perfetto *p, uint32_t index)
 {
-	struct pf_shape *known = &p->shapes[index];
-	struct pb *event = &p->event;
-	if (!known->at) {
+	struct hwy_bytes *known = &p->shapes[index];
+	struct hwy_bytes *event = &p->event;
+	if (!known->bytes) {
 		const struct hwy_shape *shape = &p->x.trace->shapes[index];
 		size_t before = event->n;
-		put_three(p, PF_GRID, shape->grid_x, shape->grid_y, shape->grid_z);
-		put_three(p, PF_BLOCK, shape->block_x, shape->block_y, shape->block_z);
-		pf_arg_int(p, PF_REGISTERS, shape->registers);
-		pf_arg_int(p, PF_SHARED, export_add(shape->static_shared, shape->dynamic_shared));
-		known->n = (uint32_t)(event->n - before);
-		known->at = hwy_copy(event->at + before, known->n);
+		put_three(p, PERFETTO_GRID, shape->grid_x, shape->grid_y, shape->grid_z);
+		put_three(p, PERFETTO_BLOCK, shape->block_x, shape->block_y, shape->block_z);
+		perfetto_arg_int(p, PERFETTO_REGISTERS, shape->registers);
+		perfetto_arg_int(p, PERFETTO_SHARED,
+				 export_add(shape->static_shared, shape->dynamic_shared));
+		hwy_bytes_put(known, event->bytes + before, event->n - before);
 		return;
 	}
-	pb_reserve(event, known->n);
-	memcpy(event->at + event->n, known->at, known->n);
-	event->n += known->n;
+	hwy_bytes_put(event, known->bytes, known->n);
 }
 
-static void perfetto_spans_put_known(struct pf *p, const struct hwy_strip *strip, uint32_t row,
-				     enum hwy_col col, enum pf_arg name, int64_t less)
+static void perfetto_spans_put_value(struct perfetto *p, const struct hwy_strip *strip,
+				     uint32_t row, enum hwy_col col, enum perfetto_arg name)
 {
 	int64_t value = hwy_get(strip, col, row);
 	if (value)
-		pf_arg_int(p, name, export_add(value, -less));
+		perfetto_arg_int(p, name, value);
 }
 
-static void perfetto_spans_put_text(struct pf *p, const struct hwy_strip *strip, uint32_t row,
-				    enum hwy_col col, enum pf_arg name)
+/* The same for a column that stores references (trace/columns.h). */
+static void perfetto_spans_put_number(struct perfetto *p, const struct hwy_strip *strip,
+				      uint32_t row, enum hwy_col col, enum perfetto_arg name)
+{
+	int64_t number;
+	if (hwy_get_number(strip, col, row, &number))
+		perfetto_arg_int(p, name, number);
+}
+
+static void perfetto_spans_put_text(struct perfetto *p, const struct hwy_strip *strip, uint32_t row,
+				    enum hwy_col col, enum perfetto_arg name)
 {
 	int64_t text = hwy_get(strip, col, row);
 	if (text > 0)
-		pf_arg_text(p, name, text);
+		perfetto_arg_text(p, name, text);
 }
 
-static void perfetto_spans_put_payload(struct pf *p, const struct hwy_strip *strip, uint32_t row)
+static void perfetto_spans_put_payload(struct perfetto *p, const struct hwy_strip *strip,
+				       uint32_t row)
 {
 	int64_t type = hwy_get(strip, HWY_PAYLOAD_TYPE, row),
 		value = hwy_get(strip, HWY_PAYLOAD, row);
@@ -78,87 +86,86 @@ static void perfetto_spans_put_payload(struct pf *p, const struct hwy_strip *str
 		return;
 	memcpy(&real, &value, sizeof real);
 	if (type == HWY_PAYLOAD_DOUBLE || type == HWY_PAYLOAD_FLOAT)
-		pf_arg_double(p, PF_PAYLOAD, real);
+		perfetto_arg_double(p, PERFETTO_PAYLOAD, real);
 	else if (type == HWY_PAYLOAD_JSON || type == HWY_PAYLOAD_BINARY)
-		pf_arg_text(p, PF_PAYLOAD, value);
+		perfetto_arg_text(p, PERFETTO_PAYLOAD, value);
 	else
-		pf_arg_int(p, PF_PAYLOAD, value);
+		perfetto_arg_int(p, PERFETTO_PAYLOAD, value);
 }
 
 /* Frames of the way to the root, from the leaf, up to what a tooltip can show. */
-static uint32_t stack_text(struct pf *p, int64_t stack)
+static uint32_t stack_text(struct perfetto *p, int64_t stack)
 {
 	char text[2048];
 	size_t n = 0;
-	while (stack > 0 && n < sizeof text - 2) {
-		const struct hwy_stack *node = &p->x.trace->stacks[stack - 1];
+	while (hwy_ref_is_set(stack) && n < sizeof text - 2) {
 		struct hwy_text name = export_text(&p->x, export_frame_name(&p->x, stack));
 		size_t room = sizeof text - n - 2, length = name.length < room ? name.length : room;
 		memcpy(text + n, name.at, length);
 		n += length;
 		text[n++] = '\n';
-		stack = node->parent < stack ? node->parent : 0;
+		stack = hwy_stack_caller(p->x.trace, stack);
 	}
 	text[n ? n - 1 : 0] = 0;
 	return export_text_id(&p->x, text);
 }
 
-static void perfetto_spans_put_stack(struct pf *p, int64_t stack)
+static void perfetto_spans_put_stack(struct perfetto *p, int64_t stack)
 {
 	bool fresh;
 	uint32_t *text = hwy_map_put(&p->stacks, (uint64_t)stack, &fresh);
 	if (fresh)
 		*text = stack_text(p, stack);
-	pf_arg_text(p, PF_STACK, *text);
+	perfetto_arg_text(p, PERFETTO_STACK, *text);
 }
 
 /* Columns that a kind does not have read as 0, and few have many. */
-static void put_args(struct pf *p, const struct hwy_strip *strip, uint32_t row)
+static void put_args(struct perfetto *p, const struct hwy_strip *strip, uint32_t row)
 {
-	const struct hwy_trace *trace = p->x.trace;
-	int64_t shape = hwy_get(strip, HWY_SHAPE, row),
-		correlation = export_corr(&p->x, strip, row);
+	int64_t correlation = export_corr(&p->x, strip, row),
+		stack = hwy_get(strip, HWY_STACK, row);
+	uint32_t shape;
 	if (correlation)
-		pf_arg_int(p, PF_CORRELATION, correlation);
-	if (shape > 0 && shape <= trace->n_shapes)
-		perfetto_spans_put_shape(p, shape - 1);
-	perfetto_spans_put_known(p, strip, row, HWY_BYTES, PF_BYTES, 0);
-	perfetto_spans_put_known(p, strip, row, HWY_RESULT, PF_RESULT, 0);
-	perfetto_spans_put_known(p, strip, row, HWY_GRAPH_ID, PF_GRAPH, 0);
-	perfetto_spans_put_known(p, strip, row, HWY_GRAPH_NODE, PF_GRAPH_NODE, 0);
-	perfetto_spans_put_known(p, strip, row, HWY_ADDRESS, PF_ADDRESS, 0);
-	perfetto_spans_put_known(p, strip, row, HWY_EVENT_ID, PF_EVENT, 1);
-	perfetto_spans_put_known(p, strip, row, HWY_EXTERNAL, PF_EXTERNAL, 0);
-	perfetto_spans_put_known(p, strip, row, HWY_SEQUENCE, PF_SEQUENCE, 1);
-	perfetto_spans_put_known(p, strip, row, HWY_CPU, PF_CPU, 1);
-	perfetto_spans_put_text(p, strip, row, HWY_CATEGORY, PF_CATEGORY);
-	perfetto_spans_put_text(p, strip, row, HWY_REASON, PF_REASON);
-	perfetto_spans_put_text(p, strip, row, HWY_ARGS, PF_ARGS);
+		perfetto_arg_int(p, PERFETTO_CORRELATION, correlation);
+	if (hwy_get_index(strip, HWY_SHAPE, row, &shape))
+		perfetto_spans_put_shape(p, shape);
+	perfetto_spans_put_value(p, strip, row, HWY_BYTES, PERFETTO_BYTES);
+	perfetto_spans_put_value(p, strip, row, HWY_RESULT, PERFETTO_RESULT);
+	perfetto_spans_put_value(p, strip, row, HWY_GRAPH_ID, PERFETTO_GRAPH);
+	perfetto_spans_put_value(p, strip, row, HWY_GRAPH_NODE, PERFETTO_GRAPH_NODE);
+	perfetto_spans_put_value(p, strip, row, HWY_ADDRESS, PERFETTO_ADDRESS);
+	perfetto_spans_put_number(p, strip, row, HWY_EVENT_ID, PERFETTO_EVENT);
+	perfetto_spans_put_value(p, strip, row, HWY_EXTERNAL, PERFETTO_EXTERNAL);
+	perfetto_spans_put_number(p, strip, row, HWY_SEQUENCE, PERFETTO_SEQUENCE);
+	perfetto_spans_put_number(p, strip, row, HWY_CPU, PERFETTO_CPU);
+	perfetto_spans_put_text(p, strip, row, HWY_CATEGORY, PERFETTO_CATEGORY);
+	perfetto_spans_put_text(p, strip, row, HWY_REASON, PERFETTO_REASON);
+	perfetto_spans_put_text(p, strip, row, HWY_ARGS, PERFETTO_ARGS);
 	if (strip->columns[HWY_PAYLOAD_TYPE])
 		perfetto_spans_put_payload(p, strip, row);
-	if (hwy_get(strip, HWY_STACK, row) > 0)
-		perfetto_spans_put_stack(p, hwy_get(strip, HWY_STACK, row));
+	if (hwy_ref_is_set(stack))
+		perfetto_spans_put_stack(p, stack);
 }
 
 /* flow_ids 47, terminating_flow_ids 48: an arrow from the call to each of its works. Its id is the link to the
  * call and, above it, which of the call's works it is. */
-static void put_flows(struct pf *p, const struct hwy_strip *strip, uint32_t row)
+static void put_flows(struct perfetto *p, const struct hwy_strip *strip, uint32_t row)
 {
-	enum { WHICH = 32 };
+	enum { WORK_SHIFT = 32 };
+	uint32_t call = strip->first + row;
 	if (strip->kind == HWY_API) {
-		uint64_t link = (uint64_t)strip->first + row + 1, works = p->works[link - 1];
-		if (works == PF_MANY)
+		uint64_t link = hwy_ref32(call), works = p->works[call];
+		if (works == PERFETTO_MANY)
 			works = *hwy_map_get(&p->counts, link);
 		for (uint64_t i = 0; i < works; i++)
-			pb_fixed64(&p->event, 47, i << WHICH | link);
-	} else if (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) {
-		int64_t link = hwy_get(strip, HWY_LINK, row);
-		if (link <= 0)
-			return;
-		uint64_t which = p->works[link - 1] == PF_MANY
-					 ? (*pf_of_link(&p->seen, &p->last, link))++
+			pb_fixed64(&p->event, 47, i << WORK_SHIFT | link);
+	} else if ((HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) &&
+		   hwy_get_index(strip, HWY_LINK, row, &call)) {
+		int64_t link = hwy_ref32(call);
+		uint64_t which = p->works[call] == PERFETTO_MANY
+					 ? (*perfetto_of_link(&p->seen, &p->last, link))++
 					 : 0;
-		pb_fixed64(&p->event, 48, which << WHICH | (uint64_t)link);
+		pb_fixed64(&p->event, 48, which << WORK_SHIFT | (uint64_t)link);
 	}
 }
 
@@ -168,20 +175,20 @@ static void put_flows(struct pf *p, const struct hwy_strip *strip, uint32_t row)
  * (STAGES + kind). */
 enum { STAGES = 1 << 24 };
 
-static void put_specification(struct pf *p, uint64_t iid, const char *name)
+static void put_specification(struct perfetto *p, uint64_t iid, const char *name)
 {
 	enum { COMPUTE = 2 };
-	struct pb entry = {0}, data = {0};
+	struct hwy_bytes entry = {0}, data = {0};
 	pb_int(&entry, 1, iid);
 	pb_text(&entry, 2, name);
 	pb_int(&entry, 4, COMPUTE);
-	pb_bytes(&data, 24, entry.at, entry.n);
-	pf_send_untimed(p, 12, &data);
-	free(entry.at);
-	free(data.at);
+	pb_bytes(&data, 24, entry.bytes, entry.n);
+	perfetto_send_untimed(p, 12, &data);
+	free(entry.bytes);
+	free(data.bytes);
 }
 
-void pf_write_stages_head(struct pf *p)
+void perfetto_write_stages_head(struct perfetto *p)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	char text[512];
@@ -193,70 +200,71 @@ void pf_write_stages_head(struct pf *p)
 		if (trace->lanes[i].type != HWY_LANE_STREAM)
 			continue;
 		export_lane_label(trace, i, text, sizeof text);
-		put_specification(p, (uint64_t)i + 1, text);
+		put_specification(p, hwy_ref32(i), text);
 	}
 }
 
 /* GpuRenderStageEvent: event_id 1, duration 2, gpu_id 11, hw_queue_iid 13, stage_iid 14, name 17. */
-static void write_stage(struct pf *p, const struct hwy_strip *strip, uint32_t row, int64_t name)
+static void write_stage(struct perfetto *p, const struct hwy_strip *strip, uint32_t row,
+			int64_t name)
 {
 	const struct hwy_device *device =
 		export_device(p->x.trace, p->x.trace->lanes[strip->lane].device);
 	struct hwy_text text = export_text(&p->x, name);
-	struct pb *stage = &p->event;
+	struct hwy_bytes *stage = &p->event;
 	stage->n = 0;
-	pb_int(stage, 1, (uint64_t)strip->first + row + 1);
+	pb_int(stage, 1, hwy_ref32(strip->first + row));
 	pb_int(stage, 2, (uint64_t)hwy_get(strip, HWY_DUR, row));
 	pb_int(stage, 11, device && device->ordinal > 0 ? (uint64_t)device->ordinal : 0);
-	pb_int(stage, 13, (uint64_t)strip->lane + 1);
+	pb_int(stage, 13, hwy_ref32(strip->lane));
 	pb_int(stage, 14, (uint64_t)STAGES + strip->kind);
 	pb_bytes(stage, 17, text.at, text.length);
-	pf_send_timed(p, hwy_get(strip, HWY_START, row), 53, stage);
+	perfetto_send_timed(p, hwy_get(strip, HWY_START, row), 53, stage);
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static void write_span(struct pf *p, const struct hwy_strip *strip, uint32_t row)
+static void write_span(struct perfetto *p, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t start = hwy_get(strip, HWY_START, row), name = export_name(&p->x, strip, row);
 	if (hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK) {
-		pf_event(p, PF_INSTANT, row_track(p, 0), name);
+		perfetto_event(p, PERFETTO_INSTANT, row_track(p, 0), name);
 		put_args(p, strip, row);
-		pf_send_event(p, start);
+		perfetto_send_event(p, start);
 		return;
 	}
-	uint32_t at = nest_place(&p->nest, start, hwy_end(strip, row));
-	pf_event(p, PF_BEGIN, row_track(p, at), name);
+	uint32_t at = nested_rows_place(&p->nest, start, hwy_end(strip, row));
+	perfetto_event(p, PERFETTO_BEGIN, row_track(p, at), name);
 	put_flows(p, strip, row);
 	put_args(p, strip, row);
-	pf_send_event(p, start);
+	perfetto_send_event(p, start);
 	if (p->x.options->render_stages && (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
 		write_stage(p, strip, row, name);
 }
 
-static void perfetto_spans_write_counter(struct pf *p, const struct hwy_strip *strip)
+static void perfetto_spans_write_counter(struct perfetto *p, const struct hwy_strip *strip)
 {
 	bool real = p->x.trace->lanes[strip->lane].value_type == HWY_PAYLOAD_DOUBLE;
-	uint64_t track = pf_lane_counter(p, strip->lane);
+	uint64_t track = perfetto_lane_counter(p, strip->lane);
 	struct export_rows rows = export_rows(&p->x, strip, HWY_COL_BIT(HWY_VALUE));
 	while (export_next(&rows) && !p->out.error) {
 		int64_t value = hwy_get(strip, HWY_VALUE, rows.row);
 		double number;
 		memcpy(&number, &value, sizeof number);
-		pf_event(p, PF_COUNTER, track, -1);
+		perfetto_event(p, PERFETTO_COUNTER, track, -1);
 		if (real)
 			pb_double(&p->event, 44, number); /* double_counter_value */
 		else
 			pb_int(&p->event, 30, (uint64_t)value); /* counter_value */
-		pf_send_event(p, hwy_get(strip, HWY_START, rows.row));
+		perfetto_send_event(p, hwy_get(strip, HWY_START, rows.row));
 		export_wrote(&p->x);
 	}
 }
 
 /* What is allocated, from the allocations. */
-static void write_memory_counter(struct pf *p, const struct hwy_strip *strip)
+static void write_memory_counter(struct perfetto *p, const struct hwy_strip *strip)
 {
-	uint64_t track = pf_lane_counter(p, strip->lane);
+	uint64_t track = perfetto_lane_counter(p, strip->lane);
 	struct export_rows rows =
 		export_rows(&p->x, strip, HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_OPERATION));
 	int64_t sum = 0;
@@ -270,7 +278,7 @@ static void write_memory_counter(struct pf *p, const struct hwy_strip *strip)
 		/* What was allocated before recording began is released without having been counted. */
 		sum = sum < 0 ? 0 : sum;
 		if (export_keeps(&p->x, strip, row))
-			pf_count(p, track, hwy_get(strip, HWY_START, row), sum);
+			perfetto_count(p, track, hwy_get(strip, HWY_START, row), sum);
 	}
 }
 
@@ -283,7 +291,8 @@ static bool perfetto_spans_comes_before(const struct export_rows *a, const struc
 }
 
 /* All kinds of the lane in order of start, longer first. */
-static void write_spans(struct pf *p, const struct hwy_strip *first, const struct hwy_strip *end)
+static void write_spans(struct perfetto *p, const struct hwy_strip *first,
+			const struct hwy_strip *end)
 {
 	struct export_rows heads[HWY_KINDS];
 	uint32_t n = 0;
@@ -304,12 +313,13 @@ static void write_spans(struct pf *p, const struct hwy_strip *first, const struc
 			memmove(&heads[best], &heads[best + 1], (n - best) * sizeof *heads);
 		}
 	}
-	nest_finish(&p->nest);
+	nested_rows_finish(&p->nest);
 }
 
-void pf_write_lane(struct pf *p, const struct hwy_strip *first, const struct hwy_strip *end)
+void perfetto_write_lane(struct perfetto *p, const struct hwy_strip *first,
+			 const struct hwy_strip *end)
 {
-	nest_free(&p->nest);
+	nested_rows_free(&p->nest);
 	p->nest.closed = close_slice;
 	p->nest.user = p;
 	p->n_rows = 0;

@@ -10,25 +10,25 @@ static uint64_t fit(int64_t number, uint64_t index, uint64_t own)
 }
 enum { OWN_PIDS = 0x70000000, OWN_TIDS = 0x78000000 };
 
-static void send(struct pf *p, struct pb *track)
+static void send(struct perfetto *p, struct hwy_bytes *track)
 {
-	pf_send_untimed(p, 60, track);
+	perfetto_send_untimed(p, 60, track);
 	track->n = 0;
 }
 
 /* TrackDescriptor: process 3 {pid 1, process_name 6}, thread 4 {pid 1, tid 2, thread_name 5}. */
-static void perfetto_tracks_write_processes(struct pf *p)
+static void perfetto_tracks_write_processes(struct perfetto *p)
 {
 	const struct hwy_trace *trace = p->x.trace;
-	struct pb track = {0}, about = {0};
+	struct hwy_bytes track = {0}, about = {0};
 	for (uint32_t i = 0; i < trace->n_processes; i++) {
 		const struct hwy_process *process = &trace->processes[i];
 		about.n = 0;
 		pb_int(&about, 1, fit(process->pid, i, OWN_PIDS));
 		if (process->name > 0)
 			pb_text(&about, 6, hwy_str(trace, process->name));
-		pb_int(&track, 1, PF_PROCESS(i));
-		pb_bytes(&track, 3, about.at, about.n);
+		pb_int(&track, 1, PERFETTO_PROCESS(i));
+		pb_bytes(&track, 3, about.bytes, about.n);
 		send(p, &track);
 	}
 	for (uint32_t i = 0; i < trace->n_threads; i++) {
@@ -41,36 +41,36 @@ static void perfetto_tracks_write_processes(struct pf *p)
 		pb_int(&about, 2, fit(thread->tid, i, OWN_TIDS));
 		if (thread->name > 0)
 			pb_text(&about, 5, hwy_str(trace, thread->name));
-		pb_int(&track, 1, PF_THREAD(i));
+		pb_int(&track, 1, PERFETTO_THREAD(i));
 		if (process)
-			pb_int(&track, 5, PF_PROCESS((uint64_t)thread->process));
-		pb_bytes(&track, 4, about.at, about.n);
+			pb_int(&track, 5, PERFETTO_PROCESS((uint64_t)thread->process));
+		pb_bytes(&track, 4, about.bytes, about.n);
 		send(p, &track);
 	}
-	free(track.at);
-	free(about.at);
+	free(track.bytes);
+	free(about.bytes);
 }
 
-static void write_devices(struct pf *p)
+static void write_devices(struct perfetto *p)
 {
 	const struct hwy_trace *trace = p->x.trace;
-	struct pb track = {0};
+	struct hwy_bytes track = {0};
 	char name[160];
 	for (uint32_t i = 0; i < trace->n_devices; i++) {
 		const struct hwy_device *device = &trace->devices[i];
 		snprintf(name, sizeof name, "GPU %lld %.120s",
 			 (long long)(device->ordinal != HWY_NONE ? device->ordinal : i),
 			 hwy_str(trace, device->name));
-		pb_int(&track, 1, PF_DEVICE(i));
+		pb_int(&track, 1, PERFETTO_DEVICE(i));
 		pb_text(&track, 2, name);
 		pb_int(&track, 11, 3); /* child_ordering: explicit */
 		pb_int(&track, 15, 2);
 		send(p, &track);
 	}
-	free(track.at);
+	free(track.bytes);
 }
 
-void pf_write_who(struct pf *p)
+void perfetto_write_who(struct perfetto *p)
 {
 	perfetto_tracks_write_processes(p);
 	write_devices(p);
@@ -79,11 +79,11 @@ void pf_write_who(struct pf *p)
 static uint64_t parent_of(const struct hwy_trace *trace, const struct hwy_lane *lane)
 {
 	if (export_device(trace, lane->device))
-		return PF_DEVICE((uint64_t)lane->device);
+		return PERFETTO_DEVICE((uint64_t)lane->device);
 	if (export_thread(trace, lane->thread))
-		return PF_THREAD((uint64_t)lane->thread);
+		return PERFETTO_THREAD((uint64_t)lane->thread);
 	if (export_process(trace, lane->process))
-		return PF_PROCESS((uint64_t)lane->process);
+		return PERFETTO_PROCESS((uint64_t)lane->process);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ static void label(const struct hwy_trace *trace, const struct hwy_lane *lane, ch
 	}
 }
 
-uint64_t pf_lane_track(struct pf *p, uint32_t lane, uint32_t row)
+uint64_t perfetto_lane_track(struct perfetto *p, uint32_t lane, uint32_t row)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	const struct hwy_lane *at = &trace->lanes[lane];
@@ -124,15 +124,15 @@ uint64_t pf_lane_track(struct pf *p, uint32_t lane, uint32_t row)
 	label(trace, at, text, sizeof text - 16);
 	if (row)
 		snprintf(text + strlen(text), 16, " (%u)", (row + 1) % 100000);
-	return pf_track(p, parent_of(trace, at), text, (int)(at->type * 1000 + row));
+	return perfetto_track(p, parent_of(trace, at), text, (int)(at->type * 1000 + row));
 }
 
-uint64_t pf_lane_counter(struct pf *p, uint32_t lane)
+uint64_t perfetto_lane_counter(struct perfetto *p, uint32_t lane)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	const struct hwy_lane *at = &trace->lanes[lane];
 	const char *name = hwy_str(trace, at->name);
-	return pf_counter(p, parent_of(trace, at),
-			  at->type == HWY_LANE_MEMORY ? "memory allocated" : name,
-			  at->type == HWY_LANE_MEMORY ? "bytes" : hwy_str(trace, at->unit));
+	return perfetto_counter(p, parent_of(trace, at),
+				at->type == HWY_LANE_MEMORY ? "memory allocated" : name,
+				at->type == HWY_LANE_MEMORY ? "bytes" : hwy_str(trace, at->unit));
 }

@@ -128,7 +128,7 @@ static const struct {
 
 /* ---- tables and rows ------------------------------------------------------------------------- */
 
-bool sql_failed(struct sql *s, int code)
+bool sqlite_failed(struct sqlite *s, int code)
 {
 	if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
 		return false;
@@ -138,9 +138,9 @@ bool sql_failed(struct sql *s, int code)
 	return s->x.failed = true;
 }
 
-bool sql_run(struct sql *s, const char *statement)
+bool sqlite_run(struct sqlite *s, const char *statement)
 {
-	return !s->x.failed && !sql_failed(s, sqlite3_exec(s->db, statement, NULL, NULL, NULL));
+	return !s->x.failed && !sqlite_failed(s, sqlite3_exec(s->db, statement, NULL, NULL, NULL));
 }
 
 static void write_definition(sqlite3_str *create, const char *columns, int *n)
@@ -160,9 +160,9 @@ static void write_definition(sqlite3_str *create, const char *columns, int *n)
 }
 
 /* NVTX rows have a row id of their own first: tools print it. */
-static void make_table(struct sql *s, enum sql_id id)
+static void make_table(struct sqlite *s, enum sqlite_table_id id)
 {
-	struct sql_table *table = &s->tables[id];
+	struct sqlite_table *table = &s->tables[id];
 	sqlite3_str *text = sqlite3_str_new(s->db);
 	sqlite3_str_appendf(text, "CREATE TABLE %s (", tables[id].name);
 	write_definition(text, tables[id].columns, &table->columns);
@@ -170,7 +170,7 @@ static void make_table(struct sql *s, enum sql_id id)
 		sqlite3_str_appendf(text, ", PRIMARY KEY(%s)", tables[id].key);
 	sqlite3_str_appendall(text, ")");
 	char *create = sqlite3_str_finish(text);
-	sql_run(s, create);
+	sqlite_run(s, create);
 	sqlite3_free(create);
 	text = sqlite3_str_new(s->db);
 	sqlite3_str_appendf(text, "INSERT INTO %s VALUES (?", tables[id].name);
@@ -188,12 +188,12 @@ static void make_table(struct sql *s, enum sql_id id)
 	sqlite3_str_appendall(text, ")");
 	char *insert = sqlite3_str_finish(text);
 	if (!s->x.failed)
-		sql_failed(s, sqlite3_prepare_v3(s->db, insert, -1, SQLITE_PREPARE_PERSISTENT,
-						 &table->insert, NULL));
+		sqlite_failed(s, sqlite3_prepare_v3(s->db, insert, -1, SQLITE_PREPARE_PERSISTENT,
+						    &table->insert, NULL));
 	sqlite3_free(insert);
 }
 
-sqlite3_stmt *sql_row(struct sql *s, enum sql_id table)
+sqlite3_stmt *sqlite_row(struct sqlite *s, enum sqlite_table_id table)
 {
 	if (!s->tables[table].insert)
 		make_table(s, table);
@@ -202,15 +202,15 @@ sqlite3_stmt *sql_row(struct sql *s, enum sql_id table)
 	return s->tables[table].insert;
 }
 
-void sql_insert(struct sql *s, sqlite3_stmt *row)
+void sqlite_insert(struct sqlite *s, sqlite3_stmt *row)
 {
 	if (s->x.failed)
 		return;
 	sqlite3_step(row);
-	sql_failed(s, sqlite3_reset(row));
+	sqlite_failed(s, sqlite3_reset(row));
 }
 
-void sql_integers(struct sql *s, enum sql_id table, const int64_t *values, int n)
+void sqlite_integers(struct sqlite *s, enum sqlite_table_id table, const int64_t *values, int n)
 {
 	if (!s->tables[table].insert)
 		make_table(s, table);
@@ -223,12 +223,12 @@ void sql_integers(struct sql *s, enum sql_id table, const int64_t *values, int n
 		else
 			sqlite3_bind_int64(row, i + 1, values[i]);
 	}
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-int64_t sql_text(struct sql *s, int64_t text)
+int64_t sqlite_text(struct sqlite *s, int64_t text)
 {
 	if (text < 0 || text >= s->x.trace->strings.n)
 		return text >= 0 ? text : 0;
@@ -236,29 +236,29 @@ int64_t sql_text(struct sql *s, int64_t text)
 	return text;
 }
 
-int64_t sql_own_text(struct sql *s, const char *text)
+int64_t sqlite_own_text(struct sqlite *s, const char *text)
 {
 	return export_text_id(&s->x, text);
 }
 
-void sql_bind_text(struct sql *s, sqlite3_stmt *row, int column, int64_t text)
+void sqlite_bind_text(struct sqlite *s, sqlite3_stmt *row, int column, int64_t text)
 {
 	struct hwy_text at = export_text(&s->x, text);
 	if (row && text > 0)
 		sqlite3_bind_text(row, column, at.at, (int)at.length, SQLITE_STATIC);
 }
 
-static void write_string(struct sql *s, int64_t id, struct hwy_text text)
+static void write_string(struct sqlite *s, int64_t id, struct hwy_text text)
 {
-	sqlite3_stmt *row = sql_row(s, SQL_STRINGS);
+	sqlite3_stmt *row = sqlite_row(s, SQL_STRINGS);
 	if (!row || s->x.failed)
 		return;
 	sqlite3_bind_int64(row, 1, id);
 	sqlite3_bind_text(row, 2, text.at, (int)text.length, SQLITE_STATIC);
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 }
 
-static void write_strings(struct sql *s)
+static void write_strings(struct sqlite *s)
 {
 	const struct hwy_strings *strings = &s->x.trace->strings;
 	s->used[0] = 1;
@@ -271,7 +271,7 @@ static void write_strings(struct sql *s)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool open_file(struct sql *s)
+static bool open_file(struct sqlite *s)
 {
 	int code = sqlite3_open_v2(s->path, &s->db,
 				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -281,33 +281,34 @@ static bool open_file(struct sql *s)
 		return hwy_fail(s->x.err, "%s: %s", s->path,
 				s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
 	}
-	return sql_run(s, "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+	return sqlite_run(s,
+			  "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
 			  "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384; BEGIN");
 }
 
-static bool sqlite_write_all(struct sql *s)
+static bool sqlite_write_all(struct sqlite *s)
 {
 	struct export *x = &s->x;
 	/* What every tool looks for comes first, and is there even when it is empty. */
 	for (int i = 0; i < SQL_TABLES; i++)
 		if (tables[i].always && !x->failed)
-			make_table(s, (enum sql_id)i);
+			make_table(s, (enum sqlite_table_id)i);
 	for (uint32_t i = 0; i < x->trace->n_strips && !x->failed; i++) {
 		const struct hwy_strip *strip = &x->trace->strips[i];
-		if (export_keeps_strip(x, strip) && !sql_write_cuda(s, strip) &&
-		    !sql_write_host(s, strip))
+		if (export_keeps_strip(x, strip) && !sqlite_write_cuda(s, strip) &&
+		    !sqlite_write_host(s, strip))
 			x->result->left_out[strip->kind] += strip->rows;
 	}
-	sql_write_chains(s);
-	sql_write_domains(s);
-	sql_write_who(s);
-	sql_write_about(s);
-	sql_write_enums(s);
+	sqlite_write_chains(s);
+	sqlite_write_domains(s);
+	sqlite_write_who(s);
+	sqlite_write_about(s);
+	sqlite_write_enums(s);
 	write_strings(s);
-	return sql_run(s, "COMMIT");
+	return sqlite_run(s, "COMMIT");
 }
 
-static void close_file(struct sql *s)
+static void close_file(struct sqlite *s)
 {
 	for (int i = 0; i < SQL_TABLES; i++)
 		sqlite3_finalize(s->tables[i].insert);
@@ -319,10 +320,10 @@ static void close_file(struct sql *s)
 	free(s->used);
 	free(s->pids);
 	free(s->tids);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < SQLITE_CHAINS; i++)
 		free(s->chains[i]);
 	hwy_map_free(&s->domains);
-	hwy_map_free(&s->categories);
+	hwy_index_free(&s->categories);
 }
 
 /* Linux gives pids and tids below 2^22: what does not fit, or is no number, is numbered from here on. */
@@ -333,11 +334,11 @@ static int64_t global_part(int64_t number, uint32_t index)
 	return number >= 0 && number < (1 << GLOBAL_BITS) ? number : GLOBAL_OWN + index;
 }
 
-static void number_all(struct sql *s)
+static void number_all(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
-	s->pids = hwy_zalloc((trace->n_processes + 1) * sizeof *s->pids);
-	s->tids = hwy_zalloc((trace->n_threads + 1) * sizeof *s->tids);
+	s->pids = hwy_zarray(trace->n_processes, sizeof *s->pids);
+	s->tids = hwy_zarray(trace->n_threads, sizeof *s->tids);
 	for (uint32_t i = 0; i < trace->n_processes; i++) {
 		const struct hwy_process *process = &trace->processes[i];
 		int64_t host = process->host >= 0 && process->host < 254 ? process->host : 0;
@@ -353,40 +354,40 @@ static void number_all(struct sql *s)
 	}
 }
 
-int64_t sql_lane_pid(struct sql *s, const struct hwy_lane *lane)
+int64_t sqlite_lane_pid(struct sqlite *s, const struct hwy_lane *lane)
 {
 	return export_process(s->x.trace, lane->process) ? s->pids[lane->process]
 							 : INT64_C(1) << 48;
 }
 
-int64_t sql_lane_tid(struct sql *s, const struct hwy_lane *lane)
+int64_t sqlite_lane_tid(struct sqlite *s, const struct hwy_lane *lane)
 {
 	if (export_thread(s->x.trace, lane->thread))
 		return s->tids[lane->thread];
-	return sql_lane_pid(s, lane); /* a thread 0, which does nothing else */
+	return sqlite_lane_pid(s, lane); /* a thread 0, which does nothing else */
 }
 
-int64_t sql_device(struct sql *s, int64_t process, int64_t device)
+int64_t sqlite_device(struct sqlite *s, int64_t process, int64_t device)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	for (uint32_t i = 0; i < trace->n_streams; i++)
 		if (trace->streams[i].process == process && trace->streams[i].device == device &&
 		    trace->streams[i].ordinal != HWY_NONE)
 			return trace->streams[i].ordinal;
-	const struct hwy_device *at = export_device(trace, device);
-	return !at ? 0 : at->ordinal != HWY_NONE ? at->ordinal : device;
+	const struct hwy_device *recorded = export_device(trace, device);
+	return !recorded ? 0 : recorded->ordinal != HWY_NONE ? recorded->ordinal : device;
 }
 
 bool export_sqlite(struct hwy_trace *trace, const char *path, const struct export_options *options,
 		   const struct hwy_progress *progress, struct export_result *result,
 		   struct hwy_err *err)
 {
-	struct sql s = {.path = path};
+	struct sqlite s = {.path = path};
 	if (!export_open(&s.x, trace, options, progress, result, err))
 		return false;
-	s.used = hwy_zalloc(trace->strings.n + 1);
-	for (int i = 0; i < 3; i++)
-		s.chains[i] = hwy_zalloc(trace->n_stacks + 1);
+	s.used = hwy_zarray(trace->strings.n, 1);
+	for (int i = 0; i < SQLITE_CHAINS; i++)
+		s.chains[i] = hwy_zarray(trace->n_stacks, 1);
 	number_all(&s);
 	if (open_file(&s))
 		sqlite_write_all(&s);

@@ -9,8 +9,17 @@ static int64_t or_null(int64_t value)
 	return value ? value : SQL_NULL;
 }
 
-static int64_t less_one(int64_t value)
+/* A column that stores references (trace/columns.h); NULL where the span has none. */
+static int64_t number_or_null(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
+	int64_t number;
+	return hwy_get_number(strip, col, row, &number) ? number : SQL_NULL;
+}
+
+/* The enumerations of memory kinds and of causes begin with "unknown" here; those of nsys have no such value. */
+static int64_t nsys_enum_or_null(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
+{
+	int64_t value = hwy_get(strip, col, row);
 	return value ? export_add(value, -1) : SQL_NULL;
 }
 
@@ -19,13 +28,13 @@ struct where { /* the columns every table of device work has */
 };
 
 /* Waits for a whole device have no stream; other work without one is of stream 0. */
-static struct where where_of(struct sql *s, const struct hwy_lane *lane)
+static struct where where_of(struct sqlite *s, const struct hwy_lane *lane)
 {
 	const struct hwy_stream *stream = export_stream(s->x.trace, lane->stream);
 	struct where at = {
 		.process = lane->process,
-		.pid = sql_lane_pid(s, lane),
-		.device = sql_device(s, lane->process, lane->device),
+		.pid = sqlite_lane_pid(s, lane),
+		.device = sqlite_device(s, lane->process, lane->device),
 		.green = SQL_NULL,
 		.stream = lane->type == HWY_LANE_SYNC ? UINT32_MAX : 0,
 	};
@@ -41,7 +50,7 @@ static struct where where_of(struct sql *s, const struct hwy_lane *lane)
 
 enum { WORK_COLUMNS = 8 };
 
-static void sqlite_cuda_put_work(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+static void sqlite_cuda_put_work(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 				 const struct where *at, int64_t *v)
 {
 	v[0] = hwy_get(strip, HWY_START, row);
@@ -54,22 +63,20 @@ static void sqlite_cuda_put_work(struct sql *s, const struct hwy_strip *strip, u
 	v[7] = at->pid;
 }
 
-static void write_kernel(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
+static void write_kernel(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
 {
 	static const struct hwy_shape no_shape;
-	const struct hwy_trace *trace = s->x.trace;
-	int64_t name = export_name(&s->x, strip, row), at = hwy_get(strip, HWY_SYMBOL, row);
-	struct hwy_symbol symbol = {0};
-	if (at > 0 && at <= trace->n_symbols)
-		symbol = trace->symbols[at - 1];
-	at = hwy_get(strip, HWY_SHAPE, row);
-	const struct hwy_shape *shape =
-		at > 0 && at <= trace->n_shapes ? &trace->shapes[at - 1] : &no_shape;
-	int64_t demangled = sql_text(s, symbol.demangled > 0 ? symbol.demangled : name);
+	static const struct hwy_symbol no_symbol;
+	int64_t name = export_name(&s->x, strip, row);
+	const struct hwy_symbol *symbol = hwy_get_symbol(s->x.trace, strip, row);
+	const struct hwy_shape *shape = hwy_get_shape(s->x.trace, strip, row);
+	symbol = symbol ? symbol : &no_symbol;
+	shape = shape ? shape : &no_shape;
+	int64_t demangled = sqlite_text(s, symbol->demangled > 0 ? symbol->demangled : name);
 	int64_t rest[] = {
 		demangled,
-		symbol.shortname > 0 ? sql_text(s, symbol.shortname) : demangled,
-		symbol.mangled > 0 ? sql_text(s, symbol.mangled) : SQL_NULL,
+		symbol->shortname > 0 ? sqlite_text(s, symbol->shortname) : demangled,
+		symbol->mangled > 0 ? sqlite_text(s, symbol->mangled) : SQL_NULL,
 		hwy_get(strip, HWY_LAUNCH_TYPE, row),
 		0,
 		shape->registers,
@@ -93,65 +100,71 @@ static void write_kernel(struct sql *s, const struct hwy_strip *strip, uint32_t 
 		or_null(shape->cluster_z),
 	};
 	memcpy(v + WORK_COLUMNS, rest, sizeof rest);
-	sql_integers(s, SQL_KERNEL, v, WORK_COLUMNS + (int)(sizeof rest / sizeof *rest));
+	sqlite_integers(s, SQL_KERNEL, v, WORK_COLUMNS + (int)(sizeof rest / sizeof *rest));
 }
 
-static int64_t peer(struct sql *s, const struct where *at, int64_t device)
+static int64_t peer(struct sqlite *s, const struct where *at, const struct hwy_strip *strip,
+		    enum hwy_col col, uint32_t row)
 {
-	return device ? sql_device(s, at->process, device - 1) : SQL_NULL;
+	uint32_t device;
+	return hwy_get_index(strip, col, row, &device) ? sqlite_device(s, at->process, device)
+						       : SQL_NULL;
 }
 
-static void write_copy(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+static void write_copy(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 		       const struct where *at, int64_t *v)
 {
 	int64_t rest[] = {
 		hwy_get(strip, HWY_BYTES, row),
 		hwy_get(strip, HWY_DIRECTION, row),
 		SQL_NULL,
-		less_one(hwy_get(strip, HWY_SRC_MEMORY, row)),
-		less_one(hwy_get(strip, HWY_DST_MEMORY, row)),
-		peer(s, at, hwy_get(strip, HWY_SRC_DEVICE, row)),
-		less_one(hwy_get(strip, HWY_SRC_CONTEXT, row)),
-		peer(s, at, hwy_get(strip, HWY_DST_DEVICE, row)),
-		less_one(hwy_get(strip, HWY_DST_CONTEXT, row)),
-		less_one(hwy_get(strip, HWY_CAUSE, row)),
+		nsys_enum_or_null(strip, HWY_SRC_MEMORY, row),
+		nsys_enum_or_null(strip, HWY_DST_MEMORY, row),
+		peer(s, at, strip, HWY_SRC_DEVICE, row),
+		number_or_null(strip, HWY_SRC_CONTEXT, row),
+		peer(s, at, strip, HWY_DST_DEVICE, row),
+		number_or_null(strip, HWY_DST_CONTEXT, row),
+		nsys_enum_or_null(strip, HWY_CAUSE, row),
 		or_null(hwy_get(strip, HWY_GRAPH_NODE, row)),
 		or_null(hwy_get(strip, HWY_ADDRESS, row)),
 		or_null(hwy_get(strip, HWY_COUNT, row)),
 	};
 	memcpy(v + WORK_COLUMNS, rest, sizeof rest);
-	sql_integers(s, SQL_MEMCPY, v, WORK_COLUMNS + (int)(sizeof rest / sizeof *rest));
+	sqlite_integers(s, SQL_MEMCPY, v, WORK_COLUMNS + (int)(sizeof rest / sizeof *rest));
 }
 
-static void write_fill(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
+static void write_fill(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
 {
 	v[8] = hwy_get(strip, HWY_VALUE, row);
 	v[9] = hwy_get(strip, HWY_BYTES, row);
 	v[10] = or_null(hwy_get(strip, HWY_GRAPH_NODE, row));
-	v[11] = less_one(hwy_get(strip, HWY_DST_MEMORY, row));
-	sql_integers(s, SQL_MEMSET, v, 12);
+	v[11] = nsys_enum_or_null(strip, HWY_DST_MEMORY, row);
+	sqlite_integers(s, SQL_MEMSET, v, 12);
 }
 
-static int64_t or_none(int64_t plus_one)
+static int64_t event_id(const struct hwy_strip *strip, uint32_t row)
 {
-	return plus_one ? export_add(plus_one, -1) : UINT32_MAX;
+	int64_t number;
+	return hwy_get_number(strip, HWY_EVENT_ID, row, &number) ? number : UINT32_MAX;
 }
 
-static void write_sync(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
+static void write_sync(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t *v)
 {
 	v[8] = SQL_NULL;
 	v[9] = hwy_get(strip, HWY_SYNC_TYPE, row);
-	v[10] = or_none(hwy_get(strip, HWY_EVENT_ID, row));
-	v[11] = less_one(hwy_get(strip, HWY_EVENT_SYNC, row));
-	sql_integers(s, SQL_SYNC, v, 12);
+	v[10] = event_id(strip, row);
+	v[11] = number_or_null(strip, HWY_EVENT_SYNC, row);
+	sqlite_integers(s, SQL_SYNC, v, 12);
 }
 
 /* A mark that has its call's time has no time of the device: 0 says so. */
-static void write_event(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+static void write_event(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 			const int64_t *work)
 {
-	int64_t time = work[0], link = hwy_get(strip, HWY_LINK, row);
-	if (link > 0 && export_of_call(&s->x, link, HWY_START) == time)
+	int64_t time = work[0];
+	uint32_t call;
+	if (hwy_get_index(strip, HWY_LINK, row, &call) &&
+	    export_peek_call(&s->x, call, HWY_START) == time)
 		time = 0;
 	int64_t v[] = {
 		time,
@@ -161,13 +174,13 @@ static void write_event(struct sql *s, const struct hwy_strip *strip, uint32_t r
 		work[5],
 		work[6],
 		work[7],
-		or_none(hwy_get(strip, HWY_EVENT_ID, row)),
-		less_one(hwy_get(strip, HWY_EVENT_SYNC, row)),
+		event_id(strip, row),
+		number_or_null(strip, HWY_EVENT_SYNC, row),
 	};
-	sql_integers(s, SQL_EVENT, v, 9);
+	sqlite_integers(s, SQL_EVENT, v, 9);
 }
 
-static void write_work(struct sql *s, const struct hwy_strip *strip)
+static void write_work(struct sqlite *s, const struct hwy_strip *strip)
 {
 	struct where at = where_of(s, &s->x.trace->lanes[strip->lane]);
 	int64_t v[40];
@@ -184,7 +197,7 @@ static void write_work(struct sql *s, const struct hwy_strip *strip)
 		default:
 			v[8] = hwy_get(strip, HWY_GRAPH_ID, row);
 			v[9] = hwy_get(strip, HWY_GRAPH_EXEC, row);
-			sql_integers(s, SQL_GRAPH, v, 10);
+			sqlite_integers(s, SQL_GRAPH, v, 10);
 		}
 		export_wrote(&s->x);
 	}
@@ -196,10 +209,10 @@ static bool is_driver(const char *name)
 	return name[0] == 'c' && name[1] == 'u' && isupper((unsigned char)name[2]);
 }
 
-static void write_calls(struct sql *s, const struct hwy_strip *strip)
+static void write_calls(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
-	int64_t tid = sql_lane_tid(s, &trace->lanes[strip->lane]);
+	int64_t tid = sqlite_lane_tid(s, &trace->lanes[strip->lane]);
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
 		uint32_t row = rows.row;
@@ -208,17 +221,17 @@ static void write_calls(struct sql *s, const struct hwy_strip *strip)
 		int64_t v[] = {
 			hwy_get(strip, HWY_START, row),  hwy_end(strip, row),
 			is_driver(hwy_str(trace, name)), tid,
-			hwy_get(strip, HWY_CORR, row),   sql_text(s, name),
+			hwy_get(strip, HWY_CORR, row),   sqlite_text(s, name),
 			hwy_get(strip, HWY_RESULT, row), or_null(stack),
 		};
-		if (stack > 0)
-			s->chains[0][stack - 1] = 1;
-		sql_integers(s, SQL_RUNTIME, v, 8);
+		if (hwy_ref_is_set(stack))
+			s->chains[SQLITE_CUDA_CHAINS][hwy_ref_index(stack)] = 1;
+		sqlite_integers(s, SQL_RUNTIME, v, 8);
 		export_wrote(&s->x);
 	}
 }
 
-bool sql_write_cuda(struct sql *s, const struct hwy_strip *strip)
+bool sqlite_write_cuda(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	if (hwy_lane_is_opencl(trace, strip->lane))

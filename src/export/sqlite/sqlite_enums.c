@@ -119,7 +119,7 @@ static struct entry read_entry(const char **at)
 	return entry;
 }
 
-int sql_enum_value(const char *table, const char *label)
+int sqlite_enum_value(const char *table, const char *label)
 {
 	size_t length = strlen(label);
 	for (int i = 0; i < N_ENUMS; i++) {
@@ -135,15 +135,15 @@ int sql_enum_value(const char *table, const char *label)
 	return -1;
 }
 
-static void write_enum(struct sql *s, int index)
+static void write_enum(struct sqlite *s, int index)
 {
 	sqlite3_stmt *insert = NULL;
 	char *create = sqlite3_mprintf(
 		"CREATE TABLE %s (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)",
 		enums[index].table);
 	char *text = sqlite3_mprintf("INSERT INTO %s VALUES (?, ? || ?, ?)", enums[index].table);
-	if (sql_run(s, create))
-		sql_failed(s, sqlite3_prepare_v2(s->db, text, -1, &insert, NULL));
+	if (sqlite_run(s, create))
+		sqlite_failed(s, sqlite3_prepare_v2(s->db, text, -1, &insert, NULL));
 	for (const char *at = enums[index].values; insert && *at && !s->x.failed;) {
 		struct entry entry = read_entry(&at);
 		sqlite3_bind_int64(insert, 1, entry.id);
@@ -151,14 +151,14 @@ static void write_enum(struct sql *s, int index)
 		sqlite3_bind_text(insert, 3, entry.name.at, (int)entry.name.length, SQLITE_STATIC);
 		sqlite3_bind_text(insert, 4, entry.label.at, (int)entry.label.length,
 				  SQLITE_STATIC);
-		sql_insert(s, insert);
+		sqlite_insert(s, insert);
 	}
 	sqlite3_finalize(insert);
 	sqlite3_free(create);
 	sqlite3_free(text);
 }
 
-void sql_write_enums(struct sql *s)
+void sqlite_write_enums(struct sqlite *s)
 {
 	for (int i = 0; i < N_ENUMS && !s->x.failed; i++)
 		write_enum(s, i);

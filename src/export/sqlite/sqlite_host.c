@@ -45,6 +45,8 @@ enum { /* columns from 1 on; 1 is the row id */
 
 /* Row ids of domains and categories: none of a range, which tools print. */
 #define NAMES_FROM (INT64_C(1) << 40)
+/* Categories that had no number in the program are numbered from here on. */
+enum { CATEGORIES_FROM = 1000000 };
 
 static uint64_t pair_key(int64_t high, int64_t low)
 {
@@ -52,7 +54,7 @@ static uint64_t pair_key(int64_t high, int64_t low)
 }
 
 /* "domain 7" is what the reader calls one without a name; the default one is 0. */
-static int64_t sqlite_host_domain_of(struct sql *s, const struct hwy_lane *lane)
+static int64_t sqlite_host_domain_of(struct sqlite *s, const struct hwy_lane *lane)
 {
 	const char *name = hwy_str(s->x.trace, lane->name);
 	char *end;
@@ -64,40 +66,43 @@ static int64_t sqlite_host_domain_of(struct sql *s, const struct hwy_lane *lane)
 			return number;
 	}
 	bool fresh;
-	uint32_t *at = hwy_map_put(&s->domains, pair_key(lane->process, lane->name), &fresh);
+	uint32_t *domain = hwy_map_put(&s->domains, pair_key(lane->process, lane->name), &fresh);
 	if (fresh)
-		*at = ++s->n_domains;
-	return *at;
+		*domain = ++s->n_domains;
+	return *domain;
 }
 
-static int64_t category_of(struct sql *s, const struct hwy_lane *lane, int64_t domain, int64_t text)
+static int64_t category_of(struct sqlite *s, const struct hwy_lane *lane, int64_t domain,
+			   int64_t text)
 {
 	char *end;
 	const char *name = hwy_str(s->x.trace, text);
 	long long number = strtoll(name, &end, 10);
 	if (*name && !*end && number > 0)
 		return number;
+	struct sqlite_category {
+		int64_t process, domain, text;
+	} key = {lane->process, domain, text};
 	bool fresh;
-	uint64_t key = hwy_mix(pair_key(lane->process, domain)) ^ (uint64_t)text;
-	uint32_t *at = hwy_map_put(&s->categories, key, &fresh);
+	uint32_t *category = hwy_index_put(&s->categories, &key, sizeof key, &fresh);
 	if (!fresh)
-		return *at;
-	*at = 1000000 + ++s->n_categories;
-	sqlite3_stmt *row = sql_row(s, SQL_NVTX);
+		return *category;
+	*category = CATEGORIES_FROM + ++s->n_categories;
+	sqlite3_stmt *row = sqlite_row(s, SQL_NVTX);
 	if (!row)
 		return 0;
 	sqlite3_bind_int64(row, AT_ROW, NAMES_FROM + ++s->n_names);
 	sqlite3_bind_int64(row, AT_START, 0);
 	sqlite3_bind_int64(row, AT_TYPE, NVTX_CATEGORY);
-	sqlite3_bind_int64(row, AT_CATEGORY, *at);
-	sql_bind_text(s, row, AT_TEXT, text);
-	sqlite3_bind_int64(row, AT_TID, sql_lane_tid(s, lane));
+	sqlite3_bind_int64(row, AT_CATEGORY, *category);
+	sqlite_bind_text(s, row, AT_TEXT, text);
+	sqlite3_bind_int64(row, AT_TID, sqlite_lane_tid(s, lane));
 	sqlite3_bind_int64(row, AT_DOMAIN, domain);
-	sql_insert(s, row);
-	return *at;
+	sqlite_insert(s, row);
+	return *category;
 }
 
-static void bind_payload(struct sql *s, sqlite3_stmt *to, int64_t type, int64_t value)
+static void bind_payload(struct sqlite *s, sqlite3_stmt *to, int64_t type, int64_t value)
 {
 	static const int columns[] = {
 		[HWY_PAYLOAD_U64] = AT_U64,       [HWY_PAYLOAD_I64] = AT_I64,
@@ -114,37 +119,38 @@ static void bind_payload(struct sql *s, sqlite3_stmt *to, int64_t type, int64_t 
 		sqlite3_bind_double(to, columns[type], real);
 		return;
 	case HWY_PAYLOAD_JSON:
-	case HWY_PAYLOAD_BINARY: sql_bind_text(s, to, columns[type], value); return;
+	case HWY_PAYLOAD_BINARY: sqlite_bind_text(s, to, columns[type], value); return;
 	default:
 		if (type > 0 && type < HWY_PAYLOAD_BINARY)
 			sqlite3_bind_int64(to, columns[type], value);
 	}
 }
 
-static void bind_details(struct sql *s, const struct hwy_strip *strip, uint32_t row,
+static void bind_details(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 			 sqlite3_stmt *to)
 {
-	int64_t color = hwy_get(strip, HWY_COLOR, row), end = hwy_get(strip, HWY_END_THREAD, row);
-	if (color)
-		sqlite3_bind_int64(to, AT_COLOR, color & 0xffffffff);
-	if (end > 0 && end <= s->x.trace->n_threads)
-		sqlite3_bind_int64(to, AT_END_TID, s->tids[end - 1]);
+	uint32_t argb, thread;
+	if (hwy_get_color(strip, row, &argb))
+		sqlite3_bind_int64(to, AT_COLOR, argb);
+	if (hwy_get_index(strip, HWY_END_THREAD, row, &thread))
+		sqlite3_bind_int64(to, AT_END_TID, s->tids[thread]);
 	bind_payload(s, to, hwy_get(strip, HWY_PAYLOAD_TYPE, row),
 		     hwy_get(strip, HWY_PAYLOAD, row));
 }
 
 /* Registered strings are in textId, others in text. Where the source does not tell, both are filled: some
  * tools look at the one only, some at the other. */
-static void bind_name(struct sql *s, const struct hwy_strip *strip, uint32_t row, sqlite3_stmt *to)
+static void bind_name(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
+		      sqlite3_stmt *to)
 {
 	int64_t name = hwy_get(strip, HWY_NAME, row);
 	bool registered = hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_REGISTERED;
 	if (name <= 0)
 		return;
 	if (!s->x.is_nsys || !registered)
-		sql_bind_text(s, to, AT_TEXT, name);
+		sqlite_bind_text(s, to, AT_TEXT, name);
 	if (!s->x.is_nsys || registered)
-		sqlite3_bind_int64(to, AT_TEXT_ID, sql_text(s, name));
+		sqlite3_bind_int64(to, AT_TEXT_ID, sqlite_text(s, name));
 }
 
 static int64_t type_of(const struct hwy_strip *strip, uint32_t row)
@@ -154,7 +160,7 @@ static int64_t type_of(const struct hwy_strip *strip, uint32_t row)
 }
 
 /* A row id that is taken already (a damaged file may name one twice) is given by SQLite instead. */
-static void insert_range(struct sql *s, sqlite3_stmt *to)
+static void insert_range(struct sqlite *s, sqlite3_stmt *to)
 {
 	if (s->x.failed)
 		return;
@@ -162,20 +168,20 @@ static void insert_range(struct sql *s, sqlite3_stmt *to)
 	int code = sqlite3_reset(to);
 	if ((code & 0xff) == SQLITE_CONSTRAINT) {
 		sqlite3_bind_null(to, AT_ROW);
-		sql_insert(s, to);
+		sqlite_insert(s, to);
 	} else {
-		sql_failed(s, code);
+		sqlite_failed(s, code);
 	}
 }
 
-static void write_range(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t tid,
+static void write_range(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t tid,
 			int64_t domain)
 {
 	const struct hwy_lane *lane = &s->x.trace->lanes[strip->lane];
 	int64_t flags = hwy_get(strip, HWY_FLAGS, row), id = hwy_get(strip, HWY_ROW, row);
 	int64_t text = hwy_get(strip, HWY_CATEGORY, row);
 	int64_t category = text > 0 && !s->x.is_kineto ? category_of(s, lane, domain, text) : 0;
-	sqlite3_stmt *to = sql_row(s, SQL_NVTX);
+	sqlite3_stmt *to = sqlite_row(s, SQL_NVTX);
 	if (!to)
 		return;
 	sqlite3_bind_int64(to, AT_ROW, id > 0 ? id : (int64_t)strip->first + row + 1);
@@ -193,19 +199,19 @@ static void write_range(struct sql *s, const struct hwy_strip *strip, uint32_t r
 	export_wrote(&s->x);
 }
 
-static bool write_ranges(struct sql *s, const struct hwy_strip *strip)
+static bool write_ranges(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_lane *lane = &s->x.trace->lanes[strip->lane];
 	if (lane->type == HWY_LANE_DEVICE_RANGE)
 		return false;
-	int64_t tid = sql_lane_tid(s, lane), domain = sqlite_host_domain_of(s, lane);
+	int64_t tid = sqlite_lane_tid(s, lane), domain = sqlite_host_domain_of(s, lane);
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows))
 		write_range(s, strip, rows.row, tid, domain);
 	return true;
 }
 
-void sql_write_domains(struct sql *s)
+void sqlite_write_domains(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	struct hwy_map done = {0};
@@ -217,16 +223,16 @@ void sql_write_domains(struct sql *s)
 		if (!number || (lane->type != HWY_LANE_RANGE && lane->type != HWY_LANE_STARTEND))
 			continue;
 		hwy_map_put(&done, key, &fresh);
-		sqlite3_stmt *row = fresh ? sql_row(s, SQL_NVTX) : NULL;
+		sqlite3_stmt *row = fresh ? sqlite_row(s, SQL_NVTX) : NULL;
 		if (!row)
 			continue;
 		sqlite3_bind_int64(row, AT_ROW, NAMES_FROM + ++s->n_names);
 		sqlite3_bind_int64(row, AT_START, 0);
 		sqlite3_bind_int64(row, AT_TYPE, NVTX_DOMAIN);
-		sql_bind_text(s, row, AT_TEXT, lane->name);
-		sqlite3_bind_int64(row, AT_TID, sql_lane_tid(s, lane));
+		sqlite_bind_text(s, row, AT_TEXT, lane->name);
+		sqlite3_bind_int64(row, AT_TID, sqlite_lane_tid(s, lane));
 		sqlite3_bind_int64(row, AT_DOMAIN, *number);
-		sql_insert(s, row);
+		sqlite_insert(s, row);
 	}
 	hwy_map_free(&done);
 }
@@ -241,7 +247,7 @@ enum {
 	CLASS_SYSCALL = 107
 };
 
-static void write_os(struct sql *s, const struct hwy_strip *strip, int64_t tid, bool is_syscall)
+static void write_os(struct sqlite *s, const struct hwy_strip *strip, int64_t tid, bool is_syscall)
 {
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
@@ -252,81 +258,80 @@ static void write_os(struct sql *s, const struct hwy_strip *strip, int64_t tid, 
 			hwy_end(strip, row),
 			is_syscall ? CLASS_SYSCALL : CLASS_OS,
 			tid,
-			sql_text(s, export_name(&s->x, strip, row)),
+			sqlite_text(s, export_name(&s->x, strip, row)),
 			hwy_get(strip, HWY_RESULT, row),
 			hwy_get(strip, HWY_NESTING, row),
 			stack,
 		};
-		if (stack > 0)
-			s->chains[is_syscall ? 2 : 1][stack - 1] = 1;
+		if (hwy_ref_is_set(stack))
+			s->chains[is_syscall ? SQLITE_SYSCALL_CHAINS : SQLITE_OS_CHAINS]
+				 [hwy_ref_index(stack)] = 1;
 		if (is_syscall)
 			v[5] = stack;
-		sql_integers(s, is_syscall ? SQL_SYSCALL : SQL_OSRT, v, is_syscall ? 6 : 8);
+		sqlite_integers(s, is_syscall ? SQL_SYSCALL : SQL_OSRT, v, is_syscall ? 6 : 8);
 		export_wrote(&s->x);
 	}
 }
 
-static bool write_library(struct sql *s, const struct hwy_strip *strip, int64_t tid)
+static bool write_library(struct sqlite *s, const struct hwy_strip *strip, int64_t tid)
 {
 	const char *name = hwy_str(s->x.trace, s->x.trace->lanes[strip->lane].name);
-	enum sql_id table = strcmp(name, "cuDNN") == 0    ? SQL_CUDNN
-			    : strcmp(name, "cuBLAS") == 0 ? SQL_CUBLAS
-			    : strcmp(name, "MPI") == 0    ? SQL_MPI
-							  : SQL_TABLES;
+	enum sqlite_table_id table = strcmp(name, "cuDNN") == 0    ? SQL_CUDNN
+				     : strcmp(name, "cuBLAS") == 0 ? SQL_CUBLAS
+				     : strcmp(name, "MPI") == 0    ? SQL_MPI
+								   : SQL_TABLES;
 	if (table == SQL_TABLES)
 		return false;
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
 		uint32_t row = rows.row;
-		int64_t text = sql_text(s, export_name(&s->x, strip, row));
+		int64_t text = sqlite_text(s, export_name(&s->x, strip, row));
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		int64_t event[] = {start, end, table == SQL_CUDNN ? CLASS_CUDNN : CLASS_CUBLAS, tid,
 				   text};
 		int64_t mpi[] = {start, end, tid, text};
-		sql_integers(s, table, table == SQL_MPI ? mpi : event, table == SQL_MPI ? 4 : 5);
+		sqlite_integers(s, table, table == SQL_MPI ? mpi : event, table == SQL_MPI ? 4 : 5);
 		export_wrote(&s->x);
 	}
 	return true;
 }
 
-static void write_overhead(struct sql *s, const struct hwy_strip *strip, int64_t tid)
+static void write_overhead(struct sqlite *s, const struct hwy_strip *strip, int64_t tid)
 {
 	const char *lane = hwy_str(s->x.trace, s->x.trace->lanes[strip->lane].name);
 	bool own = strcmp(lane, "profiler") == 0;
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
 		uint32_t row = rows.row;
-		int64_t text = sql_text(s, export_name(&s->x, strip, row));
+		int64_t text = sqlite_text(s, export_name(&s->x, strip, row));
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		int64_t profiler[] = {start, end, tid, text, 0};
 		int64_t corr = export_corr(&s->x, strip, row);
 		int64_t cuda[] = {start, end, CLASS_OVERHEAD, tid, or_null(corr), text, 1};
-		sql_integers(s, own ? SQL_PROFILER : SQL_OVERHEAD, own ? profiler : cuda,
-			     own ? 5 : 7);
+		sqlite_integers(s, own ? SQL_PROFILER : SQL_OVERHEAD, own ? profiler : cuda,
+				own ? 5 : 7);
 		export_wrote(&s->x);
 	}
 }
 
 /* ---- samples and stacks ---------------------------------------------------------------------- */
 
-static int64_t frame_symbol(struct sql *s, const struct hwy_frame *frame)
+static int64_t frame_symbol(struct sqlite *s, const struct hwy_frame *frame)
 {
 	char number[24];
 	if (frame->function > 0)
-		return sql_text(s, frame->function);
+		return sqlite_text(s, frame->function);
 	/* as the reader recognises it: %#x writes 0 as "0" */
 	snprintf(number, sizeof number, "%#llx", (unsigned long long)frame->address);
-	return sql_own_text(s, number);
+	return sqlite_own_text(s, number);
 }
 
-static void write_chain(struct sql *s, enum sql_id table, int64_t id, int64_t stack)
+static void write_chain(struct sqlite *s, enum sqlite_table_id table, int64_t id, int64_t stack)
 {
 	const struct hwy_trace *trace = s->x.trace;
-	/* A stack's parent is an earlier one: this ends. */
-	for (int64_t depth = 0; stack > 0 && !s->x.failed; depth++) {
-		const struct hwy_stack *node = &trace->stacks[stack - 1];
-		const struct hwy_frame *frame = &trace->frames[node->frame];
-		int64_t symbol = frame_symbol(s, frame), module = sql_text(s, frame->module);
+	for (int64_t depth = 0; hwy_ref_is_set(stack) && !s->x.failed; depth++) {
+		const struct hwy_frame *frame = hwy_stack_frame(trace, stack);
+		int64_t symbol = frame_symbol(s, frame), module = sqlite_text(s, frame->module);
 		int64_t unresolved = or_null((frame->flags & HWY_FRAME_UNRESOLVED) != 0);
 		int64_t kernel = or_null((frame->flags & HWY_FRAME_KERNEL) != 0);
 		/* No address, unless the symbol is nothing but one. */
@@ -337,40 +342,42 @@ static void write_chain(struct sql *s, enum sql_id table, int64_t id, int64_t st
 		int64_t full[] = {id,         symbol,   module,  kernel,   SQL_NULL,
 				  unresolved, SQL_NULL, address, SQL_NULL, depth};
 		if (table == SQL_CUDA_CHAINS)
-			sql_integers(s, table, cuda, 6);
+			sqlite_integers(s, table, cuda, 6);
 		else if (table == SQL_SYSCALL_CHAINS)
-			sql_integers(s, table, syscall, 5);
+			sqlite_integers(s, table, syscall, 5);
 		else
-			sql_integers(s, table, full, 10);
-		stack = node->parent < stack ? node->parent : 0;
+			sqlite_integers(s, table, full, 10);
+		stack = hwy_stack_caller(trace, stack);
 	}
 }
 
-void sql_write_chains(struct sql *s)
+void sqlite_write_chains(struct sqlite *s)
 {
-	static const enum sql_id tables[] = {SQL_CUDA_CHAINS, SQL_OS_CHAINS, SQL_SYSCALL_CHAINS};
-	for (int i = 0; i < 3; i++)
+	static const enum sqlite_table_id tables[] = {SQL_CUDA_CHAINS, SQL_OS_CHAINS,
+						      SQL_SYSCALL_CHAINS};
+	for (int i = 0; i < SQLITE_CHAINS; i++)
 		for (uint32_t stack = 0; stack < s->x.trace->n_stacks && !s->x.failed; stack++)
 			if (s->chains[i][stack])
-				write_chain(s, tables[i], (int64_t)stack + 1, (int64_t)stack + 1);
+				write_chain(s, tables[i], hwy_ref(stack), hwy_ref(stack));
 }
 
-static void write_samples(struct sql *s, const struct hwy_strip *strip, int64_t tid)
+static void write_samples(struct sqlite *s, const struct hwy_strip *strip, int64_t tid)
 {
 	enum { STATE_RUNNING = 1 };
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
 		uint32_t row = rows.row;
-		int64_t cpu = hwy_get(strip, HWY_CPU, row);
+		int64_t cpu;
+		bool has_cpu = hwy_get_number(strip, HWY_CPU, row, &cpu);
 		int64_t v[] = {
 			++s->sample,
 			hwy_get(strip, HWY_START, row),
-			cpu ? export_add(cpu, -1) : SQL_NULL,
+			has_cpu ? cpu : SQL_NULL,
 			STATE_RUNNING,
 			tid,
 			hwy_get(strip, HWY_WEIGHT, row),
 		};
-		sql_integers(s, SQL_SAMPLES, v, 6);
+		sqlite_integers(s, SQL_SAMPLES, v, 6);
 		write_chain(s, SQL_SAMPLE_CHAINS, s->sample, hwy_get(strip, HWY_STACK, row));
 		export_wrote(&s->x);
 	}
@@ -378,25 +385,31 @@ static void write_samples(struct sql *s, const struct hwy_strip *strip, int64_t 
 
 /* ---- scheduling ------------------------------------------------------------------------------ */
 
+static int64_t cpu_or_0(const struct hwy_strip *strip, uint32_t row)
+{
+	int64_t cpu;
+	return hwy_get_number(strip, HWY_CPU, row, &cpu) ? cpu : 0;
+}
+
 /* A stretch begins with a switch: in where the thread runs, else out, with what it waits for. */
-static void write_switch(struct sql *s, const struct hwy_strip *strip, uint32_t row, int64_t tid)
+static void write_switch(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t tid)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	const char *name = hwy_str(trace, hwy_get(strip, HWY_NAME, row));
-	int64_t cpu = hwy_get(strip, HWY_CPU, row), reason = hwy_get(strip, HWY_REASON, row);
+	int64_t reason = hwy_get(strip, HWY_REASON, row);
 	bool in = strcmp(name, "running") == 0;
 	int state = in ? -1
 		    : strcmp(name, "runnable") == 0
 			    ? 1
-			    : sql_enum_value("ENUM_SAMPLING_THREAD_STATE", name);
-	int block = reason > 0
-			    ? sql_enum_value("ENUM_SCHEDULING_THREAD_BLOCK", hwy_str(trace, reason))
-			    : -1;
+			    : sqlite_enum_value("ENUM_SAMPLING_THREAD_STATE", name);
+	int block = reason > 0 ? sqlite_enum_value("ENUM_SCHEDULING_THREAD_BLOCK",
+						   hwy_str(trace, reason))
+			       : -1;
 	int64_t v[] = {
-		hwy_get(strip, HWY_START, row), cpu ? export_add(cpu, -1) : 0, in, tid,
+		hwy_get(strip, HWY_START, row), cpu_or_0(strip, row),         in, tid,
 		state > 0 ? state : SQL_NULL,   block > 0 ? block : SQL_NULL,
 	};
-	sql_integers(s, SQL_SCHED, v, 6);
+	sqlite_integers(s, SQL_SCHED, v, 6);
 }
 
 struct stretch { /* of running; its end is a switch out, unless another one follows at once */
@@ -406,23 +419,23 @@ struct stretch { /* of running; its end is a switch out, unless another one foll
 };
 
 /* Ended, it did not come back at once. */
-static void write_end(struct sql *s, struct stretch *last, int64_t tid, bool is_last)
+static void write_end(struct sqlite *s, struct stretch *last, int64_t tid, bool is_last)
 {
 	enum { STATE_TERMINATED = 5 };
 	int64_t v[] = {last->end, last->cpu, 0, tid, is_last ? SQL_NULL : STATE_TERMINATED,
 		       SQL_NULL};
 	if (last->is_open)
-		sql_integers(s, SQL_SCHED, v, 6);
+		sqlite_integers(s, SQL_SCHED, v, 6);
 	last->is_open = false;
 }
 
-static void write_states(struct sql *s, const struct hwy_strip *strip, int64_t tid)
+static void write_states(struct sqlite *s, const struct hwy_strip *strip, int64_t tid)
 {
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	struct stretch last = {0};
 	while (export_next(&rows)) {
 		uint32_t row = rows.row;
-		int64_t cpu = hwy_get(strip, HWY_CPU, row), flags = hwy_get(strip, HWY_FLAGS, row);
+		int64_t flags = hwy_get(strip, HWY_FLAGS, row);
 		const char *name = hwy_str(s->x.trace, hwy_get(strip, HWY_NAME, row));
 		bool follows = row == last.row + 1;
 		if (!follows || hwy_get(strip, HWY_START, row) != last.end)
@@ -432,7 +445,7 @@ static void write_states(struct sql *s, const struct hwy_strip *strip, int64_t t
 			.is_open = !(flags & HWY_FLAG_UNFINISHED) && strcmp(name, "running") == 0,
 			.row = row,
 			.end = hwy_end(strip, row),
-			.cpu = cpu ? export_add(cpu, -1) : 0,
+			.cpu = cpu_or_0(strip, row),
 		};
 		export_wrote(&s->x);
 	}
@@ -441,15 +454,16 @@ static void write_states(struct sql *s, const struct hwy_strip *strip, int64_t t
 
 /* ---- allocations and counters ---------------------------------------------------------------- */
 
-static void write_memory(struct sql *s, const struct hwy_strip *strip)
+static void write_memory(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_lane *lane = &s->x.trace->lanes[strip->lane];
-	int64_t pid = sql_lane_pid(s, lane), device = sql_device(s, lane->process, lane->device);
+	int64_t pid = sqlite_lane_pid(s, lane),
+		device = sqlite_device(s, lane->process, lane->device);
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
 		uint32_t row = rows.row;
 		int64_t kind = hwy_get(strip, HWY_DST_MEMORY, row);
-		sqlite3_stmt *to = sql_row(s, SQL_MEMORY);
+		sqlite3_stmt *to = sqlite_row(s, SQL_MEMORY);
 		if (!to)
 			return;
 		int64_t v[] = {
@@ -460,21 +474,21 @@ static void write_memory(struct sql *s, const struct hwy_strip *strip)
 			hwy_get(strip, HWY_ADDRESS, row),
 			0,
 			hwy_get(strip, HWY_BYTES, row),
-			kind > 0 ? export_add(kind, -1) : HWY_MEM_UNKNOWN - 1,
+			(kind > 0 ? kind : HWY_MEM_UNKNOWN) - 1, /* nsys begins with 0 */
 			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE,
 		};
 		for (int i = 0; i < 9; i++)
 			sqlite3_bind_int64(to, i + 1, v[i]);
-		sql_bind_text(s, to, 10, hwy_get(strip, HWY_NAME, row));
+		sqlite_bind_text(s, to, 10, hwy_get(strip, HWY_NAME, row));
 		sqlite3_bind_int64(to, 11, export_corr(&s->x, strip, row));
 		if (hwy_get(strip, HWY_POOL, row))
 			sqlite3_bind_int64(to, 13, hwy_get(strip, HWY_POOL, row));
-		sql_insert(s, to);
+		sqlite_insert(s, to);
 		export_wrote(&s->x);
 	}
 }
 
-static bool sqlite_host_write_counter(struct sql *s, const struct hwy_strip *strip)
+static bool sqlite_host_write_counter(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
@@ -484,7 +498,7 @@ static bool sqlite_host_write_counter(struct sql *s, const struct hwy_strip *str
 	int64_t host = device->host >= 0 ? device->host + 1 : 1;
 	int64_t gpu = device->ordinal >= 0 ? device->ordinal : lane->device;
 	int64_t type = host << 48 | INT64_C(1) << 32 | (gpu & 0xff);
-	sqlite3_stmt *name = sql_row(s, SQL_METRIC_NAMES);
+	sqlite3_stmt *name = sqlite_row(s, SQL_METRIC_NAMES);
 	if (!name)
 		return true;
 	sqlite3_bind_int64(name, 1, type);
@@ -492,23 +506,23 @@ static bool sqlite_host_write_counter(struct sql *s, const struct hwy_strip *str
 	sqlite3_bind_text(name, 3, "", 0, SQLITE_STATIC);
 	sqlite3_bind_int64(name, 4, strip->lane);
 	sqlite3_bind_text(name, 5, hwy_str(trace, lane->name), -1, SQLITE_STATIC);
-	sql_insert(s, name);
+	sqlite_insert(s, name);
 	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
 	while (export_next(&rows)) {
 		int64_t start = hwy_get(strip, HWY_START, rows.row);
 		int64_t v[] = {start, start, type, strip->lane,
 			       hwy_get(strip, HWY_VALUE, rows.row)};
-		sql_integers(s, SQL_METRICS, v, 5);
+		sqlite_integers(s, SQL_METRICS, v, 5);
 		export_wrote(&s->x);
 	}
 	return true;
 }
 
-bool sql_write_host(struct sql *s, const struct hwy_strip *strip)
+bool sqlite_write_host(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	int64_t tid = sql_lane_tid(s, lane);
+	int64_t tid = sqlite_lane_tid(s, lane);
 	switch (strip->kind) {
 	case HWY_RANGE: return write_ranges(s, strip);
 	case HWY_OS: write_os(s, strip, tid, *hwy_str(trace, lane->name) != 0); return true;

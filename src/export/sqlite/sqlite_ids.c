@@ -10,30 +10,30 @@ static int64_t pid_part(int64_t global)
 	return global >> PID_SHIFT & 0xffffff;
 }
 
-static void sqlite_ids_write_processes(struct sql *s)
+static void sqlite_ids_write_processes(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	for (uint32_t i = 0; i < trace->n_processes && !s->x.failed; i++) {
 		const struct hwy_process *process = &trace->processes[i];
-		sqlite3_stmt *row = sql_row(s, SQL_PROCESSES);
+		sqlite3_stmt *row = sqlite_row(s, SQL_PROCESSES);
 		if (!row)
 			return;
 		sqlite3_bind_int64(row, 1, s->pids[i]);
 		sqlite3_bind_int64(row, 2, pid_part(s->pids[i]));
-		sql_bind_text(s, row, 3, process->name);
-		sql_insert(s, row);
+		sqlite_bind_text(s, row, 3, process->name);
+		sqlite_insert(s, row);
 		if (process->rank != HWY_NONE) {
 			int64_t rank[] = {s->pids[i] | pid_part(s->pids[i]), process->rank};
-			sql_integers(s, SQL_RANKS, rank, 2);
+			sqlite_integers(s, SQL_RANKS, rank, 2);
 		}
 	}
 	for (uint32_t i = 0; i < trace->n_threads && !s->x.failed; i++) {
 		const struct hwy_thread *thread = &trace->threads[i];
-		int64_t v[] = {sql_text(s, thread->name > 0 ? thread->name : 0),
+		int64_t v[] = {sqlite_text(s, thread->name > 0 ? thread->name : 0),
 			       thread->priority != HWY_NONE ? thread->priority : SQL_NULL,
 			       s->tids[i]};
 		if (thread->name != HWY_NONE || thread->priority != HWY_NONE)
-			sql_integers(s, SQL_THREADS, v, 3);
+			sqlite_integers(s, SQL_THREADS, v, 3);
 	}
 }
 
@@ -49,18 +49,18 @@ static int64_t gpu_id(const struct hwy_trace *trace, int64_t device)
 	return at && at->ordinal != HWY_NONE ? at->ordinal : device;
 }
 
-static void write_gpu(struct sql *s, uint32_t index)
+static void write_gpu(struct sqlite *s, uint32_t index)
 {
 	const struct hwy_device *device = &s->x.trace->devices[index];
-	sqlite3_stmt *row = sql_row(s, SQL_GPU);
+	sqlite3_stmt *row = sqlite_row(s, SQL_GPU);
 	if (!row)
 		return;
 	int64_t host = device->host >= 0 ? device->host + 1 : 1;
 	sqlite3_bind_int64(row, 1, host << VM_SHIFT);
 	sqlite3_bind_int64(row, 2, gpu_id(s->x.trace, index));
-	sql_bind_text(s, row, 3, device->name);
-	sql_bind_text(s, row, 4, device->bus);
-	sql_bind_text(s, row, 12, device->uuid);
+	sqlite_bind_text(s, row, 3, device->name);
+	sqlite_bind_text(s, row, 4, device->bus);
+	sqlite_bind_text(s, row, 12, device->uuid);
 	const int64_t values[][2] = {
 		{6, device->l2_bytes},
 		{7, device->memory_bytes},
@@ -83,11 +83,11 @@ static void write_gpu(struct sql *s, uint32_t index)
 	};
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
 		bind_number(row, (int)values[i][0], values[i][1]);
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 }
 
 /* One row for each device that a process has streams on. */
-static void write_devices(struct sql *s)
+static void write_devices(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	struct hwy_map done = {0};
@@ -104,12 +104,12 @@ static void write_devices(struct sql *s)
 		int64_t v[] = {gpu_id(trace, stream->device), ordinal,
 			       pid_part(s->pids[stream->process])};
 		if (fresh)
-			sql_integers(s, SQL_DEVICE, v, 3);
+			sqlite_integers(s, SQL_DEVICE, v, 3);
 	}
 	hwy_map_free(&done);
 }
 
-static void write_contexts(struct sql *s)
+static void write_contexts(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	for (uint32_t i = 0; i < trace->n_contexts && !s->x.failed; i++) {
@@ -122,17 +122,17 @@ static void write_contexts(struct sql *s)
 			pid >> 56 & 0xff,
 			pid >> VM_SHIFT & 0xff,
 			pid_part(pid),
-			sql_device(s, context->process, context->device),
+			sqlite_device(s, context->process, context->device),
 			context->number != HWY_NONE ? context->number : 0,
 			context->parent != HWY_NONE ? context->parent : SQL_NULL,
 			context->green == 1,
 			context->sms != HWY_NONE ? context->sms : SQL_NULL,
 		};
-		sql_integers(s, SQL_CONTEXT, v, 9);
+		sqlite_integers(s, SQL_CONTEXT, v, 9);
 	}
 }
 
-static void sqlite_ids_write_stream(struct sql *s, const struct hwy_stream *stream)
+static void sqlite_ids_write_stream(struct sqlite *s, const struct hwy_stream *stream)
 {
 	int64_t pid = s->pids[stream->process];
 	int64_t context = stream->context != HWY_NONE ? stream->context : 0;
@@ -145,20 +145,20 @@ static void sqlite_ids_write_stream(struct sql *s, const struct hwy_stream *stre
 		       (int64_t)(uint32_t)priority,
 		       stream->flags >= 0 ? stream->flags : 0};
 	if (stream->priority != HWY_NONE || stream->flags > 0)
-		sql_integers(s, SQL_STREAM, v, 7);
-	sqlite3_stmt *row = stream->name > 0 ? sql_row(s, SQL_STREAM_NAMES) : NULL;
+		sqlite_integers(s, SQL_STREAM, v, 7);
+	sqlite3_stmt *row = stream->name > 0 ? sqlite_row(s, SQL_STREAM_NAMES) : NULL;
 	if (!row)
 		return;
-	sql_bind_text(s, row, 1, stream->name);
+	sqlite_bind_text(s, row, 1, stream->name);
 	int64_t named[] = {v[1],    v[2],
-			   v[3],    sql_device(s, stream->process, stream->device),
+			   v[3],    sqlite_device(s, stream->process, stream->device),
 			   context, stream->number};
 	for (int i = 0; i < 6; i++)
 		sqlite3_bind_int64(row, i + 2, named[i]);
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 }
 
-void sql_write_who(struct sql *s)
+void sqlite_write_who(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	sqlite_ids_write_processes(s);

@@ -9,17 +9,18 @@
 
 #include "export/sqlite/sqlite.h"
 
-static void put_pair(struct sql *s, enum sql_id table, const char *name, const char *value)
+static void put_pair(struct sqlite *s, enum sqlite_table_id table, const char *name,
+		     const char *value)
 {
-	sqlite3_stmt *row = value ? sql_row(s, table) : NULL;
+	sqlite3_stmt *row = value ? sqlite_row(s, table) : NULL;
 	if (!row)
 		return;
 	sqlite3_bind_text(row, 1, name, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(row, 2, value, -1, SQLITE_TRANSIENT);
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 }
 
-static void write_export(struct sql *s)
+static void write_export(struct sqlite *s)
 {
 	char now[64];
 	time_t t = time(NULL);
@@ -38,7 +39,7 @@ static void write_export(struct sql *s)
 }
 
 /* The command's words, quoted where the reader quotes them. */
-static void write_command(struct sql *s, const char *command)
+static void write_command(struct sqlite *s, const char *command)
 {
 	char name[48], word[4096];
 	int n = 0;
@@ -59,7 +60,7 @@ static void write_command(struct sql *s, const char *command)
 	}
 }
 
-static void write_capture(struct sql *s)
+static void write_capture(struct sqlite *s)
 {
 	static const char *const known[][2] = {
 		{"capture.graph_mode", "CUDA_GRAPH_TRACE_OPTIONS:MODE"},
@@ -88,9 +89,10 @@ static void write_capture(struct sql *s)
 		write_command(s, command);
 }
 
-static void put_system(struct sql *s, int64_t host, const char *name, int number, const char *value)
+static void put_system(struct sqlite *s, int64_t host, const char *name, int number,
+		       const char *value)
 {
-	sqlite3_stmt *row = value && *value ? sql_row(s, SQL_ENVIRONMENT) : NULL;
+	sqlite3_stmt *row = value && *value ? sqlite_row(s, SQL_ENVIRONMENT) : NULL;
 	if (!row)
 		return;
 	sqlite3_bind_int64(row, 1, (host + 1) << 48);
@@ -98,10 +100,10 @@ static void put_system(struct sql *s, int64_t host, const char *name, int number
 	sqlite3_bind_text(row, 3, name, -1, SQLITE_STATIC);
 	sqlite3_bind_int(row, 4, number);
 	sqlite3_bind_text(row, 5, value, -1, SQLITE_TRANSIENT);
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 }
 
-static void write_system(struct sql *s)
+static void write_system(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	char number[32];
@@ -124,12 +126,12 @@ static void write_system(struct sql *s)
 	}
 }
 
-static void write_times(struct sql *s)
+static void write_times(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	const char *told = hwy_property(trace, "recording.duration_ns");
 	int64_t duration = told ? strtoll(told, NULL, 10) : 0;
-	sqlite3_stmt *row = sql_row(s, SQL_START_TIME);
+	sqlite3_stmt *row = sqlite_row(s, SQL_START_TIME);
 	if (!row)
 		return;
 	char text[64];
@@ -141,18 +143,18 @@ static void write_times(struct sql *s)
 		sqlite3_bind_int64(row, 1, trace->wall);
 		sqlite3_bind_text(row, 2, text, -1, SQLITE_TRANSIENT);
 	}
-	sql_insert(s, row);
+	sqlite_insert(s, row);
 	int64_t v[] = {INT64_C(1) << 48, duration, 0, duration};
 	if (told)
-		sql_integers(s, SQL_DETAILS, v, 4);
+		sqlite_integers(s, SQL_DETAILS, v, 4);
 }
 
-static void write_diagnostics(struct sql *s)
+static void write_diagnostics(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	for (uint32_t i = 0; i < trace->n_diagnostics && !s->x.failed; i++) {
 		const struct hwy_diagnostic *said = &trace->diagnostics[i];
-		sqlite3_stmt *row = sql_row(s, SQL_DIAGNOSTIC);
+		sqlite3_stmt *row = sqlite_row(s, SQL_DIAGNOSTIC);
 		if (!row)
 			return;
 		int64_t v[] = {said->time != HWY_NONE ? said->time : 0, 1, 3,
@@ -162,11 +164,11 @@ static void write_diagnostics(struct sql *s)
 		sqlite3_bind_text(row, 5, hwy_str(trace, said->text), -1, SQLITE_STATIC);
 		if (export_process(trace, said->process))
 			sqlite3_bind_int64(row, 6, s->pids[said->process]);
-		sql_insert(s, row);
+		sqlite_insert(s, row);
 	}
 }
 
-void sql_write_about(struct sql *s)
+void sqlite_write_about(struct sqlite *s)
 {
 	write_export(s);
 	write_capture(s);
