@@ -148,7 +148,7 @@ static void spans_that_overlap_are_spread_over_rows_in_which_they_nest(void **st
 
 static void varints_are_as_short_as_they_can_be(void **state)
 {
-	struct pb pb = {0};
+	struct hwy_bytes pb = {0};
 	pb_int(&pb, 1, 127);
 	pb_int(&pb, 1, 128);
 	pb_int(&pb, 16, 300);
@@ -156,8 +156,8 @@ static void varints_are_as_short_as_they_can_be(void **state)
 	static const uint8_t want[] = {8,   127, 8,   128, 1,   128, 1,   172, 2,   32,
 				       255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
 	assert_int_equal(pb.n, sizeof want);
-	assert_memory_equal(pb.at, want, sizeof want);
-	free(pb.at);
+	assert_memory_equal(pb.bytes, want, sizeof want);
+	free(pb.bytes);
 }
 
 /* ---- strips that are let go ---- */
