@@ -1,9 +1,9 @@
 /* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …
  *
- * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane), then every
- * column of the kind by its name in the model. hwy_column_cell of trace/columns.h says what a cell shows; a
- * kernel's shape and names and a stack are spelled out here. A cell is empty where the span has no value.
- * Times are ns.
+ * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane), then
+ * every column of the kind by its name in the model. hwy_column_cell of trace/columns.h says what a
+ * cell shows; a kernel's shape and names and a stack are spelled out here. A cell is empty where
+ * the span has no value. Times are ns.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -100,7 +100,8 @@ static void csv_put_symbol(struct csv *c, const struct hwy_symbol *symbol)
 	out_csv(&c->out, hwy_text(c->x.trace, symbol->mangled));
 }
 
-/* From the leaf to the root, between semicolons. */
+/* Writes the functions of a stack, from the innermost to the outermost, with semicolons between
+ * them. */
 static void csv_put_stack(struct csv *c, int64_t stack)
 {
 	if (stack <= 0)
@@ -181,7 +182,8 @@ static bool has_kind(const struct csv *c, int kind)
 	return false;
 }
 
-/* Writes one file. It stays announced as temporary (base/progress.h) until export_csv is done with all. */
+/* Writes one file. It stays announced as temporary (base/progress.h) until export_csv is done
+ * with all. */
 static bool write_kind(struct csv *c, int kind, const char *name)
 {
 	FILE *file = fopen(name, "wx");

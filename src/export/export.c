@@ -1,4 +1,4 @@
-/* export.c - the list of formats, and what is kept of a trace. */
+/* export.c - the list of formats, and which lanes, strips and rows of a trace are exported. */
 #include "export/export.h"
 
 #include <stdlib.h>
@@ -131,7 +131,8 @@ struct export_rows export_rows(struct export *x, const struct hwy_strip *strip, 
 	return rows;
 }
 
-/* The chunk before goes only when the next is there: starts are compared over the border. */
+/* Reads the next chunk of rows and then frees the chunk before it: both are needed while the
+ * starts of two rows are compared across their border. */
 bool export_turn(struct export_rows *rows)
 {
 	struct export *x = rows->x;

@@ -1,4 +1,5 @@
-/* export_internal.h - what the formats share: what is kept of a trace, names for spans that have none, lanes' labels.
+/* export_internal.h - what the formats share: which rows are exported, names for spans without one,
+ * labels of lanes.
  *
  *   struct export x;
  *   if (!export_open(&x, trace, options, progress, result, err))
@@ -13,7 +14,8 @@
  *   bool is_whole = !x.failed; // else something was not readable
  *   export_close(&x);
  *
- * Of a report one chunk of rows is in memory at a time; what a row refers to is peeked at.
+ * Of a report one chunk of rows is in memory at a time. Values of other rows are read with
+ * export_peek.
  */
 #ifndef HWY_EXPORT_EXPORT_INTERNAL_H
 #define HWY_EXPORT_EXPORT_INTERNAL_H
@@ -32,16 +34,17 @@ struct export
 	bool failed;
 	struct filter filter;
 	bool filtered;
-	bool *lanes; /* by lane: kept; NULL: all are */
-	/* Texts that the trace does not have; their ids count on from the trace's. */
+	bool *lanes; /* by lane: whether it is exported; NULL: all lanes are */
+	/* Texts that the trace does not have. Their ids follow those of the trace's texts. */
 	struct hwy_strings extra;
 	struct hwy_index made; /* the values that a name was made of -> the id of its text */
 	uint64_t done, total;
-	uint64_t held; /* columns of calls that stay in memory: the filter looks at them */
+	/* Bits of the columns of calls that stay in memory, because the filter reads them. */
+	uint64_t held;
 	struct hwy_peeks peeks;
-	const struct hwy_strip *calls; /* where the last link led */
-	int64_t link, corr;            /* the last one, and its correlation id */
-	bool is_kineto, is_nsys;       /* where the trace comes from */
+	const struct hwy_strip *calls; /* the strip of the call that was asked for last, or NULL */
+	int64_t link, corr;            /* the link that was followed last, and its correlation id */
+	bool is_kineto, is_nsys; /* which program wrote the file that the trace was read from */
 };
 
 bool export_open(struct export *x, struct hwy_trace *trace, const struct export_options *options,
@@ -55,13 +58,14 @@ static inline bool export_keeps(const struct export *x, const struct hwy_strip *
 	return !x->filtered || filter_keeps(&x->filter, x->trace, strip, row);
 }
 
-/* Is anything left out? What is said of the whole run is then too. */
+/* Whether the options exclude spans. Then nothing is written that describes the whole run, such
+ * as steps. */
 static inline bool export_is_cut(const struct export *x)
 {
 	return x->filtered || x->lanes || x->options->kinds != UINT32_MAX;
 }
 
-/* The rows of a strip that are kept, one after the other. */
+/* Goes through the rows of a strip that are exported. */
 struct export_rows {
 	struct export *x;
 	const struct hwy_strip *strip;
@@ -69,8 +73,9 @@ struct export_rows {
 	uint32_t row, next;
 };
 struct export_rows export_rows(struct export *x, const struct hwy_strip *strip, uint64_t columns);
-bool export_turn(struct export_rows *rows); /* to the next chunk */
-/* The next row, kept or not; false at the end, and when it cannot be read (x->failed). */
+bool export_turn(struct export_rows *rows); /* reads the next chunk; only for export_step */
+/* Moves to the next row, exported or not; false at the end, and where the row cannot be read
+ * (x->failed). */
 static inline bool export_step(struct export_rows *rows)
 {
 	uint32_t row = rows->row = rows->next;
@@ -80,6 +85,8 @@ static inline bool export_step(struct export_rows *rows)
 	rows->next++;
 	return true;
 }
+/* Moves to the next row that is exported; false at the end, and where it cannot be read
+ * (x->failed). */
 static inline bool export_next(struct export_rows *rows)
 {
 	while (export_step(rows))
@@ -87,19 +94,19 @@ static inline bool export_next(struct export_rows *rows)
 			return true;
 	return false;
 }
-void export_wrote(struct export *x); /* one span */
+void export_wrote(struct export *x); /* counts one span that was written, and tells the progress */
 
-/* A value of any span; 0 when it cannot be read (x->failed). */
+/* A value of any span, which need not be in memory; 0 where it cannot be read (x->failed). */
 int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col,
 		    uint32_t row);
 /* A value of the call with this span id. */
 int64_t export_peek_call(struct export *x, uint32_t call, enum hwy_col col);
 /* The correlation id of any span. */
 int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row);
-/* What to add to every time so that none is negative. */
+/* The number of ns to add to every time so that no time is negative. */
 int64_t export_shift(struct export *x);
 
-/* Sums of numbers from files, which may be anything: they wrap. */
+/* The sum of two numbers from a file. They may be any numbers: an overflow wraps around. */
 static inline int64_t export_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -107,19 +114,22 @@ static inline int64_t export_add(int64_t a, int64_t b)
 
 /* ---- fallback_names.c ---- */
 
-uint32_t export_text_id(struct export *x, const char *text); /* made up by the export */
+/* The id of a text that the export made up; export_text yields the text of any id. */
+uint32_t export_text_id(struct export *x, const char *text);
 struct hwy_text export_text(const struct export *x, int64_t id);
-/* What a span is called: its name, or one made of what it is ("Memcpy HtoD (Pinned -> Device)"). Needs the
- * columns EXPORT_NAME_COLUMNS. */
+/* The id of a span's name. A span without a name gets one from its other columns: "Memcpy HtoD
+ * (Pinned -> Device)". Needs the columns EXPORT_NAME_COLUMNS. */
 int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t row);
 #define EXPORT_NAME_COLUMNS                                                                        \
 	(HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_SRC_MEMORY) |        \
 	 HWY_COL_BIT(HWY_DST_MEMORY) | HWY_COL_BIT(HWY_GRAPH_ID) | HWY_COL_BIT(HWY_SYNC_TYPE) |    \
 	 HWY_COL_BIT(HWY_OPERATION) | HWY_COL_BIT(HWY_STACK))
-/* "GPU 0 stream 7", "thread 123 python3 api". */
+/* Writes the label of a lane: "GPU 0 stream 7", "thread 123 python3 api". */
 void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text, size_t size);
-int64_t export_frame_name(struct export *x, int64_t stack); /* stack + 1; the leaf's */
-/* A span's process, thread, device and stream of its lane are indexes or HWY_NONE: in range or NULL. */
+/* The id of the name of a stack's innermost function, or of its address; 'stack' is a reference
+ * (base/ref.h). */
+int64_t export_frame_name(struct export *x, int64_t stack);
+/* The record with this index; NULL for HWY_NONE and for an index out of range. */
 const struct hwy_process *export_process(const struct hwy_trace *trace, int64_t process);
 const struct hwy_thread *export_thread(const struct hwy_trace *trace, int64_t thread);
 const struct hwy_device *export_device(const struct hwy_trace *trace, int64_t device);

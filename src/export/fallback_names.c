@@ -1,6 +1,7 @@
 /* fallback_names.c - what spans and lanes are called where the source gave them no name.
  *
- * Copies and fills are named as PyTorch's profiler does, because tools recognise them by these names.
+ * Copies and fills are named as PyTorch's profiler does, because tools recognise them by these
+ * names.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +94,8 @@ static void make_name(const struct hwy_strip *strip, uint32_t row, char *text, s
 	}
 }
 
-/* There are few different made-up names: each is made once, and found by the values that it is made of. */
+/* There are few different made-up names: each is made once, and found by the values that it is
+ * made of. */
 int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t row)
 {
 	char text[128];

@@ -1,8 +1,10 @@
-/* folded.c - stacks and a number a line, for flame graphs: "main;train;step 12".
+/* folded.c - one line for each different stack, with a number, for flame graphs: "main;train;step
+ * 12".
  *
- * CPU: samples of every thread, the root first, counted. GPU: device time in ns under what enqueued it: process,
- * the ranges and operators around the call (numbers in their names folded: step_7 is step_#), the call's stack
- * where it was recorded, the call, and the work's own name.
+ * CPU: the number of samples, under the process, the thread and the functions of the stack,
+ * outermost first. GPU: device time in ns, under the process, the ranges and operators around the
+ * call that enqueued the work (numbers in their names are replaced: step_7 becomes step_#), the
+ * stack of the call, the call, and the name of the work.
  */
 #include <stdlib.h>
 
@@ -13,12 +15,12 @@
 struct folded {
 	struct export x;
 	struct out out;
-	struct hwy_strings lines; /* every line once */
-	uint64_t *counts;         /* by line */
+	struct hwy_strings lines; /* every different line */
+	uint64_t *counts;         /* by id of a line: samples, or ns */
 	uint32_t cap;
 	char *line;
 	size_t n, room;
-	struct around *around; /* by thread */
+	struct around *around; /* by thread: its ranges and operators */
 };
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -36,7 +38,7 @@ static void add_frame(struct folded *f, struct hwy_text text, bool fold_numbers)
 		bool digit = c >= '0' && c <= '9';
 		if (fold_numbers && digit && f->line[f->n - 1] == '#')
 			continue;
-		/* Frames end at semicolons, lines at their ends. */
+		/* A semicolon would end the frame, a newline the whole line. */
 		f->line[f->n++] = fold_numbers && digit   ? '#'
 				  : c == ';'              ? ':'
 				  : (unsigned char)c < 32 ? ' '
@@ -113,13 +115,13 @@ static void fold_samples(struct folded *f, const struct hwy_strip *strip)
 
 /* ---- device time ----------------------------------------------------------------------------- */
 
-/* Spans of a thread's ranges and operators by start, and the one each is in: the way out from a moment is
- * found by a search and a walk. */
+/* The ranges and operators of a thread, sorted by start, each with its parent. What encloses a
+ * moment is found by a binary search for the moment and then by following the parents. */
 struct around {
 	struct outer {
 		int64_t start, end, name;
-		uint32_t
-			parent_ref; /* base/ref.h: the innermost span of this list that encloses it */
+		/* Reference (base/ref.h) to the innermost span in 'v' that encloses this span. */
+		uint32_t parent_ref;
 	} * v;
 	uint32_t n, cap;
 };

@@ -1,7 +1,7 @@
 /* nested_rows.h - spreads spans that overlap over rows in which they nest, as viewers want them.
  *
- * Spans come in order of start, longer first. One that ends after the span it began in goes to the next row
- * where it does not.
+ * Spans come in order of start, longer first. A span goes to the first row in which it does not end
+ * after the span that is open there.
  */
 #ifndef HWY_EXPORT_NESTED_ROWS_H
 #define HWY_EXPORT_NESTED_ROWS_H
@@ -12,13 +12,14 @@
 #include "base/mem.h"
 
 struct nested_row {
-	int64_t *ends; /* of the open spans, the innermost last */
+	int64_t *ends; /* ends of the spans that are open in the row, the innermost last */
 	uint32_t n, cap;
 };
 struct nested_rows {
 	struct nested_row *rows;
 	uint32_t n, cap;
-	void (*closed)(void *user, uint32_t row, int64_t end); /* a span ends; may be NULL */
+	/* Called when a span of a row ends; may be NULL. */
+	void (*closed)(void *user, uint32_t row, int64_t end);
 	void *user;
 };
 
@@ -32,7 +33,7 @@ static inline void nested_rows_close(struct nested_rows *nest, uint32_t row, int
 	}
 }
 
-/* The row of a span. */
+/* Yields the row of a span, which is open in that row from now on. */
 static inline uint32_t nested_rows_place(struct nested_rows *nest, int64_t start, int64_t end)
 {
 	uint32_t row = 0;
@@ -52,7 +53,7 @@ static inline uint32_t nested_rows_place(struct nested_rows *nest, int64_t start
 	return row;
 }
 
-/* Ends all spans that are open; the rows may be used again. */
+/* Ends all spans that are open; the rows can be used again, also for earlier times. */
 static inline void nested_rows_finish(struct nested_rows *nest)
 {
 	for (uint32_t row = 0; row < nest->n; row++)

@@ -46,7 +46,8 @@ void out_open(struct out *out, FILE *file, bool gzip)
 	if (!gzip)
 		return;
 	z_stream *z = hwy_zalloc(sizeof *z);
-	/* The fastest: traces repeat themselves so much that the best gains little. */
+	/* Level 1 is the fastest. Traces repeat themselves so much that higher levels gain
+	 * little. */
 	if (deflateInit2(z, 1, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		out->error = ENOMEM;
 	out->gzip = z;
@@ -91,7 +92,8 @@ static const char pairs[] = "000102030405060708091011121314151617181920212223242
 			    "34353637383940414243444546474849505152535455565758596061626364656667"
 			    "6869707172737475767778798081828384858687888990919293949596979899";
 
-/* Digits before 'end'; yields where they begin. */
+/* Writes the digits of a number so that they end before 'end'; yields the place of the first
+ * digit. */
 static char *digits_before(char *end, uint64_t value)
 {
 	while (value >= 100) {
@@ -142,7 +144,8 @@ void out_real(struct out *out, double value)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* One character that is not plain ASCII; yields its bytes. */
+/* Writes a character that JSON must escape or that is not ASCII; yields how many bytes of the
+ * text it takes. */
 static size_t escape(struct out *out, const unsigned char *at, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";

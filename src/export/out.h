@@ -1,5 +1,7 @@
-/* out.h - bytes on their way into a file, plain or gzip, with the few ways of writing numbers and texts that
- * the formats need, fast. The first failure is kept; everything after it goes nowhere.
+/* out.h - a buffer in front of a file, plain or gzip, with fast ways to write numbers and texts.
+ *
+ * The first error is kept, and whatever is written after it is dropped: callers check once, in
+ * out_close.
  */
 #ifndef HWY_EXPORT_OUT_H
 #define HWY_EXPORT_OUT_H
@@ -18,19 +20,20 @@ struct out {
 	int fd;
 	int error; /* errno of the first failure, or 0 */
 	size_t n;
-	char *at;     /* of OUT_BYTES and room for one number more */
+	char *at;     /* the buffer: OUT_BYTES, and OUT_NUMBER more so that a number always fits */
 	void *gzip;   /* a z_stream, or NULL */
-	char *packed; /* what it makes */
+	char *packed; /* where 'gzip' puts compressed bytes */
 };
 
-/* Writes go past the FILE's own buffer: it must be empty, and stays so. */
+/* Writes to the file's descriptor, not through the FILE: nobody may write to the FILE meanwhile. */
 void out_open(struct out *out, FILE *file, bool gzip);
-/* False with a sentence when anything failed since out_open. */
+/* False, with a sentence in err, where anything failed since out_open. */
 bool out_close(struct out *out, const char *target, struct hwy_err *err);
 void out_flush(struct out *out);
 void out_long(struct out *out, const char *text, size_t n);
 
-static inline char *out_room(struct out *out, size_t n) /* at most OUT_BYTES */
+/* Room for n bytes, at most OUT_BYTES; who writes there adds the bytes to out->n. */
+static inline char *out_room(struct out *out, size_t n)
 {
 	if (out->n + n > OUT_BYTES)
 		out_flush(out);
@@ -58,10 +61,12 @@ static inline void out_char(struct out *out, char c)
 	out->n++;
 }
 void out_int(struct out *out, int64_t value);
-void out_us(struct out *out, int64_t ns); /* microseconds with three decimals, exactly */
+/* Writes microseconds with three decimals, without rounding. */
+void out_us(struct out *out, int64_t ns);
 void out_real(struct out *out, double value);
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* Writes a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void out_json(struct out *out, struct hwy_text text);
-void out_csv(struct out *out, struct hwy_text text); /* quoted where it must be */
+/* Writes a cell, in quotes where it contains a comma, a quote or a line's end. */
+void out_csv(struct out *out, struct hwy_text text);
 
 #endif

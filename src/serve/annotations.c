@@ -1,7 +1,8 @@
 /* annotations.c - idle gaps and the critical path inside a window, at the resolution of the page.
  *
- * The page draws annotations over the lanes. A long recording has millions of them, so blocks of annotations that
- * lie outside the window are skipped, and annotations that share a pixel are sent as one.
+ * The page draws annotations over the lanes. A long recording has millions of them, so blocks of
+ * annotations that lie outside the window are skipped, and annotations that share a pixel are sent
+ * as one.
  */
 #include "serve/answers.h"
 
@@ -19,8 +20,8 @@ void annotations_index(struct annotations *all)
 	}
 }
 
-/* Annotations that the page draws as one: they follow each other on one device, and from the begin of the first to
- * the end of the last is at most one pixel. A longer annotation is alone. */
+/* Annotations that the page draws as one: they follow each other on one device, and from the
+ * begin of the first to the end of the last is at most one pixel. A longer annotation is alone. */
 struct merged {
 	struct annotation
 		drawn;   /* from the first begin to the last end; cause and span of the longest */
@@ -68,7 +69,8 @@ static void put_merged(const struct merged *merged, struct hwy_bytes *out)
 	hwy_bytes_put_byte(out, (uint8_t)(share < 1 ? 1 : share > 255 ? 255 : share));
 }
 
-/* The first annotation from 'i' on that touches the window [from, to); all->n where there is none. */
+/* The first annotation from 'i' on that touches the window [from, to); all->n where there is
+ * none. */
 static uint32_t next_inside(const struct annotations *all, uint32_t i, int64_t from, int64_t to)
 {
 	while (i < all->n) {

@@ -1,7 +1,8 @@
 /* answers.h - what the page may ask about a trace, as JSON or bytes (docs/view-protocol.md).
  *
- * Every function NAME_answer… writes one whole answer. Where it yields false, the request makes no sense or the
- * report cannot be read, and 'err' says why. Times from and to the page are ns after the view's origin.
+ * Every function NAME_answer… writes one whole answer. Where it yields false, the request makes no
+ * sense or the report cannot be read, and 'err' says why. Times from and to the page are ns after
+ * the view's origin.
  */
 #ifndef HWY_SERVE_ANSWERS_H
 #define HWY_SERVE_ANSWERS_H
@@ -14,8 +15,8 @@
 
 struct annotation {
 	int64_t from, to; /* ns after the view's origin */
-	uint32_t
-		span_ref; /* base/ref.h: the span to blame for a gap, the span on the path; none: not known */
+	/* Reference (base/ref.h) to the span to blame for a gap, or to the span on the path. */
+	uint32_t span_ref;
 	uint8_t cause; /* enum gap_cause of a gap, class of a span on the path */
 	uint8_t device;
 };
@@ -23,8 +24,8 @@ struct annotations {
 	struct annotation *v; /* by device, then time */
 	uint32_t n, cap;
 	bool is_mapped; /* 'v' is a mapped file, else malloc'ed */
-	struct hwy_interval
-		*blocks; /* of each ANNOTATIONS_BLOCK annotations: first begin, last end */
+	/* Of each ANNOTATIONS_BLOCK annotations: first begin, last end. */
+	struct hwy_interval *blocks;
 };
 enum { ANNOTATIONS_BLOCK = 1024 };
 void annotations_index(struct annotations *all); /* sets 'blocks' */
@@ -60,7 +61,8 @@ bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 /* Spans whose name contains 'text'; 'marks' counts of hits divide the window [from, to) evenly. */
 bool search_answer(struct view_trace *view, struct hwy_json *json, const char *text, int64_t from,
 		   int64_t to, uint32_t marks, struct hwy_err *err);
-/* What the devices did in a window. 'gaps' gives idle time by cause; NULL while the diagnosis is not finished. */
+/* What the devices did in a window. 'gaps' gives idle time by cause; NULL while the diagnosis is
+ * not finished. */
 bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,
 		     int64_t from, int64_t to, struct hwy_err *err);
 /* The names with these ids, each a number of 4 bytes. */

@@ -1,5 +1,5 @@
-/* built_page.c - puts the page into the binary: what the build made of web/, or a page that says how to build it
- * (cmake/web.cmake). */
+/* built_page.c - puts the page into the binary: what the build made of web/, or a page that says
+ * how to build it (cmake/web.cmake). */
 #include "serve/server.h"
 
 __asm__(".pushsection .rodata\n"

@@ -128,7 +128,8 @@ static void detail_put_shape(struct looking *l, uint32_t index)
 			put_format(l->json, rest[i].key, rest[i].unit, "%" PRId64, rest[i].value);
 }
 
-/* A cell of a column as the page shows it: the value is the one of a CSV file, its form is made for people. */
+/* A cell of a column as the page shows it: the value is the one of a CSV file, its form is made
+ * for people. */
 static void detail_put_cell(struct looking *l, enum hwy_col col, const struct hwy_cell *cell)
 {
 	const struct hwy_column_info *info = &hwy_columns[col];
@@ -168,7 +169,8 @@ static void put_mangled_name(struct looking *l, uint32_t symbol)
 		put_field(l->json, "mangled name", hwy_text(l->view->trace, name), NULL);
 }
 
-/* A span that is linked to a call has the correlation id of its call (trace/links.c does not keep it twice). */
+/* A span that is linked to a call has the correlation id of its call (trace/links.c does not
+ * keep it twice). */
 static int64_t detail_peek_correlation(struct looking *l)
 {
 	uint32_t call;
@@ -355,7 +357,8 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 	return true;
 }
 
-/* Writes where a span comes from: stack and ranges of the call that enqueued it, or else of the span itself. */
+/* Writes where a span comes from: stack and ranges of the call that enqueued it, or else of the
+ * span itself. */
 static bool put_origin(struct looking *l, uint32_t id, const struct view_span *span)
 {
 	struct view_trace *view = l->view;

@@ -1,7 +1,8 @@
 /* hardware.c - what a device does, on whichever stream: the union of its streams, by class of work.
  *
- * The union is kept as busy ns in each of some hundred thousand buckets; tiles of finer levels are made from the spans
- * of their window. Where the nodes of a CUDA graph were recorded, they count instead of the graph (analyze/work.h).
+ * The union is kept as busy ns in each of some hundred thousand buckets; tiles of finer levels are
+ * made from the spans of their window. Where the nodes of a CUDA graph were recorded, they count
+ * instead of the graph (analyze/work.h).
  */
 #include <stdlib.h>
 
@@ -34,7 +35,8 @@ static void add_cover(struct view_device *device, unsigned class, int64_t from, 
 	}
 }
 
-/* Makes view->work, which knows the graphs whose nodes were recorded. It stays NULL where there are no graphs. */
+/* Makes view->work, which knows the graphs whose nodes were recorded. It stays NULL where there
+ * are no graphs. */
 static bool need_work(struct view_trace *view, struct hwy_err *err)
 {
 	bool has_graphs = false;
@@ -179,7 +181,8 @@ static bool cover_from_spans(struct view_trace *view, uint32_t number, struct su
 	return ok;
 }
 
-/* While the union is not made yet: adds up the shares of the streams, which counts work that overlaps twice. */
+/* While the union is not made yet: adds up the shares of the streams, which counts work that
+ * overlaps twice. */
 static bool cover_provisional(struct view_trace *view, uint32_t number, struct summary *summary,
 			      struct hwy_err *err)
 {

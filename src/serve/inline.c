@@ -57,7 +57,8 @@ static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 	}
 }
 
-/* Adds an entry. Where the page would become too large nothing is added, and the result is false. */
+/* Adds an entry. Where the page would become too large nothing is added, and the result is
+ * false. */
 static bool put_entry(struct writing *w, const char *key, const void *bytes, size_t n)
 {
 	struct hwy_bytes small = {0};
@@ -68,7 +69,8 @@ static bool put_entry(struct writing *w, const char *key, const void *bytes, siz
 	text_stream_open(&quoted);
 	json_escape(quoted.out, key, strlen(key));
 	text_stream_close(&quoted);
-	/* Keys contain what users typed and traces say: no "</script>" may end the page's script. */
+	/* Keys contain what users typed and traces say: no "</script>" may end the page's
+	 * script. */
 	for (size_t i = 0; i < quoted.n; i++)
 		quoted.text[i] = quoted.text[i] == '<' ? '_' : quoted.text[i];
 	if (w->entries.n)
@@ -140,8 +142,8 @@ static void put_answers(struct writing *w, uint32_t number)
 	put_answer(w, key, "whatif", trace, "");
 }
 
-/* Puts gaps or the critical path: unmerged, unless that takes more than a tenth of the page; then merged as for a
- * screen of VIEW_PIXELS pixels. */
+/* Puts gaps or the critical path: unmerged, unless that takes more than a tenth of the page;
+ * then merged as for a screen of VIEW_PIXELS pixels. */
 static void put_annotations(struct writing *w, const char *kind,
 			    const struct annotations *annotations, uint32_t number)
 {
@@ -157,8 +159,8 @@ static void put_annotations(struct writing *w, const char *kind,
 	free(encoded.bytes);
 }
 
-/* Puts the prediction for every suggested list of edits. The lists are found as "edits":"…" in the answer to the
- * request 'edits'; worker_tell.c wrote that text, so its form is known. */
+/* Puts the prediction for every suggested list of edits. The lists are found as "edits":"…" in
+ * the answer to the request 'edits'; worker_tell.c wrote that text, so its form is known. */
 static void put_suggested(struct writing *w, uint32_t number)
 {
 	enum { MOST_SUGGESTIONS = 12 };
@@ -184,7 +186,8 @@ static void put_suggested(struct writing *w, uint32_t number)
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Notes the names that the spans of a tile have. The tile comes from tiles_put and is therefore well-formed. */
+/* Notes the names that the spans of a tile have. The tile comes from tiles_put and is therefore
+ * well-formed. */
 static void note_names(struct writing *w, const struct hwy_bytes *tile, uint32_t trace)
 {
 	uint8_t form = tile->bytes[VIEW_TILE_FORM_AT];
@@ -352,7 +355,8 @@ static bool put_links(struct writing *w, uint32_t trace, struct hwy_err *err)
 	return ok;
 }
 
-/* Puts the columns of spans, strip after strip in turns: what does not fit is then missing at the end of every lane. */
+/* Puts the columns of spans, strip after strip in turns: what does not fit is then missing at
+ * the end of every lane. */
 static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
 {
 	const struct hwy_trace *recorded = w->page->traces[trace].trace;
@@ -416,8 +420,8 @@ static void tell_losses(struct writing *w)
 			  w->n_lost_rows, mb);
 }
 
-/* The order decides what is left out where the page becomes too large: what everybody sees comes first, what a click
- * shows comes last. */
+/* The order decides what is left out where the page becomes too large: what everybody sees comes
+ * first, what a click shows comes last. */
 static bool inline_put_all(struct writing *w, struct hwy_err *err)
 {
 	uint32_t n = w->page->n;

@@ -1,7 +1,9 @@
-/* inline.h - the self-contained page: the page of the viewer with its answers inside (docs/view-protocol.md).
+/* inline.h - the self-contained page: the page of the viewer with its answers inside
+ * (docs/view-protocol.md).
  *
- * The page may have a size limit. What everybody sees goes in first: lanes, diagnosis, tiles from the whole recording
- * to short parts of it. Then come names, which call launched which work, stacks and the columns of spans.
+ * The page may have a size limit. What everybody sees goes in first: lanes, diagnosis, tiles from
+ * the whole recording to short parts of it. Then come names, which call launched which work, stacks
+ * and the columns of spans.
  */
 #ifndef HWY_SERVE_INLINE_H
 #define HWY_SERVE_INLINE_H

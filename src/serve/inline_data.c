@@ -1,4 +1,5 @@
-/* inline_data.c - what the self-contained page holds about spans beside tiles: links, stacks and columns.
+/* inline_data.c - what the self-contained page holds about spans beside tiles: links, stacks and
+ * columns.
  *
  * When a span is clicked, the page makes of these what detail_answer_span would answer
  * (web/src/data/inline_index.ts).
@@ -6,8 +7,8 @@
 #include "analyze/place.h"
 #include "serve/answers.h"
 
-/* Links are written as differences to the row before: calls and their work are mostly in the same order, so the
- * differences are small and compress well. */
+/* Links are written as differences to the row before: calls and their work are mostly in the
+ * same order, so the differences are small and compress well. */
 bool inline_data_put_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
 {
 	struct hwy_trace *trace = view->trace;

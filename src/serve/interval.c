@@ -1,4 +1,5 @@
-/* interval.c - what happened in an interval: how long the devices were busy, and the names that took most time. */
+/* interval.c - what happened in an interval: how long the devices were busy, and the names that
+ * took most time. */
 #include <stdlib.h>
 
 #include "analyze/gaps/gaps.h"
@@ -88,7 +89,8 @@ static void interval_add_row(struct view_trace *view, struct sums *sums,
 		end - begin);
 }
 
-/* Adds the spans of one lane: first those that began before the window, then those that begin in it. */
+/* Adds the spans of one lane: first those that began before the window, then those that begin in
+ * it. */
 static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, struct window window,
 		     struct sums *sums, struct hwy_err *err)
 {
@@ -142,7 +144,8 @@ static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *k
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* How long a device worked in the interval, ns: on anything, not at all, and on each class of work. */
+/* How long a device worked in the interval, ns: on anything, not at all, and on each class of
+ * work. */
 struct device_times {
 	int64_t busy, idle, classes[3];
 };
@@ -181,8 +184,8 @@ static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t fr
 	return true;
 }
 
-/* Adds a device's time in [from, to): from the buckets of its union that lie inside, and from the spans at both ends
- * where the interval cuts a bucket. */
+/* Adds a device's time in [from, to): from the buckets of its union that lie inside, and from
+ * the spans at both ends where the interval cuts a bucket. */
 static bool measure_device(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
 			   struct device_times *times, struct hwy_err *err)
 {

@@ -1,4 +1,5 @@
-/* lane_tree.c - the tree of lanes: devices with their streams, processes with their threads, the rest. */
+/* lane_tree.c - the tree of lanes: devices with their streams, processes with their threads, the
+ * rest. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,8 @@ void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *
 	json_textz(json, title);
 }
 
-/* Whether a name contains a number as a word of its own: the title of "stream 7" need not repeat that it is 7. */
+/* Whether a name contains a number as a word of its own: the title of "stream 7" need not repeat
+ * that it is 7. */
 static bool has_number(const char *name, int64_t number)
 {
 	char text[32];
@@ -244,8 +246,9 @@ static void end_group_without_groups(struct hwy_json *json)
 	json_end_object(json);
 }
 
-/* Lanes of a group stand in the order in which people look for them: streams, each with its projected ranges, then
- * what threads did, from outer ranges to inner calls; the profiler's own work last. */
+/* Lanes of a group stand in the order in which people look for them: streams, each with its
+ * projected ranges, then what threads did, from outer ranges to inner calls; the profiler's own
+ * work last. */
 static int lane_rank(const struct hwy_lane *lane)
 {
 	static const uint8_t ranks[HWY_LANE_TYPES] = {
@@ -282,8 +285,8 @@ static bool has_streams(const struct view_trace *view, int64_t device)
 	return false;
 }
 
-/* Writes the key "lanes": the numbers of the lanes for which belongs(lane, number) holds. A device begins with the
- * lane that is the union of its streams. */
+/* Writes the key "lanes": the numbers of the lanes for which belongs(lane, number) holds. A
+ * device begins with the lane that is the union of its streams. */
 static void put_lanes(struct hwy_json *json, const struct view_trace *view,
 		      bool (*belongs)(const struct hwy_lane *lane, int64_t number), int64_t number)
 {

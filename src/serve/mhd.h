@@ -1,5 +1,6 @@
-/* mhd.h - what we use of libmicrohttpd (0.9.71 and later, ABI 12), declared by ourselves so that neither building
- * nor starting headway needs it. tests/unit/serve_test.c holds it against the real header where that is present.
+/* mhd.h - what we use of libmicrohttpd (0.9.71 and later, ABI 12), declared by ourselves so that
+ * neither building nor starting headway needs it. tests/unit/serve_test.c holds it against the real
+ * header where that is present.
  */
 #ifndef HWY_SERVE_MHD_H
 #define HWY_SERVE_MHD_H

@@ -1,6 +1,7 @@
 /* protocol.h - the numbers of docs/view-protocol.md: what the page and the server agree on.
  *
- * Append only: a page that is open speaks to the server that sent it, but self-contained pages live on.
+ * Append only: a page that is open speaks to the server that sent it, but self-contained pages live
+ * on.
  */
 #ifndef HWY_SERVE_PROTOCOL_H
 #define HWY_SERVE_PROTOCOL_H

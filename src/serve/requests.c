@@ -1,4 +1,5 @@
-/* requests.c - the requests that the page may make (docs/view-protocol.md), each with its arguments and its answer. */
+/* requests.c - the requests that the page may make (docs/view-protocol.md), each with its
+ * arguments and its answer. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ struct asking {
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* Reads a whole number from least to most. A missing argument becomes *otherwise; where that is NULL it is an error. */
+/* Reads a whole number from least to most. A missing argument becomes *otherwise; where that is
+ * NULL it is an error. */
 static bool requests_read_number(const struct asking *a, const char *key, int64_t least,
 				 int64_t most, const int64_t *otherwise, int64_t *value,
 				 struct hwy_err *err)
@@ -285,7 +287,8 @@ static bool ask_interval(struct asking *a, struct hwy_err *err)
 
 /* ---- results of the diagnosis ---------------------------------------------------------------- */
 
-/* Whether the diagnosis has a result; where it has none, the answer says why. The worker's lock must be held. */
+/* Whether the diagnosis has a result; where it has none, the answer says why. The worker's lock
+ * must be held. */
 static bool has_result(struct asking *a, const struct worker *worker, bool is_there)
 {
 	if (is_there)

@@ -1,4 +1,5 @@
-/* search.c - finds spans by a part of their name: first the names that match, then the spans that have them. */
+/* search.c - finds spans by a part of their name: first the names that match, then the spans
+ * that have them. */
 #include <stdlib.h>
 
 #include "serve/answers.h"

@@ -1,4 +1,5 @@
-/* server.c - see server.h. libmicrohttpd reads requests on a few threads; this file decides who may ask. */
+/* server.c - see server.h. libmicrohttpd reads requests on a few threads; this file decides who
+ * may ask. */
 #include "serve/server.h"
 
 #include <arpa/inet.h>
@@ -86,15 +87,16 @@ static bool host_is_ours(const char *host)
 	return false;
 }
 
-/* Whether the request comes from a page of the same host and port. A tunnel changes the port of both alike. */
+/* Whether the request comes from a page of the same host and port. A tunnel changes the port of
+ * both alike. */
 static bool origin_is_ours(const char *origin, const char *host)
 {
 	return !origin ||
 	       (strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
 }
 
-/* The path after the token, or NULL where the token is wrong. A wrong token takes as long as the right one, so that
- * time does not help to guess it. */
+/* The path after the token, or NULL where the token is wrong. A wrong token takes as long as the
+ * right one, so that time does not help to guess it. */
 static const char *after_token(const struct server *server, const char *url)
 {
 	unsigned differ = 0;
@@ -297,7 +299,8 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 	*request = NULL;
 }
 
-/* Ends connections that send a byte now and then but no whole request: each would hold a place for ever. */
+/* Ends connections that send a byte now and then but no whole request: each would hold a place
+ * for ever. */
 static void end_slow_ones(struct server *server)
 {
 	time_t now = seconds();
@@ -322,8 +325,8 @@ static bool is_ending(struct server *server)
 	return ending;
 }
 
-/* Makes the unions of the devices. That goes through all their spans, so it is done on a second view of the report:
- * no request waits for it, and its memory is given back. */
+/* Makes the unions of the devices. That goes through all their spans, so it is done on a second
+ * view of the report: no request waits for it, and its memory is given back. */
 static void read_ahead_devices(struct server *server, uint32_t number)
 {
 	struct view_trace *view = &server->options.traces[number], own;
@@ -345,8 +348,8 @@ static void read_ahead_devices(struct server *server, uint32_t number)
 	malloc_trim(0);
 }
 
-/* Reads ahead once the first picture was asked for, lane by lane, so that no request waits for long. An error is not
- * told here: it comes again when a page asks for the same lane. */
+/* Reads ahead once the first picture was asked for, lane by lane, so that no request waits for
+ * long. An error is not told here: it comes again when a page asks for the same lane. */
 static void *read_ahead(void *argument)
 {
 	struct server *server = argument;

@@ -4,8 +4,8 @@
  *   server_wait(server); // until interrupted, or the last page has been gone for a while
  *   server_stop(server);
  *
- * No file of the machine can be reached: answers come from the open traces and the page inside the binary.
- * Requests that are too slow, too large or too many are ended.
+ * No file of the machine can be reached: answers come from the open traces and the page inside the
+ * binary. Requests that are too slow, too large or too many are ended.
  */
 #ifndef HWY_SERVE_SERVER_H
 #define HWY_SERVE_SERVER_H
@@ -23,8 +23,8 @@ struct server_options {
 	uint32_t n_traces;
 	uint16_t port; /* 0: any free port */
 	bool keep;     /* server_wait goes on after the last page was closed */
-	const volatile sig_atomic_t
-		*interrupted; /* server_wait ends once the number here is not 0 */
+	/* Server_wait ends once the number here is not 0. */
+	const volatile sig_atomic_t *interrupted;
 };
 
 struct server;

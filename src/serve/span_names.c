@@ -1,4 +1,5 @@
-/* span_names.c - names of spans, also of those that have none in a trace: copies, fills, waits and allocations.
+/* span_names.c - names of spans, also of those that have none in a trace: copies, fills, waits and
+ * allocations.
  *
  * Such spans get a made-up name. The ids of made-up names follow the ids of the trace's texts.
  */

@@ -46,7 +46,8 @@ void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int6
 	}
 }
 
-/* Moves the end of each class to the latest end of the rows row … end - 1; only ends later than 'after' count. */
+/* Moves the end of each class to the latest end of the rows row … end - 1; only ends later than
+ * 'after' count. */
 static void widen_ends(struct view_trace *view, const struct hwy_strip *strip, uint32_t row,
 		       uint32_t end, int64_t after, int64_t ends[HWY_BUSY_CLASSES])
 {
@@ -60,7 +61,8 @@ static void widen_ends(struct view_trace *view, const struct hwy_strip *strip, u
 	}
 }
 
-/* For each class of work, the latest end of the spans that start in the bucket [from, to); at least 'to'. */
+/* For each class of work, the latest end of the spans that start in the bucket [from, to); at
+ * least 'to'. */
 static void class_ends(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
 		       int64_t ends[HWY_BUSY_CLASSES])
 {
@@ -83,9 +85,10 @@ static void class_ends(struct view_trace *view, uint32_t lane, int64_t from, int
 	}
 }
 
-/* The pyramid charges a span's whole time to the bucket in which the span starts. What such spans cover after the end
- * of the bucket goes to the buckets that follow. 'covered' is, for each class, the latest end of the spans that
- * started in earlier buckets: nothing before it is counted twice. */
+/* The pyramid charges a span's whole time to the bucket in which the span starts. What such
+ * spans cover after the end of the bucket goes to the buckets that follow. 'covered' is, for
+ * each class, the latest end of the spans that started in earlier buckets: nothing before it is
+ * counted twice. */
 static bool cover_bucket(struct view_trace *view, uint32_t lane, const struct hwy_bucket *bucket,
 			 struct summary *summary, int64_t covered[HWY_BUSY_CLASSES],
 			 struct hwy_err *err)
@@ -159,8 +162,8 @@ static void summarize_spans(struct view_trace *view, const struct view_spans *sp
 	}
 }
 
-/* Finds the colour of one span. The colours of spans on large lanes are kept, because tiles of coarse levels ask for
- * the same spans again. */
+/* Finds the colour of one span. The colours of spans on large lanes are kept, because tiles of
+ * coarse levels ask for the same spans again. */
 static bool find_color(struct view_trace *view, uint32_t id, uint8_t *color, struct hwy_err *err)
 {
 	uint32_t row;
@@ -209,7 +212,8 @@ static uint8_t share_of_bucket(int64_t cover, int64_t width)
 	return (uint8_t)(share < 1 ? 1 : share > 255 ? 255 : share);
 }
 
-/* Finds the spans that last at least VIEW_LONG buckets. Where a pyramid says that there are none, nothing is read. */
+/* Finds the spans that last at least VIEW_LONG buckets. Where a pyramid says that there are
+ * none, nothing is read. */
 static bool find_long(struct view_trace *view, uint32_t lane, const struct summary *summary,
 		      bool may_have, struct view_spans *spans, struct hwy_err *err)
 {
@@ -293,7 +297,8 @@ static bool finish_summary(struct making *m, bool may_have_long, struct hwy_err 
 	return ok;
 }
 
-/* Makes a summary from the pyramid. *done stays false where the tile has so few spans that they are sent instead. */
+/* Makes a summary from the pyramid. *done stays false where the tile has so few spans that they
+ * are sent instead. */
 static bool try_pyramid(struct making *m, bool *done, struct hwy_err *err)
 {
 	const struct summary *s = m->summary;

@@ -1,4 +1,5 @@
-/* tiles.h - one lane over 256 buckets of time: its spans, or what they cover (docs/view-protocol.md, tiles).
+/* tiles.h - one lane over 256 buckets of time: its spans, or what they cover
+ * (docs/view-protocol.md, tiles).
  *
  * Exact at every level: a summary's shares are those of the lane's union by class, rounded once.
  */
@@ -14,8 +15,8 @@ struct tile {
 	int64_t index; /* tile 0 of every level begins at the view's origin */
 };
 
-/* Adds the tile to 'out'. A tile of an unknown lane, or of a time outside the recording, is empty; the result is
- * false only where the report cannot be read. */
+/* Adds the tile to 'out'. A tile of an unknown lane, or of a time outside the recording, is
+ * empty; the result is false only where the report cannot be read. */
 bool tiles_put(struct view_trace *view, const struct tile *tile, struct hwy_bytes *out,
 	       struct hwy_err *err);
 
@@ -33,10 +34,12 @@ struct summary {
 /* Adds the part of [from, to) inside the tile to the busy time of its buckets. */
 void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to);
 
-/* hardware.c. *is_final is false where the cover is only an estimate: the exact union is not made yet. */
+/* hardware.c. *is_final is false where the cover is only an estimate: the exact union is not
+ * made yet. */
 bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *summary,
 		    bool *is_final, struct hwy_err *err);
-/* Makes the union of the device's streams; this takes seconds where a trace has many millions of spans. */
+/* Makes the union of the device's streams; this takes seconds where a trace has many millions of
+ * spans. */
 bool hardware_need(struct view_trace *view, uint32_t device, struct hwy_err *err);
 /* Moves the union of a device from another view of the same report into this view. */
 void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device);

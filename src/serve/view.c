@@ -17,8 +17,8 @@ enum {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Finds the first start and the last end on a lane without reading its columns: from the first row of each strip and
- * from the top of the pyramid. */
+/* Finds the first start and the last end on a lane without reading its columns: from the first
+ * row of each strip and from the top of the pyramid. */
 static bool measure_lane(struct view_trace *view, uint32_t lane, struct hwy_err *err)
 {
 	struct view_lane *at = &view->lanes[lane];
@@ -156,8 +156,8 @@ static void put_depth(struct view_trace *view, struct view_lane *lane, const str
 	index->depths[walk->row] = (uint8_t)depth;
 }
 
-/* The rows of a lane that is being drawn. Every span goes to the first row that is free at its start: where spans
- * nest, that row is the depth of the nesting. */
+/* The rows of a lane that is being drawn. Every span goes to the first row that is free at its
+ * start: where spans nest, that row is the depth of the nesting. */
 struct rows {
 	int64_t ends[250]; /* by row: the end of the last span in it */
 	uint32_t n;        /* rows in use */
@@ -220,8 +220,9 @@ bool view_need_rows(struct view_trace *view, uint32_t number, uint64_t columns, 
 	return true;
 }
 
-/* The last chunk whose first start is before a time, else chunk 0. The first row that starts at or after the time is
- * in this chunk, or is the first row of the next chunk. The chunks need not be in memory: their bases are. */
+/* The last chunk whose first start is before a time, else chunk 0. The first row that starts at
+ * or after the time is in this chunk, or is the first row of the next chunk. The chunks need not
+ * be in memory: their bases are. */
 static uint32_t chunk_at(const struct hwy_strip *strip, int64_t time)
 {
 	const struct hwy_column *starts = strip->columns[HWY_START];
@@ -230,7 +231,8 @@ static uint32_t chunk_at(const struct hwy_strip *strip, int64_t time)
 	return first_later - 1;
 }
 
-/* Reads the chunks that hold rows which start in [from, to), and the chunks at both ends of the window. */
+/* Reads the chunks that hold rows which start in [from, to), and the chunks at both ends of the
+ * window. */
 static bool need_between(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
 			 struct hwy_err *err)
 {
@@ -367,16 +369,16 @@ static bool add_block(const struct touching *t, const struct hwy_strip *strip, u
 	return true;
 }
 
-/* Whether a block of the index whose last row is next - 1 may hold spans that are looked for. Rows from
- * 'first_inside' on start inside the window. */
+/* Whether a block of the index whose last row is next - 1 may hold spans that are looked for.
+ * Rows from 'first_inside' on start inside the window. */
 static bool may_hold(const struct touching *t, const struct view_block *block, uint32_t next,
 		     uint32_t first_inside)
 {
 	return block->longest >= t->least_ns && (next > first_inside || block->reach > t->from);
 }
 
-/* Adds the spans among the rows 0 … end - 1 of a strip. Blocks that cannot hold such spans are skipped.
- * 'first_inside' is the first row that starts inside the window. */
+/* Adds the spans among the rows 0 … end - 1 of a strip. Blocks that cannot hold such spans are
+ * skipped. 'first_inside' is the first row that starts inside the window. */
 static bool add_strip(const struct touching *t, const struct hwy_strip *strip,
 		      const struct view_strip *index, uint32_t number, uint32_t first_inside,
 		      uint32_t end)

@@ -1,9 +1,10 @@
 /* view.h - a report as the viewer sees it: lanes that can be asked for the spans of any window.
  *
- * Times are ns on the trace's clock; the page uses ns after 'origin'. A lane's columns and index are read when its
- * spans are first asked for, about ten bytes a span. A small lane is read whole and stays in memory. Of a large lane
- * only the chunks are read that may hold spans of the window (the report's pyramid tells which), and view_trim frees
- * them when they have become many. Nothing here locks: the caller holds the lock of the view.
+ * Times are ns on the trace's clock; the page uses ns after 'origin'. A lane's columns and index
+ * are read when its spans are first asked for, about ten bytes a span. A small lane is read whole
+ * and stays in memory. Of a large lane only the chunks are read that may hold spans of the window
+ * (the report's pyramid tells which), and view_trim frees them when they have become many. Nothing
+ * here locks: the caller holds the lock of the view.
  */
 #ifndef HWY_SERVE_VIEW_H
 #define HWY_SERVE_VIEW_H
@@ -69,7 +70,8 @@ struct view_trace {
 	uint64_t whole_spans;     /* a lane of at most so many spans is read whole */
 	uint64_t held_bytes;      /* of large lanes in memory, roughly */
 	uint64_t most_held_bytes; /* view_trim frees them when there are more */
-	/* Cache: the colour of the span with id i is in entry i % VIEW_KNOWN_COLORS, if that entry refers to i. */
+	/* Cache: the colour of the span with id i is in entry i % VIEW_KNOWN_COLORS, if that
+	 * entry refers to i. */
 	struct known_color {
 		uint32_t span_ref; /* base/ref.h: the span's id */
 		uint8_t color;     /* enum span_color */
@@ -80,29 +82,33 @@ bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *sou
 	       struct hwy_err *err);
 void view_close(struct view_trace *view); /* the trace stays open */
 
-/* Reads what view_spans_touching needs for these arguments ('least_ns' is its shortest duration). */
+/* Reads what view_spans_touching needs for these arguments ('least_ns' is its shortest
+ * duration). */
 bool view_need(struct view_trace *view, uint32_t lane, int64_t from, int64_t to, int64_t least_ns,
 	       struct hwy_err *err);
-/* Reads columns (of VIEW_COLUMNS) of n rows of a strip. Code that goes through many rows calls view_trim between. */
+/* Reads columns (of VIEW_COLUMNS) of n rows of a strip. Code that goes through many rows calls
+ * view_trim between. */
 bool view_need_rows(struct view_trace *view, uint32_t strip, uint64_t columns, uint32_t first,
 		    uint32_t n, struct hwy_err *err);
-/* Frees the columns of large lanes where they take more than most_held_bytes. No row may be in use meanwhile. */
+/* Frees the columns of large lanes where they take more than most_held_bytes. No row may be in
+ * use meanwhile. */
 void view_trim(struct view_trace *view);
 
 struct view_span {
 	int64_t start, dur;
 	uint32_t strip, row;
-	/* The row in which the span is drawn. On a large lane, spans that overlap without nesting may get different
-	 * depths for different windows. */
+	/* The row in which the span is drawn. On a large lane, spans that overlap without
+	 * nesting may get different depths for different windows. */
 	uint8_t depth;
 };
 struct view_spans {
 	struct view_span *v; /* malloc'ed */
 	uint32_t n, cap;
 };
-/* Adds the spans of a lane that last at least 'least_ns' and touch [from, to): spans that start in the window, and
- * spans that start before it and end after 'from'. Where 'out' was empty the spans get their depths, and they are in
- * order of start, longer first. False where there are more than 'most' spans. Call view_need before. */
+/* Adds the spans of a lane that last at least 'least_ns' and touch [from, to): spans that start
+ * in the window, and spans that start before it and end after 'from'. Where 'out' was empty the
+ * spans get their depths, and they are in order of start, longer first. False where there are
+ * more than 'most' spans. Call view_need before. */
 bool view_spans_touching(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
 			 int64_t least_ns, uint32_t most, struct view_spans *out);
 void view_spans_sort(struct view_spans *spans);
@@ -113,18 +119,19 @@ static inline uint32_t view_span_id(const struct view_trace *view, const struct 
 }
 /* Sets the depth of a span that does not come from view_spans_touching. */
 bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err);
-/* The first row of a strip that starts at or after a time. Where the chunk of that row is not in memory: the first
- * row after the chunk. */
+/* The first row of a strip that starts at or after a time. Where the chunk of that row is not in
+ * memory: the first row after the chunk. */
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time);
 
-/* span_names.c: the id of a span's name; a made-up name where the trace has none. Needs NAME and the column that
- * span_names_column yields for the strip's kind. */
+/* span_names.c: the id of a span's name; a made-up name where the trace has none. Needs NAME and
+ * the column that span_names_column yields for the strip's kind. */
 enum {
 	SPAN_NAMES_MADE = 24
 }; /* number of made-up names; their ids follow those of the trace's texts */
 int64_t span_names_id(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
 struct hwy_text span_names_text(const struct hwy_trace *trace, int64_t id);
-/* The column that says what a span without a name is; HWY_NAME where the kind has no such column. */
+/* The column that says what a span without a name is; HWY_NAME where the kind has no such
+ * column. */
 enum hwy_col span_names_column(enum hwy_kind kind);
 /* The id of a span's name from the values of its columns: HWY_NAME and span_names_column. */
 int64_t span_names_make(const struct hwy_trace *trace, enum hwy_kind kind, int64_t name,

@@ -1,4 +1,5 @@
-/* worker.c - the viewer's side of worker.h: starts the process that diagnoses and keeps the frames that it sends. */
+/* worker.c - the viewer's side of worker.h: starts the process that diagnoses and keeps the
+ * frames that it sends. */
 #include "serve/worker.h"
 
 #include <errno.h>
@@ -20,8 +21,9 @@ enum {
 
 /* ---- annotations ----------------------------------------------------------------------------- */
 
-/* Makes room for annotations: a long recording has millions. They lie in a file without a name, so that the kernel
- * keeps in memory only what is looked at; where no such file can be made, on the heap. */
+/* Makes room for annotations: a long recording has millions. They lie in a file without a name,
+ * so that the kernel keeps in memory only what is looked at; where no such file can be made, on
+ * the heap. */
 static bool make_room(struct annotations *all, size_t bytes)
 {
 	const char *folder = getenv("TMPDIR");
@@ -89,8 +91,8 @@ static void read_frames(struct worker *worker, FILE *in)
 		if (is_annotations || tag >= WORKER_TAGS || n > LARGEST_FRAME)
 			break;
 		struct hwy_bytes frame = {0};
-		hwy_bytes_add(&frame, n + 1)[n] =
-			0; /* texts end with a 0 that 'n' does not count */
+		/* Texts end with a 0 that 'n' does not count. */
+		hwy_bytes_add(&frame, n + 1)[n] = 0;
 		frame.n = n;
 		if (n > 0 && fread(frame.bytes, n, 1, in) != 1) {
 			free(frame.bytes);
@@ -207,7 +209,8 @@ bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *o
 		if (ok)
 			hwy_bytes_put(out, worker->frames[WORKER_WHATIF].bytes,
 				      worker->frames[WORKER_WHATIF].n);
-		/* A late answer could be taken for that of the next question: there will be no next question. */
+		/* A late answer could be taken for that of the next question: there will be no
+		 * next question. */
 		if (!ok)
 			worker->state = WORKER_BROKEN;
 		worker->is_asked = false;

@@ -1,9 +1,9 @@
-/* worker.h - the diagnosis of a trace, made by a second process that runs headway too: the first picture does not
- * wait for the diagnosis, and its memory is given back when the process ends.
+/* worker.h - the diagnosis of a trace, made by a second process that runs headway too: the first
+ * picture does not wait for the diagnosis, and its memory is given back when the process ends.
  *
- * The worker writes frames to its standard output: u32 tag, u64 length, the bytes. After the frames of the
- * diagnosis it reads questions, a line each ("PHASE EDITS"), and answers each with a WORKER_WHATIF frame, until
- * its standard input ends.
+ * The worker writes frames to its standard output: u32 tag, u64 length, the bytes. After the frames
+ * of the diagnosis it reads questions, a line each ("PHASE EDITS"), and answers each with a
+ * WORKER_WHATIF frame, until its standard input ends.
  */
 #ifndef HWY_SERVE_WORKER_H
 #define HWY_SERVE_WORKER_H
@@ -30,8 +30,8 @@ enum worker_tag {
 
 /* ---- inside the worker ----------------------------------------------------------------------- */
 
-/* Writes the frames from WORKER_STEPS to WORKER_READY; the caller writes WORKER_DIAGNOSIS. 'origin' is that of
- * struct view_trace. */
+/* Writes the frames from WORKER_STEPS to WORKER_READY; the caller writes WORKER_DIAGNOSIS.
+ * 'origin' is that of struct view_trace. */
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
@@ -63,8 +63,8 @@ struct worker {
 
 /* Starts this program anew with these arguments. */
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err);
-/* Fills the worker from a finished diagnosis, without a second process. 'json' is the frame WORKER_DIAGNOSIS. The
- * analysis must live as long as the worker. */
+/* Fills the worker from a finished diagnosis, without a second process. 'json' is the frame
+ * WORKER_DIAGNOSIS. The analysis must live as long as the worker. */
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json);
 /* Adds the answer to 'out'; false where none comes within WORKER_PATIENCE_S seconds. */

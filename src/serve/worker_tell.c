@@ -1,4 +1,5 @@
-/* worker_tell.c - the worker's side of worker.h: writes steps, headway, edits, gaps and the critical path as frames. */
+/* worker_tell.c - the worker's side of worker.h: writes steps, headway, edits, gaps and the
+ * critical path as frames. */
 #include <stdlib.h>
 
 #include "base/json_fields.h"

@@ -1,4 +1,5 @@
-/* worker_whatif.c - answers "what if": a prediction, and a typical step as recorded and as predicted. */
+/* worker_whatif.c - answers "what if": a prediction, and a typical step as recorded and as
+ * predicted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,9 @@ static const struct edit_kind *edit_at_begin(const char *text)
 	return edit_find(id);
 }
 
-/* Reads "pin,remove-wait:train.py:23". Only a comma before the name of an edit ends the edit before it, because
- * places may contain commas. The text is cut into pieces that 'edits' refers to. */
+/* Reads "pin,remove-wait:train.py:23". Only a comma before the name of an edit ends the edit
+ * before it, because places may contain commas. The text is cut into pieces that 'edits' refers
+ * to. */
 static bool read_edits(char *text, struct whatif_edit *edits, uint32_t *n, struct hwy_err *err)
 {
 	*n = 0;

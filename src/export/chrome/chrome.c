@@ -1,8 +1,9 @@
-/* chrome.c - a trace as PyTorch's profiler writes it, for chrome://tracing, Perfetto, HTA and TraceLens.
+/* chrome.c - a trace as PyTorch's profiler writes it, for chrome://tracing, Perfetto, HTA and
+ * TraceLens.
  *
- * The inverse of import/kineto*.c: a Kineto trace comes out as it went in, to the nanosecond (times are in
- * microseconds with three decimals, relative to baseTimeNanoseconds). Other recordings become one: streams
- * under their device, ranges as user annotations, our steps as ProfilerStep#N.
+ * The inverse of import/kineto*.c: a Kineto trace comes out as it went in, to the nanosecond (times
+ * are in microseconds with three decimals, relative to baseTimeNanoseconds). Other recordings
+ * become one: streams under their device, ranges as user annotations, our steps as ProfilerStep#N.
  */
 #include "export/chrome/chrome.h"
 
@@ -23,7 +24,8 @@ static int by_wait(const void *left, const void *right)
 	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-/* Which record a wait waits for; Kineto's own waits say so themselves. */
+/* Finds the event record that each wait waits for. A trace of Kineto has this in a column of its
+ * waits. */
 static void find_records(struct chrome *c)
 {
 	struct hwy_trace *trace = c->x.trace;
@@ -44,7 +46,8 @@ static void find_records(struct chrome *c)
 	qsort(c->records, c->n_records, sizeof *c->records, by_wait);
 }
 
-/* Kineto tells totals with each allocation: counters of that name and place are written with them. */
+/* Kineto writes the totals of allocated and reserved memory into each allocation. The reader
+ * made counters of them; here the counters with these names go back into the allocations. */
 static void find_totals(struct chrome *c)
 {
 	struct hwy_trace *trace = c->x.trace;
@@ -75,15 +78,15 @@ static void find_totals(struct chrome *c)
 static void chrome_write_all(struct chrome *c)
 {
 	struct hwy_trace *trace = c->x.trace;
-	chrome_write_head(c);
-	chrome_write_names(c);
+	chrome_meta_write_head(c);
+	chrome_ids_write(c);
 	for (uint32_t s = 0; s < trace->n_strips && !c->x.failed && !c->out.error; s++)
 		if (!c->is_total[s] && export_keeps_strip(&c->x, &trace->strips[s]))
-			chrome_write_strip(c, s);
-	chrome_write_arrows(c);
+			chrome_spans_write_strip(c, s);
+	chrome_spans_write_arrows(c);
 	if (!c->x.failed)
-		chrome_write_steps(c);
-	chrome_write_tail(c);
+		chrome_steps_write(c);
+	chrome_meta_write_tail(c);
 }
 
 bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
@@ -98,7 +101,7 @@ bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
 	c.shift = export_shift(&c.x);
 	find_records(&c);
 	find_totals(&c);
-	chrome_name_lanes(&c);
+	chrome_ids_name_lanes(&c);
 	if (!c.x.failed)
 		chrome_write_all(&c);
 	bool ok = out_close(&c.out, options->target, err) && !c.x.failed;

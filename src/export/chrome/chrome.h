@@ -1,4 +1,5 @@
-/* chrome.h - what the parts of the Chrome export share: JSON as PyTorch's profiler (Kineto) writes it. */
+/* chrome.h - what the parts of the Chrome export share: JSON as PyTorch's profiler (Kineto)
+ * writes it. */
 #ifndef HWY_EXPORT_CHROME_CHROME_H
 #define HWY_EXPORT_CHROME_CHROME_H
 
@@ -10,12 +11,12 @@
 struct chrome {
 	struct export x;
 	struct out out;
-	int64_t shift;                 /* added to every time: none is negative */
-	struct chrome_lane {           /* by lane */
-		char pid[80], tid[80]; /* as JSON */
-		int64_t number;        /* of the tid; INT64_MIN: it is a text */
-	} * lanes;
-	struct hwy_index taken; /* struct chrome_tid of the streams that have one */
+	int64_t shift; /* ns that are added to every time, so that no time is negative */
+	struct chrome_lane {
+		char pid[80], tid[80]; /* as JSON: a number, or a text in quotes */
+		int64_t number;        /* the tid; INT64_MIN where the tid is a text */
+	} * lanes;                     /* by lane */
+	struct hwy_index taken;        /* struct chrome_tid: the tids that streams have already */
 	uint8_t *sources; /* by span: 1 where the begin of the arrow from this call is written */
 	struct chrome_record {
 		int64_t wait;        /* span id of a wait */
@@ -24,24 +25,26 @@ struct chrome {
 	uint32_t n_records;
 	struct nested_rows nest;
 	bool many_processes;
-	bool first; /* nothing is written yet */
-	/* By strip of allocations: references (base/ref.h) to the strips of counters that hold their totals. */
+	bool first; /* the next event is the first of the list */
+	/* By strip of allocations: references (base/ref.h) to the strips of counters that hold
+	 * their totals. */
 	struct chrome_totals {
 		uint32_t allocated, reserved;
 	} * totals;
 	uint8_t *is_total; /* by strip: 1 where its counter is written with the allocations */
 };
 
-void chrome_name_lanes(struct chrome *c); /* chrome_ids.c */
-void chrome_write_names(struct chrome *c);
-/* A row of a process (or HWY_NONE) that is no lane's; there is one. */
-struct chrome_lane chrome_own_row(struct chrome *c, int64_t process, const char *name);
-void chrome_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row);
-void chrome_write_head(struct chrome *c); /* chrome_meta.c */
-void chrome_write_tail(struct chrome *c);
-void chrome_write_strip(struct chrome *c, uint32_t strip); /* chrome_spans.c */
-void chrome_write_arrows(struct chrome *c);
-void chrome_write_steps(struct chrome *c); /* chrome_steps.c */
-void chrome_next(struct chrome *c);        /* the comma and line before an event */
+void chrome_ids_name_lanes(struct chrome *c); /* chrome_ids.c */
+void chrome_ids_write(struct chrome *c);
+/* Adds a row that belongs to no lane of the trace, under a process (or HWY_NONE). There can be
+ * only one such row. */
+struct chrome_lane chrome_ids_own_row(struct chrome *c, int64_t process, const char *name);
+void chrome_spans_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row);
+void chrome_meta_write_head(struct chrome *c); /* chrome_meta.c */
+void chrome_meta_write_tail(struct chrome *c);
+void chrome_spans_write_strip(struct chrome *c, uint32_t strip); /* chrome_spans.c */
+void chrome_spans_write_arrows(struct chrome *c);
+void chrome_steps_write(struct chrome *c); /* chrome_steps.c */
+void chrome_next(struct chrome *c);        /* writes the comma and the new line before an event */
 
 #endif

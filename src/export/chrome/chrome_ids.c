@@ -1,9 +1,10 @@
 /* chrome_ids.c - pid and tid of every lane, and the metadata events that name them.
  *
- * Kineto's convention: a device's number is the pid of its work, a stream's number the tid; waits stand beside
- * the stream on a tid of their own. Streams of several processes on one device may share a number: the second
- * gets another tid (what readers go by is args.stream). Things of a process that no thread did, and what does
- * not nest in a thread's calls, get tids no kernel gives.
+ * Kineto's convention: a device's number is the pid of its work, a stream's number the tid; waits
+ * stand beside the stream on a tid of their own. Streams of several processes on one device may
+ * have the same number: the second gets another tid (readers look at args.stream). Lanes without a
+ * thread, and lanes whose spans do not nest in the calls of their thread, get tids that no
+ * operating system gives.
  */
 #include "export/chrome/chrome.h"
 
@@ -16,7 +17,7 @@ static void chrome_ids_put_number(char text[80], int64_t number)
 	snprintf(text, 80, "%" PRId64, number);
 }
 
-/* A text as a pid or tid; long ones are cut, odd characters are left out. */
+/* Writes a text as a pid or tid: cut to 77 bytes, without characters that JSON would escape. */
 static void chrome_ids_put_text(char to[80], struct hwy_text text)
 {
 	size_t n = 0;
@@ -105,7 +106,7 @@ static void name_lane(struct chrome *c, uint32_t index)
 		name_own(c, index, to);
 		return;
 	case HWY_LANE_STATE: name_own(c, index, to); return;
-	case HWY_LANE_RANGE: /* ranges of one domain need not nest in those of another */
+	case HWY_LANE_RANGE: /* ranges of one NVTX domain need not nest in ranges of another domain */
 		if (!c->x.is_kineto && *hwy_str(trace, lane->name)) {
 			name_own(c, index, to);
 			return;
@@ -133,7 +134,7 @@ static void name_lane(struct chrome *c, uint32_t index)
 	name_thread(c, lane->thread, to);
 }
 
-void chrome_name_lanes(struct chrome *c)
+void chrome_ids_name_lanes(struct chrome *c)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	uint32_t callers = 0;
@@ -194,7 +195,8 @@ static void chrome_ids_write_processes(struct chrome *c)
 		if (ordinal == HWY_NONE)
 			continue;
 		chrome_ids_put_number(track.pid, ordinal);
-		/* A process may have the device's number as its pid: its name stays. */
+		/* Where a process has the device's number as its pid, the name of the process
+		 * stays. */
 		bool clash = false;
 		for (uint32_t p = 0; p < trace->n_processes; p++)
 			clash |= trace->processes[p].pid == ordinal;
@@ -222,8 +224,9 @@ static void chrome_ids_write_stream(struct chrome *c, uint32_t lane)
 		put_meta(c, "thread_name", &c->lanes[lane], "name", hwy_text(trace, stream->name));
 		return;
 	}
+	/* In Kineto's file the stream had no name. */
 	if (c->x.is_kineto && !sync)
-		return; /* it had none */
+		return;
 	int n = stream && stream->number != HWY_NONE
 			? snprintf(text, sizeof text, "stream %" PRId64 "%s", stream->number,
 				   sync ? " (sync)" : "")
@@ -257,7 +260,7 @@ static void write_lane(struct chrome *c, uint32_t lane, struct hwy_map *done)
 	}
 }
 
-struct chrome_lane chrome_own_row(struct chrome *c, int64_t process, const char *name)
+struct chrome_lane chrome_ids_own_row(struct chrome *c, int64_t process, const char *name)
 {
 	struct chrome_lane lane = {.number = OWN_TIDS + (int64_t)c->x.trace->n_lanes};
 	name_process(c, process, &lane);
@@ -266,7 +269,7 @@ struct chrome_lane chrome_own_row(struct chrome *c, int64_t process, const char 
 	return lane;
 }
 
-void chrome_write_names(struct chrome *c)
+void chrome_ids_write(struct chrome *c)
 {
 	struct hwy_map done = {0};
 	chrome_ids_write_processes(c);

@@ -1,4 +1,5 @@
-/* chrome_meta.c - what stands before and behind the list of events: devices, ranks, times, properties. */
+/* chrome_meta.c - what the file has before and after the list of events: devices, ranks, times,
+ * properties. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,15 +44,18 @@ static void write_device(struct chrome *c, uint32_t index)
 	out_char(&c->out, '}');
 }
 
-/* A value that is JSON already, or a text: which, the reader does not keep. */
+/* Writes the value of a property. The reader keeps JSON and texts alike; what looks like JSON is
+ * written as JSON. */
 static void put_value(struct chrome *c, struct hwy_text text)
 {
-	enum { CUT = 64 * 1024 }; /* the reader's limit: longer ones have no end */
+	/* The reader cuts longer values, which then are no JSON. */
+	enum { READER_LIMIT_BYTES = 64 * 1024 };
 	char *end;
 	strtod(text.at, &end);
 	bool number = text.length && end == text.at + text.length &&
 		      (text.at[0] == '-' || (text.at[0] >= '0' && text.at[0] <= '9'));
-	bool other = text.length && text.length < CUT && (text.at[0] == '{' || text.at[0] == '[');
+	bool other = text.length && text.length < READER_LIMIT_BYTES &&
+		     (text.at[0] == '{' || text.at[0] == '[');
 	if (number || other || strcmp(text.at, "true") == 0 || strcmp(text.at, "false") == 0 ||
 	    strcmp(text.at, "null") == 0)
 		out_bytes(&c->out, text.at, text.length);
@@ -156,7 +160,7 @@ static void write_log(struct chrome *c, const char *key, int64_t severity)
 		out_literal(&c->out, "],");
 }
 
-void chrome_write_head(struct chrome *c)
+void chrome_meta_write_head(struct chrome *c)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	out_literal(&c->out, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
@@ -185,7 +189,7 @@ void chrome_write_head(struct chrome *c)
 	out_literal(&c->out, "\n  \"displayTimeUnit\": \"ms\",\n  \"traceEvents\": [");
 }
 
-void chrome_write_tail(struct chrome *c)
+void chrome_meta_write_tail(struct chrome *c)
 {
 	const char *name = hwy_property(c->x.trace, "trace.name");
 	name = name ? name : "headway";

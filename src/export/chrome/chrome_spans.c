@@ -1,4 +1,4 @@
-/* chrome_spans.c - events of the list: one a span, and the arrows between them. */
+/* chrome_spans.c - the list of events: one event for each span, and the arrows between spans. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static struct hwy_text z(const char *text)
 	return (struct hwy_text){text, (uint32_t)strlen(text)};
 }
 
-void chrome_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row)
+void chrome_spans_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row)
 {
 	enum { NEXT_ROW = 100000000 };
 	out_literal(out, ", \"pid\": ");
@@ -61,13 +61,13 @@ static struct event chrome_spans_begin(struct chrome *c, const struct hwy_strip 
 	}
 	out_literal(out, ", \"name\": ");
 	out_json(out, name);
-	chrome_put_place(out, &c->lanes[strip->lane], nest_row);
+	chrome_spans_put_place(out, &c->lanes[strip->lane], nest_row);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, hwy_get(strip, HWY_START, row) + c->shift);
 	if (!mark) {
 		int64_t dur = hwy_get(strip, HWY_DUR, row);
 		out_literal(out, ", \"dur\": ");
-		/* Recorded events are marks that Kineto makes visible. */
+		/* A recorded event has no duration; Kineto writes 1 ns, so that viewers show it. */
 		out_us(out, strip->kind == HWY_EVENT ? 1 : dur);
 	}
 	out_literal(out, ", \"args\": {");
@@ -104,7 +104,7 @@ static void put_arrow(struct chrome *c, const char *phase, const char *cat, int6
 	out_z(out, phase);
 	out_literal(out, "\", \"id\": ");
 	out_int(out, id);
-	chrome_put_place(out, &c->lanes[lane], nest_row);
+	chrome_spans_put_place(out, &c->lanes[lane], nest_row);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, time + c->shift);
 	out_literal(out, ", \"cat\": \"");
@@ -117,8 +117,9 @@ static void put_arrow(struct chrome *c, const char *phase, const char *cat, int6
 		out_literal(out, "\"}");
 }
 
-/* From the call to its work. The id is the correlation id, as in Kineto's; with several processes, whose ids
- * may be the same, the call's own number. */
+/* Writes the arrow from a call to its work. As in Kineto's files the arrow's id is the
+ * correlation id. Several processes may use the same correlation ids: then the id is a reference
+ * to the call. */
 static void put_launch(struct chrome *c, const struct hwy_strip *strip, uint32_t row,
 		       uint32_t nest_row)
 {
@@ -138,7 +139,7 @@ static void put_launch(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	put_arrow(c, "f", "ac2g", id, strip->lane, nest_row, hwy_get(strip, HWY_START, row));
 }
 
-void chrome_write_arrows(struct chrome *c)
+void chrome_spans_write_arrows(struct chrome *c)
 {
 	struct hwy_trace *trace = c->x.trace;
 	bool any = false;
@@ -326,7 +327,8 @@ static void write_event(struct chrome *c, const struct hwy_strip *strip, uint32_
 
 /* ---- the CPU --------------------------------------------------------------------------------- */
 
-/* Without the version that CUPTI's callbacks and nsys append: cudaLaunchKernel_v7000. */
+/* The name of a call without the version that CUPTI's callbacks and nsys append:
+ * cudaLaunchKernel_v7000. */
 static struct hwy_text plain_name(struct hwy_text name)
 {
 	uint32_t n = name.length;
@@ -476,9 +478,10 @@ static void write_plain(struct chrome *c, const struct hwy_strip *strip, uint32_
 
 /* ---- allocations and counters ---------------------------------------------------------------- */
 
-struct total { /* a counter told with the allocations */
+/* A counter whose values are written into the allocations of the same time. */
+struct total {
 	const struct hwy_strip *strip;
-	uint32_t next;
+	uint32_t next; /* the first row that is not written yet */
 };
 
 static void put_total(struct chrome *c, struct event *e, const char *name, struct total *total,
@@ -535,7 +538,7 @@ static void chrome_spans_write_counter(struct chrome *c, const struct hwy_strip 
 	chrome_next(c);
 	out_literal(out, "{\"ph\": \"C\", \"cat\": \"hardware_counters\", \"name\": ");
 	out_json(out, hwy_text(c->x.trace, lane->name));
-	chrome_put_place(out, &c->lanes[strip->lane], 0);
+	chrome_spans_put_place(out, &c->lanes[strip->lane], 0);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, hwy_get(strip, HWY_START, row) + c->shift);
 	out_literal(out, ", \"args\": {\"\": ");
@@ -569,14 +572,14 @@ static void write_span(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	}
 }
 
-void chrome_write_strip(struct chrome *c, uint32_t index)
+void chrome_spans_write_strip(struct chrome *c, uint32_t index)
 {
 	const struct hwy_strip *strip = &c->x.trace->strips[index];
 	if (strip->kind == HWY_MEMORY) {
 		write_memory(c, index);
 		return;
 	}
-	/* The kinds of one lane come one after the other: they share its rows. */
+	/* The strips of one lane follow each other, and their spans share the lane's rows. */
 	if (index == 0 || c->x.trace->strips[index - 1].lane != strip->lane)
 		nested_rows_free(&c->nest);
 	else

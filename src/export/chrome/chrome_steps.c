@@ -1,6 +1,7 @@
-/* chrome_steps.c - our steps as ProfilerStep#N, by which tools for PyTorch's traces find theirs.
+/* chrome_steps.c - writes the steps that Headway found as ProfilerStep#N, the name that tools for
+ * PyTorch look for.
  *
- * Not for Kineto's own traces: those that have no marks stay as they are.
+ * A trace of Kineto gets no such steps: where the user marked none, its file stays as it was.
  */
 #include "analyze/phases/phases.h"
 #include "export/chrome/chrome.h"
@@ -13,7 +14,7 @@ static void write_step(struct chrome *c, const struct chrome_lane *lane,
 	out_literal(out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#");
 	out_int(out, number);
 	out_char(out, '"');
-	chrome_put_place(out, lane, 0);
+	chrome_spans_put_place(out, lane, 0);
 	out_literal(out, ", \"ts\": ");
 	out_us(out, step->cpu.from + c->shift);
 	out_literal(out, ", \"dur\": ");
@@ -21,17 +22,17 @@ static void write_step(struct chrome *c, const struct chrome_lane *lane,
 	out_literal(out, ", \"args\": {}}");
 }
 
-/* They have a row of their own: a step may begin and end in the middle of something. */
+/* Steps get a row of their own, because a step may begin and end in the middle of a call. */
 static void write_phase(struct chrome *c, const struct hwy_phase *phase)
 {
-	struct chrome_lane lane = chrome_own_row(
+	struct chrome_lane lane = chrome_ids_own_row(
 		c, phase->process != FLOW_NO_PROCESS ? phase->process : HWY_NONE, "steps");
 	for (uint32_t i = 0; i < phase->n_steps; i++)
 		if (phase->steps[i].n_calls > 0)
 			write_step(c, &lane, &phase->steps[i], i);
 }
 
-void chrome_write_steps(struct chrome *c)
+void chrome_steps_write(struct chrome *c)
 {
 	struct hwy_flow flow;
 	struct hwy_phases phases;

@@ -1,13 +1,15 @@
-/* perfetto.c - a trace as Perfetto's own format: nothing is lost that Chrome's JSON loses there.
+/* perfetto.c - writes a trace in Perfetto's own format, which keeps what Perfetto loses of Chrome's
+ * JSON.
  *
- * Times are exact nanoseconds, names are written once, every span arrives. Beside the recording stand what we
- * found out about it: the critical path, findings, steps, headway and utilisation.
+ * Times are exact nanoseconds, each name is written once, and every span arrives. Further tracks
+ * show what Headway found out: the critical path, findings, steps, headway and utilisation.
  */
 #include "export/perfetto/perfetto.h"
 
 #include <stdlib.h>
 
-/* How many works each call has: one, mostly; how many there are of more is in a map. */
+/* Counts the device work of each call. Most calls have one piece of work; p->counts has the
+ * numbers of the others. */
 static void count_works(struct perfetto *p)
 {
 	struct hwy_trace *trace = p->x.trace;
@@ -25,9 +27,9 @@ static void count_works(struct perfetto *p)
 			int64_t link = hwy_ref32(call);
 			uint8_t *works = &p->works[call];
 			if (*works == PERFETTO_MANY)
-				++*perfetto_of_link(&p->counts, &last, link);
+				++*perfetto_link_value(&p->counts, &last, link);
 			else if (++*works == PERFETTO_MANY)
-				*perfetto_of_link(&p->counts, &last, link) = PERFETTO_MANY;
+				*perfetto_link_value(&p->counts, &last, link) = PERFETTO_MANY;
 		}
 	}
 }
@@ -36,17 +38,17 @@ static void perfetto_write_all(struct perfetto *p)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	perfetto_start(p);
-	perfetto_write_who(p);
+	perfetto_tracks_write(p);
 	if (p->x.options->render_stages)
-		perfetto_write_stages_head(p);
+		perfetto_spans_write_stage_names(p);
 	for (uint32_t s = 0, end; s < trace->n_strips && !p->x.failed && !p->out.error; s = end) {
 		for (end = s + 1; end < trace->n_strips; end++)
 			if (trace->strips[end].lane != trace->strips[s].lane)
 				break;
-		perfetto_write_lane(p, &trace->strips[s], &trace->strips[end]);
+		perfetto_spans_write_lane(p, &trace->strips[s], &trace->strips[end]);
 	}
 	if (!export_is_cut(&p->x) && !p->x.options->plain && !p->x.failed && !p->out.error)
-		perfetto_write_analysis(p);
+		perfetto_analysis_write(p);
 }
 
 static void free_all(struct perfetto *p)

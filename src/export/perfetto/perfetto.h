@@ -1,6 +1,8 @@
-/* perfetto.h - what the parts of the Perfetto export share: packets of its protobuf format, written by hand.
+/* perfetto.h - what the parts of the Perfetto export share: packets of its protobuf format, written
+ * by hand.
  *
- * Field numbers are those of perfetto/trace/trace_packet.proto and its neighbours, each named where it is used.
+ * Field numbers come from perfetto/trace/trace_packet.proto and the files beside it; a comment
+ * names each where it is used.
  */
 #ifndef HWY_EXPORT_PERFETTO_PERFETTO_H
 #define HWY_EXPORT_PERFETTO_PERFETTO_H
@@ -49,7 +51,8 @@ static inline void pb_double(struct hwy_bytes *message, uint32_t field, double v
 
 /* ---- the trace ---- */
 
-/* Arguments of an event. The number under which a reader knows an argument's name (its iid) is hwy_ref32 of this. */
+/* Arguments of an event. The number under which a reader knows an argument's name (its iid) is
+ * hwy_ref32 of this. */
 enum perfetto_arg {
 	PERFETTO_CORRELATION,
 	PERFETTO_GRID,
@@ -83,72 +86,74 @@ enum perfetto_arg {
 struct perfetto {
 	struct export x;
 	struct out out;
-	int64_t shift; /* added to every time */
+	int64_t shift; /* ns that are added to every time, so that no time is negative */
 	struct hwy_bytes packet, event, part;
-	uint8_t *
-		interned; /* by text id, a bit each: known to the reader as a name, as an argument's value */
+	/* By text id: bit 1 where the text was written as a name, bit 2 as a value. */
+	uint8_t *interned;
 	uint32_t cap_texts;
-	struct hwy_bytes
-		*shapes; /* by shape: its arguments, encoded; empty until a span has the shape */
-	uint8_t *works;  /* by span, of calls: none, one or PERFETTO_MANY works */
-	struct hwy_map counts, seen; /* link to a call with many -> works, those written */
-	struct perfetto_last {       /* looked up last: works of one call come in a row */
+	/* By shape: its arguments, encoded; empty until a span has the shape. */
+	struct hwy_bytes *shapes;
+	uint8_t *works; /* by span id of a call: its pieces of device work: 0, 1 or PERFETTO_MANY */
+	/* For calls with PERFETTO_MANY, by reference to the call: its pieces of work, and how
+	 * many were written. */
+	struct hwy_map counts, seen;
+	/* The entry that was looked up last: the work of one call comes in a row. */
+	struct perfetto_last {
 		int64_t link;
 		uint32_t *value;
 	} last;
-	struct hwy_map stacks; /* -> its text */
+	struct hwy_map stacks; /* reference to a stack -> id of the text that shows the stack */
 	uint64_t last_track;
 	struct nested_rows nest;
-	uint64_t *rows; /* tracks of the lane's rows */
+	uint64_t *rows; /* by row of the lane: the id of its track */
 	uint32_t n_rows, cap_rows;
-	uint32_t lane; /* that is being written */
+	uint32_t lane; /* the lane that is being written */
 };
 
-static inline uint32_t *perfetto_of_link(struct hwy_map *map, struct perfetto_last *last,
-					 int64_t link)
+static inline uint32_t *perfetto_link_value(struct hwy_map *map, struct perfetto_last *last,
+					    int64_t link)
 {
 	if (last->link != link)
 		*last = (struct perfetto_last){link, hwy_map_put(map, (uint64_t)link, NULL)};
 	return last->value;
 }
 
-/* The places of tracks that are no lane's. */
+/* Ids of the tracks of processes, threads and devices; those of lanes are counted from 1. */
 #define PERFETTO_PROCESS(i) (UINT64_C(1) << 40 | (i))
 #define PERFETTO_THREAD(i) (UINT64_C(2) << 40 | (i))
 #define PERFETTO_DEVICE(i) (UINT64_C(3) << 40 | (i))
 
-/* perfetto_packet.c */
-/* A packet with one message. */
+/* perfetto_packet.c: each function writes a packet with one message, without and with a time. */
 void perfetto_send_untimed(struct perfetto *p, uint32_t field, const struct hwy_bytes *message);
 void perfetto_send_timed(struct perfetto *p, int64_t time, uint32_t field,
 			 const struct hwy_bytes *message);
-void perfetto_arg_int(struct perfetto *p, enum perfetto_arg name,
-		      int64_t value); /* into p->event */
+/* Adds an argument to p->event. */
+void perfetto_arg_int(struct perfetto *p, enum perfetto_arg name, int64_t value);
 void perfetto_arg_text(struct perfetto *p, enum perfetto_arg name, int64_t text);
 void perfetto_arg_z(struct perfetto *p, enum perfetto_arg name, const char *text);
 void perfetto_arg_double(struct perfetto *p, enum perfetto_arg name, double value);
 enum { PERFETTO_MANY = 2 };
 enum { PERFETTO_BEGIN = 1, PERFETTO_END = 2, PERFETTO_INSTANT = 3, PERFETTO_COUNTER = 4 };
-void perfetto_event(struct perfetto *p, int type, uint64_t track,
-		    int64_t name); /* starts p->event */
+/* Begins p->event; name: text id, or -1. */
+void perfetto_event(struct perfetto *p, int type, uint64_t track, int64_t name);
 void perfetto_send_event(struct perfetto *p, int64_t time);
 void perfetto_end(struct perfetto *p, uint64_t track, int64_t time);
-void perfetto_start(struct perfetto *p); /* clocks, and the names of arguments */
+void perfetto_start(struct perfetto *p); /* writes the clocks and the names of arguments */
 uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, int rank);
 uint64_t perfetto_counter(struct perfetto *p, uint64_t parent, const char *name, const char *unit);
 void perfetto_count(struct perfetto *p, uint64_t track, int64_t time, int64_t value);
 
 /* perfetto_tracks.c */
-void perfetto_write_who(struct perfetto *p);
-uint64_t perfetto_lane_track(struct perfetto *p, uint32_t lane, uint32_t row);
-uint64_t perfetto_lane_counter(struct perfetto *p, uint32_t lane);
+void perfetto_tracks_write(struct perfetto *p);
+uint64_t perfetto_tracks_add_row(struct perfetto *p, uint32_t lane, uint32_t row);
+uint64_t perfetto_tracks_add_counter(struct perfetto *p, uint32_t lane);
 
 /* perfetto_spans.c */
-void perfetto_write_lane(struct perfetto *p, const struct hwy_strip *first,
-			 const struct hwy_strip *end);
-void perfetto_write_stages_head(struct perfetto *p);
+void perfetto_spans_write_lane(struct perfetto *p, const struct hwy_strip *first,
+			       const struct hwy_strip *end);
+void perfetto_spans_write_stage_names(struct perfetto *p);
 
 /* perfetto_analysis.c: critical path, findings, steps, headway, utilisation. */
-void perfetto_write_analysis(struct perfetto *p);
+void perfetto_analysis_write(struct perfetto *p);
 
 #endif

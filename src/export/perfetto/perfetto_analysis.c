@@ -1,7 +1,7 @@
-/* perfetto_analysis.c - what Headway found out, beside what was recorded: steps, the critical path, findings,
- * headway (work enqueued and not finished) and utilisation.
+/* perfetto_analysis.c - what Headway found out, beside what was recorded: steps, the critical path,
+ * findings, headway (work enqueued and not finished) and utilisation.
  *
- * A recording that cannot be analysed is exported without; that is no failure.
+ * A recording that cannot be analysed is exported without these tracks; that is no error.
  */
 #include <stdlib.h>
 
@@ -42,15 +42,16 @@ static void write_steps(struct perfetto *p, uint64_t parent, const struct hwy_an
 struct drawing {
 	struct perfetto *p;
 	uint64_t track;
-	const struct hwy_strip *strip; /* looked at last */
-	struct hwy_map made;           /* class and name -> text */
-	/* What was drawn last, whose begin is still to be written: */
+	const struct hwy_strip *strip; /* the strip of the span that was asked for last, or NULL */
+	struct hwy_map made; /* class and id of a name -> id of the text "compute: gemm" */
+	/* The slice that is being drawn: its end is written, its begin is not. */
 	int64_t begin, name;
-	uint32_t pieces; /* of one class and name; 0: nothing yet */
+	uint32_t pieces; /* pieces of the path in the slice; 0: there is no slice yet */
 	uint8_t class;
 };
 
-/* Of calls and work: kernels have theirs, the others may be named by what they are. */
+/* Reads the names of calls and kernels, and for other work the columns that a name can be made
+ * of. */
 static bool need_names(struct hwy_trace *trace)
 {
 	uint32_t named = HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_KERNEL);
@@ -62,13 +63,13 @@ static bool need_names(struct hwy_trace *trace)
 static int64_t perfetto_analysis_name_of(struct drawing *d, uint32_t span)
 {
 	uint32_t row;
-	/* Mostly the strip of the piece before. */
+	/* Mostly the span is in the same strip as the span that was asked for before. */
 	if (!d->strip || span < d->strip->first || span - d->strip->first >= d->strip->rows)
 		d->strip = hwy_strip_of(d->p->x.trace, span, &row);
 	return export_name(&d->p->x, d->strip, span - d->strip->first);
 }
 
-/* "compute: gemm": few different ones. */
+/* The id of the text "compute: gemm". There are few different ones: each is made once. */
 static int64_t class_and_name(struct drawing *d)
 {
 	bool fresh;
@@ -93,9 +94,10 @@ static void write_begin(struct drawing *d)
 	perfetto_send_event(d->p, d->begin);
 }
 
-/* Pieces come from the last to the first. Those of one class and name in a row are one slice; from one op to the
- * next of another name nothing is drawn. Where two slices touch, the end of the one must be written before the
- * begin of the other. */
+/* Pieces of the path come from the last to the first. Pieces of one class and name that follow
+ * each other are one slice. The piece PATH_NEXT, from one op to the next, is not drawn. Where
+ * two slices touch, the end of the earlier slice must be written before the begin of the later
+ * one. */
 static void draw_piece(void *user, const struct cached_piece *piece)
 {
 	struct drawing *d = user;
@@ -151,7 +153,7 @@ static void write_finding(struct perfetto *p, uint64_t parent, const struct hwy_
 		perfetto_arg_z(p, PERFETTO_PLACE, text);
 	}
 	perfetto_send_event(p, phase->window.from);
-	/* Its evidence: inside the slice, so that it is found from there. */
+	/* The finding's evidence goes inside its slice, so that a user finds it from there. */
 	for (uint32_t i = 0; i < finding->n_evidence; i++) {
 		uint32_t row;
 		struct hwy_err ignored;
@@ -215,7 +217,8 @@ static void add_busy(struct cells *cells, int64_t from, int64_t to)
 	}
 }
 
-/* Per cent of each of CELLS stretches in which the device had work. */
+/* Writes, for each of CELLS equal parts of the time, the percentage in which the device had
+ * work. */
 static void write_utilisation(struct perfetto *p, uint64_t parent, const struct hwy_flow *flow,
 			      uint32_t d)
 {
@@ -248,7 +251,7 @@ static void write_utilisation(struct perfetto *p, uint64_t parent, const struct 
 	free(cells);
 }
 
-void perfetto_write_analysis(struct perfetto *p)
+void perfetto_analysis_write(struct perfetto *p)
 {
 	struct hwy_analysis analysis;
 	struct hwy_err ignored;

@@ -1,4 +1,5 @@
-/* perfetto_packet.c - packets: timestamps, interned texts, events, tracks. One sequence writes them all. */
+/* perfetto_packet.c - writes packets: timestamps, interned texts, events, tracks. All belong to
+ * one packet sequence. */
 #include <stdlib.h>
 
 #include "export/perfetto/perfetto.h"
@@ -7,7 +8,7 @@
  * interned_data 12, sequence_flags 13, clock_snapshot 6, track_descriptor 60. */
 enum { SEQUENCE = 1, STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
-/* p->packet */
+/* Writes p->packet to the file. */
 static void send(struct perfetto *p)
 {
 	struct hwy_bytes *packet = &p->packet;
@@ -32,7 +33,8 @@ static void send_timed(struct perfetto *p, int64_t time, uint32_t field, const v
 	uint8_t *room = (uint8_t *)out_room(&p->out, HEAD), *at = room;
 	*at++ = 1 << 3 | 2;
 	at = hwy_varint_write(at, length + n);
-	memcpy(at, head, HEAD / 2); /* all of it, in one go; what is too much is written over */
+	memcpy(at, head,
+	       HEAD / 2); /* a copy of fixed size is fast; what is too much is overwritten */
 	p->out.n += (size_t)(at - room) + length;
 	out_bytes(&p->out, message, n);
 }
@@ -54,7 +56,7 @@ void perfetto_send_timed(struct perfetto *p, int64_t time, uint32_t field,
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* InternedData, fields of; each entry has iid 1 and the text 2. */
+/* Fields of InternedData; each entry has two fields: iid 1, text 2. */
 enum { EVENT_NAMES = 2, ANNOTATION_NAMES = 3, ANNOTATION_VALUES = 29 };
 
 static void intern(struct perfetto *p, uint32_t field, uint64_t iid, const void *text, size_t n)
@@ -68,7 +70,7 @@ static void intern(struct perfetto *p, uint32_t field, uint64_t iid, const void 
 	free(data.bytes);
 }
 
-/* A number that is no text's is the empty text's. */
+/* Makes room in p->interned for a text. An id that no text has becomes 0, the empty text. */
 static int64_t need_texts(struct perfetto *p, int64_t text)
 {
 	if (text < 0 || text >= (int64_t)p->x.trace->strings.n + p->x.extra.n)
@@ -82,7 +84,8 @@ static int64_t need_texts(struct perfetto *p, int64_t text)
 	return text;
 }
 
-/* The iid of a text of the trace in one of these fields. */
+/* The iid of a text in one of these fields; the text is written where the reader does not have
+ * it yet. */
 static uint64_t iid_of(struct perfetto *p, uint32_t field, int64_t text)
 {
 	const uint8_t bit = field == EVENT_NAMES ? 1 : 2;

@@ -1,7 +1,9 @@
-/* perfetto_spans.c - the spans of a lane as slices, spread over rows where they overlap; flows, counters.
+/* perfetto_spans.c - the spans of a lane as slices, spread over rows where they overlap; flows,
+ * counters.
  *
- * A slice is two packets, begin and end, and those of a track are a stack: nested_rows.h sees to it that they nest.
- * Every span is there; marks are instants, which the reader shows as slices of no length.
+ * A slice is two packets, begin and end, and the slices of a track must nest: nested_rows.h chooses
+ * the tracks. Every span is written; marks are instants, which the reader shows as slices without
+ * length.
  */
 #include <stdlib.h>
 
@@ -17,7 +19,7 @@ static uint64_t row_track(struct perfetto *p, uint32_t row)
 {
 	while (p->n_rows <= row) {
 		HWY_GROW(p->rows, p->n_rows, p->cap_rows);
-		p->rows[p->n_rows] = perfetto_lane_track(p, p->lane, p->n_rows);
+		p->rows[p->n_rows] = perfetto_tracks_add_row(p, p->lane, p->n_rows);
 		p->n_rows++;
 	}
 	return p->rows[row];
@@ -32,7 +34,7 @@ static void put_three(struct perfetto *p, enum perfetto_arg name, int64_t x, int
 	perfetto_arg_text(p, name, export_text_id(&p->x, text));
 }
 
-/* A shape's arguments are always the same bytes. */
+/* The arguments of one launch shape are always the same bytes: they are encoded once. */
 static void perfetto_spans_put_shape(struct perfetto *p, uint32_t index)
 {
 	struct hwy_bytes *known = &p->shapes[index];
@@ -59,7 +61,8 @@ static void perfetto_spans_put_value(struct perfetto *p, const struct hwy_strip 
 		perfetto_arg_int(p, name, value);
 }
 
-/* The same for a column that stores references (trace/columns.h). */
+/* Adds an argument from a column that stores references (trace/columns.h), where the span has a
+ * value. */
 static void perfetto_spans_put_number(struct perfetto *p, const struct hwy_strip *strip,
 				      uint32_t row, enum hwy_col col, enum perfetto_arg name)
 {
@@ -93,7 +96,8 @@ static void perfetto_spans_put_payload(struct perfetto *p, const struct hwy_stri
 		perfetto_arg_int(p, PERFETTO_PAYLOAD, value);
 }
 
-/* Frames of the way to the root, from the leaf, up to what a tooltip can show. */
+/* The id of a text with the functions of a stack, innermost first, one a line, cut to what a
+ * tooltip can show. */
 static uint32_t stack_text(struct perfetto *p, int64_t stack)
 {
 	char text[2048];
@@ -119,7 +123,7 @@ static void perfetto_spans_put_stack(struct perfetto *p, int64_t stack)
 	perfetto_arg_text(p, PERFETTO_STACK, *text);
 }
 
-/* Columns that a kind does not have read as 0, and few have many. */
+/* Adds the arguments of a span. Columns that its kind does not have read as 0 and add nothing. */
 static void put_args(struct perfetto *p, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t correlation = export_corr(&p->x, strip, row),
@@ -147,8 +151,9 @@ static void put_args(struct perfetto *p, const struct hwy_strip *strip, uint32_t
 		perfetto_spans_put_stack(p, stack);
 }
 
-/* flow_ids 47, terminating_flow_ids 48: an arrow from the call to each of its works. Its id is the link to the
- * call and, above it, which of the call's works it is. */
+/* Adds arrows from a call to each piece of its work: flow_ids 47 to the call,
+ * terminating_flow_ids 48 to the work. An arrow's id is the reference to the call and, in the
+ * upper 32 bits, the number of the piece among those of the call. */
 static void put_flows(struct perfetto *p, const struct hwy_strip *strip, uint32_t row)
 {
 	enum { WORK_SHIFT = 32 };
@@ -163,7 +168,7 @@ static void put_flows(struct perfetto *p, const struct hwy_strip *strip, uint32_
 		   hwy_get_index(strip, HWY_LINK, row, &call)) {
 		int64_t link = hwy_ref32(call);
 		uint64_t which = p->works[call] == PERFETTO_MANY
-					 ? (*perfetto_of_link(&p->seen, &p->last, link))++
+					 ? (*perfetto_link_value(&p->seen, &p->last, link))++
 					 : 0;
 		pb_fixed64(&p->event, 48, which << WORK_SHIFT | (uint64_t)link);
 	}
@@ -171,8 +176,8 @@ static void put_flows(struct perfetto *p, const struct hwy_strip *strip, uint32_
 
 /* ---- render stages --------------------------------------------------------------------------- */
 
-/* InternedData.gpu_specifications 24 {iid 1, name 2, category 4}: queues are streams (lane + 1), stages kinds
- * (STAGES + kind). */
+/* InternedData.gpu_specifications 24 {iid 1, name 2, category 4}: a queue is a stream (iid:
+ * reference to its lane), a stage is a kind of work (iid: STAGES + kind). */
 enum { STAGES = 1 << 24 };
 
 static void put_specification(struct perfetto *p, uint64_t iid, const char *name)
@@ -188,7 +193,7 @@ static void put_specification(struct perfetto *p, uint64_t iid, const char *name
 	free(data.bytes);
 }
 
-void perfetto_write_stages_head(struct perfetto *p)
+void perfetto_spans_write_stage_names(struct perfetto *p)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	char text[512];
@@ -204,7 +209,8 @@ void perfetto_write_stages_head(struct perfetto *p)
 	}
 }
 
-/* GpuRenderStageEvent: event_id 1, duration 2, gpu_id 11, hw_queue_iid 13, stage_iid 14, name 17. */
+/* GpuRenderStageEvent: event_id 1, duration 2, gpu_id 11, hw_queue_iid 13, stage_iid 14, name
+ * 17. */
 static void write_stage(struct perfetto *p, const struct hwy_strip *strip, uint32_t row,
 			int64_t name)
 {
@@ -245,7 +251,7 @@ static void write_span(struct perfetto *p, const struct hwy_strip *strip, uint32
 static void perfetto_spans_write_counter(struct perfetto *p, const struct hwy_strip *strip)
 {
 	bool real = p->x.trace->lanes[strip->lane].value_type == HWY_PAYLOAD_DOUBLE;
-	uint64_t track = perfetto_lane_counter(p, strip->lane);
+	uint64_t track = perfetto_tracks_add_counter(p, strip->lane);
 	struct export_rows rows = export_rows(&p->x, strip, HWY_COL_BIT(HWY_VALUE));
 	while (export_next(&rows) && !p->out.error) {
 		int64_t value = hwy_get(strip, HWY_VALUE, rows.row);
@@ -261,10 +267,10 @@ static void perfetto_spans_write_counter(struct perfetto *p, const struct hwy_st
 	}
 }
 
-/* What is allocated, from the allocations. */
+/* Writes a counter of the memory in use, which is the sum of the allocations so far. */
 static void write_memory_counter(struct perfetto *p, const struct hwy_strip *strip)
 {
-	uint64_t track = perfetto_lane_counter(p, strip->lane);
+	uint64_t track = perfetto_tracks_add_counter(p, strip->lane);
 	struct export_rows rows =
 		export_rows(&p->x, strip, HWY_COL_BIT(HWY_BYTES) | HWY_COL_BIT(HWY_OPERATION));
 	int64_t sum = 0;
@@ -275,7 +281,8 @@ static void write_memory_counter(struct perfetto *p, const struct hwy_strip *str
 		if (release ? __builtin_sub_overflow(sum, bytes, &sum)
 			    : __builtin_add_overflow(sum, bytes, &sum))
 			return;
-		/* What was allocated before recording began is released without having been counted. */
+		/* Memory that was allocated before the recording began was not counted when it
+		 * is released. */
 		sum = sum < 0 ? 0 : sum;
 		if (export_keeps(&p->x, strip, row))
 			perfetto_count(p, track, hwy_get(strip, HWY_START, row), sum);
@@ -290,7 +297,7 @@ static bool perfetto_spans_comes_before(const struct export_rows *a, const struc
 	return hwy_get(a->strip, HWY_DUR, a->row) > hwy_get(b->strip, HWY_DUR, b->row);
 }
 
-/* All kinds of the lane in order of start, longer first. */
+/* Writes the spans of all strips of a lane in order of start, longer first. */
 static void write_spans(struct perfetto *p, const struct hwy_strip *first,
 			const struct hwy_strip *end)
 {
@@ -316,8 +323,8 @@ static void write_spans(struct perfetto *p, const struct hwy_strip *first,
 	nested_rows_finish(&p->nest);
 }
 
-void perfetto_write_lane(struct perfetto *p, const struct hwy_strip *first,
-			 const struct hwy_strip *end)
+void perfetto_spans_write_lane(struct perfetto *p, const struct hwy_strip *first,
+			       const struct hwy_strip *end)
 {
 	nested_rows_free(&p->nest);
 	p->nest.closed = close_slice;

@@ -1,9 +1,11 @@
-/* perfetto_tracks.c - the tree of tracks: processes, their threads and lanes; devices and their streams. */
+/* perfetto_tracks.c - the tree of tracks: processes, their threads and lanes; devices and their
+ * streams. */
 #include <stdlib.h>
 
 #include "export/perfetto/perfetto.h"
 
-/* 0 is the idle task, and some sources use numbers no kernel gives: those are numbered apart. */
+/* The pid or tid to write. Number 0 is the idle task, and some recordings have numbers that do
+ * not fit: such processes and threads are numbered from 'own' on. */
 static uint64_t fit(int64_t number, uint64_t index, uint64_t own)
 {
 	return number > 0 && number <= INT32_MAX ? (uint64_t)number : own + index;
@@ -70,7 +72,7 @@ static void write_devices(struct perfetto *p)
 	free(track.bytes);
 }
 
-void perfetto_write_who(struct perfetto *p)
+void perfetto_tracks_write(struct perfetto *p)
 {
 	perfetto_tracks_write_processes(p);
 	write_devices(p);
@@ -116,7 +118,7 @@ static void label(const struct hwy_trace *trace, const struct hwy_lane *lane, ch
 	}
 }
 
-uint64_t perfetto_lane_track(struct perfetto *p, uint32_t lane, uint32_t row)
+uint64_t perfetto_tracks_add_row(struct perfetto *p, uint32_t lane, uint32_t row)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	const struct hwy_lane *at = &trace->lanes[lane];
@@ -127,7 +129,7 @@ uint64_t perfetto_lane_track(struct perfetto *p, uint32_t lane, uint32_t row)
 	return perfetto_track(p, parent_of(trace, at), text, (int)(at->type * 1000 + row));
 }
 
-uint64_t perfetto_lane_counter(struct perfetto *p, uint32_t lane)
+uint64_t perfetto_tracks_add_counter(struct perfetto *p, uint32_t lane)
 {
 	const struct hwy_trace *trace = p->x.trace;
 	const struct hwy_lane *at = &trace->lanes[lane];

@@ -1,8 +1,9 @@
 /* sqlite.c - a trace as Nsight Systems' export writes it: for every tool that queries those files.
  *
- * The inverse of import/nsys*.c: what that reader keeps of an export comes out again, so a file that went
- * through Headway answers queries as it did before. Operators, Python calls and OpenCL have no place in the
- * schema and are left out. The database is written without a journal: the caller gives a temporary name.
+ * The inverse of import/nsys/: what that reader keeps of an nsys export is written again, so a file
+ * that went through Headway answers queries as it did before. Operators, Python calls and OpenCL
+ * have no place in the schema and are left out. The database is written without a journal: the
+ * caller gives a temporary name.
  */
 #include "export/sqlite/sqlite.h"
 
@@ -14,7 +15,8 @@
 	"id! symbol! module! kernelMode thumbCode unresolved specialEntry originalIP "             \
 	"unwindMethod stackDepth!"
 
-/* Columns: '!' may not be NULL, ':' a text, '.' a real number, '*' the key. */
+/* After the name of a column: '!' may not be NULL, ':' is a text, '.' is a real number, '*' is
+ * the primary key. */
 static const struct {
 	const char *name;
 	bool always;
@@ -159,7 +161,8 @@ static void write_definition(sqlite3_str *create, const char *columns, int *n)
 	}
 }
 
-/* NVTX rows have a row id of their own first: tools print it. */
+/* Creates a table and prepares its INSERT. That of NVTX_EVENTS begins with the row id, because
+ * tools print row ids. */
 static void make_table(struct sqlite *s, enum sqlite_table_id id)
 {
 	struct sqlite_table *table = &s->tables[id];
@@ -289,21 +292,21 @@ static bool open_file(struct sqlite *s)
 static bool sqlite_write_all(struct sqlite *s)
 {
 	struct export *x = &s->x;
-	/* What every tool looks for comes first, and is there even when it is empty. */
+	/* The tables that every tool looks for come first, and exist even where they are empty. */
 	for (int i = 0; i < SQL_TABLES; i++)
 		if (tables[i].always && !x->failed)
 			make_table(s, (enum sqlite_table_id)i);
 	for (uint32_t i = 0; i < x->trace->n_strips && !x->failed; i++) {
 		const struct hwy_strip *strip = &x->trace->strips[i];
-		if (export_keeps_strip(x, strip) && !sqlite_write_cuda(s, strip) &&
-		    !sqlite_write_host(s, strip))
+		if (export_keeps_strip(x, strip) && !sqlite_cuda_write(s, strip) &&
+		    !sqlite_host_write(s, strip))
 			x->result->left_out[strip->kind] += strip->rows;
 	}
-	sqlite_write_chains(s);
-	sqlite_write_domains(s);
-	sqlite_write_who(s);
-	sqlite_write_about(s);
-	sqlite_write_enums(s);
+	sqlite_host_write_chains(s);
+	sqlite_host_write_domains(s);
+	sqlite_ids_write(s);
+	sqlite_meta_write(s);
+	sqlite_enums_write(s);
 	write_strings(s);
 	return sqlite_run(s, "COMMIT");
 }
@@ -326,7 +329,8 @@ static void close_file(struct sqlite *s)
 	hwy_index_free(&s->categories);
 }
 
-/* Linux gives pids and tids below 2^22: what does not fit, or is no number, is numbered from here on. */
+/* Linux gives pids and tids below 2^22. A pid or tid that does not fit, or is not known, is
+ * replaced by a number from GLOBAL_OWN on. */
 enum { GLOBAL_BITS = 24, GLOBAL_OWN = 1 << 23 };
 
 static int64_t global_part(int64_t number, uint32_t index)
@@ -364,7 +368,7 @@ int64_t sqlite_lane_tid(struct sqlite *s, const struct hwy_lane *lane)
 {
 	if (export_thread(s->x.trace, lane->thread))
 		return s->tids[lane->thread];
-	return sqlite_lane_pid(s, lane); /* a thread 0, which does nothing else */
+	return sqlite_lane_pid(s, lane); /* thread 0 of the process, which no real thread uses */
 }
 
 int64_t sqlite_device(struct sqlite *s, int64_t process, int64_t device)

@@ -1,7 +1,8 @@
-/* sqlite.h - what the parts of the SQLite export share: the schema of Nsight Systems' own exports, 3.20.
+/* sqlite.h - what the parts of the SQLite export share: the schema of Nsight Systems' own exports,
+ * 3.20.
  *
- * A table is made with its first row; those that tools look for in every file are there always. Columns the
- * model does not keep are NULL, or 0 where they may not be.
+ * A table is created with its first row; tables that tools look for in every file always exist.
+ * Columns for which a trace has no value are NULL, or 0 where NULL is not allowed.
  */
 #ifndef HWY_EXPORT_SQLITE_SQLITE_H
 #define HWY_EXPORT_SQLITE_SQLITE_H
@@ -64,41 +65,43 @@ struct sqlite {
 		sqlite3_stmt *insert;
 		int columns;
 	} tables[SQL_TABLES];
-	uint8_t *used;                  /* by text of the trace: it is in StringIds */
+	uint8_t *used; /* by text id of the trace: 1 where the text goes into StringIds */
 	uint8_t *chains[SQLITE_CHAINS]; /* by stack: 1 where a call of this sort has the stack */
-	int64_t *pids, *tids;           /* by process, by thread: their global ids */
+	int64_t *pids, *tids;           /* by process and by thread: the globalPid, the globalTid */
 	struct hwy_map domains;         /* process and name of an NVTX domain -> its number */
 	struct hwy_index categories;    /* struct sqlite_category -> its number */
 	uint32_t n_domains, n_categories, n_names;
-	int64_t sample; /* its number */
+	int64_t sample; /* number of the sample that was written last */
 };
 
-/* The next row of a table: its columns are NULL where they were not bound since the last one. */
+/* Begins a row of a table. Columns to which the caller binds nothing are NULL. */
 sqlite3_stmt *sqlite_row(struct sqlite *s, enum sqlite_table_id table);
 void sqlite_insert(struct sqlite *s, sqlite3_stmt *row);
-/* All columns at once, as integers. */
+/* Inserts a row of n integers; SQL_NULL becomes NULL. */
 void sqlite_integers(struct sqlite *s, enum sqlite_table_id table, const int64_t *values, int n);
-#define SQL_NULL INT64_C(-0x7ffffffe4e554c4c) /* a number nobody has */
+#define SQL_NULL INT64_C(-0x7ffffffe4e554c4c) /* stands for NULL: no recording has this number */
 bool sqlite_failed(struct sqlite *s, int code);
 bool sqlite_run(struct sqlite *s, const char *statement);
 
-int64_t sqlite_text(struct sqlite *s, int64_t text);         /* its id in StringIds */
-int64_t sqlite_own_text(struct sqlite *s, const char *text); /* likewise, of a text of ours */
-void sqlite_bind_text(struct sqlite *s, sqlite3_stmt *row, int column, int64_t text); /* 0: NULL */
+int64_t sqlite_text(struct sqlite *s, int64_t text); /* the id of the trace's text in StringIds */
+/* The id in StringIds of a text that the export makes up. */
+int64_t sqlite_own_text(struct sqlite *s, const char *text);
+/* Text 0 becomes NULL. */
+void sqlite_bind_text(struct sqlite *s, sqlite3_stmt *row, int column, int64_t text);
 
-/* CUDA's number of a device in a process. */
+/* The number that CUDA gives to a device in a process. */
 int64_t sqlite_device(struct sqlite *s, int64_t process, int64_t device);
 int64_t sqlite_lane_tid(struct sqlite *s, const struct hwy_lane *lane);
 int64_t sqlite_lane_pid(struct sqlite *s, const struct hwy_lane *lane);
 
-void sqlite_write_who(struct sqlite *s);                     /* sqlite_ids.c */
-void sqlite_write_about(struct sqlite *s);                   /* sqlite_meta.c */
-void sqlite_write_enums(struct sqlite *s);                   /* sqlite_enums.c */
-int sqlite_enum_value(const char *table, const char *label); /* -1: none */
-bool sqlite_write_cuda(struct sqlite *s,
-		       const struct hwy_strip *strip); /* false: not of this sort */
-bool sqlite_write_host(struct sqlite *s, const struct hwy_strip *strip);
-void sqlite_write_chains(struct sqlite *s);
-void sqlite_write_domains(struct sqlite *s);
+void sqlite_ids_write(struct sqlite *s);                      /* sqlite_ids.c */
+void sqlite_meta_write(struct sqlite *s);                     /* sqlite_meta.c */
+void sqlite_enums_write(struct sqlite *s);                    /* sqlite_enums.c */
+int sqlite_enums_value(const char *table, const char *label); /* -1: there is no such label */
+/* False: strip is none of CUDA's. */
+bool sqlite_cuda_write(struct sqlite *s, const struct hwy_strip *strip);
+bool sqlite_host_write(struct sqlite *s, const struct hwy_strip *strip);
+void sqlite_host_write_chains(struct sqlite *s);
+void sqlite_host_write_domains(struct sqlite *s);
 
 #endif

@@ -9,25 +9,29 @@ static int64_t or_null(int64_t value)
 	return value ? value : SQL_NULL;
 }
 
-/* A column that stores references (trace/columns.h); NULL where the span has none. */
+/* The value of a column that stores references (trace/columns.h); SQL_NULL where the span has
+ * none. */
 static int64_t number_or_null(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
 	int64_t number;
 	return hwy_get_number(strip, col, row, &number) ? number : SQL_NULL;
 }
 
-/* The enumerations of memory kinds and of causes begin with "unknown" here; those of nsys have no such value. */
+/* Headway's memory kinds and causes of migration begin with "unknown", which nsys does not have:
+ * nsys counts one less. */
 static int64_t nsys_enum_or_null(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
 	int64_t value = hwy_get(strip, col, row);
 	return value ? export_add(value, -1) : SQL_NULL;
 }
 
-struct where { /* the columns every table of device work has */
+/* The columns that every table of device work has. */
+struct where {
 	int64_t process, pid, device, context, green, stream;
 };
 
-/* Waits for a whole device have no stream; other work without one is of stream 0. */
+/* A wait for a whole device has no stream, which nsys writes as UINT32_MAX; other work without a
+ * stream gets stream 0. */
 static struct where where_of(struct sqlite *s, const struct hwy_lane *lane)
 {
 	const struct hwy_stream *stream = export_stream(s->x.trace, lane->stream);
@@ -157,7 +161,7 @@ static void write_sync(struct sqlite *s, const struct hwy_strip *strip, uint32_t
 	sqlite_integers(s, SQL_SYNC, v, 12);
 }
 
-/* A mark that has its call's time has no time of the device: 0 says so. */
+/* An event with the time of its call was recorded without a device time, which nsys writes as 0. */
 static void write_event(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 			const int64_t *work)
 {
@@ -203,7 +207,7 @@ static void write_work(struct sqlite *s, const struct hwy_strip *strip)
 	}
 }
 
-/* Driver calls begin with "cu" and a capital. */
+/* Names of the CUDA driver's calls begin with "cu" and a capital letter. */
 static bool is_driver(const char *name)
 {
 	return name[0] == 'c' && name[1] == 'u' && isupper((unsigned char)name[2]);
@@ -231,7 +235,7 @@ static void write_calls(struct sqlite *s, const struct hwy_strip *strip)
 	}
 }
 
-bool sqlite_write_cuda(struct sqlite *s, const struct hwy_strip *strip)
+bool sqlite_cuda_write(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	if (hwy_lane_is_opencl(trace, strip->lane))

@@ -1,4 +1,5 @@
-/* sqlite_enums.c - the tables that say what numbers mean, with the numbers and names of schema 3.20.
+/* sqlite_enums.c - the tables that say what numbers mean, with the numbers and names of schema
+ * 3.20.
  *
  * Of event types and classes only those this export writes, and their neighbours, are listed.
  */
@@ -7,7 +8,8 @@
 
 #include "export/sqlite/sqlite.h"
 
-/* "number|name|label", the label left out where it is the name; 'prefix' stands before every name. */
+/* Entries are "number|name|label"; the label is missing where it equals the name. 'prefix' goes
+ * before every name. */
 static const struct {
 	const char *table, *prefix, *values;
 } enums[] = {
@@ -104,7 +106,7 @@ struct entry {
 	struct hwy_text name, label;
 };
 
-/* The entry at *at, which moves behind it. */
+/* Reads the entry at *at, and moves *at behind it. */
 static struct entry read_entry(const char **at)
 {
 	struct entry entry = {.id = strtoll(*at, NULL, 10)};
@@ -119,7 +121,7 @@ static struct entry read_entry(const char **at)
 	return entry;
 }
 
-int sqlite_enum_value(const char *table, const char *label)
+int sqlite_enums_value(const char *table, const char *label)
 {
 	size_t length = strlen(label);
 	for (int i = 0; i < N_ENUMS; i++) {
@@ -158,7 +160,7 @@ static void write_enum(struct sqlite *s, int index)
 	sqlite3_free(text);
 }
 
-void sqlite_write_enums(struct sqlite *s)
+void sqlite_enums_write(struct sqlite *s)
 {
 	for (int i = 0; i < N_ENUMS && !s->x.failed; i++)
 		write_enum(s, i);

@@ -1,4 +1,5 @@
-/* sqlite_host.c - the CPU's side: NVTX, OS calls, libraries, samples, scheduling, allocations, counters. */
+/* sqlite_host.c - the CPU's side: NVTX, OS calls, libraries, samples, scheduling, allocations,
+ * counters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum { /* ENUM_NSYS_EVENT_TYPE */
        NVTX_STARTEND = 60,
        NVTX_DOMAIN = 75,
 };
-enum { /* columns from 1 on; 1 is the row id */
+enum { /* columns of NVTX_EVENTS as sqlite3_bind counts them; 1 is the row id */
        AT_ROW = 1,
        AT_START,
        AT_END,
@@ -43,7 +44,8 @@ enum { /* columns from 1 on; 1 is the row id */
        AT_BINARY,
 };
 
-/* Row ids of domains and categories: none of a range, which tools print. */
+/* Row ids of domains and categories begin here: tools print the row ids of ranges, which must
+ * not change. */
 #define NAMES_FROM (INT64_C(1) << 40)
 /* Categories that had no number in the program are numbered from here on. */
 enum { CATEGORIES_FROM = 1000000 };
@@ -53,7 +55,8 @@ static uint64_t pair_key(int64_t high, int64_t low)
 	return (uint64_t)high << 32 ^ (uint64_t)low;
 }
 
-/* "domain 7" is what the reader calls one without a name; the default one is 0. */
+/* The number of a lane's NVTX domain; 0 is the default domain. The reader of nsys exports calls
+ * domain 7 without a name "domain 7". */
 static int64_t sqlite_host_domain_of(struct sqlite *s, const struct hwy_lane *lane)
 {
 	const char *name = hwy_str(s->x.trace, lane->name);
@@ -138,8 +141,9 @@ static void bind_details(struct sqlite *s, const struct hwy_strip *strip, uint32
 		     hwy_get(strip, HWY_PAYLOAD, row));
 }
 
-/* Registered strings are in textId, others in text. Where the source does not tell, both are filled: some
- * tools look at the one only, some at the other. */
+/* nsys writes names that were registered with NVTX into textId, other names into text. Where the
+ * recording does not tell which is the case, both columns are filled: some tools read only one
+ * of them. */
 static void bind_name(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 		      sqlite3_stmt *to)
 {
@@ -159,7 +163,8 @@ static int64_t type_of(const struct hwy_strip *strip, uint32_t row)
 	return style == HWY_MARK ? NVTX_MARK : style == HWY_STARTEND ? NVTX_STARTEND : NVTX_PUSHPOP;
 }
 
-/* A row id that is taken already (a damaged file may name one twice) is given by SQLite instead. */
+/* Inserts a range. Where its row id is taken already (a damaged file may use one twice), SQLite
+ * chooses another. */
 static void insert_range(struct sqlite *s, sqlite3_stmt *to)
 {
 	if (s->x.failed)
@@ -211,7 +216,7 @@ static bool write_ranges(struct sqlite *s, const struct hwy_strip *strip)
 	return true;
 }
 
-void sqlite_write_domains(struct sqlite *s)
+void sqlite_host_write_domains(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	struct hwy_map done = {0};
@@ -321,7 +326,7 @@ static int64_t frame_symbol(struct sqlite *s, const struct hwy_frame *frame)
 	char number[24];
 	if (frame->function > 0)
 		return sqlite_text(s, frame->function);
-	/* as the reader recognises it: %#x writes 0 as "0" */
+	/* The reader of nsys exports recognises addresses in this form; %#x writes 0 as "0". */
 	snprintf(number, sizeof number, "%#llx", (unsigned long long)frame->address);
 	return sqlite_own_text(s, number);
 }
@@ -334,7 +339,7 @@ static void write_chain(struct sqlite *s, enum sqlite_table_id table, int64_t id
 		int64_t symbol = frame_symbol(s, frame), module = sqlite_text(s, frame->module);
 		int64_t unresolved = or_null((frame->flags & HWY_FRAME_UNRESOLVED) != 0);
 		int64_t kernel = or_null((frame->flags & HWY_FRAME_KERNEL) != 0);
-		/* No address, unless the symbol is nothing but one. */
+		/* Address 0 means "not recorded", except where the symbol itself is an address. */
 		bool known = frame->address || !strncmp(hwy_str(trace, frame->function), "0x", 2);
 		int64_t address = known ? frame->address : SQL_NULL;
 		int64_t cuda[] = {id, symbol, module, unresolved, address, depth};
@@ -351,7 +356,7 @@ static void write_chain(struct sqlite *s, enum sqlite_table_id table, int64_t id
 	}
 }
 
-void sqlite_write_chains(struct sqlite *s)
+void sqlite_host_write_chains(struct sqlite *s)
 {
 	static const enum sqlite_table_id tables[] = {SQL_CUDA_CHAINS, SQL_OS_CHAINS,
 						      SQL_SYSCALL_CHAINS};
@@ -391,7 +396,8 @@ static int64_t cpu_or_0(const struct hwy_strip *strip, uint32_t row)
 	return hwy_get_number(strip, HWY_CPU, row, &cpu) ? cpu : 0;
 }
 
-/* A stretch begins with a switch: in where the thread runs, else out, with what it waits for. */
+/* Writes the switch with which a state of a thread begins: "in" where the thread runs, else
+ * "out" with what the thread waits for. */
 static void write_switch(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t tid)
 {
 	const struct hwy_trace *trace = s->x.trace;
@@ -401,9 +407,9 @@ static void write_switch(struct sqlite *s, const struct hwy_strip *strip, uint32
 	int state = in ? -1
 		    : strcmp(name, "runnable") == 0
 			    ? 1
-			    : sqlite_enum_value("ENUM_SAMPLING_THREAD_STATE", name);
-	int block = reason > 0 ? sqlite_enum_value("ENUM_SCHEDULING_THREAD_BLOCK",
-						   hwy_str(trace, reason))
+			    : sqlite_enums_value("ENUM_SAMPLING_THREAD_STATE", name);
+	int block = reason > 0 ? sqlite_enums_value("ENUM_SCHEDULING_THREAD_BLOCK",
+						    hwy_str(trace, reason))
 			       : -1;
 	int64_t v[] = {
 		hwy_get(strip, HWY_START, row), cpu_or_0(strip, row),         in, tid,
@@ -412,13 +418,16 @@ static void write_switch(struct sqlite *s, const struct hwy_strip *strip, uint32
 	sqlite_integers(s, SQL_SCHED, v, 6);
 }
 
-struct stretch { /* of running; its end is a switch out, unless another one follows at once */
+/* The time in which a thread ran last. Its end is a switch out, unless another state follows at
+ * once. */
+struct stretch {
 	bool is_open;
 	uint32_t row;
 	int64_t end, cpu;
 };
 
-/* Ended, it did not come back at once. */
+/* Writes the switch out with which a thread stopped running, where no other state followed at
+ * once. */
 static void write_end(struct sqlite *s, struct stretch *last, int64_t tid, bool is_last)
 {
 	enum { STATE_TERMINATED = 5 };
@@ -474,7 +483,7 @@ static void write_memory(struct sqlite *s, const struct hwy_strip *strip)
 			hwy_get(strip, HWY_ADDRESS, row),
 			0,
 			hwy_get(strip, HWY_BYTES, row),
-			(kind > 0 ? kind : HWY_MEM_UNKNOWN) - 1, /* nsys begins with 0 */
+			(kind > 0 ? kind : HWY_MEM_UNKNOWN) - 1, /* nsys counts one less */
 			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE,
 		};
 		for (int i = 0; i < 9; i++)
@@ -518,7 +527,7 @@ static bool sqlite_host_write_counter(struct sqlite *s, const struct hwy_strip *
 	return true;
 }
 
-bool sqlite_write_host(struct sqlite *s, const struct hwy_strip *strip)
+bool sqlite_host_write(struct sqlite *s, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];

@@ -1,4 +1,4 @@
-/* sqlite_ids.c - processes, threads, devices, contexts, streams. */
+/* sqlite_ids.c - writes the tables of processes, threads, devices, contexts and streams. */
 #include <string.h>
 
 #include "export/sqlite/sqlite.h"
@@ -86,7 +86,8 @@ static void write_gpu(struct sqlite *s, uint32_t index)
 	sqlite_insert(s, row);
 }
 
-/* One row for each device that a process has streams on. */
+/* Writes one row for each device, and one for each pair of a process and a device on which it
+ * has streams. */
 static void write_devices(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
@@ -158,7 +159,7 @@ static void sqlite_ids_write_stream(struct sqlite *s, const struct hwy_stream *s
 	sqlite_insert(s, row);
 }
 
-void sqlite_write_who(struct sqlite *s)
+void sqlite_ids_write(struct sqlite *s)
 {
 	const struct hwy_trace *trace = s->x.trace;
 	sqlite_ids_write_processes(s);

@@ -1,5 +1,5 @@
-/* sqlite_meta.c - what the recording says about itself: machine, times, command, messages, and who wrote the
- * file. The schema is that of nsys 2025.3, the writer is not: it says so.
+/* sqlite_meta.c - what the recording says about itself: machine, times, command, messages, and who
+ * wrote the file. The schema is that of nsys 2025.3, the writer is not: it says so.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void write_export(struct sqlite *s)
 	put_pair(s, SQL_EXPORT, "EXPORT_TIME_UTC", now);
 }
 
-/* The command's words, quoted where the reader quotes them. */
+/* Writes the words of the command line, with quotes where the reader of nsys exports puts them. */
 static void write_command(struct sqlite *s, const char *command)
 {
 	char name[48], word[4096];
@@ -168,7 +168,7 @@ static void write_diagnostics(struct sqlite *s)
 	}
 }
 
-void sqlite_write_about(struct sqlite *s)
+void sqlite_meta_write(struct sqlite *s)
 {
 	write_export(s);
 	write_capture(s);
