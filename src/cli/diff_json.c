@@ -110,7 +110,7 @@ static void put_prediction(struct hwy_json *json, const struct diff_finding *fin
 
 static void put_finding(struct hwy_json *json, const struct diff_finding *finding)
 {
-	const struct compare_finding *either = finding->before ? finding->before : finding->after;
+	const struct compare_finding *either = diff_finding_either(finding);
 	json_begin_object(json);
 	json_put_text(json, "id", either->id);
 	json_put_text(json, "title", either->title);

@@ -154,7 +154,7 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 		compare_prediction(one, prediction, sizeof prediction);
 		table_row(&table,
 			  (const char *[]){
-				  one->before ? one->before->id : one->after->id,
+				  diff_finding_either(one)->id,
 				  diff_finding_change_names[one->change],
 				  one->before ? hwy_say_time3_signed(one->before->cost).text : "",
 				  one->after ? hwy_say_time3_signed(one->after->cost).text : "",
@@ -166,8 +166,8 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 static void diff_markdown_add_row(struct table *table, const struct diff_row *one)
 {
 	char name[256], count[160] = "";
-	snprintf(name, sizeof name, "%s%s%s", one->before ? one->before : one->after,
-		 one->is_renamed ? " → " : "", one->is_renamed ? one->after : "");
+	snprintf(name, sizeof name, "%s%s%s", diff_row_name(one), one->is_renamed ? " → " : "",
+		 one->is_renamed ? one->after : "");
 	if (one->change == ROW_MORE || one->change == ROW_FEWER)
 		snprintf(count, sizeof count, "%s → %s",
 			 hwy_say_count_2decimals(one->count_before).text,

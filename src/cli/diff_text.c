@@ -150,8 +150,7 @@ static void print_findings(FILE *out, const struct compare_diff *diff, bool colo
 	uint32_t printed = 0;
 	for (uint32_t i = 0; i < diff->n_findings && printed < MOST_FINDINGS; i++) {
 		const struct diff_finding *finding = &diff->findings[i];
-		const struct compare_finding *one =
-			finding->before ? finding->before : finding->after;
+		const struct compare_finding *one = diff_finding_either(finding);
 		char text[160];
 		if (finding->change == FINDING_SAME)
 			continue;
@@ -196,7 +195,7 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 			hwy_say_count_2decimals(row->count_after).text,
 			is_kernel ? "launches" : "times");
 	fputs("  ", out);
-	put_kernel(out, row->before ? row->before : row->after);
+	put_kernel(out, diff_row_name(row));
 	if (row->is_renamed && row->after) {
 		fputs(" → ", out);
 		put_kernel(out, row->after);

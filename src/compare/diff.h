@@ -9,6 +9,8 @@
 #ifndef HWY_COMPARE_DIFF_H
 #define HWY_COMPARE_DIFF_H
 
+#include <assert.h>
+
 #include "compare/statistics.h"
 #include "compare/summary.h"
 
@@ -126,6 +128,18 @@ static inline const struct compare_phase *side_phase(const struct compare_side *
 static inline const struct compare_summary *side_run(const struct compare_side *side)
 {
 	return side->runs[side->middle];
+}
+/* The finding as the earlier side has it, or as the later side has it where it is new. */
+static inline const struct compare_finding *diff_finding_either(const struct diff_finding *finding)
+{
+	assert(finding->before || finding->after);
+	return finding->before ? finding->before : finding->after;
+}
+/* The row's name on the earlier side, or on the later side where the row was added. */
+static inline const char *diff_row_name(const struct diff_row *row)
+{
+	assert(row->before || row->after);
+	return row->before ? row->before : row->after;
 }
 
 #endif

@@ -74,14 +74,12 @@ static void add_finding(struct compare_diff *diff, const struct compare_finding 
 static int compare_findings(const void *a, const void *b)
 {
 	const struct diff_finding *x = a, *y = b;
-	int64_t p = x->before ? x->before->cost : x->after->cost,
-		q = y->before ? y->before->cost : y->after->cost;
+	const struct compare_finding *p = diff_finding_either(x), *q = diff_finding_either(y);
 	if (x->change != y->change)
 		return x->change < y->change ? -1 : 1;
-	if (p != q)
-		return p < q ? 1 : -1;
-	return strcmp(x->before ? x->before->id : x->after->id,
-		      y->before ? y->before->id : y->after->id);
+	if (p->cost != q->cost)
+		return p->cost < q->cost ? 1 : -1;
+	return strcmp(p->id, q->id);
 }
 
 void diff_findings(struct compare_diff *diff)

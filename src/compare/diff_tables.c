@@ -148,7 +148,7 @@ static int compare_changes(const void *a, const void *b)
 	int64_t p = llabs(x->ns_after - x->ns_before), q = llabs(y->ns_after - y->ns_before);
 	if (p != q)
 		return p < q ? 1 : -1;
-	return strcmp(x->before ? x->before : x->after, y->before ? y->before : y->after);
+	return strcmp(diff_row_name(x), diff_row_name(y));
 }
 
 void diff_table(struct compare_diff *diff, enum compare_table_kind kind, double run_noise)

@@ -12,7 +12,7 @@ static bool is_word(char c)
 static size_t word_length(const char *text)
 {
 	size_t n = 0;
-	while (is_word(text[n]))
+	while (text[n] && is_word(text[n]))
 		n++;
 	return n;
 }
