@@ -133,17 +133,15 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 		char note[1200];
 		if (!is_used(trace, i))
 			continue;
-		if (calibration_cached(&key, &calibration)) {
-			profile_calibrate_store(trace, i, &calibration);
-		} else if (how != PROFILE_CALIBRATE || profile_calibrate_share(trace, i)) {
+		bool is_cached = calibration_cached(&key, &calibration);
+		if (!is_cached && (how != PROFILE_CALIBRATE || profile_calibrate_share(trace, i)))
 			continue;
-		} else if (calibration_measure(&key, &listener, &calibration, &err)) {
-			profile_calibrate_store(trace, i, &calibration);
-		} else {
+		if (!is_cached && !calibration_measure(&key, &listener, &calibration, &err)) {
 			snprintf(note, sizeof note, "what recording costs was not measured: %s",
 				 err.text);
 			ingest_note(trace, 1, note);
 			return;
 		}
+		profile_calibrate_store(trace, i, &calibration);
 	}
 }

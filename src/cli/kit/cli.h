@@ -83,9 +83,9 @@ struct cli_command {
 struct cli_value {
 	const struct cli_command *command;
 	const struct cli_option *option;
-	const char *text;
-	void *options; /* the command's struct options */
-	void *field;   /* the field of struct options that takes the value */
+	const char *text; /* "" for a switch */
+	void *options;    /* the command's struct options */
+	void *field;      /* the field of struct options that takes the value */
 };
 
 /* Fills the command's struct options from the command line; argv[0] is the command's name.

@@ -63,8 +63,8 @@ static void zsh_put_command(FILE *out, const struct cli_command *command)
 		[CLI_FILE] = " \\\n\t\t\t'1:recording:_headway_recordings'",
 		[CLI_FILES] = " \\\n\t\t\t'*:recording:_headway_recordings'",
 		[CLI_DIRECTORY] = " \\\n\t\t\t'1:run directory:_files -/'",
-		[CLI_PROGRAM] = " \\\n\t\t\t'(-)1:program:_command_names -e'"
-				" \\\n\t\t\t'*::arguments:_normal'",
+		[CLI_PROGRAM] =
+			" \\\n\t\t\t'(-)1:program:_command_names -e' \\\n\t\t\t'*::arguments:_normal'",
 	};
 	fprintf(out, "\t\t%s)\n\t\t\t_arguments -s -S \\\n", command->name);
 	for (const struct cli_option *o = NULL; (o = completion_next(command, o));)

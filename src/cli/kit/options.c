@@ -218,7 +218,7 @@ static void options_store(const struct cli_value *value)
 
 static bool is_digits(const char *text)
 {
-	return text && *text && text[strspn(text, "0123456789")] == '\0';
+	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
 /* The option meant by 'option', after one line on stderr where its spelling is an older one. */
@@ -308,7 +308,7 @@ static void long_option(struct command_line *line, const char *word)
 	const struct cli_option *kind = option;
 	if (option->type == CLI_RENAMED)
 		kind = find_name(command, option->renamed, strlen(option->renamed));
-	const char *text = NULL;
+	const char *text = "";
 	if (takes_boolean(kind))
 		text = equals ? boolean_text(command, option, equals + 1) : boolean_word(line);
 	else if (kind->value)
@@ -331,7 +331,7 @@ static void short_option(struct command_line *line)
 			command->name, (unsigned char)letter < 0x20 ? '?' : letter, command->name);
 		exit(2);
 	}
-	const char *text = NULL, *rest = line->letters;
+	const char *text = "", *rest = line->letters;
 	if (takes_boolean(option)) {
 		bool joined = strcmp(rest, "true") == 0 || strcmp(rest, "false") == 0;
 		text = joined ? rest : *rest ? "true" : boolean_word(line);

@@ -176,7 +176,9 @@ struct cli_output cli_output_open(const char *path, int force)
 	}
 	if (!output.path)
 		output.path = strdup(path);
-	output.out = open_temporary(output.path, &output.temporary);
+	char *temporary;
+	output.out = open_temporary(output.path, &temporary);
+	output.temporary = temporary;
 	return output;
 }
 

@@ -39,9 +39,9 @@ static void draw(const char *what, uint64_t done, uint64_t total)
 		for (int i = 0; i < BAR_CELLS; i++)
 			n += snprintf(line + n, sizeof line - (size_t)n, "%s",
 				      i < full ? (utf8 ? "\u2588" : "#") : (utf8 ? "\u2591" : "."));
-		n += snprintf(line + n, sizeof line - (size_t)n, " %3d %%", (int)(share * 100));
+		snprintf(line + n, sizeof line - (size_t)n, " %3d %%", (int)(share * 100));
 	} else {
-		n += snprintf(line + n, sizeof line - (size_t)n, "%s", utf8 ? "\u2026" : "...");
+		snprintf(line + n, sizeof line - (size_t)n, "%s", utf8 ? "\u2026" : "...");
 	}
 	fprintf(stderr, "%s\033[K", line);
 	bar.on_screen = 1;
