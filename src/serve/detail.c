@@ -202,13 +202,15 @@ static void detail_put_column(struct looking *l, enum hwy_col col)
 	if (l->failed)
 		return;
 	switch (col) {
+	/* The answer has keys of its own for the first five columns; the page shows the flags by how
+	 * it draws the span, and the payload's type by how it writes the payload. */
 	case HWY_START:
 	case HWY_DUR:
 	case HWY_NAME:
 	case HWY_LINK:
-	case HWY_STACK: break; /* the answer has keys of its own for these */
+	case HWY_STACK:
 	case HWY_FLAGS:
-	case HWY_PAYLOAD_TYPE: break; /* told by how the span is drawn and how its payload reads */
+	case HWY_PAYLOAD_TYPE: break;
 	case HWY_SHAPE:
 		if (is_set)
 			detail_put_shape(l, index);

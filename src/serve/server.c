@@ -235,16 +235,19 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 	}
 	if (incoming->is_too_large)
 		return send_status(server, connection, 413);
+	const char *path = after_token(server, url);
+	if (!path) /* never so: refusal() answered a wrong token at the first call */
+		return send_status(server, connection, 404);
 	struct request asked = {
 		.method = method,
-		.path = after_token(server, url),
+		.path = path,
 		.argument = http_argument,
 		.from = incoming,
 		.body = incoming->body.bytes,
 		.n_body = incoming->body.n,
 	};
 	struct answer answer;
-	note_page(server, asked.path);
+	note_page(server, path);
 	requests_answer(&server->requests, &asked, &answer);
 	return send_answer(server, connection, &answer);
 }

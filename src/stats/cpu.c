@@ -4,6 +4,7 @@
  * (total), however often that function calls itself. A thread's states are put into three classes: running,
  * preempted (able to run, without a CPU) and waiting.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/index.h"
@@ -58,6 +59,7 @@ static void count_stack(struct functions *functions, uint32_t stack, int64_t sam
 		if (frame < 0 || frame >= trace->n_frames)
 			break;
 		uint32_t which = function_of(functions, frame);
+		assert(functions->list);
 		struct function *function = &functions->list[which];
 		if (innermost)
 			add_saturating(&function->self, samples);

@@ -4,6 +4,7 @@
  * such range, not only to the innermost. The projection runs from the first start to the last end of a range's
  * work. Graphs whose nodes were not recorded are not counted, as in nsys.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -184,6 +185,7 @@ static struct by_name *sum_by_name(struct nvtx_sweep *sweep, const struct projec
 			*line = n;
 			lines[n++] = (struct by_name){.name = names->texts[id], .style = style};
 		}
+		assert(lines);
 		line_of_node[i] = *line;
 		add_saturating(&lines[*line].ranges_ns, node->end - node->start);
 		lines[*line].work += projections[i].work;

@@ -3,6 +3,7 @@
  * Columns, order (fastest first) and the limit of ten rows are nsys's, down to the space before "GPU". The
  * trace's model has no page faults: their columns stay empty.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,7 @@ bool make_um_sum(struct report_run *run, struct hwy_err *err)
 				*index = n;
 				pages[n++] = (struct page){.address = address};
 			}
+			assert(pages);
 			struct page *page = &pages[*index];
 			add_saturating(&page->duration, hwy_get(strip, HWY_DUR, row));
 			add_saturating(direction == HWY_UM_H2D ? &page->to_device : &page->to_host,

@@ -80,7 +80,7 @@ static void finding_copy_small_look(struct hwy_case *c)
 	double each = case_each(c, n);
 	if (each >= MANY_PER_STEP)
 		claim_before(c, &claim, &read_backs);
-	if (each >= MANY_PER_STEP && claim_is_worth(c, &claim))
+	if (n > 0 && each >= MANY_PER_STEP && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			hwy_arena_format(

@@ -40,7 +40,7 @@ static void finding_sync_useless_look(struct hwy_case *c)
 	}
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES);
-	if (claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN_PER_STEP)
+	if (n > 0 && claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_HIGH,
 			hwy_arena_format(
