@@ -150,11 +150,6 @@ static char *const *child_environment(void *room, char *const *given, bool with_
 	return variables;
 }
 
-/* Memory for child_environment on the stack of the function that uses the macro; NULL: none is
- * needed. Evaluates 'given' twice. */
-#define CHILD_ENVIRONMENT_ROOM(given)                                                              \
-	(child_environment_size(given) ? alloca(child_environment_size(given)) : NULL)
-
 /* False if the loader could not open the collector, after a chroot or with less rights than before:
  * it would complain on stderr. True in doubt, where descriptors have run out. */
 static bool collector_is_readable(void)
@@ -193,7 +188,8 @@ static void withdraw_exit_record(struct rec_time *exit_record)
 static int exec_path(const char *path, char *const *arguments, char *const *given)
 {
 	int saved = errno;
-	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	size_t size = child_environment_size(given);
+	void *room = size ? alloca(size) : NULL;
 	char *const *variables = child_environment(
 		room, given,
 		!room || !path || (collector_is_readable() && preload_fits_file(path)));
@@ -212,7 +208,8 @@ static int exec_command(const char *name, char *const *arguments, char *const *g
 		errno = ENOSYS;
 		return -1;
 	}
-	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	size_t size = child_environment_size(given);
+	void *room = size ? alloca(size) : NULL;
 	char *const *variables = child_environment(
 		room, given,
 		!room || !name || (collector_is_readable() && preload_fits_command(name)));
@@ -250,7 +247,8 @@ EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 		return -1;
 	}
 	int saved = errno;
-	void *room = CHILD_ENVIRONMENT_ROOM(variables);
+	size_t size = child_environment_size(variables);
+	void *room = size ? alloca(size) : NULL;
 	char *const *child_variables =
 		child_environment(room, variables, !room || collector_is_readable());
 	struct rec_time *exit_record = put_exit_record();
@@ -319,7 +317,8 @@ EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
 	if (!real_posix_spawn)
 		return ENOSYS;
 	int saved = errno;
-	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	size_t size = child_environment_size(given);
+	void *room = size ? alloca(size) : NULL;
 	char *const *variables = child_environment(
 		room, given, !room || (collector_is_readable() && preload_fits_file(path)));
 	errno = saved;
@@ -334,7 +333,8 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict name,
 	if (!real_posix_spawnp)
 		return ENOSYS;
 	int saved = errno;
-	void *room = CHILD_ENVIRONMENT_ROOM(given);
+	size_t size = child_environment_size(given);
+	void *room = size ? alloca(size) : NULL;
 	char *const *variables = child_environment(
 		room, given, !room || (collector_is_readable() && preload_fits_command(name)));
 	errno = saved;

@@ -157,16 +157,16 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 {
 	uint64_t registers[REC_STACK_REGS];
 	__asm__ volatile("leaq 0(%%rip), %%rax\n\t"
-			 "movq %%rax, 0(%0)\n\t"
-			 "movq %%rsp, 8(%0)\n\t"
-			 "movq %%rbp, 16(%0)\n\t"
-			 "movq %%rbx, 24(%0)\n\t"
-			 "movq %%r12, 32(%0)\n\t"
-			 "movq %%r13, 40(%0)\n\t"
-			 "movq %%r14, 48(%0)\n\t"
-			 "movq %%r15, 56(%0)\n\t"
-			 :
-			 : "r"(registers)
+			 "movq %%rax, 0(%[to])\n\t"
+			 "movq %%rsp, 8(%[to])\n\t"
+			 "movq %%rbp, 16(%[to])\n\t"
+			 "movq %%rbx, 24(%[to])\n\t"
+			 "movq %%r12, 32(%[to])\n\t"
+			 "movq %%r13, 40(%[to])\n\t"
+			 "movq %%r14, 48(%[to])\n\t"
+			 "movq %%r15, 56(%[to])\n\t"
+			 : "=m"(registers)
+			 : [to] "r"(registers)
 			 : "rax", "memory");
 	struct stacks *stacks = spool->stacks;
 	if (!stacks)

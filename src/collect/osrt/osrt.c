@@ -236,6 +236,7 @@ OS_EXPORT void _exit(int status)
 {
 	osrt_put_unfinished();
 	for (;;)
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the pointer */
 		OS_REAL(_exit)(status);
 }
 
@@ -244,6 +245,7 @@ OS_EXPORT void _Exit(int status)
 {
 	osrt_put_unfinished();
 	for (;;)
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the pointer */
 		OS_REAL(_Exit)(status);
 }
 
