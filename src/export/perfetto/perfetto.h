@@ -17,11 +17,15 @@
 enum { PB_VARINT = 0, PB_FIXED64 = 1, PB_LENGTH = 2 }; /* wire types */
 enum { PB_FIELD_BYTES = 16 };                          /* room for a key and a number */
 
-static inline void pb_int(struct hwy_bytes *message, uint32_t field, uint64_t value)
+static inline void pb_key_and_number(struct hwy_bytes *message, uint32_t key, uint64_t number)
 {
 	uint8_t *end = hwy_bytes_reserve(message, PB_FIELD_BYTES);
-	end = hwy_varint_write(hwy_varint_write(end, field << 3 | PB_VARINT), value);
+	end = hwy_varint_write(hwy_varint_write(end, key), number);
 	message->n = (size_t)(end - message->bytes);
+}
+static inline void pb_int(struct hwy_bytes *message, uint32_t field, uint64_t value)
+{
+	pb_key_and_number(message, field << 3 | PB_VARINT, value);
 }
 static inline void pb_fixed64(struct hwy_bytes *message, uint32_t field, uint64_t value)
 {
@@ -33,10 +37,8 @@ static inline void pb_fixed64(struct hwy_bytes *message, uint32_t field, uint64_
 /* A text, or another message. */
 static inline void pb_bytes(struct hwy_bytes *message, uint32_t field, const void *bytes, size_t n)
 {
-	uint8_t *end = hwy_bytes_reserve(message, n + PB_FIELD_BYTES);
-	end = hwy_varint_write(hwy_varint_write(end, field << 3 | PB_LENGTH), n);
-	memcpy(end, bytes, n);
-	message->n = (size_t)(end + n - message->bytes);
+	pb_key_and_number(message, field << 3 | PB_LENGTH, n);
+	hwy_bytes_put(message, bytes, n);
 }
 static inline void pb_text(struct hwy_bytes *message, uint32_t field, const char *text)
 {
